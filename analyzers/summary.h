@@ -1,0 +1,45 @@
+// Where a step goes: the head of every report, and the object "summary" of report --format json.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/status.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+// What one source saw of the run.
+struct Coverage {
+  std::string path, format;
+  std::optional<int64_t> steps, compiles, executions, transfers, events;
+  std::optional<int64_t> from_ns, to_ns;  // its window, if it has a clock
+  std::string note;
+};
+
+// Times in ns. Per-step figures divide what one source saw by the steps that the same source saw; a source without a
+// clock gives counts only. Empty: no source knows. `*_from` names the source of a figure, for the reader.
+struct Summary {
+  std::optional<int64_t> steps;             // all that any source saw
+  std::optional<int64_t> timed_steps;       // with start and length
+  std::optional<int64_t> wall_ns;           // window of the sources with a clock
+  std::optional<int64_t> time_to_first_step_ns;  // from the window's start to the end of the first step
+  std::optional<int64_t> warm_up_steps;     // leading steps that compile
+  std::optional<int64_t> step_p50_ns, step_p99_ns;  // of steady steps (after warm-up)
+  std::optional<int64_t> warm_up_step_p50_ns;
+  std::optional<int64_t> compile_count, execution_count, transfer_count, fallback_count;
+  // Totals over the window or, without a clock, the metrics' accumulators.
+  std::optional<int64_t> tracing_ns, compile_ns, execute_ns, transfer_ns, input_ns;
+  std::optional<int64_t> device_busy_ns, device_idle_ns;
+  struct Device {
+    std::string name;
+    int64_t busy_ns = 0, span_ns = 0;       // union of busy time; first start to last end
+  };
+  std::vector<Device> devices;
+  std::vector<Coverage> coverage;
+};
+
+absl::StatusOr<Summary> Summarize(const Store& store);
+
+}  // namespace xlaprof

@@ -1,0 +1,31 @@
+# xlaprof_plugins(TARGET Type name...)
+#
+# One file, one word: compiles NAME.cc for each name into TARGET (a folder's library, which must exist) and writes
+# the registry `All<Type>s()` for it, in the order of the list. A plugin file defines `extern const Type name{...};` in namespace xlaprof;
+# a name without its file, or a file without its object, is a build error, never a silent absence.
+function(xlaprof_plugins target type)
+  string(REGEX REPLACE "([a-z])([A-Z])" "\\1_\\2" snake ${type})
+  string(TOLOWER ${snake} snake)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  set(declarations "")
+  set(entries "")
+  foreach(name ${ARGN})
+    target_sources(${target} PRIVATE ${name}.cc)
+    string(APPEND declarations "extern const ${type} ${name};\n")
+    string(APPEND entries "    &${name},\n")
+  endforeach()
+  set(registry ${CMAKE_CURRENT_BINARY_DIR}/${snake}_registry.cc)
+  file(GENERATE OUTPUT ${registry} CONTENT
+"// Written by cmake/plugins.cmake from the list in ${folder}/CMakeLists.txt.
+#include \"${folder}/${snake}.h\"
+namespace xlaprof {
+${declarations}
+std::span<const ${type}* const> All${type}s() {
+  static constexpr const ${type}* kAll[] = {
+${entries}  };
+  return kAll;
+}
+}  // namespace xlaprof
+")
+  target_sources(${target} PRIVATE ${registry})
+endfunction()

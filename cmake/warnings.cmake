@@ -1,0 +1,14 @@
+# Warnings and sanitizers, applied to every target of ours through `xlaprof_options`.
+option(XLAPROF_WERROR "Treat warnings as errors" OFF)
+set(XLAPROF_SANITIZE "" CACHE STRING "Value of -fsanitize=, empty for none")
+
+add_library(xlaprof_options INTERFACE)
+target_compile_features(xlaprof_options INTERFACE cxx_std_20)
+target_include_directories(xlaprof_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+target_compile_options(xlaprof_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers
+                       -Wno-unused-parameter $<$<BOOL:${XLAPROF_WERROR}>:-Werror>)
+if(XLAPROF_SANITIZE)
+  target_compile_options(xlaprof_options INTERFACE -fsanitize=${XLAPROF_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(xlaprof_options INTERFACE -fsanitize=${XLAPROF_SANITIZE})
+endif()

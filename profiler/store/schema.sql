@@ -1,0 +1,338 @@
+-- The store: one run of one job, in one SQLite 3 file. docs/schema.md is generated from this file.
+--
+-- Rules for every table:
+--   * Times are int64 nanoseconds since meta.base_epoch_ns; the pair is always ts_ns, dur_ns. NULL: no source knows.
+--   * What a source cannot know is NULL, never 0.
+--   * `ordinal` numbers the facts of one process in the order in which they happened, over compile, execution,
+--     transfer and fallback together; it exists also where no clock does.
+--   * `ref X` after a column: it holds X.id.
+-- A comment line above a table describes it; the comment behind a column gives unit, meaning and when it is NULL.
+
+-- Facts about the file itself: schema_version, xlaprof_version, base_epoch_ns (decimal text; absent when no source
+-- knows the epoch), window_start_ns, window_end_ns, run_label and other single values.
+CREATE TABLE meta (
+  key TEXT PRIMARY KEY,             -- name of the value; never NULL
+  value TEXT NOT NULL               -- its text
+) WITHOUT ROWID;
+
+-- Runs that were found in the inputs. The store holds the facts of the selected one only.
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY,           -- given once
+  label TEXT NOT NULL,              -- what --run takes: RUN folder name, or file name and segment
+  started_epoch_ns INTEGER,         -- Unix ns at which it began; NULL when no source says
+  selected INTEGER NOT NULL,        -- 1: this store holds it; 0: listed only
+  why TEXT NOT NULL                 -- how it was told from the others (RUN folder, restart mark, process)
+);
+
+-- Files that were given, read or not.
+CREATE TABLE source (
+  id INTEGER PRIMARY KEY,           -- given once
+  path TEXT NOT NULL,               -- as given or found
+  format TEXT,                      -- importer's name; NULL: not recognised
+  bytes INTEGER,                    -- size on disk
+  sha256 TEXT,                      -- lower-case hex of the file as it lies on disk; NULL: not read
+  clock_offset_ns INTEGER,          -- what was added to its times to reach the store's; NULL: has no clock
+  clock_error_ns INTEGER,           -- bound of the error of that; NULL: not known
+  derived_from TEXT,                -- path of the file that it was made from (then it is not imported); NULL: original
+  imported INTEGER NOT NULL,        -- 1: its facts are in the store
+  note TEXT                         -- one sentence: why not imported, how aligned; NULL: nothing to say
+);
+
+-- Processes of the job. Importers give each source at least one; the joiner unites those that are the same.
+CREATE TABLE process (
+  id INTEGER PRIMARY KEY,           -- given once
+  run_id INTEGER,                   -- ref run; NULL only while importing
+  source_id INTEGER,                -- ref source: the one that told of it first
+  segment INTEGER NOT NULL,         -- 0 for the first run inside that source, +1 at each restart mark
+  host TEXT,                        -- host name; NULL: unknown
+  pid INTEGER,                      -- operating system's id; NULL: unknown
+  rank INTEGER                      -- rank in the job; NULL: unknown
+);
+
+-- Everything odd or dropped while importing, with its count.
+CREATE TABLE import_issue (
+  source_id INTEGER,                -- ref source
+  code TEXT NOT NULL,               -- stable snake_case name, such as cut_file
+  severity TEXT NOT NULL,           -- info, warning or error
+  count INTEGER NOT NULL,           -- how often
+  first_offset INTEGER,             -- byte in the (decompressed) source of the first; NULL: does not apply
+  first_line INTEGER,               -- line of the first, from 1; NULL: a binary format
+  advice TEXT NOT NULL,             -- what happened and what to try, in one or two sentences
+  PRIMARY KEY (source_id, code)
+) WITHOUT ROWID;
+
+-- Interned text; bytes values of arguments lie here too, as BLOB.
+CREATE TABLE string (
+  id INTEGER PRIMARY KEY,           -- from 1; 0 is never used and means none
+  text NOT NULL                     -- TEXT, or BLOB for bytes
+);
+
+-- Rows of the timeline.
+CREATE TABLE track (
+  id INTEGER PRIMARY KEY,           -- given once
+  process_id INTEGER,               -- ref process
+  kind TEXT NOT NULL,               -- host_thread, device, device_stream, counter or step
+  name TEXT NOT NULL,               -- as the source calls it
+  tid INTEGER,                      -- thread or line id of the source
+  device TEXT,                      -- such as TPU:0; NULL: not a device's
+  parent_id INTEGER,                -- ref track, of which this is a part
+  sort INTEGER NOT NULL             -- order of display, lowest on top
+);
+
+-- Events, columnar: up to 65536 of one track, sorted by (start, -end). docs/formats/chunk.md tells the encoding.
+CREATE TABLE event_chunk (
+  id INTEGER PRIMARY KEY,           -- given once
+  track_id INTEGER NOT NULL,        -- ref track
+  first_event_id INTEGER NOT NULL,  -- an event's id is this plus its index
+  count INTEGER NOT NULL,           -- number of events
+  min_ts_ns INTEGER NOT NULL,       -- earliest start
+  max_end_ns INTEGER NOT NULL,      -- latest end
+  max_dur_ns INTEGER NOT NULL,      -- longest
+  columns BLOB NOT NULL             -- start, duration, name, depth, category, flow in, flow out
+);
+
+-- Arguments of the events of one chunk, one row a key and layout.
+CREATE TABLE arg_chunk (
+  event_chunk_id INTEGER NOT NULL,  -- ref event_chunk
+  key_id INTEGER NOT NULL,          -- ref string: the argument's name
+  type TEXT NOT NULL,               -- int, uint, double, string or bytes
+  by_name INTEGER NOT NULL,         -- 1: one value a name of the chunk's events; 0: one an event
+  count INTEGER NOT NULL,           -- values stored
+  columns BLOB NOT NULL,            -- which events or names, and their values
+  PRIMARY KEY (event_chunk_id, key_id, type, by_name)
+) WITHOUT ROWID;
+
+-- Samples of one counter track, sorted by time.
+CREATE TABLE counter_chunk (
+  id INTEGER PRIMARY KEY,           -- given once
+  track_id INTEGER NOT NULL,        -- ref track, of kind counter
+  count INTEGER NOT NULL,           -- number of samples
+  min_ts_ns INTEGER NOT NULL,       -- first sample
+  max_ts_ns INTEGER NOT NULL,       -- last sample
+  columns BLOB NOT NULL             -- time, value
+);
+
+-- Training steps. A step ends with the execution that a step mark caused.
+CREATE TABLE step (
+  id INTEGER PRIMARY KEY,           -- given once
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- 0 for the first step that any source saw of this process
+  number INTEGER,                   -- the user's step_num; NULL: no source says
+  name TEXT,                        -- such as train; NULL: unknown
+  ts_ns INTEGER,                    -- start; NULL: outside every window
+  dur_ns INTEGER                    -- length; NULL: outside every window
+);
+
+-- Graphs, one row for each way in which one was printed. Rows with one hash are one graph.
+CREATE TABLE graph (
+  id INTEGER PRIMARY KEY,           -- given once
+  process_id INTEGER,               -- ref process
+  hash TEXT,                        -- the lazy graph's hash, lower-case hex; NULL: the source does not know it
+  name TEXT,                        -- module name or torch_xla.compile name; NULL: has none
+  program_id INTEGER,               -- XLA's number of the program; NULL: unknown
+  node_count INTEGER,               -- nodes; NULL: not printed
+  input_count INTEGER,              -- parameters of the program; NULL: unknown
+  output_count INTEGER,             -- results; NULL: unknown
+  printed_as TEXT                   -- ir_text, ir_dot, hlo, hlo_optimized, stablehlo; NULL: known by hash only
+);
+
+-- Nodes of a printed graph.
+CREATE TABLE graph_node (
+  graph_id INTEGER NOT NULL,        -- ref graph
+  idx INTEGER NOT NULL,             -- 0 for the first printed; entry computation last in HLO
+  op TEXT NOT NULL,                 -- aten::mul, xla::device_data, HLO opcode
+  shape TEXT NOT NULL,              -- XLA shape text, layout included when printed
+  operands TEXT NOT NULL,           -- idx of each operand, with .k for its k-th result: "6,5.1,4"; "" for none
+  attributes TEXT,                  -- what else was printed, canonical "k=v, k=v"; literals too; NULL: none
+  scope TEXT,                       -- user scope, train.1/fwd.1; NULL: none
+  location TEXT,                    -- function@file:line or file:line as printed; NULL: none
+  root INTEGER,                     -- index among the results; NULL: not a result
+  name TEXT,                        -- printed name without % (dot.16 or 7); NULL: none
+  computation TEXT,                 -- HLO computation it is in; NULL: entry
+  PRIMARY KEY (graph_id, idx)
+) WITHOUT ROWID;
+
+-- Python (or C++) call stacks.
+CREATE TABLE stack (
+  id INTEGER PRIMARY KEY,           -- given once
+  hash TEXT NOT NULL UNIQUE         -- of the frames, so that equal stacks are one row
+);
+
+-- Frames of a stack, innermost first.
+CREATE TABLE frame (
+  stack_id INTEGER NOT NULL,        -- ref stack
+  depth INTEGER NOT NULL,           -- 0: innermost
+  function TEXT,                    -- NULL: unknown
+  file TEXT,                        -- as printed; NULL: unknown
+  line INTEGER,                     -- from 1; NULL: unknown
+  is_user INTEGER NOT NULL,         -- 1: the user's code, 0: a library's
+  PRIMARY KEY (stack_id, depth)
+) WITHOUT ROWID;
+
+-- Places in the user's code that cut, read, or used an op: the innermost user frame.
+CREATE TABLE site (
+  id INTEGER PRIMARY KEY,           -- given once
+  function TEXT,                    -- NULL: unknown
+  file TEXT,                        -- as printed; NULL: unknown
+  line INTEGER,                     -- from 1; NULL: unknown
+  UNIQUE (function, file, line)
+);
+
+-- Compilations of graphs.
+CREATE TABLE compile (
+  id INTEGER PRIMARY KEY,           -- given once
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- order among the process's facts
+  graph_id INTEGER,                 -- ref graph; NULL: unknown
+  ts_ns INTEGER,                    -- start
+  dur_ns INTEGER,                   -- length
+  dur_from TEXT,                    -- xspace: measured; metrics: exact delta; metrics_share: equal part of an exact sum; NULL with dur_ns
+  cause TEXT,                       -- cut kind, as in execution.cause
+  function TEXT,                    -- jitted function or torch_xla.compile name; NULL: none
+  site_id INTEGER,                  -- ref site
+  stack_id INTEGER,                 -- ref stack
+  step_id INTEGER,                  -- ref step
+  track_id INTEGER,                 -- ref track, where it is drawn
+  input_bytes INTEGER,              -- of the program
+  output_bytes INTEGER,             -- of the program
+  alias_bytes INTEGER,              -- inputs that share memory with outputs (donated)
+  temp_bytes INTEGER,               -- intermediates
+  program_bytes INTEGER,            -- the executable itself
+  inferred INTEGER NOT NULL         -- 1: not reported as such, but the first time that this graph was seen
+);
+
+-- Executions of graphs on a device. `cause` is the kind of cut: user_sync, step_trace_exit, parallel_loader,
+-- torch_xla_compile, compile_clear_pending, dynamo_inputs, dynamo_compile, dynamo_execute, value_access (a read
+-- before the step mark), sync (a step mark, which one is not known), unexpected, call (a jitted function).
+CREATE TABLE execution (
+  id INTEGER PRIMARY KEY,           -- given once
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- order among the process's facts
+  graph_id INTEGER,                 -- ref graph; NULL: unknown
+  enqueue_ts_ns INTEGER,            -- host asked for it
+  ts_ns INTEGER,                    -- device began
+  dur_ns INTEGER,                   -- until the device ended
+  host_wait_ns INTEGER,             -- time that the asking thread was blocked for it
+  device TEXT,                      -- such as TPU:0
+  cause TEXT,                       -- see above; NULL: unknown
+  site_id INTEGER,                  -- ref site
+  stack_id INTEGER,                 -- ref stack
+  step_id INTEGER,                  -- ref step
+  scope TEXT,                       -- innermost user scope open on the host at enqueue, outer/inner; NULL: none or unknown
+  track_id INTEGER                  -- ref track of the host thread that asked
+);
+
+-- Copies between host and device.
+CREATE TABLE transfer (
+  id INTEGER PRIMARY KEY,           -- given once
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- order among the process's facts
+  direction TEXT NOT NULL,          -- to_device, from_device or device_to_device
+  bytes INTEGER,                    -- size
+  ts_ns INTEGER,                    -- start
+  dur_ns INTEGER,                   -- as the host saw it, waiting included
+  device TEXT,                      -- such as TPU:0
+  site_id INTEGER,                  -- ref site
+  step_id INTEGER,                  -- ref step
+  scope TEXT,                       -- innermost user scope on the host, outer/inner
+  track_id INTEGER                  -- ref track of the host thread
+);
+
+-- Ops that ran on the CPU because the backend has no lowering for them. aten::_local_scalar_dense is here too.
+CREATE TABLE fallback (
+  id INTEGER PRIMARY KEY,           -- given once
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER,                  -- order among the process's facts; NULL: a cumulative count
+  op TEXT,                          -- aten::nonzero; NULL: call site known, op not
+  count INTEGER NOT NULL,           -- calls
+  site_id INTEGER,                  -- ref site
+  stack_id INTEGER,                 -- ref stack
+  step_id INTEGER                   -- ref step
+);
+
+-- Findings of torch_xla's own step-time analysis (the pt-xla-profiler lines), as printed.
+CREATE TABLE profiler_line (
+  id INTEGER PRIMARY KEY,           -- given once
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- order in its source
+  rule TEXT NOT NULL,               -- compile_frequent, transfer_from_frequent, compile_slow, execute_slow, not_lowered, xrt_frequent
+  samples INTEGER,                  -- counts during
+  steps INTEGER,                    -- steps
+  text TEXT NOT NULL                -- the line
+);
+
+-- Reports of the metrics registry, in the order in which they were written.
+CREATE TABLE metrics_report (
+  id INTEGER PRIMARY KEY,           -- given once
+  source_id INTEGER NOT NULL,       -- ref source
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- 0 for the first in this source and run
+  save_number INTEGER,              -- N of [MetricsData; step=N]: counts saves, not steps; NULL: no header
+  mark_step INTEGER                 -- value of the MarkStep counter in it; NULL: not in it
+);
+
+-- Metrics, cumulative since the start of the process (or the last clear).
+CREATE TABLE metric (
+  id INTEGER PRIMARY KEY,           -- given once
+  report_id INTEGER NOT NULL,       -- ref metrics_report
+  name TEXT NOT NULL,               -- CompileTime
+  unit TEXT NOT NULL,               -- ns, bytes or value
+  samples INTEGER,                  -- TotalSamples
+  accumulator REAL,                 -- sum of all samples, in unit; decoded exactly (ns and bytes are whole numbers)
+  value_rate REAL,                  -- unit per second over the recent samples; NULL: not printed
+  rate REAL,                        -- samples per second over the recent samples; NULL: not printed
+  text TEXT NOT NULL                -- the accumulator as printed
+);
+
+-- Percentiles of the recent samples of a metric.
+CREATE TABLE metric_percentile (
+  metric_id INTEGER NOT NULL,       -- ref metric
+  p REAL NOT NULL,                  -- 0 to 100
+  value REAL NOT NULL,              -- in the metric's unit
+  PRIMARY KEY (metric_id, p)
+) WITHOUT ROWID;
+
+-- Counters of a metrics report.
+CREATE TABLE counter (
+  report_id INTEGER NOT NULL,       -- ref metrics_report
+  name TEXT NOT NULL,               -- aten::nonzero
+  value INTEGER NOT NULL,           -- cumulative
+  PRIMARY KEY (report_id, name)
+) WITHOUT ROWID;
+
+-- Settings of the recorded run that a source shows, and what they cost: ir_debug, hlo_debug, python_tracer, save_tensors.
+CREATE TABLE setting (
+  process_id INTEGER,               -- ref process
+  name TEXT NOT NULL,               -- see above
+  value TEXT NOT NULL,              -- as found
+  evidence TEXT NOT NULL            -- what shows it
+);
+
+-- Which file said a fact, and where.
+CREATE TABLE provenance (
+  table_name TEXT NOT NULL,         -- compile, execution, ...
+  row_id INTEGER NOT NULL,          -- its id
+  source_id INTEGER NOT NULL,       -- ref source
+  offset INTEGER,                   -- byte in the (decompressed) source; NULL: does not apply
+  line INTEGER,                     -- line, from 1; NULL: a binary format
+  ordinal INTEGER,                  -- the fact's ordinal in that source
+  PRIMARY KEY (table_name, row_id, source_id)
+) WITHOUT ROWID;
+
+-- What was concluded, so that a file can be reopened and compared without running the analyzers again.
+CREATE TABLE finding (
+  id INTEGER PRIMARY KEY,           -- rank: 1 is the first of the report
+  fingerprint TEXT NOT NULL,        -- stable between runs of the same program
+  kind TEXT NOT NULL,               -- recompilation, fallback, ...
+  severity TEXT NOT NULL,           -- info, warning or error
+  title TEXT NOT NULL,              -- one line
+  count INTEGER,                    -- how often; NULL: does not apply
+  cost_ns INTEGER,                  -- measured; NULL: unmeasured
+  json TEXT NOT NULL                -- the whole finding, as report --format json prints it
+);
+
+CREATE INDEX event_chunk_by_track ON event_chunk (track_id, min_ts_ns);
+CREATE INDEX counter_chunk_by_track ON counter_chunk (track_id, min_ts_ns);
+CREATE INDEX graph_by_hash ON graph (hash);
+CREATE INDEX compile_by_ordinal ON compile (process_id, ordinal);
+CREATE INDEX execution_by_ordinal ON execution (process_id, ordinal);

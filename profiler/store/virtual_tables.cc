@@ -1,0 +1,5 @@
+#include "profiler/store/virtual_tables.h"
+
+namespace xlaprof {
+absl::Status RegisterVirtualTables(sqlite3*) { return absl::OkStatus(); }
+}  // namespace xlaprof
