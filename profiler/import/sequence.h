@@ -1,0 +1,17 @@
+// Alignment of two sequences of tokens that tell the same story with gaps: the longest common subsequence.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace xlaprof {
+
+// Pairs (index in a, index in b) of a longest common subsequence, in order (Myers' O(ND) greedy algorithm, E. W. Myers,
+// "An O(ND) Difference Algorithm and Its Variations", 1986). Where more than kMaxDifferences tokens differ, the middle
+// that is too different stays unpaired; common ends are always paired.
+inline constexpr int kMaxDifferences = 2000;
+std::vector<std::pair<int, int>> CommonSubsequence(std::span<const int64_t> a, std::span<const int64_t> b);
+
+}  // namespace xlaprof
