@@ -1,0 +1,18 @@
+// The parts of JoinSources (import.h), each a pass over the small tables of a store.
+#pragma once
+
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+// Unites the processes of one run that several sources tell of, and their compiles and executions: log with dump by
+// graph hash and order, then both with the XSpace by compile hashes, then by the kinds of the cuts (join_facts.cc).
+absl::Status JoinFacts(Store& store);
+
+// Steps for processes whose steps no clock shows, and step_id of every fact (join_steps.cc).
+absl::Status JoinSteps(Store& store);
+
+// compile.dur_ns outside the XSpace's window, from the exact accumulator of CompileTime (join_costs.cc).
+absl::Status JoinCosts(Store& store);
+
+}  // namespace xlaprof
