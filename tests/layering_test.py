@@ -1,0 +1,94 @@
+#!/usr/bin/python3
+"""Reads every #include of the tree against the table below: data flows one way, and includes never point back."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# folder -> folders of ours it may include (besides itself and core/base), and libraries (besides std, fmt, abseil).
+OURS = {
+    "core/base": [],
+    "core": ["core/observe"],
+    "profiler/store": [],
+    "profiler/record": ["profiler/store", "core/observe"],
+    "profiler/import": ["profiler/store"],
+    "profiler/serve": ["profiler/store", "profiler/record", "analyzers", "exporters"],
+    "analyzers": ["profiler/store"],
+    "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/report.h"],
+    "cli": ["core", "profiler", "analyzers", "exporters"],
+    "python": ["core", "profiler", "analyzers", "exporters"],
+}
+LIBRARIES = {
+    "core/base": [],
+    "core": ["dnnl", "xla/pjrt"],
+    "profiler/store": ["sqlite3", "zstd"],
+    "profiler/record": [],
+    "profiler/import": ["google/protobuf", "nlohmann", "simdjson", "zlib", "zstd", "archive", "openssl"],
+    "profiler/serve": ["grpc", "google/protobuf", "httplib", "nlohmann"],
+    "analyzers": ["nlohmann"],
+    "exporters": ["google/protobuf", "nlohmann", "zlib", "zstd"],
+    "cli": ["CLI", "nlohmann"],
+    "python": ["nanobind"],
+}
+ALWAYS = ["absl", "fmt"]
+# C++ and POSIX headers have no folder, or one of these.
+SYSTEM = ["sys", "netinet", "arpa", "linux"]
+# A library that a folder may use in the named files only.
+ONLY_IN = {("profiler/store", "zstd"): ["chunk.cc", "chunk.h"], ("analyzers", "nlohmann"): ["report"]}
+OTHER = ["zlib.h", "zstd.h", "zconf.h", "sqlite3.h", "sqlite3ext.h", "archive.h", "archive_entry.h", "simdjson.h", "dnnl.hpp",
+         "httplib.h"]
+
+
+def folder_of(path):
+    """The longest folder of the table that holds `path`."""
+    names = [f for f in OURS if path == f or path.startswith(f + "/")]
+    return max(names, key=len) if names else None
+
+
+def problems():
+    count = 0
+    for file in sorted(ROOT.glob("**/*")):
+        relative = file.relative_to(ROOT).as_posix()
+        folder = folder_of(relative)
+        if file.suffix not in (".h", ".cc") or folder is None or relative.startswith("build/"):
+            continue
+        count += 1
+        for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+            found = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
+            if not found:
+                continue
+            quote, target = found.groups()
+            where = f"{relative}:{number}: {folder} may not include {target}"
+            if quote == '"':
+                if target.endswith(".pb.h"):
+                    continue
+                target_folder = folder_of(target)
+                if target_folder is None:
+                    yield f"{relative}:{number}: \"{target}\" is not a path from the top of the tree"
+                elif target_folder in (folder, "core/base"):
+                    pass
+                elif not any(target == t or target.startswith(t + "/") for t in OURS[folder]):
+                    yield where
+                elif target.endswith("_internal.h"):
+                    yield f"{relative}:{number}: {target} is internal to its folder"
+                continue
+            library = target.split("/")[0] if "/" in target else target
+            if target in OTHER:
+                library = target.split(".")[0].replace("sqlite3ext", "sqlite3").replace("zconf", "zlib").split("_")[0]
+            elif "/" not in target or library in SYSTEM + ALWAYS:
+                continue
+            allowed = [a for a in LIBRARIES[folder] if target.startswith(a) or library == a]
+            if not allowed:
+                yield where
+            for (where_folder, name), files in ONLY_IN.items():
+                if folder == where_folder and allowed == [name] and not any(file.name.startswith(f) for f in files):
+                    yield f"{relative}:{number}: only {', '.join(files)} may include {target}"
+    if count < 10:
+        yield f"only {count} files were looked at: the table or the tree is wrong"
+
+
+if __name__ == "__main__":
+    found = list(problems())
+    print("\n".join(found) or "layering: every include follows the table")
+    sys.exit(1 if found else 0)
