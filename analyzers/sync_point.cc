@@ -1,6 +1,133 @@
+// Reads of values before the step mark: .item(), print, `if tensor`, .cpu(). Each stops the host until the device has
+// computed the value, and what was computed for it is computed again at the step mark.
+#include <algorithm>
+
 #include "analyzers/analyzer.h"
+#include "analyzers/early_cut.h"
+#include "analyzers/step_count.h"
 
 namespace xlaprof {
-static absl::StatusOr<Findings> Run(const Store&) { return Findings(); }
-extern const Analyzer sync_point{"sync_point", "", "", Run};
+namespace {
+
+// Logging every tenth step is the usual advice; a read that is rarer costs little and is only mentioned.
+constexpr double kOftenPerStep = 0.1;
+constexpr int64_t kOftenCount = 3;          // without steps: three times is a pattern
+constexpr size_t kEvidenceRows = 24;        // ids quoted in the evidence of a finding
+
+Severity SeverityOf(int64_t count, std::optional<double> per_step) {
+  bool often = per_step ? *per_step >= kOftenPerStep && count >= 2 : count >= kOftenCount;
+  return often ? Severity::kWarning : Severity::kInfo;
+}
+
+std::string Advice(const EarlyCut& cut, bool other_ops) {
+  std::string out;
+  if (cut.value == EarlyCut::Value::kTensor) {
+    out = "Read the tensor after the step mark (torch_xla.sync()), less often, or keep the computation on the device. ";
+  } else {
+    out = "Keep the value on the device: collect it with .detach() and read it every N steps, after the step mark, or hand the read to "
+          "xm.add_step_closure. For `if tensor:` use torch.where. ";
+  }
+  if (other_ops) out += "If this line calls an op without lowering, that op causes the read: see the fallback finding. ";
+  out.pop_back();
+  return out;
+}
+
+Finding FromCut(const EarlyCut& cut, std::optional<int64_t> steps, bool other_ops) {
+  Finding finding{.kind = "sync_point", .subject = cut.subject};
+  int64_t count = int64_t(cut.executions.size());
+  finding.count = count;
+  finding.per_step = PerStep(count, steps);
+  finding.severity = SeverityOf(count, finding.per_step);
+  std::string what = cut.value == EarlyCut::Value::kScalar ? "a Python number is read" : cut.value == EarlyCut::Value::kTensor ? "a tensor is read" : "a value is read";
+  finding.title = fmt::format("{}{} before the step mark, {} times{}", what, cut.shape.empty() ? "" : fmt::format(" ({})", cut.shape), count,
+                              finding.per_step ? fmt::format(" ({:.3g} a step)", *finding.per_step) : "");
+  finding.cost_ns = cut.wait_ns;
+  if (!cut.wait_ns) {
+    finding.cost_note = "unmeasured: no profile covers these reads";
+  } else if (cut.waits_measured < count) {
+    finding.cost_note = fmt::format("time that the host was blocked, measured for {} of {} reads", cut.waits_measured, count);
+  } else {
+    finding.cost_note = "time that the host was blocked";
+  }
+  Reason reason{.type = "value_access"};
+  reason.text = "the read evaluates a part of the graph early and waits for it; the graph is not cut, so the same nodes run again at the step mark";
+  if (cut.nodes) reason.text = fmt::format("each read evaluates a graph of {} nodes early and waits for it; what the step mark still needs of them runs again", *cut.nodes);
+  finding.reason = reason;
+  finding.advice = Advice(cut, other_ops);
+  std::vector<int64_t> rows(cut.executions.begin(), cut.executions.begin() + int64_t(std::min(cut.executions.size(), kEvidenceRows)));
+  finding.evidence.push_back({.table = "execution", .rows = std::move(rows)});
+  return finding;
+}
+
+// Without a log or a profile: the counters of a metrics report.
+absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optional<int64_t> steps, Findings& findings) {
+  int64_t reads = 0;
+  OptInt cost_ns;
+  std::string evidence;
+  if (cuts.scalar_reads) {
+    reads = *cuts.scalar_reads;
+    evidence = fmt::format("counter aten::_local_scalar_dense = {}", reads);
+  }
+  OptInt transfers;
+  OptText transfers_name;
+  XP_TRY(store.Each("SELECT name, samples, accumulator FROM metric WHERE name IN ('TransferFromDeviceTime', 'TransferFromServerTime') AND samples IS NOT NULL "
+                    "ORDER BY id DESC LIMIT 1",
+                    [&](std::string name, int64_t samples, std::optional<double> total_ns) {
+                      transfers = samples, transfers_name = name;
+                      if (total_ns) cost_ns = int64_t(*total_ns);
+                    }));
+  XP_TRY(store.Each("SELECT samples, text FROM profiler_line WHERE rule = 'transfer_from_frequent' ORDER BY ordinal DESC LIMIT 1",
+                    [&](OptInt samples, std::string text) {
+                      if (!transfers) transfers = samples, transfers_name = "TransferFromDeviceTime", evidence = text;
+                    }));
+  int64_t by_ops = 0;
+  for (const FallbackOp& op : cuts.ops) by_ops += op.count.value_or(0);
+  int64_t other = transfers ? std::max<int64_t>(0, *transfers - reads - by_ops) : 0;
+  bool ops_uncounted = std::any_of(cuts.ops.begin(), cuts.ops.end(), [](const FallbackOp& op) { return !op.count; });
+  if (transfers) evidence += fmt::format("{}{} has {} samples", evidence.empty() ? "" : "; ", *transfers_name, *transfers);
+  auto add = [&](int64_t count, std::string title, std::string advice) {
+    Finding finding{.kind = "sync_point"};
+    finding.count = count;
+    finding.per_step = PerStep(count, steps);
+    finding.severity = SeverityOf(count, finding.per_step);
+    finding.title = fmt::format("{}, {} times{}", title, count, finding.per_step ? fmt::format(" ({:.3g} a step)", *finding.per_step) : "");
+    if (cost_ns && by_ops == 0 && !ops_uncounted && (reads == 0 || other == 0)) {
+      finding.cost_ns = cost_ns;
+      finding.cost_note = "accumulator of TransferFromDeviceTime: waiting for the device included";
+    } else {
+      finding.cost_note = "unmeasured: transfers of several kinds share one metric";
+    }
+    finding.reason = Reason{.type = "value_access", .text = "counters carry no line"};
+    finding.advice = std::move(advice) + " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
+    finding.evidence.push_back({.table = "metric", .text = evidence});
+    findings.push_back(std::move(finding));
+  };
+  if (reads > 0) {
+    add(reads, "a Python number is read from the device",
+        "Look for .item(), float(tensor), bool(tensor), `if tensor:`; read every N steps, after the step mark.");
+  }
+  if (other >= kOftenCount) {
+    std::string advice = "Look for print(tensor), .cpu(), .numpy(), saving inside the step; read every N steps, after the step mark.";
+    if (ops_uncounted) advice = "Part of them may be fetched by the ops without lowering. " + advice;
+    add(other, "a tensor is fetched from the device", std::move(advice));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+static absl::StatusOr<Findings> Run(const Store& store) {
+  XP_TRY(EarlyCuts cuts, FindEarlyCuts(store));
+  XP_TRY(std::optional<int64_t> steps, StepCount(store));
+  Findings findings;
+  bool unplaced_ops = std::any_of(cuts.ops.begin(), cuts.ops.end(), [](const FallbackOp& op) { return op.cut < 0; });
+  for (const EarlyCut& cut : cuts.cuts) {
+    if (cut.op.empty()) findings.push_back(FromCut(cut, steps, unplaced_ops && cut.value != EarlyCut::Value::kScalar));
+  }
+  if (cuts.cuts.empty()) XP_TRY(FromMetrics(store, cuts, steps, findings));
+  return findings;
+}
+
+extern const Analyzer sync_point{"sync_point", "reads that evaluate the graph before the step mark and make the host wait",
+                                 "executions before a step mark, their lines, fallback counters, transfers from the device", Run};
 }  // namespace xlaprof

@@ -1,0 +1,179 @@
+#include "analyzers/early_cut.h"
+
+#include <algorithm>
+#include <map>
+
+namespace xlaprof {
+namespace {
+
+constexpr std::string_view kScalarRead = "aten::_local_scalar_dense";  // .item(), bool(), float(): a read, no fallback
+
+struct Row {
+  int64_t id = 0;
+  std::string hash;
+  OptInt graph_id, site_id, wait_ns;
+  std::string scope;
+  Subject subject;
+};
+
+absl::StatusOr<std::vector<Row>> LoadRows(const Store& store) {
+  std::vector<Row> rows;
+  XP_TRY(store.Each(
+      "SELECT e.id, e.graph_id, coalesce(g.hash, ''), e.site_id, e.host_wait_ns, coalesce(e.scope, ''), s.function, s.file, s.line "
+      "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON s.id = e.site_id "
+      "WHERE e.cause = 'value_access' ORDER BY e.process_id, e.ordinal",
+      [&](int64_t id, OptInt graph, std::string hash, OptInt site, OptInt wait, std::string scope, OptText function, OptText file, OptInt line) {
+        Row row{id, std::move(hash), graph, site, wait, scope, {}};
+        row.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
+        if (!scope.empty()) row.subject.scope = scope;
+        rows.push_back(std::move(row));
+      }));
+  // A profile that could not be aligned with the log shows the same reads again, without their line.
+  bool any_site = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.site_id.has_value(); });
+  if (any_site) std::erase_if(rows, [](const Row& row) { return !row.site_id; });
+  return rows;
+}
+
+// Shapes of the results of a graph, from any form in which it was printed.
+absl::StatusOr<std::vector<std::string>> ResultShapes(const Store& store, int64_t graph_id, const std::string& hash) {
+  return store.Collect(
+      "SELECT n.shape FROM graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS NOT NULL AND "
+      "(g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' DESC, g.id, n.root",
+      [](std::string shape) { return WithoutLayout(shape); }, graph_id, hash);
+}
+
+absl::Status Describe(const Store& store, const std::vector<Row>& rows, EarlyCut& cut) {
+  std::map<std::pair<int64_t, std::string>, bool> seen;
+  for (const Row& row : rows) {
+    if (row.wait_ns) {
+      cut.wait_ns = cut.wait_ns.value_or(0) + *row.wait_ns;
+      ++cut.waits_measured;
+    }
+    if (!row.graph_id || !seen.emplace(std::pair(*row.graph_id, row.hash), true).second) continue;
+    XP_TRY(std::vector<std::string> shapes, ResultShapes(store, *row.graph_id, row.hash));
+    for (const std::string& shape : shapes) {
+      if (cut.shape.empty()) cut.shape = shape;
+      bool scalar = shape.ends_with("[]");
+      if (!scalar) cut.value = EarlyCut::Value::kTensor;
+      if (scalar && cut.value == EarlyCut::Value::kUnknown) cut.value = EarlyCut::Value::kScalar;
+    }
+    XP_TRY(auto nodes, store.One<int64_t>("SELECT max(node_count) FROM graph WHERE (id = ?1 OR (?2 <> '' AND hash = ?2)) AND "
+                                          "printed_as IN ('ir_text', 'ir_dot')", *row.graph_id, row.hash));
+    if (nodes) cut.nodes = std::max(*nodes, cut.nodes.value_or(0));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LoadOps(const Store& store, EarlyCuts& out) {
+  XP_TRY(store.Each("SELECT op, sum(count) FROM fallback WHERE op IS NOT NULL AND ordinal IS NULL GROUP BY op ORDER BY sum(count) DESC, op",
+                    [&](std::string op, int64_t count) {
+                      if (op == kScalarRead) {
+                        out.scalar_reads = count;
+                      } else {
+                        out.ops.push_back({.op = std::move(op), .count = count});
+                      }
+                    }));
+  // The exit summary of older versions names op and line.
+  XP_TRY(store.Each("SELECT f.op, sum(f.count), s.function, s.file, s.line FROM fallback f LEFT JOIN site s ON s.id = f.site_id "
+                    "WHERE f.op IS NOT NULL AND f.ordinal IS NOT NULL GROUP BY f.op, f.site_id ORDER BY sum(f.count) DESC, f.op",
+                    [&](std::string op, int64_t count, OptText function, OptText file, OptInt line) {
+                      if (op == kScalarRead) {
+                        if (!out.scalar_reads) out.scalar_reads = count;
+                        return;
+                      }
+                      auto known = std::find_if(out.ops.begin(), out.ops.end(), [&](const FallbackOp& o) { return o.op == op && !o.site; });
+                      if (known == out.ops.end()) known = out.ops.insert(out.ops.end(), {.op = op, .count = count});
+                      if (file) known->site = Subject{.file = file, .line = line, .function = function};
+                    }));
+  // torch_xla's own line names ops, without a count: "Op(s) not lowered: aten::a, aten::b,  Please open ...".
+  return store.Each("SELECT text FROM profiler_line WHERE rule = 'not_lowered' ORDER BY ordinal DESC LIMIT 1", [&](std::string_view text) {
+    size_t at = 0;
+    while ((at = text.find("::", at)) != std::string_view::npos) {
+      size_t begin = text.find_last_of(" ,:", at - 1);
+      begin = begin == std::string_view::npos ? 0 : begin + 1;
+      size_t end = text.find_first_of(", \t", at);
+      std::string op(text.substr(begin, end == std::string_view::npos ? end : end - begin));
+      at += 2;
+      bool known = std::any_of(out.ops.begin(), out.ops.end(), [&](const FallbackOp& o) { return o.op == op; });
+      if (!known && op != kScalarRead) out.ops.push_back({.op = std::move(op)});
+    }
+  });
+}
+
+// Which cut is which op. An op fetches tensors, a read of a Python number fetches a scalar; an op that is called as often
+// as one place cuts, and no other, is that place's. Where that leaves several, none is chosen.
+void Match(EarlyCuts& out) {
+  auto same_place = [](const Subject& a, const Subject& b) { return a.file == b.file && a.line == b.line; };
+  for (FallbackOp& op : out.ops) {
+    if (!op.site) continue;
+    for (size_t i = 0; i < out.cuts.size(); ++i) {
+      if (same_place(out.cuts[i].subject, *op.site)) op.cut = int(i), out.cuts[i].op = op.op;
+    }
+  }
+  auto candidates = [&](const FallbackOp& op, bool exact) {
+    std::vector<int> found;
+    for (size_t i = 0; i < out.cuts.size(); ++i) {
+      const EarlyCut& cut = out.cuts[i];
+      if (!cut.op.empty() || cut.value == EarlyCut::Value::kScalar) continue;
+      if (exact && op.count && *op.count != int64_t(cut.executions.size())) continue;
+      found.push_back(int(i));
+    }
+    return found;
+  };
+  for (bool exact : {true, false}) {
+    for (FallbackOp& op : out.ops) {
+      if (op.cut >= 0 || op.site) continue;
+      std::vector<int> found = candidates(op, exact);
+      // A cut of unknown shape can be a plain read as well, unless the reads that were counted are elsewhere.
+      bool sure = found.size() == 1 && out.cuts[size_t(found[0])].value == EarlyCut::Value::kTensor;
+      if (sure) {
+        op.cut = found[0];
+        out.cuts[size_t(found[0])].op = op.op;
+        out.cuts[size_t(found[0])].likely = !exact || !op.count;
+      } else if (!exact) {
+        op.candidates = std::move(found);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string WithoutLayout(std::string_view shape) {
+  std::string out;
+  int depth = 0;
+  for (char c : shape) {
+    if (c == '{') ++depth;
+    if (depth == 0) out += c;
+    if (c == '}') --depth;
+  }
+  return out;
+}
+
+absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store) {
+  EarlyCuts out;
+  XP_TRY(std::vector<Row> rows, LoadRows(store));
+  std::map<std::pair<int64_t, std::string>, std::vector<Row>> places;
+  for (Row& row : rows) {
+    std::pair key(row.site_id.value_or(0), row.site_id ? "" : row.scope);
+    places[key].push_back(std::move(row));
+  }
+  for (const auto& [key, group] : places) {
+    EarlyCut cut{.subject = group.front().subject};
+    for (const Row& row : group) {
+      cut.executions.push_back(row.id);
+      if (!cut.subject.scope && row.subject.scope) cut.subject.scope = row.subject.scope;
+    }
+    XP_TRY(Describe(store, group, cut));
+    out.cuts.push_back(std::move(cut));
+  }
+  std::stable_sort(out.cuts.begin(), out.cuts.end(), [](const EarlyCut& a, const EarlyCut& b) {
+    if (a.executions.size() != b.executions.size()) return a.executions.size() > b.executions.size();
+    return std::tie(a.subject.file, a.subject.line) < std::tie(b.subject.file, b.subject.line);
+  });
+  XP_TRY(LoadOps(store, out));
+  Match(out);
+  return out;
+}
+
+}  // namespace xlaprof
