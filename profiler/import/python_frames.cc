@@ -1,22 +1,35 @@
 #include "profiler/import/python_frames.h"
 
 #include <array>
+#include <cctype>
 #include <charconv>
 
 namespace xlaprof {
 
 std::optional<Store::Frame> ParseFrame(std::string_view line) {
-  size_t begin = line.find_first_not_of(" \t");
-  if (begin == std::string_view::npos || !line.ends_with(')')) return std::nullopt;
+  size_t end_of_line = line.find_last_not_of(" \t\r");
+  if (end_of_line == std::string_view::npos || line[end_of_line] != ')') return std::nullopt;
+  line = line.substr(0, end_of_line + 1);
   size_t colon = line.rfind(':');
-  if (colon == std::string_view::npos || colon + 2 > line.size()) return std::nullopt;
+  if (colon == std::string_view::npos) return std::nullopt;
   int64_t number = 0;
   const char* last = line.data() + line.size() - 1;
   auto [end, error] = std::from_chars(line.data() + colon + 1, last, number);
-  if (error != std::errc() || end != last) return std::nullopt;
-  // "<module> (/x/a (1).py:3)": the function ends at the first " (".
+  if (error != std::errc() || end != last || number < 0) return std::nullopt;
+  // "  <module> (/x/a (1).py:3)": the function ends at the first " (" behind a word that two spaces precede; what
+  // stands before them is the prefix of a log collector. Where the indentation was lost, at the first " (".
+  size_t begin = line.find_first_not_of(" \t");
   size_t open = line.find(" (", begin);
   if (open == std::string_view::npos || open > colon) return std::nullopt;
+  for (size_t at = open; at < colon; at = line.find(" (", at + 1)) {
+    size_t before = at == 0 ? std::string_view::npos : line.find_last_of(" \t", at - 1);
+    size_t word = before == std::string_view::npos ? 0 : before + 1;
+    bool indented = word >= 2 && word < at && std::isspace(static_cast<unsigned char>(line[word - 2]));
+    if (indented) {
+      begin = word, open = at;
+      break;
+    }
+  }
   Store::Frame frame;
   frame.function = line.substr(begin, open - begin);
   frame.file = line.substr(open + 2, colon - open - 2);

@@ -1,0 +1,91 @@
+#include "profiler/import/duration.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace xlaprof {
+namespace {
+
+struct Part {
+  std::string_view unit;
+  double ns;
+};
+// Largest first. `us` has three decimals: the smallest part, printed exactly.
+constexpr std::array<Part, 6> kParts = {{{"d", 86400e9}, {"h", 3600e9}, {"m", 60e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}}};
+
+std::optional<double> Number(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  double value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+// 75.00MB: powers of 1024, although the labels look decimal.
+std::optional<double> Bytes(std::string_view text) {
+  if (!text.ends_with('B')) return std::nullopt;
+  text.remove_suffix(1);
+  double scale = 1;
+  static constexpr std::string_view kPrefixes = "KMGTPE";
+  if (size_t power = text.empty() ? std::string_view::npos : kPrefixes.find(text.back());
+      power != std::string_view::npos) {
+    scale = std::ldexp(1.0, 10 * (int(power) + 1));
+    text.remove_suffix(1);
+  }
+  std::optional<double> value = Number(text);
+  if (!value) return std::nullopt;
+  // Plain bytes keep their decimals: those of a rate.
+  return scale == 1 ? *value : std::round(*value * scale);
+}
+
+}  // namespace
+
+std::optional<double> DecodeDurationNs(std::string_view text) {
+  std::array<double, kParts.size()> printed{};
+  std::array<bool, kParts.size()> present{};
+  bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  size_t next_part = 0;
+  while (!text.empty()) {
+    size_t digits = text.find_first_not_of("0123456789.");
+    if (digits == 0 || digits == std::string_view::npos) return std::nullopt;
+    std::optional<double> number = Number(text.substr(0, digits));
+    text.remove_prefix(digits);
+    size_t letters = std::min(text.find_first_of("0123456789."), text.size());
+    size_t part = next_part;
+    while (part < kParts.size() && kParts[part].unit != text.substr(0, letters)) ++part;
+    if (!number || part == kParts.size()) return std::nullopt;
+    // Only microseconds have decimals.
+    if (part + 1 < kParts.size() && *number != std::floor(*number)) return std::nullopt;
+    printed[part] = *number;
+    present[part] = true;
+    next_part = part + 1;
+    text.remove_prefix(letters);
+  }
+  if (next_part == 0) return std::nullopt;
+  double total_ns = 0;
+  for (size_t i = kParts.size(); i-- > 0;) {
+    if (!present[i]) continue;
+    double value = printed[i];
+    if (i + 1 < kParts.size()) {
+      if (value >= 1 && total_ns > kParts[i].ns / 2) value -= 1;
+      total_ns += value * kParts[i].ns;
+    } else {
+      total_ns = std::round(value * 1e3);  // three decimals: whole nanoseconds
+    }
+  }
+  return negative ? -total_ns : total_ns;
+}
+
+std::optional<MetricNumber> ParseMetricNumber(std::string_view text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  if (auto value = Number(text)) return MetricNumber{*value, "value"};
+  if (auto value = DecodeDurationNs(text)) return MetricNumber{*value, "ns"};
+  if (auto value = Bytes(text)) return MetricNumber{*value, "bytes"};
+  return std::nullopt;
+}
+
+}  // namespace xlaprof
