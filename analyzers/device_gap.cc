@@ -1,6 +1,330 @@
+// Finds idle time of a device between executions, and says what the host did meanwhile. Gaps are summed and weighed
+// against the time in which they lie: a device that idles 30 us before each of a million kernels is as slow as one that
+// idles once for 30 s. One finding an activity of the host (and user scope).
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
 #include "analyzers/analyzer.h"
+#include "analyzers/capture_settings.h"
+#include "analyzers/device_time.h"
+#include "analyzers/host_activity.h"
+#include "analyzers/quantity.h"
+#include "analyzers/steps.h"
 
 namespace xlaprof {
-static absl::StatusOr<Findings> Run(const Store&) { return Findings(); }
-extern const Analyzer device_gap{"device_gap", "", "", Run};
+namespace {
+
+// From this part of the steady time on, idle time of one cause is worth a change of the program: XProf calls input
+// "moderate" from 5 % of a step on, and less drowns in the spread of step times.
+constexpr double kIdleShare = 0.05;
+// What does not come back is an incident (a checkpoint, a warm cache), not a pattern: it must have been the main cause of
+// this part of the chances (steps, else executions), and more than once.
+constexpr double kRecurringShare = 0.1;
+constexpr int64_t kMinGaps = 2;
+// A call under the Python tracer costs up to this much more (0.3 to 1.5 us measured); a gap that holds so many calls
+// that this explains half of it is the tracer's.
+constexpr int64_t kPythonTracerCallNs = 1500;
+constexpr size_t kMaxEvidence = 8;
+
+struct Idle {
+  int64_t ns = 0;
+  int64_t main_of = 0;     // gaps of which it is the longest activity
+  int64_t in = 0;          // gaps in which it occurs
+  int64_t calls = 0;       // of the Python tracer, in the gaps of which it is the longest
+  int64_t main_ns = 0;     // its time in those
+  std::vector<std::pair<int64_t, Interval>> longest;  // its part, the gap; dearest first
+};
+
+struct Device {
+  DeviceTime time;
+  Interval steady, warm_up;
+  std::vector<Interval> gaps;  // in the steady part
+  int64_t idle_ns = 0, warm_up_idle_ns = 0;
+  int64_t chances = 0;         // steady steps, else executions in the steady part
+  bool by_steps = false;
+};
+
+// `busy` and the executions on that device: between the ops of one execution a device is not idle but badly recorded
+// (a CPU shows only the ops that it times).
+absl::StatusOr<std::vector<Interval>> Occupied(const Store& store, const DeviceTime& device) {
+  std::vector<Interval> out = device.busy;
+  XP_TRY(store.Each("SELECT ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL AND dur_ns > 0 AND "
+                    "coalesce(process_id, 0) = ?1 AND coalesce(device, ?2) = ?2",
+                    [&](int64_t ts_ns, int64_t dur_ns) { out.push_back({ts_ns, ts_ns + dur_ns}); },
+                    device.process_id, device.device));
+  return Union(std::move(out));
+}
+
+// Without steps: where the program on which the device spends most of its time began to run. What comes before is
+// start-up, loading and first executions of helpers.
+absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(const Store& store, const DeviceTime& device) {
+  const StringId module = store.Find(category::kModule);
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
+  XP_TRY(store.Each("SELECT id FROM track WHERE device = ?1 AND coalesce(process_id, 0) = ?2",
+                    [&](int64_t id) { options.track_ids.push_back(id); }, device.device, device.process_id));
+  if (module == 0 || options.track_ids.empty()) return std::optional<int64_t>();
+  struct Program {
+    int64_t ns = 0, first_ns = INT64_MAX;
+  };
+  std::map<StringId, Program> programs;
+  XP_TRY(EventScanner scanner, EventScanner::Make(store, options));
+  EventBatch batch;
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) break;
+    for (size_t i = 0; i < batch.size; ++i) {
+      if (batch.category[i] != module) continue;
+      Program& program = programs[batch.name[i]];
+      program.ns += std::max<int64_t>(0, batch.dur_ns[i]);
+      program.first_ns = std::min(program.first_ns, batch.ts_ns[i]);
+    }
+  }
+  std::optional<int64_t> start;
+  int64_t most = 0;
+  for (const auto& [name, program] : programs) {
+    if (program.ns > most) most = program.ns, start = program.first_ns;
+  }
+  return start;
+}
+
+absl::StatusOr<Device> Measure(const Store& store, const DeviceTime& time, const Steps& steps) {
+  Device device{.time = time};
+  XP_TRY(std::vector<Interval> occupied, Occupied(store, time));
+  const Interval span = time.span();
+  device.steady = span;
+  if (auto window = steps.SteadyWindow(time.process_id)) {
+    // The host works until its last step ends, also after the device's last execution.
+    device.steady = {window->begin_ns, std::max(window->end_ns, span.end_ns)};
+    device.chances = steps.TimedSteady(time.process_id);
+    device.by_steps = true;
+  } else if (steps.timed > 0) {
+    device.steady.begin_ns = span.end_ns;  // all of its steps are warm-up
+  } else {
+    XP_TRY(auto start, StartOfMainProgram(store, time));
+    if (start) device.steady.begin_ns = *start;
+  }
+  device.warm_up = {span.begin_ns, std::clamp(device.steady.begin_ns, span.begin_ns, span.end_ns)};
+  int64_t free_from = std::min(span.begin_ns, device.steady.begin_ns), executions = 0;
+  auto take = [&](int64_t begin_ns, int64_t end_ns) {
+    const int64_t warm_end = std::min(end_ns, device.warm_up.end_ns);
+    if (warm_end > std::max(begin_ns, device.warm_up.begin_ns)) {
+      device.warm_up_idle_ns += warm_end - std::max(begin_ns, device.warm_up.begin_ns);
+    }
+    const Interval gap{std::max(begin_ns, device.steady.begin_ns), std::min(end_ns, device.steady.end_ns)};
+    if (gap.length_ns() <= 0) return;
+    device.gaps.push_back(gap);
+    device.idle_ns += gap.length_ns();
+  };
+  for (const Interval& busy : occupied) {
+    if (busy.begin_ns > free_from) take(free_from, busy.begin_ns);
+    free_from = std::max(free_from, busy.end_ns);
+    executions += busy.begin_ns >= device.steady.begin_ns;
+  }
+  take(free_from, device.steady.end_ns);
+  if (!device.by_steps) device.chances = executions;
+  return device;
+}
+
+// Idle time by the activity of the host, longest first.
+std::vector<std::pair<Activity, Idle>> ByActivity(const Device& device, const HostTimeline& host) {
+  std::map<Activity, Idle> sums;
+  for (const Interval& gap : device.gaps) {
+    const std::vector<ActivityShare> shares = host.During(gap);
+    for (size_t i = 0; i < shares.size(); ++i) {
+      Idle& idle = sums[shares[i].activity];
+      idle.ns += shares[i].ns;
+      ++idle.in;
+      if (i > 0) continue;
+      ++idle.main_of;
+      idle.main_ns += shares[i].ns;
+      idle.calls += host.PythonCalls(gap);
+      idle.longest.emplace_back(shares[i].ns, gap);
+    }
+  }
+  std::vector<std::pair<Activity, Idle>> out(sums.begin(), sums.end());
+  for (auto& [activity, idle] : out) {
+    std::stable_sort(idle.longest.begin(), idle.longest.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (idle.longest.size() > kMaxEvidence) idle.longest.resize(kMaxEvidence);
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+  return out;
+}
+
+// The line that cuts or reads inside a scope, as a log or dump told it.
+absl::Status FillLine(const Store& store, std::string_view scope, Subject& subject) {
+  std::string where = "(x.scope = ?1 OR substr(x.scope, -length(?1) - 1) = '/' || ?1)";
+  int64_t most = 0;
+  auto keep = [&](OptText file, OptInt line, OptText function, int64_t n) {
+    if (n <= most) return;
+    most = n, subject.file = file, subject.line = line, subject.function = function;
+  };
+  for (const char* table : {"execution", "transfer"}) {
+    XP_TRY(store.Each(fmt::format("SELECT s.file, s.line, s.function, count(*) FROM {} x JOIN site s ON s.id = x.site_id "
+                                  "WHERE {} GROUP BY s.id ORDER BY 4 DESC, s.id LIMIT 1", table, where),
+                      keep, scope));
+    if (most > 0) return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+std::string Title(const Device& device, const Idle& idle, int64_t gaps, const std::string& meanwhile) {
+  return fmt::format("{} idle {} ({:.1f} % of the steady time) in {} gap{} while the host {}", device.time.device,
+                     DurationText(idle.ns), 100 * double(idle.ns) / double(device.steady.length_ns()), gaps, gaps == 1 ? "" : "s",
+                     meanwhile);
+}
+
+std::string Meanwhile(const Activity& activity, const std::string& scope, bool has_events) {
+  const std::string in = scope.empty() ? "" : fmt::format(" in '{}'", scope);
+  switch (activity.doing) {
+    case Doing::kNothing: return has_events ? "did nothing that was recorded" : "was not recorded";
+    case Doing::kUserCode:
+      return activity.in_step ? fmt::format("ran code of step '{}' outside of any scope", scope)
+                              : fmt::format("was in scope '{}'", scope);
+    case Doing::kRuntime: return "was in the runtime" + in;
+    case Doing::kTracing: return "traced and prepared graphs" + in;
+    case Doing::kExecute: return "asked for executions" + in;
+    case Doing::kInput: return "waited for data" + in;
+    case Doing::kTransfer: return "copied between host and device" + in;
+    case Doing::kCompile: return "compiled" + in;
+  }
+  return "";
+}
+
+std::string Advice(const Activity& activity, bool has_events) {
+  switch (activity.doing) {
+    case Doing::kNothing:
+      return has_events ? "Put the host's work between the steps into a scope (xp.Trace, jax.profiler.TraceAnnotation) "
+                          "to see what it is."
+                        : "Record the host too (host_tracer_level 2) to see what it did.";
+    case Doing::kUserCode:
+      return activity.in_step ? "Add scopes (xp.Trace) around the parts of the step to see which one keeps the device "
+                                "waiting; move host work off the step's thread."
+                              : "Move this work off the step's thread (a worker thread or a later step), or do it on the "
+                                "device; start it on a copy of last step's result, so that the device has work meanwhile.";
+    case Doing::kRuntime: return "The runtime was waiting or preparing; look at the gaps on the timeline.";
+    case Doing::kTracing:
+      return "Tracing keeps up with the device no longer: compile the step once (torch_xla.compile, jax.jit), use scan "
+             "for repeated layers, or give the device more work a step.";
+    case Doing::kExecute: return "Launching takes longer than running: merge small executions into one a step.";
+    case Doing::kInput: return "See input_bound: load ahead with more workers or a deeper prefetch.";
+    case Doing::kTransfer:
+      return "Copy less often or less at a time, and asynchronously; keep on the device what is read only now and then.";
+    case Doing::kCompile: return "See recompilation and slow_compile, which have the price.";
+  }
+  return "";
+}
+
+const char* ReasonType(Doing doing) {
+  switch (doing) {
+    case Doing::kNothing: return "nothing_recorded";
+    case Doing::kUserCode: return "user_scope";
+    case Doing::kRuntime: return "runtime";
+    case Doing::kTracing: return "tracing";
+    case Doing::kExecute: return "execute";
+    case Doing::kInput: return "input";
+    case Doing::kTransfer: return "transfer";
+    case Doing::kCompile: return "compile";
+  }
+  return "";
+}
+
+absl::StatusOr<Findings> Run(const Store& store) {
+  Findings findings;
+  XP_TRY(std::vector<DeviceTime> times, DeviceTimes(store));
+  if (times.empty()) return findings;
+  XP_TRY(Steps steps, LoadSteps(store));
+  XP_TRY(CaptureSettings settings, LoadCaptureSettings(store));
+  // The device that idles most stands for all: those of one program wait for the same host.
+  std::optional<Device> worst;
+  double least_share = 1, most_share = 0;
+  for (const DeviceTime& time : times) {
+    XP_TRY(Device device, Measure(store, time, steps));
+    if (device.steady.length_ns() > 0) {
+      const double share = double(device.idle_ns) / double(device.steady.length_ns());
+      least_share = std::min(least_share, share), most_share = std::max(most_share, share);
+    }
+    if (!worst || device.idle_ns > worst->idle_ns ||
+        (device.idle_ns == worst->idle_ns && device.warm_up_idle_ns > worst->warm_up_idle_ns)) {
+      worst = std::move(device);
+    }
+  }
+  const Device& device = *worst;
+  const std::string others =
+      times.size() > 1 ? fmt::format(" The {} devices idle {:.1f} to {:.1f} %; {} idles most.", times.size(),
+                                     100 * least_share, 100 * most_share, device.time.device)
+                       : "";
+
+  const int64_t span_ns = device.time.span().length_ns();
+  if (device.warm_up_idle_ns > 0 && double(device.warm_up_idle_ns) >= kIdleShare * double(span_ns)) {
+    findings.push_back({.kind = "device_gap",
+                        .title = fmt::format("{} idle {} of {} before the steady part began", device.time.device,
+                                             DurationText(device.warm_up_idle_ns), DurationText(device.warm_up.length_ns())),
+                        .cost_note = "start-up is paid once; compilation has its own findings",
+                        .reason = Reason{.type = "start_up", .state = "warm_up"},
+                        .advice = "Nothing, unless runs are short: a persistent compilation cache shortens the start.",
+                        .evidence = {{.table = "event", .ts_ns = device.warm_up.begin_ns,
+                                      .dur_ns = device.warm_up.length_ns(), .text = "start-up"}}});
+  }
+  if (device.gaps.empty()) return findings;
+
+  XP_TRY(HostTimeline host, HostTimeline::Make(store, device.time.process_id, device.gaps));
+  for (const auto& [activity, idle] : ByActivity(device, host)) {
+    const double share = double(idle.ns) / double(device.steady.length_ns());
+    if (share < kIdleShare) continue;
+    const std::string scope(store.Text(activity.scope));
+    const int64_t gaps = idle.main_of > 0 ? idle.main_of : idle.in;
+    const bool recurs = gaps >= kMinGaps && double(gaps) >= kRecurringShare * double(device.chances);
+
+    Finding finding{.kind = "device_gap", .title = Title(device, idle, gaps, Meanwhile(activity, scope, host.has_events())),
+                    .count = gaps, .cost_ns = idle.ns};
+    finding.cost_note = fmt::format("idle time of {} between executions, {}{}.{}", device.time.device,
+                                    device.by_steps ? fmt::format("in {} steady steps", device.chances)
+                                                    : fmt::format("among {} executions", device.chances),
+                                    device.time.from == "op" ? ", from its ops" : "", others);
+    if (device.by_steps && device.chances > 0) finding.per_step = double(gaps) / double(device.chances);
+    finding.reason = Reason{.type = ReasonType(activity.doing)};
+    finding.advice = Advice(activity, host.has_events());
+    if (!scope.empty()) {
+      finding.subject.scope = scope;
+      XP_TRY(FillLine(store, scope, finding.subject));
+    }
+    // How much of it the capture itself may have caused.
+    const bool slow_tracing =
+        settings.slow_tracing() &&
+        (activity.doing == Doing::kTracing ||
+         (activity.doing == Doing::kUserCode && idle.ns <= gaps * settings.TracingBoundNs(scope)));
+    const bool slow_python = settings.python_tracer && idle.calls * kPythonTracerCallNs * 2 >= idle.main_ns;
+    const bool elsewhere = activity.doing == Doing::kCompile || activity.doing == Doing::kInput;
+    if (slow_tracing || slow_python) {
+      finding.reason->type = "capture_settings";
+      finding.reason->text = fmt::format(
+          "The capture's own settings slow this down: {}{}. Without them it may vanish.",
+          slow_python && !slow_tracing ? "the Python tracer" : settings.Text(),
+          activity.doing == Doing::kUserCode && slow_tracing ? fmt::format("; '{}' traces ops", scope) : "");
+      finding.advice = "Record again without these settings before you act on it.";
+    } else if (elsewhere) {
+      finding.reason->text = "Another finding has the price.";
+    } else if (recurs) {
+      finding.severity = Severity::kWarning;
+    } else {
+      finding.reason->text = fmt::format("It is the main cause of {} gap{} only.", gaps, gaps == 1 ? "" : "s");
+    }
+    for (const auto& [ns, gap] : idle.longest) {
+      finding.evidence.push_back({.table = "event", .ts_ns = gap.begin_ns, .dur_ns = gap.length_ns(),
+                                  .text = fmt::format("gap of {}, {} of it {}", DurationText(gap.length_ns()), DurationText(ns),
+                                                      DoingText(activity.doing))});
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace
+
+extern const Analyzer device_gap{"device_gap", "the device idles between executions, and what the host did meanwhile",
+                                 "device events, steps and the host's events", Run};
+
 }  // namespace xlaprof

@@ -1,6 +1,253 @@
+// Finds ops in which a device is busy but only waits: for a copy (from the host's memory, if operands are offloaded),
+// for other devices, for infeed. Grouped by the op's base name (copy-done.2 and copy-done.5 are one finding).
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
 #include "analyzers/analyzer.h"
+#include "analyzers/device_time.h"
+#include "analyzers/steps.h"
 
 namespace xlaprof {
-static absl::StatusOr<Findings> Run(const Store&) { return Findings(); }
-extern const Analyzer device_wait{"device_wait", "", "", Run};
+namespace {
+
+// From this part of the busy time on: XProf speaks of barriers from 10 % of a step on.
+constexpr double kWaitShare = 0.10;
+// Below that, but worth a line: XProf's "moderate".
+constexpr double kInfoShare = 0.05;
+constexpr int64_t kMinOccurrences = 2;  // once is no pattern
+constexpr size_t kMaxEvidence = 12;
+// Memory space 5 in XLA's layouts is the host's memory.
+constexpr std::string_view kHostMemory = "S(5)";
+
+// What an op waits for; "" for ops that work.
+std::string_view WaitsFor(std::string_view base) {
+  auto is = [&](std::string_view op) { return base == op || (base.starts_with(op) && base[op.size()] == '-'); };
+  if (base == "copy-done" || base == "copy-start-done" || base == "copy-start") return "copy";
+  for (std::string_view op : {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute",
+                              "collective-broadcast", "ragged-all-to-all", "all-reduce-scatter"}) {
+    if (is(op)) return "collective";
+  }
+  if (base.starts_with("nccl") || base.starts_with("rccl") || base.starts_with("ncclDevKernel")) return "collective";
+  if (is("infeed")) return "infeed";
+  if (is("outfeed")) return "outfeed";
+  if (base == "send-done" || base == "recv-done" || base == "send" || base == "recv") return "send_recv";
+  if (base.ends_with("-done") || base == "async-done") return "async";
+  return "";
+}
+
+// "%copy-done.2 = f32[…] copy-done(…)" and "copy-done.2" are both op copy-done.2.
+std::string_view OpName(std::string_view text) {
+  if (text.starts_with('%')) text.remove_prefix(1);
+  return text.substr(0, text.find_first_of(" =("));
+}
+
+std::string_view BaseName(std::string_view name) {
+  while (true) {
+    const size_t dot = name.rfind('.');
+    if (dot == name.npos || dot == 0) return name;
+    std::string_view tail = name.substr(dot + 1);
+    if (tail != "clone" && tail != "remat" && !std::all_of(tail.begin(), tail.end(), ::isdigit)) return name;
+    name = name.substr(0, dot);
+  }
+}
+
+struct Op {
+  int64_t ns = 0, count = 0;
+  int64_t longest_ns = -1, chunk_id = 0, event_id = 0, ts_ns = 0;
+};
+struct Group {
+  std::map<StringId, Op> ops;
+  int64_t ns = 0, count = 0;
+};
+using Groups = std::map<std::string, Group>;  // by base name
+
+absl::StatusOr<std::map<std::string, Groups>> WaitsByDevice(const Store& store) {
+  std::map<std::string, Groups> out;
+  const StringId op = store.Find(category::kOp), collective = store.Find(category::kCollective);
+  std::map<int64_t, std::string> device_of;
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
+  XP_TRY(store.Each("SELECT id, coalesce(device, 'CPU:0') FROM track WHERE kind IN ('host_thread', 'device', 'device_stream')",
+                    [&](int64_t id, std::string device) {
+                      device_of[id] = device;
+                      options.track_ids.push_back(id);
+                    }));
+  if (device_of.empty() || (op == 0 && collective == 0)) return out;
+  XP_TRY(EventScanner scanner, EventScanner::Make(store, options));
+  std::map<StringId, std::string> base_of;  // "" for ops that work
+  EventBatch batch;
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) return out;
+    Groups& groups = out[device_of[batch.track_id]];
+    for (size_t i = 0; i < batch.size; ++i) {
+      if (batch.category[i] == 0 || (batch.category[i] != op && batch.category[i] != collective)) continue;
+      if (batch.dur_ns[i] < 0) continue;
+      auto [it, fresh] = base_of.try_emplace(batch.name[i]);
+      if (fresh) {
+        std::string_view base = BaseName(OpName(store.Text(batch.name[i])));
+        if (!WaitsFor(base).empty() || batch.category[i] == collective) it->second = base;
+      }
+      if (it->second.empty()) continue;
+      Group& group = groups[it->second];
+      Op& one = group.ops[batch.name[i]];
+      ++one.count, ++group.count;
+      one.ns += batch.dur_ns[i], group.ns += batch.dur_ns[i];
+      if (batch.dur_ns[i] > one.longest_ns) {
+        one.longest_ns = batch.dur_ns[i], one.ts_ns = batch.ts_ns[i];
+        one.chunk_id = batch.chunk_id, one.event_id = batch.first_event_id + int64_t(i);
+      }
+    }
+  }
+}
+
+struct OpFacts {
+  bool host_memory = false;
+  std::optional<int64_t> bytes;
+  std::optional<std::string> location;
+};
+
+// What name, arguments and the program's text say of one op.
+absl::StatusOr<OpFacts> Look(const Store& store, StringId name, const Op& op) {
+  OpFacts facts;
+  std::string_view text = store.Text(name);
+  facts.host_memory = text.find(kHostMemory) != text.npos;
+  XP_TRY(auto first, store.One<int64_t>("SELECT first_event_id FROM event_chunk WHERE id = ?1", op.chunk_id));
+  XP_TRY(std::vector<Argument> arguments, ReadArguments(store, op.chunk_id, op.event_id - first.value_or(op.event_id)));
+  for (const Argument& argument : arguments) {
+    if (auto* value = std::get_if<Text>(&argument.value)) {
+      facts.host_memory |= store.Text(value->id).find(kHostMemory) != std::string_view::npos;
+    } else if (store.Text(argument.key) == "bytes_accessed") {
+      if (auto* u = std::get_if<uint64_t>(&argument.value)) facts.bytes = int64_t(*u);
+      if (auto* i = std::get_if<int64_t>(&argument.value)) facts.bytes = *i;
+    }
+  }
+  // The op in the program's text, and the op that it waits for (its operands).
+  XP_TRY(store.Each("SELECT n.shape, coalesce(n.location, ''), coalesce(group_concat(o.shape, ' '), '') FROM graph_node n "
+                    "LEFT JOIN graph_node o ON o.graph_id = n.graph_id AND o.op LIKE '%-start' AND "
+                    "(',' || n.operands || ',') LIKE ('%,' || o.idx || ',%') WHERE n.name = ?1 GROUP BY n.graph_id, n.idx",
+                    [&](std::string shape, std::string location, std::string operands) {
+                      facts.host_memory |= (shape + operands).find(kHostMemory) != std::string::npos;
+                      if (!location.empty() && !facts.location) facts.location = location;
+                    },
+                    OpName(text)));
+  return facts;
+}
+
+struct Words {
+  const char* type;
+  const char* title;
+  const char* advice;
+};
+Words Say(std::string_view waits_for, bool host_memory) {
+  if (waits_for == "copy" && host_memory) {
+    return {"host_offload", "host offload: copies from or to the host's memory",
+            "Keep these operands in the device's memory (offload fewer or smaller tensors, or rematerialise instead), or "
+            "start the copy earlier: enough work must lie between copy-start and copy-done to hide it."};
+  }
+  if (waits_for == "copy") {
+    return {"copy", "copies between memories of the device",
+            "Nothing to do in most programs; look at layouts that change between ops, and at larger tiles."};
+  }
+  if (waits_for == "collective") {
+    return {"collective", "communication with other devices",
+            "Overlap communication with compute (asynchronous collectives, latency-hiding scheduler), shard differently, "
+            "or look for one device that comes late."};
+  }
+  if (waits_for == "infeed") {
+    return {"infeed", "data from the host", "Feed ahead: load with more workers, prefetch deeper."};
+  }
+  if (waits_for == "outfeed") return {"outfeed", "the host taking results", "Send less to the host, or less often."};
+  if (waits_for == "send_recv") {
+    return {"send_recv", "a peer or the host", "Balance the stages, or send earlier than the value is needed."};
+  }
+  return {"async", "an asynchronous op", "Start the op earlier, so that other work hides it."};
+}
+
+void FillLocation(std::string_view location, Subject& subject) {
+  if (const size_t at = location.find('@'); at != location.npos) {
+    subject.function = std::string(location.substr(0, at));
+    location = location.substr(at + 1);
+  }
+  const size_t colon = location.rfind(':');
+  if (colon == location.npos || colon + 1 == location.size()) return;
+  int64_t line = 0;
+  for (char c : location.substr(colon + 1)) {
+    if (c < '0' || c > '9') return;
+    line = line * 10 + (c - '0');
+  }
+  subject.file = std::string(location.substr(0, colon));
+  subject.line = line;
+}
+
+absl::StatusOr<Findings> Run(const Store& store) {
+  Findings findings;
+  XP_TRY(auto waits, WaitsByDevice(store));
+  XP_TRY(std::vector<DeviceTime> times, DeviceTimes(store));
+  if (waits.empty() || times.empty()) return findings;
+  XP_TRY(Steps steps, LoadSteps(store));
+  std::map<std::string, const DeviceTime*> time_of;
+  for (const DeviceTime& time : times) time_of.try_emplace(time.device, &time);
+  struct Worst {
+    const Group* group = nullptr;
+    const DeviceTime* time = nullptr;
+    double share = 0, least = 1;
+    int64_t devices = 0;
+  };
+  std::map<std::string, Worst> by_base;
+  for (const auto& [device, groups] : waits) {
+    auto time = time_of.find(device);
+    if (time == time_of.end() || time->second->busy_ns <= 0) continue;
+    for (const auto& [base, group] : groups) {
+      Worst& worst = by_base[base];
+      const double share = double(group.ns) / double(time->second->busy_ns);
+      ++worst.devices;
+      worst.least = std::min(worst.least, share);
+      if (!worst.group || share > worst.share) worst.group = &group, worst.time = time->second, worst.share = share;
+    }
+  }
+  for (const auto& [base, worst] : by_base) {
+    if (worst.share < kInfoShare) continue;
+    const Group& group = *worst.group;
+    std::vector<std::pair<StringId, Op>> ops(group.ops.begin(), group.ops.end());
+    std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+    Finding finding{.kind = "device_wait", .count = group.count, .cost_ns = group.ns};
+    finding.subject.op = base;
+    bool host_memory = false;
+    for (size_t i = 0; i < ops.size() && i < kMaxEvidence; ++i) {
+      const auto& [name, op] = ops[i];
+      XP_TRY(OpFacts facts, Look(store, name, op));
+      host_memory |= facts.host_memory && op.ns * 10 >= group.ns;  // of an op that matters
+      if (facts.location && !finding.subject.line) FillLocation(*facts.location, finding.subject);
+      std::string text = fmt::format("{}: {:.3f} s in {} execution{}", OpName(store.Text(name)), double(op.ns) / 1e9, op.count,
+                                     op.count == 1 ? "" : "s");
+      if (facts.bytes && *facts.bytes > 0 && op.longest_ns > 0) {
+        text += fmt::format(", {:.1f} MiB each, {:.1f} GB/s", double(*facts.bytes) / (1 << 20),
+                            double(*facts.bytes) * double(op.count) / double(op.ns));
+      }
+      if (facts.host_memory) text += ", host memory";
+      finding.evidence.push_back({.table = "event", .rows = {op.event_id}, .ts_ns = op.ts_ns, .dur_ns = op.longest_ns,
+                                  .text = text});
+    }
+    const Words words = Say(WaitsFor(base).empty() ? "collective" : WaitsFor(base), host_memory);
+    finding.title = fmt::format("{} of {}'s busy time is '{}', waiting for {}", fmt::format("{:.0f} %", 100 * worst.share),
+                                worst.time->device, base, words.title);
+    finding.cost_note = fmt::format("sum of these ops on {}{}", worst.time->device,
+                                    worst.devices > 1 ? fmt::format("; on {} devices it is {:.1f} to {:.1f} % of busy", worst.devices,
+                                                                    100 * worst.least, 100 * worst.share)
+                                                      : "");
+    finding.reason = Reason{.type = words.type};
+    finding.advice = words.advice;
+    if (steps.timed > 0) finding.per_step = double(group.count) / double(steps.timed);
+    if (worst.share >= kWaitShare && group.count >= kMinOccurrences) finding.severity = Severity::kWarning;
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace
+
+extern const Analyzer device_wait{"device_wait", "ops in which a device is busy but only waits", "ops on device tracks", Run};
+
 }  // namespace xlaprof

@@ -1,1 +1,238 @@
-// placeholder
+#include "analyzers/summary.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyzers/device_time.h"
+#include "analyzers/host_activity.h"
+#include "analyzers/metrics.h"
+#include "analyzers/steps.h"
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+// First start to last end of the events of each process that has any, inside the slice.
+absl::StatusOr<std::map<int64_t, Interval>> EventWindows(const Store& store) {
+  std::map<int64_t, Interval> out;
+  XP_TRY(store.Each("SELECT coalesce(t.process_id, 0), min(c.min_ts_ns), max(c.max_end_ns) FROM event_chunk c "
+                    "JOIN track t ON t.id = c.track_id WHERE t.kind <> 'counter' GROUP BY 1",
+                    [&](int64_t process, int64_t from_ns, int64_t to_ns) {
+                      const Slice& slice = store.slice();
+                      if (slice.process_id && process != 0 && process != *slice.process_id) return;
+                      from_ns = std::max(from_ns, slice.from_ns.value_or(from_ns));
+                      to_ns = std::min(to_ns, slice.to_ns.value_or(to_ns));
+                      if (to_ns > from_ns) out[process] = {from_ns, to_ns};
+                    }));
+  return out;
+}
+
+// Where the leading thread of each process was in its window.
+absl::Status HostTotals(const Store& store, const std::map<int64_t, Interval>& windows, Summary& summary) {
+  for (const auto& [process, window] : windows) {
+    XP_TRY(HostTimeline host, HostTimeline::Make(store, process, {window}));
+    if (!host.has_events()) continue;
+    int64_t tracing = 0, input = 0;
+    for (const ActivityShare& share : host.During(window)) {
+      if (share.activity.doing == Doing::kTracing) tracing += share.ns;
+      if (share.activity.doing == Doing::kInput) input += share.ns;
+    }
+    summary.tracing_ns = summary.tracing_ns.value_or(0) + tracing;
+    summary.input_ns = summary.input_ns.value_or(0) + input;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TotalsFromEvents(const Store& store, const std::map<int64_t, Interval>& windows, Summary& summary) {
+  XP_TRY(HostTotals(store, windows, summary));
+  // Rows without a start lie outside of the window that the clocked sources saw.
+  XP_TRY(summary.compile_ns, store.One<int64_t>("SELECT sum(dur_ns) FROM compile WHERE ts_ns IS NOT NULL"));
+  XP_TRY(summary.execute_ns, store.One<int64_t>("SELECT sum(dur_ns) FROM execution WHERE ts_ns IS NOT NULL"));
+  XP_TRY(summary.transfer_ns, store.One<int64_t>("SELECT sum(dur_ns) FROM transfer WHERE ts_ns IS NOT NULL"));
+  if (!summary.execute_ns) summary.execute_ns = summary.device_busy_ns;
+  if (summary.tracing_ns) {  // the host's threads were recorded: none seen means none there
+    if (!summary.compile_ns) summary.compile_ns = 0;
+    if (!summary.transfer_ns) summary.transfer_ns = 0;
+  }
+  return absl::OkStatus();
+}
+
+std::optional<int64_t> Sum(const MetricsState& state, std::initializer_list<const char*> names) {
+  std::optional<int64_t> out;
+  for (const char* name : names) {
+    const MetricState* metric = state.Find(name);
+    if (metric && metric->unit == "ns") out = out.value_or(0) + int64_t(metric->sum);
+  }
+  return out;
+}
+
+std::optional<int64_t> Samples(const MetricsState& state, std::initializer_list<const char*> names) {
+  std::optional<int64_t> out;
+  for (const char* name : names) {
+    if (const MetricState* metric = state.Find(name)) out = out.value_or(0) + metric->samples;
+  }
+  return out;
+}
+
+constexpr std::initializer_list<const char*> kCompileMetrics = {"CompileTime", "EagerOpCompileTime"};
+constexpr std::initializer_list<const char*> kExecuteMetrics = {"ExecuteTime", "EagerOpExecuteTime",
+                                                                "ExecuteReplicatedTime"};
+// Reports before torch_xla 2.0 call the device "server".
+constexpr std::initializer_list<const char*> kTransferMetrics = {"TransferFromDeviceTime", "TransferToDeviceTime",
+                                                                 "TransferFromServerTime", "TransferToServerTime"};
+
+void TotalsFromMetrics(const MetricsState& last, Summary& summary) {
+  summary.tracing_ns = Sum(last, {"LazyTracing"});
+  summary.compile_ns = Sum(last, kCompileMetrics);
+  summary.execute_ns = Sum(last, kExecuteMetrics);
+  summary.transfer_ns = Sum(last, kTransferMetrics);
+}
+
+void TakeMore(std::optional<int64_t>& count, std::optional<int64_t> other) {
+  if (other && *other > count.value_or(0)) count = other;
+}
+
+// A count is unknown, not 0, where no source could have shown one.
+absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summary& summary) {
+  auto count = [&](const char* table) -> absl::StatusOr<std::optional<int64_t>> {
+    XP_TRY(auto rows, store.One<int64_t>(fmt::format("SELECT count(*) FROM {}", table)));
+    if (rows.value_or(0) == 0 && !clock) return std::optional<int64_t>();
+    return rows;
+  };
+  XP_TRY(summary.compile_count, count("compile"));
+  XP_TRY(summary.execution_count, count("execution"));
+  XP_TRY(summary.transfer_count, count("transfer"));
+  XP_TRY(summary.fallback_count,
+         store.One<int64_t>("SELECT sum(count) FROM fallback WHERE coalesce(op, '') NOT LIKE 'aten::_local_scalar_dense%'"));
+  if (!metrics.last) return absl::OkStatus();
+  TakeMore(summary.compile_count, Samples(*metrics.last, kCompileMetrics));
+  TakeMore(summary.execution_count, Samples(*metrics.last, kExecuteMetrics));
+  TakeMore(summary.transfer_count, Samples(*metrics.last, kTransferMetrics));
+  return absl::OkStatus();
+}
+
+// One row an imported source, with what its own rows say.
+absl::Status AddCoverage(const Store& store, const std::string& totals_note, Summary& summary) {
+  std::vector<int64_t> ids;
+  XP_TRY(store.Each("SELECT id, path, coalesce(format, ''), coalesce(note, '') FROM source WHERE imported = 1 ORDER BY id",
+                    [&](int64_t id, std::string path, std::string format, std::string note) {
+                      ids.push_back(id);
+                      summary.coverage.push_back({.path = path, .format = format, .note = note});
+                    }));
+  auto at = [&](int64_t id) -> Coverage* {
+    auto it = std::find(ids.begin(), ids.end(), id);
+    return it == ids.end() ? nullptr : &summary.coverage[size_t(it - ids.begin())];
+  };
+  auto count = [&](const char* table, std::optional<int64_t> Coverage::*member, const char* what) {
+    return store.Each(fmt::format("SELECT p.source_id, count({}) FROM provenance p JOIN {} x ON x.id = p.row_id "
+                                  "WHERE p.table_name = '{}' GROUP BY 1", what, table, table),
+                      [&](int64_t source, int64_t n) {
+                        if (Coverage* c = at(source)) c->*member = n;
+                      });
+  };
+  XP_TRY(count("compile", &Coverage::compiles, "*"));
+  XP_TRY(count("execution", &Coverage::executions, "*"));
+  XP_TRY(count("transfer", &Coverage::transfers, "*"));
+  // Steps: those of its executions, and those that it shows itself.
+  XP_TRY(count("execution", &Coverage::steps, "DISTINCT x.step_id"));
+  XP_TRY(store.Each("SELECT p.source_id, count(*) FROM provenance p JOIN step s ON s.id = p.row_id "
+                    "WHERE p.table_name = 'step' GROUP BY 1",
+                    [&](int64_t source, int64_t n) {
+                      if (Coverage* c = at(source)) TakeMore(c->steps, n);
+                    }));
+  for (Coverage& c : summary.coverage) {
+    if (c.steps == 0) c.steps.reset();
+  }
+  // Events lie on tracks, and tracks belong to the source that told of them, else of their process.
+  XP_TRY(store.Each("SELECT coalesce(p.source_id, r.source_id), sum(c.count), min(c.min_ts_ns), max(c.max_end_ns) "
+                    "FROM event_chunk c JOIN track t ON t.id = c.track_id LEFT JOIN process r ON r.id = t.process_id "
+                    "LEFT JOIN provenance p ON p.table_name = 'track' AND p.row_id = t.id GROUP BY 1",
+                    [&](OptInt source, int64_t n, int64_t from_ns, int64_t to_ns) {
+                      Coverage* c = source ? at(*source) : nullptr;
+                      if (!c) return;
+                      c->events = n, c->from_ns = from_ns, c->to_ns = to_ns;
+                      if (!totals_note.empty()) c->note += (c->note.empty() ? "" : "; ") + totals_note;
+                    }));
+  struct Saved {
+    int64_t reports = 0, last = 0;
+    OptInt marks;
+  };
+  std::map<int64_t, Saved> saved;
+  XP_TRY(store.Each("SELECT source_id, id, mark_step FROM metrics_report ORDER BY source_id, coalesce(mark_step, -1), ordinal",
+                    [&](int64_t source, int64_t id, OptInt marks) {
+                      Saved& s = saved[source];
+                      ++s.reports, s.last = id, s.marks = marks;
+                    }));
+  for (const auto& [source, s] : saved) {
+    Coverage* c = at(source);
+    if (!c) continue;
+    auto samples = [&](std::initializer_list<const char*> names) -> absl::StatusOr<std::optional<int64_t>> {
+      std::optional<int64_t> sum;
+      for (const char* name : names) {
+        XP_TRY(auto n, store.One<int64_t>("SELECT max(samples) FROM metric WHERE report_id = ?1 AND name = ?2", s.last, name));
+        if (n) sum = sum.value_or(0) + *n;
+      }
+      return sum;
+    };
+    c->steps = s.marks;
+    XP_TRY(c->compiles, samples(kCompileMetrics));
+    XP_TRY(c->executions, samples(kExecuteMetrics));
+    XP_TRY(c->transfers, samples(kTransferMetrics));
+    c->note += fmt::format("{}{} report{}, cumulative, without a clock{}", c->note.empty() ? "" : "; ", s.reports,
+                           s.reports == 1 ? "" : "s", s.marks ? "; steps are its step marks" : "");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Summary> Summarize(const Store& store) {
+  Summary summary;
+  XP_TRY(Steps steps, LoadSteps(store));
+  XP_TRY(Metrics metrics, LoadMetrics(store));
+  XP_TRY(auto windows, EventWindows(store));
+  XP_TRY(std::vector<DeviceTime> devices, DeviceTimes(store));
+
+  if (!steps.all.empty()) {
+    summary.steps = int64_t(steps.all.size());
+    summary.warm_up_steps = steps.warm_up;
+  } else if (metrics.last && metrics.last->mark_step) {
+    summary.steps = metrics.last->mark_step;
+  }
+  if (steps.timed > 0) summary.timed_steps = steps.timed;
+  summary.step_p50_ns = NearestRank(steps.steady_ns, 50);
+  summary.step_p99_ns = NearestRank(steps.steady_ns, 99);
+  summary.warm_up_step_p50_ns = NearestRank(steps.warm_up_ns, 50);
+
+  for (const DeviceTime& device : devices) {
+    summary.devices.push_back({device.device, device.busy_ns, device.span().length_ns()});
+    summary.device_busy_ns = summary.device_busy_ns.value_or(0) + device.busy_ns;
+    summary.device_idle_ns = summary.device_idle_ns.value_or(0) + device.span().length_ns() - device.busy_ns;
+  }
+  std::optional<Interval> window;
+  for (const auto& [process, w] : windows) {
+    if (!window) window = w;
+    window->begin_ns = std::min(window->begin_ns, w.begin_ns);
+    window->end_ns = std::max(window->end_ns, w.end_ns);
+  }
+  if (window) {
+    summary.wall_ns = window->length_ns();
+    // Only the first step of the run tells how long the start took; a capture may open later.
+    if (!steps.all.empty() && steps.all.front().ts_ns && steps.all.front().dur_ns) {
+      summary.time_to_first_step_ns = *steps.all.front().ts_ns + *steps.all.front().dur_ns - window->begin_ns;
+    }
+  }
+  XP_TRY(Counts(store, metrics, window.has_value(), summary));
+  std::string totals_note;
+  if (window) {
+    XP_TRY(TotalsFromEvents(store, windows, summary));
+    if (metrics.last) totals_note = "times are from here, counts from the source that saw most";
+  } else if (metrics.last) {
+    TotalsFromMetrics(*metrics.last, summary);
+  }
+  XP_TRY(AddCoverage(store, totals_note, summary));
+  return summary;
+}
+
+}  // namespace xlaprof

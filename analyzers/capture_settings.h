@@ -1,0 +1,30 @@
+// Settings of the recorded run that make the host slower than it is in normal runs, and what of its time they explain.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/base/status.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+struct CaptureSettings {
+  bool ir_debug = false;       // XLA_IR_DEBUG or XLA_HLO_DEBUG: a Python stack is taken for each op
+  bool dumps = false;          // XLA_SAVE_TENSORS_FILE: the graph is printed to a file at each sync
+  bool python_tracer = false;  // each Python call is an event
+  // Most ops that one graph holds from a user scope (its plain name): the ops that a pass through the scope traces.
+  std::map<std::string, int64_t, std::less<>> ops_in_scope;
+
+  bool slow_tracing() const { return ir_debug || dumps || python_tracer; }
+  // Longest time that one pass through `scope` may have spent tracing under these settings; 0 without them.
+  int64_t TracingBoundNs(std::string_view scope) const;
+  // "XLA_IR_DEBUG and graph dumps"
+  std::string Text() const;
+};
+
+absl::StatusOr<CaptureSettings> LoadCaptureSettings(const Store& store);
+
+}  // namespace xlaprof

@@ -1,0 +1,68 @@
+// What the host did while something waited: for each moment, what the thread that leads the work was in.
+//
+// The leading thread of a process is the one with the step annotations, else with the most tracing, scopes, executions
+// (in this order). Where it shows nothing, a compilation on any other thread counts, and between two annotated steps
+// also a data loader's thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analyzers/device_time.h"
+#include "core/base/status.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+enum class Doing {
+  kNothing,   // no event open
+  kUserCode,  // inside a user's scope or step, and nothing of the runtime open in it
+  kRuntime,   // inside the runtime, not in one of the below
+  kTracing,   // making a graph
+  kExecute,   // asking for an execution
+  kInput,     // waiting for or preparing data
+  kTransfer,  // copying between host and device
+  kCompile,
+};
+// "user code", "tracing", ...
+std::string_view DoingText(Doing doing);
+
+struct Activity {
+  Doing doing = Doing::kNothing;
+  StringId scope = 0;    // name of the innermost user scope, else of the step; 0: none
+  bool in_step = false;  // scope is a step's name: no scope is open inside it
+  auto operator<=>(const Activity&) const = default;
+};
+struct ActivityShare {
+  Activity activity;
+  int64_t ns = 0;
+};
+
+// The activities of one process inside given intervals: made once by a sweep that is linear in the events of the
+// host's threads, asked for as many intervals as there are.
+class HostTimeline {
+ public:
+  // `within`: disjoint, sorted; nothing outside of it is kept.
+  static absl::StatusOr<HostTimeline> Make(const Store& store, int64_t process_id, std::vector<Interval> within);
+
+  // What filled `interval`, which lies inside `within`: longest first, summing to its length.
+  std::vector<ActivityShare> During(Interval interval) const;
+  // False: the process has no host thread with any of these events, so that "nothing" says nothing.
+  bool has_events() const { return has_events_; }
+  // Events of the Python tracer that started inside `interval` on the leading thread.
+  int64_t PythonCalls(Interval interval) const;
+
+ private:
+  struct Segment {
+    Interval time;
+    Activity activity;
+  };
+  std::vector<Segment> segments_;      // disjoint, sorted, kNothing left out
+  std::vector<int64_t> python_calls_;  // starts, sorted
+  bool has_events_ = false;
+};
+
+}  // namespace xlaprof
