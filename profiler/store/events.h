@@ -50,12 +50,15 @@ struct Text {
 using ArgValue = std::variant<int64_t, uint64_t, double, Text, Bytes>;
 
 // Buffers events a track, sorts and encodes them, and writes chunks of up to kChunkEvents. Not thread-safe.
-// Flush writes everything; it must be called before Commit, and its status looked at.
+// Flush writes everything; it must be called before Commit, and its status looked at. Past about a million buffered
+// events the largest track is written early, so memory stays bounded. The depth of an event counts the events of its
+// track around it that are in the same Flush or were written before it.
 class EventWriter {
  public:
   static constexpr int kChunkEvents = 65536;
 
   explicit EventWriter(Store& store);
+  explicit EventWriter(sqlite3* db);  // the same, where there is a connection only (virtual tables)
   ~EventWriter();
 
   // Adds an event to a track; the reference is good for Arg calls until the next Add.
@@ -72,11 +75,13 @@ class EventWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// Columns of one chunk, decoded. Spans of columns that were not asked for are empty. Good until the next Next().
+// Columns of one chunk, or of a part of it (where a time range leaves events out), decoded. Spans of columns that were
+// not asked for are empty. Good until the next Next(). Event i has the id first_event_id + i, and the index
+// first_index + i in its chunk (ReadArguments, ReadArgumentColumn).
 struct EventBatch {
-  int64_t chunk_id = 0, track_id = 0, first_event_id = 0;
+  int64_t chunk_id = 0, track_id = 0, first_event_id = 0, first_index = 0;
   size_t size = 0;
-  std::span<const int64_t> ts_ns, dur_ns;  // sorted by (ts, -dur)
+  std::span<const int64_t> ts_ns, dur_ns;  // sorted by start, then longest first (never ended: endless)
   std::span<const StringId> name, category;
   std::span<const uint16_t> depth;  // 0: outermost on its track
   std::span<const uint64_t> flow_in, flow_out;
@@ -94,7 +99,7 @@ class EventScanner {
   struct Options {
     uint32_t columns = kAllEventColumns;
     std::vector<int64_t> track_ids;  // empty: all
-    OptInt from_ns, to_ns;           // keep events that overlap [from, to]
+    OptInt from_ns, to_ns;           // keep events that overlap [from, to]; one that never ended counts as its start
   };
   static absl::StatusOr<EventScanner> Make(const Store& store, Options options);
   EventScanner(EventScanner&&) noexcept;
