@@ -1,1 +1,420 @@
-// placeholder
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "profiler/store/chunk.h"
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+// Events that may wait in memory, over all tracks; an argument or sample counts as half of one. About 50 MB.
+constexpr size_t kMaxBuffered = 1 << 20;
+// Buffers larger than this give their memory back once written.
+constexpr size_t kKeptCapacity = 4 * EventWriter::kChunkEvents;
+// Constant arguments of some names are taken out of a column only where this many values are saved: each column is a
+// row of its own.
+constexpr size_t kWorthOwnColumn = 16;
+constexpr size_t kMaxDepth = UINT16_MAX;
+
+struct BufferedArg {
+  uint64_t bits;
+  StringId key;
+  ArgType type;
+};
+
+// Depths on one track. Keeps the ends of the events that are open at the current start, outermost first.
+class Nesting {
+ public:
+  uint16_t Next(const Event& event) {
+    if (any_ && EventBefore(event, last_)) open_.clear();  // out of order: what is around it is not known any more
+    any_ = true;
+    last_ = event;
+    while (!open_.empty() && open_.back() <= event.ts_ns) open_.pop_back();
+    uint16_t depth = uint16_t(open_.size());
+    int64_t end = event.dur_ns < 0 ? INT64_MAX : EventEnd(event.ts_ns, event.dur_ns);
+    if (end > event.ts_ns && open_.size() < kMaxDepth) open_.push_back(end);
+    return depth;
+  }
+
+ private:
+  std::vector<int64_t> open_;
+  Event last_;
+  bool any_ = false;
+};
+
+struct TrackBuffer {
+  std::vector<Event> events;
+  std::vector<uint32_t> first_arg;  // of each event; empty while there are no arguments
+  std::vector<BufferedArg> args;
+  std::vector<std::pair<int64_t, double>> samples;
+  absl::flat_hash_map<StringId, std::vector<BufferedArg>> name_args;
+  Nesting nesting;
+
+  size_t Weight() const { return events.size() + (args.size() + samples.size()) / 2; }
+};
+
+// Values of one key and type in the chunk that is being written.
+struct Column {
+  std::vector<uint32_t> index;
+  std::vector<uint64_t> bits;
+};
+using ColumnKey = std::pair<StringId, ArgType>;
+
+struct Insert {
+  sqlite3_stmt* statement = nullptr;
+  ~Insert() { sqlite3_finalize(statement); }
+};
+
+}  // namespace
+
+struct EventWriter::Impl {
+  sqlite3* db;
+  absl::flat_hash_map<int64_t, std::unique_ptr<TrackBuffer>> tracks;
+  int64_t last_track = 0;
+  TrackBuffer* last = nullptr;
+  size_t weight = 0;  // twice the Weight of all tracks
+  int64_t next_event_id = 0;
+  bool has_arg_error = false;
+  Insert insert_events, insert_args, insert_samples, newest_chunk;
+  ChunkEncoder encoder;
+  // Reused between chunks.
+  EncodedEvents encoded;
+  std::vector<Event> sorted;
+  std::vector<uint32_t> order;
+  std::vector<uint16_t> depth;
+  absl::flat_hash_map<ColumnKey, Column> columns;
+
+  explicit Impl(sqlite3* database) : db(database) {}
+
+  TrackBuffer* Track(int64_t id) {
+    if (last != nullptr && id == last_track) return last;
+    auto& slot = tracks[id];
+    if (slot == nullptr) slot = std::make_unique<TrackBuffer>();
+    last_track = id;
+    return last = slot.get();
+  }
+
+  absl::Status Error() { return SqliteError(db, "writing events"); }
+
+  absl::Status Prepare(Insert* insert, const char* sql) {
+    if (insert->statement != nullptr) return absl::OkStatus();
+    if (sqlite3_prepare_v2(db, sql, -1, &insert->statement, nullptr) != SQLITE_OK) return Error();
+    return absl::OkStatus();
+  }
+
+  absl::Status Run(sqlite3_stmt* statement) {
+    int rc = sqlite3_step(statement);
+    absl::Status status = rc == SQLITE_DONE ? absl::OkStatus() : Error();
+    sqlite3_reset(statement);
+    return status;
+  }
+
+  // Ids go on from the newest chunk of the file, whoever wrote it.
+  absl::Status FindNextEventId() {
+    bool first = newest_chunk.statement == nullptr;
+    if (first) {
+      sqlite3_stmt* all = nullptr;
+      if (sqlite3_prepare_v2(db, "SELECT max(first_event_id + count) FROM main.event_chunk", -1, &all, nullptr) != SQLITE_OK) {
+        return Error();
+      }
+      bool row = sqlite3_step(all) == SQLITE_ROW;
+      next_event_id = row ? std::max<int64_t>(1, sqlite3_column_int64(all, 0)) : 1;
+      sqlite3_finalize(all);
+      if (!row) return Error();
+    }
+    XP_TRY(Prepare(&newest_chunk, "SELECT first_event_id + count FROM main.event_chunk ORDER BY id DESC LIMIT 1"));
+    int rc = sqlite3_step(newest_chunk.statement);
+    if (rc == SQLITE_ROW) next_event_id = std::max(next_event_id, int64_t(sqlite3_column_int64(newest_chunk.statement, 0)));
+    absl::Status status = rc == SQLITE_ROW || rc == SQLITE_DONE ? absl::OkStatus() : Error();
+    sqlite3_reset(newest_chunk.statement);
+    return status;
+  }
+
+  absl::Status FlushLargest() {
+    auto largest = std::max_element(tracks.begin(), tracks.end(),
+                                    [](auto& a, auto& b) { return a.second->Weight() < b.second->Weight(); });
+    return FlushTrack(largest->first, *largest->second);
+  }
+
+  absl::Status FlushTrack(int64_t track_id, TrackBuffer& track) {
+    weight -= std::min(weight, 2 * track.events.size() + track.args.size() + track.samples.size());
+    XP_TRY(WriteEvents(track_id, track));
+    XP_TRY(WriteSamples(track_id, track));
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteEvents(int64_t track_id, TrackBuffer& track) {
+    if (track.events.empty()) return absl::OkStatus();
+    XP_TRY(FindNextEventId());
+    Sort(track);
+    const size_t n = track.events.size();
+    auto args_of = [&](size_t original) {
+      if (track.first_arg.empty()) return std::span<const BufferedArg>();
+      size_t from = track.first_arg[original];
+      size_t to = original + 1 < n ? track.first_arg[original + 1] : track.args.size();
+      return std::span<const BufferedArg>(track.args).subspan(from, to - from);
+    };
+    const std::vector<Event>& events = sorted.empty() ? track.events : sorted;
+    absl::Status status;
+    for (size_t from = 0; from < n && status.ok();) {
+      size_t to = from, values = 0;
+      for (auto& [key, column] : columns) column.index.clear(), column.bits.clear();
+      while (to < n && to - from < size_t(kChunkEvents)) {
+        auto args = args_of(sorted.empty() ? to : order[to]);
+        if (to > from && values + args.size() > kChunkArguments) break;
+        values += args.size();
+        for (const BufferedArg& arg : args) {
+          Column& column = columns[{arg.key, arg.type}];
+          column.index.push_back(uint32_t(to - from));
+          column.bits.push_back(arg.bits);
+        }
+        ++to;
+      }
+      status = WriteChunk(track_id, track, std::span(events).subspan(from, to - from));
+      from = to;
+    }
+    if (columns.size() > 1024) columns.clear();
+    Empty(track.events);
+    Empty(track.first_arg);
+    Empty(track.args);
+    Empty(sorted);
+    return status;
+  }
+
+  template <class T>
+  static void Empty(std::vector<T>& values) {
+    values.clear();
+    if (values.capacity() > kKeptCapacity) values.shrink_to_fit();
+  }
+
+  // Fills `sorted` and `order` unless the events came in order.
+  void Sort(TrackBuffer& track) {
+    sorted.clear();
+    if (std::is_sorted(track.events.begin(), track.events.end(), EventBefore)) return;
+    struct Key {
+      int64_t ts_ns;
+      uint64_t shortness;
+      uint32_t original;
+      bool operator<(const Key& other) const {
+        if (ts_ns != other.ts_ns) return ts_ns < other.ts_ns;
+        if (shortness != other.shortness) return shortness < other.shortness;
+        return original < other.original;
+      }
+    };
+    std::vector<Key> keys(track.events.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      keys[i] = {track.events[i].ts_ns, ~uint64_t(track.events[i].dur_ns), uint32_t(i)};
+    }
+    std::sort(keys.begin(), keys.end());
+    order.resize(keys.size());
+    sorted.resize(keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      order[i] = keys[i].original;
+      sorted[i] = track.events[keys[i].original];
+    }
+  }
+
+  absl::Status WriteChunk(int64_t track_id, TrackBuffer& track, std::span<const Event> events) {
+    depth.resize(events.size());
+    for (size_t i = 0; i < events.size(); ++i) depth[i] = track.nesting.Next(events[i]);
+    encoder.Events(events, depth, &encoded);
+    XP_TRY(Prepare(&insert_events,
+                   "INSERT INTO main.event_chunk (track_id, first_event_id, count, min_ts_ns, max_end_ns, max_dur_ns, "
+                   "columns) VALUES (?, ?, ?, ?, ?, ?, ?)"));
+    sqlite3_stmt* statement = insert_events.statement;
+    const int64_t numbers[] = {track_id,          next_event_id,      int64_t(events.size()),
+                               encoded.min_ts_ns, encoded.max_end_ns, encoded.max_dur_ns};
+    for (int i = 0; i < 6; ++i) sqlite3_bind_int64(statement, i + 1, numbers[i]);
+    sqlite3_bind_blob64(statement, 7, encoded.columns.data(), encoded.columns.size(), SQLITE_STATIC);
+    XP_TRY(Run(statement));
+    next_event_id += int64_t(events.size());
+    return WriteArgs(sqlite3_last_insert_rowid(db), track, events.size());
+  }
+
+  absl::Status WriteArgs(int64_t chunk_id, TrackBuffer& track, size_t event_count) {
+    const size_t names = encoded.names.size();
+    absl::flat_hash_map<ColumnKey, Column> constants;
+    if (!track.name_args.empty()) {
+      for (uint32_t name = 0; name < names; ++name) {
+        auto found = track.name_args.find(encoded.names[name]);
+        if (found == track.name_args.end()) continue;
+        for (const BufferedArg& arg : found->second) {
+          Column& column = constants[{arg.key, arg.type}];
+          column.index.push_back(name);
+          column.bits.push_back(arg.bits);
+        }
+      }
+    }
+    std::vector<uint32_t> events_of_name;
+    for (auto& [key, column] : columns) {
+      if (column.index.empty()) continue;
+      if (events_of_name.empty()) {
+        events_of_name.resize(names);
+        for (uint16_t name : encoded.name_index) ++events_of_name[name];
+      }
+      TakeConstants(events_of_name, column, constants, key);
+      if (column.index.empty()) continue;
+      XP_TRY(WriteColumn(chunk_id, key, false, column, event_count));
+    }
+    for (auto& [key, column] : constants) XP_TRY(WriteColumn(chunk_id, key, true, column, names));
+    return absl::OkStatus();
+  }
+
+  // Moves what all events of a name share from `column` to the by_name column of `key`.
+  void TakeConstants(const std::vector<uint32_t>& events_of_name, Column& column,
+                     absl::flat_hash_map<ColumnKey, Column>& constants, ColumnKey key) {
+    struct Seen {
+      uint64_t bits = 0;
+      uint32_t count = 0, last_event = UINT32_MAX;
+      bool varies = false;
+    };
+    std::vector<Seen> seen(events_of_name.size());
+    for (size_t i = 0; i < column.index.size(); ++i) {
+      Seen& name = seen[encoded.name_index[column.index[i]]];
+      name.varies |= (name.count > 0 && name.bits != column.bits[i]) || name.last_event == column.index[i];
+      name.bits = column.bits[i];
+      name.last_event = column.index[i];
+      ++name.count;
+    }
+    auto given = constants.find(key);
+    if (given != constants.end()) {  // NameArg has a value of its own for these
+      for (uint32_t name : given->second.index) seen[name].varies = true;
+    }
+    auto constant = [&](uint32_t name) { return !seen[name].varies && seen[name].count == events_of_name[name]; };
+    size_t moved = 0, moved_names = 0;
+    for (uint32_t name = 0; name < seen.size(); ++name) {
+      if (seen[name].count > 0 && constant(name)) moved += seen[name].count, ++moved_names;
+    }
+    if (moved_names == 0 || (moved < column.index.size() && moved - moved_names < kWorthOwnColumn)) return;
+
+    Column merged;
+    const Column none;
+    const Column& before = given == constants.end() ? none : given->second;
+    size_t next = 0;
+    for (uint32_t name = 0; name < seen.size(); ++name) {
+      if (next < before.index.size() && before.index[next] == name) {
+        merged.index.push_back(name);
+        merged.bits.push_back(before.bits[next++]);
+      } else if (seen[name].count > 0 && constant(name)) {
+        merged.index.push_back(name);
+        merged.bits.push_back(seen[name].bits);
+      }
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < column.index.size(); ++i) {
+      if (constant(encoded.name_index[column.index[i]])) continue;
+      column.index[kept] = column.index[i];
+      column.bits[kept++] = column.bits[i];
+    }
+    column.index.resize(kept);
+    column.bits.resize(kept);
+    constants[key] = std::move(merged);
+  }
+
+  absl::Status WriteColumn(int64_t chunk_id, ColumnKey key, bool by_name, const Column& column, size_t limit) {
+    XP_TRY(Prepare(&insert_args, "INSERT INTO main.arg_chunk VALUES (?, ?, ?, ?, ?, ?)"));
+    std::string blob = encoder.Arguments(key.second, column.index, column.bits, limit);
+    std::string_view type = ArgTypeName(key.second);
+    sqlite3_stmt* statement = insert_args.statement;
+    sqlite3_bind_int64(statement, 1, chunk_id);
+    sqlite3_bind_int64(statement, 2, key.first);
+    sqlite3_bind_text(statement, 3, type.data(), int(type.size()), SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 4, by_name);
+    sqlite3_bind_int64(statement, 5, int64_t(column.index.size()));
+    sqlite3_bind_blob64(statement, 6, blob.data(), blob.size(), SQLITE_STATIC);
+    return Run(statement);
+  }
+
+  absl::Status WriteSamples(int64_t track_id, TrackBuffer& track) {
+    auto earlier = [](auto& a, auto& b) { return a.first < b.first; };
+    if (!std::is_sorted(track.samples.begin(), track.samples.end(), earlier)) {
+      std::stable_sort(track.samples.begin(), track.samples.end(), earlier);
+    }
+    std::vector<int64_t> ts_ns;
+    std::vector<double> value;
+    for (size_t from = 0; from < track.samples.size(); from += kChunkEvents) {
+      size_t to = std::min(from + kChunkEvents, track.samples.size());
+      ts_ns.clear();
+      value.clear();
+      for (size_t i = from; i < to; ++i) {
+        ts_ns.push_back(track.samples[i].first);
+        value.push_back(track.samples[i].second);
+      }
+      XP_TRY(Prepare(&insert_samples, "INSERT INTO main.counter_chunk (track_id, count, min_ts_ns, max_ts_ns, columns) "
+                                      "VALUES (?, ?, ?, ?, ?)"));
+      std::string blob = encoder.Samples(ts_ns, value);
+      sqlite3_stmt* statement = insert_samples.statement;
+      const int64_t numbers[] = {track_id, int64_t(ts_ns.size()), ts_ns.front(), ts_ns.back()};
+      for (int i = 0; i < 4; ++i) sqlite3_bind_int64(statement, i + 1, numbers[i]);
+      sqlite3_bind_blob64(statement, 5, blob.data(), blob.size(), SQLITE_STATIC);
+      XP_TRY(Run(statement));
+    }
+    Empty(track.samples);
+    return absl::OkStatus();
+  }
+};
+
+EventWriter::EventWriter(Store& store) : EventWriter(store.db()) {}
+EventWriter::EventWriter(sqlite3* db) : impl_(std::make_unique<Impl>(db)) {}
+EventWriter::~EventWriter() = default;
+
+absl::Status EventWriter::Add(int64_t track_id, const Event& event) {
+  // Before the event is taken: its arguments come after it.
+  if (impl_->weight >= 2 * kMaxBuffered) XP_TRY(impl_->FlushLargest());
+  TrackBuffer* track = impl_->Track(track_id);
+  if (!track->first_arg.empty()) track->first_arg.push_back(uint32_t(track->args.size()));
+  track->events.push_back(event);
+  impl_->weight += 2;
+  return absl::OkStatus();
+}
+
+void EventWriter::Arg(StringId key, const ArgValue& value) {
+  TrackBuffer* track = impl_->last;
+  XP_CHECK(track != nullptr && !track->events.empty());
+  if (track->first_arg.empty()) track->first_arg.assign(track->events.size(), 0);
+  if (track->args.size() - track->first_arg.back() >= kChunkArguments) {
+    impl_->has_arg_error = true;
+    return;
+  }
+  track->args.push_back({ArgBits(value), key, ArgTypeOf(value)});
+  impl_->weight += 1;
+}
+
+void EventWriter::NameArg(int64_t track_id, StringId name, StringId key, const ArgValue& value) {
+  TrackBuffer* last = impl_->last;
+  int64_t last_track = impl_->last_track;
+  auto& args = impl_->Track(track_id)->name_args[name];
+  if (last != nullptr) impl_->last = last, impl_->last_track = last_track;  // Arg stays with the last Add
+  BufferedArg arg{ArgBits(value), key, ArgTypeOf(value)};
+  for (BufferedArg& known : args) {
+    if (known.key == arg.key && known.type == arg.type) {
+      known.bits = arg.bits;
+      return;
+    }
+  }
+  args.push_back(arg);
+}
+
+absl::Status EventWriter::Counter(int64_t track_id, int64_t ts_ns, double value) {
+  if (impl_->weight >= 2 * kMaxBuffered) XP_TRY(impl_->FlushLargest());
+  TrackBuffer* last = impl_->last;
+  int64_t last_track = impl_->last_track;
+  impl_->Track(track_id)->samples.emplace_back(ts_ns, value);
+  if (last != nullptr) impl_->last = last, impl_->last_track = last_track;
+  impl_->weight += 1;
+  return absl::OkStatus();
+}
+
+absl::Status EventWriter::Flush() {
+  std::vector<int64_t> ids;
+  for (auto& [id, track] : impl_->tracks) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  for (int64_t id : ids) XP_TRY(impl_->FlushTrack(id, *impl_->tracks[id]));
+  if (std::exchange(impl_->has_arg_error, false)) {
+    return absl::ResourceExhaustedError(fmt::format("an event has more than {} arguments", kChunkArguments));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof
