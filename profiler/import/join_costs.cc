@@ -14,7 +14,7 @@ absl::Status CostsOf(Store& store, int64_t process_id) {
   XP_TRY(std::vector<Sum> sums,
          store.Collect("SELECT m.samples, m.accumulator FROM metric m JOIN metrics_report r ON r.id = m.report_id "
                        "WHERE r.process_id = ?1 AND m.name = 'CompileTime' AND m.samples IS NOT NULL AND m.accumulator IS NOT NULL "
-                       "ORDER BY r.source_id, r.ordinal",
+                       "ORDER BY m.samples, m.accumulator",
                        [](int64_t samples, double total_ns) { return Sum{samples, total_ns}; }, process_id));
   struct Compile {
     int64_t id = 0;
@@ -28,7 +28,7 @@ absl::Status CostsOf(Store& store, int64_t process_id) {
   for (const Sum& sum : sums) {
     int64_t first = before.samples, count = sum.samples - before.samples;
     double rest_ns = sum.total_ns - before.total_ns;
-    if (count < 0 || rest_ns < 0) return absl::OkStatus();  // two processes' reports, or cleared in between
+    if (rest_ns < 0) return absl::OkStatus();  // reports of two processes, or cleared in between
     before = sum;
     int64_t unknown = 0;
     for (int64_t i = first; i < first + count; ++i) {

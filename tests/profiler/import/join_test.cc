@@ -146,6 +146,17 @@ TEST(Join, CompileCostsComeFromTheDeltasOfTheAccumulator) {
   EXPECT_EQ(sources.All("SELECT dur_ns || dur_from FROM compile ORDER BY ordinal"), "100metrics 50metrics 100metrics_share 100metrics_share");
 }
 
+// A report after every step and one at the end counted every fallback twice.
+TEST(Join, CumulativeCountsOfOneProcessAreNotAdded) {
+  Sources sources;
+  sources.Source(1, "metrics_report");
+  sources.Exec("INSERT INTO fallback (process_id, op, count) VALUES (1, 'aten::nonzero', 12), (1, 'aten::histc', 3)");
+  sources.Source(2, "metrics_report");
+  sources.Exec("INSERT INTO fallback (process_id, op, count) VALUES (2, 'aten::nonzero', 12), (2, 'aten::histc', 4)");
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT op || count FROM fallback ORDER BY op"), "aten::histc4 aten::nonzero12");
+}
+
 TEST(Join, NoCostsWhereTheCountsDiffer) {
   Sources sources;
   sources.Source(1, "debug_log");
