@@ -121,57 +121,57 @@ class Parser {
     return fact;
   }
 
+  struct Marker {
+    size_t begin = std::string_view::npos, end = std::string_view::npos;
+    Block block = kBlocks;  // kBlocks: pt-xla-profiler
+  };
+
+  static Marker FindBlock(std::string_view text, size_t from) {
+    static constexpr std::pair<std::string_view, Block> kKinds[] = {{"Post Compilation ", kPost},
+                                                                     {"Unexpected Execution ", kUnexpected},
+                                                                     {"Compilation ", kCompilation},
+                                                                     {"Execution ", kExecution}};
+    for (size_t at = text.find(kAnalysis, from); at != std::string_view::npos; at = text.find(kAnalysis, at + 1)) {
+      for (const auto& [word, block] : kKinds) {
+        if (at >= from + word.size() && text.substr(at - word.size(), word.size()) == word) {
+          return {at - word.size(), at + kAnalysis.size(), block};
+        }
+      }
+    }
+    return {};
+  }
+
+  static Marker FindProfiler(std::string_view text, size_t from) {
+    size_t at = text.find(kProfiler, from);
+    return at == std::string_view::npos ? Marker{} : Marker{at, at + kProfiler.size(), kBlocks};
+  }
+
   // Finds every marker in a text and reads from each to the next: processes that write at once share lines.
   void Text(std::string_view text) {
-    struct Marker {
-      size_t begin, end;
-      Block block;
-    };
-    auto find = [&](size_t from) -> std::optional<Marker> {
-      std::optional<Marker> found;
-      for (size_t at = text.find(kAnalysis, from); at != std::string_view::npos; at = text.find(kAnalysis, at + 1)) {
-        static constexpr std::pair<std::string_view, Block> kKinds[] = {{"Post Compilation ", kPost},
-                                                                         {"Unexpected Execution ", kUnexpected},
-                                                                         {"Compilation ", kCompilation},
-                                                                         {"Execution ", kExecution}};
-        for (const auto& [word, block] : kKinds) {
-          if (at >= from + word.size() && text.substr(at - word.size(), word.size()) == word) {
-            found = Marker{at - word.size(), at + kAnalysis.size(), block};
-            break;
-          }
-        }
-        if (found) break;
+    Marker block = FindBlock(text, 0), profiler = FindProfiler(text, 0);
+    if (block.begin == profiler.begin) return Unmarked(text, -1);  // neither
+    int origin = OriginIndex(text.substr(0, std::min(block.begin, profiler.begin)));
+    while (block.begin != profiler.begin) {
+      Marker marker = block.begin < profiler.begin ? block : profiler;
+      if (marker.block == kBlocks) {
+        profiler = FindProfiler(text, marker.end);
+      } else {
+        block = FindBlock(text, marker.end);
       }
-      size_t at = text.find(kProfiler, from);
-      if (at != std::string_view::npos && (!found || at < found->begin)) {
-        found = Marker{at, at + kProfiler.size(), kBlocks};
-      }
-      return found;
-    };
-    std::optional<Marker> marker = find(0);
-    if (!marker) return Unmarked(text, -1);
-    int origin = OriginIndex(text.substr(0, marker->begin));
-    while (marker) {
-      std::optional<Marker> next = find(marker->end);
-      std::string_view rest = text.substr(marker->end, next ? next->begin - marker->end : std::string_view::npos);
-      if (marker->block == kBlocks) {
+      std::string_view rest = text.substr(marker.end, std::min(block.begin, profiler.begin) - marker.end);
+      if (marker.block == kBlocks) {
         ProfilerLine(Trim(rest), origin);
       } else {
         EndSummary();
-        BlockLine(marker->block, Trim(rest), origin);
+        BlockLine(marker.block, Trim(rest), origin);
       }
-      marker = next;
     }
   }
 
   int OriginIndex(std::string_view prefix) {
-    // Loggers put WARNING: before pt-xla-profiler.
-    LogOrigin origin = OriginOfPrefix(prefix);
-    for (size_t i = 0; i < log_.origins.size(); ++i) {
-      if (log_.origins[i] == origin) return int(i);
-    }
-    log_.origins.push_back(std::move(origin));
-    return int(log_.origins.size()) - 1;
+    auto [found, added] = origin_index_.try_emplace(OriginOfPrefix(prefix), int(log_.origins.size()));
+    if (added) log_.origins.push_back(found->first);
+    return found->second;
   }
 
   // --- blocks ---
@@ -445,6 +445,7 @@ class Parser {
   bool saw_end_ = false;  // the log has the lines that end blocks
   std::map<int, size_t> last_compile_;  // by origin: the fact that waits for its sizes
   absl::flat_hash_map<std::string, int> stack_index_;
+  std::map<LogOrigin, int> origin_index_;
   bool in_summary_ = false;
   int summary_origin_ = 0;
   std::vector<Entry> entries_;

@@ -110,14 +110,13 @@ size_t BeginOf(const Facts& facts, const Run& run, size_t at) {
 
 std::vector<int> SegmentsOf(const DebugLog& log) {
   std::vector<int> segments(log.facts.size(), 0);
-  for (size_t origin = 0; origin < log.origins.size(); ++origin) {
+  std::vector<std::vector<size_t>> by_origin(log.origins.size());
+  for (size_t i = 0; i < log.facts.size(); ++i) by_origin[size_t(log.facts[i].origin)].push_back(i);
+  for (const std::vector<size_t>& index : by_origin) {
     Facts facts;
-    std::vector<size_t> index;
     bool shows_executions = false;
-    for (size_t i = 0; i < log.facts.size(); ++i) {
-      if (log.facts[i].origin != int(origin)) continue;
+    for (size_t i : index) {
       facts.push_back(&log.facts[i]);
-      index.push_back(i);
       shows_executions |= log.facts[i].kind == DebugFact::kExecution;
     }
     int segment = 0;

@@ -2,6 +2,7 @@
 // that tell several processes apart.
 #pragma once
 
+#include <compare>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,7 @@ class LogTexts {
 struct LogOrigin {
   OptText host;  // address, or "worker 3"
   OptInt pid, rank;
-  bool operator==(const LogOrigin&) const = default;
+  auto operator<=>(const LogOrigin&) const = default;
 };
 LogOrigin OriginOfPrefix(std::string_view prefix);
 
