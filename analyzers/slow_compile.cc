@@ -1,6 +1,129 @@
+// Says what the first compilation of each graph cost and when it is paid back; how often a graph is compiled again is
+// recompilation's matter. One finding for all that is usual, one for each graph that compiles too long.
+#include <algorithm>
+#include <map>
+
 #include "analyzers/analyzer.h"
+#include "analyzers/metrics.h"
+#include "analyzers/quantity.h"
+#include "analyzers/steps.h"
 
 namespace xlaprof {
-static absl::StatusOr<Findings> Run(const Store&) { return Findings(); }
-extern const Analyzer slow_compile{"slow_compile", "", "", Run};
+namespace {
+
+// torch_xla's own rule: above this it asks for a bug report with the graph.
+constexpr int64_t kTooSlowNs = 300'000'000'000;
+// Relative rule, for fast programs: as long as this many steps (a tenth of an epoch of 10,000), and long enough for a
+// person to wait.
+constexpr int64_t kTooManySteps = 1000;
+constexpr int64_t kNoticeableNs = 30'000'000'000;
+// Compilation is paid back when it is no more than this part of the run.
+constexpr double kAmortisedShare = 0.05;
+constexpr size_t kMaxEvidence = 12;
+
+struct Compiled {
+  int64_t row = 0, ns = 0;
+  OptInt ts_ns;
+  OptText hash, file, function;
+  OptInt nodes, line, program_bytes;
+};
+
+bool TooSlow(int64_t ns, std::optional<int64_t> step_ns) {
+  return ns > kTooSlowNs || (ns > kNoticeableNs && step_ns && *step_ns > 0 && ns > *step_ns * kTooManySteps);
+}
+
+std::string Amortised(int64_t ns, std::optional<int64_t> step_ns) {
+  if (!step_ns || *step_ns <= 0) return "";
+  const int64_t steps = ns / *step_ns;
+  return fmt::format("as long as {} steady step{}; under {:.0f} % of the run after {} steps", steps, steps == 1 ? "" : "s",
+                     100 * kAmortisedShare, int64_t(double(ns) * (1 / kAmortisedShare - 1) / double(*step_ns)));
+}
+
+std::string Describe(const Compiled& c) {
+  std::string out = DurationText(c.ns);
+  if (c.nodes) out += fmt::format(", {} nodes", *c.nodes);
+  if (c.program_bytes) out += fmt::format(", program of {}", BytesText(double(*c.program_bytes)));
+  if (c.hash) out += fmt::format(", graph {}", *c.hash);
+  if (c.file && c.line) out += fmt::format(", {}:{}", *c.file, *c.line);
+  return out;
+}
+
+constexpr const char* kAdvice =
+    "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir); make the "
+    "graph smaller (scan over repeated layers).";
+
+Subject About(const Compiled& c) {
+  return {.file = c.file, .line = c.line, .function = c.function, .graph_hash = c.hash};
+}
+
+absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> compiles, std::optional<int64_t> step_ns) {
+  Findings findings;
+  std::stable_sort(compiles.begin(), compiles.end(), [](const Compiled& a, const Compiled& b) { return a.ns > b.ns; });
+  Finding usual{.kind = "slow_compile", .count = 0, .cost_ns = 0};
+  for (const Compiled& c : compiles) {
+    const Evidence evidence{.table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns, .text = Describe(c)};
+    if (!TooSlow(c.ns, step_ns)) {
+      if (*usual.count == 0) usual.subject = About(c);
+      ++*usual.count, *usual.cost_ns += c.ns;
+      if (usual.evidence.size() < kMaxEvidence) usual.evidence.push_back(evidence);
+      continue;
+    }
+    Finding finding{.kind = "slow_compile", .severity = Severity::kWarning,
+                    .title = fmt::format("compiling took {}", Describe(c)), .subject = About(c), .count = 1, .cost_ns = c.ns,
+                    .cost_note = "the graph's first compilation", .advice = kAdvice, .evidence = {evidence}};
+    finding.reason = Reason{.type = c.ns > kTooSlowNs ? "too_slow" : "many_steps", .text = Amortised(c.ns, step_ns)};
+    findings.push_back(std::move(finding));
+  }
+  if (*usual.count > 0) {
+    usual.title = fmt::format("{} graph{} took {} to compile, the slowest {}", *usual.count, *usual.count == 1 ? "" : "s",
+                              DurationText(*usual.cost_ns), Describe(compiles[findings.size()]));
+    usual.cost_note = "first compilations only; later ones are with recompilation";
+    usual.reason = Reason{.type = "first_compilations", .text = Amortised(*usual.cost_ns, step_ns)};
+    usual.advice = kAdvice;
+    findings.push_back(std::move(usual));
+  }
+  return findings;
+}
+
+Findings FromMetrics(const Metrics& metrics) {
+  const MetricState* compile = metrics.last ? metrics.last->Find("CompileTime") : nullptr;
+  if (!compile || compile->samples <= 0 || compile->sum <= 0) return {};
+  // The longest recent sample; with few samples the sum bounds it as well.
+  const double longest = compile->percentiles.empty() ? compile->mean() : compile->percentiles.rbegin()->second;
+  const bool too_slow = longest > double(kTooSlowNs);
+  Finding finding{.kind = "slow_compile", .severity = too_slow ? Severity::kWarning : Severity::kInfo,
+                  .count = compile->samples, .cost_ns = int64_t(compile->sum), .cost_note = "CompileTime's exact sum",
+                  .advice = kAdvice};
+  finding.title = fmt::format("{} compilation{} took {}, the longest {}", compile->samples, compile->samples == 1 ? "" : "s",
+                              DurationText(int64_t(compile->sum)), DurationText(int64_t(longest)));
+  finding.reason = Reason{.type = too_slow ? "too_slow" : "first_compilations",
+                          .text = "Metrics do not tell graphs apart; a debug log (PT_XLA_DEBUG_LEVEL=1) names them."};
+  finding.evidence = {{.table = "metric", .rows = {compile->id}, .text = "CompileTime"}};
+  return {finding};
+}
+
+absl::StatusOr<Findings> Run(const Store& store) {
+  XP_TRY(Steps steps, LoadSteps(store));
+  // The first compilation of each graph that has a length; without a graph each is its own.
+  XP_TRY(std::vector<Compiled> compiles,
+         store.Collect("SELECT c.id, c.dur_ns, c.ts_ns, g.hash, (SELECT max(node_count) FROM graph n WHERE n.id = g.id OR "
+                       "(g.hash IS NOT NULL AND n.hash = g.hash)), c.program_bytes, s.file, s.line, "
+                       "coalesce(c.function, s.function) FROM (SELECT *, row_number() OVER (PARTITION BY process_id, "
+                       "coalesce((SELECT hash FROM graph WHERE id = graph_id), 'graph ' || graph_id, 'compile ' || id) "
+                       "ORDER BY ordinal) AS nth FROM compile) c LEFT JOIN graph g ON g.id = c.graph_id "
+                       "LEFT JOIN site s ON s.id = c.site_id WHERE nth = 1 AND c.dur_ns IS NOT NULL ORDER BY c.id",
+                       [](int64_t id, int64_t ns, OptInt ts_ns, OptText hash, OptInt nodes, OptInt bytes, OptText file,
+                          OptInt line, OptText function) {
+                         return Compiled{id, ns, ts_ns, hash, file, function, nodes, line, bytes};
+                       }));
+  if (!compiles.empty()) return FromRows(store, std::move(compiles), NearestRank(steps.steady_ns, 50));
+  XP_TRY(Metrics metrics, LoadMetrics(store));
+  return FromMetrics(metrics);
+}
+
+}  // namespace
+
+extern const Analyzer slow_compile{"slow_compile", "what compiling costs, and when it is paid back",
+                                   "compilations with times, else CompileTime", Run};
+
 }  // namespace xlaprof

@@ -1,6 +1,162 @@
+// Finds programs that spend about as long making graphs as a step takes, or longer than the device is busy: then the
+// device waits for Python, whatever else is done. From the host's events; from LazyTracing's samples without a clock.
+#include <algorithm>
+
 #include "analyzers/analyzer.h"
+#include "analyzers/capture_settings.h"
+#include "analyzers/device_time.h"
+#include "analyzers/host_activity.h"
+#include "analyzers/metrics.h"
+#include "analyzers/quantity.h"
+#include "analyzers/steps.h"
 
 namespace xlaprof {
-static absl::StatusOr<Findings> Run(const Store&) { return Findings(); }
-extern const Analyzer tracing_bound{"tracing_bound", "", "", Run};
+namespace {
+
+// "About the step time": within 5 % of it, the rule that torchprime's users asked for (issue 149).
+constexpr double kOfStep = 0.95;
+// Tracing above the device's busy time bounds a step only if it is a real part of it (XProf's "moderate").
+constexpr double kMinOfStep = 0.05;
+constexpr int64_t kMinSteps = 2;  // one step may be anything
+// Samples above this percentile are left out of LazyTracing's sum: a read inside a traced call (item, print) waits for
+// compilation and execution there, and these are no tracing.
+constexpr double kTrimPercentile = 95;
+
+struct Traced {
+  int64_t steps = 0, tracing_ns = 0, step_ns = 0;
+  std::optional<int64_t> busy_ns;
+};
+
+int64_t BusyIn(const DeviceTime& device, Interval window) {
+  int64_t sum = 0;
+  for (const Interval& busy : device.busy) {
+    sum += std::max<int64_t>(0, std::min(busy.end_ns, window.end_ns) - std::max(busy.begin_ns, window.begin_ns));
+  }
+  return sum;
+}
+
+// Time in which the host records ops or turns them into programs, in the steady steps of one process.
+absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps& steps, const CaptureSettings& settings) {
+  std::optional<Traced> worst;
+  XP_TRY(std::vector<DeviceTime> devices, DeviceTimes(store));
+  std::vector<int64_t> processes;
+  for (const StepSpan& step : steps.all) {
+    if (processes.empty() || processes.back() != step.process_id) processes.push_back(step.process_id);
+  }
+  for (int64_t process : processes) {
+    auto window = steps.SteadyWindow(process);
+    if (!window || window->length_ns() <= 0) continue;
+    XP_TRY(HostTimeline host, HostTimeline::Make(store, process, {*window}));
+    if (!host.has_events()) continue;
+    Traced traced{.steps = steps.TimedSteady(process), .step_ns = window->length_ns()};
+    for (const ActivityShare& share : host.During(*window)) {
+      const Activity& a = share.activity;
+      // A user's scope in which the graphs' ops were recorded is tracing, as far as these ops can explain its time.
+      if (a.doing == Doing::kTracing) traced.tracing_ns += share.ns;
+      if (a.doing == Doing::kUserCode) {
+        traced.tracing_ns += std::min(share.ns, traced.steps * settings.TracingBoundNs(store.Text(a.scope)));
+      }
+    }
+    for (const DeviceTime& device : devices) {
+      if (device.process_id != process) continue;
+      traced.busy_ns = std::max(traced.busy_ns.value_or(0), BusyIn(device, *window));
+    }
+    if (!worst || traced.tracing_ns > worst->tracing_ns) worst = traced;
+  }
+  return worst;
+}
+
+Finding Conclude(const Traced& traced) {
+  Finding finding{.kind = "tracing_bound", .severity = Severity::kWarning, .cost_ns = traced.tracing_ns};
+  const int64_t per_step = traced.tracing_ns / std::max<int64_t>(1, traced.steps);
+  finding.count = traced.steps;
+  finding.per_step = 1;
+  finding.title = fmt::format("tracing takes {} a step, {:.0f} % of the step time", DurationText(per_step),
+                              100 * double(traced.tracing_ns) / double(traced.step_ns));
+  if (traced.busy_ns) {
+    finding.title += fmt::format("; the device is busy {} a step",
+                                 DurationText(*traced.busy_ns / std::max<int64_t>(1, traced.steps)));
+  }
+  finding.cost_note = fmt::format("time of the step's thread in tracing, in {} steady steps", traced.steps);
+  if (traced.busy_ns && traced.tracing_ns > *traced.busy_ns) {
+    finding.saving_ns = traced.tracing_ns - *traced.busy_ns;
+    finding.saving_note = "tracing above the device's busy time: what a step could lose at most";
+  }
+  finding.reason = Reason{.type = double(traced.tracing_ns) >= kOfStep * double(traced.step_ns) ? "about_the_step_time"
+                                                                                                : "above_device_busy_time"};
+  finding.advice = "Trace once instead of in every step: torch_xla.compile or jax.jit over the whole step, scan for repeated "
+                   "layers; or give the device more work a step (larger batch, several steps in one graph).";
+  return finding;
+}
+
+// LazyTracing without its slowest samples, in ns over `steps`: the mean of the percentiles up to kTrimPercentile.
+double TrimmedSum(const MetricState& metric) {
+  double area = 0, last_p = 0;
+  for (const auto& [p, value] : metric.percentiles) {
+    if (p > kTrimPercentile) break;
+    area += (p - last_p) * value;  // each part is at most its upper end
+    last_p = p;
+  }
+  return last_p > 0 ? area / 100 * double(metric.samples) : metric.sum;
+}
+
+absl::StatusOr<Findings> Run(const Store& store) {
+  Findings findings;
+  XP_TRY(Steps steps, LoadSteps(store));
+  XP_TRY(CaptureSettings settings, LoadCaptureSettings(store));
+  std::optional<Finding> finding;
+  XP_TRY(auto traced, FromEvents(store, steps, settings));
+  if (traced) {
+    const bool about_step = double(traced->tracing_ns) >= kOfStep * double(traced->step_ns);
+    const bool above_busy = traced->busy_ns && traced->tracing_ns > *traced->busy_ns &&
+                            double(traced->tracing_ns) >= kMinOfStep * double(traced->step_ns);
+    if (traced->steps >= kMinSteps && (about_step || above_busy)) {
+      finding = Conclude(*traced);
+      auto window = steps.SteadyWindow(steps.all.front().process_id);
+      finding->evidence.push_back({.table = "step", .ts_ns = window ? OptInt(window->begin_ns) : OptInt(),
+                                   .dur_ns = window ? OptInt(window->length_ns()) : OptInt(), .text = "the steady steps"});
+    }
+  } else {
+    XP_TRY(Metrics metrics, LoadMetrics(store));
+    const MetricsState* state = metrics.steady();
+    const MetricState* tracing = state ? state->Find("LazyTracing") : nullptr;
+    const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
+    // ExecuteTime runs from the call until the device is done, so it is at least the busy time.
+    if (tracing && execute && state->mark_step.value_or(0) >= kMinSteps && execute->samples > 0 &&
+        TrimmedSum(*tracing) > execute->sum) {
+      const int64_t marks = *state->mark_step;
+      Finding f{.kind = "tracing_bound", .severity = Severity::kWarning, .count = marks, .per_step = 1,
+                .cost_ns = int64_t(TrimmedSum(*tracing))};
+      f.title = fmt::format("tracing takes {} a step, execution {}", DurationText(int64_t(TrimmedSum(*tracing)) / marks),
+                            DurationText(int64_t(execute->sum) / marks));
+      f.cost_note = fmt::format("LazyTracing's recent samples without the slowest 5 %, times its {} samples; calls inside "
+                                "calls count twice", tracing->samples);
+      f.reason = Reason{.type = "above_device_busy_time",
+                        .text = "From metrics alone; step times would tell whether it bounds the step."};
+      f.advice = Conclude({.steps = 1, .step_ns = 1}).advice;
+      for (const MetricState* m : {state->Find("LazyTracing"), state->Find("ExecuteTime")}) {
+        const MetricState* cited = metrics.last->Find(m == tracing ? "LazyTracing" : "ExecuteTime");
+        f.evidence.push_back({.table = "metric", .rows = {cited->id},
+                              .text = fmt::format("{}: {} in {} samples", m == tracing ? "LazyTracing" : "ExecuteTime",
+                                                  DurationText(int64_t(m->sum)), m->samples)});
+      }
+      finding = std::move(f);
+    }
+  }
+  if (!finding) return findings;
+  if (settings.slow_tracing()) {
+    finding->severity = Severity::kInfo;
+    finding->reason->type = "capture_settings";
+    finding->reason->text = fmt::format("The capture's own settings slow tracing down: {}. Record again without them.",
+                                        settings.Text());
+  }
+  findings.push_back(std::move(*finding));
+  return findings;
+}
+
+}  // namespace
+
+extern const Analyzer tracing_bound{"tracing_bound", "steps that wait for the host to make graphs",
+                                    "the host's events and steps, else LazyTracing and ExecuteTime", Run};
+
 }  // namespace xlaprof

@@ -1,0 +1,159 @@
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+
+extern const Analyzer device_gap;
+
+namespace {
+
+// Ten steps of 1 ms; the device works `busy_us` at the start of each, the host is in scope `watermark` for `scope_us`.
+class DeviceGap : public testing::Test {
+ protected:
+  void Steps(int64_t busy_us, int64_t scope_us, int every = 1, std::string_view scope_category = category::kScope) {
+    host_ = run_.HostThread();
+    int64_t device = run_.Device();
+    for (int i = 0; i < 10; ++i) {
+      const int64_t t = i * 1000;
+      run_.Step(host_, t, 1000);
+      const bool in_scope = i % every == every - 1;
+      run_.Event(device, category::kModule, "step", t, in_scope ? busy_us : 1000);
+      if (in_scope) run_.Event(host_, scope_category, "watermark", t + busy_us, scope_us);
+    }
+  }
+  Findings Warnings() {
+    Findings out;
+    for (Finding& f : run_.Run(device_gap)) {
+      if (f.severity != Severity::kInfo) out.push_back(std::move(f));
+    }
+    return out;
+  }
+  TimedRun run_;
+  int64_t host_ = 0;
+};
+
+TEST_F(DeviceGap, ScopeThatKeepsTheDeviceWaiting) {
+  Steps(900, 100);
+  Findings found = Warnings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject.scope, "watermark");
+  EXPECT_EQ(found[0].count, 10);
+  EXPECT_EQ(found[0].per_step, 1.0);
+  EXPECT_EQ(found[0].cost_ns, 1'000'000);
+  EXPECT_EQ(found[0].reason->type, "user_scope");
+  EXPECT_FALSE(found[0].evidence.empty());
+}
+
+TEST_F(DeviceGap, FiveInAHundredJustFires) {
+  Steps(950, 50);
+  EXPECT_EQ(Warnings().size(), 1u);
+}
+
+TEST_F(DeviceGap, LessJustDoesNot) {
+  Steps(951, 49);
+  EXPECT_TRUE(run_.Run(device_gap).empty());
+}
+
+TEST_F(DeviceGap, EveryThirdStepIsAPattern) {
+  Steps(500, 500, 3);
+  Findings found = Warnings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].count, 3);
+}
+
+TEST_F(DeviceGap, OnceIsNone) {
+  Steps(400, 600, 10);
+  Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(found[0].cost_ns, 600'000);
+}
+
+// No gap of these is long; together they are half of the time.
+TEST_F(DeviceGap, ManySmallGapsAreSummed) {
+  int64_t host = run_.HostThread(), device = run_.Device();
+  for (int i = 0; i < 10; ++i) run_.Step(host, i * 1000, 1000);
+  for (int i = 0; i < 1000; ++i) {
+    run_.Event(device, category::kModule, "tiny", i * 10, 5);
+    run_.Event(host, category::kExecute, "enqueue", i * 10 + 5, 5);
+  }
+  Findings found = Warnings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].reason->type, "execute");
+  EXPECT_EQ(found[0].count, 1000);
+  EXPECT_EQ(found[0].cost_ns, 5'000'000);
+}
+
+TEST_F(DeviceGap, IdleDuringCompilationIsPricedElsewhere) {
+  Steps(500, 500, 1, category::kCompile);
+  Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(found[0].reason->type, "compile");
+}
+
+TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
+  int64_t host = run_.HostThread(), device = run_.Device();
+  for (int i = 0; i < 8; ++i) run_.Step(host, i * 1000, 1000);
+  run_.Exec("INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, 0, 1, 0), (1, 1, 2, 0)");
+  run_.Event(device, category::kModule, "step", 0, 10);
+  run_.Event(device, category::kModule, "step", 1900, 6100);
+  for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.title;
+}
+
+// Under XLA_IR_DEBUG a scope in which ops are recorded is slow because of the recording.
+TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
+  Steps(800, 200);
+  run_.Exec("INSERT INTO setting VALUES (1, 'ir_debug', '1', 'scopes in graphs');"
+            "INSERT INTO graph (id, hash) VALUES (1, 'abc');"
+            "INSERT INTO graph_node (graph_id, idx, op, shape, operands, scope) VALUES "
+            "(1, 0, 'aten::mul', 'f32[]', '', 'train.1/watermark.1/aten::mul.3'), "
+            "(1, 1, 'aten::add', 'f32[]', '', 'train.1/watermark.1')");
+  Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(found[0].reason->type, "capture_settings");
+}
+
+// ... but two ops explain no 100 ms.
+TEST_F(DeviceGap, TracingExplainsOnlyAsMuchAsItsOpsCanTake) {
+  host_ = run_.HostThread();
+  int64_t device = run_.Device();
+  for (int i = 0; i < 10; ++i) {
+    run_.Step(host_, i * 200'000, 200'000);
+    run_.Event(device, category::kModule, "step", i * 200'000, 100'000);
+    run_.Event(host_, category::kScope, "watermark", i * 200'000 + 100'000, 100'000);
+  }
+  run_.Exec("INSERT INTO graph (id, hash) VALUES (1, 'abc');"
+            "INSERT INTO graph_node (graph_id, idx, op, shape, operands, scope) VALUES "
+            "(1, 0, 'aten::mul', 'f32[]', '', 'train.1/watermark.1'), (1, 1, 'aten::add', 'f32[]', '', 'train.1/watermark.1')");
+  EXPECT_EQ(Warnings().size(), 1u);
+}
+
+TEST_F(DeviceGap, TheLineThatReadsInTheScope) {
+  Steps(500, 500);
+  run_.Exec("INSERT INTO site VALUES (1, 'body', '/u/train.py', 13), (2, 'body', '/u/train.py', 99);"
+            "INSERT INTO execution (process_id, ordinal, site_id, scope) VALUES (1, 0, 1, 'train/watermark'), "
+            "(1, 1, 2, 'train'), (1, 2, 2, 'train/watermark/inner')");
+  Findings found = Warnings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject.line, 13);
+  EXPECT_EQ(found[0].subject.file, "/u/train.py");
+}
+
+// Ops of one execution leave holes on a CPU; the device is not free in them.
+TEST_F(DeviceGap, HolesInsideAnExecutionAreNoGaps) {
+  int64_t host = run_.HostThread(), eigen = run_.HostThread("tf_XLAEigen");
+  for (int i = 0; i < 10; ++i) {
+    run_.Step(host, i * 1000, 1000);
+    run_.Event(eigen, category::kOp, "dot", i * 1000, 10);
+    run_.Event(eigen, category::kOp, "dot", i * 1000 + 985, 10);
+    run_.Exec(fmt::format("INSERT INTO execution (process_id, ordinal, ts_ns, dur_ns, device) VALUES (1, {}, {}, 995000, 'CPU:0')",
+                          i, i * 1'000'000));
+  }
+  EXPECT_TRUE(run_.Run(device_gap).empty());
+}
+
+TEST_F(DeviceGap, Empty) { EXPECT_TRUE(run_.Run(device_gap).empty()); }
+
+}  // namespace
+}  // namespace xlaprof

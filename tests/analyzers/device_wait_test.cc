@@ -1,0 +1,86 @@
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+
+extern const Analyzer device_wait;
+
+namespace {
+
+class DeviceWait : public testing::Test {
+ protected:
+  // A device that is busy 1000 us, `wait_us` of it in two ops that wait.
+  void Record(std::string_view first, std::string_view second, int64_t wait_us) {
+    int64_t device = run_.Device();
+    run_.Event(device, category::kModule, "jit_f", 0, 1000);
+    run_.Event(device, category::kOp, "%fusion.7 = f32[8]{0} fusion(f32[8]{0} %p)", 0, 1000 - wait_us);
+    run_.Event(device, category::kOp, first, 1000 - wait_us, wait_us / 2);
+    run_.Arg("bytes_accessed", uint64_t{1 << 20});
+    run_.Event(device, category::kOp, second, 1000 - wait_us / 2, wait_us / 2);
+  }
+  TimedRun run_;
+};
+
+TEST_F(DeviceWait, HostOffloadIsToldByTheMemorySpaceOfTheOperand) {
+  Record("%copy-done.2 = f32[5]{0} copy-done((f32[5]{0}, f32[5]{0:S(5)}, u32[]) %copy-start.2)", "%copy-done = f32[5]{0} copy-done(%x)", 900);
+  Findings found = run_.Run(device_wait);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].subject.op, "copy-done");
+  EXPECT_EQ(found[0].reason->type, "host_offload");
+  EXPECT_EQ(found[0].count, 2);
+  EXPECT_EQ(found[0].cost_ns, 900'000);
+  ASSERT_EQ(found[0].evidence.size(), 2u);
+  EXPECT_NE(found[0].evidence[0].text.find("copy-done.2"), std::string::npos);
+  EXPECT_NE(found[0].evidence[0].text.find("1.0 MiB"), std::string::npos);
+}
+
+TEST_F(DeviceWait, OtherCopiesAreNoHostOffload) {
+  Record("copy-done.2", "copy-done.3", 900);
+  Findings found = run_.Run(device_wait);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].reason->type, "copy");
+}
+
+TEST_F(DeviceWait, TheProgramsTextTellsTheMemorySpaceToo) {
+  Record("copy-done.2", "copy-done.2", 900);
+  run_.Exec("INSERT INTO graph (id, printed_as) VALUES (1, 'hlo_optimized');"
+            "INSERT INTO graph_node (graph_id, idx, op, shape, operands, name, location) VALUES "
+            "(1, 0, 'copy-start', '(f32[5]{0}, f32[5]{0:S(5)}, u32[])', '', 'copy-start.2', NULL), "
+            "(1, 1, 'copy-done', 'f32[5]{0}', '0', 'copy-done.2', 'f@/u/train.py:7')");
+  Findings found = run_.Run(device_wait);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].reason->type, "host_offload");
+  EXPECT_EQ(found[0].subject.line, 7);
+}
+
+TEST_F(DeviceWait, TenInAHundredJustFires) {
+  Record("all-reduce.1", "all-reduce.2", 100);
+  Findings found = run_.Run(device_wait);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].reason->type, "collective");
+}
+
+TEST_F(DeviceWait, LessIsInfoAndLittleIsNothing) {
+  Record("all-reduce.1", "all-reduce.2", 98);
+  ASSERT_EQ(run_.Run(device_wait).size(), 1u);
+  EXPECT_EQ(run_.Run(device_wait)[0].severity, Severity::kInfo);
+  TimedRun other;
+  int64_t device = other.Device();
+  other.Event(device, category::kModule, "f", 0, 1000);
+  other.Event(device, category::kOp, "infeed.1", 0, 49);
+  EXPECT_TRUE(other.Run(device_wait).empty());
+}
+
+TEST_F(DeviceWait, ADoneOpThatRunsInTheBackgroundIsNoWait) {
+  int64_t device = run_.Device();
+  run_.Event(device, category::kModule, "f", 0, 1000);
+  run_.Event(device, category::kOp, "fusion.1", 0, 1000);
+  run_.Event(device, category::kAsyncOp, "copy-done.1", 0, 900);
+  EXPECT_TRUE(run_.Run(device_wait).empty());
+}
+
+TEST_F(DeviceWait, Empty) { EXPECT_TRUE(run_.Run(device_wait).empty()); }
+
+}  // namespace
+}  // namespace xlaprof

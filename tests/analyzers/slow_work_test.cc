@@ -1,0 +1,155 @@
+// slow_compile, slow_execution and large_transfer.
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+
+extern const Analyzer slow_compile, slow_execution, large_transfer;
+
+namespace {
+
+class SlowWork : public testing::Test {
+ protected:
+  void Steps(int n, int64_t dur_us) {
+    int64_t host = run_.HostThread();
+    for (int i = 0; i < n; ++i) run_.Step(host, i * dur_us, dur_us);
+  }
+  void Compile(int graph, double seconds) {
+    run_.Exec(fmt::format("INSERT OR IGNORE INTO graph (id, hash, node_count) VALUES ({0}, 'hash{0}', 70);"
+                          "INSERT INTO compile (process_id, ordinal, graph_id, dur_ns, inferred) VALUES (1, {1}, {0}, {2}, 0)",
+                          graph, ordinal_++, int64_t(seconds * 1e9)));
+  }
+  void Execute(double ms) {
+    run_.Exec("INSERT OR IGNORE INTO graph (id, hash) VALUES (1, 'abc')");
+    run_.Exec(fmt::format("INSERT INTO execution (process_id, ordinal, graph_id, ts_ns, dur_ns, device) VALUES "
+                          "(1, {0}, 1, {0} * 1000000000000, {1}, 'TPU:0')", ordinal_++, int64_t(ms * 1e6)));
+  }
+  TimedRun run_;
+  int ordinal_ = 0;
+};
+
+TEST_F(SlowWork, CompilingIsToldOnceAGraph) {
+  Steps(10, 10'000);
+  Compile(1, 2), Compile(2, 3), Compile(1, 2);
+  Findings found = run_.Run(slow_compile);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(found[0].count, 2);
+  EXPECT_EQ(found[0].cost_ns, 5'000'000'000);
+  EXPECT_EQ(found[0].subject.graph_hash, "hash2");
+  EXPECT_NE(found[0].reason->text->find("500 steady steps"), std::string::npos);
+}
+
+TEST_F(SlowWork, FiveMinutesIsTooLong) {
+  Compile(1, 300), Compile(2, 300.1);
+  Findings found = run_.Run(slow_compile);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].subject.graph_hash, "hash2");
+  EXPECT_EQ(found[1].severity, Severity::kInfo);
+}
+
+TEST_F(SlowWork, AThousandStepsAreTooLong) {
+  Steps(10, 31'000);
+  Compile(1, 31.1);
+  EXPECT_EQ(run_.Run(slow_compile)[0].severity, Severity::kWarning);
+}
+
+TEST_F(SlowWork, CompilingFromMetrics) {
+  run_.Metric(run_.Report(5), "CompileTime", "ns", 2, 302e9, {{50, 1e9}, {99, 301e9}});
+  Findings found = run_.Run(slow_compile);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].cost_ns, 302'000'000'000);
+}
+
+TEST_F(SlowWork, HalfAMinuteOfExecutionIsTooLong) {
+  for (int i = 0; i < 4; ++i) Execute(10);
+  Execute(30'001);
+  Findings found = run_.Run(slow_execution);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].count, 1);
+  EXPECT_EQ(found[0].subject.graph_hash, "abc");
+}
+
+TEST_F(SlowWork, OutliersOfAGraphAreInfo) {
+  for (int i = 0; i < 9; ++i) Execute(10);
+  Execute(50);
+  Findings found = run_.Run(slow_execution);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(found[0].cost_ns, 40'000'000);
+}
+
+TEST_F(SlowWork, ASpreadIsNoOutlier) {
+  for (int i = 0; i < 9; ++i) Execute(10);
+  Execute(49);
+  EXPECT_TRUE(run_.Run(slow_execution).empty());
+}
+
+TEST_F(SlowWork, ExecutionFromMetrics) {
+  run_.Metric(run_.Report(5), "ExecuteTime", "ns", 100, 60e9, {{50, 1e7}, {99, 31e9}});
+  ASSERT_EQ(run_.Run(slow_execution).size(), 1u);
+  TimedRun fast;
+  fast.Metric(fast.Report(5), "ExecuteTime", "ns", 100, 60e9, {{50, 1e7}, {99, 30e9}});
+  EXPECT_TRUE(fast.Run(slow_execution).empty());
+}
+
+class Transfers : public SlowWork {
+ protected:
+  // Ten steps of 1 ms; a copy of `dur_us` ends each, the device works until then and `overlap_us` longer.
+  void Record(int64_t dur_us, int64_t overlap_us = 0, int every = 1) {
+    int64_t host = run_.HostThread(), device = run_.Device();
+    for (int i = 0; i < 10; ++i) {
+      run_.Step(host, i * 1000, 1000);
+      run_.Event(device, category::kModule, "f", i * 1000, 1000 - dur_us + overlap_us);
+      if (i % every != every - 1) continue;
+      run_.Exec("INSERT OR IGNORE INTO site VALUES (1, 'body', '/u/train.py', 8)");
+      run_.Exec(fmt::format("INSERT INTO transfer (process_id, ordinal, direction, bytes, ts_ns, dur_ns, site_id) VALUES "
+                            "(1, {}, 'from_device', 4096, {}, {}, 1)", i, (i * 1000 + 1000 - dur_us) * 1000, dur_us * 1000));
+    }
+  }
+};
+
+TEST_F(Transfers, CopiesThatLeaveTheDeviceIdle) {
+  Record(50);
+  Findings found = run_.Run(large_transfer);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].subject.line, 8);
+  EXPECT_EQ(found[0].count, 10);
+  EXPECT_EQ(found[0].cost_ns, 500'000);
+  EXPECT_EQ(found[0].reason->type, "from_device");
+}
+
+TEST_F(Transfers, AReadThatWaitsForABusyDeviceIsNoCopy) {
+  Record(200, 151);
+  EXPECT_TRUE(run_.Run(large_transfer).empty());
+}
+
+TEST_F(Transfers, SeldomIsInfo) {
+  Record(400, 0, 5);
+  Findings found = run_.Run(large_transfer);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+}
+
+TEST_F(Transfers, FromMetricsByTheirBytes) {
+  int64_t report = run_.Report(10);
+  run_.Metric(report, "ExecuteTime", "ns", 10, 100e6);
+  run_.Metric(report, "InboundData", "bytes", 10, 2e8, {{50, 2e7}});      // 10 ms at 20 GB/s
+  run_.Metric(report, "OutboundData", "bytes", 10, 2e8, {{50, 1e3}});     // one large upload, then small ones
+  Findings found = run_.Run(large_transfer);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].reason->type, "from_device");
+  EXPECT_EQ(found[0].cost_ns, std::nullopt);
+}
+
+TEST_F(SlowWork, Empty) {
+  EXPECT_TRUE(run_.Run(slow_compile).empty());
+  EXPECT_TRUE(run_.Run(slow_execution).empty());
+  EXPECT_TRUE(run_.Run(large_transfer).empty());
+}
+
+}  // namespace
+}  // namespace xlaprof

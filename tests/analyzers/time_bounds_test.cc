@@ -1,0 +1,118 @@
+// input_bound and tracing_bound.
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+
+extern const Analyzer input_bound, tracing_bound;
+
+namespace {
+
+class TimeBounds : public testing::Test {
+ protected:
+  // Ten steps of 1 ms, with an event of `category` in each and `busy_us` of device time.
+  void Steps(std::string_view category, int64_t dur_us, int64_t busy_us = 1000, int every = 1) {
+    int64_t host = run_.HostThread(), device = run_.Device();
+    for (int i = 0; i < 10; ++i) {
+      run_.Step(host, i * 1000, 1000);
+      if (i % every == every - 1) run_.Event(host, category, "work", i * 1000, dur_us);
+      run_.Event(device, category::kModule, "step", i * 1000, busy_us);
+    }
+  }
+  TimedRun run_;
+};
+
+TEST_F(TimeBounds, WaitingForDataIsHighFromAFifthOn) {
+  Steps(category::kInput, 200);
+  Findings found = run_.Run(input_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].reason->type, "high");
+  EXPECT_EQ(found[0].cost_ns, 2'000'000);
+  EXPECT_EQ(found[0].subject.scope, "train");
+}
+
+TEST_F(TimeBounds, ModerateJustFires) {
+  Steps(category::kInput, 50);
+  Findings found = run_.Run(input_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].reason->type, "moderate");
+}
+
+TEST_F(TimeBounds, ALittleWaitingJustDoesNot) {
+  Steps(category::kInput, 49);
+  EXPECT_TRUE(run_.Run(input_bound).empty());
+}
+
+TEST_F(TimeBounds, OneLongWaitIsInfo) {
+  Steps(category::kInput, 900, 1000, 10);
+  Findings found = run_.Run(input_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(found[0].count, 1);
+}
+
+TEST_F(TimeBounds, ALoaderOnAnotherThreadBetweenSteps) {
+  int64_t host = run_.HostThread(), loader = run_.HostThread("loader");
+  for (int i = 0; i < 10; ++i) {
+    run_.Step(host, i * 1000, 700);
+    run_.Event(loader, category::kInput, "cpu_loader.next", i * 1000 + 600, 400);
+  }
+  Findings found = run_.Run(input_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].cost_ns, 9 * 300'000);  // behind the last step nobody waits
+}
+
+TEST_F(TimeBounds, TracingAsLongAsTheStep) {
+  Steps(category::kTracing, 950);
+  Findings found = run_.Run(tracing_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].reason->type, "about_the_step_time");
+}
+
+TEST_F(TimeBounds, TracingBehindABusyDeviceJustDoesNot) {
+  Steps(category::kTracing, 949);
+  EXPECT_TRUE(run_.Run(tracing_bound).empty());
+}
+
+TEST_F(TimeBounds, TracingAboveTheDevicesBusyTime) {
+  Steps(category::kTracing, 300, 200);
+  Findings found = run_.Run(tracing_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].reason->type, "above_device_busy_time");
+  EXPECT_EQ(found[0].cost_ns, 3'000'000);
+  EXPECT_EQ(found[0].saving_ns, 1'000'000);
+}
+
+TEST_F(TimeBounds, TracingUnderDebugSettingsIsInfo) {
+  Steps(category::kTracing, 950);
+  run_.Exec("INSERT INTO setting VALUES (1, 'save_tensors', 'text', 'dump')");
+  Findings found = run_.Run(tracing_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+}
+
+TEST_F(TimeBounds, TracingFromMetrics) {
+  int64_t report = run_.Report(10);
+  run_.Metric(report, "LazyTracing", "ns", 1000, 100e6, {{50, 100e3}, {95, 100e3}, {99, 100e3}});
+  run_.Metric(report, "ExecuteTime", "ns", 10, 90e6);
+  Findings found = run_.Run(tracing_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].evidence.size(), 2u);
+}
+
+// A read inside a traced call waits for compilation there: LazyTracing's sum is seconds, its usual sample is not.
+TEST_F(TimeBounds, ReadsInsideTracedCallsAreNoTracing) {
+  int64_t report = run_.Report(10);
+  run_.Metric(report, "LazyTracing", "ns", 1000, 5e9, {{50, 10e3}, {95, 20e3}, {99, 400e6}});
+  run_.Metric(report, "ExecuteTime", "ns", 10, 90e6);
+  EXPECT_TRUE(run_.Run(tracing_bound).empty());
+}
+
+TEST_F(TimeBounds, Empty) {
+  EXPECT_TRUE(run_.Run(input_bound).empty());
+  EXPECT_TRUE(run_.Run(tracing_bound).empty());
+}
+
+}  // namespace
+}  // namespace xlaprof
