@@ -1,0 +1,176 @@
+// Files in, one run out: which files are read, which are listed, which run is taken, and what is said when nothing can be.
+#include "profiler/import/import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "profiler/import/input.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string Report(int save, int compiles) {
+  return fmt::format("[MetricsData; step={}]\nMetric: CompileTime\n  TotalSamples: {}\n  Accumulator: 002ms500.000us\n  Percentiles: 50%=001ms000.000us\n"
+                     "Counter: MarkStep\n  Value: {}\n\n", save, compiles, save + 1);
+}
+
+std::string Gzip(const std::string& text) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string out(text.size() + 1000, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = uInt(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = uInt(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+std::string Zstd(const std::string& text) {
+  std::string out(ZSTD_compressBound(text.size()), '\0');
+  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
+  return out;
+}
+
+class ImportTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "xlaprof-import-XXXXXX";
+    root_ = mkdtemp(name.data());
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  fs::path Write(const std::string& name, const std::string& bytes) {
+    fs::path path = root_ / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+  absl::Status Take(std::vector<fs::path> inputs, const std::string& run = "", const std::string& as = "") {
+    store_ = Store::CreateTemporary();
+    return Import({.inputs = std::move(inputs), .run = run, .as_format = as}, *store_);
+  }
+  std::string All(const std::string& sql) {
+    std::string out;
+    absl::Status status = store_->Each(sql, [&](std::optional<std::string> value) { out += (out.empty() ? "" : " ") + value.value_or("-"); });
+    EXPECT_TRUE(status.ok()) << status;
+    return out;
+  }
+  std::string Saves() { return All("SELECT save_number FROM metrics_report ORDER BY ordinal"); }
+
+  fs::path root_;
+  absl::StatusOr<Store> store_ = Store::CreateTemporary();
+};
+
+TEST_F(ImportTest, NothingReadableSaysWhatWhereAndWhatToTry) {
+  EXPECT_THAT(std::string(Message(Take({root_ / "absent"}))), HasSubstr("absent: no such file"));
+  EXPECT_THAT(std::string(Message(Take({root_}))), HasSubstr("an empty directory"));
+  EXPECT_THAT(std::string(Message(Take({Write("empty.txt", "")}))), HasSubstr("empty file (0 bytes)"));
+  std::string foreign(Message(Take({Write("a.png", "\x89PNG\r\n\x1a\n")})));
+  EXPECT_THAT(foreign, testing::AllOf(HasSubstr("a.png"), HasSubstr("a PNG image"), HasSubstr("--as")));
+  EXPECT_THAT(std::string(Message(Take({Write("m", Report(0, 1))}, "", "nonsense"))), HasSubstr("metrics_report"));
+}
+
+TEST_F(ImportTest, AFileThatCannotBeReadDoesNotHideTheOthers) {
+  fs::path good = Write("metrics.txt", Report(0, 1)), bad = Write("bad.png", "\x89PNG\r\n\x1a\n");
+  ASSERT_TRUE(Take({good, bad}).ok());
+  EXPECT_EQ(Saves(), "0");
+  EXPECT_EQ(All("SELECT code FROM import_issue"), "not_recognised");
+  ASSERT_TRUE(Take({root_}).ok());  // found, not named: listed only
+  EXPECT_EQ(All("SELECT code FROM import_issue"), "");
+  EXPECT_EQ(All("SELECT note FROM source WHERE format IS NULL"), "not recognised: looks like a PNG image");
+}
+
+TEST_F(ImportTest, FormatIsFoundFromTheBytesInsideAnyCompression) {
+  std::string text = Report(0, 1) + Report(1, 1);
+  for (const std::string& bytes : {text, Gzip(text), Zstd(text), Gzip(Report(0, 1)) + Gzip(Report(1, 1))}) {
+    ASSERT_TRUE(Take({Write("no_name_helps", bytes)}).ok());
+    EXPECT_EQ(Saves(), "0 1");
+  }
+}
+
+TEST_F(ImportTest, ACutArchiveIsReadUpToTheCutAndItIsSaid) {
+  std::string text;
+  for (int i = 0; i < 2000; ++i) text += Report(i, i * 7919 % 1000);
+  for (const std::string& bytes : {Gzip(text), Zstd(text)}) {
+    ASSERT_TRUE(Take({Write("m", bytes.substr(0, bytes.size() * 3 / 4))}).ok());
+    EXPECT_NE(All("SELECT max(save_number) > 100 FROM metrics_report"), "0");
+    EXPECT_THAT(All("SELECT advice FROM import_issue WHERE code = 'damaged_compression'"), HasSubstr("stops short at byte"));
+  }
+}
+
+TEST_F(ImportTest, ABombIsStopped) {
+  fs::path bomb = Write("bomb.zst", [] {
+    std::string zeros(size_t{300} << 20, '\n');
+    return Zstd(zeros);
+  }());
+  auto file = InputFile::Open(bomb);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_LT(file->bytes().size(), size_t{300} << 20);
+  EXPECT_THAT(file->damage(), HasSubstr("grew more than"));
+}
+
+TEST_F(ImportTest, RunsInsideAnAppendedFileAndTheNewestIsTaken) {
+  fs::path path = Write("metrics.txt", Report(0, 1) + Report(1, 2) + Report(2, 2) + Report(0, 1) + Report(1, 1));
+  ASSERT_TRUE(Take({path}).ok());
+  EXPECT_EQ(Saves(), "0 1");
+  EXPECT_EQ(All("SELECT label || selected FROM run ORDER BY id"), "run 1 of 20 run 2 of 21");
+  ASSERT_TRUE(Take({path}, "run 1 of 2").ok());
+  EXPECT_EQ(Saves(), "0 1 2");
+  EXPECT_THAT(std::string(Message(Take({path}, "run 9"))), testing::AllOf(HasSubstr("no such run"), HasSubstr("run 2 of 2")));
+}
+
+TEST_F(ImportTest, OtherDirectoriesAreOtherRuns) {
+  fs::path old_file = Write("monday/metrics.txt", Report(0, 1));
+  fs::path new_file = Write("tuesday/metrics.txt", Report(0, 1) + Report(1, 1));
+  fs::last_write_time(old_file, fs::last_write_time(new_file) - std::chrono::hours(24));
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Saves(), "0 1");
+  EXPECT_EQ(All("SELECT count(*) FROM run"), "2");
+  EXPECT_THAT(All("SELECT note FROM source WHERE imported = 0"), HasSubstr("belongs to another run"));
+  ASSERT_TRUE(Take({root_}, (root_ / "monday").string()).ok());
+  EXPECT_EQ(Saves(), "0");
+}
+
+TEST_F(ImportTest, FilesNamedOneByOneAreOneRun) {
+  fs::path a = Write("a/metrics.txt", Report(0, 1)), b = Write("b/report.txt", Report(0, 1));
+  ASSERT_TRUE(Take({a, b}).ok());
+  EXPECT_EQ(All("SELECT sum(imported) FROM source"), "2");
+  EXPECT_EQ(All("SELECT count(*) FROM process"), "1");
+}
+
+TEST_F(ImportTest, DerivedFilesAreListedOnly) {
+  Write("plugins/profile/R/host.trace.json.gz", "x");
+  Write("plugins/profile/R/host.xplane.pb", "y");
+  Write("metrics.txt", Report(0, 1));
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(All("SELECT derived_from FROM source WHERE path LIKE '%.trace.json.gz'"), "host.xplane.pb");
+  EXPECT_EQ(All("SELECT imported FROM source WHERE path LIKE '%.trace.json.gz'"), "0");
+}
+
+TEST_F(ImportTest, RanksOfAJobAreProcesses) {
+  Write("metrics.txt.0", Report(0, 1)), Write("metrics.txt.1", Report(0, 1));
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(All("SELECT rank FROM process ORDER BY rank"), "0 1");
+}
+
+TEST_F(ImportTest, NothingIsWrittenIntoACaptureDirectory) {
+  Write("metrics.txt", Report(0, 1));
+  auto before = fs::last_write_time(root_);
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_), fs::directory_iterator()), 1);
+  EXPECT_EQ(fs::last_write_time(root_), before);
+}
+
+}  // namespace
+}  // namespace xlaprof
