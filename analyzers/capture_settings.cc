@@ -54,10 +54,10 @@ absl::StatusOr<CaptureSettings> LoadCaptureSettings(const Store& store) {
   }));
   XP_TRY(auto dumps, store.One<int64_t>("SELECT count(*) FROM source WHERE format = 'ir_dump' AND imported = 1"));
   settings.dumps |= dumps.value_or(0) > 0;
-  // Lazy graphs (they have a hash) carry scopes only where one of the debug settings was on.
+  // Lazy graphs (told by their hash, or the name of their module) carry scopes only where a debug setting was on.
   std::map<int64_t, std::map<std::string, int64_t>> of_graph;
   XP_TRY(store.Each("SELECT n.graph_id, n.scope, count(*) FROM graph_node n JOIN graph g ON g.id = n.graph_id "
-                    "WHERE g.hash IS NOT NULL AND n.scope IS NOT NULL AND n.scope <> '' AND n.op NOT IN "
+                    "WHERE (g.hash IS NOT NULL OR g.name LIKE 'SyncTensorsGraph%') AND n.scope IS NOT NULL AND n.scope <> '' AND n.op NOT IN "
                     "('xla::device_data', 'prim::Constant', 'parameter', 'constant') GROUP BY 1, 2",
                     [&](int64_t graph, std::string scope, int64_t n) {
                       settings.ir_debug = true;

@@ -72,9 +72,7 @@ absl::Status AddEvents(const Store& store, Busy& busy) {
           ordinals.assign(batch.size, std::nullopt);
           if (ordinal_key != 0) {
             XP_TRY(auto column, ReadArgumentColumn(store, batch.chunk_id, ordinal_key));
-            // A slice may show less than the whole chunk; the batch says which part by its first event.
-            XP_TRY(auto first, store.One<int64_t>("SELECT first_event_id FROM event_chunk WHERE id = ?1", batch.chunk_id));
-            const size_t skip = size_t(std::max<int64_t>(0, batch.first_event_id - first.value_or(batch.first_event_id)));
+            const size_t skip = size_t(batch.first_index);
             for (size_t k = 0; k < batch.size && k + skip < column.size(); ++k) ordinals[k] = column[k + skip];
           }
         }

@@ -55,7 +55,7 @@ std::string_view BaseName(std::string_view name) {
 
 struct Op {
   int64_t ns = 0, count = 0;
-  int64_t longest_ns = -1, chunk_id = 0, event_id = 0, ts_ns = 0;
+  int64_t longest_ns = -1, chunk_id = 0, index = 0, event_id = 0, ts_ns = 0;
 };
 struct Group {
   std::map<StringId, Op> ops;
@@ -96,7 +96,8 @@ absl::StatusOr<std::map<std::string, Groups>> WaitsByDevice(const Store& store) 
       one.ns += batch.dur_ns[i], group.ns += batch.dur_ns[i];
       if (batch.dur_ns[i] > one.longest_ns) {
         one.longest_ns = batch.dur_ns[i], one.ts_ns = batch.ts_ns[i];
-        one.chunk_id = batch.chunk_id, one.event_id = batch.first_event_id + int64_t(i);
+        one.chunk_id = batch.chunk_id, one.index = batch.first_index + int64_t(i);
+        one.event_id = batch.first_event_id + int64_t(i);
       }
     }
   }
@@ -113,8 +114,7 @@ absl::StatusOr<OpFacts> Look(const Store& store, StringId name, const Op& op) {
   OpFacts facts;
   std::string_view text = store.Text(name);
   facts.host_memory = text.find(kHostMemory) != text.npos;
-  XP_TRY(auto first, store.One<int64_t>("SELECT first_event_id FROM event_chunk WHERE id = ?1", op.chunk_id));
-  XP_TRY(std::vector<Argument> arguments, ReadArguments(store, op.chunk_id, op.event_id - first.value_or(op.event_id)));
+  XP_TRY(std::vector<Argument> arguments, ReadArguments(store, op.chunk_id, op.index));
   for (const Argument& argument : arguments) {
     if (auto* value = std::get_if<Text>(&argument.value)) {
       facts.host_memory |= store.Text(value->id).find(kHostMemory) != std::string_view::npos;

@@ -13,11 +13,13 @@ namespace {
 // Interned categories, resolved once: id -> what it means here.
 struct Categories {
   StringId host, scope, step, python, tracing, compile, execute, transfer, input;
+  StringId sync;  // a name: all that lazy runtimes do to turn pending tensors into a program, dumps included
   explicit Categories(const Store& store)
       : host(store.Find(category::kHost)), scope(store.Find(category::kScope)), step(store.Find(category::kStep)),
         python(store.Find(category::kPython)), tracing(store.Find(category::kTracing)),
         compile(store.Find(category::kCompile)), execute(store.Find(category::kExecute)),
-        transfer(store.Find(category::kTransfer)), input(store.Find(category::kInput)) {}
+        transfer(store.Find(category::kTransfer)), input(store.Find(category::kInput)),
+        sync(store.Find("SyncTensorsGraphInternal")) {}
 };
 
 struct Open {
@@ -47,7 +49,7 @@ Activity Enter(const Categories& is, const Activity& outer, const Open& event) {
     inner.doing = Doing::kCompile;
   } else if (outer.doing == Doing::kInput) {
     // A loader's own uploads are part of the wait for data.
-  } else if (event.category == is.tracing) {
+  } else if (event.category == is.tracing || (event.name == is.sync && event.name != 0)) {
     inner.doing = Doing::kTracing;
   } else if (event.category == is.execute) {
     inner.doing = Doing::kExecute;
@@ -168,9 +170,14 @@ absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t proc
   std::vector<Interval> compiling, loading;
   for (const auto& [track, opened] : events) {
     if (track == leader) continue;
+    // A thread that asks for data is a loader's; its uploads are part of making a batch ready.
+    const bool loader = most.steps > 0 && std::any_of(opened.begin(), opened.end(),
+                                                      [&](const Open& event) { return event.category == is.input; });
     for (const Open& event : opened) {
       if (event.category == is.compile) compiling.push_back({event.begin_ns, event.end_ns});
-      if (event.category == is.input && most.steps > 0) loading.push_back({event.begin_ns, event.end_ns});
+      if (loader && (event.category == is.input || event.category == is.transfer)) {
+        loading.push_back({event.begin_ns, event.end_ns});
+      }
     }
   }
   compiling = Union(std::move(compiling));
