@@ -258,9 +258,15 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
       return first(a) < first(b);
     });
     const Process& head = group.front();
+    bool dump_taken = head.format == "ir_dump";
     for (size_t i = 1; i < group.size(); ++i) {
       const Process& other = group[i];
-      // Two sources of one format and rank that both have facts: two processes, unless they align.
+      // A process writes one log and one dump: a second one is another process's, whatever graphs they share.
+      bool second = other.format == "debug_log" || (other.format == "ir_dump" && std::exchange(dump_taken, true));
+      if (second) {
+        text_ids.push_back(other.id);
+        continue;
+      }
       if (head.format == "debug_log" && other.format == "ir_dump") XP_TRY(CutDump(store, run_id, head, other));
       XP_TRY(Facts a, Load(store, head.id));
       XP_TRY(Facts b, Load(store, other.id));

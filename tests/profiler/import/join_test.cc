@@ -64,6 +64,17 @@ TEST(Join, LogAndDumpAreOneProcess) {
   EXPECT_EQ(sources.All("SELECT count(*) FROM process"), "1");
 }
 
+TEST(Join, TwoLogsAreTwoProcesses) {
+  Sources sources;
+  for (int id : {1, 2}) {
+    sources.Source(id, "debug_log");
+    sources.Compile("a"), sources.Execute("a", "user_sync");
+  }
+  sources.Join();
+  EXPECT_EQ(sources.All(kStory), "a@- a@-");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM process"), "2");
+}
+
 TEST(Join, AWindowIsLaidOverTheRunByItsCompiles) {
   Sources sources;
   sources.Source(1, "debug_log");
