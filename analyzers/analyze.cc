@@ -1,1 +1,90 @@
-// placeholder
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+
+#include "analyzers/analyzer.h"
+
+namespace xlaprof {
+namespace {
+
+// FNV-1a, 64 bits: the same on every machine and in every version.
+class Fnv {
+ public:
+  // `text` and an end mark, so that ("ab", "c") and ("a", "bc") differ.
+  void Add(std::string_view text) {
+    for (char c : text) Byte(uint8_t(c));
+    Byte(0xff);  // in no UTF-8 text
+  }
+  std::string Hex() const { return fmt::format("{:016x}", hash_); }
+
+ private:
+  void Byte(uint8_t byte) { hash_ = (hash_ ^ byte) * 0x100000001b3; }
+  uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+// Dearest first; what has no price comes after all that has one.
+bool Before(const Finding& a, const Finding& b) {
+  auto figures = [](const Finding& f) {
+    return std::tuple(-f.cost_ns.value_or(-1), -int(f.severity), -f.per_step.value_or(-1));
+  };
+  if (figures(a) != figures(b)) return figures(a) < figures(b);
+  auto subject = [](const Finding& f) {
+    const Subject& s = f.subject;
+    return std::tie(f.kind, s.file, s.line, s.function, s.scope, s.op, s.graph_hash, f.title);
+  };
+  return subject(a) < subject(b);
+}
+
+// Two findings of one kind in one function: the first by line keeps the plain fingerprint, others get their number.
+void SetFingerprints(Findings& findings) {
+  std::vector<Finding*> by_line;
+  for (Finding& finding : findings) {
+    finding.fingerprint = Fingerprint(finding);
+    by_line.push_back(&finding);
+  }
+  std::stable_sort(by_line.begin(), by_line.end(), [](const Finding* a, const Finding* b) {
+    return std::tie(a->fingerprint, a->subject.line, a->title) < std::tie(b->fingerprint, b->subject.line, b->title);
+  });
+  for (size_t i = 0, first = 0; i < by_line.size(); ++i) {
+    // by_line[first] keeps the fingerprint that the others of its group are compared with.
+    if (by_line[i]->fingerprint != by_line[first]->fingerprint) first = i;
+    if (i == first) continue;
+    Fnv fnv;
+    fnv.Add(by_line[first]->fingerprint);
+    fnv.Add(fmt::to_string(i - first));
+    by_line[i]->fingerprint = fnv.Hex();
+  }
+}
+
+}  // namespace
+
+std::string Fingerprint(const Finding& finding) {
+  const Subject& subject = finding.subject;
+  Fnv fnv;
+  fnv.Add(finding.kind);
+  fnv.Add(finding.reason ? finding.reason->type : "");
+  fnv.Add(std::filesystem::path(subject.file.value_or("")).filename().string());
+  fnv.Add(subject.function.value_or(""));
+  fnv.Add(subject.scope.value_or(""));
+  fnv.Add(subject.op.value_or(""));
+  // Findings about no place in particular, such as a setting that slowed the run, differ in what they name.
+  bool placeless = !subject.file && !subject.function && !subject.scope && !subject.op;
+  if (placeless && finding.reason && finding.reason->node) fnv.Add(*finding.reason->node);
+  return fnv.Hex();
+}
+
+absl::StatusOr<Findings> Analyze(const Store& store) {
+  Findings all;
+  for (const Analyzer* analyzer : AllAnalyzers()) {
+    auto found = analyzer->run(store);
+    if (!found.ok()) {
+      return absl::Status(found.status().code(), fmt::format("{}: {}", analyzer->name, Message(found.status())));
+    }
+    std::move(found->begin(), found->end(), std::back_inserter(all));
+  }
+  std::stable_sort(all.begin(), all.end(), Before);
+  SetFingerprints(all);
+  return all;
+}
+
+}  // namespace xlaprof

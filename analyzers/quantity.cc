@@ -2,22 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace xlaprof {
+namespace {
+
+// Three significant digits, never an exponent.
+std::string Digits(double x) {
+  if (x >= 99.95) return CountText(int64_t(std::llround(x)));
+  return fmt::format("{:.3g}", x);
+}
+
+}  // namespace
 
 std::string DurationText(int64_t ns) {
+  if (ns < 0) return ns == INT64_MIN ? "?" : "-" + DurationText(-ns);
   const double x = double(ns);
-  if (x >= 999.5e9) return fmt::format("{:.0f} s", x / 1e9);
-  if (x >= 999.5e6) return fmt::format("{:.3g} s", x / 1e9);
-  if (x >= 999.5e3) return fmt::format("{:.3g} ms", x / 1e6);
-  if (x >= 1e3) return fmt::format("{:.3g} us", x / 1e3);
+  if (x >= 999.5e6) return Digits(x / 1e9) + " s";
+  if (x >= 999.5e3) return Digits(x / 1e6) + " ms";
+  if (x >= 999.5) return Digits(x / 1e3) + " us";
   return fmt::format("{} ns", ns);
 }
 
 std::string BytesText(double bytes) {
-  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  const char* units[] = {"B", "KB", "MB", "GB", "TB"};
   int unit = 0;
-  while (bytes >= 1023.5 && unit < 4) bytes /= 1024, ++unit;
-  return fmt::format("{:.4g} {}", bytes, units[unit]);
+  while (bytes >= 999.5 && unit < 4) bytes /= 1000, ++unit;
+  return fmt::format("{} {}", Digits(bytes), units[unit]);
+}
+
+std::string CountText(int64_t count) {
+  std::string digits = fmt::to_string(count);
+  for (int at = int(digits.size()) - 3; at > (count < 0 ? 1 : 0); at -= 3) digits.insert(size_t(at), ",");
+  return digits;
+}
+
+std::string PercentText(double part) {
+  double percent = part * 100;
+  if (percent > 0 && percent < 0.1) return "< 0.1 %";
+  return fmt::format("{:.{}f} %", percent, percent > 0 && percent < 9.95 ? 1 : 0);
 }
 
 }  // namespace xlaprof

@@ -1,4 +1,4 @@
-// Times and sizes as people read them.
+// Times, sizes and counts as people read them.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,9 @@
 
 namespace xlaprof {
 
-std::string DurationText(int64_t ns);   // 12.3 s, 4.56 ms, 789 us, 12 ns
-std::string BytesText(double bytes);    // 1.5 GiB, 512 KiB, 4 B
+std::string DurationText(int64_t ns);   // 1,240 s, 12.3 s, 4.56 ms, 789 us, 12 ns
+std::string BytesText(double bytes);    // 1.5 GB, 512 KB, 4 B (decimal)
+std::string CountText(int64_t count);   // 1,234,567
+std::string PercentText(double part);   // of a share, 0.123: 12 %; 0.0123: 1.2 %; 0: 0 %; 0.00001: < 0.1 %
 
 }  // namespace xlaprof

@@ -1,1 +1,43 @@
-int main() { return 0; }
+// The xlaprof program: one subcommand a file.
+#include <CLI/CLI.hpp>
+
+#include "analyzers/analyzer.h"
+#include "cli/import_command.h"
+#include "cli/report_command.h"
+#include "cli/terminal.h"
+#include "core/base/version.h"
+#include "profiler/import/importer.h"
+
+namespace xlaprof {
+namespace {
+
+// What the registries hold, so that help never lags behind.
+std::string Registered() {
+  std::string text = "Reads (the format is found from the bytes, gzip and zstd too):\n";
+  for (const Importer* importer : AllImporters()) text += fmt::format("  {:<16} {}, such as {}\n", importer->name, importer->summary, importer->example);
+  text += "\nFinds:\n";
+  for (const Analyzer* analyzer : AllAnalyzers()) text += fmt::format("  {:<20} {}\n", analyzer->name, analyzer->summary);
+  return text + "\nExit status: 0 done, 1 a check failed, 2 could not do it";
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("From the files of a PyTorch/XLA or JAX run to the line of code that wastes the device's time.", "xlaprof");
+  int exit_status = kExitDone;
+  app.set_version_flag("--version", fmt::format("xlaprof {}", kVersion));
+  app.require_subcommand(1);
+  app.footer(Registered);
+  AddReportCommand(app, exit_status);
+  AddImportCommand(app, exit_status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // --help and --version are "errors" with status 0; of the others each has its own, which says nothing to a script.
+    return app.exit(error) == 0 ? kExitDone : kExitCouldNot;
+  }
+  return exit_status;
+}
+
+}  // namespace
+}  // namespace xlaprof
+
+int main(int argc, char** argv) { return xlaprof::Main(argc, argv); }

@@ -1,0 +1,234 @@
+#include "analyzers/report_words.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "analyzers/quantity.h"
+
+namespace xlaprof {
+namespace {
+
+// Kinds whose cost is measured on the timeline alone, so inside its window.
+bool IsFromTimeline(const Finding& finding) {
+  constexpr std::string_view kKinds[] = {"device_gap", "device_wait", "input_bound", "tracing_bound"};
+  return std::find(std::begin(kKinds), std::end(kKinds), finding.kind) != std::end(kKinds);
+}
+
+bool WindowIsWholeRun(const Summary& summary) {
+  return summary.timed_steps.value_or(0) > 0 && summary.timed_steps == summary.steps;
+}
+
+std::string Relative(const Report& report, int64_t ns) { return DurationText(ns - report.start_ns.value_or(0)); }
+
+}  // namespace
+
+SourceNames::SourceNames(const Report& report) {
+  if (report.sources.empty()) return;
+  folder_ = std::filesystem::path(report.sources.front().path).parent_path().string() + "/";
+  for (const SourceRow& source : report.sources) {
+    while (!source.path.starts_with(folder_)) {
+      if (folder_.size() < 2) {
+        folder_.clear();
+        return;
+      }
+      size_t slash = folder_.find_last_of('/', folder_.size() - 2);
+      folder_.resize(slash == std::string::npos ? 0 : slash + 1);
+    }
+  }
+}
+
+std::string SourceNames::Short(const std::string& path) const {
+  return path.starts_with(folder_) ? path.substr(folder_.size()) : path;
+}
+
+std::string Plural(int64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", CountText(count), count == 1 ? one : many);
+}
+
+std::string HeadText(const Report& report, const SourceNames& names) {
+  std::map<std::string, int> formats;
+  int64_t files = 0, bytes = 0;
+  const SourceRow* only = nullptr;
+  for (const SourceRow& source : report.sources) {
+    if (!source.imported) continue;
+    ++files, bytes += source.bytes.value_or(0), only = &source;
+    ++formats[source.format.value_or("?")];
+  }
+  std::string kinds;
+  for (const auto& [format, count] : formats) {
+    kinds += fmt::format("{}{}{}", kinds.empty() ? "" : ", ", count > 1 ? fmt::format("{} ", count) : "", format);
+  }
+  std::string folder = names.folder();
+  if (folder.size() > 1) folder.pop_back();
+  std::string out = files == 1 ? fmt::format("{} ({}, {})", only->path, kinds, BytesText(double(bytes)))
+                               : fmt::format("{}{}{} ({}; {})", folder, folder.empty() ? "" : ": ", Plural(files, "file", "files"), kinds,
+                                             BytesText(double(bytes)));
+  if (!report.run_label.empty() && report.runs.size() > 1) out += fmt::format(", run {}", report.run_label);
+  if (report.summary.steps) out += ", " + Plural(*report.summary.steps, "step", "steps");
+  if (report.summary.wall_ns) out += fmt::format(", window of {}", DurationText(*report.summary.wall_ns));
+  return out;
+}
+
+std::string SliceText(const Report& report) {
+  const Slice& slice = report.slice;
+  std::string out;
+  auto add = [&](std::string text) { out += (out.empty() ? "Only " : ", ") + text; };
+  if (slice.process_id) add(fmt::format("process {}", *slice.process_id));
+  if (slice.first_step || slice.last_step) {
+    auto end = [](const OptInt& step, const char* open) { return step ? fmt::to_string(*step) : open; };
+    add(fmt::format("steps {} to {}", end(slice.first_step, "the first"), end(slice.last_step, "the last")));
+  } else {
+    if (slice.from_ns) add(fmt::format("from {}", Relative(report, *slice.from_ns)));
+    if (slice.to_ns) add(fmt::format("to {}", Relative(report, *slice.to_ns)));
+  }
+  return out;
+}
+
+std::string CountsText(const Summary& summary) {
+  std::string out;
+  auto add = [&](const std::optional<int64_t>& count, const char* one, const char* many, bool per_step) {
+    if (!count) return;
+    out += (out.empty() ? "" : ", ") + Plural(*count, one, many);
+    if (!per_step || *count == 0 || summary.steps.value_or(0) < 2) return;
+    out += fmt::format(" ({:.3g} a step)", double(*count) / double(*summary.steps));
+  };
+  add(summary.steps, "step", "steps", false);
+  add(summary.compile_count, "compilation", "compilations", false);
+  add(summary.execution_count, "execution", "executions", true);
+  add(summary.transfer_count, "transfer", "transfers", true);
+  add(summary.fallback_count, "op on the CPU", "ops on the CPU", true);
+  return out;
+}
+
+std::vector<StepShare> StepShares(const Summary& summary) {
+  std::vector<StepShare> shares;
+  // Totals are those of the window or, where no source has a clock, of the metrics over all steps.
+  std::optional<int64_t> steps = summary.wall_ns ? summary.timed_steps : summary.steps;
+  auto add = [&](const char* name, const std::optional<int64_t>& total_ns, std::optional<int64_t> of_ns) {
+    if (!total_ns) return;
+    StepShare share{.name = name, .total_ns = *total_ns};
+    if (steps.value_or(0) > 0) share.per_step_ns = *total_ns / *steps;
+    if (of_ns.value_or(0) > 0) share.part = double(*total_ns) / double(*of_ns);
+    shares.push_back(share);
+  };
+  add("tracing", summary.tracing_ns, summary.wall_ns);
+  add("compile", summary.compile_ns, summary.wall_ns);
+  add("execute", summary.execute_ns, summary.wall_ns);
+  add("transfer", summary.transfer_ns, summary.wall_ns);
+  add("input", summary.input_ns, summary.wall_ns);
+  std::optional<int64_t> span_ns;
+  if (summary.device_busy_ns && summary.device_idle_ns) span_ns = *summary.device_busy_ns + *summary.device_idle_ns;
+  add("device idle", summary.device_idle_ns, span_ns);
+  return shares;
+}
+
+std::string SharesOf(const Summary& summary) {
+  if (!summary.wall_ns) return "sums of the metrics; they overlap";
+  if (!summary.timed_steps) return "share of the window; they overlap";
+  return fmt::format("share of the {} with {}; they overlap", DurationText(*summary.wall_ns), Plural(*summary.timed_steps, "timed step", "timed steps"));
+}
+
+std::string PlaceText(const Finding& finding, bool full_path) {
+  const Subject& subject = finding.subject;
+  std::string out;
+  if (subject.file) {
+    out = full_path ? *subject.file : std::filesystem::path(*subject.file).filename().string();
+    if (subject.line) out += fmt::format(":{}", *subject.line);
+    if (subject.function && full_path) out += fmt::format(", in {}", *subject.function);
+  } else if (subject.function) {
+    out = fmt::format("in {}", *subject.function);
+  }
+  auto add = [&](const char* what, const std::optional<std::string>& name) {
+    if (name && !name->empty()) out += fmt::format("{}{}{}", out.empty() ? "" : ", ", what, *name);
+  };
+  add("scope ", subject.scope);
+  if (full_path) {
+    add("op ", subject.op);
+    if (out.empty()) add("graph ", subject.graph_hash);
+  }
+  return out;
+}
+
+std::string ReasonText(const Finding& finding) {
+  const Reason& reason = *finding.reason;
+  std::string out = reason.type;
+  if (reason.state) {
+    out += fmt::format(", {}", *reason.state);
+    if (reason.step) out += fmt::format(" {} step {}", *reason.state == "settled" ? "since" : "at", CountText(*reason.step));
+  }
+  if (reason.text && !reason.text->empty()) out += fmt::format(": {}", *reason.text);
+  return out;
+}
+
+std::string NodeText(const Reason& reason) {
+  std::string out = reason.node.value_or("");
+  if (reason.location && !reason.location->empty()) {
+    bool near = reason.location->starts_with("near");
+    out += fmt::format("{}{}{}", out.empty() ? "" : near ? ", " : " at ", "", *reason.location);
+  }
+  return out;
+}
+
+std::string CostText(const Report& report, const Finding& finding) {
+  const Summary& summary = report.summary;
+  if (!finding.cost_ns) return IsAboutCapture(finding) ? "" : finding.cost_note;
+  std::string out = DurationText(*finding.cost_ns);
+  // Only what lies in the window may be divided by it.
+  if (IsFromTimeline(finding) || WindowIsWholeRun(summary)) {
+    if (summary.timed_steps.value_or(0) > 1) out += fmt::format(", {} a step", DurationText(*finding.cost_ns / *summary.timed_steps));
+    if (summary.wall_ns.value_or(0) >= *finding.cost_ns && *finding.cost_ns > 0) {
+      out += fmt::format(", {} of the window", PercentText(double(*finding.cost_ns) / double(*summary.wall_ns)));
+    }
+  }
+  if (!finding.cost_note.empty()) out += fmt::format(": {}", finding.cost_note);
+  return out;
+}
+
+std::string SavingText(const Finding& finding) {
+  if (!finding.saving_ns) return "";
+  return fmt::format("about {}{}{}", DurationText(*finding.saving_ns), finding.saving_note.empty() ? "" : ": ", finding.saving_note);
+}
+
+std::string EvidenceText(const Report& report, const Evidence& evidence) {
+  std::string out = evidence.text;
+  auto add = [&](std::string text) { out += (out.empty() ? "" : "; ") + text; };
+  if (!evidence.rows.empty()) {
+    std::string rows = fmt::format("{} {}", evidence.table, evidence.rows.front());
+    for (size_t i = 1; i < std::min<size_t>(evidence.rows.size(), 5); ++i) rows += fmt::format(", {}", evidence.rows[i]);
+    if (evidence.rows.size() > 5) rows += fmt::format(" and {} more", evidence.rows.size() - 5);
+    add(rows);
+  }
+  if (evidence.ts_ns) {
+    add(fmt::format("at {}", Relative(report, *evidence.ts_ns)));
+    if (evidence.dur_ns) out += fmt::format(" for {}", DurationText(*evidence.dur_ns));
+  }
+  return out;
+}
+
+std::string IssueText(const ReportIssue& issue, const SourceNames& names) {
+  std::string where = names.Short(issue.path);
+  if (issue.line) {
+    where += fmt::format(":{}", *issue.line);
+  } else if (issue.offset) {
+    where += fmt::format(", byte {}", CountText(*issue.offset));
+  }
+  return fmt::format("{}{}{}{}: {}", where, where.empty() ? "" : ": ", issue.code,
+                     issue.count > 1 ? fmt::format(", {} times", CountText(issue.count)) : "", issue.advice);
+}
+
+std::string WindowText(const Report& report, int64_t from_ns, int64_t to_ns) {
+  return fmt::format("from {} to {}", Relative(report, from_ns), Relative(report, to_ns));
+}
+
+bool IsAboutCapture(const Finding& finding) { return finding.kind == "incomplete_capture"; }
+
+const SettingRow* SettingOf(const Report& report, const Finding& finding) {
+  if (!IsAboutCapture(finding) || !finding.reason || !finding.reason->node) return nullptr;
+  for (const SettingRow& setting : report.settings) {
+    if (setting.name == *finding.reason->node) return &setting;
+  }
+  return nullptr;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,53 @@
+// What a report says, before it is laid out: shared by text and Markdown. Texts are raw: they hold names from the capture.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzers/report.h"
+
+namespace xlaprof {
+
+// Paths of the sources without the directory that all share.
+class SourceNames {
+ public:
+  explicit SourceNames(const Report& report);
+  std::string Short(const std::string& path) const;
+  const std::string& folder() const { return folder_; }  // "" if they share none; else with its final /
+
+ private:
+  std::string folder_;
+};
+
+std::string Plural(int64_t count, const char* one, const char* many);  // "1 step", "1,024 steps"
+
+std::string HeadText(const Report& report, const SourceNames& names);  // one line: what was read
+std::string SliceText(const Report& report);                           // "" if all of the run was looked at
+std::string CountsText(const Summary& summary);                        // "14 steps, 7 compilations, ..."
+
+// One row of "where a step goes".
+struct StepShare {
+  const char* name;
+  int64_t total_ns;
+  std::optional<int64_t> per_step_ns;
+  std::optional<double> part;  // of the wall or, for a device, of its span
+};
+std::vector<StepShare> StepShares(const Summary& summary);
+std::string SharesOf(const Summary& summary);  // what the parts are of: "of 1.24 s in 5 timed steps"
+
+std::string PlaceText(const Finding& finding, bool full_path);  // file:line in function, scope, op
+std::string ReasonText(const Finding& finding);                 // type, state and the sentence for people
+std::string NodeText(const Reason& reason);                     // the node that differs and its place
+std::string CostText(const Report& report, const Finding& finding);
+std::string SavingText(const Finding& finding);
+std::string EvidenceText(const Report& report, const Evidence& evidence);
+std::string IssueText(const ReportIssue& issue, const SourceNames& names);
+std::string WindowText(const Report& report, int64_t from_ns, int64_t to_ns);  // relative to the capture's start
+
+// About what was recorded and how, not about the program.
+bool IsAboutCapture(const Finding& finding);
+// The setting that such a finding is about; null if none.
+const SettingRow* SettingOf(const Report& report, const Finding& finding);
+
+}  // namespace xlaprof
