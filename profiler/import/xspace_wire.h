@@ -1,0 +1,168 @@
+// The protobuf messages of an XSpace, decoded in place: nothing is copied, nothing is allocated, and no read leaves
+// the bytes that were given. Hand-written because an XSpace is millions of 20-byte events.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace xlaprof::wire {
+
+enum Type : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+// Fields of one message, in the order in which they were written.
+//
+// A field is a varint tag (number << 3 | type) and its value. What cannot be read stops the reader: `cut()` when a
+// value reaches beyond the end, `bad()` when the bytes are no protobuf. `position()` is then where that field begins.
+class Reader {
+ public:
+  Reader() = default;
+  explicit Reader(std::string_view bytes)
+      : p_(reinterpret_cast<const uint8_t*>(bytes.data())), end_(p_ + bytes.size()), field_(p_) {}
+
+  // Moves to the next field; false at the end and on the first that cannot be read.
+  bool Next() {
+    if (p_ == end_) [[unlikely]] return false;
+    field_ = p_;
+    uint64_t tag;
+    if (*p_ < 0x80) [[likely]] {
+      tag = *p_++;
+    } else if (!Varint(&tag)) {
+      return false;
+    }
+    number_ = uint32_t(tag >> 3);
+    type_ = uint32_t(tag & 7);
+    if (number_ == 0 || tag > UINT32_MAX) [[unlikely]] return Bad();
+    switch (type_) {
+      case kVarint:
+        return Varint(&value_);
+      case kBytes:
+        if (!Varint(&value_)) return false;
+        if (value_ > uint64_t(end_ - p_)) [[unlikely]] {
+          rest_ = {reinterpret_cast<const char*>(p_), size_t(end_ - p_)};
+          return Cut();
+        }
+        bytes_ = {reinterpret_cast<const char*>(p_), size_t(value_)};
+        p_ += value_;
+        return true;
+      case kFixed64:
+        return Fixed(8);
+      case kFixed32:
+        return Fixed(4);
+      default:
+        return Bad();
+    }
+  }
+
+  uint32_t number() const { return number_; }
+  uint32_t type() const { return type_; }
+  bool Is(uint32_t number, Type type) const { return number_ == number && type_ == type; }
+  // Value of the field: of varints and fixed numbers, the length of bytes.
+  uint64_t uint() const { return value_; }
+  int64_t int64() const { return int64_t(value_); }
+  double real() const { return std::bit_cast<double>(value_); }
+  std::string_view bytes() const { return bytes_; }
+
+  bool cut() const { return cut_; }
+  bool bad() const { return bad_; }
+  // After cut() inside a bytes field: what is there of it.
+  std::string_view rest() const { return rest_; }
+  const char* position() const { return reinterpret_cast<const char*>(field_); }  // where the field begins
+
+ private:
+  bool Varint(uint64_t* out) {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 70; shift += 7) {
+      if (p_ == end_) [[unlikely]] return Cut();
+      uint8_t byte = *p_++;
+      if (shift < 64) value |= uint64_t(byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        *out = value;
+        return true;
+      }
+    }
+    return Bad();
+  }
+  bool Fixed(size_t size) {
+    if (uint64_t(end_ - p_) < size) return Cut();
+    value_ = 0;
+    std::memcpy(&value_, p_, size);
+    p_ += size;
+    return true;
+  }
+  bool Cut() {
+    cut_ = true;
+    p_ = end_;
+    return false;
+  }
+  bool Bad() {
+    bad_ = true;
+    p_ = end_;
+    return false;
+  }
+
+  const uint8_t* p_ = nullptr;
+  const uint8_t* end_ = nullptr;
+  const uint8_t* field_ = nullptr;
+  uint32_t number_ = 0, type_ = 0;
+  uint64_t value_ = 0;
+  std::string_view bytes_, rest_;
+  bool cut_ = false, bad_ = false;
+};
+
+// XStat: 1 metadata_id, and one of 2 double, 3 uint64, 4 int64, 5 str, 6 bytes, 7 ref (id of a stat metadata, whose
+// name is the value), 8 compressed_str (gzip).
+struct Stat {
+  enum Kind : uint8_t { kNone, kDouble, kUint, kInt, kText, kBytes, kRef, kGzip };
+  int64_t metadata_id = 0;
+  Kind kind = kNone;
+  uint64_t number = 0;  // of kDouble: its bits
+  std::string_view bytes;
+  double real() const { return std::bit_cast<double>(number); }
+  int64_t int64() const { return int64_t(number); }
+};
+// False when the message cannot be read; what was read until there stands.
+bool Decode(std::string_view message, Stat* stat);
+
+// XEvent: 1 metadata_id, 2 offset_ps or 5 num_occurrences, 3 duration_ps, 4 stats*.
+struct Event {
+  int64_t metadata_id = 0;
+  int64_t offset_ps = 0, duration_ps = 0;
+  int64_t occurrences = 0;
+  bool aggregated = false;  // num_occurrences was given: it has no time of its own
+  bool has_stats = false;
+  Reader stats;  // stands before the first stat; meaningful with has_stats
+};
+bool Decode(std::string_view message, Event* event);
+
+// XEventMetadata: 1 id, 2 name, 3 metadata, 4 display_name, 5 stats*, 6 child_id*.
+struct EventMetadata {
+  int64_t id = 0;
+  std::string_view name, display_name;
+};
+bool Decode(std::string_view message, EventMetadata* metadata);
+
+// XStatMetadata: 1 id, 2 name, 3 description.
+struct StatMetadata {
+  int64_t id = 0;
+  std::string_view name;
+};
+bool Decode(std::string_view message, StatMetadata* metadata);
+
+// Entry of a map<int64, message>: 1 key, 2 value.
+struct MapEntry {
+  int64_t key = 0;
+  std::string_view value;
+};
+bool Decode(std::string_view message, MapEntry* entry);
+
+// XLine without its events: 1 id, 2 name, 3 timestamp_ns, 4 events*, 9 duration_ps, 10 display_id, 11 display_name.
+struct Line {
+  int64_t id = 0, timestamp_ns = 0, display_id = 0;
+  std::string_view name, display_name;
+  int64_t events = 0;
+};
+bool Decode(std::string_view message, Line* line);
+
+}  // namespace xlaprof::wire
