@@ -8,7 +8,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/capture_settings.h"
-#include "analyzers/device_time.h"
+#include "analyzers/device_idle.h"
 #include "analyzers/host_activity.h"
 #include "analyzers/quantity.h"
 #include "analyzers/steps.h"
@@ -37,98 +37,8 @@ struct Idle {
   std::vector<std::pair<int64_t, Interval>> longest;  // its part, the gap; dearest first
 };
 
-struct Device {
-  DeviceTime time;
-  Interval steady, warm_up;
-  std::vector<Interval> gaps;  // in the steady part
-  int64_t idle_ns = 0, warm_up_idle_ns = 0;
-  int64_t chances = 0;         // steady steps, else executions in the steady part
-  bool by_steps = false;
-};
-
-// `busy` and the executions on that device: between the ops of one execution a device is not idle but badly recorded
-// (a CPU shows only the ops that it times).
-absl::StatusOr<std::vector<Interval>> Occupied(const Store& store, const DeviceTime& device) {
-  std::vector<Interval> out = device.busy;
-  XP_TRY(store.Each("SELECT ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL AND dur_ns > 0 AND "
-                    "coalesce(process_id, 0) = ?1 AND coalesce(device, ?2) = ?2",
-                    [&](int64_t ts_ns, int64_t dur_ns) { out.push_back({ts_ns, ts_ns + dur_ns}); },
-                    device.process_id, device.device));
-  return Union(std::move(out));
-}
-
-// Without steps: where the program on which the device spends most of its time began to run. What comes before is
-// start-up, loading and first executions of helpers.
-absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(const Store& store, const DeviceTime& device) {
-  const StringId module = store.Find(category::kModule);
-  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
-  XP_TRY(store.Each("SELECT id FROM track WHERE device = ?1 AND coalesce(process_id, 0) = ?2",
-                    [&](int64_t id) { options.track_ids.push_back(id); }, device.device, device.process_id));
-  if (module == 0 || options.track_ids.empty()) return std::optional<int64_t>();
-  struct Program {
-    int64_t ns = 0, first_ns = INT64_MAX;
-  };
-  std::map<StringId, Program> programs;
-  XP_TRY(EventScanner scanner, EventScanner::Make(store, options));
-  EventBatch batch;
-  while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
-    if (!more) break;
-    for (size_t i = 0; i < batch.size; ++i) {
-      if (batch.category[i] != module) continue;
-      Program& program = programs[batch.name[i]];
-      program.ns += std::max<int64_t>(0, batch.dur_ns[i]);
-      program.first_ns = std::min(program.first_ns, batch.ts_ns[i]);
-    }
-  }
-  std::optional<int64_t> start;
-  int64_t most = 0;
-  for (const auto& [name, program] : programs) {
-    if (program.ns > most) most = program.ns, start = program.first_ns;
-  }
-  return start;
-}
-
-absl::StatusOr<Device> Measure(const Store& store, const DeviceTime& time, const Steps& steps) {
-  Device device{.time = time};
-  XP_TRY(std::vector<Interval> occupied, Occupied(store, time));
-  const Interval span = time.span();
-  device.steady = span;
-  if (auto window = steps.SteadyWindow(time.process_id)) {
-    // The host works until its last step ends, also after the device's last execution.
-    device.steady = {window->begin_ns, std::max(window->end_ns, span.end_ns)};
-    device.chances = steps.TimedSteady(time.process_id);
-    device.by_steps = true;
-  } else if (steps.timed > 0) {
-    device.steady.begin_ns = span.end_ns;  // all of its steps are warm-up
-  } else {
-    XP_TRY(auto start, StartOfMainProgram(store, time));
-    if (start) device.steady.begin_ns = *start;
-  }
-  device.warm_up = {span.begin_ns, std::clamp(device.steady.begin_ns, span.begin_ns, span.end_ns)};
-  int64_t free_from = std::min(span.begin_ns, device.steady.begin_ns), executions = 0;
-  auto take = [&](int64_t begin_ns, int64_t end_ns) {
-    const int64_t warm_end = std::min(end_ns, device.warm_up.end_ns);
-    if (warm_end > std::max(begin_ns, device.warm_up.begin_ns)) {
-      device.warm_up_idle_ns += warm_end - std::max(begin_ns, device.warm_up.begin_ns);
-    }
-    const Interval gap{std::max(begin_ns, device.steady.begin_ns), std::min(end_ns, device.steady.end_ns)};
-    if (gap.length_ns() <= 0) return;
-    device.gaps.push_back(gap);
-    device.idle_ns += gap.length_ns();
-  };
-  for (const Interval& busy : occupied) {
-    if (busy.begin_ns > free_from) take(free_from, busy.begin_ns);
-    free_from = std::max(free_from, busy.end_ns);
-    executions += busy.begin_ns >= device.steady.begin_ns;
-  }
-  take(free_from, device.steady.end_ns);
-  if (!device.by_steps) device.chances = executions;
-  return device;
-}
-
 // Idle time by the activity of the host, longest first.
-std::vector<std::pair<Activity, Idle>> ByActivity(const Device& device, const HostTimeline& host) {
+std::vector<std::pair<Activity, Idle>> ByActivity(const DeviceIdle& device, const HostTimeline& host) {
   std::map<Activity, Idle> sums;
   for (const Interval& gap : device.gaps) {
     const std::vector<ActivityShare> shares = host.During(gap);
@@ -170,7 +80,7 @@ absl::Status FillLine(const Store& store, std::string_view scope, Subject& subje
   return absl::OkStatus();
 }
 
-std::string Title(const Device& device, const Idle& idle, int64_t gaps, const std::string& meanwhile) {
+std::string Title(const DeviceIdle& device, const Idle& idle, int64_t gaps, const std::string& meanwhile) {
   return fmt::format("{} idle {} ({:.1f} % of the steady time) in {} gap{} while the host {}", device.time.device,
                      DurationText(idle.ns), 100 * double(idle.ns) / double(device.steady.length_ns()), gaps, gaps == 1 ? "" : "s",
                      meanwhile);
@@ -233,40 +143,34 @@ const char* ReasonType(Doing doing) {
 
 absl::StatusOr<Findings> Run(const Store& store) {
   Findings findings;
-  XP_TRY(std::vector<DeviceTime> times, DeviceTimes(store));
-  if (times.empty()) return findings;
   XP_TRY(Steps steps, LoadSteps(store));
+  XP_TRY(std::vector<DeviceIdle> devices, LoadDeviceIdle(store, steps));
+  if (devices.empty()) return findings;
   XP_TRY(CaptureSettings settings, LoadCaptureSettings(store));
+  auto [least, most] = std::minmax_element(devices.begin(), devices.end(), [](const DeviceIdle& a, const DeviceIdle& b) {
+    return a.idle_share() < b.idle_share();
+  });
   // The device that idles most stands for all: those of one program wait for the same host.
-  std::optional<Device> worst;
-  double least_share = 1, most_share = 0;
-  for (const DeviceTime& time : times) {
-    XP_TRY(Device device, Measure(store, time, steps));
-    if (device.steady.length_ns() > 0) {
-      const double share = double(device.idle_ns) / double(device.steady.length_ns());
-      least_share = std::min(least_share, share), most_share = std::max(most_share, share);
-    }
-    if (!worst || device.idle_ns > worst->idle_ns ||
-        (device.idle_ns == worst->idle_ns && device.warm_up_idle_ns > worst->warm_up_idle_ns)) {
-      worst = std::move(device);
-    }
-  }
-  const Device& device = *worst;
+  const DeviceIdle& device = *std::max_element(devices.begin(), devices.end(), [](const DeviceIdle& a, const DeviceIdle& b) {
+    return a.idle_ns < b.idle_ns;
+  });
   const std::string others =
-      times.size() > 1 ? fmt::format(" The {} devices idle {:.1f} to {:.1f} %; {} idles most.", times.size(),
-                                     100 * least_share, 100 * most_share, device.time.device)
-                       : "";
+      devices.size() > 1 ? fmt::format(" The {} devices idle {:.1f} to {:.1f} %; {} idles most.", devices.size(),
+                                       100 * least->idle_share(), 100 * most->idle_share(), device.time.device)
+                         : "";
 
-  const int64_t span_ns = device.time.span().length_ns();
-  if (device.warm_up_idle_ns > 0 && double(device.warm_up_idle_ns) >= kIdleShare * double(span_ns)) {
+  const DeviceIdle& late = *std::max_element(devices.begin(), devices.end(), [](const DeviceIdle& a, const DeviceIdle& b) {
+    return a.warm_up_idle_ns < b.warm_up_idle_ns;
+  });
+  if (late.warm_up_idle_ns > 0 && double(late.warm_up_idle_ns) >= kIdleShare * double(late.time.span().length_ns())) {
     findings.push_back({.kind = "device_gap",
-                        .title = fmt::format("{} idle {} of {} before the steady part began", device.time.device,
-                                             DurationText(device.warm_up_idle_ns), DurationText(device.warm_up.length_ns())),
+                        .title = fmt::format("{} idle {} of {} before the steady part began", late.time.device,
+                                             DurationText(late.warm_up_idle_ns), DurationText(late.warm_up.length_ns())),
                         .cost_note = "start-up is paid once; compilation has its own findings",
                         .reason = Reason{.type = "start_up", .state = "warm_up"},
                         .advice = "Nothing, unless runs are short: a persistent compilation cache shortens the start.",
-                        .evidence = {{.table = "event", .ts_ns = device.warm_up.begin_ns,
-                                      .dur_ns = device.warm_up.length_ns(), .text = "start-up"}}});
+                        .evidence = {{.table = "event", .ts_ns = late.warm_up.begin_ns,
+                                      .dur_ns = late.warm_up.length_ns(), .text = "start-up"}}});
   }
   if (device.gaps.empty()) return findings;
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/device_time.h"
+#include "analyzers/device_idle.h"
 #include "analyzers/metrics.h"
 #include "analyzers/quantity.h"
 #include "analyzers/steps.h"
@@ -44,36 +44,21 @@ const char* Advice(std::string_view direction) {
              : "Place the tensors where they are used.";
 }
 
-int64_t Overlap(const std::vector<Interval>& busy, Interval with) {
-  int64_t sum = 0;
-  auto it = std::upper_bound(busy.begin(), busy.end(), with.begin_ns,
-                             [](int64_t t, const Interval& i) { return t < i.end_ns; });
-  for (; it != busy.end() && it->begin_ns < with.end_ns; ++it) {
-    sum += std::min(it->end_ns, with.end_ns) - std::max(it->begin_ns, with.begin_ns);
-  }
-  return sum;
-}
-
 absl::StatusOr<Findings> FromRows(const Store& store) {
   Findings findings;
   XP_TRY(Steps steps, LoadSteps(store));
-  XP_TRY(std::vector<DeviceTime> devices, DeviceTimes(store));
+  XP_TRY(std::vector<DeviceIdle> devices, LoadDeviceIdle(store, steps));
   std::map<int64_t, std::vector<Interval>> busy;  // of any device of a process
-  for (const DeviceTime& device : devices) {
-    std::vector<Interval>& all = busy[device.process_id];
-    all.insert(all.end(), device.busy.begin(), device.busy.end());
-  }
-  std::optional<Interval> steady;
+  std::optional<Interval> steady;                 // the longest
   int64_t timed_steady = 0;
-  for (auto& [process, all] : busy) {
-    all = Union(std::move(all));
-    if (all.empty()) continue;
-    auto window = steps.SteadyWindow(process);
-    if (!window && steps.timed == 0) window = Interval{all.front().begin_ns, all.back().end_ns};
-    if (!window || (steady && window->length_ns() <= steady->length_ns())) continue;
-    steady = window;
-    timed_steady = steps.TimedSteady(process);
+  for (const DeviceIdle& device : devices) {
+    std::vector<Interval>& all = busy[device.time.process_id];
+    all.insert(all.end(), device.occupied.begin(), device.occupied.end());
+    if (steady && device.steady.length_ns() <= steady->length_ns()) continue;
+    steady = device.steady;
+    timed_steady = device.by_steps ? device.chances : 0;
   }
+  for (auto& [process, all] : busy) all = Union(std::move(all));
   if (!steady || steady->length_ns() <= 0) return findings;
 
   std::map<std::tuple<std::string, std::string, std::string>, Copies> groups;  // direction, site, scope

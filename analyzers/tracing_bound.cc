@@ -4,7 +4,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/capture_settings.h"
-#include "analyzers/device_time.h"
+#include "analyzers/device_idle.h"
 #include "analyzers/host_activity.h"
 #include "analyzers/metrics.h"
 #include "analyzers/quantity.h"
@@ -27,18 +27,10 @@ struct Traced {
   std::optional<int64_t> busy_ns;
 };
 
-int64_t BusyIn(const DeviceTime& device, Interval window) {
-  int64_t sum = 0;
-  for (const Interval& busy : device.busy) {
-    sum += std::max<int64_t>(0, std::min(busy.end_ns, window.end_ns) - std::max(busy.begin_ns, window.begin_ns));
-  }
-  return sum;
-}
-
 // Time in which the host records ops or turns them into programs, in the steady steps of one process.
 absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps& steps, const CaptureSettings& settings) {
   std::optional<Traced> worst;
-  XP_TRY(std::vector<DeviceTime> devices, DeviceTimes(store));
+  XP_TRY(std::vector<DeviceIdle> devices, LoadDeviceIdle(store, steps));
   std::vector<int64_t> processes;
   for (const StepSpan& step : steps.all) {
     if (processes.empty() || processes.back() != step.process_id) processes.push_back(step.process_id);
@@ -57,9 +49,9 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps
         traced.tracing_ns += std::min(share.ns, traced.steps * settings.TracingBoundNs(store.Text(a.scope)));
       }
     }
-    for (const DeviceTime& device : devices) {
-      if (device.process_id != process) continue;
-      traced.busy_ns = std::max(traced.busy_ns.value_or(0), BusyIn(device, *window));
+    for (const DeviceIdle& device : devices) {
+      if (device.time.process_id != process) continue;
+      traced.busy_ns = std::max(traced.busy_ns.value_or(0), Overlap(device.occupied, *window));
     }
     if (!worst || traced.tracing_ns > worst->tracing_ns) worst = traced;
   }
