@@ -13,7 +13,7 @@
 namespace xlaprof {
 namespace {
 
-// Metrics and counters that are compared from report to report; the others are only looked at in the last one.
+// Metrics and counters that analyzers and the joiner compare from report to report, by today's names.
 bool Followed(std::string_view name) {
   static const absl::flat_hash_set<std::string_view> kFollowed = {
       "CompileTime", "EagerOpCompileTime", "ExecuteTime", "ExecuteReplicatedTime", "EagerOpExecuteTime", "LazyTracing",
@@ -33,12 +33,17 @@ bool IsFallback(std::string_view name) {
          });
 }
 
-// Names from before TransferToServer became TransferToDevice, as today.
+// Today's name of what was renamed since.
 std::string_view TodaysName(std::string_view name) {
-  if (name == "TransferToServerTime") return "TransferToDeviceTime";
-  if (name == "TransferFromServerTime") return "TransferFromDeviceTime";
-  if (name == "TransferToServerTransformTime") return "TransferToDeviceTransformTime";
-  return name;
+  static const absl::flat_hash_map<std::string_view, std::string_view> kRenamed = {
+      {"TransferToServerTime", "TransferToDeviceTime"},
+      {"TransferFromServerTime", "TransferFromDeviceTime"},
+      {"TransferToServerTransformTime", "TransferToDeviceTransformTime"},
+      {"SyncTensorsGraphSize", "TensorsGraphSize"},
+      {"CachedSyncTensors", "CachedCompile"},
+      {"UncachedSyncTensors", "UncachedCompile"}};
+  auto renamed = kRenamed.find(name);
+  return renamed == kRenamed.end() ? name : renamed->second;
 }
 
 std::string Valid(std::string_view text) {
@@ -134,6 +139,7 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
   ++written_;
   absl::flat_hash_set<std::string_view> seen;
   for (const MetricEntry& entry : report.entries) {
+    if (!entry.is_counter && *entry.samples == 0) continue;  // XRT servers print unused metrics, with nan for values
     std::string_view name = TodaysName(entry.name);
     if (!detailed && !Followed(name)) continue;
     if (entry.is_counter && !seen.insert(name).second) continue;  // the short report names some twice
@@ -147,7 +153,7 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
   }
   if (report.torn) {
     XP_TRY(context_.Issue("cut_file", "warning",
-                          "The file ends inside a report: the run was killed or is still going on. What is whole in it is kept.",
+                          "A report breaks off: its run was killed or is still going on. What is whole in it is kept.",
                           report.offset, report.line));
   }
   return absl::OkStatus();

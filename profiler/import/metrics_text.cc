@@ -35,6 +35,11 @@ struct Field {
 
 Field FieldOf(std::string_view line) {
   std::string_view trimmed = Trim(line);
+  // A header may stand behind anything: behind a prefix, or behind the line in which an earlier run was killed.
+  if (trimmed.ends_with(']')) {
+    size_t at = trimmed.rfind(kLabels[kHeader]);
+    if (at != std::string_view::npos) return {kHeader, trimmed.substr(at + kLabels[kHeader].size())};
+  }
   for (int i = 0; i < kNone; ++i) {
     if (trimmed.starts_with(kLabels[i])) return {Label(i), Trim(trimmed.substr(kLabels[i].size()))};
   }
@@ -139,23 +144,24 @@ bool MetricsReader::Next(MetricsText* report) {
     }
   }
   if (!begun) return false;
-  // A saved report ends with an empty line; the text of one that was pasted may end anywhere.
-  bool broken_off = !report->entries.empty() && (!report->entries.back().whole() ||
-                    (!report->entries.back().is_counter && !report->entries.back().has_percentiles));
-  report->torn = broken_off ||
-                 (report->save_number && (!lines_.ended() || !lines_.line().empty()));
   Finish(*report, true);
+  // A saved report ends with an empty line; the text of one that was pasted may end anywhere.
+  if (report->save_number && (!lines_.ended() || !lines_.line().empty())) report->torn = true;
   return true;
 }
 
 void MetricsReader::Finish(MetricsText& report, bool at_end) {
+  if ((at_end || report.save_number) && !report.entries.empty()) {
+    const MetricEntry& last = report.entries.back();
+    report.torn = !last.whole() || (!last.is_counter && !last.has_percentiles);
+  }
   std::vector<MetricEntry> whole;
   whole.reserve(report.entries.size());
   for (size_t i = 0; i < report.entries.size(); ++i) {
     MetricEntry& entry = report.entries[i];
     if (entry.whole()) {
       whole.push_back(std::move(entry));
-    } else if (!(at_end && report.torn && i + 1 == report.entries.size())) {
+    } else if (!report.torn || i + 1 < report.entries.size()) {
       if (broken_entries_++ == 0) broken_offset_ = entry.offset, broken_line_ = entry.line;
     }
   }

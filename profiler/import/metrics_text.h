@@ -28,7 +28,7 @@ struct MetricsText {
   OptInt save_number;  // of the [MetricsData; step=N] above it
   std::vector<MetricEntry> entries;
   int64_t offset = 0, line = 0;
-  bool torn = false;   // the text stops inside it
+  bool torn = false;   // it breaks off: the text stops inside it, or its run was killed
   OptInt Counter(std::string_view name) const;
 };
 

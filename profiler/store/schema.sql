@@ -271,7 +271,9 @@ CREATE TABLE metrics_report (
   mark_step INTEGER                 -- value of the MarkStep counter in it; NULL: not in it
 );
 
--- Metrics, cumulative since the start of the process (or the last clear).
+-- Metrics, cumulative since the start of the process (or the last clear). The first and the last whole report of a
+-- process have all of them; a report between has those that changed since the one before, and from its 201st on only
+-- those that analyzers follow. So a value holds until the next row of its name; the same is true of table counter.
 CREATE TABLE metric (
   id INTEGER PRIMARY KEY,           -- given once
   report_id INTEGER NOT NULL,       -- ref metrics_report
@@ -284,7 +286,7 @@ CREATE TABLE metric (
   text TEXT NOT NULL                -- the accumulator as printed
 );
 
--- Percentiles of the recent samples of a metric.
+-- Percentiles of the recent samples of a metric, in the last whole report of a process.
 CREATE TABLE metric_percentile (
   metric_id INTEGER NOT NULL,       -- ref metric
   p REAL NOT NULL,                  -- 0 to 100
@@ -292,7 +294,7 @@ CREATE TABLE metric_percentile (
   PRIMARY KEY (metric_id, p)
 ) WITHOUT ROWID;
 
--- Counters of a metrics report.
+-- Counters of a metrics report; which ones: see table metric.
 CREATE TABLE counter (
   report_id INTEGER NOT NULL,       -- ref metrics_report
   name TEXT NOT NULL,               -- aten::nonzero

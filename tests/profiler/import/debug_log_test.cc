@@ -106,6 +106,13 @@ TEST(DebugLog, KeepsWhatFollowsABlockThatWasCutShort) {
   EXPECT_THAT(in.Rows(kExecutions), ElementsAre("0|-|user_sync|-|-|-", "2|bb|user_sync|/x/train.py|5|35", "3|bb|user_sync|/x/train.py|5|35"));
 }
 
+TEST(DebugLog, BeginsInsideABlock) {
+  std::string text = Compilation("aa");
+  auto in = ImportText(debug_log, text.substr(text.find("Compilation Analysis:   sync")) + Execution("bb"));
+  EXPECT_THAT(in.Rows("SELECT cause, graph_id, site.line FROM compile JOIN site ON site.id = site_id"), ElementsAre("user_sync|-|5"));
+  EXPECT_THAT(in.Rows(kExecutions), ElementsAre("1|bb|user_sync|/x/train.py|5|35"));
+}
+
 TEST(DebugLog, ReadsJsonLines) {
   std::string text = Compilation("ab") + Execution("ab") + "pt-xla-profiler: CompileTime too frequent: 8 counts during 12 steps\n" + kRuler +
                      "\nUnlowered Op usage summary (more of these ops, lower performance)\n" + kDashes + "\nFRAME (count=2):\n" +

@@ -117,6 +117,18 @@ TEST(MetricsReport, ReadsOldLayoutsAndPrefixes) {
   EXPECT_THAT(in.Rows(kIssues), IsEmpty());
 }
 
+TEST(MetricsReport, ReadsServerMetricsAndOldNames) {
+  auto in = ImportText(metrics_report,
+                       "> Metric: SyncTensorsGraphSize   \n>   TotalSamples: 41   \n>   Accumulator: 5610335.00   \n>   Percentiles: 1%=136615.00\n"
+                       "Metric: XrtExecute\n  TotalSamples: 1\n  Accumulator: 176ms932.067us\n  Mean: 176ms932.067us\n  StdDev: 000.000us\n"
+                       "  Percentiles: 25%=176ms932.067us; 99%=176ms932.067us\n"
+                       "Metric: XrtExecutorEvict\n  TotalSamples: 0\n  Accumulator: nanB\n  Mean: nanB\n  StdDev: nanB\n  Percentiles: \n"
+                       ".....\nCounter: UncachedSyncTensors\n  Value: 2\n");
+  EXPECT_THAT(in.Rows("SELECT name, accumulator FROM metric ORDER BY name"), ElementsAre("TensorsGraphSize|5610335.0", "XrtExecute|175932067.0"));
+  EXPECT_THAT(in.Rows("SELECT name, value FROM counter"), ElementsAre("UncachedCompile|2"));
+  EXPECT_THAT(in.Rows(kIssues), IsEmpty());
+}
+
 TEST(MetricsReport, KeepsWhatIsWholeOfACutFile) {
   std::string text = Saved(0, kCompileTime + Counters({{"MarkStep", 1}, {"aten::histc", 100}})) +
                      Saved(1, kCompileTime + Counters({{"MarkStep", 2}, {"aten::histc", 234}}));
@@ -127,6 +139,14 @@ TEST(MetricsReport, KeepsWhatIsWholeOfACutFile) {
   // The last whole report has all its percentiles too.
   EXPECT_THAT(in.Rows("SELECT count(*) FROM metric_percentile"), ElementsAre("6"));
   for (size_t size = 0; size <= text.size(); size += 5) ImportText(metrics_report, text.substr(0, size));  // no crash
+}
+
+TEST(MetricsReport, ARunAfterAKilledOneBeginsInsideALine) {
+  std::string killed = Saved(0, Counters({{"MarkStep", 1}, {"aten::histc", 100}})) + Saved(1, Counters({{"MarkStep", 2}, {"aten::histc", 234}}));
+  auto in = ImportText(metrics_report, killed.substr(0, killed.size() - 3) + Saved(0, Counters({{"MarkStep", 1}, {"aten::histc", 5}})));
+  EXPECT_THAT(in.Rows(kReports), ElementsAre("0|0|0|1", "0|1|1|2", "1|0|0|1"));
+  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::histc|100|-", "aten::histc|5|-"));
+  EXPECT_THAT(in.Rows(kIssues), ElementsAre("cut_file|1|7"));
 }
 
 TEST(MetricsReport, CountsWhatItCannotRead) {
