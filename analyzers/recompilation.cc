@@ -53,7 +53,7 @@ std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& ste
     }
     const auto best = std::max_element(score.begin(), score.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    RecompileGroup group{.site = &site, .steps = &steps, .compiles = {}, .causes = {}, .beside = {}, .state = {}};
+    RecompileGroup group{.site = &site, .steps = &steps};
     std::map<std::string, std::pair<size_t, std::string>> beside;
     for (size_t i = 0; i < reasons.size(); ++i) {
       const std::vector<std::string>& order = explained[i].order;
@@ -160,9 +160,8 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
 
   const RecompileCause& cause = group.causes.front();
   const std::optional<SizesSeen> sizes = SizesOf(group);
-  Finding finding{.kind = "recompilation", .title = RecompileTitle(group, sizes), .subject = {},
-                  .count = static_cast<int64_t>(group.compiles.size()), .cost_note = {}, .saving_note = {}, .reason = {},
-                  .advice = {}, .evidence = {}, .fingerprint = {}};
+  Finding finding{.kind = "recompilation", .title = RecompileTitle(group, sizes),
+                  .count = static_cast<int64_t>(group.compiles.size())};
   SetCost(group, wall_ns, &finding);
   SetSaving(group, sizes, &finding);
   finding.severity = SeverityOf(group, finding.cost_ns, wall_ns);
@@ -206,7 +205,7 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
   }
   finding.advice = RecompileAdvice(group, sizes, rare);
 
-  Evidence evidence{.table = "compile", .rows = {}, .text = {}};
+  Evidence evidence{.table = "compile"};
   for (const CompileFact* compile : group.compiles) {
     if (evidence.rows.size() < kMaxEvidence) evidence.rows.push_back(compile->id);
     if (!evidence.ts_ns && compile->ts_ns) evidence.ts_ns = compile->ts_ns, evidence.dur_ns = compile->dur_ns;

@@ -33,8 +33,7 @@ absl::StatusOr<std::map<int64_t, Series>> LoadMetrics(const Store& store) {
   XP_TRY(store.Each(
       "SELECT id, coalesce(process_id, 0), source_id, mark_step FROM metrics_report ORDER BY 2, source_id, ordinal",
       [&](int64_t id, int64_t process_id, int64_t source_id, OptInt mark_step) {
-        by_source[{process_id, source_id}].samples.push_back({.row = id, .steps = mark_step, .compiles = {}, .executions = {},
-                                                              .compile_ns = {}, .execute_ns = {}});
+        by_source[{process_id, source_id}].samples.push_back({.row = id, .steps = mark_step});
       }));
   for (auto& [key, series] : by_source) {
     for (Sample& sample : series.samples) by_report[sample.row] = &sample;
@@ -73,8 +72,7 @@ absl::StatusOr<std::map<int64_t, Series>> LoadLines(const Store& store) {
   XP_TRY(store.Each("SELECT id, coalesce(process_id, 0), samples, steps FROM profiler_line WHERE rule = 'compile_frequent' "
                     "AND samples IS NOT NULL AND steps IS NOT NULL ORDER BY 2, ordinal",
                     [&](int64_t id, int64_t process_id, int64_t samples, int64_t steps) {
-                      lines[process_id].samples.push_back({.row = id, .steps = steps, .compiles = samples, .executions = {},
-                                                           .compile_ns = {}, .execute_ns = {}});
+                      lines[process_id].samples.push_back({.row = id, .steps = steps, .compiles = samples});
                     }));
   for (auto& [process_id, series] : lines) {
     series.table = "profiler_line";
@@ -112,7 +110,7 @@ std::optional<Finding> Judge(const Series& series) {
 
   std::vector<int64_t> when = StepsOfCompiles(series.samples);
   when.erase(when.begin(), when.begin() + std::min<int64_t>(cuts, static_cast<int64_t>(when.size())));
-  RecompileState state{.word = "unknown", .step = {}};
+  RecompileState state{.word = "unknown"};
   const bool windows = series.samples.size() >= kSeries && !when.empty();
   if (windows) state = StateOf(when, 0, steps > 0 ? steps - 1 : static_cast<int64_t>(series.samples.size()) - 1);
 
@@ -134,8 +132,7 @@ std::optional<Finding> Judge(const Series& series) {
   if (severity == Severity::kInfo && again == 0) return std::nullopt;
   if (severity == Severity::kInfo && !beyond && state.word != "warm_up" && share <= kLargeTimeShare) return std::nullopt;
 
-  Finding finding{.kind = "recompilation", .severity = severity, .title = {}, .subject = {}, .count = again, .cost_ns = cost,
-                  .cost_note = {}, .saving_note = {}, .reason = {}, .advice = {}, .evidence = {}, .fingerprint = {}};
+  Finding finding{.kind = "recompilation", .severity = severity, .count = again, .cost_ns = cost};
   if (steps > 0) finding.per_step = static_cast<double>(again) / static_cast<double>(steps);
   finding.title = steps > 0 ? fmt::format("{} compiles in {} steps", compiles, steps) : fmt::format("{} compiles", compiles);
   if (severity == Severity::kInfo) {
@@ -154,7 +151,7 @@ std::optional<Finding> Judge(const Series& series) {
   reason.text = windows ? fmt::format("Only counts are there ({}): neither the graphs nor the lines that made them.", series.what)
                         : fmt::format("Only counts are there ({}): they do not tell when it compiled, nor why.", series.what);
   finding.reason = std::move(reason);
-  finding.evidence.push_back({.table = series.table, .rows = {last.row}, .ts_ns = {}, .dur_ns = {}, .text = series.what});
+  finding.evidence.push_back({.table = series.table, .rows = {last.row}, .text = series.what});
   return finding;
 }
 

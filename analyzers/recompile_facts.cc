@@ -144,7 +144,7 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
                          .dur_ns = dur_ns, .ts_ns = ts_ns, .hash = std::move(hash), .cause = std::move(cause),
                          .function = std::move(function), .dur_from = std::move(dur_from), .input_bytes = input_bytes,
                          .output_bytes = output_bytes, .alias_bytes = alias_bytes, .temp_bytes = temp_bytes,
-                         .input_count = inputs, .output_count = outputs, .inferred = inferred, .forms = {}};
+                         .input_count = inputs, .output_count = outputs, .inferred = inferred};
         if (const auto known = graphs.by_hash.find(fact.hash); !fact.hash.empty() && known != graphs.by_hash.end()) {
           fact.forms = known->second.forms;
           fact.input_count = known->second.input_count, fact.output_count = known->second.output_count;
@@ -180,7 +180,7 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
     const auto [at, is_new] = index.try_emplace(key, facts.sites.size());
     if (is_new) {
       CompileSite site{.process_id = compile.process_id, .cause = compile.cause, .function = compile.function,
-                       .site_id = compile.site_id, .line = {}, .file = {}, .site_function = {}, .compiles = {}};
+                       .site_id = compile.site_id};
       if (compile.site_id && places.contains(*compile.site_id)) {
         std::tie(site.site_function, site.file, site.line) = places[*compile.site_id];
       }

@@ -42,7 +42,7 @@ bool IsIndexing(const std::string& op) {
 std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
   const RecompileCause& first = group.causes.front();
   if (first.type != "shape_change" || first.before.find('[') == std::string::npos) return std::nullopt;
-  SizesSeen seen{.shape = first.before, .dimension = {}, .sizes = {}, .shapes = {}};
+  SizesSeen seen{.shape = first.before};
   std::vector<std::vector<int64_t>> all;
   auto add = [&](const std::string& shape) {
     if (std::find(seen.shapes.begin(), seen.shapes.end(), shape) != seen.shapes.end()) return;

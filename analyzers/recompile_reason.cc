@@ -104,8 +104,8 @@ struct ReasonFinder::Impl {
   }
 
   RecompileCause FromDifference(const GraphDifference& d, const PrintedGraph& before, const PrintedGraph& after) const {
-    RecompileCause cause{.type = d.type, .node = d.node, .before = d.before, .after = d.after, .scope = {}, .location = {},
-                         .is_input = d.is_input, .follows = d.follows, .seen_in = {}, .note = {}};
+    RecompileCause cause{.type = d.type, .node = d.node, .before = d.before, .after = d.after,
+                         .is_input = d.is_input, .follows = d.follows};
     const bool in_after = d.node_index >= 0;
     const int index = in_after ? d.node_index : d.before_index;
     if (index < 0) return cause;
@@ -185,8 +185,7 @@ struct ReasonFinder::Impl {
       }
     }
     if (!found) return std::nullopt;
-    RecompileCause cause{.type = "cache_eviction", .node = {}, .before = {}, .after = {}, .scope = {}, .location = {},
-                         .seen_in = {}, .note = {}};
+    RecompileCause cause{.type = "cache_eviction"};
     cause.note = static_cast<int64_t>(between.size()) >= kCacheSize
                      ? fmt::format("{} other graphs were compiled since; torch_xla keeps {}", between.size(), kCacheSize)
                      : fmt::format("only {} other graphs were compiled since, fewer than the {} that torch_xla keeps by "
@@ -198,8 +197,8 @@ struct ReasonFinder::Impl {
 
   // Graphs that print alike: what is not in the graph, then what may be in it unprinted.
   absl::StatusOr<RecompileCause> NotPrinted(const CompileFact& earlier, const CompileFact& compile, const Form& form) {
-    RecompileCause cause{.type = {}, .node = {}, .before = {}, .after = {}, .scope = {}, .location = {},
-                         .seen_in = std::string(form.people), .note = {}};
+    RecompileCause cause{.type = {},
+                         .seen_in = std::string(form.people)};
     auto differ = [&](const char* type, OptInt a, OptInt b, std::string_view unit) {
       if (!a || !b || *a == *b) return false;
       cause.type = type;
@@ -242,8 +241,7 @@ struct ReasonFinder::Impl {
 
   // Without graphs: by what the log says of the programs.
   static RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile) {
-    RecompileCause cause{.type = "unknown", .node = {}, .before = {}, .after = {}, .scope = {}, .location = {},
-                         .seen_in = {}, .note = {}};
+    RecompileCause cause{.type = "unknown"};
     auto known_equal = [](OptInt a, OptInt b) { return a && b && *a == *b; };
     auto known_other = [](OptInt a, OptInt b) { return a && b && *a != *b; };
     const bool same_inputs = known_equal(earlier.input_count, compile.input_count);
@@ -338,8 +336,7 @@ absl::StatusOr<std::optional<RecompileCause>> ReasonFinder::OtherCut(const Compi
       XP_TRY(const PrintedGraph* before, impl_->Graph(*other));
       XP_TRY(const PrintedGraph* after, impl_->Graph(*row));
       if (!Diff(*before, *after).origins.empty()) continue;
-      return RecompileCause{.type = "cut_kind_change", .node = {}, .before = earlier.site->cause, .after = site.cause,
-                            .scope = {}, .location = {}, .seen_in = std::string(form.people), .note = {}};
+      return RecompileCause{.type = "cut_kind_change", .before = earlier.site->cause, .after = site.cause, .seen_in = std::string(form.people)};
     }
   }
   return std::nullopt;
