@@ -1,7 +1,8 @@
-// Two printed graphs, compared: the first node, in post-order from the roots, that differs in what decides a graph's
-// hash. Ids, names, scopes and locations are no difference.
+// Two printed graphs, compared: which nodes differ in what decides a graph's hash, and where it began. Ids, names,
+// scopes, locations, layouts and the names of called computations are no difference.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct GraphNode {
   std::string op, shape, attributes, scope, location, name, computation;
   struct Operand {
     int node = 0, output = 0;
+    bool operator==(const Operand&) const = default;
   };
   std::vector<Operand> operands;
   std::optional<int64_t> root;
@@ -26,17 +28,31 @@ struct PrintedGraph {
   std::vector<GraphNode> nodes;
 };
 
+// Reads a graph with its nodes. Operands that point nowhere
+// are dropped. NotFound if there is no such graph.
 absl::StatusOr<PrintedGraph> LoadGraph(const Store& store, int64_t graph_id);
 
+// One place where a difference began: a node that differs although what it reads does not.
+struct GraphDifference {
+  std::string type;           // shape_change, dtype_change, constant_change, op_change, loop_count_change,
+                              // live_tensors_change or parameter_sharing_change
+  std::string node;           // op that differs, such as xla::select or slice
+  std::string before, after;  // its two values: shapes, attributes, ops or counts
+  int node_index = -1;        // in the newer graph; -1: it is only in the older one
+  int before_index = -1;      // in the older graph; -1: it is only in the newer one
+  bool is_input = false;      // a parameter of the graph
+  bool follows = false;       // likely a consequence: a literal, or an op that reads constants only
+};
+
 struct GraphDiff {
-  std::string type;      // a reason type of DESIGN section 5; "" when the graphs print alike
-  std::string node;      // op that differs, such as xla::select or slice
-  std::string before, after;
-  std::string scope, location;  // of the node in the newer graph, as printed
-  std::string near_location;    // nearest location in user code among its operands, users and scope, as printed
+  // Inputs that changed first, then changes of structure, then of attributes, each in the order of computation, then
+  // likely consequences. Empty when the graphs print alike. At most a few dozen.
+  std::vector<GraphDifference> origins;
   int64_t differing_nodes = 0;  // how many differ in themselves: the distance used to find the nearest graph
 };
 
+// Both graphs must be printed in the same form; optimised HLO is compared as a multiset of instructions, fused ones
+// included, since two programs may be fused differently; other forms node by node.
 GraphDiff Diff(const PrintedGraph& before, const PrintedGraph& after);
 
 }  // namespace xlaprof

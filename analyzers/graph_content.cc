@@ -1,0 +1,124 @@
+#include "analyzers/graph_content.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace xlaprof {
+namespace {
+
+// Attributes that differ without making another computation.
+constexpr std::array<std::string_view, 19> kNoContent = {
+    "metadata", "backend_config", "frontend_attributes", "scope", "location", "xla_shape", "num_outputs", "calls",
+    "to_apply", "body", "condition", "branch_computations", "called_computations", "channel_id", "name", "origin",
+    "dynamic_dims", "stack_frame_id", "id"};
+
+uint64_t Fnv(uint64_t hash, std::string_view text) {
+  for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ull;
+  return (hash ^ 0xff) * 0x100000001b3ull;  // an end mark, so that ab+c is not a+bc
+}
+
+}  // namespace
+
+std::string WithoutLayout(std::string_view shape) {
+  std::string out;
+  out.reserve(shape.size());
+  int depth = 0;
+  for (char c : shape) {
+    if (c == '{') {
+      ++depth;
+    } else if (c == '}') {
+      depth = std::max(0, depth - 1);
+    } else if (depth == 0) {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string_view ElementType(std::string_view shape) {
+  const size_t bracket = shape.find('[');
+  if (bracket == std::string_view::npos || shape.starts_with('(')) return {};
+  return shape.substr(0, bracket);
+}
+
+std::vector<int64_t> Dimensions(std::string_view shape) {
+  std::vector<int64_t> dimensions;
+  const size_t open = shape.find('['), close = shape.find(']');
+  if (shape.starts_with('(') || open == std::string_view::npos || close == std::string_view::npos) return dimensions;
+  std::string_view list = shape.substr(open + 1, close - open - 1);
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    std::string_view one = list.substr(0, comma);
+    while (!one.empty() && (one.front() < '0' || one.front() > '9')) one.remove_prefix(1);
+    int64_t value = -1;  // "?" stays unknown
+    std::from_chars(one.data(), one.data() + one.size(), value);
+    dimensions.push_back(value);
+    list.remove_prefix(std::min(list.size(), comma + 1));
+  }
+  return dimensions;
+}
+
+std::string ContentAttributes(std::string_view attributes) {
+  std::string out;
+  size_t begin = 0;
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i <= attributes.size(); ++i) {
+    const char c = i < attributes.size() ? attributes[i] : ',';
+    if (i < attributes.size()) {
+      if (c == '"' && (i == 0 || attributes[i - 1] != '\\')) quoted = !quoted;
+      if (!quoted && (c == '{' || c == '(' || c == '[')) ++depth;
+      if (!quoted && (c == '}' || c == ')' || c == ']')) --depth;
+    }
+    if (i < attributes.size() && (c != ',' || quoted || depth > 0)) continue;
+    std::string_view one = attributes.substr(begin, i - begin);
+    begin = i + 1;
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    const std::string_view key = one.substr(0, one.find_first_of("=:"));
+    if (one.empty() || std::find(kNoContent.begin(), kNoContent.end(), key) != kNoContent.end()) continue;
+    if (!out.empty()) out += ", ";
+    out += one;
+  }
+  return out;
+}
+
+bool IsInput(const GraphNode& node) {
+  return node.computation.empty() && (node.op.ends_with("device_data") || node.op == "parameter");
+}
+
+bool IsConstant(const GraphNode& node) {
+  return node.op == "prim::Constant" || node.op == "constant" || node.op == "stablehlo.constant";
+}
+
+uint64_t ContentHash(const GraphNode& node) {
+  uint64_t hash = Fnv(0xcbf29ce484222325ull, node.op);
+  hash = Fnv(hash, WithoutLayout(node.shape));
+  // A parameter's number shifts when another one appears before it.
+  if (node.op != "parameter") hash = Fnv(hash, ContentAttributes(node.attributes));
+  return hash;
+}
+
+std::vector<uint64_t> ContentHashes(const PrintedGraph& graph) {
+  std::vector<uint64_t> hashes;
+  hashes.reserve(graph.nodes.size());
+  for (const GraphNode& node : graph.nodes) hashes.push_back(ContentHash(node));
+  std::sort(hashes.begin(), hashes.end());
+  return hashes;
+}
+
+int64_t MultisetDistance(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
+  int64_t distance = 0;
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (a[i] == b[j]) {
+      ++i, ++j;
+    } else {
+      ++distance;
+      a[i] < b[j] ? ++i : ++j;
+    }
+  }
+  return distance + static_cast<int64_t>(a.size() - i + b.size() - j);
+}
+
+}  // namespace xlaprof

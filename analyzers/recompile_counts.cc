@@ -1,0 +1,178 @@
+// What a clean program compiles is taken off first: each of its cuts compiles in the first step and again in the second
+// (state that the first step made is then an input), and its set-up once. How many cuts a step has follows from the
+// number of executions.
+#include "analyzers/recompile_counts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analyzers/recompile_state.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kSeries = 4;            // reports from which windows can be told: one a quarter
+constexpr int64_t kBeyondClean = 2;      // compiles beyond a clean program's that make a pattern
+constexpr double kOftenPerStep = 0.05;   // compiles a step: one in twenty steps is felt where a compile takes seconds
+constexpr double kLargeTimeShare = 0.2;  // of compile and execute time: then compiling is felt at any rate
+
+struct Sample {
+  int64_t row = 0;                                  // metrics_report or profiler_line
+  OptInt steps, compiles, executions, compile_ns, execute_ns;  // since the start of the process
+};
+
+struct Series {
+  std::string table, what;  // "metrics_report", "the metrics reports"
+  std::vector<Sample> samples;
+};
+
+absl::StatusOr<std::map<int64_t, Series>> LoadMetrics(const Store& store) {
+  std::map<std::pair<int64_t, int64_t>, Series> by_source;
+  std::map<int64_t, Sample*> by_report;
+  XP_TRY(store.Each(
+      "SELECT id, coalesce(process_id, 0), source_id, mark_step FROM metrics_report ORDER BY 2, source_id, ordinal",
+      [&](int64_t id, int64_t process_id, int64_t source_id, OptInt mark_step) {
+        by_source[{process_id, source_id}].samples.push_back({.row = id, .steps = mark_step});
+      }));
+  for (auto& [key, series] : by_source) {
+    for (Sample& sample : series.samples) by_report[sample.row] = &sample;
+  }
+  XP_TRY(store.Each("SELECT report_id, name, samples, accumulator FROM metric WHERE name IN ('CompileTime', 'ExecuteTime', "
+                    "'ExecuteReplicatedTime')",
+                    [&](int64_t report, std::string_view name, OptInt samples, OptReal accumulator) {
+                      const auto at = by_report.find(report);
+                      if (at == by_report.end()) return;
+                      const OptInt ns = accumulator ? OptInt(std::llround(*accumulator)) : OptInt();
+                      if (name == "CompileTime") {
+                        at->second->compiles = samples, at->second->compile_ns = ns;
+                      } else if (samples && (!at->second->executions || *samples > *at->second->executions)) {
+                        at->second->executions = samples, at->second->execute_ns = ns;
+                      }
+                    }));
+  XP_TRY(store.Each("SELECT report_id, name, value FROM counter WHERE name IN ('UncachedCompile', 'MarkStep')",
+                    [&](int64_t report, std::string_view name, int64_t value) {
+                      const auto at = by_report.find(report);
+                      if (at == by_report.end()) return;
+                      if (name == "MarkStep" && !at->second->steps) at->second->steps = value;
+                      if (name == "UncachedCompile") at->second->compiles = value;
+                    }));
+  std::map<int64_t, Series> best;
+  for (auto& [key, series] : by_source) {
+    series.table = "metrics_report";
+    series.what = series.samples.size() == 1 ? "one metrics report" : fmt::format("{} metrics reports", series.samples.size());
+    Series& kept = best[key.first];
+    if (series.samples.size() > kept.samples.size()) kept = std::move(series);
+  }
+  return best;
+}
+
+absl::StatusOr<std::map<int64_t, Series>> LoadLines(const Store& store) {
+  std::map<int64_t, Series> lines;
+  XP_TRY(store.Each("SELECT id, coalesce(process_id, 0), samples, steps FROM profiler_line WHERE rule = 'compile_frequent' "
+                    "AND samples IS NOT NULL AND steps IS NOT NULL ORDER BY 2, ordinal",
+                    [&](int64_t id, int64_t process_id, int64_t samples, int64_t steps) {
+                      lines[process_id].samples.push_back({.row = id, .steps = steps, .compiles = samples});
+                    }));
+  for (auto& [process_id, series] : lines) {
+    series.table = "profiler_line";
+    series.what = series.samples.size() == 1 ? "one \"CompileTime too frequent\" line"
+                                             : fmt::format("{} \"CompileTime too frequent\" lines", series.samples.size());
+  }
+  return lines;
+}
+
+// The step of each compile. What the first sample holds is spread over the steps before it.
+std::vector<int64_t> StepsOfCompiles(const std::vector<Sample>& samples) {
+  std::vector<int64_t> compiles;
+  int64_t count = 0, steps = 0;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const Sample& sample = samples[i];
+    if (!sample.compiles) continue;
+    if (*sample.compiles < count) count = 0;  // cleared
+    const int64_t now = sample.steps.value_or(static_cast<int64_t>(i) + 1), more = *sample.compiles - count;
+    const int64_t first = std::min(steps, now - 1), length = std::max<int64_t>(1, now - first);
+    for (int64_t k = 0; k < more; ++k) compiles.push_back(std::max<int64_t>(0, first + k * length / std::max<int64_t>(1, more)));
+    count = *sample.compiles, steps = std::max(steps, now);
+  }
+  std::sort(compiles.begin(), compiles.end());
+  return compiles;
+}
+
+std::optional<Finding> Judge(const Series& series) {
+  const Sample& last = series.samples.back();
+  if (!last.compiles || *last.compiles == 0) return std::nullopt;
+  const int64_t compiles = *last.compiles, steps = last.steps.value_or(0);
+  int64_t cuts = 1;
+  if (steps > 0 && last.executions) cuts = std::max<int64_t>(1, (*last.executions + steps / 2) / steps);
+  const int64_t clean = kWarmUpSteps * cuts + 1;
+  const double per_step = steps > 0 ? static_cast<double>(compiles) / static_cast<double>(steps) : 0;
+
+  std::vector<int64_t> when = StepsOfCompiles(series.samples);
+  when.erase(when.begin(), when.begin() + std::min<int64_t>(cuts, static_cast<int64_t>(when.size())));
+  RecompileState state{.word = "unknown"};
+  const bool windows = series.samples.size() >= kSeries && !when.empty();
+  if (windows) state = StateOf(when, 0, steps > 0 ? steps - 1 : static_cast<int64_t>(series.samples.size()) - 1);
+
+  const int64_t again = std::max<int64_t>(0, compiles - cuts);
+  OptInt cost;
+  if (last.compile_ns && compiles > 0) cost = *last.compile_ns / compiles * again;
+  const double busy = static_cast<double>(last.compile_ns.value_or(0) + last.execute_ns.value_or(0));
+  const double share = busy > 0 ? static_cast<double>(last.compile_ns.value_or(0)) / busy : 0;
+
+  const bool beyond = compiles - clean >= kBeyondClean;
+  Severity severity = Severity::kInfo;
+  if (windows && state.word != "unknown") {
+    const bool early = state.step && 4 * *state.step < steps;
+    if (state.word == "ongoing" || state.word == "burst") severity = Severity::kWarning;
+    if (state.word == "settled" && state.after_warm_up > kBeyondClean && !early) severity = Severity::kWarning;
+  } else if (beyond && steps > 0 && (per_step > kOftenPerStep || share > kLargeTimeShare)) {
+    severity = Severity::kWarning;
+  }
+  if (severity == Severity::kInfo && again == 0) return std::nullopt;
+  if (severity == Severity::kInfo && !beyond && state.word != "warm_up" && share <= kLargeTimeShare) return std::nullopt;
+
+  Finding finding{.kind = "recompilation", .severity = severity, .count = again, .cost_ns = cost};
+  if (steps > 0) finding.per_step = static_cast<double>(again) / static_cast<double>(steps);
+  finding.title = steps > 0 ? fmt::format("{} compiles in {} steps", compiles, steps) : fmt::format("{} compiles", compiles);
+  if (severity == Severity::kInfo) {
+    finding.title += beyond ? ": more than a clean program makes, but few a step" : ": it is not recompilation, a clean program makes as many in its first steps";
+    finding.advice = "Nothing to do for recompilation.";
+  } else {
+    finding.title += fmt::format(": a clean program with {} graph{} a step makes about {}", cuts, cuts == 1 ? "" : "s", clean);
+    finding.advice = "To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log "
+                     "XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 XLA_SAVE_TENSORS_FILE=ir.txt XLA_SAVE_TENSORS_FMT=hlo, or record a "
+                     "profile of some of these steps.";
+  }
+  finding.cost_note = cost ? fmt::format("mean of CompileTime ({} in all) times {} compiles after the first of each graph",
+                                         fmt::format("{:.2f} s", static_cast<double>(*last.compile_ns) / 1e9), again)
+                           : "unmeasured: no CompileTime metric";
+  Reason reason{.type = "unknown", .state = state.word, .step = state.step};
+  reason.text = windows ? fmt::format("Only counts are there ({}): neither the graphs nor the lines that made them.", series.what)
+                        : fmt::format("Only counts are there ({}): they do not tell when it compiled, nor why.", series.what);
+  finding.reason = std::move(reason);
+  finding.evidence.push_back({.table = series.table, .rows = {last.row}, .text = series.what});
+  return finding;
+}
+
+}  // namespace
+
+absl::StatusOr<Findings> FromCountsAlone(const Store& store) {
+  std::map<int64_t, bool> has_compiles;
+  XP_TRY(store.Each("SELECT DISTINCT coalesce(process_id, 0) FROM compile",
+                    [&](int64_t process_id) { has_compiles[process_id] = true; }));
+  XP_TRY(auto series, LoadMetrics(store));
+  XP_TRY(auto lines, LoadLines(store));
+  for (auto& [process_id, one] : lines) {
+    const auto at = series.find(process_id);
+    if (at == series.end() || !at->second.samples.back().compiles) series[process_id] = std::move(one);
+  }
+  Findings findings;
+  for (const auto& [process_id, one] : series) {
+    if (has_compiles[process_id] || one.samples.empty()) continue;
+    if (auto finding = Judge(one)) findings.push_back(std::move(*finding));
+  }
+  return findings;
+}
+
+}  // namespace xlaprof

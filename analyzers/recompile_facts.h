@@ -1,0 +1,53 @@
+// The compiles of a run by the place that caused them, with the step in which each came.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/status.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+struct CompileFact {
+  int64_t id = 0, process_id = 0, ordinal = 0;
+  OptInt graph_id, site_id, dur_ns, ts_ns;
+  std::string hash, cause, function, dur_from;
+  OptInt input_bytes, output_bytes, alias_bytes, temp_bytes;  // of the program
+  OptInt input_count, output_count;                           // by any source that knows this graph
+  bool inferred = false;                                      // seen as the first use of a graph, not reported as compile
+  int64_t step = 0;                                           // from 0 at the start of the process; StepsSeen::known
+  std::vector<std::pair<std::string, int64_t>> forms;         // printed_as, graph row: all prints of this graph
+};
+
+// The steps of one process.
+struct StepsSeen {
+  bool known = false;                 // false: nothing tells one step from the next
+  int64_t first = 0, last = 0;        // counted from 0 at the start of the process
+  std::map<int64_t, int64_t> number;  // the user's step_num of a step, where known
+  std::string name;                   // such as train; "" when unknown
+  std::string from;                   // what they were counted by, for people
+  int64_t count() const { return known ? last - first + 1 : 0; }
+};
+
+// A place that compiles: the user's line with the kind of cut, or a jitted function, or a kind of cut alone.
+struct CompileSite {
+  int64_t process_id = 0;
+  std::string cause, function;
+  OptInt site_id, line;
+  std::string file, site_function;      // the user's line; "" when unknown
+  std::vector<CompileFact> compiles;    // in order
+};
+
+struct RecompileFacts {
+  std::vector<CompileSite> sites;              // by process, then by first compile
+  std::map<int64_t, StepsSeen> steps;          // by process
+  std::map<int64_t, OptInt> wall_ns;           // by process: from the first to the last thing with a time
+};
+
+// Respects the store's slice. Nothing in the result depends on ids of rows, but for the ids themselves.
+absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store);
+
+}  // namespace xlaprof

@@ -1,0 +1,54 @@
+// Why each compile of a site was another one: the new graph against the nearest earlier graph of the same site.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzers/code_location.h"
+#include "analyzers/graph_diff.h"
+#include "analyzers/recompile_facts.h"
+
+namespace xlaprof {
+
+// One thing that changed, enough by itself to make another graph.
+struct RecompileCause {
+  std::string type;                 // a reason type of DESIGN section 5
+  std::string node, before, after;  // what differs, with both values; "" when unknown
+  std::string scope;
+  CodeLocation location;            // the user's line; empty when unknown
+  bool near = false;                // `location` is only the nearest that is known
+  bool is_input = false;
+  bool follows = false;             // likely a consequence of another cause
+  std::string seen_in;              // form of the graphs that showed it, for people; "" when no graph did
+  std::string note;                 // what else is to be said, in a sentence
+  std::string Key() const;          // equal for the same change in other compiles
+};
+
+struct CompileReason {
+  std::vector<RecompileCause> causes;  // at least one; the first is the one to tell if only one is told
+  size_t nearest = 0;                  // index of the compile compared with
+};
+
+// Finds reasons; keeps the graphs that it loaded. One store, one slice.
+class ReasonFinder {
+ public:
+  static absl::StatusOr<ReasonFinder> Make(const Store& store, const RecompileFacts& facts);
+  ReasonFinder(ReasonFinder&&) noexcept;
+  ~ReasonFinder();
+
+  // Why compile `index` (at least 1) of a site was not answered by an earlier one.
+  absl::StatusOr<CompileReason> Why(const CompileSite& site, size_t index);
+
+  // Whether the first compile of a site repeats, under another kind of cut, a graph that was compiled before in its
+  // process and prints alike: a cut_kind_change. Empty if not.
+  absl::StatusOr<std::optional<RecompileCause>> OtherCut(const CompileSite& site);
+
+ private:
+  struct Impl;
+  explicit ReasonFinder(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace xlaprof
