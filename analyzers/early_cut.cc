@@ -34,12 +34,42 @@ absl::StatusOr<std::vector<Row>> LoadRows(const Store& store) {
   return rows;
 }
 
-// Shapes of the results of a graph, from any form in which it was printed.
+// "(f32[], s32[2])" -> "f32[]", "s32[2]"; another shape is itself. HLO gives a program's results as one tuple.
+void AddElements(std::string_view shape, std::vector<std::string>& out) {
+  if (!shape.starts_with('(') || !shape.ends_with(')')) {
+    out.emplace_back(shape);
+    return;
+  }
+  shape = shape.substr(1, shape.size() - 2);
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i <= shape.size(); ++i) {
+    if (i == shape.size() || (shape[i] == ',' && depth == 0)) {
+      std::string_view element = shape.substr(begin, i - begin);
+      while (element.starts_with(' ')) element.remove_prefix(1);
+      if (!element.empty()) out.emplace_back(element);
+      begin = i + 1;
+    } else if (shape[i] == '[' || shape[i] == '(') {
+      ++depth;
+    } else if (shape[i] == ']' || shape[i] == ')') {
+      --depth;
+    }
+  }
+}
+
+// Shapes of the results of a graph, from the first form in which it was printed.
 absl::StatusOr<std::vector<std::string>> ResultShapes(const Store& store, int64_t graph_id, const std::string& hash) {
-  return store.Collect(
-      "SELECT n.shape FROM graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS NOT NULL AND "
+  std::vector<std::string> out;
+  int64_t form = 0;
+  XP_TRY(store.Each(
+      "SELECT g.id, n.shape FROM graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS NOT NULL AND n.computation IS NULL AND "
       "(g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' DESC, g.id, n.root",
-      [](std::string shape) { return WithoutLayout(shape); }, graph_id, hash);
+      [&](int64_t id, std::string_view shape) {
+        if (form == 0) form = id;
+        if (id == form) AddElements(WithoutLayout(shape), out);
+      },
+      graph_id, hash));
+  return out;
 }
 
 absl::Status Describe(const Store& store, const std::vector<Row>& rows, EarlyCut& cut) {

@@ -101,6 +101,17 @@ TEST(EarlyCut, AnOpAndAReadAreToldApartByWhatTheyFetch) {
   EXPECT_THAT(ops[0].advice, testing::HasSubstr("torch.where"));
 }
 
+// HLO prints the result of a read as a tuple of one.
+TEST(EarlyCut, ATupleOfOneScalarIsAScalar) {
+  Recorded run;
+  run.Graph(1, "aa", "(f32[])");
+  for (int i = 0; i < 4; ++i) run.Step(), run.Execute(1, "value_access", 10);
+  run.Fallback("aten::nonzero", 4);
+  Findings reads = run.Find(sync_point);
+  ASSERT_EQ(reads.size(), 1u);
+  EXPECT_THAT(reads[0].title, testing::HasSubstr("a Python number is read (f32[])"));
+}
+
 TEST(EarlyCut, WithoutCountersEveryLineIsARead) {
   Findings reads = NonzeroAndItem(12).Warnings(sync_point);
   ASSERT_EQ(reads.size(), 2u);
