@@ -66,8 +66,11 @@ OptInt SizeBytes(std::string_view text) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || !(value >= 0)) return std::nullopt;
   std::string_view unit = Trim(text.substr(size_t(end - text.data())));
-  double scale = unit.starts_with("TB") ? 0x1p40 : unit.starts_with("GB") ? 0x1p30 : unit.starts_with("MB") ? 0x1p20
-               : unit.starts_with("KB") ? 0x1p10 : 1;
+  double scale = unit.starts_with("TB")   ? 0x1p40
+                 : unit.starts_with("GB") ? 0x1p30
+                 : unit.starts_with("MB") ? 0x1p20
+                 : unit.starts_with("KB") ? 0x1p10
+                                          : 1;
   double bytes = value * scale;
   return bytes < 0x1p62 ? OptInt(std::llround(bytes)) : std::nullopt;
 }
@@ -128,9 +131,9 @@ class Parser {
 
   static Marker FindBlock(std::string_view text, size_t from) {
     static constexpr std::pair<std::string_view, Block> kKinds[] = {{"Post Compilation ", kPost},
-                                                                     {"Unexpected Execution ", kUnexpected},
-                                                                     {"Compilation ", kCompilation},
-                                                                     {"Execution ", kExecution}};
+                                                                    {"Unexpected Execution ", kUnexpected},
+                                                                    {"Compilation ", kCompilation},
+                                                                    {"Execution ", kExecution}};
     for (size_t at = text.find(kAnalysis, from); at != std::string_view::npos; at = text.find(kAnalysis, at + 1)) {
       for (const auto& [word, block] : kKinds) {
         if (at >= from + word.size() && text.substr(at - word.size(), word.size()) == word) {
@@ -261,7 +264,7 @@ class Parser {
 
   void PostLine(std::string_view text, std::deque<Open>& open, int origin) {
     static constexpr std::string_view kLabels[] = {"Graph input size:", "Graph output size:", "Aliased Input size:",
-                                                    "Intermediate tensor size:", "Compiled program size:"};
+                                                   "Intermediate tensor size:", "Compiled program size:"};
     for (size_t i = 0; i < std::size(kLabels); ++i) {
       if (auto size = After(text, kLabels[i])) {
         Open& o = open.empty() ? Begin(open, kPost, origin) : open.back();
@@ -425,7 +428,8 @@ class Parser {
   int StackIndex(std::vector<Store::Frame> frames) {
     std::string key;
     for (const Store::Frame& frame : frames) {
-      key += frame.function, key += '\0', key += frame.file, key += '\0', key += fmt::to_string(frame.line), key += '\0';
+      key += frame.function, key += '\0', key += frame.file, key += '\0', key += fmt::to_string(frame.line),
+          key += '\0';
     }
     auto [found, added] = stack_index_.try_emplace(std::move(key), int(log_.stacks.size()));
     if (added) log_.stacks.push_back(std::move(frames));
@@ -442,7 +446,7 @@ class Parser {
   DebugLog log_;
   std::map<std::pair<int, int>, OpenBlocks> open_;  // by origin and Block
   int last_block_ = -1;
-  bool saw_end_ = false;  // the log has the lines that end blocks
+  bool saw_end_ = false;                // the log has the lines that end blocks
   std::map<int, size_t> last_compile_;  // by origin: the fact that waits for its sizes
   absl::flat_hash_map<std::string, int> stack_index_;
   std::map<LogOrigin, int> origin_index_;

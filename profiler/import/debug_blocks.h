@@ -16,10 +16,10 @@ namespace xlaprof {
 struct DebugFact {
   enum Kind { kCompile, kExecution, kProfilerLine, kFallback };
   Kind kind = kCompile;
-  int origin = 0;               // index of DebugLog::origins
+  int origin = 0;                // index of DebugLog::origins
   int64_t offset = 0, line = 0;  // where it begins
-  std::string cause;            // as in execution.cause; empty: unknown
-  std::string hash, name;       // of the graph; empty: not printed
+  std::string cause;             // as in execution.cause; empty: unknown
+  std::string hash, name;        // of the graph; empty: not printed
   OptInt inputs, outputs;
   int stack = -1;               // index of DebugLog::stacks; -1: none, or torn
   std::array<OptInt, 5> sizes;  // kCompile: input, output, alias, temp, program bytes
@@ -33,10 +33,10 @@ struct DebugLog {
   struct Issue {
     int64_t count = 0, offset = 0, line = 0;
   };
-  std::vector<DebugFact> facts;                  // in the order in which they begin
-  std::vector<LogOrigin> origins;                // of the lines
+  std::vector<DebugFact> facts;                   // in the order in which they begin
+  std::vector<LogOrigin> origins;                 // of the lines
   std::vector<std::vector<Store::Frame>> stacks;  // innermost frame first
-  std::map<std::string, Issue> issues;           // by code
+  std::map<std::string, Issue> issues;            // by code
   int64_t lines = 0;
 };
 

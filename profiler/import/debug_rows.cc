@@ -9,12 +9,14 @@ struct IssueText {
   const char *code, *severity, *advice;
 };
 constexpr IssueText kIssues[] = {
-    {"cut_file", "warning", "The log ends inside a block or line: the run was killed or is still going on. What was whole is kept."},
+    {"cut_file", "warning",
+     "The log ends inside a block or line: the run was killed or is still going on. What was whole is kept."},
     {"interleaved_blocks", "warning",
      "A block began before the one before it ended: several processes or threads write to this log. Hashes and counts "
      "are kept, mixed Python frames are not; give each process its own PT_XLA_DEBUG_FILE."},
     {"invalid_utf8", "info", "Bytes that are no UTF-8 were replaced by U+FFFD."},
-    {"post_without_compilation", "info", "A Post Compilation block has no Compilation block before it; its sizes are not kept."},
+    {"post_without_compilation", "info",
+     "A Post Compilation block has no Compilation block before it; its sizes are not kept."},
     {"unknown_block_line", "info", "A line inside a block has no known form and was left out."},
     {"unknown_cause", "info", "A cause line has no known spelling; the cause is taken from the Python frames."},
     {"unknown_profiler_line", "info", "A pt-xla-profiler line has no known form and was left out."},
@@ -85,25 +87,38 @@ absl::Status DebugWriter::WriteFact(const DebugFact& fact) {
   switch (fact.kind) {
     case DebugFact::kCompile: {
       XP_TRY(OptInt graph_id, GraphOf(*process, fact));
-      CompileRow row{.process_id = process->id, .ordinal = process->next_ordinal++, .graph_id = graph_id, .cause = cause,
-                     .site_id = stack.site_id, .stack_id = stack.id,
-                     .input_bytes = fact.sizes[0], .output_bytes = fact.sizes[1], .alias_bytes = fact.sizes[2],
-                     .temp_bytes = fact.sizes[3], .program_bytes = fact.sizes[4]};
+      CompileRow row{.process_id = process->id,
+                     .ordinal = process->next_ordinal++,
+                     .graph_id = graph_id,
+                     .cause = cause,
+                     .site_id = stack.site_id,
+                     .stack_id = stack.id,
+                     .input_bytes = fact.sizes[0],
+                     .output_bytes = fact.sizes[1],
+                     .alias_bytes = fact.sizes[2],
+                     .temp_bytes = fact.sizes[3],
+                     .program_bytes = fact.sizes[4]};
       if (!fact.name.empty()) row.function = fact.name;
       return internal::ToStatus(context_.Add(row, fact.offset, fact.line));
     }
     case DebugFact::kExecution: {
       XP_TRY(OptInt graph_id, GraphOf(*process, fact));
-      return internal::ToStatus(context_.Add(
-          ExecutionRow{.process_id = process->id, .ordinal = process->next_ordinal++, .graph_id = graph_id,
-                       .cause = cause, .site_id = stack.site_id, .stack_id = stack.id},
-          fact.offset, fact.line));
+      return internal::ToStatus(context_.Add(ExecutionRow{.process_id = process->id,
+                                                          .ordinal = process->next_ordinal++,
+                                                          .graph_id = graph_id,
+                                                          .cause = cause,
+                                                          .site_id = stack.site_id,
+                                                          .stack_id = stack.id},
+                                             fact.offset, fact.line));
     }
     case DebugFact::kProfilerLine:
-      return internal::ToStatus(context_.Add(
-          ProfilerLineRow{.process_id = process->id, .ordinal = next_profiler_line_++, .rule = fact.rule,
-                          .samples = fact.samples, .steps = fact.steps, .text = fact.text},
-          fact.offset, fact.line));
+      return internal::ToStatus(context_.Add(ProfilerLineRow{.process_id = process->id,
+                                                             .ordinal = next_profiler_line_++,
+                                                             .rule = fact.rule,
+                                                             .samples = fact.samples,
+                                                             .steps = fact.steps,
+                                                             .text = fact.text},
+                                             fact.offset, fact.line));
     case DebugFact::kFallback: {
       FallbackRow row{.process_id = process->id, .count = fact.count, .site_id = stack.site_id, .stack_id = stack.id};
       if (!fact.op.empty()) row.op = fact.op;

@@ -33,8 +33,8 @@ using Facts = std::vector<const DebugFact*>;  // of one origin, in order
 // What one process did so far.
 struct Run {
   std::string first_hash;
-  absl::flat_hash_map<std::string, int> compiled;      // graph -> how many compilations came before its last
-  absl::flat_hash_set<std::string> executed;           // since their last compilation
+  absl::flat_hash_map<std::string, int> compiled;  // graph -> how many compilations came before its last
+  absl::flat_hash_set<std::string> executed;       // since their last compilation
   int compiles = 0;
   bool cache_held = false;
   absl::flat_hash_map<std::string, std::vector<int64_t>> steps;  // rule -> N of its lines

@@ -13,7 +13,8 @@ struct Part {
   double ns;
 };
 // Largest first. `us` has three decimals: the smallest part, printed exactly.
-constexpr std::array<Part, 6> kParts = {{{"d", 86400e9}, {"h", 3600e9}, {"m", 60e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}}};
+constexpr std::array<Part, 6> kParts = {
+    {{"d", 86400e9}, {"h", 3600e9}, {"m", 60e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}}};
 
 std::optional<double> Number(std::string_view text) {
   if (text.empty()) return std::nullopt;

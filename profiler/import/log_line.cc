@@ -32,10 +32,19 @@ bool Unescape(std::string_view json, size_t begin, std::string& out) {
     }
     if (++i == json.size()) return false;
     switch (json[i]) {
-      case 'n': out += '\n'; break;
-      case 'r': out += '\r'; break;
-      case 't': out += '\t'; break;
-      case 'b': case 'f': out += ' '; break;
+      case 'n':
+        out += '\n';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'b':
+      case 'f':
+        out += ' ';
+        break;
       case 'u': {
         uint32_t code = 0;
         const char* digits = json.data() + i + 1;
@@ -44,7 +53,8 @@ bool Unescape(std::string_view json, size_t begin, std::string& out) {
         i += 4;
         break;
       }
-      default: out += json[i];
+      default:
+        out += json[i];
     }
   }
   return false;
@@ -154,8 +164,10 @@ LogOrigin OriginOfPrefix(std::string_view prefix) {
     if (token.empty() || IsTime(token)) continue;
     if (IsAddress(token)) {
       origin.host = token;
-    } else if (OptInt number; token.starts_with('[') && token.ends_with(']') &&
-                              (number = Number(token.substr(1, token.size() - 2)))) {
+    } else if (token.starts_with("[pod/") && token.ends_with(']')) {  // kubectl logs --prefix
+      origin.host = token.substr(1, token.size() - 2);
+    } else if (OptInt number;
+               token.starts_with('[') && token.ends_with(']') && (number = Number(token.substr(1, token.size() - 2)))) {
       bracketed = number;
     } else {
       only = false;
@@ -171,8 +183,11 @@ std::string ValidUtf8(std::string_view text, int64_t* bad) {
   for (size_t i = 0; i < text.size();) {
     auto byte = [&](size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u; };
     unsigned first = byte(0);
-    size_t length = first < 0x80 ? 1 : first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3
-                  : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+    size_t length = first < 0x80                    ? 1
+                    : first >= 0xC2 && first < 0xE0 ? 2
+                    : first >= 0xE0 && first < 0xF0 ? 3
+                    : first >= 0xF0 && first < 0xF5 ? 4
+                                                    : 0;
     bool valid = length > 0 && first != 0;
     for (size_t k = 1; k < length; ++k) valid = valid && (byte(k) & 0xC0) == 0x80;
     // Overlong forms, surrogates and what lies above U+10FFFF.

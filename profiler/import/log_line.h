@@ -19,11 +19,11 @@ class LogTexts {
  public:
   explicit LogTexts(std::string_view bytes) : lines_(bytes) {}
 
-  bool Next();                                          // false at the end
-  std::string_view text() const { return text_; }       // until the next Next()
-  int64_t number() const { return lines_.number(); }    // line of the file, from 1
-  int64_t offset() const { return lines_.offset(); }    // byte of that line's first character
-  bool ended() const { return lines_.ended(); }         // false: the file stops inside this line
+  bool Next();                                        // false at the end
+  std::string_view text() const { return text_; }     // until the next Next()
+  int64_t number() const { return lines_.number(); }  // line of the file, from 1
+  int64_t offset() const { return lines_.offset(); }  // byte of that line's first character
+  bool ended() const { return lines_.ended(); }       // false: the file stops inside this line
 
  private:
   Lines lines_;
@@ -33,9 +33,9 @@ class LogTexts {
 };
 
 // Which process wrote a line, as far as the prefix before a marker tells: `[rank0]:`, `(worker 3)`, `pid=123`,
-// `10.164.0.25 [0]`. Times and everything else (a progress bar, a printed loss) identify nobody.
+// `10.164.0.25 [0]`, `[pod/train-1/main]`. Times and everything else (a progress bar, a printed loss) identify nobody.
 struct LogOrigin {
-  OptText host;  // address, or "worker 3"
+  OptText host;  // address, pod, or "worker 3"
   OptInt pid, rank;
   auto operator<=>(const LogOrigin&) const = default;
 };

@@ -15,11 +15,26 @@ namespace {
 
 // Metrics and counters that analyzers and the joiner compare from report to report, by today's names.
 bool Followed(std::string_view name) {
-  static const absl::flat_hash_set<std::string_view> kFollowed = {
-      "CompileTime", "EagerOpCompileTime", "ExecuteTime", "ExecuteReplicatedTime", "EagerOpExecuteTime", "LazyTracing",
-      "TransferFromDeviceTime", "TransferToDeviceTime", "InboundData", "OutboundData", "TensorsGraphSize",
-      "CachedCompile", "UncachedCompile", "ExecuteComputation", "ExecuteReplicated", "CreateCompileHandles", "MarkStep",
-      "DynamoSyncInputExecuteTime", "PersistentCacheHit", "PersistentCacheMiss"};
+  static const absl::flat_hash_set<std::string_view> kFollowed = {"CompileTime",
+                                                                  "EagerOpCompileTime",
+                                                                  "ExecuteTime",
+                                                                  "ExecuteReplicatedTime",
+                                                                  "EagerOpExecuteTime",
+                                                                  "LazyTracing",
+                                                                  "TransferFromDeviceTime",
+                                                                  "TransferToDeviceTime",
+                                                                  "InboundData",
+                                                                  "OutboundData",
+                                                                  "TensorsGraphSize",
+                                                                  "CachedCompile",
+                                                                  "UncachedCompile",
+                                                                  "ExecuteComputation",
+                                                                  "ExecuteReplicated",
+                                                                  "CreateCompileHandles",
+                                                                  "MarkStep",
+                                                                  "DynamoSyncInputExecuteTime",
+                                                                  "PersistentCacheHit",
+                                                                  "PersistentCacheMiss"};
   return kFollowed.contains(name) || name.starts_with("aten::");
 }
 
@@ -131,10 +146,12 @@ void MetricsWriter::CountFallbacks(const MetricsText& report) {
 absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool last) {
   constexpr int kDetailed = 200;  // reports of a run with all that changed; then only what is followed
   XP_TRY(int64_t process_id, context_.ProcessId());
-  XP_TRY(int64_t report_id,
-         context_.Add(MetricsReportRow{.source_id = context_.source_id, .process_id = process_id, .ordinal = written_,
-                                       .save_number = report.save_number, .mark_step = report.Counter("MarkStep")},
-                      report.offset, report.line));
+  XP_TRY(int64_t report_id, context_.Add(MetricsReportRow{.source_id = context_.source_id,
+                                                          .process_id = process_id,
+                                                          .ordinal = written_,
+                                                          .save_number = report.save_number,
+                                                          .mark_step = report.Counter("MarkStep")},
+                                         report.offset, report.line));
   bool detailed = whole || written_ < kDetailed;
   ++written_;
   absl::flat_hash_set<std::string_view> seen;
@@ -144,7 +161,8 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
     if (!detailed && !Followed(name)) continue;
     if (entry.is_counter && !seen.insert(name).second) continue;  // the short report names some twice
     std::string& before = last_text_[name];
-    std::string now = entry.is_counter ? fmt::to_string(*entry.value) : fmt::format("{} {}", *entry.samples, entry.accumulator);
+    std::string now =
+        entry.is_counter ? fmt::to_string(*entry.value) : fmt::format("{} {}", *entry.samples, entry.accumulator);
     if (!whole && before == now) continue;
     before = std::move(now);
     XP_TRY(entry.is_counter ? internal::ToStatus(context_.store.Add(
@@ -159,19 +177,25 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
   return absl::OkStatus();
 }
 
-absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name, const MetricEntry& entry, bool percentiles) {
+absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name, const MetricEntry& entry,
+                                        bool percentiles) {
   std::optional<MetricNumber> accumulator = ParseMetricNumber(entry.accumulator);
   if (!accumulator) {
-    return context_.Issue("unreadable_number", "warning", "A metric's Accumulator is no number with a known unit; the metric is left out.",
+    return context_.Issue("unreadable_number", "warning",
+                          "A metric's Accumulator is no number with a known unit; the metric is left out.",
                           entry.offset, entry.line);
   }
   auto number = [](std::string_view text) -> OptReal {
     std::optional<MetricNumber> value = ParseMetricNumber(text);
     return value ? OptReal(value->value) : std::nullopt;
   };
-  XP_TRY(int64_t id, context_.store.Add(MetricRow{.report_id = report_id, .name = Valid(name), .unit = std::string(accumulator->unit),
-                                                  .samples = entry.samples, .accumulator = accumulator->value,
-                                                  .value_rate = number(entry.value_rate), .rate = number(entry.rate),
+  XP_TRY(int64_t id, context_.store.Add(MetricRow{.report_id = report_id,
+                                                  .name = Valid(name),
+                                                  .unit = std::string(accumulator->unit),
+                                                  .samples = entry.samples,
+                                                  .accumulator = accumulator->value,
+                                                  .value_rate = number(entry.value_rate),
+                                                  .rate = number(entry.rate),
                                                   .text = Valid(entry.accumulator)}));
   if (!percentiles) return absl::OkStatus();
   absl::flat_hash_set<double> seen;
@@ -181,7 +205,9 @@ absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name
     rest.remove_prefix(std::min(end + 1, rest.size()));
     size_t equals = item.find("%=");
     double p = 0;
-    if (equals == std::string_view::npos || std::from_chars(item.data(), item.data() + equals, p).ptr != item.data() + equals) continue;
+    if (equals == std::string_view::npos ||
+        std::from_chars(item.data(), item.data() + equals, p).ptr != item.data() + equals)
+      continue;
     OptReal value = number(item.substr(equals + 2));
     if (!value || !seen.insert(p).second) continue;
     XP_TRY(context_.store.Add(MetricPercentileRow{.metric_id = id, .p = p, .value = *value}));

@@ -38,7 +38,7 @@ class MetricsWriter {
   ImportContext& context_;
   const bool finds_restarts_;
   MetricsText previous_;
-  int64_t reports_ = 0, written_ = 0;                        // of this run
+  int64_t reports_ = 0, written_ = 0;                             // of this run
   absl::flat_hash_map<std::string_view, std::string> last_text_;  // entry -> as it was written last
   absl::flat_hash_map<std::string, Total> fallbacks_;
 };

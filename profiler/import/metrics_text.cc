@@ -25,8 +25,9 @@ namespace {
 // before each line and without indentation, several in one text.
 
 enum Label { kHeader, kMetric, kCounter, kSamples, kAccumulator, kValueRate, kRate, kPercentiles, kValue, kNone };
-constexpr std::string_view kLabels[] = {"[MetricsData; step=", "Metric: ", "Counter: ",     "TotalSamples: ", "Accumulator: ",
-                                        "ValueRate: ",          "Rate: ",   "Percentiles: ", "Value: "};
+constexpr std::string_view kLabels[] = {
+    "[MetricsData; step=", "Metric: ", "Counter: ",     "TotalSamples: ", "Accumulator: ",
+    "ValueRate: ",         "Rate: ",   "Percentiles: ", "Value: "};
 
 struct Field {
   Label label = kNone;
@@ -107,7 +108,8 @@ bool MetricsReader::Next(MetricsText* report) {
         report->save_number = number;
         break;
       }
-      case kMetric: case kCounter: {
+      case kMetric:
+      case kCounter: {
         if (field.text.empty() || field.text.find(' ') != std::string_view::npos || !readable) break;
         if (field.label == kMetric && !metrics.insert(field.text).second) {
           lines_.Unread();
@@ -115,8 +117,10 @@ bool MetricsReader::Next(MetricsText* report) {
           return true;
         }
         begin();
-        report->entries.push_back({.name = field.text, .is_counter = field.label == kCounter,
-                                   .offset = lines_.offset(), .line = lines_.number()});
+        report->entries.push_back({.name = field.text,
+                                   .is_counter = field.label == kCounter,
+                                   .offset = lines_.offset(),
+                                   .line = lines_.number()});
         break;
       }
       case kSamples:

@@ -13,12 +13,12 @@ namespace xlaprof {
 struct MetricEntry {
   std::string_view name;
   bool is_counter = false;
-  OptInt value;                     // Counter: its value
-  OptInt samples;                   // Metric: TotalSamples
-  std::string_view accumulator;     // Metric: number with unit
+  OptInt value;                       // Counter: its value
+  OptInt samples;                     // Metric: TotalSamples
+  std::string_view accumulator;       // Metric: number with unit
   std::string_view value_rate, rate;  // without " / second"; empty: not printed
-  std::string_view percentiles;     // "1%=000.120us; 5%=…"
-  bool has_percentiles = false;     // the line is there
+  std::string_view percentiles;       // "1%=000.120us; 5%=…"
+  bool has_percentiles = false;       // the line is there
   int64_t offset = 0, line = 0;
   // False where the text stops or breaks off inside the entry.
   bool whole() const { return is_counter ? value.has_value() : samples && !accumulator.empty(); }
@@ -28,7 +28,7 @@ struct MetricsText {
   OptInt save_number;  // of the [MetricsData; step=N] above it
   std::vector<MetricEntry> entries;
   int64_t offset = 0, line = 0;
-  bool torn = false;   // it breaks off: the text stops inside it, or its run was killed
+  bool torn = false;  // it breaks off: the text stops inside it, or its run was killed
   OptInt Counter(std::string_view name) const;
 };
 

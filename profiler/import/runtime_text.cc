@@ -17,7 +17,8 @@ constexpr size_t kEndBytes = 64 << 10;
 
 bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks) {
   auto has = [&](std::string_view window) {
-    return std::any_of(marks.begin(), marks.end(), [&](std::string_view mark) { return window.find(mark) != std::string_view::npos; });
+    return std::any_of(marks.begin(), marks.end(),
+                       [&](std::string_view mark) { return window.find(mark) != std::string_view::npos; });
   };
   if (bytes.size() <= kSearchedBytes) return has(bytes);
   return has(bytes.substr(0, kEndBytes)) || has(bytes.substr(bytes.size() - kEndBytes));
@@ -25,7 +26,8 @@ bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks
 
 absl::Status BrokenEntries(const MetricsReader& reader, ImportContext& context) {
   if (reader.broken_entries() == 0) return absl::OkStatus();
-  return context.Issue("broken_entry", "warning", "An entry of a report lacks its value or a number in it is unreadable; it is left out.",
+  return context.Issue("broken_entry", "warning",
+                       "An entry of a report lacks its value or a number in it is unreadable; it is left out.",
                        reader.first_broken_offset(), reader.first_broken_line(), reader.broken_entries());
 }
 
@@ -62,7 +64,8 @@ absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportCont
   std::vector<std::vector<MetricsText>> reports(size_t(last) + 1);
   size_t above = 0;
   for (int segment = 0; reader.Next(&report);) {
-    for (; above < log.facts.size() && log.facts[above].line < report.line; ++above) segment = std::max(segment, segments[above]);
+    for (; above < log.facts.size() && log.facts[above].line < report.line; ++above)
+      segment = std::max(segment, segments[above]);
     counts.metric_entries += int64_t(report.entries.size());
     reports[size_t(segment)].push_back(std::move(report));
   }

@@ -11,11 +11,14 @@ namespace {
 using testing::ElementsAre;
 
 constexpr const char* kRuns =
-    "SELECT segment, (SELECT count(*) FROM compile WHERE process_id = p.id), (SELECT count(*) FROM execution WHERE process_id = p.id), "
-    "(SELECT count(*) FROM profiler_line WHERE process_id = p.id), (SELECT count(*) FROM fallback WHERE process_id = p.id) FROM process p ORDER BY p.id";
+    "SELECT segment, (SELECT count(*) FROM compile WHERE process_id = p.id), (SELECT count(*) FROM execution WHERE "
+    "process_id = p.id), "
+    "(SELECT count(*) FROM profiler_line WHERE process_id = p.id), (SELECT count(*) FROM fallback WHERE process_id = "
+    "p.id) FROM process p ORDER BY p.id";
 
 std::string ProfilerLine(int steps) {
-  return fmt::format("pt-xla-profiler: TransferFromDeviceTime too frequent: {} counts during {} steps\n", 2 * steps, steps);
+  return fmt::format("pt-xla-profiler: TransferFromDeviceTime too frequent: {} counts during {} steps\n", 2 * steps,
+                     steps);
 }
 
 // "Ca Ea": compilation and execution of graph a.
@@ -31,7 +34,8 @@ std::string Log(std::string_view facts) {
 TEST(DebugSegments, FirstGraphCompiledAgainIsARestart) {
   auto in = ImportText(debug_log, Log("Ca Ea Cb Eb Eb Eb Ca Ea Cb Eb"));
   EXPECT_THAT(in.Rows(kRuns), ElementsAre("0|2|4|0|0", "1|2|2|0|0"));
-  EXPECT_THAT(in.Rows("SELECT min(ordinal), max(ordinal) FROM (SELECT process_id, ordinal FROM compile UNION ALL SELECT process_id, ordinal FROM execution) "
+  EXPECT_THAT(in.Rows("SELECT min(ordinal), max(ordinal) FROM (SELECT process_id, ordinal FROM compile UNION ALL "
+                      "SELECT process_id, ordinal FROM execution) "
                       "GROUP BY process_id"),
               ElementsAre("0|5", "0|3"));
   in = ImportText(debug_log, Log("Ca Ea Ea Ca Ea Ea Ca Ea Ea"));
@@ -54,7 +58,9 @@ TEST(DebugSegments, AnEvictionIsNot) {
   EXPECT_THAT(in.Rows(kRuns), ElementsAre("0|5|7|0|0"));
   // The default cache overflows.
   std::string text = Log("Ca Ea Ea");
-  for (int i = 0; i < 2049; ++i) text += Block("Compilation", {"Compilation Cause", "  user torch_xla.sync", fmt::format("  Graph Hash: {:x}", 0x1000 + i)});
+  for (int i = 0; i < 2049; ++i)
+    text += Block("Compilation",
+                  {"Compilation Cause", "  user torch_xla.sync", fmt::format("  Graph Hash: {:x}", 0x1000 + i)});
   in = ImportText(debug_log, text + Log("Ca Ea"));
   EXPECT_THAT(in.Rows("SELECT count(*) FROM process"), ElementsAre("1"));
 }
@@ -80,7 +86,8 @@ TEST(DebugSegments, ProcessesThatShareALogAreNot) {
 TEST(DebugSegments, StepsThatFallAreARestart) {
   std::string run;
   for (int step = 1; step <= 20; ++step) run += ProfilerLine(step);
-  std::string summary = kRuler + "\nUnlowered Op usage summary\n" + kDashes + "\nFRAME (count=3):\n  f (/x/t.py:4)\n\n" + kRuler + "\n";
+  std::string summary =
+      kRuler + "\nUnlowered Op usage summary\n" + kDashes + "\nFRAME (count=3):\n  f (/x/t.py:4)\n\n" + kRuler + "\n";
   auto in = ImportText(debug_log, run + summary + run + summary);
   EXPECT_THAT(in.Rows(kRuns), ElementsAre("0|0|0|20|1", "1|0|0|20|1"));
   // Blocks before the first line of the new run are the new run's.
@@ -100,9 +107,11 @@ TEST(DebugSegments, StepsOfSeveralProcessesAreNot) {
 
 TEST(DebugSegments, ARestartOfSeveralProcessesIsOneSegmentEach) {
   std::string run;
-  for (const char* prefix : {"[rank0]: ", "[rank1]: "}) run += Compilation("a0", prefix) + Execution("a0", prefix) + Execution("a0", prefix);
+  for (const char* prefix : {"[rank0]: ", "[rank1]: "})
+    run += Compilation("a0", prefix) + Execution("a0", prefix) + Execution("a0", prefix);
   auto in = ImportText(debug_log, run + run);
-  EXPECT_THAT(in.Rows("SELECT rank, segment FROM process ORDER BY rank, segment"), ElementsAre("0|0", "0|1", "1|0", "1|1"));
+  EXPECT_THAT(in.Rows("SELECT rank, segment FROM process ORDER BY rank, segment"),
+              ElementsAre("0|0", "0|1", "1|0", "1|1"));
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ TEST(ParseFrame, PassesOverThePrefixOfACollector) {
 }
 
 TEST(ParseFrame, RefusesOtherText) {
-  for (const char* line : {"", "  ", ")", "  ..........", "  body (/x/t.py)", "  body /x/t.py:10)", "  body (/x/t.py:ten)",
-                           "  user torch_xla.sync", "(:1)", "  body (/x/t.py:-4)"}) {
+  for (const char* line : {"", "  ", ")", "  ..........", "  body (/x/t.py)", "  body /x/t.py:10)",
+                           "  body (/x/t.py:ten)", "  user torch_xla.sync", "(:1)", "  body (/x/t.py:-4)"}) {
     EXPECT_FALSE(ParseFrame(line)) << line;
   }
 }
@@ -75,12 +75,14 @@ TEST(CauseFromFrames, FollowsTheOutwardScan) {
   Store::Frame sync{"sync", "/v/torch_xla/torch_xla.py", 87};
   EXPECT_EQ(CauseFromFrames(Frames{}), "");
   EXPECT_EQ(CauseFromFrames(Frames{sync, {"<module>", "/x/t.py", 3, true}}), "user_sync");
-  EXPECT_EQ(CauseFromFrames(Frames{sync, {"next", "/v/torch_xla/distributed/parallel_loader.py", 34}}), "parallel_loader");
+  EXPECT_EQ(CauseFromFrames(Frames{sync, {"next", "/v/torch_xla/distributed/parallel_loader.py", 34}}),
+            "parallel_loader");
   EXPECT_EQ(CauseFromFrames(Frames{sync, {"__exit__", "/v/torch_xla/debug/profiler.py", 179}}), "step_trace_exit");
   EXPECT_EQ(CauseFromFrames(Frames{{"mark_step", "/v/torch_xla/core/xla_model.py", 1}}), "user_sync");
   // A user's own function named sync is no step mark.
   EXPECT_EQ(CauseFromFrames(Frames{{"sync", "/x/t.py", 3, true}}), "value_access");
-  EXPECT_EQ(CauseFromFrames(Frames{{"extract_graph_helper", "/v/torch_xla/_dynamo/dynamo_bridge.py", 3}}), "dynamo_compile");
+  EXPECT_EQ(CauseFromFrames(Frames{{"extract_graph_helper", "/v/torch_xla/_dynamo/dynamo_bridge.py", 3}}),
+            "dynamo_compile");
 }
 
 TEST(IsUserFile, ToldFromLibraries) {
