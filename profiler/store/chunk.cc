@@ -551,6 +551,8 @@ absl::Status Bad(const char* column) { return DataLoss("chunk with an invalid {}
 
 }  // namespace
 
+bool ChunkIsSound(std::string_view blob, int64_t count) { return Unseal(blob, count, kChunkArguments).ok(); }
+
 absl::Status ChunkDecoder::Events(std::string_view bytes, int64_t count, int64_t min_ts_ns, uint32_t columns,
                                   EventColumns* out) {
   XP_TRY(bytes, Unseal(bytes, count, EventWriter::kChunkEvents));

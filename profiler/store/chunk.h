@@ -77,6 +77,9 @@ class ChunkEncoder {
   absl::flat_hash_map<StringId, uint32_t> local_of_large_id_;
 };
 
+// Whether a blob of `count` values, of any kind, is as its encoder wrote it (by its checksum).
+bool ChunkIsSound(std::string_view blob, int64_t count);
+
 struct EventColumns {
   size_t size = 0;
   std::vector<int64_t> ts_ns, dur_ns;
