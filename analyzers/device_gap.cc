@@ -30,6 +30,7 @@ constexpr size_t kMaxEvidence = 8;
 
 struct Idle {
   int64_t ns = 0;
+  int64_t usual_ns = 0;    // of this, outside of steps that compile
   int64_t main_of = 0;     // gaps of which it is the longest activity
   int64_t in = 0;          // gaps in which it occurs
   int64_t calls = 0;       // of the Python tracer, in the gaps of which it is the longest
@@ -37,14 +38,61 @@ struct Idle {
   std::vector<std::pair<int64_t, Interval>> longest;  // its part, the gap; dearest first
 };
 
+// Steps after warm-up that compile: what the host does in them, but for the user's own scopes, it does because of that
+// (JAX traces again before it compiles, a lazy runtime lowers).
+std::vector<Interval> CompilingSteps(const Steps& steps, int64_t process_id) {
+  std::vector<Interval> out;
+  for (const StepSpan& step : steps.all) {
+    if (step.process_id == process_id && step.compiles && !step.warm_up && step.ts_ns && step.dur_ns) {
+      out.push_back({*step.ts_ns, *step.ts_ns + *step.dur_ns});
+    }
+  }
+  return Union(std::move(out));
+}
+
+struct Share {
+  Activity activity;
+  int64_t ns = 0, usual_ns = 0;
+};
+
+// What filled one gap, longest first.
+std::vector<Share> Shares(const HostTimeline& host, const std::vector<Interval>& compiling, Interval gap) {
+  std::map<Activity, Share> sums;
+  auto add = [&](Interval part, bool compiles) {
+    if (part.length_ns() <= 0) return;
+    for (const ActivityShare& share : host.During(part)) {
+      const bool own_scope = share.activity.doing == Doing::kUserCode && !share.activity.in_step;
+      Share& sum = sums[compiles && !own_scope ? Activity{.doing = Doing::kCompile} : share.activity];
+      sum.ns += share.ns;
+      if (!compiles) sum.usual_ns += share.ns;
+    }
+  };
+  int64_t at = gap.begin_ns;
+  auto step = std::upper_bound(compiling.begin(), compiling.end(), at,
+                               [](int64_t t, const Interval& i) { return t < i.end_ns; });
+  for (; step != compiling.end() && step->begin_ns < gap.end_ns; ++step) {
+    const int64_t end_ns = std::min(step->end_ns, gap.end_ns);
+    add({at, step->begin_ns}, false);
+    add({std::max(at, step->begin_ns), end_ns}, true);
+    at = end_ns;
+  }
+  add({at, gap.end_ns}, false);
+  std::vector<Share> out;
+  for (const auto& [activity, sum] : sums) out.push_back({activity, sum.ns, sum.usual_ns});
+  std::stable_sort(out.begin(), out.end(), [](const Share& a, const Share& b) { return a.ns > b.ns; });
+  return out;
+}
+
 // Idle time by the activity of the host, longest first.
-std::vector<std::pair<Activity, Idle>> ByActivity(const DeviceIdle& device, const HostTimeline& host) {
+std::vector<std::pair<Activity, Idle>> ByActivity(const DeviceIdle& device, const HostTimeline& host,
+                                                  const std::vector<Interval>& compiling) {
   std::map<Activity, Idle> sums;
   for (const Interval& gap : device.gaps) {
-    const std::vector<ActivityShare> shares = host.During(gap);
+    const std::vector<Share> shares = Shares(host, compiling, gap);
     for (size_t i = 0; i < shares.size(); ++i) {
       Idle& idle = sums[shares[i].activity];
       idle.ns += shares[i].ns;
+      idle.usual_ns += shares[i].usual_ns;
       ++idle.in;
       if (i > 0) continue;
       ++idle.main_of;
@@ -80,10 +128,11 @@ absl::Status FillLine(const Store& store, std::string_view scope, Subject& subje
   return absl::OkStatus();
 }
 
-std::string Title(const DeviceIdle& device, const Idle& idle, int64_t gaps, const std::string& meanwhile) {
-  return fmt::format("{} idle {} ({:.1f} % of the steady time) in {} gap{} while the host {}", device.time.device,
-                     DurationText(idle.ns), 100 * double(idle.ns) / double(device.steady.length_ns()), gaps, gaps == 1 ? "" : "s",
-                     meanwhile);
+std::string Title(const DeviceIdle& device, const Idle& idle, double share, bool usual, int64_t gaps,
+                  const std::string& meanwhile) {
+  return fmt::format("{} idle {} ({:.1f} % of the {}) in {} gap{} while the host {}", device.time.device,
+                     DurationText(idle.ns), 100 * share,
+                     usual ? "steps that do not compile" : "steady time", gaps, gaps == 1 ? "" : "s", meanwhile);
 }
 
 std::string Meanwhile(const Activity& activity, const std::string& scope, bool has_events) {
@@ -175,14 +224,20 @@ absl::StatusOr<Findings> Run(const Store& store) {
   if (device.gaps.empty()) return findings;
 
   XP_TRY(HostTimeline host, HostTimeline::Make(store, device.time.process_id, device.gaps));
-  for (const auto& [activity, idle] : ByActivity(device, host)) {
-    const double share = double(idle.ns) / double(device.steady.length_ns());
+  const std::vector<Interval> compiling = CompilingSteps(steps, device.time.process_id);
+  const int64_t not_compiling_ns = device.steady.length_ns() - Overlap(compiling, device.steady);
+  for (const auto& [activity, idle] : ByActivity(device, host, compiling)) {
+    // Where some steps compile for seconds, the others still count.
+    const bool compiles = activity.doing == Doing::kCompile;
+    const double share = compiles ? double(idle.ns) / double(device.steady.length_ns())
+                         : not_compiling_ns > 0 ? double(idle.usual_ns) / double(not_compiling_ns)
+                                                : double(idle.ns) / double(device.steady.length_ns());
     if (share < kIdleShare) continue;
     const std::string scope(store.Text(activity.scope));
     const int64_t gaps = idle.main_of > 0 ? idle.main_of : idle.in;
     const bool recurs = gaps >= kMinGaps && double(gaps) >= kRecurringShare * double(device.chances);
 
-    Finding finding{.kind = "device_gap", .title = Title(device, idle, gaps, Meanwhile(activity, scope, host.has_events())),
+    Finding finding{.kind = "device_gap", .title = Title(device, idle, share, !compiling.empty() && !compiles, gaps, Meanwhile(activity, scope, host.has_events())),
                     .count = gaps, .cost_ns = idle.ns};
     finding.cost_note = fmt::format("idle time of {} between executions, {}{}.{}", device.time.device,
                                     device.by_steps ? fmt::format("in {} steady steps", device.chances)

@@ -1,6 +1,7 @@
 // Finds programs that spend about as long making graphs as a step takes, or longer than the device is busy: then the
 // device waits for Python, whatever else is done. From the host's events; from LazyTracing's samples without a clock.
 #include <algorithm>
+#include <map>
 
 #include "analyzers/analyzer.h"
 #include "analyzers/capture_settings.h"
@@ -25,6 +26,7 @@ constexpr double kTrimPercentile = 95;
 struct Traced {
   int64_t steps = 0, tracing_ns = 0, step_ns = 0;
   std::optional<int64_t> busy_ns;
+  Interval window;
 };
 
 // Time in which the host records ops or turns them into programs, in the steady steps of one process.
@@ -36,22 +38,36 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps
     if (processes.empty() || processes.back() != step.process_id) processes.push_back(step.process_id);
   }
   for (int64_t process : processes) {
-    auto window = steps.SteadyWindow(process);
-    if (!window || window->length_ns() <= 0) continue;
-    XP_TRY(HostTimeline host, HostTimeline::Make(store, process, {*window}));
-    if (!host.has_events()) continue;
-    Traced traced{.steps = steps.TimedSteady(process), .step_ns = window->length_ns()};
-    for (const ActivityShare& share : host.During(*window)) {
-      const Activity& a = share.activity;
-      // A user's scope in which the graphs' ops were recorded is tracing, as far as these ops can explain its time.
-      if (a.doing == Doing::kTracing) traced.tracing_ns += share.ns;
-      if (a.doing == Doing::kUserCode) {
-        traced.tracing_ns += std::min(share.ns, traced.steps * settings.TracingBoundNs(store.Text(a.scope)));
+    // Steps that compile trace for it: that is recompilation's.
+    std::vector<Interval> usual;
+    for (const StepSpan& step : steps.all) {
+      if (step.process_id == process && !step.warm_up && !step.compiles && step.ts_ns && step.dur_ns.value_or(0) > 0) {
+        usual.push_back({*step.ts_ns, *step.ts_ns + *step.dur_ns});
       }
+    }
+    Traced traced{.steps = int64_t(usual.size())};
+    usual = Union(std::move(usual));
+    if (usual.empty()) continue;
+    traced.window = {usual.front().begin_ns, usual.back().end_ns};
+    XP_TRY(HostTimeline host, HostTimeline::Make(store, process, usual));
+    if (!host.has_events()) continue;
+    std::map<StringId, int64_t> in_scope;
+    for (const Interval& period : usual) {
+      traced.step_ns += period.length_ns();
+      for (const ActivityShare& share : host.During(period)) {
+        if (share.activity.doing == Doing::kTracing) traced.tracing_ns += share.ns;
+        if (share.activity.doing == Doing::kUserCode) in_scope[share.activity.scope] += share.ns;
+      }
+    }
+    // A user's scope in which the graphs' ops were recorded is tracing, as far as these ops can explain its time.
+    for (const auto& [scope, ns] : in_scope) {
+      traced.tracing_ns += std::min(ns, traced.steps * settings.TracingBoundNs(store.Text(scope)));
     }
     for (const DeviceIdle& device : devices) {
       if (device.time.process_id != process) continue;
-      traced.busy_ns = std::max(traced.busy_ns.value_or(0), Overlap(device.occupied, *window));
+      int64_t busy_ns = 0;
+      for (const Interval& period : usual) busy_ns += Overlap(device.occupied, period);
+      traced.busy_ns = std::max(traced.busy_ns.value_or(0), busy_ns);
     }
     if (!worst || traced.tracing_ns > worst->tracing_ns) worst = traced;
   }
@@ -104,9 +120,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
                             double(traced->tracing_ns) >= kMinOfStep * double(traced->step_ns);
     if (traced->steps >= kMinSteps && (about_step || above_busy)) {
       finding = Conclude(*traced);
-      auto window = steps.SteadyWindow(steps.all.front().process_id);
-      finding->evidence.push_back({.table = "step", .ts_ns = window ? OptInt(window->begin_ns) : OptInt(),
-                                   .dur_ns = window ? OptInt(window->length_ns()) : OptInt(), .text = "the steady steps"});
+      finding->evidence.push_back({.table = "step", .ts_ns = traced->window.begin_ns, .dur_ns = traced->window.length_ns(),
+                                   .text = "the steady steps"});
     }
   } else {
     XP_TRY(Metrics metrics, LoadMetrics(store));

@@ -91,6 +91,29 @@ TEST_F(DeviceGap, IdleDuringCompilationIsPricedElsewhere) {
   EXPECT_EQ(found[0].reason->type, "compile");
 }
 
+// JAX traces again before it compiles: idle in such a step is the recompilation's, but for the user's own scope.
+TEST_F(DeviceGap, StepsThatCompileAreRecompilations) {
+  int64_t host = run_.HostThread(), device = run_.Device();
+  for (int i = 0; i < 10; ++i) {
+    const bool compiles = i == 0 || i >= 6;
+    int64_t step = run_.Step(host, i * 1000, 1000);
+    run_.Event(device, category::kModule, "step", i * 1000, compiles ? 200 : 900);
+    run_.Event(host, category::kScope, "augment", i * 1000 + 900, 100);
+    if (!compiles) continue;
+    run_.Event(host, category::kTracing, "trace_to_jaxpr", i * 1000 + 200, 700);
+    run_.Exec(fmt::format("INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i, step));
+  }
+  Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].reason->type, "start_up");
+  EXPECT_EQ(found[1].reason->type, "compile");
+  EXPECT_EQ(found[1].severity, Severity::kInfo);
+  EXPECT_EQ(found[1].cost_ns, 4 * 700'000);
+  EXPECT_EQ(found[2].subject.scope, "augment");
+  EXPECT_EQ(found[2].severity, Severity::kWarning);
+  EXPECT_EQ(found[2].cost_ns, 9 * 100'000);
+}
+
 TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 8; ++i) run_.Step(host, i * 1000, 1000);

@@ -84,6 +84,17 @@ TEST_F(TimeBounds, TracingAboveTheDevicesBusyTime) {
   EXPECT_EQ(found[0].saving_ns, 1'000'000);
 }
 
+TEST_F(TimeBounds, TracingForACompilationIsNotCounted) {
+  int64_t host = run_.HostThread(), device = run_.Device();
+  for (int i = 0; i < 10; ++i) {
+    int64_t step = run_.Step(host, i * 1000, 1000);
+    run_.Event(device, category::kModule, "step", i * 1000, 100);
+    run_.Event(host, category::kTracing, "trace", i * 1000 + 100, i % 2 == 0 ? 50 : 800);
+    if (i % 2 == 1) run_.Exec(fmt::format("INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i, step));
+  }
+  EXPECT_TRUE(run_.Run(tracing_bound).empty());
+}
+
 TEST_F(TimeBounds, TracingUnderDebugSettingsIsInfo) {
   Steps(category::kTracing, 950);
   run_.Exec("INSERT INTO setting VALUES (1, 'save_tensors', 'text', 'dump')");
