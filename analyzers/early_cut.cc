@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzers/graph_content.h"
+
 namespace xlaprof {
 namespace {
 
@@ -168,17 +170,6 @@ void Match(EarlyCuts& out) {
 }
 
 }  // namespace
-
-std::string WithoutLayout(std::string_view shape) {
-  std::string out;
-  int depth = 0;
-  for (char c : shape) {
-    if (c == '{') ++depth;
-    if (depth == 0) out += c;
-    if (c == '}') --depth;
-  }
-  return out;
-}
 
 absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store) {
   EarlyCuts out;

@@ -42,7 +42,4 @@ struct EarlyCuts {
 
 absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store);
 
-// "pred[32]{0}" -> "pred[32]"
-std::string WithoutLayout(std::string_view shape);
-
 }  // namespace xlaprof
