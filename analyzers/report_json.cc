@@ -78,6 +78,8 @@ Json Of(const ReportIssue& issue) {
           {"advice", issue.advice}};
 }
 
+Json Of(const Finding& finding);
+
 template <class T>
 Json ListOf(const std::vector<T>& rows) {
   Json list = Json::array();

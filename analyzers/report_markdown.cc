@@ -1,6 +1,7 @@
 // The report to paste into an issue: GitHub's Markdown. Names from a capture may hold anything, so they must stay text:
 // no HTML, no links, no mentions of people, no table or fence that ends early.
 #include <algorithm>
+#include <cctype>
 
 #include "analyzers/quantity.h"
 #include "analyzers/report.h"
@@ -15,13 +16,17 @@ namespace {
 constexpr int kMaxDiffColumns = 160;
 
 // Running text, also inside table cells and HTML blocks. Entities rather than backslashes: those work in all three.
-std::string Prose(std::string_view text) {
+// An underscore inside a word is no emphasis, and most names have one.
+std::string Prose(std::string_view raw) {
+  const std::string text = Printable(raw);
+  auto is_word = [&](size_t at) { return at < text.size() && (std::isalnum(uint8_t(text[at])) || text[at] == '_'); };
   std::string out;
-  for (char c : Printable(text)) {
-    if (std::string_view("<>&\"'`*_~[]()#|@!\\{}$").find(c) != std::string_view::npos) {
-      out += fmt::format("&#{};", int(c));
+  for (size_t i = 0; i < text.size(); ++i) {
+    bool inside_word = text[i] == '_' && i > 0 && is_word(i - 1) && is_word(i + 1);
+    if (std::string_view("<>&`*_~[]#|@\\$").find(text[i]) != std::string_view::npos && !inside_word) {
+      out += fmt::format("&#{};", int(text[i]));
     } else {
-      out += c;
+      out += text[i];
     }
   }
   // Bare addresses become links.

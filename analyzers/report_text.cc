@@ -86,13 +86,19 @@ class TextReport {
   }
 
   void Shares(const std::vector<StepShare>& shares) {
-    const int bar_width = std::clamp(width_ - 58, 8, 30);
-    Line(In(Style::kDim, fmt::format("  {}{}{}  {}", PadRight("", 12), PadLeft("a step", 10), PadLeft("in all", 11), SharesOf(report_.summary))));
+    // Columns that a narrow terminal has no room for are left out, the least telling first.
+    const bool with_total = width_ >= 46;
+    const int bar_width = width_ >= 58 ? std::min(width_ - 50, 30) : 0;
+    auto row = [&](std::string_view name, std::string_view per_step, std::string_view total) {
+      return fmt::format("  {}{}{}  ", PadRight(name, 12), PadLeft(per_step, 10), with_total ? PadLeft(total, 11) : "");
+    };
+    std::string header = row("", "a step", "in all");
+    Line(In(Style::kDim, header + Ellipsize(SharesOf(report_.summary), width_ - DisplayWidth(header))));
     for (const StepShare& share : shares) {
-      std::string part = share.part ? PadLeft(PercentText(*share.part), 7) + "  " + In(Style::kCyan, Bar(*share.part, bar_width)) : "";
-      Line(fmt::format("  {}{}{}  {}", PadRight(share.name, 12), PadLeft(share.per_step_ns ? DurationText(*share.per_step_ns) : "", 10),
-                       PadLeft(DurationText(share.total_ns), 11), part));
-      while (out_.size() > 1 && out_[out_.size() - 2] == ' ') out_.erase(out_.size() - 2, 1);
+      std::string line = row(share.name, share.per_step_ns ? DurationText(*share.per_step_ns) : "", DurationText(share.total_ns));
+      if (share.part) line += PadLeft(PercentText(*share.part), 7) + (bar_width > 0 ? "  " + In(Style::kCyan, Bar(*share.part, bar_width)) : "");
+      while (line.ends_with(' ')) line.pop_back();
+      Line(line);
     }
   }
 
@@ -127,9 +133,11 @@ class TextReport {
     if (brief.empty()) return;
     Section("Also seen (--all tells more)");
     for (const Finding* finding : brief) {
-      std::string place = PlaceText(*finding, /*full_path=*/false);
-      std::string line = fmt::format("{}  {}{}{}", PadRight(finding->kind, 15), finding->title, place.empty() ? "" : "  ", place);
-      Line("  " + Ellipsize(Printable(line), width_ - 2));
+      std::string title = Printable(finding->title), place = Printable(PlaceText(*finding, /*full_path=*/false));
+      if (!place.empty() && title.find(place) != std::string::npos) place.clear();
+      if (!place.empty()) place = "  " + Ellipsize(place, width_ / 3);
+      constexpr int kKind = 20;  // columns of the longest kind, and a space
+      Line("  " + PadRight(finding->kind, kKind) + Ellipsize(title, width_ - 2 - kKind - DisplayWidth(place)) + place);
     }
   }
 
@@ -146,13 +154,13 @@ class TextReport {
     const char* word = finding.severity == Severity::kError ? "error" : finding.severity == Severity::kWarning ? "warning" : "info";
     Style style = finding.severity == Severity::kError ? Style::kRed : finding.severity == Severity::kWarning ? Style::kYellow : Style::kCyan;
     std::string number = PadLeft(fmt::to_string(rank), 2);
-    int indent = int(number.size()) + 2 + int(std::string_view(word).size()) + 1;
-    Paragraph(indent, finding.title, Style::kBold, fmt::format("{}  {} ", number, In(style, word)));
+    int indent = int(number.size()) + 2 + int(std::string_view(word).size()) + 2;
+    Paragraph(indent, finding.title, Style::kBold, fmt::format("{}  {}: ", number, In(style, word)));
     Where(finding);
-    Why(finding);
+    Why(finding, rank);
     Field("cost", CostText(report_, finding));
     Field("saves", SavingText(finding));
-    Field("fix", finding.advice);
+    Field("fix", Once(advice_in_, finding.advice, rank));
     if (options_.all) {
       for (const Evidence& evidence : finding.evidence) Field("seen in", EvidenceText(report_, evidence));
     }
@@ -170,10 +178,16 @@ class TextReport {
     if (quote->newer_than_capture) Paragraph(6, "(the file is newer than the capture: the line may have moved)", Style::kYellow);
   }
 
-  void Why(const Finding& finding) {
+  // The text, or where it was said before.
+  static std::string Once(std::map<std::string, int>& said_in, const std::string& text, int rank) {
+    auto [said, is_new] = said_in.emplace(text, rank);
+    return is_new || text.empty() ? text : fmt::format("as in {}", said->second);
+  }
+
+  void Why(const Finding& finding, int rank) {
     if (!finding.reason) return;
     const Reason& reason = *finding.reason;
-    Field("why", ReasonText(finding));
+    Field("why", Once(reason_in_, ReasonText(finding), rank));
     if (!reason.before && !reason.after) return;
     const int indent = 4 + kLabel;
     if (std::string node = NodeText(reason); !node.empty()) {
@@ -282,6 +296,7 @@ class TextReport {
   const ReportOptions& options_;
   const int width_;
   const SourceNames names_;
+  std::map<std::string, int> reason_in_, advice_in_;  // text -> rank of the finding that said it
   std::string out_;
 };
 

@@ -19,7 +19,10 @@ bool WindowIsWholeRun(const Summary& summary) {
   return summary.timed_steps.value_or(0) > 0 && summary.timed_steps == summary.steps;
 }
 
-std::string Relative(const Report& report, int64_t ns) { return DurationText(ns - report.start_ns.value_or(0)); }
+std::string Relative(const Report& report, int64_t ns) {
+  ns -= report.start_ns.value_or(0);
+  return ns == 0 ? "0 s" : DurationText(ns);
+}
 
 }  // namespace
 
@@ -124,9 +127,9 @@ std::vector<StepShare> StepShares(const Summary& summary) {
 }
 
 std::string SharesOf(const Summary& summary) {
-  if (!summary.wall_ns) return "sums of the metrics; they overlap";
-  if (!summary.timed_steps) return "share of the window; they overlap";
-  return fmt::format("share of the {} with {}; they overlap", DurationText(*summary.wall_ns), Plural(*summary.timed_steps, "timed step", "timed steps"));
+  if (!summary.wall_ns) return "sums of the metrics; rows overlap";
+  if (!summary.timed_steps) return "of the window; rows overlap";
+  return fmt::format("of {} with {}; rows overlap", DurationText(*summary.wall_ns), Plural(*summary.timed_steps, "timed step", "timed steps"));
 }
 
 std::string PlaceText(const Finding& finding, bool full_path) {

@@ -34,7 +34,7 @@ struct StepShare {
   std::optional<double> part;  // of the wall or, for a device, of its span
 };
 std::vector<StepShare> StepShares(const Summary& summary);
-std::string SharesOf(const Summary& summary);  // what the parts are of: "of 1.24 s in 5 timed steps"
+std::string SharesOf(const Summary& summary);  // what the parts are of: "of 1.24 s with 5 timed steps"
 
 std::string PlaceText(const Finding& finding, bool full_path);  // file:line in function, scope, op
 std::string ReasonText(const Finding& finding);                 // type, state and the sentence for people

@@ -60,7 +60,7 @@ class Unfinished {
   fs::path path_;
 };
 
-absl::StatusOr<xlaprof::Report> ImportInto(const ImportArguments& arguments, const fs::path& path) {
+absl::StatusOr<Report> ImportInto(const ImportArguments& arguments, const fs::path& path) {
   XP_TRY(Store store, Store::Create(path));
   {
     Progress progress;
@@ -68,7 +68,7 @@ absl::StatusOr<xlaprof::Report> ImportInto(const ImportArguments& arguments, con
     options.progress = [&](double fraction, std::string_view what) { progress.Update(fraction, what); };
     XP_TRY(Import(options, store));
   }
-  XP_TRY(xlaprof::Report report, MakeReport(store));
+  XP_TRY(Report report, MakeReport(store));
   XP_TRY(StoreFindings(report.findings, store));
   return report;
 }
@@ -77,7 +77,7 @@ absl::Status ImportRun(const ImportArguments& arguments) {
   const fs::path output = arguments.output;
   XP_TRY(CheckOutput(output, arguments.force));
   Unfinished unfinished(output);
-  XP_TRY(xlaprof::Report report, ImportInto(arguments, unfinished.path()));
+  XP_TRY(Report report, ImportInto(arguments, unfinished.path()));
   XP_TRY(CheckOutput(output, arguments.force));
   std::error_code error;
   auto bytes = fs::file_size(unfinished.path(), error);

@@ -72,7 +72,9 @@ absl::Status Restrict(const ReportArguments& arguments, Store& store) {
     }
     if (slice.from_ns && slice.to_ns && *slice.from_ns >= *slice.to_ns) return Invalid("--from {} does not lie before --to {}", arguments.from, arguments.to);
   }
-  if (arguments.process) XP_TRY(slice.process_id, ProcessId(store, *arguments.process));
+  if (arguments.process) {
+    XP_TRY(slice.process_id, ProcessId(store, *arguments.process));
+  }
   return store.Restrict(slice);
 }
 
@@ -92,10 +94,10 @@ std::vector<fs::path> SourceRoots(const ReportArguments& arguments) {
   return roots;
 }
 
-absl::Status Report(const ReportArguments& arguments) {
+absl::Status RunReport(const ReportArguments& arguments) {
   XP_TRY(Store store, OpenInput(arguments.input));
   XP_TRY(Restrict(arguments, store));
-  XP_TRY(xlaprof::Report report, MakeReport(store));
+  XP_TRY(Report report, MakeReport(store));
   ReportOptions options;
   options.colour = arguments.colour == "always" || (arguments.output.empty() && WantsColour(arguments.colour));
   options.width = TerminalWidth(STDOUT_FILENO);
@@ -176,7 +178,7 @@ void AddReportCommand(CLI::App& app, int& exit_status) {
   command->add_flag("--all", arguments->all, "Findings of severity info in full, and the evidence of each finding");
   command->add_option("--colour,--color", arguments->colour, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
   command->callback([arguments, &exit_status] {
-    absl::Status status = Report(*arguments);
+    absl::Status status = RunReport(*arguments);
     exit_status = status.ok() ? kExitDone : Fail(status);
   });
 }

@@ -1,0 +1,80 @@
+// The order of findings and what names them across runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzers/analyzer.h"
+
+namespace xlaprof {
+namespace {
+
+Finding Sync() {
+  return {.kind = "sync_point", .severity = Severity::kWarning, .title = "12 reads", .subject = {.file = "/a/b/train.py", .line = 7, .function = "body"},
+          .count = 12, .per_step = 1.0, .cost_ns = 5, .reason = Reason{.type = "value_access"}};
+}
+
+TEST(Fingerprint, SurvivesEditsAndOtherRuns) {
+  Finding other = Sync();
+  other.subject.file = "/elsewhere/train.py";
+  other.subject.line = 70;
+  other.count = 99;
+  other.cost_ns.reset();
+  other.title = "99 reads";
+  other.subject.graph_hash = "abc";
+  EXPECT_EQ(Fingerprint(other), Fingerprint(Sync()));
+}
+
+TEST(Fingerprint, IsTheSameForEver) { EXPECT_EQ(Fingerprint(Sync()), "eb76a75a701c0faa"); }
+
+TEST(Fingerprint, TellsKindReasonAndSubjectApart) {
+  std::vector<std::string> prints = {Fingerprint(Sync())};
+  auto differs = [&](auto change) {
+    Finding finding = Sync();
+    change(finding);
+    prints.push_back(Fingerprint(finding));
+  };
+  differs([](Finding& f) { f.kind = "fallback"; });
+  differs([](Finding& f) { f.reason->type = "print"; });
+  differs([](Finding& f) { f.subject.file = "/a/b/model.py"; });
+  differs([](Finding& f) { f.subject.function = "forward"; });
+  differs([](Finding& f) { f.subject.scope = "body"; });
+  differs([](Finding& f) { f.subject.op = "body"; });
+  std::sort(prints.begin(), prints.end());
+  EXPECT_EQ(std::unique(prints.begin(), prints.end()), prints.end());
+}
+
+TEST(Analyze, EmptyStoreHasNothingAboveInfo) {
+  auto store = Store::CreateTemporary();
+  auto findings = Analyze(*store);
+  ASSERT_TRUE(findings.ok()) << findings.status();
+  for (const Finding& finding : *findings) EXPECT_EQ(finding.severity, Severity::kInfo) << finding.title;
+}
+
+// Three reads in one function, cheapest line first in the store.
+TEST(Analyze, PutsTheDearestFirstAndNamesEach) {
+  auto store = Store::CreateTemporary();
+  ASSERT_TRUE(store->Exec("INSERT INTO source (id, path, imported) VALUES (1, 's', 1);"
+                          "INSERT INTO process VALUES (1, NULL, 1, 0, NULL, NULL, NULL);"
+                          "INSERT INTO site VALUES (1, 'body', 't.py', 9), (2, 'body', 't.py', 11), (3, 'body', 't.py', 14);").ok());
+  for (int step = 0; step < 10; ++step) {
+    ASSERT_TRUE(store->Exec(fmt::format("INSERT INTO step VALUES ({}, 1, {}, NULL, NULL, NULL, NULL)", step + 1, step)).ok());
+    for (int site = 1; site <= 3; ++site) {
+      ASSERT_TRUE(store->Exec(fmt::format("INSERT INTO execution (process_id, ordinal, cause, site_id, step_id, host_wait_ns) "
+                                          "VALUES (1, {}, 'value_access', {}, {}, {})",
+                                          step * 10 + site, site, step + 1, site == 2 ? "NULL" : fmt::to_string(site * 1000))).ok());
+    }
+    ASSERT_TRUE(store->Exec(fmt::format("INSERT INTO execution (process_id, ordinal, cause, step_id) VALUES (1, {}, 'user_sync', {})",
+                                        step * 10 + 9, step + 1)).ok());
+  }
+  auto findings = Analyze(*store);
+  ASSERT_TRUE(findings.ok()) << findings.status();
+  std::vector<int64_t> lines;
+  std::set<std::string> prints;
+  for (const Finding& finding : *findings) {
+    EXPECT_TRUE(prints.insert(finding.fingerprint).second) << finding.title;
+    if (finding.kind == "sync_point") lines.push_back(finding.subject.line.value_or(0));
+  }
+  EXPECT_THAT(lines, testing::ElementsAre(14, 9, 11));
+}
+
+}  // namespace
+}  // namespace xlaprof

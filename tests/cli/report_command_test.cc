@@ -1,0 +1,161 @@
+#include "cli/report_command.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/progress.h"
+#include "profiler/store/events.h"
+#include "tests/cli/run_program.h"
+
+namespace xlaprof {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ParseTime, UnitsAndNanoseconds) {
+  EXPECT_EQ(*ParseTime("1.5s"), 1'500'000'000);
+  EXPECT_EQ(*ParseTime("200ms"), 200'000'000);
+  EXPECT_EQ(*ParseTime("30us"), 30'000);
+  EXPECT_EQ(*ParseTime("4ns"), 4);
+  EXPECT_EQ(*ParseTime("9007199254740993"), 9'007'199'254'740'993);
+  for (const char* bad : {"", "s", "1.5", "1 s", "-1s", "1h", "nan", "inf", "1e99s", "1s2"}) EXPECT_FALSE(ParseTime(bad).ok()) << bad;
+}
+
+TEST(ParseSteps, Ranges) {
+  auto parsed = [](const std::string& text) {
+    Slice slice;
+    EXPECT_TRUE(ParseSteps(text, slice).ok()) << text;
+    return std::pair(slice.first_step, slice.last_step);
+  };
+  EXPECT_EQ(parsed("3:7"), std::pair(OptInt(3), OptInt(7)));
+  EXPECT_EQ(parsed("3:"), std::pair(OptInt(3), OptInt()));
+  EXPECT_EQ(parsed(":7"), std::pair(OptInt(), OptInt(7)));
+  EXPECT_EQ(parsed("5"), std::pair(OptInt(5), OptInt(5)));
+  Slice slice;
+  for (const char* bad : {"", ":", "a:b", "7:3", "1:2:3", "3-7"}) EXPECT_FALSE(ParseSteps(bad, slice).ok()) << bad;
+}
+
+TEST(Progress, LineFits) {
+  EXPECT_THAT(ProgressLine(0.5, "vm.xplane.pb", 80), HasSubstr(" 50 %  vm.xplane.pb"));
+  EXPECT_EQ(ProgressLine(2, "a\x1b[2Jb", 20).find('\x1b'), std::string::npos);
+  for (int width : {20, 40, 80}) EXPECT_LE(ProgressLine(0.3, std::string(300, 'x'), width).size(), size_t(width) + 2);
+}
+
+// A store with ten steps of 1 ms and a read in each.
+class ReportCommand : public ProgramTest {
+ protected:
+  void MakeStore(const std::string& name) {
+    auto store = Store::Create(folder_ / name);
+    ASSERT_TRUE(store.ok()) << store.status();
+    auto exec = [&](const std::string& sql) {
+      absl::Status status = store->Exec(sql);
+      ASSERT_TRUE(status.ok()) << status;
+    };
+    exec("BEGIN; INSERT INTO run VALUES (1, 'first', NULL, 1, 'only'); INSERT INTO meta VALUES ('run_label', 'first'), ('window_start_ns', '5000');"
+         "INSERT INTO source (id, path, format, bytes, imported) VALUES (1, 'log.txt', 'debug_log', 10, 1);"
+         "INSERT INTO process VALUES (1, 1, 1, 0, 'vm', 4711, NULL);"
+         "INSERT INTO site VALUES (1, 'body', 'train.py', 2);");
+    for (int i = 0; i < 10; ++i) {
+      exec(fmt::format("INSERT INTO step VALUES ({0}, 1, {1}, NULL, NULL, 5000 + {1} * 1000000, 1000000);"
+                       "INSERT INTO execution (process_id, ordinal, cause, site_id, step_id, ts_ns, dur_ns, host_wait_ns) VALUES "
+                       "(1, {2}, 'value_access', 1, {0}, 5000 + {1} * 1000000, 1000, 2000), (1, {2} + 1, 'user_sync', NULL, {0}, 6000 + {1} * 1000000, 1000, 2000)",
+                       i + 1, i, 2 * i));
+    }
+    exec("COMMIT");
+  }
+  json Json(const std::string& arguments) {
+    Ran ran = Run("report --format json " + arguments);
+    EXPECT_EQ(ran.status, 0) << ran.out;
+    json report = json::parse(ran.out, nullptr, false);
+    EXPECT_FALSE(report.is_discarded()) << ran.out;
+    return report;
+  }
+};
+
+TEST_F(ReportCommand, QuotesTheLineFromTheWorkingDirectory) {
+  MakeStore("a.xlaprof");
+  Write("train.py", "one\ntwo = x.item()\n");
+  Ran ran = Run("report a.xlaprof");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, HasSubstr("2 | two = x.item()"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("\x1b")));  // no terminal, no colour
+  EXPECT_THAT(Run("report a.xlaprof --colour always").out, HasSubstr("\x1b[1m"));
+}
+
+TEST_F(ReportCommand, DoesNotWriteBack) {
+  MakeStore("a.xlaprof");
+  std::string before = Content("a.xlaprof");
+  auto modified = std::filesystem::last_write_time(folder_ / "a.xlaprof");
+  Json("a.xlaprof");
+  EXPECT_EQ(Content("a.xlaprof"), before);
+  EXPECT_EQ(std::filesystem::last_write_time(folder_ / "a.xlaprof"), modified);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.xlaprof-wal"));
+}
+
+TEST_F(ReportCommand, Slices) {
+  MakeStore("a.xlaprof");
+  EXPECT_EQ(Json("a.xlaprof")["summary"]["execution_count"], 20);
+  EXPECT_EQ(Json("a.xlaprof --steps 2:4")["summary"]["execution_count"], 6);
+  EXPECT_EQ(Json("a.xlaprof --from 5ms --to 1s")["summary"]["execution_count"], 10);  // since the start, 5 us
+  EXPECT_EQ(Json("a.xlaprof --process 4711")["summary"]["execution_count"], 20);
+}
+
+TEST_F(ReportCommand, WhatCannotBeDoneIsStatus2AndSaysWhatToTry) {
+  MakeStore("a.xlaprof");
+  Write("empty.log", "");
+  Write("foreign.bin", std::string("\x7f" "ELF\x02\x01\x01", 7));
+  std::filesystem::create_directory(folder_ / "nothing");
+  const std::pair<const char*, const char*> cases[] = {
+      {"report missing.pb", "missing.pb"},
+      {"report empty.log", "empty.log"},
+      {"report foreign.bin", "foreign.bin"},
+      {"report nothing", "nothing"},
+      {"report a.xlaprof --steps 90:91", "0 to 9"},
+      {"report a.xlaprof --steps x", "A:B"},
+      {"report a.xlaprof --from soon", "1.5s"},
+      {"report a.xlaprof --from 2s --to 1s", "--to"},
+      {"report a.xlaprof --process 99", "4711"},
+      {"report a.xlaprof --run other", "first"},
+      {"report a.xlaprof empty.log", "alone"},
+      {"report a.xlaprof -o no/such/folder/x", "no/such/folder/x"},
+      {"report a.xlaprof --format pdf", "pdf"},
+      {"report", "PATH"},
+      {"", "subcommand"},
+      {"frobnicate", "frobnicate"},
+  };
+  for (const auto& [arguments, part] : cases) {
+    Ran ran = Run(arguments);
+    EXPECT_EQ(ran.status, 2) << arguments << "\n" << ran.out;
+    EXPECT_THAT(ran.out, HasSubstr(part)) << arguments;
+  }
+}
+
+TEST_F(ReportCommand, OutputFile) {
+  MakeStore("a.xlaprof");
+  EXPECT_EQ(Run("report a.xlaprof --format markdown -o out.md").out, "");
+  EXPECT_THAT(Content("out.md"), HasSubstr("**xlaprof "));
+}
+
+TEST_F(ReportCommand, WidthIsTheTerminals) {
+  MakeStore("a.xlaprof");
+  std::string narrow = Run("report a.xlaprof", "COLUMNS=60").out, wide = Run("report a.xlaprof", "COLUMNS=120").out;
+  EXPECT_GT(std::count(narrow.begin(), narrow.end(), '\n'), std::count(wide.begin(), wide.end(), '\n'));
+}
+
+TEST_F(ReportCommand, HelpListsWhatIsRegistered) {
+  Ran ran = Run("--help");
+  EXPECT_EQ(ran.status, 0);
+  for (const char* name : {"xspace", "debug_log", "ir_dump", "metrics_report", "recompilation", "sync_point", "report", "import"}) {
+    EXPECT_THAT(ran.out, HasSubstr(name));
+  }
+  EXPECT_EQ(Run("report --help").status, 0);
+  Ran version = Run("--version");
+  EXPECT_EQ(version.status, 0);
+  EXPECT_THAT(version.out, testing::MatchesRegex("xlaprof [0-9.]+\n"));
+}
+
+}  // namespace
+}  // namespace xlaprof
