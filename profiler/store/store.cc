@@ -11,6 +11,10 @@ namespace xlaprof {
 
 extern const char* const kSchemaSql;
 
+// Ids of strings are dense; one this far above their number comes from a hostile or damaged file, and must not make
+// us reserve an entry for each id below it.
+static constexpr StringId kFarId = 1 << 20;
+
 struct Store::Impl {
   std::string path;
   sqlite3* db = nullptr;
@@ -22,16 +26,28 @@ struct Store::Impl {
   mutable std::deque<std::string> texts;
   mutable absl::flat_hash_map<std::string_view, StringId> text_ids, bytes_ids;
   mutable std::vector<std::string_view> by_id;
+  mutable absl::flat_hash_map<StringId, std::string_view> by_far_id;  // ids that no Intern gave: far above all others
+  bool wal = false;  // we switched the file to a write-ahead log
   absl::flat_hash_map<std::string, int64_t> stack_ids, site_ids;
 
   ~Impl() {
     statements.clear();
+    // A file in WAL mode cannot be opened without writing beside it, so it does not stay in it. Another process that
+    // still has it open keeps it there; nobody waits for that.
+    if (wal) {
+      sqlite3_busy_timeout(db, 0);
+      sqlite3_exec(db, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
+    }
     if (db != nullptr) sqlite3_close_v2(db);
   }
 
   void Remember(StringId id, std::string_view text, bool bytes) const {
     texts.emplace_back(text);
     (bytes ? bytes_ids : text_ids).emplace(texts.back(), id);
+    if (id > 2 * texts.size() + kFarId) {
+      by_far_id.emplace(id, texts.back());
+      return;
+    }
     if (by_id.size() <= id) by_id.resize(id + 1);
     by_id[id] = texts.back();
   }
@@ -149,6 +165,7 @@ absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
   // WAL lets readers work while we write, but needs shared memory, which network file systems do not give.
   bool network = OnNetworkFileSystem(path);
   if (!network) XP_TRY(store.Exec("PRAGMA journal_mode=WAL;"));
+  store.impl_->wal = !network;
   XP_TRY(store.Exec(kSchemaSql));
   XP_TRY(store.Exec(fmt::format("PRAGMA user_version={};", kSchemaVersion)));
   XP_TRY(store.SetMeta("schema_version", fmt::to_string(kSchemaVersion)));
@@ -202,8 +219,13 @@ absl::StatusOr<Store> Store::Open(const std::filesystem::path& path) {
 }
 
 absl::StatusOr<Store> Store::OpenForWriting(const std::filesystem::path& path) {
-  return OpenExisting(path, SQLITE_OPEN_READWRITE, std::make_unique<Impl>(),
-                      +[](std::unique_ptr<Impl> impl) { return Store(std::move(impl)); });
+  XP_TRY(Store store, OpenExisting(path, SQLITE_OPEN_READWRITE, std::make_unique<Impl>(),
+                                   +[](std::unique_ptr<Impl> impl) { return Store(std::move(impl)); }));
+  if (!OnNetworkFileSystem(path)) {
+    XP_TRY(store.Exec("PRAGMA synchronous=NORMAL; PRAGMA journal_mode=WAL;"));
+    store.impl_->wal = true;
+  }
+  return store;
 }
 
 absl::StatusOr<Statement> Store::Prepare(std::string_view sql) const {
@@ -241,7 +263,7 @@ void Store::Rollback() {
 static absl::Status LoadStrings(const Store& store, const Store::Impl& impl) {
   if (impl.strings_loaded) return absl::OkStatus();
   impl.strings_loaded = true;
-  return store.Each("SELECT id, text, typeof(text) = 'blob' FROM string",
+  return store.Each("SELECT id, text, typeof(text) = 'blob' FROM string WHERE id BETWEEN 1 AND 4294967295",
                     [&](StringId id, std::string_view text, bool bytes) { impl.Remember(id, text, bytes); });
 }
 
@@ -267,7 +289,9 @@ absl::StatusOr<StringId> Store::Intern(std::string_view text, bool bytes) {
 
 std::string_view Store::Text(StringId id) const {
   if (id != 0 && id >= impl_->by_id.size() && !impl_->strings_loaded) (void)LoadStrings(*this, *impl_);
-  return id < impl_->by_id.size() ? impl_->by_id[id] : std::string_view();
+  if (id < impl_->by_id.size()) return impl_->by_id[id];
+  auto far = impl_->by_far_id.find(id);
+  return far == impl_->by_far_id.end() ? std::string_view() : far->second;
 }
 
 StringId Store::Find(std::string_view text) const {

@@ -1,0 +1,258 @@
+// A store as a file: readers beside a writer, full disks, foreign and newer files, and opening without a trace.
+#include "profiler/store/store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class StoreTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / fmt::format("store_{}_{}", ::getpid(),
+                                                      ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    path_ = folder_ / "run.xlaprof";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // One commit: a chunk on each of three tracks.
+  static absl::Status Commit(Store& store, EventWriter& writer, int64_t n) {
+    XP_TRY(store.Begin());
+    for (int64_t track : {1, 2, 3}) {
+      for (int64_t i = 0; i < 50; ++i) XP_TRY(writer.Add(track, {.ts_ns = n * 100 + i, .dur_ns = 1, .name = 1}));
+    }
+    XP_TRY(writer.Flush());
+    return store.Commit();
+  }
+
+  // The events of a scan, or -1 if it saw a part of a commit.
+  static int64_t WholeCommits(const Store& store) {
+    auto scanner = EventScanner::Make(store, {});
+    if (!scanner.ok()) return -1;
+    std::map<int64_t, int64_t> of_track;
+    EventBatch batch;
+    while (true) {
+      auto more = scanner->Next(&batch);
+      if (!more.ok()) return -1;
+      if (!*more) break;
+      of_track[batch.track_id] += int64_t(batch.size);
+    }
+    if (scanner->skipped_chunks() != 0 || of_track[1] != of_track[2] || of_track[1] != of_track[3]) return -1;
+    return of_track[1];
+  }
+
+  fs::path folder_, path_;
+};
+
+TEST_F(StoreTest, ReadersSeeWholeCommits) {
+  constexpr int kCommits = 150;
+  Store store = *Store::Create(path_);
+  EventWriter writer(store);
+  std::atomic<bool> done = false;
+  std::atomic<int> bad = 0, scans = 0;
+  std::vector<std::thread> readers;
+  for (int t = 0; t < 2; ++t) {
+    readers.emplace_back([&] {
+      int64_t last = 0;
+      while (!done) {
+        auto reader = Store::Open(path_);
+        int64_t seen = reader.ok() ? WholeCommits(*reader) : -1;
+        if (seen < last) ++bad;
+        last = std::max(last, seen);
+        ++scans;
+      }
+    });
+  }
+  for (int n = 0; n < kCommits; ++n) ASSERT_TRUE(Commit(store, writer, n).ok());
+  while (scans < 4) std::this_thread::yield();
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(bad, 0);
+  EXPECT_EQ(WholeCommits(*Store::Open(path_)), kCommits * 50);
+}
+
+TEST_F(StoreTest, AnotherProcessReadsWhileWeWrite) {
+  { Store store = *Store::Create(path_); }
+  pid_t child = fork();
+  if (child == 0) {  // reads until it has seen the last commit, or something wrong
+    for (int64_t last = 0; last < 60 * 50;) {
+      auto reader = Store::Open(path_);
+      int64_t seen = reader.ok() ? WholeCommits(*reader) : -1;
+      if (seen < last) _exit(1);
+      last = seen;
+    }
+    _exit(0);
+  }
+  auto store = Store::OpenForWriting(path_);
+  ASSERT_TRUE(store.ok()) << store.status();
+  EventWriter writer(*store);
+  for (int n = 0; n < 60; ++n) {
+    absl::Status status = Commit(*store, writer, n);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST_F(StoreTest, AScanThatPausesHoldsNothing) {
+  Store store = *Store::Create(path_);
+  EventWriter writer(store);
+  for (int n = 0; n < 3; ++n) ASSERT_TRUE(Commit(store, writer, n).ok());
+  Store reader = *Store::Open(path_);
+  auto scanner = EventScanner::Make(reader, {});
+  EventBatch batch;
+  ASSERT_TRUE(*scanner->Next(&batch));
+  ASSERT_TRUE(Commit(store, writer, 3).ok());
+  // A checkpoint that empties the log is possible only while nobody holds a snapshot of it.
+  EXPECT_EQ(*store.One<int64_t>("PRAGMA wal_checkpoint(TRUNCATE)"), 0);
+  int64_t events = int64_t(batch.size);
+  while (*scanner->Next(&batch)) events += int64_t(batch.size);
+  EXPECT_EQ(events, 3 * 3 * 50);  // what was there when the scan began
+  EXPECT_EQ(scanner->skipped_chunks(), 0);
+}
+
+TEST_F(StoreTest, FullDiskSaysSoAndKeepsWhatWasCommitted) {
+  Store store = *Store::Create(path_);
+  EventWriter writer(store);
+  ASSERT_TRUE(Commit(store, writer, 0).ok());
+  int64_t pages = **store.One<int64_t>("PRAGMA page_count");
+  ASSERT_TRUE(store.Exec(fmt::format("PRAGMA max_page_count={}", pages + 3)).ok());
+  absl::Status status;
+  for (int n = 1; status.ok() && n < 1000; ++n) status = Commit(store, writer, n);
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_THAT(std::string(Message(status)), HasSubstr("the disk is full"));
+  store.Rollback();
+  EXPECT_GE(WholeCommits(store), 50);
+}
+
+TEST_F(StoreTest, FullFileSystemSaysSo) {
+  fs::path disk = folder_ / "disk";
+  fs::create_directories(disk);
+  if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=2m") != 0) GTEST_SKIP() << "cannot mount a small file system";
+  absl::Status status;
+  {
+    auto store = Store::Create(disk / "run.xlaprof");
+    ASSERT_TRUE(store.ok()) << store.status();
+    EventWriter writer(*store);
+    for (int n = 0; status.ok() && n < 100'000; ++n) status = Commit(*store, writer, n);
+    store->Rollback();
+    EXPECT_GE(WholeCommits(*store), 50);
+  }
+  umount(disk.c_str());
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_THAT(std::string(Message(status)), HasSubstr("the disk is full"));
+}
+
+TEST_F(StoreTest, ForeignFilesAreRefused) {
+  EXPECT_TRUE(absl::IsNotFound(Store::Open(path_).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Store::Open(folder_).status()));
+  std::ofstream(path_) << std::string(5000, 'x');
+  EXPECT_TRUE(absl::IsInvalidArgument(Store::Open(path_).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(Store::Create(path_).status()));
+  fs::path other = folder_ / "other.db";
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(other.c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "CREATE TABLE t (x)", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(db);
+  absl::Status status = Store::Open(other).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(std::string(Message(status)), HasSubstr("no xlaprof store"));
+}
+
+TEST_F(StoreTest, NewerSchemaIsRefusedWithBothVersions) {
+  {
+    Store store = *Store::Create(path_);
+    ASSERT_TRUE(store.Exec(fmt::format("PRAGMA user_version={}", kSchemaVersion + 41)).ok());
+  }
+  absl::Status status = Store::Open(path_).status();
+  EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
+  EXPECT_THAT(std::string(Message(status)), HasSubstr(fmt::to_string(kSchemaVersion + 41)));
+  EXPECT_THAT(std::string(Message(status)), HasSubstr(fmt::format("knows {}", kSchemaVersion)));
+}
+
+TEST_F(StoreTest, OpenLeavesNoTrace) {
+  {
+    Store store = *Store::Create(path_);
+    EventWriter writer(store);
+    ASSERT_TRUE(Commit(store, writer, 0).ok());
+  }
+  auto listing = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_)) names.insert(entry.path().filename());
+    return names;
+  };
+  EXPECT_EQ(listing(), std::set<std::string>{"run.xlaprof"});  // a clean close leaves one file
+  const std::string before = ReadFile(path_);
+  const auto time = fs::last_write_time(path_);
+  {
+    Store store = *Store::Open(path_);
+    EXPECT_EQ(WholeCommits(store), 50);
+    ASSERT_TRUE(store.Restrict({.first_step = {}, .last_step = {}, .from_ns = 3, .to_ns = {}, .process_id = {}}).ok());
+    EXPECT_FALSE(store.SetMeta("a", "b").ok());
+    EXPECT_EQ(listing(), std::set<std::string>{"run.xlaprof"});
+  }
+  EXPECT_EQ(listing(), std::set<std::string>{"run.xlaprof"});
+  EXPECT_EQ(ReadFile(path_), before);
+  EXPECT_EQ(fs::last_write_time(path_), time);
+}
+
+// Story: stores are often read from a mounted artifact folder.
+TEST_F(StoreTest, OpensInAFolderThatCannotBeWritten) {
+  {
+    Store store = *Store::Create(path_);
+    EventWriter writer(store);
+    ASSERT_TRUE(Commit(store, writer, 0).ok());
+  }
+  fs::permissions(path_, fs::perms::all);
+  fs::permissions(folder_, fs::perms::all & ~fs::perms::owner_write & ~fs::perms::group_write & ~fs::perms::others_write);
+  pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && setuid(65534) != 0) _exit(2);  // root writes anywhere
+    auto store = Store::Open(path_);
+    _exit(store.ok() && WholeCommits(*store) == 50 ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  fs::permissions(folder_, fs::perms::owner_all);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+// Story: one row with a huge id made readers allocate 16 bytes for each id below it.
+TEST_F(StoreTest, HugeStringIdsCostNothing) {
+  Store store = *Store::CreateTemporary();
+  ASSERT_TRUE(store.Exec("INSERT INTO string VALUES (4294967295, 'far'), (3, 'near'), (99999999999, 'no id'), (-1, 'none')").ok());
+  EXPECT_EQ(store.Text(4294967295), "far");
+  EXPECT_EQ(store.Text(3), "near");
+  EXPECT_EQ(store.Text(4000000000), "");
+  EXPECT_EQ(store.Find("far"), 4294967295);
+  EXPECT_EQ(store.Find("no id"), 0u);
+  EXPECT_EQ(*store.Intern("near"), 3u);
+  EXPECT_EQ(*store.Intern("new"), 4u);
+  EXPECT_EQ(store.Text(4), "new");
+}
+
+}  // namespace
+}  // namespace xlaprof
