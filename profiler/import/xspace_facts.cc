@@ -193,12 +193,19 @@ absl::Status XFacts::JoinGraphs() {
       --c, --g;
     }
   }
+  // JAX names a module after its function, also where nothing inside the compile tells the module.
+  std::map<std::string, int> graphs_called, compiles_called;
+  auto module_of = [&](const Compile& compile) -> std::string {
+    if (compile.module != 0) return std::string(context_.store.Text(compile.module));
+    const XMark* call = compile.mark->role == XRole::kJaxCompile ? Around(*compile.mark, XRole::kCall) : nullptr;
+    return call == nullptr ? "" : fmt::format("jit_{}", JittedFunction(context_.store.Text(call->name)));
+  };
+  for (const Graph& graph : graphs_) ++graphs_called[graph.graph.name];
+  for (const Compile& compile : compiles_) ++compiles_called[module_of(compile)];
   for (Compile& compile : compiles_) {
-    if (compile.graph_id != 0 || compile.module == 0) continue;
-    std::string_view module = context_.store.Text(compile.module);
-    auto same_graphs = std::count_if(graphs_.begin(), graphs_.end(), [&](const Graph& g) { return g.graph.name == module; });
-    auto same_compiles = std::count_if(compiles_.begin(), compiles_.end(), [&](const Compile& c) { return c.module == compile.module; });
-    if (same_graphs != 1 || same_compiles != 1) continue;
+    std::string module = module_of(compile);
+    if (compile.graph_id != 0 || module.empty() || compiles_called[module] != 1) continue;
+    if (auto found = graphs_called.find(module); found == graphs_called.end() || found->second != 1) continue;
     for (Graph& graph : graphs_) {
       if (graph.graph.name == module) compile.graph_id = graph.graph.graph_id, compile.program_id = graph.program_id;
     }

@@ -97,7 +97,6 @@ constexpr Known kKnown[] = {
     {"::RunHloPasses", C::kHost, R::kModule, true},
     {"::ExecuteHelper", C::kExecute, R::kDispatch, true},
     {"::ExecuteHelperOnSingleDevice", C::kExecute, R::kDispatch, true},
-    {"ThunkExecutor::Execute", C::kHost, R::kNone},  // the CPU client's device work, not the asking for it
     {"::Execute", C::kExecute, R::kNone, true},
     {"::ExecuteSharded", C::kExecute, R::kNone, true},
     {"::ExecutePrepare", C::kExecute, R::kNone, true},
@@ -178,6 +177,9 @@ XName ClassifyHostName(std::string_view name) {
     if (found == Table().end() || !found->second->any_class) return {C::kHost, R::kNone, true};
     // Compilers nest (JitCompiler::Compile inside CpuCompiler inside the client); a client's is the one that was asked for.
     if (found->second->role == R::kXlaCompile && !name.substr(0, colons).ends_with("Client")) return {C::kHost, R::kNone, true};
+    // Thread pools and transposes execute things too; executions of programs are an executable's or the TPU driver's.
+    bool executes = found->second->category == C::kExecute;
+    if (executes && !name.substr(0, colons).ends_with("Executable") && !name.starts_with("tpu::System")) return {C::kHost, R::kNone, true};
     return Of(*found->second);
   }
   if (name.starts_with("Iterator::") || name.find("IteratorGetNext") != std::string_view::npos) return {C::kInput, R::kNone, true};

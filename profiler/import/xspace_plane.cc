@@ -84,7 +84,7 @@ bool OnlyFromRuntime(std::string_view key) {
 // What an event is called: its instruction's name when its name is a whole HLO text.
 std::string_view ShownName(std::string_view name, std::string_view display_name) {
   if (name.empty()) return display_name;
-  if (std::string_view instruction = ShortHloName(name); !instruction.empty()) return display_name.empty() ? instruction : display_name;
+  if (std::string_view instruction = ShortHloName(name); !instruction.empty()) return instruction;
   // name#key=value,...#: a TraceMe that its tracer did not take apart.
   if (size_t hash = name.find('#'); hash != std::string_view::npos && hash > 0 && name.ends_with('#')) return name.substr(0, hash);
   return name;
@@ -133,7 +133,8 @@ XPlane::Key XPlane::KeyOf(std::string_view name) {
       {"_pt", Key::kProducerType}, {"_p", Key::kProducerId},   {"_ct", Key::kConsumerType}, {"_c", Key::kConsumerId},
       {"_r", Key::kRoot},          {"step_num", Key::kStepNumber}, {"graph_hash", Key::kGraphHash}, {"name", Key::kModuleName},
       {"module", Key::kModuleName}, {"size", Key::kSize},      {"bytes_transferred", Key::kSize}, {"run_id", Key::kRunId},
-      {"device_ordinal", Key::kDeviceOrdinal}, {"hlo_op", Key::kHloOp}, {"program_id", Key::kProgramId}, {"counter_value", Key::kCounterValue}};
+      {"device_ordinal", Key::kDeviceOrdinal}, {"hlo_op", Key::kHloOp}, {"program_id", Key::kProgramId}, {"counter_value", Key::kCounterValue},
+      {"device_offset_ps", Key::kDeviceOffset}, {"device_duration_ps", Key::kDeviceDuration}};
   auto found = keys->find(name);
   return found == keys->end() ? Key::kOther : found->second;
 }
@@ -349,7 +350,10 @@ absl::Status XPlane::GiveNameArguments(EventName& event, int64_t track_id) {
 void XPlane::Survey() {
   Reader in(bytes_);
   size_t number = 0;
-  for (EventName& event : events_) event.what = ClassifyHostName(event.name);
+  for (EventName& event : events_) {
+    event.what = ClassifyHostName(event.name);
+    event.stage = IsCompilerStage(event.name);
+  }
 
   while (in.Next()) {
     if (in.Is(3, wire::kBytes)) SurveyLine(in.bytes(), number++);
@@ -377,14 +381,19 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
   Reader in(bytes);
   while (in.Next()) {
     if (!in.Is(4, wire::kBytes)) continue;
+    // Python's calls are most of a capture that has them, and tell nothing more: the id, which comes first, is enough.
+    Reader id(in.bytes());
+    if (id.Next() && id.Is(1, wire::kVarint)) {
+      uint32_t index = event_ids_.Find(id.int64());
+      if (index != UINT32_MAX && events_[index].what.category == XCategory::kPython) {
+        front = true;
+        continue;
+      }
+    }
     wire::Decode(in.bytes(), &event);
     uint32_t index = event_ids_.Find(event.metadata_id);
     if (index == UINT32_MAX) continue;
     EventName& name = events_[index];
-    if (name.what.category == XCategory::kPython) {
-      front = true;
-      continue;
-    }
     bool enclosed = event.offset_ps < runtime_until_ps;
     if (name.what.known) {
       XRole role = name.what.role;
@@ -394,7 +403,7 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
         runtime_until_ps = std::max(runtime_until_ps, end_ps);
       }
       if (enclosed) continue;
-      if (IsCompilerStage(name.name)) {
+      if (name.stage) {
         if (first_stage == SIZE_MAX) first_stage = outside.size();
         last_stage = outside.size();
         outside.push_back(nullptr);
@@ -404,10 +413,11 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
       continue;
     }
     bool from_runtime = false, root = false;
-    while (event.has_stats && event.stats.Next()) {
-      if (!event.stats.Is(4, wire::kBytes)) continue;
+    Reader stats(event.stats);
+    while (stats.Next()) {
+      if (!stats.Is(4, wire::kBytes)) continue;
       wire::Stat stat;
-      wire::Decode(event.stats.bytes(), &stat);
+      wire::Decode(stats.bytes(), &stat);
       StatName* key = StatOf(stat.metadata_id);
       if (key == nullptr) continue;
       from_runtime |= OnlyFromRuntime(key->name);
@@ -565,6 +575,9 @@ void XPlane::Note(StatName& name, const wire::Stat& stat, Said* said) {
       said->has_counter = true;
       said->counter = stat.kind == wire::Stat::kDouble ? stat.real() : stat.kind == wire::Stat::kInt ? double(stat.int64()) : double(stat.number);
       break;
+    case Key::kDeviceOffset:
+    case Key::kDeviceDuration:
+      break;
     case Key::kGraphHash:
     case Key::kModuleName:
       break;  // texts: looked at where they are interned
@@ -603,15 +616,18 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
 
   Said said;
   arguments_.clear();
-  while (in.has_stats && in.stats.Next()) {
-    if (!in.stats.Is(4, wire::kBytes)) continue;
+  Reader stats(in.stats);
+  while (stats.Next()) {
+    if (!stats.Is(4, wire::kBytes)) continue;
     wire::Stat stat;
-    wire::Decode(in.stats.bytes(), &stat);
+    wire::Decode(stats.bytes(), &stat);
     StatName* key = StatOf(stat.metadata_id);
     if (key == nullptr) [[unlikely]] continue;
     Note(*key, stat, &said);
-    // The number of a flow is kept as the event's flow, not stored again.
-    if (key->key != Key::kProducerId && key->key != Key::kConsumerId) arguments_.emplace_back(key, stat);
+    // The number of a flow is kept as the event's flow, and what only repeats the event's own time as that.
+    bool repeats = key->key == Key::kProducerId || key->key == Key::kConsumerId ||
+                   (key->key == Key::kDeviceOffset && stat.int64() == in.offset_ps) || (key->key == Key::kDeviceDuration && stat.int64() == in.duration_ps);
+    if (!repeats) arguments_.emplace_back(key, stat);
   }
   EventWriter& events = file_.context.events;
   if (in.aggregated) {

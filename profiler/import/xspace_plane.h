@@ -70,7 +70,7 @@ class XPlane {
  private:
   enum class Key : uint8_t {
     kOther, kProducerType, kProducerId, kConsumerType, kConsumerId, kRoot, kStepNumber, kGraphHash, kModuleName, kSize,
-    kRunId, kDeviceOrdinal, kHloOp, kProgramId, kCounterValue,
+    kRunId, kDeviceOrdinal, kHloOp, kProgramId, kCounterValue, kDeviceOffset, kDeviceDuration,
   };
   struct StatName {
     std::string_view name;
@@ -83,6 +83,7 @@ class XPlane {
     std::string_view name, display_name;
     XName what;
     bool resolved = false;
+    bool stage = false;          // of a compilation
     bool user = false;           // a user's annotation (Survey)
     bool seen_as_user = false, seen_as_runtime = false;
     StringId id = 0;             // interned, as events carry it

@@ -24,7 +24,6 @@ bool Decode(std::string_view message, Stat* stat) {
 bool Decode(std::string_view message, Event* event) {
   Reader in(message);
   *event = {};
-  Reader before = in;
   while (in.Next()) {
     switch (in.number() << 3 | in.type()) {
       case 1 << 3 | kVarint: event->metadata_id = in.int64(); break;
@@ -32,11 +31,10 @@ bool Decode(std::string_view message, Event* event) {
       case 3 << 3 | kVarint: event->duration_ps = in.int64(); break;
       case 5 << 3 | kVarint: event->occurrences = in.int64(), event->aggregated = true; break;
       case 4 << 3 | kBytes:
-        if (!event->has_stats) event->has_stats = true, event->stats = before;
+        if (!event->has_stats) event->has_stats = true, event->stats = message.substr(size_t(in.position() - message.data()));
         break;
       default: break;
     }
-    before = in;
   }
   return !in.bad() && !in.cut();
 }

@@ -22,7 +22,7 @@ class Reader {
       : p_(reinterpret_cast<const uint8_t*>(bytes.data())), end_(p_ + bytes.size()), field_(p_) {}
 
   // Moves to the next field; false at the end and on the first that cannot be read.
-  bool Next() {
+  [[gnu::always_inline]] bool Next() {
     if (p_ == end_) [[unlikely]] return false;
     field_ = p_;
     uint64_t tag;
@@ -71,7 +71,14 @@ class Reader {
   const char* position() const { return reinterpret_cast<const char*>(field_); }  // where the field begins
 
  private:
-  bool Varint(uint64_t* out) {
+  [[gnu::always_inline]] bool Varint(uint64_t* out) {
+    if (p_ != end_ && *p_ < 0x80) [[likely]] {
+      *out = *p_++;
+      return true;
+    }
+    return LongVarint(out);
+  }
+  bool LongVarint(uint64_t* out) {
     uint64_t value = 0;
     for (int shift = 0; shift < 70; shift += 7) {
       if (p_ == end_) [[unlikely]] return Cut();
@@ -132,7 +139,7 @@ struct Event {
   int64_t occurrences = 0;
   bool aggregated = false;  // num_occurrences was given: it has no time of its own
   bool has_stats = false;
-  Reader stats;  // stands before the first stat; meaningful with has_stats
+  std::string_view stats;  // from the first stat on, for a Reader; other fields may stand between
 };
 bool Decode(std::string_view message, Event* event);
 
