@@ -1,1 +1,174 @@
-// placeholder
+#include "cli/query_command.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "cli/query_output.h"
+#include "profiler/import/import.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+namespace {
+
+struct QueryOptions {
+  std::string path, sql, format = "table", run, as_format;
+};
+
+// What the statement being prepared asked for, as SQLite's authorizer saw it.
+struct Wishes {
+  bool writes_temp = false;
+  bool refused = false;
+};
+
+// Lets statements read, and write what is temporary. `where` is the database that an action is about.
+int Authorize(void* context, int action, const char* first, const char* /*second*/, const char* where,
+              const char* /*trigger*/) {
+  auto& wishes = *static_cast<Wishes*>(context);
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_FUNCTION:
+    case SQLITE_RECURSIVE:
+    case SQLITE_PRAGMA:
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+    case SQLITE_ANALYZE:
+      return SQLITE_OK;
+    case SQLITE_CREATE_TEMP_INDEX:
+    case SQLITE_CREATE_TEMP_TABLE:
+    case SQLITE_CREATE_TEMP_TRIGGER:
+    case SQLITE_CREATE_TEMP_VIEW:
+    case SQLITE_DROP_TEMP_INDEX:
+    case SQLITE_DROP_TEMP_TABLE:
+    case SQLITE_DROP_TEMP_TRIGGER:
+    case SQLITE_DROP_TEMP_VIEW:
+      wishes.writes_temp = true;
+      return SQLITE_OK;
+    case SQLITE_ALTER_TABLE:  // names its database first
+      if (first != nullptr && std::strcmp(first, "temp") == 0) {
+        wishes.writes_temp = true;
+        return SQLITE_OK;
+      }
+      break;
+    default:
+      if (where != nullptr && std::strcmp(where, "temp") == 0) {
+        wishes.writes_temp = true;
+        return SQLITE_OK;
+      }
+  }
+  wishes.refused = true;
+  return SQLITE_DENY;
+}
+
+// The line of `sql` that holds byte `offset`, and a caret under that byte.
+std::string PointAt(std::string_view sql, size_t offset) {
+  offset = std::min(offset, sql.size());
+  size_t begin = offset == 0 ? 0 : sql.rfind('\n', offset - 1);
+  begin = begin == std::string_view::npos ? 0 : sql[begin] == '\n' ? begin + 1 : begin;
+  size_t end = std::min(sql.find('\n', offset), sql.size());
+  std::string line(sql.substr(begin, end - begin));
+  std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+  auto before = sql.substr(begin, offset - begin);
+  auto column = std::count_if(before.begin(), before.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; });
+  return fmt::format("\n  {}\n  {:>{}}", line, '^', column + 1);
+}
+
+absl::Status SqlError(sqlite3* db, std::string_view sql, const char* statement) {
+  std::string message = sqlite3_errmsg(db);
+  int offset = sqlite3_error_offset(db);
+  std::string where = offset < 0 ? "" : PointAt(sql, size_t(statement - sql.data()) + size_t(offset));
+  std::string hint;
+  if (message.starts_with("no such table")) {
+    hint = "\nTables: event, arg, flow, counter_sample, and those of SELECT name FROM sqlite_schema";
+  }
+  return Invalid("{}{}{}", message, where, hint);
+}
+
+absl::Status Refusal(std::string_view sql, const char* statement) {
+  size_t offset = size_t(statement - sql.data());
+  while (offset < sql.size() && std::strchr(" \t\r\n", sql[offset]) != nullptr) ++offset;
+  return Invalid("query only reads: tables can be written only where they are TEMP{}", PointAt(sql, offset));
+}
+
+absl::Status RunStatements(const Store& store, const std::string& sql, QueryOutput& output) {
+  Wishes wishes;
+  sqlite3* db = store.db();
+  sqlite3_set_authorizer(db, Authorize, &wishes);
+  struct Unset {
+    sqlite3* db;
+    ~Unset() { sqlite3_set_authorizer(db, nullptr, nullptr); }
+  } unset{db};
+  const char* next = sql.c_str();
+  while (*next != '\0') {
+    wishes = {};
+    const char* statement = next;
+    sqlite3_stmt* raw = nullptr;
+    if (sqlite3_prepare_v2(db, statement, -1, &raw, &next) != SQLITE_OK) {
+      return wishes.refused ? Refusal(sql, statement) : SqlError(db, sql, statement);
+    }
+    if (raw == nullptr) continue;  // a comment, or blank
+    Statement prepared(raw);
+    if (!sqlite3_stmt_readonly(raw) && !wishes.writes_temp) return Refusal(sql, statement);
+    bool prints = sqlite3_column_count(raw) > 0;
+    if (prints) output.Begin(raw);
+    int rc;
+    while ((rc = sqlite3_step(raw)) == SQLITE_ROW) output.Row(raw);
+    if (prints) output.End();
+    if (rc != SQLITE_DONE) return wishes.refused ? Refusal(sql, statement) : SqlError(db, sql, statement);
+  }
+  return absl::OkStatus();
+}
+
+bool IsSqliteFile(const std::string& path) {
+  static constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  char head[16] = {};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head, sizeof head) && std::string_view(head, sizeof head) == kMagic;
+}
+
+absl::StatusOr<Store> OpenOrImport(const QueryOptions& options) {
+  if (IsSqliteFile(options.path)) return Store::Open(options.path);
+  XP_TRY(Store store, Store::CreateTemporary());
+  ImportOptions import;
+  import.inputs = {options.path};
+  import.run = options.run;
+  import.as_format = options.as_format;
+  XP_TRY(Import(import, store));
+  return store;
+}
+
+absl::Status Query(const QueryOptions& options) {
+  XP_TRY(Store store, OpenOrImport(options));
+  auto output = QueryOutput::Make(options.format, stdout);
+  absl::Status status = RunStatements(store, options.sql, *output);
+  if (std::fflush(stdout) != 0 && status.ok()) return IoError("cannot write the result: {}", std::strerror(errno));
+  return status;
+}
+
+}  // namespace
+
+void AddQueryCommand(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<QueryOptions>();
+  CLI::App* command = app.add_subcommand("query", "Read a store or any capture with SQL");
+  command->add_option("PATH", options->path, "A store, a capture file, or a directory of them")->required();
+  command->add_option("SQL", options->sql, "One or more statements that read; temporary tables may be made")->required();
+  command->add_option("--format", options->format, "table, csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->capture_default_str();
+  command->add_option("--run", options->run, "Run to take when a directory holds several; default: the newest");
+  command->add_option("--as", options->as_format, "Importer to use, whatever the bytes say");
+  command->footer("Example: xlaprof query run.xlaprof \"SELECT name, count(*), sum(dur_ns) FROM event GROUP BY name\"");
+  command->callback([options, &exit_status] {
+    absl::Status status = Query(*options);
+    exit_status = status.ok() ? 0 : 2;
+    if (!status.ok()) std::fprintf(stderr, "xlaprof query: %s\n", std::string(Message(status)).c_str());
+  });
+}
+
+}  // namespace xlaprof
