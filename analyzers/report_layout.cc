@@ -121,6 +121,12 @@ std::string Ellipsize(std::string_view text, int width) {
   return fmt::format("{}{}{}", text.substr(0, FitHead(text, head)), kEllipsis, text.substr(FitTail(text, width - 1 - head)));
 }
 
+std::string CutEnd(std::string_view text, int width) {
+  if (DisplayWidth(text) <= width) return std::string(text);
+  if (width < 1) return "";
+  return std::string(text.substr(0, FitHead(text, width - 1))).append(kEllipsis);
+}
+
 std::pair<std::string, std::string> EllipsizePair(std::string_view before, std::string_view after, int width) {
   if (DisplayWidth(before) <= width && DisplayWidth(after) <= width) return {std::string(before), std::string(after)};
   size_t same = size_t(std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first - before.begin());

@@ -19,6 +19,9 @@ int DisplayWidth(std::string_view text);
 // At most `width` columns, with an ellipsis in the middle: names differ at both ends.
 std::string Ellipsize(std::string_view text, int width);
 
+// At most `width` columns, with an ellipsis at the end: sentences say the most at their start.
+std::string CutEnd(std::string_view text, int width);
+
 // Two texts cut to `width` columns such that the first place where they differ is seen in both.
 std::pair<std::string, std::string> EllipsizePair(std::string_view before, std::string_view after, int width);
 

@@ -72,7 +72,7 @@ class TextReport {
     };
     time("first step", s.time_to_first_step_ns, "from the capture's start to the end of the first step");
     time("warm-up", s.warm_up_step_p50_ns,
-         fmt::format("median of the {} that compile first", Plural(s.warm_up_steps.value_or(0), "step", "steps")));
+         s.warm_up_steps == 1 ? "the first step, which compiles" : fmt::format("median of the first {} steps, which compile", s.warm_up_steps.value_or(0)));
     time("steady step", s.step_p50_ns, s.step_p99_ns ? fmt::format("median; 99 % take at most {}", DurationText(*s.step_p99_ns)) : "median");
     std::vector<StepShare> shares = StepShares(s);
     if (!shares.empty()) Shares(shares);
@@ -137,7 +137,7 @@ class TextReport {
       if (!place.empty() && title.find(place) != std::string::npos) place.clear();
       if (!place.empty()) place = "  " + Ellipsize(place, width_ / 3);
       constexpr int kKind = 20;  // columns of the longest kind, and a space
-      Line("  " + PadRight(finding->kind, kKind) + Ellipsize(title, width_ - 2 - kKind - DisplayWidth(place)) + place);
+      Line("  " + PadRight(finding->kind, kKind) + CutEnd(title, width_ - 2 - kKind - DisplayWidth(place)) + place);
     }
   }
 

@@ -108,21 +108,21 @@ std::vector<StepShare> StepShares(const Summary& summary) {
   std::vector<StepShare> shares;
   // Totals are those of the window or, where no source has a clock, of the metrics over all steps.
   std::optional<int64_t> steps = summary.wall_ns ? summary.timed_steps : summary.steps;
-  auto add = [&](const char* name, const std::optional<int64_t>& total_ns, std::optional<int64_t> of_ns) {
+  auto add = [&](const char* name, const std::optional<int64_t>& total_ns) {
     if (!total_ns) return;
     StepShare share{.name = name, .total_ns = *total_ns};
     if (steps.value_or(0) > 0) share.per_step_ns = *total_ns / *steps;
-    if (of_ns.value_or(0) > 0) share.part = double(*total_ns) / double(*of_ns);
+    if (summary.wall_ns.value_or(0) > 0) share.part = double(*total_ns) / double(*summary.wall_ns);
     shares.push_back(share);
   };
-  add("tracing", summary.tracing_ns, summary.wall_ns);
-  add("compile", summary.compile_ns, summary.wall_ns);
-  add("execute", summary.execute_ns, summary.wall_ns);
-  add("transfer", summary.transfer_ns, summary.wall_ns);
-  add("input", summary.input_ns, summary.wall_ns);
-  std::optional<int64_t> span_ns;
-  if (summary.device_busy_ns && summary.device_idle_ns) span_ns = *summary.device_busy_ns + *summary.device_idle_ns;
-  add("device idle", summary.device_idle_ns, span_ns);
+  add("tracing", summary.tracing_ns);
+  add("compile", summary.compile_ns);
+  add("execute", summary.execute_ns);
+  add("transfer", summary.transfer_ns);
+  add("input", summary.input_ns);
+  std::optional<int64_t> idle_ns = summary.device_idle_ns;
+  if (idle_ns && summary.devices.size() > 1) *idle_ns /= int64_t(summary.devices.size());
+  add(summary.devices.size() > 1 ? "mean idle" : "device idle", idle_ns);
   return shares;
 }
 
@@ -155,6 +155,7 @@ std::string PlaceText(const Finding& finding, bool full_path) {
 
 std::string ReasonText(const Finding& finding) {
   const Reason& reason = *finding.reason;
+  if (!reason.state && reason.text.value_or("").empty() && !reason.before && !reason.after) return "";  // the title says it
   std::string out = reason.type;
   if (reason.state) {
     out += fmt::format(", {}", *reason.state);

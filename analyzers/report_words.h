@@ -31,8 +31,9 @@ struct StepShare {
   const char* name;
   int64_t total_ns;
   std::optional<int64_t> per_step_ns;
-  std::optional<double> part;  // of the wall or, for a device, of its span
+  std::optional<double> part;  // of the wall
 };
+// Device idle is the mean of the devices.
 std::vector<StepShare> StepShares(const Summary& summary);
 std::string SharesOf(const Summary& summary);  // what the parts are of: "of 1.24 s with 5 timed steps"
 

@@ -28,6 +28,12 @@ int Main(int argc, char** argv) {
   app.footer(Registered);
   AddReportCommand(app, exit_status);
   AddImportCommand(app, exit_status);
+  // CLI11 would say that a subcommand is required, not that this is none.
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) {
+    std::string known;
+    for (const CLI::App* command : app.get_subcommands({})) known += fmt::format("{}{}", known.empty() ? "" : ", ", command->get_name());
+    return Fail(Invalid("{}: no such command. There are: {}. --help tells more", argv[1], known));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -41,6 +41,7 @@ TEST_F(ImportCommand, LeavesOneFileAndNothingInTheCapture) {
   ASSERT_EQ(Run("import cap -o out/run.xlaprof").status, 2);  // no such directory
   std::filesystem::create_directory(folder_ / "out");
   ASSERT_EQ(Run("import cap -o out/run.xlaprof").status, 0);
+  ASSERT_EQ(Run("report out/run.xlaprof").status, 0);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "out"), {}), 1);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "cap"), {}), 1);
 }
