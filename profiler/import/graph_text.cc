@@ -1,6 +1,8 @@
 #include "profiler/import/graph_text.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "profiler/import/log_line.h"
 
@@ -21,6 +23,13 @@ uint64_t Mix(uint64_t hash, std::string_view text) {
   return (hash ^ 0x1ff) * kPrime;
 }
 
+constexpr uint64_t kSeed = 0xcbf29ce484222325;
+
+uint64_t Combine(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15;
+  return hash ^ hash >> 29;
+}
+
 constexpr std::array<int8_t, 256> kNesting = [] {
   std::array<int8_t, 256> nesting{};
   for (char c : std::string_view("([{")) nesting[static_cast<unsigned char>(c)] = 1;
@@ -36,11 +45,31 @@ void GraphText::Odd(const char* code, int64_t offset, int64_t line) {
 }
 
 uint64_t ContentHash(const GraphText& graph) {
-  uint64_t hash = Mix(0xcbf29ce484222325, graph.printed_as);
+  std::vector<uint64_t> hashes;  // of each node with all that it reads
+  hashes.reserve(graph.nodes.size());
+  uint64_t called = 0;
+  std::vector<std::pair<int64_t, uint64_t>> results;
   for (const GraphNodeRow& node : graph.nodes) {
-    hash = Mix(Mix(Mix(hash, node.op), node.shape), node.operands);
+    uint64_t hash = Mix(Mix(kSeed, node.op), node.shape);
     hash = Mix(hash, node.attributes ? std::string_view(*node.attributes) : "");
-    hash = (hash ^ uint64_t(node.root.value_or(-1))) * 0x9e3779b97f4a7c15;
+    for (size_t i = 0; i < node.operands.size();) {
+      size_t idx = 0, output = 0;
+      for (; i < node.operands.size() && node.operands[i] >= '0'; ++i) idx = idx * 10 + size_t(node.operands[i] - '0');
+      if (i < node.operands.size() && node.operands[i] == '.') {
+        for (++i; i < node.operands.size() && node.operands[i] >= '0'; ++i) output = output * 10 + size_t(node.operands[i] - '0');
+      }
+      ++i;  // the comma
+      hash = Combine(Combine(hash, idx < hashes.size() ? hashes[idx] : 0), output);
+    }
+    hashes.push_back(hash);
+    if (node.computation) called = Combine(called, hash);
+    if (node.root) results.emplace_back(*node.root, hash);
+  }
+  std::sort(results.begin(), results.end());
+  uint64_t hash = Combine(Mix(kSeed, graph.printed_as), called);
+  for (const auto& [root, result] : results) hash = Combine(Combine(hash, uint64_t(root)), result);
+  if (results.empty()) {
+    for (uint64_t node : hashes) hash = Combine(hash, node);
   }
   return hash;
 }

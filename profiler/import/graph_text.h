@@ -29,8 +29,9 @@ struct GraphText {
   void Odd(const char* code, int64_t offset, int64_t line);
 };
 
-// A number that is equal for graphs with the same nodes: op, shape, operands, attributes, roots. Names, scopes and
-// locations do not count.
+// A number that is equal for graphs that compute the same results: op, shape and attributes of each node, followed from
+// the results back to the inputs. Names, scopes, locations, the order of printing and whether a value is printed once or
+// computed twice do not count, as they do not in torch_xla's own hash.
 uint64_t ContentHash(const GraphText& graph);
 
 // Which nodes have been printed, by name.

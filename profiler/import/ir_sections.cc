@@ -55,15 +55,14 @@ std::string_view TagAtEnd(std::string_view line, size_t* begin) {
 // Where, in the graph of a torn section, the next section's header begins; its size when there is none.
 size_t NextHeader(std::string_view text) {
   for (size_t info = 0; (info = Find(text, "TensorsGraphInfo:", info)) != kNone; ++info) {
-    // The tag is one or two lines above.
+    // The tag is one or two lines above, behind what was left of the torn line.
     size_t end = info;
     for (int up = 0; up < 2 && end > 0 && text[end - 1] == '\n'; ++up) {
-      size_t begin = text.rfind('\n', end - 2);
-      begin = end < 2 || begin == kNone ? 0 : begin + 1;
+      size_t newline = end < 2 ? kNone : text.rfind('\n', end - 2), begin = newline == kNone ? 0 : newline + 1;
+      std::string_view line = text.substr(begin, end - 1 - begin);
+      if (line.ends_with('\r')) line.remove_suffix(1);
       size_t bracket = 0;
-      if (!TagAtEnd(Trim(text.substr(begin, end - begin)), &bracket).empty()) {
-        return begin + text.substr(begin, end - begin).rfind('[');
-      }
+      if (!TagAtEnd(line, &bracket).empty()) return begin + bracket;
       end = begin;
     }
   }
