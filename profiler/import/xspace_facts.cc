@@ -102,6 +102,7 @@ void XFacts::FindParents() {
       if (main_track_id_ == 0 || (mark.role == XRole::kStep && !has_steps)) main_track_id_ = mark.track_id;
       has_steps |= mark.role == XRole::kStep;
     }
+    has_calls_ |= mark.role == XRole::kCall;
     if (mark.role == XRole::kStepMark) {
       if (const XMark* step = Around(mark, XRole::kStep)) last_step_mark_[int32_t(step - marks_.data())] = i;
     }
@@ -288,52 +289,73 @@ std::vector<XFacts::Run> XFacts::Runs() {
   return runs;
 }
 
+// When and where the host asked for an execution.
+void XFacts::Place(int64_t host_ts_ns, int64_t track_id, Row* row) const {
+  row->ts_ns = host_ts_ns;
+  row->kind = 1;
+  if (const Step* step = StepAt(host_ts_ns)) row->execution.step_id = step->id;
+  if (std::string scope = ScopeAt(host_ts_ns, track_id); !scope.empty()) row->execution.scope = std::move(scope);
+  if (track_id != 0) row->execution.track_id = track_id;
+}
+
+// A program on a device that no sync of torch_xla asked for. `enqueue` may be null.
+void XFacts::AddModuleRow(const XModule& module, const XMark* enqueue, std::vector<Row>& rows) const {
+  Row row{.offset = module.offset};
+  Place(enqueue != nullptr ? enqueue->ts_ns : module.ts_ns, enqueue != nullptr ? enqueue->track_id : 0, &row);
+  ExecutionRow& out = row.execution;
+  out.ts_ns = module.ts_ns;
+  out.dur_ns = module.end_ns - module.ts_ns;
+  if (enqueue != nullptr) out.enqueue_ts_ns = enqueue->ts_ns;
+  out.device = std::string(context_.store.Text(module.device));
+  if (int64_t graph = GraphOfProgram(module.program_id); graph != 0) out.graph_id = graph;
+  if (has_calls_) out.cause = "call";
+  rows.push_back(std::move(row));
+}
+
+// One row an execution on a device. Three ways to tell what the host asked for:
+//   - torch_xla: each sync that schedules something; it meets the device's programs first in, first out, on each device;
+//   - a run_id that the host's enqueue and the device's program share (TPU);
+//   - JAX on CPU: the client's dispatches, first in, first out.
 void XFacts::FindExecutions(std::vector<Row>& rows) {
-  auto text = [&](StringId id) { return std::string(context_.store.Text(id)); };
-  auto set = [&](Row& row, int64_t host_ts_ns, int64_t track_id) {
-    row.ts_ns = host_ts_ns;
-    row.kind = 1;
-    if (const Step* step = StepAt(host_ts_ns)) row.execution.step_id = step->id;
-    if (std::string scope = ScopeAt(host_ts_ns, track_id); !scope.empty()) row.execution.scope = std::move(scope);
-    if (track_id != 0) row.execution.track_id = track_id;
-  };
-
-  // Devices with an XLA Modules line say themselves what they ran; run_id leads to the host's enqueue. Host and device
-  // agree in the low 28 bits of it.
-  constexpr int64_t kRunBits = (1 << 28) - 1;
-  std::map<std::pair<int64_t, int64_t>, const XMark*> enqueues;
-  for (const XMark& mark : marks_) {
-    if (mark.role == XRole::kEnqueue && mark.number >= 0) enqueues.emplace(std::pair(mark.number & kRunBits, mark.device), &mark);
-  }
-  std::stable_sort(modules_.begin(), modules_.end(), [](const XModule& a, const XModule& b) { return a.ts_ns < b.ts_ns; });
-  for (const XModule& module : modules_) {
-    Row row{.offset = module.offset};
-    ExecutionRow& out = row.execution;
-    const XMark* enqueue = nullptr;
-    if (module.run_id >= 0) {
-      auto found = enqueues.find({module.run_id & kRunBits, module.device_ordinal});
-      if (found != enqueues.end()) enqueue = found->second;
-    }
-    set(row, enqueue != nullptr ? enqueue->ts_ns : module.ts_ns, enqueue != nullptr ? enqueue->track_id : 0);
-    out.ts_ns = module.ts_ns;
-    out.dur_ns = module.end_ns - module.ts_ns;
-    if (enqueue != nullptr) out.enqueue_ts_ns = enqueue->ts_ns;
-    out.device = text(module.device);
-    if (int64_t graph = GraphOfProgram(module.program_id); graph != 0) out.graph_id = graph;
-    rows.push_back(std::move(row));
-  }
-
-  // Elsewhere what the host asked for meets what the device did, first in first out.
-  std::vector<Run> runs = Runs();
-  std::vector<const XMark*> asked;  // torch_xla's syncs that scheduled something
-  std::vector<const XMark*> workers, dispatches;
+  std::vector<const XMark*> asked, workers;
   for (const XMark& mark : marks_) {
     if (mark.role == XRole::kSchedule) asked.push_back(&mark);
     if (mark.role == XRole::kExecute) workers.push_back(&mark);
-    if (mark.role == XRole::kDispatch) dispatches.push_back(&mark);
   }
   bool lazy = !asked.empty();
-  if (!lazy) asked = modules_.empty() ? dispatches : std::vector<const XMark*>();
+  // What devices ran. torch_xla's own programs are called so; others on the device (a reshape, a reduction) were not synced.
+  constexpr std::string_view kLazyModule = "SyncTensorsGraph";
+  std::stable_sort(modules_.begin(), modules_.end(), [](const XModule& a, const XModule& b) { return a.ts_ns < b.ts_ns; });
+  bool named = std::any_of(modules_.begin(), modules_.end(), [&](const XModule& module) { return module.name.starts_with(kLazyModule); });
+  std::vector<Run> runs = Runs();
+  std::vector<const XModule*> alone;
+  for (const XModule& module : modules_) {
+    if (lazy && (!named || module.name.starts_with(kLazyModule))) {
+      runs.push_back({module.ts_ns, module.end_ns, Program(module.program_id, module.device), &module});
+    } else {
+      alone.push_back(&module);
+    }
+  }
+  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.ts_ns < b.ts_ns; });
+
+  if (!alone.empty()) {
+    // Host and device agree in the low 28 bits of the run_id.
+    constexpr int64_t kRunBits = (1 << 28) - 1;
+    std::map<std::pair<int64_t, int64_t>, const XMark*> enqueues;
+    for (const XMark& mark : marks_) {
+      if (mark.role == XRole::kEnqueue && mark.number >= 0) enqueues.emplace(std::pair(mark.number & kRunBits, mark.device), &mark);
+    }
+    for (const XModule* module : alone) {
+      auto found = module->run_id < 0 ? enqueues.end() : enqueues.find({module->run_id & kRunBits, module->device_ordinal});
+      AddModuleRow(*module, found == enqueues.end() ? nullptr : found->second, rows);
+    }
+  }
+  if (!lazy && alone.empty()) {
+    for (const XMark& mark : marks_) {
+      if (mark.role == XRole::kDispatch) asked.push_back(&mark);
+    }
+  }
+
   // Blocked: reads of values on the asking thread before it asks again. They wait for what it asked for last.
   absl::flat_hash_map<const XMark*, int64_t> waited;
   absl::flat_hash_map<int64_t, const XMark*> last_asked;
@@ -342,20 +364,20 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     if (mark.role != XRole::kFromDevice && mark.role != XRole::kFetch) continue;
     if (auto found = last_asked.find(mark.track_id); found != last_asked.end()) waited[found->second] += mark.end_ns - mark.ts_ns;
   }
+  // Runs by device: each device takes its programs in order.
+  std::map<StringId, std::vector<size_t>> of_device;
+  for (size_t r = 0; r < runs.size(); ++r) of_device[programs_[runs[r].program].device].push_back(r);
+  std::map<StringId, size_t> first_free;
   std::vector<bool> used(runs.size(), false);
-  size_t worker = 0, first_free = 0;
-  for (size_t i = 0; i < asked.size(); ++i) {
-    const XMark& mark = *asked[i];
-    Row row{.offset = mark.offset};
-    ExecutionRow& out = row.execution;
-    set(row, mark.ts_ns, mark.track_id);
-    out.enqueue_ts_ns = mark.ts_ns;
-    out.cause = "call";
+  size_t worker = 0;
+  for (const XMark* asking : asked) {
+    const XMark& mark = *asking;
+    std::string cause = "call";
     int64_t program_id = -1;  // known where this very sync compiled
     const Compile* compiled = nullptr;
     if (lazy) {
-      std::string cause = CauseAt(mark);
-      out.cause = cause.empty() ? (context_.store.Text(mark.name).starts_with("ExecuteComputationWithBarrier") ? "dynamo_execute" : "value_access") : cause;
+      cause = CauseAt(mark);
+      if (cause.empty()) cause = context_.store.Text(mark.name).starts_with("ExecuteComputationWithBarrier") ? "dynamo_execute" : "value_access";
       const XMark* sync = Around(mark, XRole::kSync);
       for (const Compile& compile : compiles_) {
         if (sync != nullptr && compile.mark->track_id == mark.track_id && Inside(compile.mark->ts_ns, sync->ts_ns, mark.ts_ns)) compiled = &compile;
@@ -365,35 +387,57 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     int64_t not_before = mark.ts_ns;
     while (lazy && worker < workers.size() && workers[worker]->ts_ns < mark.ts_ns) ++worker;
     if (lazy && worker < workers.size()) not_before = workers[worker++]->ts_ns;
-    if (auto found = waited.find(&mark); found != waited.end()) out.host_wait_ns = found->second;
-    bool ever = program_id < 0 || std::any_of(programs_.begin(), programs_.end(), [&](const ProgramOnDevice& p) { return p.program_id == program_id; });
-    while (first_free < runs.size() && (used[first_free] || runs[first_free].ts_ns < not_before)) ++first_free;
-    for (size_t r = first_free; ever && r < runs.size(); ++r) {
-      if (used[r]) continue;
-      if (program_id >= 0 && programs_[runs[r].program].program_id != program_id) continue;
-      used[r] = true;
-      out.ts_ns = runs[r].ts_ns;
-      out.dur_ns = runs[r].end_ns - runs[r].ts_ns;
-      const ProgramOnDevice& program = programs_[runs[r].program];
-      out.device = program.device != 0 ? text(program.device) : "CPU:0";
-      program_id = program.program_id;
-      break;
+    bool anywhere = false;
+    auto add = [&](const Run* run) {
+      Row row{.offset = mark.offset};
+      Place(mark.ts_ns, mark.track_id, &row);
+      ExecutionRow& out = row.execution;
+      out.enqueue_ts_ns = mark.ts_ns;
+      out.cause = cause;
+      if (auto found = waited.find(&mark); found != waited.end() && !anywhere) out.host_wait_ns = found->second;
+      int64_t ran = program_id;
+      if (run != nullptr) {
+        out.ts_ns = run->ts_ns;
+        out.dur_ns = run->end_ns - run->ts_ns;
+        const ProgramOnDevice& program = programs_[run->program];
+        out.device = program.device != 0 ? std::string(context_.store.Text(program.device)) : "CPU:0";
+        ran = program.program_id;
+      }
+      int64_t graph = compiled != nullptr && compiled->graph_id != 0 ? compiled->graph_id : GraphOfProgram(ran);
+      if (graph != 0) out.graph_id = graph;
+      rows.push_back(std::move(row));
+      anywhere = true;
+    };
+    for (auto& [device, list] : of_device) {
+      // A program without any event on this device (it does nothing there) takes nobody else's.
+      bool ever = program_id < 0 || program_ids_.contains(std::pair(program_id, device));
+      size_t& first = first_free[device];
+      while (first < list.size() && (used[list[first]] || runs[list[first]].ts_ns < not_before)) ++first;
+      for (size_t k = first; ever && k < list.size(); ++k) {
+        const Run& run = runs[list[k]];
+        if (used[list[k]] || (program_id >= 0 && programs_[run.program].program_id != program_id)) continue;
+        used[list[k]] = true;
+        add(&run);
+        break;
+      }
     }
-    int64_t graph = compiled != nullptr && compiled->graph_id != 0 ? compiled->graph_id : GraphOfProgram(program_id);
-    if (graph != 0) out.graph_id = graph;
-    rows.push_back(std::move(row));
+    if (!anywhere) add(nullptr);
   }
-  if (!asked.empty()) return;
-  // Device work that nobody was seen to ask for.
+  // What ran on a device with nobody seen to ask for it: a program of another asker, or the window began in between.
   for (size_t r = 0; r < runs.size(); ++r) {
-    Row row;
-    set(row, runs[r].ts_ns, 0);
-    row.execution.ts_ns = runs[r].ts_ns;
-    row.execution.dur_ns = runs[r].end_ns - runs[r].ts_ns;
-    const ProgramOnDevice& program = programs_[runs[r].program];
-    row.execution.device = program.device != 0 ? text(program.device) : "CPU:0";
-    if (int64_t graph = GraphOfProgram(program.program_id); graph != 0) row.execution.graph_id = graph;
-    rows.push_back(std::move(row));
+    if (used[r]) continue;
+    if (runs[r].module != nullptr) {
+      AddModuleRow(*runs[r].module, nullptr, rows);
+    } else if (asked.empty()) {
+      Row row;
+      Place(runs[r].ts_ns, 0, &row);
+      row.execution.ts_ns = runs[r].ts_ns;
+      row.execution.dur_ns = runs[r].end_ns - runs[r].ts_ns;
+      const ProgramOnDevice& program = programs_[runs[r].program];
+      row.execution.device = program.device != 0 ? std::string(context_.store.Text(program.device)) : "CPU:0";
+      if (int64_t graph = GraphOfProgram(program.program_id); graph != 0) row.execution.graph_id = graph;
+      rows.push_back(std::move(row));
+    }
   }
 }
 

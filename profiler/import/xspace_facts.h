@@ -44,7 +44,7 @@ struct XModule {
   int64_t program_id = -1;  // from the name, jit_f(123); -1: none
   int64_t run_id = -1, device_ordinal = -1;
   StringId device = 0;
-  int64_t track_id = 0;
+  std::string_view name;  // as long as the file is mapped
   int64_t offset = 0;
 };
 
@@ -87,6 +87,7 @@ class XFacts {
   struct Run {
     int64_t ts_ns = INT64_MAX, end_ns = INT64_MIN;
     uint32_t program = 0;
+    const XModule* module = nullptr;  // where a device's XLA Modules line told it
   };
   // What is to become a row, so that rows are numbered in the order in which they happened.
   struct Row;
@@ -96,6 +97,8 @@ class XFacts {
   absl::Status JoinGraphs();
   std::vector<Run> Runs();
   void FindExecutions(std::vector<Row>& rows);
+  void AddModuleRow(const XModule& module, const XMark* enqueue, std::vector<Row>& rows) const;
+  void Place(int64_t host_ts_ns, int64_t track_id, Row* row) const;
   void FindTransfers(std::vector<Row>& rows);
   void FindParents();
   const Step* StepAt(int64_t ts_ns) const;
@@ -112,6 +115,7 @@ class XFacts {
   std::vector<int32_t> parents_;  // of each mark: the innermost that encloses it on its track, -1 for none
   absl::flat_hash_map<int64_t, std::vector<int32_t>> scopes_of_track_;  // marks kScope and kStep, by start
   absl::flat_hash_map<int32_t, int32_t> last_step_mark_;                // of each kStep mark, its last kStepMark
+  bool has_calls_ = false;                                              // JAX's, of jitted functions
   int64_t main_track_id_ = 0;                                           // the thread that steps
   std::vector<XOp> ops_;
   std::vector<XModule> modules_;

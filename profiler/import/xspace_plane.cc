@@ -675,7 +675,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   if (line.device) {
     if (line.category == XCategory::kModule) {
       facts.Add(XModule{.ts_ns = ts_ns, .end_ns = end_ns, .program_id = ProgramIdOf(name->name), .run_id = said.run_id,
-                        .device_ordinal = device_ordinal_, .device = device_, .track_id = line.track_id, .offset = where()});
+                        .device_ordinal = device_ordinal_, .device = device_, .name = name->name, .offset = where()});
     } else if (line.category == XCategory::kStep) {
       facts.AddDeviceStep(ts_ns, end_ns, name->id, where(), device_);
     } else if (line.category == XCategory::kOp && !has_modules_line_ && is_op) {
