@@ -18,6 +18,28 @@ uint64_t Fnv(uint64_t hash, std::string_view text) {
   return (hash ^ 0xff) * 0x100000001b3ull;  // an end mark, so that ab+c is not a+bc
 }
 
+// "a={1,2}, b=3" -> "a={1,2}", "b=3"
+std::vector<std::string_view> SplitAttributes(std::string_view attributes) {
+  std::vector<std::string_view> list;
+  size_t begin = 0;
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i <= attributes.size(); ++i) {
+    if (i < attributes.size()) {
+      const char c = attributes[i];
+      if (c == '"' && (i == 0 || attributes[i - 1] != '\\')) quoted = !quoted;
+      if (!quoted && (c == '{' || c == '(' || c == '[')) ++depth;
+      if (!quoted && (c == '}' || c == ')' || c == ']')) --depth;
+      if (c != ',' || quoted || depth > 0) continue;
+    }
+    std::string_view one = attributes.substr(begin, i - begin);
+    begin = i + 1;
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    if (!one.empty()) list.push_back(one);
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string WithoutLayout(std::string_view shape) {
@@ -61,26 +83,27 @@ std::vector<int64_t> Dimensions(std::string_view shape) {
 
 std::string ContentAttributes(std::string_view attributes) {
   std::string out;
-  size_t begin = 0;
-  int depth = 0;
-  bool quoted = false;
-  for (size_t i = 0; i <= attributes.size(); ++i) {
-    const char c = i < attributes.size() ? attributes[i] : ',';
-    if (i < attributes.size()) {
-      if (c == '"' && (i == 0 || attributes[i - 1] != '\\')) quoted = !quoted;
-      if (!quoted && (c == '{' || c == '(' || c == '[')) ++depth;
-      if (!quoted && (c == '}' || c == ')' || c == ']')) --depth;
-    }
-    if (i < attributes.size() && (c != ',' || quoted || depth > 0)) continue;
-    std::string_view one = attributes.substr(begin, i - begin);
-    begin = i + 1;
-    while (one.starts_with(' ')) one.remove_prefix(1);
+  for (std::string_view one : SplitAttributes(attributes)) {
     const std::string_view key = one.substr(0, one.find_first_of("=:"));
-    if (one.empty() || std::find(kNoContent.begin(), kNoContent.end(), key) != kNoContent.end()) continue;
+    if (std::find(kNoContent.begin(), kNoContent.end(), key) != kNoContent.end()) continue;
     if (!out.empty()) out += ", ";
     out += one;
   }
   return out;
+}
+
+std::pair<std::string, std::string> DifferingAttributes(std::string_view a, std::string_view b) {
+  const std::string content_a = ContentAttributes(a), content_b = ContentAttributes(b);
+  const std::vector<std::string_view> list_a = SplitAttributes(content_a), list_b = SplitAttributes(content_b);
+  auto beyond = [](const std::vector<std::string_view>& list, const std::vector<std::string_view>& other) {
+    std::string out;
+    for (std::string_view one : list) {
+      if (std::find(other.begin(), other.end(), one) != other.end()) continue;
+      out += (out.empty() ? "" : ", ") + std::string(one);
+    }
+    return out;
+  };
+  return {beyond(list_a, list_b), beyond(list_b, list_a)};
 }
 
 bool IsInput(const GraphNode& node) {

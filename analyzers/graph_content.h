@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzers/graph_diff.h"
@@ -22,6 +23,9 @@ std::vector<int64_t> Dimensions(std::string_view shape);
 // The attributes that take part in the computation: source places, names of called computations, backend's tuning and
 // what repeats the shape are left out.
 std::string ContentAttributes(std::string_view attributes);
+
+// Those of two lists of attributes that differ, of each list: {"slice={[1:2]}", "slice={[2:3]}"}.
+std::pair<std::string, std::string> DifferingAttributes(std::string_view a, std::string_view b);
 
 bool IsInput(const GraphNode& node);     // a parameter of the whole graph
 bool IsConstant(const GraphNode& node);  // a number in the graph

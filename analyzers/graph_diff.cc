@@ -323,8 +323,9 @@ class ListingDiff {
 GraphDifference Compare(const GraphNode& before, const GraphNode& after) {
   GraphDifference d{.node = after.op, .is_input = IsInput(after)};
   const std::string shape_a = WithoutLayout(before.shape), shape_b = WithoutLayout(after.shape);
-  const std::string attributes_a = ContentAttributes(before.attributes), attributes_b = ContentAttributes(after.attributes);
+  const auto [attributes_a, attributes_b] = DifferingAttributes(before.attributes, after.attributes);
   d.before = shape_a, d.after = shape_b;
+  d.resized = shape_a != shape_b;
   const bool types_only = Dimensions(shape_a) == Dimensions(shape_b) && ElementType(shape_a) != ElementType(shape_b);
   if (d.is_input) {
     d.type = types_only ? "dtype_change" : "shape_change";

@@ -41,6 +41,7 @@ struct GraphDifference {
   int node_index = -1;        // in the newer graph; -1: it is only in the older one
   int before_index = -1;      // in the older graph; -1: it is only in the newer one
   bool is_input = false;      // a parameter of the graph
+  bool resized = false;       // its result has another shape
   bool follows = false;       // likely a consequence: a literal, or an op that reads constants only
 };
 

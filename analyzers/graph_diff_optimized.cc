@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "analyzers/graph_content.h"
 #include "analyzers/graph_diff_internal.h"
@@ -77,6 +76,11 @@ class OptimizedDiff {
       if (WithoutLayout(a.shape) == WithoutLayout(b.shape)) continue;
       GraphDifference d = Compare(a, b);
       d.before_index = inputs_before_[k], d.node_index = inputs_after_[k];
+      if (ElementType(a.shape) != ElementType(b.shape) && Dimensions(a.shape).size() != Dimensions(b.shape).size()) {
+        d.type = "op_change";  // another input altogether
+        d.is_input = false;
+        d.before = "input " + d.before, d.after = "input " + d.after;
+      }
       diff_.origins.push_back(std::move(d));
       ++diff_.differing_nodes;
     }
@@ -95,22 +99,29 @@ class OptimizedDiff {
     return surplus;
   }
 
-  // One graph has only more of what the other has too, each kind of instruction the same number of times more or a
-  // multiple of it.
+  // Instructions that do arithmetic: a turn of a loop has some.
+  static bool Computes(const GraphNode& node) {
+    static constexpr std::array<std::string_view, 9> kMoves = {"broadcast", "constant", "iota", "reshape", "convert",
+                                                               "transpose", "slice", "concatenate", "pad"};
+    return std::find(kMoves.begin(), kMoves.end(), node.op) == kMoves.end();
+  }
+
+  // One graph has only more of what the other has too.
   void Loop() {
     const bool grew = surplus_before_.empty();
-    if (!grew && !surplus_after_.empty()) return;
+    if ((!grew && !surplus_after_.empty()) || input_count_differs_ || !diff_.origins.empty()) return;
     const PrintedGraph &longer = grew ? after_ : before_, &shorter = grew ? before_ : after_;
     absl::flat_hash_map<uint64_t, int64_t> have, more;
     for (const GraphNode& node : shorter.nodes) ++have[ContentHash(node)];
-    int64_t turns = 0;
     for (int i : grew ? surplus_after_ : surplus_before_) ++more[ContentHash(longer.nodes[i])];
-    for (const auto& [hash, times] : more) turns = std::gcd(turns, times);
     for (const auto& [hash, times] : more) {
       if (!have.contains(hash)) return;
     }
-    const int first = (grew ? surplus_after_ : surplus_before_).front();
-    if (IsConstant(longer.nodes[first]) && more.size() == 1) return;
+    int first = -1;
+    for (int i : grew ? surplus_after_ : surplus_before_) {
+      if (first < 0 && Computes(longer.nodes[i])) first = i;
+    }
+    if (first < 0) return;
     GraphDifference d{.type = "loop_count_change", .node = longer.nodes[first].op};
     const int64_t base = have[ContentHash(longer.nodes[first])], extra = more[ContentHash(longer.nodes[first])];
     d.before = fmt::format("{} times", grew ? base : base + extra);

@@ -5,6 +5,7 @@
 // that came along once does not hide the one that comes each step.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "analyzers/analyzer.h"
@@ -18,12 +19,69 @@ namespace {
 constexpr size_t kMaxEvidence = 32;      // rows that a finding cites
 constexpr int64_t kFewRecompiles = 2;    // so many that have stopped are no pattern
 constexpr size_t kMaxBeside = 3;         // other changes that a reason names
+constexpr double kMostOfTheTime = 0.5;   // compiling more than half of the time: the run does little else
 constexpr double kRareShare = 0.2;       // executions of a size below this share: the last batch of an epoch
 
 struct Explained {
   std::map<std::string, const RecompileCause*> by_key;  // the first cause of each key
   std::vector<std::string> order;                       // keys that may explain it, most telling first
 };
+
+// A cause that was told from sizes alone joins the cause of its type that a graph of the same site shows.
+void JoinToldFromSizes(std::vector<CompileReason>* reasons) {
+  std::map<std::string, const RecompileCause*> shown;  // by type, the first
+  for (const CompileReason& reason : *reasons) {
+    for (const RecompileCause& cause : reason.causes) {
+      if (!cause.seen_in.empty() && !cause.follows) shown.try_emplace(cause.type, &cause);
+    }
+  }
+  for (CompileReason& reason : *reasons) {
+    for (RecompileCause& cause : reason.causes) {
+      const auto at = shown.find(cause.type);
+      if (!cause.seen_in.empty() || !cause.location.empty() || at == shown.end()) continue;
+      cause.location = at->second->location, cause.node = at->second->node, cause.scope = at->second->scope;
+    }
+  }
+}
+
+// The causes to show of those that put `reasons[members]` into a group by `key`.
+void ChooseCauses(const std::vector<CompileReason>& reasons, const std::vector<Explained>& explained,
+                  const std::vector<size_t>& members, const std::string& key, RecompileGroup* group) {
+  for (const bool from_sizes : {false, true}) {
+    if (!group->causes.empty()) break;
+    int64_t least = INT64_MAX;
+    for (size_t i : members) {
+      const RecompileCause& cause = *explained[i].by_key.at(key);
+      if (cause.seen_in.empty() != from_sizes) continue;
+      if (reasons[i].differing_nodes < least) least = reasons[i].differing_nodes, group->clearest = group->causes.size();
+      group->causes.push_back(cause);
+    }
+  }
+  if (group->causes.size() < members.size()) {
+    std::string& note = group->causes[group->clearest].note;
+    note += fmt::format("{}for {} of {} compiles no graph was captured; the sizes in the log say the same", note.empty() ? "" : "; ",
+                        members.size() - group->causes.size(), members.size());
+  }
+}
+
+// Other changes that came with all of them; of an input's change only other inputs', since much follows from a shape.
+void NameOthers(const std::vector<Explained>& explained, const std::vector<size_t>& members, const std::string& key,
+                RecompileGroup* group) {
+  std::map<std::string, std::pair<size_t, const RecompileCause*>> others;
+  for (size_t i : members) {
+    for (const auto& [other, cause] : explained[i].by_key) {
+      if (other == key || (group->cause().is_input && !cause->is_input)) continue;
+      ++others.try_emplace(other, 0, cause).first->second.first;
+    }
+  }
+  for (const auto& [other, entry] : others) {
+    const RecompileCause& cause = *entry.second;
+    if (entry.first != members.size() || group->beside.size() == kMaxBeside) continue;
+    group->beside.push_back(cause.location.empty() ? cause.node
+                                                   : fmt::format("{} {} {}", cause.node, cause.near ? "near" : "at",
+                                                                 cause.location.text()));
+  }
+}
 
 // Divides a site's recompiles among as few reasons as explain them.
 std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& steps,
@@ -38,40 +96,32 @@ std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& ste
       if (!cause.follows || only_follows) explained[i].order.push_back(key);
     }
   }
-  std::vector<bool> done(reasons.size(), false);
+  std::vector<size_t> left(reasons.size());
+  std::iota(left.begin(), left.end(), size_t{0});
   std::vector<RecompileGroup> groups;
-  for (size_t left = reasons.size(); left > 0;) {
+  while (!left.empty()) {
     // Most compiles; then the place in the list of the first compile that it is in.
     std::map<std::string, std::tuple<int64_t, int64_t, int64_t>> score;
-    for (size_t i = 0; i < reasons.size(); ++i) {
-      if (done[i]) continue;
+    for (size_t i : left) {
       for (size_t k = 0; k < explained[i].order.size(); ++k) {
-        const std::string& key = explained[i].order[k];
-        const auto at = score.try_emplace(key, 0, -static_cast<int64_t>(k), -static_cast<int64_t>(i)).first;
-        ++std::get<0>(at->second);
+        const auto place = std::tuple(int64_t{0}, -static_cast<int64_t>(k), -static_cast<int64_t>(i));
+        ++std::get<0>(score.try_emplace(explained[i].order[k], place).first->second);
       }
     }
-    const auto best = std::max_element(score.begin(), score.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    RecompileGroup group{.site = &site, .steps = &steps};
-    std::map<std::string, std::pair<size_t, std::string>> beside;
-    for (size_t i = 0; i < reasons.size(); ++i) {
+    const std::string key = std::max_element(score.begin(), score.end(), [](const auto& a, const auto& b) {
+                              return a.second < b.second;
+                            })->first;
+    std::vector<size_t> members, others;
+    for (size_t i : left) {
       const std::vector<std::string>& order = explained[i].order;
-      if (done[i] || std::find(order.begin(), order.end(), best->first) == order.end()) continue;
-      done[i] = true, --left;
-      group.compiles.push_back(&site.compiles[first_index + i]);
-      group.causes.push_back(*explained[i].by_key.at(best->first));
-      for (const auto& [key, cause] : explained[i].by_key) {
-        if (key == best->first) continue;
-        auto& [times, text] = beside[key];
-        ++times;
-        text = cause->location.empty() ? cause->node : fmt::format("{} {} {}", cause->node, cause->near ? "near" : "at", cause->location.text());
-      }
+      (std::find(order.begin(), order.end(), key) != order.end() ? members : others).push_back(i);
     }
-    for (const auto& [key, entry] : beside) {
-      if (entry.first == group.compiles.size() && group.beside.size() < kMaxBeside) group.beside.push_back(entry.second);
-    }
+    RecompileGroup group{.site = &site, .steps = &steps};
+    for (size_t i : members) group.compiles.push_back(&site.compiles[first_index + i]);
+    ChooseCauses(reasons, explained, members, key, &group);
+    NameOthers(explained, members, key, &group);
     groups.push_back(std::move(group));
+    left = std::move(others);
   }
   return groups;
 }
@@ -83,37 +133,41 @@ std::string SourceOfTime(const std::string& dur_from) {
   return dur_from.empty() ? "the capture" : dur_from;
 }
 
-void SetCost(const RecompileGroup& group, OptInt wall_ns, Finding* finding) {
-  int64_t sum = 0;
+// Sets cost and how it was measured; returns the part of the process's time that it took, if both were timed.
+std::optional<double> SetCost(const RecompileGroup& group, OptInt wall_ns, Finding* finding) {
+  int64_t sum = 0, timed = 0;
   size_t measured = 0;
   std::map<std::string, int> sources;
   for (const CompileFact* compile : group.compiles) {
     if (!compile->dur_ns) continue;
     sum += *compile->dur_ns;
+    if (compile->ts_ns) timed += *compile->dur_ns;
     ++measured;
     ++sources[SourceOfTime(compile->dur_from)];
   }
   if (measured == 0) {
     finding->cost_note = "unmeasured: no source that was read times these compiles; a profile or XLA_METRICS_FILE does";
-    return;
+    return std::nullopt;
   }
   finding->cost_ns = sum;
   std::string from;
   for (const auto& [name, times] : sources) from += (from.empty() ? "" : " and ") + name;
-  finding->cost_note = fmt::format("compile time of {}, from {}",
-                                   measured == group.compiles.size() ? "all of them" : fmt::format("{} of {} measured", measured, group.compiles.size()),
-                                   from);
-  if (wall_ns && *wall_ns > 0) {
-    finding->cost_note += fmt::format("; {:.1f} % of the {:.1f} s that have a time", 100.0 * static_cast<double>(sum) / static_cast<double>(*wall_ns),
-                                      static_cast<double>(*wall_ns) / 1e9);
-  }
+  finding->cost_note = measured == group.compiles.size()
+                           ? fmt::format("their compile time, from {}", from)
+                           : fmt::format("compile time of {} of {} that were measured, from {}", measured, group.compiles.size(), from);
+  if (!wall_ns || *wall_ns <= 0 || timed == 0) return std::nullopt;
+  const double share = static_cast<double>(timed) / static_cast<double>(*wall_ns);
+  const double wall_s = static_cast<double>(*wall_ns) / 1e9;
+  finding->cost_note += timed == sum ? fmt::format("; {:.0f} % of the {:.2f} s that were recorded", 100 * share, wall_s)
+                                     : fmt::format("; {:.0f} % of the {:.2f} s that were recorded, by those in it", 100 * share, wall_s);
+  return share;
 }
 
 void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& sizes, Finding* finding) {
   if (!finding->cost_ns || group.state.word == "warm_up") return;
   int64_t measured = 0;
   for (const CompileFact* compile : group.compiles) measured += compile->dur_ns.has_value();
-  const std::string& type = group.causes.front().type;
+  const std::string& type = group.cause().type;
   if (type == "shape_change" && sizes && sizes->dimension) {
     const int64_t mean = *finding->cost_ns / measured;
     const Padding buckets = PadToBuckets(sizes->sizes);
@@ -130,12 +184,9 @@ void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& size
   finding->saving_note = "all of these compiles, if one program serves every step";
 }
 
-Severity SeverityOf(const RecompileGroup& group, OptInt cost_ns, OptInt wall_ns) {
+Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_time) {
   const RecompileState& state = group.state;
-  if (state.word == "ongoing") {
-    const bool most_of_the_time = cost_ns && wall_ns && 2 * *cost_ns > *wall_ns;
-    return most_of_the_time ? Severity::kError : Severity::kWarning;
-  }
+  if (state.word == "ongoing") return share_of_time.value_or(0) > kMostOfTheTime ? Severity::kError : Severity::kWarning;
   if (state.word == "burst") return Severity::kWarning;
   if (state.word == "settled") {
     const bool early = 4 * (*state.step - group.steps->first) < group.steps->count();
@@ -158,19 +209,21 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
     group.state.word = "unknown";
   }
 
-  const RecompileCause& cause = group.causes.front();
+  const RecompileCause& cause = group.cause();
   const std::optional<SizesSeen> sizes = SizesOf(group);
   Finding finding{.kind = "recompilation", .title = RecompileTitle(group, sizes),
                   .count = static_cast<int64_t>(group.compiles.size())};
-  SetCost(group, wall_ns, &finding);
+  const std::optional<double> share = SetCost(group, wall_ns, &finding);
   SetSaving(group, sizes, &finding);
-  finding.severity = SeverityOf(group, finding.cost_ns, wall_ns);
+  finding.severity = SeverityOf(group, share);
   if (group.steps->count() > 0) {
     finding.per_step = static_cast<double>(group.compiles.size()) / static_cast<double>(group.steps->count());
   }
 
   auto text = [](const std::string& value) { return value.empty() ? std::nullopt : std::optional(value); };
-  if (!cause.location.empty()) {
+  // An input has no line of its own in XLA's programs: the line that calls the function says more than one inside it.
+  const bool own = !cause.location.empty() && !(cause.near && cause.is_input && !site.function.empty() && !site.file.empty());
+  if (own) {
     finding.subject.file = cause.location.file;
     finding.subject.line = cause.location.line;
     finding.subject.function = text(cause.location.function);
@@ -190,7 +243,11 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
     reason.step = number != group.steps->number.end() ? number->second : *group.state.step;
   }
   reason.node = text(cause.node), reason.before = text(cause.before), reason.after = text(cause.after);
-  if (!cause.location.empty()) reason.location = (cause.near ? "near " : "") + cause.location.text();
+  if (own) {
+    reason.location = (cause.near ? "near " : "") + cause.location.text();
+  } else if (!site.file.empty() && !site.function.empty()) {
+    reason.location = fmt::format("{}:{}", site.file, site.line.value_or(0));
+  }
   reason.text = text(RecompileReasonText(group));
   finding.reason = std::move(reason);
 
@@ -263,6 +320,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
       XP_TRY(CompileReason reason, finder.Why(site, i));
       reasons.push_back(std::move(reason));
     }
+    JoinToldFromSizes(&reasons);
     for (RecompileGroup& group : Divide(site, steps, reasons, first_index)) {
       found.emplace_back(site.process_id, MakeFinding(group, wall_ns, executions[site.process_id]));
     }

@@ -12,22 +12,35 @@ std::string Basename(const std::string& path) { return path.substr(path.find_las
 
 std::string Times(size_t n) { return n == 1 ? "once" : fmt::format("{} times", n); }
 
-// "batch dimension" of the leading one, "dimension 2" of others.
+// The leading dimension of an input that has several is its batch nearly always; "dimension 2" of others.
 std::string DimensionName(int dimension, size_t rank) {
-  if (dimension == 0 && rank > 1) return "leading (batch) dimension";
+  if (rank == 1) return "length";
+  if (dimension == 0) return "batch dimension";
   return fmt::format("dimension {}", dimension);
 }
 
+std::string Short(std::string text) {
+  constexpr size_t kLongest = 48;
+  if (text.size() > kLongest) text = text.substr(0, kLongest - 3) + "...";
+  return text;
+}
+
+// "a → b → c", from the clearest compile on.
 std::string Values(const RecompileGroup& group) {
   std::vector<std::string> values;
   auto add = [&](const std::string& value) {
     if (!value.empty() && std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   };
-  add(group.causes.front().before);
-  for (const RecompileCause& cause : group.causes) add(cause.after);
-  constexpr size_t kShown = 4;
+  add(group.cause().before);
+  for (size_t i = group.clearest; i < group.causes.size(); ++i) add(group.causes[i].after);
+  constexpr size_t kShown = 3;
   std::string text;
-  for (size_t i = 0; i < std::min(values.size(), kShown); ++i) text += (i == 0 ? "" : " → ") + values[i];
+  for (size_t i = 0; i < std::min(values.size(), kShown); ++i) {
+    std::string value = values[i];
+    const size_t key = values[0].find('=');  // once is enough
+    if (i > 0 && key != std::string::npos && value.starts_with(values[0].substr(0, key + 1))) value = value.substr(key + 1);
+    text += (i == 0 ? "" : " → ") + Short(std::move(value));
+  }
   if (values.size() > kShown) text += " → ...";
   return text;
 }
@@ -77,14 +90,16 @@ std::string SiteName(const RecompileGroup& group) {
   if (site.cause == "value_access" && !site.file.empty()) {
     return fmt::format("the read at {}:{}", Basename(site.file), site.line.value_or(0));
   }
-  if (!group.steps->name.empty() && site.cause != "value_access") return group.steps->name + " step";
+  if (!group.steps->name.empty() && site.cause != "value_access") {
+    return group.steps->name.ends_with("step") ? group.steps->name : group.steps->name + " step";
+  }
   if (!site.file.empty()) return fmt::format("the graph cut at {}:{}", Basename(site.file), site.line.value_or(0));
   if (site.cause == "value_access") return "a read before the step mark";
   return "the step";
 }
 
 std::string RecompileTitle(const RecompileGroup& group, const std::optional<SizesSeen>& sizes) {
-  const RecompileCause& cause = group.causes.front();
+  const RecompileCause& cause = group.cause();
   const std::string head = fmt::format("{} recompiled {}", SiteName(group), Times(group.compiles.size()));
   if (cause.type == "shape_change") {
     if (sizes && sizes->dimension) {
@@ -110,7 +125,7 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
 }
 
 std::string RecompileReasonText(const RecompileGroup& group) {
-  const RecompileCause& cause = group.causes.front();
+  const RecompileCause& cause = group.cause();
   std::string text;
   auto sentence = [&](std::string one) {
     if (one.empty()) return;
@@ -125,7 +140,7 @@ std::string RecompileReasonText(const RecompileGroup& group) {
 }
 
 std::string RecompileAdvice(const RecompileGroup& group, const std::optional<SizesSeen>& sizes, bool rare_size) {
-  const RecompileCause& cause = group.causes.front();
+  const RecompileCause& cause = group.cause();
   const std::string& type = cause.type;
   if (group.state.word == "warm_up") {
     return "Nothing to do: a clean program compiles so in its first steps, while state that the first step makes becomes "
@@ -140,7 +155,7 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
         text = "Only a smaller last batch differs: drop it with drop_last=True in the DataLoader, or pad it and mask the "
                "loss. ";
       }
-      text += fmt::format("Pad {} of this input to {} (one program)",
+      text += fmt::format("Pad the {} of this input to {} (one program)",
                           DimensionName(*sizes->dimension, Dimensions(sizes->shape).size()), largest.buckets.back());
       if (buckets.buckets.size() > 1 && buckets.buckets.size() < sizes->sizes.size()) {
         text += fmt::format(", or to the buckets {} ({} programs, {:.0f} % more elements instead of {:.0f} %)",
@@ -155,10 +170,8 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
   }
   if (type == "dtype_change") return "Convert this tensor to one type where it is made, before it reaches the device.";
   if (type == "constant_change") {
-    const bool optimized = cause.node.find("::") == std::string::npos;
-    if (IsIndexing(cause.node) || (!optimized && cause.node == "xla::select")) {
-      const bool sized = cause.before.find('[') != std::string::npos && cause.before.find(':') == std::string::npos;
-      if (sized || Dimensions(cause.before) != Dimensions(cause.after)) {
+    if (IsIndexing(cause.node)) {
+      if (cause.resized) {
         return "A Python number cuts this tensor, so each value makes another program. Keep the shape: compute on the "
                "whole tensor and mask, as in torch.where(torch.arange(n, device=x.device)[:, None] < "
                "torch.tensor(k, device=x.device), x, 0), or round the bound up to a few sizes.";

@@ -105,7 +105,7 @@ struct ReasonFinder::Impl {
 
   RecompileCause FromDifference(const GraphDifference& d, const PrintedGraph& before, const PrintedGraph& after) const {
     RecompileCause cause{.type = d.type, .node = d.node, .before = d.before, .after = d.after,
-                         .is_input = d.is_input, .follows = d.follows};
+                         .is_input = d.is_input, .resized = d.resized, .follows = d.follows};
     const bool in_after = d.node_index >= 0;
     const int index = in_after ? d.node_index : d.before_index;
     if (index < 0) return cause;
@@ -157,7 +157,7 @@ struct ReasonFinder::Impl {
         if (!*alike) *alike = {nearest, &form};
         continue;
       }
-      CompileReason reason{.causes = {}, .nearest = nearest};
+      CompileReason reason{.nearest = nearest, .differing_nodes = best->differing_nodes};
       XP_TRY(const PrintedGraph* before, Graph(*RowOf(site.compiles[nearest], form.name)));
       XP_TRY(const PrintedGraph* after, Graph(*row));
       for (const GraphDifference& origin : best->origins) {

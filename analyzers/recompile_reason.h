@@ -20,6 +20,7 @@ struct RecompileCause {
   CodeLocation location;            // the user's line; empty when unknown
   bool near = false;                // `location` is only the nearest that is known
   bool is_input = false;
+  bool resized = false;             // the node's result has another shape
   bool follows = false;             // likely a consequence of another cause
   std::string seen_in;              // form of the graphs that showed it, for people; "" when no graph did
   std::string note;                 // what else is to be said, in a sentence
@@ -29,6 +30,7 @@ struct RecompileCause {
 struct CompileReason {
   std::vector<RecompileCause> causes;  // at least one; the first is the one to tell if only one is told
   size_t nearest = 0;                  // index of the compile compared with
+  int64_t differing_nodes = 0;         // by which its graph differs; 0: no graph was compared
 };
 
 // Finds reasons; keeps the graphs that it loaded. One store, one slice.

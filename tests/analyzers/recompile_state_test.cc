@@ -44,7 +44,7 @@ TEST(RecompileState, SettledSaysSinceWhen) {
 }
 
 TEST(RecompileState, AWindowInTheMiddleOfARunHasNoWarmUp) {
-  EXPECT_EQ(StateOf(std::vector<int64_t>{100, 107}, 100, 109).word, "ongoing");
+  EXPECT_EQ(StateOf(std::vector<int64_t>{100, 108}, 100, 109).word, "ongoing");
   EXPECT_EQ(StateOf(std::vector<int64_t>{100, 101}, 100, 109).word, "settled");
 }
 
