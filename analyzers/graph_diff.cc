@@ -1,5 +1,5 @@
 // How the difference is found. Two listings are aligned node by node; then, in the order of computation, a node is an
-// origin when it differs in itself and nothing that it reads does. What reads a differing node follows from it.
+// origin when it differs in itself though what it reads has the same shapes. Where shapes differ, a result follows.
 #include "analyzers/graph_diff.h"
 
 #include <absl/container/flat_hash_map.h>
@@ -113,9 +113,7 @@ class ListingDiff {
   void FindChangedNodes() {
     const size_t n = b_.nodes.size();
     changed_.assign(n, false);
-    tainted_.assign(n, false);
     constant_.assign(n, false);
-    // Operands stand before their users except in damaged listings, where a later operand counts as unchanged.
     for (size_t j = 0; j < n; ++j) {
       const int i = match_.after_to_before[j];
       changed_[j] = i >= 0 && a_.keys[i].content != b_.keys[j].content;
@@ -123,17 +121,23 @@ class ListingDiff {
       constant_[j] = IsConstant(node) || (!IsInput(node) && !node.operands.empty());
       for (const GraphNode::Operand& operand : node.operands) {
         const int place = b_.place[operand.node];
-        if (place < 0) continue;
-        if (changed_[place] || tainted_[place] || match_.after_to_before[place] < 0) tainted_[j] = true;
-        if (!constant_[place]) constant_[j] = false;
+        if (place >= 0 && !constant_[place]) constant_[j] = false;
       }
     }
   }
 
+  bool ReadsTheSameShapes(const GraphNode& a, const GraphNode& b) const {
+    return std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(), b.operands.end(),
+                      [&](const GraphNode::Operand& x, const GraphNode::Operand& y) {
+                        return WithoutLayout(before_.nodes[x.node].shape) == WithoutLayout(after_.nodes[y.node].shape);
+                      });
+  }
+
   void AttributeOrigins(std::vector<GraphDifference>* origins) const {
     for (size_t j = 0; j < b_.nodes.size(); ++j) {
-      if (!changed_[j] || tainted_[j]) continue;
+      if (!changed_[j]) continue;
       const int place = static_cast<int>(j), i = match_.after_to_before[j];
+      if (!ReadsTheSameShapes(A(i), B(place))) continue;
       GraphDifference difference = Compare(A(i), B(place));
       difference.before_index = a_.nodes[i];
       difference.node_index = b_.nodes[place];
@@ -314,7 +318,6 @@ class ListingDiff {
   const Listing a_, b_;
   const Alignment match_;
   std::vector<bool> changed_;   // of after: matched, but with another content
-  std::vector<bool> tainted_;   // of after: reads something that changed or is new
   std::vector<bool> constant_;  // of after: computed from constants only
 };
 
@@ -330,6 +333,11 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after) {
   if (d.is_input) {
     d.type = types_only ? "dtype_change" : "shape_change";
     if (shape_a == shape_b) d.before = attributes_a, d.after = attributes_b;  // a sharding
+    if (ElementType(shape_a) != ElementType(shape_b) && Dimensions(shape_a).size() != Dimensions(shape_b).size()) {
+      d.type = "op_change";  // another input altogether
+      d.is_input = false;
+      d.before = "input " + shape_a, d.after = "input " + shape_b;
+    }
     return d;
   }
   if (types_only && !ElementType(shape_a).empty()) {

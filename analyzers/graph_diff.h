@@ -32,7 +32,7 @@ struct PrintedGraph {
 // are dropped. NotFound if there is no such graph.
 absl::StatusOr<PrintedGraph> LoadGraph(const Store& store, int64_t graph_id);
 
-// One place where a difference began: a node that differs although what it reads does not.
+// One place where a difference began: a node that differs although what it reads has the same shapes.
 struct GraphDifference {
   std::string type;           // shape_change, dtype_change, constant_change, op_change, loop_count_change,
                               // live_tensors_change or parameter_sharing_change

@@ -76,11 +76,6 @@ class OptimizedDiff {
       if (WithoutLayout(a.shape) == WithoutLayout(b.shape)) continue;
       GraphDifference d = Compare(a, b);
       d.before_index = inputs_before_[k], d.node_index = inputs_after_[k];
-      if (ElementType(a.shape) != ElementType(b.shape) && Dimensions(a.shape).size() != Dimensions(b.shape).size()) {
-        d.type = "op_change";  // another input altogether
-        d.is_input = false;
-        d.before = "input " + d.before, d.after = "input " + d.after;
-      }
       diff_.origins.push_back(std::move(d));
       ++diff_.differing_nodes;
     }

@@ -1,0 +1,294 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recompile_run.h"
+
+namespace xlaprof {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Ten steps on batches of one size, with another size in the steps given.
+void BatchesOf(RecompileRun& run, const std::vector<int64_t>& sizes, const How& how = {}) {
+  std::map<int64_t, int64_t> graphs;
+  for (int64_t size : sizes) {
+    auto [at, is_new] = graphs.try_emplace(size, 0);
+    if (is_new) at->second = run.Graph("b" + std::to_string(size), TrainStep(size));
+    run.Step(at->second, how);
+  }
+}
+
+TEST(Recompilation, AnEmptyStoreHasNone) {
+  RecompileRun run;
+  EXPECT_THAT(run.Find(), IsEmpty());
+}
+
+TEST(Recompilation, TheFirstCompileOfEachSiteIsNone) {
+  RecompileRun run;
+  const int64_t step = run.Graph("a", TrainStep(8)), read = run.Graph("b", {{.op = "aten::mean", .shape = "f32[]"}});
+  for (int i = 0; i < 20; ++i) {
+    run.Step(step);
+    run.Execute(read, {.cause = "value_access", .line = 22});
+  }
+  EXPECT_THAT(run.Find(), IsEmpty());
+}
+
+TEST(Recompilation, SizesThatVaryAreOneFinding) {
+  RecompileRun run;
+  run.Frame("body", "/home/user/train.py", 6);
+  BatchesOf(run, {64, 64, 64, 48, 64, 17, 64, 33, 64, 9, 64, 25, 64, 64}, {.dur_ns = 1'000'000'000});
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_EQ(finding.reason->type, "shape_change");
+  EXPECT_EQ(finding.reason->state, "ongoing");
+  EXPECT_EQ(finding.count, 5);
+  EXPECT_EQ(finding.cost_ns, 5'000'000'000);
+  EXPECT_EQ(finding.saving_ns, 3'000'000'000);  // 3 buckets instead of 6 sizes
+  EXPECT_EQ(finding.subject.file, "/home/user/train.py");
+  EXPECT_EQ(finding.subject.line, 7);
+  EXPECT_EQ(finding.reason->before, "f32[64,16]");
+  EXPECT_EQ(finding.title, "train step recompiled 5 times: batch dimension of input f32[64,16] changes (64, 48, 17, 33, 9, 25)");
+  EXPECT_THAT(finding.advice, HasSubstr("to 64 (one program), or to the buckets 16, 32, 64"));
+  ASSERT_THAT(finding.evidence, SizeIs(1));
+  EXPECT_EQ(finding.evidence[0].table, "compile");
+  EXPECT_THAT(finding.evidence[0].rows, SizeIs(5));
+  EXPECT_NEAR(*finding.per_step, 5.0 / 14, 1e-9);
+}
+
+TEST(Recompilation, FindingsDoNotDependOnRowIds) {
+  std::vector<Findings> all;
+  for (int64_t offset : {0, 1000, 77}) {
+    RecompileRun run(offset);
+    BatchesOf(run, {64, 64, 64, 48, 64, 17, 64, 33, 64, 9, 64, 25, 64, 64});
+    all.push_back(run.Find());
+  }
+  for (const Findings& findings : all) {
+    ASSERT_EQ(findings.size(), all[0].size());
+    for (size_t i = 0; i < findings.size(); ++i) {
+      EXPECT_EQ(findings[i].title, all[0][i].title);
+      EXPECT_EQ(findings[i].reason->text, all[0][i].reason->text);
+      EXPECT_EQ(findings[i].subject.line, all[0][i].subject.line);
+    }
+  }
+}
+
+TEST(Recompilation, ASmallLastBatchIsToldApart) {
+  RecompileRun run;
+  BatchesOf(run, {64, 64, 64, 64, 64, 40, 64, 64, 64, 64, 64, 40});
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kInfo);  // once, and settled
+  EXPECT_THAT(finding.advice, HasSubstr("drop_last=True"));
+}
+
+TEST(Recompilation, ACleanStartIsWarmUpAndInfo) {
+  RecompileRun run;
+  TestNodes first = TrainStep(8);
+  first[0] = {.op = "prim::Constant", .shape = "f32[16]"};
+  run.Step(run.Graph("a", first));
+  run.Steps(run.Graph("b", TrainStep(8)), 20);
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kInfo);
+  EXPECT_EQ(finding.reason->state, "warm_up");
+  EXPECT_EQ(finding.reason->type, "op_change");
+}
+
+TEST(Recompilation, ABurstSaysWhen) {
+  RecompileRun run;
+  std::vector<int64_t> sizes(40, 64);
+  sizes[20] = 1, sizes[21] = 2, sizes[22] = 3;
+  BatchesOf(run, sizes);
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->state, "burst");
+  EXPECT_EQ(finding.reason->step, 20);
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+}
+
+TEST(Recompilation, MostOfTheTimeIsAnError) {
+  RecompileRun run;
+  BatchesOf(run, {64, 64, 64, 48, 17, 33, 9, 25}, {.dur_ns = 1'000'000'000});
+  EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
+  run.Exec("UPDATE compile SET ts_ns = ordinal * 1000000000");  // now they are timed: 5 of about 13 s
+  EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
+  run.Exec("UPDATE compile SET dur_ns = 2000000000");
+  EXPECT_EQ(run.TheFinding().severity, Severity::kError);
+}
+
+TEST(Recompilation, PartlyMeasuredCostSaysSo) {
+  RecompileRun run;
+  BatchesOf(run, {64, 64, 64, 48, 17, 33, 9, 25}, {.dur_ns = 1'000'000'000});
+  run.Exec("UPDATE compile SET dur_ns = NULL WHERE id = (SELECT max(id) FROM compile)");
+  Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.cost_ns, 4'000'000'000);
+  EXPECT_THAT(finding.cost_note, HasSubstr("4 of 5"));
+  run.Exec("UPDATE compile SET dur_ns = NULL");
+  finding = run.TheFinding();
+  EXPECT_FALSE(finding.cost_ns.has_value());
+  EXPECT_THAT(finding.cost_note, HasSubstr("unmeasured"));
+}
+
+// A change that comes once beside one that comes always does not hide it.
+TEST(Recompilation, TheChangeThatExplainsMostTakesAll) {
+  RecompileRun run;
+  auto graph = [&](int i) {
+    TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[32,8]", .location = "body@train.py:4"},
+                       {.op = i == 3 ? "xla::device_data" : "prim::Constant", .shape = "f32[]", .location = "body@train.py:9"},
+                       {.op = "aten::pow", .shape = "f32[32,8]", .operands = "0,1", .location = "body@train.py:9"},
+                       {.op = "xla::select", .shape = fmt::format("f32[{},8]", 32 - i), .operands = "2", .location = "body@train.py:10", .root = 0}};
+    return run.Graph("g" + std::to_string(i), nodes);
+  };
+  for (int i = 0; i < 12; ++i) run.Step(graph(i));
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->type, "constant_change");
+  EXPECT_EQ(finding.subject.line, 10);
+  EXPECT_EQ(finding.count, 11);
+  EXPECT_EQ(finding.subject.op, "xla::select");
+}
+
+TEST(Recompilation, AnotherFormAnswersWhereTextPrintsAlike) {
+  RecompileRun run;
+  const TestNodes text = {{.op = "xla::device_data", .shape = "f32[64,8]", .location = "body@train.py:10"},
+                          {.op = "xla::select", .shape = "f32[1,8]", .operands = "0", .location = "body@train.py:11", .root = 0}};
+  auto hlo = [](int i) {
+    return TestNodes{{.op = "parameter", .shape = "f32[64,8]", .attributes = "0"},
+                     {.op = "slice", .shape = "f32[1,8]", .operands = "0", .attributes = fmt::format("slice={{[{}:{}], [0:8]}}", i, i + 1), .location = "body@/home/user/train.py:11", .root = 0}};
+  };
+  for (int i = 0; i < 12; ++i) {
+    const int64_t graph = run.Graph("g" + std::to_string(i), text);
+    run.Graph("g" + std::to_string(i), hlo(i), "hlo_optimized");
+    run.Step(graph);
+  }
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->type, "constant_change");
+  EXPECT_EQ(finding.subject.line, 11);
+  EXPECT_EQ(finding.count, 11);
+  EXPECT_EQ(finding.reason->before, "slice={[0:1], [0:8]}");
+  EXPECT_EQ(finding.reason->after, "slice={[1:2], [0:8]}");
+  EXPECT_THAT(finding.advice, HasSubstr("index_select"));
+}
+
+TEST(Recompilation, GraphsThatPrintAlikeNameCandidates) {
+  RecompileRun run;
+  const TestNodes text = {{.op = "xla::device_data", .shape = "f32[64,8]", .location = "body@train.py:10"},
+                          {.op = "xla::select", .shape = "f32[1,8]", .operands = "0", .location = "body@train.py:11", .root = 0}};
+  for (int i = 0; i < 12; ++i) run.Step(run.Graph("g" + std::to_string(i), text, "ir_text", 1, 1));
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->type, "unprinted_change");
+  EXPECT_THAT(*finding.reason->text, HasSubstr("xla::select f32[1,8] at /home/user/train.py:11"));
+  EXPECT_THAT(finding.advice, HasSubstr("XLA_SAVE_TENSORS_FMT=hlo"));
+}
+
+TEST(Recompilation, SharedInputsAndDonationComeBeforeUnprintedChanges) {
+  RecompileRun sharing;
+  for (int i = 0; i < 12; ++i) {
+    const int64_t graph = sharing.Graph("g" + std::to_string(i), TrainStep(8));
+    sharing.Graph("g" + std::to_string(i), {}, "", 3 + i % 2, 1);  // the log counts inputs
+    sharing.Step(graph);
+  }
+  const Findings findings = sharing.Find();
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].reason->type, "parameter_sharing_change");
+
+  RecompileRun donation;
+  for (int i = 0; i < 12; ++i) donation.Step(donation.Graph("g" + std::to_string(i), TrainStep(8)), {.alias_bytes = 100 + i});
+  EXPECT_EQ(donation.TheFinding().reason->type, "donation_change");
+}
+
+TEST(Recompilation, TheSameGraphCutInAnotherWay) {
+  RecompileRun run;
+  run.Steps(run.Graph("a", TrainStep(8)), 6);
+  run.Steps(run.Graph("b", TrainStep(8)), 6, {.cause = "parallel_loader"});
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->type, "cut_kind_change");
+  EXPECT_EQ(finding.reason->before, "user_sync");
+  EXPECT_EQ(finding.reason->after, "parallel_loader");
+  EXPECT_EQ(finding.count, 1);
+}
+
+TEST(Recompilation, AGraphThatIsCompiledAgainWasEvicted) {
+  RecompileRun run;
+  const int64_t graph = run.Graph("a", TrainStep(8));
+  run.Steps(graph, 10);
+  run.Step(graph, {.compiles = true});
+  run.Steps(graph, 10);
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->type, "cache_eviction");
+  EXPECT_THAT(*finding.reason->text, HasSubstr("nly 0 other graphs"));
+}
+
+TEST(Recompilation, SettingsThatChangeAreTheEnvironment) {
+  RecompileRun run;
+  run.Exec("INSERT INTO setting VALUES (1, 'ir_debug', '0', 'x'), (1, 'ir_debug', '1', 'y')");
+  run.Steps(run.Graph("a", TrainStep(8), "ir_text", 3, 1), 6);
+  run.Steps(run.Graph("b", TrainStep(8), "ir_text", 3, 1), 6);
+  EXPECT_EQ(run.TheFinding().reason->type, "environment_change");
+}
+
+TEST(Recompilation, WithoutGraphsSizesTellAndElseNothing) {
+  RecompileRun run;
+  for (int i = 0; i < 12; ++i) run.Step(run.Graph("g" + std::to_string(i), {}, "", 3, 1), {.input_bytes = 1000 * (i + 1)});
+  EXPECT_EQ(run.TheFinding().reason->type, "shape_change");
+  EXPECT_EQ(run.TheFinding().subject.line, 20);  // the cut
+  run.Exec("UPDATE compile SET input_bytes = 1000");
+  EXPECT_EQ(run.TheFinding().reason->type, "unknown");
+  EXPECT_THAT(run.TheFinding().advice, HasSubstr("XLA_SAVE_TENSORS_FILE"));
+}
+
+TEST(Recompilation, WhereOnlySomeGraphsWereCapturedTheLogJoinsThem) {
+  RecompileRun run;
+  run.Step(run.Graph("b64", TrainStep(64), "ir_text", 3, 1), {.input_bytes = 64});
+  for (int i = 1; i < 10; ++i) {
+    const std::string hash = "b" + std::to_string(i);
+    run.Step(i < 3 ? run.Graph(hash, TrainStep(i), "ir_text", 3, 1) : run.Graph(hash, {}, "", 3, 1), {.input_bytes = i});
+  }
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->type, "shape_change");
+  EXPECT_EQ(finding.count, 9);
+  EXPECT_EQ(finding.subject.line, 7);
+  EXPECT_THAT(*finding.reason->text, HasSubstr("7 of 9"));
+}
+
+TEST(Recompilation, AJittedFunctionIsASite) {
+  RecompileRun run;
+  for (int i = 0; i < 12; ++i) {
+    const std::string rows = std::to_string(128 - 8 * (i / 3));
+    if (i % 3 == 0) {
+      run.Graph("", {{.op = "parameter", .shape = "f32[" + rows + ",64]", .attributes = "0"},
+                     {.op = "tanh", .shape = "f32[" + rows + ",64]", .operands = "0", .root = 0}}, "hlo_optimized");
+    }
+    run.Step(run.store().One<int64_t>("SELECT max(id) FROM graph").value().value(), {.cause = "call", .function = "train_step", .line = 18});
+  }
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.title, "`train_step` recompiled 3 times: batch dimension of input f32[128,64] changes (128, 120, 112, 104)");
+  EXPECT_EQ(finding.subject.function, "train_step");
+  EXPECT_EQ(finding.subject.line, 18);
+}
+
+TEST(Recompilation, RanksOfOneJobAreOneFinding) {
+  RecompileRun run;
+  for (int rank = 0; rank < 3; ++rank) {
+    if (rank > 0) run.NextProcess();
+    for (int i = 0; i < 12; ++i) run.Step(run.Graph(fmt::format("r{}b{}", rank, i), TrainStep(i + 1)));
+  }
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.count, 11);
+  EXPECT_THAT(finding.title, HasSubstr("in each of 3 processes"));
+  EXPECT_THAT(finding.evidence, SizeIs(3));
+}
+
+TEST(Recompilation, WithoutStepsTheStateIsUnknown) {
+  RecompileRun run;
+  for (int i = 0; i < 12; ++i) run.Step(run.Graph("g" + std::to_string(i), TrainStep(i + 1)));
+  run.Exec("DELETE FROM step");
+  EXPECT_EQ(run.TheFinding().reason->state, "ongoing");  // counted by the executions that end a step
+  run.Exec("DELETE FROM execution");
+  EXPECT_EQ(run.TheFinding().reason->state, "unknown");
+  EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
+}
+
+}  // namespace
+}  // namespace xlaprof
