@@ -223,10 +223,10 @@ absl::StatusOr<Findings> Run(const Store& store) {
   }
   if (device.gaps.empty()) return findings;
 
-  XP_TRY(HostTimeline host, HostTimeline::Make(store, device.time.process_id, device.gaps));
+  XP_TRY(auto host, HostTimeline::Of(store, device.time.process_id));
   const std::vector<Interval> compiling = CompilingSteps(steps, device.time.process_id);
   const int64_t not_compiling_ns = device.steady.length_ns() - Overlap(compiling, device.steady);
-  for (const auto& [activity, idle] : ByActivity(device, host, compiling)) {
+  for (const auto& [activity, idle] : ByActivity(device, *host, compiling)) {
     // Where some steps compile for seconds, the others still count.
     const bool compiles = activity.doing == Doing::kCompile;
     const double share = compiles ? double(idle.ns) / double(device.steady.length_ns())
@@ -237,7 +237,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
     const int64_t gaps = idle.main_of > 0 ? idle.main_of : idle.in;
     const bool recurs = gaps >= kMinGaps && double(gaps) >= kRecurringShare * double(device.chances);
 
-    Finding finding{.kind = "device_gap", .title = Title(device, idle, share, !compiling.empty() && !compiles, gaps, Meanwhile(activity, scope, host.has_events())),
+    Finding finding{.kind = "device_gap", .title = Title(device, idle, share, !compiling.empty() && !compiles, gaps, Meanwhile(activity, scope, host->has_events())),
                     .count = gaps, .cost_ns = idle.ns};
     finding.cost_note = fmt::format("idle time of {} between executions, {}{}.{}", device.time.device,
                                     device.by_steps ? fmt::format("in {} steady steps", device.chances)
@@ -245,7 +245,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
                                     device.time.from == "op" ? ", from its ops" : "", others);
     if (device.by_steps && device.chances > 0) finding.per_step = double(gaps) / double(device.chances);
     finding.reason = Reason{.type = ReasonType(activity.doing)};
-    finding.advice = Advice(activity, host.has_events());
+    finding.advice = Advice(activity, host->has_events());
     if (!scope.empty()) {
       finding.subject.scope = scope;
       XP_TRY(FillLine(store, scope, finding.subject));

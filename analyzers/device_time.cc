@@ -98,7 +98,7 @@ std::vector<Interval> Union(std::vector<Interval> intervals) {
   return out;
 }
 
-absl::StatusOr<std::vector<DeviceTime>> DeviceTimes(const Store& store) {
+static absl::StatusOr<std::vector<DeviceTime>> Compute(const Store& store) {
   Busy busy;
   XP_TRY(AddEvents(store, busy));
   XP_TRY(store.Each("SELECT process_id, device, ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL AND dur_ns > 0",
@@ -128,6 +128,11 @@ absl::StatusOr<std::vector<DeviceTime>> DeviceTimes(const Store& store) {
     return std::tuple(a.device.size(), a.device, a.process_id) < std::tuple(b.device.size(), b.device, b.process_id);
   });
   return out;
+}
+
+absl::StatusOr<std::vector<DeviceTime>> DeviceTimes(const Store& store) {
+  XP_TRY(auto times, store.Derived<std::vector<DeviceTime>>("device_times", [&] { return Compute(store); }));
+  return *times;
 }
 
 }  // namespace xlaprof

@@ -25,7 +25,7 @@ struct DeviceTime {
   Interval span() const { return busy.empty() ? Interval{} : Interval{busy.front().begin_ns, busy.back().end_ns}; }
 };
 
-// One entry a device, sorted by name. Respects the store's slice.
+// One entry a device, sorted by name. Respects the store's slice. Scans the events once a store; later calls copy.
 absl::StatusOr<std::vector<DeviceTime>> DeviceTimes(const Store& store);
 
 // Sorts and merges overlapping or touching intervals.

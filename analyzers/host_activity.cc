@@ -33,12 +33,6 @@ struct Lead {
   auto operator<=>(const Lead&) const = default;
 };
 
-bool Overlaps(const std::vector<Interval>& sorted, int64_t begin_ns, int64_t end_ns) {
-  auto it = std::upper_bound(sorted.begin(), sorted.end(), begin_ns,
-                             [](int64_t t, const Interval& i) { return t < i.end_ns; });
-  return it != sorted.end() && it->begin_ns < end_ns;
-}
-
 // The state inside `event`, which opened in the state `outer`.
 Activity Enter(const Categories& is, const Activity& outer, const Open& event) {
   Activity inner = outer;
@@ -79,12 +73,14 @@ std::string_view DoingText(Doing doing) {
   return "";
 }
 
-absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t process_id, std::vector<Interval> within) {
+absl::StatusOr<std::shared_ptr<const HostTimeline>> HostTimeline::Of(const Store& store, int64_t process_id) {
+  return store.Derived<HostTimeline>(fmt::format("host_timeline {}", process_id), [&] { return Make(store, process_id); });
+}
+
+absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t process_id) {
   HostTimeline timeline;
-  if (within.empty()) return timeline;
   const Categories is(store);
-  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory,
-                                .from_ns = within.front().begin_ns, .to_ns = within.back().end_ns};
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
   XP_TRY(store.Each("SELECT id FROM track WHERE kind = 'host_thread' AND coalesce(process_id, 0) = ?1",
                     [&](int64_t id) { options.track_ids.push_back(id); }, process_id));
   if (options.track_ids.empty()) return timeline;
@@ -118,7 +114,7 @@ absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t proc
         continue;  // ops that ran inline on this thread
       }
       const int64_t begin_ns = batch.ts_ns[i], end_ns = begin_ns + batch.dur_ns[i];
-      if (end_ns <= begin_ns || !Overlaps(within, begin_ns, end_ns)) continue;
+      if (end_ns <= begin_ns) continue;
       out.push_back({begin_ns, end_ns, what, batch.name[i]});
     }
   }
@@ -141,7 +137,7 @@ absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t proc
   // The sweep: a stack of open events, each with the state inside it; what passes between two changes is one segment.
   std::vector<std::pair<int64_t, Activity>> stack;  // end, state
   std::vector<Segment> segments;
-  int64_t now = within.front().begin_ns;
+  int64_t now = INT64_MIN;
   auto pass_until = [&](int64_t t) {
     while (!stack.empty() && now < t) {
       const auto& [end_ns, activity] = stack.back();
@@ -164,7 +160,7 @@ absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t proc
     pass_until(event.begin_ns);
     stack.emplace_back(event.end_ns, Enter(is, stack.empty() ? Activity() : stack.back().second, event));
   }
-  pass_until(within.back().end_ns);
+  pass_until(INT64_MAX);
 
   // Where the leading thread shows nothing, others may: a compilation anywhere, a loader between two steps.
   std::vector<Interval> compiling, loading;

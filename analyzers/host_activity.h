@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -41,14 +42,13 @@ struct ActivityShare {
   int64_t ns = 0;
 };
 
-// The activities of one process inside given intervals: made once by a sweep that is linear in the events of the
-// host's threads, asked for as many intervals as there are.
+// The activities of one process: made once a store by a sweep that is linear in the events of the host's threads, asked
+// for as many intervals as there are.
 class HostTimeline {
  public:
-  // `within`: disjoint, sorted; nothing outside of it is kept.
-  static absl::StatusOr<HostTimeline> Make(const Store& store, int64_t process_id, std::vector<Interval> within);
+  static absl::StatusOr<std::shared_ptr<const HostTimeline>> Of(const Store& store, int64_t process_id);
 
-  // What filled `interval`, which lies inside `within`: longest first, summing to its length.
+  // What filled `interval`: longest first, summing to its length.
   std::vector<ActivityShare> During(Interval interval) const;
   // False: the process has no host thread with any of these events, so that "nothing" says nothing.
   bool has_events() const { return has_events_; }
@@ -63,6 +63,8 @@ class HostTimeline {
   std::vector<Segment> segments_;      // disjoint, sorted, kNothing left out
   std::vector<int64_t> python_calls_;  // starts, sorted
   bool has_events_ = false;
+
+  static absl::StatusOr<HostTimeline> Make(const Store& store, int64_t process_id);
 };
 
 }  // namespace xlaprof

@@ -42,13 +42,13 @@ absl::StatusOr<Findings> Run(const Store& store) {
   const int64_t median = NearestRank(steps.steady_ns, 50).value_or(0);
   for (const auto& [process, of] : periods) {
     const Interval window{of.front().begin_ns, of.back().end_ns};
-    XP_TRY(HostTimeline host, HostTimeline::Make(store, process, {window}));
-    if (!host.has_events()) continue;
+    XP_TRY(auto host, HostTimeline::Of(store, process));
+    if (!host->has_events()) continue;
     Worst sum{.process = process, .window_ns = window.length_ns(), .steps = int64_t(of.size())};
     std::map<StringId, int64_t> scopes;
     for (const Interval& period : of) {
       int64_t wait = 0;
-      for (const ActivityShare& share : host.During(period)) {
+      for (const ActivityShare& share : host->During(period)) {
         if (share.activity.doing != Doing::kInput) continue;
         wait += share.ns;
         scopes[share.activity.scope] += share.ns;

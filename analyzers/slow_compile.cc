@@ -42,7 +42,7 @@ std::string Amortised(int64_t ns, std::optional<int64_t> step_ns) {
 std::string Describe(const Compiled& c) {
   std::string out = DurationText(c.ns);
   if (c.nodes) out += fmt::format(", {} nodes", *c.nodes);
-  if (c.program_bytes) out += fmt::format(", program of {}", BytesText(double(*c.program_bytes)));
+  if (c.program_bytes.value_or(0) > 0) out += fmt::format(", program of {}", BytesText(double(*c.program_bytes)));
   if (c.hash) out += fmt::format(", graph {}", *c.hash);
   if (c.file && c.line) out += fmt::format(", {}:{}", *c.file, *c.line);
   return out;

@@ -31,10 +31,10 @@ absl::StatusOr<std::map<int64_t, Interval>> EventWindows(const Store& store) {
 // Where the leading thread of each process was in its window.
 absl::Status HostTotals(const Store& store, const std::map<int64_t, Interval>& windows, Summary& summary) {
   for (const auto& [process, window] : windows) {
-    XP_TRY(HostTimeline host, HostTimeline::Make(store, process, {window}));
-    if (!host.has_events()) continue;
+    XP_TRY(auto host, HostTimeline::Of(store, process));
+    if (!host->has_events()) continue;
     int64_t tracing = 0, input = 0;
-    for (const ActivityShare& share : host.During(window)) {
+    for (const ActivityShare& share : host->During(window)) {
       if (share.activity.doing == Doing::kTracing) tracing += share.ns;
       if (share.activity.doing == Doing::kInput) input += share.ns;
     }

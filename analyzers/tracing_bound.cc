@@ -49,12 +49,12 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps
     usual = Union(std::move(usual));
     if (usual.empty()) continue;
     traced.window = {usual.front().begin_ns, usual.back().end_ns};
-    XP_TRY(HostTimeline host, HostTimeline::Make(store, process, usual));
-    if (!host.has_events()) continue;
+    XP_TRY(auto host, HostTimeline::Of(store, process));
+    if (!host->has_events()) continue;
     std::map<StringId, int64_t> in_scope;
     for (const Interval& period : usual) {
       traced.step_ns += period.length_ns();
-      for (const ActivityShare& share : host.During(period)) {
+      for (const ActivityShare& share : host->During(period)) {
         if (share.activity.doing == Doing::kTracing) traced.tracing_ns += share.ns;
         if (share.activity.doing == Doing::kUserCode) in_scope[share.activity.scope] += share.ns;
       }

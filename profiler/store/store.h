@@ -134,11 +134,27 @@ class Store {
   absl::Status Restrict(const Slice& slice);
   const Slice& slice() const;
 
+  // --- derived values ---
+  // What `make` computed from this store, kept until the file is written to or the slice changes: for scans that several
+  // readers share. `key` names the computation and stands for one type.
+  template <class T>
+  absl::StatusOr<std::shared_ptr<const T>> Derived(std::string_view key,
+                                                   const std::function<absl::StatusOr<T>()>& make) const {
+    XP_TRY(std::shared_ptr<const void> kept, FindDerived(key));
+    if (kept) return std::static_pointer_cast<const T>(kept);
+    XP_TRY(T value, make());
+    auto made = std::make_shared<const T>(std::move(value));
+    KeepDerived(key, made);
+    return made;
+  }
+
   struct Impl;  // defined in store.cc
 
  private:
   explicit Store(std::unique_ptr<Impl> impl);
   absl::StatusOr<Statement*> Cached(std::string_view sql) const;  // for Add
+  absl::StatusOr<std::shared_ptr<const void>> FindDerived(std::string_view key) const;
+  void KeepDerived(std::string_view key, std::shared_ptr<const void> value) const;
   std::unique_ptr<Impl> impl_;
 };
 

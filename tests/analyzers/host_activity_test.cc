@@ -11,9 +11,9 @@ class HostActivity : public testing::Test {
   std::string During(int64_t from_us, int64_t to_us) {
     Store& store = run_.store();
     Interval all{from_us * 1000, to_us * 1000};
-    HostTimeline host = HostTimeline::Make(store, 1, {all}).value();
+    auto host = HostTimeline::Of(store, 1).value();
     std::string out;
-    for (const ActivityShare& share : host.During(all)) {
+    for (const ActivityShare& share : host->During(all)) {
       out += fmt::format("{}{}/{} {}", out.empty() ? "" : "; ", DoingText(share.activity.doing),
                          store.Text(share.activity.scope), share.ns / 1000);
     }
