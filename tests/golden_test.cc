@@ -1,0 +1,89 @@
+// Walks tests/golden: each folder SUITE/CASE with an expected.txt or expected_error.txt is a test.
+//
+//   capture.sql           rows of a store, readable; becomes a store that is reported on
+//   args                  more arguments of `xlaprof report`, on one line
+//   any other file        an input, as it is
+//   expected.txt          what the program prints, and exit status 0
+//   expected_error.txt    what it prints on stderr, and exit status 2
+//
+// XLAPROF_UPDATE_GOLDEN=1 rewrites the expectations (scripts/test --update); the diff is reviewed like code.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "profiler/store/load_sql.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kGolden = fs::path(XLAPROF_SOURCE_DIR) / "tests/golden";
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<fs::path> Cases() {
+  std::vector<fs::path> cases;
+  for (const auto& entry : fs::recursive_directory_iterator(kGolden)) {
+    if (entry.path().filename() == "expected.txt" || entry.path().filename() == "expected_error.txt") cases.push_back(entry.path());
+  }
+  std::sort(cases.begin(), cases.end());
+  return cases;
+}
+
+class Golden : public testing::TestWithParam<fs::path> {};
+
+TEST_P(Golden, PrintsWhatIsExpected) {
+  const fs::path expected = GetParam(), folder = expected.parent_path();
+  const bool error = expected.filename() == "expected_error.txt";
+  std::string scratch = fs::temp_directory_path() / "xlaprof-golden-XXXXXX";
+  ASSERT_NE(mkdtemp(scratch.data()), nullptr);
+  std::string inputs, arguments;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    std::string name = entry.path().filename().string();
+    if (name == "capture.sql") {
+      auto store = Store::Create(fs::path(scratch) / "capture.xlaprof");
+      ASSERT_TRUE(store.ok()) << store.status();
+      absl::Status status = LoadSql(*store, ReadFile(entry.path()));
+      ASSERT_TRUE(status.ok()) << status;
+      inputs += " " + scratch + "/capture.xlaprof";
+    } else if (name == "args") {
+      std::getline(std::stringstream(ReadFile(entry.path())), arguments);
+    } else if (!name.starts_with("expected")) {
+      inputs += " " + name;
+    }
+  }
+  std::string command = fmt::format("cd {} && {} report --colour never {} {} >{}/out 2>{}/err", folder.string(), XLAPROF_PROGRAM, inputs, arguments, scratch,
+                                    scratch);
+  int status = std::system(command.c_str());
+  std::string printed = ReadFile(fs::path(scratch) / (error ? "err" : "out"));
+  for (size_t at; (at = printed.find(scratch)) != std::string::npos;) printed.replace(at, scratch.size(), "SCRATCH");
+  EXPECT_EQ(WEXITSTATUS(status), error ? 2 : 0) << command << "\n" << ReadFile(fs::path(scratch) / "err");
+  fs::remove_all(scratch);
+  if (std::getenv("XLAPROF_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(expected, std::ios::binary) << printed;
+  } else {
+    EXPECT_EQ(printed, ReadFile(expected)) << "if the new text is right: scripts/test --update";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(Cases()), [](const testing::TestParamInfo<fs::path>& info) {
+  std::string name = fs::relative(info.param.parent_path(), kGolden).string();
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return name;
+});
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Golden);
+
+}  // namespace
+}  // namespace xlaprof
