@@ -94,7 +94,7 @@ class MarkdownReport {
       Add("| {} | {} | {} |\n", share.name, DurationText(share.ns), share.part ? PercentText(*share.part) : "");
     }
     for (const Summary::Device& device : s.devices) {
-      if (device.span_ns <= 0) continue;
+      if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;
       Add("| {} busy | {} | {:.2f} % of {} |\n", Prose(device.name), DurationText(device.busy_ns),
           100.0 * double(device.busy_ns) / double(device.span_ns), DurationText(device.span_ns));
     }

@@ -76,13 +76,13 @@ class TextReport {
     time("steady step", s.step_p50_ns, s.step_p99_ns ? fmt::format("median; 99 % take at most {}", DurationText(*s.step_p99_ns)) : "median");
     std::vector<StepShare> shares = SteadyShares(report_);
     if (!shares.empty()) {
-      Shares(fmt::format("of it (mean of {}, {})", Plural(report_.steady.steps, "step", "steps"), DurationText(report_.steady.step_ns)), shares);
+      Shares(fmt::format("mean of {}, {}:", Plural(report_.steady.steps, "steady step", "steady steps"), DurationText(report_.steady.step_ns)), shares);
       Paragraph(4, TotalsText(s), Style::kPlain, "  ");
     } else if (shares = TotalShares(s); !shares.empty()) {
-      Shares(s.wall_ns ? fmt::format("of the window, {}", DurationText(*s.wall_ns)) : "sums of the metrics", shares);
+      Shares(s.wall_ns ? fmt::format("in the window of {}:", DurationText(*s.wall_ns)) : "sums of the metrics:", shares);
     }
     for (const Summary::Device& device : s.devices) {
-      if (device.span_ns <= 0) continue;
+      if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;
       Paragraph(4, fmt::format("{} busy {:.2f} % of {}", device.name, 100.0 * double(device.busy_ns) / double(device.span_ns),
                                DurationText(device.span_ns)), Style::kPlain, "  ");
     }
@@ -90,6 +90,7 @@ class TextReport {
     if (shares.empty() && !s.step_p50_ns && s.devices.empty()) Paragraph(4, "no source has times", Style::kDim, "  ");
   }
 
+  // One row a part; host and device overlap, the host's rows do not.
   void Shares(const std::string& title, const std::vector<StepShare>& shares) {
     const int bar_width = width_ >= 50 ? std::min(width_ - 38, 40) : 0;  // a narrow terminal has no room for it
     Line("    " + In(Style::kDim, Ellipsize(title, width_ - 4)));
@@ -211,7 +212,7 @@ class TextReport {
 
   void Slowed() {
     if (report_.settings.empty()) return;
-    Section("What slowed the run while it was recorded");
+    Section("What slowed the recorded run");
     std::string said;  // settings are sorted by name; one line each is enough
     for (const SettingRow& setting : report_.settings) {
       if (setting.name == said) continue;
@@ -238,11 +239,12 @@ class TextReport {
                                  Column{"events", &Coverage::events}}) {
       if (std::any_of(coverage.begin(), coverage.end(), [&](const Coverage& c) { return (c.*column.count).has_value(); })) columns.push_back(column);
     }
-    constexpr int kColumn = 11;
+    constexpr int kColumn = 11, kLeastName = 12;
+    while (!columns.empty() && 2 + kLeastName + kColumn * int(columns.size()) > width_) columns.pop_back();
     const int left = width_ - 2 - kColumn * int(columns.size());
     int longest = 0;
     for (const Coverage& c : coverage) longest = std::max(longest, DisplayWidth(CoverageName(c)));
-    const int name_width = std::clamp(longest + 1, 12, std::max(12, left));
+    const int name_width = std::clamp(longest + 1, kLeastName, std::max(kLeastName, left));
     std::string header = "  " + PadRight("", name_width);
     for (const Column& column : columns) header += PadLeft(column.title, kColumn);
     Line(In(Style::kDim, header));

@@ -9,6 +9,8 @@
 namespace xlaprof {
 namespace {
 
+constexpr double kLeastPart = 0.001;  // of a steady step: less is no reason to look there
+
 // Kinds whose cost is measured on the timeline alone, so inside its window.
 bool IsFromTimeline(const Finding& finding) {
   constexpr std::string_view kKinds[] = {"device_gap", "device_wait", "input_bound", "tracing_bound"};
@@ -122,7 +124,8 @@ std::vector<StepShare> SteadyShares(const Report& report) {
   const SteadyStep& steady = report.steady;
   std::vector<StepShare> shares;
   auto add = [&](std::string name, int64_t ns) {
-    if (ns > 0 && steady.step_ns > 0) shares.push_back({std::move(name), ns, double(ns) / double(steady.step_ns)});
+    if (steady.step_ns <= 0 || double(ns) < kLeastPart * double(steady.step_ns)) return;
+    shares.push_back({std::move(name), ns, double(ns) / double(steady.step_ns)});
   };
   for (const SteadyStep::Part& part : steady.host) add(std::string(DoingName(part.doing)), part.ns);
   const bool several = report.summary.devices.size() > 1;
@@ -134,7 +137,7 @@ std::vector<StepShare> SteadyShares(const Report& report) {
 std::vector<StepShare> TotalShares(const Summary& summary) {
   std::vector<StepShare> shares;
   auto add = [&](std::string name, std::optional<int64_t> total_ns, int64_t devices) {
-    if (!total_ns) return;
+    if (total_ns.value_or(0) == 0) return;  // nothing to see, or unknown
     StepShare share{.name = devices > 1 ? "mean " + name : name, .ns = *total_ns / std::max<int64_t>(1, devices)};
     if (summary.wall_ns.value_or(0) > 0) share.part = double(share.ns) / double(*summary.wall_ns);
     shares.push_back(std::move(share));
