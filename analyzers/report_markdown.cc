@@ -91,7 +91,9 @@ class MarkdownReport {
     if (shares.empty() && s.devices.empty()) return;
     Add("\n| where a step goes | time | {} |\n| --- | ---: | ---: |\n", what);
     for (const StepShare& share : shares) {
-      Add("| {} | {} | {} |\n", share.name, DurationText(share.ns), share.part ? PercentText(*share.part) : "");
+      Add("| {} | {} | {} |\n", share.name, DurationText(share.ns), share.part          ? PercentText(*share.part)
+                                                                     : share.per_step_ns ? DurationText(*share.per_step_ns) + " a step"
+                                                                                         : "");
     }
     for (const Summary::Device& device : s.devices) {
       if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;

@@ -97,6 +97,7 @@ class TextReport {
     for (const StepShare& share : shares) {
       std::string line = fmt::format("    {}{}", PadRight(share.name, 13), PadLeft(DurationText(share.ns), 9));
       if (share.part) line += PadLeft(PercentText(*share.part), 9) + (bar_width > 0 ? "  " + In(Style::kCyan, Bar(*share.part, bar_width)) : "");
+      if (share.per_step_ns) line += fmt::format("  {} a step", PadLeft(DurationText(*share.per_step_ns), 9));
       Line(line);
     }
   }

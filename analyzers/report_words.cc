@@ -139,7 +139,11 @@ std::vector<StepShare> TotalShares(const Summary& summary) {
   auto add = [&](std::string name, std::optional<int64_t> total_ns, int64_t devices) {
     if (total_ns.value_or(0) == 0) return;  // nothing to see, or unknown
     StepShare share{.name = devices > 1 ? "mean " + name : name, .ns = *total_ns / std::max<int64_t>(1, devices)};
-    if (summary.wall_ns.value_or(0) > 0) share.part = double(share.ns) / double(*summary.wall_ns);
+    if (summary.wall_ns.value_or(0) > 0) {
+      share.part = double(share.ns) / double(*summary.wall_ns);
+    } else if (summary.steps.value_or(0) > 1) {
+      share.per_step_ns = share.ns / *summary.steps;
+    }
     shares.push_back(std::move(share));
   };
   const int64_t devices = int64_t(summary.devices.size());

@@ -30,7 +30,8 @@ std::string CountsText(const Summary& summary);                        // "14 st
 struct StepShare {
   std::string name;
   int64_t ns = 0;
-  std::optional<double> part;  // of the steady step or of the window
+  std::optional<double> part;           // of the steady step or of the window
+  std::optional<int64_t> per_step_ns;   // of sums that are of no window
 };
 // What a steady step consists of: the host's thread without overlap, then the device. Empty without timed steps.
 std::vector<StepShare> SteadyShares(const Report& report);

@@ -59,7 +59,7 @@ Also seen (--all tells more)
 What these files do not show
   - no source holds the graphs. Dump them.
 
-What slowed the run while it was recorded
+What slowed the recorded run
   - ir_debug: frames in the dump.
 
 Which file saw what
@@ -116,6 +116,8 @@ TEST(ReportText, WithoutClockThereAreCounts) {
   std::string text = ReportText(report, {});
   EXPECT_THAT(text, HasSubstr("10 steps, 3 compilations, 40 executions (4 a step)"));
   EXPECT_THAT(text, HasSubstr("no source has times"));
+  report.summary.compile_ns = 500'000'000;  // by the metrics
+  EXPECT_THAT(ReportText(report, {}), HasSubstr("compile         500 ms      50 ms a step"));
   EXPECT_THAT(text, Not(HasSubstr("█")));
 }
 
