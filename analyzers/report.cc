@@ -77,6 +77,7 @@ absl::StatusOr<Report> MakeReport(const Store& store) {
   report.capture_epoch_ns = report.base_epoch_ns ? *report.base_epoch_ns + report.start_ns.value_or(0) : NewestWrite(report.sources);
   report.slice = store.slice();
   XP_TRY(report.summary, Summarize(store));
+  XP_TRY(report.steady, FindSteadyStep(store));
   XP_TRY(report.findings, Analyze(store));
   return report;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/steady_step.h"
 #include "analyzers/summary.h"
 
 namespace xlaprof {
@@ -26,6 +27,7 @@ struct Report {
   std::vector<RunRow> runs;
   std::vector<ProcessRow> processes;
   Summary summary;
+  SteadyStep steady;
   Findings findings;
   std::vector<ReportIssue> issues;
   std::vector<SettingRow> settings;  // what slowed the run itself

@@ -123,6 +123,29 @@ Json Of(const Finding& finding) {
           {"fingerprint", finding.fingerprint}};
 }
 
+// Null where no source has times of steady steps.
+Json Of(const SteadyStep& steady) {
+  if (steady.steps == 0) return nullptr;
+  auto host = [&](Doing doing) -> Json {
+    if (steady.host.empty()) return nullptr;
+    int64_t ns = 0;
+    for (const SteadyStep::Part& part : steady.host) ns += part.doing == doing ? part.ns : 0;
+    return ns;
+  };
+  return {{"steps", steady.steps},
+          {"step_ns", steady.step_ns},
+          {"tracing_ns", host(Doing::kTracing)},
+          {"compile_ns", host(Doing::kCompile)},
+          {"execute_ns", host(Doing::kExecute)},
+          {"transfer_ns", host(Doing::kTransfer)},
+          {"input_ns", host(Doing::kInput)},
+          {"user_code_ns", host(Doing::kUserCode)},
+          {"runtime_ns", host(Doing::kRuntime)},
+          {"unrecorded_ns", host(Doing::kNothing)},
+          {"device_busy_ns", Nullable(steady.device_busy_ns)},
+          {"device_idle_ns", Nullable(steady.device_idle_ns)}};
+}
+
 Json SummaryOf(const Report& report) {
   const Summary& summary = report.summary;
   return {{"run", Words(report.run_label)},
@@ -147,6 +170,7 @@ Json SummaryOf(const Report& report) {
           {"input_ns", Nullable(summary.input_ns)},
           {"device_busy_ns", Nullable(summary.device_busy_ns)},
           {"device_idle_ns", Nullable(summary.device_idle_ns)},
+          {"steady_step", Of(report.steady)},
           {"devices", ListOf(summary.devices)},
           {"coverage", ListOf(summary.coverage)},
           {"settings", ListOf(report.settings)},

@@ -83,16 +83,21 @@ class MarkdownReport {
     time("p99", s.step_p99_ns);
     if (!times.empty()) Add("\n{}\n", times);
     if (std::string counts = CountsText(s); !counts.empty()) Add("\n{}\n", counts);
-    std::vector<StepShare> shares = StepShares(s);
+    std::vector<StepShare> shares = SteadyShares(report_);
+    std::string what = shares.empty() ? s.wall_ns ? fmt::format("of the window, {}", DurationText(*s.wall_ns)) : "sums of the metrics"
+                                      : fmt::format("of a steady step (mean of {}, {})", report_.steady.steps, DurationText(report_.steady.step_ns));
+    if (!shares.empty()) Add("\n{}\n", TotalsText(s));
+    if (shares.empty()) shares = TotalShares(s);
     if (shares.empty() && s.devices.empty()) return;
-    Add("\n| where a step goes | a step | in all | {} |\n| --- | ---: | ---: | ---: |\n", SharesOf(s));
+    Add("\n| where a step goes | time | {} |\n| --- | ---: | ---: |\n", what);
     for (const StepShare& share : shares) {
-      Add("| {} | {} | {} | {} |\n", share.name, share.per_step_ns ? DurationText(*share.per_step_ns) : "",
-          DurationText(share.total_ns), share.part ? PercentText(*share.part) : "");
+      Add("| {} | {} | {} |\n", share.name, DurationText(share.ns), share.part          ? PercentText(*share.part)
+                                                                     : share.per_step_ns ? DurationText(*share.per_step_ns) + " a step"
+                                                                                         : "");
     }
     for (const Summary::Device& device : s.devices) {
-      if (device.span_ns <= 0) continue;
-      Add("| {} busy | | {} | {:.2f} % of {} |\n", Prose(device.name), DurationText(device.busy_ns),
+      if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;
+      Add("| {} busy | {} | {:.2f} % of {} |\n", Prose(device.name), DurationText(device.busy_ns),
           100.0 * double(device.busy_ns) / double(device.span_ns), DurationText(device.span_ns));
     }
   }

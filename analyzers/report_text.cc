@@ -74,10 +74,15 @@ class TextReport {
     time("warm-up", s.warm_up_step_p50_ns,
          s.warm_up_steps == 1 ? "the first step, which compiles" : fmt::format("median of the first {} steps, which compile", s.warm_up_steps.value_or(0)));
     time("steady step", s.step_p50_ns, s.step_p99_ns ? fmt::format("median; 99 % take at most {}", DurationText(*s.step_p99_ns)) : "median");
-    std::vector<StepShare> shares = StepShares(s);
-    if (!shares.empty()) Shares(shares);
+    std::vector<StepShare> shares = SteadyShares(report_);
+    if (!shares.empty()) {
+      Shares(fmt::format("mean of {}, {}:", Plural(report_.steady.steps, "steady step", "steady steps"), DurationText(report_.steady.step_ns)), shares);
+      Paragraph(4, TotalsText(s), Style::kPlain, "  ");
+    } else if (shares = TotalShares(s); !shares.empty()) {
+      Shares(s.wall_ns ? fmt::format("in the window of {}:", DurationText(*s.wall_ns)) : "sums of the metrics:", shares);
+    }
     for (const Summary::Device& device : s.devices) {
-      if (device.span_ns <= 0) continue;
+      if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;
       Paragraph(4, fmt::format("{} busy {:.2f} % of {}", device.name, 100.0 * double(device.busy_ns) / double(device.span_ns),
                                DurationText(device.span_ns)), Style::kPlain, "  ");
     }
@@ -85,19 +90,14 @@ class TextReport {
     if (shares.empty() && !s.step_p50_ns && s.devices.empty()) Paragraph(4, "no source has times", Style::kDim, "  ");
   }
 
-  void Shares(const std::vector<StepShare>& shares) {
-    // Columns that a narrow terminal has no room for are left out, the least telling first.
-    const bool with_total = width_ >= 46;
-    const int bar_width = width_ >= 58 ? std::min(width_ - 50, 30) : 0;
-    auto row = [&](std::string_view name, std::string_view per_step, std::string_view total) {
-      return fmt::format("  {}{}{}  ", PadRight(name, 12), PadLeft(per_step, 10), with_total ? PadLeft(total, 11) : "");
-    };
-    std::string header = row("", "a step", "in all");
-    Line(In(Style::kDim, header + Ellipsize(SharesOf(report_.summary), width_ - DisplayWidth(header))));
+  // One row a part; host and device overlap, the host's rows do not.
+  void Shares(const std::string& title, const std::vector<StepShare>& shares) {
+    const int bar_width = width_ >= 50 ? std::min(width_ - 38, 40) : 0;  // a narrow terminal has no room for it
+    Line("    " + In(Style::kDim, Ellipsize(title, width_ - 4)));
     for (const StepShare& share : shares) {
-      std::string line = row(share.name, share.per_step_ns ? DurationText(*share.per_step_ns) : "", DurationText(share.total_ns));
-      if (share.part) line += PadLeft(PercentText(*share.part), 7) + (bar_width > 0 ? "  " + In(Style::kCyan, Bar(*share.part, bar_width)) : "");
-      while (line.ends_with(' ')) line.pop_back();
+      std::string line = fmt::format("    {}{}", PadRight(share.name, 13), PadLeft(DurationText(share.ns), 9));
+      if (share.part) line += PadLeft(PercentText(*share.part), 9) + (bar_width > 0 ? "  " + In(Style::kCyan, Bar(*share.part, bar_width)) : "");
+      if (share.per_step_ns) line += fmt::format("  {} a step", PadLeft(DurationText(*share.per_step_ns), 9));
       Line(line);
     }
   }
@@ -134,10 +134,11 @@ class TextReport {
     Section("Also seen (--all tells more)");
     for (const Finding* finding : brief) {
       std::string title = Printable(finding->title), place = Printable(PlaceText(*finding, /*full_path=*/false));
-      if (!place.empty() && title.find(place) != std::string::npos) place.clear();
-      if (!place.empty()) place = "  " + Ellipsize(place, width_ / 3);
       constexpr int kKind = 20;  // columns of the longest kind, and a space
-      Line("  " + PadRight(finding->kind, kKind) + CutEnd(title, width_ - 2 - kKind - DisplayWidth(place)) + place);
+      const int room = width_ - 2 - kKind;
+      // The place is dropped where the title needs the room or names it.
+      if (!place.empty() && DisplayWidth(title) + 2 + DisplayWidth(place) <= room && title.find(place) == std::string::npos) title += "  " + place;
+      Line("  " + PadRight(finding->kind, kKind) + CutEnd(title, room));
     }
   }
 
@@ -168,7 +169,7 @@ class TextReport {
 
   void Where(const Finding& finding) {
     std::string place = PlaceText(finding, /*full_path=*/true);
-    if (!place.empty()) Line("    " + Ellipsize(Printable(place), width_ - 4));
+    Paragraph(4, place);
     const Subject& subject = finding.subject;
     if (!subject.file || !subject.line) return;
     auto quote = QuoteSource(*subject.file, *subject.line, options_.source_roots, report_.capture_epoch_ns);
@@ -212,8 +213,11 @@ class TextReport {
 
   void Slowed() {
     if (report_.settings.empty()) return;
-    Section("What slowed the run while it was recorded");
+    Section("What slowed the recorded run");
+    std::string said;  // settings are sorted by name; one line each is enough
     for (const SettingRow& setting : report_.settings) {
+      if (setting.name == said) continue;
+      said = setting.name;
       std::string advice;
       for (const Finding& finding : report_.findings) {
         if (SettingOf(report_, finding) == &setting) advice = finding.advice;
@@ -236,11 +240,12 @@ class TextReport {
                                  Column{"events", &Coverage::events}}) {
       if (std::any_of(coverage.begin(), coverage.end(), [&](const Coverage& c) { return (c.*column.count).has_value(); })) columns.push_back(column);
     }
-    constexpr int kColumn = 11;
+    constexpr int kColumn = 11, kLeastName = 12;
+    while (!columns.empty() && 2 + kLeastName + kColumn * int(columns.size()) > width_) columns.pop_back();
     const int left = width_ - 2 - kColumn * int(columns.size());
     int longest = 0;
     for (const Coverage& c : coverage) longest = std::max(longest, DisplayWidth(CoverageName(c)));
-    const int name_width = std::clamp(longest + 1, 12, std::max(12, left));
+    const int name_width = std::clamp(longest + 1, kLeastName, std::max(kLeastName, left));
     std::string header = "  " + PadRight("", name_width);
     for (const Column& column : columns) header += PadLeft(column.title, kColumn);
     Line(In(Style::kDim, header));

@@ -9,6 +9,8 @@
 namespace xlaprof {
 namespace {
 
+constexpr double kLeastPart = 0.001;  // of a steady step: less is no reason to look there
+
 // Kinds whose cost is measured on the timeline alone, so inside its window.
 bool IsFromTimeline(const Finding& finding) {
   constexpr std::string_view kKinds[] = {"device_gap", "device_wait", "input_bound", "tracing_bound"};
@@ -17,6 +19,20 @@ bool IsFromTimeline(const Finding& finding) {
 
 bool WindowIsWholeRun(const Summary& summary) {
   return summary.timed_steps.value_or(0) > 0 && summary.timed_steps == summary.steps;
+}
+
+std::string_view DoingName(Doing doing) {
+  switch (doing) {
+    case Doing::kNothing: return "unrecorded";
+    case Doing::kUserCode: return "your code";
+    case Doing::kRuntime: return "runtime";
+    case Doing::kTracing: return "tracing";
+    case Doing::kExecute: return "execute";
+    case Doing::kInput: return "input";
+    case Doing::kTransfer: return "transfer";
+    case Doing::kCompile: return "compile";
+  }
+  return "";
 }
 
 std::string Relative(const Report& report, int64_t ns) {
@@ -104,32 +120,47 @@ std::string CountsText(const Summary& summary) {
   return out;
 }
 
-std::vector<StepShare> StepShares(const Summary& summary) {
+std::vector<StepShare> SteadyShares(const Report& report) {
+  const SteadyStep& steady = report.steady;
   std::vector<StepShare> shares;
-  // Totals are those of the window or, where no source has a clock, of the metrics over all steps.
-  std::optional<int64_t> steps = summary.wall_ns ? summary.timed_steps : summary.steps;
-  auto add = [&](const char* name, const std::optional<int64_t>& total_ns) {
-    if (!total_ns) return;
-    StepShare share{.name = name, .total_ns = *total_ns};
-    if (steps.value_or(0) > 0) share.per_step_ns = *total_ns / *steps;
-    if (summary.wall_ns.value_or(0) > 0) share.part = double(*total_ns) / double(*summary.wall_ns);
-    shares.push_back(share);
+  auto add = [&](std::string name, int64_t ns) {
+    if (steady.step_ns <= 0 || double(ns) < kLeastPart * double(steady.step_ns)) return;
+    shares.push_back({std::move(name), ns, double(ns) / double(steady.step_ns)});
   };
-  add("tracing", summary.tracing_ns);
-  add("compile", summary.compile_ns);
-  add("execute", summary.execute_ns);
-  add("transfer", summary.transfer_ns);
-  add("input", summary.input_ns);
-  std::optional<int64_t> idle_ns = summary.device_idle_ns;
-  if (idle_ns && summary.devices.size() > 1) *idle_ns /= int64_t(summary.devices.size());
-  add(summary.devices.size() > 1 ? "mean idle" : "device idle", idle_ns);
+  for (const SteadyStep::Part& part : steady.host) add(std::string(DoingName(part.doing)), part.ns);
+  const bool several = report.summary.devices.size() > 1;
+  if (steady.device_busy_ns) add(several ? "devices busy" : "device busy", *steady.device_busy_ns);
+  if (steady.device_idle_ns) add(several ? "devices idle" : "device idle", *steady.device_idle_ns);
   return shares;
 }
 
-std::string SharesOf(const Summary& summary) {
-  if (!summary.wall_ns) return "sums of the metrics; rows overlap";
-  if (!summary.timed_steps) return "of the window; rows overlap";
-  return fmt::format("of {} with {}; rows overlap", DurationText(*summary.wall_ns), Plural(*summary.timed_steps, "timed step", "timed steps"));
+std::vector<StepShare> TotalShares(const Summary& summary) {
+  std::vector<StepShare> shares;
+  auto add = [&](std::string name, std::optional<int64_t> total_ns, int64_t devices) {
+    if (total_ns.value_or(0) == 0) return;  // nothing to see, or unknown
+    StepShare share{.name = devices > 1 ? "mean " + name : name, .ns = *total_ns / std::max<int64_t>(1, devices)};
+    if (summary.wall_ns.value_or(0) > 0) {
+      share.part = double(share.ns) / double(*summary.wall_ns);
+    } else if (summary.steps.value_or(0) > 1) {
+      share.per_step_ns = share.ns / *summary.steps;
+    }
+    shares.push_back(std::move(share));
+  };
+  const int64_t devices = int64_t(summary.devices.size());
+  add("tracing", summary.tracing_ns, 1);
+  add("compile", summary.compile_ns, 1);
+  add("execute", summary.execute_ns, devices);
+  add("transfer", summary.transfer_ns, 1);
+  add("input", summary.input_ns, 1);
+  add("idle", summary.device_idle_ns, devices);
+  return shares;
+}
+
+std::string TotalsText(const Summary& summary) {
+  std::string out;
+  for (const StepShare& share : TotalShares(summary)) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", share.name, DurationText(share.ns));
+  if (out.empty()) return out;
+  return fmt::format("{}: {}", summary.wall_ns ? fmt::format("in all {}", DurationText(*summary.wall_ns)) : "in all, by the metrics", out);
 }
 
 std::string PlaceText(const Finding& finding, bool full_path) {
@@ -180,8 +211,15 @@ std::string CostText(const Report& report, const Finding& finding) {
   std::string out = DurationText(*finding.cost_ns);
   // Only what lies in the window may be divided by it.
   if (IsFromTimeline(finding) || WindowIsWholeRun(summary)) {
-    if (summary.timed_steps.value_or(0) > 1) out += fmt::format(", {} a step", DurationText(*finding.cost_ns / *summary.timed_steps));
-    if (summary.wall_ns.value_or(0) >= *finding.cost_ns && *finding.cost_ns > 0) {
+    // The steps that the finding was counted in, such as the steady ones.
+    double steps = finding.count && finding.per_step.value_or(0) > 0 ? double(*finding.count) / *finding.per_step
+                                                                     : double(summary.timed_steps.value_or(0));
+    double a_step_ns = steps > 1 ? double(*finding.cost_ns) / steps : 0;
+    if (a_step_ns > 0) out += fmt::format(", {} a step", DurationText(int64_t(a_step_ns)));
+    bool has_share = finding.cost_note.find('%') != std::string::npos || (IsFromTimeline(finding) && finding.title.find('%') != std::string::npos);
+    if (!has_share && a_step_ns > 0 && a_step_ns < double(summary.step_p50_ns.value_or(0))) {
+      out += fmt::format(", {} of a steady step", PercentText(a_step_ns / double(*summary.step_p50_ns)));
+    } else if (!has_share && summary.wall_ns.value_or(0) >= *finding.cost_ns && *finding.cost_ns > 0) {
       out += fmt::format(", {} of the window", PercentText(double(*finding.cost_ns) / double(*summary.wall_ns)));
     }
   }

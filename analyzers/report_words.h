@@ -28,14 +28,16 @@ std::string CountsText(const Summary& summary);                        // "14 st
 
 // One row of "where a step goes".
 struct StepShare {
-  const char* name;
-  int64_t total_ns;
-  std::optional<int64_t> per_step_ns;
-  std::optional<double> part;  // of the wall
+  std::string name;
+  int64_t ns = 0;
+  std::optional<double> part;           // of the steady step or of the window
+  std::optional<int64_t> per_step_ns;   // of sums that are of no window
 };
-// Device idle is the mean of the devices.
-std::vector<StepShare> StepShares(const Summary& summary);
-std::string SharesOf(const Summary& summary);  // what the parts are of: "of 1.24 s with 5 timed steps"
+// What a steady step consists of: the host's thread without overlap, then the device. Empty without timed steps.
+std::vector<StepShare> SteadyShares(const Report& report);
+// Sums over the window or, without a clock, over the run.
+std::vector<StepShare> TotalShares(const Summary& summary);
+std::string TotalsText(const Summary& summary);  // the same in a line: "in 1.24 s: tracing 60 ms, ..."
 
 std::string PlaceText(const Finding& finding, bool full_path);  // file:line in function, scope, op
 std::string ReasonText(const Finding& finding);                 // type, state and the sentence for people

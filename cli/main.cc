@@ -29,10 +29,14 @@ int Main(int argc, char** argv) {
   AddReportCommand(app, exit_status);
   AddImportCommand(app, exit_status);
   // CLI11 would say that a subcommand is required, not that this is none.
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) {
+  if (argc > 1 && argv[1][0] != '-') {
     std::string known;
-    for (const CLI::App* command : app.get_subcommands({})) known += fmt::format("{}{}", known.empty() ? "" : ", ", command->get_name());
-    return Fail(Invalid("{}: no such command. There are: {}. --help tells more", argv[1], known));
+    bool found = false;
+    for (const CLI::App* command : app.get_subcommands({})) {
+      found |= command->get_name() == argv[1];
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", command->get_name());
+    }
+    if (!found) return Fail(Invalid("{}: no such command. There are: {}. --help tells more", argv[1], known));
   }
   try {
     app.parse(argc, argv);

@@ -44,6 +44,17 @@ TEST(ReportJson, UnknownIsNullAndNeverZero) {
   EXPECT_EQ(report["findings"][0]["evidence"][0]["rows"], (std::vector<int64_t>{3, 4}));
 }
 
+TEST(ReportJson, SteadyStep) {
+  Report report = SampleReport();
+  json steady = json::parse(ReportJson(report))["summary"]["steady_step"];
+  EXPECT_EQ(steady["tracing_ns"], 45'000'000);
+  EXPECT_EQ(steady["input_ns"], 0);  // the host was recorded: none is none
+  report.steady.host.clear();
+  EXPECT_TRUE(json::parse(ReportJson(report))["summary"]["steady_step"]["input_ns"].is_null());
+  report.steady = {};
+  EXPECT_TRUE(json::parse(ReportJson(report))["summary"]["steady_step"].is_null());
+}
+
 TEST(ReportJson, AbsoluteTimesAreText) {
   json report = json::parse(ReportJson(SampleReport()));
   EXPECT_EQ(report["summary"]["base_epoch_ns"], "1790000000000000000");

@@ -22,6 +22,8 @@ inline Report SampleReport() {
   s.compile_count = 7, s.execution_count = 10, s.compile_ns = 500'000'000, s.tracing_ns = 100'000'000, s.execute_ns = 250'000'000;
   s.device_busy_ns = 250'000'000, s.device_idle_ns = 750'000'000;
   s.devices = {{"CPU:0", 250'000'000, 1'000'000'000}};
+  report.steady = {.steps = 8, .step_ns = 60'000'000, .host = {{Doing::kTracing, 45'000'000}, {Doing::kUserCode, 15'000'000}},
+                   .device_busy_ns = 20'000'000, .device_idle_ns = 40'000'000};
   s.coverage = {{.path = "/runs/7/log.txt", .format = "debug_log", .steps = 10, .compiles = 7, .executions = 10},
                 {.path = "/runs/7/tb/vm.xplane.pb", .format = "xspace", .steps = 10, .compiles = 7, .executions = 10, .events = 12'345,
                  .from_ns = 1'000'000, .to_ns = 1'001'000'000}};
