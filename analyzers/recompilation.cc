@@ -203,7 +203,9 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
   std::vector<int64_t> steps;
   for (const CompileFact* compile : group.compiles) steps.push_back(compile->step);
   std::sort(steps.begin(), steps.end());
-  if (group.steps->known) {
+  // Cuts of several places that nothing tells apart, in a window without a step mark: no step and no site to judge by.
+  const bool mixed = site.file.empty() && site.function.empty() && group.steps->from == "executions";
+  if (group.steps->known && !mixed) {
     group.state = StateOf(steps, group.steps->first, group.steps->last);
   } else {
     group.state.word = "unknown";

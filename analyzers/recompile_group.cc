@@ -104,8 +104,8 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
   if (cause.type == "shape_change") {
     if (sizes && sizes->dimension) {
       return fmt::format("{}: {} of input {} changes ({})", head,
-                         DimensionName(*sizes->dimension, Dimensions(sizes->shape).size()), sizes->shape,
-                         SizeList(sizes->sizes));
+                         DimensionName(*sizes->dimension, Dimensions(sizes->shape).size()),
+                         cause.input.empty() ? sizes->shape : cause.input + " " + sizes->shape, SizeList(sizes->sizes));
     }
     if (sizes) return fmt::format("{}: the shape of input {} changes ({})", head, sizes->shape, Values(group));
     return head + ": the size of its inputs changes";
