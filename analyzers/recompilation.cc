@@ -77,9 +77,10 @@ void NameOthers(const std::vector<Explained>& explained, const std::vector<size_
   for (const auto& [other, entry] : others) {
     const RecompileCause& cause = *entry.second;
     if (entry.first != members.size() || group->beside.size() == kMaxBeside) continue;
-    group->beside.push_back(cause.location.empty() ? cause.node
-                                                   : fmt::format("{} {} {}", cause.node, cause.near ? "near" : "at",
-                                                                 cause.location.text()));
+    const std::string what = cause.input.empty() ? cause.node : "input " + cause.input;
+    const std::string change = cause.before.empty() ? "" : fmt::format(" ({} → {})", cause.before, cause.after);
+    const std::string place = cause.location.empty() ? "" : fmt::format(" {} {}", cause.near ? "near" : "at", cause.location.text());
+    group->beside.push_back(what + place + change);
   }
 }
 

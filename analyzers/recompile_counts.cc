@@ -111,7 +111,9 @@ std::optional<Finding> Judge(const Series& series) {
     if (!series.samples.back().execute_ns && sample.execute_ns) last.execute_ns = sample.execute_ns;
   }
   if (!last.compiles || *last.compiles == 0) return std::nullopt;
-  const int64_t compiles = *last.compiles, steps = last.steps.value_or(0);
+  // Without step marks every execution counts as one.
+  const int64_t compiles = *last.compiles, steps = last.steps.value_or(last.executions.value_or(0));
+  const char* unit = last.steps ? "steps" : "executions";
   int64_t cuts = 1;
   if (steps > 0 && last.executions) cuts = std::max<int64_t>(1, (*last.executions + steps / 2) / steps);
   const int64_t clean = kWarmUpSteps * cuts + 1;
@@ -143,7 +145,7 @@ std::optional<Finding> Judge(const Series& series) {
 
   Finding finding{.kind = "recompilation", .severity = severity, .count = again, .cost_ns = cost};
   if (steps > 0) finding.per_step = static_cast<double>(again) / static_cast<double>(steps);
-  finding.title = steps > 0 ? fmt::format("{} compiles in {} steps", compiles, steps) : fmt::format("{} compiles", compiles);
+  finding.title = steps > 0 ? fmt::format("{} compiles in {} {}", compiles, steps, unit) : fmt::format("{} compiles", compiles);
   if (severity == Severity::kInfo) {
     finding.title += beyond ? ": more than a clean program makes, but few a step" : ": it is not recompilation, a clean program makes as many in its first steps";
     finding.advice = "Nothing to do for recompilation.";

@@ -111,6 +111,9 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
     return head + ": the size of its inputs changes";
   }
   if (cause.type == "dtype_change") return fmt::format("{}: the type of {} changes ({})", head, cause.node, Values(group));
+  if (cause.type == "constant_change" && cause.before.starts_with("prim::Constant") != cause.after.starts_with("prim::Constant")) {
+    return head + ": a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)";
+  }
   if (cause.type == "constant_change") return fmt::format("{}: a number baked into {} changes ({})", head, cause.node, Values(group));
   if (cause.type == "loop_count_change") return fmt::format("{}: a part of the graph ({}) is repeated {}", head, cause.node, Values(group));
   if (cause.type == "live_tensors_change") return fmt::format("{}: the set of tensors that are alive at the cut changes ({})", head, Values(group));

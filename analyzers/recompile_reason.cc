@@ -158,6 +158,8 @@ struct ReasonFinder::Impl {
       std::optional<GraphDiff> best;
       size_t nearest = 0;
       for (const auto& [distance, e] : near) {
+        // A node that changed counts twice in the distance of contents, one that came or went once.
+        if (best && best->differing_nodes <= distance / 2) continue;
         XP_TRY(const PrintedGraph* before, Graph(*RowOf(site.compiles[e], form.name)));
         XP_TRY(const PrintedGraph* after, Graph(*row));
         GraphDiff diff = Diff(*before, *after);
