@@ -13,9 +13,11 @@ constexpr std::array<std::string_view, 19> kNoContent = {
     "to_apply", "body", "condition", "branch_computations", "called_computations", "channel_id", "name", "origin",
     "dynamic_dims", "stack_frame_id", "id"};
 
+constexpr uint64_t kFnvStart = 0xcbf29ce484222325ull, kFnvPrime = 0x100000001b3ull;
+
 uint64_t Fnv(uint64_t hash, std::string_view text) {
-  for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ull;
-  return (hash ^ 0xff) * 0x100000001b3ull;  // an end mark, so that ab+c is not a+bc
+  for (unsigned char c : text) hash = (hash ^ c) * kFnvPrime;
+  return (hash ^ 0xff) * kFnvPrime;  // an end mark, so that ab+c is not a+bc
 }
 
 // "a={1,2}, b=3" -> "a={1,2}", "b=3"
@@ -114,12 +116,31 @@ bool IsConstant(const GraphNode& node) {
   return node.op == "prim::Constant" || node.op == "constant" || node.op == "stablehlo.constant";
 }
 
+// Written without strings of their own: each node of each graph comes through here.
 uint64_t ContentHash(const GraphNode& node) {
-  uint64_t hash = Fnv(0xcbf29ce484222325ull, node.op);
-  hash = Fnv(hash, WithoutLayout(node.shape));
+  uint64_t hash = Fnv(kFnvStart, node.op);
+  for (std::string_view shape = node.shape; !shape.empty();) {
+    const size_t open = std::min(shape.find('{'), shape.size());
+    for (unsigned char c : shape.substr(0, open)) hash = (hash ^ c) * kFnvPrime;
+    shape.remove_prefix(open);
+    const size_t close = shape.find('}');  // layouts hold no braces
+    shape.remove_prefix(close == std::string_view::npos ? shape.size() : close + 1);
+  }
+  hash = Fnv(hash, "");
   // A parameter's number shifts when another one appears before it.
-  if (node.op != "parameter") hash = Fnv(hash, ContentAttributes(node.attributes));
-  return hash;
+  if (node.op == "parameter" || node.attributes.empty()) return hash;
+  const std::string content = ContentAttributes(node.attributes);
+  return content.empty() ? hash : Fnv(hash, content);
+}
+
+uint64_t KindHash(const GraphNode& node) {
+  const std::string_view shape = node.shape;
+  const size_t open = shape.find('['), close = shape.find(']');
+  uint64_t rank = 0;
+  if (!shape.starts_with('(') && open != std::string_view::npos && close != std::string_view::npos && close > open + 1) {
+    rank = 1 + static_cast<uint64_t>(std::count(shape.begin() + open, shape.begin() + close, ','));
+  }
+  return (Fnv(kFnvStart, node.op) ^ rank) * kFnvPrime;
 }
 
 std::vector<uint64_t> ContentHashes(const PrintedGraph& graph) {

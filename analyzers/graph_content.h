@@ -33,6 +33,9 @@ bool IsConstant(const GraphNode& node);  // a number in the graph
 // A node's own content: op, shape and attributes; not its operands.
 uint64_t ContentHash(const GraphNode& node);
 
+// What a node that only changed still has: op and rank.
+uint64_t KindHash(const GraphNode& node);
+
 // Content hashes of a graph's nodes, sorted: equal lists, equal content. Cheap to compare with MultisetDistance.
 std::vector<uint64_t> ContentHashes(const PrintedGraph& graph);
 

@@ -63,8 +63,7 @@ Listing MakeListing(const PrintedGraph& graph) {
     listing.root.push_back(root[i]);
     listing.inputs += IsInput(node);
     listing.roots += root[i];
-    GraphNode kind{.op = node.op, .shape = std::to_string(Dimensions(node.shape).size())};
-    listing.keys.push_back({ContentHash(node), ContentHash(kind)});
+    listing.keys.push_back({ContentHash(node), KindHash(node)});
   }
   listing.used.assign(listing.nodes.size(), false);
   for (int i : listing.nodes) {

@@ -77,9 +77,10 @@ void NameOthers(const std::vector<Explained>& explained, const std::vector<size_
   for (const auto& [other, entry] : others) {
     const RecompileCause& cause = *entry.second;
     if (entry.first != members.size() || group->beside.size() == kMaxBeside) continue;
-    group->beside.push_back(cause.location.empty() ? cause.node
-                                                   : fmt::format("{} {} {}", cause.node, cause.near ? "near" : "at",
-                                                                 cause.location.text()));
+    const std::string what = cause.input.empty() ? cause.node : "input " + cause.input;
+    const std::string change = cause.before.empty() ? "" : fmt::format(" ({} → {})", cause.before, cause.after);
+    const std::string place = cause.location.empty() ? "" : fmt::format(" {} {}", cause.near ? "near" : "at", cause.location.text());
+    group->beside.push_back(what + place + change);
   }
 }
 
@@ -203,7 +204,9 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
   std::vector<int64_t> steps;
   for (const CompileFact* compile : group.compiles) steps.push_back(compile->step);
   std::sort(steps.begin(), steps.end());
-  if (group.steps->known) {
+  // Cuts of several places that nothing tells apart, in a window without a step mark: no step and no site to judge by.
+  const bool mixed = site.file.empty() && site.function.empty() && group.steps->from == "executions";
+  if (group.steps->known && !mixed) {
     group.state = StateOf(steps, group.steps->first, group.steps->last);
   } else {
     group.state.word = "unknown";

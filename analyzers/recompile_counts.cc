@@ -82,27 +82,38 @@ absl::StatusOr<std::map<int64_t, Series>> LoadLines(const Store& store) {
   return lines;
 }
 
-// The step of each compile. What the first sample holds is spread over the steps before it.
+// The step of each compile. A report leaves out what did not change; what the first sample holds is spread over the steps before it.
 std::vector<int64_t> StepsOfCompiles(const std::vector<Sample>& samples) {
   std::vector<int64_t> compiles;
   int64_t count = 0, steps = 0;
   for (size_t i = 0; i < samples.size(); ++i) {
     const Sample& sample = samples[i];
-    if (!sample.compiles) continue;
-    if (*sample.compiles < count) count = 0;  // cleared
-    const int64_t now = sample.steps.value_or(static_cast<int64_t>(i) + 1), more = *sample.compiles - count;
-    const int64_t first = std::min(steps, now - 1), length = std::max<int64_t>(1, now - first);
-    for (int64_t k = 0; k < more; ++k) compiles.push_back(std::max<int64_t>(0, first + k * length / std::max<int64_t>(1, more)));
-    count = *sample.compiles, steps = std::max(steps, now);
+    const int64_t now = sample.steps.value_or(static_cast<int64_t>(i) + 1), total = sample.compiles.value_or(count);
+    if (total < count) count = 0;  // cleared
+    const int64_t more = total - count, first = std::min(steps, now - 1), length = std::max<int64_t>(1, now - first);
+    for (int64_t k = 0; k < more; ++k) {
+      int64_t step = std::max<int64_t>(0, first + k * length / more);
+      if (step == kWarmUpSteps) --step;  // the first mark may be set-up's, such as a loader's, and no step
+      compiles.push_back(step);
+    }
+    count = total, steps = std::max(steps, now);
   }
   std::sort(compiles.begin(), compiles.end());
   return compiles;
 }
 
 std::optional<Finding> Judge(const Series& series) {
-  const Sample& last = series.samples.back();
+  Sample last = series.samples.back();
+  for (const Sample& sample : series.samples) {  // the last one that says it
+    if (!series.samples.back().compiles && sample.compiles) last.compiles = sample.compiles;
+    if (!series.samples.back().executions && sample.executions) last.executions = sample.executions;
+    if (!series.samples.back().compile_ns && sample.compile_ns) last.compile_ns = sample.compile_ns;
+    if (!series.samples.back().execute_ns && sample.execute_ns) last.execute_ns = sample.execute_ns;
+  }
   if (!last.compiles || *last.compiles == 0) return std::nullopt;
-  const int64_t compiles = *last.compiles, steps = last.steps.value_or(0);
+  // Without step marks every execution counts as one.
+  const int64_t compiles = *last.compiles, steps = last.steps.value_or(last.executions.value_or(0));
+  const char* unit = last.steps ? "steps" : "executions";
   int64_t cuts = 1;
   if (steps > 0 && last.executions) cuts = std::max<int64_t>(1, (*last.executions + steps / 2) / steps);
   const int64_t clean = kWarmUpSteps * cuts + 1;
@@ -134,7 +145,7 @@ std::optional<Finding> Judge(const Series& series) {
 
   Finding finding{.kind = "recompilation", .severity = severity, .count = again, .cost_ns = cost};
   if (steps > 0) finding.per_step = static_cast<double>(again) / static_cast<double>(steps);
-  finding.title = steps > 0 ? fmt::format("{} compiles in {} steps", compiles, steps) : fmt::format("{} compiles", compiles);
+  finding.title = steps > 0 ? fmt::format("{} compiles in {} {}", compiles, steps, unit) : fmt::format("{} compiles", compiles);
   if (severity == Severity::kInfo) {
     finding.title += beyond ? ": more than a clean program makes, but few a step" : ": it is not recompilation, a clean program makes as many in its first steps";
     finding.advice = "Nothing to do for recompilation.";

@@ -104,13 +104,16 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
   if (cause.type == "shape_change") {
     if (sizes && sizes->dimension) {
       return fmt::format("{}: {} of input {} changes ({})", head,
-                         DimensionName(*sizes->dimension, Dimensions(sizes->shape).size()), sizes->shape,
-                         SizeList(sizes->sizes));
+                         DimensionName(*sizes->dimension, Dimensions(sizes->shape).size()),
+                         cause.input.empty() ? sizes->shape : cause.input + " " + sizes->shape, SizeList(sizes->sizes));
     }
     if (sizes) return fmt::format("{}: the shape of input {} changes ({})", head, sizes->shape, Values(group));
     return head + ": the size of its inputs changes";
   }
   if (cause.type == "dtype_change") return fmt::format("{}: the type of {} changes ({})", head, cause.node, Values(group));
+  if (cause.type == "constant_change" && cause.before.starts_with("prim::Constant") != cause.after.starts_with("prim::Constant")) {
+    return head + ": a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)";
+  }
   if (cause.type == "constant_change") return fmt::format("{}: a number baked into {} changes ({})", head, cause.node, Values(group));
   if (cause.type == "loop_count_change") return fmt::format("{}: a part of the graph ({}) is repeated {}", head, cause.node, Values(group));
   if (cause.type == "live_tensors_change") return fmt::format("{}: the set of tensors that are alive at the cut changes ({})", head, Values(group));

@@ -40,6 +40,16 @@ int UnprintedRank(std::string_view op) {
   return 3;
 }
 
+// "x" of x.1; "" of the names that a compiler gives: p0.1, param_2, Arg_1.2.
+std::string InputName(const GraphNode& node) {
+  std::string name = node.name.substr(0, node.name.find('.'));
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return "";
+  for (std::string_view given : {"p", "param", "param_", "Arg_", "arg", "parameter"}) {
+    if (name.starts_with(given) && name.find_first_not_of("0123456789", given.size()) == std::string::npos) return "";
+  }
+  return name;
+}
+
 std::string Describe(const GraphNode& node, const UserCode& code, const PrintedGraph& graph, int index) {
   CodeLocation place = code.Of(node);
   const bool near = place.empty();
@@ -112,6 +122,7 @@ struct ReasonFinder::Impl {
     const PrintedGraph& graph = in_after ? after : before;
     const GraphNode& node = graph.nodes[index];
     cause.scope = node.scope;
+    if (d.is_input) cause.input = InputName(node);
     cause.location = code.Of(node);
     if (cause.location.empty()) {
       cause.location = code.Near(graph, index);
@@ -147,6 +158,8 @@ struct ReasonFinder::Impl {
       std::optional<GraphDiff> best;
       size_t nearest = 0;
       for (const auto& [distance, e] : near) {
+        // A node that changed counts twice in the distance of contents, one that came or went once.
+        if (best && best->differing_nodes <= distance / 2) continue;
         XP_TRY(const PrintedGraph* before, Graph(*RowOf(site.compiles[e], form.name)));
         XP_TRY(const PrintedGraph* after, Graph(*row));
         GraphDiff diff = Diff(*before, *after);

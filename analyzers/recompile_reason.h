@@ -16,7 +16,7 @@ namespace xlaprof {
 struct RecompileCause {
   std::string type;                 // a reason type of DESIGN section 5
   std::string node, before, after;  // what differs, with both values; "" when unknown
-  std::string scope;
+  std::string scope, input;         // `input`: the parameter's own name, where it has one
   CodeLocation location;            // the user's line; empty when unknown
   bool near = false;                // `location` is only the nearest that is known
   bool is_input = false;

@@ -1,6 +1,7 @@
 #include "profiler/import/hlo_proto.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <cctype>
 #include <google/protobuf/arena.h>
 
 #include <bit>
@@ -295,6 +296,41 @@ std::string Location(const hlo::OpMetadata& metadata, const hlo::StackFrameIndex
   return "";
 }
 
+// The frame that called the jitted function of a module: the one around the outermost frame that runs a function of its
+// name. JAX names the module jit_NAME, with _ for what is no letter or digit; a stack says outer.<locals>.NAME.
+Store::Frame CallSite(const hlo::OpMetadata& metadata, const hlo::StackFrameIndex& index, std::string_view module) {
+  auto plain = [](std::string_view name) {
+    std::string out(name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1));
+    for (char& c : out) {
+      if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    }
+    return out;
+  };
+  const size_t prefix = module.find('_');
+  if (prefix == std::string_view::npos) return {};
+  const std::string wanted = plain(module.substr(prefix + 1));
+  Store::Frame found;
+  bool inside = false;
+  int frame = metadata.stack_frame_id();
+  for (int depth = 0; depth < 1000 && frame >= 1 && frame <= index.stack_frames_size(); ++depth) {
+    const auto& stack_frame = index.stack_frames(frame - 1);
+    frame = stack_frame.parent_frame_id();
+    const int at = stack_frame.file_location_id();
+    if (at < 1 || at > index.file_locations_size()) continue;
+    const auto& location = index.file_locations(at - 1);
+    const int file = location.file_name_id(), function = location.function_name_id();
+    if (file < 1 || file > index.file_names_size() || function < 1 || function > index.function_names_size()) continue;
+    const std::string& name = index.function_names(function - 1);
+    if (plain(name) == wanted) {
+      inside = true;
+    } else if (inside && IsUserFile(index.file_names(file - 1))) {
+      found = {name, index.file_names(file - 1), location.line(), true};
+      inside = false;
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, int64_t offset, ImportContext& context) {
@@ -357,6 +393,7 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
       if (!attributes.empty()) node.attributes = std::move(attributes);
       const std::string& op_name = in.metadata().op_name();
       if (size_t slash = op_name.rfind('/'); slash != std::string::npos && slash > 0) node.scope = op_name.substr(0, slash);
+      if (graph.call_site.file.empty()) graph.call_site = CallSite(in.metadata(), module.stack_frame_index(), module.name());
       std::string location = Location(in.metadata(), module.stack_frame_index());
       if (!location.empty()) {
         if (graph.located_nodes++ == 0 || (!IsUserFile(graph.located_example) && IsUserFile(location))) graph.located_example = location;

@@ -14,6 +14,7 @@ struct HloGraph {
   std::string name;            // of the module
   int64_t located_nodes = 0;   // nodes that carry a source line
   std::string located_example; // one such line, for evidence; "" when there is none
+  Store::Frame call_site;      // user's line that called the jitted function; no file when no stack shows it
 };
 
 // Adds the module of a serialised HloProto to the current process. Nodes are numbered over all computations, entry last;

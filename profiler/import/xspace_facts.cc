@@ -488,6 +488,11 @@ absl::Status XFacts::Write() {
       std::string_view function = compile.module != 0 ? FunctionOfModule(context_.store.Text(compile.module)) : std::string_view();
       if (const XMark* call = function.empty() ? Around(mark, XRole::kCall) : nullptr) function = JittedFunction(context_.store.Text(call->name));
       if (!function.empty()) out.function = std::string(function);
+      for (const Graph& graph : graphs_) {
+        const Store::Frame& site = graph.graph.call_site;
+        if (graph.graph.graph_id != compile.graph_id || site.file.empty()) continue;
+        XP_TRY(out.site_id, context_.store.AddSite(site.function, site.file, site.line));
+      }
     }
     if (const Step* step = StepAt(mark.ts_ns)) out.step_id = step->id;
     out.track_id = mark.track_id;

@@ -73,6 +73,16 @@ TEST(RecompileCounts, ASeriesTellsTheState) {
   EXPECT_EQ(settled.TheFinding().severity, Severity::kInfo);
 }
 
+// https://github.com/pytorch/xla/issues/2783: 66 compiles of 66 executions, no step mark in the pasted report.
+TEST(RecompileCounts, WithoutStepMarksExecutionsCount) {
+  Reports run;
+  run.Report(0, 66, 66);
+  run.Exec("UPDATE metrics_report SET mark_step = NULL");
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_THAT(finding.title, HasSubstr("66 compiles in 66 executions"));
+}
+
 TEST(RecompileCounts, TorchXlasOwnLine) {
   Reports run;
   run.Line(429, 493);
