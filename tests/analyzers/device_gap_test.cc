@@ -114,6 +114,18 @@ TEST_F(DeviceGap, StepsThatCompileAreRecompilations) {
   EXPECT_EQ(found[2].cost_ns, 9 * 100'000);
 }
 
+// Where each step compiles there is no usual step, and the moments between steps are none.
+TEST_F(DeviceGap, TheMomentsBetweenStepsThatCompileAreNothing) {
+  int64_t host = run_.HostThread(), device = run_.Device();
+  for (int i = 0; i < 12; ++i) {
+    int64_t step = run_.Step(host, i * 1000, 990);
+    run_.Event(device, category::kModule, "step", i * 1000 + 900, 90);
+    run_.Event(host, category::kCompile, "Compile", i * 1000, 900);
+    run_.Exec(fmt::format("INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i, step));
+  }
+  for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.title;
+}
+
 TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 8; ++i) run_.Step(host, i * 1000, 1000);
