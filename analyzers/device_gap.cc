@@ -256,10 +256,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
       XP_TRY(FillLine(store, scope, finding.subject));
     }
     // How much of it the capture itself may have caused.
-    const bool slow_tracing =
-        settings.slow_tracing() &&
-        (activity.doing == Doing::kTracing ||
-         (activity.doing == Doing::kUserCode && idle.ns <= gaps * settings.TracingBoundNs(scope)));
+    const int64_t bound_ns = gaps * settings.TracingBoundNs(scope) + settings.FallbackBoundNs(scope);
+    const bool slow_tracing = (settings.slow_tracing() && activity.doing == Doing::kTracing) ||
+                              (activity.doing == Doing::kUserCode && bound_ns > 0 && idle.ns <= bound_ns);
     const bool slow_python = settings.python_tracer && idle.calls * kPythonTracerCallNs * 2 >= idle.main_ns;
     const bool elsewhere = activity.doing == Doing::kCompile || activity.doing == Doing::kInput;
     if (slow_tracing || slow_python) {
@@ -267,7 +266,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
       finding.reason->text = fmt::format(
           "The capture's own settings slow this down: {}{}. Without them it may vanish.",
           slow_python && !slow_tracing ? "the Python tracer" : settings.Text(),
-          activity.doing == Doing::kUserCode && slow_tracing ? fmt::format("; '{}' traces ops", scope) : "");
+          activity.doing == Doing::kUserCode && slow_tracing ? fmt::format("; '{}' {}", scope, settings.FallbackBoundNs(scope) > 0 ? "reads values" : "traces ops") : "");
       finding.advice = "Record again without these settings before you act on it.";
     } else if (elsewhere) {
       finding.reason->text = "Another finding has the price.";

@@ -149,6 +149,17 @@ TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
   EXPECT_EQ(found[0].reason->type, "capture_settings");
 }
 
+// PT_XLA_DEBUG writes the C++ stack of each read.
+TEST_F(DeviceGap, StacksOfFallbacksAreTheCapturesOwnFault) {
+  Steps(800, 200);
+  run_.Exec("INSERT INTO execution (process_id, ordinal, cause, scope) VALUES (1, 0, 'value_access', 'train/watermark')");
+  EXPECT_EQ(Warnings().size(), 1u);
+  run_.Exec("INSERT INTO profiler_line (process_id, ordinal, rule, text) VALUES (1, 0, 'not_lowered', 'pt-xla-profiler: ...')");
+  Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].reason->type, "capture_settings");
+}
+
 // ... but two ops explain no 100 ms.
 TEST_F(DeviceGap, TracingExplainsOnlyAsMuchAsItsOpsCanTake) {
   host_ = run_.HostThread();
