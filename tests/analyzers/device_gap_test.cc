@@ -149,6 +149,21 @@ TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
   EXPECT_EQ(found[0].reason->type, "capture_settings");
 }
 
+// The tracer costs about a microsecond a call: hundreds of calls explain half a millisecond, a few do not.
+TEST_F(DeviceGap, ThePythonTracerExplainsAsMuchAsItsCalls) {
+  Steps(500, 500);
+  run_.Exec("INSERT INTO setting VALUES (1, 'python_tracer', 'on', '$ events')");
+  for (int i = 0; i < 10; ++i) run_.Event(host_, category::kPython, "$time.py:1 sleep", i * 1000 + 501, 1);
+  EXPECT_EQ(Warnings().size(), 1u);
+  for (int i = 0; i < 2000; ++i) {
+    run_.Event(host_, category::kPython, "$augment.py:7 f", i / 200 * 1000 + 502 + i % 200, 1);
+  }
+  Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(found[0].reason->type, "capture_settings");
+}
+
 // PT_XLA_DEBUG writes the C++ stack of each read.
 TEST_F(DeviceGap, StacksOfFallbacksAreTheCapturesOwnFault) {
   Steps(800, 200);
