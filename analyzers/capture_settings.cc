@@ -10,6 +10,9 @@ namespace {
 // copied); without it, 2 to 15 us. Twice the worst is the bound: what is longer is not tracing.
 constexpr int64_t kMaxTracedOpNs = 250'000;
 
+// Unwinding and symbolising a C++ stack for each fallback took 2 to 5 ms; again twice the worst.
+constexpr int64_t kMaxFallbackStackNs = 10'000'000;
+
 // "train.1/forward.2/aten::mul.7" -> "forward": torch_xla numbers scopes and adds one an op, whose "::" HLO prints "__".
 std::string InnermostUserScope(std::string_view path) {
   while (!path.empty()) {
@@ -31,10 +34,16 @@ int64_t CaptureSettings::TracingBoundNs(std::string_view scope) const {
   return !slow_tracing() || it == ops_in_scope.end() ? 0 : it->second * kMaxTracedOpNs;
 }
 
+int64_t CaptureSettings::FallbackBoundNs(std::string_view scope) const {
+  auto it = reads_in_scope.find(scope);
+  return !fallback_stacks || it == reads_in_scope.end() ? 0 : it->second * kMaxFallbackStackNs;
+}
+
 std::string CaptureSettings::Text() const {
   std::vector<std::string_view> on;
   if (ir_debug) on.push_back("XLA_IR_DEBUG/XLA_HLO_DEBUG");
   if (dumps) on.push_back("XLA_SAVE_TENSORS_FILE");
+  if (fallback_stacks) on.push_back("PT_XLA_DEBUG");
   if (python_tracer) on.push_back("the Python tracer");
   std::string out;
   for (size_t i = 0; i < on.size(); ++i) {
@@ -54,6 +63,11 @@ absl::StatusOr<CaptureSettings> LoadCaptureSettings(const Store& store) {
   }));
   XP_TRY(auto dumps, store.One<int64_t>("SELECT count(*) FROM source WHERE format = 'ir_dump' AND imported = 1"));
   settings.dumps |= dumps.value_or(0) > 0;
+  // Its step-time lines and its stacks are switched on together.
+  XP_TRY(auto lines, store.One<int64_t>("SELECT count(*) FROM profiler_line"));
+  settings.fallback_stacks = lines.value_or(0) > 0;
+  XP_TRY(store.Each("SELECT scope, count(*) FROM execution WHERE cause = 'value_access' AND scope IS NOT NULL GROUP BY 1",
+                    [&](std::string scope, int64_t n) { settings.reads_in_scope[InnermostUserScope(scope)] += n; }));
   // Lazy graphs (told by their hash, or the name of their module) carry scopes only where a debug setting was on.
   std::map<int64_t, std::map<std::string, int64_t>> of_graph;
   XP_TRY(store.Each("SELECT n.graph_id, n.scope, count(*) FROM graph_node n JOIN graph g ON g.id = n.graph_id "

@@ -221,23 +221,28 @@ absl::StatusOr<Findings> Run(const Store& store) {
                         .evidence = {{.table = "event", .ts_ns = late.warm_up.begin_ns,
                                       .dur_ns = late.warm_up.length_ns(), .text = "start-up"}}});
   }
-  if (device.gaps.empty()) return findings;
+  if (device.gaps.empty() || device.steady.length_ns() <= 0) return findings;
 
   XP_TRY(auto host, HostTimeline::Of(store, device.time.process_id));
   const std::vector<Interval> compiling = CompilingSteps(steps, device.time.process_id);
-  const int64_t not_compiling_ns = device.steady.length_ns() - Overlap(compiling, device.steady);
+  const int64_t usual_steps = std::count_if(steps.all.begin(), steps.all.end(), [&](const StepSpan& step) {
+    return step.process_id == device.time.process_id && !step.warm_up && !step.compiles && step.ts_ns && step.dur_ns;
+  });
+  // Where (nearly) all steps compile, what lies between them is no picture of a usual step.
+  const int64_t not_compiling_ns =
+      compiling.empty() || usual_steps < kMinGaps ? device.steady.length_ns()
+                                                  : device.steady.length_ns() - Overlap(compiling, device.steady);
   for (const auto& [activity, idle] : ByActivity(device, *host, compiling)) {
     // Where some steps compile for seconds, the others still count.
-    const bool compiles = activity.doing == Doing::kCompile;
-    const double share = compiles ? double(idle.ns) / double(device.steady.length_ns())
-                         : not_compiling_ns > 0 ? double(idle.usual_ns) / double(not_compiling_ns)
-                                                : double(idle.ns) / double(device.steady.length_ns());
+    const bool usual = not_compiling_ns < device.steady.length_ns() && activity.doing != Doing::kCompile;
+    const double share = usual ? double(idle.usual_ns) / double(not_compiling_ns)
+                               : double(idle.ns) / double(device.steady.length_ns());
     if (share < kIdleShare) continue;
     const std::string scope(store.Text(activity.scope));
     const int64_t gaps = idle.main_of > 0 ? idle.main_of : idle.in;
     const bool recurs = gaps >= kMinGaps && double(gaps) >= kRecurringShare * double(device.chances);
 
-    Finding finding{.kind = "device_gap", .title = Title(device, idle, share, !compiling.empty() && !compiles, gaps, Meanwhile(activity, scope, host->has_events())),
+    Finding finding{.kind = "device_gap", .title = Title(device, idle, share, usual, gaps, Meanwhile(activity, scope, host->has_events())),
                     .count = gaps, .cost_ns = idle.ns};
     finding.cost_note = fmt::format("idle time of {} between executions, {}{}.{}", device.time.device,
                                     device.by_steps ? fmt::format("in {} steady steps", device.chances)
@@ -251,10 +256,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
       XP_TRY(FillLine(store, scope, finding.subject));
     }
     // How much of it the capture itself may have caused.
-    const bool slow_tracing =
-        settings.slow_tracing() &&
-        (activity.doing == Doing::kTracing ||
-         (activity.doing == Doing::kUserCode && idle.ns <= gaps * settings.TracingBoundNs(scope)));
+    const int64_t bound_ns = gaps * settings.TracingBoundNs(scope) + settings.FallbackBoundNs(scope);
+    const bool slow_tracing = (settings.slow_tracing() && activity.doing == Doing::kTracing) ||
+                              (activity.doing == Doing::kUserCode && bound_ns > 0 && idle.ns <= bound_ns);
     const bool slow_python = settings.python_tracer && idle.calls * kPythonTracerCallNs * 2 >= idle.main_ns;
     const bool elsewhere = activity.doing == Doing::kCompile || activity.doing == Doing::kInput;
     if (slow_tracing || slow_python) {
@@ -262,7 +266,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
       finding.reason->text = fmt::format(
           "The capture's own settings slow this down: {}{}. Without them it may vanish.",
           slow_python && !slow_tracing ? "the Python tracer" : settings.Text(),
-          activity.doing == Doing::kUserCode && slow_tracing ? fmt::format("; '{}' traces ops", scope) : "");
+          activity.doing == Doing::kUserCode && slow_tracing ? fmt::format("; '{}' {}", scope, settings.FallbackBoundNs(scope) > 0 ? "reads values" : "traces ops") : "");
       finding.advice = "Record again without these settings before you act on it.";
     } else if (elsewhere) {
       finding.reason->text = "Another finding has the price.";

@@ -16,12 +16,12 @@ struct ReportId {
 absl::StatusOr<MetricsState> Load(const Store& store, const ReportId& report) {
   MetricsState state{.report_id = report.id, .process_id = report.process_id, .mark_step = report.mark_step};
   std::map<int64_t, MetricState*> by_id;
-  XP_TRY(store.Each("SELECT id, name, unit, samples, accumulator FROM metric WHERE report_id = ?1 ORDER BY id",
-                    [&](int64_t id, std::string name, std::string unit, OptInt samples, OptReal sum) {
+  XP_TRY(store.Each("SELECT id, name, unit, samples, accumulator, value_rate FROM metric WHERE report_id = ?1 ORDER BY id",
+                    [&](int64_t id, std::string name, std::string unit, OptInt samples, OptReal sum, OptReal rate) {
                       // The two registries may both have a name; the one that counted more is the one in use.
                       MetricState& metric = state.metrics[name];
                       if (metric.id != 0 && metric.samples >= samples.value_or(0)) return;
-                      metric = {.id = id, .unit = unit, .samples = samples.value_or(0), .sum = sum.value_or(0)};
+                      metric = {.id = id, .unit = unit, .samples = samples.value_or(0), .sum = sum.value_or(0), .value_rate = rate};
                       by_id[id] = &metric;
                     },
                     report.id));

@@ -19,6 +19,7 @@ struct MetricState {
   int64_t samples = 0;
   double sum = 0;                         // of all samples
   std::map<double, double> percentiles;   // p -> value, of the most recent samples only
+  OptReal value_rate;                     // unit per second, over the most recent samples
   double mean() const { return samples > 0 ? sum / double(samples) : 0; }
 };
 

@@ -108,6 +108,12 @@ double TrimmedSum(const MetricState& metric) {
   return last_p > 0 ? area / 100 * double(metric.samples) : metric.sum;
 }
 
+// Part of the wall time of its recent samples: a time metric's rate is time per second.
+std::optional<double> ShareOfWall(const MetricState& metric) {
+  if (!metric.value_rate || metric.sum <= 0) return {};
+  return *metric.value_rate / 1e9 * std::min(1.0, TrimmedSum(metric) / metric.sum);
+}
+
 absl::StatusOr<Findings> Run(const Store& store) {
   Findings findings;
   XP_TRY(Steps steps, LoadSteps(store));
@@ -123,19 +129,20 @@ absl::StatusOr<Findings> Run(const Store& store) {
       finding->evidence.push_back({.table = "step", .ts_ns = traced->window.begin_ns, .dur_ns = traced->window.length_ns(),
                                    .text = "the steady steps"});
     }
-  } else {
+  } else if (steps.timed == 0) {
     XP_TRY(Metrics metrics, LoadMetrics(store));
     const MetricsState* state = metrics.steady();
     const MetricState* tracing = state ? state->Find("LazyTracing") : nullptr;
     const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
     // ExecuteTime runs from the call until the device is done, so it is at least the busy time.
     if (tracing && execute && state->mark_step.value_or(0) >= kMinSteps && execute->samples > 0 &&
-        TrimmedSum(*tracing) > execute->sum) {
+        TrimmedSum(*tracing) > execute->sum && ShareOfWall(*tracing).value_or(1) >= kMinOfStep) {
       const int64_t marks = *state->mark_step;
       Finding f{.kind = "tracing_bound", .severity = Severity::kWarning, .count = marks, .per_step = 1,
                 .cost_ns = int64_t(TrimmedSum(*tracing))};
       f.title = fmt::format("tracing takes {} a step, execution {}", DurationText(int64_t(TrimmedSum(*tracing)) / marks),
                             DurationText(int64_t(execute->sum) / marks));
+      if (auto share = ShareOfWall(*tracing)) f.title += fmt::format("; about {:.0f} % of the wall time", 100 * *share);
       f.cost_note = fmt::format("LazyTracing's recent samples without the slowest 5 %, times its {} samples; calls inside "
                                 "calls count twice", tracing->samples);
       f.reason = Reason{.type = "above_device_busy_time",

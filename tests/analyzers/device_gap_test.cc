@@ -114,6 +114,18 @@ TEST_F(DeviceGap, StepsThatCompileAreRecompilations) {
   EXPECT_EQ(found[2].cost_ns, 9 * 100'000);
 }
 
+// Where each step compiles there is no usual step, and the moments between steps are none.
+TEST_F(DeviceGap, TheMomentsBetweenStepsThatCompileAreNothing) {
+  int64_t host = run_.HostThread(), device = run_.Device();
+  for (int i = 0; i < 12; ++i) {
+    int64_t step = run_.Step(host, i * 1000, 990);
+    run_.Event(device, category::kModule, "step", i * 1000 + 900, 90);
+    run_.Event(host, category::kCompile, "Compile", i * 1000, 900);
+    run_.Exec(fmt::format("INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i, step));
+  }
+  for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.title;
+}
+
 TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 8; ++i) run_.Step(host, i * 1000, 1000);
@@ -134,6 +146,32 @@ TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(found[0].reason->type, "capture_settings");
+}
+
+// The tracer costs about a microsecond a call: hundreds of calls explain half a millisecond, a few do not.
+TEST_F(DeviceGap, ThePythonTracerExplainsAsMuchAsItsCalls) {
+  Steps(500, 500);
+  run_.Exec("INSERT INTO setting VALUES (1, 'python_tracer', 'on', '$ events')");
+  for (int i = 0; i < 10; ++i) run_.Event(host_, category::kPython, "$time.py:1 sleep", i * 1000 + 501, 1);
+  EXPECT_EQ(Warnings().size(), 1u);
+  for (int i = 0; i < 2000; ++i) {
+    run_.Event(host_, category::kPython, "$augment.py:7 f", i / 200 * 1000 + 502 + i % 200, 1);
+  }
+  Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(found[0].reason->type, "capture_settings");
+}
+
+// PT_XLA_DEBUG writes the C++ stack of each read.
+TEST_F(DeviceGap, StacksOfFallbacksAreTheCapturesOwnFault) {
+  Steps(800, 200);
+  run_.Exec("INSERT INTO execution (process_id, ordinal, cause, scope) VALUES (1, 0, 'value_access', 'train/watermark')");
+  EXPECT_EQ(Warnings().size(), 1u);
+  run_.Exec("INSERT INTO profiler_line (process_id, ordinal, rule, text) VALUES (1, 0, 'not_lowered', 'pt-xla-profiler: ...')");
+  Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].reason->type, "capture_settings");
 }
 

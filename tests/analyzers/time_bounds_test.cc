@@ -112,6 +112,17 @@ TEST_F(TimeBounds, TracingFromMetrics) {
   EXPECT_EQ(found[0].evidence.size(), 2u);
 }
 
+TEST_F(TimeBounds, TracingThatIsALittlePartOfTheWallTimeBoundsNothing) {
+  for (double rate : {49e6, 51e6}) {
+    TimedRun run;
+    int64_t report = run.Report(10);
+    run.Metric(report, "LazyTracing", "ns", 1000, 100e6, {{95, 100e3}});
+    run.Metric(report, "ExecuteTime", "ns", 10, 90e6);
+    run.Exec(fmt::format("UPDATE metric SET value_rate = {} / 0.95 WHERE name = 'LazyTracing'", rate));
+    EXPECT_EQ(run.Run(tracing_bound).size(), rate > 50e6 ? 1u : 0u);
+  }
+}
+
 // A read inside a traced call waits for compilation there: LazyTracing's sum is seconds, its usual sample is not.
 TEST_F(TimeBounds, ReadsInsideTracedCallsAreNoTracing) {
   int64_t report = run_.Report(10);
