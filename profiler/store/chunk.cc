@@ -142,12 +142,6 @@ ArgValue ArgFromBits(ArgType type, uint64_t bits) {
   return int64_t(0);
 }
 
-int64_t EventEnd(int64_t ts_ns, int64_t dur_ns) {
-  int64_t end;
-  if (dur_ns <= 0) return ts_ns;
-  return __builtin_add_overflow(ts_ns, dur_ns, &end) ? INT64_MAX : end;
-}
-
 // --- encoding ---
 
 ChunkEncoder::ChunkEncoder() : zstd_(ZSTD_createCCtx()) { XP_CHECK(zstd_ != nullptr); }
@@ -542,7 +536,7 @@ absl::StatusOr<std::string_view> Unseal(std::string_view blob, int64_t count, in
   std::memcpy(&sum, blob.data() + 1, 4);
   blob.remove_prefix(kHeaderBytes);
   if (sum != Checksum(reinterpret_cast<const uint8_t*>(blob.data()), blob.size(), uint64_t(count))) {
-    return DataLoss("chunk with a wrong checksum: its bytes were altered");
+    return DataLoss("chunk with a wrong checksum: its bytes were altered. `xlaprof recover` keeps the intact ones");
   }
   return blob;
 }

@@ -35,11 +35,15 @@ uint64_t ArgBits(const ArgValue& value);
 ArgValue ArgFromBits(ArgType type, uint64_t bits);
 
 // Order of the events of a chunk: by start, then the longest first; one that never ended counts as endless.
-inline bool EventBefore(const Event& a, const Event& b) {
+inline constexpr auto EventBefore = [](const Event& a, const Event& b) {
   return a.ts_ns != b.ts_ns ? a.ts_ns < b.ts_ns : uint64_t(a.dur_ns) > uint64_t(b.dur_ns);
-}
+};
 // Where an event ends for max_end_ns and time ranges: one that never ended ends where it began. Saturates.
-int64_t EventEnd(int64_t ts_ns, int64_t dur_ns);
+inline int64_t EventEnd(int64_t ts_ns, int64_t dur_ns) {
+  int64_t end;
+  if (dur_ns <= 0) return ts_ns;
+  return __builtin_add_overflow(ts_ns, dur_ns, &end) ? INT64_MAX : end;
+}
 
 // Writes the checksum of `count` values into a blob; encoders do it themselves, tests of hostile bytes need it.
 void SealForTest(std::string* blob, uint64_t count);

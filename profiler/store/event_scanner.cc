@@ -127,7 +127,7 @@ absl::StatusOr<bool> EventScanner::Next(EventBatch* batch) {
   *batch = {};
   batch->chunk_id = chunk.id;
   batch->track_id = chunk.track_id;
-  batch->first_event_id = chunk.first_event_id + int64_t(from);
+  batch->first_event_id = int64_t(uint64_t(chunk.first_event_id) + from);  // of a hostile file it may wrap
   batch->first_index = int64_t(from);
   batch->size = to - from;
   batch->ts_ns = part(columns.ts_ns, kStart);

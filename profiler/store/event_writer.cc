@@ -150,7 +150,6 @@ struct EventWriter::Impl {
     Sort(track);
     const size_t n = track.events.size();
     auto args_of = [&](size_t original) {
-      if (track.first_arg.empty()) return std::span<const BufferedArg>();
       size_t from = track.first_arg[original];
       size_t to = original + 1 < n ? track.first_arg[original + 1] : track.args.size();
       return std::span<const BufferedArg>(track.args).subspan(from, to - from);
@@ -160,6 +159,7 @@ struct EventWriter::Impl {
     for (size_t from = 0; from < n && status.ok();) {
       size_t to = from, values = 0;
       for (auto& [key, column] : columns) column.index.clear(), column.bits.clear();
+      if (track.first_arg.empty()) to = std::min(n, from + kChunkEvents);
       while (to < n && to - from < size_t(kChunkEvents)) {
         auto args = args_of(sorted.empty() ? to : order[to]);
         if (to > from && values + args.size() > kChunkArguments) break;
