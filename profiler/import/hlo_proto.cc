@@ -11,6 +11,7 @@
 
 #include "profiler/import/hlo.pb.h"
 #include "profiler/import/python_frames.h"
+#include "profiler/import/utf8.h"
 
 namespace xlaprof {
 namespace {
@@ -363,7 +364,7 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
     node_count += computations[i]->instructions_size();
   }
 
-  GraphRow row{.name = module.name(), .program_id = program_id, .node_count = node_count, .printed_as = "hlo_optimized"};
+  GraphRow row{.name = ToUtf8(module.name()), .program_id = program_id, .node_count = node_count, .printed_as = "hlo_optimized"};
   XP_TRY(int64_t process_id, context.ProcessId());
   row.process_id = process_id;
   if (module.has_host_program_shape()) {
@@ -371,7 +372,7 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
     row.input_count = shape.parameters_size();
     row.output_count = shape.result().element_type() == kTuple ? shape.result().tuple_shapes_size() : 1;
   }
-  HloGraph graph{.name = module.name()};
+  HloGraph graph{.name = ToUtf8(module.name())};
   XP_TRY(graph.graph_id, context.Add(row, offset));
 
   int64_t next = 0;
@@ -383,26 +384,26 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
       if (in.id() == computation->root_id()) root = &in;
     }
     for (const hlo::HloInstruction& in : computation->instructions()) {
-      GraphNodeRow node{.graph_id = graph.graph_id, .idx = next++, .op = in.opcode(), .shape = ShapeText(in.shape())};
+      GraphNodeRow node{.graph_id = graph.graph_id, .idx = next++, .op = ToUtf8(in.opcode()), .shape = ShapeText(in.shape())};
       for (int64_t id : in.operand_ids()) {
         auto found = idx_of_id.find(id);
         if (found == idx_of_id.end()) continue;
         node.operands += fmt::format("{}{}", node.operands.empty() ? "" : ",", found->second);
       }
       std::string attributes = AttributesText(in, computation_of_id);
-      if (!attributes.empty()) node.attributes = std::move(attributes);
+      if (!attributes.empty()) node.attributes = ToUtf8(attributes);
       const std::string& op_name = in.metadata().op_name();
-      if (size_t slash = op_name.rfind('/'); slash != std::string::npos && slash > 0) node.scope = op_name.substr(0, slash);
+      if (size_t slash = op_name.rfind('/'); slash != std::string::npos && slash > 0) node.scope = ToUtf8(std::string_view(op_name).substr(0, slash));
       if (graph.call_site.file.empty()) graph.call_site = CallSite(in.metadata(), module.stack_frame_index(), module.name());
-      std::string location = Location(in.metadata(), module.stack_frame_index());
+      std::string location = ToUtf8(Location(in.metadata(), module.stack_frame_index()));
       if (!location.empty()) {
         if (graph.located_nodes++ == 0 || (!IsUserFile(graph.located_example) && IsUserFile(location))) graph.located_example = location;
         node.location = std::move(location);
       }
       // The root is a result as a whole; a tuple's elements are its operands.
       if (computation == entry && root == &in) node.root = 0;
-      node.name = in.name();
-      if (computation != entry) node.computation = computation->name();
+      node.name = ToUtf8(in.name());
+      if (computation != entry) node.computation = ToUtf8(computation->name());
       XP_TRY(context.store.Add(node));
     }
   }

@@ -10,6 +10,7 @@
 
 #include "profiler/import/hlo_proto.h"
 #include "profiler/import/importer.h"
+#include "profiler/import/utf8.h"
 #include "profiler/import/xspace_facts.h"
 #include "profiler/import/xspace_plane.h"
 #include "profiler/import/xspace_wire.h"
@@ -59,9 +60,11 @@ int LikePlane(std::string_view bytes) {
   return like;
 }
 
-// A capture that went through a text codec: whatever was no UTF-8 became U+FFFD, and the lengths no longer fit.
+// A capture that went through a text codec: whatever was no UTF-8 became U+FFFD, so that now all of it is valid, and the
+// lengths no longer fit.
 bool LooksReencoded(std::string_view head) {
-  if (!head.starts_with('\n')) return false;
+  // The head may end inside a sequence, of four bytes at most.
+  if (!head.starts_with('\n') || ValidUtf8Prefix(head) + 4 <= head.size()) return false;
   int replacements = 0;
   for (size_t at = head.find(kReplacement); at != std::string_view::npos; at = head.find(kReplacement, at + kReplacement.size())) ++replacements;
   if (replacements < kManyReplacements) return false;
@@ -130,8 +133,7 @@ class Reading {
       if (in.number() == 4) hosts_.push_back(in.bytes());
     }
     int64_t at = file_.Offset(in.position());
-    int like = 0;
-    if ((in.bad() || in.cut()) && !LikeXSpace(input_.bytes.substr(0, size_t(64) << 10), &like) && LooksReencoded(input_.bytes.substr(0, size_t(64) << 10))) {
+    if ((in.bad() || in.cut()) && LooksReencoded(input_.bytes.substr(0, size_t(64) << 10))) {
       return DataLoss("{}: UTF-8 replacement characters at byte {}: the file was re-encoded as text, which destroys it; copy it again in binary",
                       input_.path, input_.bytes.find(kReplacement));
     }

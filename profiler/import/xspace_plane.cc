@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "profiler/import/utf8.h"
+
 namespace xlaprof {
 namespace {
 
@@ -24,26 +26,6 @@ constexpr size_t kDenseFactor = 8;
 int64_t FloorToNs(int64_t ps) {
   int64_t ns = ps / 1000;
   return ps % 1000 < 0 ? ns - 1 : ns;
-}
-
-// The length of the valid UTF-8 sequence at `text`, 0 if it is invalid (overlong and surrogates included).
-size_t Sequence(std::string_view text) {
-  auto byte = [&](size_t i) { return i < text.size() ? uint8_t(text[i]) : uint8_t(0); };
-  auto follows = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
-  uint8_t lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) return follows(1) ? 2 : 0;
-  if (lead >= 0xe0 && lead <= 0xef) {
-    if (!follows(1) || !follows(2)) return 0;
-    if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f)) return 0;
-    return 3;
-  }
-  if (lead >= 0xf0 && lead <= 0xf4) {
-    if (!follows(1) || !follows(2) || !follows(3)) return 0;
-    if ((lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f)) return 0;
-    return 4;
-  }
-  return 0;
 }
 
 std::string Inflate(std::string_view bytes) {
@@ -98,22 +80,10 @@ bool IsFrontThread(std::string_view line) {
 }  // namespace
 
 absl::StatusOr<StringId> XFile::Intern(std::string_view text) {
-  // Most texts are ASCII.
-  size_t i = 0;
-  while (i < text.size()) {
-    size_t length = Sequence(text.substr(i));
-    if (length == 0) break;
-    i += length;
-  }
-  if (i == text.size()) return context.store.Intern(text);
-  XP_TRY(context.Issue("invalid_utf8", "warning", "names that are not valid UTF-8: what is invalid was replaced by U+FFFD", Offset(text.data() + i)));
-  std::string clean(text.substr(0, i));
-  while (i < text.size()) {
-    size_t length = Sequence(text.substr(i));
-    clean += length == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(i, length);
-    i += std::max<size_t>(1, length);
-  }
-  return context.store.Intern(clean);
+  size_t valid = ValidUtf8Prefix(text);
+  if (valid == text.size()) return context.store.Intern(text);
+  XP_TRY(context.Issue("invalid_utf8", "warning", "names that are not valid UTF-8: what is invalid was replaced by U+FFFD", Offset(text.data() + valid)));
+  return context.store.Intern(ToUtf8(text));
 }
 
 void XPlane::Ids::Add(int64_t id, uint32_t index) { sparse_[id] = index; }
