@@ -97,7 +97,9 @@ absl::Status Describe(const Store& store, const std::vector<Row>& rows, EarlyCut
 }
 
 absl::Status LoadOps(const Store& store, EarlyCuts& out) {
-  XP_TRY(store.Each("SELECT op, sum(count) FROM fallback WHERE op IS NOT NULL AND ordinal IS NULL GROUP BY op ORDER BY sum(count) DESC, op",
+  // Counters give an op's calls; the exit summary gives those of each call site. Both tell of the same calls.
+  XP_TRY(store.Each("SELECT op, sum(calls) FROM (SELECT op, max(sum(iif(stack_id IS NULL, count, 0)), sum(iif(stack_id IS NULL, 0, count))) AS calls "
+                    "FROM fallback WHERE op IS NOT NULL GROUP BY op, process_id) GROUP BY op ORDER BY 2 DESC, op",
                     [&](std::string op, int64_t count) {
                       if (op == kScalarRead) {
                         out.scalar_reads = count;
@@ -105,17 +107,12 @@ absl::Status LoadOps(const Store& store, EarlyCuts& out) {
                         out.ops.push_back({.op = std::move(op), .count = count});
                       }
                     }));
-  // The exit summary of older versions names op and line.
-  XP_TRY(store.Each("SELECT f.op, sum(f.count), s.function, s.file, s.line FROM fallback f LEFT JOIN site s ON s.id = f.site_id "
-                    "WHERE f.op IS NOT NULL AND f.ordinal IS NOT NULL GROUP BY f.op, f.site_id ORDER BY sum(f.count) DESC, f.op",
-                    [&](std::string op, int64_t count, OptText function, OptText file, OptInt line) {
-                      if (op == kScalarRead) {
-                        if (!out.scalar_reads) out.scalar_reads = count;
-                        return;
-                      }
-                      auto known = std::find_if(out.ops.begin(), out.ops.end(), [&](const FallbackOp& o) { return o.op == op && !o.site; });
-                      if (known == out.ops.end()) known = out.ops.insert(out.ops.end(), {.op = op, .count = count});
-                      if (file) known->site = Subject{.file = file, .line = line, .function = function};
+  XP_TRY(store.Each("SELECT f.op, s.function, s.file, s.line FROM fallback f JOIN site s ON s.id = f.site_id WHERE f.op IS NOT NULL "
+                    "GROUP BY f.op, f.site_id ORDER BY sum(f.count) DESC, f.op, f.site_id",
+                    [&](std::string op, OptText function, OptText file, OptInt line) {
+                      auto known = std::find_if(out.ops.begin(), out.ops.end(), [&](const FallbackOp& o) { return o.op == op; });
+                      if (known == out.ops.end()) return;
+                      known->sites.push_back({.file = std::move(file), .line = line, .function = std::move(function)});
                     }));
   // torch_xla's own line names ops, without a count: "Op(s) not lowered: aten::a, aten::b,  Please open ...".
   return store.Each("SELECT text FROM profiler_line WHERE rule = 'not_lowered' ORDER BY ordinal DESC LIMIT 1", [&](std::string_view text) {
@@ -137,9 +134,9 @@ absl::Status LoadOps(const Store& store, EarlyCuts& out) {
 void Match(EarlyCuts& out) {
   auto same_place = [](const Subject& a, const Subject& b) { return a.file == b.file && a.line == b.line; };
   for (FallbackOp& op : out.ops) {
-    if (!op.site) continue;
+    if (op.sites.empty()) continue;
     for (size_t i = 0; i < out.cuts.size(); ++i) {
-      if (same_place(out.cuts[i].subject, *op.site)) op.cut = int(i), out.cuts[i].op = op.op;
+      if (same_place(out.cuts[i].subject, op.sites.front())) op.cut = int(i), out.cuts[i].op = op.op;
     }
   }
   auto candidates = [&](const FallbackOp& op, bool exact) {
@@ -154,7 +151,7 @@ void Match(EarlyCuts& out) {
   };
   for (bool exact : {true, false}) {
     for (FallbackOp& op : out.ops) {
-      if (op.cut >= 0 || op.site) continue;
+      if (op.cut >= 0 || !op.sites.empty()) continue;
       std::vector<int> found = candidates(op, exact);
       // A cut of unknown shape can be a plain read as well, unless the reads that were counted are elsewhere.
       bool sure = found.size() == 1 && out.cuts[size_t(found[0])].value == EarlyCut::Value::kTensor;

@@ -31,7 +31,7 @@ struct FallbackOp {
   std::optional<int64_t> count;          // calls; empty: named, not counted
   int cut = -1;                          // index of its EarlyCut; -1: its line is not known
   std::vector<int> candidates;           // cuts it may be, when there are several
-  std::optional<Subject> site;           // where the exit summary says it was called
+  std::vector<Subject> sites;            // where the exit summary says it was called, most calls first
 };
 
 struct EarlyCuts {

@@ -12,6 +12,7 @@ namespace {
 constexpr double kOftenPerStep = 0.1;  // as for reads: what happens in fewer steps is only mentioned
 constexpr int64_t kOftenCount = 3;
 constexpr size_t kEvidenceRows = 24;
+constexpr size_t kMaxSites = 4;             // call sites that a reason names
 
 struct OpAdvice {
   std::string_view op, advice;
@@ -58,7 +59,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, std::optional<int64_
   Finding finding{.kind = "fallback"};
   const EarlyCut* cut = op.cut >= 0 ? &cuts.cuts[size_t(op.cut)] : nullptr;
   if (cut != nullptr) finding.subject = cut->subject;
-  if (cut == nullptr && op.site) finding.subject = *op.site;
+  if (cut == nullptr && !op.sites.empty()) finding.subject = op.sites.front();
   finding.subject.op = op.op;
   finding.count = op.count;
   if (!op.count && cut != nullptr) finding.count = int64_t(cut->executions.size());
@@ -83,6 +84,12 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, std::optional<int64_
       text += subject.line ? fmt::format(" {}:{}", subject.file.value_or("?"), *subject.line) : fmt::format(" scope {}", subject.scope.value_or("?"));
     }
   }
+  if (op.sites.size() > 1) {
+    text += ". It is called at";
+    for (size_t i = 0; i < std::min(op.sites.size(), kMaxSites); ++i) {
+      text += fmt::format("{} {}:{}", i == 0 ? "" : ",", op.sites[i].file.value_or("?"), op.sites[i].line.value_or(0));
+    }
+  }
   reason.text = std::move(text);
   finding.reason = std::move(reason);
   if (cut != nullptr && cut->wait_ns) {
@@ -92,7 +99,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, std::optional<int64_
     finding.cost_note = "unmeasured: no profile covers the early executions that it causes";
   }
   finding.advice = AdviceFor(op.op);
-  if (cut == nullptr && !op.site) finding.advice += " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
+  if (cut == nullptr && op.sites.empty()) finding.advice += " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
   if (cut != nullptr) {
     std::vector<int64_t> rows(cut->executions.begin(), cut->executions.begin() + int64_t(std::min(cut->executions.size(), kEvidenceRows)));
     finding.evidence.push_back({.table = "execution", .rows = std::move(rows)});

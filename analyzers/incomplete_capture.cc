@@ -71,8 +71,8 @@ struct Want {
 
 // Questions that a run with lazy graphs raises, and that these sources cannot answer.
 constexpr Want kWants[] = {
-    {"no_lines", "SELECT count(*) FROM metrics_report", "SELECT count(*) FROM site",
-     "no source names lines of code", "a metrics report counts, but carries no call sites",
+    {"no_lines", "SELECT (SELECT count(*) FROM metrics_report) + (SELECT count(*) FROM profiler_line)", "SELECT count(*) FROM site",
+     "no source names lines of code", "metrics reports and pt-xla-profiler lines count, but carry no call sites",
      "Run with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=log.txt and report on both files."},
     {"no_graphs", "SELECT count(*) > 1 FROM compile", "SELECT count(*) FROM graph_node",
      "no source holds the graphs", "why a graph was compiled again shows only in the graphs themselves",

@@ -107,13 +107,17 @@ absl::StatusOr<Findings> FromRows(const Store& store) {
   return findings;
 }
 
-// Bytes alone: a finding if at the link's best speed they take a real part of what execution takes.
+// Bytes alone: a finding if at the link's best speed they take a real part of what execution takes. Reports without step
+// marks (2019) are judged by the execution: a step has at least one.
 Findings FromMetrics(const Metrics& metrics) {
   Findings findings;
   const MetricsState* state = metrics.steady();
-  if (!state || state->mark_step.value_or(0) < 2) return findings;
-  const MetricState* execute = state->Find("ExecuteTime");
+  const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
   if (!execute || execute->sum <= 0) return findings;
+  const bool has_steps = state->mark_step.has_value();
+  const int64_t turns = has_steps ? *state->mark_step : execute->samples;
+  if (turns < 2) return findings;
+  const char* turn = has_steps ? "a step" : "an execution";
   for (auto [name, direction] : {std::pair("InboundData", "from_device"), std::pair("OutboundData", "to_device")}) {
     const MetricState* data = state->Find(name);
     if (!data || data->samples <= 0) continue;
@@ -121,15 +125,16 @@ Findings FromMetrics(const Metrics& metrics) {
     auto median = data->percentiles.find(50);
     const double bytes = !metrics.recent && median != data->percentiles.end() ? median->second * double(data->samples)
                                                                                 : data->sum;
-    const double steps = double(*state->mark_step), per_step = bytes / steps;
+    const double per_turn = bytes / double(turns), copies = double(data->samples) / double(turns);
     const int64_t least_ns = int64_t(bytes / kLinkBytesPerSecond * 1e9);
-    if (double(least_ns) < kTimeShare * execute->sum || double(data->samples) < kRepeats * steps) continue;
-    Finding finding{.kind = "large_transfer", .severity = Severity::kWarning, .count = data->samples,
-                    .per_step = double(data->samples) / steps};
-    finding.title = fmt::format("{} {} a step in {:.3g} copies", BytesText(per_step), DirectionText(direction), *finding.per_step);
-    finding.cost_note = fmt::format("unmeasured: at {:.0f} GB/s at least {} a step, against {} of execution",
-                                    kLinkBytesPerSecond / 1e9, DurationText(int64_t(double(least_ns) / steps)),
-                                    DurationText(int64_t(execute->sum / steps)));
+    if (double(least_ns) < kTimeShare * execute->sum || copies < kRepeats) continue;
+    Finding finding{.kind = "large_transfer", .severity = Severity::kWarning, .count = data->samples};
+    if (has_steps) finding.per_step = copies;
+    finding.title = fmt::format("{} {} {} in {:.3g} cop{}", BytesText(per_turn), DirectionText(direction), turn, copies,
+                                copies == 1 ? "y" : "ies");
+    finding.cost_note = fmt::format("unmeasured: at {:.0f} GB/s at least {} {}, against {} of execution",
+                                    kLinkBytesPerSecond / 1e9, DurationText(int64_t(double(least_ns) / double(turns))), turn,
+                                    DurationText(int64_t(execute->sum / double(turns))));
     finding.reason = Reason{.type = direction};
     finding.advice = Advice(direction);
     finding.evidence = {{.table = "metric", .rows = {metrics.last->Find(name)->id},

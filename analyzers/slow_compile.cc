@@ -20,6 +20,7 @@ constexpr int64_t kNoticeableNs = 30'000'000'000;
 // Compilation is paid back when it is no more than this part of the run.
 constexpr double kAmortisedShare = 0.05;
 constexpr size_t kMaxEvidence = 12;
+constexpr double kLongestPercentile = 90;  // from here on a percentile of few samples is the longest one
 
 struct Compiled {
   int64_t row = 0, ns = 0;
@@ -88,18 +89,38 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
 Findings FromMetrics(const Metrics& metrics) {
   const MetricState* compile = metrics.last ? metrics.last->Find("CompileTime") : nullptr;
   if (!compile || compile->samples <= 0 || compile->sum <= 0) return {};
-  // The longest recent sample; with few samples the sum bounds it as well.
-  const double longest = compile->percentiles.empty() ? compile->mean() : compile->percentiles.rbegin()->second;
+  // The longest recent sample, unless the line of percentiles was cut before its end. No sample is below the mean of all.
+  const bool knows_longest = !compile->percentiles.empty() && compile->percentiles.rbegin()->first >= kLongestPercentile &&
+                             compile->percentiles.rbegin()->second >= compile->mean() * (1 - 1e-6);
+  const double longest = knows_longest ? compile->percentiles.rbegin()->second : compile->mean();
   const bool too_slow = longest > double(kTooSlowNs);
   Finding finding{.kind = "slow_compile", .severity = too_slow ? Severity::kWarning : Severity::kInfo,
                   .count = compile->samples, .cost_ns = int64_t(compile->sum), .cost_note = "CompileTime's exact sum",
                   .advice = kAdvice};
-  finding.title = fmt::format("{} compilation{} took {}, the longest {}", compile->samples, compile->samples == 1 ? "" : "s",
-                              DurationText(int64_t(compile->sum)), DurationText(int64_t(longest)));
+  finding.title = fmt::format("{} compilation{} took {}", compile->samples, compile->samples == 1 ? "" : "s",
+                              DurationText(int64_t(compile->sum)));
+  if (compile->samples > 1) finding.title += fmt::format(", {} {}", knows_longest ? "the longest" : "on average", DurationText(int64_t(longest)));
   finding.reason = Reason{.type = too_slow ? "too_slow" : "first_compilations",
                           .text = "Metrics do not tell graphs apart; a debug log (PT_XLA_DEBUG_LEVEL=1) names them."};
   finding.evidence = {{.table = "metric", .rows = {compile->id}, .text = "CompileTime"}};
   return {finding};
+}
+
+// torch_xla's own line, where nothing else tells of compile times.
+absl::StatusOr<Findings> FromLine(const Store& store) {
+  Findings findings;
+  XP_TRY(store.Each("SELECT id, text FROM profiler_line WHERE rule = 'compile_slow' ORDER BY ordinal DESC LIMIT 1", [&](int64_t id, std::string text) {
+    constexpr std::string_view kBefore = "longest instance took ";
+    const size_t at = text.find(kBefore);
+    std::string took = at == std::string::npos ? "" : text.substr(at + kBefore.size(), text.find(". ", at) - at - kBefore.size());
+    Finding finding{.kind = "slow_compile", .severity = Severity::kWarning,
+                    .title = took.empty() ? fmt::format("a compilation took over {}", DurationText(kTooSlowNs)) : fmt::format("a compilation took {}", took),
+                    .cost_note = "unmeasured: only torch_xla's own line tells of it", .advice = kAdvice};
+    finding.reason = Reason{.type = "too_slow", .text = "The line names no graph; a debug log (PT_XLA_DEBUG_LEVEL=1) does."};
+    finding.evidence = {{.table = "profiler_line", .rows = {id}, .text = std::move(text)}};
+    findings.push_back(std::move(finding));
+  }));
+  return findings;
 }
 
 absl::StatusOr<Findings> Run(const Store& store) {
@@ -118,7 +139,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
                        }));
   if (!compiles.empty()) return FromRows(store, std::move(compiles), NearestRank(steps.steady_ns, 50));
   XP_TRY(Metrics metrics, LoadMetrics(store));
-  return FromMetrics(metrics);
+  Findings findings = FromMetrics(metrics);
+  return findings.empty() ? FromLine(store) : absl::StatusOr<Findings>(std::move(findings));
 }
 
 }  // namespace

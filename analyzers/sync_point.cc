@@ -12,6 +12,7 @@ namespace {
 // Logging every tenth step is the usual advice; a read that is rarer costs little and is only mentioned.
 constexpr double kOftenPerStep = 0.1;
 constexpr int64_t kOftenCount = 3;          // without steps: three times is a pattern
+constexpr double kNumberBytes = 8;          // f64, s64: what a fetch of one number takes at most
 constexpr size_t kEvidenceRows = 24;        // ids quoted in the evidence of a finding
 
 Severity SeverityOf(int64_t count, std::optional<double> per_step) {
@@ -39,8 +40,8 @@ Finding FromCut(const EarlyCut& cut, std::optional<int64_t> steps, bool other_op
   finding.per_step = PerStep(count, steps);
   finding.severity = SeverityOf(count, finding.per_step);
   std::string what = cut.value == EarlyCut::Value::kScalar ? "a Python number is read" : cut.value == EarlyCut::Value::kTensor ? "a tensor is read" : "a value is read";
-  finding.title = fmt::format("{}{} before the step mark, {} times{}", what, cut.shape.empty() ? "" : fmt::format(" ({})", cut.shape), count,
-                              finding.per_step ? fmt::format(" ({:.3g} a step)", *finding.per_step) : "");
+  finding.title = fmt::format("{}{} before the step mark, {} time{}{}", what, cut.shape.empty() ? "" : fmt::format(" ({})", cut.shape), count,
+                              count == 1 ? "" : "s", finding.per_step ? fmt::format(" ({:.3g} a step)", *finding.per_step) : "");
   finding.cost_ns = cut.wait_ns;
   if (!cut.wait_ns) {
     finding.cost_note = "unmeasured: no profile covers these reads";
@@ -68,14 +69,23 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
     reads = *cuts.scalar_reads;
     evidence = fmt::format("counter aten::_local_scalar_dense = {}", reads);
   }
-  OptInt transfers;
+  OptInt transfers, executions;
   OptText transfers_name;
+  double mean_bytes = 0;  // 0: not known
   XP_TRY(store.Each("SELECT name, samples, accumulator FROM metric WHERE name IN ('TransferFromDeviceTime', 'TransferFromServerTime') AND samples IS NOT NULL "
                     "ORDER BY id DESC LIMIT 1",
                     [&](std::string name, int64_t samples, std::optional<double> total_ns) {
                       transfers = samples, transfers_name = name;
                       if (total_ns) cost_ns = int64_t(*total_ns);
                     }));
+  // Each fetch is a sample of InboundData too: a paste that ends before the transfers may still hold it.
+  XP_TRY(store.Each("SELECT samples, accumulator FROM metric WHERE name = 'InboundData' AND samples > 0 ORDER BY id DESC LIMIT 1",
+                    [&](int64_t samples, std::optional<double> bytes) {
+                      if (!transfers) transfers = samples, transfers_name = "InboundData";
+                      if (bytes) mean_bytes = *bytes / double(samples);
+                    }));
+  XP_TRY(store.Each("SELECT samples FROM metric WHERE name IN ('ExecuteTime', 'ExecuteReplicatedTime') ORDER BY id DESC LIMIT 1",
+                    [&](OptInt samples) { executions = samples; }));
   XP_TRY(store.Each("SELECT samples, text FROM profiler_line WHERE rule = 'transfer_from_frequent' ORDER BY ordinal DESC LIMIT 1",
                     [&](OptInt samples, std::string text) {
                       if (!transfers) transfers = samples, transfers_name = "TransferFromDeviceTime", evidence = text;
@@ -89,8 +99,16 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
     Finding finding{.kind = "sync_point"};
     finding.count = count;
     finding.per_step = PerStep(count, steps);
-    finding.severity = SeverityOf(count, finding.per_step);
-    finding.title = fmt::format("{}, {} times{}", title, count, finding.per_step ? fmt::format(" ({:.3g} a step)", *finding.per_step) : "");
+    // Without step marks the executions bound the steps from above.
+    std::optional<double> rate = finding.per_step;
+    if (!rate && executions && *executions > 0) rate = double(count) / double(*executions);
+    finding.severity = SeverityOf(count, rate);
+    finding.title = fmt::format("{}, {} times", title, count);
+    if (finding.per_step) {
+      finding.title += fmt::format(" ({:.3g} a step)", *finding.per_step);
+    } else if (rate) {
+      finding.title += fmt::format(" in {} executions", *executions);
+    }
     if (cost_ns && by_ops == 0 && !ops_uncounted && (reads == 0 || other == 0)) {
       finding.cost_ns = cost_ns;
       finding.cost_note = "accumulator of TransferFromDeviceTime: waiting for the device included";
@@ -107,14 +125,34 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
         "Look for .item(), float(tensor), bool(tensor), `if tensor:`; read every N steps, after the step mark.");
   }
   if (other >= kOftenCount) {
-    std::string advice = "Look for print(tensor), .cpu(), .numpy(), saving inside the step; read every N steps, after the step mark.";
+    std::string advice = "Look for .item(), print(tensor), .cpu(), .numpy(), saving inside the step; read every N steps, after the step mark.";
     if (ops_uncounted) advice = "Part of them may be fetched by the ops without lowering. " + advice;
-    add(other, "a tensor is fetched from the device", std::move(advice));
+    const bool numbers = mean_bytes > 0 && mean_bytes <= kNumberBytes;
+    if (numbers && !ops_uncounted) advice = "Look for .item(), float(tensor), bool(tensor), `if tensor:`, print(loss); read every N steps, after the step mark.";
+    const char* what = mean_bytes == 0 ? "a value" : numbers ? "a number" : "a tensor";
+    add(other, fmt::format("{} is fetched from the device", what), std::move(advice));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+// A log of compilations alone (PT_XLA_DEBUG_LEVEL=1): reads show where they compiled, and how often they came is not told.
+static absl::Status FromCompiles(const Store& store, Findings& findings) {
+  return store.Each("SELECT count(*), min(c.id), s.function, s.file, s.line FROM compile c LEFT JOIN site s ON s.id = c.site_id "
+                    "WHERE c.cause = 'value_access' GROUP BY c.site_id ORDER BY 1 DESC, 2",
+                    [&](int64_t count, int64_t id, OptText function, OptText file, OptInt line) {
+                      Finding finding{.kind = "sync_point"};
+                      finding.severity = count >= kOftenCount ? Severity::kWarning : Severity::kInfo;
+                      finding.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
+                      finding.title = fmt::format("a value is read before the step mark; {} graph{} compiled for it", count, count == 1 ? " was" : "s were");
+                      finding.cost_note = "unmeasured: a log of compilations does not tell how often it is read";
+                      finding.reason = Reason{.type = "value_access", .text = "the read evaluates a part of the graph early and waits for it"};
+                      finding.advice = "Read the value after the step mark (torch_xla.sync()) and every N steps; run with PT_XLA_DEBUG_LEVEL=2 to see each read.";
+                      finding.evidence.push_back({.table = "compile", .rows = {id}, .text = fmt::format("{} compilations", count)});
+                      findings.push_back(std::move(finding));
+                    });
+}
 
 static absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(EarlyCuts cuts, FindEarlyCuts(store));
@@ -124,7 +162,11 @@ static absl::StatusOr<Findings> Run(const Store& store) {
   for (const EarlyCut& cut : cuts.cuts) {
     if (cut.op.empty()) findings.push_back(FromCut(cut, steps, unplaced_ops && cut.value != EarlyCut::Value::kScalar));
   }
-  if (cuts.cuts.empty()) XP_TRY(FromMetrics(store, cuts, steps, findings));
+  if (cuts.cuts.empty()) {
+    XP_TRY(auto executions, store.One<int64_t>("SELECT count(*) FROM execution"));
+    if (executions.value_or(0) == 0) XP_TRY(FromCompiles(store, findings));
+    XP_TRY(FromMetrics(store, cuts, steps, findings));
+  }
   return findings;
 }
 

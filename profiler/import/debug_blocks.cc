@@ -289,6 +289,10 @@ class Parser {
       return TakeSizes(fact);
     }
     if (block.empty()) return;
+    // A log that begins inside a stack may have lost the innermost frames, which tell the cause and the line. A frame of
+    // the step mark is the innermost itself.
+    bool headless = !block.has_cause && !block.in_frames && CauseFromFrames(block.frames) == "value_access";
+    if (headless) block.torn = true;
     if (!block.torn && !block.frames.empty()) {
       if (fact.cause.empty()) fact.cause = CauseFromFrames(block.frames);
       fact.stack = StackIndex(std::move(block.frames));

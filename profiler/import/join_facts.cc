@@ -212,8 +212,8 @@ absl::Status Unite(Store& store, int64_t into, int64_t from) {
   XP_TRY(store.Run("UPDATE process AS t SET host = coalesce(t.host, o.host), pid = coalesce(t.pid, o.pid), rank = coalesce(t.rank, o.rank) "
                    "FROM process AS o WHERE t.id = ?1 AND o.id = ?2", into, from));
   // Counts of one op that are cumulative, told by two reports of one process: the later one contains the other.
-  XP_TRY(store.Run("DELETE FROM fallback WHERE process_id = ?1 AND ordinal IS NULL AND EXISTS (SELECT 1 FROM fallback o WHERE o.process_id = ?1 AND "
-                   "o.ordinal IS NULL AND o.op = fallback.op AND (o.count, -o.id) > (fallback.count, -fallback.id))", into));
+  XP_TRY(store.Run("DELETE FROM fallback WHERE process_id = ?1 AND ordinal IS NULL AND stack_id IS NULL AND EXISTS (SELECT 1 FROM fallback o WHERE "
+                   "o.process_id = ?1 AND o.ordinal IS NULL AND o.stack_id IS NULL AND o.op = fallback.op AND (o.count, -o.id) > (fallback.count, -fallback.id))", into));
   return store.Run("DELETE FROM process WHERE id = ?1", from);
 }
 

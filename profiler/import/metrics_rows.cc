@@ -61,6 +61,26 @@ std::string_view TodaysName(std::string_view name) {
   return renamed == kRenamed.end() ? name : renamed->second;
 }
 
+// The XRT server counted the same things for all its clients since it was started. Where only its part of a report was
+// pasted, that is what there is; beside a client's own metrics it is another count and keeps its own names.
+std::string_view ClientsName(std::string_view name) {
+  static const absl::flat_hash_map<std::string_view, std::string_view> kOfServer = {
+      {"XrtCompile", "CompileTime"},
+      {"XrtExecute", "ExecuteTime"},
+      {"XrtReadLiteral", "TransferFromDeviceTime"},
+      {"XrtAllocateFromTensor", "TransferToDeviceTime"}};
+  auto renamed = kOfServer.find(name);
+  return renamed == kOfServer.end() ? name : renamed->second;
+}
+
+bool IsOfServerAlone(const MetricsText& report) {
+  return std::none_of(report.entries.begin(), report.entries.end(), [](const MetricEntry& entry) {
+    std::string_view name = TodaysName(entry.name);
+    return name == "MarkStep" || name == "CachedCompile" || name == "UncachedCompile" ||
+           (!entry.is_counter && !entry.name.starts_with("Xrt") && Followed(name));
+  });
+}
+
 std::string Valid(std::string_view text) {
   int64_t bad = 0;
   return ValidUtf8(text, &bad);
@@ -154,10 +174,12 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
                                          report.offset, report.line));
   bool detailed = whole || written_ < kDetailed;
   ++written_;
+  const bool server_alone = IsOfServerAlone(report);
   absl::flat_hash_set<std::string_view> seen;
   for (const MetricEntry& entry : report.entries) {
     if (!entry.is_counter && *entry.samples == 0) continue;  // XRT servers print unused metrics, with nan for values
     std::string_view name = TodaysName(entry.name);
+    if (server_alone && !entry.is_counter) name = ClientsName(name);
     if (!detailed && !Followed(name)) continue;
     if (entry.is_counter && !seen.insert(name).second) continue;  // the short report names some twice
     std::string& before = last_text_[name];
@@ -171,7 +193,8 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
   }
   if (report.torn) {
     XP_TRY(context_.Issue("cut_file", "warning",
-                          "A report breaks off: its run was killed or is still going on. What is whole in it is kept.",
+                          "A report breaks off: it was cut when it was copied, or its run was killed or is still going on. What is "
+                          "whole in it is kept.",
                           report.offset, report.line));
   }
   return absl::OkStatus();
@@ -179,11 +202,12 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
 
 absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name, const MetricEntry& entry,
                                         bool percentiles) {
+  // Its samples count all the same. "47m60s8": a paste that ends inside the number.
   std::optional<MetricNumber> accumulator = ParseMetricNumber(entry.accumulator);
-  if (!accumulator) {
-    return context_.Issue("unreadable_number", "warning",
-                          "A metric's Accumulator is no number with a known unit; the metric is left out.",
-                          entry.offset, entry.line);
+  if (!accumulator && !entry.accumulator.empty()) {
+    XP_TRY(context_.Issue("unreadable_number", "warning",
+                          "A metric's Accumulator is no number with a known unit; its number of samples is kept.",
+                          entry.offset, entry.line));
   }
   auto number = [](std::string_view text) -> OptReal {
     std::optional<MetricNumber> value = ParseMetricNumber(text);
@@ -191,9 +215,9 @@ absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name
   };
   XP_TRY(int64_t id, context_.store.Add(MetricRow{.report_id = report_id,
                                                   .name = Valid(name),
-                                                  .unit = std::string(accumulator->unit),
+                                                  .unit = accumulator ? std::string(accumulator->unit) : "",
                                                   .samples = entry.samples,
-                                                  .accumulator = accumulator->value,
+                                                  .accumulator = accumulator ? OptReal(accumulator->value) : OptReal(),
                                                   .value_rate = number(entry.value_rate),
                                                   .rate = number(entry.rate),
                                                   .text = Valid(entry.accumulator)}));

@@ -2,6 +2,7 @@
 
 #include <absl/container/flat_hash_set.h>
 
+#include <cctype>
 #include <charconv>
 #include <utility>
 
@@ -22,7 +23,8 @@ namespace {
 //     Value: 32
 // In XLA_METRICS_FILE each report stands under `[MetricsData; step=N]` and ends with an empty line. Reports of 2019 say
 // `Counter:` for Accumulator; those of the XRT server have Mean and StdDev lines. Users paste them with a log's prefix
-// before each line and without indentation, several in one text.
+// before each line and without indentation, several in one text, behind a backtick or whatever was printed last, cut
+// anywhere, and without the first letters.
 
 enum Label { kHeader, kMetric, kCounter, kSamples, kAccumulator, kValueRate, kRate, kPercentiles, kValue, kNone };
 constexpr std::string_view kLabels[] = {
@@ -47,11 +49,25 @@ Field FieldOf(std::string_view line) {
   for (int i = 0; i < kNone; ++i) {  // behind a log's prefix
     size_t at = trimmed.find(kLabels[i]);
     if (at == std::string_view::npos || at == 0) continue;
-    if (std::string_view(" \t]:").find(trimmed[at - 1]) == std::string_view::npos) continue;
+    bool in_word = std::isalnum(static_cast<unsigned char>(trimmed[at - 1])) || trimmed[at - 1] == '_';
+    // "\nMetric: ": a report that was printed as a Python string.
+    bool escaped = at >= 2 && trimmed.substr(at - 2, 2) == "\\n";
+    if (in_word && !escaped) continue;
     return {Label(i), Trim(trimmed.substr(at + kLabels[i].size()))};
   }
   // "Percentiles:" of a registry that was told to print none.
   return trimmed.ends_with("Percentiles:") ? Field{kPercentiles, {}} : Field{};
+}
+
+// The name of the first entry of a paste that lost its first letters: "etric: CompileTime".
+std::string_view NameBehindCutLabel(std::string_view line) {
+  constexpr size_t kShortest = 4;  // "ic: ": shorter ends stand in any text
+  std::string_view trimmed = Trim(line);
+  for (size_t cut = 1; kLabels[kMetric].size() - cut >= kShortest; ++cut) {
+    std::string_view end = kLabels[kMetric].substr(cut);
+    if (trimmed.starts_with(end)) return Trim(trimmed.substr(end.size()));
+  }
+  return {};
 }
 
 OptInt Integer(std::string_view text) {
@@ -79,6 +95,7 @@ bool MetricsReader::Next(MetricsText* report) {
   *report = MetricsText();
   bool begun = false;
   absl::flat_hash_set<std::string_view> metrics;
+  std::string_view cut_name;  // of the line before, if it may be the first entry of all
   auto begin = [&] {
     if (begun) return;
     begun = true;
@@ -87,6 +104,13 @@ bool MetricsReader::Next(MetricsText* report) {
   while (lines_.Next()) {
     if (lines_.line().empty()) continue;
     Field field = FieldOf(lines_.line());
+    std::string_view name_before = std::exchange(cut_name, {});
+    if (field.label == kNone && report->entries.empty()) cut_name = NameBehindCutLabel(lines_.line());
+    if (field.label == kSamples && report->entries.empty() && !name_before.empty()) {
+      begin();
+      metrics.insert(name_before);
+      report->entries.push_back({.name = name_before, .offset = lines_.offset(), .line = lines_.number()});
+    }
     MetricEntry* entry = report->entries.empty() ? nullptr : &report->entries.back();
     MetricEntry* metric = entry != nullptr && !entry->is_counter ? entry : nullptr;
     // A file that is cut may stop inside a number; the last line of a pasted report has often lost its end.

@@ -20,8 +20,8 @@ struct MetricEntry {
   std::string_view percentiles;       // "1%=000.120us; 5%=…"
   bool has_percentiles = false;       // the line is there
   int64_t offset = 0, line = 0;
-  // False where the text stops or breaks off inside the entry.
-  bool whole() const { return is_counter ? value.has_value() : samples && !accumulator.empty(); }
+  // False where the text stops or breaks off inside the entry. A metric may have lost all behind its number of samples.
+  bool whole() const { return is_counter ? value.has_value() : samples.has_value(); }
 };
 
 struct MetricsText {

@@ -278,9 +278,9 @@ CREATE TABLE metric (
   id INTEGER PRIMARY KEY,           -- given once
   report_id INTEGER NOT NULL,       -- ref metrics_report
   name TEXT NOT NULL,               -- CompileTime
-  unit TEXT NOT NULL,               -- ns, bytes or value
+  unit TEXT NOT NULL,               -- ns, bytes or value; '' where the accumulator is not known
   samples INTEGER,                  -- TotalSamples
-  accumulator REAL,                 -- sum of all samples, in unit; decoded exactly (ns and bytes are whole numbers)
+  accumulator REAL,                 -- sum of all samples, in unit; decoded exactly (ns and bytes are whole numbers); NULL: cut off
   value_rate REAL,                  -- unit per second over the recent samples; NULL: not printed
   rate REAL,                        -- samples per second over the recent samples; NULL: not printed
   text TEXT NOT NULL                -- the accumulator as printed
