@@ -24,10 +24,10 @@ absl::StatusOr<SteadyStep> FindSteadyStep(const Store& store) {
     if (!window || count == 0) continue;
     out.steps += count;
     wall_ns += window->length_ns();
-    XP_TRY(HostTimeline timeline, HostTimeline::Make(store, process, {*window}));
-    if (timeline.has_events()) {
+    XP_TRY(std::shared_ptr<const HostTimeline> timeline, HostTimeline::Of(store, process));
+    if (timeline->has_events()) {
       host_steps += count;
-      for (const ActivityShare& share : timeline.During(*window)) host[share.activity.doing] += share.ns;
+      for (const ActivityShare& share : timeline->During(*window)) host[share.activity.doing] += share.ns;
     }
     for (const DeviceTime& device : devices) {
       if (device.process_id != process) continue;
