@@ -3,6 +3,7 @@
 
 #include "analyzers/analyzer.h"
 #include "cli/import_command.h"
+#include "cli/query_command.h"
 #include "cli/report_command.h"
 #include "cli/terminal.h"
 #include "core/base/version.h"
@@ -28,6 +29,7 @@ int Main(int argc, char** argv) {
   app.footer(Registered);
   AddReportCommand(app, exit_status);
   AddImportCommand(app, exit_status);
+  AddQueryCommand(app, exit_status);
   // CLI11 would say that a subcommand is required, not that this is none.
   if (argc > 1 && argv[1][0] != '-') {
     std::string known;

@@ -23,6 +23,10 @@ struct Store::Impl {
   absl::flat_hash_map<const void*, std::unique_ptr<Statement>> statements;
   // Interned text, both ways. Loaded from the file when it is first asked for; `texts` owns what the maps view.
   mutable bool strings_loaded = false;
+  mutable StringId highest_string = 0;      // of those that are loaded
+  // Counts what SQL interned by INSERT into the virtual tables, and what of that is loaded.
+  std::shared_ptr<int64_t> sql_interned = std::make_shared<int64_t>(0);
+  mutable int64_t sql_interned_loaded = 0;
   mutable std::deque<std::string> texts;
   mutable absl::flat_hash_map<std::string_view, StringId> text_ids, bytes_ids;
   mutable std::vector<std::string_view> by_id;
@@ -46,6 +50,7 @@ struct Store::Impl {
 
   void Remember(StringId id, std::string_view text, bool bytes) const {
     texts.emplace_back(text);
+    highest_string = std::max(highest_string, id);
     (bytes ? bytes_ids : text_ids).emplace(texts.back(), id);
     if (id > 2 * texts.size() + kFarId) {
       by_far_id.emplace(id, texts.back());
@@ -77,11 +82,12 @@ bool OnNetworkFileSystem(const std::filesystem::path& path) {
   }
 }
 
-absl::Status OpenConnection(const std::string& name, int flags, sqlite3** db) {
+absl::Status OpenConnection(const std::string& name, int flags, Store::Impl* impl) {
+  sqlite3** db = &impl->db;
   int rc = sqlite3_open_v2(name.c_str(), db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   if (rc != SQLITE_OK) return SqliteError(*db, fmt::format("{}: cannot open", name));
   sqlite3_busy_timeout(*db, 10'000);
-  return RegisterVirtualTables(*db);
+  return RegisterVirtualTables(*db, impl->sql_interned);
 }
 
 }  // namespace
@@ -162,7 +168,7 @@ absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
   }
   auto impl = std::make_unique<Impl>();
   impl->path = path.string();
-  XP_TRY(OpenConnection(impl->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &impl->db));
+  XP_TRY(OpenConnection(impl->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, impl.get()));
   Store store(std::move(impl));
   XP_TRY(store.Exec("PRAGMA page_size=16384; PRAGMA synchronous=NORMAL;"));
   // WAL lets readers work while we write, but needs shared memory, which network file systems do not give.
@@ -181,7 +187,7 @@ absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
 
 absl::StatusOr<Store> Store::CreateTemporary() {
   auto impl = std::make_unique<Impl>();
-  XP_TRY(OpenConnection("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &impl->db));
+  XP_TRY(OpenConnection("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, impl.get()));
   Store store(std::move(impl));
   XP_TRY(store.Exec("PRAGMA page_size=16384; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;"));
   XP_TRY(store.Exec(kSchemaSql));
@@ -196,7 +202,7 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
   if (!std::filesystem::exists(path, error)) return NotFound("{}: no such file", path.string());
   if (std::filesystem::is_directory(path, error)) return Invalid("{}: a directory, not a store", path.string());
   impl->path = path.string();
-  XP_TRY(OpenConnection(impl->path, flags, &impl->db));
+  XP_TRY(OpenConnection(impl->path, flags, impl.get()));
   Store store = wrap(std::move(impl));
   auto version = store.One<int64_t>("PRAGMA user_version");
   if (!version.ok()) {
@@ -264,10 +270,12 @@ void Store::Rollback() {
 }
 
 static absl::Status LoadStrings(const Store& store, const Store::Impl& impl) {
-  if (impl.strings_loaded) return absl::OkStatus();
+  if (impl.strings_loaded && *impl.sql_interned == impl.sql_interned_loaded) return absl::OkStatus();
   impl.strings_loaded = true;
-  return store.Each("SELECT id, text, typeof(text) = 'blob' FROM string WHERE id BETWEEN 1 AND 4294967295",
-                    [&](StringId id, std::string_view text, bool bytes) { impl.Remember(id, text, bytes); });
+  impl.sql_interned_loaded = *impl.sql_interned;
+  return store.Each("SELECT id, text, typeof(text) = 'blob' FROM string WHERE id > ?1 AND id <= 4294967295",
+                    [&](StringId id, std::string_view text, bool bytes) { impl.Remember(id, text, bytes); },
+                    impl.highest_string);
 }
 
 absl::StatusOr<StringId> Store::Intern(std::string_view text, bool bytes) {
@@ -291,7 +299,7 @@ absl::StatusOr<StringId> Store::Intern(std::string_view text, bool bytes) {
 }
 
 std::string_view Store::Text(StringId id) const {
-  if (id != 0 && id >= impl_->by_id.size() && !impl_->strings_loaded) (void)LoadStrings(*this, *impl_);
+  if (id != 0 && id >= impl_->by_id.size()) (void)LoadStrings(*this, *impl_);
   if (id < impl_->by_id.size()) return impl_->by_id[id];
   auto far = impl_->by_far_id.find(id);
   return far == impl_->by_far_id.end() ? std::string_view() : far->second;

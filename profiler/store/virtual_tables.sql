@@ -5,24 +5,28 @@
 -- COMMIT: until then SELECT does not see them. UPDATE and DELETE do not exist: chunks are never altered.
 --   * event takes track_id, ts_ns and name, and where known dur_ns, category, flow_in and flow_out. depth, name_id and
 --     category_id follow from them and cannot be given.
---   * An event keeps the id that it is given: a positive one that no other event has. Without one it gets the next
---     free id, and last_insert_rowid() tells it. Consecutive ids along a track in (ts_ns, longest first) order pack best;
---     each break in them starts a chunk.
---   * arg takes event_id, key, value, and type where the value does not tell it (uint, or a number given as text). The
---     event must be inserted in the same transaction, before or after.
---   * Overlapping events of one track that are inserted in one transaction get their depth from each other.
+--   * An event keeps the id that it is given: a positive one that no other event has. The others get theirs at COMMIT:
+--     above all ids of the file and the transaction, by track, then by ts_ns, then longest first. Until then
+--     last_insert_rowid() is a negative stand-in, which arg.event_id takes too.
+--   * An event's id is its chunk's first id plus its index, so a chunk ends where the ids of a track, in that order, are not
+--     consecutive: give ids in that order, or none, where there are many events.
+--   * arg takes event_id, key, value, and type where the value does not tell it (uint; a number given as text). The event
+--     must be inserted in the same transaction, before or after.
+--   * depth is counted among the events of the same transaction.
+-- xlaprof_chunks_read() and xlaprof_chunks_damaged() tell how many chunks this connection has decoded, and how many it
+-- left out because they are damaged.
 
 -- Events of the timeline, one row each.
 CREATE TABLE event (
-  id INTEGER,                       -- id, the same in every query; chunks of a track are numbered along (ts_ns, longest first)
+  id INTEGER,                       -- given once, never changes; WHERE id = ... is a look-up
   track_id INTEGER,                 -- ref track
   ts_ns INTEGER,                    -- start
   dur_ns INTEGER,                   -- length; 0: an instant; NULL: never ended
   name TEXT,                        -- what happened
   category TEXT,                    -- host, scope, step, python, tracing, compile, execute, transfer, input, module, op, ...; NULL: none
   depth INTEGER,                    -- 0: outermost on its track
-  flow_in INTEGER,                  -- it follows from events whose flow_out is this; NULL: from none
-  flow_out INTEGER,                 -- it leads to events whose flow_in is this; NULL: to none
+  flow_in INTEGER,                  -- it follows from events whose flow_out is this 64-bit number; NULL: from none
+  flow_out INTEGER,                 -- it leads to events whose flow_in is this 64-bit number; NULL: to none
   name_id INTEGER,                  -- ref string: the name
   category_id INTEGER               -- ref string: the category; NULL: none
 );
