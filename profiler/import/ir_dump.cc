@@ -25,20 +25,23 @@ struct IssueText {
 };
 constexpr IssueText kIssues[] = {
     {"cut_file", "warning", "The file ends inside a line: it was cut, or is still being written. What was whole is kept."},
-    {"forward_operand", "warning", "A node names an operand that is printed after it; the operand is left out. The file may be damaged."},
+    {"cut_labels", "info", "Labels of a dot graph are cut at 64 characters: shapes and attributes behind that are unknown."},
     {"hash_collision", "warning",
      "Graphs with one hash are printed with different nodes. The first is kept for all; compare them with an HLO dump "
      "(XLA_SAVE_TENSORS_FMT=hlo)."},
     {"invalid_utf8", "info", "Bytes that are no UTF-8 were replaced by U+FFFD."},
+    {"more_modules", "warning", "A text holds several HLO modules; the first one was read. Give each its own file."},
+    {"no_entry", "warning", "An HLO module has no ENTRY computation: the text is cut. What was whole is kept."},
     {"repeated_name", "warning", "Two nodes of a graph have one name; operands are taken to mean the later one. The file may be damaged."},
     {"unknown_graph_form", "warning",
      "A section's graph begins like none of the known forms (IR, HloModule, digraph, module); its hash and frames are kept."},
     {"unknown_line", "info", "A line between two sections has no known form: something else writes to this file."},
     {"unknown_operand", "warning", "A node names an operand that is not printed before it; the operand is left out. The file may be damaged."},
+    {"unread_stablehlo", "info",
+     "Lines of a StableHLO module are of no simple form and were left out: regions, functions that are called, and their links. "
+     "XLA_SAVE_TENSORS_FMT=hlo gives graphs that are read whole."},
     {"unreadable_hash", "warning", "A section's Graph Hash is no hash; the graph is known by its text."},
     {"unreadable_node", "warning", "A line of a graph is no node; it was left out. The file may be damaged or cut."},
-    {"unreadable_region", "info",
-     "An operation holds regions or has no generic form; its own line is kept, what is inside is listed without its links."},
 };
 
 int Sniff(std::string_view head) {

@@ -1,5 +1,7 @@
 #include "profiler/import/printed_graph.h"
 
+#include "profiler/import/hlo_text.h"
+#include "profiler/import/ir_dot.h"
 #include "profiler/import/ir_text.h"
 #include "profiler/import/log_line.h"
 
@@ -46,6 +48,8 @@ GraphText ParsePrintedGraph(std::string_view text) {
   std::string_view form = FormOf(text);
   GraphText graph;
   if (form == "ir_text") graph = ParseIrText(text);
+  if (form == "ir_dot") graph = ParseIrDot(text);
+  if (form == "hlo") graph = ParseHloText(text);
   if (bad > 0) graph.oddities["invalid_utf8"].count = bad;
   return graph;
 }
