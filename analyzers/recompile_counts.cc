@@ -18,7 +18,7 @@ constexpr double kOftenPerStep = 0.05;   // compiles a step: one in twenty steps
 constexpr double kLargeTimeShare = 0.2;  // of compile and execute time: then compiling is felt at any rate
 
 struct Sample {
-  int64_t row = 0;                                  // metrics_report or profiler_line
+  int64_t row = 0;                                             // metrics_report or profiler_line
   OptInt steps, compiles, executions, compile_ns, execute_ns;  // since the start of the process
 };
 
@@ -38,18 +38,19 @@ absl::StatusOr<std::map<int64_t, Series>> LoadMetrics(const Store& store) {
   for (auto& [key, series] : by_source) {
     for (Sample& sample : series.samples) by_report[sample.row] = &sample;
   }
-  XP_TRY(store.Each("SELECT report_id, name, samples, accumulator FROM metric WHERE name IN ('CompileTime', 'ExecuteTime', "
-                    "'ExecuteReplicatedTime')",
-                    [&](int64_t report, std::string_view name, OptInt samples, OptReal accumulator) {
-                      const auto at = by_report.find(report);
-                      if (at == by_report.end()) return;
-                      const OptInt ns = accumulator ? OptInt(std::llround(*accumulator)) : OptInt();
-                      if (name == "CompileTime") {
-                        at->second->compiles = samples, at->second->compile_ns = ns;
-                      } else if (samples && (!at->second->executions || *samples > *at->second->executions)) {
-                        at->second->executions = samples, at->second->execute_ns = ns;
-                      }
-                    }));
+  XP_TRY(store.Each(
+      "SELECT report_id, name, samples, accumulator FROM metric WHERE name IN ('CompileTime', 'ExecuteTime', "
+      "'ExecuteReplicatedTime')",
+      [&](int64_t report, std::string_view name, OptInt samples, OptReal accumulator) {
+        const auto at = by_report.find(report);
+        if (at == by_report.end()) return;
+        const OptInt ns = accumulator ? OptInt(std::llround(*accumulator)) : OptInt();
+        if (name == "CompileTime") {
+          at->second->compiles = samples, at->second->compile_ns = ns;
+        } else if (samples && (!at->second->executions || *samples > *at->second->executions)) {
+          at->second->executions = samples, at->second->execute_ns = ns;
+        }
+      }));
   XP_TRY(store.Each("SELECT report_id, name, value FROM counter WHERE name IN ('UncachedCompile', 'MarkStep')",
                     [&](int64_t report, std::string_view name, int64_t value) {
                       const auto at = by_report.find(report);
@@ -60,7 +61,8 @@ absl::StatusOr<std::map<int64_t, Series>> LoadMetrics(const Store& store) {
   std::map<int64_t, Series> best;
   for (auto& [key, series] : by_source) {
     series.table = "metrics_report";
-    series.what = series.samples.size() == 1 ? "one metrics report" : fmt::format("{} metrics reports", series.samples.size());
+    series.what =
+        series.samples.size() == 1 ? "one metrics report" : fmt::format("{} metrics reports", series.samples.size());
     Series& kept = best[key.first];
     if (series.samples.size() > kept.samples.size()) kept = std::move(series);
   }
@@ -69,20 +71,23 @@ absl::StatusOr<std::map<int64_t, Series>> LoadMetrics(const Store& store) {
 
 absl::StatusOr<std::map<int64_t, Series>> LoadLines(const Store& store) {
   std::map<int64_t, Series> lines;
-  XP_TRY(store.Each("SELECT id, coalesce(process_id, 0), samples, steps FROM profiler_line WHERE rule = 'compile_frequent' "
-                    "AND samples IS NOT NULL AND steps IS NOT NULL ORDER BY 2, ordinal",
-                    [&](int64_t id, int64_t process_id, int64_t samples, int64_t steps) {
-                      lines[process_id].samples.push_back({.row = id, .steps = steps, .compiles = samples});
-                    }));
+  XP_TRY(store.Each(
+      "SELECT id, coalesce(process_id, 0), samples, steps FROM profiler_line WHERE rule = 'compile_frequent' "
+      "AND samples IS NOT NULL AND steps IS NOT NULL ORDER BY 2, ordinal",
+      [&](int64_t id, int64_t process_id, int64_t samples, int64_t steps) {
+        lines[process_id].samples.push_back({.row = id, .steps = steps, .compiles = samples});
+      }));
   for (auto& [process_id, series] : lines) {
     series.table = "profiler_line";
-    series.what = series.samples.size() == 1 ? "one \"CompileTime too frequent\" line"
-                                             : fmt::format("{} \"CompileTime too frequent\" lines", series.samples.size());
+    series.what = series.samples.size() == 1
+                      ? "one \"CompileTime too frequent\" line"
+                      : fmt::format("{} \"CompileTime too frequent\" lines", series.samples.size());
   }
   return lines;
 }
 
-// The step of each compile. A report leaves out what did not change; what the first sample holds is spread over the steps before it.
+// The step of each compile. A report leaves out what did not change; what the first sample holds is spread over the
+// steps before it.
 std::vector<int64_t> StepsOfCompiles(const std::vector<Sample>& samples) {
   std::vector<int64_t> compiles;
   int64_t count = 0, steps = 0;
@@ -141,26 +146,33 @@ std::optional<Finding> Judge(const Series& series) {
     severity = Severity::kWarning;
   }
   if (severity == Severity::kInfo && again == 0) return std::nullopt;
-  if (severity == Severity::kInfo && !beyond && state.word != "warm_up" && share <= kLargeTimeShare) return std::nullopt;
+  if (severity == Severity::kInfo && !beyond && state.word != "warm_up" && share <= kLargeTimeShare)
+    return std::nullopt;
 
   Finding finding{.kind = "recompilation", .severity = severity, .count = again, .cost_ns = cost};
   if (steps > 0) finding.per_step = static_cast<double>(again) / static_cast<double>(steps);
-  finding.title = steps > 0 ? fmt::format("{} compiles in {} {}", compiles, steps, unit) : fmt::format("{} compiles", compiles);
+  finding.title =
+      steps > 0 ? fmt::format("{} compiles in {} {}", compiles, steps, unit) : fmt::format("{} compiles", compiles);
   if (severity == Severity::kInfo) {
-    finding.title += beyond ? ": more than a clean program makes, but few a step" : ": it is not recompilation, a clean program makes as many in its first steps";
+    finding.title += beyond ? ": more than a clean program makes, but few a step"
+                            : ": it is not recompilation, a clean program makes as many in its first steps";
     finding.advice = "Nothing to do for recompilation.";
   } else {
-    finding.title += fmt::format(": a clean program with {} graph{} a step makes about {}", cuts, cuts == 1 ? "" : "s", clean);
-    finding.advice = "To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log "
-                     "XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 XLA_SAVE_TENSORS_FILE=ir.txt XLA_SAVE_TENSORS_FMT=hlo, or record a "
-                     "profile of some of these steps.";
+    finding.title +=
+        fmt::format(": a clean program with {} graph{} a step makes about {}", cuts, cuts == 1 ? "" : "s", clean);
+    finding.advice =
+        "To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log "
+        "XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 XLA_SAVE_TENSORS_FILE=ir.txt XLA_SAVE_TENSORS_FMT=hlo, or record a "
+        "profile of some of these steps.";
   }
-  finding.cost_note = cost ? fmt::format("mean of CompileTime ({} in all) times {} compiles after the first of each graph",
-                                         fmt::format("{:.2f} s", static_cast<double>(*last.compile_ns) / 1e9), again)
-                           : "unmeasured: no CompileTime metric";
+  finding.cost_note =
+      cost ? fmt::format("mean of CompileTime ({} in all) times {} compiles after the first of each graph",
+                         fmt::format("{:.2f} s", static_cast<double>(*last.compile_ns) / 1e9), again)
+           : "unmeasured: no CompileTime metric";
   Reason reason{.type = "unknown", .state = state.word, .step = state.step};
-  reason.text = windows ? fmt::format("Only counts are there ({}): neither the graphs nor the lines that made them.", series.what)
-                        : fmt::format("Only counts are there ({}): they do not tell when it compiled, nor why.", series.what);
+  reason.text =
+      windows ? fmt::format("Only counts are there ({}): neither the graphs nor the lines that made them.", series.what)
+              : fmt::format("Only counts are there ({}): they do not tell when it compiled, nor why.", series.what);
   finding.reason = std::move(reason);
   finding.evidence.push_back({.table = series.table, .rows = {last.row}, .text = series.what});
   return finding;
