@@ -1,10 +1,10 @@
 #include "profiler/import/hlo_proto.h"
 
 #include <absl/container/flat_hash_map.h>
-#include <cctype>
 #include <google/protobuf/arena.h>
 
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <vector>
