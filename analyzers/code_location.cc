@@ -13,16 +13,68 @@ std::string_view Basename(std::string_view path) {
 }
 
 // Files of torch, torch_xla and Python from which ops are recorded. A location tells no more than the basename.
-constexpr std::array<std::string_view, 62> kLibraryFiles = {
-    "__init__.py", "_api.py", "_contextlib.py", "_functional.py", "_tensor.py", "activation.py", "adadelta.py", "adagrad.py",
-    "adam.py", "adamax.py", "adamw.py", "asgd.py", "batchnorm.py", "checkpoint.py", "clip_grad.py", "container.py", "conv.py",
-    "contextlib.py", "distance.py", "distributed.py", "distributions.py", "dropout.py", "dynamo_bridge.py", "eval_frame.py",
-    "flatten.py", "functional.py", "function.py", "functools.py", "grad_scaler.py", "graph.py", "instancenorm.py",
-    "init.py", "lbfgs.py", "linear.py", "loss.py", "lr_scheduler.py", "module.py", "nadam.py", "normalization.py",
-    "optimizer.py", "parallel_loader.py", "parameter.py", "pixelshuffle.py", "pooling.py", "profiler.py", "radam.py",
-    "rmsprop.py", "rnn.py", "rprop.py", "sgd.py", "sparse.py", "stacktrace.py", "swa_utils.py", "syncfree.py",
-    "threading.py", "torch_xla.py", "transformer.py", "upsampling.py", "variable.py", "xla_model.py",
-    "xla_multiprocessing.py", "gradient_clipping.py"};
+constexpr std::array<std::string_view, 62> kLibraryFiles = {"__init__.py",
+                                                            "_api.py",
+                                                            "_contextlib.py",
+                                                            "_functional.py",
+                                                            "_tensor.py",
+                                                            "activation.py",
+                                                            "adadelta.py",
+                                                            "adagrad.py",
+                                                            "adam.py",
+                                                            "adamax.py",
+                                                            "adamw.py",
+                                                            "asgd.py",
+                                                            "batchnorm.py",
+                                                            "checkpoint.py",
+                                                            "clip_grad.py",
+                                                            "container.py",
+                                                            "conv.py",
+                                                            "contextlib.py",
+                                                            "distance.py",
+                                                            "distributed.py",
+                                                            "distributions.py",
+                                                            "dropout.py",
+                                                            "dynamo_bridge.py",
+                                                            "eval_frame.py",
+                                                            "flatten.py",
+                                                            "functional.py",
+                                                            "function.py",
+                                                            "functools.py",
+                                                            "grad_scaler.py",
+                                                            "graph.py",
+                                                            "instancenorm.py",
+                                                            "init.py",
+                                                            "lbfgs.py",
+                                                            "linear.py",
+                                                            "loss.py",
+                                                            "lr_scheduler.py",
+                                                            "module.py",
+                                                            "nadam.py",
+                                                            "normalization.py",
+                                                            "optimizer.py",
+                                                            "parallel_loader.py",
+                                                            "parameter.py",
+                                                            "pixelshuffle.py",
+                                                            "pooling.py",
+                                                            "profiler.py",
+                                                            "radam.py",
+                                                            "rmsprop.py",
+                                                            "rnn.py",
+                                                            "rprop.py",
+                                                            "sgd.py",
+                                                            "sparse.py",
+                                                            "stacktrace.py",
+                                                            "swa_utils.py",
+                                                            "syncfree.py",
+                                                            "threading.py",
+                                                            "torch_xla.py",
+                                                            "transformer.py",
+                                                            "upsampling.py",
+                                                            "variable.py",
+                                                            "xla_model.py",
+                                                            "xla_multiprocessing.py",
+                                                            "gradient_clipping.py"};
 
 bool IsLibraryPath(std::string_view file) {
   for (std::string_view part : {"/site-packages/", "/dist-packages/", "/lib/python", "\\site-packages\\"}) {
@@ -55,15 +107,15 @@ CodeLocation ParseLocation(std::string_view text) {
 
 absl::StatusOr<UserCode> UserCode::Load(const Store& store) {
   UserCode code;
-  XP_TRY(store.Each(
-      "SELECT DISTINCT coalesce(function, ''), file FROM frame WHERE is_user = 1 AND file IS NOT NULL UNION "
-      "SELECT coalesce(function, ''), file FROM site WHERE file IS NOT NULL ORDER BY 1, 2",
-      [&](std::string function, std::string file) {
-        if (IsLibraryPath(file)) return;
-        const std::string name(Basename(file));
-        code.by_function_[function + "@" + name].insert(file);
-        code.user_files_.insert(name);
-      }));
+  XP_TRY(
+      store.Each("SELECT DISTINCT coalesce(function, ''), file FROM frame WHERE is_user = 1 AND file IS NOT NULL UNION "
+                 "SELECT coalesce(function, ''), file FROM site WHERE file IS NOT NULL ORDER BY 1, 2",
+                 [&](std::string function, std::string file) {
+                   if (IsLibraryPath(file)) return;
+                   const std::string name(Basename(file));
+                   code.by_function_[function + "@" + name].insert(file);
+                   code.user_files_.insert(name);
+                 }));
   return code;
 }
 

@@ -8,10 +8,25 @@ namespace xlaprof {
 namespace {
 
 // Attributes that differ without making another computation.
-constexpr std::array<std::string_view, 19> kNoContent = {
-    "metadata", "backend_config", "frontend_attributes", "scope", "location", "xla_shape", "num_outputs", "calls",
-    "to_apply", "body", "condition", "branch_computations", "called_computations", "channel_id", "name", "origin",
-    "dynamic_dims", "stack_frame_id", "id"};
+constexpr std::array<std::string_view, 19> kNoContent = {"metadata",
+                                                         "backend_config",
+                                                         "frontend_attributes",
+                                                         "scope",
+                                                         "location",
+                                                         "xla_shape",
+                                                         "num_outputs",
+                                                         "calls",
+                                                         "to_apply",
+                                                         "body",
+                                                         "condition",
+                                                         "branch_computations",
+                                                         "called_computations",
+                                                         "channel_id",
+                                                         "name",
+                                                         "origin",
+                                                         "dynamic_dims",
+                                                         "stack_frame_id",
+                                                         "id"};
 
 constexpr uint64_t kFnvStart = 0xcbf29ce484222325ull, kFnvPrime = 0x100000001b3ull;
 
@@ -137,7 +152,8 @@ uint64_t KindHash(const GraphNode& node) {
   const std::string_view shape = node.shape;
   const size_t open = shape.find('['), close = shape.find(']');
   uint64_t rank = 0;
-  if (!shape.starts_with('(') && open != std::string_view::npos && close != std::string_view::npos && close > open + 1) {
+  if (!shape.starts_with('(') && open != std::string_view::npos && close != std::string_view::npos &&
+      close > open + 1) {
     rank = 1 + static_cast<uint64_t>(std::count(shape.begin() + open, shape.begin() + close, ','));
   }
   return (Fnv(kFnvStart, node.op) ^ rank) * kFnvPrime;

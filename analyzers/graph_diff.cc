@@ -34,9 +34,9 @@ std::vector<GraphNode::Operand> ParseOperands(std::string_view text) {
 
 // A listing without the tuple that gathers the results: its operands are the roots.
 struct Listing {
-  std::vector<int> nodes;         // index in the graph
-  std::vector<int> place;         // place in `nodes` of each node of the graph; -1: left out
-  std::vector<bool> root, used;   // by place: a result; read by another node
+  std::vector<int> nodes;        // index in the graph
+  std::vector<int> place;        // place in `nodes` of each node of the graph; -1: left out
+  std::vector<bool> root, used;  // by place: a result; read by another node
   std::vector<AlignKey> keys;
   int64_t inputs = 0, roots = 0;
 };
@@ -77,15 +77,19 @@ Listing MakeListing(const PrintedGraph& graph) {
 class ListingDiff {
  public:
   ListingDiff(const PrintedGraph& before, const PrintedGraph& after)
-      : before_(before), after_(after), a_(MakeListing(before)), b_(MakeListing(after)),
+      : before_(before),
+        after_(after),
+        a_(MakeListing(before)),
+        b_(MakeListing(after)),
         match_(Align(a_.keys, b_.keys)) {}
 
   GraphDiff Run() {
     FindChangedNodes();
     GraphDiff diff;
-    diff.differing_nodes = static_cast<int64_t>(
-        std::count(changed_.begin(), changed_.end(), true) + std::count(match_.after_to_before.begin(),
-        match_.after_to_before.end(), -1) + std::count(match_.before_to_after.begin(), match_.before_to_after.end(), -1));
+    diff.differing_nodes =
+        static_cast<int64_t>(std::count(changed_.begin(), changed_.end(), true) +
+                             std::count(match_.after_to_before.begin(), match_.after_to_before.end(), -1) +
+                             std::count(match_.before_to_after.begin(), match_.before_to_after.end(), -1));
     std::optional<GraphDifference> structure = Structure();
     const bool inputs_only = structure && structure->type == "parameter_sharing_change";
     if (!inputs_only) AttributeOrigins(&diff.origins);
@@ -162,8 +166,10 @@ class ListingDiff {
     };
     if (nothing_changed && a_.inputs != b_.inputs && inputs(added, [&](int p) { return B(p); }) &&
         inputs(gone, [&](int p) { return A(p); })) {
-      GraphDifference d{.type = "parameter_sharing_change", .before = fmt::format("{} inputs", a_.inputs),
-                        .after = fmt::format("{} inputs", b_.inputs), .is_input = true};
+      GraphDifference d{.type = "parameter_sharing_change",
+                        .before = fmt::format("{} inputs", a_.inputs),
+                        .after = fmt::format("{} inputs", b_.inputs),
+                        .is_input = true};
       d.node = added.empty() ? A(gone.front()).op : B(added.front()).op;
       if (!added.empty()) d.node_index = b_.nodes[added.front()];
       if (added.empty()) d.before_index = a_.nodes[gone.front()];
@@ -171,7 +177,8 @@ class ListingDiff {
     }
     if (auto loop = LoopChange(added, gone)) return loop;
     if (nothing_changed && a_.roots != b_.roots && (gone.empty() || added.empty()) && OnlyFeedsResults(added, gone)) {
-      GraphDifference d{.type = "live_tensors_change", .before = fmt::format("{} results", a_.roots),
+      GraphDifference d{.type = "live_tensors_change",
+                        .before = fmt::format("{} results", a_.roots),
                         .after = fmt::format("{} results", b_.roots)};
       SetNode(&d, gone, added, /*last=*/true);
       return d;
@@ -191,15 +198,22 @@ class ListingDiff {
                (pa < 0 || pb < 0 ? pa == pb : match_.after_to_before[pb] == pa);
       }
       if (same) continue;
-      return GraphDifference{.type = "op_change", .node = b.op, .before = "other operands", .after = "operands",
-                             .node_index = b_.nodes[place], .before_index = a_.nodes[i]};
+      return GraphDifference{.type = "op_change",
+                             .node = b.op,
+                             .before = "other operands",
+                             .after = "operands",
+                             .node_index = b_.nodes[place],
+                             .before_index = a_.nodes[i]};
     }
     for (size_t j = 0; j < b_.nodes.size(); ++j) {
       const int place = static_cast<int>(j), i = match_.after_to_before[j];
       if (a_.root[i] == b_.root[place]) continue;
-      return GraphDifference{.type = "live_tensors_change", .node = B(place).op,
-                             .before = fmt::format("{} results", a_.roots), .after = fmt::format("{} results", b_.roots),
-                             .node_index = b_.nodes[place], .before_index = a_.nodes[i]};
+      return GraphDifference{.type = "live_tensors_change",
+                             .node = B(place).op,
+                             .before = fmt::format("{} results", a_.roots),
+                             .after = fmt::format("{} results", b_.roots),
+                             .node_index = b_.nodes[place],
+                             .before_index = a_.nodes[i]};
     }
     return std::nullopt;
   }
@@ -300,8 +314,9 @@ class ListingDiff {
     return d;
   }
 
-  // A number that was baked into one graph and is an input of the other: 0 and 1 are constants, others parameters. Not so
-  // a tensor that was constant in the first step only (a counter that is then updated): its first reader is its update.
+  // A number that was baked into one graph and is an input of the other: 0 and 1 are constants, others parameters. Not
+  // so a tensor that was constant in the first step only (a counter that is then updated): its first reader is its
+  // update.
   void ConstantToInput(int a, int b, GraphDifference* d) const {
     const bool flip = (IsConstant(A(a)) && IsInput(B(b))) || (IsInput(A(a)) && IsConstant(B(b)));
     if (!flip || !Dimensions(B(b).shape).empty() || WithoutLayout(A(a).shape) != WithoutLayout(B(b).shape)) return;

@@ -1,6 +1,6 @@
 // Optimised HLO of two graphs may be cut into other fusions, so nodes are not matched by place. Parameters of the entry
-// are matched in their order. All other instructions, fused ones too, form a multiset of (op, shape, attributes); what is
-// left on either side after equal ones cancel is the difference, and the first one in the order of computation that
+// are matched in their order. All other instructions, fused ones too, form a multiset of (op, shape, attributes); what
+// is left on either side after equal ones cancel is the difference, and the first one in the order of computation that
 // reads nothing of a differing shape is where it began. Fusions, tuples, copies and the parameters inside computations
 // only pass values on.
 #include <absl/container/flat_hash_map.h>
@@ -17,8 +17,8 @@ namespace {
 constexpr size_t kMaxOrigins = 24;
 
 bool PassesOn(const GraphNode& node) {
-  static constexpr std::array<std::string_view, 9> kOps = {"fusion", "tuple", "get-tuple-element", "bitcast", "copy",
-                                                           "call", "parameter", "copy-start", "copy-done"};
+  static constexpr std::array<std::string_view, 9> kOps = {
+      "fusion", "tuple", "get-tuple-element", "bitcast", "copy", "call", "parameter", "copy-start", "copy-done"};
   return std::find(kOps.begin(), kOps.end(), node.op) != kOps.end();
 }
 
@@ -67,8 +67,8 @@ class OptimizedDiff {
     inputs_before_ = InputsOf(before_), inputs_after_ = InputsOf(after_);
     input_count_differs_ = inputs_before_.size() != inputs_after_.size();
     if (input_count_differs_) {
-      diff_.differing_nodes += std::abs(static_cast<int64_t>(inputs_before_.size()) -
-                                        static_cast<int64_t>(inputs_after_.size()));
+      diff_.differing_nodes +=
+          std::abs(static_cast<int64_t>(inputs_before_.size()) - static_cast<int64_t>(inputs_after_.size()));
       return;
     }
     for (size_t k = 0; k < inputs_after_.size(); ++k) {
@@ -96,8 +96,8 @@ class OptimizedDiff {
 
   // Instructions that do arithmetic: a turn of a loop has some.
   static bool Computes(const GraphNode& node) {
-    static constexpr std::array<std::string_view, 9> kMoves = {"broadcast", "constant", "iota", "reshape", "convert",
-                                                               "transpose", "slice", "concatenate", "pad"};
+    static constexpr std::array<std::string_view, 9> kMoves = {
+        "broadcast", "constant", "iota", "reshape", "convert", "transpose", "slice", "concatenate", "pad"};
     return std::find(kMoves.begin(), kMoves.end(), node.op) == kMoves.end();
   }
 
@@ -159,8 +159,11 @@ class OptimizedDiff {
         d.follows = IsConstant(node) || ReadsConstantsOnly(node);
         changed.push_back(std::move(d));
       } else if (!IsConstant(node) && !ReadsConstantsOnly(node)) {
-        structure.push_back({.type = "op_change", .node = node.op, .before = "(not there)",
-                             .after = fmt::format("{} {}", node.op, WithoutLayout(node.shape)), .node_index = index});
+        structure.push_back({.type = "op_change",
+                             .node = node.op,
+                             .before = "(not there)",
+                             .after = fmt::format("{} {}", node.op, WithoutLayout(node.shape)),
+                             .node_index = index});
       }
     }
     std::stable_sort(changed.begin(), changed.end(),
@@ -171,8 +174,10 @@ class OptimizedDiff {
       for (size_t k = 0; k < surplus_before_.size() && structure.empty(); ++k) {
         const GraphNode& node = before_.nodes[surplus_before_[k]];
         if (taken[k] || IsConstant(node)) continue;
-        structure.push_back({.type = "op_change", .node = node.op,
-                             .before = fmt::format("{} {}", node.op, WithoutLayout(node.shape)), .after = "(not there)",
+        structure.push_back({.type = "op_change",
+                             .node = node.op,
+                             .before = fmt::format("{} {}", node.op, WithoutLayout(node.shape)),
+                             .after = "(not there)",
                              .before_index = surplus_before_[k]});
       }
     }
@@ -188,7 +193,9 @@ class OptimizedDiff {
     if (diff_.origins.empty()) {  // all of it reads new shapes: a loop around the change; the first one then
       const bool after = !surplus_after_.empty();
       const GraphNode& node = after ? after_.nodes[surplus_after_.front()] : before_.nodes[surplus_before_.front()];
-      diff_.origins.push_back({.type = "op_change", .node = node.op, .before = after ? "(not there)" : node.op,
+      diff_.origins.push_back({.type = "op_change",
+                               .node = node.op,
+                               .before = after ? "(not there)" : node.op,
                                .after = after ? node.op : "(not there)",
                                .node_index = after ? surplus_after_.front() : -1,
                                .before_index = after ? -1 : surplus_before_.front()});
@@ -211,7 +218,8 @@ class OptimizedDiff {
     };
     const GraphNode *a = result(before_), *b = result(after_);
     if (!a || !b || a->op != "tuple" || b->op != "tuple" || a->operands.size() == b->operands.size()) return;
-    diff_.origins.push_back({.type = "live_tensors_change", .node = "tuple",
+    diff_.origins.push_back({.type = "live_tensors_change",
+                             .node = "tuple",
                              .before = fmt::format("{} results", a->operands.size()),
                              .after = fmt::format("{} results", b->operands.size())});
     ++diff_.differing_nodes;

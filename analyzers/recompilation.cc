@@ -16,11 +16,11 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxEvidence = 32;      // rows that a finding cites
-constexpr int64_t kFewRecompiles = 2;    // so many that have stopped are no pattern
-constexpr size_t kMaxBeside = 3;         // other changes that a reason names
-constexpr double kMostOfTheTime = 0.5;   // compiling more than half of the time: the run does little else
-constexpr double kRareShare = 0.2;       // executions of a size below this share: the last batch of an epoch
+constexpr size_t kMaxEvidence = 32;     // rows that a finding cites
+constexpr int64_t kFewRecompiles = 2;   // so many that have stopped are no pattern
+constexpr size_t kMaxBeside = 3;        // other changes that a reason names
+constexpr double kMostOfTheTime = 0.5;  // compiling more than half of the time: the run does little else
+constexpr double kRareShare = 0.2;      // executions of a size below this share: the last batch of an epoch
 
 struct Explained {
   std::map<std::string, const RecompileCause*> by_key;  // the first cause of each key
@@ -53,14 +53,15 @@ void ChooseCauses(const std::vector<CompileReason>& reasons, const std::vector<E
     for (size_t i : members) {
       const RecompileCause& cause = *explained[i].by_key.at(key);
       if (cause.seen_in.empty() != from_sizes) continue;
-      if (reasons[i].differing_nodes < least) least = reasons[i].differing_nodes, group->clearest = group->causes.size();
+      if (reasons[i].differing_nodes < least)
+        least = reasons[i].differing_nodes, group->clearest = group->causes.size();
       group->causes.push_back(cause);
     }
   }
   if (group->causes.size() < members.size()) {
     std::string& note = group->causes[group->clearest].note;
-    note += fmt::format("{}for {} of {} compiles no graph was captured; the sizes in the log say the same", note.empty() ? "" : "; ",
-                        members.size() - group->causes.size(), members.size());
+    note += fmt::format("{}for {} of {} compiles no graph was captured; the sizes in the log say the same",
+                        note.empty() ? "" : "; ", members.size() - group->causes.size(), members.size());
   }
 }
 
@@ -79,7 +80,8 @@ void NameOthers(const std::vector<Explained>& explained, const std::vector<size_
     if (entry.first != members.size() || group->beside.size() == kMaxBeside) continue;
     const std::string what = cause.input.empty() ? cause.node : "input " + cause.input;
     const std::string change = cause.before.empty() ? "" : fmt::format(" ({} → {})", cause.before, cause.after);
-    const std::string place = cause.location.empty() ? "" : fmt::format(" {} {}", cause.near ? "near" : "at", cause.location.text());
+    const std::string place =
+        cause.location.empty() ? "" : fmt::format(" {} {}", cause.near ? "near" : "at", cause.location.text());
     group->beside.push_back(what + place + change);
   }
 }
@@ -153,14 +155,16 @@ std::optional<double> SetCost(const RecompileGroup& group, OptInt wall_ns, Findi
   finding->cost_ns = sum;
   std::string from;
   for (const auto& [name, times] : sources) from += (from.empty() ? "" : " and ") + name;
-  finding->cost_note = measured == group.compiles.size()
-                           ? fmt::format("their compile time, from {}", from)
-                           : fmt::format("compile time of {} of {} that were measured, from {}", measured, group.compiles.size(), from);
+  finding->cost_note =
+      measured == group.compiles.size()
+          ? fmt::format("their compile time, from {}", from)
+          : fmt::format("compile time of {} of {} that were measured, from {}", measured, group.compiles.size(), from);
   if (!wall_ns || *wall_ns <= 0 || timed == 0) return std::nullopt;
   const double share = static_cast<double>(timed) / static_cast<double>(*wall_ns);
   const double wall_s = static_cast<double>(*wall_ns) / 1e9;
-  finding->cost_note += timed == sum ? fmt::format("; {:.0f} % of the {:.2f} s that were recorded", 100 * share, wall_s)
-                                     : fmt::format("; {:.0f} % of the {:.2f} s that were recorded, by those in it", 100 * share, wall_s);
+  finding->cost_note +=
+      timed == sum ? fmt::format("; {:.0f} % of the {:.2f} s that were recorded", 100 * share, wall_s)
+                   : fmt::format("; {:.0f} % of the {:.2f} s that were recorded, by those in it", 100 * share, wall_s);
   return share;
 }
 
@@ -175,9 +179,10 @@ void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& size
     const int64_t saved = static_cast<int64_t>(sizes->sizes.size()) - static_cast<int64_t>(buckets.buckets.size());
     if (saved <= 0) return;
     finding->saving_ns = std::min(saved, static_cast<int64_t>(group.compiles.size())) * mean;
-    finding->saving_note = fmt::format("with the buckets {}: {} compiles fewer, at the mean of {:.0f} ms; the padded elements "
-                                       "({:.0f} % more) cost device time that is not counted here", SizeList(buckets.buckets),
-                                       saved, static_cast<double>(mean) / 1e6, 100 * buckets.extra_work);
+    finding->saving_note = fmt::format(
+        "with the buckets {}: {} compiles fewer, at the mean of {:.0f} ms; the padded elements "
+        "({:.0f} % more) cost device time that is not counted here",
+        SizeList(buckets.buckets), saved, static_cast<double>(mean) / 1e6, 100 * buckets.extra_work);
     return;
   }
   if (type == "unknown" || type == "unprinted_change") return;
@@ -187,7 +192,8 @@ void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& size
 
 Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_time) {
   const RecompileState& state = group.state;
-  if (state.word == "ongoing") return share_of_time.value_or(0) > kMostOfTheTime ? Severity::kError : Severity::kWarning;
+  if (state.word == "ongoing")
+    return share_of_time.value_or(0) > kMostOfTheTime ? Severity::kError : Severity::kWarning;
   if (state.word == "burst") return Severity::kWarning;
   if (state.word == "settled") {
     const bool early = 4 * (*state.step - group.steps->first) < group.steps->count();
@@ -214,7 +220,8 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
 
   const RecompileCause& cause = group.cause();
   const std::optional<SizesSeen> sizes = SizesOf(group);
-  Finding finding{.kind = "recompilation", .title = RecompileTitle(group, sizes),
+  Finding finding{.kind = "recompilation",
+                  .title = RecompileTitle(group, sizes),
                   .count = static_cast<int64_t>(group.compiles.size())};
   const std::optional<double> share = SetCost(group, wall_ns, &finding);
   SetSaving(group, sizes, &finding);
@@ -225,7 +232,8 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
 
   auto text = [](const std::string& value) { return value.empty() ? std::nullopt : std::optional(value); };
   // An input has no line of its own in XLA's programs: the line that calls the function says more than one inside it.
-  const bool own = !cause.location.empty() && !(cause.near && cause.is_input && !site.function.empty() && !site.file.empty());
+  const bool own =
+      !cause.location.empty() && !(cause.near && cause.is_input && !site.function.empty() && !site.file.empty());
   if (own) {
     finding.subject.file = cause.location.file;
     finding.subject.line = cause.location.line;
@@ -270,8 +278,10 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
     if (evidence.rows.size() < kMaxEvidence) evidence.rows.push_back(compile->id);
     if (!evidence.ts_ns && compile->ts_ns) evidence.ts_ns = compile->ts_ns, evidence.dur_ns = compile->dur_ns;
   }
-  evidence.text = group.steps->known ? fmt::format("{} of {} compiles here; {} {} seen", group.compiles.size(), site.compiles.size(), group.steps->count(), group.steps->from)
-                                     : fmt::format("{} of {} compiles here", group.compiles.size(), site.compiles.size());
+  evidence.text = group.steps->known
+                      ? fmt::format("{} of {} compiles here; {} {} seen", group.compiles.size(), site.compiles.size(),
+                                    group.steps->count(), group.steps->from)
+                      : fmt::format("{} of {} compiles here", group.compiles.size(), site.compiles.size());
   finding.evidence.push_back(std::move(evidence));
   return finding;
 }
@@ -282,7 +292,8 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
   std::vector<std::pair<int64_t, Finding>> merged;
   for (auto& [process_id, finding] : *found) {
     const std::string key = fmt::format("{}|{}|{}|{}|{}", finding.reason->type, finding.subject.file.value_or(""),
-                                        finding.subject.line.value_or(0), finding.subject.function.value_or(""), finding.subject.op.value_or(""));
+                                        finding.subject.line.value_or(0), finding.subject.function.value_or(""),
+                                        finding.subject.op.value_or(""));
     const auto at = first.find(key);
     if (at == first.end() || merged[at->second.first].first == process_id) {
       first.try_emplace(key, merged.size(), 1);
@@ -308,9 +319,10 @@ absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(const RecompileFacts facts, LoadRecompileFacts(store));
   XP_TRY(ReasonFinder finder, ReasonFinder::Make(store, facts));
   std::map<int64_t, std::map<std::string, int64_t>> executions;
-  XP_TRY(store.Each("SELECT coalesce(e.process_id, 0), coalesce(g.hash, ''), count(*) FROM execution e LEFT JOIN graph g ON "
-                    "g.id = e.graph_id GROUP BY 1, 2 ORDER BY 1, 2",
-                    [&](int64_t process_id, std::string hash, int64_t times) { executions[process_id][hash] = times; }));
+  XP_TRY(store.Each(
+      "SELECT coalesce(e.process_id, 0), coalesce(g.hash, ''), count(*) FROM execution e LEFT JOIN graph g ON "
+      "g.id = e.graph_id GROUP BY 1, 2 ORDER BY 1, 2",
+      [&](int64_t process_id, std::string hash, int64_t times) { executions[process_id][hash] = times; }));
   std::vector<std::pair<int64_t, Finding>> found;
   for (const CompileSite& site : facts.sites) {
     const StepsSeen& steps = facts.steps.at(site.process_id);

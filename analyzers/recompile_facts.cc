@@ -84,17 +84,19 @@ absl::Status PlaceInSteps(const Store& store, int64_t process_id, std::vector<Co
         "SELECT ordinal, step_id FROM execution WHERE process_id = ?1 AND step_id IS NOT NULL UNION ALL "
         "SELECT ordinal, step_id FROM compile WHERE process_id = ?1 AND step_id IS NOT NULL ORDER BY 1",
         [&](int64_t ordinal, int64_t step_id) {
-          if (const auto at = index_of_id.find(step_id); at != index_of_id.end()) marks.emplace_back(ordinal, at->second);
+          if (const auto at = index_of_id.find(step_id); at != index_of_id.end())
+            marks.emplace_back(ordinal, at->second);
         },
         process_id));
     if (marks.empty()) *steps = StepsSeen{.name = steps->name};  // no fact lies in a step: they tell nothing
   }
   if (!steps->known) {
-    for (const auto& [what, which] : {std::pair<std::string, std::string>{"step-ending executions", fmt::format("AND cause IN {}", kEndsStep)},
-                                      {"executions", ""}}) {
-      XP_TRY(store.Each(fmt::format("SELECT ordinal FROM execution WHERE process_id = ?1 {} ORDER BY ordinal", which),
-                        [&](int64_t ordinal) { marks.emplace_back(ordinal, static_cast<int64_t>(marks.size())); },
-                        process_id));
+    for (const auto& [what, which] :
+         {std::pair<std::string, std::string>{"step-ending executions", fmt::format("AND cause IN {}", kEndsStep)},
+          {"executions", ""}}) {
+      XP_TRY(store.Each(
+          fmt::format("SELECT ordinal FROM execution WHERE process_id = ?1 {} ORDER BY ordinal", which),
+          [&](int64_t ordinal) { marks.emplace_back(ordinal, static_cast<int64_t>(marks.size())); }, process_id));
       if (marks.empty()) continue;
       steps->known = true;
       steps->first = 0;
@@ -131,7 +133,8 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
   std::vector<CompileFact> compiles;
   absl::flat_hash_map<int64_t, OptInt> step_of_compile;
   XP_TRY(store.Each(
-      "SELECT c.id, coalesce(c.process_id, 0), c.ordinal, c.graph_id, c.site_id, c.dur_ns, c.ts_ns, coalesce(g.hash, ''), "
+      "SELECT c.id, coalesce(c.process_id, 0), c.ordinal, c.graph_id, c.site_id, c.dur_ns, c.ts_ns, coalesce(g.hash, "
+      "''), "
       "coalesce(c.cause, ''), coalesce(c.function, ''), coalesce(c.dur_from, ''), c.input_bytes, c.output_bytes, "
       "c.alias_bytes, c.temp_bytes, g.input_count, g.output_count, c.inferred, c.step_id FROM compile c "
       "LEFT JOIN graph g ON g.id = c.graph_id ORDER BY 2, c.ordinal, c.ts_ns, g.hash, c.id",
@@ -140,11 +143,24 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
           OptInt output_bytes, OptInt alias_bytes, OptInt temp_bytes, OptInt inputs, OptInt outputs, bool inferred,
           OptInt step_id) {
         step_of_compile[id] = step_id;
-        CompileFact fact{.id = id, .process_id = process_id, .ordinal = ordinal, .graph_id = graph_id, .site_id = site_id,
-                         .dur_ns = dur_ns, .ts_ns = ts_ns, .hash = std::move(hash), .cause = std::move(cause),
-                         .function = std::move(function), .dur_from = std::move(dur_from), .input_bytes = input_bytes,
-                         .output_bytes = output_bytes, .alias_bytes = alias_bytes, .temp_bytes = temp_bytes,
-                         .input_count = inputs, .output_count = outputs, .inferred = inferred};
+        CompileFact fact{.id = id,
+                         .process_id = process_id,
+                         .ordinal = ordinal,
+                         .graph_id = graph_id,
+                         .site_id = site_id,
+                         .dur_ns = dur_ns,
+                         .ts_ns = ts_ns,
+                         .hash = std::move(hash),
+                         .cause = std::move(cause),
+                         .function = std::move(function),
+                         .dur_from = std::move(dur_from),
+                         .input_bytes = input_bytes,
+                         .output_bytes = output_bytes,
+                         .alias_bytes = alias_bytes,
+                         .temp_bytes = temp_bytes,
+                         .input_count = inputs,
+                         .output_count = outputs,
+                         .inferred = inferred};
         if (const auto known = graphs.by_hash.find(fact.hash); !fact.hash.empty() && known != graphs.by_hash.end()) {
           fact.forms = known->second.forms;
           fact.input_count = known->second.input_count, fact.output_count = known->second.output_count;
@@ -179,7 +195,9 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
                          by_function ? int64_t{-1} : compile.site_id.value_or(-1));
     const auto [at, is_new] = index.try_emplace(key, facts.sites.size());
     if (is_new) {
-      CompileSite site{.process_id = compile.process_id, .cause = compile.cause, .function = compile.function,
+      CompileSite site{.process_id = compile.process_id,
+                       .cause = compile.cause,
+                       .function = compile.function,
                        .site_id = compile.site_id};
       if (compile.site_id && places.contains(*compile.site_id)) {
         std::tie(site.site_function, site.file, site.line) = places[*compile.site_id];

@@ -17,9 +17,9 @@ struct CompileFact {
   std::string hash, cause, function, dur_from;
   OptInt input_bytes, output_bytes, alias_bytes, temp_bytes;  // of the program
   OptInt input_count, output_count;                           // by any source that knows this graph
-  bool inferred = false;                                      // seen as the first use of a graph, not reported as compile
-  int64_t step = 0;                                           // from 0 at the start of the process; StepsSeen::known
-  std::vector<std::pair<std::string, int64_t>> forms;         // printed_as, graph row: all prints of this graph
+  bool inferred = false;                               // seen as the first use of a graph, not reported as compile
+  int64_t step = 0;                                    // from 0 at the start of the process; StepsSeen::known
+  std::vector<std::pair<std::string, int64_t>> forms;  // printed_as, graph row: all prints of this graph
 };
 
 // The steps of one process.
@@ -37,14 +37,14 @@ struct CompileSite {
   int64_t process_id = 0;
   std::string cause, function;
   OptInt site_id, line;
-  std::string file, site_function;      // the user's line; "" when unknown
-  std::vector<CompileFact> compiles;    // in order
+  std::string file, site_function;    // the user's line; "" when unknown
+  std::vector<CompileFact> compiles;  // in order
 };
 
 struct RecompileFacts {
-  std::vector<CompileSite> sites;              // by process, then by first compile
-  std::map<int64_t, StepsSeen> steps;          // by process
-  std::map<int64_t, OptInt> wall_ns;           // by process: from the first to the last thing with a time
+  std::vector<CompileSite> sites;      // by process, then by first compile
+  std::map<int64_t, StepsSeen> steps;  // by process
+  std::map<int64_t, OptInt> wall_ns;   // by process: from the first to the last thing with a time
 };
 
 // Respects the store's slice. Nothing in the result depends on ids of rows, but for the ids themselves.

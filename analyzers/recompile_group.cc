@@ -38,7 +38,8 @@ std::string Values(const RecompileGroup& group) {
   for (size_t i = 0; i < std::min(values.size(), kShown); ++i) {
     std::string value = values[i];
     const size_t key = values[0].find('=');  // once is enough
-    if (i > 0 && key != std::string::npos && value.starts_with(values[0].substr(0, key + 1))) value = value.substr(key + 1);
+    if (i > 0 && key != std::string::npos && value.starts_with(values[0].substr(0, key + 1)))
+      value = value.substr(key + 1);
     text += (i == 0 ? "" : " → ") + Short(std::move(value));
   }
   if (values.size() > kShown) text += " → ...";
@@ -110,17 +111,26 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
     if (sizes) return fmt::format("{}: the shape of input {} changes ({})", head, sizes->shape, Values(group));
     return head + ": the size of its inputs changes";
   }
-  if (cause.type == "dtype_change") return fmt::format("{}: the type of {} changes ({})", head, cause.node, Values(group));
-  if (cause.type == "constant_change" && cause.before.starts_with("prim::Constant") != cause.after.starts_with("prim::Constant")) {
+  if (cause.type == "dtype_change")
+    return fmt::format("{}: the type of {} changes ({})", head, cause.node, Values(group));
+  if (cause.type == "constant_change" &&
+      cause.before.starts_with("prim::Constant") != cause.after.starts_with("prim::Constant")) {
     return head + ": a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)";
   }
-  if (cause.type == "constant_change") return fmt::format("{}: a number baked into {} changes ({})", head, cause.node, Values(group));
-  if (cause.type == "loop_count_change") return fmt::format("{}: a part of the graph ({}) is repeated {}", head, cause.node, Values(group));
-  if (cause.type == "live_tensors_change") return fmt::format("{}: the set of tensors that are alive at the cut changes ({})", head, Values(group));
-  if (cause.type == "parameter_sharing_change") return fmt::format("{}: the same graph with other shared inputs ({})", head, Values(group));
-  if (cause.type == "donation_change") return fmt::format("{}: the same graph, but other inputs are donated ({})", head, Values(group));
-  if (cause.type == "cut_kind_change") return fmt::format("{}: the same graph, cut in another way ({})", head, Values(group));
-  if (cause.type == "environment_change") return fmt::format("{}: the same graph under another setting ({})", head, cause.node);
+  if (cause.type == "constant_change")
+    return fmt::format("{}: a number baked into {} changes ({})", head, cause.node, Values(group));
+  if (cause.type == "loop_count_change")
+    return fmt::format("{}: a part of the graph ({}) is repeated {}", head, cause.node, Values(group));
+  if (cause.type == "live_tensors_change")
+    return fmt::format("{}: the set of tensors that are alive at the cut changes ({})", head, Values(group));
+  if (cause.type == "parameter_sharing_change")
+    return fmt::format("{}: the same graph with other shared inputs ({})", head, Values(group));
+  if (cause.type == "donation_change")
+    return fmt::format("{}: the same graph, but other inputs are donated ({})", head, Values(group));
+  if (cause.type == "cut_kind_change")
+    return fmt::format("{}: the same graph, cut in another way ({})", head, Values(group));
+  if (cause.type == "environment_change")
+    return fmt::format("{}: the same graph under another setting ({})", head, cause.node);
   if (cause.type == "cache_eviction") return head + ": a graph that had been compiled before was no longer cached";
   if (cause.type == "unprinted_change") return head + ": graphs that print alike, but differ";
   if (cause.type == "op_change") return fmt::format("{}: its ops change ({})", head, Values(group));
@@ -136,9 +146,11 @@ std::string RecompileReasonText(const RecompileGroup& group) {
     if (!one.ends_with('.')) one += '.';
     text += (text.empty() ? "" : " ") + one;
   };
-  if (!cause.seen_in.empty()) sentence(fmt::format("{} shows it", cause.seen_in));
+  const bool shown = !cause.node.empty() || cause.note.empty();  // else the note says what was compared
+  if (!cause.seen_in.empty() && shown) sentence(fmt::format("{} shows it", cause.seen_in));
   sentence(cause.note);
-  if (!group.beside.empty()) sentence(fmt::format("in the same compiles also changed: {}", fmt::join(group.beside, "; ")));
+  if (!group.beside.empty())
+    sentence(fmt::format("in the same compiles also changed: {}", fmt::join(group.beside, "; ")));
   return text;
 }
 
@@ -146,7 +158,8 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
   const RecompileCause& cause = group.cause();
   const std::string& type = cause.type;
   if (group.state.word == "warm_up") {
-    return "Nothing to do: a clean program compiles so in its first steps, while state that the first step makes becomes "
+    return "Nothing to do: a clean program compiles so in its first steps, while state that the first step makes "
+           "becomes "
            "an input.";
   }
   if (type == "shape_change") {
@@ -155,8 +168,9 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
       const Padding largest = PadToLargest(sizes->sizes), buckets = PadToBuckets(sizes->sizes);
       const bool leading = *sizes->dimension == 0;
       if (rare_size) {
-        text = "Only a smaller last batch differs: drop it with drop_last=True in the DataLoader, or pad it and mask the "
-               "loss. ";
+        text =
+            "Only a smaller last batch differs: drop it with drop_last=True in the DataLoader, or pad it and mask the "
+            "loss. ";
       }
       text += fmt::format("Pad the {} of this input to {} (one program)",
                           DimensionName(*sizes->dimension, Dimensions(sizes->shape).size()), largest.buckets.back());
@@ -185,15 +199,18 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
     if (cause.node == "prim::Constant" || cause.node.ends_with("device_data") || cause.node == "constant" ||
         cause.node == "parameter") {
       return "A Python number is part of the graph. Pass it as a tensor that lives on the device: "
-             "torch.tensor(value, device=x.device), in JAX an argument of the jitted function. 0 and 1 are always baked in; "
+             "torch.tensor(value, device=x.device), in JAX an argument of the jitted function. 0 and 1 are always "
+             "baked in; "
              "XLA_NO_SPECIAL_SCALARS=1 makes them inputs too.";
     }
     return "A Python number or size is part of this op. Pass it as a tensor on the device (torch.tensor(value, "
            "device=...)), or keep to a few values.";
   }
   if (type == "loop_count_change") {
-    return "A Python loop is unrolled into the graph and runs another number of times. Always run the largest number of "
-           "turns and mask (torch.where), cut the graph inside the loop (torch_xla.sync() each turn), or keep the loop on the "
+    return "A Python loop is unrolled into the graph and runs another number of times. Always run the largest number "
+           "of "
+           "turns and mask (torch.where), cut the graph inside the loop (torch_xla.sync() each turn), or keep the loop "
+           "on the "
            "device (torch_xla.experimental.scan, jax.lax.fori_loop).";
   }
   if (type == "live_tensors_change") {
@@ -201,15 +218,18 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
            "detach and read statistics at fixed steps only, and drop references (del) before the step mark.";
   }
   if (type == "parameter_sharing_change") {
-    return "Two inputs are one buffer in some steps and two in others, mostly scalars that become equal (lr == eps). Hold "
+    return "Two inputs are one buffer in some steps and two in others, mostly scalars that become equal (lr == eps). "
+           "Hold "
            "each in a tensor of its own: torch.tensor(value, device=...).";
   }
   if (type == "donation_change") {
-    return "Which inputs may be overwritten changes: update parameters in place in every step in the same way, and keep no "
+    return "Which inputs may be overwritten changes: update parameters in place in every step in the same way, and "
+           "keep no "
            "extra references to them in some steps only.";
   }
   if (type == "cut_kind_change") {
-    return "The same computation is cut by a step mark once and by a read the next time; each is compiled by itself. Cut "
+    return "The same computation is cut by a step mark once and by a read the next time; each is compiled by itself. "
+           "Cut "
            "it in one way: read values after the step mark.";
   }
   if (type == "environment_change") return "Set compiler flags and debug variables once, before the first step.";
@@ -217,11 +237,13 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
     return "Make fewer different graphs (see the other recompilations), or raise XLA_COMPILATION_CACHE_SIZE.";
   }
   if (type == "op_change") {
-    return "The Python code takes another path in these steps (if, try, hooks, logging, evaluation). Compute the same ops "
+    return "The Python code takes another path in these steps (if, try, hooks, logging, evaluation). Compute the same "
+           "ops "
            "in every step and choose with torch.where, or warm both paths up first.";
   }
   if (type == "unprinted_change") {
-    return "Run again with XLA_SAVE_TENSORS_FMT=hlo beside XLA_SAVE_TENSORS_FILE, or record a profile that covers these "
+    return "Run again with XLA_SAVE_TENSORS_FMT=hlo beside XLA_SAVE_TENSORS_FILE, or record a profile that covers "
+           "these "
            "compiles: both print slice bounds and constants. Look first for Python numbers used as index or bound.";
   }
   return "To see why, run again with XLA_SAVE_TENSORS_FILE=ir.txt, XLA_SAVE_TENSORS_FMT=hlo, XLA_IR_DEBUG=1 and "

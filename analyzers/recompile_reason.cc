@@ -30,8 +30,8 @@ constexpr size_t kMaxCandidates = 4;          // nodes named for an unprinted ch
 
 // Ops whose attributes torch_xla's text dump does not print, those that most often hold an index or a bound first.
 int UnprintedRank(std::string_view op) {
-  static constexpr std::array<std::string_view, 10> kIndexing = {
-      "select", "slice", "narrow", "index", "gather", "scatter", "roll", "pad", "split", "unbind"};
+  static constexpr std::array<std::string_view, 10> kIndexing = {"select",  "slice", "narrow", "index", "gather",
+                                                                 "scatter", "roll",  "pad",    "split", "unbind"};
   for (std::string_view part : kIndexing) {
     if (op.find(part) != std::string_view::npos) return 0;
   }
@@ -114,8 +114,13 @@ struct ReasonFinder::Impl {
   }
 
   RecompileCause FromDifference(const GraphDifference& d, const PrintedGraph& before, const PrintedGraph& after) const {
-    RecompileCause cause{.type = d.type, .node = d.node, .before = d.before, .after = d.after,
-                         .is_input = d.is_input, .resized = d.resized, .follows = d.follows};
+    RecompileCause cause{.type = d.type,
+                         .node = d.node,
+                         .before = d.before,
+                         .after = d.after,
+                         .is_input = d.is_input,
+                         .resized = d.resized,
+                         .follows = d.follows};
     const bool in_after = d.node_index >= 0;
     const int index = in_after ? d.node_index : d.before_index;
     if (index < 0) return cause;
@@ -127,8 +132,26 @@ struct ReasonFinder::Impl {
     if (cause.location.empty()) {
       cause.location = code.Near(graph, index);
       cause.near = !cause.location.empty();
+    } else if (d.type == "constant_change") {
+      cause.note = WhatItReads(graph, node, cause.location);
     }
     return cause;
+  }
+
+  // Views are recorded where they are used: the line that made this one may be nearer to the value that it reads.
+  std::string WhatItReads(const PrintedGraph& graph, const GraphNode& node, const CodeLocation& own) const {
+    if (UnprintedRank(node.op) != 0) return "";
+    const uint64_t content = ContentHash(node);  // optimised HLO has it several times, in fusions and outside
+    for (const GraphNode& same : graph.nodes) {
+      if (same.op != node.op || same.location != node.location || ContentHash(same) != content) continue;
+      for (const GraphNode::Operand& operand : same.operands) {
+        const CodeLocation place = code.Of(graph.nodes[operand.node]);
+        if (place.empty() || place.text() == own.text()) continue;
+        return fmt::format("a view is recorded where it is used; near it, {}, is the value that it reads",
+                           place.text());
+      }
+    }
+    return "";
   }
 
   // By the graphs; empty when none show it. Sets `alike` to the compile whose graph prints alike.
@@ -199,19 +222,20 @@ struct ReasonFinder::Impl {
     }
     if (!found) return std::nullopt;
     RecompileCause cause{.type = "cache_eviction"};
-    cause.note = static_cast<int64_t>(between.size()) >= kCacheSize
-                     ? fmt::format("{} other graphs were compiled since; torch_xla keeps {}", between.size(), kCacheSize)
-                     : fmt::format("only {} other graphs were compiled since, fewer than the {} that torch_xla keeps by "
-                                   "default: a smaller XLA_COMPILATION_CACHE_SIZE, a cache that the program cleared, "
-                                   "another device, or processes that share one log",
-                                   between.size(), kCacheSize);
+    cause.note =
+        static_cast<int64_t>(between.size()) >= kCacheSize
+            ? fmt::format("{} other graphs were compiled since; torch_xla keeps {}", between.size(), kCacheSize)
+            : fmt::format(
+                  "only {} other graphs were compiled since, fewer than the {} that torch_xla keeps by "
+                  "default: a smaller XLA_COMPILATION_CACHE_SIZE, a cache that the program cleared, "
+                  "another device, or processes that share one log",
+                  between.size(), kCacheSize);
     return cause;
   }
 
   // Graphs that print alike: what is not in the graph, then what may be in it unprinted.
   absl::StatusOr<RecompileCause> NotPrinted(const CompileFact& earlier, const CompileFact& compile, const Form& form) {
-    RecompileCause cause{.type = {},
-                         .seen_in = std::string(form.people)};
+    RecompileCause cause{.type = {}, .seen_in = std::string(form.people)};
     auto differ = [&](const char* type, OptInt a, OptInt b, std::string_view unit) {
       if (!a || !b || *a == *b) return false;
       cause.type = type;
@@ -246,8 +270,10 @@ struct ReasonFinder::Impl {
       if (std::find(named.begin(), named.end(), text) == named.end()) named.push_back(std::move(text));
       if (named.size() == kMaxCandidates) break;
     }
-    cause.note = fmt::format("{} prints the same nodes under another hash, with as many inputs, results and donated bytes "
-                             "as far as is known", form.people);
+    cause.note = fmt::format(
+        "{} prints the same nodes under another hash, with as many inputs, results and donated bytes "
+        "as far as is known",
+        form.people);
     if (!named.empty()) cause.note += fmt::format("; what it does not print may be in: {}", fmt::join(named, "; "));
     return cause;
   }
@@ -264,18 +290,21 @@ struct ReasonFinder::Impl {
       cause.before = fmt::format("{} bytes of inputs", *earlier.input_bytes);
       cause.after = fmt::format("{} bytes of inputs", *compile.input_bytes);
       cause.is_input = true;
-      cause.note = "told from the sizes in the log: as many inputs and results as before, but another size of the inputs";
+      cause.note =
+          "told from the sizes in the log: as many inputs and results as before, but another size of the inputs";
     } else if (same_inputs && known_other(earlier.output_count, compile.output_count)) {
       cause.type = "live_tensors_change";
       cause.before = fmt::format("{} results", *earlier.output_count);
       cause.after = fmt::format("{} results", *compile.output_count);
       cause.note = "told from the log: as many inputs as before, but another number of results";
     } else if (known_other(earlier.input_count, compile.input_count)) {
-      cause.note = fmt::format("the log shows {} inputs and {} results after {} and {}", *compile.input_count,
-                               compile.output_count.value_or(0), *earlier.input_count, earlier.output_count.value_or(0));
+      cause.note =
+          fmt::format("the log shows {} inputs and {} results after {} and {}", *compile.input_count,
+                      compile.output_count.value_or(0), *earlier.input_count, earlier.output_count.value_or(0));
     } else if (same_inputs && same_outputs) {
-      cause.note = "the log shows as many inputs and results as before, of the same size as far as it prints: a number, an "
-                   "index or an op that is baked into the graph, or a small shape";
+      cause.note =
+          "the log shows as many inputs and results as before, of the same size as far as it prints: a number, an "
+          "index or an op that is baked into the graph, or a small shape";
     }
     return cause;
   }
@@ -310,15 +339,17 @@ absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Store& store, const Recomp
   for (auto& [process_id, list] : impl->by_process) {
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.ordinal < b.ordinal; });
   }
-  XP_TRY(store.Each("SELECT coalesce(process_id, 0), name FROM setting GROUP BY 1, 2 HAVING count(DISTINCT value) > 1 "
-                    "ORDER BY 1, 2 DESC",
-                    [&](int64_t process_id, std::string name) { impl->changed_setting[process_id] = std::move(name); }));
+  XP_TRY(
+      store.Each("SELECT coalesce(process_id, 0), name FROM setting GROUP BY 1, 2 HAVING count(DISTINCT value) > 1 "
+                 "ORDER BY 1, 2 DESC",
+                 [&](int64_t process_id, std::string name) { impl->changed_setting[process_id] = std::move(name); }));
   return ReasonFinder(std::move(impl));
 }
 
 absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t index) {
   const CompileFact& compile = site.compiles[index];
-  if (auto eviction = impl_->Eviction(compile)) return CompileReason{.causes = {std::move(*eviction)}, .nearest = index - 1};
+  if (auto eviction = impl_->Eviction(compile))
+    return CompileReason{.causes = {std::move(*eviction)}, .nearest = index - 1};
   std::optional<std::pair<size_t, const Form*>> alike;
   XP_TRY(std::optional<CompileReason> reason, impl_->ByGraphs(site, index, &alike));
   if (reason) return *std::move(reason);
@@ -349,7 +380,10 @@ absl::StatusOr<std::optional<RecompileCause>> ReasonFinder::OtherCut(const Compi
       XP_TRY(const PrintedGraph* before, impl_->Graph(*other));
       XP_TRY(const PrintedGraph* after, impl_->Graph(*row));
       if (!Diff(*before, *after).origins.empty()) continue;
-      return RecompileCause{.type = "cut_kind_change", .before = earlier.site->cause, .after = site.cause, .seen_in = std::string(form.people)};
+      return RecompileCause{.type = "cut_kind_change",
+                            .before = earlier.site->cause,
+                            .after = site.cause,
+                            .seen_in = std::string(form.people)};
     }
   }
   return std::nullopt;

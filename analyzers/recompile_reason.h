@@ -20,11 +20,11 @@ struct RecompileCause {
   CodeLocation location;            // the user's line; empty when unknown
   bool near = false;                // `location` is only the nearest that is known
   bool is_input = false;
-  bool resized = false;             // the node's result has another shape
-  bool follows = false;             // likely a consequence of another cause
-  std::string seen_in;              // form of the graphs that showed it, for people; "" when no graph did
-  std::string note;                 // what else is to be said, in a sentence
-  std::string Key() const;          // equal for the same change in other compiles
+  bool resized = false;     // the node's result has another shape
+  bool follows = false;     // likely a consequence of another cause
+  std::string seen_in;      // form of the graphs that showed it, for people; "" when no graph did
+  std::string note;         // what else is to be said, in a sentence
+  std::string Key() const;  // equal for the same change in other compiles
 };
 
 struct CompileReason {

@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kBurstCompiles = 3;  // fewer are no burst: two changes of shape happen in any run
 constexpr int64_t kFewSteps = 5;       // a burst is shorter than this, or than a twentieth of a long run
 constexpr int64_t kBurstShare = 20;
-constexpr int64_t kCleanSteps = 3;     // a burst is over when at least so many steps, and as many as it took, are clean
+constexpr int64_t kCleanSteps = 3;  // a burst is over when at least so many steps, and as many as it took, are clean
 
 }  // namespace
 

@@ -45,10 +45,11 @@ TEST(CodeLocation, LibrariesAreNotTheUsers) {
 TEST(CodeLocation, NearIsTheClosestUserLine) {
   RecompileRun run;
   const UserCode code = UserCode::Load(run.store()).value();
-  const PrintedGraph graph = TestGraph({{.op = "xla::device_data", .shape = "f32[4]", .location = "body@train.py:3"},
-                                        {.op = "aten::permute", .shape = "f32[4]", .operands = "0", .location = "forward@linear.py:4"},
-                                        {.op = "aten::mm", .shape = "f32[4]", .operands = "1", .location = "forward@linear.py:4", .scope = "s"},
-                                        {.op = "aten::abs", .shape = "f32[4]", .location = "forward@linear.py:4", .scope = "s"}});
+  const PrintedGraph graph = TestGraph(
+      {{.op = "xla::device_data", .shape = "f32[4]", .location = "body@train.py:3"},
+       {.op = "aten::permute", .shape = "f32[4]", .operands = "0", .location = "forward@linear.py:4"},
+       {.op = "aten::mm", .shape = "f32[4]", .operands = "1", .location = "forward@linear.py:4", .scope = "s"},
+       {.op = "aten::abs", .shape = "f32[4]", .location = "forward@linear.py:4", .scope = "s"}});
   EXPECT_EQ(code.Near(graph, 1).text(), "train.py:3");
   EXPECT_EQ(code.Near(graph, 2).text(), "train.py:3");
   EXPECT_TRUE(code.Near(graph, 3).empty());

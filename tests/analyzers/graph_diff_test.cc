@@ -56,7 +56,8 @@ TEST(GraphAlign, MatchesContentBeforeKind) {
 }
 
 TEST(GraphAlign, FillsGapsByKind) {
-  const std::vector<AlignKey> before = {{1, 1}, {2, 2}, {3, 3}, {4, 4}}, after = {{1, 1}, {5, 2}, {6, 3}, {7, 9}, {4, 4}};
+  const std::vector<AlignKey> before = {{1, 1}, {2, 2}, {3, 3}, {4, 4}},
+                              after = {{1, 1}, {5, 2}, {6, 3}, {7, 9}, {4, 4}};
   EXPECT_EQ(Align(before, after).after_to_before, (std::vector<int>{0, 1, 2, -1, 3}));
   EXPECT_TRUE(Align({}, {}).same_kinds);
   EXPECT_EQ(Align(before, {}).before_to_after, (std::vector<int>{-1, -1, -1, -1}));
@@ -131,8 +132,9 @@ TEST(GraphDiff, AnotherResultOfEqualOperandsIsABakedNumber) {
 }
 
 TEST(GraphDiff, AnotherAttributeIsABakedNumberWithBothValues) {
-  const TestNodes before = {{.op = "parameter", .shape = "f32[64,8]"},
-                            {.op = "slice", .shape = "f32[1,8]", .operands = "0", .attributes = "slice={[1:2], [0:8]}", .root = 0}};
+  const TestNodes before = {
+      {.op = "parameter", .shape = "f32[64,8]"},
+      {.op = "slice", .shape = "f32[1,8]", .operands = "0", .attributes = "slice={[1:2], [0:8]}", .root = 0}};
   TestNodes after = before;
   after[1].attributes = "slice={[2:3], [0:8]}";
   const GraphDiff diff = DiffOf(before, after, "hlo");
@@ -233,7 +235,8 @@ TEST(GraphDiff, TwoInputsThatAreOne) {
   const TestNodes before = {{.op = "parameter", .shape = "f32[4]"},
                             {.op = "parameter", .shape = "f32[4]"},
                             {.op = "add", .shape = "f32[4]", .operands = "0,1", .root = 0}};
-  const TestNodes after = {{.op = "parameter", .shape = "f32[4]"}, {.op = "add", .shape = "f32[4]", .operands = "0,0", .root = 0}};
+  const TestNodes after = {{.op = "parameter", .shape = "f32[4]"},
+                           {.op = "add", .shape = "f32[4]", .operands = "0,0", .root = 0}};
   EXPECT_EQ(TypeOf(before, after, "hlo"), "parameter_sharing_change");
   EXPECT_EQ(TypeOf(before, after, "hlo_optimized"), "parameter_sharing_change");
   EXPECT_EQ(TypeOf(before, before, "hlo"), "");
@@ -244,7 +247,12 @@ TEST(GraphDiff, TwoInputsThatAreOne) {
 TestNodes Fused(const std::string& slice, const std::string& number, const std::string& rows, bool apart) {
   TestNodes nodes = {
       {.op = "parameter", .shape = "f32[64,8]", .attributes = "0", .computation = "fused"},
-      {.op = "slice", .shape = "f32[" + rows + ",8]", .operands = "0", .attributes = "slice={" + slice + "}", .location = "body@t.py:10", .computation = "fused"},
+      {.op = "slice",
+       .shape = "f32[" + rows + ",8]",
+       .operands = "0",
+       .attributes = "slice={" + slice + "}",
+       .location = "body@t.py:10",
+       .computation = "fused"},
       {.op = "constant", .shape = "f32[]", .attributes = number, .location = "body@t.py:9", .computation = "fused"},
       {.op = "broadcast", .shape = "f32[" + rows + ",8]", .operands = "2", .computation = "fused"},
       {.op = "power", .shape = "f32[" + rows + ",8]", .operands = "1,3", .computation = "fused"},

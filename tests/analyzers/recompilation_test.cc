@@ -52,7 +52,8 @@ TEST(Recompilation, SizesThatVaryAreOneFinding) {
   EXPECT_EQ(finding.subject.file, "/home/user/train.py");
   EXPECT_EQ(finding.subject.line, 7);
   EXPECT_EQ(finding.reason->before, "f32[64,16]");
-  EXPECT_EQ(finding.title, "train step recompiled 5 times: batch dimension of input f32[64,16] changes (64, 48, 17, 33, 9, 25)");
+  EXPECT_EQ(finding.title,
+            "train step recompiled 5 times: batch dimension of input f32[64,16] changes (64, 48, 17, 33, 9, 25)");
   EXPECT_THAT(finding.advice, HasSubstr("to 64 (one program), or to the buckets 16, 32, 64"));
   ASSERT_THAT(finding.evidence, SizeIs(1));
   EXPECT_EQ(finding.evidence[0].table, "compile");
@@ -135,10 +136,15 @@ TEST(Recompilation, PartlyMeasuredCostSaysSo) {
 TEST(Recompilation, TheChangeThatExplainsMostTakesAll) {
   RecompileRun run;
   auto graph = [&](int i) {
-    TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[32,8]", .location = "body@train.py:4"},
-                       {.op = i == 3 ? "xla::device_data" : "prim::Constant", .shape = "f32[]", .location = "body@train.py:9"},
-                       {.op = "aten::pow", .shape = "f32[32,8]", .operands = "0,1", .location = "body@train.py:9"},
-                       {.op = "xla::select", .shape = fmt::format("f32[{},8]", 32 - i), .operands = "2", .location = "body@train.py:10", .root = 0}};
+    TestNodes nodes = {
+        {.op = "xla::device_data", .shape = "f32[32,8]", .location = "body@train.py:4"},
+        {.op = i == 3 ? "xla::device_data" : "prim::Constant", .shape = "f32[]", .location = "body@train.py:9"},
+        {.op = "aten::pow", .shape = "f32[32,8]", .operands = "0,1", .location = "body@train.py:9"},
+        {.op = "xla::select",
+         .shape = fmt::format("f32[{},8]", 32 - i),
+         .operands = "2",
+         .location = "body@train.py:10",
+         .root = 0}};
     return run.Graph("g" + std::to_string(i), nodes);
   };
   for (int i = 0; i < 12; ++i) run.Step(graph(i));
@@ -151,11 +157,18 @@ TEST(Recompilation, TheChangeThatExplainsMostTakesAll) {
 
 TEST(Recompilation, AnotherFormAnswersWhereTextPrintsAlike) {
   RecompileRun run;
-  const TestNodes text = {{.op = "xla::device_data", .shape = "f32[64,8]", .location = "body@train.py:10"},
-                          {.op = "xla::select", .shape = "f32[1,8]", .operands = "0", .location = "body@train.py:11", .root = 0}};
+  const TestNodes text = {
+      {.op = "xla::device_data", .shape = "f32[64,8]", .location = "body@train.py:10"},
+      {.op = "xla::select", .shape = "f32[1,8]", .operands = "0", .location = "body@train.py:11", .root = 0}};
   auto hlo = [](int i) {
-    return TestNodes{{.op = "parameter", .shape = "f32[64,8]", .attributes = "0"},
-                     {.op = "slice", .shape = "f32[1,8]", .operands = "0", .attributes = fmt::format("slice={{[{}:{}], [0:8]}}", i, i + 1), .location = "body@/home/user/train.py:11", .root = 0}};
+    return TestNodes{
+        {.op = "parameter", .shape = "f32[64,8]", .attributes = "0", .location = "body@/home/user/train.py:10"},
+        {.op = "slice",
+         .shape = "f32[1,8]",
+         .operands = "0",
+         .attributes = fmt::format("slice={{[{}:{}], [0:8]}}", i, i + 1),
+         .location = "body@/home/user/train.py:11",
+         .root = 0}};
   };
   for (int i = 0; i < 12; ++i) {
     const int64_t graph = run.Graph("g" + std::to_string(i), text);
@@ -169,12 +182,14 @@ TEST(Recompilation, AnotherFormAnswersWhereTextPrintsAlike) {
   EXPECT_EQ(finding.reason->before, "slice={[0:1], [0:8]}");
   EXPECT_EQ(finding.reason->after, "slice={[1:2], [0:8]}");
   EXPECT_THAT(finding.advice, HasSubstr("index_select"));
+  EXPECT_THAT(*finding.reason->text, HasSubstr("/home/user/train.py:10, is the value that it reads"));
 }
 
 TEST(Recompilation, GraphsThatPrintAlikeNameCandidates) {
   RecompileRun run;
-  const TestNodes text = {{.op = "xla::device_data", .shape = "f32[64,8]", .location = "body@train.py:10"},
-                          {.op = "xla::select", .shape = "f32[1,8]", .operands = "0", .location = "body@train.py:11", .root = 0}};
+  const TestNodes text = {
+      {.op = "xla::device_data", .shape = "f32[64,8]", .location = "body@train.py:10"},
+      {.op = "xla::select", .shape = "f32[1,8]", .operands = "0", .location = "body@train.py:11", .root = 0}};
   for (int i = 0; i < 12; ++i) run.Step(run.Graph("g" + std::to_string(i), text, "ir_text", 1, 1));
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.reason->type, "unprinted_change");
@@ -194,7 +209,8 @@ TEST(Recompilation, SharedInputsAndDonationComeBeforeUnprintedChanges) {
   EXPECT_EQ(findings[0].reason->type, "parameter_sharing_change");
 
   RecompileRun donation;
-  for (int i = 0; i < 12; ++i) donation.Step(donation.Graph("g" + std::to_string(i), TrainStep(8)), {.alias_bytes = 100 + i});
+  for (int i = 0; i < 12; ++i)
+    donation.Step(donation.Graph("g" + std::to_string(i), TrainStep(8)), {.alias_bytes = 100 + i});
   EXPECT_EQ(donation.TheFinding().reason->type, "donation_change");
 }
 
@@ -230,7 +246,8 @@ TEST(Recompilation, SettingsThatChangeAreTheEnvironment) {
 
 TEST(Recompilation, WithoutGraphsSizesTellAndElseNothing) {
   RecompileRun run;
-  for (int i = 0; i < 12; ++i) run.Step(run.Graph("g" + std::to_string(i), {}, "", 3, 1), {.input_bytes = 1000 * (i + 1)});
+  for (int i = 0; i < 12; ++i)
+    run.Step(run.Graph("g" + std::to_string(i), {}, "", 3, 1), {.input_bytes = 1000 * (i + 1)});
   EXPECT_EQ(run.TheFinding().reason->type, "shape_change");
   EXPECT_EQ(run.TheFinding().subject.line, 20);  // the cut
   run.Exec("UPDATE compile SET input_bytes = 1000");
@@ -243,7 +260,8 @@ TEST(Recompilation, WhereOnlySomeGraphsWereCapturedTheLogJoinsThem) {
   run.Step(run.Graph("b64", TrainStep(64), "ir_text", 3, 1), {.input_bytes = 64});
   for (int i = 1; i < 10; ++i) {
     const std::string hash = "b" + std::to_string(i);
-    run.Step(i < 3 ? run.Graph(hash, TrainStep(i), "ir_text", 3, 1) : run.Graph(hash, {}, "", 3, 1), {.input_bytes = i});
+    run.Step(i < 3 ? run.Graph(hash, TrainStep(i), "ir_text", 3, 1) : run.Graph(hash, {}, "", 3, 1),
+             {.input_bytes = i});
   }
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.reason->type, "shape_change");
@@ -257,13 +275,17 @@ TEST(Recompilation, AJittedFunctionIsASite) {
   for (int i = 0; i < 12; ++i) {
     const std::string rows = std::to_string(128 - 8 * (i / 3));
     if (i % 3 == 0) {
-      run.Graph("", {{.op = "parameter", .shape = "f32[" + rows + ",64]", .attributes = "0"},
-                     {.op = "tanh", .shape = "f32[" + rows + ",64]", .operands = "0", .root = 0}}, "hlo_optimized");
+      run.Graph("",
+                {{.op = "parameter", .shape = "f32[" + rows + ",64]", .attributes = "0"},
+                 {.op = "tanh", .shape = "f32[" + rows + ",64]", .operands = "0", .root = 0}},
+                "hlo_optimized");
     }
-    run.Step(run.store().One<int64_t>("SELECT max(id) FROM graph").value().value(), {.cause = "call", .function = "train_step", .line = 18});
+    run.Step(run.store().One<int64_t>("SELECT max(id) FROM graph").value().value(),
+             {.cause = "call", .function = "train_step", .line = 18});
   }
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.title, "`train_step` recompiled 3 times: batch dimension of input f32[128,64] changes (128, 120, 112, 104)");
+  EXPECT_EQ(finding.title,
+            "`train_step` recompiled 3 times: batch dimension of input f32[128,64] changes (128, 120, 112, 104)");
   EXPECT_EQ(finding.subject.function, "train_step");
   EXPECT_EQ(finding.subject.line, 18);
 }

@@ -17,11 +17,30 @@ class Reports : public RecompileRun {
   void Report(int64_t steps, int64_t compiles, int64_t executions, double compile_ns = 1e9, double execute_ns = 1e12) {
     MetricsReportRow row{.source_id = 1, .process_id = process(), .ordinal = next_++, .mark_step = steps};
     const int64_t report = store().Add(row).value();
-    EXPECT_TRUE(store().Add(MetricRow{.report_id = report, .name = "CompileTime", .unit = "ns", .samples = compiles, .accumulator = compile_ns}).ok());
-    EXPECT_TRUE(store().Add(MetricRow{.report_id = report, .name = "ExecuteTime", .unit = "ns", .samples = executions, .accumulator = execute_ns}).ok());
+    EXPECT_TRUE(store()
+                    .Add(MetricRow{.report_id = report,
+                                   .name = "CompileTime",
+                                   .unit = "ns",
+                                   .samples = compiles,
+                                   .accumulator = compile_ns})
+                    .ok());
+    EXPECT_TRUE(store()
+                    .Add(MetricRow{.report_id = report,
+                                   .name = "ExecuteTime",
+                                   .unit = "ns",
+                                   .samples = executions,
+                                   .accumulator = execute_ns})
+                    .ok());
   }
   void Line(int64_t samples, int64_t steps) {
-    EXPECT_TRUE(store().Add(ProfilerLineRow{.process_id = process(), .ordinal = next_++, .rule = "compile_frequent", .samples = samples, .steps = steps, .text = "x"}).ok());
+    EXPECT_TRUE(store()
+                    .Add(ProfilerLineRow{.process_id = process(),
+                                         .ordinal = next_++,
+                                         .rule = "compile_frequent",
+                                         .samples = samples,
+                                         .steps = steps,
+                                         .text = "x"})
+                    .ok());
   }
 
  private:

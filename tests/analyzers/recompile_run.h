@@ -42,11 +42,12 @@ inline PrintedGraph TestGraph(const TestNodes& nodes, const std::string& printed
 // A training step on a batch: two inputs from line 7, weights from a library file, a result.
 inline TestNodes TrainStep(int64_t batch) {
   const std::string b = std::to_string(batch);
-  return {{.op = "xla::device_data", .shape = "f32[16]{0}", .location = "convert@module.py:1357"},
-          {.op = "xla::device_data", .shape = "f32[" + b + ",16]{1,0}", .location = "body@train.py:7", .scope = "train.1"},
-          {.op = "aten::mul", .shape = "f32[" + b + ",16]{1,0}", .operands = "1,0", .location = "forward@model.py:5"},
-          {.op = "xla::device_data", .shape = "s64[" + b + "]{0}", .location = "body@train.py:7", .scope = "train.1"},
-          {.op = "aten::nll_loss", .shape = "f32[]", .operands = "2,3", .location = "nll_loss@functional.py:9", .root = 0}};
+  return {
+      {.op = "xla::device_data", .shape = "f32[16]{0}", .location = "convert@module.py:1357"},
+      {.op = "xla::device_data", .shape = "f32[" + b + ",16]{1,0}", .location = "body@train.py:7", .scope = "train.1"},
+      {.op = "aten::mul", .shape = "f32[" + b + ",16]{1,0}", .operands = "1,0", .location = "forward@model.py:5"},
+      {.op = "xla::device_data", .shape = "s64[" + b + "]{0}", .location = "body@train.py:7", .scope = "train.1"},
+      {.op = "aten::nll_loss", .shape = "f32[]", .operands = "2,3", .location = "nll_loss@functional.py:9", .root = 0}};
 }
 
 // How a graph is executed.
@@ -77,8 +78,12 @@ class RecompileRun {
     if (!printed_as.empty()) row.printed_as = printed_as, row.node_count = static_cast<int64_t>(nodes.size());
     const int64_t id = store_.Add(row).value();
     for (size_t i = 0; i < nodes.size(); ++i) {
-      GraphNodeRow node{.graph_id = id, .idx = static_cast<int64_t>(i), .op = nodes[i].op, .shape = nodes[i].shape,
-                        .operands = nodes[i].operands, .root = nodes[i].root};
+      GraphNodeRow node{.graph_id = id,
+                        .idx = static_cast<int64_t>(i),
+                        .op = nodes[i].op,
+                        .shape = nodes[i].shape,
+                        .operands = nodes[i].operands,
+                        .root = nodes[i].root};
       auto text = [](const std::string& value) { return value.empty() ? OptText() : OptText(value); };
       node.attributes = text(nodes[i].attributes), node.location = text(nodes[i].location);
       node.scope = text(nodes[i].scope), node.computation = text(nodes[i].computation);
@@ -101,14 +106,27 @@ class RecompileRun {
     auto text = [](const std::string& value) { return value.empty() ? OptText() : OptText(value); };
     if (how.compiles || std::find(compiled_.begin(), compiled_.end(), graph) == compiled_.end()) {
       compiled_.push_back(graph);
-      CompileRow compile{.id = NextRow(), .process_id = process_, .ordinal = ordinal_++, .graph_id = graph,
-                         .dur_ns = how.dur_ns, .cause = text(how.cause), .function = text(how.function), .site_id = site,
-                         .step_id = step_, .input_bytes = how.input_bytes, .alias_bytes = how.alias_bytes};
+      CompileRow compile{.id = NextRow(),
+                         .process_id = process_,
+                         .ordinal = ordinal_++,
+                         .graph_id = graph,
+                         .dur_ns = how.dur_ns,
+                         .cause = text(how.cause),
+                         .function = text(how.function),
+                         .site_id = site,
+                         .step_id = step_,
+                         .input_bytes = how.input_bytes,
+                         .alias_bytes = how.alias_bytes};
       if (how.dur_ns) compile.dur_from = "xspace";
       EXPECT_TRUE(store_.Add(compile).ok());
     }
-    ExecutionRow execution{.id = NextRow(), .process_id = process_, .ordinal = ordinal_++, .graph_id = graph,
-                           .cause = text(how.cause), .site_id = site, .step_id = step_};
+    ExecutionRow execution{.id = NextRow(),
+                           .process_id = process_,
+                           .ordinal = ordinal_++,
+                           .graph_id = graph,
+                           .cause = text(how.cause),
+                           .site_id = site,
+                           .step_id = step_};
     EXPECT_TRUE(store_.Add(execution).ok());
   }
   void Steps(int64_t graph, int times, const How& how = {}) {

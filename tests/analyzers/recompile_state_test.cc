@@ -31,10 +31,10 @@ TEST(RecompileState, BurstIsThreeWithinFewStepsAndOver) {
   EXPECT_EQ(burst.word, "burst");
   EXPECT_EQ(burst.step, 20);
   EXPECT_EQ(burst.after_warm_up, 3);
-  EXPECT_EQ(Word({20, 21}, 40), "settled");          // two are none
-  EXPECT_EQ(Word({20, 21, 30}, 40), "ongoing");      // nor are scattered ones
-  EXPECT_EQ(Word({37, 38, 39}, 40), "ongoing");      // not over
-  EXPECT_EQ(Word({490, 491, 493}, 500), "burst");    // late in a long run, over
+  EXPECT_EQ(Word({20, 21}, 40), "settled");        // two are none
+  EXPECT_EQ(Word({20, 21, 30}, 40), "ongoing");    // nor are scattered ones
+  EXPECT_EQ(Word({37, 38, 39}, 40), "ongoing");    // not over
+  EXPECT_EQ(Word({490, 491, 493}, 500), "burst");  // late in a long run, over
 }
 
 TEST(RecompileState, SettledSaysSinceWhen) {
