@@ -132,7 +132,7 @@ struct ReasonFinder::Impl {
     if (cause.location.empty()) {
       cause.location = code.Near(graph, index);
       cause.near = !cause.location.empty();
-    } else if (d.type == "constant_change") {
+    } else if (d.type == "constant_change" && !d.resized) {
       cause.note = WhatItReads(graph, node, cause.location);
     }
     return cause;
