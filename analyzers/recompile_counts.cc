@@ -125,16 +125,19 @@ struct Between {
 };
 
 std::optional<Between> LastInterval(const std::vector<Sample>& samples) {
-  if (samples.size() < 2) return std::nullopt;
-  const Sample &earlier = samples[samples.size() - 2], &last = samples.back();
-  if (!earlier.compiles || !last.compiles || *last.compiles < *earlier.compiles) return std::nullopt;
-  return Between{*earlier.compiles, *last.compiles - *earlier.compiles, earlier.steps};
+  if (samples.size() < 2 || !samples.back().compiles) return std::nullopt;
+  OptInt before;  // a report leaves out what did not change
+  for (size_t i = 0; i + 1 < samples.size(); ++i) {
+    if (samples[i].compiles) before = samples[i].compiles;
+  }
+  if (!before || *samples.back().compiles < *before) return std::nullopt;
+  return Between{*before, *samples.back().compiles - *before, samples[samples.size() - 2].steps};
 }
 
 std::string Title(int64_t compiles, int64_t steps, OptInt executions) {
   std::string title = fmt::format("{} compile{}", compiles, compiles == 1 ? "" : "s");
   if (steps > 0) return title + fmt::format(" in {} step{}", steps, steps == 1 ? "" : "s");
-  return executions ? title + fmt::format(" for {} executions", *executions) : title;
+  return executions ? title + fmt::format(" in {} executions", *executions) : title;
 }
 
 std::optional<Finding> Judge(const Series& series) {
@@ -142,8 +145,9 @@ std::optional<Finding> Judge(const Series& series) {
   for (const Sample& sample : series.samples) {  // the last one that says it
     if (!series.samples.back().compiles && sample.compiles) last.compiles = sample.compiles;
     if (!series.samples.back().executions && sample.executions) last.executions = sample.executions;
-    if (!series.samples.back().compile_ns && sample.compile_ns) last.compile_ns = sample.compile_ns;
-    if (!series.samples.back().execute_ns && sample.execute_ns) last.execute_ns = sample.execute_ns;
+    // A time goes with its count: one that was cut off is not an earlier one's.
+    if (!series.samples.back().compiles && sample.compile_ns) last.compile_ns = sample.compile_ns;
+    if (!series.samples.back().executions && sample.execute_ns) last.execute_ns = sample.execute_ns;
   }
   if (!last.compiles || *last.compiles == 0) return std::nullopt;
   const int64_t compiles = *last.compiles, steps = last.steps.value_or(0);
