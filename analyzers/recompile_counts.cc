@@ -21,6 +21,8 @@ constexpr int64_t kManyBeyondClean = 10;  // at a low rate: fewer may be one mor
 // fewer than half of its executions are of a graph that is new.
 constexpr double kMostAreNew = 0.5;
 constexpr int64_t kManyCompiles = 10;     // fewer may be the set-up and the first steps
+constexpr int64_t kMostPlaced = 10'000;   // compiles of one report that get a step
+constexpr int64_t kMostCounted = int64_t{1} << 60;  // beyond, a sum would overflow
 constexpr int64_t kManyGraphs = 50;       // more graphs than one program has, if it does not recompile
 
 struct Sample {
@@ -70,7 +72,7 @@ absl::StatusOr<std::map<int64_t, Series>> LoadMetrics(const Store& store) {
     const bool marks = std::any_of(series.samples.begin(), series.samples.end(), [](const Sample& s) { return s.steps.has_value(); });
     for (Sample& sample : series.samples) {
       if (!marks) sample.steps = sample.saves;
-      if (!sample.executions && sample.cached) sample.executions = *sample.cached + sample.compiles.value_or(0);
+      if (!sample.executions && sample.cached) sample.executions = std::min(*sample.cached, kMostCounted) + std::min(sample.compiles.value_or(0), kMostCounted);
     }
   }
   std::map<int64_t, Series> best;
@@ -106,9 +108,11 @@ std::vector<int64_t> StepsOfCompiles(const std::vector<Sample>& samples) {
     const Sample& sample = samples[i];
     const int64_t now = sample.steps.value_or(static_cast<int64_t>(i) + 1), total = sample.compiles.value_or(count);
     if (total < count) count = 0;  // cleared
-    const int64_t more = total - count, first = std::min(steps, now - 1), length = std::max<int64_t>(1, now - first);
+    // So many are enough to place; a hostile report claims as many as it likes.
+    const int64_t more = std::min(total - count, kMostPlaced);
+    const int64_t first = std::min(steps, now - 1), length = std::max<int64_t>(1, now - first);
     for (int64_t k = 0; k < more; ++k) {
-      int64_t step = std::max<int64_t>(0, first + k * length / more);
+      int64_t step = std::max<int64_t>(0, first + static_cast<int64_t>(static_cast<double>(k) * static_cast<double>(length) / static_cast<double>(more)));
       if (step == kWarmUpSteps) --step;  // the first mark may be set-up's, such as a loader's, and no step
       compiles.push_back(step);
     }
@@ -153,6 +157,7 @@ std::optional<Finding> Judge(const Series& series) {
   const int64_t compiles = *last.compiles, steps = last.steps.value_or(0);
   int64_t cuts = 1;
   if (steps > 0 && last.executions) cuts = std::max<int64_t>(1, (*last.executions + steps / 2) / steps);
+  cuts = std::min({cuts, compiles, kMostPlaced});
   const int64_t clean = kWarmUpSteps * cuts + 1;
   const double per_step = steps > 0 ? static_cast<double>(compiles) / static_cast<double>(steps) : 0;
   // Of the executions, where no steps are known: at most the rate by the step.

@@ -154,6 +154,24 @@ TEST(PastedText, AReportWithoutCountersSaysNothingOfStepMarks) {
   EXPECT_EQ(OfKind(FindingsIn(traced + Counter("CreateDataHandles", 7) + Counter("ReleaseDataHandles", 7)), "missing_step_mark").size(), 1u);
 }
 
+// What was cut off is told: "nothing found" in a report without counters and executions says little.
+TEST(PastedText, SaysWhatACutReportLacks) {
+  auto lacks = [](const std::string& text) {
+    std::vector<std::string> types;
+    for (const Finding& finding : OfKind(FindingsIn(text), "incomplete_capture")) types.push_back(finding.reason->type);
+    return types;
+  };
+  const std::string traced = Metric("LazyTracing", 9, "001ms000.000us");
+  EXPECT_THAT(lacks(traced), testing::IsSupersetOf({"no_counters", "no_executions"}));
+  EXPECT_THAT(lacks(traced + Metric("ExecuteTime", 9, "001ms000.000us") + Counter("MarkStep", 9)), testing::ElementsAre("no_lines"));
+}
+
+// A report may claim anything: the numbers are only numbers.
+TEST(PastedText, HugeCountsDoNoHarm) {
+  const std::string huge = "[MetricsData; step=9223372036854775807]\n" + Report(9'000'000'000'000'000'000, "02s000ms000.000us", 9'000'000'000'000'000'000) + Counter("CachedCompile", 3) + "\n";
+  EXPECT_FALSE(FindingsIn(huge + huge + huge + huge + huge).empty());
+}
+
 // Reads of four bytes in nearly each execution, in a report that ends before its counters and transfers.
 TEST(PastedText, InboundDataTellsOfReads) {
   auto report = [](int64_t reads, const std::string& bytes) {
