@@ -114,7 +114,7 @@ absl::StatusOr<Findings> FromLine(const Store& store) {
     const size_t at = text.find(kBefore);
     std::string took = at == std::string::npos ? "" : text.substr(at + kBefore.size(), text.find(". ", at) - at - kBefore.size());
     Finding finding{.kind = "slow_compile", .severity = Severity::kWarning,
-                    .title = took.empty() ? fmt::format("a compilation took over {}", DurationText(kTooSlowNs)) : fmt::format("a compilation took {}", took),
+                    .title = took.empty() ? fmt::format("a compilation took over {}", DurationText(kTooSlowNs)) : fmt::format("a compilation took over {} (torch_xla prints {}, its parts rounded up)", DurationText(kTooSlowNs), took),
                     .cost_note = "unmeasured: only torch_xla's own line tells of it", .advice = kAdvice};
     finding.reason = Reason{.type = "too_slow", .text = "The line names no graph; a debug log (PT_XLA_DEBUG_LEVEL=1) does."};
     finding.evidence = {{.table = "profiler_line", .rows = {id}, .text = std::move(text)}};
