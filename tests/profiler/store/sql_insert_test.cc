@@ -202,8 +202,8 @@ TEST_F(SqlInsert, LoadSqlRunsAll) {
 
 TEST_F(SqlInsert, LoadSqlNamesTheLine) {
   const char* good = "INSERT INTO track (id, kind, name, sort)\nVALUES (1, 'device', 'd', 0);\n";
-  EXPECT_EQ(Message(LoadSql(store_, std::string(good) + "\n-- next\nINSERT INTO track (id,\n  kinds) VALUES (1);")),
-            "line 6: table track has no column named kinds");
+  EXPECT_EQ(Message(LoadSql(store_, std::string(good) + "\n-- next\nINSERT INTO track (id)\n  SELECT nmae;")), "line 6: no such column: nmae");
+  EXPECT_EQ(Message(LoadSql(store_, std::string(good) + "INSERT INTO track (kinds)\nVALUES (1);")), "line 3: table track has no column named kinds");
   EXPECT_THAT(std::string(Message(LoadSql(store_, std::string(good) + "INSERT INTO event (track_id, ts_ns, name)\nVALUES (1, 'x', 'e');"))),
               testing::StartsWith("line 3: event.ts_ns must be an integer"));
   EXPECT_THAT(std::string(Message(LoadSql(store_, std::string(good) + "INSERT INTO arg (event_id, key, value) VALUES (9, 'k', 1)"))),
