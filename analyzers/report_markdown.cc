@@ -77,7 +77,7 @@ class MarkdownReport {
     auto time = [&](const char* label, const std::optional<int64_t>& ns) {
       if (ns) times += fmt::format("{}{} {}", times.empty() ? "" : ", ", label, DurationText(*ns));
     };
-    time("first step", s.time_to_first_step_ns);
+    if (IsFromTheStart(report_)) time("first step", s.time_to_first_step_ns);
     time("warm-up step", s.warm_up_step_p50_ns);
     time("steady step p50", s.step_p50_ns);
     time("p99", s.step_p99_ns);

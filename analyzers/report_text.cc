@@ -62,6 +62,7 @@ class TextReport {
     std::vector<std::string> lines = Wrap(Printable(HeadText(report_, names_)), width_);
     for (const std::string& line : lines) Line(In(Style::kBold, line));
     if (std::string slice = SliceText(report_); !slice.empty()) Paragraph(0, slice, Style::kYellow);
+    Paragraph(0, ProcessesText(report_), Style::kDim);
   }
 
   void Steps() {
@@ -70,7 +71,7 @@ class TextReport {
     auto time = [&](std::string_view label, const std::optional<int64_t>& ns, const std::string& text) {
       if (ns) Paragraph(26, text, Style::kDim, fmt::format("  {}{}  ", PadRight(label, 12), PadLeft(DurationText(*ns), 10)));
     };
-    time("first step", s.time_to_first_step_ns, "from the capture's start to the end of the first step");
+    if (IsFromTheStart(report_)) time("first step", s.time_to_first_step_ns, "from the capture's start to the end of the first step");
     time("warm-up", s.warm_up_step_p50_ns,
          s.warm_up_steps == 1 ? "the first step, which compiles" : fmt::format("median of the first {} steps, which compile", s.warm_up_steps.value_or(0)));
     time("steady step", s.step_p50_ns, s.step_p99_ns ? fmt::format("median; 99 % take at most {}", DurationText(*s.step_p99_ns)) : "median");
@@ -163,7 +164,7 @@ class TextReport {
     Field("saves", SavingText(finding));
     Field("fix", Once(advice_in_, finding.advice, rank));
     if (options_.all) {
-      for (const Evidence& evidence : finding.evidence) Field("seen in", EvidenceText(report_, evidence));
+      for (const Evidence& evidence : finding.evidence) Field("seen", EvidenceText(report_, evidence));
     }
   }
 
@@ -248,9 +249,10 @@ class TextReport {
     const int name_width = std::clamp(longest + 1, kLeastName, std::max(kLeastName, left));
     std::string header = "  " + PadRight("", name_width);
     for (const Column& column : columns) header += PadLeft(column.title, kColumn);
-    Line(In(Style::kDim, header));
+    if (!columns.empty()) Line(In(Style::kDim, header));
     for (const Coverage& c : coverage) {
-      std::string line = "  " + PadRight(Ellipsize(CoverageName(c), name_width), name_width);
+      std::string line = "  " + Ellipsize(CoverageName(c), name_width);
+      if (!columns.empty()) line = PadRight(line, 2 + name_width);
       for (const Column& column : columns) line += PadLeft(c.*column.count ? CountText(*(c.*column.count)) : "-", kColumn);
       Line(line);
       std::string note = c.note;

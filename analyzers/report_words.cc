@@ -104,6 +104,26 @@ std::string SliceText(const Report& report) {
   return out;
 }
 
+std::string ProcessesText(const Report& report) {
+  std::vector<const ProcessRow*> processes;
+  for (const ProcessRow& process : report.processes) {
+    bool selected = std::any_of(report.runs.begin(), report.runs.end(), [&](const RunRow& run) { return run.selected && process.run_id == run.id; });
+    if (selected || !process.run_id) processes.push_back(&process);
+  }
+  if (processes.size() < 2) return "";
+  std::string out = fmt::format("{} processes, chosen by --process:", processes.size());
+  for (size_t i = 0; i < std::min<size_t>(processes.size(), 16); ++i) {
+    const ProcessRow& process = *processes[i];
+    out += fmt::format("{} {}", i == 0 ? "" : ";", process.id);
+    if (process.rank) out += fmt::format(" rank {}", *process.rank);
+    if (process.host) out += fmt::format(" on {}", *process.host);
+    if (process.pid) out += fmt::format(" pid {}", *process.pid);
+  }
+  return processes.size() > 16 ? out + "; ..." : out;
+}
+
+bool IsFromTheStart(const Report& report) { return !report.slice.first_step && !report.slice.from_ns; }
+
 std::string CountsText(const Summary& summary) {
   std::string out;
   auto add = [&](const std::optional<int64_t>& count, const char* one, const char* many, bool per_step) {

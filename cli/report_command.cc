@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "profiler/import/import.h"
+#include "profiler/store/salvage.h"
 
 namespace xlaprof {
 namespace {
@@ -94,8 +95,7 @@ std::vector<fs::path> SourceRoots(const ReportArguments& arguments) {
   return roots;
 }
 
-absl::Status RunReport(const ReportArguments& arguments) {
-  XP_TRY(Store store, OpenInput(arguments.input));
+absl::StatusOr<std::string> ReportOn(Store store, const ReportArguments& arguments) {
   XP_TRY(Restrict(arguments, store));
   XP_TRY(Report report, MakeReport(store));
   ReportOptions options;
@@ -103,9 +103,24 @@ absl::Status RunReport(const ReportArguments& arguments) {
   options.width = TerminalWidth(STDOUT_FILENO);
   options.source_roots = SourceRoots(arguments);
   options.all = arguments.all;
-  std::string text = arguments.format == "json"       ? ReportJson(report)
-                     : arguments.format == "markdown" ? ReportMarkdown(report, options)
-                                                      : ReportText(report, options);
+  return arguments.format == "json"       ? ReportJson(report)
+         : arguments.format == "markdown" ? ReportMarkdown(report, options)
+                                          : ReportText(report, options);
+}
+
+absl::StatusOr<std::string> WholeReport(const ReportArguments& arguments) {
+  auto store = OpenInput(arguments.input);
+  auto text = store.ok() ? ReportOn(*std::move(store), arguments) : store.status();
+  if (text.status().code() != absl::StatusCode::kDataLoss || !IsStore(arguments.input.paths[0])) return text;
+  // A damaged store: what lies on its intact pages, and an import issue that counts the rest.
+  XP_TRY(Store salvaged, Store::CreateTemporary());
+  absl::Status status = internal::ToStatus(Salvage(arguments.input.paths[0], salvaged));
+  if (!status.ok()) return status;
+  return ReportOn(std::move(salvaged), arguments);
+}
+
+absl::Status RunReport(const ReportArguments& arguments) {
+  XP_TRY(std::string text, WholeReport(arguments));
   return WriteOutput(text, arguments.output);
 }
 

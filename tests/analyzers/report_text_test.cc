@@ -124,7 +124,17 @@ TEST(ReportText, WithoutClockThereAreCounts) {
 TEST(ReportText, SliceIsSaid) {
   Report report = SampleReport();
   report.slice = {.first_step = 3, .last_step = 5, .process_id = 2};
-  EXPECT_THAT(ReportText(report, {}), HasSubstr("Only process 2, steps 3 to 5"));
+  std::string text = ReportText(report, {});
+  EXPECT_THAT(text, HasSubstr("Only process 2, steps 3 to 5"));
+  EXPECT_THAT(text, Not(HasSubstr("first step  ")));  // it is none of these
+}
+
+TEST(ReportText, ProcessesOfTheRunAreNamed) {
+  Report report = SampleReport();
+  report.processes = {{.id = 1, .run_id = 1}, {.id = 2, .run_id = 2, .rank = 0}, {.id = 3, .run_id = 2, .host = "vm", .pid = 77, .rank = 1}};
+  EXPECT_THAT(ReportText(report, {}), HasSubstr("2 processes, chosen by --process: 2 rank 0; 3 rank 1 on vm pid 77"));
+  report.processes.pop_back();
+  EXPECT_THAT(ReportText(report, {}), Not(HasSubstr("--process")));
 }
 
 TEST(ReportText, WithoutTimedStepsTheWindowIsShown) {

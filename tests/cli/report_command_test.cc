@@ -132,6 +132,15 @@ TEST_F(ReportCommand, WhatCannotBeDoneIsStatus2AndSaysWhatToTry) {
   }
 }
 
+// A store whose end was lost in a copy: what is left is reported on, and what is missing is said.
+TEST_F(ReportCommand, CutStoreIsReportedOn) {
+  MakeStore("a.xlaprof");
+  std::filesystem::resize_file(folder_ / "a.xlaprof", std::filesystem::file_size(folder_ / "a.xlaprof") - 8192);
+  json report = Json("a.xlaprof");
+  ASSERT_FALSE(report["issues"].empty());
+  EXPECT_EQ(report["issues"][0]["code"], "damaged_store");
+}
+
 TEST_F(ReportCommand, OutputFile) {
   MakeStore("a.xlaprof");
   EXPECT_EQ(Run("report a.xlaprof --format markdown -o out.md").out, "");
