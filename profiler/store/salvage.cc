@@ -17,9 +17,6 @@
 namespace xlaprof {
 namespace {
 
-// Stores are created with this page size; it matters only where both headers are lost.
-constexpr uint32_t kPageSize = 16384;
-
 struct ColumnShape {
   std::string name;
   char affinity = 0;  // 'i'nteger, 'r'eal, 't'ext, 'b'lob, or '*': anything
@@ -348,7 +345,7 @@ class Salvager {
 absl::StatusOr<SalvageResult> Salvage(const std::filesystem::path& damaged, Store& into) {
   std::error_code error;
   if (std::filesystem::is_directory(damaged, error)) return Invalid("{}: a directory, not a store", damaged.string());
-  XP_TRY(PageFile file, PageFile::Open(damaged, kPageSize));
+  XP_TRY(PageFile file, PageFile::Open(damaged, kPageBytes));
   if (file.user_version() > uint32_t(kSchemaVersion)) {
     return Unsupported("{}: its schema is version {}, this xlaprof knows {} at most. Use a newer xlaprof", damaged.string(),
                        file.user_version(), kSchemaVersion);

@@ -170,7 +170,7 @@ absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
   impl->path = path.string();
   XP_TRY(OpenConnection(impl->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, impl.get()));
   Store store(std::move(impl));
-  XP_TRY(store.Exec("PRAGMA page_size=16384; PRAGMA synchronous=NORMAL;"));
+  XP_TRY(store.Exec(fmt::format("PRAGMA page_size={}; PRAGMA synchronous=NORMAL;", kPageBytes)));
   // WAL lets readers work while we write, but needs shared memory, which network file systems do not give.
   bool network = OnNetworkFileSystem(path);
   if (!network) XP_TRY(store.Exec("PRAGMA journal_mode=WAL;"));
@@ -189,7 +189,7 @@ absl::StatusOr<Store> Store::CreateTemporary() {
   auto impl = std::make_unique<Impl>();
   XP_TRY(OpenConnection("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, impl.get()));
   Store store(std::move(impl));
-  XP_TRY(store.Exec("PRAGMA page_size=16384; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;"));
+  XP_TRY(store.Exec(fmt::format("PRAGMA page_size={}; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;", kPageBytes)));
   XP_TRY(store.Exec(kSchemaSql));
   XP_TRY(store.Exec(fmt::format("PRAGMA user_version={};", kSchemaVersion)));
   XP_TRY(store.SetMeta("schema_version", fmt::to_string(kSchemaVersion)));

@@ -23,6 +23,8 @@
 namespace xlaprof {
 
 inline constexpr int kSchemaVersion = 1;
+// Small, because a store has some 36 tables and indexes with a page each at least: a store of a 1 MB profile is half pages of 16 KiB.
+inline constexpr int kPageBytes = 4096;
 
 // Ids of table string. 0 means none.
 using StringId = uint32_t;

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kPage = 16384;
+constexpr size_t kPage = kPageBytes;
 constexpr int kTracks = 25, kEventsATrack = 2000;  // written in each half, a chunk a track
 
 std::string ReadFile(const fs::path& path) {
