@@ -132,6 +132,12 @@ absl::Status Query(const QueryOptions& options) {
   XP_TRY(Store store, OpenInput({{options.path}, options.run, options.as_format}));
   auto output = QueryOutput::Make(options.format, stdout);
   absl::Status status = RunStatements(store, options.sql, *output);
+  // Not an error: the rest was read. But a count that is too low must not look like the truth.
+  XP_TRY(auto damaged, store.One<int64_t>("SELECT xlaprof_chunks_damaged()"));
+  if (damaged.value_or(0) > 0) {
+    std::fprintf(stderr, "xlaprof: %lld damaged chunks of this store were left out: the result lacks their events\n",
+                 static_cast<long long>(*damaged));
+  }
   if (std::fflush(stdout) != 0 && status.ok()) return IoError("cannot write the result: {}", std::strerror(errno));
   return status;
 }

@@ -85,6 +85,16 @@ TEST_F(QueryCommand, PointsAtTheMistake) {
   EXPECT_THAT(Query("SELECT 1; SELEC 2").out, HasSubstr("  SELECT 1; SELEC 2\n            ^"));
 }
 
+TEST_F(QueryCommand, SaysThatADamagedChunkIsMissing) {
+  {
+    Store store = *Store::OpenForWriting(folder_ / "run.xlaprof");
+    ASSERT_TRUE(store.Exec("INSERT INTO event (track_id, ts_ns, name) VALUES (2, 0, 'sound'); UPDATE event_chunk SET columns = x'0011' WHERE track_id = 1").ok());
+  }
+  Ran ran = Query("SELECT name FROM event", "csv");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, HasSubstr("name\r\nsound\r\nxlaprof: 1 damaged chunks"));
+}
+
 TEST_F(QueryCommand, ReadsCapturesAndRefusesOthers) {
   Write("cap/metrics.txt", "[MetricsData; step=1]\nMetric: CompileTime\n  TotalSamples: 3\n  Accumulator: 01s000ms000.000us\n"
                            "  Percentiles: 50%=01s000ms000.000us\nCounter: MarkStep\n  Value: 12\n\n");
