@@ -164,7 +164,8 @@ class DumpReader {
     std::vector<Known>& known = known_[key];
     for (Known& graph : known) {
       for (std::string_view text : graph.texts) {
-        if (text == section.graph) return OptInt(graph.graph_id);
+        const bool same_view = text.data() == section.graph.data() && text.size() == section.graph.size();
+        if (same_view || text == section.graph) return OptInt(graph.graph_id);
       }
     }
     GraphText parsed = ParsePrintedGraph(section.graph);

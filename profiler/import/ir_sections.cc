@@ -178,26 +178,40 @@ void IrSections::TakeFrames(IrSection* section) {
   section->frames_offset = int64_t(begin.at), section->frames_line = begin.line;
 }
 
-void IrSections::TakeGraph(IrSection* section) {
-  const Place begin = next_;
-  section->graph_offset = int64_t(begin.at), section->graph_line = begin.line;
-  // Graphs have no line that begins so.
-  size_t mark = Find(text_, "\n## ", begin.at - 1);
+// Cached graphs are most of a long file. One comparison with the last graph of the same results finds where such a one
+// ends, with all that is known of it.
+IrSections::Block IrSections::TakeBlock(std::string_view root_hashes, bool* whole) {
+  std::string_view rest = text_.substr(next_.at);
+  Block& last = last_[root_hashes];
+  if (!last.text.empty() && rest.starts_with(last.text) && rest.substr(last.text.size()).starts_with("## END_GRAPH")) {
+    *whole = true;
+    return last;
+  }
+  // Graphs have no line that begins so. The newline before the block counts: it may be empty.
+  size_t mark = Find(text_, "\n## ", next_.at - 1);
   while (mark != kNone && !text_.substr(mark + 4).starts_with("BEGIN_GRAPH") && !text_.substr(mark + 4).starts_with("END_GRAPH")) {
     mark = Find(text_, "\n## ", mark + 1);
   }
-  const bool whole = mark != kNone && text_[mark + 4] == 'E';
-  std::string_view graph = text_.substr(begin.at, mark == kNone ? kNone : mark + 1 - begin.at);
+  *whole = mark != kNone && text_[mark + 4] == 'E';
+  Block block{.text = mark == kNone ? rest : rest.substr(0, mark + 1 - next_.at)};
+  if (!*whole) block.text = block.text.substr(0, NextHeader(block.text));
+  block.newlines = CountNewlines(block.text);
+  if (*whole) last = block;
+  return block;
+}
+
+void IrSections::TakeGraph(IrSection* section) {
+  section->graph_offset = int64_t(next_.at), section->graph_line = next_.line;
+  bool whole = false;
+  const Block block = TakeBlock(section->root_hashes, &whole);
+  std::string_view graph = block.text;
+  next_.at += graph.size();
+  next_.line += block.newlines;
   if (!whole) {
     section->torn = true;
-    graph = graph.substr(0, NextHeader(graph));
-    next_.at = begin.at + graph.size();
-    next_.line = begin.line + CountNewlines(graph);
     section->graph = graph;
     return;
   }
-  next_.at = mark + 1;
-  next_.line = begin.line + CountNewlines(graph);
   const Place end = next_;
   TakeLine();
   size_t tail = graph.size() > kTailBytes ? graph.size() - kTailBytes : 0;

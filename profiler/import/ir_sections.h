@@ -1,6 +1,8 @@
 // The sections of a file that torch_xla writes with XLA_SAVE_TENSORS_FILE.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
+
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -28,7 +30,8 @@ class IrSections {
  public:
   explicit IrSections(std::string_view text) : text_(text) {}
 
-  // The next section; false at the end. Bodies are skipped, not read.
+  // The next section; false at the end. Graphs are skipped, not read; the `graph` of one that repeats the last with its
+  // results is that one's view.
   bool Next(IrSection* section);
   const std::map<std::string, GraphText::Oddity>& oddities() const { return oddities_; }
 
@@ -43,8 +46,16 @@ class IrSections {
   void TakeGraph(IrSection* section);
   void Odd(const char* code, const Place& place);
 
+  // What stood between BEGIN_GRAPH and END_GRAPH.
+  struct Block {
+    std::string_view text;
+    int64_t newlines = 0;
+  };
+  Block TakeBlock(std::string_view root_hashes, bool* whole);
+
   std::string_view text_;
   Place next_;
+  absl::flat_hash_map<std::string_view, Block> last_;  // by root_hashes
   std::map<std::string, GraphText::Oddity> oddities_;
 };
 

@@ -4,6 +4,7 @@
 #include "profiler/import/ir_dot.h"
 #include "profiler/import/ir_text.h"
 #include "profiler/import/log_line.h"
+#include "profiler/import/stablehlo_text.h"
 
 namespace xlaprof {
 namespace {
@@ -50,6 +51,7 @@ GraphText ParsePrintedGraph(std::string_view text) {
   if (form == "ir_text") graph = ParseIrText(text);
   if (form == "ir_dot") graph = ParseIrDot(text);
   if (form == "hlo") graph = ParseHloText(text);
+  if (form == "stablehlo") graph = ParseStableHloText(text);
   if (bad > 0) graph.oddities["invalid_utf8"].count = bad;
   return graph;
 }

@@ -126,6 +126,23 @@ TEST(IrDump, BareGraphIsAGraphWithoutExecution) {
   EXPECT_EQ(dump.All("SELECT count(*) FROM compile"), "0");
 }
 
+// No marker says how the graph of a section is printed.
+TEST(IrDump, FormsAreToldApart) {
+  const std::string hlo = "HloModule IrToHlo.2\n\nENTRY %e {\n  ROOT %p.1 = f32[4]{0} parameter(0)\n}\n";
+  const std::string dot = "digraph G {\n  node0 [label=\"xla::device_data\\nf32[4]{0}\\nROOT=0\"]\n}\n";
+  const std::string mlir = "module @m {\n  func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n    %0 = stablehlo.abs %arg0 : tensor<4xf32>\n"
+                           "    return %0 : tensor<4xf32>\n  }\n}\n";
+  for (const std::string& bare : {hlo, dot, mlir}) EXPECT_GE(ir_dump.sniff(bare), 10) << bare;
+  Dump dump(Section(Ir("f32[4]{0}"), "a1") + Section(hlo, "a1") + Section(dot, "a1") + Section(mlir, "a1") + Section("what\n", "a1") +
+            Section(hlo, "a1"));
+  EXPECT_EQ(dump.All("SELECT coalesce(printed_as, '?') || ':' || coalesce(node_count, '?') FROM graph ORDER BY id"),
+            "ir_text:2 hlo:1 ir_dot:1 stablehlo:2 ?:?");
+  EXPECT_EQ(dump.All("SELECT graph_id FROM execution"), "1 2 3 4 5 2");
+  EXPECT_EQ(dump.All("SELECT count(*) FROM compile"), "1");  // one hash, however it is printed
+  EXPECT_EQ(dump.All("SELECT input_count FROM graph WHERE printed_as = 'hlo'"), "1");
+  EXPECT_EQ(dump.All("SELECT code FROM import_issue"), "unknown_graph_form");
+}
+
 TEST(IrDump, CarriageReturnsAndBadBytes) {
   std::string text = Section(Ir("f32[4]{0}", "f@caf\xe9.py:3"), "d1");
   std::string crlf;
