@@ -24,6 +24,7 @@ struct DebugFact {
   int stack = -1;               // index of DebugLog::stacks; -1: none, or torn
   std::array<OptInt, 5> sizes;  // kCompile: input, output, alias, temp, program bytes
   std::string rule, text;       // kProfilerLine
+  OptInt dur_ns;                // kCompile: by the log's own times
   OptInt samples, steps;        // kProfilerLine
   std::string op;               // kFallback; empty: not known
   int64_t count = 0;            // kFallback

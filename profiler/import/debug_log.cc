@@ -18,6 +18,7 @@ int Sniff(std::string_view window) {
     if (at != std::string_view::npos && window.substr(0, at).ends_with("Analysis: ")) return 90;
   }
   if (has("pt-xla-profiler: ") || has("Unlowered Op usage summary")) return 85;
+  if (has("Compiling IR graph hash ") || has("Executing IR graph hash ")) return 80;
   return has("pt-xla-profiler") || has("Computation hash: ") ? 5 : 0;
 }
 

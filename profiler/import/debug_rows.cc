@@ -90,6 +90,7 @@ absl::Status DebugWriter::WriteFact(const DebugFact& fact) {
       CompileRow row{.process_id = process->id,
                      .ordinal = process->next_ordinal++,
                      .graph_id = graph_id,
+                     .dur_ns = fact.dur_ns,
                      .cause = cause,
                      .site_id = stack.site_id,
                      .stack_id = stack.id,
@@ -99,6 +100,7 @@ absl::Status DebugWriter::WriteFact(const DebugFact& fact) {
                      .temp_bytes = fact.sizes[3],
                      .program_bytes = fact.sizes[4]};
       if (!fact.name.empty()) row.function = fact.name;
+      if (fact.dur_ns) row.dur_from = "log";
       return internal::ToStatus(context_.Add(row, fact.offset, fact.line));
     }
     case DebugFact::kExecution: {

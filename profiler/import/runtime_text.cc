@@ -36,7 +36,7 @@ absl::Status BrokenEntries(const MetricsReader& reader, ImportContext& context) 
 absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportContext& context) {
   RuntimeTextCounts counts;
   DebugLog log;
-  if (Holds(input.bytes, {"Analysis:", "pt-xla-profiler", "Unlowered Op usage"})) {
+  if (Holds(input.bytes, {"Analysis:", "pt-xla-profiler", "Unlowered Op usage", "IR graph hash "})) {
     log = ParseDebugLog(input.bytes, context.progress);
     counts.debug_facts = int64_t(log.facts.size());
     counts.lines = log.lines;

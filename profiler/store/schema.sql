@@ -186,7 +186,7 @@ CREATE TABLE compile (
   graph_id INTEGER,                 -- ref graph; NULL: unknown
   ts_ns INTEGER,                    -- start
   dur_ns INTEGER,                   -- length
-  dur_from TEXT,                    -- xspace: measured; metrics: exact delta; metrics_share: equal part of an exact sum; NULL with dur_ns
+  dur_from TEXT,                    -- xspace: measured; log: by its lines' times; metrics: exact delta; metrics_share: equal part of an exact sum; NULL with dur_ns
   cause TEXT,                       -- cut kind, as in execution.cause
   function TEXT,                    -- jitted function or torch_xla.compile name; NULL: none
   site_id INTEGER,                  -- ref site
