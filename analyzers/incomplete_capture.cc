@@ -25,7 +25,12 @@ absl::Status Events(const Store& store, Findings& findings) {
   XP_TRY(auto profiles, store.One<int64_t>("SELECT count(*) FROM source WHERE format = 'xspace' AND imported"));
   int64_t count = events.value_or(0);
   if (count == 0) {
-    if (profiles.value_or(0) > 0) {
+    XP_TRY(auto cut, store.One<int64_t>("SELECT count(*) FROM import_issue WHERE code IN ('cut_file', 'damaged_compression')"));
+    if (profiles.value_or(0) > 0 && cut.value_or(0) > 0) {
+      findings.push_back(Missing("cut_profile", "the profile is cut before its first event", "the file on disk is not whole; its events came after the cut",
+                                 "Copy the file again, or wait until it is written."));
+      findings.back().severity = Severity::kWarning;
+    } else if (profiles.value_or(0) > 0) {
       findings.push_back(Missing("empty_profile", "the profile holds no events", "it was taken while nothing ran, or the profiler server object was gone",
                                  "Keep the object that xp.start_server returns, take the trace while steps run, and make it longer than a step."));
       findings.back().severity = Severity::kWarning;
@@ -41,7 +46,8 @@ absl::Status Events(const Store& store, Findings& findings) {
   if (timed_steps.value_or(0) == 0) {
     findings.push_back(Missing("no_step_markers", "the profile has no step markers",
                                "without them the time of a step, and whether it changes, cannot be told",
-                               "Wrap each step: torch_xla.debug.profiler.StepTrace('train', step_num=i), or jax.profiler.StepTraceAnnotation."));
+                               "Wrap each step: torch_xla.debug.profiler.StepTrace('train', step_num=i), or jax.profiler.StepTraceAnnotation; where steps are "
+                               "wrapped already, trace for longer than one step."));
   } else if (timed_steps.value_or(0) == 1) {
     findings.push_back(Missing("one_step", "the profile covers a single step", "one step cannot be told from warm-up", "Trace for at least ten steps."));
   }

@@ -1,5 +1,5 @@
-// Says what the first compilation of each graph cost and when it is paid back; how often a graph is compiled again is
-// recompilation's matter. One finding for all that is usual, one for each graph that compiles too long.
+// Says what the first compilation of each place that cuts a graph cost and when it is paid back; every later one of that
+// place is recompilation's matter, which has its price. One finding for all that is usual, one for each that takes too long.
 #include <algorithm>
 #include <map>
 
@@ -27,6 +27,7 @@ struct Compiled {
   OptInt ts_ns;
   OptText hash, file, function;
   OptInt nodes, line, program_bytes;
+  bool first_of_site = false;
 };
 
 bool TooSlow(int64_t ns, std::optional<int64_t> step_ns) {
@@ -64,6 +65,7 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
   for (const Compiled& c : compiles) {
     const Evidence evidence{.table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns, .text = Describe(c)};
     if (!TooSlow(c.ns, step_ns)) {
+      if (!c.first_of_site) continue;
       if (*usual.count == 0) usual.subject = About(c);
       ++*usual.count, *usual.cost_ns += c.ns;
       if (usual.evidence.size() < kMaxEvidence) usual.evidence.push_back(evidence);
@@ -76,9 +78,10 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
     findings.push_back(std::move(finding));
   }
   if (*usual.count > 0) {
-    usual.title = fmt::format("{} graph{} took {} to compile, the slowest {}", *usual.count, *usual.count == 1 ? "" : "s",
-                              DurationText(*usual.cost_ns), Describe(compiles[findings.size()]));
-    usual.cost_note = "first compilations only; later ones are with recompilation";
+    usual.title = *usual.count == 1 ? fmt::format("the first compilation took {}", DurationText(*usual.cost_ns))
+                                    : fmt::format("the first compilations of {} places took {}, the slowest {}", *usual.count,
+                                                  DurationText(*usual.cost_ns), DurationText(*usual.evidence.front().dur_ns));
+    usual.cost_note = "the first compilation of each place; later ones are with recompilation";
     usual.reason = Reason{.type = "first_compilations", .text = Amortised(*usual.cost_ns, step_ns)};
     usual.advice = kAdvice;
     findings.push_back(std::move(usual));
@@ -127,15 +130,17 @@ absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(Steps steps, LoadSteps(store));
   // The first compilation of each graph that has a length; without a graph each is its own.
   XP_TRY(std::vector<Compiled> compiles,
-         store.Collect("SELECT c.id, c.dur_ns, c.ts_ns, g.hash, (SELECT max(node_count) FROM graph n WHERE n.id = g.id OR "
-                       "(g.hash IS NOT NULL AND n.hash = g.hash)), c.program_bytes, s.file, s.line, "
-                       "coalesce(c.function, s.function) FROM (SELECT *, row_number() OVER (PARTITION BY process_id, "
+         store.Collect("SELECT c.id, c.dur_ns, c.ts_ns, g.hash, (SELECT node_count FROM graph n WHERE (n.id = g.id OR "
+                       "(g.hash IS NOT NULL AND n.hash = g.hash)) AND node_count IS NOT NULL "
+                       "ORDER BY printed_as IN ('ir_text', 'ir_dot') DESC, node_count DESC LIMIT 1), c.program_bytes, s.file, s.line, "
+                       "coalesce(c.function, s.function), nth_of_site = 1 FROM (SELECT *, row_number() OVER (PARTITION BY process_id, "
                        "coalesce((SELECT hash FROM graph WHERE id = graph_id), 'graph ' || graph_id, 'compile ' || id) "
-                       "ORDER BY ordinal) AS nth FROM compile) c LEFT JOIN graph g ON g.id = c.graph_id "
+                       "ORDER BY ordinal) AS nth, row_number() OVER (PARTITION BY process_id, site_id, cause, function ORDER BY ordinal) "
+                       "AS nth_of_site FROM compile) c LEFT JOIN graph g ON g.id = c.graph_id "
                        "LEFT JOIN site s ON s.id = c.site_id WHERE nth = 1 AND c.dur_ns IS NOT NULL ORDER BY c.id",
                        [](int64_t id, int64_t ns, OptInt ts_ns, OptText hash, OptInt nodes, OptInt bytes, OptText file,
-                          OptInt line, OptText function) {
-                         return Compiled{id, ns, ts_ns, hash, file, function, nodes, line, bytes};
+                          OptInt line, OptText function, bool first_of_site) {
+                         return Compiled{id, ns, ts_ns, hash, file, function, nodes, line, bytes, first_of_site};
                        }));
   if (!compiles.empty()) return FromRows(store, std::move(compiles), NearestRank(steps.steady_ns, 50));
   XP_TRY(Metrics metrics, LoadMetrics(store));

@@ -47,9 +47,15 @@ absl::Status HostTotals(const Store& store, const std::map<int64_t, Interval>& w
 absl::Status TotalsFromEvents(const Store& store, const std::map<int64_t, Interval>& windows, Summary& summary) {
   XP_TRY(HostTotals(store, windows, summary));
   // Rows without a start lie outside of the window that the clocked sources saw.
-  XP_TRY(summary.compile_ns, store.One<int64_t>("SELECT sum(dur_ns) FROM compile WHERE ts_ns IS NOT NULL"));
-  XP_TRY(summary.execute_ns, store.One<int64_t>("SELECT sum(dur_ns) FROM execution WHERE ts_ns IS NOT NULL"));
-  XP_TRY(summary.transfer_ns, store.One<int64_t>("SELECT sum(dur_ns) FROM transfer WHERE ts_ns IS NOT NULL"));
+  // Of a row that a slice cuts, the part inside.
+  const int64_t from_ns = store.slice().from_ns.value_or(INT64_MIN), to_ns = store.slice().to_ns.value_or(INT64_MAX);
+  auto total = [&](const char* table) {
+    return store.One<int64_t>(fmt::format("SELECT sum(max(0, min(ts_ns + dur_ns, ?2) - max(ts_ns, ?1))) FROM {} WHERE ts_ns IS NOT NULL "
+                                          "AND dur_ns IS NOT NULL", table), from_ns, to_ns);
+  };
+  XP_TRY(summary.compile_ns, total("compile"));
+  XP_TRY(summary.execute_ns, total("execution"));
+  XP_TRY(summary.transfer_ns, total("transfer"));
   if (!summary.execute_ns) summary.execute_ns = summary.device_busy_ns;
   if (summary.tracing_ns) {  // the host's threads were recorded: none seen means none there
     if (!summary.compile_ns) summary.compile_ns = 0;

@@ -116,7 +116,7 @@ class Reading {
     }
     XP_TRY(SetClock());
     XP_TRY(ReadProcesses());
-    if (file_.event_count > 0) return absl::OkStatus();
+    if (file_.event_count > 0 || cut_) return absl::OkStatus();
     return context_.Issue("empty_capture", "warning",
                           "the capture holds no events: nothing ran between its start and its end, or the profiler had no tracer. Capture while "
                           "steps run, for at least two of them (longer duration_ms), and start the server before the first step");
@@ -137,6 +137,7 @@ class Reading {
       return DataLoss("{}: UTF-8 replacement characters at byte {}: the file was re-encoded as text, which destroys it; copy it again in binary",
                       input_.path, input_.bytes.find(kReplacement));
     }
+    cut_ = in.cut();
     if (in.cut() && in.number() == 1 && in.type() == wire::kBytes && !in.rest().empty()) {
       planes_.emplace_back(in.rest(), true, file_);
       std::string inside = planes_.back().name().empty() ? "a plane" : fmt::format("plane {}", planes_.back().name());
@@ -249,6 +250,7 @@ class Reading {
   }
 
   const Input& input_;
+  bool cut_ = false;  // the file ends inside a message
   ImportContext& context_;
   XFile file_;
   std::vector<XPlane> planes_;
