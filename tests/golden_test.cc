@@ -61,7 +61,7 @@ TEST_P(Golden, PrintsWhatIsExpected) {
       inputs += " " + name;
     }
   }
-  std::string command = fmt::format("cd {} && {} report --colour never {} {} >{}/out 2>{}/err", folder.string(), XLAPROF_PROGRAM, inputs, arguments, scratch,
+  std::string command = fmt::format("cd {} && COLUMNS=100 {} report --colour never {} {} >{}/out 2>{}/err", folder.string(), XLAPROF_PROGRAM, inputs, arguments, scratch,
                                     scratch);
   int status = std::system(command.c_str());
   std::string printed = ReadFile(fs::path(scratch) / (error ? "err" : "out"));
