@@ -10,6 +10,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/padding.h"
+#include "analyzers/quantity.h"
 #include "analyzers/recompile_counts.h"
 #include "analyzers/recompile_group.h"
 
@@ -140,12 +141,12 @@ std::string SourceOfTime(const std::string& dur_from) {
 // Sets cost and how it was measured; returns the part of the process's time that it took, if both were timed.
 std::optional<double> SetCost(const RecompileGroup& group, OptInt wall_ns, Finding* finding) {
   int64_t sum = 0, timed = 0;
-  size_t measured = 0;
+  size_t measured = 0, inside = 0;
   std::map<std::string, int> sources;
   for (const CompileFact* compile : group.compiles) {
     if (!compile->dur_ns) continue;
     sum += *compile->dur_ns;
-    if (compile->ts_ns) timed += *compile->dur_ns;
+    if (compile->ts_ns) timed += *compile->dur_ns, ++inside;
     ++measured;
     ++sources[SourceOfTime(compile->dur_from)];
   }
@@ -162,10 +163,10 @@ std::optional<double> SetCost(const RecompileGroup& group, OptInt wall_ns, Findi
           : fmt::format("compile time of {} of {} that were measured, from {}", measured, group.compiles.size(), from);
   if (!wall_ns || *wall_ns <= 0 || timed == 0) return std::nullopt;
   const double share = static_cast<double>(timed) / static_cast<double>(*wall_ns);
-  const double wall_s = static_cast<double>(*wall_ns) / 1e9;
-  finding->cost_note +=
-      timed == sum ? fmt::format("; {:.0f} % of the {:.2f} s that were recorded", 100 * share, wall_s)
-                   : fmt::format("; {:.0f} % of the {:.2f} s that were recorded, by those in it", 100 * share, wall_s);
+  const std::string wall = DurationText(*wall_ns);
+  finding->cost_note += inside == measured ? fmt::format("; {:.0f} % of the {} that the profile timed", 100 * share, wall)
+                                           : fmt::format("; {} of them {} inside the profile, {:.0f} % of its {}", inside, inside == 1 ? "lies" : "lie",
+                                                         100 * share, wall);
   return share;
 }
 
@@ -181,9 +182,9 @@ void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& size
     if (saved <= 0) return;
     finding->saving_ns = std::min(saved, static_cast<int64_t>(group.compiles.size())) * mean;
     finding->saving_note = fmt::format(
-        "with the buckets {}: {} compiles fewer, at the mean of {:.0f} ms; the padded elements "
-        "({:.0f} % more) cost device time that is not counted here",
-        SizeList(buckets.buckets), saved, static_cast<double>(mean) / 1e6, 100 * buckets.extra_work);
+        "with the buckets {}: {} compile{} fewer, at {} each; the padded elements ({:.0f} % more) cost device time that is "
+        "not counted here",
+        SizeList(buckets.buckets), saved, saved == 1 ? "" : "s", DurationText(mean), 100 * buckets.extra_work);
     return;
   }
   if (type == "unknown" || type == "unprinted_change") return;
