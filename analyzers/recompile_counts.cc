@@ -22,7 +22,7 @@ constexpr int64_t kManyBeyondClean = 10;  // at a low rate: fewer may be one mor
 constexpr double kMostAreNew = 0.5;
 constexpr int64_t kManyCompiles = 10;     // fewer may be the set-up and the first steps
 constexpr int64_t kMostPlaced = 10'000;   // compiles of one report that get a step
-constexpr int64_t kMostCounted = int64_t{1} << 60;  // beyond, a sum would overflow
+constexpr int64_t kMostCounted = int64_t{1} << 60;  // no run counts as far; a sum of a few is no overflow
 constexpr int64_t kManyGraphs = 50;       // more graphs than one program has, if it does not recompile
 
 struct Sample {
@@ -144,7 +144,15 @@ std::string Title(int64_t compiles, int64_t steps, OptInt executions) {
   return executions ? title + fmt::format(" in {} executions", *executions) : title;
 }
 
-std::optional<Finding> Judge(const Series& series) {
+// Numbers of a hostile or damaged report, made harmless.
+void Bound(Sample& sample) {
+  for (OptInt* value : {&sample.steps, &sample.saves, &sample.compiles, &sample.executions, &sample.compile_ns, &sample.execute_ns, &sample.cached}) {
+    if (*value) **value = std::clamp<int64_t>(**value, 0, kMostCounted);
+  }
+}
+
+std::optional<Finding> Judge(Series series) {
+  for (Sample& sample : series.samples) Bound(sample);
   Sample last = series.samples.back();
   for (const Sample& sample : series.samples) {  // the last one that says it
     if (!series.samples.back().compiles && sample.compiles) last.compiles = sample.compiles;
