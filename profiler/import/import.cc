@@ -6,6 +6,7 @@
 
 #include "profiler/import/importer.h"
 #include "profiler/import/input.h"
+#include "profiler/import/join.h"
 
 namespace xlaprof {
 namespace {
@@ -123,10 +124,20 @@ class Importing {
   absl::Status Run() {
     XP_TRY(FindFiles());
     XP_TRY(ListRuns());
-    for (File& file : files_) XP_TRY(Read(file));
+    // Files that runs are appended to first: they tell how many runs there are, and so whether a RUN folder's are wanted.
+    for (File& file : files_) {
+      if (file.run.empty()) XP_TRY(Read(file));
+    }
+    const bool profiles = std::any_of(files_.begin(), files_.end(), [](const File& file) { return !file.run.empty() && !file.derived_from; });
+    if (read_ == 0 && !profiles) return Nothing();
+    XP_TRY(DivideRuns(store_));
+    XP_TRY(NameTextRuns());
+    for (File& file : files_) {
+      if (!file.run.empty()) XP_TRY(Read(file));
+    }
+    XP_TRY(store_.Run("UPDATE process SET run_id = ?1 WHERE run_id IS NULL", selected_run_id_));
     XP_TRY(events_.Flush());
     if (read_ == 0) return Nothing();
-    XP_TRY(NameTextRuns());
     return JoinSources(store_);
   }
 
@@ -241,7 +252,7 @@ class Importing {
   bool Wanted(const File& file) const {
     if (runs_.empty()) return true;
     const Candidate& run = runs_[size_t(chosen_)];
-    return file.root == run.root && (file.run.empty() || file.run == run.folder);
+    return file.root == run.root && (file.run.empty() || (file.run == run.folder && folder_selected_));
   }
 
   absl::Status Read(File& file) {
@@ -251,7 +262,7 @@ class Importing {
       return internal::ToStatus(store_.Add(source));
     }
     if (!Wanted(file)) {
-      source.note = fmt::format("belongs to another run than {}", runs_[size_t(chosen_)].label);
+      source.note = fmt::format("belongs to another run than {}", run_label_.empty() ? runs_[size_t(chosen_)].label : run_label_);
       return internal::ToStatus(store_.Add(source));
     }
     auto opened = InputFile::Open(file.path);
@@ -322,7 +333,7 @@ class Importing {
     for (int64_t i = 0; i < count; ++i) {
       int64_t from_end = count - 1 - i;
       int folder = from_end < int64_t(folder_runs.size()) ? folder_runs[folder_runs.size() - 1 - size_t(from_end)] : -1;
-      RunRow row{.label = folder >= 0 ? runs_[size_t(folder)].label : fmt::format("run {} of {}", i + 1, count)};
+      RunRow row{.label = folder >= 0 ? runs_[size_t(folder)].label : fmt::format("{} of {}", i + 1, count)};
       if (folder >= 0 && runs_[size_t(folder)].folder == chosen.folder) row.selected = true;
       row.why = folder >= 0 ? "its own folder under plugins/profile" : "restart mark in a file that is appended to";
       rows.push_back(row);
@@ -356,12 +367,12 @@ class Importing {
       ids.push_back(id);
       if (row.selected) XP_TRY(store_.SetMeta("run_label", row.label));
     }
-    // An XSpace holds no restart marks: it is of the chosen folder.
-    int64_t selected = 0;
     for (size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].selected) selected = ids[i];
+      if (!rows[i].selected) continue;
+      selected_run_id_ = ids[i];
+      run_label_ = rows[i].label;
+      folder_selected_ = folder_runs.empty() || rows[i].label == chosen.label;
     }
-    XP_TRY(store_.Run("UPDATE process SET run_id = ?1 WHERE source_id IN (SELECT id FROM source WHERE format = 'xspace')", selected));
     for (int64_t segment = 0; segment < text_runs; ++segment) {
       // Sources with fewer segments than the others saw the later runs only.
       XP_TRY(store_.Run("UPDATE process SET run_id = ?3 WHERE run_id IS NULL AND segment - (SELECT max(segment) FROM process AS p "
@@ -399,6 +410,9 @@ class Importing {
   std::vector<Candidate> runs_;
   int chosen_ = 0;
   bool run_found_ = false;
+  bool folder_selected_ = true;  // the selected run is the chosen RUN folder's, not only one of an appended file
+  std::string run_label_;        // of the selected run, once it is known
+  int64_t selected_run_id_ = 0;
   int read_ = 0;
   int64_t total_bytes_ = 0, done_bytes_ = 0;
   std::vector<std::string> problems_;

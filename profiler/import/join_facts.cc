@@ -223,22 +223,6 @@ struct Process {
   OptInt rank;
 };
 
-// A dump has no restart marks. Where the log was divided into runs and both saw equally many executions in all, the
-// dump is divided at the same places; the parts of other runs are dropped.
-absl::Status CutDump(Store& store, int64_t run_id, const Process& log, const Process& dump) {
-  XP_TRY(auto total, store.One<int64_t>("SELECT count(*) FROM execution e JOIN process p ON p.id = e.process_id WHERE p.source_id = ?1", log.source_id));
-  XP_TRY(auto before, store.One<int64_t>("SELECT count(*) FROM execution e JOIN process p ON p.id = e.process_id WHERE p.source_id = ?1 AND p.segment < "
-                                         "(SELECT segment FROM process WHERE id = ?2)", log.source_id, log.id));
-  XP_TRY(auto own, store.One<int64_t>("SELECT count(*) FROM execution WHERE process_id = ?1", log.id));
-  XP_TRY(auto dumped, store.One<int64_t>("SELECT count(*) FROM execution WHERE process_id = ?1", dump.id));
-  if (total == own || total != dumped) return absl::OkStatus();
-  XP_TRY(auto first, store.One<int64_t>("SELECT ordinal FROM execution WHERE process_id = ?1 ORDER BY ordinal LIMIT 1 OFFSET ?2", dump.id, *before));
-  XP_TRY(auto end, store.One<int64_t>("SELECT ordinal FROM execution WHERE process_id = ?1 ORDER BY ordinal LIMIT 1 OFFSET ?2", dump.id, *before + *own));
-  // A compile that the dump infers stands right before its execution.
-  XP_TRY(store.Run("DELETE FROM execution WHERE process_id = ?1 AND NOT (ordinal >= ?2 AND ordinal < ?3)", dump.id, first.value_or(0), end.value_or(INT64_MAX)));
-  return store.Run("DELETE FROM compile WHERE process_id = ?1", dump.id);
-}
-
 absl::Status JoinRun(Store& store, int64_t run_id) {
   XP_TRY(std::vector<Process> processes,
          store.Collect("SELECT p.id, p.source_id, coalesce(s.format, ''), p.rank FROM process p JOIN source s ON s.id = p.source_id "
@@ -267,7 +251,6 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
         text_ids.push_back(other.id);
         continue;
       }
-      if (head.format == "debug_log" && other.format == "ir_dump") XP_TRY(CutDump(store, run_id, head, other));
       XP_TRY(Facts a, Load(store, head.id));
       XP_TRY(Facts b, Load(store, other.id));
       Pairs pairs = AlignByHash(a, b, false);

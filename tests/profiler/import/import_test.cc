@@ -124,10 +124,22 @@ TEST_F(ImportTest, RunsInsideAnAppendedFileAndTheNewestIsTaken) {
   fs::path path = Write("metrics.txt", Report(0, 1) + Report(1, 2) + Report(2, 2) + Report(0, 1) + Report(1, 1));
   ASSERT_TRUE(Take({path}).ok());
   EXPECT_EQ(Saves(), "0 1");
-  EXPECT_EQ(All("SELECT label || selected FROM run ORDER BY id"), "run 1 of 20 run 2 of 21");
-  ASSERT_TRUE(Take({path}, "run 1 of 2").ok());
+  EXPECT_EQ(All("SELECT label || selected FROM run ORDER BY id"), "1 of 20 2 of 21");
+  ASSERT_TRUE(Take({path}, "1 of 2").ok());
   EXPECT_EQ(Saves(), "0 1 2");
-  EXPECT_THAT(std::string(Message(Take({path}, "run 9"))), testing::AllOf(HasSubstr("no such run"), HasSubstr("run 2 of 2")));
+  EXPECT_THAT(std::string(Message(Take({path}, "9 of 9"))), testing::AllOf(HasSubstr("no such run"), HasSubstr("2 of 2")));
+}
+
+TEST_F(ImportTest, AProfileIsNotLaidOverAnOlderRun) {
+  Write("metrics.txt", Report(0, 1) + Report(1, 2) + Report(0, 1));
+  Write("plugins/profile/R/host.xplane.pb", std::string("\x0a\x0b\x12\x09/host:CPU", 13));
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(All("SELECT label || selected FROM run ORDER BY id"), "1 of 20 R1");
+  EXPECT_EQ(Saves(), "0");
+  EXPECT_EQ(All("SELECT imported FROM source ORDER BY path"), "1 1");
+  ASSERT_TRUE(Take({root_}, "1 of 2").ok());
+  EXPECT_EQ(Saves(), "0 1");
+  EXPECT_EQ(All("SELECT imported FROM source ORDER BY path"), "1 0");
 }
 
 TEST_F(ImportTest, OtherDirectoriesAreOtherRuns) {

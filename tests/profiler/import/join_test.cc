@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "profiler/import/import.h"
+#include "profiler/import/join.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -112,12 +113,39 @@ TEST(Join, OtherRunsOfAnAppendedFileAreDropped) {
   sources.Compile("a"), sources.Execute("a", "user_sync"), sources.Execute("a", "user_sync"), sources.Execute("a", "user_sync");
   sources.Source(2, "debug_log", /*run=*/2, /*segment=*/1, /*source=*/1);
   sources.Compile("a"), sources.Execute("a", "user_sync");
-  sources.Source(3, "ir_dump");
-  sources.Compile("a");
-  for (int i = 0; i < 4; ++i) sources.Execute("a", "user_sync");
   sources.Join();
   EXPECT_EQ(sources.All(kStory), "a@-");
   EXPECT_EQ(sources.All("SELECT count(*) FROM compile"), "1");
+}
+
+TEST(Join, ADumpIsDividedWhereTheLogWas) {
+  Sources sources;
+  sources.Source(1, "debug_log", /*run=*/1, /*segment=*/0);
+  sources.Compile("a"), sources.Execute("a", "user_sync"), sources.Execute("a", "user_sync");
+  sources.Source(2, "debug_log", /*run=*/2, /*segment=*/1, /*source=*/1);
+  sources.Compile("a"), sources.Execute("a", "user_sync");
+  sources.Source(3, "ir_dump");
+  sources.Compile("a");
+  for (int i = 0; i < 3; ++i) sources.Execute("a", "user_sync");
+  ASSERT_TRUE(DivideRuns(*sources.store).ok());
+  EXPECT_EQ(sources.All("SELECT segment || ':' || (SELECT count(*) FROM execution e WHERE e.process_id = p.id) || ':' || "
+                        "(SELECT count(*) FROM compile c WHERE c.process_id = p.id) FROM process p WHERE source_id = 3 ORDER BY segment"),
+            "0:2:1 1:1:1");
+}
+
+// The script was edited between two runs: its first graph is another, and only the metrics show the restart.
+TEST(Join, ALogIsDividedWhereTheMetricsWere) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  sources.Compile("a"), sources.Execute("a", "user_sync"), sources.Compile("b"), sources.Execute("b", "user_sync"), sources.Execute("b", "user_sync");
+  sources.Source(2, "metrics_report", /*run=*/1, /*segment=*/0);
+  sources.Exec("INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1); INSERT INTO metric VALUES (1, 1, 'ExecuteTime', 'ns', 1, 1, NULL, NULL, '')");
+  sources.Source(3, "metrics_report", /*run=*/2, /*segment=*/1, /*source=*/2);
+  sources.Exec("INSERT INTO metrics_report VALUES (2, 2, 3, 0, 0, 1); INSERT INTO metric VALUES (2, 2, 'ExecuteTime', 'ns', 2, 1, NULL, NULL, '')");
+  ASSERT_TRUE(DivideRuns(*sources.store).ok());
+  EXPECT_EQ(sources.All("SELECT segment || ':' || (SELECT count(*) FROM execution e WHERE e.process_id = p.id) || ':' || "
+                        "(SELECT count(*) FROM compile c WHERE c.process_id = p.id) FROM process p WHERE source_id = 1 ORDER BY segment"),
+            "0:1:1 1:2:1");
 }
 
 TEST(Join, StepsComeFromTheMarksThatRepeat) {
