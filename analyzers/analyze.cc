@@ -35,7 +35,8 @@ bool Before(const Finding& a, const Finding& b) {
   return subject(a) < subject(b);
 }
 
-// Two findings of one kind in one function: the first by line keeps the plain fingerprint, others get their number.
+// Two findings of one kind in one function: the first by line keeps the plain fingerprint, others
+// get their number.
 void SetFingerprints(Findings& findings) {
   std::vector<Finding*> by_line;
   for (Finding& finding : findings) {
@@ -43,7 +44,8 @@ void SetFingerprints(Findings& findings) {
     by_line.push_back(&finding);
   }
   std::stable_sort(by_line.begin(), by_line.end(), [](const Finding* a, const Finding* b) {
-    return std::tie(a->fingerprint, a->subject.line, a->title) < std::tie(b->fingerprint, b->subject.line, b->title);
+    return std::tie(a->fingerprint, a->subject.line, a->title) <
+           std::tie(b->fingerprint, b->subject.line, b->title);
   });
   for (size_t i = 0, first = 0; i < by_line.size(); ++i) {
     // by_line[first] keeps the fingerprint that the others of its group are compared with.
@@ -67,7 +69,8 @@ std::string Fingerprint(const Finding& finding) {
   fnv.Add(subject.function.value_or(""));
   fnv.Add(subject.scope.value_or(""));
   fnv.Add(subject.op.value_or(""));
-  // Findings about no place in particular, such as a setting that slowed the run, differ in what they name.
+  // Findings about no place in particular, such as a setting that slowed the run, differ in what
+  // they name.
   bool placeless = !subject.file && !subject.function && !subject.scope && !subject.op;
   if (placeless && finding.reason && finding.reason->node) fnv.Add(*finding.reason->node);
   return fnv.Hex();
@@ -78,7 +81,8 @@ absl::StatusOr<Findings> Analyze(const Store& store) {
   for (const Analyzer* analyzer : AllAnalyzers()) {
     auto found = analyzer->run(store);
     if (!found.ok()) {
-      return absl::Status(found.status().code(), fmt::format("{}: {}", analyzer->name, Message(found.status())));
+      return absl::Status(found.status().code(),
+                          fmt::format("{}: {}", analyzer->name, Message(found.status())));
     }
     std::move(found->begin(), found->end(), std::back_inserter(all));
   }

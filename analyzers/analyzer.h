@@ -1,5 +1,6 @@
-// What an analyzer is. One file a diagnosis: `analyzers/NAME.cc` defines `extern const Analyzer NAME{...}` and its name
-// stands in analyzers/CMakeLists.txt. A pure function of the store: typed rows, a total order, no clock, no output.
+// What an analyzer is. One file a diagnosis: `analyzers/NAME.cc` defines `extern const Analyzer
+// NAME{...}` and its name stands in analyzers/CMakeLists.txt. A pure function of the store: typed
+// rows, a total order, no clock, no output.
 #pragma once
 
 #include <span>
@@ -20,12 +21,12 @@ struct Analyzer {
 
 std::span<const Analyzer* const> AllAnalyzers();
 
-// Runs all analyzers and puts their findings in order: by severity only inside equal cost; priced ones first, dearest
-// on top; then by per_step, kind, subject. Sets fingerprints.
+// Runs all analyzers and puts their findings in order: by severity only inside equal cost; priced
+// ones first, dearest on top; then by per_step, kind, subject. Sets fingerprints.
 absl::StatusOr<Findings> Analyze(const Store& store);
 
-// The fingerprint of a finding: of kind, reason type and subject without line numbers or times, so that it survives
-// edits elsewhere in the file and another run.
+// The fingerprint of a finding: of kind, reason type and subject without line numbers or times, so
+// that it survives edits elsewhere in the file and another run.
 std::string Fingerprint(const Finding& finding);
 
 }  // namespace xlaprof

@@ -12,7 +12,8 @@ std::string_view Basename(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-// Files of torch, torch_xla and Python from which ops are recorded. A location tells no more than the basename.
+// Files of torch, torch_xla and Python from which ops are recorded. A location tells no more than
+// the basename.
 constexpr std::array<std::string_view, 62> kLibraryFiles = {"__init__.py",
                                                             "_api.py",
                                                             "_contextlib.py",
@@ -77,7 +78,8 @@ constexpr std::array<std::string_view, 62> kLibraryFiles = {"__init__.py",
                                                             "gradient_clipping.py"};
 
 bool IsLibraryPath(std::string_view file) {
-  for (std::string_view part : {"/site-packages/", "/dist-packages/", "/lib/python", "\\site-packages\\"}) {
+  for (std::string_view part :
+       {"/site-packages/", "/dist-packages/", "/lib/python", "\\site-packages\\"}) {
     if (file.find(part) != std::string_view::npos) return true;
   }
   return file.starts_with('<');
@@ -95,7 +97,8 @@ CodeLocation ParseLocation(std::string_view text) {
   const size_t colon = text.rfind(':');
   int64_t line = 0;
   if (colon != std::string_view::npos) {
-    const auto [end, error] = std::from_chars(text.data() + colon + 1, text.data() + text.size(), line);
+    const auto [end, error] =
+        std::from_chars(text.data() + colon + 1, text.data() + text.size(), line);
     if (error == std::errc() && end == text.data() + text.size()) {
       if (line > 0) location.line = line;
       text = text.substr(0, colon);
@@ -107,15 +110,16 @@ CodeLocation ParseLocation(std::string_view text) {
 
 absl::StatusOr<UserCode> UserCode::Load(const Store& store) {
   UserCode code;
-  XP_TRY(
-      store.Each("SELECT DISTINCT coalesce(function, ''), file FROM frame WHERE is_user = 1 AND file IS NOT NULL UNION "
-                 "SELECT coalesce(function, ''), file FROM site WHERE file IS NOT NULL ORDER BY 1, 2",
-                 [&](std::string function, std::string file) {
-                   if (IsLibraryPath(file)) return;
-                   const std::string name(Basename(file));
-                   code.by_function_[function + "@" + name].insert(file);
-                   code.user_files_.insert(name);
-                 }));
+  XP_TRY(store.Each(
+      "SELECT DISTINCT coalesce(function, ''), file FROM frame WHERE is_user = 1 AND file IS NOT "
+      "NULL UNION "
+      "SELECT coalesce(function, ''), file FROM site WHERE file IS NOT NULL ORDER BY 1, 2",
+      [&](std::string function, std::string file) {
+        if (IsLibraryPath(file)) return;
+        const std::string name(Basename(file));
+        code.by_function_[function + "@" + name].insert(file);
+        code.user_files_.insert(name);
+      }));
   return code;
 }
 
@@ -131,7 +135,8 @@ bool UserCode::IsUser(const CodeLocation& location) const {
 CodeLocation UserCode::Resolve(CodeLocation location) const {
   if (location.empty() || location.file.find_first_of("/\\") != std::string::npos) return location;
   const auto paths = by_function_.find(location.function + "@" + location.file);
-  if (paths != by_function_.end() && paths->second.size() == 1) location.file = *paths->second.begin();
+  if (paths != by_function_.end() && paths->second.size() == 1)
+    location.file = *paths->second.begin();
   return location;
 }
 
@@ -146,11 +151,13 @@ CodeLocation UserCode::Near(const PrintedGraph& graph, int node_index) const {
   for (int distance = 1; distance <= 2; ++distance) {
     std::vector<int> next;
     for (int index : ring) {
-      for (const GraphNode::Operand& operand : graph.nodes[index].operands) next.push_back(operand.node);
+      for (const GraphNode::Operand& operand : graph.nodes[index].operands)
+        next.push_back(operand.node);
     }
     for (size_t user = 0; user < graph.nodes.size(); ++user) {
       for (const GraphNode::Operand& operand : graph.nodes[user].operands) {
-        if (std::find(ring.begin(), ring.end(), operand.node) != ring.end()) next.push_back(static_cast<int>(user));
+        if (std::find(ring.begin(), ring.end(), operand.node) != ring.end())
+          next.push_back(static_cast<int>(user));
       }
     }
     std::erase_if(next, [&](int index) { return !seen.insert(index).second; });
@@ -163,7 +170,9 @@ CodeLocation UserCode::Near(const PrintedGraph& graph, int node_index) const {
   if (scope.empty()) return {};
   for (int distance = 1; distance < static_cast<int>(graph.nodes.size()); ++distance) {
     for (int index : {node_index - distance, node_index + distance}) {
-      if (index < 0 || index >= static_cast<int>(graph.nodes.size()) || graph.nodes[index].scope != scope) continue;
+      if (index < 0 || index >= static_cast<int>(graph.nodes.size()) ||
+          graph.nodes[index].scope != scope)
+        continue;
       if (CodeLocation place = Of(graph.nodes[index]); !place.empty()) return place;
     }
   }

@@ -1,6 +1,7 @@
-// Finds idle time of a device between executions, and says what the host did meanwhile. Gaps are summed and weighed
-// against the time in which they lie: a device that idles 30 us before each of a million kernels is as slow as one that
-// idles once for 30 s. One finding an activity of the host (and user scope).
+// Finds idle time of a device between executions, and says what the host did meanwhile. Gaps are
+// summed and weighed against the time in which they lie: a device that idles 30 us before each of a
+// million kernels is as slow as one that idles once for 30 s. One finding an activity of the host
+// (and user scope).
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -16,34 +17,35 @@
 namespace xlaprof {
 namespace {
 
-// From this part of the steady time on, idle time of one cause is worth a change of the program: XProf calls input
-// "moderate" from 5 % of a step on, and less drowns in the spread of step times.
+// From this part of the steady time on, idle time of one cause is worth a change of the program:
+// XProf calls input "moderate" from 5 % of a step on, and less drowns in the spread of step times.
 constexpr double kIdleShare = 0.05;
-// What does not come back is an incident (a checkpoint, a warm cache), not a pattern: it must have been the main cause of
-// this part of the chances (steps, else executions), and more than once.
+// What does not come back is an incident (a checkpoint, a warm cache), not a pattern: it must have
+// been the main cause of this part of the chances (steps, else executions), and more than once.
 constexpr double kRecurringShare = 0.1;
 constexpr int64_t kMinGaps = 2;
-// A call under the Python tracer costs up to this much more (0.3 to 1.5 us measured); a gap that holds so many calls
-// that this explains half of it is the tracer's.
+// A call under the Python tracer costs up to this much more (0.3 to 1.5 us measured); a gap that
+// holds so many calls that this explains half of it is the tracer's.
 constexpr int64_t kPythonTracerCallNs = 1500;
 constexpr size_t kMaxEvidence = 8;
 
 struct Idle {
   int64_t ns = 0;
-  int64_t usual_ns = 0;    // of this, outside of steps that compile
-  int64_t main_of = 0;     // gaps of which it is the longest activity
-  int64_t in = 0;          // gaps in which it occurs
-  int64_t calls = 0;       // of the Python tracer, in the gaps of which it is the longest
-  int64_t main_ns = 0;     // its time in those
+  int64_t usual_ns = 0;  // of this, outside of steps that compile
+  int64_t main_of = 0;   // gaps of which it is the longest activity
+  int64_t in = 0;        // gaps in which it occurs
+  int64_t calls = 0;     // of the Python tracer, in the gaps of which it is the longest
+  int64_t main_ns = 0;   // its time in those
   std::vector<std::pair<int64_t, Interval>> longest;  // its part, the gap; dearest first
 };
 
-// Steps after warm-up that compile: what the host does in them, but for the user's own scopes, it does because of that
-// (JAX traces again before it compiles, a lazy runtime lowers).
+// Steps after warm-up that compile: what the host does in them, but for the user's own scopes, it
+// does because of that (JAX traces again before it compiles, a lazy runtime lowers).
 std::vector<Interval> CompilingSteps(const Steps& steps, int64_t process_id) {
   std::vector<Interval> out;
   for (const StepSpan& step : steps.all) {
-    if (step.process_id == process_id && step.compiles && !step.warm_up && step.ts_ns && step.dur_ns) {
+    if (step.process_id == process_id && step.compiles && !step.warm_up && step.ts_ns &&
+        step.dur_ns) {
       out.push_back({*step.ts_ns, *step.ts_ns + *step.dur_ns});
     }
   }
@@ -56,13 +58,15 @@ struct Share {
 };
 
 // What filled one gap, longest first.
-std::vector<Share> Shares(const HostTimeline& host, const std::vector<Interval>& compiling, Interval gap) {
+std::vector<Share> Shares(const HostTimeline& host, const std::vector<Interval>& compiling,
+                          Interval gap) {
   std::map<Activity, Share> sums;
   auto add = [&](Interval part, bool compiles) {
     if (part.length_ns() <= 0) return;
     for (const ActivityShare& share : host.During(part)) {
       const bool own_scope = share.activity.doing == Doing::kUserCode && !share.activity.in_step;
-      Share& sum = sums[compiles && !own_scope ? Activity{.doing = Doing::kCompile} : share.activity];
+      Share& sum =
+          sums[compiles && !own_scope ? Activity{.doing = Doing::kCompile} : share.activity];
       sum.ns += share.ns;
       if (!compiles) sum.usual_ns += share.ns;
     }
@@ -79,12 +83,14 @@ std::vector<Share> Shares(const HostTimeline& host, const std::vector<Interval>&
   add({at, gap.end_ns}, false);
   std::vector<Share> out;
   for (const auto& [activity, sum] : sums) out.push_back({activity, sum.ns, sum.usual_ns});
-  std::stable_sort(out.begin(), out.end(), [](const Share& a, const Share& b) { return a.ns > b.ns; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Share& a, const Share& b) { return a.ns > b.ns; });
   return out;
 }
 
 // Idle time by the activity of the host, longest first.
-std::vector<std::pair<Activity, Idle>> ByActivity(const DeviceIdle& device, const HostTimeline& host,
+std::vector<std::pair<Activity, Idle>> ByActivity(const DeviceIdle& device,
+                                                  const HostTimeline& host,
                                                   const std::vector<Interval>& compiling) {
   std::map<Activity, Idle> sums;
   for (const Interval& gap : device.gaps) {
@@ -107,7 +113,8 @@ std::vector<std::pair<Activity, Idle>> ByActivity(const DeviceIdle& device, cons
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     if (idle.longest.size() > kMaxEvidence) idle.longest.resize(kMaxEvidence);
   }
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
   return out;
 }
 
@@ -120,34 +127,45 @@ absl::Status FillLine(const Store& store, std::string_view scope, Subject& subje
     most = n, subject.file = file, subject.line = line, subject.function = function;
   };
   for (const char* table : {"execution", "transfer"}) {
-    XP_TRY(store.Each(fmt::format("SELECT s.file, s.line, s.function, count(*) FROM {} x JOIN site s ON s.id = x.site_id "
-                                  "WHERE {} GROUP BY s.id ORDER BY 4 DESC, s.id LIMIT 1", table, where),
-                      keep, scope));
+    XP_TRY(store.Each(
+        fmt::format(
+            "SELECT s.file, s.line, s.function, count(*) FROM {} x JOIN site s ON s.id = x.site_id "
+            "WHERE {} GROUP BY s.id ORDER BY 4 DESC, s.id LIMIT 1",
+            table, where),
+        keep, scope));
     if (most > 0) return absl::OkStatus();
   }
   return absl::OkStatus();
 }
 
-std::string Title(const DeviceIdle& device, const Idle& idle, double share, bool usual, int64_t gaps,
-                  const std::string& meanwhile) {
-  return fmt::format("{} idle {} ({:.1f} % of the {}) in {} gap{} while the host {}", device.time.device,
-                     DurationText(idle.ns), 100 * share,
-                     usual ? "steps that do not compile" : "steady time", gaps, gaps == 1 ? "" : "s", meanwhile);
+std::string Title(const DeviceIdle& device, const Idle& idle, double share, bool usual,
+                  int64_t gaps, const std::string& meanwhile) {
+  return fmt::format("{} idle {} ({:.1f} % of the {}) in {} gap{} while the host {}",
+                     device.time.device, DurationText(idle.ns), 100 * share,
+                     usual ? "steps that do not compile" : "steady time", gaps,
+                     gaps == 1 ? "" : "s", meanwhile);
 }
 
 std::string Meanwhile(const Activity& activity, const std::string& scope, bool has_events) {
   const std::string in = scope.empty() ? "" : fmt::format(" in '{}'", scope);
   switch (activity.doing) {
-    case Doing::kNothing: return has_events ? "did nothing that was recorded" : "was not recorded";
+    case Doing::kNothing:
+      return has_events ? "did nothing that was recorded" : "was not recorded";
     case Doing::kUserCode:
       return activity.in_step ? fmt::format("ran code of step '{}' outside of any scope", scope)
                               : fmt::format("was in scope '{}'", scope);
-    case Doing::kRuntime: return "was in the runtime" + in;
-    case Doing::kTracing: return "traced and prepared graphs" + in;
-    case Doing::kExecute: return "asked for executions" + in;
-    case Doing::kInput: return "waited for data" + in;
-    case Doing::kTransfer: return "copied between host and device" + in;
-    case Doing::kCompile: return "compiled" + in;
+    case Doing::kRuntime:
+      return "was in the runtime" + in;
+    case Doing::kTracing:
+      return "traced and prepared graphs" + in;
+    case Doing::kExecute:
+      return "asked for executions" + in;
+    case Doing::kInput:
+      return "waited for data" + in;
+    case Doing::kTransfer:
+      return "copied between host and device" + in;
+    case Doing::kCompile:
+      return "compiled" + in;
   }
   return "";
 }
@@ -155,37 +173,55 @@ std::string Meanwhile(const Activity& activity, const std::string& scope, bool h
 std::string Advice(const Activity& activity, bool has_events) {
   switch (activity.doing) {
     case Doing::kNothing:
-      return has_events ? "Put the host's work between the steps into a scope (xp.Trace, jax.profiler.TraceAnnotation) "
+      return has_events ? "Put the host's work between the steps into a scope (xp.Trace, "
+                          "jax.profiler.TraceAnnotation) "
                           "to see what it is."
                         : "Record the host too (host_tracer_level 2) to see what it did.";
     case Doing::kUserCode:
-      return activity.in_step ? "Add scopes (xp.Trace) around the parts of the step to see which one keeps the device "
+      return activity.in_step ? "Add scopes (xp.Trace) around the parts of the step to see which "
+                                "one keeps the device "
                                 "waiting; move host work off the step's thread."
-                              : "Move this work off the step's thread (a worker thread or a later step), or do it on the "
-                                "device; start it on a copy of last step's result, so that the device has work meanwhile.";
-    case Doing::kRuntime: return "The runtime was waiting or preparing; look at the gaps on the timeline.";
+                              : "Move this work off the step's thread (a worker thread or a later "
+                                "step), or do it on the "
+                                "device; start it on a copy of last step's result, so that the "
+                                "device has work meanwhile.";
+    case Doing::kRuntime:
+      return "The runtime was waiting or preparing; look at the gaps on the timeline.";
     case Doing::kTracing:
-      return "Tracing keeps up with the device no longer: compile the step once (torch_xla.compile, jax.jit), use scan "
+      return "Tracing keeps up with the device no longer: compile the step once "
+             "(torch_xla.compile, jax.jit), use scan "
              "for repeated layers, or give the device more work a step.";
-    case Doing::kExecute: return "Launching takes longer than running: merge small executions into one a step.";
-    case Doing::kInput: return "See input_bound: load ahead with more workers or a deeper prefetch.";
+    case Doing::kExecute:
+      return "Launching takes longer than running: merge small executions into one a step.";
+    case Doing::kInput:
+      return "See input_bound: load ahead with more workers or a deeper prefetch.";
     case Doing::kTransfer:
-      return "Copy less often or less at a time, and asynchronously; keep on the device what is read only now and then.";
-    case Doing::kCompile: return "See recompilation and slow_compile, which have the price.";
+      return "Copy less often or less at a time, and asynchronously; keep on the device what is "
+             "read only now and then.";
+    case Doing::kCompile:
+      return "See recompilation and slow_compile, which have the price.";
   }
   return "";
 }
 
 const char* ReasonType(Doing doing) {
   switch (doing) {
-    case Doing::kNothing: return "nothing_recorded";
-    case Doing::kUserCode: return "user_scope";
-    case Doing::kRuntime: return "runtime";
-    case Doing::kTracing: return "tracing";
-    case Doing::kExecute: return "execute";
-    case Doing::kInput: return "input";
-    case Doing::kTransfer: return "transfer";
-    case Doing::kCompile: return "compile";
+    case Doing::kNothing:
+      return "nothing_recorded";
+    case Doing::kUserCode:
+      return "user_scope";
+    case Doing::kRuntime:
+      return "runtime";
+    case Doing::kTracing:
+      return "tracing";
+    case Doing::kExecute:
+      return "execute";
+    case Doing::kInput:
+      return "input";
+    case Doing::kTransfer:
+      return "transfer";
+    case Doing::kCompile:
+      return "compile";
   }
   return "";
 }
@@ -196,59 +232,77 @@ absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(std::vector<DeviceIdle> devices, LoadDeviceIdle(store, steps));
   if (devices.empty()) return findings;
   XP_TRY(CaptureSettings settings, LoadCaptureSettings(store));
-  auto [least, most] = std::minmax_element(devices.begin(), devices.end(), [](const DeviceIdle& a, const DeviceIdle& b) {
-    return a.idle_share() < b.idle_share();
-  });
+  auto [least, most] = std::minmax_element(
+      devices.begin(), devices.end(),
+      [](const DeviceIdle& a, const DeviceIdle& b) { return a.idle_share() < b.idle_share(); });
   // The device that idles most stands for all: those of one program wait for the same host.
-  const DeviceIdle& device = *std::max_element(devices.begin(), devices.end(), [](const DeviceIdle& a, const DeviceIdle& b) {
-    return a.idle_ns < b.idle_ns;
-  });
+  const DeviceIdle& device = *std::max_element(
+      devices.begin(), devices.end(),
+      [](const DeviceIdle& a, const DeviceIdle& b) { return a.idle_ns < b.idle_ns; });
   const std::string others =
-      devices.size() > 1 ? fmt::format(" The {} devices idle {:.1f} to {:.1f} %; {} idles most.", devices.size(),
-                                       100 * least->idle_share(), 100 * most->idle_share(), device.time.device)
-                         : "";
+      devices.size() > 1
+          ? fmt::format(" The {} devices idle {:.1f} to {:.1f} %; {} idles most.", devices.size(),
+                        100 * least->idle_share(), 100 * most->idle_share(), device.time.device)
+          : "";
 
-  const DeviceIdle& late = *std::max_element(devices.begin(), devices.end(), [](const DeviceIdle& a, const DeviceIdle& b) {
-    return a.warm_up_idle_ns < b.warm_up_idle_ns;
-  });
-  if (late.warm_up_idle_ns > 0 && double(late.warm_up_idle_ns) >= kIdleShare * double(late.time.span().length_ns())) {
-    findings.push_back({.kind = "device_gap",
-                        .title = fmt::format("{} idle {} of {} before the steady part began", late.time.device,
-                                             DurationText(late.warm_up_idle_ns), DurationText(late.warm_up.length_ns())),
-                        .cost_note = "start-up is paid once; compilation has its own findings",
-                        .reason = Reason{.type = "start_up", .state = "warm_up"},
-                        .advice = "Nothing, unless runs are short: a persistent compilation cache shortens the start.",
-                        .evidence = {{.table = "event", .ts_ns = late.warm_up.begin_ns,
-                                      .dur_ns = late.warm_up.length_ns(), .text = "start-up"}}});
+  const DeviceIdle& late = *std::max_element(devices.begin(), devices.end(),
+                                             [](const DeviceIdle& a, const DeviceIdle& b) {
+                                               return a.warm_up_idle_ns < b.warm_up_idle_ns;
+                                             });
+  if (late.warm_up_idle_ns > 0 &&
+      double(late.warm_up_idle_ns) >= kIdleShare * double(late.time.span().length_ns())) {
+    findings.push_back(
+        {.kind = "device_gap",
+         .title = fmt::format("{} idle {} of {} before the steady part began", late.time.device,
+                              DurationText(late.warm_up_idle_ns),
+                              DurationText(late.warm_up.length_ns())),
+         .cost_note = "start-up is paid once; compilation has its own findings",
+         .reason = Reason{.type = "start_up", .state = "warm_up"},
+         .advice =
+             "Nothing, unless runs are short: a persistent compilation cache shortens the start.",
+         .evidence = {{.table = "event",
+                       .ts_ns = late.warm_up.begin_ns,
+                       .dur_ns = late.warm_up.length_ns(),
+                       .text = "start-up"}}});
   }
   if (device.gaps.empty() || device.steady.length_ns() <= 0) return findings;
 
   XP_TRY(auto host, HostTimeline::Of(store, device.time.process_id));
   const std::vector<Interval> compiling = CompilingSteps(steps, device.time.process_id);
-  const int64_t usual_steps = std::count_if(steps.all.begin(), steps.all.end(), [&](const StepSpan& step) {
-    return step.process_id == device.time.process_id && !step.warm_up && !step.compiles && step.ts_ns && step.dur_ns;
-  });
+  const int64_t usual_steps =
+      std::count_if(steps.all.begin(), steps.all.end(), [&](const StepSpan& step) {
+        return step.process_id == device.time.process_id && !step.warm_up && !step.compiles &&
+               step.ts_ns && step.dur_ns;
+      });
   // Where (nearly) all steps compile, what lies between them is no picture of a usual step.
   const int64_t not_compiling_ns =
-      compiling.empty() || usual_steps < kMinGaps ? device.steady.length_ns()
-                                                  : device.steady.length_ns() - Overlap(compiling, device.steady);
+      compiling.empty() || usual_steps < kMinGaps
+          ? device.steady.length_ns()
+          : device.steady.length_ns() - Overlap(compiling, device.steady);
   for (const auto& [activity, idle] : ByActivity(device, *host, compiling)) {
     // Where some steps compile for seconds, the others still count.
-    const bool usual = not_compiling_ns < device.steady.length_ns() && activity.doing != Doing::kCompile;
+    const bool usual =
+        not_compiling_ns < device.steady.length_ns() && activity.doing != Doing::kCompile;
     const double share = usual ? double(idle.usual_ns) / double(not_compiling_ns)
                                : double(idle.ns) / double(device.steady.length_ns());
     if (share < kIdleShare) continue;
     const std::string scope(store.Text(activity.scope));
     const int64_t gaps = idle.main_of > 0 ? idle.main_of : idle.in;
-    const bool recurs = gaps >= kMinGaps && double(gaps) >= kRecurringShare * double(device.chances);
+    const bool recurs =
+        gaps >= kMinGaps && double(gaps) >= kRecurringShare * double(device.chances);
 
-    Finding finding{.kind = "device_gap", .title = Title(device, idle, share, usual, gaps, Meanwhile(activity, scope, host->has_events())),
-                    .count = gaps, .cost_ns = idle.ns};
-    finding.cost_note = fmt::format("idle time of {} between executions, {}{}.{}", device.time.device,
-                                    device.by_steps ? fmt::format("in {} steady steps", device.chances)
-                                                    : fmt::format("among {} executions", device.chances),
-                                    device.time.from == "op" ? ", from its ops" : "", others);
-    if (device.by_steps && device.chances > 0) finding.per_step = double(gaps) / double(device.chances);
+    Finding finding{.kind = "device_gap",
+                    .title = Title(device, idle, share, usual, gaps,
+                                   Meanwhile(activity, scope, host->has_events())),
+                    .count = gaps,
+                    .cost_ns = idle.ns};
+    finding.cost_note =
+        fmt::format("idle time of {} between executions, {}{}.{}", device.time.device,
+                    device.by_steps ? fmt::format("in {} steady steps", device.chances)
+                                    : fmt::format("among {} executions", device.chances),
+                    device.time.from == "op" ? ", from its ops" : "", others);
+    if (device.by_steps && device.chances > 0)
+      finding.per_step = double(gaps) / double(device.chances);
     finding.reason = Reason{.type = ReasonType(activity.doing)};
     finding.advice = Advice(activity, host->has_events());
     if (!scope.empty()) {
@@ -256,29 +310,39 @@ absl::StatusOr<Findings> Run(const Store& store) {
       XP_TRY(FillLine(store, scope, finding.subject));
     }
     // How much of it the capture itself may have caused.
-    const int64_t bound_ns = gaps * settings.TracingBoundNs(scope) + settings.FallbackBoundNs(scope);
-    const bool slow_tracing = (settings.slow_tracing() && activity.doing == Doing::kTracing) ||
-                              (activity.doing == Doing::kUserCode && bound_ns > 0 && idle.ns <= bound_ns);
-    const bool slow_python = settings.python_tracer && idle.calls * kPythonTracerCallNs * 2 >= idle.main_ns;
+    const int64_t bound_ns =
+        gaps * settings.TracingBoundNs(scope) + settings.FallbackBoundNs(scope);
+    const bool slow_tracing =
+        (settings.slow_tracing() && activity.doing == Doing::kTracing) ||
+        (activity.doing == Doing::kUserCode && bound_ns > 0 && idle.ns <= bound_ns);
+    const bool slow_python =
+        settings.python_tracer && idle.calls * kPythonTracerCallNs * 2 >= idle.main_ns;
     const bool elsewhere = activity.doing == Doing::kCompile || activity.doing == Doing::kInput;
     if (slow_tracing || slow_python) {
       finding.reason->type = "capture_settings";
       finding.reason->text = fmt::format(
           "The capture's own settings slow this down: {}{}. Without them it may vanish.",
           slow_python && !slow_tracing ? "the Python tracer" : settings.Text(),
-          activity.doing == Doing::kUserCode && slow_tracing ? fmt::format("; '{}' {}", scope, settings.FallbackBoundNs(scope) > 0 ? "reads values" : "traces ops") : "");
+          activity.doing == Doing::kUserCode && slow_tracing
+              ? fmt::format("; '{}' {}", scope,
+                            settings.FallbackBoundNs(scope) > 0 ? "reads values" : "traces ops")
+              : "");
       finding.advice = "Record again without these settings before you act on it.";
     } else if (elsewhere) {
       finding.reason->text = "Another finding has the price.";
     } else if (recurs) {
       finding.severity = Severity::kWarning;
     } else {
-      finding.reason->text = fmt::format("It is the main cause of {} gap{} only.", gaps, gaps == 1 ? "" : "s");
+      finding.reason->text =
+          fmt::format("It is the main cause of {} gap{} only.", gaps, gaps == 1 ? "" : "s");
     }
     for (const auto& [ns, gap] : idle.longest) {
-      finding.evidence.push_back({.table = "event", .ts_ns = gap.begin_ns, .dur_ns = gap.length_ns(),
-                                  .text = fmt::format("gap of {}, {} of it {}", DurationText(gap.length_ns()), DurationText(ns),
-                                                      DoingText(activity.doing))});
+      finding.evidence.push_back(
+          {.table = "event",
+           .ts_ns = gap.begin_ns,
+           .dur_ns = gap.length_ns(),
+           .text = fmt::format("gap of {}, {} of it {}", DurationText(gap.length_ns()),
+                               DurationText(ns), DoingText(activity.doing))});
     }
     findings.push_back(std::move(finding));
   }
@@ -287,7 +351,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
 }  // namespace
 
-extern const Analyzer device_gap{"device_gap", "the device idles between executions, and what the host did meanwhile",
-                                 "device events, steps and the host's events", Run};
+extern const Analyzer device_gap{
+    "device_gap", "the device idles between executions, and what the host did meanwhile",
+    "device events, steps and the host's events", Run};
 
 }  // namespace xlaprof

@@ -8,22 +8,27 @@
 namespace xlaprof {
 namespace {
 
-// Busy time and the executions on that device: between the ops of one execution a device is not idle but badly recorded
-// (a CPU shows only the ops that it times).
+// Busy time and the executions on that device: between the ops of one execution a device is not
+// idle but badly recorded (a CPU shows only the ops that it times).
 absl::StatusOr<std::vector<Interval>> Occupied(const Store& store, const DeviceTime& device) {
   std::vector<Interval> out = device.busy;
-  XP_TRY(store.Each("SELECT ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL AND dur_ns > 0 AND "
-                    "coalesce(process_id, 0) = ?1 AND coalesce(device, ?2) = ?2",
-                    [&](int64_t ts_ns, int64_t dur_ns) { out.push_back({ts_ns, ts_ns + dur_ns}); },
-                    device.process_id, device.device));
+  XP_TRY(store.Each(
+      "SELECT ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL AND dur_ns > 0 AND "
+      "coalesce(process_id, 0) = ?1 AND coalesce(device, ?2) = ?2",
+      [&](int64_t ts_ns, int64_t dur_ns) {
+        out.push_back({ts_ns, ts_ns + dur_ns});
+      },
+      device.process_id, device.device));
   return Union(std::move(out));
 }
 
-absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(const Store& store, const DeviceTime& device) {
+absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(const Store& store,
+                                                          const DeviceTime& device) {
   const StringId module = store.Find(category::kModule);
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
-  XP_TRY(store.Each("SELECT id FROM track WHERE device = ?1 AND coalesce(process_id, 0) = ?2",
-                    [&](int64_t id) { options.track_ids.push_back(id); }, device.device, device.process_id));
+  XP_TRY(store.Each(
+      "SELECT id FROM track WHERE device = ?1 AND coalesce(process_id, 0) = ?2",
+      [&](int64_t id) { options.track_ids.push_back(id); }, device.device, device.process_id));
   if (module == 0 || options.track_ids.empty()) return std::optional<int64_t>();
   struct Program {
     int64_t ns = 0, first_ns = INT64_MAX;

@@ -1,5 +1,5 @@
-// When each device was busy, from whatever the store has: module events of device tracks; else op events (of a CPU's
-// client threads too); else executions with a time.
+// When each device was busy, from whatever the store has: module events of device tracks; else op
+// events (of a CPU's client threads too); else executions with a time.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,18 @@ struct Interval {
 };
 
 struct DeviceTime {
-  std::string device;            // TPU:0, CPU:0
+  std::string device;  // TPU:0, CPU:0
   int64_t process_id = 0;
-  std::vector<Interval> busy;    // disjoint, sorted
-  int64_t busy_ns = 0;           // their sum
-  std::string from;              // module, op or execution: what it was made of
-  Interval span() const { return busy.empty() ? Interval{} : Interval{busy.front().begin_ns, busy.back().end_ns}; }
+  std::vector<Interval> busy;  // disjoint, sorted
+  int64_t busy_ns = 0;         // their sum
+  std::string from;            // module, op or execution: what it was made of
+  Interval span() const {
+    return busy.empty() ? Interval{} : Interval{busy.front().begin_ns, busy.back().end_ns};
+  }
 };
 
-// One entry a device, sorted by name. Respects the store's slice. Scans the events once a store; later calls copy.
+// One entry a device, sorted by name. Respects the store's slice. Scans the events once a store;
+// later calls copy.
 absl::StatusOr<std::vector<DeviceTime>> DeviceTimes(const Store& store);
 
 // Sorts and merges overlapping or touching intervals.

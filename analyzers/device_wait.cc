@@ -1,5 +1,6 @@
-// Finds ops in which a device is busy but only waits: for a copy (from the host's memory, if operands are offloaded),
-// for other devices, for infeed. Grouped by the op's base name (copy-done.2 and copy-done.5 are one finding).
+// Finds ops in which a device is busy but only waits: for a copy (from the host's memory, if
+// operands are offloaded), for other devices, for infeed. Grouped by the op's base name
+// (copy-done.2 and copy-done.5 are one finding).
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -23,16 +24,21 @@ constexpr std::string_view kHostMemory = "S(5)";
 
 // What an op waits for; "" for ops that work.
 std::string_view WaitsFor(std::string_view base) {
-  auto is = [&](std::string_view op) { return base == op || (base.starts_with(op) && base[op.size()] == '-'); };
+  auto is = [&](std::string_view op) {
+    return base == op || (base.starts_with(op) && base[op.size()] == '-');
+  };
   if (base == "copy-done" || base == "copy-start-done" || base == "copy-start") return "copy";
-  for (std::string_view op : {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute",
-                              "collective-broadcast", "ragged-all-to-all", "all-reduce-scatter"}) {
+  for (std::string_view op :
+       {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute",
+        "collective-broadcast", "ragged-all-to-all", "all-reduce-scatter"}) {
     if (is(op)) return "collective";
   }
-  if (base.starts_with("nccl") || base.starts_with("rccl") || base.starts_with("ncclDevKernel")) return "collective";
+  if (base.starts_with("nccl") || base.starts_with("rccl") || base.starts_with("ncclDevKernel"))
+    return "collective";
   if (is("infeed")) return "infeed";
   if (is("outfeed")) return "outfeed";
-  if (base == "send-done" || base == "recv-done" || base == "send" || base == "recv") return "send_recv";
+  if (base == "send-done" || base == "recv-done" || base == "send" || base == "recv")
+    return "send_recv";
   if (base.ends_with("-done") || base == "async-done") return "async";
   return "";
 }
@@ -48,7 +54,8 @@ std::string_view BaseName(std::string_view name) {
     const size_t dot = name.rfind('.');
     if (dot == name.npos || dot == 0) return name;
     std::string_view tail = name.substr(dot + 1);
-    if (tail != "clone" && tail != "remat" && !std::all_of(tail.begin(), tail.end(), ::isdigit)) return name;
+    if (tail != "clone" && tail != "remat" && !std::all_of(tail.begin(), tail.end(), ::isdigit))
+      return name;
     name = name.substr(0, dot);
   }
 }
@@ -68,11 +75,13 @@ absl::StatusOr<std::map<std::string, Groups>> WaitsByDevice(const Store& store) 
   const StringId op = store.Find(category::kOp), collective = store.Find(category::kCollective);
   std::map<int64_t, std::string> device_of;
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
-  XP_TRY(store.Each("SELECT id, coalesce(device, 'CPU:0') FROM track WHERE kind IN ('host_thread', 'device', 'device_stream')",
-                    [&](int64_t id, std::string device) {
-                      device_of[id] = device;
-                      options.track_ids.push_back(id);
-                    }));
+  XP_TRY(
+      store.Each("SELECT id, coalesce(device, 'CPU:0') FROM track WHERE kind IN ('host_thread', "
+                 "'device', 'device_stream')",
+                 [&](int64_t id, std::string device) {
+                   device_of[id] = device;
+                   options.track_ids.push_back(id);
+                 }));
   if (device_of.empty() || (op == 0 && collective == 0)) return out;
   XP_TRY(EventScanner scanner, EventScanner::Make(store, options));
   std::map<StringId, std::string> base_of;  // "" for ops that work
@@ -82,7 +91,8 @@ absl::StatusOr<std::map<std::string, Groups>> WaitsByDevice(const Store& store) 
     if (!more) return out;
     Groups& groups = out[device_of[batch.track_id]];
     for (size_t i = 0; i < batch.size; ++i) {
-      if (batch.category[i] == 0 || (batch.category[i] != op && batch.category[i] != collective)) continue;
+      if (batch.category[i] == 0 || (batch.category[i] != op && batch.category[i] != collective))
+        continue;
       if (batch.dur_ns[i] < 0) continue;
       auto [it, fresh] = base_of.try_emplace(batch.name[i]);
       if (fresh) {
@@ -124,14 +134,17 @@ absl::StatusOr<OpFacts> Look(const Store& store, StringId name, const Op& op) {
     }
   }
   // The op in the program's text, and the op that it waits for (its operands).
-  XP_TRY(store.Each("SELECT n.shape, coalesce(n.location, ''), coalesce(group_concat(o.shape, ' '), '') FROM graph_node n "
-                    "LEFT JOIN graph_node o ON o.graph_id = n.graph_id AND o.op LIKE '%-start' AND "
-                    "(',' || n.operands || ',') LIKE ('%,' || o.idx || ',%') WHERE n.name = ?1 GROUP BY n.graph_id, n.idx",
-                    [&](std::string shape, std::string location, std::string operands) {
-                      facts.host_memory |= (shape + operands).find(kHostMemory) != std::string::npos;
-                      if (!location.empty() && !facts.location) facts.location = location;
-                    },
-                    OpName(text)));
+  XP_TRY(store.Each(
+      "SELECT n.shape, coalesce(n.location, ''), coalesce(group_concat(o.shape, ' '), '') FROM "
+      "graph_node n "
+      "LEFT JOIN graph_node o ON o.graph_id = n.graph_id AND o.op LIKE '%-start' AND "
+      "(',' || n.operands || ',') LIKE ('%,' || o.idx || ',%') WHERE n.name = ?1 GROUP BY "
+      "n.graph_id, n.idx",
+      [&](std::string shape, std::string location, std::string operands) {
+        facts.host_memory |= (shape + operands).find(kHostMemory) != std::string::npos;
+        if (!location.empty() && !facts.location) facts.location = location;
+      },
+      OpName(text)));
   return facts;
 }
 
@@ -143,24 +156,30 @@ struct Words {
 Words Say(std::string_view waits_for, bool host_memory) {
   if (waits_for == "copy" && host_memory) {
     return {"host_offload", "host offload: copies from or to the host's memory",
-            "Keep these operands in the device's memory (offload fewer or smaller tensors, or rematerialise instead), or "
-            "start the copy earlier: enough work must lie between copy-start and copy-done to hide it."};
+            "Keep these operands in the device's memory (offload fewer or smaller tensors, or "
+            "rematerialise instead), or "
+            "start the copy earlier: enough work must lie between copy-start and copy-done to hide "
+            "it."};
   }
   if (waits_for == "copy") {
     return {"copy", "copies between memories of the device",
-            "Nothing to do in most programs; look at layouts that change between ops, and at larger tiles."};
+            "Nothing to do in most programs; look at layouts that change between ops, and at "
+            "larger tiles."};
   }
   if (waits_for == "collective") {
     return {"collective", "communication with other devices",
-            "Overlap communication with compute (asynchronous collectives, latency-hiding scheduler), shard differently, "
+            "Overlap communication with compute (asynchronous collectives, latency-hiding "
+            "scheduler), shard differently, "
             "or look for one device that comes late."};
   }
   if (waits_for == "infeed") {
     return {"infeed", "data from the host", "Feed ahead: load with more workers, prefetch deeper."};
   }
-  if (waits_for == "outfeed") return {"outfeed", "the host taking results", "Send less to the host, or less often."};
+  if (waits_for == "outfeed")
+    return {"outfeed", "the host taking results", "Send less to the host, or less often."};
   if (waits_for == "send_recv") {
-    return {"send_recv", "a peer or the host", "Balance the stages, or send earlier than the value is needed."};
+    return {"send_recv", "a peer or the host",
+            "Balance the stages, or send earlier than the value is needed."};
   }
   return {"async", "an asynchronous op", "Start the op earlier, so that other work hides it."};
 }
@@ -204,14 +223,16 @@ absl::StatusOr<Findings> Run(const Store& store) {
       const double share = double(group.ns) / double(time->second->busy_ns);
       ++worst.devices;
       worst.least = std::min(worst.least, share);
-      if (!worst.group || share > worst.share) worst.group = &group, worst.time = time->second, worst.share = share;
+      if (!worst.group || share > worst.share)
+        worst.group = &group, worst.time = time->second, worst.share = share;
     }
   }
   for (const auto& [base, worst] : by_base) {
     if (worst.share < kInfoShare) continue;
     const Group& group = *worst.group;
     std::vector<std::pair<StringId, Op>> ops(group.ops.begin(), group.ops.end());
-    std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+    std::stable_sort(ops.begin(), ops.end(),
+                     [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
     Finding finding{.kind = "device_wait", .count = group.count, .cost_ns = group.ns};
     finding.subject.op = base;
     bool host_memory = false;
@@ -220,27 +241,33 @@ absl::StatusOr<Findings> Run(const Store& store) {
       XP_TRY(OpFacts facts, Look(store, name, op));
       host_memory |= facts.host_memory && op.ns * 10 >= group.ns;  // of an op that matters
       if (facts.location && !finding.subject.line) FillLocation(*facts.location, finding.subject);
-      std::string text = fmt::format("{}: {:.3f} s in {} execution{}", OpName(store.Text(name)), double(op.ns) / 1e9, op.count,
-                                     op.count == 1 ? "" : "s");
+      std::string text = fmt::format("{}: {:.3f} s in {} execution{}", OpName(store.Text(name)),
+                                     double(op.ns) / 1e9, op.count, op.count == 1 ? "" : "s");
       if (facts.bytes && *facts.bytes > 0 && op.longest_ns > 0) {
         text += fmt::format(", {:.1f} MiB each, {:.1f} GB/s", double(*facts.bytes) / (1 << 20),
                             double(*facts.bytes) * double(op.count) / double(op.ns));
       }
       if (facts.host_memory) text += ", host memory";
-      finding.evidence.push_back({.table = "event", .rows = {op.event_id}, .ts_ns = op.ts_ns, .dur_ns = op.longest_ns,
+      finding.evidence.push_back({.table = "event",
+                                  .rows = {op.event_id},
+                                  .ts_ns = op.ts_ns,
+                                  .dur_ns = op.longest_ns,
                                   .text = text});
     }
     const Words words = Say(WaitsFor(base).empty() ? "collective" : WaitsFor(base), host_memory);
-    finding.title = fmt::format("{} of {}'s busy time is '{}', waiting for {}", fmt::format("{:.0f} %", 100 * worst.share),
-                                worst.time->device, base, words.title);
-    finding.cost_note = fmt::format("sum of these ops on {}{}", worst.time->device,
-                                    worst.devices > 1 ? fmt::format("; on {} devices it is {:.1f} to {:.1f} % of busy", worst.devices,
-                                                                    100 * worst.least, 100 * worst.share)
-                                                      : "");
+    finding.title = fmt::format("{} of {}'s busy time is '{}', waiting for {}",
+                                fmt::format("{:.0f} %", 100 * worst.share), worst.time->device,
+                                base, words.title);
+    finding.cost_note = fmt::format(
+        "sum of these ops on {}{}", worst.time->device,
+        worst.devices > 1 ? fmt::format("; on {} devices it is {:.1f} to {:.1f} % of busy",
+                                        worst.devices, 100 * worst.least, 100 * worst.share)
+                          : "");
     finding.reason = Reason{.type = words.type};
     finding.advice = words.advice;
     if (steps.timed > 0) finding.per_step = double(group.count) / double(steps.timed);
-    if (worst.share >= kWaitShare && group.count >= kMinOccurrences) finding.severity = Severity::kWarning;
+    if (worst.share >= kWaitShare && group.count >= kMinOccurrences)
+      finding.severity = Severity::kWarning;
     findings.push_back(std::move(finding));
   }
   return findings;
@@ -248,6 +275,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
 }  // namespace
 
-extern const Analyzer device_wait{"device_wait", "ops in which a device is busy but only waits", "ops on device tracks", Run};
+extern const Analyzer device_wait{"device_wait", "ops in which a device is busy but only waits",
+                                  "ops on device tracks", Run};
 
 }  // namespace xlaprof

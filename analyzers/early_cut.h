@@ -1,5 +1,6 @@
-// Places where a graph was cut before its step mark: reads of values, and ops that ran on the CPU. Both look alike in a
-// log; the analyzers sync_point and fallback divide them here, so that each is told once.
+// Places where a graph was cut before its step mark: reads of values, and ops that ran on the CPU.
+// Both look alike in a log; the analyzers sync_point and fallback divide them here, so that each is
+// told once.
 #pragma once
 
 #include <optional>
@@ -15,29 +16,29 @@ namespace xlaprof {
 // One place in the user's code (or one scope, where no line is known) that cut the graph early.
 struct EarlyCut {
   Subject subject;
-  std::vector<int64_t> executions;       // ids, in order
+  std::vector<int64_t> executions;                                          // ids, in order
   enum class Value { kUnknown, kScalar, kTensor } value = Value::kUnknown;  // what was read
-  std::string shape;                     // of the first result, such as pred[32]; "" unknown
-  std::optional<int64_t> nodes;          // of the largest graph that was evaluated early
-  std::optional<int64_t> wait_ns;        // time that the host was blocked, where measured
-  int64_t waits_measured = 0;            // executions with a measured wait
-  std::string op;                        // the op without lowering that cut here; "" if it was a read, or unknown
-  bool likely = false;                   // `op` is the only candidate, not proven by its count
+  std::string shape;               // of the first result, such as pred[32]; "" unknown
+  std::optional<int64_t> nodes;    // of the largest graph that was evaluated early
+  std::optional<int64_t> wait_ns;  // time that the host was blocked, where measured
+  int64_t waits_measured = 0;      // executions with a measured wait
+  std::string op;       // the op without lowering that cut here; "" if it was a read, or unknown
+  bool likely = false;  // `op` is the only candidate, not proven by its count
 };
 
 // An op without lowering, as the metrics or the log count it.
 struct FallbackOp {
-  std::string op;                        // aten::nonzero
-  std::optional<int64_t> count;          // calls; empty: named, not counted
-  int cut = -1;                          // index of its EarlyCut; -1: its line is not known
-  std::vector<int> candidates;           // cuts it may be, when there are several
-  std::vector<Subject> sites;            // where the exit summary says it was called, most calls first
+  std::string op;                // aten::nonzero
+  std::optional<int64_t> count;  // calls; empty: named, not counted
+  int cut = -1;                  // index of its EarlyCut; -1: its line is not known
+  std::vector<int> candidates;   // cuts it may be, when there are several
+  std::vector<Subject> sites;    // where the exit summary says it was called, most calls first
 };
 
 struct EarlyCuts {
-  std::vector<EarlyCut> cuts;            // most frequent first
-  std::vector<FallbackOp> ops;           // aten::_local_scalar_dense excluded
-  std::optional<int64_t> scalar_reads;   // aten::_local_scalar_dense, calls
+  std::vector<EarlyCut> cuts;           // most frequent first
+  std::vector<FallbackOp> ops;          // aten::_local_scalar_dense excluded
+  std::optional<int64_t> scalar_reads;  // aten::_local_scalar_dense, calls
 };
 
 absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store);

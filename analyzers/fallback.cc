@@ -1,4 +1,5 @@
-// Ops that the backend has no lowering for: their inputs are fetched, the op runs on the CPU, its result is sent back.
+// Ops that the backend has no lowering for: their inputs are fetched, the op runs on the CPU, its
+// result is sent back.
 #include <algorithm>
 #include <array>
 
@@ -9,50 +10,73 @@
 namespace xlaprof {
 namespace {
 
-constexpr double kOftenPerStep = 0.1;  // as for reads: what happens in fewer steps is only mentioned
+constexpr double kOftenPerStep =
+    0.1;  // as for reads: what happens in fewer steps is only mentioned
 constexpr int64_t kOftenCount = 3;
 constexpr size_t kEvidenceRows = 24;
-constexpr size_t kMaxSites = 4;             // call sites that a reason names
+constexpr size_t kMaxSites = 4;  // call sites that a reason names
 
 struct OpAdvice {
   std::string_view op, advice;
 };
 
-// By the name without namespace and overload. Ops whose result's shape depends on values can have no lowering on a
-// compiler with static shapes: the remedy is another formulation, not an issue report.
+// By the name without namespace and overload. Ops whose result's shape depends on values can have
+// no lowering on a compiler with static shapes: the remedy is another formulation, not an issue
+// report.
 constexpr auto kAdvice = std::to_array<OpAdvice>({
-    {"nonzero", "Its result's shape depends on values, which a compiled graph cannot have. Use torch.where(condition, a, b), or multiply by the mask; "
-                "count with mask.sum()."},
-    {"masked_select", "Its result's shape depends on values. Keep the full shape: torch.where(mask, x, 0), and divide by mask.sum()."},
+    {"nonzero",
+     "Its result's shape depends on values, which a compiled graph cannot have. Use "
+     "torch.where(condition, a, b), or multiply by the mask; "
+     "count with mask.sum()."},
+    {"masked_select",
+     "Its result's shape depends on values. Keep the full shape: torch.where(mask, x, 0), and "
+     "divide by mask.sum()."},
     {"masked_scatter_", "Use torch.where(mask, source, x) with a source of the full shape."},
     {"index", "A boolean mask as index becomes nonzero. Use torch.where with the full shape."},
-    {"unique", "Its result's shape depends on values. Do it in the data loader, or bound the number of values: torch.bincount(x, minlength=N)."},
-    {"_unique2", "Its result's shape depends on values. Do it in the data loader, or bound the number of values: torch.bincount(x, minlength=N)."},
+    {"unique",
+     "Its result's shape depends on values. Do it in the data loader, or bound the number of "
+     "values: torch.bincount(x, minlength=N)."},
+    {"_unique2",
+     "Its result's shape depends on values. Do it in the data loader, or bound the number of "
+     "values: torch.bincount(x, minlength=N)."},
     {"unique_consecutive", "Its result's shape depends on values. Do it in the data loader."},
     {"unique_dim", "Its result's shape depends on values. Do it in the data loader."},
-    {"histc", "Compute it from ops with lowering: torch.bucketize(x, edges) and torch.nn.functional.one_hot(...).sum(0), or every N steps after the step mark."},
+    {"histc",
+     "Compute it from ops with lowering: torch.bucketize(x, edges) and "
+     "torch.nn.functional.one_hot(...).sum(0), or every N steps after the step mark."},
     {"bincount", "Use torch.nn.functional.one_hot(x, N).sum(0)."},
     {"median", "Use torch.sort(x).values[..., n // 2]; sort has a lowering."},
     {"nanmedian", "Use torch.sort on values with NaN replaced."},
-    {"repeat_interleave", "With a tensor of repeats its shape depends on values. Use an integer, or torch.gather with indices from the loader."},
-    {"_ctc_loss", "No lowering: compute the loss on the CPU every step knowingly, or use a CTC written with torch.logsumexp."},
+    {"repeat_interleave",
+     "With a tensor of repeats its shape depends on values. Use an integer, or torch.gather with "
+     "indices from the loader."},
+    {"_ctc_loss",
+     "No lowering: compute the loss on the CPU every step knowingly, or use a CTC written with "
+     "torch.logsumexp."},
     {"_ctc_loss_backward", "No lowering: see _ctc_loss."},
     {"multinomial", "Use the Gumbel trick: (logits + gumbel_noise).argmax(-1)."},
     {"bernoulli_", "Use (torch.rand_like(x) < p)."},
-    {"nms", "Its result's shape depends on values. Use a padded, fixed number of boxes, or run it after the step mark."},
+    {"nms",
+     "Its result's shape depends on values. Use a padded, fixed number of boxes, or run it after "
+     "the step mark."},
     {"linalg_lstsq", "Use the normal equations with torch.linalg.solve, or QR."},
-    {"_linalg_eigh", "Use torch.linalg.eigh of a version with its lowering, or run it every N steps."},
+    {"_linalg_eigh",
+     "Use torch.linalg.eigh of a version with its lowering, or run it every N steps."},
 });
 
 std::string AdviceFor(const std::string& op) {
   std::string_view name = op;
-  if (size_t colons = name.find("::"); colons != std::string_view::npos) name.remove_prefix(colons + 2);
+  if (size_t colons = name.find("::"); colons != std::string_view::npos)
+    name.remove_prefix(colons + 2);
   name = name.substr(0, name.find('.'));
   for (const OpAdvice& entry : kAdvice) {
     if (entry.op == name) return std::string(entry.advice);
   }
-  return fmt::format("{} has no lowering in this torch_xla: write it with ops that have one, move it out of the step, or ask for the lowering in the "
-                     "torch_xla tracker.", op);
+  return fmt::format(
+      "{} has no lowering in this torch_xla: write it with ops that have one, move it out of the "
+      "step, or ask for the lowering in the "
+      "torch_xla tracker.",
+      op);
 }
 
 Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, std::optional<int64_t> steps) {
@@ -65,7 +89,9 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, std::optional<int64_
   if (!op.count && cut != nullptr) finding.count = int64_t(cut->executions.size());
   if (finding.count) finding.per_step = PerStep(*finding.count, steps);
   // torch_xla names an uncounted op at every step: then it is a pattern until shown otherwise.
-  bool often = !finding.count || (finding.per_step ? *finding.per_step >= kOftenPerStep && *finding.count >= 2 : *finding.count >= kOftenCount);
+  bool often = !finding.count ||
+               (finding.per_step ? *finding.per_step >= kOftenPerStep && *finding.count >= 2
+                                 : *finding.count >= kOftenCount);
   finding.severity = often ? Severity::kWarning : Severity::kInfo;
   finding.title = fmt::format("{} runs on the CPU", op.op);
   if (finding.count) finding.title += fmt::format(", {} times", *finding.count);
@@ -74,37 +100,49 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, std::optional<int64_
   Reason reason{.type = "no_lowering", .node = op.op};
   std::string text = "each call fetches its inputs, runs on the CPU and sends its result back";
   if (cut != nullptr && !cut->executions.empty()) {
-    text += fmt::format("; it forced {} early execution{} and as many waits for the device", cut->executions.size(), cut->executions.size() == 1 ? "" : "s");
+    text += fmt::format("; it forced {} early execution{} and as many waits for the device",
+                        cut->executions.size(), cut->executions.size() == 1 ? "" : "s");
     if (!cut->shape.empty()) text += fmt::format(" (input {})", cut->shape);
     if (cut->likely) text += ". The line is the only one that fetches a tensor";
   } else if (!op.candidates.empty()) {
     text += ". Its line is one of:";
     for (int index : op.candidates) {
       const Subject& subject = cuts.cuts[size_t(index)].subject;
-      text += subject.line ? fmt::format(" {}:{}", subject.file.value_or("?"), *subject.line) : fmt::format(" scope {}", subject.scope.value_or("?"));
+      text += subject.line ? fmt::format(" {}:{}", subject.file.value_or("?"), *subject.line)
+                           : fmt::format(" scope {}", subject.scope.value_or("?"));
     }
   }
   if (op.sites.size() > 1) {
     text += ". It is called at";
     for (size_t i = 0; i < std::min(op.sites.size(), kMaxSites); ++i) {
-      text += fmt::format("{} {}:{}", i == 0 ? "" : ",", op.sites[i].file.value_or("?"), op.sites[i].line.value_or(0));
+      text += fmt::format("{} {}:{}", i == 0 ? "" : ",", op.sites[i].file.value_or("?"),
+                          op.sites[i].line.value_or(0));
     }
   }
   reason.text = std::move(text);
   finding.reason = std::move(reason);
   if (cut != nullptr && cut->wait_ns) {
     finding.cost_ns = cut->wait_ns;
-    finding.cost_note = fmt::format("time that the host was blocked by the early executions, measured for {} of {}", cut->waits_measured, cut->executions.size());
+    finding.cost_note =
+        fmt::format("time that the host was blocked by the early executions, measured for {} of {}",
+                    cut->waits_measured, cut->executions.size());
   } else {
     finding.cost_note = "unmeasured: no profile covers the early executions that it causes";
   }
   finding.advice = AdviceFor(op.op);
-  if (cut == nullptr && op.sites.empty()) finding.advice += " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
+  if (cut == nullptr && op.sites.empty())
+    finding.advice +=
+        " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
   if (cut != nullptr) {
-    std::vector<int64_t> rows(cut->executions.begin(), cut->executions.begin() + int64_t(std::min(cut->executions.size(), kEvidenceRows)));
+    std::vector<int64_t> rows(
+        cut->executions.begin(),
+        cut->executions.begin() + int64_t(std::min(cut->executions.size(), kEvidenceRows)));
     finding.evidence.push_back({.table = "execution", .rows = std::move(rows)});
   }
-  finding.evidence.push_back({.table = "fallback", .text = finding.count ? fmt::format("{} = {}", op.op, *finding.count) : fmt::format("named by torch_xla: {}", op.op)});
+  finding.evidence.push_back({.table = "fallback",
+                              .text = finding.count
+                                          ? fmt::format("{} = {}", op.op, *finding.count)
+                                          : fmt::format("named by torch_xla: {}", op.op)});
   return finding;
 }
 
@@ -118,6 +156,8 @@ static absl::StatusOr<Findings> Run(const Store& store) {
   return findings;
 }
 
-extern const Analyzer fallback{"fallback", "ops without lowering that run on the CPU, with the transfers and waits they cause",
-                               "aten:: counters, torch_xla's profiler lines and exit summary, executions before a step mark", Run};
+extern const Analyzer fallback{
+    "fallback", "ops without lowering that run on the CPU, with the transfers and waits they cause",
+    "aten:: counters, torch_xla's profiler lines and exit summary, executions before a step mark",
+    Run};
 }  // namespace xlaprof

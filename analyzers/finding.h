@@ -19,13 +19,13 @@ struct Subject {
 
 // Why it happened. `type` and `state` are the words of DESIGN section 5.
 struct Reason {
-  std::string type;                      // shape_change, constant_change, ... or a kind's own words
-  std::optional<std::string> state;      // warm_up, burst, ongoing, settled, unknown
-  std::optional<int64_t> step;           // of a burst, or since when settled
-  std::optional<std::string> node;       // the op that differs
+  std::string type;                  // shape_change, constant_change, ... or a kind's own words
+  std::optional<std::string> state;  // warm_up, burst, ongoing, settled, unknown
+  std::optional<int64_t> step;       // of a burst, or since when settled
+  std::optional<std::string> node;   // the op that differs
   std::optional<std::string> before, after;  // its two values
-  std::optional<std::string> location;   // where it was recorded: file:line, or "near file:line"
-  std::optional<std::string> text;       // one or two sentences for people
+  std::optional<std::string> location;  // where it was recorded: file:line, or "near file:line"
+  std::optional<std::string> text;      // one or two sentences for people
 };
 
 // What shows it: rows of the store and ranges of time. An exporter can point at them.
@@ -39,18 +39,18 @@ struct Evidence {
 struct Finding {
   std::string kind;
   Severity severity = Severity::kInfo;
-  std::string title;                     // one line, with the figures that matter
+  std::string title;  // one line, with the figures that matter
   Subject subject;
   std::optional<int64_t> count;
   std::optional<double> per_step;
-  std::optional<int64_t> cost_ns;        // measured
-  std::string cost_note;                 // how it was measured, or why it is not
-  std::optional<int64_t> saving_ns;      // estimated
-  std::string saving_note;               // how
+  std::optional<int64_t> cost_ns;    // measured
+  std::string cost_note;             // how it was measured, or why it is not
+  std::optional<int64_t> saving_ns;  // estimated
+  std::string saving_note;           // how
   std::optional<Reason> reason;
-  std::string advice;                    // what to write instead
+  std::string advice;  // what to write instead
   std::vector<Evidence> evidence;
-  std::string fingerprint;               // set by Analyze, not by analyzers
+  std::string fingerprint;  // set by Analyze, not by analyzers
 };
 
 using Findings = std::vector<Finding>;

@@ -5,12 +5,12 @@
 namespace xlaprof {
 namespace {
 
-// Edits after which two listings are called too different: the search keeps one row of its table for each, so this
-// bounds it to about 30 MB and to a tenth of a second.
+// Edits after which two listings are called too different: the search keeps one row of its table
+// for each, so this bounds it to about 30 MB and to a tenth of a second.
 constexpr int kMaxEdits = 2000;
 
-// Myers' greedy longest common subsequence of a[..] and b[..], compared by `equal`; calls match(i, j) for each pair.
-// False when it would take more than kMaxEdits.
+// Myers' greedy longest common subsequence of a[..] and b[..], compared by `equal`; calls match(i,
+// j) for each pair. False when it would take more than kMaxEdits.
 template <class Equal, class Match>
 bool CommonSubsequence(int n, int m, const Equal& equal, const Match& match) {
   if (n == 0 || m == 0) return true;
@@ -21,8 +21,9 @@ bool CommonSubsequence(int n, int m, const Equal& equal, const Match& match) {
   for (int d = 0; d <= max_edits; ++d) {
     rows.emplace_back(furthest.begin() + (middle - d - 1), furthest.begin() + (middle + d + 2));
     for (int k = -d; k <= d; k += 2) {
-      int x = k == -d || (k != d && furthest[middle + k - 1] < furthest[middle + k + 1]) ? furthest[middle + k + 1]
-                                                                                         : furthest[middle + k - 1] + 1;
+      int x = k == -d || (k != d && furthest[middle + k - 1] < furthest[middle + k + 1])
+                  ? furthest[middle + k + 1]
+                  : furthest[middle + k - 1] + 1;
       int y = x - k;
       while (x < n && y < m && equal(x, y)) ++x, ++y;
       furthest[middle + k] = x;
@@ -30,7 +31,8 @@ bool CommonSubsequence(int n, int m, const Equal& equal, const Match& match) {
       for (int step = d; step > 0; --step) {  // back along the rows
         auto at = [&](int diagonal) { return rows[step][diagonal + step + 1]; };
         const int diagonal = x - y;
-        const bool down = diagonal == -step || (diagonal != step && at(diagonal - 1) < at(diagonal + 1));
+        const bool down =
+            diagonal == -step || (diagonal != step && at(diagonal - 1) < at(diagonal + 1));
         const int from = down ? diagonal + 1 : diagonal - 1;
         const int from_x = at(from), from_y = from_x - from;
         while (x > from_x && y > from_y) match(--x, --y);
@@ -47,13 +49,15 @@ bool CommonSubsequence(int n, int m, const Equal& equal, const Match& match) {
 
 Alignment Align(std::span<const AlignKey> before, std::span<const AlignKey> after) {
   const int n = static_cast<int>(before.size()), m = static_cast<int>(after.size());
-  Alignment result{.after_to_before = std::vector<int>(m, -1), .before_to_after = std::vector<int>(n, -1)};
+  Alignment result{.after_to_before = std::vector<int>(m, -1),
+                   .before_to_after = std::vector<int>(n, -1)};
   auto pair = [&](int i, int j) {
     result.before_to_after[i] = j;
     result.after_to_before[j] = i;
   };
-  result.same_kinds = n == m && std::equal(before.begin(), before.end(), after.begin(),
-                                           [](const AlignKey& a, const AlignKey& b) { return a.kind == b.kind; });
+  result.same_kinds =
+      n == m && std::equal(before.begin(), before.end(), after.begin(),
+                           [](const AlignKey& a, const AlignKey& b) { return a.kind == b.kind; });
   if (result.same_kinds) {
     for (int i = 0; i < n; ++i) pair(i, i);
     return result;
@@ -65,7 +69,8 @@ Alignment Align(std::span<const AlignKey> before, std::span<const AlignKey> afte
     pair(n - 1 - tail, m - 1 - tail), ++tail;
   }
   result.too_different = !CommonSubsequence(
-      n - head - tail, m - head - tail, [&](int i, int j) { return before[head + i] == after[head + j]; },
+      n - head - tail, m - head - tail,
+      [&](int i, int j) { return before[head + i] == after[head + j]; },
       [&](int i, int j) { pair(head + i, head + j); });
   if (result.too_different) return result;
 
@@ -80,7 +85,8 @@ Alignment Align(std::span<const AlignKey> before, std::span<const AlignKey> afte
     while (i < n && result.before_to_after[i] < 0) ++i;
     while (j < m && result.after_to_before[j] < 0) ++j;
     CommonSubsequence(
-        i - gap_i, j - gap_j, [&](int a, int b) { return before[gap_i + a].kind == after[gap_j + b].kind; },
+        i - gap_i, j - gap_j,
+        [&](int a, int b) { return before[gap_i + a].kind == after[gap_j + b].kind; },
         [&](int a, int b) { pair(gap_i + a, gap_j + b); });
   }
   return result;

@@ -7,21 +7,23 @@
 
 namespace xlaprof {
 
-// What a node is compared by: `content` equal nodes are the same in all; `kind` equal nodes may be the same, changed.
+// What a node is compared by: `content` equal nodes are the same in all; `kind` equal nodes may be
+// the same, changed.
 struct AlignKey {
   uint64_t content = 0, kind = 0;
   bool operator==(const AlignKey&) const = default;
 };
 
 struct Alignment {
-  std::vector<int> after_to_before;  // index in `before` of each node of `after`; -1: only in `after`
+  std::vector<int>
+      after_to_before;  // index in `before` of each node of `after`; -1: only in `after`
   std::vector<int> before_to_after;  // the other way round
   bool same_kinds = false;           // both sequences have the same kinds in the same order
-  bool too_different = false;        // gave up between common head and tail: what lies there is unmatched
+  bool too_different = false;  // gave up between common head and tail: what lies there is unmatched
 };
 
-// Sequences with the same kinds are matched one to one. Others are matched by equal content first (longest common
-// subsequence), then by kind inside the gaps.
+// Sequences with the same kinds are matched one to one. Others are matched by equal content first
+// (longest common subsequence), then by kind inside the gaps.
 Alignment Align(std::span<const AlignKey> before, std::span<const AlignKey> after);
 
 }  // namespace xlaprof

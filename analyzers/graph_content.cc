@@ -84,7 +84,8 @@ std::string_view ElementType(std::string_view shape) {
 std::vector<int64_t> Dimensions(std::string_view shape) {
   std::vector<int64_t> dimensions;
   const size_t open = shape.find('['), close = shape.find(']');
-  if (shape.starts_with('(') || open == std::string_view::npos || close == std::string_view::npos) return dimensions;
+  if (shape.starts_with('(') || open == std::string_view::npos || close == std::string_view::npos)
+    return dimensions;
   std::string_view list = shape.substr(open + 1, close - open - 1);
   while (!list.empty()) {
     const size_t comma = std::min(list.find(','), list.size());
@@ -111,8 +112,10 @@ std::string ContentAttributes(std::string_view attributes) {
 
 std::pair<std::string, std::string> DifferingAttributes(std::string_view a, std::string_view b) {
   const std::string content_a = ContentAttributes(a), content_b = ContentAttributes(b);
-  const std::vector<std::string_view> list_a = SplitAttributes(content_a), list_b = SplitAttributes(content_b);
-  auto beyond = [](const std::vector<std::string_view>& list, const std::vector<std::string_view>& other) {
+  const std::vector<std::string_view> list_a = SplitAttributes(content_a),
+                                      list_b = SplitAttributes(content_b);
+  auto beyond = [](const std::vector<std::string_view>& list,
+                   const std::vector<std::string_view>& other) {
     std::string out;
     for (std::string_view one : list) {
       if (std::find(other.begin(), other.end(), one) != other.end()) continue;
@@ -152,8 +155,8 @@ uint64_t KindHash(const GraphNode& node) {
   const std::string_view shape = node.shape;
   const size_t open = shape.find('['), close = shape.find(']');
   uint64_t rank = 0;
-  if (!shape.starts_with('(') && open != std::string_view::npos && close != std::string_view::npos &&
-      close > open + 1) {
+  if (!shape.starts_with('(') && open != std::string_view::npos &&
+      close != std::string_view::npos && close > open + 1) {
     rank = 1 + static_cast<uint64_t>(std::count(shape.begin() + open, shape.begin() + close, ','));
   }
   return (Fnv(kFnvStart, node.op) ^ rank) * kFnvPrime;

@@ -1,4 +1,5 @@
-// What a node of a printed graph says about itself, freed of everything that does not decide the graph's hash.
+// What a node of a printed graph says about itself, freed of everything that does not decide the
+// graph's hash.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +18,12 @@ std::string WithoutLayout(std::string_view shape);
 // "f32" of "f32[64,1]"; "" of a tuple or of what is no shape.
 std::string_view ElementType(std::string_view shape);
 
-// The dimensions of an array shape, bounds (<=5) without their sign; empty for scalars, tuples and what is no shape.
+// The dimensions of an array shape, bounds (<=5) without their sign; empty for scalars, tuples and
+// what is no shape.
 std::vector<int64_t> Dimensions(std::string_view shape);
 
-// The attributes that take part in the computation: source places, names of called computations, backend's tuning and
-// what repeats the shape are left out.
+// The attributes that take part in the computation: source places, names of called computations,
+// backend's tuning and what repeats the shape are left out.
 std::string ContentAttributes(std::string_view attributes);
 
 // Those of two lists of attributes that differ, of each list: {"slice={[1:2]}", "slice={[2:3]}"}.
@@ -36,7 +38,8 @@ uint64_t ContentHash(const GraphNode& node);
 // What a node that only changed still has: op and rank.
 uint64_t KindHash(const GraphNode& node);
 
-// Content hashes of a graph's nodes, sorted: equal lists, equal content. Cheap to compare with MultisetDistance.
+// Content hashes of a graph's nodes, sorted: equal lists, equal content. Cheap to compare with
+// MultisetDistance.
 std::vector<uint64_t> ContentHashes(const PrintedGraph& graph);
 
 // How many elements are in one of two sorted lists and not in the other.

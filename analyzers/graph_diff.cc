@@ -1,5 +1,6 @@
-// How the difference is found. Two listings are aligned node by node; then, in the order of computation, a node is an
-// origin when it differs in itself though what it reads has the same shapes. Where shapes differ, a result follows.
+// How the difference is found. Two listings are aligned node by node; then, in the order of
+// computation, a node is an origin when it differs in itself though what it reads has the same
+// shapes. Where shapes differ, a result follows.
 #include "analyzers/graph_diff.h"
 
 #include <absl/container/flat_hash_map.h>
@@ -53,7 +54,8 @@ Listing MakeListing(const PrintedGraph& graph) {
     if (node.computation.empty() && node.op == "tuple" && (node.root || i == n - 1)) gather = i;
   }
   if (gather >= 0) {
-    for (const GraphNode::Operand& operand : graph.nodes[gather].operands) root[operand.node] = true;
+    for (const GraphNode::Operand& operand : graph.nodes[gather].operands)
+      root[operand.node] = true;
   }
   for (int i = 0; i < n; ++i) {
     const GraphNode& node = graph.nodes[i];
@@ -86,10 +88,10 @@ class ListingDiff {
   GraphDiff Run() {
     FindChangedNodes();
     GraphDiff diff;
-    diff.differing_nodes =
-        static_cast<int64_t>(std::count(changed_.begin(), changed_.end(), true) +
-                             std::count(match_.after_to_before.begin(), match_.after_to_before.end(), -1) +
-                             std::count(match_.before_to_after.begin(), match_.before_to_after.end(), -1));
+    diff.differing_nodes = static_cast<int64_t>(
+        std::count(changed_.begin(), changed_.end(), true) +
+        std::count(match_.after_to_before.begin(), match_.after_to_before.end(), -1) +
+        std::count(match_.before_to_after.begin(), match_.before_to_after.end(), -1));
     std::optional<GraphDifference> structure = Structure();
     const bool inputs_only = structure && structure->type == "parameter_sharing_change";
     if (!inputs_only) AttributeOrigins(&diff.origins);
@@ -98,7 +100,8 @@ class ListingDiff {
       return rank(x) < rank(y);
     });
     if (structure) {
-      // Inputs that changed explain new ops; ops that came or went make the alignment of others doubtful.
+      // Inputs that changed explain new ops; ops that came or went make the alignment of others
+      // doubtful.
       auto place = diff.origins.begin();
       if (a_.inputs == b_.inputs) {
         while (place != diff.origins.end() && place->is_input) ++place;
@@ -132,7 +135,8 @@ class ListingDiff {
   bool ReadsTheSameShapes(const GraphNode& a, const GraphNode& b) const {
     return std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(), b.operands.end(),
                       [&](const GraphNode::Operand& x, const GraphNode::Operand& y) {
-                        return WithoutLayout(before_.nodes[x.node].shape) == WithoutLayout(after_.nodes[y.node].shape);
+                        return WithoutLayout(before_.nodes[x.node].shape) ==
+                               WithoutLayout(after_.nodes[y.node].shape);
                       });
   }
 
@@ -149,7 +153,8 @@ class ListingDiff {
     }
   }
 
-  // Nodes that came or went, results that are others, values that are read elsewhere: at most one difference.
+  // Nodes that came or went, results that are others, values that are read elsewhere: at most one
+  // difference.
   std::optional<GraphDifference> Structure() const {
     std::vector<int> added, gone;
     for (size_t j = 0; j < b_.nodes.size(); ++j) {
@@ -176,7 +181,8 @@ class ListingDiff {
       return d;
     }
     if (auto loop = LoopChange(added, gone)) return loop;
-    if (nothing_changed && a_.roots != b_.roots && (gone.empty() || added.empty()) && OnlyFeedsResults(added, gone)) {
+    if (nothing_changed && a_.roots != b_.roots && (gone.empty() || added.empty()) &&
+        OnlyFeedsResults(added, gone)) {
       GraphDifference d{.type = "live_tensors_change",
                         .before = fmt::format("{} results", a_.roots),
                         .after = fmt::format("{} results", b_.roots)};
@@ -218,7 +224,8 @@ class ListingDiff {
     return std::nullopt;
   }
 
-  std::optional<GraphDifference> LoopChange(const std::vector<int>& added, const std::vector<int>& gone) const {
+  std::optional<GraphDifference> LoopChange(const std::vector<int>& added,
+                                            const std::vector<int>& gone) const {
     // An alignment of a repeated part may also turn around a node or two at its ends.
     const bool longer_is_after = added.size() > gone.size();
     const Listing& longer = longer_is_after ? b_ : a_;
@@ -255,7 +262,8 @@ class ListingDiff {
     return d;
   }
 
-  // No node that both graphs have reads an extra one, and each extra one that nothing reads is a result.
+  // No node that both graphs have reads an extra one, and each extra one that nothing reads is a
+  // result.
   bool OnlyFeedsResults(const std::vector<int>& added, const std::vector<int>& gone) const {
     const bool grew = gone.empty();
     const Listing& listing = grew ? b_ : a_;
@@ -273,7 +281,8 @@ class ListingDiff {
     return true;
   }
 
-  void SetNode(GraphDifference* d, const std::vector<int>& gone, const std::vector<int>& added, bool last) const {
+  void SetNode(GraphDifference* d, const std::vector<int>& gone, const std::vector<int>& added,
+               bool last) const {
     if (!added.empty()) {
       const int place = last ? added.back() : added.front();
       d->node = B(place).op;
@@ -287,7 +296,9 @@ class ListingDiff {
 
   GraphDifference OpChange(const std::vector<int>& added, const std::vector<int>& gone) const {
     GraphDifference d{.type = "op_change"};
-    auto text = [](const GraphNode& node) { return fmt::format("{} {}", node.op, WithoutLayout(node.shape)); };
+    auto text = [](const GraphNode& node) {
+      return fmt::format("{} {}", node.op, WithoutLayout(node.shape));
+    };
     // The first that came, and what went from the same place: between the same neighbours.
     const int b = added.empty() ? -1 : added.front();
     int a = -1;
@@ -314,12 +325,14 @@ class ListingDiff {
     return d;
   }
 
-  // A number that was baked into one graph and is an input of the other: 0 and 1 are constants, others parameters. Not
-  // so a tensor that was constant in the first step only (a counter that is then updated): its first reader is its
-  // update.
+  // A number that was baked into one graph and is an input of the other: 0 and 1 are constants,
+  // others parameters. Not so a tensor that was constant in the first step only (a counter that is
+  // then updated): its first reader is its update.
   void ConstantToInput(int a, int b, GraphDifference* d) const {
     const bool flip = (IsConstant(A(a)) && IsInput(B(b))) || (IsInput(A(a)) && IsConstant(B(b)));
-    if (!flip || !Dimensions(B(b).shape).empty() || WithoutLayout(A(a).shape) != WithoutLayout(B(b).shape)) return;
+    if (!flip || !Dimensions(B(b).shape).empty() ||
+        WithoutLayout(A(a).shape) != WithoutLayout(B(b).shape))
+      return;
     for (size_t p = 0; p < b_.nodes.size(); ++p) {
       const GraphNode& user = B(static_cast<int>(p));
       if (user.operands.empty() || user.operands[0].node != b_.nodes[b]) continue;
@@ -340,14 +353,17 @@ class ListingDiff {
 GraphDifference Compare(const GraphNode& before, const GraphNode& after) {
   GraphDifference d{.node = after.op, .is_input = IsInput(after)};
   const std::string shape_a = WithoutLayout(before.shape), shape_b = WithoutLayout(after.shape);
-  const auto [attributes_a, attributes_b] = DifferingAttributes(before.attributes, after.attributes);
+  const auto [attributes_a, attributes_b] =
+      DifferingAttributes(before.attributes, after.attributes);
   d.before = shape_a, d.after = shape_b;
   d.resized = shape_a != shape_b;
-  const bool types_only = Dimensions(shape_a) == Dimensions(shape_b) && ElementType(shape_a) != ElementType(shape_b);
+  const bool types_only =
+      Dimensions(shape_a) == Dimensions(shape_b) && ElementType(shape_a) != ElementType(shape_b);
   if (d.is_input) {
     d.type = types_only ? "dtype_change" : "shape_change";
     if (shape_a == shape_b) d.before = attributes_a, d.after = attributes_b;  // a sharding
-    if (ElementType(shape_a) != ElementType(shape_b) && Dimensions(shape_a).size() != Dimensions(shape_b).size()) {
+    if (ElementType(shape_a) != ElementType(shape_b) &&
+        Dimensions(shape_a).size() != Dimensions(shape_b).size()) {
       d.type = "op_change";  // another input altogether
       d.is_input = false;
       d.before = "input " + shape_a, d.after = "input " + shape_b;
@@ -367,24 +383,28 @@ absl::StatusOr<PrintedGraph> LoadGraph(const Store& store, int64_t graph_id) {
   PrintedGraph graph{.id = graph_id};
   bool found = false;
   XP_TRY(store.Each(
-      "SELECT coalesce(hash, ''), coalesce(printed_as, ''), coalesce(name, '') FROM graph WHERE id = ?1",
+      "SELECT coalesce(hash, ''), coalesce(printed_as, ''), coalesce(name, '') FROM graph WHERE id "
+      "= ?1",
       [&](std::string hash, std::string printed_as, std::string name) {
-        graph.hash = std::move(hash), graph.printed_as = std::move(printed_as), graph.name = std::move(name);
+        graph.hash = std::move(hash), graph.printed_as = std::move(printed_as),
+        graph.name = std::move(name);
         found = true;
       },
       graph_id));
   if (!found) return NotFound("graph {}: no such row", graph_id);
   absl::flat_hash_map<int64_t, int> index;
   XP_TRY(store.Each(
-      "SELECT idx, op, shape, operands, coalesce(attributes, ''), coalesce(scope, ''), coalesce(location, ''), root, "
-      "coalesce(name, ''), coalesce(computation, '') FROM graph_node WHERE graph_id = ?1 ORDER BY idx",
+      "SELECT idx, op, shape, operands, coalesce(attributes, ''), coalesce(scope, ''), "
+      "coalesce(location, ''), root, "
+      "coalesce(name, ''), coalesce(computation, '') FROM graph_node WHERE graph_id = ?1 ORDER BY "
+      "idx",
       [&](int64_t idx, std::string_view op, std::string_view shape, std::string_view operands,
-          std::string_view attributes, std::string_view scope, std::string_view location, OptInt root,
-          std::string_view name, std::string_view computation) {
+          std::string_view attributes, std::string_view scope, std::string_view location,
+          OptInt root, std::string_view name, std::string_view computation) {
         index[idx] = static_cast<int>(graph.nodes.size());
-        graph.nodes.push_back({std::string(op), std::string(shape), std::string(attributes), std::string(scope),
-                               std::string(location), std::string(name), std::string(computation),
-                               ParseOperands(operands), root});
+        graph.nodes.push_back({std::string(op), std::string(shape), std::string(attributes),
+                               std::string(scope), std::string(location), std::string(name),
+                               std::string(computation), ParseOperands(operands), root});
       },
       graph_id));
   for (GraphNode& node : graph.nodes) {

@@ -1,5 +1,6 @@
-// Two printed graphs, compared: which nodes differ in what decides a graph's hash, and where it began. Ids, names,
-// scopes, locations, layouts and the names of called computations are no difference.
+// Two printed graphs, compared: which nodes differ in what decides a graph's hash, and where it
+// began. Ids, names, scopes, locations, layouts and the names of called computations are no
+// difference.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +33,12 @@ struct PrintedGraph {
 // are dropped. NotFound if there is no such graph.
 absl::StatusOr<PrintedGraph> LoadGraph(const Store& store, int64_t graph_id);
 
-// One place where a difference began: a node that differs although what it reads has the same shapes.
+// One place where a difference began: a node that differs although what it reads has the same
+// shapes.
 struct GraphDifference {
-  std::string type;           // shape_change, dtype_change, constant_change, op_change, loop_count_change,
-                              // live_tensors_change or parameter_sharing_change
-  std::string node;           // op that differs, such as xla::select or slice
+  std::string type;  // shape_change, dtype_change, constant_change, op_change, loop_count_change,
+                     // live_tensors_change or parameter_sharing_change
+  std::string node;  // op that differs, such as xla::select or slice
   std::string before, after;  // its two values: shapes, attributes, ops or counts
   int node_index = -1;        // in the newer graph; -1: it is only in the older one
   int before_index = -1;      // in the older graph; -1: it is only in the newer one
@@ -46,14 +48,16 @@ struct GraphDifference {
 };
 
 struct GraphDiff {
-  // Inputs that changed first, then changes of structure, then of attributes, each in the order of computation, then
-  // likely consequences. Empty when the graphs print alike. At most a few dozen.
+  // Inputs that changed first, then changes of structure, then of attributes, each in the order of
+  // computation, then likely consequences. Empty when the graphs print alike. At most a few dozen.
   std::vector<GraphDifference> origins;
-  int64_t differing_nodes = 0;  // how many differ in themselves: the distance used to find the nearest graph
+  int64_t differing_nodes =
+      0;  // how many differ in themselves: the distance used to find the nearest graph
 };
 
-// Both graphs must be printed in the same form; optimised HLO is compared as a multiset of instructions, fused ones
-// included, since two programs may be fused differently; other forms node by node.
+// Both graphs must be printed in the same form; optimised HLO is compared as a multiset of
+// instructions, fused ones included, since two programs may be fused differently; other forms node
+// by node.
 GraphDiff Diff(const PrintedGraph& before, const PrintedGraph& after);
 
 }  // namespace xlaprof

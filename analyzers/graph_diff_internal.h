@@ -5,7 +5,8 @@
 
 namespace xlaprof {
 
-// The difference between a node and its counterpart of the same op: type, node, before, after, is_input.
+// The difference between a node and its counterpart of the same op: type, node, before, after,
+// is_input.
 GraphDifference Compare(const GraphNode& before, const GraphNode& after);
 
 // Diff for graphs printed as hlo_optimized.

@@ -1,8 +1,9 @@
-// Optimised HLO of two graphs may be cut into other fusions, so nodes are not matched by place. Parameters of the entry
-// are matched in their order. All other instructions, fused ones too, form a multiset of (op, shape, attributes); what
-// is left on either side after equal ones cancel is the difference, and the first one in the order of computation that
-// reads nothing of a differing shape is where it began. Fusions, tuples, copies and the parameters inside computations
-// only pass values on.
+// Optimised HLO of two graphs may be cut into other fusions, so nodes are not matched by place.
+// Parameters of the entry are matched in their order. All other instructions, fused ones too, form
+// a multiset of (op, shape, attributes); what is left on either side after equal ones cancel is the
+// difference, and the first one in the order of computation that reads nothing of a differing shape
+// is where it began. Fusions, tuples, copies and the parameters inside computations only pass
+// values on.
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
@@ -18,13 +19,15 @@ constexpr size_t kMaxOrigins = 24;
 
 bool PassesOn(const GraphNode& node) {
   static constexpr std::array<std::string_view, 9> kOps = {
-      "fusion", "tuple", "get-tuple-element", "bitcast", "copy", "call", "parameter", "copy-start", "copy-done"};
+      "fusion", "tuple",     "get-tuple-element", "bitcast",  "copy",
+      "call",   "parameter", "copy-start",        "copy-done"};
   return std::find(kOps.begin(), kOps.end(), node.op) != kOps.end();
 }
 
 class OptimizedDiff {
  public:
-  OptimizedDiff(const PrintedGraph& before, const PrintedGraph& after) : before_(before), after_(after) {}
+  OptimizedDiff(const PrintedGraph& before, const PrintedGraph& after)
+      : before_(before), after_(after) {}
 
   GraphDiff Run() {
     Inputs();
@@ -53,13 +56,16 @@ class OptimizedDiff {
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       if (IsInput(graph.nodes[i])) inputs.push_back(static_cast<int>(i));
     }
-    // By parameter number, which is printed first among the attributes, else by name, else as listed.
+    // By parameter number, which is printed first among the attributes, else by name, else as
+    // listed.
     auto number = [&](int i) {
       const std::string& attributes = graph.nodes[i].attributes;
       const size_t digit = attributes.find_first_of("0123456789");
-      return digit == std::string::npos ? int64_t{-1} : std::strtoll(attributes.c_str() + digit, nullptr, 10);
+      return digit == std::string::npos ? int64_t{-1}
+                                        : std::strtoll(attributes.c_str() + digit, nullptr, 10);
     };
-    std::stable_sort(inputs.begin(), inputs.end(), [&](int a, int b) { return number(a) < number(b); });
+    std::stable_sort(inputs.begin(), inputs.end(),
+                     [&](int a, int b) { return number(a) < number(b); });
     return inputs;
   }
 
@@ -67,8 +73,8 @@ class OptimizedDiff {
     inputs_before_ = InputsOf(before_), inputs_after_ = InputsOf(after_);
     input_count_differs_ = inputs_before_.size() != inputs_after_.size();
     if (input_count_differs_) {
-      diff_.differing_nodes +=
-          std::abs(static_cast<int64_t>(inputs_before_.size()) - static_cast<int64_t>(inputs_after_.size()));
+      diff_.differing_nodes += std::abs(static_cast<int64_t>(inputs_before_.size()) -
+                                        static_cast<int64_t>(inputs_after_.size()));
       return;
     }
     for (size_t k = 0; k < inputs_after_.size(); ++k) {
@@ -89,7 +95,8 @@ class OptimizedDiff {
     }
     std::vector<int> surplus;
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
-      if (!PassesOn(graph.nodes[i]) && --count[ContentHash(graph.nodes[i])] < 0) surplus.push_back(static_cast<int>(i));
+      if (!PassesOn(graph.nodes[i]) && --count[ContentHash(graph.nodes[i])] < 0)
+        surplus.push_back(static_cast<int>(i));
     }
     return surplus;
   }
@@ -97,14 +104,16 @@ class OptimizedDiff {
   // Instructions that do arithmetic: a turn of a loop has some.
   static bool Computes(const GraphNode& node) {
     static constexpr std::array<std::string_view, 9> kMoves = {
-        "broadcast", "constant", "iota", "reshape", "convert", "transpose", "slice", "concatenate", "pad"};
+        "broadcast", "constant", "iota",        "reshape", "convert",
+        "transpose", "slice",    "concatenate", "pad"};
     return std::find(kMoves.begin(), kMoves.end(), node.op) == kMoves.end();
   }
 
   // One graph has only more of what the other has too.
   void Loop() {
     const bool grew = surplus_before_.empty();
-    if ((!grew && !surplus_after_.empty()) || input_count_differs_ || !diff_.origins.empty()) return;
+    if ((!grew && !surplus_after_.empty()) || input_count_differs_ || !diff_.origins.empty())
+      return;
     const PrintedGraph &longer = grew ? after_ : before_, &shorter = grew ? before_ : after_;
     absl::flat_hash_map<uint64_t, int64_t> have, more;
     for (const GraphNode& node : shorter.nodes) ++have[ContentHash(node)];
@@ -118,7 +127,8 @@ class OptimizedDiff {
     }
     if (first < 0) return;
     GraphDifference d{.type = "loop_count_change", .node = longer.nodes[first].op};
-    const int64_t base = have[ContentHash(longer.nodes[first])], extra = more[ContentHash(longer.nodes[first])];
+    const int64_t base = have[ContentHash(longer.nodes[first])],
+                  extra = more[ContentHash(longer.nodes[first])];
     d.before = fmt::format("{} times", grew ? base : base + extra);
     d.after = fmt::format("{} times", grew ? base + extra : base);
     (grew ? d.node_index : d.before_index) = first;
@@ -131,9 +141,10 @@ class OptimizedDiff {
     absl::flat_hash_map<std::string, int> shapes_before;
     for (const GraphNode& node : before_.nodes) shapes_before[WithoutLayout(node.shape)] = 1;
     auto reads_new_shape = [&](const GraphNode& node) {
-      return std::any_of(node.operands.begin(), node.operands.end(), [&](const GraphNode::Operand& operand) {
-        return !shapes_before.contains(WithoutLayout(after_.nodes[operand.node].shape));
-      });
+      return std::any_of(
+          node.operands.begin(), node.operands.end(), [&](const GraphNode::Operand& operand) {
+            return !shapes_before.contains(WithoutLayout(after_.nodes[operand.node].shape));
+          });
     };
     std::vector<bool> taken(surplus_before_.size(), false);
     std::vector<GraphDifference> changed, structure;
@@ -155,7 +166,8 @@ class OptimizedDiff {
         taken[best] = true;
         GraphDifference d = Compare(before_.nodes[surplus_before_[best]], node);
         d.before_index = surplus_before_[best], d.node_index = index;
-        // A number often follows from a shape (a mean's 1/n), and so does an op that reads numbers only.
+        // A number often follows from a shape (a mean's 1/n), and so does an op that reads numbers
+        // only.
         d.follows = IsConstant(node) || ReadsConstantsOnly(node);
         changed.push_back(std::move(d));
       } else if (!IsConstant(node) && !ReadsConstantsOnly(node)) {
@@ -166,9 +178,11 @@ class OptimizedDiff {
                              .node_index = index});
       }
     }
-    std::stable_sort(changed.begin(), changed.end(),
-                     [](const GraphDifference& a, const GraphDifference& b) { return a.follows < b.follows; });
-    // New instructions beside a changed one are mostly what XLA made of the change: simplified or fused otherwise.
+    std::stable_sort(
+        changed.begin(), changed.end(),
+        [](const GraphDifference& a, const GraphDifference& b) { return a.follows < b.follows; });
+    // New instructions beside a changed one are mostly what XLA made of the change: simplified or
+    // fused otherwise.
     const bool certain = !diff_.origins.empty() || (!changed.empty() && !changed.front().follows);
     if (structure.empty() && !certain) {
       for (size_t k = 0; k < surplus_before_.size() && structure.empty(); ++k) {
@@ -190,9 +204,11 @@ class OptimizedDiff {
     } else {
       add(structure), add(changed);
     }
-    if (diff_.origins.empty()) {  // all of it reads new shapes: a loop around the change; the first one then
+    if (diff_.origins
+            .empty()) {  // all of it reads new shapes: a loop around the change; the first one then
       const bool after = !surplus_after_.empty();
-      const GraphNode& node = after ? after_.nodes[surplus_after_.front()] : before_.nodes[surplus_before_.front()];
+      const GraphNode& node =
+          after ? after_.nodes[surplus_after_.front()] : before_.nodes[surplus_before_.front()];
       diff_.origins.push_back({.type = "op_change",
                                .node = node.op,
                                .before = after ? "(not there)" : node.op,
@@ -203,9 +219,10 @@ class OptimizedDiff {
   }
 
   bool ReadsConstantsOnly(const GraphNode& node) const {
-    return !node.operands.empty() &&
-           std::all_of(node.operands.begin(), node.operands.end(),
-                       [&](const GraphNode::Operand& operand) { return IsConstant(after_.nodes[operand.node]); });
+    return !node.operands.empty() && std::all_of(node.operands.begin(), node.operands.end(),
+                                                 [&](const GraphNode::Operand& operand) {
+                                                   return IsConstant(after_.nodes[operand.node]);
+                                                 });
   }
 
   // The same instructions, but other results.
@@ -217,7 +234,9 @@ class OptimizedDiff {
       return nullptr;
     };
     const GraphNode *a = result(before_), *b = result(after_);
-    if (!a || !b || a->op != "tuple" || b->op != "tuple" || a->operands.size() == b->operands.size()) return;
+    if (!a || !b || a->op != "tuple" || b->op != "tuple" ||
+        a->operands.size() == b->operands.size())
+      return;
     diff_.origins.push_back({.type = "live_tensors_change",
                              .node = "tuple",
                              .before = fmt::format("{} results", a->operands.size()),

@@ -1,4 +1,5 @@
-// A step that runs as several small executions: each pays dispatch and a wait, and the compiler sees no whole step.
+// A step that runs as several small executions: each pays dispatch and a wait, and the compiler
+// sees no whole step.
 #include <algorithm>
 #include <map>
 
@@ -8,8 +9,8 @@
 namespace xlaprof {
 namespace {
 
-// One or two early cuts a step are told by their own findings (sync_point, fallback); from the fourth piece on the
-// pieces themselves are the pattern. Three pieces are mentioned.
+// One or two early cuts a step are told by their own findings (sync_point, fallback); from the
+// fourth piece on the pieces themselves are the pattern. Three pieces are mentioned.
 constexpr double kPiecesWarn = 4.0;
 constexpr double kPiecesInfo = 3.0;
 constexpr int64_t kFewSteps = 3;  // with fewer, warm-up decides the median
@@ -21,7 +22,8 @@ int64_t Median(std::vector<int64_t> values) {
 }
 
 std::string Advice() {
-  return "Remove what cuts the step: reads of values (.item(), print, if tensor, float(tensor)) and ops without lowering, named in the other findings. "
+  return "Remove what cuts the step: reads of values (.item(), print, if tensor, float(tensor)) "
+         "and ops without lowering, named in the other findings. "
          "A step should be one execution.";
 }
 
@@ -31,14 +33,17 @@ absl::StatusOr<Findings> FromExecutions(const Store& store) {
     int64_t early = 0;
   };
   std::map<int64_t, std::map<int64_t, Step>> processes;
-  // Calls of jitted functions (JAX) are programs by intention, and each device runs its own copy: both are no pieces.
-  XP_TRY(store.Each("SELECT process_id, step_id, id, cause = 'value_access' FROM execution WHERE step_id IS NOT NULL AND cause IS NOT NULL "
-                    "AND cause NOT IN ('call') ORDER BY process_id, ordinal",
-                    [&](std::optional<int64_t> process, int64_t step, int64_t id, bool early) {
-                      Step& s = processes[process.value_or(0)][step];
-                      s.executions.push_back(id);
-                      s.early += early;
-                    }));
+  // Calls of jitted functions (JAX) are programs by intention, and each device runs its own copy:
+  // both are no pieces.
+  XP_TRY(
+      store.Each("SELECT process_id, step_id, id, cause = 'value_access' FROM execution WHERE "
+                 "step_id IS NOT NULL AND cause IS NOT NULL "
+                 "AND cause NOT IN ('call') ORDER BY process_id, ordinal",
+                 [&](std::optional<int64_t> process, int64_t step, int64_t id, bool early) {
+                   Step& s = processes[process.value_or(0)][step];
+                   s.executions.push_back(id);
+                   s.early += early;
+                 }));
   Findings findings;
   for (const auto& [process, steps] : processes) {
     if (int64_t(steps.size()) < kFewSteps) continue;
@@ -64,16 +69,22 @@ absl::StatusOr<Findings> FromExecutions(const Store& store) {
     finding.count = executions;
     finding.per_step = double(median);
     finding.cost_note = "each piece's wait is priced in the finding of what cuts there";
-    finding.reason = Reason{.type = "early_cuts",
-                            .text = fmt::format("of {} executions in {} steps, {} were forced before the step mark", executions, steps.size(), early)};
+    finding.reason = Reason{
+        .type = "early_cuts",
+        .text = fmt::format("of {} executions in {} steps, {} were forced before the step mark",
+                            executions, steps.size(), early)};
     finding.advice = Advice();
-    finding.evidence.push_back({.table = "execution", .rows = std::move(rows), .text = "one typical step"});
-    XP_TRY(store.Each("SELECT s.file, s.function, count(DISTINCT s.id) FROM execution e JOIN site s ON s.id = e.site_id WHERE e.process_id = ?1 AND "
-                      "e.cause = 'value_access' GROUP BY s.file, s.function ORDER BY 3 DESC, 1 LIMIT 1",
-                      [&](OptText file, OptText function, int64_t) {
-                        finding.subject.file = std::move(file);
-                        finding.subject.function = std::move(function);
-                      }, process));
+    finding.evidence.push_back(
+        {.table = "execution", .rows = std::move(rows), .text = "one typical step"});
+    XP_TRY(store.Each(
+        "SELECT s.file, s.function, count(DISTINCT s.id) FROM execution e JOIN site s ON s.id = "
+        "e.site_id WHERE e.process_id = ?1 AND "
+        "e.cause = 'value_access' GROUP BY s.file, s.function ORDER BY 3 DESC, 1 LIMIT 1",
+        [&](OptText file, OptText function, int64_t) {
+          finding.subject.file = std::move(file);
+          finding.subject.function = std::move(function);
+        },
+        process));
     findings.push_back(std::move(finding));
   }
   return findings;
@@ -83,8 +94,10 @@ absl::StatusOr<Findings> FromExecutions(const Store& store) {
 absl::StatusOr<Findings> FromMetrics(const Store& store) {
   Findings findings;
   XP_TRY(store.Each(
-      "SELECT m.name, m.samples, r.mark_step FROM metric m JOIN metrics_report r ON r.id = m.report_id "
-      "WHERE m.name IN ('ExecuteTime', 'ExecuteReplicatedTime') AND r.id = (SELECT max(id) FROM metrics_report WHERE mark_step IS NOT NULL) "
+      "SELECT m.name, m.samples, r.mark_step FROM metric m JOIN metrics_report r ON r.id = "
+      "m.report_id "
+      "WHERE m.name IN ('ExecuteTime', 'ExecuteReplicatedTime') AND r.id = (SELECT max(id) FROM "
+      "metrics_report WHERE mark_step IS NOT NULL) "
       "ORDER BY m.samples DESC LIMIT 1",
       [&](std::string name, OptInt samples, OptInt steps) {
         if (!samples || !steps || *steps < kFewSteps) return;
@@ -92,13 +105,18 @@ absl::StatusOr<Findings> FromMetrics(const Store& store) {
         if (pieces < kPiecesInfo) return;
         Finding finding{.kind = "graph_fragmentation"};
         finding.severity = pieces >= kPiecesWarn ? Severity::kWarning : Severity::kInfo;
-        finding.title = fmt::format("{:.3g} executions a step: the step is evaluated in pieces", pieces);
+        finding.title =
+            fmt::format("{:.3g} executions a step: the step is evaluated in pieces", pieces);
         finding.count = samples;
         finding.per_step = pieces;
         finding.cost_note = "unmeasured: counters carry no waits";
-        finding.reason = Reason{.type = "early_cuts", .text = fmt::format("{} has {} samples for {} step marks", name, *samples, *steps)};
+        finding.reason = Reason{
+            .type = "early_cuts",
+            .text = fmt::format("{} has {} samples for {} step marks", name, *samples, *steps)};
         finding.advice = Advice();
-        finding.evidence.push_back({.table = "metric", .text = fmt::format("{} {} / MarkStep {}", name, *samples, *steps)});
+        finding.evidence.push_back(
+            {.table = "metric",
+             .text = fmt::format("{} {} / MarkStep {}", name, *samples, *steps)});
         findings.push_back(std::move(finding));
       }));
   return findings;
@@ -107,10 +125,12 @@ absl::StatusOr<Findings> FromMetrics(const Store& store) {
 }  // namespace
 
 static absl::StatusOr<Findings> Run(const Store& store) {
-  XP_TRY(auto executions, store.One<int64_t>("SELECT count(*) FROM execution WHERE step_id IS NOT NULL"));
+  XP_TRY(auto executions,
+         store.One<int64_t>("SELECT count(*) FROM execution WHERE step_id IS NOT NULL"));
   return executions.value_or(0) > 0 ? FromExecutions(store) : FromMetrics(store);
 }
 
-extern const Analyzer graph_fragmentation{"graph_fragmentation", "steps that run as several small executions",
-                                          "executions and the steps they are in, or ExecuteTime and MarkStep", Run};
+extern const Analyzer graph_fragmentation{
+    "graph_fragmentation", "steps that run as several small executions",
+    "executions and the steps they are in, or ExecuteTime and MarkStep", Run};
 }  // namespace xlaprof

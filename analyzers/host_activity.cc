@@ -13,12 +13,18 @@ namespace {
 // Interned categories, resolved once: id -> what it means here.
 struct Categories {
   StringId host, scope, step, python, tracing, compile, execute, transfer, input;
-  StringId sync;  // a name: all that lazy runtimes do to turn pending tensors into a program, dumps included
+  StringId sync;  // a name: all that lazy runtimes do to turn pending tensors into a program, dumps
+                  // included
   explicit Categories(const Store& store)
-      : host(store.Find(category::kHost)), scope(store.Find(category::kScope)), step(store.Find(category::kStep)),
-        python(store.Find(category::kPython)), tracing(store.Find(category::kTracing)),
-        compile(store.Find(category::kCompile)), execute(store.Find(category::kExecute)),
-        transfer(store.Find(category::kTransfer)), input(store.Find(category::kInput)),
+      : host(store.Find(category::kHost)),
+        scope(store.Find(category::kScope)),
+        step(store.Find(category::kStep)),
+        python(store.Find(category::kPython)),
+        tracing(store.Find(category::kTracing)),
+        compile(store.Find(category::kCompile)),
+        execute(store.Find(category::kExecute)),
+        transfer(store.Find(category::kTransfer)),
+        input(store.Find(category::kInput)),
         sync(store.Find("SyncTensorsGraphInternal")) {}
 };
 
@@ -27,7 +33,8 @@ struct Open {
   StringId category = 0, name = 0;
 };
 
-// How many events of each kind a track has: the one that leads has steps, else tracing, else scopes, else the rest.
+// How many events of each kind a track has: the one that leads has steps, else tracing, else
+// scopes, else the rest.
 struct Lead {
   int64_t steps = 0, tracing = 0, scopes = 0, work = 0;
   auto operator<=>(const Lead&) const = default;
@@ -61,28 +68,39 @@ Activity Enter(const Categories& is, const Activity& outer, const Open& event) {
 
 std::string_view DoingText(Doing doing) {
   switch (doing) {
-    case Doing::kNothing: return "nothing recorded";
-    case Doing::kUserCode: return "user code";
-    case Doing::kRuntime: return "runtime";
-    case Doing::kTracing: return "tracing";
-    case Doing::kExecute: return "asking for an execution";
-    case Doing::kInput: return "waiting for data";
-    case Doing::kTransfer: return "transfer";
-    case Doing::kCompile: return "compilation";
+    case Doing::kNothing:
+      return "nothing recorded";
+    case Doing::kUserCode:
+      return "user code";
+    case Doing::kRuntime:
+      return "runtime";
+    case Doing::kTracing:
+      return "tracing";
+    case Doing::kExecute:
+      return "asking for an execution";
+    case Doing::kInput:
+      return "waiting for data";
+    case Doing::kTransfer:
+      return "transfer";
+    case Doing::kCompile:
+      return "compilation";
   }
   return "";
 }
 
-absl::StatusOr<std::shared_ptr<const HostTimeline>> HostTimeline::Of(const Store& store, int64_t process_id) {
-  return store.Derived<HostTimeline>(fmt::format("host_timeline {}", process_id), [&] { return Make(store, process_id); });
+absl::StatusOr<std::shared_ptr<const HostTimeline>> HostTimeline::Of(const Store& store,
+                                                                     int64_t process_id) {
+  return store.Derived<HostTimeline>(fmt::format("host_timeline {}", process_id),
+                                     [&] { return Make(store, process_id); });
 }
 
 absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t process_id) {
   HostTimeline timeline;
   const Categories is(store);
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
-  XP_TRY(store.Each("SELECT id FROM track WHERE kind = 'host_thread' AND coalesce(process_id, 0) = ?1",
-                    [&](int64_t id) { options.track_ids.push_back(id); }, process_id));
+  XP_TRY(store.Each(
+      "SELECT id FROM track WHERE kind = 'host_thread' AND coalesce(process_id, 0) = ?1",
+      [&](int64_t id) { options.track_ids.push_back(id); }, process_id));
   if (options.track_ids.empty()) return timeline;
 
   std::map<int64_t, std::vector<Open>> events;  // of the tracks that may lead
@@ -132,9 +150,11 @@ absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t proc
   auto earlier = [](const Open& a, const Open& b) {
     return std::pair(a.begin_ns, -a.end_ns) < std::pair(b.begin_ns, -b.end_ns);
   };
-  if (!std::is_sorted(led.begin(), led.end(), earlier)) std::stable_sort(led.begin(), led.end(), earlier);
+  if (!std::is_sorted(led.begin(), led.end(), earlier))
+    std::stable_sort(led.begin(), led.end(), earlier);
 
-  // The sweep: a stack of open events, each with the state inside it; what passes between two changes is one segment.
+  // The sweep: a stack of open events, each with the state inside it; what passes between two
+  // changes is one segment.
   std::vector<std::pair<int64_t, Activity>> stack;  // end, state
   std::vector<Segment> segments;
   int64_t now = INT64_MIN;
@@ -143,7 +163,8 @@ absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t proc
       const auto& [end_ns, activity] = stack.back();
       const int64_t until = std::min(end_ns, t);
       if (until > now) {
-        if (!segments.empty() && segments.back().time.end_ns == now && segments.back().activity == activity) {
+        if (!segments.empty() && segments.back().time.end_ns == now &&
+            segments.back().activity == activity) {
           segments.back().time.end_ns = until;
         } else {
           segments.push_back({{now, until}, activity});
@@ -158,17 +179,20 @@ absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t proc
   };
   for (const Open& event : led) {
     pass_until(event.begin_ns);
-    stack.emplace_back(event.end_ns, Enter(is, stack.empty() ? Activity() : stack.back().second, event));
+    stack.emplace_back(event.end_ns,
+                       Enter(is, stack.empty() ? Activity() : stack.back().second, event));
   }
   pass_until(INT64_MAX);
 
-  // Where the leading thread shows nothing, others may: a compilation anywhere, a loader between two steps.
+  // Where the leading thread shows nothing, others may: a compilation anywhere, a loader between
+  // two steps.
   std::vector<Interval> compiling, loading;
   for (const auto& [track, opened] : events) {
     if (track == leader) continue;
     // A thread that asks for data is a loader's; its uploads are part of making a batch ready.
-    const bool loader = most.steps > 0 && std::any_of(opened.begin(), opened.end(),
-                                                      [&](const Open& event) { return event.category == is.input; });
+    const bool loader = most.steps > 0 &&
+                        std::any_of(opened.begin(), opened.end(),
+                                    [&](const Open& event) { return event.category == is.input; });
     for (const Open& event : opened) {
       if (event.category == is.compile) compiling.push_back({event.begin_ns, event.end_ns});
       if (loader && (event.category == is.input || event.category == is.transfer)) {
@@ -209,14 +233,16 @@ std::vector<ActivityShare> HostTimeline::During(Interval interval) const {
   auto it = std::upper_bound(segments_.begin(), segments_.end(), interval.begin_ns,
                              [](int64_t t, const Segment& s) { return t < s.time.end_ns; });
   for (; it != segments_.end() && it->time.begin_ns < interval.end_ns; ++it) {
-    const int64_t ns = std::min(it->time.end_ns, interval.end_ns) - std::max(it->time.begin_ns, interval.begin_ns);
+    const int64_t ns =
+        std::min(it->time.end_ns, interval.end_ns) - std::max(it->time.begin_ns, interval.begin_ns);
     sums[it->activity] += ns;
     rest -= ns;
   }
   if (rest > 0) sums[Activity()] += rest;
   std::vector<ActivityShare> out;
   for (const auto& [activity, ns] : sums) out.push_back({activity, ns});
-  std::stable_sort(out.begin(), out.end(), [](const ActivityShare& a, const ActivityShare& b) { return a.ns > b.ns; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const ActivityShare& a, const ActivityShare& b) { return a.ns > b.ns; });
   return out;
 }
 

@@ -1,8 +1,9 @@
-// What the host did while something waited: for each moment, what the thread that leads the work was in.
+// What the host did while something waited: for each moment, what the thread that leads the work
+// was in.
 //
-// The leading thread of a process is the one with the step annotations, else with the most tracing, scopes, executions
-// (in this order). Where it shows nothing, a compilation on any other thread counts, and between two annotated steps
-// also a data loader's thread.
+// The leading thread of a process is the one with the step annotations, else with the most tracing,
+// scopes, executions (in this order). Where it shows nothing, a compilation on any other thread
+// counts, and between two annotated steps also a data loader's thread.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +43,12 @@ struct ActivityShare {
   int64_t ns = 0;
 };
 
-// The activities of one process: made once a store by a sweep that is linear in the events of the host's threads, asked
-// for as many intervals as there are.
+// The activities of one process: made once a store by a sweep that is linear in the events of the
+// host's threads, asked for as many intervals as there are.
 class HostTimeline {
  public:
-  static absl::StatusOr<std::shared_ptr<const HostTimeline>> Of(const Store& store, int64_t process_id);
+  static absl::StatusOr<std::shared_ptr<const HostTimeline>> Of(const Store& store,
+                                                                int64_t process_id);
 
   // What filled `interval`: longest first, summing to its length.
   std::vector<ActivityShare> During(Interval interval) const;

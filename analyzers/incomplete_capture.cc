@@ -1,5 +1,5 @@
-// What the sources do not show, and how to get it: a profile without steps, a window that is a part of the run, a capture
-// that hit its limit, settings that slowed the run while it was recorded.
+// What the sources do not show, and how to get it: a profile without steps, a window that is a part
+// of the run, a capture that hit its limit, settings that slowed the run while it was recorded.
 #include <algorithm>
 #include <array>
 
@@ -13,7 +13,8 @@ namespace {
 constexpr auto kEventCaps = std::to_array<int64_t>({1'000'000, 5'000'000});
 
 Finding Missing(std::string type, std::string title, std::string text, std::string advice) {
-  Finding finding{.kind = "incomplete_capture", .severity = Severity::kInfo, .title = std::move(title)};
+  Finding finding{
+      .kind = "incomplete_capture", .severity = Severity::kInfo, .title = std::move(title)};
   finding.cost_note = "does not apply";
   finding.reason = Reason{.type = std::move(type), .text = std::move(text)};
   finding.advice = std::move(advice);
@@ -22,45 +23,64 @@ Finding Missing(std::string type, std::string title, std::string text, std::stri
 
 absl::Status Events(const Store& store, Findings& findings) {
   XP_TRY(auto events, store.One<int64_t>("SELECT sum(count) FROM event_chunk"));
-  XP_TRY(auto profiles, store.One<int64_t>("SELECT count(*) FROM source WHERE format = 'xspace' AND imported"));
+  XP_TRY(auto profiles,
+         store.One<int64_t>("SELECT count(*) FROM source WHERE format = 'xspace' AND imported"));
   int64_t count = events.value_or(0);
   if (count == 0) {
-    XP_TRY(auto cut, store.One<int64_t>("SELECT count(*) FROM import_issue WHERE code IN ('cut_file', 'damaged_compression')"));
+    XP_TRY(
+        auto cut,
+        store.One<int64_t>(
+            "SELECT count(*) FROM import_issue WHERE code IN ('cut_file', 'damaged_compression')"));
     if (profiles.value_or(0) > 0 && cut.value_or(0) > 0) {
-      findings.push_back(Missing("cut_profile", "the profile is cut before its first event", "the file on disk is not whole; its events came after the cut",
+      findings.push_back(Missing("cut_profile", "the profile is cut before its first event",
+                                 "the file on disk is not whole; its events came after the cut",
                                  "Copy the file again, or wait until it is written."));
       findings.back().severity = Severity::kWarning;
     } else if (profiles.value_or(0) > 0) {
-      findings.push_back(Missing("empty_profile", "the profile holds no events", "it was taken while nothing ran, or the profiler server object was gone",
-                                 "Keep the object that xp.start_server returns, take the trace while steps run, and make it longer than a step."));
+      findings.push_back(
+          Missing("empty_profile", "the profile holds no events",
+                  "it was taken while nothing ran, or the profiler server object was gone",
+                  "Keep the object that xp.start_server returns, take the trace while steps run, "
+                  "and make it longer than a step."));
       findings.back().severity = Severity::kWarning;
     }
     return absl::OkStatus();
   }
   if (std::find(kEventCaps.begin(), kEventCaps.end(), count) != kEventCaps.end()) {
-    findings.push_back(Missing("capped", fmt::format("the profile stopped at its limit of {} events", count), "what came after is not in the file",
-                               "Take a shorter trace, or one with host_tracer_level=1 and no Python tracer."));
+    findings.push_back(
+        Missing("capped", fmt::format("the profile stopped at its limit of {} events", count),
+                "what came after is not in the file",
+                "Take a shorter trace, or one with host_tracer_level=1 and no Python tracer."));
     findings.back().severity = Severity::kWarning;
   }
   XP_TRY(auto timed_steps, store.One<int64_t>("SELECT count(*) FROM step WHERE ts_ns IS NOT NULL"));
   if (timed_steps.value_or(0) == 0) {
-    findings.push_back(Missing("no_step_markers", "the profile has no step markers",
-                               "without them the time of a step, and whether it changes, cannot be told",
-                               "Wrap each step: torch_xla.debug.profiler.StepTrace('train', step_num=i), or jax.profiler.StepTraceAnnotation; where steps are "
-                               "wrapped already, trace for longer than one step."));
+    findings.push_back(
+        Missing("no_step_markers", "the profile has no step markers",
+                "without them the time of a step, and whether it changes, cannot be told",
+                "Wrap each step: torch_xla.debug.profiler.StepTrace('train', step_num=i), or "
+                "jax.profiler.StepTraceAnnotation; where steps are "
+                "wrapped already, trace for longer than one step."));
   } else if (timed_steps.value_or(0) == 1) {
-    findings.push_back(Missing("one_step", "the profile covers a single step", "one step cannot be told from warm-up", "Trace for at least ten steps."));
+    findings.push_back(Missing("one_step", "the profile covers a single step",
+                               "one step cannot be told from warm-up",
+                               "Trace for at least ten steps."));
   }
   return absl::OkStatus();
 }
 
 absl::Status Window(const Store& store, Findings& findings) {
   XP_TRY(auto all, store.One<int64_t>("SELECT count(*) FROM execution"));
-  XP_TRY(auto timed, store.One<int64_t>("SELECT count(*) FROM execution WHERE ts_ns IS NOT NULL OR enqueue_ts_ns IS NOT NULL"));
+  XP_TRY(
+      auto timed,
+      store.One<int64_t>(
+          "SELECT count(*) FROM execution WHERE ts_ns IS NOT NULL OR enqueue_ts_ns IS NOT NULL"));
   if (timed.value_or(0) > 0 && *timed < *all) {
-    findings.push_back(Missing("window", fmt::format("the profile saw {} of {} executions", *timed, *all),
-                               "counts come from the sources that saw the whole run, times only from inside the profile's window",
-                               "To time the rest, start the trace later or make it longer (duration_ms)."));
+    findings.push_back(
+        Missing("window", fmt::format("the profile saw {} of {} executions", *timed, *all),
+                "counts come from the sources that saw the whole run, times only from inside the "
+                "profile's window",
+                "To time the rest, start the trace later or make it longer (duration_ms)."));
     findings.back().count = *timed;
   }
   return absl::OkStatus();
@@ -77,55 +97,76 @@ struct Want {
 
 // Questions that a run with lazy graphs raises, and that these sources cannot answer.
 constexpr Want kWants[] = {
-    {"no_lines", "SELECT (SELECT count(*) FROM metrics_report) + (SELECT count(*) FROM profiler_line)", "SELECT count(*) FROM site",
-     "no source names lines of code", "metrics reports and pt-xla-profiler lines count, but carry no call sites",
+    {"no_lines",
+     "SELECT (SELECT count(*) FROM metrics_report) + (SELECT count(*) FROM profiler_line)",
+     "SELECT count(*) FROM site", "no source names lines of code",
+     "metrics reports and pt-xla-profiler lines count, but carry no call sites",
      "Run with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=log.txt and report on both files."},
     {"no_counters", "SELECT count(*) FROM metric", "SELECT count(*) FROM counter",
-     "the metrics reports have no counters: they seem to be cut", "ops on the CPU, reads of numbers and step marks are counted there",
+     "the metrics reports have no counters: they seem to be cut",
+     "ops on the CPU, reads of numbers and step marks are counted there",
      "Report on all that torch_xla.debug.metrics.metrics_report() returns."},
     {"no_executions", "SELECT count(*) FROM metric",
-     "SELECT (SELECT count(*) FROM metric WHERE name IN ('ExecuteTime', 'ExecuteReplicatedTime', 'EagerOpExecuteTime')) + (SELECT count(*) FROM execution)",
-     "the metrics reports have no executions: they are cut, or nothing ran yet", "what compiling and transfers cost is judged by them",
+     "SELECT (SELECT count(*) FROM metric WHERE name IN ('ExecuteTime', 'ExecuteReplicatedTime', "
+     "'EagerOpExecuteTime')) + (SELECT count(*) FROM execution)",
+     "the metrics reports have no executions: they are cut, or nothing ran yet",
+     "what compiling and transfers cost is judged by them",
      "Report on all that torch_xla.debug.metrics.metrics_report() returns, after some steps."},
     {"no_graphs", "SELECT count(*) > 1 FROM compile", "SELECT count(*) FROM graph_node",
-     "no source holds the graphs", "why a graph was compiled again shows only in the graphs themselves",
-     "Run with XLA_SAVE_TENSORS_FILE=graphs.txt XLA_IR_DEBUG=1 for a few steps, or take a profile of the steps that recompile."},
-    {"no_clock", "SELECT count(*) FROM execution", "SELECT count(*) FROM execution WHERE ts_ns IS NOT NULL",
-     "no source has times of executions", "a log and a dump tell what happened and in which order, not how long it took",
-     "Take a profile as well: torch_xla.debug.profiler.trace('localhost:9012', DIR), or XLA_METRICS_FILE for sums."},
+     "no source holds the graphs",
+     "why a graph was compiled again shows only in the graphs themselves",
+     "Run with XLA_SAVE_TENSORS_FILE=graphs.txt XLA_IR_DEBUG=1 for a few steps, or take a profile "
+     "of the steps that recompile."},
+    {"no_clock", "SELECT count(*) FROM execution",
+     "SELECT count(*) FROM execution WHERE ts_ns IS NOT NULL", "no source has times of executions",
+     "a log and a dump tell what happened and in which order, not how long it took",
+     "Take a profile as well: torch_xla.debug.profiler.trace('localhost:9012', DIR), or "
+     "XLA_METRICS_FILE for sums."},
 };
 
 absl::Status Unanswered(const Store& store, Findings& findings) {
   for (const Want& want : kWants) {
     XP_TRY(auto asked, store.One<int64_t>(want.have));
     XP_TRY(auto answered, store.One<int64_t>(want.answer));
-    if (asked.value_or(0) > 0 && answered.value_or(0) == 0) findings.push_back(Missing(want.type, want.title, want.text, want.advice));
+    if (asked.value_or(0) > 0 && answered.value_or(0) == 0)
+      findings.push_back(Missing(want.type, want.title, want.text, want.advice));
   }
   return absl::OkStatus();
 }
 
-// What the recording itself cost: such idle time and tracing is the settings' fault, not the program's.
+// What the recording itself cost: such idle time and tracing is the settings' fault, not the
+// program's.
 absl::Status Settings(const Store& store, Findings& findings) {
-  return store.Each("SELECT name, value, evidence FROM setting GROUP BY name ORDER BY name", [&](std::string name, std::string value, std::string evidence) {
-    std::string title, advice;
-    if (name == "ir_debug" || name == "hlo_debug") {
-      title = "the run was slowed by IR debugging";
-      advice = "It takes a Python stack at every op: for times that count, record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.";
-    } else if (name == "python_tracer") {
-      title = "the run was slowed by the Python tracer";
-      advice = "It records every Python call: for times that count, record with python_tracer_level=0.";
-    } else if (name == "save_tensors") {
-      title = "the run was slowed by graph dumps";
-      advice = "Each sync writes its whole graph, cached or not: for times that count, record without XLA_SAVE_TENSORS_FILE.";
-    } else {
-      title = fmt::format("the run was recorded with {} = {}", name, value);
-      advice = "For times that count, record without it.";
-    }
-    Finding finding = Missing("recording_overhead", std::move(title), evidence, std::move(advice));
-    finding.reason->node = name;
-    finding.evidence.push_back({.table = "setting", .text = fmt::format("{} = {}: {}", name, value, evidence)});
-    findings.push_back(std::move(finding));
-  });
+  return store.Each(
+      "SELECT name, value, evidence FROM setting GROUP BY name ORDER BY name",
+      [&](std::string name, std::string value, std::string evidence) {
+        std::string title, advice;
+        if (name == "ir_debug" || name == "hlo_debug") {
+          title = "the run was slowed by IR debugging";
+          advice =
+              "It takes a Python stack at every op: for times that count, record again without "
+              "XLA_IR_DEBUG and XLA_HLO_DEBUG.";
+        } else if (name == "python_tracer") {
+          title = "the run was slowed by the Python tracer";
+          advice =
+              "It records every Python call: for times that count, record with "
+              "python_tracer_level=0.";
+        } else if (name == "save_tensors") {
+          title = "the run was slowed by graph dumps";
+          advice =
+              "Each sync writes its whole graph, cached or not: for times that count, record "
+              "without XLA_SAVE_TENSORS_FILE.";
+        } else {
+          title = fmt::format("the run was recorded with {} = {}", name, value);
+          advice = "For times that count, record without it.";
+        }
+        Finding finding =
+            Missing("recording_overhead", std::move(title), evidence, std::move(advice));
+        finding.reason->node = name;
+        finding.evidence.push_back(
+            {.table = "setting", .text = fmt::format("{} = {}: {}", name, value, evidence)});
+        findings.push_back(std::move(finding));
+      });
 }
 
 }  // namespace
@@ -139,5 +180,6 @@ static absl::StatusOr<Findings> Run(const Store& store) {
   return findings;
 }
 
-extern const Analyzer incomplete_capture{"incomplete_capture", "what the sources do not show, and how to get it", "what was read", Run};
+extern const Analyzer incomplete_capture{
+    "incomplete_capture", "what the sources do not show, and how to get it", "what was read", Run};
 }  // namespace xlaprof

@@ -1,5 +1,5 @@
-// Finds steps that wait for training data: time that the leading thread spends in the input pipeline (or between two
-// steps while a loader works), as a part of the steady time.
+// Finds steps that wait for training data: time that the leading thread spends in the input
+// pipeline (or between two steps while a loader works), as a part of the steady time.
 #include <algorithm>
 #include <map>
 
@@ -23,7 +23,8 @@ constexpr double kMinStepShare = 0.01;
 absl::StatusOr<Findings> Run(const Store& store) {
   Findings findings;
   XP_TRY(Steps steps, LoadSteps(store));
-  std::map<int64_t, std::vector<Interval>> periods;  // by process: from the end of a step to the end of the next
+  std::map<int64_t, std::vector<Interval>>
+      periods;  // by process: from the end of a step to the end of the next
   for (const StepSpan& step : steps.all) {
     if (step.warm_up || !step.ts_ns || !step.dur_ns) continue;
     std::vector<Interval>& of = periods[step.process_id];
@@ -66,24 +67,35 @@ absl::StatusOr<Findings> Run(const Store& store) {
   if (!worst || worst->window_ns <= 0) return findings;
   const double share = double(worst->wait_ns) / double(worst->window_ns);
   if (share < kModerateShare) return findings;
-  const bool repeats = double(worst->waited_steps) >= kMinStepsShare * double(worst->steps) && worst->steps >= 2;
-  Finding finding{.kind = "input_bound", .severity = repeats ? Severity::kWarning : Severity::kInfo,
-                  .count = worst->waited_steps, .per_step = double(worst->waited_steps) / double(worst->steps),
+  const bool repeats =
+      double(worst->waited_steps) >= kMinStepsShare * double(worst->steps) && worst->steps >= 2;
+  Finding finding{.kind = "input_bound",
+                  .severity = repeats ? Severity::kWarning : Severity::kInfo,
+                  .count = worst->waited_steps,
+                  .per_step = double(worst->waited_steps) / double(worst->steps),
                   .cost_ns = worst->wait_ns};
-  finding.title = fmt::format("{} input bound: {:.0f} % of the steady time is waiting for data ({} a step)",
-                              share >= kHighShare ? "highly" : "moderately", 100 * share,
-                              DurationText(worst->wait_ns / std::max<int64_t>(1, worst->steps)));
-  finding.cost_note = fmt::format("time of the step's thread in the input pipeline, in {} steady steps", worst->steps);
+  finding.title =
+      fmt::format("{} input bound: {:.0f} % of the steady time is waiting for data ({} a step)",
+                  share >= kHighShare ? "highly" : "moderately", 100 * share,
+                  DurationText(worst->wait_ns / std::max<int64_t>(1, worst->steps)));
+  finding.cost_note = fmt::format(
+      "time of the step's thread in the input pipeline, in {} steady steps", worst->steps);
   finding.reason = Reason{.type = share >= kHighShare ? "high" : "moderate"};
-  if (!repeats) finding.reason->text = fmt::format("only {} of {} steps waited", worst->waited_steps, worst->steps);
+  if (!repeats)
+    finding.reason->text =
+        fmt::format("only {} of {} steps waited", worst->waited_steps, worst->steps);
   if (worst->scope != 0) finding.subject.scope = std::string(store.Text(worst->scope));
-  finding.advice = "Load ahead: more loader workers, a deeper prefetch (MpDeviceLoader's loader_prefetch_size and "
-                   "device_prefetch_size), cheaper or cached preprocessing.";
+  finding.advice =
+      "Load ahead: more loader workers, a deeper prefetch (MpDeviceLoader's loader_prefetch_size "
+      "and "
+      "device_prefetch_size), cheaper or cached preprocessing.";
   std::stable_sort(worst->longest.begin(), worst->longest.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   if (worst->longest.size() > 5) worst->longest.resize(5);
   for (const auto& [ns, period] : worst->longest) {
-    finding.evidence.push_back({.table = "step", .ts_ns = period.begin_ns, .dur_ns = period.length_ns(),
+    finding.evidence.push_back({.table = "step",
+                                .ts_ns = period.begin_ns,
+                                .dur_ns = period.length_ns(),
                                 .text = fmt::format("{} of {} waiting for data", DurationText(ns),
                                                     DurationText(period.length_ns()))});
   }

@@ -1,5 +1,6 @@
-// Finds copies between host and device that are a real part of the time: by the time in which the device had nothing
-// else to do while they ran, else, without a clock, by what their bytes take at least.
+// Finds copies between host and device that are a real part of the time: by the time in which the
+// device had nothing else to do while they ran, else, without a clock, by what their bytes take at
+// least.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -15,7 +16,8 @@ namespace {
 
 // XProf's "moderate" for input, of the steady time.
 constexpr double kTimeShare = 0.05;
-// A fast host link (PCIe 4.0 x16 gives 20 to 25 GB/s, pageable memory half of that): what a copy takes at least.
+// A fast host link (PCIe 4.0 x16 gives 20 to 25 GB/s, pageable memory half of that): what a copy
+// takes at least.
 constexpr double kLinkBytesPerSecond = 20e9;
 // Fewer than one in two steps is no pattern (a checkpoint, a log every tenth step).
 constexpr double kRepeats = 0.5;
@@ -35,13 +37,13 @@ const char* DirectionText(std::string_view direction) {
 }
 
 const char* Advice(std::string_view direction) {
-  return direction == "from_device"
-             ? "Read less: reduce on the device first (a mean, a slice), read every N steps, or copy asynchronously into a "
-               "step closure (xm.add_step_closure)."
-         : direction == "to_device"
-             ? "Upload less: keep constant tensors on the device, send smaller types (uint8 images, bfloat16) and convert "
-               "there; let MpDeviceLoader upload in the background."
-             : "Place the tensors where they are used.";
+  return direction == "from_device" ? "Read less: reduce on the device first (a mean, a slice), "
+                                      "read every N steps, or copy asynchronously into a "
+                                      "step closure (xm.add_step_closure)."
+         : direction == "to_device" ? "Upload less: keep constant tensors on the device, send "
+                                      "smaller types (uint8 images, bfloat16) and convert "
+                                      "there; let MpDeviceLoader upload in the background."
+                                    : "Place the tensors where they are used.";
 }
 
 absl::StatusOr<Findings> FromRows(const Store& store) {
@@ -61,26 +63,35 @@ absl::StatusOr<Findings> FromRows(const Store& store) {
   for (auto& [process, all] : busy) all = Union(std::move(all));
   if (!steady || steady->length_ns() <= 0) return findings;
 
-  std::map<std::tuple<std::string, std::string, std::string>, Copies> groups;  // direction, site, scope
+  std::map<std::tuple<std::string, std::string, std::string>, Copies>
+      groups;  // direction, site, scope
   XP_TRY(store.Each(
-      "SELECT t.id, coalesce(t.process_id, 0), t.direction, t.bytes, t.ts_ns, t.dur_ns, t.scope, s.file, s.function, s.line "
-      "FROM transfer t LEFT JOIN site s ON s.id = t.site_id WHERE t.ts_ns IS NOT NULL AND t.dur_ns > 0 ORDER BY t.id",
-      [&](int64_t id, int64_t process, std::string direction, OptInt bytes, int64_t ts_ns, int64_t dur_ns, OptText scope,
-          OptText file, OptText function, OptInt line) {
-        const Interval in{std::max(ts_ns, steady->begin_ns), std::min(ts_ns + dur_ns, steady->end_ns)};
+      "SELECT t.id, coalesce(t.process_id, 0), t.direction, t.bytes, t.ts_ns, t.dur_ns, t.scope, "
+      "s.file, s.function, s.line "
+      "FROM transfer t LEFT JOIN site s ON s.id = t.site_id WHERE t.ts_ns IS NOT NULL AND t.dur_ns "
+      "> 0 ORDER BY t.id",
+      [&](int64_t id, int64_t process, std::string direction, OptInt bytes, int64_t ts_ns,
+          int64_t dur_ns, OptText scope, OptText file, OptText function, OptInt line) {
+        const Interval in{std::max(ts_ns, steady->begin_ns),
+                          std::min(ts_ns + dur_ns, steady->end_ns)};
         if (in.length_ns() <= 0) return;
         std::string place = line ? fmt::format("{}:{}", file.value_or(""), *line) : "";
         Copies& group = groups[{direction, place, scope.value_or("")}];
         ++group.count;
         group.ns += in.length_ns();
-        // A read waits for its value: while the device works, that is a sync_point's matter and not the copy.
+        // A read waits for its value: while the device works, that is a sync_point's matter and not
+        // the copy.
         const int64_t exposed = in.length_ns() - Overlap(busy[process], in);
         group.exposed_ns += exposed;
         if (bytes) group.bytes += *bytes, ++group.with_bytes;
         group.file = file, group.function = function, group.line = line, group.scope = scope;
-        group.largest.emplace_back(exposed, Evidence{.table = "transfer", .rows = {id}, .ts_ns = ts_ns, .dur_ns = dur_ns,
-                                                     .text = fmt::format("{}{}", DurationText(dur_ns),
-                                                                         bytes ? ", " + BytesText(double(*bytes)) : "")});
+        group.largest.emplace_back(
+            exposed, Evidence{.table = "transfer",
+                              .rows = {id},
+                              .ts_ns = ts_ns,
+                              .dur_ns = dur_ns,
+                              .text = fmt::format("{}{}", DurationText(dur_ns),
+                                                  bytes ? ", " + BytesText(double(*bytes)) : "")});
       }));
   for (auto& [key, group] : groups) {
     const auto& [direction, place, scope] = key;
@@ -88,27 +99,30 @@ absl::StatusOr<Findings> FromRows(const Store& store) {
     if (share < kTimeShare) continue;
     Finding finding{.kind = "large_transfer", .count = group.count, .cost_ns = group.exposed_ns};
     if (timed_steady > 0) finding.per_step = double(group.count) / double(timed_steady);
-    if (group.count >= 2 && finding.per_step.value_or(1) >= kRepeats) finding.severity = Severity::kWarning;
+    if (group.count >= 2 && finding.per_step.value_or(1) >= kRepeats)
+      finding.severity = Severity::kWarning;
     finding.subject = {.file = group.file, .line = group.line, .function = group.function};
     if (group.scope) finding.subject.scope = group.scope->substr(group.scope->rfind('/') + 1);
-    finding.title = fmt::format("{} copies {}{} take {:.0f} % of the steady time", group.count, DirectionText(direction),
-                                group.with_bytes > 0
-                                    ? fmt::format(" of {} each", BytesText(double(group.bytes) / double(group.with_bytes)))
-                                    : "",
-                                100 * share);
+    finding.title = fmt::format(
+        "{} copies {}{} take {:.0f} % of the steady time", group.count, DirectionText(direction),
+        group.with_bytes > 0
+            ? fmt::format(" of {} each", BytesText(double(group.bytes) / double(group.with_bytes)))
+            : "",
+        100 * share);
     finding.cost_note = "time of these copies during which the device was idle";
     finding.reason = Reason{.type = direction};
     finding.advice = Advice(direction);
     std::stable_sort(group.largest.begin(), group.largest.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (size_t i = 0; i < group.largest.size() && i < kMaxEvidence; ++i) finding.evidence.push_back(group.largest[i].second);
+    for (size_t i = 0; i < group.largest.size() && i < kMaxEvidence; ++i)
+      finding.evidence.push_back(group.largest[i].second);
     findings.push_back(std::move(finding));
   }
   return findings;
 }
 
-// Bytes alone: a finding if at the link's best speed they take a real part of what execution takes. Reports without step
-// marks (2019) are judged by the execution: a step has at least one.
+// Bytes alone: a finding if at the link's best speed they take a real part of what execution takes.
+// Reports without step marks (2019) are judged by the execution: a step has at least one.
 Findings FromMetrics(const Metrics& metrics) {
   Findings findings;
   const MetricsState* state = metrics.steady();
@@ -118,34 +132,42 @@ Findings FromMetrics(const Metrics& metrics) {
   const int64_t turns = has_steps ? *state->mark_step : execute->samples;
   if (turns < 2) return findings;
   const char* turn = has_steps ? "a step" : "an execution";
-  for (auto [name, direction] : {std::pair("InboundData", "from_device"), std::pair("OutboundData", "to_device")}) {
+  for (auto [name, direction] :
+       {std::pair("InboundData", "from_device"), std::pair("OutboundData", "to_device")}) {
     const MetricState* data = state->Find(name);
     if (!data || data->samples <= 0) continue;
-    // In one cumulative report the first upload (all weights) is part of the sum; the median is not moved by it.
+    // In one cumulative report the first upload (all weights) is part of the sum; the median is not
+    // moved by it.
     auto median = data->percentiles.find(50);
-    const double bytes = !metrics.recent && median != data->percentiles.end() ? median->second * double(data->samples)
-                                                                                : data->sum;
+    const double bytes = !metrics.recent && median != data->percentiles.end()
+                             ? median->second * double(data->samples)
+                             : data->sum;
     const double per_turn = bytes / double(turns), copies = double(data->samples) / double(turns);
     const int64_t least_ns = int64_t(bytes / kLinkBytesPerSecond * 1e9);
     if (double(least_ns) < kTimeShare * execute->sum || copies < kRepeats) continue;
-    Finding finding{.kind = "large_transfer", .severity = Severity::kWarning, .count = data->samples};
+    Finding finding{
+        .kind = "large_transfer", .severity = Severity::kWarning, .count = data->samples};
     if (has_steps) finding.per_step = copies;
-    finding.title = fmt::format("{} {} {} in {:.3g} cop{}", BytesText(per_turn), DirectionText(direction), turn, copies,
-                                copies == 1 ? "y" : "ies");
-    finding.cost_note = fmt::format("unmeasured: at {:.0f} GB/s at least {} {}, against {} of execution",
-                                    kLinkBytesPerSecond / 1e9, DurationText(int64_t(double(least_ns) / double(turns))), turn,
-                                    DurationText(int64_t(execute->sum / double(turns))));
+    finding.title = fmt::format("{} {} {} in {:.3g} cop{}", BytesText(per_turn),
+                                DirectionText(direction), turn, copies, copies == 1 ? "y" : "ies");
+    finding.cost_note = fmt::format(
+        "unmeasured: at {:.0f} GB/s at least {} {}, against {} of execution",
+        kLinkBytesPerSecond / 1e9, DurationText(int64_t(double(least_ns) / double(turns))), turn,
+        DurationText(int64_t(execute->sum / double(turns))));
     finding.reason = Reason{.type = direction};
     finding.advice = Advice(direction);
-    finding.evidence = {{.table = "metric", .rows = {metrics.last->Find(name)->id},
-                         .text = fmt::format("{}: {} in {} samples", name, BytesText(data->sum), data->samples)}};
+    finding.evidence = {
+        {.table = "metric",
+         .rows = {metrics.last->Find(name)->id},
+         .text = fmt::format("{}: {} in {} samples", name, BytesText(data->sum), data->samples)}};
     findings.push_back(std::move(finding));
   }
   return findings;
 }
 
 absl::StatusOr<Findings> Run(const Store& store) {
-  XP_TRY(auto timed, store.One<int64_t>("SELECT count(*) FROM transfer WHERE ts_ns IS NOT NULL AND dur_ns > 0"));
+  XP_TRY(auto timed, store.One<int64_t>(
+                         "SELECT count(*) FROM transfer WHERE ts_ns IS NOT NULL AND dur_ns > 0"));
   if (timed.value_or(0) > 0) return FromRows(store);
   XP_TRY(Metrics metrics, LoadMetrics(store));
   return FromMetrics(metrics);
@@ -153,7 +175,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
 }  // namespace
 
-extern const Analyzer large_transfer{"large_transfer", "copies between host and device that take a real part of the time",
-                                     "transfers with times, else InboundData and OutboundData", Run};
+extern const Analyzer large_transfer{
+    "large_transfer", "copies between host and device that take a real part of the time",
+    "transfers with times, else InboundData and OutboundData", Run};
 
 }  // namespace xlaprof

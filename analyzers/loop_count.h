@@ -1,4 +1,5 @@
-// Whether one sequence of ops is another one in which a part is repeated more often: an unrolled Python loop.
+// Whether one sequence of ops is another one in which a part is repeated more often: an unrolled
+// Python loop.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,9 @@ struct LoopCount {
   int64_t longer_turns = 0, shorter_turns = 0;
 };
 
-// `ops` are the ops of the longer sequence, `extra[i]` says that ops[i] is not in the shorter one. Found when at least
-// nine of ten extra ops lie in runs that repeat what stands directly before or after them. Empty otherwise.
+// `ops` are the ops of the longer sequence, `extra[i]` says that ops[i] is not in the shorter one.
+// Found when at least nine of ten extra ops lie in runs that repeat what stands directly before or
+// after them. Empty otherwise.
 std::optional<LoopCount> FindLoopCount(std::span<const uint64_t> ops, std::span<const bool> extra);
 
 }  // namespace xlaprof

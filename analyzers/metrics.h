@@ -1,5 +1,6 @@
-// What the metrics reports of a run say, taken together: the state at the end, and what happened since the middle of
-// the run, where several reports were saved. Metrics are cumulative and have no clock; a slice leaves nothing of them.
+// What the metrics reports of a run say, taken together: the state at the end, and what happened
+// since the middle of the run, where several reports were saved. Metrics are cumulative and have no
+// clock; a slice leaves nothing of them.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +15,18 @@
 namespace xlaprof {
 
 struct MetricState {
-  int64_t id = 0;                         // row of table metric; 0 in a difference
-  std::string unit;                       // ns, bytes or value
+  int64_t id = 0;    // row of table metric; 0 in a difference
+  std::string unit;  // ns, bytes or value
   int64_t samples = 0;
-  double sum = 0;                         // of all samples
-  std::map<double, double> percentiles;   // p -> value, of the most recent samples only
-  OptReal value_rate;                     // unit per second, over the most recent samples
+  double sum = 0;                        // of all samples
+  std::map<double, double> percentiles;  // p -> value, of the most recent samples only
+  OptReal value_rate;                    // unit per second, over the most recent samples
   double mean() const { return samples > 0 ? sum / double(samples) : 0; }
 };
 
 struct MetricsState {
   int64_t report_id = 0, process_id = 0;
-  OptInt mark_step;                       // step marks counted
+  OptInt mark_step;  // step marks counted
   std::map<std::string, MetricState, std::less<>> metrics;
 
   const MetricState* Find(std::string_view name) const {
@@ -37,9 +38,10 @@ struct MetricsState {
 struct Metrics {
   // Of the process with most step marks (else most samples): its last report.
   std::optional<MetricsState> last;
-  // The last report less the one nearest to half of its step marks; percentiles are the last's. Empty with one report.
+  // The last report less the one nearest to half of its step marks; percentiles are the last's.
+  // Empty with one report.
   std::optional<MetricsState> recent;
-  int64_t processes = 0;                  // that have reports
+  int64_t processes = 0;  // that have reports
 
   // The steady part: `recent` where it exists, else `last`.
   const MetricsState* steady() const { return recent ? &*recent : last ? &*last : nullptr; }

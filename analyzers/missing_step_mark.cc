@@ -6,9 +6,10 @@
 namespace xlaprof {
 namespace {
 
-constexpr int64_t kFewReads = 3;      // growth needs at least three points to be told from warm-up
-constexpr double kGrowth = 1.5;       // the last graph against the first; a steady loop stays at 1
-constexpr int64_t kManyTracedOps = 1000;  // traced calls without any step mark: more than set-up code makes
+constexpr int64_t kFewReads = 3;  // growth needs at least three points to be told from warm-up
+constexpr double kGrowth = 1.5;   // the last graph against the first; a steady loop stays at 1
+constexpr int64_t kManyTracedOps =
+    1000;  // traced calls without any step mark: more than set-up code makes
 
 struct Read {
   int64_t id = 0;
@@ -17,15 +18,26 @@ struct Read {
 };
 
 absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_t process) {
-  XP_TRY(auto marks, store.One<int64_t>("SELECT count(*) FROM execution WHERE process_id = ?1 AND cause IS NOT NULL AND cause <> 'value_access'", process));
+  XP_TRY(auto marks, store.One<int64_t>("SELECT count(*) FROM execution WHERE process_id = ?1 AND "
+                                        "cause IS NOT NULL AND cause <> 'value_access'",
+                                        process));
   if (marks.value_or(0) > 0) return std::nullopt;
   XP_TRY(std::vector<Read> reads,
-         store.Collect("SELECT e.id, coalesce(g.node_count, (SELECT max(node_count) FROM graph h WHERE h.hash = g.hash)), e.site_id FROM execution e "
-                       "LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 AND e.cause = 'value_access' ORDER BY e.ordinal",
-                       [](int64_t id, OptInt nodes, OptInt site) { return Read{id, nodes, site}; }, process));
+         store.Collect(
+             "SELECT e.id, coalesce(g.node_count, (SELECT max(node_count) FROM graph h WHERE "
+             "h.hash = g.hash)), e.site_id FROM execution e "
+             "LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 AND e.cause = "
+             "'value_access' ORDER BY e.ordinal",
+             [](int64_t id, OptInt nodes, OptInt site) {
+               return Read{id, nodes, site};
+             },
+             process));
   if (int64_t(reads.size()) < kFewReads) return std::nullopt;
-  XP_TRY(auto counted, store.One<int64_t>("SELECT max(mark_step) FROM metrics_report WHERE process_id = ?1", process));
-  if (counted.value_or(0) > 1) return std::nullopt;  // marks were set; the log only does not show them
+  XP_TRY(auto counted,
+         store.One<int64_t>("SELECT max(mark_step) FROM metrics_report WHERE process_id = ?1",
+                            process));
+  if (counted.value_or(0) > 1)
+    return std::nullopt;  // marks were set; the log only does not show them
 
   Finding finding{.kind = "missing_step_mark"};
   const Read& first = reads.front();
@@ -33,34 +45,50 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_
   bool grows = first.nodes && last.nodes && double(*last.nodes) >= kGrowth * double(*first.nodes);
   if (first.nodes && last.nodes && !grows) {
     finding.severity = Severity::kInfo;
-    finding.title = fmt::format("no step mark in {} executions; the graphs do not grow", reads.size());
+    finding.title =
+        fmt::format("no step mark in {} executions; the graphs do not grow", reads.size());
   } else {
     finding.severity = grows ? Severity::kWarning : Severity::kInfo;
-    finding.title = grows ? fmt::format("no step mark: the graph grew from {} to {} nodes in {} executions", *first.nodes, *last.nodes, reads.size())
-                          : fmt::format("no step mark in {} executions", reads.size());
+    finding.title =
+        grows ? fmt::format("no step mark: the graph grew from {} to {} nodes in {} executions",
+                            *first.nodes, *last.nodes, reads.size())
+              : fmt::format("no step mark in {} executions", reads.size());
   }
   finding.count = int64_t(reads.size());
   finding.cost_note = "unmeasured: every node is traced, hashed and run again until a step mark";
-  finding.reason = Reason{.type = "no_step_mark", .text = "every execution was forced by a read; nothing marked the end of a step, so the graph is never cut"};
-  finding.advice = "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which does.";
+  finding.reason = Reason{.type = "no_step_mark",
+                          .text =
+                              "every execution was forced by a read; nothing marked the end of a "
+                              "step, so the graph is never cut"};
+  finding.advice =
+      "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which does.";
   if (last.site_id) {
-    XP_TRY(store.Each("SELECT function, file, line FROM site WHERE id = ?1",
-                      [&](OptText function, OptText file, OptInt line) {
-                        finding.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
-                      }, *last.site_id));
+    XP_TRY(store.Each(
+        "SELECT function, file, line FROM site WHERE id = ?1",
+        [&](OptText function, OptText file, OptInt line) {
+          finding.subject = {
+              .file = std::move(file), .line = line, .function = std::move(function)};
+        },
+        *last.site_id));
   }
-  finding.evidence.push_back({.table = "execution", .rows = {first.id, last.id}, .text = "first and last"});
+  finding.evidence.push_back(
+      {.table = "execution", .rows = {first.id, last.id}, .text = "first and last"});
   return finding;
 }
 
 absl::StatusOr<std::optional<Finding>> FromMetrics(const Store& store) {
   std::optional<Finding> out;
-  // A report that was cut before its last counters says nothing of MarkStep. The client's other counters stand beside it.
-  XP_TRY(auto beside, store.One<int64_t>("SELECT count(*) FROM counter WHERE name IN ('CreateCompileHandles', 'CreateDataHandles', 'ReleaseDataHandles') "
-                                         "AND report_id = (SELECT max(report_id) FROM metric WHERE name = 'LazyTracing')"));
+  // A report that was cut before its last counters says nothing of MarkStep. The client's other
+  // counters stand beside it.
+  XP_TRY(auto beside,
+         store.One<int64_t>(
+             "SELECT count(*) FROM counter WHERE name IN ('CreateCompileHandles', "
+             "'CreateDataHandles', 'ReleaseDataHandles') "
+             "AND report_id = (SELECT max(report_id) FROM metric WHERE name = 'LazyTracing')"));
   const bool shows_marks = beside.value_or(0) > 0;
   XP_TRY(store.Each(
-      "SELECT r.mark_step, m.samples, (SELECT max(samples) FROM metric e WHERE e.report_id = r.id AND e.name = 'ExecuteTime') FROM metrics_report r "
+      "SELECT r.mark_step, m.samples, (SELECT max(samples) FROM metric e WHERE e.report_id = r.id "
+      "AND e.name = 'ExecuteTime') FROM metrics_report r "
       "JOIN metric m ON m.report_id = r.id AND m.name = 'LazyTracing' ORDER BY r.id DESC LIMIT 1",
       [&](OptInt marks, OptInt traced, OptInt executed) {
         if (marks.value_or(0) > 0 || traced.value_or(0) < kManyTracedOps || !shows_marks) return;
@@ -68,9 +96,16 @@ absl::StatusOr<std::optional<Finding>> FromMetrics(const Store& store) {
         finding.title = fmt::format("no step mark after {} traced operations", *traced);
         finding.count = executed;
         finding.cost_note = "unmeasured: counters carry no graph sizes";
-        finding.reason = Reason{.type = "no_step_mark", .text = "the counter MarkStep is absent, so no graph was cut at the end of a step"};
-        finding.advice = "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which does.";
-        finding.evidence.push_back({.table = "metric", .text = fmt::format("LazyTracing {} samples, ExecuteTime {}, MarkStep absent", *traced, executed.value_or(0))});
+        finding.reason = Reason{
+            .type = "no_step_mark",
+            .text = "the counter MarkStep is absent, so no graph was cut at the end of a step"};
+        finding.advice =
+            "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which "
+            "does.";
+        finding.evidence.push_back(
+            {.table = "metric",
+             .text = fmt::format("LazyTracing {} samples, ExecuteTime {}, MarkStep absent", *traced,
+                                 executed.value_or(0))});
         out = std::move(finding);
       }));
   return out;
@@ -80,7 +115,10 @@ absl::StatusOr<std::optional<Finding>> FromMetrics(const Store& store) {
 
 static absl::StatusOr<Findings> Run(const Store& store) {
   Findings findings;
-  XP_TRY(auto processes, store.Collect("SELECT DISTINCT process_id FROM execution WHERE process_id IS NOT NULL ORDER BY 1", [](int64_t id) { return id; }));
+  XP_TRY(auto processes,
+         store.Collect(
+             "SELECT DISTINCT process_id FROM execution WHERE process_id IS NOT NULL ORDER BY 1",
+             [](int64_t id) { return id; }));
   for (int64_t process : processes) {
     XP_TRY(std::optional<Finding> finding, FromExecutions(store, process));
     if (finding) findings.push_back(std::move(*finding));
@@ -92,5 +130,7 @@ static absl::StatusOr<Findings> Run(const Store& store) {
   return findings;
 }
 
-extern const Analyzer missing_step_mark{"missing_step_mark", "loops whose graph is never cut and grows", "executions and their causes, graph sizes, MarkStep", Run};
+extern const Analyzer missing_step_mark{"missing_step_mark",
+                                        "loops whose graph is never cut and grows",
+                                        "executions and their causes, graph sizes, MarkStep", Run};
 }  // namespace xlaprof

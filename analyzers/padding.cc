@@ -31,11 +31,13 @@ Padding PadToBuckets(std::span<const int64_t> sizes) {
   const int64_t largest = *std::max_element(sizes.begin(), sizes.end());
   Padding padding;
   for (int64_t size : sizes) {
-    const auto power = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(size, 1))));
+    const auto power =
+        static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(size, 1))));
     padding.buckets.push_back(std::min(power, largest));
   }
   std::sort(padding.buckets.begin(), padding.buckets.end());
-  padding.buckets.erase(std::unique(padding.buckets.begin(), padding.buckets.end()), padding.buckets.end());
+  padding.buckets.erase(std::unique(padding.buckets.begin(), padding.buckets.end()),
+                        padding.buckets.end());
   padding.extra_work = ExtraWork(sizes, padding.buckets);
   return padding;
 }

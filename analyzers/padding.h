@@ -1,4 +1,5 @@
-// Sizes that one dimension of an input took, and to what they could be padded so that fewer programs are compiled.
+// Sizes that one dimension of an input took, and to what they could be padded so that fewer
+// programs are compiled.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +11,14 @@ namespace xlaprof {
 
 struct Padding {
   std::vector<int64_t> buckets;  // ascending; the last one is the largest size seen
-  double extra_work = 0;         // elements added, as a share of those there are: 0.25 is a quarter more
+  double extra_work = 0;  // elements added, as a share of those there are: 0.25 is a quarter more
 };
 
 // Everything to the largest size.
 Padding PadToLargest(std::span<const int64_t> sizes);
 
-// To powers of two, the last bucket being the largest size itself. `sizes` holds one entry a size (or one a batch, when
-// known), each at least 1.
+// To powers of two, the last bucket being the largest size itself. `sizes` holds one entry a size
+// (or one a batch, when known), each at least 1.
 Padding PadToBuckets(std::span<const int64_t> sizes);
 
 // "32, 64"; of more than `most` entries the first ones and "and 12 more".

@@ -33,7 +33,8 @@ std::string BytesText(double bytes) {
 
 std::string CountText(int64_t count) {
   std::string digits = fmt::to_string(count);
-  for (int at = int(digits.size()) - 3; at > (count < 0 ? 1 : 0); at -= 3) digits.insert(size_t(at), ",");
+  for (int at = int(digits.size()) - 3; at > (count < 0 ? 1 : 0); at -= 3)
+    digits.insert(size_t(at), ",");
   return digits;
 }
 

@@ -1,8 +1,10 @@
-// Finds what keeps compiling, and why. A finding is a site and a reason; a site's first compile is never counted.
+// Finds what keeps compiling, and why. A finding is a site and a reason; a site's first compile is
+// never counted.
 //
-// Several things may change at once. Each recompile lists all changes that would have been enough; the change that
-// explains most of a site's recompiles takes those first, then the one that explains most of the rest, so that a change
-// that came along once does not hide the one that comes each step.
+// Several things may change at once. Each recompile lists all changes that would have been enough;
+// the change that explains most of a site's recompiles takes those first, then the one that
+// explains most of the rest, so that a change that came along once does not hide the one that comes
+// each step.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -17,18 +19,21 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxEvidence = 32;     // rows that a finding cites
-constexpr int64_t kFewRecompiles = 2;   // so many that have stopped are no pattern
-constexpr size_t kMaxBeside = 3;        // other changes that a reason names
-constexpr double kMostOfTheTime = 0.5;  // compiling more than half of the time: the run does little else
-constexpr double kRareShare = 0.2;      // executions of a size below this share: the last batch of an epoch
+constexpr size_t kMaxEvidence = 32;    // rows that a finding cites
+constexpr int64_t kFewRecompiles = 2;  // so many that have stopped are no pattern
+constexpr size_t kMaxBeside = 3;       // other changes that a reason names
+constexpr double kMostOfTheTime =
+    0.5;  // compiling more than half of the time: the run does little else
+constexpr double kRareShare =
+    0.2;  // executions of a size below this share: the last batch of an epoch
 
 struct Explained {
   std::map<std::string, const RecompileCause*> by_key;  // the first cause of each key
-  std::vector<std::string> order;                       // keys that may explain it, most telling first
+  std::vector<std::string> order;  // keys that may explain it, most telling first
 };
 
-// A cause that was told from sizes alone joins the cause of its type that a graph of the same site shows.
+// A cause that was told from sizes alone joins the cause of its type that a graph of the same site
+// shows.
 void JoinToldFromSizes(std::vector<CompileReason>* reasons) {
   std::map<std::string, const RecompileCause*> shown;  // by type, the first
   for (const CompileReason& reason : *reasons) {
@@ -40,14 +45,16 @@ void JoinToldFromSizes(std::vector<CompileReason>* reasons) {
     for (RecompileCause& cause : reason.causes) {
       const auto at = shown.find(cause.type);
       if (!cause.seen_in.empty() || !cause.location.empty() || at == shown.end()) continue;
-      cause.location = at->second->location, cause.node = at->second->node, cause.scope = at->second->scope;
+      cause.location = at->second->location, cause.node = at->second->node,
+      cause.scope = at->second->scope;
     }
   }
 }
 
 // The causes to show of those that put `reasons[members]` into a group by `key`.
-void ChooseCauses(const std::vector<CompileReason>& reasons, const std::vector<Explained>& explained,
-                  const std::vector<size_t>& members, const std::string& key, RecompileGroup* group) {
+void ChooseCauses(const std::vector<CompileReason>& reasons,
+                  const std::vector<Explained>& explained, const std::vector<size_t>& members,
+                  const std::string& key, RecompileGroup* group) {
   for (const bool from_sizes : {false, true}) {
     if (!group->causes.empty()) break;
     int64_t least = INT64_MAX;
@@ -61,14 +68,16 @@ void ChooseCauses(const std::vector<CompileReason>& reasons, const std::vector<E
   }
   if (group->causes.size() < members.size()) {
     std::string& note = group->causes[group->clearest].note;
-    note += fmt::format("{}for {} of {} compiles no graph was captured; the sizes in the log say the same",
-                        note.empty() ? "" : "; ", members.size() - group->causes.size(), members.size());
+    note += fmt::format(
+        "{}for {} of {} compiles no graph was captured; the sizes in the log say the same",
+        note.empty() ? "" : "; ", members.size() - group->causes.size(), members.size());
   }
 }
 
-// Other changes that came with all of them; of an input's change only other inputs', since much follows from a shape.
-void NameOthers(const std::vector<Explained>& explained, const std::vector<size_t>& members, const std::string& key,
-                RecompileGroup* group) {
+// Other changes that came with all of them; of an input's change only other inputs', since much
+// follows from a shape.
+void NameOthers(const std::vector<Explained>& explained, const std::vector<size_t>& members,
+                const std::string& key, RecompileGroup* group) {
   std::map<std::string, std::pair<size_t, const RecompileCause*>> others;
   for (size_t i : members) {
     for (const auto& [other, cause] : explained[i].by_key) {
@@ -80,9 +89,12 @@ void NameOthers(const std::vector<Explained>& explained, const std::vector<size_
     const RecompileCause& cause = *entry.second;
     if (entry.first != members.size() || group->beside.size() == kMaxBeside) continue;
     const std::string what = cause.input.empty() ? cause.node : "input " + cause.input;
-    const std::string change = cause.before.empty() ? "" : fmt::format(" ({} → {})", cause.before, cause.after);
+    const std::string change =
+        cause.before.empty() ? "" : fmt::format(" ({} → {})", cause.before, cause.after);
     const std::string place =
-        cause.location.empty() ? "" : fmt::format(" {} {}", cause.near ? "near" : "at", cause.location.text());
+        cause.location.empty()
+            ? ""
+            : fmt::format(" {} {}", cause.near ? "near" : "at", cause.location.text());
     group->beside.push_back(what + place + change);
   }
 }
@@ -92,8 +104,9 @@ std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& ste
                                    const std::vector<CompileReason>& reasons, size_t first_index) {
   std::vector<Explained> explained(reasons.size());
   for (size_t i = 0; i < reasons.size(); ++i) {
-    const bool only_follows = std::all_of(reasons[i].causes.begin(), reasons[i].causes.end(),
-                                          [](const RecompileCause& cause) { return cause.follows; });
+    const bool only_follows =
+        std::all_of(reasons[i].causes.begin(), reasons[i].causes.end(),
+                    [](const RecompileCause& cause) { return cause.follows; });
     for (const RecompileCause& cause : reasons[i].causes) {
       const std::string key = cause.Key();
       if (!explained[i].by_key.emplace(key, &cause).second) continue;
@@ -108,13 +121,15 @@ std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& ste
     std::map<std::string, std::tuple<int64_t, int64_t, int64_t>> score;
     for (size_t i : left) {
       for (size_t k = 0; k < explained[i].order.size(); ++k) {
-        const auto place = std::tuple(int64_t{0}, -static_cast<int64_t>(k), -static_cast<int64_t>(i));
+        const auto place =
+            std::tuple(int64_t{0}, -static_cast<int64_t>(k), -static_cast<int64_t>(i));
         ++std::get<0>(score.try_emplace(explained[i].order[k], place).first->second);
       }
     }
-    const std::string key = std::max_element(score.begin(), score.end(), [](const auto& a, const auto& b) {
-                              return a.second < b.second;
-                            })->first;
+    const std::string key =
+        std::max_element(score.begin(), score.end(), [](const auto& a, const auto& b) {
+          return a.second < b.second;
+        })->first;
     std::vector<size_t> members, others;
     for (size_t i : left) {
       const std::vector<std::string>& order = explained[i].order;
@@ -138,7 +153,8 @@ std::string SourceOfTime(const std::string& dur_from) {
   return dur_from.empty() ? "the capture" : dur_from;
 }
 
-// Sets cost and how it was measured; returns the part of the process's time that it took, if both were timed.
+// Sets cost and how it was measured; returns the part of the process's time that it took, if both
+// were timed.
 std::optional<double> SetCost(const RecompileGroup& group, OptInt wall_ns, Finding* finding) {
   int64_t sum = 0, timed = 0;
   size_t measured = 0, inside = 0;
@@ -151,26 +167,31 @@ std::optional<double> SetCost(const RecompileGroup& group, OptInt wall_ns, Findi
     ++sources[SourceOfTime(compile->dur_from)];
   }
   if (measured == 0) {
-    finding->cost_note = "unmeasured: no source that was read times these compiles; a profile or XLA_METRICS_FILE does";
+    finding->cost_note =
+        "unmeasured: no source that was read times these compiles; a profile or XLA_METRICS_FILE "
+        "does";
     return std::nullopt;
   }
   finding->cost_ns = sum;
   std::string from;
   for (const auto& [name, times] : sources) from += (from.empty() ? "" : " and ") + name;
-  finding->cost_note =
-      measured == group.compiles.size()
-          ? fmt::format("their compile time, from {}", from)
-          : fmt::format("compile time of {} of {} that were measured, from {}", measured, group.compiles.size(), from);
+  finding->cost_note = measured == group.compiles.size()
+                           ? fmt::format("their compile time, from {}", from)
+                           : fmt::format("compile time of {} of {} that were measured, from {}",
+                                         measured, group.compiles.size(), from);
   if (!wall_ns || *wall_ns <= 0 || timed == 0) return std::nullopt;
   const double share = static_cast<double>(timed) / static_cast<double>(*wall_ns);
   const std::string wall = DurationText(*wall_ns);
-  finding->cost_note += inside == measured ? fmt::format("; {:.0f} % of the {} that the profile timed", 100 * share, wall)
-                                           : fmt::format("; {} of them {} inside the profile, {:.0f} % of its {}", inside, inside == 1 ? "lies" : "lie",
-                                                         100 * share, wall);
+  finding->cost_note +=
+      inside == measured
+          ? fmt::format("; {:.0f} % of the {} that the profile timed", 100 * share, wall)
+          : fmt::format("; {} of them {} inside the profile, {:.0f} % of its {}", inside,
+                        inside == 1 ? "lies" : "lie", 100 * share, wall);
   return share;
 }
 
-void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& sizes, Finding* finding) {
+void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& sizes,
+               Finding* finding) {
   if (!finding->cost_ns || group.state.word == "warm_up") return;
   int64_t measured = 0;
   for (const CompileFact* compile : group.compiles) measured += compile->dur_ns.has_value();
@@ -178,13 +199,16 @@ void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& size
   if (type == "shape_change" && sizes && sizes->dimension) {
     const int64_t mean = *finding->cost_ns / measured;
     const Padding buckets = PadToBuckets(sizes->sizes);
-    const int64_t saved = static_cast<int64_t>(sizes->sizes.size()) - static_cast<int64_t>(buckets.buckets.size());
+    const int64_t saved =
+        static_cast<int64_t>(sizes->sizes.size()) - static_cast<int64_t>(buckets.buckets.size());
     if (saved <= 0) return;
     finding->saving_ns = std::min(saved, static_cast<int64_t>(group.compiles.size())) * mean;
     finding->saving_note = fmt::format(
-        "with the buckets {}: {} compile{} fewer, at {} each; the padded elements ({:.0f} % more) cost device time that is "
+        "with the buckets {}: {} compile{} fewer, at {} each; the padded elements ({:.0f} % more) "
+        "cost device time that is "
         "not counted here",
-        SizeList(buckets.buckets), saved, saved == 1 ? "" : "s", DurationText(mean), 100 * buckets.extra_work);
+        SizeList(buckets.buckets), saved, saved == 1 ? "" : "s", DurationText(mean),
+        100 * buckets.extra_work);
     return;
   }
   if (type == "unknown" || type == "unprinted_change") return;
@@ -202,18 +226,22 @@ Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_
     return state.after_warm_up <= kFewRecompiles || early ? Severity::kInfo : Severity::kWarning;
   }
   if (state.word == "unknown") {
-    return static_cast<int64_t>(group.compiles.size()) > kFewRecompiles ? Severity::kWarning : Severity::kInfo;
+    return static_cast<int64_t>(group.compiles.size()) > kFewRecompiles ? Severity::kWarning
+                                                                        : Severity::kInfo;
   }
   return Severity::kInfo;
 }
 
-Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::string, int64_t>& executions) {
+Finding MakeFinding(RecompileGroup& group, OptInt wall_ns,
+                    const std::map<std::string, int64_t>& executions) {
   const CompileSite& site = *group.site;
   std::vector<int64_t> steps;
   for (const CompileFact* compile : group.compiles) steps.push_back(compile->step);
   std::sort(steps.begin(), steps.end());
-  // Cuts of several places that nothing tells apart, in a window without a step mark: no step and no site to judge by.
-  const bool mixed = site.file.empty() && site.function.empty() && group.steps->from == "executions";
+  // Cuts of several places that nothing tells apart, in a window without a step mark: no step and
+  // no site to judge by.
+  const bool mixed =
+      site.file.empty() && site.function.empty() && group.steps->from == "executions";
   if (group.steps->known && !mixed) {
     group.state = StateOf(steps, group.steps->first, group.steps->last);
   } else {
@@ -229,13 +257,17 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
   SetSaving(group, sizes, &finding);
   finding.severity = SeverityOf(group, share);
   if (group.steps->count() > 0) {
-    finding.per_step = static_cast<double>(group.compiles.size()) / static_cast<double>(group.steps->count());
+    finding.per_step =
+        static_cast<double>(group.compiles.size()) / static_cast<double>(group.steps->count());
   }
 
-  auto text = [](const std::string& value) { return value.empty() ? std::nullopt : std::optional(value); };
-  // An input has no line of its own in XLA's programs: the line that calls the function says more than one inside it.
-  const bool own =
-      !cause.location.empty() && !(cause.near && cause.is_input && !site.function.empty() && !site.file.empty());
+  auto text = [](const std::string& value) {
+    return value.empty() ? std::nullopt : std::optional(value);
+  };
+  // An input has no line of its own in XLA's programs: the line that calls the function says more
+  // than one inside it.
+  const bool own = !cause.location.empty() &&
+                   !(cause.near && cause.is_input && !site.function.empty() && !site.file.empty());
   if (own) {
     finding.subject.file = cause.location.file;
     finding.subject.line = cause.location.line;
@@ -255,7 +287,8 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
     const auto number = group.steps->number.find(*group.state.step);
     reason.step = number != group.steps->number.end() ? number->second : *group.state.step;
   }
-  reason.node = text(cause.node), reason.before = text(cause.before), reason.after = text(cause.after);
+  reason.node = text(cause.node), reason.before = text(cause.before),
+  reason.after = text(cause.after);
   if (own) {
     reason.location = (cause.near ? "near " : "") + cause.location.text();
   } else if (!site.file.empty() && !site.function.empty()) {
@@ -269,7 +302,8 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
     int64_t all = 0, these = 0;
     for (const auto& [hash, times] : executions) all += times;
     for (const CompileFact* compile : group.compiles) {
-      if (const auto at = executions.find(compile->hash); at != executions.end()) these += at->second;
+      if (const auto at = executions.find(compile->hash); at != executions.end())
+        these += at->second;
     }
     rare = static_cast<double>(these) <= kRareShare * static_cast<double>(all);
   }
@@ -278,24 +312,28 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, const std::map<std::s
   Evidence evidence{.table = "compile"};
   for (const CompileFact* compile : group.compiles) {
     if (evidence.rows.size() < kMaxEvidence) evidence.rows.push_back(compile->id);
-    if (!evidence.ts_ns && compile->ts_ns) evidence.ts_ns = compile->ts_ns, evidence.dur_ns = compile->dur_ns;
+    if (!evidence.ts_ns && compile->ts_ns)
+      evidence.ts_ns = compile->ts_ns, evidence.dur_ns = compile->dur_ns;
   }
-  evidence.text = group.steps->known
-                      ? fmt::format("{} of {} compiles here; {} {} seen", group.compiles.size(), site.compiles.size(),
-                                    group.steps->count(), group.steps->from)
-                      : fmt::format("{} of {} compiles here", group.compiles.size(), site.compiles.size());
+  evidence.text =
+      group.steps->known
+          ? fmt::format("{} of {} compiles here; {} {} seen", group.compiles.size(),
+                        site.compiles.size(), group.steps->count(), group.steps->from)
+          : fmt::format("{} of {} compiles here", group.compiles.size(), site.compiles.size());
   finding.evidence.push_back(std::move(evidence));
   return finding;
 }
 
-// Ranks of one job recompile together: one finding for all of them, the one of the process with most.
+// Ranks of one job recompile together: one finding for all of them, the one of the process with
+// most.
 void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
   std::map<std::string, std::pair<size_t, int>> first;  // what it is about -> place, processes
   std::vector<std::pair<int64_t, Finding>> merged;
   for (auto& [process_id, finding] : *found) {
-    const std::string key = fmt::format("{}|{}|{}|{}|{}", finding.reason->type, finding.subject.file.value_or(""),
-                                        finding.subject.line.value_or(0), finding.subject.function.value_or(""),
-                                        finding.subject.op.value_or(""));
+    const std::string key =
+        fmt::format("{}|{}|{}|{}|{}", finding.reason->type, finding.subject.file.value_or(""),
+                    finding.subject.line.value_or(0), finding.subject.function.value_or(""),
+                    finding.subject.op.value_or(""));
     const auto at = first.find(key);
     if (at == first.end() || merged[at->second.first].first == process_id) {
       first.try_emplace(key, merged.size(), 1);
@@ -312,7 +350,8 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
     }
   }
   for (const auto& [key, entry] : first) {
-    if (entry.second > 1) merged[entry.first].second.title += fmt::format(" (in each of {} processes)", entry.second);
+    if (entry.second > 1)
+      merged[entry.first].second.title += fmt::format(" (in each of {} processes)", entry.second);
   }
   *found = std::move(merged);
 }
@@ -321,10 +360,13 @@ absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(const RecompileFacts facts, LoadRecompileFacts(store));
   XP_TRY(ReasonFinder finder, ReasonFinder::Make(store, facts));
   std::map<int64_t, std::map<std::string, int64_t>> executions;
-  XP_TRY(store.Each(
-      "SELECT coalesce(e.process_id, 0), coalesce(g.hash, ''), count(*) FROM execution e LEFT JOIN graph g ON "
-      "g.id = e.graph_id GROUP BY 1, 2 ORDER BY 1, 2",
-      [&](int64_t process_id, std::string hash, int64_t times) { executions[process_id][hash] = times; }));
+  XP_TRY(
+      store.Each("SELECT coalesce(e.process_id, 0), coalesce(g.hash, ''), count(*) FROM execution "
+                 "e LEFT JOIN graph g ON "
+                 "g.id = e.graph_id GROUP BY 1, 2 ORDER BY 1, 2",
+                 [&](int64_t process_id, std::string hash, int64_t times) {
+                   executions[process_id][hash] = times;
+                 }));
   std::vector<std::pair<int64_t, Finding>> found;
   for (const CompileSite& site : facts.sites) {
     const StepsSeen& steps = facts.steps.at(site.process_id);
@@ -352,6 +394,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
 }  // namespace
 
-extern const Analyzer recompilation{"recompilation", "places that keep compiling, and what changed in their graphs",
+extern const Analyzer recompilation{"recompilation",
+                                    "places that keep compiling, and what changed in their graphs",
                                     "compiles, printed graphs, debug blocks, metrics", Run};
 }  // namespace xlaprof

@@ -1,4 +1,5 @@
-// Recompilation told from counts alone: metrics reports, or torch_xla's own "CompileTime too frequent" lines.
+// Recompilation told from counts alone: metrics reports, or torch_xla's own "CompileTime too
+// frequent" lines.
 #pragma once
 
 #include "analyzers/finding.h"
@@ -7,8 +8,8 @@
 
 namespace xlaprof {
 
-// One finding at most for each process that has no row in table compile. Neither place nor reason is known; the state
-// is, where reports or lines follow each other.
+// One finding at most for each process that has no row in table compile. Neither place nor reason
+// is known; the state is, where reports or lines follow each other.
 absl::StatusOr<Findings> FromCountsAlone(const Store& store);
 
 }  // namespace xlaprof

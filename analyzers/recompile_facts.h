@@ -17,9 +17,10 @@ struct CompileFact {
   std::string hash, cause, function, dur_from;
   OptInt input_bytes, output_bytes, alias_bytes, temp_bytes;  // of the program
   OptInt input_count, output_count;                           // by any source that knows this graph
-  bool inferred = false;                               // seen as the first use of a graph, not reported as compile
-  int64_t step = 0;                                    // from 0 at the start of the process; StepsSeen::known
-  std::vector<std::pair<std::string, int64_t>> forms;  // printed_as, graph row: all prints of this graph
+  bool inferred = false;  // seen as the first use of a graph, not reported as compile
+  int64_t step = 0;       // from 0 at the start of the process; StepsSeen::known
+  std::vector<std::pair<std::string, int64_t>>
+      forms;  // printed_as, graph row: all prints of this graph
 };
 
 // The steps of one process.
@@ -32,7 +33,8 @@ struct StepsSeen {
   int64_t count() const { return known ? last - first + 1 : 0; }
 };
 
-// A place that compiles: the user's line with the kind of cut, or a jitted function, or a kind of cut alone.
+// A place that compiles: the user's line with the kind of cut, or a jitted function, or a kind of
+// cut alone.
 struct CompileSite {
   int64_t process_id = 0;
   std::string cause, function;
@@ -47,7 +49,8 @@ struct RecompileFacts {
   std::map<int64_t, OptInt> wall_ns;   // by process: from the first to the last thing with a time
 };
 
-// Respects the store's slice. Nothing in the result depends on ids of rows, but for the ids themselves.
+// Respects the store's slice. Nothing in the result depends on ids of rows, but for the ids
+// themselves.
 absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store);
 
 }  // namespace xlaprof

@@ -16,10 +16,11 @@ struct RecompileGroup {
   const CompileSite* site = nullptr;
   const StepsSeen* steps = nullptr;
   std::vector<const CompileFact*> compiles;  // those explained, in order
-  std::vector<RecompileCause> causes;  // of the compiles, the one that puts each here; those told from sizes alone
-                                       // only where no compile's graph shows it. At least one
-  size_t clearest = 0;                 // of `causes`: of the compile whose graph differs least
-  std::vector<std::string> beside;     // other changes that came with every one of them: op and place
+  std::vector<RecompileCause>
+      causes;           // of the compiles, the one that puts each here; those told from sizes alone
+                        // only where no compile's graph shows it. At least one
+  size_t clearest = 0;  // of `causes`: of the compile whose graph differs least
+  std::vector<std::string> beside;  // other changes that came with every one of them: op and place
   RecompileState state;
   const RecompileCause& cause() const { return causes[clearest]; }
 };
@@ -38,6 +39,7 @@ std::string SiteName(const RecompileGroup& group);
 
 std::string RecompileTitle(const RecompileGroup& group, const std::optional<SizesSeen>& sizes);
 std::string RecompileReasonText(const RecompileGroup& group);
-std::string RecompileAdvice(const RecompileGroup& group, const std::optional<SizesSeen>& sizes, bool rare_size);
+std::string RecompileAdvice(const RecompileGroup& group, const std::optional<SizesSeen>& sizes,
+                            bool rare_size);
 
 }  // namespace xlaprof

@@ -11,8 +11,8 @@
 namespace xlaprof {
 namespace {
 
-// Forms in which a graph may be printed, the most telling first. Text IR of torch_xla 2.9 hides attributes; optimised
-// HLO has them, but also what XLA made of them.
+// Forms in which a graph may be printed, the most telling first. Text IR of torch_xla 2.9 hides
+// attributes; optimised HLO has them, but also what XLA made of them.
 struct Form {
   std::string_view name, people;
 };
@@ -22,21 +22,24 @@ constexpr std::array<Form, 5> kForms = {{{"hlo", "the HLO dump"},
                                          {"ir_dot", "the IR dump"},
                                          {"hlo_optimized", "the optimised HLO in the XSpace"}}};
 
-constexpr int64_t kCacheSize = 2048;          // graphs that torch_xla keeps (XLA_COMPILATION_CACHE_SIZE)
-constexpr size_t kFullDiffs = 3;              // nearest by content that are compared in full
-constexpr int64_t kMaxCompared = 20'000'000;  // content hashes looked at for one compile: a twentieth of a second
+constexpr int64_t kCacheSize = 2048;  // graphs that torch_xla keeps (XLA_COMPILATION_CACHE_SIZE)
+constexpr size_t kFullDiffs = 3;      // nearest by content that are compared in full
+constexpr int64_t kMaxCompared =
+    20'000'000;  // content hashes looked at for one compile: a twentieth of a second
 constexpr int64_t kMaxNodesKept = 2'000'000;  // about 600 MB of loaded graphs
 constexpr size_t kMaxCandidates = 4;          // nodes named for an unprinted change
 
-// Ops whose attributes torch_xla's text dump does not print, those that most often hold an index or a bound first.
+// Ops whose attributes torch_xla's text dump does not print, those that most often hold an index or
+// a bound first.
 int UnprintedRank(std::string_view op) {
-  static constexpr std::array<std::string_view, 10> kIndexing = {"select",  "slice", "narrow", "index", "gather",
-                                                                 "scatter", "roll",  "pad",    "split", "unbind"};
+  static constexpr std::array<std::string_view, 10> kIndexing = {
+      "select", "slice", "narrow", "index", "gather", "scatter", "roll", "pad", "split", "unbind"};
   for (std::string_view part : kIndexing) {
     if (op.find(part) != std::string_view::npos) return 0;
   }
   if (op == "prim::Constant") return 1;
-  if (op.find("expand") != std::string_view::npos || op.find("full") != std::string_view::npos) return 2;
+  if (op.find("expand") != std::string_view::npos || op.find("full") != std::string_view::npos)
+    return 2;
   return 3;
 }
 
@@ -45,12 +48,15 @@ std::string InputName(const GraphNode& node) {
   std::string name = node.name.substr(0, node.name.find('.'));
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return "";
   for (std::string_view given : {"p", "param", "param_", "Arg_", "arg", "parameter"}) {
-    if (name.starts_with(given) && name.find_first_not_of("0123456789", given.size()) == std::string::npos) return "";
+    if (name.starts_with(given) &&
+        name.find_first_not_of("0123456789", given.size()) == std::string::npos)
+      return "";
   }
   return name;
 }
 
-std::string Describe(const GraphNode& node, const UserCode& code, const PrintedGraph& graph, int index) {
+std::string Describe(const GraphNode& node, const UserCode& code, const PrintedGraph& graph,
+                     int index) {
   CodeLocation place = code.Of(node);
   const bool near = place.empty();
   if (near) place = code.Near(graph, index);
@@ -64,7 +70,8 @@ std::string Describe(const GraphNode& node, const UserCode& code, const PrintedG
 std::string RecompileCause::Key() const {
   if (!location.empty()) return type + "|" + location.text();
   // Indices that a scope's name ends with count its uses and say nothing.
-  return type + "|" + (type == "op_change" || type == "constant_change" ? node + "|" + scope : std::string());
+  return type + "|" +
+         (type == "op_change" || type == "constant_change" ? node + "|" + scope : std::string());
 }
 
 struct ReasonFinder::Impl {
@@ -81,7 +88,8 @@ struct ReasonFinder::Impl {
     const CompileSite* site;
   };
   std::map<int64_t, std::vector<Compiled>> by_process;
-  std::map<int64_t, std::string> changed_setting;  // of a process: a setting that has several values
+  std::map<int64_t, std::string>
+      changed_setting;  // of a process: a setting that has several values
 
   absl::StatusOr<const PrintedGraph*> Graph(int64_t id) {
     auto& graph = graphs[id];
@@ -113,7 +121,8 @@ struct ReasonFinder::Impl {
     return {};
   }
 
-  RecompileCause FromDifference(const GraphDifference& d, const PrintedGraph& before, const PrintedGraph& after) const {
+  RecompileCause FromDifference(const GraphDifference& d, const PrintedGraph& before,
+                                const PrintedGraph& after) const {
     RecompileCause cause{.type = d.type,
                          .node = d.node,
                          .before = d.before,
@@ -138,44 +147,52 @@ struct ReasonFinder::Impl {
     return cause;
   }
 
-  // Views are recorded where they are used: the line that made this one may be nearer to the value that it reads.
-  std::string WhatItReads(const PrintedGraph& graph, const GraphNode& node, const CodeLocation& own) const {
+  // Views are recorded where they are used: the line that made this one may be nearer to the value
+  // that it reads.
+  std::string WhatItReads(const PrintedGraph& graph, const GraphNode& node,
+                          const CodeLocation& own) const {
     if (UnprintedRank(node.op) != 0) return "";
-    const uint64_t content = ContentHash(node);  // optimised HLO has it several times, in fusions and outside
+    const uint64_t content =
+        ContentHash(node);  // optimised HLO has it several times, in fusions and outside
     for (const GraphNode& same : graph.nodes) {
-      if (same.op != node.op || same.location != node.location || ContentHash(same) != content) continue;
+      if (same.op != node.op || same.location != node.location || ContentHash(same) != content)
+        continue;
       for (const GraphNode::Operand& operand : same.operands) {
         const CodeLocation place = code.Of(graph.nodes[operand.node]);
         if (place.empty() || place.text() == own.text()) continue;
-        return fmt::format("a view is recorded where it is used; near it, {}, is the value that it reads",
-                           place.text());
+        return fmt::format(
+            "a view is recorded where it is used; near it, {}, is the value that it reads",
+            place.text());
       }
     }
     return "";
   }
 
   // By the graphs; empty when none show it. Sets `alike` to the compile whose graph prints alike.
-  absl::StatusOr<std::optional<CompileReason>> ByGraphs(const CompileSite& site, size_t index,
-                                                        std::optional<std::pair<size_t, const Form*>>* alike) {
+  absl::StatusOr<std::optional<CompileReason>> ByGraphs(
+      const CompileSite& site, size_t index, std::optional<std::pair<size_t, const Form*>>* alike) {
     const CompileFact& compile = site.compiles[index];
     for (const Form& form : kForms) {
       const OptInt row = RowOf(compile, form.name);
       if (!row) continue;
       XP_TRY(const std::vector<uint64_t>* mine, Hashes(*row));
       if (mine->empty()) continue;
-      std::vector<std::pair<int64_t, size_t>> near;  // distance, compile; the latest first among equals
+      std::vector<std::pair<int64_t, size_t>>
+          near;  // distance, compile; the latest first among equals
       int64_t compared = 0;
       const std::vector<uint64_t> mine_copy = *mine;  // the map may move its values
       for (size_t e = index; e-- > 0 && compared < kMaxCompared;) {
         const CompileFact& earlier = site.compiles[e];
         const OptInt other = RowOf(earlier, form.name);
-        if (!other || *other == *row || (!compile.hash.empty() && earlier.hash == compile.hash)) continue;
+        if (!other || *other == *row || (!compile.hash.empty() && earlier.hash == compile.hash))
+          continue;
         XP_TRY(const std::vector<uint64_t>* theirs, Hashes(*other));
         compared += static_cast<int64_t>(mine_copy.size() + theirs->size());
         near.emplace_back(MultisetDistance(mine_copy, *theirs), e);
       }
       if (near.empty()) continue;
-      std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      std::stable_sort(near.begin(), near.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
       if (near.size() > kFullDiffs) near.resize(kFullDiffs);
       TrimGraphs();
       std::optional<GraphDiff> best;
@@ -222,19 +239,22 @@ struct ReasonFinder::Impl {
     }
     if (!found) return std::nullopt;
     RecompileCause cause{.type = "cache_eviction"};
-    cause.note =
-        static_cast<int64_t>(between.size()) >= kCacheSize
-            ? fmt::format("{} other graphs were compiled since; torch_xla keeps {}", between.size(), kCacheSize)
-            : fmt::format(
-                  "only {} other graphs were compiled since, fewer than the {} that torch_xla keeps by "
-                  "default: a smaller XLA_COMPILATION_CACHE_SIZE, a cache that the program cleared, "
-                  "another device, or processes that share one log",
-                  between.size(), kCacheSize);
+    cause.note = static_cast<int64_t>(between.size()) >= kCacheSize
+                     ? fmt::format("{} other graphs were compiled since; torch_xla keeps {}",
+                                   between.size(), kCacheSize)
+                     : fmt::format(
+                           "only {} other graphs were compiled since, fewer than the {} that "
+                           "torch_xla keeps by "
+                           "default: a smaller XLA_COMPILATION_CACHE_SIZE, a cache that the "
+                           "program cleared, "
+                           "another device, or processes that share one log",
+                           between.size(), kCacheSize);
     return cause;
   }
 
   // Graphs that print alike: what is not in the graph, then what may be in it unprinted.
-  absl::StatusOr<RecompileCause> NotPrinted(const CompileFact& earlier, const CompileFact& compile, const Form& form) {
+  absl::StatusOr<RecompileCause> NotPrinted(const CompileFact& earlier, const CompileFact& compile,
+                                            const Form& form) {
     RecompileCause cause{.type = {}, .seen_in = std::string(form.people)};
     auto differ = [&](const char* type, OptInt a, OptInt b, std::string_view unit) {
       if (!a || !b || *a == *b) return false;
@@ -243,15 +263,19 @@ struct ReasonFinder::Impl {
       cause.note = "the graphs print alike otherwise";
       return true;
     };
-    if (differ("parameter_sharing_change", earlier.input_count, compile.input_count, "inputs")) return cause;
-    if (differ("live_tensors_change", earlier.output_count, compile.output_count, "results")) return cause;
-    if (differ("donation_change", earlier.alias_bytes, compile.alias_bytes, "donated bytes")) return cause;
+    if (differ("parameter_sharing_change", earlier.input_count, compile.input_count, "inputs"))
+      return cause;
+    if (differ("live_tensors_change", earlier.output_count, compile.output_count, "results"))
+      return cause;
+    if (differ("donation_change", earlier.alias_bytes, compile.alias_bytes, "donated bytes"))
+      return cause;
     if (earlier.cause != compile.cause) {
       cause.type = "cut_kind_change";
       cause.before = earlier.cause, cause.after = compile.cause;
       return cause;
     }
-    if (const auto setting = changed_setting.find(compile.process_id); setting != changed_setting.end()) {
+    if (const auto setting = changed_setting.find(compile.process_id);
+        setting != changed_setting.end()) {
       cause.type = "environment_change";
       cause.node = setting->second;
       return cause;
@@ -263,18 +287,22 @@ struct ReasonFinder::Impl {
       const int rank = UnprintedRank(graph->nodes[i].op);
       if (rank < 3) candidates.emplace_back(rank, static_cast<int>(i));
     }
-    std::stable_sort(candidates.begin(), candidates.end(), [](auto a, auto b) { return a.first < b.first; });
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](auto a, auto b) { return a.first < b.first; });
     std::vector<std::string> named;
     for (const auto& [rank, i] : candidates) {
       std::string text = Describe(graph->nodes[i], code, *graph, i);
-      if (std::find(named.begin(), named.end(), text) == named.end()) named.push_back(std::move(text));
+      if (std::find(named.begin(), named.end(), text) == named.end())
+        named.push_back(std::move(text));
       if (named.size() == kMaxCandidates) break;
     }
     cause.note = fmt::format(
-        "{} prints the same nodes under another hash, with as many inputs, results and donated bytes "
+        "{} prints the same nodes under another hash, with as many inputs, results and donated "
+        "bytes "
         "as far as is known",
         form.people);
-    if (!named.empty()) cause.note += fmt::format("; what it does not print may be in: {}", fmt::join(named, "; "));
+    if (!named.empty())
+      cause.note += fmt::format("; what it does not print may be in: {}", fmt::join(named, "; "));
     return cause;
   }
 
@@ -291,25 +319,28 @@ struct ReasonFinder::Impl {
       cause.after = fmt::format("{} bytes of inputs", *compile.input_bytes);
       cause.is_input = true;
       cause.note =
-          "told from the sizes in the log: as many inputs and results as before, but another size of the inputs";
+          "told from the sizes in the log: as many inputs and results as before, but another size "
+          "of the inputs";
     } else if (same_inputs && known_other(earlier.output_count, compile.output_count)) {
       cause.type = "live_tensors_change";
       cause.before = fmt::format("{} results", *earlier.output_count);
       cause.after = fmt::format("{} results", *compile.output_count);
       cause.note = "told from the log: as many inputs as before, but another number of results";
     } else if (known_other(earlier.input_count, compile.input_count)) {
-      cause.note =
-          fmt::format("the log shows {} inputs and {} results after {} and {}", *compile.input_count,
-                      compile.output_count.value_or(0), *earlier.input_count, earlier.output_count.value_or(0));
+      cause.note = fmt::format("the log shows {} inputs and {} results after {} and {}",
+                               *compile.input_count, compile.output_count.value_or(0),
+                               *earlier.input_count, earlier.output_count.value_or(0));
     } else if (same_inputs && same_outputs) {
       cause.note =
-          "the log shows as many inputs and results as before, of the same size as far as it prints: a number, an "
+          "the log shows as many inputs and results as before, of the same size as far as it "
+          "prints: a number, an "
           "index or an op that is baked into the graph, or a small shape";
     }
     return cause;
   }
 
-  // What to compare with when no graph says: the latest with the same counts and sizes as far as possible.
+  // What to compare with when no graph says: the latest with the same counts and sizes as far as
+  // possible.
   static size_t NearestBySizes(const CompileSite& site, size_t index) {
     auto distance = [&](const CompileFact& a) {
       const CompileFact& b = site.compiles[index];
@@ -337,12 +368,16 @@ absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Store& store, const Recomp
     }
   }
   for (auto& [process_id, list] : impl->by_process) {
-    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.ordinal < b.ordinal; });
+    std::stable_sort(list.begin(), list.end(),
+                     [](const auto& a, const auto& b) { return a.ordinal < b.ordinal; });
   }
   XP_TRY(
-      store.Each("SELECT coalesce(process_id, 0), name FROM setting GROUP BY 1, 2 HAVING count(DISTINCT value) > 1 "
+      store.Each("SELECT coalesce(process_id, 0), name FROM setting GROUP BY 1, 2 HAVING "
+                 "count(DISTINCT value) > 1 "
                  "ORDER BY 1, 2 DESC",
-                 [&](int64_t process_id, std::string name) { impl->changed_setting[process_id] = std::move(name); }));
+                 [&](int64_t process_id, std::string name) {
+                   impl->changed_setting[process_id] = std::move(name);
+                 }));
   return ReasonFinder(std::move(impl));
 }
 
@@ -359,7 +394,8 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
     return CompileReason{.causes = {std::move(cause)}, .nearest = nearest};
   }
   const size_t nearest = Impl::NearestBySizes(site, index);
-  return CompileReason{.causes = {Impl::BySizes(site.compiles[nearest], compile)}, .nearest = nearest};
+  return CompileReason{.causes = {Impl::BySizes(site.compiles[nearest], compile)},
+                       .nearest = nearest};
 }
 
 absl::StatusOr<std::optional<RecompileCause>> ReasonFinder::OtherCut(const CompileSite& site) {

@@ -1,4 +1,5 @@
-// Why each compile of a site was another one: the new graph against the nearest earlier graph of the same site.
+// Why each compile of a site was another one: the new graph against the nearest earlier graph of
+// the same site.
 #pragma once
 
 #include <map>
@@ -28,9 +29,10 @@ struct RecompileCause {
 };
 
 struct CompileReason {
-  std::vector<RecompileCause> causes;  // at least one; the first is the one to tell if only one is told
-  size_t nearest = 0;                  // index of the compile compared with
-  int64_t differing_nodes = 0;         // by which its graph differs; 0: no graph was compared
+  std::vector<RecompileCause>
+      causes;                   // at least one; the first is the one to tell if only one is told
+  size_t nearest = 0;           // index of the compile compared with
+  int64_t differing_nodes = 0;  // by which its graph differs; 0: no graph was compared
 };
 
 // Finds reasons; keeps the graphs that it loaded. One store, one slice.
@@ -43,8 +45,8 @@ class ReasonFinder {
   // Why compile `index` (at least 1) of a site was not answered by an earlier one.
   absl::StatusOr<CompileReason> Why(const CompileSite& site, size_t index);
 
-  // Whether the first compile of a site repeats, under another kind of cut, a graph that was compiled before in its
-  // process and prints alike: a cut_kind_change. Empty if not.
+  // Whether the first compile of a site repeats, under another kind of cut, a graph that was
+  // compiled before in its process and prints alike: a cut_kind_change. Empty if not.
   absl::StatusOr<std::optional<RecompileCause>> OtherCut(const CompileSite& site);
 
  private:

@@ -6,9 +6,10 @@ namespace xlaprof {
 namespace {
 
 constexpr int64_t kBurstCompiles = 3;  // fewer are no burst: two changes of shape happen in any run
-constexpr int64_t kFewSteps = 5;       // a burst is shorter than this, or than a twentieth of a long run
+constexpr int64_t kFewSteps = 5;  // a burst is shorter than this, or than a twentieth of a long run
 constexpr int64_t kBurstShare = 20;
-constexpr int64_t kCleanSteps = 3;  // a burst is over when at least so many steps, and as many as it took, are clean
+constexpr int64_t kCleanSteps =
+    3;  // a burst is over when at least so many steps, and as many as it took, are clean
 
 }  // namespace
 
@@ -27,7 +28,8 @@ RecompileState StateOf(std::span<const int64_t> compiles, int64_t first, int64_t
   }
   const int64_t seen = last - first + 1, begin = *late, end = compiles.back();
   const int64_t span = end - begin + 1, clean = last - end;
-  if (n >= kBurstCompiles && span <= std::max(kFewSteps, seen / kBurstShare) && clean >= std::max(kCleanSteps, span)) {
+  if (n >= kBurstCompiles && span <= std::max(kFewSteps, seen / kBurstShare) &&
+      clean >= std::max(kCleanSteps, span)) {
     state.word = "burst";
     state.step = begin;
     return state;

@@ -1,4 +1,5 @@
-// When compiles came: only at first, in a burst, all the time, or no longer (the words of DESIGN section 5).
+// When compiles came: only at first, in a burst, all the time, or no longer (the words of DESIGN
+// section 5).
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,9 @@
 
 namespace xlaprof {
 
-// The steps in which a clean program compiles: the first, and the second, where state that the first one made (an
-// optimizer's buffers, counters) has become an input. Measured on a clean MNIST training: 3 compiles, all in these two.
+// The steps in which a clean program compiles: the first, and the second, where state that the
+// first one made (an optimizer's buffers, counters) has become an input. Measured on a clean MNIST
+// training: 3 compiles, all in these two.
 inline constexpr int64_t kWarmUpSteps = 2;
 
 struct RecompileState {
@@ -18,8 +20,9 @@ struct RecompileState {
   int64_t after_warm_up = 0;    // compiles that count for the word
 };
 
-// `compiles`: the step of each compile, ascending; steps count from 0 at the start of the process. [first, last]: the
-// steps that were seen. A single compile in the last quarter is unknown: too little to tell.
+// `compiles`: the step of each compile, ascending; steps count from 0 at the start of the process.
+// [first, last]: the steps that were seen. A single compile in the last quarter is unknown: too
+// little to tell.
 RecompileState StateOf(std::span<const int64_t> compiles, int64_t first, int64_t last);
 
 }  // namespace xlaprof

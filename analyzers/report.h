@@ -1,4 +1,5 @@
-// A report: what the store holds, what was concluded, and what could not be read, ready to be printed.
+// A report: what the store holds, what was concluded, and what could not be read, ready to be
+// printed.
 #pragma once
 
 #include <filesystem>
@@ -18,11 +19,11 @@ struct ReportIssue {
 };
 
 struct Report {
-  std::string run_label;               // of the run that the store holds; "" if it has none
+  std::string run_label;                 // of the run that the store holds; "" if it has none
   std::optional<int64_t> base_epoch_ns;  // Unix ns of the store's time 0
-  std::optional<int64_t> start_ns;     // where the capture's window begins, in the store's times
-  int64_t capture_epoch_ns = 0;        // Unix ns of the capture, at the latest; 0: unknown
-  Slice slice;                         // what of the run was looked at
+  std::optional<int64_t> start_ns;       // where the capture's window begins, in the store's times
+  int64_t capture_epoch_ns = 0;          // Unix ns of the capture, at the latest; 0: unknown
+  Slice slice;                           // what of the run was looked at
   std::vector<SourceRow> sources;
   std::vector<RunRow> runs;
   std::vector<ProcessRow> processes;
@@ -45,12 +46,14 @@ struct ReportOptions {
 
 std::string ReportText(const Report& report, const ReportOptions& options);
 std::string ReportMarkdown(const Report& report, const ReportOptions& options);
-// One object, two-space indented, with a final newline. What is unknown is null; invalid UTF-8 becomes U+FFFD.
+// One object, two-space indented, with a final newline. What is unknown is null; invalid UTF-8
+// becomes U+FFFD.
 std::string ReportJson(const Report& report);
 // One finding, as it stands in ReportJson, on one line: what table finding holds.
 std::string FindingJson(const Finding& finding);
 
-// The capture's start in the store's times, from which --from and --to count; empty without a clock.
+// The capture's start in the store's times, from which --from and --to count; empty without a
+// clock.
 absl::StatusOr<std::optional<int64_t>> CaptureStart(const Store& store);
 
 }  // namespace xlaprof

@@ -10,14 +10,19 @@ using Json = nlohmann::ordered_json;
 
 Json Nullable(const auto& value) { return value ? Json(*value) : Json(nullptr); }
 // Unix times exceed 2^53, where JavaScript and jq begin to round.
-Json Absolute(const std::optional<int64_t>& ns) { return ns ? Json(fmt::to_string(*ns)) : Json(nullptr); }
+Json Absolute(const std::optional<int64_t>& ns) {
+  return ns ? Json(fmt::to_string(*ns)) : Json(nullptr);
+}
 Json Words(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 const char* Name(Severity severity) {
   switch (severity) {
-    case Severity::kInfo: return "info";
-    case Severity::kWarning: return "warning";
-    case Severity::kError: return "error";
+    case Severity::kInfo:
+      return "info";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      return "error";
   }
   return "info";
 }
@@ -48,11 +53,17 @@ Json Of(const Coverage& coverage) {
 }
 
 Json Of(const RunRow& run) {
-  return {{"label", run.label}, {"selected", run.selected}, {"started_epoch_ns", Absolute(run.started_epoch_ns)}, {"why", run.why}};
+  return {{"label", run.label},
+          {"selected", run.selected},
+          {"started_epoch_ns", Absolute(run.started_epoch_ns)},
+          {"why", run.why}};
 }
 
 Json Of(const ProcessRow& process) {
-  return {{"id", process.id}, {"host", Nullable(process.host)}, {"pid", Nullable(process.pid)}, {"rank", Nullable(process.rank)}};
+  return {{"id", process.id},
+          {"host", Nullable(process.host)},
+          {"pid", Nullable(process.pid)},
+          {"rank", Nullable(process.rank)}};
 }
 
 Json Of(const SettingRow& setting) {
@@ -72,9 +83,12 @@ Json Of(const Evidence& evidence) {
 }
 
 Json Of(const ReportIssue& issue) {
-  return {{"path", Words(issue.path)},         {"code", issue.code},
-          {"severity", issue.severity},        {"count", issue.count},
-          {"offset", Nullable(issue.offset)},  {"line", Nullable(issue.line)},
+  return {{"path", Words(issue.path)},
+          {"code", issue.code},
+          {"severity", issue.severity},
+          {"count", issue.count},
+          {"offset", Nullable(issue.offset)},
+          {"line", Nullable(issue.line)},
           {"advice", issue.advice}};
 }
 
@@ -178,7 +192,9 @@ Json SummaryOf(const Report& report) {
           {"runs", ListOf(report.runs)}};
 }
 
-std::string Dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
+std::string Dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace
 

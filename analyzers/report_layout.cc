@@ -8,7 +8,8 @@
 namespace xlaprof {
 namespace {
 
-// One character of `text` at `at`: its code point and length in bytes; code point -1 where the bytes are no UTF-8.
+// One character of `text` at `at`: its code point and length in bytes; code point -1 where the
+// bytes are no UTF-8.
 struct Character {
   int32_t code = -1;
   int bytes = 1;
@@ -32,19 +33,21 @@ Character Decode(std::string_view text, size_t at) {
 // Characters that move the cursor, change the direction of what follows, or break the line.
 bool IsControl(int32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0x61c || code == 0xfeff;
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
+         code == 0x61c || code == 0xfeff;
 }
 
 int WidthOf(int32_t code) {
   struct Range {
     int32_t from, to;
   };
-  static constexpr Range kNone[] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a}, {0x64b, 0x65f},
-                                    {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f},
-                                    {0xfe20, 0xfe2f}};
-  static constexpr Range kWide[] = {{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf},   {0xac00, 0xd7a3},  {0xf900, 0xfaff},
-                                    {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6},   {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff},
-                                    {0x20000, 0x3fffd}};
+  static constexpr Range kNone[] = {
+      {0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},   {0x64b, 0x65f},
+      {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
+  static constexpr Range kWide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},  {0x3041, 0xa4cf},
+                                    {0xac00, 0xd7a3},   {0xf900, 0xfaff},  {0xfe30, 0xfe6f},
+                                    {0xff00, 0xff60},   {0xffe0, 0xffe6},  {0x1f300, 0x1f64f},
+                                    {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
   if (code < 0x300) return 1;
   auto in = [&](const Range& range) { return code >= range.from && code <= range.to; };
   if (std::any_of(std::begin(kNone), std::end(kNone), in)) return 0;
@@ -118,7 +121,8 @@ std::string Ellipsize(std::string_view text, int width) {
   if (DisplayWidth(text) <= width) return std::string(text);
   if (width <= 1) return std::string(kEllipsis.substr(0, width == 1 ? kEllipsis.size() : 0));
   int head = (width - 1) / 2;
-  return fmt::format("{}{}{}", text.substr(0, FitHead(text, head)), kEllipsis, text.substr(FitTail(text, width - 1 - head)));
+  return fmt::format("{}{}{}", text.substr(0, FitHead(text, head)), kEllipsis,
+                     text.substr(FitTail(text, width - 1 - head)));
 }
 
 std::string CutEnd(std::string_view text, int width) {
@@ -127,9 +131,13 @@ std::string CutEnd(std::string_view text, int width) {
   return std::string(text.substr(0, FitHead(text, width - 1))).append(kEllipsis);
 }
 
-std::pair<std::string, std::string> EllipsizePair(std::string_view before, std::string_view after, int width) {
-  if (DisplayWidth(before) <= width && DisplayWidth(after) <= width) return {std::string(before), std::string(after)};
-  size_t same = size_t(std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first - before.begin());
+std::pair<std::string, std::string> EllipsizePair(std::string_view before, std::string_view after,
+                                                  int width) {
+  if (DisplayWidth(before) <= width && DisplayWidth(after) <= width)
+    return {std::string(before), std::string(after)};
+  size_t same =
+      size_t(std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first -
+             before.begin());
   while (same > 0 && same < before.size() && (uint8_t(before[same]) & 0xc0) == 0x80) --same;
   // A third of the line shows what comes before the difference.
   std::string_view shared = before.substr(0, same);

@@ -1,5 +1,5 @@
-// The report to paste into an issue: GitHub's Markdown. Names from a capture may hold anything, so they must stay text:
-// no HTML, no links, no mentions of people, no table or fence that ends early.
+// The report to paste into an issue: GitHub's Markdown. Names from a capture may hold anything, so
+// they must stay text: no HTML, no links, no mentions of people, no table or fence that ends early.
 #include <algorithm>
 #include <cctype>
 
@@ -15,15 +15,18 @@ namespace {
 
 constexpr int kMaxDiffColumns = 160;
 
-// Running text, also inside table cells and HTML blocks. Entities rather than backslashes: those work in all three.
-// An underscore inside a word is no emphasis, and most names have one.
+// Running text, also inside table cells and HTML blocks. Entities rather than backslashes: those
+// work in all three. An underscore inside a word is no emphasis, and most names have one.
 std::string Prose(std::string_view raw) {
   const std::string text = Printable(raw);
-  auto is_word = [&](size_t at) { return at < text.size() && (std::isalnum(uint8_t(text[at])) || text[at] == '_'); };
+  auto is_word = [&](size_t at) {
+    return at < text.size() && (std::isalnum(uint8_t(text[at])) || text[at] == '_');
+  };
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     bool inside_word = text[i] == '_' && i > 0 && is_word(i - 1) && is_word(i + 1);
-    if (std::string_view("<>&`*_~[]#|@\\$").find(text[i]) != std::string_view::npos && !inside_word) {
+    if (std::string_view("<>&`*_~[]#|@\\$").find(text[i]) != std::string_view::npos &&
+        !inside_word) {
       out += fmt::format("&#{};", int(text[i]));
     } else {
       out += text[i];
@@ -32,7 +35,9 @@ std::string Prose(std::string_view raw) {
   // Bare addresses become links.
   for (std::string_view start : {"://", "www."}) {
     std::string harmless = start == "www." ? "www&#46;" : "&#58;//";
-    for (size_t at = out.find(start); at != std::string::npos; at = out.find(start, at + harmless.size())) out.replace(at, start.size(), harmless);
+    for (size_t at = out.find(start); at != std::string::npos;
+         at = out.find(start, at + harmless.size()))
+      out.replace(at, start.size(), harmless);
   }
   return out;
 }
@@ -54,7 +59,8 @@ std::string Fenced(std::string_view language, std::string_view body) {
 
 class MarkdownReport {
  public:
-  MarkdownReport(const Report& report, const ReportOptions& options) : report_(report), options_(options), names_(report) {}
+  MarkdownReport(const Report& report, const ReportOptions& options)
+      : report_(report), options_(options), names_(report) {}
 
   std::string Write() {
     Add("**xlaprof {}**: {}\n", kVersion, Prose(HeadText(report_, names_)));
@@ -84,16 +90,20 @@ class MarkdownReport {
     if (!times.empty()) Add("\n{}\n", times);
     if (std::string counts = CountsText(s); !counts.empty()) Add("\n{}\n", counts);
     std::vector<StepShare> shares = SteadyShares(report_);
-    std::string what = shares.empty() ? s.wall_ns ? fmt::format("of the window, {}", DurationText(*s.wall_ns)) : "sums of the metrics"
-                                      : fmt::format("of a steady step (mean of {}, {})", report_.steady.steps, DurationText(report_.steady.step_ns));
+    std::string what = shares.empty()
+                           ? s.wall_ns ? fmt::format("of the window, {}", DurationText(*s.wall_ns))
+                                       : "sums of the metrics"
+                           : fmt::format("of a steady step (mean of {}, {})", report_.steady.steps,
+                                         DurationText(report_.steady.step_ns));
     if (!shares.empty()) Add("\n{}\n", TotalsText(s));
     if (shares.empty()) shares = TotalShares(s);
     if (shares.empty() && s.devices.empty()) return;
     Add("\n| where a step goes | time | {} |\n| --- | ---: | ---: |\n", what);
     for (const StepShare& share : shares) {
-      Add("| {} | {} | {} |\n", share.name, DurationText(share.ns), share.part          ? PercentText(*share.part)
-                                                                     : share.per_step_ns ? DurationText(*share.per_step_ns) + " a step"
-                                                                                         : "");
+      Add("| {} | {} | {} |\n", share.name, DurationText(share.ns),
+          share.part          ? PercentText(*share.part)
+          : share.per_step_ns ? DurationText(*share.per_step_ns) + " a step"
+                              : "");
     }
     for (const Summary::Device& device : s.devices) {
       if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;
@@ -109,14 +119,18 @@ class MarkdownReport {
     }
     if (full.empty()) {
       std::string names;
-      for (const Analyzer* analyzer : AllAnalyzers()) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", analyzer->name);
+      for (const Analyzer* analyzer : AllAnalyzers())
+        names += fmt::format("{}`{}`", names.empty() ? "" : ", ", analyzer->name);
       Add("\nNothing found that needs fixing. Looked for: {}\n", names);
     }
     for (size_t i = 0; i < full.size(); ++i) OneFinding(i + 1, *full[i]);
     if (brief.empty()) return;
-    Add("\n<details><summary>Also seen: {}</summary>\n\n| kind | what | where | advice |\n| --- | --- | --- | --- |\n", brief.size());
+    Add("\n<details><summary>Also seen: {}</summary>\n\n| kind | what | where | advice |\n| --- | "
+        "--- | --- | --- |\n",
+        brief.size());
     for (const Finding* finding : brief) {
-      Add("| {} | {} | {} | {} |\n", Prose(finding->kind), Prose(finding->title), Prose(PlaceText(*finding, /*full_path=*/false)), Prose(finding->advice));
+      Add("| {} | {} | {} | {} |\n", Prose(finding->kind), Prose(finding->title),
+          Prose(PlaceText(*finding, /*full_path=*/false)), Prose(finding->advice));
     }
     Add("\n</details>\n");
   }
@@ -124,13 +138,16 @@ class MarkdownReport {
   void OneFinding(size_t rank, const Finding& finding) {
     const char* word = finding.severity == Severity::kError ? "error" : "warning";
     Add("\n### {}. {}\n\n{} · {}", rank, Prose(finding.title), word, Prose(finding.kind));
-    if (std::string place = PlaceText(finding, /*full_path=*/true); !place.empty()) Add(" · {}", Prose(place));
+    if (std::string place = PlaceText(finding, /*full_path=*/true); !place.empty())
+      Add(" · {}", Prose(place));
     Add("\n");
     const Subject& subject = finding.subject;
     if (subject.file && subject.line) {
-      if (auto quote = QuoteSource(*subject.file, *subject.line, options_.source_roots, report_.capture_epoch_ns)) {
+      if (auto quote = QuoteSource(*subject.file, *subject.line, options_.source_roots,
+                                   report_.capture_epoch_ns)) {
         Add("\n{}", Fenced(subject.file->ends_with(".py") ? "python" : "", quote->text));
-        if (quote->newer_than_capture) Add("\nThe file is newer than the capture: the line may have moved.\n");
+        if (quote->newer_than_capture)
+          Add("\nThe file is newer than the capture: the line may have moved.\n");
       }
     }
     if (finding.reason) Why(*finding.reason, finding);
@@ -143,8 +160,10 @@ class MarkdownReport {
     Item("Why", ReasonText(finding));
     if (!reason.before && !reason.after) return;
     std::string body;
-    if (std::string node = NodeText(reason); !node.empty()) body += fmt::format("  {}\n", Ellipsize(Printable(node), kMaxDiffColumns));
-    auto [before, after] = EllipsizePair(Printable(reason.before.value_or("")), Printable(reason.after.value_or("")), kMaxDiffColumns);
+    if (std::string node = NodeText(reason); !node.empty())
+      body += fmt::format("  {}\n", Ellipsize(Printable(node), kMaxDiffColumns));
+    auto [before, after] = EllipsizePair(Printable(reason.before.value_or("")),
+                                         Printable(reason.after.value_or("")), kMaxDiffColumns);
     if (reason.before) body += fmt::format("- {}\n", before);
     if (reason.after) body += fmt::format("+ {}\n", after);
     body.pop_back();
@@ -156,19 +175,27 @@ class MarkdownReport {
   }
 
   void About() {
-    Add("\n<details><summary>Which file saw what{}</summary>\n\n", report_.issues.empty() ? "" : fmt::format(", and {} odd in the input", report_.issues.size()));
-    Add("| file | format | steps | compiles | executions | transfers | events | note |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
+    Add("\n<details><summary>Which file saw what{}</summary>\n\n",
+        report_.issues.empty() ? ""
+                               : fmt::format(", and {} odd in the input", report_.issues.size()));
+    Add("| file | format | steps | compiles | executions | transfers | events | note |\n| --- | "
+        "--- | ---: | ---: | ---: | ---: | ---: | --- |\n");
     auto count = [](const std::optional<int64_t>& n) { return n ? CountText(*n) : "-"; };
     for (const Coverage& c : report_.summary.coverage) {
-      Add("| {} | {} | {} | {} | {} | {} | {} | {} |\n", Prose(names_.Short(c.path)), Prose(c.format), count(c.steps), count(c.compiles),
-          count(c.executions), count(c.transfers), count(c.events), Prose(c.note));
+      Add("| {} | {} | {} | {} | {} | {} | {} | {} |\n", Prose(names_.Short(c.path)),
+          Prose(c.format), count(c.steps), count(c.compiles), count(c.executions),
+          count(c.transfers), count(c.events), Prose(c.note));
     }
     if (!report_.settings.empty()) Add("\n");
-    for (const SettingRow& setting : report_.settings) Add("- slowed the run: {}: {}\n", Prose(setting.name), Prose(setting.evidence));
+    for (const SettingRow& setting : report_.settings)
+      Add("- slowed the run: {}: {}\n", Prose(setting.name), Prose(setting.evidence));
     if (!report_.issues.empty()) Add("\n");
-    for (const ReportIssue& issue : report_.issues) Add("- {}: {}\n", issue.severity, Prose(IssueText(issue, names_)));
+    for (const ReportIssue& issue : report_.issues)
+      Add("- {}: {}\n", issue.severity, Prose(IssueText(issue, names_)));
     for (const SourceRow& source : report_.sources) {
-      if (!source.imported) Add("- not read: {}: {}\n", Prose(names_.Short(source.path)), Prose(source.note.value_or("not recognised")));
+      if (!source.imported)
+        Add("- not read: {}: {}\n", Prose(names_.Short(source.path)),
+            Prose(source.note.value_or("not recognised")));
     }
     Add("\n</details>\n");
   }
@@ -181,6 +208,8 @@ class MarkdownReport {
 
 }  // namespace
 
-std::string ReportMarkdown(const Report& report, const ReportOptions& options) { return MarkdownReport(report, options).Write(); }
+std::string ReportMarkdown(const Report& report, const ReportOptions& options) {
+  return MarkdownReport(report, options).Write();
+}
 
 }  // namespace xlaprof

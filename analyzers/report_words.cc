@@ -13,7 +13,8 @@ constexpr double kLeastPart = 0.001;  // of a steady step: less is no reason to 
 
 // Kinds whose cost is measured on the timeline alone, so inside its window.
 bool IsFromTimeline(const Finding& finding) {
-  constexpr std::string_view kKinds[] = {"device_gap", "device_wait", "input_bound", "tracing_bound"};
+  constexpr std::string_view kKinds[] = {"device_gap", "device_wait", "input_bound",
+                                         "tracing_bound"};
   return std::find(std::begin(kKinds), std::end(kKinds), finding.kind) != std::end(kKinds);
 }
 
@@ -23,14 +24,22 @@ bool WindowIsWholeRun(const Summary& summary) {
 
 std::string_view DoingName(Doing doing) {
   switch (doing) {
-    case Doing::kNothing: return "unrecorded";
-    case Doing::kUserCode: return "your code";
-    case Doing::kRuntime: return "runtime";
-    case Doing::kTracing: return "tracing";
-    case Doing::kExecute: return "execute";
-    case Doing::kInput: return "input";
-    case Doing::kTransfer: return "transfer";
-    case Doing::kCompile: return "compile";
+    case Doing::kNothing:
+      return "unrecorded";
+    case Doing::kUserCode:
+      return "your code";
+    case Doing::kRuntime:
+      return "runtime";
+    case Doing::kTracing:
+      return "tracing";
+    case Doing::kExecute:
+      return "execute";
+    case Doing::kInput:
+      return "input";
+    case Doing::kTransfer:
+      return "transfer";
+    case Doing::kCompile:
+      return "compile";
   }
   return "";
 }
@@ -76,16 +85,20 @@ std::string HeadText(const Report& report, const SourceNames& names) {
   }
   std::string kinds;
   for (const auto& [format, count] : formats) {
-    kinds += fmt::format("{}{}{}", kinds.empty() ? "" : ", ", count > 1 ? fmt::format("{} ", count) : "", format);
+    kinds += fmt::format("{}{}{}", kinds.empty() ? "" : ", ",
+                         count > 1 ? fmt::format("{} ", count) : "", format);
   }
   std::string folder = names.folder();
   if (folder.size() > 1) folder.pop_back();
-  std::string out = files == 1 ? fmt::format("{} ({}, {})", only->path, kinds, BytesText(double(bytes)))
-                               : fmt::format("{}{}{} ({}; {})", folder, folder.empty() ? "" : ": ", Plural(files, "file", "files"), kinds,
-                                             BytesText(double(bytes)));
-  if (!report.run_label.empty() && report.runs.size() > 1) out += fmt::format(", run {}", report.run_label);
+  std::string out =
+      files == 1 ? fmt::format("{} ({}, {})", only->path, kinds, BytesText(double(bytes)))
+                 : fmt::format("{}{}{} ({}; {})", folder, folder.empty() ? "" : ": ",
+                               Plural(files, "file", "files"), kinds, BytesText(double(bytes)));
+  if (!report.run_label.empty() && report.runs.size() > 1)
+    out += fmt::format(", run {}", report.run_label);
   if (report.summary.steps) out += ", " + Plural(*report.summary.steps, "step", "steps");
-  if (report.summary.wall_ns) out += fmt::format(", window of {}", DurationText(*report.summary.wall_ns));
+  if (report.summary.wall_ns)
+    out += fmt::format(", window of {}", DurationText(*report.summary.wall_ns));
   return out;
 }
 
@@ -95,8 +108,11 @@ std::string SliceText(const Report& report) {
   auto add = [&](std::string text) { out += (out.empty() ? "Only " : ", ") + text; };
   if (slice.process_id) add(fmt::format("process {}", *slice.process_id));
   if (slice.first_step || slice.last_step) {
-    auto end = [](const OptInt& step, const char* open) { return step ? fmt::to_string(*step) : open; };
-    add(fmt::format("steps {} to {}", end(slice.first_step, "the first"), end(slice.last_step, "the last")));
+    auto end = [](const OptInt& step, const char* open) {
+      return step ? fmt::to_string(*step) : open;
+    };
+    add(fmt::format("steps {} to {}", end(slice.first_step, "the first"),
+                    end(slice.last_step, "the last")));
   } else {
     if (slice.from_ns) add(fmt::format("from {}", Relative(report, *slice.from_ns)));
     if (slice.to_ns) add(fmt::format("to {}", Relative(report, *slice.to_ns)));
@@ -107,7 +123,9 @@ std::string SliceText(const Report& report) {
 std::string ProcessesText(const Report& report) {
   std::vector<const ProcessRow*> processes;
   for (const ProcessRow& process : report.processes) {
-    bool selected = std::any_of(report.runs.begin(), report.runs.end(), [&](const RunRow& run) { return run.selected && process.run_id == run.id; });
+    bool selected = std::any_of(report.runs.begin(), report.runs.end(), [&](const RunRow& run) {
+      return run.selected && process.run_id == run.id;
+    });
     if (selected || !process.run_id) processes.push_back(&process);
   }
   if (processes.size() < 2) return "";
@@ -122,11 +140,14 @@ std::string ProcessesText(const Report& report) {
   return processes.size() > 16 ? out + "; ..." : out;
 }
 
-bool IsFromTheStart(const Report& report) { return !report.slice.first_step && !report.slice.from_ns; }
+bool IsFromTheStart(const Report& report) {
+  return !report.slice.first_step && !report.slice.from_ns;
+}
 
 std::string CountsText(const Summary& summary) {
   std::string out;
-  auto add = [&](const std::optional<int64_t>& count, const char* one, const char* many, bool per_step) {
+  auto add = [&](const std::optional<int64_t>& count, const char* one, const char* many,
+                 bool per_step) {
     if (!count) return;
     out += (out.empty() ? "" : ", ") + Plural(*count, one, many);
     if (!per_step || *count == 0 || summary.steps.value_or(0) < 2) return;
@@ -158,7 +179,8 @@ std::vector<StepShare> TotalShares(const Summary& summary) {
   std::vector<StepShare> shares;
   auto add = [&](std::string name, std::optional<int64_t> total_ns, int64_t devices) {
     if (total_ns.value_or(0) == 0) return;  // nothing to see, or unknown
-    StepShare share{.name = devices > 1 ? "mean " + name : name, .ns = *total_ns / std::max<int64_t>(1, devices)};
+    StepShare share{.name = devices > 1 ? "mean " + name : name,
+                    .ns = *total_ns / std::max<int64_t>(1, devices)};
     if (summary.wall_ns.value_or(0) > 0) {
       share.part = double(share.ns) / double(*summary.wall_ns);
     } else if (summary.steps.value_or(0) > 1) {
@@ -178,9 +200,13 @@ std::vector<StepShare> TotalShares(const Summary& summary) {
 
 std::string TotalsText(const Summary& summary) {
   std::string out;
-  for (const StepShare& share : TotalShares(summary)) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", share.name, DurationText(share.ns));
+  for (const StepShare& share : TotalShares(summary))
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", share.name, DurationText(share.ns));
   if (out.empty()) return out;
-  return fmt::format("{}: {}", summary.wall_ns ? fmt::format("in all {}", DurationText(*summary.wall_ns)) : "in all, by the metrics", out);
+  return fmt::format("{}: {}",
+                     summary.wall_ns ? fmt::format("in all {}", DurationText(*summary.wall_ns))
+                                     : "in all, by the metrics",
+                     out);
 }
 
 std::string PlaceText(const Finding& finding, bool full_path) {
@@ -206,11 +232,14 @@ std::string PlaceText(const Finding& finding, bool full_path) {
 
 std::string ReasonText(const Finding& finding) {
   const Reason& reason = *finding.reason;
-  if (!reason.state && reason.text.value_or("").empty() && !reason.before && !reason.after) return "";  // the title says it
+  if (!reason.state && reason.text.value_or("").empty() && !reason.before && !reason.after)
+    return "";  // the title says it
   std::string out = reason.type;
   if (reason.state) {
     out += fmt::format(", {}", *reason.state);
-    if (reason.step) out += fmt::format(" {} step {}", *reason.state == "settled" ? "since" : "at", CountText(*reason.step));
+    if (reason.step)
+      out += fmt::format(" {} step {}", *reason.state == "settled" ? "since" : "at",
+                         CountText(*reason.step));
   }
   if (reason.text && !reason.text->empty()) out += fmt::format(": {}", *reason.text);
   return out;
@@ -232,15 +261,20 @@ std::string CostText(const Report& report, const Finding& finding) {
   // Only what lies in the window may be divided by it.
   if (IsFromTimeline(finding) || WindowIsWholeRun(summary)) {
     // The steps that the finding was counted in, such as the steady ones.
-    double steps = finding.count && finding.per_step.value_or(0) > 0 ? double(*finding.count) / *finding.per_step
-                                                                     : double(summary.timed_steps.value_or(0));
+    double steps = finding.count && finding.per_step.value_or(0) > 0
+                       ? double(*finding.count) / *finding.per_step
+                       : double(summary.timed_steps.value_or(0));
     double a_step_ns = steps > 1 ? double(*finding.cost_ns) / steps : 0;
     if (a_step_ns > 0) out += fmt::format(", {} a step", DurationText(int64_t(a_step_ns)));
-    bool has_share = finding.cost_note.find('%') != std::string::npos || (IsFromTimeline(finding) && finding.title.find('%') != std::string::npos);
+    bool has_share = finding.cost_note.find('%') != std::string::npos ||
+                     (IsFromTimeline(finding) && finding.title.find('%') != std::string::npos);
     if (!has_share && a_step_ns > 0 && a_step_ns < double(summary.step_p50_ns.value_or(0))) {
-      out += fmt::format(", {} of a steady step", PercentText(a_step_ns / double(*summary.step_p50_ns)));
-    } else if (!has_share && summary.wall_ns.value_or(0) >= *finding.cost_ns && *finding.cost_ns > 0) {
-      out += fmt::format(", {} of the window", PercentText(double(*finding.cost_ns) / double(*summary.wall_ns)));
+      out += fmt::format(", {} of a steady step",
+                         PercentText(a_step_ns / double(*summary.step_p50_ns)));
+    } else if (!has_share && summary.wall_ns.value_or(0) >= *finding.cost_ns &&
+               *finding.cost_ns > 0) {
+      out += fmt::format(", {} of the window",
+                         PercentText(double(*finding.cost_ns) / double(*summary.wall_ns)));
     }
   }
   if (!finding.cost_note.empty()) out += fmt::format(": {}", finding.cost_note);
@@ -249,7 +283,8 @@ std::string CostText(const Report& report, const Finding& finding) {
 
 std::string SavingText(const Finding& finding) {
   if (!finding.saving_ns) return "";
-  return fmt::format("about {}{}{}", DurationText(*finding.saving_ns), finding.saving_note.empty() ? "" : ": ", finding.saving_note);
+  return fmt::format("about {}{}{}", DurationText(*finding.saving_ns),
+                     finding.saving_note.empty() ? "" : ": ", finding.saving_note);
 }
 
 std::string EvidenceText(const Report& report, const Evidence& evidence) {
@@ -257,7 +292,8 @@ std::string EvidenceText(const Report& report, const Evidence& evidence) {
   auto add = [&](std::string text) { out += (out.empty() ? "" : "; ") + text; };
   if (!evidence.rows.empty()) {
     std::string rows = fmt::format("{} {}", evidence.table, evidence.rows.front());
-    for (size_t i = 1; i < std::min<size_t>(evidence.rows.size(), 5); ++i) rows += fmt::format(", {}", evidence.rows[i]);
+    for (size_t i = 1; i < std::min<size_t>(evidence.rows.size(), 5); ++i)
+      rows += fmt::format(", {}", evidence.rows[i]);
     if (evidence.rows.size() > 5) rows += fmt::format(" and {} more", evidence.rows.size() - 5);
     add(rows);
   }
@@ -276,7 +312,8 @@ std::string IssueText(const ReportIssue& issue, const SourceNames& names) {
     where += fmt::format(", byte {}", CountText(*issue.offset));
   }
   return fmt::format("{}{}{}{}: {}", where, where.empty() ? "" : ": ", issue.code,
-                     issue.count > 1 ? fmt::format(", {} times", CountText(issue.count)) : "", issue.advice);
+                     issue.count > 1 ? fmt::format(", {} times", CountText(issue.count)) : "",
+                     issue.advice);
 }
 
 std::string WindowText(const Report& report, int64_t from_ns, int64_t to_ns) {

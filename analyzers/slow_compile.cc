@@ -1,5 +1,6 @@
-// Says what the first compilation of each place that cuts a graph cost and when it is paid back; every later one of that
-// place is recompilation's matter, which has its price. One finding for all that is usual, one for each that takes too long.
+// Says what the first compilation of each place that cuts a graph cost and when it is paid back;
+// every later one of that place is recompilation's matter, which has its price. One finding for all
+// that is usual, one for each that takes too long.
 #include <algorithm>
 #include <map>
 
@@ -13,14 +14,15 @@ namespace {
 
 // torch_xla's own rule: above this it asks for a bug report with the graph.
 constexpr int64_t kTooSlowNs = 300'000'000'000;
-// Relative rule, for fast programs: as long as this many steps (a tenth of an epoch of 10,000), and long enough for a
-// person to wait.
+// Relative rule, for fast programs: as long as this many steps (a tenth of an epoch of 10,000), and
+// long enough for a person to wait.
 constexpr int64_t kTooManySteps = 1000;
 constexpr int64_t kNoticeableNs = 30'000'000'000;
 // Compilation is paid back when it is no more than this part of the run.
 constexpr double kAmortisedShare = 0.05;
 constexpr size_t kMaxEvidence = 12;
-constexpr double kLongestPercentile = 90;  // from here on a percentile of few samples is the longest one
+constexpr double kLongestPercentile =
+    90;  // from here on a percentile of few samples is the longest one
 
 struct Compiled {
   int64_t row = 0, ns = 0;
@@ -31,39 +33,46 @@ struct Compiled {
 };
 
 bool TooSlow(int64_t ns, std::optional<int64_t> step_ns) {
-  return ns > kTooSlowNs || (ns > kNoticeableNs && step_ns && *step_ns > 0 && ns > *step_ns * kTooManySteps);
+  return ns > kTooSlowNs ||
+         (ns > kNoticeableNs && step_ns && *step_ns > 0 && ns > *step_ns * kTooManySteps);
 }
 
 std::string Amortised(int64_t ns, std::optional<int64_t> step_ns) {
   if (!step_ns || *step_ns <= 0) return "";
   const int64_t steps = ns / *step_ns;
-  return fmt::format("as long as {} steady step{}; under {:.0f} % of the run after {} steps", steps, steps == 1 ? "" : "s",
-                     100 * kAmortisedShare, int64_t(double(ns) * (1 / kAmortisedShare - 1) / double(*step_ns)));
+  return fmt::format("as long as {} steady step{}; under {:.0f} % of the run after {} steps", steps,
+                     steps == 1 ? "" : "s", 100 * kAmortisedShare,
+                     int64_t(double(ns) * (1 / kAmortisedShare - 1) / double(*step_ns)));
 }
 
 std::string Describe(const Compiled& c) {
   std::string out = DurationText(c.ns);
   if (c.nodes) out += fmt::format(", {} nodes", *c.nodes);
-  if (c.program_bytes.value_or(0) > 0) out += fmt::format(", program of {}", BytesText(double(*c.program_bytes)));
+  if (c.program_bytes.value_or(0) > 0)
+    out += fmt::format(", program of {}", BytesText(double(*c.program_bytes)));
   if (c.hash) out += fmt::format(", graph {}", *c.hash);
   if (c.file && c.line) out += fmt::format(", {}:{}", *c.file, *c.line);
   return out;
 }
 
 constexpr const char* kAdvice =
-    "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir); make the "
+    "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: "
+    "jax_compilation_cache_dir); make the "
     "graph smaller (scan over repeated layers).";
 
 Subject About(const Compiled& c) {
   return {.file = c.file, .line = c.line, .function = c.function, .graph_hash = c.hash};
 }
 
-absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> compiles, std::optional<int64_t> step_ns) {
+absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> compiles,
+                                  std::optional<int64_t> step_ns) {
   Findings findings;
-  std::stable_sort(compiles.begin(), compiles.end(), [](const Compiled& a, const Compiled& b) { return a.ns > b.ns; });
+  std::stable_sort(compiles.begin(), compiles.end(),
+                   [](const Compiled& a, const Compiled& b) { return a.ns > b.ns; });
   Finding usual{.kind = "slow_compile", .count = 0, .cost_ns = 0};
   for (const Compiled& c : compiles) {
-    const Evidence evidence{.table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns, .text = Describe(c)};
+    const Evidence evidence{
+        .table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns, .text = Describe(c)};
     if (!TooSlow(c.ns, step_ns)) {
       if (!c.first_of_site) continue;
       if (*usual.count == 0) usual.subject = About(c);
@@ -71,16 +80,25 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
       if (usual.evidence.size() < kMaxEvidence) usual.evidence.push_back(evidence);
       continue;
     }
-    Finding finding{.kind = "slow_compile", .severity = Severity::kWarning,
-                    .title = fmt::format("compiling took {}", Describe(c)), .subject = About(c), .count = 1, .cost_ns = c.ns,
-                    .cost_note = "the graph's first compilation", .advice = kAdvice, .evidence = {evidence}};
-    finding.reason = Reason{.type = c.ns > kTooSlowNs ? "too_slow" : "many_steps", .text = Amortised(c.ns, step_ns)};
+    Finding finding{.kind = "slow_compile",
+                    .severity = Severity::kWarning,
+                    .title = fmt::format("compiling took {}", Describe(c)),
+                    .subject = About(c),
+                    .count = 1,
+                    .cost_ns = c.ns,
+                    .cost_note = "the graph's first compilation",
+                    .advice = kAdvice,
+                    .evidence = {evidence}};
+    finding.reason = Reason{.type = c.ns > kTooSlowNs ? "too_slow" : "many_steps",
+                            .text = Amortised(c.ns, step_ns)};
     findings.push_back(std::move(finding));
   }
   if (*usual.count > 0) {
-    usual.title = *usual.count == 1 ? fmt::format("the first compilation took {}", DurationText(*usual.cost_ns))
-                                    : fmt::format("the first compilations of {} places took {}, the slowest {}", *usual.count,
-                                                  DurationText(*usual.cost_ns), DurationText(*usual.evidence.front().dur_ns));
+    usual.title = *usual.count == 1
+                      ? fmt::format("the first compilation took {}", DurationText(*usual.cost_ns))
+                      : fmt::format("the first compilations of {} places took {}, the slowest {}",
+                                    *usual.count, DurationText(*usual.cost_ns),
+                                    DurationText(*usual.evidence.front().dur_ns));
     usual.cost_note = "the first compilation of each place; later ones are with recompilation";
     usual.reason = Reason{.type = "first_compilations", .text = Amortised(*usual.cost_ns, step_ns)};
     usual.advice = kAdvice;
@@ -92,19 +110,28 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
 Findings FromMetrics(const Metrics& metrics) {
   const MetricState* compile = metrics.last ? metrics.last->Find("CompileTime") : nullptr;
   if (!compile || compile->samples <= 0 || compile->sum <= 0) return {};
-  // The longest recent sample, unless the line of percentiles was cut before its end. No sample is below the mean of all.
-  const bool knows_longest = !compile->percentiles.empty() && compile->percentiles.rbegin()->first >= kLongestPercentile &&
+  // The longest recent sample, unless the line of percentiles was cut before its end. No sample is
+  // below the mean of all.
+  const bool knows_longest = !compile->percentiles.empty() &&
+                             compile->percentiles.rbegin()->first >= kLongestPercentile &&
                              compile->percentiles.rbegin()->second >= compile->mean() * (1 - 1e-6);
   const double longest = knows_longest ? compile->percentiles.rbegin()->second : compile->mean();
   const bool too_slow = longest > double(kTooSlowNs);
-  Finding finding{.kind = "slow_compile", .severity = too_slow ? Severity::kWarning : Severity::kInfo,
-                  .count = compile->samples, .cost_ns = int64_t(compile->sum), .cost_note = "CompileTime's exact sum",
+  Finding finding{.kind = "slow_compile",
+                  .severity = too_slow ? Severity::kWarning : Severity::kInfo,
+                  .count = compile->samples,
+                  .cost_ns = int64_t(compile->sum),
+                  .cost_note = "CompileTime's exact sum",
                   .advice = kAdvice};
-  finding.title = fmt::format("{} compilation{} took {}", compile->samples, compile->samples == 1 ? "" : "s",
-                              DurationText(int64_t(compile->sum)));
-  if (compile->samples > 1) finding.title += fmt::format(", {} {}", knows_longest ? "the longest" : "on average", DurationText(int64_t(longest)));
-  finding.reason = Reason{.type = too_slow ? "too_slow" : "first_compilations",
-                          .text = "Metrics do not tell graphs apart; a debug log (PT_XLA_DEBUG_LEVEL=1) names them."};
+  finding.title =
+      fmt::format("{} compilation{} took {}", compile->samples, compile->samples == 1 ? "" : "s",
+                  DurationText(int64_t(compile->sum)));
+  if (compile->samples > 1)
+    finding.title += fmt::format(", {} {}", knows_longest ? "the longest" : "on average",
+                                 DurationText(int64_t(longest)));
+  finding.reason = Reason{
+      .type = too_slow ? "too_slow" : "first_compilations",
+      .text = "Metrics do not tell graphs apart; a debug log (PT_XLA_DEBUG_LEVEL=1) names them."};
   finding.evidence = {{.table = "metric", .rows = {compile->id}, .text = "CompileTime"}};
   return {finding};
 }
@@ -112,17 +139,33 @@ Findings FromMetrics(const Metrics& metrics) {
 // torch_xla's own line, where nothing else tells of compile times.
 absl::StatusOr<Findings> FromLine(const Store& store) {
   Findings findings;
-  XP_TRY(store.Each("SELECT id, text FROM profiler_line WHERE rule = 'compile_slow' ORDER BY ordinal DESC LIMIT 1", [&](int64_t id, std::string text) {
-    constexpr std::string_view kBefore = "longest instance took ";
-    const size_t at = text.find(kBefore);
-    std::string took = at == std::string::npos ? "" : text.substr(at + kBefore.size(), text.find(". ", at) - at - kBefore.size());
-    Finding finding{.kind = "slow_compile", .severity = Severity::kWarning,
-                    .title = took.empty() ? fmt::format("a compilation took over {}", DurationText(kTooSlowNs)) : fmt::format("a compilation took over {} (torch_xla prints {}, its parts rounded up)", DurationText(kTooSlowNs), took),
-                    .cost_note = "unmeasured: only torch_xla's own line tells of it", .advice = kAdvice};
-    finding.reason = Reason{.type = "too_slow", .text = "The line names no graph; a debug log (PT_XLA_DEBUG_LEVEL=1) does."};
-    finding.evidence = {{.table = "profiler_line", .rows = {id}, .text = std::move(text)}};
-    findings.push_back(std::move(finding));
-  }));
+  XP_TRY(store.Each(
+      "SELECT id, text FROM profiler_line WHERE rule = 'compile_slow' ORDER BY ordinal DESC LIMIT "
+      "1",
+      [&](int64_t id, std::string text) {
+        constexpr std::string_view kBefore = "longest instance took ";
+        const size_t at = text.find(kBefore);
+        std::string took =
+            at == std::string::npos
+                ? ""
+                : text.substr(at + kBefore.size(), text.find(". ", at) - at - kBefore.size());
+        Finding finding{
+            .kind = "slow_compile",
+            .severity = Severity::kWarning,
+            .title =
+                took.empty()
+                    ? fmt::format("a compilation took over {}", DurationText(kTooSlowNs))
+                    : fmt::format(
+                          "a compilation took over {} (torch_xla prints {}, its parts rounded up)",
+                          DurationText(kTooSlowNs), took),
+            .cost_note = "unmeasured: only torch_xla's own line tells of it",
+            .advice = kAdvice};
+        finding.reason =
+            Reason{.type = "too_slow",
+                   .text = "The line names no graph; a debug log (PT_XLA_DEBUG_LEVEL=1) does."};
+        finding.evidence = {{.table = "profiler_line", .rows = {id}, .text = std::move(text)}};
+        findings.push_back(std::move(finding));
+      }));
   return findings;
 }
 
@@ -130,19 +173,28 @@ absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(Steps steps, LoadSteps(store));
   // The first compilation of each graph that has a length; without a graph each is its own.
   XP_TRY(std::vector<Compiled> compiles,
-         store.Collect("SELECT c.id, c.dur_ns, c.ts_ns, g.hash, (SELECT node_count FROM graph n WHERE (n.id = g.id OR "
-                       "(g.hash IS NOT NULL AND n.hash = g.hash)) AND node_count IS NOT NULL "
-                       "ORDER BY printed_as IN ('ir_text', 'ir_dot') DESC, node_count DESC LIMIT 1), c.program_bytes, s.file, s.line, "
-                       "coalesce(c.function, s.function), nth_of_site = 1 FROM (SELECT *, row_number() OVER (PARTITION BY process_id, "
-                       "coalesce((SELECT hash FROM graph WHERE id = graph_id), 'graph ' || graph_id, 'compile ' || id) "
-                       "ORDER BY ordinal) AS nth, row_number() OVER (PARTITION BY process_id, site_id, cause, function ORDER BY ordinal) "
-                       "AS nth_of_site FROM compile) c LEFT JOIN graph g ON g.id = c.graph_id "
-                       "LEFT JOIN site s ON s.id = c.site_id WHERE nth = 1 AND c.dur_ns IS NOT NULL ORDER BY c.id",
-                       [](int64_t id, int64_t ns, OptInt ts_ns, OptText hash, OptInt nodes, OptInt bytes, OptText file,
-                          OptInt line, OptText function, bool first_of_site) {
-                         return Compiled{id, ns, ts_ns, hash, file, function, nodes, line, bytes, first_of_site};
-                       }));
-  if (!compiles.empty()) return FromRows(store, std::move(compiles), NearestRank(steps.steady_ns, 50));
+         store.Collect(
+             "SELECT c.id, c.dur_ns, c.ts_ns, g.hash, (SELECT node_count FROM graph n WHERE (n.id "
+             "= g.id OR "
+             "(g.hash IS NOT NULL AND n.hash = g.hash)) AND node_count IS NOT NULL "
+             "ORDER BY printed_as IN ('ir_text', 'ir_dot') DESC, node_count DESC LIMIT 1), "
+             "c.program_bytes, s.file, s.line, "
+             "coalesce(c.function, s.function), nth_of_site = 1 FROM (SELECT *, row_number() OVER "
+             "(PARTITION BY process_id, "
+             "coalesce((SELECT hash FROM graph WHERE id = graph_id), 'graph ' || graph_id, "
+             "'compile ' || id) "
+             "ORDER BY ordinal) AS nth, row_number() OVER (PARTITION BY process_id, site_id, "
+             "cause, function ORDER BY ordinal) "
+             "AS nth_of_site FROM compile) c LEFT JOIN graph g ON g.id = c.graph_id "
+             "LEFT JOIN site s ON s.id = c.site_id WHERE nth = 1 AND c.dur_ns IS NOT NULL ORDER BY "
+             "c.id",
+             [](int64_t id, int64_t ns, OptInt ts_ns, OptText hash, OptInt nodes, OptInt bytes,
+                OptText file, OptInt line, OptText function, bool first_of_site) {
+               return Compiled{id,       ns,    ts_ns, hash,  file,
+                               function, nodes, line,  bytes, first_of_site};
+             }));
+  if (!compiles.empty())
+    return FromRows(store, std::move(compiles), NearestRank(steps.steady_ns, 50));
   XP_TRY(Metrics metrics, LoadMetrics(store));
   Findings findings = FromMetrics(metrics);
   return findings.empty() ? FromLine(store) : absl::StatusOr<Findings>(std::move(findings));

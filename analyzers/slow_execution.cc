@@ -12,7 +12,8 @@ namespace {
 
 // torch_xla's own rule for a single instance.
 constexpr int64_t kTooSlowNs = 30'000'000'000;
-// An execution of a graph that is usually this much faster is an outlier; below, machines shared with others spread.
+// An execution of a graph that is usually this much faster is an outlier; below, machines shared
+// with others spread.
 constexpr double kOutlierFactor = 5;
 // Outliers are worth a line if what they cost above the median is this part of all execution time.
 constexpr double kOutlierShare = 0.05;
@@ -31,13 +32,18 @@ Subject About(const Execution& e) {
 }
 
 Evidence Cite(const Execution& e) {
-  return {.table = "execution", .rows = {e.row}, .ts_ns = e.ts_ns, .dur_ns = e.ns, .text = DurationText(e.ns)};
+  return {.table = "execution",
+          .rows = {e.row},
+          .ts_ns = e.ts_ns,
+          .dur_ns = e.ns,
+          .text = DurationText(e.ns)};
 }
 
 Findings FromRows(std::map<std::string, std::vector<Execution>> graphs, int64_t total_ns) {
   Findings findings;
   for (auto& [graph, all] : graphs) {
-    std::stable_sort(all.begin(), all.end(), [](const Execution& a, const Execution& b) { return a.ns > b.ns; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Execution& a, const Execution& b) { return a.ns > b.ns; });
     std::vector<int64_t> sorted;
     for (auto it = all.rbegin(); it != all.rend(); ++it) sorted.push_back(it->ns);
     const int64_t median = *NearestRank(sorted, 50);
@@ -49,11 +55,14 @@ Findings FromRows(std::map<std::string, std::vector<Execution>> graphs, int64_t 
         if (slow.evidence.size() < kMaxEvidence) slow.evidence.push_back(Cite(e));
       }
       slow.severity = Severity::kWarning;
-      slow.title = fmt::format("{} execution{} of over {} each, the longest {}", *slow.count, *slow.count == 1 ? "" : "s",
-                               DurationText(kTooSlowNs), DurationText(all.front().ns));
+      slow.title = fmt::format("{} execution{} of over {} each, the longest {}", *slow.count,
+                               *slow.count == 1 ? "" : "s", DurationText(kTooSlowNs),
+                               DurationText(all.front().ns));
       slow.cost_note = "length of these executions on the device";
       slow.reason = Reason{.type = "too_slow"};
-      slow.advice = "Look at the device's ops on the timeline; split the graph if one step is meant to be several.";
+      slow.advice =
+          "Look at the device's ops on the timeline; split the graph if one step is meant to be "
+          "several.";
       findings.push_back(std::move(slow));
       continue;
     }
@@ -64,12 +73,16 @@ Findings FromRows(std::map<std::string, std::vector<Execution>> graphs, int64_t 
       if (slow.evidence.size() < kMaxEvidence) slow.evidence.push_back(Cite(e));
     }
     if (*slow.count == 0 || double(*slow.cost_ns) < kOutlierShare * double(total_ns)) continue;
-    slow.title = fmt::format("{} of {} executions of a graph took {:.0f} times the usual {} or longer, up to {}", *slow.count,
-                             all.size(), kOutlierFactor, DurationText(median), DurationText(all.front().ns));
+    slow.title = fmt::format(
+        "{} of {} executions of a graph took {:.0f} times the usual {} or longer, up to {}",
+        *slow.count, all.size(), kOutlierFactor, DurationText(median),
+        DurationText(all.front().ns));
     slow.cost_note = "their length above the graph's median";
-    slow.reason = Reason{.type = "outliers",
-                         .text = "The same graph on the same device: other work on the machine, a first run, or waiting "
-                                 "for another device."};
+    slow.reason = Reason{
+        .type = "outliers",
+        .text =
+            "The same graph on the same device: other work on the machine, a first run, or waiting "
+            "for another device."};
     slow.advice = "Look at what else ran at these times.";
     findings.push_back(std::move(slow));
   }
@@ -88,10 +101,13 @@ Findings FromMetrics(const Metrics& metrics) {
       break;
     }
   }
-  Finding finding{.kind = "slow_execution", .severity = Severity::kWarning, .count = part,
+  Finding finding{.kind = "slow_execution",
+                  .severity = Severity::kWarning,
+                  .count = part,
                   .cost_note = "unmeasured: metrics show percentiles of recent samples only"};
-  finding.title = fmt::format("about {} execution{} of over {} each, the longest seen {}", part, part == 1 ? "" : "s",
-                              DurationText(kTooSlowNs), DurationText(int64_t(longest)));
+  finding.title =
+      fmt::format("about {} execution{} of over {} each, the longest seen {}", part,
+                  part == 1 ? "" : "s", DurationText(kTooSlowNs), DurationText(int64_t(longest)));
   finding.reason = Reason{.type = "too_slow"};
   finding.advice = "Record a trace (xp.trace) to see the device's ops.";
   finding.evidence = {{.table = "metric", .rows = {execute->id}, .text = "ExecuteTime"}};
@@ -101,16 +117,19 @@ Findings FromMetrics(const Metrics& metrics) {
 absl::StatusOr<Findings> Run(const Store& store) {
   std::map<std::string, std::vector<Execution>> graphs;
   int64_t total_ns = 0;
-  XP_TRY(store.Each(
-      "SELECT e.id, e.dur_ns, e.ts_ns, coalesce(g.hash, 'graph ' || e.graph_id, 'unknown'), g.hash, s.file, s.function, s.line "
-      "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON s.id = e.site_id "
-      "WHERE e.dur_ns IS NOT NULL AND e.ts_ns IS NOT NULL ORDER BY e.id",
-      [&](int64_t id, int64_t ns, int64_t ts_ns, std::string graph, OptText hash, OptText file, OptText function, OptInt line) {
-        // Of executions whose graph nobody knows, only single ones can be judged.
-        if (graph == "unknown") graph = fmt::format("execution {}", id);
-        graphs[graph].push_back({id, ns, ts_ns, graph, hash, file, function, line});
-        total_ns += ns;
-      }));
+  XP_TRY(
+      store.Each("SELECT e.id, e.dur_ns, e.ts_ns, coalesce(g.hash, 'graph ' || e.graph_id, "
+                 "'unknown'), g.hash, s.file, s.function, s.line "
+                 "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON s.id "
+                 "= e.site_id "
+                 "WHERE e.dur_ns IS NOT NULL AND e.ts_ns IS NOT NULL ORDER BY e.id",
+                 [&](int64_t id, int64_t ns, int64_t ts_ns, std::string graph, OptText hash,
+                     OptText file, OptText function, OptInt line) {
+                   // Of executions whose graph nobody knows, only single ones can be judged.
+                   if (graph == "unknown") graph = fmt::format("execution {}", id);
+                   graphs[graph].push_back({id, ns, ts_ns, graph, hash, file, function, line});
+                   total_ns += ns;
+                 }));
   if (!graphs.empty()) return FromRows(std::move(graphs), total_ns);
   XP_TRY(Metrics metrics, LoadMetrics(store));
   return FromMetrics(metrics);
@@ -118,7 +137,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
 }  // namespace
 
-extern const Analyzer slow_execution{"slow_execution", "executions that take long, or much longer than usual",
+extern const Analyzer slow_execution{"slow_execution",
+                                     "executions that take long, or much longer than usual",
                                      "executions with times, else ExecuteTime", Run};
 
 }  // namespace xlaprof

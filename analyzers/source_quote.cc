@@ -18,8 +18,8 @@ constexpr int64_t kMaxFileBytes = 8 << 20;  // no source file that a person writ
 constexpr size_t kTextHeadBytes = 4096;     // a NUL in here: not text
 constexpr int kMaxColumns = 200;
 
-// `path` with its symlinks followed, if it lies under `root` (also resolved) and no directory or file on the way from
-// there is hidden: under a home directory those hold keys and passwords.
+// `path` with its symlinks followed, if it lies under `root` (also resolved) and no directory or
+// file on the way from there is hidden: under a home directory those hold keys and passwords.
 std::optional<fs::path> Inside(const fs::path& path, const fs::path& root) {
   std::error_code error;
   fs::path real = fs::canonical(path, error);
@@ -45,8 +45,8 @@ std::optional<fs::path> Resolve(const fs::path& file, std::span<const fs::path> 
       if (auto found = Inside(file, root)) return found;
     }
   }
-  // What is there but elsewhere stays where it is; what is not there was recorded on another machine or in another
-  // directory.
+  // What is there but elsewhere stays where it is; what is not there was recorded on another
+  // machine or in another directory.
   std::error_code error;
   if (file.is_absolute() && fs::exists(fs::symlink_status(file, error))) return std::nullopt;
   for (fs::path rest = file.relative_path(); !rest.empty();) {
@@ -63,7 +63,8 @@ std::optional<fs::path> Resolve(const fs::path& file, std::span<const fs::path> 
 class File {
  public:
   // Not blocking, should it be a pipe; and no link in place of what was resolved.
-  explicit File(const fs::path& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)) {}
+  explicit File(const fs::path& path)
+      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)) {}
   ~File() {
     if (fd_ >= 0) close(fd_);
   }
@@ -83,13 +84,15 @@ std::optional<std::string> ReadText(int fd, const struct stat& status) {
     done += size_t(got);
   }
   text.resize(done);
-  if (std::string_view(text).substr(0, kTextHeadBytes).find('\0') != std::string_view::npos) return std::nullopt;
+  if (std::string_view(text).substr(0, kTextHeadBytes).find('\0') != std::string_view::npos)
+    return std::nullopt;
   return text;
 }
 
 }  // namespace
 
-std::optional<Quote> QuoteSource(const std::string& file, int64_t line, std::span<const fs::path> roots, int64_t capture_epoch_ns) {
+std::optional<Quote> QuoteSource(const std::string& file, int64_t line,
+                                 std::span<const fs::path> roots, int64_t capture_epoch_ns) {
   if (line < 1 || file.empty() || file.find('\0') != std::string::npos) return std::nullopt;
   std::optional<fs::path> path = Resolve(file, roots);
   if (!path) return std::nullopt;

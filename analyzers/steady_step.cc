@@ -27,13 +27,15 @@ absl::StatusOr<SteadyStep> FindSteadyStep(const Store& store) {
     XP_TRY(std::shared_ptr<const HostTimeline> timeline, HostTimeline::Of(store, process));
     if (timeline->has_events()) {
       host_steps += count;
-      for (const ActivityShare& share : timeline->During(*window)) host[share.activity.doing] += share.ns;
+      for (const ActivityShare& share : timeline->During(*window))
+        host[share.activity.doing] += share.ns;
     }
     for (const DeviceTime& device : devices) {
       if (device.process_id != process) continue;
       int64_t busy_here_ns = 0;
       for (const Interval& busy : device.busy) {
-        busy_here_ns += std::max<int64_t>(0, std::min(busy.end_ns, window->end_ns) - std::max(busy.begin_ns, window->begin_ns));
+        busy_here_ns += std::max<int64_t>(
+            0, std::min(busy.end_ns, window->end_ns) - std::max(busy.begin_ns, window->begin_ns));
       }
       device_steps += count;
       busy_ns += busy_here_ns;
@@ -44,9 +46,11 @@ absl::StatusOr<SteadyStep> FindSteadyStep(const Store& store) {
   out.step_ns = wall_ns / out.steps;
   if (host_steps > 0) {
     for (const auto& [doing, ns] : host) out.host.push_back({doing, ns / host_steps});
-    std::stable_sort(out.host.begin(), out.host.end(), [](const auto& a, const auto& b) { return a.ns > b.ns; });
+    std::stable_sort(out.host.begin(), out.host.end(),
+                     [](const auto& a, const auto& b) { return a.ns > b.ns; });
   }
-  if (device_steps > 0) out.device_busy_ns = busy_ns / device_steps, out.device_idle_ns = idle_ns / device_steps;
+  if (device_steps > 0)
+    out.device_busy_ns = busy_ns / device_steps, out.device_idle_ns = idle_ns / device_steps;
   return out;
 }
 

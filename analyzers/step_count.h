@@ -9,8 +9,8 @@
 
 namespace xlaprof {
 
-// Rows of table step (the slice's); else the MarkStep counter of the last metrics report; else the steps that
-// torch_xla's own profiler lines count. Empty when no source shows any.
+// Rows of table step (the slice's); else the MarkStep counter of the last metrics report; else the
+// steps that torch_xla's own profiler lines count. Empty when no source shows any.
 absl::StatusOr<std::optional<int64_t>> StepCount(const Store& store);
 
 // count / steps, or empty.

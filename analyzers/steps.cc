@@ -8,9 +8,9 @@
 namespace xlaprof {
 namespace {
 
-// Warm-up is the leading steps that compile, but no more than this part of the run: a program that compiles in every
-// step has no warm-up that explains it. Two steps are always allowed: optimizers and BatchNorm make the second graph
-// differ from the first (measured in every clean capture).
+// Warm-up is the leading steps that compile, but no more than this part of the run: a program that
+// compiles in every step has no warm-up that explains it. Two steps are always allowed: optimizers
+// and BatchNorm make the second graph differ from the first (measured in every clean capture).
 constexpr double kMaxWarmUpShare = 0.25;
 constexpr int64_t kMinWarmUpSteps = 2;
 
@@ -41,11 +41,13 @@ int64_t Steps::TimedSteady(int64_t process_id) const {
 
 absl::StatusOr<Steps> LoadSteps(const Store& store) {
   Steps steps;
-  XP_TRY(steps.all, store.Collect("SELECT id, coalesce(process_id, 0), ordinal, ts_ns, dur_ns FROM step "
-                                  "ORDER BY coalesce(process_id, 0), ordinal, id",
-                                  [](int64_t id, int64_t process, int64_t ordinal, OptInt ts_ns, OptInt dur_ns) {
-                                    return StepSpan{id, process, ordinal, ts_ns, dur_ns};
-                                  }));
+  XP_TRY(
+      steps.all,
+      store.Collect("SELECT id, coalesce(process_id, 0), ordinal, ts_ns, dur_ns FROM step "
+                    "ORDER BY coalesce(process_id, 0), ordinal, id",
+                    [](int64_t id, int64_t process, int64_t ordinal, OptInt ts_ns, OptInt dur_ns) {
+                      return StepSpan{id, process, ordinal, ts_ns, dur_ns};
+                    }));
   std::set<int64_t> compiling;
   std::map<int64_t, std::vector<int64_t>> compile_ts;  // by process, of those not given to a step
   XP_TRY(store.Each("SELECT step_id, coalesce(process_id, 0), ts_ns FROM compile",
@@ -67,9 +69,11 @@ absl::StatusOr<Steps> LoadSteps(const Store& store) {
   size_t most = 0;
   for (size_t begin = 0; begin < steps.all.size();) {
     size_t end = begin, leading = begin;
-    while (end < steps.all.size() && steps.all[end].process_id == steps.all[begin].process_id) ++end;
+    while (end < steps.all.size() && steps.all[end].process_id == steps.all[begin].process_id)
+      ++end;
     while (leading < end && steps.all[leading].compiles) ++leading;
-    const size_t allowed = size_t(std::max(kMinWarmUpSteps, int64_t(kMaxWarmUpShare * double(end - begin))));
+    const size_t allowed =
+        size_t(std::max(kMinWarmUpSteps, int64_t(kMaxWarmUpShare * double(end - begin))));
     leading = std::min(leading, begin + allowed);
     for (size_t i = begin; i < leading; ++i) steps.all[i].warm_up = true;
     if (end - begin > most) {

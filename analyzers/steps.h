@@ -1,4 +1,5 @@
-// The steps of a run, told apart: warm-up, in which a clean program compiles, and steady, which it repeats.
+// The steps of a run, told apart: warm-up, in which a clean program compiles, and steady, which it
+// repeats.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ struct Steps {
   std::vector<int64_t> warm_up_ns;  // of the others
   int64_t timed = 0;                // steps with start and length
 
-  // From the start of the first steady step of a process to the end of its last; empty without timed steady steps.
+  // From the start of the first steady step of a process to the end of its last; empty without
+  // timed steady steps.
   std::optional<Interval> SteadyWindow(int64_t process_id) const;
   // Steady steps of a process that have a time.
   int64_t TimedSteady(int64_t process_id) const;

@@ -16,20 +16,22 @@ namespace {
 // First start to last end of the events of each process that has any, inside the slice.
 absl::StatusOr<std::map<int64_t, Interval>> EventWindows(const Store& store) {
   std::map<int64_t, Interval> out;
-  XP_TRY(store.Each("SELECT coalesce(t.process_id, 0), min(c.min_ts_ns), max(c.max_end_ns) FROM event_chunk c "
-                    "JOIN track t ON t.id = c.track_id WHERE t.kind <> 'counter' GROUP BY 1",
-                    [&](int64_t process, int64_t from_ns, int64_t to_ns) {
-                      const Slice& slice = store.slice();
-                      if (slice.process_id && process != 0 && process != *slice.process_id) return;
-                      from_ns = std::max(from_ns, slice.from_ns.value_or(from_ns));
-                      to_ns = std::min(to_ns, slice.to_ns.value_or(to_ns));
-                      if (to_ns > from_ns) out[process] = {from_ns, to_ns};
-                    }));
+  XP_TRY(store.Each(
+      "SELECT coalesce(t.process_id, 0), min(c.min_ts_ns), max(c.max_end_ns) FROM event_chunk c "
+      "JOIN track t ON t.id = c.track_id WHERE t.kind <> 'counter' GROUP BY 1",
+      [&](int64_t process, int64_t from_ns, int64_t to_ns) {
+        const Slice& slice = store.slice();
+        if (slice.process_id && process != 0 && process != *slice.process_id) return;
+        from_ns = std::max(from_ns, slice.from_ns.value_or(from_ns));
+        to_ns = std::min(to_ns, slice.to_ns.value_or(to_ns));
+        if (to_ns > from_ns) out[process] = {from_ns, to_ns};
+      }));
   return out;
 }
 
 // Where the leading thread of each process was in its window.
-absl::Status HostTotals(const Store& store, const std::map<int64_t, Interval>& windows, Summary& summary) {
+absl::Status HostTotals(const Store& store, const std::map<int64_t, Interval>& windows,
+                        Summary& summary) {
   for (const auto& [process, window] : windows) {
     XP_TRY(auto host, HostTimeline::Of(store, process));
     if (!host->has_events()) continue;
@@ -44,14 +46,19 @@ absl::Status HostTotals(const Store& store, const std::map<int64_t, Interval>& w
   return absl::OkStatus();
 }
 
-absl::Status TotalsFromEvents(const Store& store, const std::map<int64_t, Interval>& windows, Summary& summary) {
+absl::Status TotalsFromEvents(const Store& store, const std::map<int64_t, Interval>& windows,
+                              Summary& summary) {
   XP_TRY(HostTotals(store, windows, summary));
   // Rows without a start lie outside of the window that the clocked sources saw.
   // Of a row that a slice cuts, the part inside.
-  const int64_t from_ns = store.slice().from_ns.value_or(INT64_MIN), to_ns = store.slice().to_ns.value_or(INT64_MAX);
+  const int64_t from_ns = store.slice().from_ns.value_or(INT64_MIN),
+                to_ns = store.slice().to_ns.value_or(INT64_MAX);
   auto total = [&](const char* table) {
-    return store.One<int64_t>(fmt::format("SELECT sum(max(0, min(ts_ns + dur_ns, ?2) - max(ts_ns, ?1))) FROM {} WHERE ts_ns IS NOT NULL "
-                                          "AND dur_ns IS NOT NULL", table), from_ns, to_ns);
+    return store.One<int64_t>(fmt::format("SELECT sum(max(0, min(ts_ns + dur_ns, ?2) - max(ts_ns, "
+                                          "?1))) FROM {} WHERE ts_ns IS NOT NULL "
+                                          "AND dur_ns IS NOT NULL",
+                                          table),
+                              from_ns, to_ns);
   };
   XP_TRY(summary.compile_ns, total("compile"));
   XP_TRY(summary.execute_ns, total("execution"));
@@ -73,7 +80,8 @@ std::optional<int64_t> Sum(const MetricsState& state, std::initializer_list<cons
   return out;
 }
 
-std::optional<int64_t> Samples(const MetricsState& state, std::initializer_list<const char*> names) {
+std::optional<int64_t> Samples(const MetricsState& state,
+                               std::initializer_list<const char*> names) {
   std::optional<int64_t> out;
   for (const char* name : names) {
     if (const MetricState* metric = state.Find(name)) out = out.value_or(0) + metric->samples;
@@ -81,12 +89,14 @@ std::optional<int64_t> Samples(const MetricsState& state, std::initializer_list<
   return out;
 }
 
-constexpr std::initializer_list<const char*> kCompileMetrics = {"CompileTime", "EagerOpCompileTime"};
+constexpr std::initializer_list<const char*> kCompileMetrics = {"CompileTime",
+                                                                "EagerOpCompileTime"};
 constexpr std::initializer_list<const char*> kExecuteMetrics = {"ExecuteTime", "EagerOpExecuteTime",
                                                                 "ExecuteReplicatedTime"};
 // Reports before torch_xla 2.0 call the device "server".
-constexpr std::initializer_list<const char*> kTransferMetrics = {"TransferFromDeviceTime", "TransferToDeviceTime",
-                                                                 "TransferFromServerTime", "TransferToServerTime"};
+constexpr std::initializer_list<const char*> kTransferMetrics = {
+    "TransferFromDeviceTime", "TransferToDeviceTime", "TransferFromServerTime",
+    "TransferToServerTime"};
 
 void TotalsFromMetrics(const MetricsState& last, Summary& summary) {
   summary.tracing_ns = Sum(last, {"LazyTracing"});
@@ -110,7 +120,8 @@ absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summ
   XP_TRY(summary.execution_count, count("execution"));
   XP_TRY(summary.transfer_count, count("transfer"));
   XP_TRY(summary.fallback_count,
-         store.One<int64_t>("SELECT sum(count) FROM fallback WHERE coalesce(op, '') NOT LIKE 'aten::_local_scalar_dense%'"));
+         store.One<int64_t>("SELECT sum(count) FROM fallback WHERE coalesce(op, '') NOT LIKE "
+                            "'aten::_local_scalar_dense%'"));
   if (!metrics.last) return absl::OkStatus();
   TakeMore(summary.compile_count, Samples(*metrics.last, kCompileMetrics));
   TakeMore(summary.execution_count, Samples(*metrics.last, kExecuteMetrics));
@@ -121,62 +132,75 @@ absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summ
 // One row an imported source, with what its own rows say.
 absl::Status AddCoverage(const Store& store, const std::string& totals_note, Summary& summary) {
   std::vector<int64_t> ids;
-  XP_TRY(store.Each("SELECT id, path, coalesce(format, ''), coalesce(note, '') FROM source WHERE imported = 1 ORDER BY id",
-                    [&](int64_t id, std::string path, std::string format, std::string note) {
-                      ids.push_back(id);
-                      summary.coverage.push_back({.path = path, .format = format, .note = note});
-                    }));
+  XP_TRY(
+      store.Each("SELECT id, path, coalesce(format, ''), coalesce(note, '') FROM source WHERE "
+                 "imported = 1 ORDER BY id",
+                 [&](int64_t id, std::string path, std::string format, std::string note) {
+                   ids.push_back(id);
+                   summary.coverage.push_back({.path = path, .format = format, .note = note});
+                 }));
   auto at = [&](int64_t id) -> Coverage* {
     auto it = std::find(ids.begin(), ids.end(), id);
     return it == ids.end() ? nullptr : &summary.coverage[size_t(it - ids.begin())];
   };
   auto count = [&](const char* table, std::optional<int64_t> Coverage::*member, const char* what) {
-    return store.Each(fmt::format("SELECT p.source_id, count({}) FROM provenance p JOIN {} x ON x.id = p.row_id "
-                                  "WHERE p.table_name = '{}' GROUP BY 1", what, table, table),
-                      [&](int64_t source, int64_t n) {
-                        if (Coverage* c = at(source)) c->*member = n;
-                      });
+    return store.Each(
+        fmt::format("SELECT p.source_id, count({}) FROM provenance p JOIN {} x ON x.id = p.row_id "
+                    "WHERE p.table_name = '{}' GROUP BY 1",
+                    what, table, table),
+        [&](int64_t source, int64_t n) {
+          if (Coverage* c = at(source)) c->*member = n;
+        });
   };
   XP_TRY(count("compile", &Coverage::compiles, "*"));
   XP_TRY(count("execution", &Coverage::executions, "*"));
   XP_TRY(count("transfer", &Coverage::transfers, "*"));
   // Steps: those of its executions, and those that it shows itself.
   XP_TRY(count("execution", &Coverage::steps, "DISTINCT x.step_id"));
-  XP_TRY(store.Each("SELECT p.source_id, count(*) FROM provenance p JOIN step s ON s.id = p.row_id "
-                    "WHERE p.table_name = 'step' GROUP BY 1",
-                    [&](int64_t source, int64_t n) {
-                      if (Coverage* c = at(source)) TakeMore(c->steps, n);
-                    }));
+  XP_TRY(
+      store.Each("SELECT p.source_id, count(*) FROM provenance p JOIN step s ON s.id = p.row_id "
+                 "WHERE p.table_name = 'step' GROUP BY 1",
+                 [&](int64_t source, int64_t n) {
+                   if (Coverage* c = at(source)) TakeMore(c->steps, n);
+                 }));
   for (Coverage& c : summary.coverage) {
     if (c.steps == 0) c.steps.reset();
   }
   // Events lie on tracks, and tracks belong to the source that told of them, else of their process.
-  XP_TRY(store.Each("SELECT coalesce(p.source_id, r.source_id), sum(c.count), min(c.min_ts_ns), max(c.max_end_ns) "
-                    "FROM event_chunk c JOIN track t ON t.id = c.track_id LEFT JOIN process r ON r.id = t.process_id "
-                    "LEFT JOIN provenance p ON p.table_name = 'track' AND p.row_id = t.id GROUP BY 1",
-                    [&](OptInt source, int64_t n, int64_t from_ns, int64_t to_ns) {
-                      Coverage* c = source ? at(*source) : nullptr;
-                      if (!c) return;
-                      c->events = n, c->from_ns = from_ns, c->to_ns = to_ns;
-                      if (!totals_note.empty()) c->note += (c->note.empty() ? "" : "; ") + totals_note;
-                    }));
+  XP_TRY(
+      store.Each("SELECT coalesce(p.source_id, r.source_id), sum(c.count), min(c.min_ts_ns), "
+                 "max(c.max_end_ns) "
+                 "FROM event_chunk c JOIN track t ON t.id = c.track_id LEFT JOIN process r ON r.id "
+                 "= t.process_id "
+                 "LEFT JOIN provenance p ON p.table_name = 'track' AND p.row_id = t.id GROUP BY 1",
+                 [&](OptInt source, int64_t n, int64_t from_ns, int64_t to_ns) {
+                   Coverage* c = source ? at(*source) : nullptr;
+                   if (!c) return;
+                   c->events = n, c->from_ns = from_ns, c->to_ns = to_ns;
+                   if (!totals_note.empty()) c->note += (c->note.empty() ? "" : "; ") + totals_note;
+                 }));
   struct Saved {
     int64_t reports = 0, last = 0;
     OptInt marks;
   };
   std::map<int64_t, Saved> saved;
-  XP_TRY(store.Each("SELECT source_id, id, mark_step FROM metrics_report ORDER BY source_id, coalesce(mark_step, -1), ordinal",
-                    [&](int64_t source, int64_t id, OptInt marks) {
-                      Saved& s = saved[source];
-                      ++s.reports, s.last = id, s.marks = marks;
-                    }));
+  XP_TRY(
+      store.Each("SELECT source_id, id, mark_step FROM metrics_report ORDER BY source_id, "
+                 "coalesce(mark_step, -1), ordinal",
+                 [&](int64_t source, int64_t id, OptInt marks) {
+                   Saved& s = saved[source];
+                   ++s.reports, s.last = id, s.marks = marks;
+                 }));
   for (const auto& [source, s] : saved) {
     Coverage* c = at(source);
     if (!c) continue;
-    auto samples = [&](std::initializer_list<const char*> names) -> absl::StatusOr<std::optional<int64_t>> {
+    auto samples =
+        [&](std::initializer_list<const char*> names) -> absl::StatusOr<std::optional<int64_t>> {
       std::optional<int64_t> sum;
       for (const char* name : names) {
-        XP_TRY(auto n, store.One<int64_t>("SELECT max(samples) FROM metric WHERE report_id = ?1 AND name = ?2", s.last, name));
+        XP_TRY(auto n, store.One<int64_t>(
+                           "SELECT max(samples) FROM metric WHERE report_id = ?1 AND name = ?2",
+                           s.last, name));
         if (n) sum = sum.value_or(0) + *n;
       }
       return sum;
@@ -185,8 +209,9 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
     XP_TRY(c->compiles, samples(kCompileMetrics));
     XP_TRY(c->executions, samples(kExecuteMetrics));
     XP_TRY(c->transfers, samples(kTransferMetrics));
-    c->note += fmt::format("{}{} report{}, cumulative, without a clock{}", c->note.empty() ? "" : "; ", s.reports,
-                           s.reports == 1 ? "" : "s", s.marks ? "; steps are its step marks" : "");
+    c->note += fmt::format("{}{} report{}, cumulative, without a clock{}",
+                           c->note.empty() ? "" : "; ", s.reports, s.reports == 1 ? "" : "s",
+                           s.marks ? "; steps are its step marks" : "");
   }
   return absl::OkStatus();
 }
@@ -214,7 +239,8 @@ absl::StatusOr<Summary> Summarize(const Store& store) {
   for (const DeviceTime& device : devices) {
     summary.devices.push_back({device.device, device.busy_ns, device.span().length_ns()});
     summary.device_busy_ns = summary.device_busy_ns.value_or(0) + device.busy_ns;
-    summary.device_idle_ns = summary.device_idle_ns.value_or(0) + device.span().length_ns() - device.busy_ns;
+    summary.device_idle_ns =
+        summary.device_idle_ns.value_or(0) + device.span().length_ns() - device.busy_ns;
   }
   std::optional<Interval> window;
   for (const auto& [process, w] : windows) {
@@ -226,7 +252,8 @@ absl::StatusOr<Summary> Summarize(const Store& store) {
     summary.wall_ns = window->length_ns();
     // Only the first step of the run tells how long the start took; a capture may open later.
     if (!steps.all.empty() && steps.all.front().ts_ns && steps.all.front().dur_ns) {
-      summary.time_to_first_step_ns = *steps.all.front().ts_ns + *steps.all.front().dur_ns - window->begin_ns;
+      summary.time_to_first_step_ns =
+          *steps.all.front().ts_ns + *steps.all.front().dur_ns - window->begin_ns;
     }
   }
   XP_TRY(Counts(store, metrics, window.has_value(), summary));

@@ -18,14 +18,16 @@ struct Coverage {
   std::string note;
 };
 
-// Times in ns. Per-step figures divide what one source saw by the steps that the same source saw; a source without a
-// clock gives counts only. Empty: no source knows. `*_from` names the source of a figure, for the reader.
+// Times in ns. Per-step figures divide what one source saw by the steps that the same source saw; a
+// source without a clock gives counts only. Empty: no source knows. `*_from` names the source of a
+// figure, for the reader.
 struct Summary {
-  std::optional<int64_t> steps;             // all that any source saw
-  std::optional<int64_t> timed_steps;       // with start and length
-  std::optional<int64_t> wall_ns;           // window of the sources with a clock
-  std::optional<int64_t> time_to_first_step_ns;  // from the window's start to the end of the first step
-  std::optional<int64_t> warm_up_steps;     // leading steps that compile
+  std::optional<int64_t> steps;        // all that any source saw
+  std::optional<int64_t> timed_steps;  // with start and length
+  std::optional<int64_t> wall_ns;      // window of the sources with a clock
+  std::optional<int64_t>
+      time_to_first_step_ns;             // from the window's start to the end of the first step
+  std::optional<int64_t> warm_up_steps;  // leading steps that compile
   std::optional<int64_t> step_p50_ns, step_p99_ns;  // of steady steps (after warm-up)
   std::optional<int64_t> warm_up_step_p50_ns;
   std::optional<int64_t> compile_count, execution_count, transfer_count, fallback_count;
@@ -34,7 +36,7 @@ struct Summary {
   std::optional<int64_t> device_busy_ns, device_idle_ns;
   struct Device {
     std::string name;
-    int64_t busy_ns = 0, span_ns = 0;       // union of busy time; first start to last end
+    int64_t busy_ns = 0, span_ns = 0;  // union of busy time; first start to last end
   };
   std::vector<Device> devices;
   std::vector<Coverage> coverage;

@@ -1,5 +1,6 @@
-// Reads of values before the step mark: .item(), print, `if tensor`, .cpu(). Each stops the host until the device has
-// computed the value, and what was computed for it is computed again at the step mark.
+// Reads of values before the step mark: .item(), print, `if tensor`, .cpu(). Each stops the host
+// until the device has computed the value, and what was computed for it is computed again at the
+// step mark.
 #include <algorithm>
 
 #include "analyzers/analyzer.h"
@@ -9,11 +10,12 @@
 namespace xlaprof {
 namespace {
 
-// Logging every tenth step is the usual advice; a read that is rarer costs little and is only mentioned.
+// Logging every tenth step is the usual advice; a read that is rarer costs little and is only
+// mentioned.
 constexpr double kOftenPerStep = 0.1;
-constexpr int64_t kOftenCount = 3;          // without steps: three times is a pattern
-constexpr double kNumberBytes = 8;          // f64, s64: what a fetch of one number takes at most
-constexpr size_t kEvidenceRows = 24;        // ids quoted in the evidence of a finding
+constexpr int64_t kOftenCount = 3;    // without steps: three times is a pattern
+constexpr double kNumberBytes = 8;    // f64, s64: what a fetch of one number takes at most
+constexpr size_t kEvidenceRows = 24;  // ids quoted in the evidence of a finding
 
 Severity SeverityOf(int64_t count, std::optional<double> per_step) {
   bool often = per_step ? *per_step >= kOftenPerStep && count >= 2 : count >= kOftenCount;
@@ -23,12 +25,19 @@ Severity SeverityOf(int64_t count, std::optional<double> per_step) {
 std::string Advice(const EarlyCut& cut, bool other_ops) {
   std::string out;
   if (cut.value == EarlyCut::Value::kTensor) {
-    out = "Read the tensor after the step mark (torch_xla.sync()), less often, or keep the computation on the device. ";
+    out =
+        "Read the tensor after the step mark (torch_xla.sync()), less often, or keep the "
+        "computation on the device. ";
   } else {
-    out = "Keep the value on the device: collect it with .detach() and read it every N steps, after the step mark, or hand the read to "
-          "xm.add_step_closure. For `if tensor:` use torch.where. ";
+    out =
+        "Keep the value on the device: collect it with .detach() and read it every N steps, after "
+        "the step mark, or hand the read to "
+        "xm.add_step_closure. For `if tensor:` use torch.where. ";
   }
-  if (other_ops) out += "If this line calls an op without lowering, that op causes the read: see the fallback finding. ";
+  if (other_ops)
+    out +=
+        "If this line calls an op without lowering, that op causes the read: see the fallback "
+        "finding. ";
   out.pop_back();
   return out;
 }
@@ -39,29 +48,43 @@ Finding FromCut(const EarlyCut& cut, std::optional<int64_t> steps, bool other_op
   finding.count = count;
   finding.per_step = PerStep(count, steps);
   finding.severity = SeverityOf(count, finding.per_step);
-  std::string what = cut.value == EarlyCut::Value::kScalar ? "a Python number is read" : cut.value == EarlyCut::Value::kTensor ? "a tensor is read" : "a value is read";
-  finding.title = fmt::format("{}{} before the step mark, {} time{}{}", what, cut.shape.empty() ? "" : fmt::format(" ({})", cut.shape), count,
-                              count == 1 ? "" : "s", finding.per_step ? fmt::format(" ({:.3g} a step)", *finding.per_step) : "");
+  std::string what = cut.value == EarlyCut::Value::kScalar   ? "a Python number is read"
+                     : cut.value == EarlyCut::Value::kTensor ? "a tensor is read"
+                                                             : "a value is read";
+  finding.title = fmt::format(
+      "{}{} before the step mark, {} time{}{}", what,
+      cut.shape.empty() ? "" : fmt::format(" ({})", cut.shape), count, count == 1 ? "" : "s",
+      finding.per_step ? fmt::format(" ({:.3g} a step)", *finding.per_step) : "");
   finding.cost_ns = cut.wait_ns;
   if (!cut.wait_ns) {
     finding.cost_note = "unmeasured: no profile covers these reads";
   } else if (cut.waits_measured < count) {
-    finding.cost_note = fmt::format("time that the host was blocked, measured for {} of {} reads", cut.waits_measured, count);
+    finding.cost_note = fmt::format("time that the host was blocked, measured for {} of {} reads",
+                                    cut.waits_measured, count);
   } else {
     finding.cost_note = "time that the host was blocked";
   }
   Reason reason{.type = "value_access"};
-  reason.text = "the read evaluates a part of the graph early and waits for it; the graph is not cut, so the same nodes run again at the step mark";
-  if (cut.nodes) reason.text = fmt::format("each read evaluates a graph of {} nodes early and waits for it; what the step mark still needs of them runs again", *cut.nodes);
+  reason.text =
+      "the read evaluates a part of the graph early and waits for it; the graph is not cut, so the "
+      "same nodes run again at the step mark";
+  if (cut.nodes)
+    reason.text = fmt::format(
+        "each read evaluates a graph of {} nodes early and waits for it; what the step mark still "
+        "needs of them runs again",
+        *cut.nodes);
   finding.reason = reason;
   finding.advice = Advice(cut, other_ops);
-  std::vector<int64_t> rows(cut.executions.begin(), cut.executions.begin() + int64_t(std::min(cut.executions.size(), kEvidenceRows)));
+  std::vector<int64_t> rows(
+      cut.executions.begin(),
+      cut.executions.begin() + int64_t(std::min(cut.executions.size(), kEvidenceRows)));
   finding.evidence.push_back({.table = "execution", .rows = std::move(rows)});
   return finding;
 }
 
 // Without a log or a profile: the counters of a metrics report.
-absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optional<int64_t> steps, Findings& findings) {
+absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optional<int64_t> steps,
+                         Findings& findings) {
   int64_t reads = 0;
   OptInt cost_ns;
   std::string evidence;
@@ -72,29 +95,42 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
   OptInt transfers, executions;
   OptText transfers_name;
   double mean_bytes = 0;  // 0: not known
-  XP_TRY(store.Each("SELECT name, samples, accumulator FROM metric WHERE name IN ('TransferFromDeviceTime', 'TransferFromServerTime') AND samples IS NOT NULL "
-                    "ORDER BY id DESC LIMIT 1",
-                    [&](std::string name, int64_t samples, std::optional<double> total_ns) {
-                      transfers = samples, transfers_name = name;
-                      if (total_ns) cost_ns = int64_t(*total_ns);
-                    }));
-  // Each fetch is a sample of InboundData too: a paste that ends before the transfers may still hold it.
-  XP_TRY(store.Each("SELECT samples, accumulator FROM metric WHERE name = 'InboundData' AND samples > 0 ORDER BY id DESC LIMIT 1",
-                    [&](int64_t samples, std::optional<double> bytes) {
-                      if (!transfers) transfers = samples, transfers_name = "InboundData";
-                      if (bytes) mean_bytes = *bytes / double(samples);
-                    }));
-  XP_TRY(store.Each("SELECT samples FROM metric WHERE name IN ('ExecuteTime', 'ExecuteReplicatedTime') ORDER BY id DESC LIMIT 1",
-                    [&](OptInt samples) { executions = samples; }));
-  XP_TRY(store.Each("SELECT samples, text FROM profiler_line WHERE rule = 'transfer_from_frequent' ORDER BY ordinal DESC LIMIT 1",
-                    [&](OptInt samples, std::string text) {
-                      if (!transfers) transfers = samples, transfers_name = "TransferFromDeviceTime", evidence = text;
-                    }));
+  XP_TRY(
+      store.Each("SELECT name, samples, accumulator FROM metric WHERE name IN "
+                 "('TransferFromDeviceTime', 'TransferFromServerTime') AND samples IS NOT NULL "
+                 "ORDER BY id DESC LIMIT 1",
+                 [&](std::string name, int64_t samples, std::optional<double> total_ns) {
+                   transfers = samples, transfers_name = name;
+                   if (total_ns) cost_ns = int64_t(*total_ns);
+                 }));
+  // Each fetch is a sample of InboundData too: a paste that ends before the transfers may still
+  // hold it.
+  XP_TRY(
+      store.Each("SELECT samples, accumulator FROM metric WHERE name = 'InboundData' AND samples > "
+                 "0 ORDER BY id DESC LIMIT 1",
+                 [&](int64_t samples, std::optional<double> bytes) {
+                   if (!transfers) transfers = samples, transfers_name = "InboundData";
+                   if (bytes) mean_bytes = *bytes / double(samples);
+                 }));
+  XP_TRY(
+      store.Each("SELECT samples FROM metric WHERE name IN ('ExecuteTime', "
+                 "'ExecuteReplicatedTime') ORDER BY id DESC LIMIT 1",
+                 [&](OptInt samples) { executions = samples; }));
+  XP_TRY(store.Each(
+      "SELECT samples, text FROM profiler_line WHERE rule = 'transfer_from_frequent' ORDER BY "
+      "ordinal DESC LIMIT 1",
+      [&](OptInt samples, std::string text) {
+        if (!transfers)
+          transfers = samples, transfers_name = "TransferFromDeviceTime", evidence = text;
+      }));
   int64_t by_ops = 0;
   for (const FallbackOp& op : cuts.ops) by_ops += op.count.value_or(0);
   int64_t other = transfers ? std::max<int64_t>(0, *transfers - reads - by_ops) : 0;
-  bool ops_uncounted = std::any_of(cuts.ops.begin(), cuts.ops.end(), [](const FallbackOp& op) { return !op.count; });
-  if (transfers) evidence += fmt::format("{}{} has {} samples", evidence.empty() ? "" : "; ", *transfers_name, *transfers);
+  bool ops_uncounted =
+      std::any_of(cuts.ops.begin(), cuts.ops.end(), [](const FallbackOp& op) { return !op.count; });
+  if (transfers)
+    evidence += fmt::format("{}{} has {} samples", evidence.empty() ? "" : "; ", *transfers_name,
+                            *transfers);
   auto add = [&](int64_t count, std::string title, std::string advice) {
     Finding finding{.kind = "sync_point"};
     finding.count = count;
@@ -116,19 +152,28 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
       finding.cost_note = "unmeasured: transfers of several kinds share one metric";
     }
     finding.reason = Reason{.type = "value_access", .text = "counters carry no line"};
-    finding.advice = std::move(advice) + " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
+    finding.advice =
+        std::move(advice) +
+        " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
     finding.evidence.push_back({.table = "metric", .text = evidence});
     findings.push_back(std::move(finding));
   };
   if (reads > 0) {
     add(reads, "a Python number is read from the device",
-        "Look for .item(), float(tensor), bool(tensor), `if tensor:`; read every N steps, after the step mark.");
+        "Look for .item(), float(tensor), bool(tensor), `if tensor:`; read every N steps, after "
+        "the step mark.");
   }
   if (other >= kOftenCount) {
-    std::string advice = "Look for .item(), print(tensor), .cpu(), .numpy(), saving inside the step; read every N steps, after the step mark.";
-    if (ops_uncounted) advice = "Part of them may be fetched by the ops without lowering. " + advice;
+    std::string advice =
+        "Look for .item(), print(tensor), .cpu(), .numpy(), saving inside the step; read every N "
+        "steps, after the step mark.";
+    if (ops_uncounted)
+      advice = "Part of them may be fetched by the ops without lowering. " + advice;
     const bool numbers = mean_bytes > 0 && mean_bytes <= kNumberBytes;
-    if (numbers && !ops_uncounted) advice = "Look for .item(), float(tensor), bool(tensor), `if tensor:`, print(loss); read every N steps, after the step mark.";
+    if (numbers && !ops_uncounted)
+      advice =
+          "Look for .item(), float(tensor), bool(tensor), `if tensor:`, print(loss); read every N "
+          "steps, after the step mark.";
     const char* what = mean_bytes == 0 ? "a value" : numbers ? "a number" : "a tensor";
     add(other, fmt::format("{} is fetched from the device", what), std::move(advice));
   }
@@ -137,30 +182,43 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
 
 }  // namespace
 
-// A log of compilations alone (PT_XLA_DEBUG_LEVEL=1): reads show where they compiled, and how often they came is not told.
+// A log of compilations alone (PT_XLA_DEBUG_LEVEL=1): reads show where they compiled, and how often
+// they came is not told.
 static absl::Status FromCompiles(const Store& store, Findings& findings) {
-  return store.Each("SELECT count(*), min(c.id), s.function, s.file, s.line FROM compile c LEFT JOIN site s ON s.id = c.site_id "
-                    "WHERE c.cause = 'value_access' GROUP BY c.site_id ORDER BY 1 DESC, 2",
-                    [&](int64_t count, int64_t id, OptText function, OptText file, OptInt line) {
-                      Finding finding{.kind = "sync_point"};
-                      finding.severity = count >= kOftenCount ? Severity::kWarning : Severity::kInfo;
-                      finding.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
-                      finding.title = fmt::format("a value is read before the step mark; {} graph{} compiled for it", count, count == 1 ? " was" : "s were");
-                      finding.cost_note = "unmeasured: a log of compilations does not tell how often it is read";
-                      finding.reason = Reason{.type = "value_access", .text = "the read evaluates a part of the graph early and waits for it"};
-                      finding.advice = "Read the value after the step mark (torch_xla.sync()) and every N steps; run with PT_XLA_DEBUG_LEVEL=2 to see each read.";
-                      finding.evidence.push_back({.table = "compile", .rows = {id}, .text = fmt::format("{} compilations", count)});
-                      findings.push_back(std::move(finding));
-                    });
+  return store.Each(
+      "SELECT count(*), min(c.id), s.function, s.file, s.line FROM compile c LEFT JOIN site s ON "
+      "s.id = c.site_id "
+      "WHERE c.cause = 'value_access' GROUP BY c.site_id ORDER BY 1 DESC, 2",
+      [&](int64_t count, int64_t id, OptText function, OptText file, OptInt line) {
+        Finding finding{.kind = "sync_point"};
+        finding.severity = count >= kOftenCount ? Severity::kWarning : Severity::kInfo;
+        finding.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
+        finding.title =
+            fmt::format("a value is read before the step mark; {} graph{} compiled for it", count,
+                        count == 1 ? " was" : "s were");
+        finding.cost_note = "unmeasured: a log of compilations does not tell how often it is read";
+        finding.reason =
+            Reason{.type = "value_access",
+                   .text = "the read evaluates a part of the graph early and waits for it"};
+        finding.advice =
+            "Read the value after the step mark (torch_xla.sync()) and every N steps; run with "
+            "PT_XLA_DEBUG_LEVEL=2 to see each read.";
+        finding.evidence.push_back(
+            {.table = "compile", .rows = {id}, .text = fmt::format("{} compilations", count)});
+        findings.push_back(std::move(finding));
+      });
 }
 
 static absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(EarlyCuts cuts, FindEarlyCuts(store));
   XP_TRY(std::optional<int64_t> steps, StepCount(store));
   Findings findings;
-  bool unplaced_ops = std::any_of(cuts.ops.begin(), cuts.ops.end(), [](const FallbackOp& op) { return op.cut < 0; });
+  bool unplaced_ops = std::any_of(cuts.ops.begin(), cuts.ops.end(),
+                                  [](const FallbackOp& op) { return op.cut < 0; });
   for (const EarlyCut& cut : cuts.cuts) {
-    if (cut.op.empty()) findings.push_back(FromCut(cut, steps, unplaced_ops && cut.value != EarlyCut::Value::kScalar));
+    if (cut.op.empty())
+      findings.push_back(
+          FromCut(cut, steps, unplaced_ops && cut.value != EarlyCut::Value::kScalar));
   }
   if (cuts.cuts.empty()) {
     XP_TRY(auto executions, store.One<int64_t>("SELECT count(*) FROM execution"));
@@ -170,6 +228,8 @@ static absl::StatusOr<Findings> Run(const Store& store) {
   return findings;
 }
 
-extern const Analyzer sync_point{"sync_point", "reads that evaluate the graph before the step mark and make the host wait",
-                                 "executions before a step mark, their lines, fallback counters, transfers from the device", Run};
+extern const Analyzer sync_point{
+    "sync_point", "reads that evaluate the graph before the step mark and make the host wait",
+    "executions before a step mark, their lines, fallback counters, transfers from the device",
+    Run};
 }  // namespace xlaprof

@@ -1,5 +1,6 @@
-// Finds programs that spend about as long making graphs as a step takes, or longer than the device is busy: then the
-// device waits for Python, whatever else is done. From the host's events; from LazyTracing's samples without a clock.
+// Finds programs that spend about as long making graphs as a step takes, or longer than the device
+// is busy: then the device waits for Python, whatever else is done. From the host's events; from
+// LazyTracing's samples without a clock.
 #include <algorithm>
 #include <map>
 
@@ -16,11 +17,12 @@ namespace {
 
 // "About the step time": within 5 % of it, the rule that torchprime's users asked for (issue 149).
 constexpr double kOfStep = 0.95;
-// Tracing above the device's busy time bounds a step only if it is a real part of it (XProf's "moderate").
+// Tracing above the device's busy time bounds a step only if it is a real part of it (XProf's
+// "moderate").
 constexpr double kMinOfStep = 0.05;
 constexpr int64_t kMinSteps = 2;  // one step may be anything
-// Samples above this percentile are left out of LazyTracing's sum: a read inside a traced call (item, print) waits for
-// compilation and execution there, and these are no tracing.
+// Samples above this percentile are left out of LazyTracing's sum: a read inside a traced call
+// (item, print) waits for compilation and execution there, and these are no tracing.
 constexpr double kTrimPercentile = 95;
 
 struct Traced {
@@ -29,19 +31,23 @@ struct Traced {
   Interval window;
 };
 
-// Time in which the host records ops or turns them into programs, in the steady steps of one process.
-absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps& steps, const CaptureSettings& settings) {
+// Time in which the host records ops or turns them into programs, in the steady steps of one
+// process.
+absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps& steps,
+                                                 const CaptureSettings& settings) {
   std::optional<Traced> worst;
   XP_TRY(std::vector<DeviceIdle> devices, LoadDeviceIdle(store, steps));
   std::vector<int64_t> processes;
   for (const StepSpan& step : steps.all) {
-    if (processes.empty() || processes.back() != step.process_id) processes.push_back(step.process_id);
+    if (processes.empty() || processes.back() != step.process_id)
+      processes.push_back(step.process_id);
   }
   for (int64_t process : processes) {
     // Steps that compile trace for it: that is recompilation's.
     std::vector<Interval> usual;
     for (const StepSpan& step : steps.all) {
-      if (step.process_id == process && !step.warm_up && !step.compiles && step.ts_ns && step.dur_ns.value_or(0) > 0) {
+      if (step.process_id == process && !step.warm_up && !step.compiles && step.ts_ns &&
+          step.dur_ns.value_or(0) > 0) {
         usual.push_back({*step.ts_ns, *step.ts_ns + *step.dur_ns});
       }
     }
@@ -59,7 +65,8 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps
         if (share.activity.doing == Doing::kUserCode) in_scope[share.activity.scope] += share.ns;
       }
     }
-    // A user's scope in which the graphs' ops were recorded is tracing, as far as these ops can explain its time.
+    // A user's scope in which the graphs' ops were recorded is tracing, as far as these ops can
+    // explain its time.
     for (const auto& [scope, ns] : in_scope) {
       traced.tracing_ns += std::min(ns, traced.steps * settings.TracingBoundNs(store.Text(scope)));
     }
@@ -75,29 +82,37 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps
 }
 
 Finding Conclude(const Traced& traced) {
-  Finding finding{.kind = "tracing_bound", .severity = Severity::kWarning, .cost_ns = traced.tracing_ns};
+  Finding finding{
+      .kind = "tracing_bound", .severity = Severity::kWarning, .cost_ns = traced.tracing_ns};
   const int64_t per_step = traced.tracing_ns / std::max<int64_t>(1, traced.steps);
   finding.count = traced.steps;
   finding.per_step = 1;
-  finding.title = fmt::format("tracing takes {} a step, {:.0f} % of the step time", DurationText(per_step),
-                              100 * double(traced.tracing_ns) / double(traced.step_ns));
+  finding.title =
+      fmt::format("tracing takes {} a step, {:.0f} % of the step time", DurationText(per_step),
+                  100 * double(traced.tracing_ns) / double(traced.step_ns));
   if (traced.busy_ns) {
-    finding.title += fmt::format("; the device is busy {} a step",
-                                 DurationText(*traced.busy_ns / std::max<int64_t>(1, traced.steps)));
+    finding.title +=
+        fmt::format("; the device is busy {} a step",
+                    DurationText(*traced.busy_ns / std::max<int64_t>(1, traced.steps)));
   }
-  finding.cost_note = fmt::format("time of the step's thread in tracing, in {} steady steps", traced.steps);
+  finding.cost_note =
+      fmt::format("time of the step's thread in tracing, in {} steady steps", traced.steps);
   if (traced.busy_ns && traced.tracing_ns > *traced.busy_ns) {
     finding.saving_ns = traced.tracing_ns - *traced.busy_ns;
     finding.saving_note = "tracing above the device's busy time: what a step could lose at most";
   }
-  finding.reason = Reason{.type = double(traced.tracing_ns) >= kOfStep * double(traced.step_ns) ? "about_the_step_time"
-                                                                                                : "above_device_busy_time"};
-  finding.advice = "Trace once instead of in every step: torch_xla.compile or jax.jit over the whole step, scan for repeated "
-                   "layers; or give the device more work a step (larger batch, several steps in one graph).";
+  finding.reason = Reason{.type = double(traced.tracing_ns) >= kOfStep * double(traced.step_ns)
+                                      ? "about_the_step_time"
+                                      : "above_device_busy_time"};
+  finding.advice =
+      "Trace once instead of in every step: torch_xla.compile or jax.jit over the whole step, scan "
+      "for repeated "
+      "layers; or give the device more work a step (larger batch, several steps in one graph).";
   return finding;
 }
 
-// LazyTracing without its slowest samples, in ns over `steps`: the mean of the percentiles up to kTrimPercentile.
+// LazyTracing without its slowest samples, in ns over `steps`: the mean of the percentiles up to
+// kTrimPercentile.
 double TrimmedSum(const MetricState& metric) {
   double area = 0, last_p = 0;
   for (const auto& [p, value] : metric.percentiles) {
@@ -126,7 +141,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
                             double(traced->tracing_ns) >= kMinOfStep * double(traced->step_ns);
     if (traced->steps >= kMinSteps && (about_step || above_busy)) {
       finding = Conclude(*traced);
-      finding->evidence.push_back({.table = "step", .ts_ns = traced->window.begin_ns, .dur_ns = traced->window.length_ns(),
+      finding->evidence.push_back({.table = "step",
+                                   .ts_ns = traced->window.begin_ns,
+                                   .dur_ns = traced->window.length_ns(),
                                    .text = "the steady steps"});
     }
   } else if (steps.timed == 0) {
@@ -138,20 +155,31 @@ absl::StatusOr<Findings> Run(const Store& store) {
     if (tracing && execute && state->mark_step.value_or(0) >= kMinSteps && execute->samples > 0 &&
         TrimmedSum(*tracing) > execute->sum && ShareOfWall(*tracing).value_or(1) >= kMinOfStep) {
       const int64_t marks = *state->mark_step;
-      Finding f{.kind = "tracing_bound", .severity = Severity::kWarning, .count = marks, .per_step = 1,
+      Finding f{.kind = "tracing_bound",
+                .severity = Severity::kWarning,
+                .count = marks,
+                .per_step = 1,
                 .cost_ns = int64_t(TrimmedSum(*tracing))};
-      f.title = fmt::format("tracing takes {} a step, execution {}", DurationText(int64_t(TrimmedSum(*tracing)) / marks),
+      f.title = fmt::format("tracing takes {} a step, execution {}",
+                            DurationText(int64_t(TrimmedSum(*tracing)) / marks),
                             DurationText(int64_t(execute->sum) / marks));
-      if (auto share = ShareOfWall(*tracing)) f.title += fmt::format("; about {:.0f} % of the wall time", 100 * *share);
-      f.cost_note = fmt::format("LazyTracing's recent samples without the slowest 5 %, times its {} samples; calls inside "
-                                "calls count twice", tracing->samples);
-      f.reason = Reason{.type = "above_device_busy_time",
-                        .text = "From metrics alone; step times would tell whether it bounds the step."};
+      if (auto share = ShareOfWall(*tracing))
+        f.title += fmt::format("; about {:.0f} % of the wall time", 100 * *share);
+      f.cost_note = fmt::format(
+          "LazyTracing's recent samples without the slowest 5 %, times its {} samples; calls "
+          "inside "
+          "calls count twice",
+          tracing->samples);
+      f.reason =
+          Reason{.type = "above_device_busy_time",
+                 .text = "From metrics alone; step times would tell whether it bounds the step."};
       f.advice = Conclude({.steps = 1, .step_ns = 1}).advice;
       for (const MetricState* m : {state->Find("LazyTracing"), state->Find("ExecuteTime")}) {
         const MetricState* cited = metrics.last->Find(m == tracing ? "LazyTracing" : "ExecuteTime");
-        f.evidence.push_back({.table = "metric", .rows = {cited->id},
-                              .text = fmt::format("{}: {} in {} samples", m == tracing ? "LazyTracing" : "ExecuteTime",
+        f.evidence.push_back({.table = "metric",
+                              .rows = {cited->id},
+                              .text = fmt::format("{}: {} in {} samples",
+                                                  m == tracing ? "LazyTracing" : "ExecuteTime",
                                                   DurationText(int64_t(m->sum)), m->samples)});
       }
       finding = std::move(f);
@@ -161,8 +189,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
   if (settings.slow_tracing()) {
     finding->severity = Severity::kInfo;
     finding->reason->type = "capture_settings";
-    finding->reason->text = fmt::format("The capture's own settings slow tracing down: {}. Record again without them.",
-                                        settings.Text());
+    finding->reason->text =
+        fmt::format("The capture's own settings slow tracing down: {}. Record again without them.",
+                    settings.Text());
   }
   findings.push_back(std::move(*finding));
   return findings;
@@ -171,6 +200,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
 }  // namespace
 
 extern const Analyzer tracing_bound{"tracing_bound", "steps that wait for the host to make graphs",
-                                    "the host's events and steps, else LazyTracing and ExecuteTime", Run};
+                                    "the host's events and steps, else LazyTracing and ExecuteTime",
+                                    Run};
 
 }  // namespace xlaprof

@@ -1,6 +1,7 @@
-// What an event costs: packing, writing to a file, unpacking, scanning; and its size. The load imitates a training
-// run: eight host threads of nested calls and two device tracks of ops, 300 names, durations that vary around a name's
-// own, ids on every fifth event and an argument on every fourth.
+// What an event costs: packing, writing to a file, unpacking, scanning; and its size. The load
+// imitates a training run: eight host threads of nested calls and two device tracks of ops, 300
+// names, durations that vary around a name's own, ids on every fifth event and an argument on every
+// fourth.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -52,7 +53,9 @@ class Load {
   }
 
  private:
-  double Exponential(double mean) { return -mean * std::log(1 - double(random_() >> 11) * 0x1p-53); }
+  double Exponential(double mean) {
+    return -mean * std::log(1 - double(random_() >> 11) * 0x1p-53);
+  }
   std::mt19937_64 random_;
   uint64_t flow_ = 0;
 };
@@ -90,7 +93,10 @@ void Decode(benchmark::State& state) {
   ChunkDecoder decoder;
   EventColumns columns;
   for (auto _ : state) {
-    if (!decoder.Events(encoded.columns, int64_t(events.size()), 0, uint32_t(state.range(0)), &columns).ok()) std::abort();
+    if (!decoder
+             .Events(encoded.columns, int64_t(events.size()), 0, uint32_t(state.range(0)), &columns)
+             .ok())
+      std::abort();
   }
   state.SetItemsProcessed(int64_t(state.iterations() * events.size()));
 }
@@ -103,7 +109,8 @@ BENCHMARK(Decode)
     ->Arg(kStart | kDuration)
     ->Arg(kAllEventColumns);
 
-// 4 M events of ten tracks; `order` 0: by start, 1: by end, as a recorder drains them; `args` 1: with arguments.
+// 4 M events of ten tracks; `order` 0: by start, 1: by end, as a recorder drains them; `args` 1:
+// with arguments.
 void Write(benchmark::State& state) {
   constexpr size_t kTracks = 10, kPerTrack = 400'000;
   std::vector<std::vector<Event>> tracks;
@@ -148,7 +155,12 @@ void Write(benchmark::State& state) {
   state.SetItemsProcessed(int64_t(state.iterations() * kTracks * kPerTrack));
   state.counters["bytes_an_event"] = bytes / double(kTracks * kPerTrack);
 }
-BENCHMARK(Write)->ArgNames({"by_end", "args"})->Args({0, 0})->Args({1, 0})->Args({0, 1})->Unit(benchmark::kMillisecond);
+BENCHMARK(Write)
+    ->ArgNames({"by_end", "args"})
+    ->Args({0, 0})
+    ->Args({1, 0})
+    ->Args({0, 1})
+    ->Unit(benchmark::kMillisecond);
 
 void Scan(benchmark::State& state) {
   auto store = Store::CreateTemporary();
@@ -158,7 +170,8 @@ void Scan(benchmark::State& state) {
   for (const Event& event : events) (void)writer.Add(1, event);
   if (!writer.Flush().ok()) std::abort();
   for (auto _ : state) {
-    auto scanner = EventScanner::Make(*store, {.columns = uint32_t(state.range(0)), .track_ids = {}, .from_ns = {}, .to_ns = {}});
+    auto scanner = EventScanner::Make(
+        *store, {.columns = uint32_t(state.range(0)), .track_ids = {}, .from_ns = {}, .to_ns = {}});
     EventBatch batch;
     std::vector<int64_t> sum(400);
     while (*scanner->Next(&batch)) {
@@ -168,7 +181,11 @@ void Scan(benchmark::State& state) {
   }
   state.SetItemsProcessed(int64_t(state.iterations() * kCount));
 }
-BENCHMARK(Scan)->ArgName("columns")->Arg(kDuration | kName)->Arg(kAllEventColumns)->Unit(benchmark::kMillisecond);
+BENCHMARK(Scan)
+    ->ArgName("columns")
+    ->Arg(kDuration | kName)
+    ->Arg(kAllEventColumns)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace xlaprof

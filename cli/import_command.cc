@@ -20,17 +20,20 @@ struct ImportArguments {
 };
 
 const char* Name(Severity severity) {
-  return severity == Severity::kError ? "error" : severity == Severity::kWarning ? "warning" : "info";
+  return severity == Severity::kError     ? "error"
+         : severity == Severity::kWarning ? "warning"
+                                          : "info";
 }
 
 absl::Status StoreFindings(const Findings& findings, Store& store) {
   XP_TRY(store.Begin());
   int64_t rank = 0;
   for (const Finding& finding : findings) {
-    XP_TRY(store.Run("INSERT INTO finding (id, fingerprint, kind, severity, title, count, cost_ns, json) "
-                     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                     ++rank, finding.fingerprint, finding.kind, std::string(Name(finding.severity)), finding.title, finding.count,
-                     finding.cost_ns, FindingJson(finding)));
+    XP_TRY(store.Run(
+        "INSERT INTO finding (id, fingerprint, kind, severity, title, count, cost_ns, json) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        ++rank, finding.fingerprint, finding.kind, std::string(Name(finding.severity)),
+        finding.title, finding.count, finding.cost_ns, FindingJson(finding)));
   }
   return store.Commit();
 }
@@ -39,9 +42,13 @@ absl::Status StoreFindings(const Findings& findings, Store& store) {
 absl::Status CheckOutput(const fs::path& output, bool force) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(output, error))) return absl::OkStatus();
-  if (!force) return absl::AlreadyExistsError(fmt::format("{}: is there already. Choose another name, or --force to replace it", output.string()));
+  if (!force)
+    return absl::AlreadyExistsError(fmt::format(
+        "{}: is there already. Choose another name, or --force to replace it", output.string()));
   auto store = Store::Open(output);
-  if (!store.ok()) return Invalid("{}: is there and no store of xlaprof, so --force does not replace it ({})", output.string(), Message(store.status()));
+  if (!store.ok())
+    return Invalid("{}: is there and no store of xlaprof, so --force does not replace it ({})",
+                   output.string(), Message(store.status()));
   return absl::OkStatus();
 }
 
@@ -49,10 +56,12 @@ absl::Status CheckOutput(const fs::path& output, bool force) {
 class Unfinished {
  public:
   explicit Unfinished(const fs::path& output)
-      : path_(output.parent_path() / fmt::format(".{}.{}.part", output.filename().string(), getpid())) {}
+      : path_(output.parent_path() /
+              fmt::format(".{}.{}.part", output.filename().string(), getpid())) {}
   ~Unfinished() {
     std::error_code error;
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(path_.string() + suffix, error);
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+      fs::remove(path_.string() + suffix, error);
   }
   const fs::path& path() const { return path_; }
 
@@ -64,8 +73,12 @@ absl::StatusOr<Report> ImportInto(const ImportArguments& arguments, const fs::pa
   XP_TRY(Store store, Store::Create(path));
   {
     Progress progress;
-    ImportOptions options{.inputs = {arguments.paths.begin(), arguments.paths.end()}, .run = arguments.run, .as_format = arguments.as_format};
-    options.progress = [&](double fraction, std::string_view what) { progress.Update(fraction, what); };
+    ImportOptions options{.inputs = {arguments.paths.begin(), arguments.paths.end()},
+                          .run = arguments.run,
+                          .as_format = arguments.as_format};
+    options.progress = [&](double fraction, std::string_view what) {
+      progress.Update(fraction, what);
+    };
     XP_TRY(Import(options, store));
   }
   XP_TRY(Report report, MakeReport(store));
@@ -88,10 +101,14 @@ absl::Status ImportRun(const ImportArguments& arguments) {
   int64_t files = 0, warnings = 0;
   for (const SourceRow& source : report.sources) files += source.imported;
   for (const Finding& finding : report.findings) warnings += finding.severity != Severity::kInfo;
-  return WriteOutput(fmt::format("{}: {}, {} file{} read, {} warning{}{}. To see them: xlaprof report {}\n", output.string(),
-                                 BytesText(double(bytes)), files, files == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s",
-                                 report.issues.empty() ? "" : fmt::format(", {} odd in the input", report.issues.size()), output.string()),
-                     "");
+  return WriteOutput(
+      fmt::format(
+          "{}: {}, {} file{} read, {} warning{}{}. To see them: xlaprof report {}\n",
+          output.string(), BytesText(double(bytes)), files, files == 1 ? "" : "s", warnings,
+          warnings == 1 ? "" : "s",
+          report.issues.empty() ? "" : fmt::format(", {} odd in the input", report.issues.size()),
+          output.string()),
+      "");
 }
 
 }  // namespace
@@ -99,10 +116,14 @@ absl::Status ImportRun(const ImportArguments& arguments) {
 void AddImportCommand(CLI::App& app, int& exit_status) {
   auto arguments = std::make_shared<ImportArguments>();
   CLI::App* command = app.add_subcommand("import", "Keeps a run and its findings in one file");
-  command->add_option("PATH", arguments->paths, "A capture directory, or any files of one run")->required();
-  command->add_option("-o,--output", arguments->output, "The store to write, such as run.xlaprof")->required();
-  command->add_option("--run", arguments->run, "The run to take, where the files hold several; else the newest");
-  command->add_option("--as", arguments->as_format, "Read the files as this format, whatever their bytes say");
+  command->add_option("PATH", arguments->paths, "A capture directory, or any files of one run")
+      ->required();
+  command->add_option("-o,--output", arguments->output, "The store to write, such as run.xlaprof")
+      ->required();
+  command->add_option("--run", arguments->run,
+                      "The run to take, where the files hold several; else the newest");
+  command->add_option("--as", arguments->as_format,
+                      "Read the files as this format, whatever their bytes say");
   command->add_flag("--force", arguments->force, "Replace an existing store");
   command->callback([arguments, &exit_status] {
     absl::Status status = ImportRun(*arguments);

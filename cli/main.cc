@@ -15,14 +15,20 @@ namespace {
 // What the registries hold, so that help never lags behind.
 std::string Registered() {
   std::string text = "Reads (the format is found from the bytes, gzip and zstd too):\n";
-  for (const Importer* importer : AllImporters()) text += fmt::format("  {:<16} {}, such as {}\n", importer->name, importer->summary, importer->example);
+  for (const Importer* importer : AllImporters())
+    text += fmt::format("  {:<16} {}, such as {}\n", importer->name, importer->summary,
+                        importer->example);
   text += "\nFinds:\n";
-  for (const Analyzer* analyzer : AllAnalyzers()) text += fmt::format("  {:<20} {}\n", analyzer->name, analyzer->summary);
+  for (const Analyzer* analyzer : AllAnalyzers())
+    text += fmt::format("  {:<20} {}\n", analyzer->name, analyzer->summary);
   return text + "\nExit status: 0 done, 1 a check failed, 2 could not do it";
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("From the files of a PyTorch/XLA or JAX run to the line of code that wastes the device's time.", "xlaprof");
+  CLI::App app(
+      "From the files of a PyTorch/XLA or JAX run to the line of code that wastes the device's "
+      "time.",
+      "xlaprof");
   int exit_status = kExitDone;
   app.set_version_flag("--version", fmt::format("xlaprof {}", kVersion));
   app.require_subcommand(1);
@@ -38,12 +44,14 @@ int Main(int argc, char** argv) {
       found |= command->get_name() == argv[1];
       known += fmt::format("{}{}", known.empty() ? "" : ", ", command->get_name());
     }
-    if (!found) return Fail(Invalid("{}: no such command. There are: {}. --help tells more", argv[1], known));
+    if (!found)
+      return Fail(Invalid("{}: no such command. There are: {}. --help tells more", argv[1], known));
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // --help and --version are "errors" with status 0; of the others each has its own, which says nothing to a script.
+    // --help and --version are "errors" with status 0; of the others each has its own, which says
+    // nothing to a script.
     return app.exit(error) == 0 ? kExitDone : kExitCouldNot;
   }
   return exit_status;

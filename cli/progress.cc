@@ -1,11 +1,10 @@
 #include "cli/progress.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-
-#include <fmt/format.h>
 
 #include "analyzers/report_layout.h"
 #include "cli/terminal.h"
@@ -13,7 +12,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr auto kSilent = std::chrono::seconds(1);             // what is over by then needs no bar
+constexpr auto kSilent = std::chrono::seconds(1);               // what is over by then needs no bar
 constexpr auto kBetweenDraws = std::chrono::milliseconds(100);  // smooth enough for the eye
 constexpr int kBarColumns = 30;
 
@@ -42,8 +41,9 @@ std::string ProgressLine(double fraction, std::string_view what, int width) {
   fraction = std::clamp(fraction, 0.0, 1.0);
   int bar = std::clamp(width - 20, 4, kBarColumns);
   int full = int(fraction * bar);
-  std::string line = fmt::format("[{}{}{}] {:3d} %  ", std::string(size_t(full), '='), full < bar ? ">" : "",
-                                 std::string(size_t(std::max(0, bar - full - 1)), ' '), int(fraction * 100));
+  std::string line =
+      fmt::format("[{}{}{}] {:3d} %  ", std::string(size_t(full), '='), full < bar ? ">" : "",
+                  std::string(size_t(std::max(0, bar - full - 1)), ' '), int(fraction * 100));
   return line + Ellipsize(Printable(what), std::max(0, width - DisplayWidth(line)));
 }
 

@@ -7,7 +7,8 @@
 
 namespace xlaprof {
 
-// Shows nothing unless stderr is a terminal and the work takes over a second. Erased by Done or the destructor.
+// Shows nothing unless stderr is a terminal and the work takes over a second. Erased by Done or the
+// destructor.
 class Progress {
  public:
   Progress();

@@ -26,9 +26,10 @@ struct Wishes {
   bool refused = false;
 };
 
-// Lets statements read, and write what is temporary. `where` is the database that an action is about.
-int Authorize(void* context, int action, const char* first, const char* /*second*/, const char* where,
-              const char* /*trigger*/) {
+// Lets statements read, and write what is temporary. `where` is the database that an action is
+// about.
+int Authorize(void* context, int action, const char* first, const char* /*second*/,
+              const char* where, const char* /*trigger*/) {
   auto& wishes = *static_cast<Wishes*>(context);
   switch (action) {
     case SQLITE_SELECT:
@@ -56,7 +57,8 @@ int Authorize(void* context, int action, const char* first, const char* /*second
         return SQLITE_OK;
       }
       break;
-    case SQLITE_UPDATE:  // so a virtual table is declared; a statement that truly does this is not read-only
+    case SQLITE_UPDATE:  // so a virtual table is declared; a statement that truly does this is not
+                         // read-only
       if (first != nullptr && std::strcmp(first, "sqlite_master") == 0) return SQLITE_OK;
       [[fallthrough]];
     default:
@@ -76,19 +78,23 @@ std::string PointAt(std::string_view sql, size_t offset) {
   begin = begin == std::string_view::npos ? 0 : sql[begin] == '\n' ? begin + 1 : begin;
   size_t end = std::min(sql.find('\n', offset), sql.size());
   std::string line(sql.substr(begin, end - begin));
-  std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, ' ');
   auto before = sql.substr(begin, offset - begin);
-  auto column = std::count_if(before.begin(), before.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; });
+  auto column = std::count_if(before.begin(), before.end(),
+                              [](unsigned char c) { return (c & 0xc0) != 0x80; });
   return fmt::format("\n  {}\n  {:>{}}", line, '^', column + 1);
 }
 
 absl::Status SqlError(sqlite3* db, std::string_view sql, const char* statement) {
   std::string message = sqlite3_errmsg(db);
   int offset = sqlite3_error_offset(db);
-  std::string where = offset < 0 ? "" : PointAt(sql, size_t(statement - sql.data()) + size_t(offset));
+  std::string where =
+      offset < 0 ? "" : PointAt(sql, size_t(statement - sql.data()) + size_t(offset));
   std::string hint;
   if (message.starts_with("no such table")) {
-    hint = "\nTables: event, arg, flow, counter_sample, and those of SELECT name FROM sqlite_schema";
+    hint =
+        "\nTables: event, arg, flow, counter_sample, and those of SELECT name FROM sqlite_schema";
   }
   return Invalid("{}{}{}", message, where, hint);
 }
@@ -96,7 +102,8 @@ absl::Status SqlError(sqlite3* db, std::string_view sql, const char* statement) 
 absl::Status Refusal(std::string_view sql, const char* statement) {
   size_t offset = size_t(statement - sql.data());
   while (offset < sql.size() && std::strchr(" \t\r\n", sql[offset]) != nullptr) ++offset;
-  return Invalid("query only reads: tables can be written only where they are TEMP{}", PointAt(sql, offset));
+  return Invalid("query only reads: tables can be written only where they are TEMP{}",
+                 PointAt(sql, offset));
 }
 
 absl::Status RunStatements(const Store& store, const std::string& sql, QueryOutput& output) {
@@ -123,7 +130,8 @@ absl::Status RunStatements(const Store& store, const std::string& sql, QueryOutp
     int rc;
     while ((rc = sqlite3_step(raw)) == SQLITE_ROW) output.Row(raw);
     if (prints) output.End();
-    if (rc != SQLITE_DONE) return wishes.refused ? Refusal(sql, statement) : SqlError(db, sql, statement);
+    if (rc != SQLITE_DONE)
+      return wishes.refused ? Refusal(sql, statement) : SqlError(db, sql, statement);
   }
   return absl::OkStatus();
 }
@@ -135,10 +143,13 @@ absl::Status Query(const QueryOptions& options) {
   // Not an error: the rest was read. But a count that is too low must not look like the truth.
   XP_TRY(auto damaged, store.One<int64_t>("SELECT xlaprof_chunks_damaged()"));
   if (damaged.value_or(0) > 0) {
-    std::fprintf(stderr, "xlaprof: %lld damaged chunks of this store were left out: the result lacks their events\n",
-                 static_cast<long long>(*damaged));
+    std::fprintf(
+        stderr,
+        "xlaprof: %lld damaged chunks of this store were left out: the result lacks their events\n",
+        static_cast<long long>(*damaged));
   }
-  if (std::fflush(stdout) != 0 && status.ok()) return IoError("cannot write the result: {}", std::strerror(errno));
+  if (std::fflush(stdout) != 0 && status.ok())
+    return IoError("cannot write the result: {}", std::strerror(errno));
   return status;
 }
 
@@ -147,14 +158,21 @@ absl::Status Query(const QueryOptions& options) {
 void AddQueryCommand(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<QueryOptions>();
   CLI::App* command = app.add_subcommand("query", "Read a store or any capture with SQL");
-  command->add_option("PATH", options->path, "A store, a capture file, or a directory of them")->required();
-  command->add_option("SQL", options->sql, "One or more statements that read; temporary tables may be made")->required();
+  command->add_option("PATH", options->path, "A store, a capture file, or a directory of them")
+      ->required();
+  command
+      ->add_option("SQL", options->sql,
+                   "One or more statements that read; temporary tables may be made")
+      ->required();
   command->add_option("--format", options->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();
-  command->add_option("--run", options->run, "Run to take when a directory holds several; default: the newest");
+  command->add_option("--run", options->run,
+                      "Run to take when a directory holds several; default: the newest");
   command->add_option("--as", options->as_format, "Importer to use, whatever the bytes say");
-  command->footer("Example: xlaprof query run.xlaprof \"SELECT name, count(*), sum(dur_ns) FROM event GROUP BY name\"");
+  command->footer(
+      "Example: xlaprof query run.xlaprof \"SELECT name, count(*), sum(dur_ns) FROM event GROUP BY "
+      "name\"");
   command->callback([options, &exit_status] {
     absl::Status status = Query(*options);
     exit_status = status.ok() ? kExitDone : Fail(status);

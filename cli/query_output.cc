@@ -13,7 +13,8 @@ namespace {
 
 // The largest integer up to which every integer is a double: 2^53.
 constexpr int64_t kMaxExactInteger = int64_t{1} << 53;
-// A table's widths are taken from this many rows; later rows are printed as they come, so that memory stays bounded.
+// A table's widths are taken from this many rows; later rows are printed as they come, so that
+// memory stays bounded.
 constexpr size_t kWidthRows = 10000;
 
 std::string_view TextOf(sqlite3_stmt* stmt, int column) {
@@ -37,10 +38,14 @@ std::string RealOf(double value) {
 // Number, hex or text of a value that is not NULL.
 std::string ValueOf(sqlite3_stmt* stmt, int column) {
   switch (sqlite3_column_type(stmt, column)) {
-    case SQLITE_INTEGER: return fmt::to_string(sqlite3_column_int64(stmt, column));
-    case SQLITE_FLOAT: return RealOf(sqlite3_column_double(stmt, column));
-    case SQLITE_BLOB: return HexOf(TextOf(stmt, column));
-    default: return std::string(TextOf(stmt, column));
+    case SQLITE_INTEGER:
+      return fmt::to_string(sqlite3_column_int64(stmt, column));
+    case SQLITE_FLOAT:
+      return RealOf(sqlite3_column_double(stmt, column));
+    case SQLITE_BLOB:
+      return HexOf(TextOf(stmt, column));
+    default:
+      return std::string(TextOf(stmt, column));
   }
 }
 
@@ -67,7 +72,8 @@ std::string Printable(std::string_view text) {
 
 // Columns that a terminal needs for UTF-8 text, at one a code point.
 size_t WidthOf(std::string_view text) {
-  return size_t(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
+  return size_t(
+      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
 }
 
 class TableOutput : public QueryOutput {
@@ -94,7 +100,8 @@ class TableOutput : public QueryOutput {
       row[i] = Printable(ValueOf(stmt, int(i)));
       if (widths_known_) continue;
       columns_[i].width = std::max(columns_[i].width, WidthOf(row[i]));
-      (type == SQLITE_INTEGER || type == SQLITE_FLOAT ? columns_[i].numbers : columns_[i].others) += 1;
+      (type == SQLITE_INTEGER || type == SQLITE_FLOAT ? columns_[i].numbers : columns_[i].others) +=
+          1;
     }
     if (widths_known_) return PrintRow(row);
     rows_.push_back(std::move(row));
@@ -153,7 +160,8 @@ class CsvOutput : public QueryOutput {
     if (!first_) std::fputs("\r\n", out_);
     first_ = false;
     std::string line;
-    for (int i = 0; i < sqlite3_column_count(stmt); ++i) AddField(line, i, sqlite3_column_name(stmt, i));
+    for (int i = 0; i < sqlite3_column_count(stmt); ++i)
+      AddField(line, i, sqlite3_column_name(stmt, i));
     Print(line);
   }
 
@@ -247,7 +255,8 @@ class JsonOutput : public QueryOutput {
       }
       case SQLITE_FLOAT: {
         double value = sqlite3_column_double(stmt, column);
-        line += std::isfinite(value) ? RealOf(value) : fmt::format("\"{}\"", value);  // JSON has no infinity
+        line += std::isfinite(value) ? RealOf(value)
+                                     : fmt::format("\"{}\"", value);  // JSON has no infinity
         break;
       }
       default:

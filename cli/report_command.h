@@ -16,7 +16,8 @@ absl::Status ParseSteps(const std::string& text, Slice& slice);
 // The text of --from and --to in ns: "1.5s", "200ms", "30us", "4ns", or a whole number of ns.
 absl::StatusOr<int64_t> ParseTime(const std::string& text);
 
-// The store that is named by `paths`, or a temporary one with what they hold. Used by every command that reads.
+// The store that is named by `paths`, or a temporary one with what they hold. Used by every command
+// that reads.
 struct InputOptions {
   std::vector<std::string> paths;
   std::string run, as_format;

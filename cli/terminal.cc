@@ -20,7 +20,9 @@ constexpr int kMaxColumns = 160;  // longer lines are hard to read, whatever the
 int WidthOf(int fd) {
   if (const char* columns = std::getenv("COLUMNS")) {
     int value = 0;
-    if (std::from_chars(columns, columns + std::strlen(columns), value).ec == std::errc() && value > 0) return value;
+    if (std::from_chars(columns, columns + std::strlen(columns), value).ec == std::errc() &&
+        value > 0)
+      return value;
   }
   winsize size{};
   if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
@@ -51,7 +53,9 @@ absl::Status WriteOutput(std::string_view text, const std::string& path) {
   good = std::fflush(file) == 0 && good;
   int error = errno;
   if (!path.empty()) good = std::fclose(file) == 0 && good;
-  if (!good) return IoError("{}: cannot write all of it: {}", path.empty() ? "standard output" : path, std::strerror(error));
+  if (!good)
+    return IoError("{}: cannot write all of it: {}", path.empty() ? "standard output" : path,
+                   std::strerror(error));
   return absl::OkStatus();
 }
 

@@ -6,7 +6,8 @@
 //   expected.txt          what the program prints, and exit status 0
 //   expected_error.txt    what it prints on stderr, and exit status 2
 //
-// XLAPROF_UPDATE_GOLDEN=1 rewrites the expectations (scripts/test --update); the diff is reviewed like code.
+// XLAPROF_UPDATE_GOLDEN=1 rewrites the expectations (scripts/test --update); the diff is reviewed
+// like code.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -33,7 +34,9 @@ std::string ReadFile(const fs::path& path) {
 std::vector<fs::path> Cases() {
   std::vector<fs::path> cases;
   for (const auto& entry : fs::recursive_directory_iterator(kGolden)) {
-    if (entry.path().filename() == "expected.txt" || entry.path().filename() == "expected_error.txt") cases.push_back(entry.path());
+    if (entry.path().filename() == "expected.txt" ||
+        entry.path().filename() == "expected_error.txt")
+      cases.push_back(entry.path());
   }
   std::sort(cases.begin(), cases.end());
   return cases;
@@ -61,12 +64,15 @@ TEST_P(Golden, PrintsWhatIsExpected) {
       inputs += " " + name;
     }
   }
-  std::string command = fmt::format("cd {} && COLUMNS=100 {} report --colour never {} {} >{}/out 2>{}/err", folder.string(), XLAPROF_PROGRAM, inputs, arguments, scratch,
-                                    scratch);
+  std::string command =
+      fmt::format("cd {} && COLUMNS=100 {} report --colour never {} {} >{}/out 2>{}/err",
+                  folder.string(), XLAPROF_PROGRAM, inputs, arguments, scratch, scratch);
   int status = std::system(command.c_str());
   std::string printed = ReadFile(fs::path(scratch) / (error ? "err" : "out"));
-  for (size_t at; (at = printed.find(scratch)) != std::string::npos;) printed.replace(at, scratch.size(), "SCRATCH");
-  EXPECT_EQ(WEXITSTATUS(status), error ? 2 : 0) << command << "\n" << ReadFile(fs::path(scratch) / "err");
+  for (size_t at; (at = printed.find(scratch)) != std::string::npos;)
+    printed.replace(at, scratch.size(), "SCRATCH");
+  EXPECT_EQ(WEXITSTATUS(status), error ? 2 : 0) << command << "\n"
+                                                << ReadFile(fs::path(scratch) / "err");
   fs::remove_all(scratch);
   if (std::getenv("XLAPROF_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(expected, std::ios::binary) << printed;
@@ -75,13 +81,15 @@ TEST_P(Golden, PrintsWhatIsExpected) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(Cases()), [](const testing::TestParamInfo<fs::path>& info) {
-  std::string name = fs::relative(info.param.parent_path(), kGolden).string();
-  for (char& c : name) {
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  }
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(Cases()),
+                         [](const testing::TestParamInfo<fs::path>& info) {
+                           std::string name =
+                               fs::relative(info.param.parent_path(), kGolden).string();
+                           for (char& c : name) {
+                             if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+                           }
+                           return name;
+                         });
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Golden);
 

@@ -35,7 +35,7 @@ ALWAYS = ["absl", "fmt"]
 # C++ and POSIX headers have no folder, or one of these.
 SYSTEM = ["sys", "netinet", "arpa", "linux"]
 # A library that a folder may use in the named files only.
-ONLY_IN = {("profiler/store", "zstd"): ["chunk.cc", "chunk.h"], ("analyzers", "nlohmann"): ["report"]}
+ONLY_IN = {("profiler/store", "zstd"): ["chunk"], ("analyzers", "nlohmann"): ["report"]}
 OTHER = ["zlib.h", "zstd.h", "zconf.h", "sqlite3.h", "sqlite3ext.h", "archive.h", "archive_entry.h", "simdjson.h", "dnnl.hpp",
          "httplib.h"]
 

@@ -1,5 +1,5 @@
-// Errors, one way: a function that can fail returns absl::Status or absl::StatusOr<T>; callers use XP_TRY.
-// A message says what, where (byte or line) and what to try.
+// Errors, one way: a function that can fail returns absl::Status or absl::StatusOr<T>; callers use
+// XP_TRY. A message says what, where (byte or line) and what to try.
 #pragma once
 
 #include <absl/status/status.h>
@@ -56,25 +56,27 @@ absl::Status ToStatus(absl::StatusOr<T>&& value) {
 
 // XP_TRY(expr);              returns the status of `expr` if it is not ok
 // XP_TRY(auto x, expr);      the same, else declares or assigns x from the StatusOr's value
-#define XP_TRY_1(expr)                                                                       \
-  do {                                                                                       \
-    if (absl::Status xp_status = ::xlaprof::internal::ToStatus(expr); !xp_status.ok()) [[unlikely]] \
-      return xp_status;                                                                      \
+#define XP_TRY_1(expr)                                                                 \
+  do {                                                                                 \
+    if (absl::Status xp_status = ::xlaprof::internal::ToStatus(expr); !xp_status.ok()) \
+        [[unlikely]]                                                                   \
+      return xp_status;                                                                \
   } while (0)
 #define XP_TRY_2(lhs, expr) XP_TRY_3(XP_CONCAT(xp_result_, __COUNTER__), lhs, expr)
-#define XP_TRY_3(tmp, lhs, expr)                             \
-  auto tmp = (expr);                                         \
-  if (!tmp.ok()) [[unlikely]] return std::move(tmp).status(); \
+#define XP_TRY_3(tmp, lhs, expr)    \
+  auto tmp = (expr);                \
+  if (!tmp.ok()) [[unlikely]]       \
+    return std::move(tmp).status(); \
   lhs = std::move(tmp).value()
 #define XP_TRY_PICK(a, b, macro, ...) macro
 #define XP_TRY(...) XP_TRY_PICK(__VA_ARGS__, XP_TRY_2, XP_TRY_1, )(__VA_ARGS__)
 
 // Our own bug: prints the expression and its place, and aborts.
-#define XP_CHECK(condition)                                                                     \
-  do {                                                                                          \
-    if (!(condition)) [[unlikely]] {                                                            \
+#define XP_CHECK(condition)                                                                    \
+  do {                                                                                         \
+    if (!(condition)) [[unlikely]] {                                                           \
       std::fprintf(stderr, "%s:%d: XP_CHECK(%s) failed: this is a bug in xlaprof\n", __FILE__, \
-                   __LINE__, #condition);                                                       \
-      std::abort();                                                                             \
-    }                                                                                           \
+                   __LINE__, #condition);                                                      \
+      std::abort();                                                                            \
+    }                                                                                          \
   } while (0)

@@ -13,10 +13,11 @@
 namespace xlaprof {
 namespace {
 
-// What PT_XLA_DEBUG writes, in three forms that may be mixed with each other and with anything else. A fourth, lines of
-// the C++ log, is runtime_log.cc's.
+// What PT_XLA_DEBUG writes, in three forms that may be mixed with each other and with anything
+// else. A fourth, lines of the C++ log, is runtime_log.cc's.
 //
-// (1) Blocks. Each line is `KIND Analysis: text`, KIND one of Compilation, Post Compilation, Execution, Unexpected
+// (1) Blocks. Each line is `KIND Analysis: text`, KIND one of Compilation, Post Compilation,
+// Execution, Unexpected
 //     Execution. Between two rulers of 80 '=':
 //        Execution Cause                    (or Compilation Cause; the next line is the cause)
 //          user torch_xla.sync
@@ -29,11 +30,12 @@ namespace {
 //          sync (/x/torch_xla/torch_xla.py:87)
 //          ..........                       (the stack went on)
 //        --------------------------------------------------------------------------------
-//     A Post block holds `Graph input size: 1.548000 GB` and four more (MB in older versions, `Unknown  GB` where the
-//     backend does not say) and belongs to the Compilation block before it. A line `Computation hash: …` stands between
-//     them: the hash of the HLO, of no use here.
+//     A Post block holds `Graph input size: 1.548000 GB` and four more (MB in older versions,
+//     `Unknown  GB` where the backend does not say) and belongs to the Compilation block before it.
+//     A line `Computation hash: …` stands between them: the hash of the HLO, of no use here.
 // (2) `pt-xla-profiler: …` lines, one a rule and step, from every process.
-// (3) At exit, between rulers, `Unlowered Op usage summary`: `FRAME (count=12):`, perhaps `Unlowered Op: "nonzero"`,
+// (3) At exit, between rulers, `Unlowered Op usage summary`: `FRAME (count=12):`, perhaps
+// `Unlowered Op: "nonzero"`,
 //     perhaps `Python Frames:` or `Frames:`, frames, an empty line; then the next FRAME.
 // Indentation, trailing spaces and what stands before a marker are not relied on.
 
@@ -89,7 +91,8 @@ class Parser {
     }
     EndSummary();
     for (auto& [key, blocks] : open_) {
-      if (saw_end_ && key.second == last_block_ && !blocks.open.empty()) Count("cut_file", blocks.open.back().fact);
+      if (saw_end_ && key.second == last_block_ && !blocks.open.empty())
+        Count("cut_file", blocks.open.back().fact);
       CloseAll(blocks);
     }
     // Where somebody filtered out the ends, each block seems to begin inside another.
@@ -122,7 +125,8 @@ class Parser {
   }
   DebugFact Here(DebugFact::Kind kind, int origin) {
     DebugFact fact;
-    fact.kind = kind, fact.origin = origin, fact.offset = lines_.offset(), fact.line = lines_.number();
+    fact.kind = kind, fact.origin = origin, fact.offset = lines_.offset(),
+    fact.line = lines_.number();
     return fact;
   }
 
@@ -132,11 +136,13 @@ class Parser {
   };
 
   static Marker FindBlock(std::string_view text, size_t from) {
-    static constexpr std::pair<std::string_view, Block> kKinds[] = {{"Post Compilation ", kPost},
-                                                                    {"Unexpected Execution ", kUnexpected},
-                                                                    {"Compilation ", kCompilation},
-                                                                    {"Execution ", kExecution}};
-    for (size_t at = text.find(kAnalysis, from); at != std::string_view::npos; at = text.find(kAnalysis, at + 1)) {
+    static constexpr std::pair<std::string_view, Block> kKinds[] = {
+        {"Post Compilation ", kPost},
+        {"Unexpected Execution ", kUnexpected},
+        {"Compilation ", kCompilation},
+        {"Execution ", kExecution}};
+    for (size_t at = text.find(kAnalysis, from); at != std::string_view::npos;
+         at = text.find(kAnalysis, at + 1)) {
       for (const auto& [word, block] : kKinds) {
         if (at >= from + word.size() && text.substr(at - word.size(), word.size()) == word) {
           return {at - word.size(), at + kAnalysis.size(), block};
@@ -151,7 +157,8 @@ class Parser {
     return at == std::string_view::npos ? Marker{} : Marker{at, at + kProfiler.size(), kBlocks};
   }
 
-  // Finds every marker in a text and reads from each to the next: processes that write at once share lines.
+  // Finds every marker in a text and reads from each to the next: processes that write at once
+  // share lines.
   void Text(std::string_view text) {
     Marker block = FindBlock(text, 0), profiler = FindProfiler(text, 0);
     if (block.begin == profiler.begin) {  // neither
@@ -166,7 +173,8 @@ class Parser {
       } else {
         block = FindBlock(text, marker.end);
       }
-      std::string_view rest = text.substr(marker.end, std::min(block.begin, profiler.begin) - marker.end);
+      std::string_view rest =
+          text.substr(marker.end, std::min(block.begin, profiler.begin) - marker.end);
       if (marker.block == kBlocks) {
         ProfilerLine(Trim(rest), origin);
       } else {
@@ -177,15 +185,17 @@ class Parser {
   }
 
   int OriginIndex(std::string_view prefix) {
-    auto [found, added] = origin_index_.try_emplace(OriginOfPrefix(prefix), int(log_.origins.size()));
+    auto [found, added] =
+        origin_index_.try_emplace(OriginOfPrefix(prefix), int(log_.origins.size()));
     if (added) log_.origins.push_back(found->first);
     return found->second;
   }
 
   // --- blocks ---
 
-  // The open block of this kind that lacks what `lacks` asks for: the newest, unless it has it already. Then two blocks
-  // alternate line by line, and whose frames are whose is not known. Opens one where the log begins inside a block.
+  // The open block of this kind that lacks what `lacks` asks for: the newest, unless it has it
+  // already. Then two blocks alternate line by line, and whose frames are whose is not known. Opens
+  // one where the log begins inside a block.
   template <class Lacks>
   Open& Take(std::deque<Open>& open, Block block, int origin, Lacks lacks) {
     for (auto candidate = open.rbegin(); candidate != open.rend(); ++candidate) {
@@ -204,7 +214,8 @@ class Parser {
       Close(open.front());
       open.pop_front();
     }
-    auto kind = block == kCompilation || block == kPost ? DebugFact::kCompile : DebugFact::kExecution;
+    auto kind =
+        block == kCompilation || block == kPost ? DebugFact::kCompile : DebugFact::kExecution;
     open.emplace_back().fact = Here(kind, origin);
     if (block == kUnexpected) open.back().fact.cause = "unexpected";
     if (open.size() > 1) Count("interleaved_blocks", open.back().fact);
@@ -218,7 +229,8 @@ class Parser {
     if (IsRuler(text, '=')) {
       // The ruler behind the dashes belongs to the block that they closed; any other begins one.
       if (!blocks.ruler_due && (open.empty() || !open.back().empty())) {
-        // Blocks that were left open when a later one ended will not go on: their process was killed.
+        // Blocks that were left open when a later one ended will not go on: their process was
+        // killed.
         if (blocks.passed_over) CloseAll(blocks);
         Begin(open, block, origin);
       }
@@ -242,25 +254,33 @@ class Parser {
       Open& o = Take(open, block, origin, lacks_cause);
       o.has_cause = o.wants_cause = true;
     } else if (auto hash = After(text, "Graph Hash:")) {
-      Take(open, block, origin, [](const Open& o) { return o.fact.hash.empty(); }).fact.hash = Lower(*hash);
+      Take(open, block, origin, [](const Open& o) { return o.fact.hash.empty(); }).fact.hash =
+          Lower(*hash);
     } else if (auto name = After(text, "Graph Name:")) {
-      Take(open, block, origin, [](const Open& o) { return o.fact.name.empty(); }).fact.name = Valid(*name);
+      Take(open, block, origin, [](const Open& o) { return o.fact.name.empty(); }).fact.name =
+          Valid(*name);
     } else if (text.starts_with("Number of Graph Input")) {
-      Take(open, block, origin, [](const Open& o) { return !o.fact.inputs; }).fact.inputs = FirstNumber(text);
+      Take(open, block, origin, [](const Open& o) { return !o.fact.inputs; }).fact.inputs =
+          FirstNumber(text);
     } else if (text.starts_with("Number of Graph Output")) {
-      Take(open, block, origin, [](const Open& o) { return !o.fact.outputs; }).fact.outputs = FirstNumber(text);
+      Take(open, block, origin, [](const Open& o) { return !o.fact.outputs; }).fact.outputs =
+          FirstNumber(text);
     } else if (text.starts_with("Python Frame Triggered")) {
       Take(open, block, origin, [](const Open& o) { return !o.in_frames; }).in_frames = true;
     } else if (text.empty() || text.starts_with("Graph Info") || text.starts_with("....")) {
-    } else if (auto wants = std::find_if(open.rbegin(), open.rend(), [](const Open& o) { return o.wants_cause; });
+    } else if (auto wants = std::find_if(open.rbegin(), open.rend(),
+                                         [](const Open& o) { return o.wants_cause; });
                wants != open.rend()) {
       wants->wants_cause = false;
       std::string_view cause = CauseFromText(text);
       if (cause.empty()) Count("unknown_cause", lines_.offset(), lines_.number());
       if (wants->fact.cause.empty()) wants->fact.cause = cause;
     } else if (std::optional<Store::Frame> frame = ParseFrame(text)) {
-      auto in_frames = std::find_if(open.rbegin(), open.rend(), [](const Open& o) { return o.in_frames; });
-      Open& o = in_frames != open.rend() ? *in_frames : open.empty() ? Begin(open, block, origin) : open.back();
+      auto in_frames =
+          std::find_if(open.rbegin(), open.rend(), [](const Open& o) { return o.in_frames; });
+      Open& o = in_frames != open.rend() ? *in_frames
+                : open.empty()           ? Begin(open, block, origin)
+                                         : open.back();
       o.frames.push_back(Valid(std::move(*frame)));
     } else {
       Count("unknown_block_line", lines_.offset(), lines_.number());
@@ -268,8 +288,9 @@ class Parser {
   }
 
   void PostLine(std::string_view text, std::deque<Open>& open, int origin) {
-    static constexpr std::string_view kLabels[] = {"Graph input size:", "Graph output size:", "Aliased Input size:",
-                                                   "Intermediate tensor size:", "Compiled program size:"};
+    static constexpr std::string_view kLabels[] = {
+        "Graph input size:", "Graph output size:", "Aliased Input size:",
+        "Intermediate tensor size:", "Compiled program size:"};
     for (size_t i = 0; i < std::size(kLabels); ++i) {
       if (auto size = After(text, kLabels[i])) {
         Open& o = open.empty() ? Begin(open, kPost, origin) : open.back();
@@ -289,21 +310,26 @@ class Parser {
 
   void Close(Open& block) {
     DebugFact& fact = block.fact;
-    if (fact.kind == DebugFact::kCompile && block.has_cause && !block.wants_cause && fact.hash.empty() &&
-        std::any_of(fact.sizes.begin(), fact.sizes.end(), [](const OptInt& size) { return size.has_value(); })) {
+    if (fact.kind == DebugFact::kCompile && block.has_cause && !block.wants_cause &&
+        fact.hash.empty() &&
+        std::any_of(fact.sizes.begin(), fact.sizes.end(),
+                    [](const OptInt& size) { return size.has_value(); })) {
       return TakeSizes(fact);
     }
     if (block.empty()) return;
-    // A log that begins inside a stack may have lost the innermost frames, which tell the cause and the line. A frame of
-    // the step mark is the innermost itself.
-    bool headless = !block.has_cause && !block.in_frames && CauseFromFrames(block.frames) == "value_access";
+    // A log that begins inside a stack may have lost the innermost frames, which tell the cause and
+    // the line. A frame of the step mark is the innermost itself.
+    bool headless =
+        !block.has_cause && !block.in_frames && CauseFromFrames(block.frames) == "value_access";
     if (headless) block.torn = true;
     if (!block.torn && !block.frames.empty()) {
       if (fact.cause.empty()) fact.cause = CauseFromFrames(block.frames);
       fact.stack = StackIndex(std::move(block.frames));
     }
     // A Post block whose sizes are all unknown has neither hash nor cause.
-    if (fact.kind == DebugFact::kCompile && fact.hash.empty() && fact.cause.empty() && fact.stack < 0) return;
+    if (fact.kind == DebugFact::kCompile && fact.hash.empty() && fact.cause.empty() &&
+        fact.stack < 0)
+      return;
     if (fact.kind == DebugFact::kCompile) last_compile_[fact.origin] = log_.facts.size();
     log_.facts.push_back(std::move(fact));
   }
@@ -318,7 +344,8 @@ class Parser {
 
   // --- the C++ log ---
 
-  // Each device is told apart as a process is; its ordinal is the rank of the process that drives it.
+  // Each device is told apart as a process is; its ordinal is the rank of the process that drives
+  // it.
   void RuntimeLog(const RuntimeLogLine& line) {
     LogOrigin device;
     device.rank = FirstNumber(line.device);
@@ -327,14 +354,16 @@ class Parser {
     auto& begun = begun_[{found->second, line.compiles}];
     if (line.done) {
       // Only the last to begin can be the one that is done: a device does one thing at a time.
-      if (begun.fact < log_.facts.size() && log_.facts[begun.fact].hash == line.hash && begun.at_ns && line.at_ns && *line.at_ns >= *begun.at_ns) {
+      if (begun.fact < log_.facts.size() && log_.facts[begun.fact].hash == line.hash &&
+          begun.at_ns && line.at_ns && *line.at_ns >= *begun.at_ns) {
         log_.facts[begun.fact].dur_ns = *line.at_ns - *begun.at_ns;
       }
       begun = Begun();
       return;
     }
     begun = {log_.facts.size(), line.at_ns};
-    log_.facts.push_back(Here(line.compiles ? DebugFact::kCompile : DebugFact::kExecution, found->second));
+    log_.facts.push_back(
+        Here(line.compiles ? DebugFact::kCompile : DebugFact::kExecution, found->second));
     log_.facts.back().hash = line.hash;
   }
 
@@ -370,7 +399,8 @@ class Parser {
     }
     // The summary at exit comes through the same logger.
     if (IsRuler(text, '=') || IsRuler(text, '-') || text.empty()) return Unmarked(text, origin);
-    if (text.find("Unlowered Op") != std::string_view::npos || text.starts_with("FRAME (") || in_summary_) {
+    if (text.find("Unlowered Op") != std::string_view::npos || text.starts_with("FRAME (") ||
+        in_summary_) {
       return Unmarked(text, origin);
     }
     Count("unknown_profiler_line", lines_.offset(), lines_.number());
@@ -382,13 +412,15 @@ class Parser {
     if (!in_summary_ && text.find("Unlowered Op usage summary") == std::string_view::npos) return;
     if (!in_summary_) {
       in_summary_ = true;
-      summary_origin_ = origin >= 0 ? origin : OriginIndex(text.substr(0, text.find("Unlowered Op usage")));
+      summary_origin_ =
+          origin >= 0 ? origin : OriginIndex(text.substr(0, text.find("Unlowered Op usage")));
       return;
     }
     if (size_t at = text.find("FRAME (count="); at != std::string_view::npos) {
       entries_.emplace_back().fact = Here(DebugFact::kFallback, summary_origin_);
       entries_.back().fact.count = FirstNumber(text.substr(at)).value_or(0);
-    } else if (size_t op = text.find("Unlowered Op: \""); op != std::string_view::npos && !entries_.empty()) {
+    } else if (size_t op = text.find("Unlowered Op: \"");
+               op != std::string_view::npos && !entries_.empty()) {
       std::string_view name = text.substr(op + 15);
       entries_.back().fact.op = OpName(name.substr(0, name.find('"')));
       entries_.back().has_op = true;
@@ -402,12 +434,13 @@ class Parser {
   // "nonzero" and "aten::nonzero" are ops; "xla_fallback" is the function that the tracker runs in.
   std::string OpName(std::string_view printed) {
     if (printed.empty() || printed == "xla_fallback") return "";
-    return printed.find("::") != std::string_view::npos ? Valid(printed) : "aten::" + Valid(printed);
+    return printed.find("::") != std::string_view::npos ? Valid(printed)
+                                                        : "aten::" + Valid(printed);
   }
 
-  // Some versions write op and frames of one call site as two entries: the op's count is then the sum of the counts of
-  // its call sites. The call sites are kept, with the op where it can only be that one; an op's own entry is kept
-  // where no call sites explain it.
+  // Some versions write op and frames of one call site as two entries: the op's count is then the
+  // sum of the counts of its call sites. The call sites are kept, with the op where it can only be
+  // that one; an op's own entry is kept where no call sites explain it.
   void EndSummary() {
     if (!in_summary_) return;
     in_summary_ = false;
@@ -453,14 +486,15 @@ class Parser {
   }
   std::string Lower(std::string_view hash) {
     std::string out;
-    for (char c : hash.substr(0, hash.find_first_not_of("0123456789abcdefABCDEF"))) out += char(std::tolower(c));
+    for (char c : hash.substr(0, hash.find_first_not_of("0123456789abcdefABCDEF")))
+      out += char(std::tolower(c));
     return out;
   }
   int StackIndex(std::vector<Store::Frame> frames) {
     std::string key;
     for (const Store::Frame& frame : frames) {
-      key += frame.function, key += '\0', key += frame.file, key += '\0', key += fmt::to_string(frame.line),
-          key += '\0';
+      key += frame.function, key += '\0', key += frame.file, key += '\0',
+          key += fmt::to_string(frame.line), key += '\0';
     }
     auto [found, added] = stack_index_.try_emplace(std::move(key), int(log_.stacks.size()));
     if (added) log_.stacks.push_back(std::move(frames));
@@ -480,7 +514,8 @@ class Parser {
 
   LogTexts lines_;
   DebugLog log_;
-  std::map<std::pair<int, bool>, Begun> begun_;  // by origin and whether it compiles: what the C++ log saw begin
+  std::map<std::pair<int, bool>, Begun>
+      begun_;  // by origin and whether it compiles: what the C++ log saw begin
   std::map<std::pair<int, int>, OpenBlocks> open_;  // by origin and Block
   int last_block_ = -1;
   bool saw_end_ = false;                // the log has the lines that end blocks

@@ -1,4 +1,5 @@
-// PT_XLA_DEBUG logs. debug_blocks.cc tells what they look like, debug_segments.cc where a run begins.
+// PT_XLA_DEBUG logs. debug_blocks.cc tells what they look like, debug_segments.cc where a run
+// begins.
 #include "profiler/import/importer.h"
 #include "profiler/import/runtime_text.h"
 
@@ -8,11 +9,13 @@ namespace {
 int Sniff(std::string_view window) {
   auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
   if (has("Compilation Analysis: ====") || has("Execution Analysis: ====") ||
-      has("Execution Analysis: Execution Cause") || has("Compilation Analysis: Compilation Cause")) {
+      has("Execution Analysis: Execution Cause") ||
+      has("Compilation Analysis: Compilation Cause")) {
     return 95;
   }
   // Markers that a log was left with after a filter or a cut.
-  for (std::string_view label : {"Graph Hash: ", "Number of Graph ", "Python Frame Triggered", "Graph input size:"}) {
+  for (std::string_view label :
+       {"Graph Hash: ", "Number of Graph ", "Python Frame Triggered", "Graph input size:"}) {
     size_t at = window.find(label);
     if (at != std::string_view::npos && window.substr(0, at).ends_with("Analysis:   ")) return 90;
     if (at != std::string_view::npos && window.substr(0, at).ends_with("Analysis: ")) return 90;
@@ -26,16 +29,19 @@ absl::Status Read(const Input& input, ImportContext& context) {
   XP_TRY(RuntimeTextCounts counts, ReadRuntimeText(input, context));
   if (counts.debug_facts + counts.metric_entries > 0) return absl::OkStatus();
   return Invalid(
-      "{}: no PT_XLA_DEBUG output in its {} lines: looked for 'Compilation Analysis:', 'Execution Analysis:' "
-      "blocks, 'pt-xla-profiler:' lines and 'Unlowered Op usage summary'. Run with PT_XLA_DEBUG_LEVEL=2 "
+      "{}: no PT_XLA_DEBUG output in its {} lines: looked for 'Compilation Analysis:', 'Execution "
+      "Analysis:' "
+      "blocks, 'pt-xla-profiler:' lines and 'Unlowered Op usage summary'. Run with "
+      "PT_XLA_DEBUG_LEVEL=2 "
       "(and PT_XLA_DEBUG_FILE), or name the format with --as",
       input.path, counts.lines);
 }
 
 }  // namespace
 
-extern const Importer debug_log{"debug_log",
-                                "torch_xla with PT_XLA_DEBUG or PT_XLA_DEBUG_LEVEL: why graphs were cut and compiled",
-                                "pt_xla_debug.log", Sniff, Read};
+extern const Importer debug_log{
+    "debug_log",
+    "torch_xla with PT_XLA_DEBUG or PT_XLA_DEBUG_LEVEL: why graphs were cut and compiled",
+    "pt_xla_debug.log", Sniff, Read};
 
 }  // namespace xlaprof

@@ -10,15 +10,18 @@ struct IssueText {
 };
 constexpr IssueText kIssues[] = {
     {"cut_file", "warning",
-     "The log ends inside a block or line: the run was killed or is still going on. What was whole is kept."},
+     "The log ends inside a block or line: the run was killed or is still going on. What was whole "
+     "is kept."},
     {"interleaved_blocks", "warning",
-     "A block began before the one before it ended: several processes or threads write to this log. Hashes and counts "
+     "A block began before the one before it ended: several processes or threads write to this "
+     "log. Hashes and counts "
      "are kept, mixed Python frames are not; give each process its own PT_XLA_DEBUG_FILE."},
     {"invalid_utf8", "info", "Bytes that are no UTF-8 were replaced by U+FFFD."},
     {"post_without_compilation", "info",
      "A Post Compilation block has no Compilation block before it; its sizes are not kept."},
     {"unknown_block_line", "info", "A line inside a block has no known form and was left out."},
-    {"unknown_cause", "info", "A cause line has no known spelling; the cause is taken from the Python frames."},
+    {"unknown_cause", "info",
+     "A cause line has no known spelling; the cause is taken from the Python frames."},
     {"unknown_profiler_line", "info", "A pt-xla-profiler line has no known form and was left out."},
 };
 
@@ -28,7 +31,8 @@ absl::Status DebugWriter::WriteIssues() {
   for (const auto& [code, issue] : log_.issues) {
     for (const IssueText& text : kIssues) {
       if (code != text.code) continue;
-      XP_TRY(context_.Issue(text.code, text.severity, text.advice, issue.offset, issue.line, issue.count));
+      XP_TRY(context_.Issue(text.code, text.severity, text.advice, issue.offset, issue.line,
+                            issue.count));
     }
   }
   return absl::OkStatus();
@@ -72,7 +76,10 @@ absl::StatusOr<OptInt> DebugWriter::GraphOf(Process& process, const DebugFact& f
   if (fact.hash.empty()) return OptInt();
   auto [found, added] = process.graphs.try_emplace(fact.hash);
   if (added) {
-    GraphRow row{.process_id = process.id, .hash = fact.hash, .input_count = fact.inputs, .output_count = fact.outputs};
+    GraphRow row{.process_id = process.id,
+                 .hash = fact.hash,
+                 .input_count = fact.inputs,
+                 .output_count = fact.outputs};
     if (!fact.name.empty()) row.name = fact.name;
     XP_TRY(found->second, context_.Add(row, fact.offset, fact.line));
   }
@@ -122,7 +129,10 @@ absl::Status DebugWriter::WriteFact(const DebugFact& fact) {
                                                              .text = fact.text},
                                              fact.offset, fact.line));
     case DebugFact::kFallback: {
-      FallbackRow row{.process_id = process->id, .count = fact.count, .site_id = stack.site_id, .stack_id = stack.id};
+      FallbackRow row{.process_id = process->id,
+                      .count = fact.count,
+                      .site_id = stack.site_id,
+                      .stack_id = stack.id};
       if (!fact.op.empty()) row.op = fact.op;
       return internal::ToStatus(context_.Add(row, fact.offset, fact.line));
     }

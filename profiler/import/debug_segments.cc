@@ -1,18 +1,25 @@
-// Where one log holds several runs: torch_xla appends to PT_XLA_DEBUG_FILE, so a second run's lines follow the first's.
+// Where one log holds several runs: torch_xla appends to PT_XLA_DEBUG_FILE, so a second run's lines
+// follow the first's.
 //
 // Two marks tell that a process began anew.
-// (1) The first graph of the run is compiled again. A process keeps its graphs in memory, so it compiles a graph twice
-//     only if 2048 others pushed it out, or if the cache was made very small. It is a restart only if
+// (1) The first graph of the run is compiled again. A process keeps its graphs in memory, so it
+// compiles a graph twice
+//     only if 2048 others pushed it out, or if the cache was made very small. It is a restart only
+//     if
 //       - fewer than 2048 graphs were compiled since that graph was,
-//       - no later execution uses a graph that was compiled only before the mark (its process would still live: this
+//       - no later execution uses a graph that was compiled only before the mark (its process would
+//       still live: this
 //         was another process writing to the same log), and
-//       - the cache was seen to hold: a graph was executed again without a new compilation, or the log holds no
-//         Execution blocks that could show it, or ten graphs were compiled (smaller caches are set in tests of
-//         eviction, where the cycle starts over just as a restart would).
-//     A restart that finds all its graphs in a persistent cache, or whose program's first graph is another one, leaves
-//     no such mark.
-// (2) `during N steps` of a pt-xla-profiler rule falls by eight or more, to an N that continues no recent line, and the
-//     old numbers do not go on afterwards: processes that write to one log are a few steps apart, or go on together.
+//       - the cache was seen to hold: a graph was executed again without a new compilation, or the
+//       log holds no
+//         Execution blocks that could show it, or ten graphs were compiled (smaller caches are set
+//         in tests of eviction, where the cycle starts over just as a restart would).
+//     A restart that finds all its graphs in a persistent cache, or whose program's first graph is
+//     another one, leaves no such mark.
+// (2) `during N steps` of a pt-xla-profiler rule falls by eight or more, to an N that continues no
+// recent line, and the
+//     old numbers do not go on afterwards: processes that write to one log are a few steps apart,
+//     or go on together.
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
@@ -25,16 +32,18 @@ namespace {
 
 constexpr int kCacheGraphs = 2048;        // XLA_COMPILATION_CACHE_SIZE, unless it was set
 constexpr int kUnlikelyCacheGraphs = 10;  // nobody trains with a cache that holds fewer
-constexpr int64_t kProcessSkewSteps = 8;  // steps between processes of one job; collectives keep them together
-constexpr size_t kRecentLines = 256;      // of one rule: more than a host has processes
+constexpr int64_t kProcessSkewSteps =
+    8;  // steps between processes of one job; collectives keep them together
+constexpr size_t kRecentLines = 256;  // of one rule: more than a host has processes
 
 using Facts = std::vector<const DebugFact*>;  // of one origin, in order
 
 // What one process did so far.
 struct Run {
   std::string first_hash;
-  absl::flat_hash_map<std::string, int> compiled;  // graph -> how many compilations came before its last
-  absl::flat_hash_set<std::string> executed;       // since their last compilation
+  absl::flat_hash_map<std::string, int>
+      compiled;                               // graph -> how many compilations came before its last
+  absl::flat_hash_set<std::string> executed;  // since their last compilation
   int compiles = 0;
   bool cache_held = false;
   absl::flat_hash_map<std::string, std::vector<int64_t>> steps;  // rule -> N of its lines
@@ -54,9 +63,12 @@ struct Run {
 
 bool CompilesAnew(const Run& run, const Facts& facts, size_t at, bool shows_executions) {
   const DebugFact& fact = *facts[at];
-  if (fact.kind != DebugFact::kCompile || fact.hash.empty() || fact.hash != run.first_hash) return false;
+  if (fact.kind != DebugFact::kCompile || fact.hash.empty() || fact.hash != run.first_hash)
+    return false;
   if (run.compiles - run.compiled.at(fact.hash) > kCacheGraphs) return false;
-  if (shows_executions ? !run.cache_held && run.compiles < kUnlikelyCacheGraphs : run.compiled.size() < 2) return false;
+  if (shows_executions ? !run.cache_held && run.compiles < kUnlikelyCacheGraphs
+                       : run.compiled.size() < 2)
+    return false;
   absl::flat_hash_set<std::string_view> since;
   for (size_t i = at; i < facts.size(); ++i) {
     const DebugFact& later = *facts[i];
@@ -92,8 +104,9 @@ bool CountsAnew(const Run& run, const Facts& facts, size_t at) {
   return true;
 }
 
-// Where the new run begins, if its first sign is the profiler line at `at`: at the first compilation of a known graph
-// behind the last line of the old run, else behind the old run's summary, else at that line.
+// Where the new run begins, if its first sign is the profiler line at `at`: at the first
+// compilation of a known graph behind the last line of the old run, else behind the old run's
+// summary, else at that line.
 size_t BeginOf(const Facts& facts, const Run& run, size_t at) {
   size_t after = at;
   while (after > 0 && facts[after - 1]->kind != DebugFact::kProfilerLine) --after;

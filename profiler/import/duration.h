@@ -16,11 +16,12 @@ struct MetricNumber {
 // Durations come back in ns, a whole number, exactly what torch_xla had (see DecodeDurationNs).
 std::optional<MetricNumber> ParseMetricNumber(std::string_view text);
 
-// Undoes torch_xla's misprint of durations. Its printer rounds each part to the nearest whole number but subtracts only
-// the part's floor, so a part is one too high whenever what follows it is more than half of its unit: 2.6 ms is printed
-// `003ms600.000us`. From the smallest part up, each part is therefore one less than printed if the rest below it is
-// more than half of its unit. Exactly half (`02s500ms000.000us`) is rounded to even by the printer, so an even part may
-// mean itself or one less (1.5 s and 2.5 s both print `02s500ms000.000us`): the printed one is taken.
+// Undoes torch_xla's misprint of durations. Its printer rounds each part to the nearest whole
+// number but subtracts only the part's floor, so a part is one too high whenever what follows it is
+// more than half of its unit: 2.6 ms is printed `003ms600.000us`. From the smallest part up, each
+// part is therefore one less than printed if the rest below it is more than half of its unit.
+// Exactly half (`02s500ms000.000us`) is rounded to even by the printer, so an even part may mean
+// itself or one less (1.5 s and 2.5 s both print `02s500ms000.000us`): the printed one is taken.
 // Empty when `text` is no duration.
 std::optional<double> DecodeDurationNs(std::string_view text);
 

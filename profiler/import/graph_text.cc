@@ -54,9 +54,11 @@ uint64_t ContentHash(const GraphText& graph) {
     hash = Mix(hash, node.attributes ? std::string_view(*node.attributes) : "");
     for (size_t i = 0; i < node.operands.size();) {
       size_t idx = 0, output = 0;
-      for (; i < node.operands.size() && node.operands[i] >= '0'; ++i) idx = idx * 10 + size_t(node.operands[i] - '0');
+      for (; i < node.operands.size() && node.operands[i] >= '0'; ++i)
+        idx = idx * 10 + size_t(node.operands[i] - '0');
       if (i < node.operands.size() && node.operands[i] == '.') {
-        for (++i; i < node.operands.size() && node.operands[i] >= '0'; ++i) output = output * 10 + size_t(node.operands[i] - '0');
+        for (++i; i < node.operands.size() && node.operands[i] >= '0'; ++i)
+          output = output * 10 + size_t(node.operands[i] - '0');
       }
       ++i;  // the comma
       hash = Combine(Combine(hash, idx < hashes.size() ? hashes[idx] : 0), output);

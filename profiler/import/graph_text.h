@@ -1,5 +1,5 @@
-// What every reader of a printed graph gives back, and how their texts nest: brackets of all kinds, quotes around what
-// may hold brackets. No function here recurses.
+// What every reader of a printed graph gives back, and how their texts nest: brackets of all kinds,
+// quotes around what may hold brackets. No function here recurses.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -14,13 +14,16 @@
 
 namespace xlaprof {
 
-// One graph, read from its text. Parts that could not be read are counted in `oddities` and left out.
+// One graph, read from its text. Parts that could not be read are counted in `oddities` and left
+// out.
 struct GraphText {
-  std::string printed_as;           // graph.printed_as
-  std::string name;                 // of the module; "" when the form has none
-  std::vector<GraphNodeRow> nodes;  // graph_id 0, idx counted from 0; operands stand before their users
-  OptInt input_count, output_count; // NULL when the form does not tell
-  bool shows_debug = false;         // scopes, locations or metadata: recorded with XLA_IR_DEBUG or XLA_HLO_DEBUG
+  std::string printed_as;  // graph.printed_as
+  std::string name;        // of the module; "" when the form has none
+  std::vector<GraphNodeRow>
+      nodes;  // graph_id 0, idx counted from 0; operands stand before their users
+  OptInt input_count, output_count;  // NULL when the form does not tell
+  bool shows_debug =
+      false;  // scopes, locations or metadata: recorded with XLA_IR_DEBUG or XLA_HLO_DEBUG
 
   struct Oddity {
     int64_t count = 0, offset = 0, line = 0;  // of the first; line from 0 where the text begins
@@ -29,15 +32,17 @@ struct GraphText {
   void Odd(const char* code, int64_t offset, int64_t line);
 };
 
-// A number that is equal for graphs that compute the same results: op, shape and attributes of each node, followed from
-// the results back to the inputs. Names, scopes, locations, the order of printing and whether a value is printed once or
-// computed twice do not count, as they do not in torch_xla's own hash.
+// A number that is equal for graphs that compute the same results: op, shape and attributes of each
+// node, followed from the results back to the inputs. Names, scopes, locations, the order of
+// printing and whether a value is printed once or computed twice do not count, as they do not in
+// torch_xla's own hash.
 uint64_t ContentHash(const GraphText& graph);
 
 // Which nodes have been printed, by name.
 class NodeNames {
  public:
-  // `name` stays valid as long as this. False when it was there already; the later one counts from now on.
+  // `name` stays valid as long as this. False when it was there already; the later one counts from
+  // now on.
   bool Add(std::string_view name, int64_t idx) { return names_.insert_or_assign(name, idx).second; }
   int64_t Find(std::string_view name) const {  // -1: not printed so far
     auto found = names_.find(name);
@@ -50,11 +55,12 @@ class NodeNames {
   absl::flat_hash_map<std::string_view, int64_t> names_;
 };
 
-// Place of the first `stop` from `from` on that is outside brackets and, with `quotes`, outside "strings"; npos if none.
-// From behind an opening bracket, a closing one as `stop` is its partner.
+// Place of the first `stop` from `from` on that is outside brackets and, with `quotes`, outside
+// "strings"; npos if none. From behind an opening bracket, a closing one as `stop` is its partner.
 size_t FindOutside(std::string_view text, size_t from, char stop, bool quotes);
 
-// Takes the part before the next comma outside brackets (and quotes) off `rest`, without spaces at its ends.
+// Takes the part before the next comma outside brackets (and quotes) off `rest`, without spaces at
+// its ends.
 std::string_view TakePiece(std::string_view* rest, bool quotes);
 
 // Appends to a list with ", " or another separator between.

@@ -13,8 +13,8 @@
 //   1 {file_location_id=1 parent_frame_id=1}
 //   2 {file_location_id=2 parent_frame_id=2}
 //
-// XLA prints parents one too high: 1 means none, and frame 2's parent is frame 1. Other tools print 0 for none. A frame
-// that would be its own parent tells which.
+// XLA prints parents one too high: 1 means none, and frame 2's parent is frame 1. Other tools print
+// 0 for none. A frame that would be its own parent tells which.
 #include "profiler/import/hlo_metadata.h"
 
 #include <charconv>
@@ -45,8 +45,8 @@ std::string TakeQuoted(std::string_view* rest) {
   return out;
 }
 
-// Calls `take(key, value)` for each `key=value` or `key="value"` of a list in braces. What is in inner braces is no
-// part of it.
+// Calls `take(key, value)` for each `key=value` or `key="value"` of a list in braces. What is in
+// inner braces is no part of it.
 template <class Take>
 void EachPair(std::string_view text, Take take) {
   text = Trim(text);
@@ -84,11 +84,16 @@ void EachPair(std::string_view text, Take take) {
 HloMetadata ParseHloMetadata(std::string_view text) {
   HloMetadata metadata;
   EachPair(text, [&](std::string_view key, std::string value) {
-    if (key == "op_type") metadata.op_type = std::move(value);
-    else if (key == "op_name") metadata.op_name = std::move(value);
-    else if (key == "source_file") metadata.source_file = std::move(value);
-    else if (key == "source_line") metadata.source_line = Number(value);
-    else if (key == "stack_frame_id") metadata.stack_frame_id = Number(value);
+    if (key == "op_type")
+      metadata.op_type = std::move(value);
+    else if (key == "op_name")
+      metadata.op_name = std::move(value);
+    else if (key == "source_file")
+      metadata.source_file = std::move(value);
+    else if (key == "source_line")
+      metadata.source_line = Number(value);
+    else if (key == "stack_frame_id")
+      metadata.stack_frame_id = Number(value);
   });
   return metadata;
 }
@@ -146,7 +151,8 @@ std::string HloStackFrames::Location(const HloMetadata& metadata) const {
     if (file == files_.end()) continue;
     std::string text = file->second + ":" + std::to_string(location->second.line);
     auto function = functions_.find(location->second.function);
-    if (function != functions_.end() && !function->second.empty()) text = function->second + "@" + text;
+    if (function != functions_.end() && !function->second.empty())
+      text = function->second + "@" + text;
     if (IsUserFile(file->second)) return text;
     if (innermost.empty()) innermost = std::move(text);
   }

@@ -1,4 +1,5 @@
-// Where an HLO instruction comes from: its metadata, and the tables of stack frames that newer modules begin with.
+// Where an HLO instruction comes from: its metadata, and the tables of stack frames that newer
+// modules begin with.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -9,7 +10,8 @@
 
 namespace xlaprof {
 
-// Of `metadata={op_type="aten__mul" op_name="train.1/aten__mul" source_file="/x/t.py" source_line=3 stack_frame_id=2}`.
+// Of `metadata={op_type="aten__mul" op_name="train.1/aten__mul" source_file="/x/t.py" source_line=3
+// stack_frame_id=2}`.
 struct HloMetadata {
   std::string op_type, op_name, source_file;
   int64_t source_line = 0, stack_frame_id = 0;  // 0: none
@@ -23,8 +25,8 @@ class HloStackFrames {
  public:
   // True when `line` belongs to the tables; it is taken in.
   bool TakeLine(std::string_view line);
-  // function@file:line of the nearest user frame of the instruction's stack, else of its innermost frame, else
-  // file:line of the metadata; "" when nothing is known.
+  // function@file:line of the nearest user frame of the instruction's stack, else of its innermost
+  // frame, else file:line of the metadata; "" when nothing is known.
   std::string Location(const HloMetadata& metadata) const;
 
  private:

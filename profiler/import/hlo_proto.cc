@@ -16,16 +16,19 @@
 namespace xlaprof {
 namespace {
 
-// Literals of up to this many elements are printed; of larger ones a hash: enough to tell two apart.
+// Literals of up to this many elements are printed; of larger ones a hash: enough to tell two
+// apart.
 constexpr int kPrintedElements = 16;
 // Protobuf files nest shapes and literals (tuples of tuples); deeper ones are hostile.
 constexpr int kMaxDepth = 32;
 
 // Names of PrimitiveType, by number.
 constexpr std::string_view kElementTypes[] = {
-    "invalid", "pred", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "f32", "f64", "tuple", "opaque", "c64",
-    "bf16", "token", "c128", "f8e5m2", "f8e4m3fn", "s4", "u4", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "s2", "u2",
-    "f8e4m3", "f8e3m4", "s1", "u1", "f4e2m1fn", "f8e8m0fnu"};
+    "invalid",    "pred",       "s8",   "s16",    "s32",      "s64",    "u8",     "u16",
+    "u32",        "u64",        "f16",  "f32",    "f64",      "tuple",  "opaque", "c64",
+    "bf16",       "token",      "c128", "f8e5m2", "f8e4m3fn", "s4",     "u4",     "f8e4m3b11fnuz",
+    "f8e5m2fnuz", "f8e4m3fnuz", "s2",   "u2",     "f8e4m3",   "f8e3m4", "s1",     "u1",
+    "f4e2m1fn",   "f8e8m0fnu"};
 constexpr int kTuple = 13;
 
 std::string_view ElementType(int type) {
@@ -52,14 +55,16 @@ void AppendShape(const hlo::Shape& shape, std::string* out, int depth = 0) {
   *out += '[';
   for (int i = 0; i < shape.dimensions_size(); ++i) {
     bool dynamic = i < shape.is_dynamic_dimension_size() && shape.is_dynamic_dimension(i);
-    fmt::format_to(std::back_inserter(*out), "{}{}{}", i > 0 ? "," : "", dynamic ? "<=" : "", shape.dimensions(i));
+    fmt::format_to(std::back_inserter(*out), "{}{}{}", i > 0 ? "," : "", dynamic ? "<=" : "",
+                   shape.dimensions(i));
   }
   *out += ']';
   if (!shape.has_layout() || shape.dimensions_size() == 0) return;
   const hlo::Layout& layout = shape.layout();
   *out += '{';
   *out += Joined(layout.minor_to_major());
-  if (layout.tiles_size() > 0 || layout.memory_space() != 0 || layout.element_size_in_bits() != 0) *out += ':';
+  if (layout.tiles_size() > 0 || layout.memory_space() != 0 || layout.element_size_in_bits() != 0)
+    *out += ':';
   if (layout.tiles_size() > 0) {
     *out += 'T';
     for (const hlo::Tile& tile : layout.tiles()) {
@@ -72,8 +77,10 @@ void AppendShape(const hlo::Shape& shape, std::string* out, int depth = 0) {
       *out += ')';
     }
   }
-  if (layout.element_size_in_bits() != 0) fmt::format_to(std::back_inserter(*out), "E({})", layout.element_size_in_bits());
-  if (layout.memory_space() != 0) fmt::format_to(std::back_inserter(*out), "S({})", layout.memory_space());
+  if (layout.element_size_in_bits() != 0)
+    fmt::format_to(std::back_inserter(*out), "E({})", layout.element_size_in_bits());
+  if (layout.memory_space() != 0)
+    fmt::format_to(std::back_inserter(*out), "S({})", layout.memory_space());
   *out += '}';
 }
 
@@ -143,7 +150,8 @@ std::string LiteralText(const hlo::Literal& literal, int depth = 0) {
   if (literal.f64s_size() > 0) print(literal.f64s());
   if (!literal.f16s().empty()) halves(literal.f16s(), Half);
   if (!literal.bf16s().empty()) {
-    halves(literal.bf16s(), [](uint16_t bits) { return double(std::bit_cast<float>(uint32_t(bits) << 16)); });
+    halves(literal.bf16s(),
+           [](uint16_t bits) { return double(std::bit_cast<float>(uint32_t(bits) << 16)); });
   }
   if (count > kPrintedElements) {
     std::string bytes;
@@ -158,7 +166,8 @@ std::string LiteralText(const hlo::Literal& literal, int depth = 0) {
 std::string WindowText(const hlo::Window& window) {
   auto all = [&](auto value) {
     std::string text;
-    for (const hlo::WindowDimension& d : window.dimensions()) text += fmt::format("{}{}", text.empty() ? "" : "x", value(d));
+    for (const hlo::WindowDimension& d : window.dimensions())
+      text += fmt::format("{}{}", text.empty() ? "" : "x", value(d));
     return text;
   };
   auto any = [&](auto differs) {
@@ -168,9 +177,11 @@ std::string WindowText(const hlo::Window& window) {
     return false;
   };
   std::string text = "{size=" + all([](auto& d) { return fmt::to_string(d.size()); });
-  if (any([](auto& d) { return d.stride() != 1; })) text += " stride=" + all([](auto& d) { return fmt::to_string(d.stride()); });
+  if (any([](auto& d) { return d.stride() != 1; }))
+    text += " stride=" + all([](auto& d) { return fmt::to_string(d.stride()); });
   if (any([](auto& d) { return d.padding_low() != 0 || d.padding_high() != 0; })) {
-    text += " pad=" + all([](auto& d) { return fmt::format("{}_{}", d.padding_low(), d.padding_high()); });
+    text += " pad=" +
+            all([](auto& d) { return fmt::format("{}_{}", d.padding_low(), d.padding_high()); });
   }
   if (any([](auto& d) { return d.base_dilation() > 1; })) {
     text += " lhs_dilate=" + all([](auto& d) { return fmt::to_string(d.base_dilation()); });
@@ -196,24 +207,32 @@ std::string ConvolutionText(const hlo::ConvolutionDimensionNumbers& numbers) {
     for (int i = 0; i < spatial.size(); ++i) put(spatial.Get(i), char('0' + i));
     return text;
   };
-  return fmt::format("{}_{}->{}",
-                     labels(numbers.input_batch_dimension(), 'b', numbers.input_feature_dimension(), 'f', numbers.input_spatial_dimensions()),
-                     labels(numbers.kernel_input_feature_dimension(), 'i', numbers.kernel_output_feature_dimension(), 'o',
-                            numbers.kernel_spatial_dimensions()),
-                     labels(numbers.output_batch_dimension(), 'b', numbers.output_feature_dimension(), 'f', numbers.output_spatial_dimensions()));
+  return fmt::format(
+      "{}_{}->{}",
+      labels(numbers.input_batch_dimension(), 'b', numbers.input_feature_dimension(), 'f',
+             numbers.input_spatial_dimensions()),
+      labels(numbers.kernel_input_feature_dimension(), 'i',
+             numbers.kernel_output_feature_dimension(), 'o', numbers.kernel_spatial_dimensions()),
+      labels(numbers.output_batch_dimension(), 'b', numbers.output_feature_dimension(), 'f',
+             numbers.output_spatial_dimensions()));
 }
 
-// Opcodes whose `dimensions` are their attribute (others leave the field empty or repeat their shape).
-std::string AttributesText(const hlo::HloInstruction& in, const absl::flat_hash_map<int64_t, int64_t>& computation_of_id) {
+// Opcodes whose `dimensions` are their attribute (others leave the field empty or repeat their
+// shape).
+std::string AttributesText(const hlo::HloInstruction& in,
+                           const absl::flat_hash_map<int64_t, int64_t>& computation_of_id) {
   std::vector<std::string> parts;
-  auto add = [&](std::string_view key, std::string value) { parts.push_back(fmt::format("{}={}", key, value)); };
+  auto add = [&](std::string_view key, std::string value) {
+    parts.push_back(fmt::format("{}={}", key, value));
+  };
   auto list = [&](std::string_view key, const auto& numbers) {
     if (numbers.size() > 0) add(key, fmt::format("{{{}}}", Joined(numbers)));
   };
   if (in.opcode() == "parameter") add("parameter", fmt::to_string(in.parameter_number()));
   if (in.has_literal()) add("literal", LiteralText(in.literal()));
   if (in.opcode() == "get-tuple-element") add("index", fmt::to_string(in.tuple_index()));
-  if (in.dimensions_size() > 0 || in.opcode() == "broadcast") add("dimensions", fmt::format("{{{}}}", Joined(in.dimensions())));
+  if (in.dimensions_size() > 0 || in.opcode() == "broadcast")
+    add("dimensions", fmt::format("{{{}}}", Joined(in.dimensions())));
   if (in.opcode() == "iota" && in.dimensions_size() == 0) add("iota_dimension", "0");
   if (in.slice_dimensions_size() > 0) {
     std::string text;
@@ -226,11 +245,13 @@ std::string AttributesText(const hlo::HloInstruction& in, const absl::flat_hash_
   }
   list("dynamic_slice_sizes", in.dynamic_slice_sizes());
   if (in.has_window()) add("window", WindowText(in.window()));
-  if (in.has_convolution_dimension_numbers()) add("dim_labels", ConvolutionText(in.convolution_dimension_numbers()));
+  if (in.has_convolution_dimension_numbers())
+    add("dim_labels", ConvolutionText(in.convolution_dimension_numbers()));
   if (in.has_padding_config()) {
     std::string text;
     for (const auto& d : in.padding_config().dimensions()) {
-      text += fmt::format("{}{}_{}", text.empty() ? "" : "x", d.edge_padding_low(), d.edge_padding_high());
+      text += fmt::format("{}{}_{}", text.empty() ? "" : "x", d.edge_padding_low(),
+                          d.edge_padding_high());
       if (d.interior_padding() != 0) text += fmt::format("_{}", d.interior_padding());
     }
     add("padding", text);
@@ -254,25 +275,28 @@ std::string AttributesText(const hlo::HloInstruction& in, const absl::flat_hash_
     const auto& scatter = in.scatter_dimension_numbers();
     add("update_window_dims", fmt::format("{{{}}}", Joined(scatter.update_window_dims())));
     add("inserted_window_dims", fmt::format("{{{}}}", Joined(scatter.inserted_window_dims())));
-    add("scatter_dims_to_operand_dims", fmt::format("{{{}}}", Joined(scatter.scatter_dims_to_operand_dims())));
+    add("scatter_dims_to_operand_dims",
+        fmt::format("{{{}}}", Joined(scatter.scatter_dims_to_operand_dims())));
     add("index_vector_dim", fmt::to_string(scatter.index_vector_dim()));
   }
   if (!in.comparison_direction().empty()) add("direction", in.comparison_direction());
   if (!in.fusion_kind().empty()) add("kind", in.fusion_kind());
-  if (!in.custom_call_target().empty()) add("custom_call_target", fmt::format("\"{}\"", in.custom_call_target()));
+  if (!in.custom_call_target().empty())
+    add("custom_call_target", fmt::format("\"{}\"", in.custom_call_target()));
   if (in.called_computation_ids_size() > 0) {
     std::vector<int64_t> called;
     for (int64_t id : in.called_computation_ids()) {
       auto found = computation_of_id.find(id);
       called.push_back(found == computation_of_id.end() ? -1 : found->second);
     }
-    add("calls", called.size() == 1 ? fmt::to_string(called[0]) : fmt::format("{{{}}}", Joined(called)));
+    add("calls",
+        called.size() == 1 ? fmt::to_string(called[0]) : fmt::format("{{{}}}", Joined(called)));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// function@file:line of an instruction: the nearest user frame of its stack, else the innermost frame, else the line
-// that the metadata names itself.
+// function@file:line of an instruction: the nearest user frame of its stack, else the innermost
+// frame, else the line that the metadata names itself.
 std::string Location(const hlo::OpMetadata& metadata, const hlo::StackFrameIndex& index) {
   std::string innermost;
   int frame = metadata.stack_frame_id();
@@ -286,22 +310,27 @@ std::string Location(const hlo::OpMetadata& metadata, const hlo::StackFrameIndex
     if (file < 1 || file > index.file_names_size()) continue;
     const std::string& name = index.file_names(file - 1);
     std::string text = fmt::format("{}:{}", name, location.line());
-    if (function >= 1 && function <= index.function_names_size() && !index.function_names(function - 1).empty()) {
+    if (function >= 1 && function <= index.function_names_size() &&
+        !index.function_names(function - 1).empty()) {
       text = fmt::format("{}@{}", index.function_names(function - 1), text);
     }
     if (IsUserFile(name)) return text;
     if (innermost.empty()) innermost = std::move(text);
   }
   if (!innermost.empty()) return innermost;
-  if (!metadata.source_file().empty()) return fmt::format("{}:{}", metadata.source_file(), metadata.source_line());
+  if (!metadata.source_file().empty())
+    return fmt::format("{}:{}", metadata.source_file(), metadata.source_line());
   return "";
 }
 
-// The frame that called the jitted function of a module: the one around the outermost frame that runs a function of its
-// name. JAX names the module jit_NAME, with _ for what is no letter or digit; a stack says outer.<locals>.NAME.
-Store::Frame CallSite(const hlo::OpMetadata& metadata, const hlo::StackFrameIndex& index, std::string_view module) {
+// The frame that called the jitted function of a module: the one around the outermost frame that
+// runs a function of its name. JAX names the module jit_NAME, with _ for what is no letter or
+// digit; a stack says outer.<locals>.NAME.
+Store::Frame CallSite(const hlo::OpMetadata& metadata, const hlo::StackFrameIndex& index,
+                      std::string_view module) {
   auto plain = [](std::string_view name) {
-    std::string out(name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1));
+    std::string out(
+        name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1));
     for (char& c : out) {
       if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
     }
@@ -320,7 +349,9 @@ Store::Frame CallSite(const hlo::OpMetadata& metadata, const hlo::StackFrameInde
     if (at < 1 || at > index.file_locations_size()) continue;
     const auto& location = index.file_locations(at - 1);
     const int file = location.file_name_id(), function = location.function_name_id();
-    if (file < 1 || file > index.file_names_size() || function < 1 || function > index.function_names_size()) continue;
+    if (file < 1 || file > index.file_names_size() || function < 1 ||
+        function > index.function_names_size())
+      continue;
     const std::string& name = index.function_names(function - 1);
     if (plain(name) == wanted) {
       inside = true;
@@ -334,7 +365,8 @@ Store::Frame CallSite(const hlo::OpMetadata& metadata, const hlo::StackFrameInde
 
 }  // namespace
 
-absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, int64_t offset, ImportContext& context) {
+absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, int64_t offset,
+                                     ImportContext& context) {
   google::protobuf::Arena arena;
   auto* message = google::protobuf::Arena::CreateMessage<hlo::HloProto>(&arena);
   if (proto.size() > INT32_MAX || !message->ParseFromArray(proto.data(), int(proto.size()))) {
@@ -342,11 +374,13 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
   }
   const hlo::HloModule& module = message->hlo_module();
 
-  // Computations as they lie in the proto, the entry moved to the end; called ones are known by their place in that.
+  // Computations as they lie in the proto, the entry moved to the end; called ones are known by
+  // their place in that.
   std::vector<const hlo::HloComputation*> computations;
   const hlo::HloComputation* entry = nullptr;
   for (const hlo::HloComputation& computation : module.computations()) {
-    if (entry == nullptr && (computation.id() == module.entry_computation_id() || computation.name() == module.entry_computation_name())) {
+    if (entry == nullptr && (computation.id() == module.entry_computation_id() ||
+                             computation.name() == module.entry_computation_name())) {
       entry = &computation;
     } else {
       computations.push_back(&computation);
@@ -364,13 +398,17 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
     node_count += computations[i]->instructions_size();
   }
 
-  GraphRow row{.name = ToUtf8(module.name()), .program_id = program_id, .node_count = node_count, .printed_as = "hlo_optimized"};
+  GraphRow row{.name = ToUtf8(module.name()),
+               .program_id = program_id,
+               .node_count = node_count,
+               .printed_as = "hlo_optimized"};
   XP_TRY(int64_t process_id, context.ProcessId());
   row.process_id = process_id;
   if (module.has_host_program_shape()) {
     const hlo::ProgramShape& shape = module.host_program_shape();
     row.input_count = shape.parameters_size();
-    row.output_count = shape.result().element_type() == kTuple ? shape.result().tuple_shapes_size() : 1;
+    row.output_count =
+        shape.result().element_type() == kTuple ? shape.result().tuple_shapes_size() : 1;
   }
   HloGraph graph{.name = ToUtf8(module.name())};
   XP_TRY(graph.graph_id, context.Add(row, offset));
@@ -378,13 +416,17 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
   int64_t next = 0;
   for (const hlo::HloComputation* computation : computations) {
     absl::flat_hash_map<int64_t, int64_t> idx_of_id;
-    for (const hlo::HloInstruction& in : computation->instructions()) idx_of_id.emplace(in.id(), next + int64_t(idx_of_id.size()));
+    for (const hlo::HloInstruction& in : computation->instructions())
+      idx_of_id.emplace(in.id(), next + int64_t(idx_of_id.size()));
     const hlo::HloInstruction* root = nullptr;
     for (const hlo::HloInstruction& in : computation->instructions()) {
       if (in.id() == computation->root_id()) root = &in;
     }
     for (const hlo::HloInstruction& in : computation->instructions()) {
-      GraphNodeRow node{.graph_id = graph.graph_id, .idx = next++, .op = ToUtf8(in.opcode()), .shape = ShapeText(in.shape())};
+      GraphNodeRow node{.graph_id = graph.graph_id,
+                        .idx = next++,
+                        .op = ToUtf8(in.opcode()),
+                        .shape = ShapeText(in.shape())};
       for (int64_t id : in.operand_ids()) {
         auto found = idx_of_id.find(id);
         if (found == idx_of_id.end()) continue;
@@ -393,11 +435,15 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
       std::string attributes = AttributesText(in, computation_of_id);
       if (!attributes.empty()) node.attributes = ToUtf8(attributes);
       const std::string& op_name = in.metadata().op_name();
-      if (size_t slash = op_name.rfind('/'); slash != std::string::npos && slash > 0) node.scope = ToUtf8(std::string_view(op_name).substr(0, slash));
-      if (graph.call_site.file.empty()) graph.call_site = CallSite(in.metadata(), module.stack_frame_index(), module.name());
+      if (size_t slash = op_name.rfind('/'); slash != std::string::npos && slash > 0)
+        node.scope = ToUtf8(std::string_view(op_name).substr(0, slash));
+      if (graph.call_site.file.empty())
+        graph.call_site = CallSite(in.metadata(), module.stack_frame_index(), module.name());
       std::string location = ToUtf8(Location(in.metadata(), module.stack_frame_index()));
       if (!location.empty()) {
-        if (graph.located_nodes++ == 0 || (!IsUserFile(graph.located_example) && IsUserFile(location))) graph.located_example = location;
+        if (graph.located_nodes++ == 0 ||
+            (!IsUserFile(graph.located_example) && IsUserFile(location)))
+          graph.located_example = location;
         node.location = std::move(location);
       }
       // The root is a result as a whole; a tuple's elements are its operands.

@@ -1,19 +1,20 @@
 // A module:
 //
-//   HloModule IrToHlo.17, is_scheduled=true, entry_computation_layout={(f32[64,128]{1,0})->(f32[1,128]{1,0})}
-//   (tables of stack frames, see hlo_metadata.cc)
-//   %region_0.4 (a.1: f32[], b.2: f32[]) -> f32[] {
+//   HloModule IrToHlo.17, is_scheduled=true,
+//   entry_computation_layout={(f32[64,128]{1,0})->(f32[1,128]{1,0})} (tables of stack frames, see
+//   hlo_metadata.cc) %region_0.4 (a.1: f32[], b.2: f32[]) -> f32[] {
 //     %a.1 = f32[] parameter(0)
 //     ...
 //   }
 //   ENTRY %main.17 (p0.1: f32[64,128]) -> (f32[1,128]) {
-//     %slice.2 = f32[1,128]{1,0} slice(f32[64,128]{1,0} %p0.1), slice={[1:2], [0:128]}, metadata={...}
-//     ROOT %tuple.16 = (f32[1,128]{1,0}) tuple(f32[1,128]{1,0} %slice.2)
+//     %slice.2 = f32[1,128]{1,0} slice(f32[64,128]{1,0} %p0.1), slice={[1:2], [0:128]},
+//     metadata={...} ROOT %tuple.16 = (f32[1,128]{1,0}) tuple(f32[1,128]{1,0} %slice.2)
 //   }
 //
-// An instruction is `[ROOT ]name = shape opcode(operands), attribute=value, ...`. The short form has no `%`, no
-// parameters behind the name of a computation and no shapes before operands. Layouts nest (`{1,0:T(8,128)S(5)}`), long
-// tuples hold comments (`/*index=5*/`), strings may hold any bracket, and a literal may go on over several lines.
+// An instruction is `[ROOT ]name = shape opcode(operands), attribute=value, ...`. The short form
+// has no `%`, no parameters behind the name of a computation and no shapes before operands. Layouts
+// nest (`{1,0:T(8,128)S(5)}`), long tuples hold comments (`/*index=5*/`), strings may hold any
+// bracket, and a literal may go on over several lines.
 #include "profiler/import/hlo_text.h"
 
 #include <fmt/format.h>
@@ -28,21 +29,34 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-constexpr size_t kMaxLiteralBytes = 1024;  // of longer ones a hash is kept: enough to tell two apart
+constexpr size_t kMaxLiteralBytes =
+    1024;  // of longer ones a hash is kept: enough to tell two apart
 
-// Attributes whose value names computations or instructions: their numbers are another in each module.
-constexpr std::string_view kNaming[] = {"to_apply", "calls", "body", "condition", "select", "scatter", "called_computations",
-                                        "branch_computations", "true_computation", "false_computation", "control-predecessors"};
+// Attributes whose value names computations or instructions: their numbers are another in each
+// module.
+constexpr std::string_view kNaming[] = {"to_apply",
+                                        "calls",
+                                        "body",
+                                        "condition",
+                                        "select",
+                                        "scatter",
+                                        "called_computations",
+                                        "branch_computations",
+                                        "true_computation",
+                                        "false_computation",
+                                        "control-predecessors"};
 
 bool IsNamePart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.' || c == '-';
 }
 
 // region_0.15 -> region_0
 std::string_view WithoutNumber(std::string_view name) {
   while (true) {
     size_t digits = name.find_last_not_of("0123456789");
-    if (digits == kNone || digits == 0 || digits + 1 == name.size() || name[digits] != '.') return name;
+    if (digits == kNone || digits == 0 || digits + 1 == name.size() || name[digits] != '.')
+      return name;
     name = name.substr(0, digits);
   }
 }
@@ -73,8 +87,10 @@ std::string Plain(std::string_view text) {
     const char c = text[i];
     if (quoted) {
       out += c;
-      if (c == '\\' && i + 1 < text.size()) out += text[++i];
-      else if (c == '"') quoted = false;
+      if (c == '\\' && i + 1 < text.size())
+        out += text[++i];
+      else if (c == '"')
+        quoted = false;
       continue;
     }
     if (c == '/' && i + 1 < text.size() && text[i + 1] == '*') {
@@ -85,8 +101,10 @@ std::string Plain(std::string_view text) {
     }
     quoted = c == '"';
     const bool blank = c == ' ' || c == '\n' || c == '\r' || c == '\t';
-    if (!blank) out += c;
-    else if (!out.empty() && out.back() != ' ') out += ' ';
+    if (!blank)
+      out += c;
+    else if (!out.empty() && out.back() != ' ')
+      out += ' ';
   }
   return out;
 }
@@ -150,7 +168,8 @@ class HloText {
       if (in_computation_) {
         if (line.starts_with('}')) {
           in_computation_ = false;
-        } else if (line.ends_with('{') && !BeginsInstruction(line) && (line.starts_with("ENTRY ") || line.find(" -> ") != kNone)) {
+        } else if (line.ends_with('{') && !BeginsInstruction(line) &&
+                   (line.starts_with("ENTRY ") || line.find(" -> ") != kNone)) {
           BeginComputation(line);  // the one before has no end
         } else if (!Instruction()) {
           Odd("unreadable_node");
@@ -207,7 +226,8 @@ class HloText {
     int64_t open = OpenBrackets(line);
     while (open > 0 && lines_.Next()) {
       std::string_view more = lines_.line(), trimmed = Trim(more);
-      if (trimmed == "}" || trimmed.starts_with("} //") || trimmed.starts_with("ENTRY ") || BeginsInstruction(trimmed)) {
+      if (trimmed == "}" || trimmed.starts_with("} //") || trimmed.starts_with("ENTRY ") ||
+          BeginsInstruction(trimmed)) {
         lines_.Unread();
         break;
       }
@@ -237,7 +257,8 @@ class HloText {
     if (open == kNone) return false;
     size_t close = FindOutside(rest, open + 1, ')', /*quotes=*/true);
     std::string_view op = Trim(rest.substr(shape_end, open - shape_end));
-    if (close == kNone || op.empty() || name.empty() || op.find_first_of(" ={}[]\"") != kNone) return false;
+    if (close == kNone || op.empty() || name.empty() || op.find_first_of(" ={}[]\"") != kNone)
+      return false;
 
     node.op = std::string(op);
     node.shape = std::string(rest.substr(0, shape_end));
@@ -292,7 +313,8 @@ class HloText {
       std::string_view piece = TakePiece(&list, /*quotes=*/true);
       if (piece.empty()) continue;
       size_t sign = piece.find('=');
-      std::string_view key = Trim(piece.substr(0, sign)), value = sign == kNone ? "" : Trim(piece.substr(sign + 1));
+      std::string_view key = Trim(piece.substr(0, sign)),
+                       value = sign == kNone ? "" : Trim(piece.substr(sign + 1));
       if (key == "metadata") {
         Metadata(value, node);
       } else if (std::find(std::begin(kNaming), std::end(kNaming), key) != std::end(kNaming)) {
@@ -307,20 +329,27 @@ class HloText {
 
   void Metadata(std::string_view text, GraphNodeRow& node) {
     HloMetadata metadata = ParseHloMetadata(text);
-    if (std::string_view scope = ScopeOf(metadata.op_name); !scope.empty()) node.scope = std::string(scope);
-    if (std::string location = frames_.Location(metadata); !location.empty()) node.location = std::move(location);
+    if (std::string_view scope = ScopeOf(metadata.op_name); !scope.empty())
+      node.scope = std::string(scope);
+    if (std::string location = frames_.Location(metadata); !location.empty())
+      node.location = std::move(location);
     graph_.shows_debug |= node.scope.has_value() || node.location.has_value();
   }
 
   // The entry goes last; operands, counted within a computation so far, become numbers of nodes.
   GraphText Finish() {
-    auto entry = std::find_if(computations_.begin(), computations_.end(), [](const Computation& c) { return c.entry; });
+    auto entry = std::find_if(computations_.begin(), computations_.end(),
+                              [](const Computation& c) { return c.entry; });
     if (entry == computations_.end()) {
       graph_.Odd("no_entry", 0, 0);
     } else {
-      const size_t begin = entry->begin, end = entry + 1 == computations_.end() ? graph_.nodes.size() : (entry + 1)->begin;
-      std::rotate(graph_.nodes.begin() + int64_t(begin), graph_.nodes.begin() + int64_t(end), graph_.nodes.end());
-      for (auto later = entry + 1; later != computations_.end(); ++later) later->begin -= end - begin;
+      const size_t begin = entry->begin, end = entry + 1 == computations_.end()
+                                                   ? graph_.nodes.size()
+                                                   : (entry + 1)->begin;
+      std::rotate(graph_.nodes.begin() + int64_t(begin), graph_.nodes.begin() + int64_t(end),
+                  graph_.nodes.end());
+      for (auto later = entry + 1; later != computations_.end(); ++later)
+        later->begin -= end - begin;
       entry->begin = graph_.nodes.size() - (end - begin);
       std::rotate(entry, entry + 1, computations_.end());
       graph_.input_count = 0, graph_.output_count = 0;
@@ -329,7 +358,8 @@ class HloText {
     int64_t base = 0;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       GraphNodeRow& node = graph_.nodes[i];
-      while (next < computations_.size() && computations_[next].begin <= i) base = int64_t(computations_[next++].begin);
+      while (next < computations_.size() && computations_[next].begin <= i)
+        base = int64_t(computations_[next++].begin);
       node.idx = int64_t(i);
       if (base > 0) node.operands = Shifted(node.operands, base);
       if (node.computation) {
@@ -348,7 +378,7 @@ class HloText {
   HloStackFrames frames_;
   std::vector<Computation> computations_;
   bool in_computation_ = false;
-  NodeNames names_;  // of this computation, counted from its first
+  NodeNames names_;                // of this computation, counted from its first
   int64_t offset_ = 0, line_ = 0;  // of the instruction
 };
 

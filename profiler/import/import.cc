@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 constexpr int kSureEnough = 10;          // lowest Sniff score that is believed
 constexpr size_t kHeadBytes = 64 << 10;  // what Sniff sees
-constexpr size_t kMaxFiles = 20'000;     // a directory with more is no capture: `xlaprof report /` must end
+constexpr size_t kMaxFiles =
+    20'000;  // a directory with more is no capture: `xlaprof report /` must end
 
 // A file that was given or found.
 struct File {
@@ -23,8 +24,8 @@ struct File {
   bool named = false;  // given by name, not found in a directory
   const Importer* importer = nullptr;
   std::optional<std::string> derived_from, note;
-  fs::path root;       // files of one root belong to one job
-  std::string run;     // RUN folder of an XSpace; "" for files that are not of one capture
+  fs::path root;    // files of one root belong to one job
+  std::string run;  // RUN folder of an XSpace; "" for files that are not of one capture
   int64_t modified_ns = 0;
   int64_t bytes = 0;
 };
@@ -32,26 +33,31 @@ struct File {
 // plugins/profile/RUN/HOST.xplane.pb -> RUN
 std::string RunFolder(const fs::path& path) {
   fs::path folder = path.parent_path();
-  if (folder.parent_path().filename() == "profile" && folder.parent_path().parent_path().filename() == "plugins") {
+  if (folder.parent_path().filename() == "profile" &&
+      folder.parent_path().parent_path().filename() == "plugins") {
     return folder.filename().string();
   }
   return "";
 }
 
-// What a known tool made out of another file of the same directory; counting both would count every event twice.
-std::optional<std::string> DerivedFrom(const fs::path& path, const std::set<std::string>& siblings) {
+// What a known tool made out of another file of the same directory; counting both would count every
+// event twice.
+std::optional<std::string> DerivedFrom(const fs::path& path,
+                                       const std::set<std::string>& siblings) {
   std::string name = path.filename().string();
-  for (std::string_view suffix : {".trace.json.gz", ".trace.json", ".SSTABLE", ".metadata.SSTABLE", ".trie.SSTABLE"}) {
+  for (std::string_view suffix :
+       {".trace.json.gz", ".trace.json", ".SSTABLE", ".metadata.SSTABLE", ".trie.SSTABLE"}) {
     if (!name.ends_with(suffix)) continue;
     std::string host = name.substr(0, name.size() - suffix.size());
     for (const char* original : {".xplane.pb", ".xplane.pb.gz", ".xplane.pb.zst"}) {
       if (siblings.contains(host + original)) return host + original;
     }
   }
-  bool has_xplane = std::any_of(siblings.begin(), siblings.end(),
-                                [](const std::string& s) { return s.find(".xplane.pb") != std::string::npos; });
-  if (has_xplane && (name.find(".op_stats") != std::string::npos || name.ends_with(".hlo_proto.pb") ||
-                     name.starts_with("ALL_HOSTS."))) {
+  bool has_xplane = std::any_of(siblings.begin(), siblings.end(), [](const std::string& s) {
+    return s.find(".xplane.pb") != std::string::npos;
+  });
+  if (has_xplane && (name.find(".op_stats") != std::string::npos ||
+                     name.ends_with(".hlo_proto.pb") || name.starts_with("ALL_HOSTS."))) {
     return "the .xplane.pb beside it";
   }
   return std::nullopt;
@@ -59,7 +65,9 @@ std::optional<std::string> DerivedFrom(const fs::path& path, const std::set<std:
 
 absl::Status Walk(const fs::path& folder, std::vector<File>& files) {
   std::error_code error;
-  fs::recursive_directory_iterator walk(folder, fs::directory_options::skip_permission_denied, error), end;
+  fs::recursive_directory_iterator walk(folder, fs::directory_options::skip_permission_denied,
+                                        error),
+      end;
   if (error) return IoError("{}: cannot list: {}", folder.string(), error.message());
   for (; walk != end; walk.increment(error)) {
     if (error) break;
@@ -71,7 +79,8 @@ absl::Status Walk(const fs::path& folder, std::vector<File>& files) {
     if (!walk->is_regular_file(error)) continue;
     files.push_back({.path = walk->path()});
     if (files.size() > kMaxFiles) {
-      return Invalid("{}: more than {} files. Name the capture's own directory", folder.string(), kMaxFiles);
+      return Invalid("{}: more than {} files. Name the capture's own directory", folder.string(),
+                     kMaxFiles);
     }
   }
   return absl::OkStatus();
@@ -101,7 +110,8 @@ const Importer* ImporterNamed(std::string_view name) {
 
 std::string ImporterNames() {
   std::string names;
-  for (const Importer* importer : AllImporters()) names += fmt::format("{}{}", names.empty() ? "" : ", ", importer->name);
+  for (const Importer* importer : AllImporters())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", importer->name);
   return names;
 }
 
@@ -119,16 +129,20 @@ OptInt OrdinalSuffix(const fs::path& path) {
 
 class Importing {
  public:
-  Importing(const ImportOptions& options, Store& store) : options_(options), store_(store), events_(store) {}
+  Importing(const ImportOptions& options, Store& store)
+      : options_(options), store_(store), events_(store) {}
 
   absl::Status Run() {
     XP_TRY(FindFiles());
     XP_TRY(ListRuns());
-    // Files that runs are appended to first: they tell how many runs there are, and so whether a RUN folder's are wanted.
+    // Files that runs are appended to first: they tell how many runs there are, and so whether a
+    // RUN folder's are wanted.
     for (File& file : files_) {
       if (file.run.empty()) XP_TRY(Read(file));
     }
-    const bool profiles = std::any_of(files_.begin(), files_.end(), [](const File& file) { return !file.run.empty() && !file.derived_from; });
+    const bool profiles = std::any_of(files_.begin(), files_.end(), [](const File& file) {
+      return !file.run.empty() && !file.derived_from;
+    });
     if (read_ == 0 && !profiles) return Nothing();
     XP_TRY(DivideRuns(store_));
     XP_TRY(NameTextRuns());
@@ -151,16 +165,20 @@ class Importing {
       if (fs::is_directory(input, error)) {
         size_t before = files_.size();
         XP_TRY(Walk(input, files_));
-        if (files_.size() == before) problems_.push_back(fmt::format("{}: an empty directory", input.string()));
+        if (files_.size() == before)
+          problems_.push_back(fmt::format("{}: an empty directory", input.string()));
       } else {
         files_.push_back({.path = input, .named = true});
       }
     }
-    std::sort(files_.begin(), files_.end(), [](const File& a, const File& b) { return a.path < b.path; });
-    files_.erase(std::unique(files_.begin(), files_.end(), [](const File& a, const File& b) { return a.path == b.path; }),
+    std::sort(files_.begin(), files_.end(),
+              [](const File& a, const File& b) { return a.path < b.path; });
+    files_.erase(std::unique(files_.begin(), files_.end(),
+                             [](const File& a, const File& b) { return a.path == b.path; }),
                  files_.end());
     std::map<fs::path, std::set<std::string>> siblings;
-    for (const File& file : files_) siblings[file.path.parent_path()].insert(file.path.filename().string());
+    for (const File& file : files_)
+      siblings[file.path.parent_path()].insert(file.path.filename().string());
     for (File& file : files_) {
       std::error_code error;
       file.run = RunFolder(file.path);
@@ -170,7 +188,8 @@ class Importing {
       auto time = fs::last_write_time(file.path, error);
       if (!error) {
         file.modified_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                               fs::file_time_type::clock::to_sys(time).time_since_epoch()).count();
+                               fs::file_time_type::clock::to_sys(time).time_since_epoch())
+                               .count();
       }
       file.derived_from = DerivedFrom(file.path, siblings[file.path.parent_path()]);
       if (file.derived_from && file.named) file.derived_from.reset();  // the user insists
@@ -179,12 +198,13 @@ class Importing {
     return absl::OkStatus();
   }
 
-  // Files named one by one are one job. In a directory, a job's root is where its text files lie; an XSpace belongs to
-  // the nearest such folder above it, else to the folder that holds `plugins`.
+  // Files named one by one are one job. In a directory, a job's root is where its text files lie;
+  // an XSpace belongs to the nearest such folder above it, else to the folder that holds `plugins`.
   void FindRoots() {
     std::set<fs::path> text_folders;
     for (File& file : files_) {
-      if (!file.named && file.run.empty() && !file.derived_from) text_folders.insert(file.path.parent_path());
+      if (!file.named && file.run.empty() && !file.derived_from)
+        text_folders.insert(file.path.parent_path());
     }
     for (File& file : files_) {
       if (file.named) continue;
@@ -202,8 +222,8 @@ class Importing {
     }
   }
 
-  // Runs by root and RUN folder, newest last; the chosen one is the newest, or what --run says. Runs inside text files
-  // (restart marks) are only known after reading; see NameTextRuns.
+  // Runs by root and RUN folder, newest last; the chosen one is the newest, or what --run says.
+  // Runs inside text files (restart marks) are only known after reading; see NameTextRuns.
   absl::Status ListRuns() {
     std::map<fs::path, int64_t> newest_of_root;
     for (File& file : files_) {
@@ -224,16 +244,20 @@ class Importing {
       size_t before = runs.size();
       for (const auto& [key, modified] : folders) {
         if (key.first == root) {
-          runs.push_back({root, key.second, prefix.empty() ? key.second : prefix + "/" + key.second, modified});
+          runs.push_back({root, key.second, prefix.empty() ? key.second : prefix + "/" + key.second,
+                          modified});
         }
       }
       if (runs.size() == before) {
         runs.push_back({root, "", prefix.empty() ? "the run" : prefix, newest});
       }
     }
-    // RUN folders are named by their time, and files may have been copied: names decide within a root.
+    // RUN folders are named by their time, and files may have been copied: names decide within a
+    // root.
     std::stable_sort(runs.begin(), runs.end(), [&](const Candidate& a, const Candidate& b) {
-      if (a.root != b.root) return std::pair(newest_of_root[a.root], a.root) < std::pair(newest_of_root[b.root], b.root);
+      if (a.root != b.root)
+        return std::pair(newest_of_root[a.root], a.root) <
+               std::pair(newest_of_root[b.root], b.root);
       return a.folder < b.folder;
     });
     if (runs.empty()) return absl::OkStatus();
@@ -241,7 +265,8 @@ class Importing {
     runs_ = std::move(runs);
     if (options_.run.empty()) return absl::OkStatus();
     for (size_t i = 0; i < runs_.size(); ++i) {
-      if (options_.run == runs_[i].label || (!runs_[i].folder.empty() && options_.run == runs_[i].folder)) {
+      if (options_.run == runs_[i].label ||
+          (!runs_[i].folder.empty() && options_.run == runs_[i].folder)) {
         chosen_ = int(i);
         run_found_ = true;
       }
@@ -252,17 +277,21 @@ class Importing {
   bool Wanted(const File& file) const {
     if (runs_.empty()) return true;
     const Candidate& run = runs_[size_t(chosen_)];
-    return file.root == run.root && (file.run.empty() || (file.run == run.folder && folder_selected_));
+    return file.root == run.root &&
+           (file.run.empty() || (file.run == run.folder && folder_selected_));
   }
 
   absl::Status Read(File& file) {
-    SourceRow source{.path = file.path.string(), .bytes = file.bytes, .derived_from = file.derived_from};
+    SourceRow source{
+        .path = file.path.string(), .bytes = file.bytes, .derived_from = file.derived_from};
     if (file.derived_from) {
-      source.note = "made from another file of this run: not imported, or every event would count twice";
+      source.note =
+          "made from another file of this run: not imported, or every event would count twice";
       return internal::ToStatus(store_.Add(source));
     }
     if (!Wanted(file)) {
-      source.note = fmt::format("belongs to another run than {}", run_label_.empty() ? runs_[size_t(chosen_)].label : run_label_);
+      source.note = fmt::format("belongs to another run than {}",
+                                run_label_.empty() ? runs_[size_t(chosen_)].label : run_label_);
       return internal::ToStatus(store_.Add(source));
     }
     auto opened = InputFile::Open(file.path);
@@ -274,11 +303,14 @@ class Importing {
     }
     std::string_view bytes = opened->bytes();
     source.bytes = opened->disk_bytes();
-    file.importer = options_.as_format.empty() ? Recognise(bytes) : ImporterNamed(options_.as_format);
+    file.importer =
+        options_.as_format.empty() ? Recognise(bytes) : ImporterNamed(options_.as_format);
     if (file.importer == nullptr) {
       source.note = fmt::format("not recognised: looks like {}", LooksLike(bytes));
-      problems_.push_back(fmt::format("{}: not a format that xlaprof knows; its first bytes look like {}. Try --as with one of: {}",
-                                      file.path.string(), LooksLike(bytes), ImporterNames()));
+      problems_.push_back(
+          fmt::format("{}: not a format that xlaprof knows; its first bytes look like {}. Try --as "
+                      "with one of: {}",
+                      file.path.string(), LooksLike(bytes), ImporterNames()));
       XP_TRY(int64_t id, store_.Add(source));
       if (!file.named) return absl::OkStatus();
       return store_.AddIssue(id, "not_recognised", "warning", problems_.back());
@@ -288,15 +320,18 @@ class Importing {
     XP_TRY(int64_t id, store_.Add(source));
     ImportContext context(store_, events_, id);
     if (!opened->damage().empty()) {
-      XP_TRY(context.Issue("damaged_compression", "warning",
-                           fmt::format("{}; what came before it was read. Copy the file again", opened->damage())));
+      XP_TRY(context.Issue(
+          "damaged_compression", "warning",
+          fmt::format("{}; what came before it was read. Copy the file again", opened->damage())));
     }
     context.progress = [&](size_t done) { Progress(file, done); };
     absl::Status status = file.importer->read({file.path.string(), bytes}, context);
     done_bytes_ += file.bytes;
     if (!status.ok()) {
-      if (status.code() != absl::StatusCode::kInvalidArgument && status.code() != absl::StatusCode::kDataLoss &&
-          status.code() != absl::StatusCode::kNotFound && status.code() != absl::StatusCode::kUnimplemented) {
+      if (status.code() != absl::StatusCode::kInvalidArgument &&
+          status.code() != absl::StatusCode::kDataLoss &&
+          status.code() != absl::StatusCode::kNotFound &&
+          status.code() != absl::StatusCode::kUnimplemented) {
         return status;  // the store, not the file, is at fault
       }
       problems_.push_back(std::string(Message(status)));
@@ -313,13 +348,16 @@ class Importing {
     OptInt ordinal = OrdinalSuffix(file.path);
     if (!ordinal) return absl::OkStatus();
     auto siblings = std::count_if(files_.begin(), files_.end(), [&](const File& other) {
-      return OrdinalSuffix(other.path) && fs::path(other.path).replace_extension() == fs::path(file.path).replace_extension();
+      return OrdinalSuffix(other.path) &&
+             fs::path(other.path).replace_extension() == fs::path(file.path).replace_extension();
     });
     if (siblings < 2) return absl::OkStatus();
-    return store_.Run("UPDATE process SET rank = ?2 WHERE source_id = ?1 AND rank IS NULL", source_id, *ordinal);
+    return store_.Run("UPDATE process SET rank = ?2 WHERE source_id = ?1 AND rank IS NULL",
+                      source_id, *ordinal);
   }
 
-  // Gives each segment of the text files its run, counted from the end: the last segment is the newest run's.
+  // Gives each segment of the text files its run, counted from the end: the last segment is the
+  // newest run's.
   absl::Status NameTextRuns() {
     XP_TRY(auto segments, store_.One<int64_t>("SELECT max(segment) + 1 FROM process"));
     int64_t text_runs = segments.value_or(1);
@@ -332,10 +370,14 @@ class Importing {
     std::vector<RunRow> rows;
     for (int64_t i = 0; i < count; ++i) {
       int64_t from_end = count - 1 - i;
-      int folder = from_end < int64_t(folder_runs.size()) ? folder_runs[folder_runs.size() - 1 - size_t(from_end)] : -1;
-      RunRow row{.label = folder >= 0 ? runs_[size_t(folder)].label : fmt::format("{} of {}", i + 1, count)};
+      int folder = from_end < int64_t(folder_runs.size())
+                       ? folder_runs[folder_runs.size() - 1 - size_t(from_end)]
+                       : -1;
+      RunRow row{.label = folder >= 0 ? runs_[size_t(folder)].label
+                                      : fmt::format("{} of {}", i + 1, count)};
       if (folder >= 0 && runs_[size_t(folder)].folder == chosen.folder) row.selected = true;
-      row.why = folder >= 0 ? "its own folder under plugins/profile" : "restart mark in a file that is appended to";
+      row.why = folder >= 0 ? "its own folder under plugins/profile"
+                            : "restart mark in a file that is appended to";
       rows.push_back(row);
     }
     if (folder_runs.empty()) {
@@ -359,7 +401,8 @@ class Importing {
       }
     }
     for (const Candidate& run : runs_) {  // other jobs under the given directory: listed
-      if (run.root != chosen.root) XP_TRY(store_.Add(RunRow{.label = run.label, .why = "another directory"}));
+      if (run.root != chosen.root)
+        XP_TRY(store_.Add(RunRow{.label = run.label, .why = "another directory"}));
     }
     std::vector<int64_t> ids;
     for (const RunRow& row : rows) {
@@ -375,25 +418,30 @@ class Importing {
     }
     for (int64_t segment = 0; segment < text_runs; ++segment) {
       // Sources with fewer segments than the others saw the later runs only.
-      XP_TRY(store_.Run("UPDATE process SET run_id = ?3 WHERE run_id IS NULL AND segment - (SELECT max(segment) FROM process AS p "
-                        "WHERE p.source_id = process.source_id) + ?2 - 1 = ?1",
-                        segment, text_runs, ids[size_t(count - text_runs + segment)]));
+      XP_TRY(
+          store_.Run("UPDATE process SET run_id = ?3 WHERE run_id IS NULL AND segment - (SELECT "
+                     "max(segment) FROM process AS p "
+                     "WHERE p.source_id = process.source_id) + ?2 - 1 = ?1",
+                     segment, text_runs, ids[size_t(count - text_runs + segment)]));
     }
     return absl::OkStatus();
   }
 
   absl::Status Nothing() const {
     std::string message;
-    for (const std::string& problem : problems_) message += fmt::format("{}{}", message.empty() ? "" : "\n", problem);
-    if (files_.size() > 1) message += fmt::format("\nnone of {} files could be read", files_.size());
+    for (const std::string& problem : problems_)
+      message += fmt::format("{}{}", message.empty() ? "" : "\n", problem);
+    if (files_.size() > 1)
+      message += fmt::format("\nnone of {} files could be read", files_.size());
     if (message.empty()) message = "nothing to read";
     return Invalid("{}", message);
   }
 
   void Progress(const File& file, size_t done) const {
     if (options_.progress) {
-      options_.progress(double(done_bytes_ + int64_t(done)) / double(std::max<int64_t>(1, total_bytes_)),
-                        file.path.filename().string());
+      options_.progress(
+          double(done_bytes_ + int64_t(done)) / double(std::max<int64_t>(1, total_bytes_)),
+          file.path.filename().string());
     }
   }
 
@@ -410,8 +458,9 @@ class Importing {
   std::vector<Candidate> runs_;
   int chosen_ = 0;
   bool run_found_ = false;
-  bool folder_selected_ = true;  // the selected run is the chosen RUN folder's, not only one of an appended file
-  std::string run_label_;        // of the selected run, once it is known
+  bool folder_selected_ =
+      true;  // the selected run is the chosen RUN folder's, not only one of an appended file
+  std::string run_label_;  // of the selected run, once it is known
   int64_t selected_run_id_ = 0;
   int read_ = 0;
   int64_t total_bytes_ = 0, done_bytes_ = 0;

@@ -13,7 +13,11 @@ absl::StatusOr<int64_t> ImportContext::ProcessId() {
 
 absl::StatusOr<int64_t> ImportContext::NewProcess(OptText host, OptInt pid, OptInt rank) {
   next_ordinal_ = 0;
-  XP_TRY(process_id_, store.Add(ProcessRow{.source_id = source_id, .segment = segment_, .host = std::move(host), .pid = pid, .rank = rank}));
+  XP_TRY(process_id_, store.Add(ProcessRow{.source_id = source_id,
+                                           .segment = segment_,
+                                           .host = std::move(host),
+                                           .pid = pid,
+                                           .rank = rank}));
   return process_id_;
 }
 

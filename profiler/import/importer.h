@@ -1,5 +1,6 @@
-// What an importer is. One file a format: `profiler/import/NAME.cc` defines `extern const Importer NAME{...}` and its
-// name stands in profiler/import/CMakeLists.txt. Sniff looks at bytes, never at a name; Read writes facts to a store.
+// What an importer is. One file a format: `profiler/import/NAME.cc` defines `extern const Importer
+// NAME{...}` and its name stands in profiler/import/CMakeLists.txt. Sniff looks at bytes, never at
+// a name; Read writes facts to a store.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,8 @@ struct Input {
   std::string_view bytes;  // all of it
 };
 
-// What Read writes to. It belongs to one source; facts belong to process_id(), which changes at restart marks.
+// What Read writes to. It belongs to one source; facts belong to process_id(), which changes at
+// restart marks.
 class ImportContext {
  public:
   ImportContext(Store& store, EventWriter& events, int64_t source_id)
@@ -31,16 +33,18 @@ class ImportContext {
 
   // The process whose facts are being read; made on first use.
   absl::StatusOr<int64_t> ProcessId();
-  // Another process in the same source and segment (a second host plane, say); becomes the current one.
+  // Another process in the same source and segment (a second host plane, say); becomes the current
+  // one.
   absl::StatusOr<int64_t> NewProcess(OptText host, OptInt pid, OptInt rank);
-  // A restart mark: torch_xla appends to its files across runs. What follows belongs to the next segment.
+  // A restart mark: torch_xla appends to its files across runs. What follows belongs to the next
+  // segment.
   void Restart();
   // Ordinal of the next fact of the current process: 0, 1, 2, ...
   int64_t NextOrdinal() { return next_ordinal_++; }
 
   // Counts something odd; the first call for a code keeps offset, line and advice.
-  absl::Status Issue(std::string_view code, std::string_view severity, std::string_view advice, OptInt offset = {},
-                     OptInt line = {}, int64_t count = 1) {
+  absl::Status Issue(std::string_view code, std::string_view severity, std::string_view advice,
+                     OptInt offset = {}, OptInt line = {}, int64_t count = 1) {
     return store.AddIssue(source_id, code, severity, advice, offset, line, count);
   }
   // Adds a row and says where it was found.
@@ -52,8 +56,9 @@ class ImportContext {
     XP_TRY(store.Add(ProvenanceRow{Row::kTable, id, source_id, offset, line, ordinal}));
     return id;
   }
-  // Offset that turns this source's "ns since epoch_ns" into the store's times. The first source with a clock sets
-  // meta.base_epoch_ns; later ones are moved to it. Also fills source.clock_offset_ns.
+  // Offset that turns this source's "ns since epoch_ns" into the store's times. The first source
+  // with a clock sets meta.base_epoch_ns; later ones are moved to it. Also fills
+  // source.clock_offset_ns.
   absl::StatusOr<int64_t> AlignClock(int64_t epoch_ns);
 
   // Progress in bytes of the input, for the bar; cheap.
@@ -69,10 +74,11 @@ struct Importer {
   const char* name;     // what --as takes and source.format holds
   const char* summary;  // one line: what writes such files
   const char* example;  // a typical file name
-  // 0: not this format; 100: certainly. `head` is the first 64 KiB (or all) of the decompressed bytes.
+  // 0: not this format; 100: certainly. `head` is the first 64 KiB (or all) of the decompressed
+  // bytes.
   int (*sniff)(std::string_view head);
-  // Reads what it can. Partly bad input: an Issue, and on. An error status only if nothing could be read: what, where
-  // (byte or line), what to try.
+  // Reads what it can. Partly bad input: an Issue, and on. An error status only if nothing could be
+  // read: what, where (byte or line), what to try.
   absl::Status (*read)(const Input& input, ImportContext& context);
 };
 

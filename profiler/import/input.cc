@@ -16,8 +16,10 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kInMemoryBytes = size_t{64} << 20;  // larger ones are mapped, so that the kernel may drop pages
-// Decompression bombs: no real capture shrinks by more than a few hundred, and small ones may always grow to this.
+constexpr size_t kInMemoryBytes =
+    size_t{64} << 20;  // larger ones are mapped, so that the kernel may drop pages
+// Decompression bombs: no real capture shrinks by more than a few hundred, and small ones may
+// always grow to this.
 constexpr size_t kMaxRatio = 1000;
 constexpr size_t kAlwaysAllowedBytes = size_t{256} << 20;
 
@@ -44,11 +46,14 @@ struct Block {
   void* map = nullptr;
   size_t map_size = 0;
   std::string_view view() const {
-    return map != nullptr ? std::string_view(static_cast<char*>(map), map_size) : std::string_view(text);
+    return map != nullptr ? std::string_view(static_cast<char*>(map), map_size)
+                          : std::string_view(text);
   }
   Block() = default;
   Block(Block&& other) noexcept
-      : text(std::move(other.text)), map(std::exchange(other.map, nullptr)), map_size(other.map_size) {}
+      : text(std::move(other.text)),
+        map(std::exchange(other.map, nullptr)),
+        map_size(other.map_size) {}
   Block& operator=(Block&& other) noexcept {
     text = std::move(other.text);
     std::swap(map, other.map);
@@ -105,7 +110,9 @@ class Sink {
     const char* folder = std::getenv("TMPDIR");
     std::string name = fmt::format("{}/xlaprof-XXXXXX", folder != nullptr ? folder : "/tmp");
     fd_ = Descriptor(mkstemp(name.data()));
-    if (fd_.get() < 0) return IoError("{}: cannot make a temporary file: {}. Set TMPDIR", name, std::strerror(errno));
+    if (fd_.get() < 0)
+      return IoError("{}: cannot make a temporary file: {}. Set TMPDIR", name,
+                     std::strerror(errno));
     unlink(name.c_str());
     std::string text = std::move(block_.text);
     block_.text.clear();
@@ -115,7 +122,8 @@ class Sink {
     while (size > 0) {
       ssize_t put = write(fd_.get(), data, size);
       if (put < 0 && errno == EINTR) continue;
-      if (put < 0) return IoError("temporary file: {}. Free space, or set TMPDIR", std::strerror(errno));
+      if (put < 0)
+        return IoError("temporary file: {}. Free space, or set TMPDIR", std::strerror(errno));
       data += put;
       size -= size_t(put);
     }
@@ -153,7 +161,8 @@ absl::Status Gunzip(std::string_view in, Sink& sink, std::string& damage) {
     if (rc == Z_STREAM_END) {
       if (done >= in.size()) break;
       if (in.size() - done < 2 || in.substr(done, 2) != "\x1f\x8b") {
-        damage = fmt::format("{} bytes after the end of the gzip data at byte {}", in.size() - done, done);
+        damage = fmt::format("{} bytes after the end of the gzip data at byte {}", in.size() - done,
+                             done);
         break;
       }
       inflateReset(&stream);  // the next member
@@ -163,7 +172,8 @@ absl::Status Gunzip(std::string_view in, Sink& sink, std::string& damage) {
         break;
       }
     } else if (rc != Z_OK) {
-      damage = fmt::format("gzip data damaged at byte {}: {}", done, stream.msg != nullptr ? stream.msg : "bad data");
+      damage = fmt::format("gzip data damaged at byte {}: {}", done,
+                           stream.msg != nullptr ? stream.msg : "bad data");
       break;
     }
   }
@@ -173,7 +183,8 @@ absl::Status Gunzip(std::string_view in, Sink& sink, std::string& damage) {
 
 absl::Status Unzstd(std::string_view in, Sink& sink, std::string& damage) {
   ZSTD_DStream* stream = ZSTD_createDStream();
-  ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, 27);  // 128 MiB of window, zstd's own default for files
+  ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax,
+                         27);  // 128 MiB of window, zstd's own default for files
   std::vector<char> out(ZSTD_DStreamOutSize());
   ZSTD_inBuffer source{in.data(), in.size(), 0};
   absl::Status status;
@@ -188,7 +199,8 @@ absl::Status Unzstd(std::string_view in, Sink& sink, std::string& damage) {
     }
     if (status = sink.Append(out.data(), target.pos); !status.ok()) break;
     if (OverLimit(source.pos, sink.size())) {
-      damage = fmt::format("zstd grew more than {}-fold at byte {}: stopped", kMaxRatio, source.pos);
+      damage =
+          fmt::format("zstd grew more than {}-fold at byte {}: stopped", kMaxRatio, source.pos);
       break;
     }
     if (source.pos == before && target.pos == 0 && hint != 0) {
@@ -214,7 +226,9 @@ InputFile::InputFile(InputFile&&) noexcept = default;
 InputFile& InputFile::operator=(InputFile&&) noexcept = default;
 InputFile::~InputFile() = default;
 
-std::string_view InputFile::bytes() const { return impl_->compressed ? impl_->plain.view() : impl_->disk.view(); }
+std::string_view InputFile::bytes() const {
+  return impl_->compressed ? impl_->plain.view() : impl_->disk.view();
+}
 int64_t InputFile::disk_bytes() const { return int64_t(impl_->disk.view().size()); }
 std::string_view InputFile::compression() const { return impl_->compression; }
 const std::string& InputFile::damage() const { return impl_->damage; }
@@ -242,7 +256,9 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
     }
   }
   std::string_view disk = impl->disk.view();
-  if (disk.empty()) return Invalid("{}: empty file (0 bytes). The run wrote nothing here, or is still starting", name);
+  if (disk.empty())
+    return Invalid("{}: empty file (0 bytes). The run wrote nothing here, or is still starting",
+                   name);
   bool gzip = disk.starts_with("\x1f\x8b"), zstd = disk.starts_with("\x28\xb5\x2f\xfd");
   if (gzip || zstd) {
     impl->compressed = true;
@@ -251,7 +267,8 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
     XP_TRY(gzip ? Gunzip(disk, sink, impl->damage) : Unzstd(disk, sink, impl->damage));
     XP_TRY(impl->plain, std::move(sink).Finish());
     if (impl->plain.view().empty()) {
-      return Invalid("{}: {} without content{}{}", name, impl->compression, impl->damage.empty() ? "" : ": ", impl->damage);
+      return Invalid("{}: {} without content{}{}", name, impl->compression,
+                     impl->damage.empty() ? "" : ": ", impl->damage);
     }
   }
   return InputFile(std::move(impl));
@@ -271,11 +288,16 @@ std::string_view LooksLike(std::string_view bytes) {
   if (bytes.starts_with("SQLite format 3")) return "an SQLite database";
   if (bytes.starts_with("\x89PNG")) return "a PNG image";
   if (bytes.starts_with("PK\x03\x04")) return "a zip archive";
-  if (bytes.starts_with("\x7f" "ELF")) return "a program";
+  if (bytes.starts_with("\x7f"
+                        "ELF"))
+    return "a program";
   size_t first = bytes.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && (bytes[first] == '{' || bytes[first] == '[')) return "JSON";
+  if (first != std::string_view::npos && (bytes[first] == '{' || bytes[first] == '['))
+    return "JSON";
   std::string_view head = bytes.substr(0, 4096);
-  auto printable = std::count_if(head.begin(), head.end(), [](unsigned char c) { return c >= 0x20 || c == '\n' || c == '\r' || c == '\t'; });
+  auto printable = std::count_if(head.begin(), head.end(), [](unsigned char c) {
+    return c >= 0x20 || c == '\n' || c == '\r' || c == '\t';
+  });
   return size_t(printable) == head.size() ? "text" : "binary";
 }
 

@@ -1,4 +1,5 @@
-// One input file as bytes: read or mapped whole, decompressed when it is gzip or zstd (by its first bytes).
+// One input file as bytes: read or mapped whole, decompressed when it is gzip or zstd (by its first
+// bytes).
 #pragma once
 
 #include <cstdint>
@@ -14,18 +15,19 @@ namespace xlaprof {
 class InputFile {
  public:
   // `path` "-" reads standard input. Errors: missing, unreadable, not a regular file, empty.
-  // Memory stays bounded: files over 64 MiB are mapped; decompressed text over 64 MiB goes to an unnamed file.
+  // Memory stays bounded: files over 64 MiB are mapped; decompressed text over 64 MiB goes to an
+  // unnamed file.
   static absl::StatusOr<InputFile> Open(const std::filesystem::path& path);
   InputFile(InputFile&&) noexcept;
   InputFile& operator=(InputFile&&) noexcept;
   ~InputFile();
 
-  std::string_view bytes() const;     // decompressed; valid as long as this object
-  int64_t disk_bytes() const;         // as it lies on disk
-  std::string Sha256() const;         // of the file as it lies on disk, lower-case hex
+  std::string_view bytes() const;        // decompressed; valid as long as this object
+  int64_t disk_bytes() const;            // as it lies on disk
+  std::string Sha256() const;            // of the file as it lies on disk, lower-case hex
   std::string_view compression() const;  // gzip, zstd or ""
-  // What went wrong while decompressing, with the byte in the compressed file; "" if all is well. bytes() then holds
-  // what could be read.
+  // What went wrong while decompressing, with the byte in the compressed file; "" if all is well.
+  // bytes() then holds what could be read.
   const std::string& damage() const;
 
  private:
@@ -34,7 +36,8 @@ class InputFile {
   std::unique_ptr<Impl> impl_;
 };
 
-// What unrecognised bytes look like to a person: "JSON", "PNG image", "SQLite database", "text", "binary".
+// What unrecognised bytes look like to a person: "JSON", "PNG image", "SQLite database", "text",
+// "binary".
 std::string_view LooksLike(std::string_view bytes);
 
 }  // namespace xlaprof

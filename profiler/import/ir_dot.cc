@@ -1,13 +1,15 @@
 // The graph:
 //
 //   digraph G {
-//     node0 [label="xla::device_data\nf32[2]{0}\nscope=train.1\nlocation=f@model.py:3\nxla_shape=f32[2]{0}"]
+//     node0
+//     [label="xla::device_data\nf32[2]{0}\nscope=train.1\nlocation=f@model.py:3\nxla_shape=f32[2]{0}"]
 //     node1 [label="aten::add\nf32[2]{0}\nxla_shape=f32[2]{0}\nROOT=0"]
 //     node0 -> node1 [label="i=1,o=0"]
 //   }
 //
-// `\n` is a backslash and an n. Values of tags are cut to 64 characters and `...`. An edge goes from operand to user;
-// i is the operand's place, printed when the user has several, o the result that is read, when the producer has several.
+// `\n` is a backslash and an n. Values of tags are cut to 64 characters and `...`. An edge goes
+// from operand to user; i is the operand's place, printed when the user has several, o the result
+// that is read, when the producer has several.
 #include "profiler/import/ir_dot.h"
 
 #include <fmt/format.h>
@@ -85,18 +87,23 @@ class IrDot {
     auto label = LabelOf(line);
     if (!name.starts_with("node") || !label) return false;
     name.remove_prefix(4);
-    GraphNodeRow node{.idx = int64_t(graph_.nodes.size()), .op = std::string(TakeField(&*label)), .shape = std::string(TakeField(&*label)),
+    GraphNodeRow node{.idx = int64_t(graph_.nodes.size()),
+                      .op = std::string(TakeField(&*label)),
+                      .shape = std::string(TakeField(&*label)),
                       .name = std::string(name)};
     if (node.op.empty()) return false;
     std::string attributes;
     while (!label->empty()) {
       std::string_view field = TakeField(&*label);
       size_t sign = field.find('=');
-      std::string_view key = field.substr(0, sign), value = sign == kNone ? "" : field.substr(sign + 1);
+      std::string_view key = field.substr(0, sign),
+                       value = sign == kNone ? "" : field.substr(sign + 1);
       std::string_view known = value;
       const bool cut = value.ends_with("...");
       if (cut) known.remove_suffix(3);
-      const bool repeats = key == "xla_shape" && (cut ? std::string_view(node.shape).starts_with(known) : value == node.shape);
+      const bool repeats =
+          key == "xla_shape" &&
+          (cut ? std::string_view(node.shape).starts_with(known) : value == node.shape);
       int64_t root = 0;
       if (key == "scope" || key == "location") {
         (key == "scope" ? node.scope : node.location) = std::string(value);
@@ -109,7 +116,8 @@ class IrDot {
       if (cut && !repeats) graph_.Odd("cut_labels", lines_.offset(), lines_.number() - 1);
     }
     if (!attributes.empty()) node.attributes = std::move(attributes);
-    if (!names_.Add(name, node.idx)) graph_.Odd("repeated_name", lines_.offset(), lines_.number() - 1);
+    if (!names_.Add(name, node.idx))
+      graph_.Odd("repeated_name", lines_.offset(), lines_.number() - 1);
     graph_.nodes.push_back(std::move(node));
     return true;
   }
@@ -117,10 +125,12 @@ class IrDot {
   bool Edge(std::string_view line) {
     size_t arrow = line.find("->");
     std::string_view producer = Trim(line.substr(0, arrow));
-    std::string_view user = Trim(line.substr(arrow + 2, line.find('[', arrow) == kNone ? kNone : line.find('[', arrow) - arrow - 2));
+    std::string_view user = Trim(line.substr(
+        arrow + 2, line.find('[', arrow) == kNone ? kNone : line.find('[', arrow) - arrow - 2));
     if (user.ends_with(';')) user = Trim(user.substr(0, user.size() - 1));
     if (!producer.starts_with("node") || !user.starts_with("node")) return false;
-    EdgeText edge{.producer = producer.substr(4), .offset = lines_.offset(), .line = lines_.number() - 1};
+    EdgeText edge{
+        .producer = producer.substr(4), .offset = lines_.offset(), .line = lines_.number() - 1};
     edge.user = names_.Find(user.substr(4));
     if (edge.user < 0) {
       graph_.Odd("unknown_operand", edge.offset, edge.line);
@@ -139,8 +149,9 @@ class IrDot {
   }
 
   void LinkOperands() {
-    std::stable_sort(edges_.begin(), edges_.end(),
-                     [](const EdgeText& a, const EdgeText& b) { return std::tie(a.user, a.place) < std::tie(b.user, b.place); });
+    std::stable_sort(edges_.begin(), edges_.end(), [](const EdgeText& a, const EdgeText& b) {
+      return std::tie(a.user, a.place) < std::tie(b.user, b.place);
+    });
     for (const EdgeText& edge : edges_) {
       int64_t producer = names_.Find(edge.producer);
       if (producer < 0 || producer >= edge.user) {

@@ -7,8 +7,8 @@
 
 namespace xlaprof {
 
-// Reads nodes in the order in which they are printed (post-order), then the edges. Values that were cut stay cut,
-// with their "..."; oddity cut_labels counts them.
+// Reads nodes in the order in which they are printed (post-order), then the edges. Values that were
+// cut stay cut, with their "..."; oddity cut_labels counts them.
 GraphText ParseIrDot(std::string_view text);
 
 }  // namespace xlaprof

@@ -1,8 +1,10 @@
-// Dumps of XLA_SAVE_TENSORS_FILE (ir_sections.cc tells their layout), and single graphs in the same forms.
+// Dumps of XLA_SAVE_TENSORS_FILE (ir_sections.cc tells their layout), and single graphs in the same
+// forms.
 //
-// Each section is one cut, so one execution; the first with a hash is taken for its compile. Graphs repeat whole each
-// time that they run: a graph is read once, and later ones only compared byte by byte. Sections of older versions have
-// no hash; what tells their graphs apart is the text, names and source places aside, with the hashes of the results.
+// Each section is one cut, so one execution; the first with a hash is taken for its compile. Graphs
+// repeat whole each time that they run: a graph is read once, and later ones only compared byte by
+// byte. Sections of older versions have no hash; what tells their graphs apart is the text, names
+// and source places aside, with the hashes of the results.
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
@@ -18,34 +20,51 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxTexts = 16;  // texts of one graph (it may come from several lines) kept for comparison
+constexpr size_t kMaxTexts =
+    16;  // texts of one graph (it may come from several lines) kept for comparison
 
 struct IssueText {
   const char *code, *severity, *advice;
 };
 constexpr IssueText kIssues[] = {
-    {"cut_file", "warning", "The file ends inside a line: it was cut, or is still being written. What was whole is kept."},
-    {"cut_labels", "info", "Labels of a dot graph are cut at 64 characters: shapes and attributes behind that are unknown."},
+    {"cut_file", "warning",
+     "The file ends inside a line: it was cut, or is still being written. What was whole is kept."},
+    {"cut_labels", "info",
+     "Labels of a dot graph are cut at 64 characters: shapes and attributes behind that are "
+     "unknown."},
     {"hash_collision", "warning",
-     "Graphs with one hash are printed with different nodes. The first is kept for all; compare them with an HLO dump "
+     "Graphs with one hash are printed with different nodes. The first is kept for all; compare "
+     "them with an HLO dump "
      "(XLA_SAVE_TENSORS_FMT=hlo)."},
     {"invalid_utf8", "info", "Bytes that are no UTF-8 were replaced by U+FFFD."},
-    {"more_modules", "warning", "A text holds several HLO modules; the first one was read. Give each its own file."},
-    {"no_entry", "warning", "An HLO module has no ENTRY computation: the text is cut. What was whole is kept."},
-    {"repeated_name", "warning", "Two nodes of a graph have one name; operands are taken to mean the later one. The file may be damaged."},
+    {"more_modules", "warning",
+     "A text holds several HLO modules; the first one was read. Give each its own file."},
+    {"no_entry", "warning",
+     "An HLO module has no ENTRY computation: the text is cut. What was whole is kept."},
+    {"repeated_name", "warning",
+     "Two nodes of a graph have one name; operands are taken to mean the later one. The file may "
+     "be damaged."},
     {"unknown_graph_form", "warning",
-     "A section's graph begins like none of the known forms (IR, HloModule, digraph, module); its hash and frames are kept."},
-    {"unknown_line", "info", "A line between two sections has no known form: something else writes to this file."},
-    {"unknown_operand", "warning", "A node names an operand that is not printed before it; the operand is left out. The file may be damaged."},
+     "A section's graph begins like none of the known forms (IR, HloModule, digraph, module); its "
+     "hash and frames are kept."},
+    {"unknown_line", "info",
+     "A line between two sections has no known form: something else writes to this file."},
+    {"unknown_operand", "warning",
+     "A node names an operand that is not printed before it; the operand is left out. The file may "
+     "be damaged."},
     {"unread_stablehlo", "info",
-     "Lines of a StableHLO module are of no simple form and were left out: regions, functions that are called, and their links. "
+     "Lines of a StableHLO module are of no simple form and were left out: regions, functions that "
+     "are called, and their links. "
      "XLA_SAVE_TENSORS_FMT=hlo gives graphs that are read whole."},
-    {"unreadable_hash", "warning", "A section's Graph Hash is no hash; the graph is known by its text."},
-    {"unreadable_node", "warning", "A line of a graph is no node; it was left out. The file may be damaged or cut."},
+    {"unreadable_hash", "warning",
+     "A section's Graph Hash is no hash; the graph is known by its text."},
+    {"unreadable_node", "warning",
+     "A line of a graph is no node; it was left out. The file may be damaged or cut."},
 };
 
 int Sniff(std::string_view head) {
-  if (head.find("## BEGIN_GRAPH") != std::string_view::npos || head.find("## END_GRAPH") != std::string_view::npos ||
+  if (head.find("## BEGIN_GRAPH") != std::string_view::npos ||
+      head.find("## END_GRAPH") != std::string_view::npos ||
       head.find("[ScheduleSyncTensorsGraph]") != std::string_view::npos) {
     return 95;
   }
@@ -72,7 +91,8 @@ class DumpReader {
     if (count == 0) return ReadBareGraph();
     for (const auto& [code, oddity] : sections.oddities()) XP_TRY(Issue(code, oddity, 0, 0));
     if (!input_.bytes.ends_with('\n')) {
-      XP_TRY(Issue("cut_file", {1, int64_t(input_.bytes.size()), 0}, 0, 1 + CountNewlines(input_.bytes)));
+      XP_TRY(Issue("cut_file", {1, int64_t(input_.bytes.size()), 0}, 0,
+                   1 + CountNewlines(input_.bytes)));
     }
     return WriteSettings(count);
   }
@@ -90,10 +110,13 @@ class DumpReader {
     OptText cause;
   };
 
-  absl::Status Issue(std::string_view code, const GraphText::Oddity& oddity, int64_t offset, int64_t line) {
-    const auto* text = std::find_if(std::begin(kIssues), std::end(kIssues), [&](const IssueText& t) { return code == t.code; });
+  absl::Status Issue(std::string_view code, const GraphText::Oddity& oddity, int64_t offset,
+                     int64_t line) {
+    const auto* text = std::find_if(std::begin(kIssues), std::end(kIssues),
+                                    [&](const IssueText& t) { return code == t.code; });
     XP_CHECK(text != std::end(kIssues));
-    return context_.Issue(text->code, text->severity, text->advice, offset + oddity.offset, line + oddity.line, oddity.count);
+    return context_.Issue(text->code, text->severity, text->advice, offset + oddity.offset,
+                          line + oddity.line, oddity.count);
   }
 
   absl::StatusOr<const Cut*> CutOf(const IrSection& section) {
@@ -105,7 +128,8 @@ class DumpReader {
     for (Lines lines(frames); lines.Next();) {
       if (auto frame = ParseFrame(lines.line())) cut.frames.push_back(std::move(*frame));
     }
-    if (bad > 0) XP_TRY(Issue("invalid_utf8", {bad, 0, 0}, section.frames_offset, section.frames_line));
+    if (bad > 0)
+      XP_TRY(Issue("invalid_utf8", {bad, 0, 0}, section.frames_offset, section.frames_line));
     if (cut.frames.empty()) return &cut;
     XP_TRY(cut.stack_id, context_.store.AddStack(cut.frames));
     if (const Store::Frame* user = InnermostUser(cut.frames)) {
@@ -123,32 +147,45 @@ class DumpReader {
     XP_TRY(int64_t process_id, context_.ProcessId());
     const bool dynamo = section.tag == "dynamo";
     if (first) {
-      CompileRow row{.process_id = process_id, .ordinal = context_.NextOrdinal(), .graph_id = graph_id,
-                     .cause = dynamo ? OptText("dynamo_compile") : cut->cause, .site_id = cut->site_id, .stack_id = cut->stack_id,
+      CompileRow row{.process_id = process_id,
+                     .ordinal = context_.NextOrdinal(),
+                     .graph_id = graph_id,
+                     .cause = dynamo ? OptText("dynamo_compile") : cut->cause,
+                     .site_id = cut->site_id,
+                     .stack_id = cut->stack_id,
                      .inferred = true};
       if (!section.name.empty()) row.function = std::string(section.name);
       XP_TRY(context_.Add(row, section.offset, section.line));
     }
     // Dynamo compiles the graphs that it extracts without running them.
     if (!dynamo && cut->cause == "dynamo_compile") return absl::OkStatus();
-    return internal::ToStatus(context_.Add(
-        ExecutionRow{.process_id = process_id, .ordinal = context_.NextOrdinal(), .graph_id = graph_id,
-                     .cause = dynamo ? OptText("dynamo_execute") : cut->cause, .site_id = cut->site_id, .stack_id = cut->stack_id},
-        section.offset, section.line));
+    return internal::ToStatus(
+        context_.Add(ExecutionRow{.process_id = process_id,
+                                  .ordinal = context_.NextOrdinal(),
+                                  .graph_id = graph_id,
+                                  .cause = dynamo ? OptText("dynamo_execute") : cut->cause,
+                                  .site_id = cut->site_id,
+                                  .stack_id = cut->stack_id},
+                     section.offset, section.line));
   }
 
-  // Nothing shows that a torn section's graph was compiled or ran: its graph and stack are kept, without those facts.
+  // Nothing shows that a torn section's graph was compiled or ran: its graph and stack are kept,
+  // without those facts.
   absl::Status ReadTorn(const IrSection& section, const Cut& cut) {
     std::string where;
     if (!cut.frames.empty()) {
       const Store::Frame* user = InnermostUser(cut.frames);
       const Store::Frame& frame = user != nullptr ? *user : cut.frames.front();
-      where = fmt::format(" The first was cut by {} ({}:{}).", frame.function, frame.file, frame.line);
-      XP_TRY(context_.store.Add(ProvenanceRow{"stack", *cut.stack_id, context_.source_id, section.offset, section.line, {}}));
+      where =
+          fmt::format(" The first was cut by {} ({}:{}).", frame.function, frame.file, frame.line);
+      XP_TRY(context_.store.Add(ProvenanceRow{
+          "stack", *cut.stack_id, context_.source_id, section.offset, section.line, {}}));
     }
     XP_TRY(context_.Issue("torn_section", "warning",
-                          "A section has no END_GRAPH: the run crashed while it lowered this graph, or the file is cut. What is "
-                          "printed of the graph is kept, but not counted as executed." + where,
+                          "A section has no END_GRAPH: the run crashed while it lowered this "
+                          "graph, or the file is cut. What is "
+                          "printed of the graph is kept, but not counted as executed." +
+                              where,
                           section.offset, section.line));
     if (Trim(section.graph).empty()) return absl::OkStatus();
     return internal::ToStatus(AddGraph(section, ParsePrintedGraph(section.graph)));
@@ -156,7 +193,8 @@ class DumpReader {
 
   // The graph of a section; `*first`: it was not there before.
   absl::StatusOr<OptInt> GraphOf(const IrSection& section, bool* first) {
-    // Without a hash, equal results of equal text are one graph: the results' hashes hold what the text does not print.
+    // Without a hash, equal results of equal text are one graph: the results' hashes hold what the
+    // text does not print.
     std::string_view identity = section.hash.empty() ? section.root_hashes : section.hash;
     std::string_view form = FormOf(section.graph);
     std::string key = fmt::format("{}/{}/", section.hash.empty() ? "results" : "graph", form);
@@ -164,7 +202,8 @@ class DumpReader {
     std::vector<Known>& known = known_[key];
     for (Known& graph : known) {
       for (std::string_view text : graph.texts) {
-        const bool same_view = text.data() == section.graph.data() && text.size() == section.graph.size();
+        const bool same_view =
+            text.data() == section.graph.data() && text.size() == section.graph.size();
         if (same_view || text == section.graph) return OptInt(graph.graph_id);
       }
     }
@@ -188,16 +227,20 @@ class DumpReader {
   }
 
   absl::StatusOr<int64_t> AddGraph(const IrSection& section, GraphText graph) {
-    if (graph.printed_as.empty()) XP_TRY(Issue("unknown_graph_form", {1, 0, 0}, section.graph_offset, section.graph_line));
+    if (graph.printed_as.empty())
+      XP_TRY(Issue("unknown_graph_form", {1, 0, 0}, section.graph_offset, section.graph_line));
     for (const auto& [code, oddity] : graph.oddities) {
       XP_TRY(Issue(code, oddity, section.graph_offset, section.graph_line));
     }
     XP_TRY(int64_t process_id, context_.ProcessId());
-    GraphRow row{.process_id = process_id, .node_count = int64_t(graph.nodes.size()), .input_count = graph.input_count,
+    GraphRow row{.process_id = process_id,
+                 .node_count = int64_t(graph.nodes.size()),
+                 .input_count = graph.input_count,
                  .output_count = graph.output_count};
     if (!section.hash.empty()) {
       row.hash = std::string(section.hash);
-      std::transform(row.hash->begin(), row.hash->end(), row.hash->begin(), [](char c) { return c >= 'A' && c <= 'F' ? char(c + 32) : c; });
+      std::transform(row.hash->begin(), row.hash->end(), row.hash->begin(),
+                     [](char c) { return c >= 'A' && c <= 'F' ? char(c + 32) : c; });
     }
     if (graph.printed_as.empty()) {
       row.node_count.reset();
@@ -217,7 +260,8 @@ class DumpReader {
       XP_TRY(context_.store.Add(node));
     }
     if (graph.shows_debug && debug_graph_.empty()) {
-      debug_graph_ = fmt::format("graph at line {}: its nodes have scopes, locations or metadata", section.graph_line);
+      debug_graph_ = fmt::format("graph at line {}: its nodes have scopes, locations or metadata",
+                                 section.graph_line);
     }
     last_form_ = graph.printed_as;
     return id;
@@ -226,8 +270,11 @@ class DumpReader {
   absl::Status ReadBareGraph() {
     std::string_view form = FormOf(input_.bytes);
     if (form.empty()) {
-      return Invalid("{}: no section of an IR dump ('## BEGIN_GRAPH') and no graph ('IR {{', 'HloModule', 'digraph', 'module @') in its "
-                     "{} bytes. Set XLA_SAVE_TENSORS_FILE to get a dump, or name the format with --as", input_.path, input_.bytes.size());
+      return Invalid(
+          "{}: no section of an IR dump ('## BEGIN_GRAPH') and no graph ('IR {{', 'HloModule', "
+          "'digraph', 'module @') in its "
+          "{} bytes. Set XLA_SAVE_TENSORS_FILE to get a dump, or name the format with --as",
+          input_.path, input_.bytes.size());
     }
     IrSection section{.graph = input_.bytes, .line = 1, .graph_line = 1};
     return internal::ToStatus(AddGraph(section, ParsePrintedGraph(input_.bytes)));
@@ -235,25 +282,33 @@ class DumpReader {
 
   absl::Status WriteSettings(int64_t sections) {
     XP_TRY(int64_t process_id, context_.ProcessId());
-    std::string evidence = fmt::format("{} sections, {} bytes: each sync prints its graph and appends it to this file", sections, input_.bytes.size());
-    XP_TRY(context_.store.Add(SettingRow{process_id, "save_tensors", last_form_.empty() ? "1" : last_form_, evidence}));
+    std::string evidence =
+        fmt::format("{} sections, {} bytes: each sync prints its graph and appends it to this file",
+                    sections, input_.bytes.size());
+    XP_TRY(context_.store.Add(
+        SettingRow{process_id, "save_tensors", last_form_.empty() ? "1" : last_form_, evidence}));
     if (debug_graph_.empty()) return absl::OkStatus();
-    return internal::ToStatus(context_.store.Add(SettingRow{process_id, "ir_debug", "1", debug_graph_}));
+    return internal::ToStatus(
+        context_.store.Add(SettingRow{process_id, "ir_debug", "1", debug_graph_}));
   }
 
   const Input& input_;
   ImportContext& context_;
   absl::flat_hash_map<std::string, std::vector<Known>> known_;
-  std::set<std::string_view> seen_;              // hashes whose compile is written
-  std::map<std::string_view, Cut> cuts_;         // by the text of the frames
+  std::set<std::string_view> seen_;       // hashes whose compile is written
+  std::map<std::string_view, Cut> cuts_;  // by the text of the frames
   std::string debug_graph_, last_form_;
 };
 
-absl::Status Read(const Input& input, ImportContext& context) { return DumpReader(input, context).Read(); }
+absl::Status Read(const Input& input, ImportContext& context) {
+  return DumpReader(input, context).Read();
+}
 
 }  // namespace
 
-extern const Importer ir_dump{"ir_dump", "torch_xla with XLA_SAVE_TENSORS_FILE: the graph of each sync; XLA with --xla_dump_to", "save_tensors.txt.0",
-                              Sniff, Read};
+extern const Importer ir_dump{
+    "ir_dump",
+    "torch_xla with XLA_SAVE_TENSORS_FILE: the graph of each sync; XLA with --xla_dump_to",
+    "save_tensors.txt.0", Sniff, Read};
 
 }  // namespace xlaprof

@@ -15,9 +15,9 @@
 //   (blank)
 //   ## END_GRAPH
 //
-// Header and graph are written when the sync begins, the hash and END_GRAPH when the graph has been lowered: a crash in
-// between tears the section, and the next run's first section follows its graph. Sharded programs append a block
-// #OUTPUT_SHARDING_BEGIN ... #OUTPUT_SHARDING_END.
+// Header and graph are written when the sync begins, the hash and END_GRAPH when the graph has been
+// lowered: a crash in between tears the section, and the next run's first section follows its
+// graph. Sharded programs append a block #OUTPUT_SHARDING_BEGIN ... #OUTPUT_SHARDING_END.
 #include "profiler/import/ir_sections.h"
 
 #include <algorithm>
@@ -31,7 +31,8 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 constexpr std::string_view kHash = "Graph Hash:";
-constexpr size_t kTailBytes = 512;  // the hash stands this near to END_GRAPH: one line and some blank ones
+constexpr size_t kTailBytes =
+    512;  // the hash stands this near to END_GRAPH: one line and some blank ones
 
 size_t Find(std::string_view text, std::string_view what, size_t from) {
   if (from >= text.size()) return kNone;
@@ -52,13 +53,15 @@ std::string_view TagAtEnd(std::string_view line, size_t* begin) {
   return word;
 }
 
-// Where, in the graph of a torn section, the next section's header begins; its size when there is none.
+// Where, in the graph of a torn section, the next section's header begins; its size when there is
+// none.
 size_t NextHeader(std::string_view text) {
   for (size_t info = 0; (info = Find(text, "TensorsGraphInfo:", info)) != kNone; ++info) {
     // The tag is one or two lines above, behind what was left of the torn line.
     size_t end = info;
     for (int up = 0; up < 2 && end > 0 && text[end - 1] == '\n'; ++up) {
-      size_t newline = end < 2 ? kNone : text.rfind('\n', end - 2), begin = newline == kNone ? 0 : newline + 1;
+      size_t newline = end < 2 ? kNone : text.rfind('\n', end - 2),
+             begin = newline == kNone ? 0 : newline + 1;
       std::string_view line = text.substr(begin, end - 1 - begin);
       if (line.ends_with('\r')) line.remove_suffix(1);
       size_t bracket = 0;
@@ -71,13 +74,16 @@ size_t NextHeader(std::string_view text) {
 
 bool IsHash(std::string_view text) {
   if (text.empty() || text.size() > 32) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); });
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  });
 }
 
 }  // namespace
 
 int64_t CountNewlines(std::string_view text) {
-  // Eight bytes at a time: a zero byte of `word` becomes 0x80 in `found`, without carries into its neighbours.
+  // Eight bytes at a time: a zero byte of `word` becomes 0x80 in `found`, without carries into its
+  // neighbours.
   constexpr uint64_t kNewlines = 0x0a0a0a0a0a0a0a0a, kLow = 0x7f7f7f7f7f7f7f7f;
   int64_t count = 0;
   size_t i = 0;
@@ -178,18 +184,20 @@ void IrSections::TakeFrames(IrSection* section) {
   section->frames_offset = int64_t(begin.at), section->frames_line = begin.line;
 }
 
-// Cached graphs are most of a long file. One comparison with the last graph of the same results finds where such a one
-// ends, with all that is known of it.
+// Cached graphs are most of a long file. One comparison with the last graph of the same results
+// finds where such a one ends, with all that is known of it.
 IrSections::Block IrSections::TakeBlock(std::string_view root_hashes, bool* whole) {
   std::string_view rest = text_.substr(next_.at);
   Block& last = last_[root_hashes];
-  if (!last.text.empty() && rest.starts_with(last.text) && rest.substr(last.text.size()).starts_with("## END_GRAPH")) {
+  if (!last.text.empty() && rest.starts_with(last.text) &&
+      rest.substr(last.text.size()).starts_with("## END_GRAPH")) {
     *whole = true;
     return last;
   }
   // Graphs have no line that begins so. The newline before the block counts: it may be empty.
   size_t mark = Find(text_, "\n## ", next_.at - 1);
-  while (mark != kNone && !text_.substr(mark + 4).starts_with("BEGIN_GRAPH") && !text_.substr(mark + 4).starts_with("END_GRAPH")) {
+  while (mark != kNone && !text_.substr(mark + 4).starts_with("BEGIN_GRAPH") &&
+         !text_.substr(mark + 4).starts_with("END_GRAPH")) {
     mark = Find(text_, "\n## ", mark + 1);
   }
   *whole = mark != kNone && text_[mark + 4] == 'E';

@@ -15,9 +15,9 @@ namespace xlaprof {
 
 // One section: a graph that was cut, with where. Views point into the file.
 struct IrSection {
-  std::string_view tag;          // ScheduleSyncTensorsGraph, dynamo, ...; "" when the header is missing
-  std::string_view name;         // Graph Name; "" when not set
-  std::string_view frames;       // the lines below TensorsGraphInfo
+  std::string_view tag;     // ScheduleSyncTensorsGraph, dynamo, ...; "" when the header is missing
+  std::string_view name;    // Graph Name; "" when not set
+  std::string_view frames;  // the lines below TensorsGraphInfo
   std::string_view root_hashes;  // as printed, without the parentheses
   std::string_view graph;        // text of the graph
   std::string_view hash;         // Graph Hash; "" in older files and torn sections
@@ -30,15 +30,15 @@ class IrSections {
  public:
   explicit IrSections(std::string_view text) : text_(text) {}
 
-  // The next section; false at the end. Graphs are skipped, not read; the `graph` of one that repeats the last with its
-  // results is that one's view.
+  // The next section; false at the end. Graphs are skipped, not read; the `graph` of one that
+  // repeats the last with its results is that one's view.
   bool Next(IrSection* section);
   const std::map<std::string, GraphText::Oddity>& oddities() const { return oddities_; }
 
  private:
   struct Place {
-    size_t at = 0;      // next byte
-    int64_t line = 1;   // its line
+    size_t at = 0;     // next byte
+    int64_t line = 1;  // its line
   };
   std::string_view TakeLine();
   void SkipSharding();

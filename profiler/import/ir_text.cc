@@ -1,12 +1,15 @@
 // A node is one line:
 //
-//   %8 = (f32[64,10]{1,0}, u32[64,10]{1,0}) aten::max_pool2d(%7), num_outputs=2, scope=train.1/fwd.1,
-//       location=_max_pool2d@functional.py:823, xla_shape=(f32[64,10]{1,0}, u32[64,10]{1,0}), ROOT=0
+//   %8 = (f32[64,10]{1,0}, u32[64,10]{1,0}) aten::max_pool2d(%7), num_outputs=2,
+//   scope=train.1/fwd.1,
+//       location=_max_pool2d@functional.py:823, xla_shape=(f32[64,10]{1,0}, u32[64,10]{1,0}),
+//       ROOT=0
 //
-// (one line; folded here). Its number, the shape with layout, the op, and operands: `%8`, or `%8.1` for the second
-// result of a node that has several. Then tags; which ones depends on the version and on XLA_IR_DEBUG: today's print no
-// attributes of the op, older ones do (value=1, dim=0, scale=0.125, groups=(), device=TPU:0). ROOT=k makes it a result.
-// `dynamic_dims: (...)` has a colon in place of the sign.
+// (one line; folded here). Its number, the shape with layout, the op, and operands: `%8`, or `%8.1`
+// for the second result of a node that has several. Then tags; which ones depends on the version
+// and on XLA_IR_DEBUG: today's print no attributes of the op, older ones do (value=1, dim=0,
+// scale=0.125, groups=(), device=TPU:0). ROOT=k makes it a result. `dynamic_dims: (...)` has a
+// colon in place of the sign.
 #include "profiler/import/ir_text.h"
 
 #include "profiler/import/lines.h"
@@ -17,7 +20,9 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-bool IsWord(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+bool IsWord(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 // Length of `name=` or `name: ` at the front of `text`, name included; 0 when it is no tag.
 size_t TagNameLength(std::string_view text) {
@@ -89,7 +94,9 @@ class IrText {
     std::string_view op = Trim(rest.substr(shape_end, open - shape_end));
     if (op.empty() || name.empty()) return false;
 
-    GraphNodeRow node{.idx = int64_t(graph_.nodes.size()), .op = std::string(op), .shape = std::string(rest.substr(0, shape_end)),
+    GraphNodeRow node{.idx = int64_t(graph_.nodes.size()),
+                      .op = std::string(op),
+                      .shape = std::string(rest.substr(0, shape_end)),
                       .name = std::string(name)};
     Operands(rest.substr(open + 1, close - open - 1), node);
     Tags(rest.substr(close + 1), node);
@@ -121,7 +128,8 @@ class IrText {
       std::string_view tag = TakeTag(&tags);
       if (tag.empty()) continue;
       size_t length = TagNameLength(tag);
-      std::string_view key = tag.substr(0, length), value = length > 0 ? Trim(tag.substr(length + 1)) : tag;
+      std::string_view key = tag.substr(0, length),
+                       value = length > 0 ? Trim(tag.substr(length + 1)) : tag;
       int64_t root = 0;
       if (key == "scope" || key == "location") {
         (key == "scope" ? node.scope : node.location) = std::string(value);

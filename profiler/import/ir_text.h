@@ -7,7 +7,8 @@
 
 namespace xlaprof {
 
-// Reads the node lines of `text`; what stands before `IR {` and after the closing brace is left alone.
+// Reads the node lines of `text`; what stands before `IR {` and after the closing brace is left
+// alone.
 GraphText ParseIrText(std::string_view text);
 
 }  // namespace xlaprof

@@ -6,23 +6,36 @@ namespace xlaprof {
 
 // Facts of runs that were not chosen are dropped; the runs stay listed.
 static absl::Status DropOtherRuns(Store& store) {
-  constexpr const char* kOther = "(SELECT id FROM process WHERE run_id IN (SELECT id FROM run WHERE selected = 0))";
-  XP_TRY(auto other, store.One<int64_t>(fmt::format("SELECT count(*) FROM process WHERE id IN {}", kOther)));
+  constexpr const char* kOther =
+      "(SELECT id FROM process WHERE run_id IN (SELECT id FROM run WHERE selected = 0))";
+  XP_TRY(auto other,
+         store.One<int64_t>(fmt::format("SELECT count(*) FROM process WHERE id IN {}", kOther)));
   if (other.value_or(0) == 0) return absl::OkStatus();
-  for (const char* table : {"compile", "execution", "transfer", "fallback", "profiler_line", "step"}) {
-    XP_TRY(store.Exec(fmt::format("DELETE FROM provenance WHERE table_name = '{0}' AND row_id IN (SELECT id FROM {0} WHERE process_id IN {1});"
-                                  "DELETE FROM {0} WHERE process_id IN {1};", table, kOther)));
+  for (const char* table :
+       {"compile", "execution", "transfer", "fallback", "profiler_line", "step"}) {
+    XP_TRY(
+        store.Exec(fmt::format("DELETE FROM provenance WHERE table_name = '{0}' AND row_id IN "
+                               "(SELECT id FROM {0} WHERE process_id IN {1});"
+                               "DELETE FROM {0} WHERE process_id IN {1};",
+                               table, kOther)));
   }
   for (const char* table : {"metric", "counter"}) {
-    XP_TRY(store.Exec(fmt::format("DELETE FROM {} WHERE report_id IN (SELECT id FROM metrics_report WHERE process_id IN {})", table, kOther)));
+    XP_TRY(store.Exec(fmt::format(
+        "DELETE FROM {} WHERE report_id IN (SELECT id FROM metrics_report WHERE process_id IN {})",
+        table, kOther)));
   }
-  XP_TRY(store.Exec("DELETE FROM metric_percentile WHERE metric_id NOT IN (SELECT id FROM metric)"));
+  XP_TRY(
+      store.Exec("DELETE FROM metric_percentile WHERE metric_id NOT IN (SELECT id FROM metric)"));
   for (const char* table : {"metrics_report", "setting"}) {
     XP_TRY(store.Exec(fmt::format("DELETE FROM {} WHERE process_id IN {}", table, kOther)));
   }
-  // Graphs are kept where a fact that stays refers to their hash: a dump prints one only the first time.
-  return store.Exec(fmt::format("UPDATE graph SET process_id = (SELECT min(id) FROM process WHERE run_id IN (SELECT id FROM run WHERE selected)) "
-                                "WHERE process_id IN {0}; DELETE FROM process WHERE id IN {0};", kOther));
+  // Graphs are kept where a fact that stays refers to their hash: a dump prints one only the first
+  // time.
+  return store.Exec(
+      fmt::format("UPDATE graph SET process_id = (SELECT min(id) FROM process WHERE run_id IN "
+                  "(SELECT id FROM run WHERE selected)) "
+                  "WHERE process_id IN {0}; DELETE FROM process WHERE id IN {0};",
+                  kOther));
 }
 
 absl::Status JoinSources(Store& store) {

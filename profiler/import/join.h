@@ -5,18 +5,20 @@
 
 namespace xlaprof {
 
-// Divides files that runs were appended to and that do not show it, where another file does (join_runs.cc). Before the
-// processes are given to runs.
+// Divides files that runs were appended to and that do not show it, where another file does
+// (join_runs.cc). Before the processes are given to runs.
 absl::Status DivideRuns(Store& store);
 
-// Unites the processes of one run that several sources tell of, and their compiles and executions: log with dump by
-// graph hash and order, then both with the XSpace by compile hashes, then by the kinds of the cuts (join_facts.cc).
+// Unites the processes of one run that several sources tell of, and their compiles and executions:
+// log with dump by graph hash and order, then both with the XSpace by compile hashes, then by the
+// kinds of the cuts (join_facts.cc).
 absl::Status JoinFacts(Store& store);
 
 // Steps for processes whose steps no clock shows, and step_id of every fact (join_steps.cc).
 absl::Status JoinSteps(Store& store);
 
-// compile.dur_ns outside the XSpace's window, from the exact accumulator of CompileTime (join_costs.cc).
+// compile.dur_ns outside the XSpace's window, from the exact accumulator of CompileTime
+// (join_costs.cc).
 absl::Status JoinCosts(Store& store);
 
 }  // namespace xlaprof

@@ -1,5 +1,6 @@
-// Several sources see different parts of one process. What they tell of the same compile or execution becomes one row:
-// the columns of the row that stays win, its NULLs are filled from the other, and provenance names both.
+// Several sources see different parts of one process. What they tell of the same compile or
+// execution becomes one row: the columns of the row that stays win, its NULLs are filled from the
+// other, and provenance names both.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -11,7 +12,8 @@
 namespace xlaprof {
 namespace {
 
-constexpr int64_t kUnlike = -1;  // tokens of a's and b's facts that can match nothing are negative and distinct
+constexpr int64_t kUnlike =
+    -1;  // tokens of a's and b's facts that can match nothing are negative and distinct
 
 // A compile or execution, as far as alignment needs it.
 struct Fact {
@@ -27,11 +29,14 @@ using Facts = std::vector<Fact>;
 absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
   Facts facts;
   XP_TRY(store.Each(
-      "SELECT 1 AS is_compile, c.id, c.graph_id, coalesce(g.hash, ''), coalesce(c.cause, ''), c.ordinal FROM compile c "
+      "SELECT 1 AS is_compile, c.id, c.graph_id, coalesce(g.hash, ''), coalesce(c.cause, ''), "
+      "c.ordinal FROM compile c "
       "LEFT JOIN graph g ON g.id = c.graph_id WHERE c.process_id = ?1 UNION ALL "
-      "SELECT 0, e.id, e.graph_id, coalesce(g.hash, ''), coalesce(e.cause, ''), e.ordinal FROM execution e "
+      "SELECT 0, e.id, e.graph_id, coalesce(g.hash, ''), coalesce(e.cause, ''), e.ordinal FROM "
+      "execution e "
       "LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 ORDER BY 6, 1 DESC",
-      [&](bool is_compile, int64_t id, std::optional<int64_t> graph, std::string hash, std::string cause, int64_t) {
+      [&](bool is_compile, int64_t id, std::optional<int64_t> graph, std::string hash,
+          std::string cause, int64_t) {
         facts.push_back({is_compile, id, graph.value_or(0), std::move(hash), std::move(cause), 0});
       },
       process_id));
@@ -50,7 +55,9 @@ Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only) {
       if (fact.hash.empty() || (compiles_only && !fact.is_compile)) {
         out.push_back(unlike -= 2);
       } else {
-        out.push_back(numbers.emplace(std::pair(fact.is_compile, fact.hash), int64_t(numbers.size())).first->second);
+        out.push_back(
+            numbers.emplace(std::pair(fact.is_compile, fact.hash), int64_t(numbers.size()))
+                .first->second);
       }
     }
     return out;
@@ -58,13 +65,15 @@ Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only) {
   return CommonSubsequence(tokens(a, 0), tokens(b, 1));
 }
 
-// Whether an execution of the XSpace can be that execution of the log: hashes decide where both are known, else
-// the kind of cut (a step mark, or a read before it).
+// Whether an execution of the XSpace can be that execution of the log: hashes decide where both are
+// known, else the kind of cut (a step mark, or a read before it).
 bool SameCut(const Fact& a, const Fact& b) {
   if (a.is_compile || b.is_compile) return false;
   if (!a.hash.empty() && !b.hash.empty()) return a.hash == b.hash;
   if (a.cause.empty() || b.cause.empty()) return true;
-  auto kind = [](const Fact& fact) { return EndsStep(fact.cause) ? 1 : fact.cause == "value_access" ? 2 : 3; };
+  auto kind = [](const Fact& fact) {
+    return EndsStep(fact.cause) ? 1 : fact.cause == "value_access" ? 2 : 3;
+  };
   return kind(a) == kind(b) || kind(a) == 3 || kind(b) == 3;
 }
 
@@ -81,73 +90,101 @@ struct ByClock {
   std::string note;  // how sure
 };
 
-// Aligns the executions of `timed` (a window of the run) with those of `story` (the whole run). Compiles of one hash
-// anchor; from an anchor both sources go in lock step. Without an anchor the window is tried at every place.
+// Aligns the executions of `timed` (a window of the run) with those of `story` (the whole run).
+// Compiles of one hash anchor; from an anchor both sources go in lock step. Without an anchor the
+// window is tried at every place.
 ByClock AlignWindow(const Facts& story, const Facts& timed) {
   ByClock out;
   Pairs anchors = AlignByHash(story, timed, /*compiles_only=*/true);
   Pairs& pairs = out.pairs;
   auto forward = [&](int s0, int s1, int t0, int t1) {
     std::vector<int> s = Executions(story, s0, s1), t = Executions(timed, t0, t1);
-    for (size_t i = 0; i < std::min(s.size(), t.size()) && SameCut(story[size_t(s[i])], timed[size_t(t[i])]); ++i) {
+    for (size_t i = 0;
+         i < std::min(s.size(), t.size()) && SameCut(story[size_t(s[i])], timed[size_t(t[i])]);
+         ++i) {
       pairs.emplace_back(s[i], t[i]);
     }
   };
   if (!anchors.empty()) {
     // Before the first anchor: backwards from it.
-    std::vector<int> s = Executions(story, 0, anchors[0].first), t = Executions(timed, 0, anchors[0].second);
-    for (size_t i = 1; i <= std::min(s.size(), t.size()) && SameCut(story[size_t(s[s.size() - i])], timed[size_t(t[t.size() - i])]); ++i) {
+    std::vector<int> s = Executions(story, 0, anchors[0].first),
+                     t = Executions(timed, 0, anchors[0].second);
+    for (size_t i = 1; i <= std::min(s.size(), t.size()) &&
+                       SameCut(story[size_t(s[s.size() - i])], timed[size_t(t[t.size() - i])]);
+         ++i) {
       pairs.emplace_back(s[s.size() - i], t[t.size() - i]);
     }
     for (size_t i = 0; i < anchors.size(); ++i) {
       pairs.push_back(anchors[i]);
       bool last = i + 1 == anchors.size();
-      forward(anchors[i].first + 1, last ? int(story.size()) : anchors[i + 1].first, anchors[i].second + 1,
-              last ? int(timed.size()) : anchors[i + 1].second);
+      forward(anchors[i].first + 1, last ? int(story.size()) : anchors[i + 1].first,
+              anchors[i].second + 1, last ? int(timed.size()) : anchors[i + 1].second);
     }
-    out.note = fmt::format("aligned with the other sources by {} compile hash{}", anchors.size(), anchors.size() == 1 ? "" : "es");
+    out.note = fmt::format("aligned with the other sources by {} compile hash{}", anchors.size(),
+                           anchors.size() == 1 ? "" : "es");
     std::sort(pairs.begin(), pairs.end());
     return out;
   }
-  std::vector<int> s = Executions(story, 0, int(story.size())), t = Executions(timed, 0, int(timed.size()));
+  std::vector<int> s = Executions(story, 0, int(story.size())),
+                   t = Executions(timed, 0, int(timed.size()));
   if (t.empty() || s.size() < t.size()) {
-    out.note = t.empty() ? "" : "not aligned with the other sources: it shows more executions than they do, and no compile in common";
+    out.note = t.empty() ? ""
+                         : "not aligned with the other sources: it shows more executions than they "
+                           "do, and no compile in common";
     return out;
   }
   int fits = 0, place = 0;
   for (size_t offset = 0; offset + t.size() <= s.size(); ++offset) {
     bool fit = true;
-    for (size_t i = 0; fit && i < t.size(); ++i) fit = SameCut(story[size_t(s[offset + i])], timed[size_t(t[i])]);
+    for (size_t i = 0; fit && i < t.size(); ++i)
+      fit = SameCut(story[size_t(s[offset + i])], timed[size_t(t[i])]);
     if (fit) ++fits, place = int(offset);
   }
   if (fits == 0) {
-    out.note = "not aligned with the other sources: no compile in common, and the order of the cuts differs";
+    out.note =
+        "not aligned with the other sources: no compile in common, and the order of the cuts "
+        "differs";
     return out;
   }
   for (size_t i = 0; i < t.size(); ++i) pairs.emplace_back(s[size_t(place) + i], t[i]);
   out.note = fits == 1 ? "aligned with the other sources by the order of the cuts"
-                       : fmt::format("no compile inside its window: {} places in the run fit equally, the last was taken", fits);
+                       : fmt::format(
+                             "no compile inside its window: {} places in the run fit equally, the "
+                             "last was taken",
+                             fits);
   return out;
 }
 
-constexpr const char* kCompileColumns[] = {"graph_id", "ts_ns", "dur_ns", "dur_from", "cause", "function", "site_id", "stack_id", "step_id",
-                                           "track_id", "input_bytes", "output_bytes", "alias_bytes", "temp_bytes", "program_bytes"};
-constexpr const char* kExecutionColumns[] = {"graph_id", "enqueue_ts_ns", "ts_ns", "dur_ns", "host_wait_ns", "device", "cause",
-                                             "site_id", "stack_id", "step_id", "scope", "track_id"};
+constexpr const char* kCompileColumns[] = {
+    "graph_id",    "ts_ns",        "dur_ns",      "dur_from",   "cause",
+    "function",    "site_id",      "stack_id",    "step_id",    "track_id",
+    "input_bytes", "output_bytes", "alias_bytes", "temp_bytes", "program_bytes"};
+constexpr const char* kExecutionColumns[] = {"graph_id",     "enqueue_ts_ns", "ts_ns", "dur_ns",
+                                             "host_wait_ns", "device",        "cause", "site_id",
+                                             "stack_id",     "step_id",       "scope", "track_id"};
 
 // Statements that fold one row of a table into another.
 class Folding {
  public:
-  static absl::StatusOr<Folding> Make(const Store& store, const char* table, std::span<const char* const> columns) {
+  static absl::StatusOr<Folding> Make(const Store& store, const char* table,
+                                      std::span<const char* const> columns) {
     std::string set;
     for (const char* column : columns) {
-      set += fmt::format("{}{} = coalesce(t.{}, o.{})", set.empty() ? "" : ", ", column, column, column);
+      set += fmt::format("{}{} = coalesce(t.{}, o.{})", set.empty() ? "" : ", ", column, column,
+                         column);
     }
     if (std::string_view(table) == "compile") set += ", inferred = min(t.inferred, o.inferred)";
     Folding folding;
-    XP_TRY(folding.fill_, store.Prepare(fmt::format("UPDATE {0} AS t SET {1} FROM {0} AS o WHERE t.id = ?1 AND o.id = ?2", table, set)));
-    XP_TRY(folding.drop_, store.Prepare(fmt::format("DELETE FROM {} WHERE id = ?2 AND id <> ?1", table)));
-    XP_TRY(folding.said_, store.Prepare(fmt::format("UPDATE OR IGNORE provenance SET row_id = ?1 WHERE table_name = '{}' AND row_id = ?2", table)));
+    XP_TRY(folding.fill_,
+           store.Prepare(fmt::format(
+               "UPDATE {0} AS t SET {1} FROM {0} AS o WHERE t.id = ?1 AND o.id = ?2", table, set)));
+    XP_TRY(folding.drop_,
+           store.Prepare(fmt::format("DELETE FROM {} WHERE id = ?2 AND id <> ?1", table)));
+    XP_TRY(
+        folding.said_,
+        store.Prepare(fmt::format(
+            "UPDATE OR IGNORE provenance SET row_id = ?1 WHERE table_name = '{}' AND row_id = ?2",
+            table)));
     return folding;
   }
   absl::Status Fold(int64_t into, int64_t from) {
@@ -181,15 +218,18 @@ absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, c
     const Fact& other = b[size_t(y)];
     // A graph that one source knows by program only is the graph that the other knows by hash.
     if (other.hash.empty() && !kept.hash.empty() && other.graph_id != 0) {
-      XP_TRY(store.Run("UPDATE graph SET hash = ?2 WHERE id = ?1 AND hash IS NULL", other.graph_id, kept.hash));
+      XP_TRY(store.Run("UPDATE graph SET hash = ?2 WHERE id = ?1 AND hash IS NULL", other.graph_id,
+                       kept.hash));
     }
     XP_TRY((kept.is_compile ? compiles : executions).Fold(kept.id, other.id));
     story.push_back(kept);
     ++i, ++j;
   }
   take(a.size(), b.size());
-  XP_TRY(Statement order_compile, store.Prepare("UPDATE compile SET ordinal = ?2, process_id = ?3 WHERE id = ?1"));
-  XP_TRY(Statement order_execution, store.Prepare("UPDATE execution SET ordinal = ?2, process_id = ?3 WHERE id = ?1"));
+  XP_TRY(Statement order_compile,
+         store.Prepare("UPDATE compile SET ordinal = ?2, process_id = ?3 WHERE id = ?1"));
+  XP_TRY(Statement order_execution,
+         store.Prepare("UPDATE execution SET ordinal = ?2, process_id = ?3 WHERE id = ?1"));
   int64_t ordinal = 0;
   for (const Fact& fact : story) {
     Statement& statement = fact.is_compile ? order_compile : order_execution;
@@ -206,14 +246,24 @@ absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, c
 // Moves what else belongs to process `from` to `into`, and forgets `from`.
 absl::Status Unite(Store& store, int64_t into, int64_t from) {
   if (into == from) return absl::OkStatus();
-  for (const char* table : {"track", "step", "graph", "compile", "execution", "transfer", "fallback", "profiler_line", "metrics_report", "setting"}) {
-    XP_TRY(store.Run(fmt::format("UPDATE {} SET process_id = ?1 WHERE process_id = ?2", table), into, from));
+  for (const char* table : {"track", "step", "graph", "compile", "execution", "transfer",
+                            "fallback", "profiler_line", "metrics_report", "setting"}) {
+    XP_TRY(store.Run(fmt::format("UPDATE {} SET process_id = ?1 WHERE process_id = ?2", table),
+                     into, from));
   }
-  XP_TRY(store.Run("UPDATE process AS t SET host = coalesce(t.host, o.host), pid = coalesce(t.pid, o.pid), rank = coalesce(t.rank, o.rank) "
-                   "FROM process AS o WHERE t.id = ?1 AND o.id = ?2", into, from));
-  // Counts of one op that are cumulative, told by two reports of one process: the later one contains the other.
-  XP_TRY(store.Run("DELETE FROM fallback WHERE process_id = ?1 AND ordinal IS NULL AND stack_id IS NULL AND EXISTS (SELECT 1 FROM fallback o WHERE "
-                   "o.process_id = ?1 AND o.ordinal IS NULL AND o.stack_id IS NULL AND o.op = fallback.op AND (o.count, -o.id) > (fallback.count, -fallback.id))", into));
+  XP_TRY(
+      store.Run("UPDATE process AS t SET host = coalesce(t.host, o.host), pid = coalesce(t.pid, "
+                "o.pid), rank = coalesce(t.rank, o.rank) "
+                "FROM process AS o WHERE t.id = ?1 AND o.id = ?2",
+                into, from));
+  // Counts of one op that are cumulative, told by two reports of one process: the later one
+  // contains the other.
+  XP_TRY(
+      store.Run("DELETE FROM fallback WHERE process_id = ?1 AND ordinal IS NULL AND stack_id IS "
+                "NULL AND EXISTS (SELECT 1 FROM fallback o WHERE "
+                "o.process_id = ?1 AND o.ordinal IS NULL AND o.stack_id IS NULL AND o.op = "
+                "fallback.op AND (o.count, -o.id) > (fallback.count, -fallback.id))",
+                into));
   return store.Run("DELETE FROM process WHERE id = ?1", from);
 }
 
@@ -225,10 +275,14 @@ struct Process {
 
 absl::Status JoinRun(Store& store, int64_t run_id) {
   XP_TRY(std::vector<Process> processes,
-         store.Collect("SELECT p.id, p.source_id, coalesce(s.format, ''), p.rank FROM process p JOIN source s ON s.id = p.source_id "
-                       "WHERE p.run_id = ?1 ORDER BY p.id",
-                       [](int64_t id, int64_t source, std::string format, OptInt rank) { return Process{id, source, std::move(format), rank}; },
-                       run_id));
+         store.Collect(
+             "SELECT p.id, p.source_id, coalesce(s.format, ''), p.rank FROM process p JOIN source "
+             "s ON s.id = p.source_id "
+             "WHERE p.run_id = ?1 ORDER BY p.id",
+             [](int64_t id, int64_t source, std::string format, OptInt rank) {
+               return Process{id, source, std::move(format), rank};
+             },
+             run_id));
   // Text sources of one rank tell of one process. Only the first local process writes a debug log.
   std::map<int64_t, std::vector<Process>> texts;
   std::vector<Process> timed;
@@ -238,15 +292,19 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
   std::vector<int64_t> text_ids;
   for (auto& [rank, group] : texts) {
     std::stable_sort(group.begin(), group.end(), [](const Process& a, const Process& b) {
-      auto first = [](const Process& p) { return p.format == "debug_log" ? 0 : p.format == "ir_dump" ? 1 : 2; };
+      auto first = [](const Process& p) {
+        return p.format == "debug_log" ? 0 : p.format == "ir_dump" ? 1 : 2;
+      };
       return first(a) < first(b);
     });
     const Process& head = group.front();
     bool dump_taken = head.format == "ir_dump";
     for (size_t i = 1; i < group.size(); ++i) {
       const Process& other = group[i];
-      // A process writes one log and one dump: a second one is another process's, whatever graphs they share.
-      bool second = other.format == "debug_log" || (other.format == "ir_dump" && std::exchange(dump_taken, true));
+      // A process writes one log and one dump: a second one is another process's, whatever graphs
+      // they share.
+      bool second = other.format == "debug_log" ||
+                    (other.format == "ir_dump" && std::exchange(dump_taken, true));
       if (second) {
         text_ids.push_back(other.id);
         continue;
@@ -294,7 +352,8 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
 }  // namespace
 
 absl::Status JoinFacts(Store& store) {
-  XP_TRY(std::vector<int64_t> runs, store.Collect("SELECT id FROM run WHERE selected", [](int64_t id) { return id; }));
+  XP_TRY(std::vector<int64_t> runs,
+         store.Collect("SELECT id FROM run WHERE selected", [](int64_t id) { return id; }));
   for (int64_t run : runs) XP_TRY(JoinRun(store, run));
   return absl::OkStatus();
 }

@@ -17,7 +17,8 @@ void AppendUtf8(uint32_t code, std::string& out) {
   } else if (code < 0x800) {
     out += char(0xC0 | code >> 6), out += char(0x80 | (code & 0x3F));
   } else {
-    out += char(0xE0 | code >> 12), out += char(0x80 | (code >> 6 & 0x3F)), out += char(0x80 | (code & 0x3F));
+    out += char(0xE0 | code >> 12), out += char(0x80 | (code >> 6 & 0x3F)),
+        out += char(0x80 | (code & 0x3F));
   }
 }
 
@@ -48,7 +49,8 @@ bool Unescape(std::string_view json, size_t begin, std::string& out) {
       case 'u': {
         uint32_t code = 0;
         const char* digits = json.data() + i + 1;
-        if (i + 4 >= json.size() || std::from_chars(digits, digits + 4, code, 16).ptr != digits + 4) return false;
+        if (i + 4 >= json.size() || std::from_chars(digits, digits + 4, code, 16).ptr != digits + 4)
+          return false;
         AppendUtf8(code, out);
         i += 4;
         break;
@@ -100,7 +102,9 @@ OptInt NumberAfter(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     bool starts_word = at == 0 || !(std::isalnum(static_cast<unsigned char>(text[at - 1])));
     size_t begin = at + word.size();
-    if (begin < text.size() && std::string_view(" =:_-").find(text[begin]) != std::string_view::npos) ++begin;
+    if (begin < text.size() &&
+        std::string_view(" =:_-").find(text[begin]) != std::string_view::npos)
+      ++begin;
     size_t end = begin;
     while (end < text.size() && IsDigit(text[end])) ++end;
     if (starts_word && end > begin) return Number(text.substr(begin, end - begin));
@@ -109,13 +113,15 @@ OptInt NumberAfter(std::string_view text, std::string_view word) {
 }
 
 bool IsAddress(std::string_view token) {
-  return std::count(token.begin(), token.end(), '.') == 3 && IsDigit(token.front()) && IsDigit(token.back()) &&
+  return std::count(token.begin(), token.end(), '.') == 3 && IsDigit(token.front()) &&
+         IsDigit(token.back()) &&
          std::all_of(token.begin(), token.end(), [](char c) { return IsDigit(c) || c == '.'; });
 }
 
 // 2021-04-19, 13:28:12, 2021-04-19T13:28:12.123Z, [13:28:12,
 bool IsTime(std::string_view token) {
-  auto marks = std::count_if(token.begin(), token.end(), [](char c) { return c == ':' || c == '-' || c == '/'; });
+  auto marks = std::count_if(token.begin(), token.end(),
+                             [](char c) { return c == ':' || c == '-' || c == '/'; });
   return marks >= 2 && std::all_of(token.begin(), token.end(), [](char c) {
            return IsDigit(c) || std::string_view(":-/.,TZ+[]()").find(c) != std::string_view::npos;
          });
@@ -152,8 +158,10 @@ LogOrigin OriginOfPrefix(std::string_view prefix) {
   if (prefix.empty() || prefix.size() > kLongestPrefix) return origin;
   origin.rank = NumberAfter(prefix, "rank");
   origin.pid = NumberAfter(prefix, "pid");
-  if (OptInt worker = NumberAfter(prefix, "worker")) origin.host = fmt::format("worker {}", *worker);
-  // "[0]" counts as a rank only where nothing but times and an address stand beside it: "[3]" may be anything.
+  if (OptInt worker = NumberAfter(prefix, "worker"))
+    origin.host = fmt::format("worker {}", *worker);
+  // "[0]" counts as a rank only where nothing but times and an address stand beside it: "[3]" may
+  // be anything.
   OptInt bracketed;
   bool only = true;
   for (size_t begin = 0; begin < prefix.size();) {
@@ -166,8 +174,8 @@ LogOrigin OriginOfPrefix(std::string_view prefix) {
       origin.host = token;
     } else if (token.starts_with("[pod/") && token.ends_with(']')) {  // kubectl logs --prefix
       origin.host = token.substr(1, token.size() - 2);
-    } else if (OptInt number;
-               token.starts_with('[') && token.ends_with(']') && (number = Number(token.substr(1, token.size() - 2)))) {
+    } else if (OptInt number; token.starts_with('[') && token.ends_with(']') &&
+                              (number = Number(token.substr(1, token.size() - 2)))) {
       bracketed = number;
     } else {
       only = false;
@@ -181,7 +189,9 @@ std::string ValidUtf8(std::string_view text, int64_t* bad) {
   std::string out;
   out.reserve(text.size());
   for (size_t i = 0; i < text.size();) {
-    auto byte = [&](size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u; };
+    auto byte = [&](size_t k) {
+      return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u;
+    };
     unsigned first = byte(0);
     size_t length = first < 0x80                    ? 1
                     : first >= 0xC2 && first < 0xE0 ? 2
@@ -191,8 +201,8 @@ std::string ValidUtf8(std::string_view text, int64_t* bad) {
     bool valid = length > 0 && first != 0;
     for (size_t k = 1; k < length; ++k) valid = valid && (byte(k) & 0xC0) == 0x80;
     // Overlong forms, surrogates and what lies above U+10FFFF.
-    if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) || (first == 0xF0 && byte(1) < 0x90) ||
-        (first == 0xF4 && byte(1) > 0x8F)) {
+    if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
+        (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F)) {
       valid = false;
     }
     if (valid) {

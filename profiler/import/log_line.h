@@ -1,5 +1,5 @@
-// Lines of a log as collectors keep them: progress bars that share a line, JSON around each line, and the prefixes
-// that tell several processes apart.
+// Lines of a log as collectors keep them: progress bars that share a line, JSON around each line,
+// and the prefixes that tell several processes apart.
 #pragma once
 
 #include <compare>
@@ -12,9 +12,9 @@
 
 namespace xlaprof {
 
-// The texts of a log, one after the other. A line with carriage returns (progress bars) gives one text a part; a line
-// that is a JSON object gives the lines of its message (member log, message, msg or textPayload); any other line
-// gives itself.
+// The texts of a log, one after the other. A line with carriage returns (progress bars) gives one
+// text a part; a line that is a JSON object gives the lines of its message (member log, message,
+// msg or textPayload); any other line gives itself.
 class LogTexts {
  public:
   explicit LogTexts(std::string_view bytes) : lines_(bytes) {}
@@ -32,8 +32,9 @@ class LogTexts {
   std::vector<std::string_view> parts_;  // of the line; back() is the next
 };
 
-// Which process wrote a line, as far as the prefix before a marker tells: `[rank0]:`, `(worker 3)`, `pid=123`,
-// `10.164.0.25 [0]`, `[pod/train-1/main]`. Times and everything else (a progress bar, a printed loss) identify nobody.
+// Which process wrote a line, as far as the prefix before a marker tells: `[rank0]:`, `(worker 3)`,
+// `pid=123`, `10.164.0.25 [0]`, `[pod/train-1/main]`. Times and everything else (a progress bar, a
+// printed loss) identify nobody.
 struct LogOrigin {
   OptText host;  // address, pod, or "worker 3"
   OptInt pid, rank;

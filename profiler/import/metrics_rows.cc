@@ -13,7 +13,8 @@
 namespace xlaprof {
 namespace {
 
-// Metrics and counters that analyzers and the joiner compare from report to report, by today's names.
+// Metrics and counters that analyzers and the joiner compare from report to report, by today's
+// names.
 bool Followed(std::string_view name) {
   static const absl::flat_hash_set<std::string_view> kFollowed = {"CompileTime",
                                                                   "EagerOpCompileTime",
@@ -38,7 +39,8 @@ bool Followed(std::string_view name) {
   return kFollowed.contains(name) || name.starts_with("aten::");
 }
 
-// A counter of an op that ran on the CPU: an operator's name with its namespace, where xla:: is a lowering.
+// A counter of an op that ran on the CPU: an operator's name with its namespace, where xla:: is a
+// lowering.
 bool IsFallback(std::string_view name) {
   size_t colons = name.find("::");
   if (colons == std::string_view::npos || colons == 0 || colons + 2 == name.size()) return false;
@@ -61,8 +63,9 @@ std::string_view TodaysName(std::string_view name) {
   return renamed == kRenamed.end() ? name : renamed->second;
 }
 
-// The XRT server counted the same things for all its clients since it was started. Where only its part of a report was
-// pasted, that is what there is; beside a client's own metrics it is another count and keeps its own names.
+// The XRT server counted the same things for all its clients since it was started. Where only its
+// part of a report was pasted, that is what there is; beside a client's own metrics it is another
+// count and keeps its own names.
 std::string_view ClientsName(std::string_view name) {
   static const absl::flat_hash_map<std::string_view, std::string_view> kOfServer = {
       {"XrtCompile", "CompileTime"},
@@ -86,10 +89,10 @@ std::string Valid(std::string_view text) {
   return ValidUtf8(text, &bad);
 }
 
-// A run begins anew where the number of saves falls: it goes on through a clear of the counters, and rises in each
-// thread that saves (then MarkStep, which the threads share, rises too). Reports without that number: where MarkStep
-// falls, or, without MarkStep, where counters fall and none rises, while some metric's samples fall too: clearing
-// counters leaves metrics as they are.
+// A run begins anew where the number of saves falls: it goes on through a clear of the counters,
+// and rises in each thread that saves (then MarkStep, which the threads share, rises too). Reports
+// without that number: where MarkStep falls, or, without MarkStep, where counters fall and none
+// rises, while some metric's samples fall too: clearing counters leaves metrics as they are.
 bool IsRestart(const MetricsText& before, const MetricsText& now) {
   OptInt mark_before = before.Counter("MarkStep"), mark = now.Counter("MarkStep");
   if (before.save_number && now.save_number) {
@@ -99,7 +102,8 @@ bool IsRestart(const MetricsText& before, const MetricsText& now) {
   if (marks && *mark >= *mark_before) return false;
   absl::flat_hash_map<std::string_view, int64_t> counters, samples;
   for (const MetricEntry& entry : before.entries) {
-    (entry.is_counter ? counters : samples)[entry.name] = entry.is_counter ? *entry.value : *entry.samples;
+    (entry.is_counter ? counters : samples)[entry.name] =
+        entry.is_counter ? *entry.value : *entry.samples;
   }
   bool rises = false, falls = false, samples_fall = false;
   for (const MetricEntry& entry : now.entries) {
@@ -139,8 +143,9 @@ absl::Status MetricsWriter::EndRun() {
   for (const std::string& op : ops) {
     const Total& total = fallbacks_[op];
     if (total.before_clear + total.value <= 0) continue;
-    XP_TRY(context_.Add(FallbackRow{.process_id = process_id, .op = op, .count = total.before_clear + total.value},
-                        total.offset, total.line));
+    XP_TRY(context_.Add(
+        FallbackRow{.process_id = process_id, .op = op, .count = total.before_clear + total.value},
+        total.offset, total.line));
   }
   reports_ = written_ = 0;
   last_text_.clear();
@@ -164,7 +169,8 @@ void MetricsWriter::CountFallbacks(const MetricsText& report) {
 }
 
 absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool last) {
-  constexpr int kDetailed = 200;  // reports of a run with all that changed; then only what is followed
+  constexpr int kDetailed =
+      200;  // reports of a run with all that changed; then only what is followed
   XP_TRY(int64_t process_id, context_.ProcessId());
   XP_TRY(int64_t report_id, context_.Add(MetricsReportRow{.source_id = context_.source_id,
                                                           .process_id = process_id,
@@ -177,50 +183,56 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
   const bool server_alone = IsOfServerAlone(report);
   absl::flat_hash_set<std::string_view> seen;
   for (const MetricEntry& entry : report.entries) {
-    if (!entry.is_counter && *entry.samples == 0) continue;  // XRT servers print unused metrics, with nan for values
+    if (!entry.is_counter && *entry.samples == 0)
+      continue;  // XRT servers print unused metrics, with nan for values
     std::string_view name = TodaysName(entry.name);
     if (server_alone && !entry.is_counter) name = ClientsName(name);
     if (!detailed && !Followed(name)) continue;
-    if (entry.is_counter && !seen.insert(name).second) continue;  // the short report names some twice
+    if (entry.is_counter && !seen.insert(name).second)
+      continue;  // the short report names some twice
     std::string& before = last_text_[name];
-    std::string now =
-        entry.is_counter ? fmt::to_string(*entry.value) : fmt::format("{} {}", *entry.samples, entry.accumulator);
+    std::string now = entry.is_counter ? fmt::to_string(*entry.value)
+                                       : fmt::format("{} {}", *entry.samples, entry.accumulator);
     if (!whole && before == now) continue;
     before = std::move(now);
-    XP_TRY(entry.is_counter ? internal::ToStatus(context_.store.Add(
-                                  CounterRow{.report_id = report_id, .name = Valid(name), .value = *entry.value}))
-                            : WriteMetric(report_id, name, entry, last));
+    XP_TRY(entry.is_counter
+               ? internal::ToStatus(context_.store.Add(CounterRow{
+                     .report_id = report_id, .name = Valid(name), .value = *entry.value}))
+               : WriteMetric(report_id, name, entry, last));
   }
   if (report.torn) {
     XP_TRY(context_.Issue("cut_file", "warning",
-                          "A report breaks off: it was cut when it was copied, or its run was killed or is still going on. What is "
+                          "A report breaks off: it was cut when it was copied, or its run was "
+                          "killed or is still going on. What is "
                           "whole in it is kept.",
                           report.offset, report.line));
   }
   return absl::OkStatus();
 }
 
-absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name, const MetricEntry& entry,
-                                        bool percentiles) {
+absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name,
+                                        const MetricEntry& entry, bool percentiles) {
   // Its samples count all the same. "47m60s8": a paste that ends inside the number.
   std::optional<MetricNumber> accumulator = ParseMetricNumber(entry.accumulator);
   if (!accumulator && !entry.accumulator.empty()) {
-    XP_TRY(context_.Issue("unreadable_number", "warning",
-                          "A metric's Accumulator is no number with a known unit; its number of samples is kept.",
-                          entry.offset, entry.line));
+    XP_TRY(context_.Issue(
+        "unreadable_number", "warning",
+        "A metric's Accumulator is no number with a known unit; its number of samples is kept.",
+        entry.offset, entry.line));
   }
   auto number = [](std::string_view text) -> OptReal {
     std::optional<MetricNumber> value = ParseMetricNumber(text);
     return value ? OptReal(value->value) : std::nullopt;
   };
-  XP_TRY(int64_t id, context_.store.Add(MetricRow{.report_id = report_id,
-                                                  .name = Valid(name),
-                                                  .unit = accumulator ? std::string(accumulator->unit) : "",
-                                                  .samples = entry.samples,
-                                                  .accumulator = accumulator ? OptReal(accumulator->value) : OptReal(),
-                                                  .value_rate = number(entry.value_rate),
-                                                  .rate = number(entry.rate),
-                                                  .text = Valid(entry.accumulator)}));
+  XP_TRY(int64_t id, context_.store.Add(MetricRow{
+                         .report_id = report_id,
+                         .name = Valid(name),
+                         .unit = accumulator ? std::string(accumulator->unit) : "",
+                         .samples = entry.samples,
+                         .accumulator = accumulator ? OptReal(accumulator->value) : OptReal(),
+                         .value_rate = number(entry.value_rate),
+                         .rate = number(entry.rate),
+                         .text = Valid(entry.accumulator)}));
   if (!percentiles) return absl::OkStatus();
   absl::flat_hash_set<double> seen;
   for (std::string_view rest = entry.percentiles; !rest.empty();) {

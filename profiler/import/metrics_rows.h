@@ -11,15 +11,17 @@
 
 namespace xlaprof {
 
-// Writes reports in the order in which they were saved, and the fallbacks that the last of each run counts. The text
-// that they view must outlive it.
+// Writes reports in the order in which they were saved, and the fallbacks that the last of each run
+// counts. The text that they view must outlive it.
 //
-// To keep a long run small, only the first and the last report of a run are written whole, the last with percentiles.
-// Of those between, an entry is written where it changed; after 200 reports, only if analyzers follow it.
+// To keep a long run small, only the first and the last report of a run are written whole, the last
+// with percentiles. Of those between, an entry is written where it changed; after 200 reports, only
+// if analyzers follow it.
 class MetricsWriter {
  public:
   // `finds_restarts`: begin a new run where the reports begin anew; else all are of one run.
-  MetricsWriter(ImportContext& context, bool finds_restarts) : context_(context), finds_restarts_(finds_restarts) {}
+  MetricsWriter(ImportContext& context, bool finds_restarts)
+      : context_(context), finds_restarts_(finds_restarts) {}
 
   absl::Status Take(MetricsText report);
   // Writes what is left of the run.
@@ -29,7 +31,8 @@ class MetricsWriter {
   void CountFallbacks(const MetricsText& report);
   // `whole`: all entries, else those that changed. `last`: percentiles too.
   absl::Status Write(const MetricsText& report, bool whole, bool last = false);
-  absl::Status WriteMetric(int64_t report_id, std::string_view name, const MetricEntry& entry, bool percentiles);
+  absl::Status WriteMetric(int64_t report_id, std::string_view name, const MetricEntry& entry,
+                           bool percentiles);
 
   struct Total {
     int64_t before_clear = 0, value = 0;

@@ -12,7 +12,8 @@
 namespace xlaprof {
 namespace {
 
-// What metrics_report() prints, entries sorted by name within four groups (metrics and counters of two registries):
+// What metrics_report() prints, entries sorted by name within four groups (metrics and counters of
+// two registries):
 //   Metric: CompileTime
 //     TotalSamples: 4
 //     Accumulator: 02s382ms966.884us
@@ -21,12 +22,24 @@ namespace {
 //     Percentiles: 1%=247ms936.300us; 5%=247ms936.300us; …
 //   Counter: CachedCompile
 //     Value: 32
-// In XLA_METRICS_FILE each report stands under `[MetricsData; step=N]` and ends with an empty line. Reports of 2019 say
-// `Counter:` for Accumulator; those of the XRT server have Mean and StdDev lines. Users paste them with a log's prefix
-// before each line and without indentation, several in one text, behind a backtick or whatever was printed last, cut
-// anywhere, and without the first letters.
+// In XLA_METRICS_FILE each report stands under `[MetricsData; step=N]` and ends with an empty line.
+// Reports of 2019 say `Counter:` for Accumulator; those of the XRT server have Mean and StdDev
+// lines. Users paste them with a log's prefix before each line and without indentation, several in
+// one text, behind a backtick or whatever was printed last, cut anywhere, and without the first
+// letters.
 
-enum Label { kHeader, kMetric, kCounter, kSamples, kAccumulator, kValueRate, kRate, kPercentiles, kValue, kNone };
+enum Label {
+  kHeader,
+  kMetric,
+  kCounter,
+  kSamples,
+  kAccumulator,
+  kValueRate,
+  kRate,
+  kPercentiles,
+  kValue,
+  kNone
+};
 constexpr std::string_view kLabels[] = {
     "[MetricsData; step=", "Metric: ", "Counter: ",     "TotalSamples: ", "Accumulator: ",
     "ValueRate: ",         "Rate: ",   "Percentiles: ", "Value: "};
@@ -38,10 +51,12 @@ struct Field {
 
 Field FieldOf(std::string_view line) {
   std::string_view trimmed = Trim(line);
-  // A header may stand behind anything: behind a prefix, or behind the line in which an earlier run was killed.
+  // A header may stand behind anything: behind a prefix, or behind the line in which an earlier run
+  // was killed.
   if (trimmed.ends_with(']')) {
     size_t at = trimmed.rfind(kLabels[kHeader]);
-    if (at != std::string_view::npos) return {kHeader, trimmed.substr(at + kLabels[kHeader].size())};
+    if (at != std::string_view::npos)
+      return {kHeader, trimmed.substr(at + kLabels[kHeader].size())};
   }
   for (int i = 0; i < kNone; ++i) {
     if (trimmed.starts_with(kLabels[i])) return {Label(i), Trim(trimmed.substr(kLabels[i].size()))};
@@ -49,7 +64,8 @@ Field FieldOf(std::string_view line) {
   for (int i = 0; i < kNone; ++i) {  // behind a log's prefix
     size_t at = trimmed.find(kLabels[i]);
     if (at == std::string_view::npos || at == 0) continue;
-    bool in_word = std::isalnum(static_cast<unsigned char>(trimmed[at - 1])) || trimmed[at - 1] == '_';
+    bool in_word =
+        std::isalnum(static_cast<unsigned char>(trimmed[at - 1])) || trimmed[at - 1] == '_';
     // "\nMetric: ": a report that was printed as a Python string.
     bool escaped = at >= 2 && trimmed.substr(at - 2, 2) == "\\n";
     if (in_word && !escaped) continue;
@@ -105,18 +121,21 @@ bool MetricsReader::Next(MetricsText* report) {
     if (lines_.line().empty()) continue;
     Field field = FieldOf(lines_.line());
     std::string_view name_before = std::exchange(cut_name, {});
-    if (field.label == kNone && report->entries.empty()) cut_name = NameBehindCutLabel(lines_.line());
+    if (field.label == kNone && report->entries.empty())
+      cut_name = NameBehindCutLabel(lines_.line());
     if (field.label == kSamples && report->entries.empty() && !name_before.empty()) {
       begin();
       metrics.insert(name_before);
-      report->entries.push_back({.name = name_before, .offset = lines_.offset(), .line = lines_.number()});
+      report->entries.push_back(
+          {.name = name_before, .offset = lines_.offset(), .line = lines_.number()});
     }
     MetricEntry* entry = report->entries.empty() ? nullptr : &report->entries.back();
     MetricEntry* metric = entry != nullptr && !entry->is_counter ? entry : nullptr;
-    // A file that is cut may stop inside a number; the last line of a pasted report has often lost its end.
+    // A file that is cut may stop inside a number; the last line of a pasted report has often lost
+    // its end.
     bool readable = lines_.ended() || !report->save_number;
-    if (field.label == kCounter && metric != nullptr && metric->samples && metric->accumulator.empty() &&
-        ParseMetricNumber(field.text)) {
+    if (field.label == kCounter && metric != nullptr && metric->samples &&
+        metric->accumulator.empty() && ParseMetricNumber(field.text)) {
       field.label = kAccumulator;
     }
     switch (field.label) {
@@ -134,7 +153,8 @@ bool MetricsReader::Next(MetricsText* report) {
       }
       case kMetric:
       case kCounter: {
-        if (field.text.empty() || field.text.find(' ') != std::string_view::npos || !readable) break;
+        if (field.text.empty() || field.text.find(' ') != std::string_view::npos || !readable)
+          break;
         if (field.label == kMetric && !metrics.insert(field.text).second) {
           lines_.Unread();
           Finish(*report, false);

@@ -20,7 +20,8 @@ struct MetricEntry {
   std::string_view percentiles;       // "1%=000.120us; 5%=…"
   bool has_percentiles = false;       // the line is there
   int64_t offset = 0, line = 0;
-  // False where the text stops or breaks off inside the entry. A metric may have lost all behind its number of samples.
+  // False where the text stops or breaks off inside the entry. A metric may have lost all behind
+  // its number of samples.
   bool whole() const { return is_counter ? value.has_value() : samples.has_value(); }
 };
 
@@ -36,8 +37,8 @@ struct MetricsText {
 class MetricsReader {
  public:
   explicit MetricsReader(std::string_view text) : lines_(text) {}
-  // False at the end. A report begins at its header, or where a metric comes a second time. Entries that are not whole
-  // are left out and counted.
+  // False at the end. A report begins at its header, or where a metric comes a second time. Entries
+  // that are not whole are left out and counted.
   bool Next(MetricsText* report);
   int64_t broken_entries() const { return broken_entries_; }
   int64_t first_broken_offset() const { return broken_offset_; }

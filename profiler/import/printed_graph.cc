@@ -33,7 +33,9 @@ std::string_view FormOf(std::string_view text) {
     if (line == "IR {") return "ir_text";
     if (line.starts_with("HloModule ")) return "hlo";
     if (line.starts_with("digraph ")) return "ir_dot";
-    if (line.starts_with("module @") || line.starts_with("module {") || line.starts_with("module attributes")) return "stablehlo";
+    if (line.starts_with("module @") || line.starts_with("module {") ||
+        line.starts_with("module attributes"))
+      return "stablehlo";
     if (!line.starts_with('#')) return "";  // MLIR's aliases begin so
   }
   return "";

@@ -16,15 +16,17 @@ std::optional<Store::Frame> ParseFrame(std::string_view line) {
   const char* last = line.data() + line.size() - 1;
   auto [end, error] = std::from_chars(line.data() + colon + 1, last, number);
   if (error != std::errc() || end != last || number < 0) return std::nullopt;
-  // "  <module> (/x/a (1).py:3)": the function ends at the first " (" behind a word that two spaces precede; what
-  // stands before them is the prefix of a log collector. Where the indentation was lost, at the first " (".
+  // "  <module> (/x/a (1).py:3)": the function ends at the first " (" behind a word that two spaces
+  // precede; what stands before them is the prefix of a log collector. Where the indentation was
+  // lost, at the first " (".
   size_t begin = line.find_first_not_of(" \t");
   size_t open = line.find(" (", begin);
   if (open == std::string_view::npos || open > colon) return std::nullopt;
   for (size_t at = open; at < colon; at = line.find(" (", at + 1)) {
     size_t before = at == 0 ? std::string_view::npos : line.find_last_of(" \t", at - 1);
     size_t word = before == std::string_view::npos ? 0 : before + 1;
-    bool indented = word >= 2 && word < at && std::isspace(static_cast<unsigned char>(line[word - 2]));
+    bool indented =
+        word >= 2 && word < at && std::isspace(static_cast<unsigned char>(line[word - 2]));
     if (indented) {
       begin = word, open = at;
       break;
@@ -40,8 +42,9 @@ std::optional<Store::Frame> ParseFrame(std::string_view line) {
 
 bool IsUserFile(std::string_view file) {
   if (file.empty() || file.front() == '<') return false;
-  for (std::string_view part : {"/site-packages/", "/dist-packages/", "/torch_xla/", "/torch/", "/jax/_src/", "/jaxlib/",
-                                "/functorch/", "/importlib/", "/multiprocessing/", "/concurrent/futures/"}) {
+  for (std::string_view part :
+       {"/site-packages/", "/dist-packages/", "/torch_xla/", "/torch/", "/jax/_src/", "/jaxlib/",
+        "/functorch/", "/importlib/", "/multiprocessing/", "/concurrent/futures/"}) {
     if (file.find(part) != std::string_view::npos) return false;
   }
   // The standard library: .../lib/python3.11/threading.py
@@ -68,7 +71,8 @@ std::string_view CauseFromFrames(std::span<const Store::Frame> frames) {
     for (const Store::Frame& frame : frames.subspan(1)) {
       if (frame.function == "next" && in(frame, "parallel_loader.py")) return "parallel_loader";
       if (frame.function == "__exit__" && in(frame, "profiler.py")) return "step_trace_exit";
-      if ((frame.function == "extract_compiled_graph_helper" || frame.function == "extract_internal") &&
+      if ((frame.function == "extract_compiled_graph_helper" ||
+           frame.function == "extract_internal") &&
           in(frame, "dynamo_bridge.py")) {
         return "dynamo_inputs";
       }
@@ -79,13 +83,14 @@ std::string_view CauseFromFrames(std::span<const Store::Frame> frames) {
     }
     return "user_sync";
   }
-  if (first.function == "extract_graph_helper" && in(first, "dynamo_bridge.py")) return "dynamo_compile";
+  if (first.function == "extract_graph_helper" && in(first, "dynamo_bridge.py"))
+    return "dynamo_compile";
   return "value_access";
 }
 
 std::string_view CauseFromText(std::string_view text) {
-  // In this order: the first pattern that the line contains. Older versions say mark_step for torch_xla.sync, and the
-  // documentation shows backticks and (), which are taken out first.
+  // In this order: the first pattern that the line contains. Older versions say mark_step for
+  // torch_xla.sync, and the documentation shows backticks and (), which are taken out first.
   std::string plain;
   for (char c : text) {
     if (c != '`' && c != '(' && c != ')') plain += c;

@@ -1,4 +1,5 @@
-// Python frames as torch_xla prints them, `  function (file:line)`, and what can be told from a stack of them.
+// Python frames as torch_xla prints them, `  function (file:line)`, and what can be told from a
+// stack of them.
 #pragma once
 
 #include <optional>
@@ -12,21 +13,23 @@ namespace xlaprof {
 // Parses `  function (file:line)`; empty when the line is no frame. Sets is_user by IsUserFile.
 std::optional<Store::Frame> ParseFrame(std::string_view line);
 
-// False for files of Python, of installed packages (site-packages, dist-packages), of torch, torch_xla and jax, and
-// for `<frozen ...>`, `<string>` and other pseudo files.
+// False for files of Python, of installed packages (site-packages, dist-packages), of torch,
+// torch_xla and jax, and for `<frozen ...>`, `<string>` and other pseudo files.
 bool IsUserFile(std::string_view file);
 
 // The innermost user frame: the line that cut the graph or read a tensor. Null when there is none.
 const Store::Frame* InnermostUser(std::span<const Store::Frame> frames);
 
-// Kind of cut (execution.cause) by torch_xla's own rules (csrc/debug_util.cpp), from a stack, innermost frame first.
-// Falls back to value_access; "" when `frames` is empty.
+// Kind of cut (execution.cause) by torch_xla's own rules (csrc/debug_util.cpp), from a stack,
+// innermost frame first. Falls back to value_access; "" when `frames` is empty.
 std::string_view CauseFromFrames(std::span<const Store::Frame> frames);
 
-// Kind of cut from a printed cause line, in every spelling that torch_xla ever used; "" when unknown.
+// Kind of cut from a printed cause line, in every spelling that torch_xla ever used; "" when
+// unknown.
 std::string_view CauseFromText(std::string_view text);
 
-// True when the cut ends a step: user_sync, step_trace_exit, parallel_loader, torch_xla_compile, sync.
+// True when the cut ends a step: user_sync, step_trace_exit, parallel_loader, torch_xla_compile,
+// sync.
 bool EndsStep(std::string_view cause);
 
 }  // namespace xlaprof

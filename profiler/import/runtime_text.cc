@@ -11,14 +11,16 @@
 namespace xlaprof {
 namespace {
 
-// A console's log is smaller; what is larger was written by XLA_METRICS_FILE, and its ends tell what it holds.
+// A console's log is smaller; what is larger was written by XLA_METRICS_FILE, and its ends tell
+// what it holds.
 constexpr size_t kSearchedBytes = 64 << 20;
 constexpr size_t kEndBytes = 64 << 10;
 
 bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks) {
   auto has = [&](std::string_view window) {
-    return std::any_of(marks.begin(), marks.end(),
-                       [&](std::string_view mark) { return window.find(mark) != std::string_view::npos; });
+    return std::any_of(marks.begin(), marks.end(), [&](std::string_view mark) {
+      return window.find(mark) != std::string_view::npos;
+    });
   };
   if (bytes.size() <= kSearchedBytes) return has(bytes);
   return has(bytes.substr(0, kEndBytes)) || has(bytes.substr(bytes.size() - kEndBytes));
@@ -26,9 +28,10 @@ bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks
 
 absl::Status BrokenEntries(const MetricsReader& reader, ImportContext& context) {
   if (reader.broken_entries() == 0) return absl::OkStatus();
-  return context.Issue("broken_entry", "warning",
-                       "An entry of a report lacks its value or a number in it is unreadable; it is left out.",
-                       reader.first_broken_offset(), reader.first_broken_line(), reader.broken_entries());
+  return context.Issue(
+      "broken_entry", "warning",
+      "An entry of a report lacks its value or a number in it is unreadable; it is left out.",
+      reader.first_broken_offset(), reader.first_broken_line(), reader.broken_entries());
 }
 
 }  // namespace
@@ -36,7 +39,8 @@ absl::Status BrokenEntries(const MetricsReader& reader, ImportContext& context) 
 absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportContext& context) {
   RuntimeTextCounts counts;
   DebugLog log;
-  if (Holds(input.bytes, {"Analysis:", "pt-xla-profiler", "Unlowered Op usage", "IR graph hash "})) {
+  if (Holds(input.bytes,
+            {"Analysis:", "pt-xla-profiler", "Unlowered Op usage", "IR graph hash "})) {
     log = ParseDebugLog(input.bytes, context.progress);
     counts.debug_facts = int64_t(log.facts.size());
     counts.lines = log.lines;

@@ -1,4 +1,5 @@
-// What torch_xla writes about itself as text: PT_XLA_DEBUG output and metrics reports, alone or together in one log.
+// What torch_xla writes about itself as text: PT_XLA_DEBUG output and metrics reports, alone or
+// together in one log.
 #pragma once
 
 #include "profiler/import/importer.h"
@@ -10,7 +11,8 @@ struct RuntimeTextCounts {
   int64_t lines = 0;                            // looked at
 };
 
-// Writes everything of both kinds that `input` holds. An error status only if the store cannot be written.
+// Writes everything of both kinds that `input` holds. An error status only if the store cannot be
+// written.
 absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportContext& context);
 
 }  // namespace xlaprof

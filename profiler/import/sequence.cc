@@ -4,7 +4,8 @@
 
 namespace xlaprof {
 
-std::vector<std::pair<int, int>> CommonSubsequence(std::span<const int64_t> a, std::span<const int64_t> b) {
+std::vector<std::pair<int, int>> CommonSubsequence(std::span<const int64_t> a,
+                                                   std::span<const int64_t> b) {
   std::vector<std::pair<int, int>> pairs;
   int head = 0, n = int(a.size()), m = int(b.size());
   while (head < n && head < m && a[head] == b[head]) pairs.emplace_back(head, head), ++head;
@@ -19,7 +20,8 @@ std::vector<std::pair<int, int>> CommonSubsequence(std::span<const int64_t> a, s
   bool met = n1 == 0 && m1 == 0;
   for (int d = 0; !met && d <= std::min(n1 + m1, kMaxDifferences); ++d) {
     for (int k = -d; k <= d; k += 2) {
-      int x = k == -d || (k != d && v[mid + k - 1] < v[mid + k + 1]) ? v[mid + k + 1] : v[mid + k - 1] + 1;
+      int x = k == -d || (k != d && v[mid + k - 1] < v[mid + k + 1]) ? v[mid + k + 1]
+                                                                     : v[mid + k - 1] + 1;
       int y = x - k;
       while (x < n1 && y < m1 && x >= 0 && y >= 0 && a[head + x] == b[head + y]) ++x, ++y;
       v[mid + k] = x;
@@ -43,8 +45,10 @@ std::vector<std::pair<int, int>> CommonSubsequence(std::span<const int64_t> a, s
         previous_x = at(previous_k);
         previous_y = previous_x - previous_k;
       }
-      // The snake that ends at (x, y) is the run of matches after the one step from the previous point.
-      while (x > 0 && y > 0 && x > previous_x && y > previous_y && a[head + x - 1] == b[head + y - 1]) {
+      // The snake that ends at (x, y) is the run of matches after the one step from the previous
+      // point.
+      while (x > 0 && y > 0 && x > previous_x && y > previous_y &&
+             a[head + x - 1] == b[head + y - 1]) {
         middle.emplace_back(head + x - 1, head + y - 1);
         --x, --y;
       }

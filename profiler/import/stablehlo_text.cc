@@ -8,8 +8,8 @@
 //     }
 //   }
 //
-// The type is one for all, or `(operands) -> result`. `%5:2` gives two results, read as `%5#1`. Operations with regions
-// go on over lines; those are not read.
+// The type is one for all, or `(operands) -> result`. `%5:2` gives two results, read as `%5#1`.
+// Operations with regions go on over lines; those are not read.
 #include "profiler/import/stablehlo_text.h"
 
 #include <fmt/format.h>
@@ -39,9 +39,12 @@ std::string ShapeOf(std::string_view type) {
     type.remove_prefix(x + 1);
   }
   std::string element(type);
-  if (element == "i1") element = "pred";
-  else if (element.starts_with("ui")) element = "u" + element.substr(2);
-  else if (element.starts_with('i')) element = "s" + element.substr(1);
+  if (element == "i1")
+    element = "pred";
+  else if (element.starts_with("ui"))
+    element = "u" + element.substr(2);
+  else if (element.starts_with('i'))
+    element = "s" + element.substr(1);
   return element + "[" + dimensions + "]";
 }
 
@@ -60,19 +63,23 @@ class StableHlo {
       std::string_view line = Trim(lines_.line());
       if (line.empty() || line.starts_with('#') || line.starts_with("//")) continue;
       if (line.starts_with("module ")) {
-        if (size_t at = line.find('@'); at != kNone) graph_.name = std::string(TokenAt(line, at + 1));
+        if (size_t at = line.find('@'); at != kNone)
+          graph_.name = std::string(TokenAt(line, at + 1));
       } else if (line.starts_with("func.func ")) {
         Function(line);
       } else if (line == "}") {
         if (region_ > 0) --region_;
       } else if (region_ == 0 && main_ && line.starts_with('%')) {
         if (!Operation(line)) Odd("unread_stablehlo");
-      } else if (region_ == 0 && main_ && (line.starts_with("return ") || line.starts_with("func.return "))) {
+      } else if (region_ == 0 && main_ &&
+                 (line.starts_with("return ") || line.starts_with("func.return "))) {
         Return(line);
       } else if (line != "return") {
         Odd("unread_stablehlo");
-        if (line.ends_with('{')) region_ += line.starts_with('}') ? 0 : 1;
-        else if (line.starts_with('}') && region_ > 0) --region_;
+        if (line.ends_with('{'))
+          region_ += line.starts_with('}') ? 0 : 1;
+        else if (line.starts_with('}') && region_ > 0)
+          --region_;
       }
     }
     return std::move(graph_);
@@ -82,7 +89,10 @@ class StableHlo {
   void Odd(const char* code) { graph_.Odd(code, lines_.offset(), lines_.number() - 1); }
 
   GraphNodeRow& Add(std::string_view name, std::string_view op, std::string shape) {
-    GraphNodeRow node{.idx = int64_t(graph_.nodes.size()), .op = std::string(op), .shape = std::move(shape), .name = std::string(name)};
+    GraphNodeRow node{.idx = int64_t(graph_.nodes.size()),
+                      .op = std::string(op),
+                      .shape = std::move(shape),
+                      .name = std::string(name)};
     if (!names_.Add(name, node.idx)) Odd("repeated_name");
     return graph_.nodes.emplace_back(std::move(node));
   }
@@ -95,7 +105,8 @@ class StableHlo {
     std::string_view list = line.substr(open + 1, close - open - 1);
     int64_t count = 0;
     while (!list.empty()) {
-      // Not TakePiece: the commas of tensor<2xf32, #encoding> are between signs that are no brackets here.
+      // Not TakePiece: the commas of tensor<2xf32, #encoding> are between signs that are no
+      // brackets here.
       size_t end = std::min(list.find(", %"), list.size());
       std::string_view piece = list.substr(0, end);
       list.remove_prefix(std::min(list.size(), end + 2));
@@ -103,7 +114,8 @@ class StableHlo {
       if (!piece.starts_with('%') || colon == kNone) continue;
       std::string_view type = Trim(piece.substr(colon + 1));
       type = Trim(type.substr(0, std::min(type.find(" {"), type.find(" loc("))));
-      Add(Trim(piece.substr(1, colon - 1)), "parameter", ShapeOf(type)).attributes = fmt::format("parameter={}", count++);
+      Add(Trim(piece.substr(1, colon - 1)), "parameter", ShapeOf(type)).attributes =
+          fmt::format("parameter={}", count++);
     }
     graph_.input_count = count;
   }

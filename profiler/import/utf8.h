@@ -6,7 +6,8 @@
 
 namespace xlaprof {
 
-// How many bytes of `text` from its beginning are whole UTF-8 sequences (no overlong ones, no surrogates).
+// How many bytes of `text` from its beginning are whole UTF-8 sequences (no overlong ones, no
+// surrogates).
 size_t ValidUtf8Prefix(std::string_view text);
 
 // `text` with U+FFFD for each byte that is part of no valid sequence.

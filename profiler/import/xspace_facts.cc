@@ -8,10 +8,13 @@
 namespace xlaprof {
 namespace {
 
-bool Inside(int64_t ts_ns, int64_t begin_ns, int64_t end_ns) { return ts_ns >= begin_ns && ts_ns < std::max(end_ns, begin_ns + 1); }
+bool Inside(int64_t ts_ns, int64_t begin_ns, int64_t end_ns) {
+  return ts_ns >= begin_ns && ts_ns < std::max(end_ns, begin_ns + 1);
+}
 
 bool IsCompile(XRole role) {
-  return role == XRole::kGraphCompile || role == XRole::kClientCompile || role == XRole::kJaxCompile || role == XRole::kXlaCompile;
+  return role == XRole::kGraphCompile || role == XRole::kClientCompile ||
+         role == XRole::kJaxCompile || role == XRole::kXlaCompile;
 }
 
 }  // namespace
@@ -25,12 +28,14 @@ struct XFacts::Row {
   int64_t offset = 0;
 };
 
-void XFacts::AddDeviceStep(int64_t ts_ns, int64_t end_ns, StringId name, int64_t offset, StringId device) {
+void XFacts::AddDeviceStep(int64_t ts_ns, int64_t end_ns, StringId name, int64_t offset,
+                           StringId device) {
   device_steps_.push_back({ts_ns, end_ns, name, device, offset});
 }
 
 uint32_t XFacts::Program(int64_t program_id, StringId device) {
-  auto [it, is_new] = program_ids_.emplace(std::pair(program_id, device), uint32_t(programs_.size()));
+  auto [it, is_new] =
+      program_ids_.emplace(std::pair(program_id, device), uint32_t(programs_.size()));
   if (is_new) programs_.push_back({program_id, device});
   return it->second;
 }
@@ -56,29 +61,40 @@ absl::Status XFacts::WriteSteps() {
     if (mark.role != XRole::kStep) continue;
     OptInt number;
     if (mark.number >= 0) number = mark.number;
-    XP_TRY(add({.number = number, .name = std::string(context_.store.Text(mark.name)), .ts_ns = mark.ts_ns, .dur_ns = mark.end_ns - mark.ts_ns},
+    XP_TRY(add({.number = number,
+                .name = std::string(context_.store.Text(mark.name)),
+                .ts_ns = mark.ts_ns,
+                .dur_ns = mark.end_ns - mark.ts_ns},
                mark.offset));
   }
   if (!steps_.empty() || device_steps_.empty()) return absl::OkStatus();
   // Devices step together: those of the first one stand for all.
   StringId device = device_steps_[0].device;
-  std::stable_sort(device_steps_.begin(), device_steps_.end(), [](const auto& a, const auto& b) { return a.ts_ns < b.ts_ns; });
+  std::stable_sort(device_steps_.begin(), device_steps_.end(),
+                   [](const auto& a, const auto& b) { return a.ts_ns < b.ts_ns; });
   for (const DeviceStep& step : device_steps_) {
     if (step.device != device) continue;
     std::string_view text = context_.store.Text(step.name);
     int64_t value = 0;
     OptInt number;
-    if (auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value); error == std::errc() && end == text.data() + text.size()) {
+    if (auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        error == std::errc() && end == text.data() + text.size()) {
       number = value;
     }
-    XP_TRY(add({.number = number, .name = std::string(text), .ts_ns = step.ts_ns, .dur_ns = step.end_ns - step.ts_ns}, step.offset));
+    XP_TRY(add({.number = number,
+                .name = std::string(text),
+                .ts_ns = step.ts_ns,
+                .dur_ns = step.end_ns - step.ts_ns},
+               step.offset));
   }
   return absl::OkStatus();
 }
 
 const XFacts::Step* XFacts::StepAt(int64_t ts_ns) const {
-  // Steps follow each other and seldom nest: the last one that began before, or one of the few before that.
-  auto after = std::upper_bound(steps_.begin(), steps_.end(), ts_ns, [](int64_t ts, const Step& step) { return ts < step.ts_ns; });
+  // Steps follow each other and seldom nest: the last one that began before, or one of the few
+  // before that.
+  auto after = std::upper_bound(steps_.begin(), steps_.end(), ts_ns,
+                                [](int64_t ts, const Step& step) { return ts < step.ts_ns; });
   for (int tries = 0; after != steps_.begin() && tries < 8; ++tries) {
     --after;
     if (Inside(ts_ns, after->ts_ns, after->end_ns)) return &*after;
@@ -94,17 +110,21 @@ void XFacts::FindParents() {
     const XMark& mark = marks_[size_t(i)];
     std::vector<int32_t>& stack = open[mark.track_id];
     while (!stack.empty() && marks_[size_t(stack.back())].end_ns < mark.end_ns) stack.pop_back();
-    while (!stack.empty() && marks_[size_t(stack.back())].end_ns <= mark.ts_ns && mark.end_ns > mark.ts_ns) stack.pop_back();
+    while (!stack.empty() && marks_[size_t(stack.back())].end_ns <= mark.ts_ns &&
+           mark.end_ns > mark.ts_ns)
+      stack.pop_back();
     if (!stack.empty()) parents_[size_t(i)] = stack.back();
     stack.push_back(i);
     if (mark.role == XRole::kScope || mark.role == XRole::kStep) {
       scopes_of_track_[mark.track_id].push_back(i);
-      if (main_track_id_ == 0 || (mark.role == XRole::kStep && !has_steps)) main_track_id_ = mark.track_id;
+      if (main_track_id_ == 0 || (mark.role == XRole::kStep && !has_steps))
+        main_track_id_ = mark.track_id;
       has_steps |= mark.role == XRole::kStep;
     }
     has_calls_ |= mark.role == XRole::kCall;
     if (mark.role == XRole::kStepMark) {
-      if (const XMark* step = Around(mark, XRole::kStep)) last_step_mark_[int32_t(step - marks_.data())] = i;
+      if (const XMark* step = Around(mark, XRole::kStep))
+        last_step_mark_[int32_t(step - marks_.data())] = i;
     }
   }
 }
@@ -114,12 +134,16 @@ std::string XFacts::ScopeAt(int64_t ts_ns, int64_t track_id) const {
   if (found == scopes_of_track_.end()) found = scopes_of_track_.find(main_track_id_);
   if (found == scopes_of_track_.end()) return "";
   const std::vector<int32_t>& scopes = found->second;
-  auto after = std::upper_bound(scopes.begin(), scopes.end(), ts_ns, [&](int64_t ts, int32_t i) { return ts < marks_[size_t(i)].ts_ns; });
+  auto after = std::upper_bound(scopes.begin(), scopes.end(), ts_ns, [&](int64_t ts, int32_t i) {
+    return ts < marks_[size_t(i)].ts_ns;
+  });
   if (after == scopes.begin()) return "";
   std::string path;
   for (int32_t i = *(after - 1); i >= 0; i = parents_[size_t(i)]) {
     const XMark& mark = marks_[size_t(i)];
-    if ((mark.role != XRole::kScope && mark.role != XRole::kStep) || !Inside(ts_ns, mark.ts_ns, mark.end_ns)) continue;
+    if ((mark.role != XRole::kScope && mark.role != XRole::kStep) ||
+        !Inside(ts_ns, mark.ts_ns, mark.end_ns))
+      continue;
     std::string_view name = context_.store.Text(mark.name);
     path = path.empty() ? std::string(name) : fmt::format("{}/{}", name, path);
   }
@@ -133,31 +157,35 @@ const XMark* XFacts::Around(const XMark& mark, XRole role) const {
   return nullptr;
 }
 
-// Why torch_xla evaluated, from what is open on the thread: outside a step mark somebody read a value. The mark that
-// StepTrace makes as it ends is the last one inside its step.
+// Why torch_xla evaluated, from what is open on the thread: outside a step mark somebody read a
+// value. The mark that StepTrace makes as it ends is the last one inside its step.
 std::string XFacts::CauseAt(const XMark& mark) const {
   const XMark* step_mark = Around(mark, XRole::kStepMark);
   if (step_mark == nullptr) return Around(mark, XRole::kSync) != nullptr ? "value_access" : "";
   const XMark* step = Around(*step_mark, XRole::kStep);
   if (step == nullptr) return "sync";
   auto last = last_step_mark_.find(int32_t(step - marks_.data()));
-  return last != last_step_mark_.end() && &marks_[size_t(last->second)] == step_mark ? "step_trace_exit" : "sync";
+  return last != last_step_mark_.end() && &marks_[size_t(last->second)] == step_mark
+             ? "step_trace_exit"
+             : "sync";
 }
 
-// One row a real compilation. The same one is seen as torch_xla's, inside it its client's, inside that XLA's; JAX's
-// runs XLA's on a thread of its own. So: those that lie in no other one of the same thread, and of XLA's those that lie
-// in none at all.
+// One row a real compilation. The same one is seen as torch_xla's, inside it its client's, inside
+// that XLA's; JAX's runs XLA's on a thread of its own. So: those that lie in no other one of the
+// same thread, and of XLA's those that lie in none at all.
 void XFacts::FindCompiles() {
   std::vector<const XMark*> open;
   for (const XMark& mark : marks_) {
     if (!IsCompile(mark.role)) continue;
     std::erase_if(open, [&](const XMark* other) { return other->end_ns <= mark.ts_ns; });
     bool inside = std::any_of(open.begin(), open.end(), [&](const XMark* other) {
-      return other->end_ns >= mark.end_ns && (other->track_id == mark.track_id || mark.role == XRole::kXlaCompile);
+      return other->end_ns >= mark.end_ns &&
+             (other->track_id == mark.track_id || mark.role == XRole::kXlaCompile);
     });
     open.push_back(&mark);
     if (inside) continue;
-    compiles_.push_back({.mark = &mark, .hash = mark.role == XRole::kGraphCompile ? mark.text : StringId(0)});
+    compiles_.push_back(
+        {.mark = &mark, .hash = mark.role == XRole::kGraphCompile ? mark.text : StringId(0)});
   }
   // The module's name is told by an event inside, on the same thread or on one of the compiler's.
   for (const XMark& mark : marks_) {
@@ -172,16 +200,19 @@ void XFacts::FindCompiles() {
   }
 }
 
-// Modules carry no hash. XLA numbers programs in the order in which they are compiled, so the compiles of the window are
-// the last of the modules, in order: aligned from the end, and only while the names agree. Where program ids are
-// fingerprints (TPU) a name that only one module has decides.
+// Modules carry no hash. XLA numbers programs in the order in which they are compiled, so the
+// compiles of the window are the last of the modules, in order: aligned from the end, and only
+// while the names agree. Where program ids are fingerprints (TPU) a name that only one module has
+// decides.
 absl::Status XFacts::JoinGraphs() {
   std::vector<Graph*> by_program;
   for (Graph& graph : graphs_) by_program.push_back(&graph);
-  std::sort(by_program.begin(), by_program.end(), [](const Graph* a, const Graph* b) { return a->program_id < b->program_id; });
+  std::sort(by_program.begin(), by_program.end(),
+            [](const Graph* a, const Graph* b) { return a->program_id < b->program_id; });
   // Numbers that count stay small; fingerprints are 64-bit hashes.
   constexpr int64_t kLargestCount = int64_t(1) << 32;
-  bool counted = !by_program.empty() && by_program.front()->program_id >= 0 && by_program.back()->program_id < kLargestCount;
+  bool counted = !by_program.empty() && by_program.front()->program_id >= 0 &&
+                 by_program.back()->program_id < kLargestCount;
   int64_t unsure = 0;
   if (counted) {
     size_t c = compiles_.size(), g = by_program.size();
@@ -198,23 +229,28 @@ absl::Status XFacts::JoinGraphs() {
   std::map<std::string, int> graphs_called, compiles_called;
   auto module_of = [&](const Compile& compile) -> std::string {
     if (compile.module != 0) return std::string(context_.store.Text(compile.module));
-    const XMark* call = compile.mark->role == XRole::kJaxCompile ? Around(*compile.mark, XRole::kCall) : nullptr;
-    return call == nullptr ? "" : fmt::format("jit_{}", JittedFunction(context_.store.Text(call->name)));
+    const XMark* call =
+        compile.mark->role == XRole::kJaxCompile ? Around(*compile.mark, XRole::kCall) : nullptr;
+    return call == nullptr ? ""
+                           : fmt::format("jit_{}", JittedFunction(context_.store.Text(call->name)));
   };
   for (const Graph& graph : graphs_) ++graphs_called[graph.graph.name];
   for (const Compile& compile : compiles_) ++compiles_called[module_of(compile)];
   for (Compile& compile : compiles_) {
     std::string module = module_of(compile);
     if (compile.graph_id != 0 || module.empty() || compiles_called[module] != 1) continue;
-    if (auto found = graphs_called.find(module); found == graphs_called.end() || found->second != 1) continue;
+    if (auto found = graphs_called.find(module); found == graphs_called.end() || found->second != 1)
+      continue;
     for (Graph& graph : graphs_) {
-      if (graph.graph.name == module) compile.graph_id = graph.graph.graph_id, compile.program_id = graph.program_id;
+      if (graph.graph.name == module)
+        compile.graph_id = graph.graph.graph_id, compile.program_id = graph.program_id;
     }
   }
   XP_TRY(int64_t process_id, context_.ProcessId());
   for (Compile& compile : compiles_) {
     if (compile.graph_id != 0 && compile.hash != 0) {
-      XP_TRY(context_.store.Run("UPDATE graph SET hash = ?2 WHERE id = ?1", compile.graph_id, context_.store.Text(compile.hash)));
+      XP_TRY(context_.store.Run("UPDATE graph SET hash = ?2 WHERE id = ?1", compile.graph_id,
+                                context_.store.Text(compile.hash)));
     }
     if (compile.graph_id != 0) continue;
     if (!graphs_.empty()) ++unsure;
@@ -224,31 +260,39 @@ absl::Status XFacts::JoinGraphs() {
       if (earlier.hash == compile.hash) compile.graph_id = earlier.graph_id;
     }
     if (compile.graph_id == 0) {
-      XP_TRY(compile.graph_id, context_.Add(GraphRow{.process_id = process_id, .hash = std::string(context_.store.Text(compile.hash))}, compile.mark->offset));
+      XP_TRY(compile.graph_id,
+             context_.Add(GraphRow{.process_id = process_id,
+                                   .hash = std::string(context_.store.Text(compile.hash))},
+                          compile.mark->offset));
     }
   }
   if (unsure > 0) {
     XP_TRY(context_.Issue("module_not_joined", "info",
-                          "compilations whose HLO module cannot be told among those in the capture: their reason is looked for in other sources", {}, {}, unsure));
+                          "compilations whose HLO module cannot be told among those in the "
+                          "capture: their reason is looked for in other sources",
+                          {}, {}, unsure));
   }
   return absl::OkStatus();
 }
 
-// The device's work, divided into executions. Where events carry a run_id that is told. Else (torch_xla on CPU) an op
-// that runs once an execution runs for the k-th time in the k-th execution; the op that runs first is such a one (it
-// stands in no loop), and its count is the number of executions. Ops that run more often by a whole factor (loops) are
-// dealt out evenly; others go to the execution that had begun last.
+// The device's work, divided into executions. Where events carry a run_id that is told. Else
+// (torch_xla on CPU) an op that runs once an execution runs for the k-th time in the k-th
+// execution; the op that runs first is such a one (it stands in no loop), and its count is the
+// number of executions. Ops that run more often by a whole factor (loops) are dealt out evenly;
+// others go to the execution that had begun last.
 std::vector<XFacts::Run> XFacts::Runs() {
   if (!ends_.empty()) {
     std::sort(ends_.begin(), ends_.end());
     for (XOp& op : ops_) {
       if (op.flow == 0) continue;
       auto found = std::lower_bound(ends_.begin(), ends_.end(), std::pair(op.flow, INT64_MIN));
-      if (found != ends_.end() && found->first == op.flow) op.end_ns = std::max(op.end_ns, found->second);
+      if (found != ends_.end() && found->first == op.flow)
+        op.end_ns = std::max(op.end_ns, found->second);
     }
   }
   std::sort(ops_.begin(), ops_.end(), [](const XOp& a, const XOp& b) {
-    return std::tie(a.program, a.run_id, a.ts_ns, a.name) < std::tie(b.program, b.run_id, b.ts_ns, b.name);
+    return std::tie(a.program, a.run_id, a.ts_ns, a.name) <
+           std::tie(b.program, b.run_id, b.ts_ns, b.name);
   });
   std::vector<Run> runs;
   auto take = [](Run& run, const XOp& op) {
@@ -257,7 +301,9 @@ std::vector<XFacts::Run> XFacts::Runs() {
   };
   for (size_t begin = 0; begin < ops_.size();) {
     size_t end = begin;
-    while (end < ops_.size() && ops_[end].program == ops_[begin].program && ops_[end].run_id == ops_[begin].run_id) ++end;
+    while (end < ops_.size() && ops_[end].program == ops_[begin].program &&
+           ops_[end].run_id == ops_[begin].run_id)
+      ++end;
     if (ops_[begin].run_id >= 0) {
       Run run{.program = ops_[begin].program};
       for (size_t i = begin; i < end; ++i) take(run, ops_[i]);
@@ -285,7 +331,9 @@ std::vector<XFacts::Run> XFacts::Runs() {
     }
     begin = end;
   }
-  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return std::tie(a.ts_ns, a.end_ns) < std::tie(b.ts_ns, b.end_ns); });
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
+    return std::tie(a.ts_ns, a.end_ns) < std::tie(b.ts_ns, b.end_ns);
+  });
   return runs;
 }
 
@@ -294,14 +342,17 @@ void XFacts::Place(int64_t host_ts_ns, int64_t track_id, Row* row) const {
   row->ts_ns = host_ts_ns;
   row->kind = 1;
   if (const Step* step = StepAt(host_ts_ns)) row->execution.step_id = step->id;
-  if (std::string scope = ScopeAt(host_ts_ns, track_id); !scope.empty()) row->execution.scope = std::move(scope);
+  if (std::string scope = ScopeAt(host_ts_ns, track_id); !scope.empty())
+    row->execution.scope = std::move(scope);
   if (track_id != 0) row->execution.track_id = track_id;
 }
 
 // A program on a device that no sync of torch_xla asked for. `enqueue` may be null.
-void XFacts::AddModuleRow(const XModule& module, const XMark* enqueue, std::vector<Row>& rows) const {
+void XFacts::AddModuleRow(const XModule& module, const XMark* enqueue,
+                          std::vector<Row>& rows) const {
   Row row{.offset = module.offset};
-  Place(enqueue != nullptr ? enqueue->ts_ns : module.ts_ns, enqueue != nullptr ? enqueue->track_id : 0, &row);
+  Place(enqueue != nullptr ? enqueue->ts_ns : module.ts_ns,
+        enqueue != nullptr ? enqueue->track_id : 0, &row);
   ExecutionRow& out = row.execution;
   out.ts_ns = module.ts_ns;
   out.dur_ns = module.end_ns - module.ts_ns;
@@ -313,7 +364,8 @@ void XFacts::AddModuleRow(const XModule& module, const XMark* enqueue, std::vect
 }
 
 // One row an execution on a device. Three ways to tell what the host asked for:
-//   - torch_xla: each sync that schedules something; it meets the device's programs first in, first out, on each device;
+//   - torch_xla: each sync that schedules something; it meets the device's programs first in, first
+//   out, on each device;
 //   - a run_id that the host's enqueue and the device's program share (TPU);
 //   - JAX on CPU: the client's dispatches, first in, first out.
 void XFacts::FindExecutions(std::vector<Row>& rows) {
@@ -323,30 +375,39 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     if (mark.role == XRole::kExecute) workers.push_back(&mark);
   }
   bool lazy = !asked.empty();
-  // What devices ran. torch_xla's own programs are called so; others on the device (a reshape, a reduction) were not synced.
+  // What devices ran. torch_xla's own programs are called so; others on the device (a reshape, a
+  // reduction) were not synced.
   constexpr std::string_view kLazyModule = "SyncTensorsGraph";
-  std::stable_sort(modules_.begin(), modules_.end(), [](const XModule& a, const XModule& b) { return a.ts_ns < b.ts_ns; });
-  bool named = std::any_of(modules_.begin(), modules_.end(), [&](const XModule& module) { return module.name.starts_with(kLazyModule); });
+  std::stable_sort(modules_.begin(), modules_.end(),
+                   [](const XModule& a, const XModule& b) { return a.ts_ns < b.ts_ns; });
+  bool named = std::any_of(modules_.begin(), modules_.end(), [&](const XModule& module) {
+    return module.name.starts_with(kLazyModule);
+  });
   std::vector<Run> runs = Runs();
   std::vector<const XModule*> alone;
   for (const XModule& module : modules_) {
     if (lazy && (!named || module.name.starts_with(kLazyModule))) {
-      runs.push_back({module.ts_ns, module.end_ns, Program(module.program_id, module.device), &module});
+      runs.push_back(
+          {module.ts_ns, module.end_ns, Program(module.program_id, module.device), &module});
     } else {
       alone.push_back(&module);
     }
   }
-  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.ts_ns < b.ts_ns; });
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const Run& a, const Run& b) { return a.ts_ns < b.ts_ns; });
 
   if (!alone.empty()) {
     // Host and device agree in the low 28 bits of the run_id.
     constexpr int64_t kRunBits = (1 << 28) - 1;
     std::map<std::pair<int64_t, int64_t>, const XMark*> enqueues;
     for (const XMark& mark : marks_) {
-      if (mark.role == XRole::kEnqueue && mark.number >= 0) enqueues.emplace(std::pair(mark.number & kRunBits, mark.device), &mark);
+      if (mark.role == XRole::kEnqueue && mark.number >= 0)
+        enqueues.emplace(std::pair(mark.number & kRunBits, mark.device), &mark);
     }
     for (const XModule* module : alone) {
-      auto found = module->run_id < 0 ? enqueues.end() : enqueues.find({module->run_id & kRunBits, module->device_ordinal});
+      auto found = module->run_id < 0
+                       ? enqueues.end()
+                       : enqueues.find({module->run_id & kRunBits, module->device_ordinal});
       AddModuleRow(*module, found == enqueues.end() ? nullptr : found->second, rows);
     }
   }
@@ -356,17 +417,21 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     }
   }
 
-  // Blocked: reads of values on the asking thread before it asks again. They wait for what it asked for last.
+  // Blocked: reads of values on the asking thread before it asks again. They wait for what it asked
+  // for last.
   absl::flat_hash_map<const XMark*, int64_t> waited;
   absl::flat_hash_map<int64_t, const XMark*> last_asked;
   for (const XMark& mark : marks_) {
-    if (mark.role == (lazy ? XRole::kSchedule : XRole::kDispatch)) last_asked[mark.track_id] = &mark;
+    if (mark.role == (lazy ? XRole::kSchedule : XRole::kDispatch))
+      last_asked[mark.track_id] = &mark;
     if (mark.role != XRole::kFromDevice && mark.role != XRole::kFetch) continue;
-    if (auto found = last_asked.find(mark.track_id); found != last_asked.end()) waited[found->second] += mark.end_ns - mark.ts_ns;
+    if (auto found = last_asked.find(mark.track_id); found != last_asked.end())
+      waited[found->second] += mark.end_ns - mark.ts_ns;
   }
   // Runs by device: each device takes its programs in order.
   std::map<StringId, std::vector<size_t>> of_device;
-  for (size_t r = 0; r < runs.size(); ++r) of_device[programs_[runs[r].program].device].push_back(r);
+  for (size_t r = 0; r < runs.size(); ++r)
+    of_device[programs_[runs[r].program].device].push_back(r);
   std::map<StringId, size_t> first_free;
   std::vector<bool> used(runs.size(), false);
   size_t worker = 0;
@@ -377,10 +442,15 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     const Compile* compiled = nullptr;
     if (lazy) {
       cause = CauseAt(mark);
-      if (cause.empty()) cause = context_.store.Text(mark.name).starts_with("ExecuteComputationWithBarrier") ? "dynamo_execute" : "value_access";
+      if (cause.empty())
+        cause = context_.store.Text(mark.name).starts_with("ExecuteComputationWithBarrier")
+                    ? "dynamo_execute"
+                    : "value_access";
       const XMark* sync = Around(mark, XRole::kSync);
       for (const Compile& compile : compiles_) {
-        if (sync != nullptr && compile.mark->track_id == mark.track_id && Inside(compile.mark->ts_ns, sync->ts_ns, mark.ts_ns)) compiled = &compile;
+        if (sync != nullptr && compile.mark->track_id == mark.track_id &&
+            Inside(compile.mark->ts_ns, sync->ts_ns, mark.ts_ns))
+          compiled = &compile;
       }
       if (compiled != nullptr) program_id = compiled->program_id;
     }
@@ -394,16 +464,19 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
       ExecutionRow& out = row.execution;
       out.enqueue_ts_ns = mark.ts_ns;
       out.cause = cause;
-      if (auto found = waited.find(&mark); found != waited.end() && !anywhere) out.host_wait_ns = found->second;
+      if (auto found = waited.find(&mark); found != waited.end() && !anywhere)
+        out.host_wait_ns = found->second;
       int64_t ran = program_id;
       if (run != nullptr) {
         out.ts_ns = run->ts_ns;
         out.dur_ns = run->end_ns - run->ts_ns;
         const ProgramOnDevice& program = programs_[run->program];
-        out.device = program.device != 0 ? std::string(context_.store.Text(program.device)) : "CPU:0";
+        out.device =
+            program.device != 0 ? std::string(context_.store.Text(program.device)) : "CPU:0";
         ran = program.program_id;
       }
-      int64_t graph = compiled != nullptr && compiled->graph_id != 0 ? compiled->graph_id : GraphOfProgram(ran);
+      int64_t graph =
+          compiled != nullptr && compiled->graph_id != 0 ? compiled->graph_id : GraphOfProgram(ran);
       if (graph != 0) out.graph_id = graph;
       rows.push_back(std::move(row));
       anywhere = true;
@@ -412,10 +485,12 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
       // A program without any event on this device (it does nothing there) takes nobody else's.
       bool ever = program_id < 0 || program_ids_.contains(std::pair(program_id, device));
       size_t& first = first_free[device];
-      while (first < list.size() && (used[list[first]] || runs[list[first]].ts_ns < not_before)) ++first;
+      while (first < list.size() && (used[list[first]] || runs[list[first]].ts_ns < not_before))
+        ++first;
       for (size_t k = first; ever && k < list.size(); ++k) {
         const Run& run = runs[list[k]];
-        if (used[list[k]] || (program_id >= 0 && programs_[run.program].program_id != program_id)) continue;
+        if (used[list[k]] || (program_id >= 0 && programs_[run.program].program_id != program_id))
+          continue;
         used[list[k]] = true;
         add(&run);
         break;
@@ -423,7 +498,8 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     }
     if (!anywhere) add(nullptr);
   }
-  // What ran on a device with nobody seen to ask for it: a program of another asker, or the window began in between.
+  // What ran on a device with nobody seen to ask for it: a program of another asker, or the window
+  // began in between.
   for (size_t r = 0; r < runs.size(); ++r) {
     if (used[r]) continue;
     if (runs[r].module != nullptr) {
@@ -434,8 +510,10 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
       row.execution.ts_ns = runs[r].ts_ns;
       row.execution.dur_ns = runs[r].end_ns - runs[r].ts_ns;
       const ProgramOnDevice& program = programs_[runs[r].program];
-      row.execution.device = program.device != 0 ? std::string(context_.store.Text(program.device)) : "CPU:0";
-      if (int64_t graph = GraphOfProgram(program.program_id); graph != 0) row.execution.graph_id = graph;
+      row.execution.device =
+          program.device != 0 ? std::string(context_.store.Text(program.device)) : "CPU:0";
+      if (int64_t graph = GraphOfProgram(program.program_id); graph != 0)
+        row.execution.graph_id = graph;
       rows.push_back(std::move(row));
     }
   }
@@ -443,11 +521,15 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
 
 // One row a copy: the client's own events where there are any, else JAX's Python side.
 void XFacts::FindTransfers(std::vector<Row>& rows) {
-  auto client = [](XRole role) { return role == XRole::kToDevice || role == XRole::kFromDevice || role == XRole::kDeviceToDevice; };
-  bool has_client = std::any_of(marks_.begin(), marks_.end(), [&](const XMark& mark) { return client(mark.role); });
+  auto client = [](XRole role) {
+    return role == XRole::kToDevice || role == XRole::kFromDevice || role == XRole::kDeviceToDevice;
+  };
+  bool has_client = std::any_of(marks_.begin(), marks_.end(),
+                                [&](const XMark& mark) { return client(mark.role); });
   std::map<int64_t, int64_t> busy_until;  // by track: nested ones are parts
   for (const XMark& mark : marks_) {
-    bool to = mark.role == XRole::kToDevice || mark.role == XRole::kPut, from = mark.role == XRole::kFromDevice || mark.role == XRole::kFetch;
+    bool to = mark.role == XRole::kToDevice || mark.role == XRole::kPut,
+         from = mark.role == XRole::kFromDevice || mark.role == XRole::kFetch;
     if (has_client ? !client(mark.role) : !(to || from)) continue;
     int64_t& until = busy_until.try_emplace(mark.track_id, INT64_MIN).first->second;
     if (mark.ts_ns < until) continue;
@@ -459,7 +541,8 @@ void XFacts::FindTransfers(std::vector<Row>& rows) {
     out.ts_ns = mark.ts_ns;
     out.dur_ns = mark.end_ns - mark.ts_ns;
     if (const Step* step = StepAt(mark.ts_ns)) out.step_id = step->id;
-    if (std::string scope = mark.front ? ScopeAt(mark.ts_ns, mark.track_id) : ""; !scope.empty()) out.scope = std::move(scope);
+    if (std::string scope = mark.front ? ScopeAt(mark.ts_ns, mark.track_id) : ""; !scope.empty())
+      out.scope = std::move(scope);
     out.track_id = mark.track_id;
     rows.push_back(std::move(row));
   }
@@ -467,7 +550,8 @@ void XFacts::FindTransfers(std::vector<Row>& rows) {
 
 absl::Status XFacts::Write() {
   std::sort(marks_.begin(), marks_.end(), [](const XMark& a, const XMark& b) {
-    return std::tuple(a.ts_ns, -a.end_ns, a.track_id, a.role) < std::tuple(b.ts_ns, -b.end_ns, b.track_id, b.role);
+    return std::tuple(a.ts_ns, -a.end_ns, a.track_id, a.role) <
+           std::tuple(b.ts_ns, -b.end_ns, b.track_id, b.role);
   });
   FindParents();
   XP_TRY(WriteSteps());
@@ -485,8 +569,11 @@ absl::Status XFacts::Write() {
     bool lazy = mark.role == XRole::kGraphCompile || mark.role == XRole::kClientCompile;
     if (std::string cause = lazy ? CauseAt(mark) : "call"; !cause.empty()) out.cause = cause;
     if (!lazy) {
-      std::string_view function = compile.module != 0 ? FunctionOfModule(context_.store.Text(compile.module)) : std::string_view();
-      if (const XMark* call = function.empty() ? Around(mark, XRole::kCall) : nullptr) function = JittedFunction(context_.store.Text(call->name));
+      std::string_view function = compile.module != 0
+                                      ? FunctionOfModule(context_.store.Text(compile.module))
+                                      : std::string_view();
+      if (const XMark* call = function.empty() ? Around(mark, XRole::kCall) : nullptr)
+        function = JittedFunction(context_.store.Text(call->name));
       if (!function.empty()) out.function = std::string(function);
       for (const Graph& graph : graphs_) {
         const Store::Frame& site = graph.graph.call_site;
@@ -500,7 +587,9 @@ absl::Status XFacts::Write() {
   }
   FindExecutions(rows);
   FindTransfers(rows);
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return std::tie(a.ts_ns, a.kind) < std::tie(b.ts_ns, b.kind); });
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::tie(a.ts_ns, a.kind) < std::tie(b.ts_ns, b.kind);
+  });
   XP_TRY(int64_t process_id, context_.ProcessId());
   for (Row& row : rows) {
     int64_t ordinal = context_.NextOrdinal();
@@ -509,7 +598,9 @@ absl::Status XFacts::Write() {
       out.ordinal = ordinal;
       return internal::ToStatus(context_.Add(out, row.offset));
     };
-    XP_TRY(row.kind == 0 ? add(row.compile) : row.kind == 1 ? add(row.execution) : add(row.transfer));
+    XP_TRY(row.kind == 0   ? add(row.compile)
+           : row.kind == 1 ? add(row.execution)
+                           : add(row.transfer));
   }
   return absl::OkStatus();
 }

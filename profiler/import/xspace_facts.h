@@ -1,7 +1,8 @@
-// From the events of one process of an XSpace to its facts: steps, compiles, executions and transfers.
+// From the events of one process of an XSpace to its facts: steps, compiles, executions and
+// transfers.
 //
-// The reader hands over the few events that mean something (marks) and, of the device's work, who began and ended when;
-// Write then puts them in order. Nothing here looks at bytes.
+// The reader hands over the few events that mean something (marks) and, of the device's work, who
+// began and ended when; Write then puts them in order. Nothing here looks at bytes.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -21,12 +22,12 @@ struct XMark {
   int64_t ts_ns = 0, end_ns = 0;
   XRole role = XRole::kNone;
   StringId name = 0;
-  StringId text = 0;         // graph hash of kGraphCompile, module's name of kModule
-  int64_t number = -1;       // step_num of kStep, bytes of copies, run_id of kEnqueue; -1: not given
-  int64_t device = -1;       // device_ordinal; -1: not given
+  StringId text = 0;    // graph hash of kGraphCompile, module's name of kModule
+  int64_t number = -1;  // step_num of kStep, bytes of copies, run_id of kEnqueue; -1: not given
+  int64_t device = -1;  // device_ordinal; -1: not given
   int64_t track_id = 0;
-  int64_t offset = 0;        // byte in the source
-  bool front = false;        // on a thread that runs the user's code
+  int64_t offset = 0;  // byte in the source
+  bool front = false;  // on a thread that runs the user's code
 };
 
 // A piece of device work that a CPU client's thread or a GPU stream did: one event with hlo_op.
@@ -34,8 +35,8 @@ struct XOp {
   int64_t ts_ns = 0, end_ns = 0;
   StringId name = 0;
   uint32_t program = 0;  // index given by Program()
-  uint64_t flow = 0;     // flow out of the event: where it ends elsewhere, that end comes in by EndOf
-  int64_t run_id = -1;   // -1: not given
+  uint64_t flow = 0;  // flow out of the event: where it ends elsewhere, that end comes in by EndOf
+  int64_t run_id = -1;  // -1: not given
 };
 
 // An event of an `XLA Modules` line.
@@ -61,7 +62,9 @@ class XFacts {
   void EndOf(uint64_t flow, int64_t ts_ns) { ends_.emplace_back(flow, ts_ns); }
   // A dense number for a program on a device.
   uint32_t Program(int64_t program_id, StringId device);
-  void AddGraph(HloGraph graph, int64_t program_id) { graphs_.push_back({std::move(graph), program_id}); }
+  void AddGraph(HloGraph graph, int64_t program_id) {
+    graphs_.push_back({std::move(graph), program_id});
+  }
 
   absl::Status Write();
 
@@ -102,8 +105,8 @@ class XFacts {
   void FindTransfers(std::vector<Row>& rows);
   void FindParents();
   const Step* StepAt(int64_t ts_ns) const;
-  // "outer/inner" of the user's scopes and steps that are open at `ts_ns` on a track, or on the thread that steps when
-  // the track is none of the user's.
+  // "outer/inner" of the user's scopes and steps that are open at `ts_ns` on a track, or on the
+  // thread that steps when the track is none of the user's.
   std::string ScopeAt(int64_t ts_ns, int64_t track_id) const;
   std::string CauseAt(const XMark& mark) const;
   // The innermost mark of a role that encloses `mark` on its track; null when there is none.
@@ -111,12 +114,14 @@ class XFacts {
   int64_t GraphOfProgram(int64_t program_id) const;
 
   ImportContext& context_;
-  std::vector<XMark> marks_;      // in Write: by (start, -end)
-  std::vector<int32_t> parents_;  // of each mark: the innermost that encloses it on its track, -1 for none
-  absl::flat_hash_map<int64_t, std::vector<int32_t>> scopes_of_track_;  // marks kScope and kStep, by start
-  absl::flat_hash_map<int32_t, int32_t> last_step_mark_;                // of each kStep mark, its last kStepMark
-  bool has_calls_ = false;                                              // JAX's, of jitted functions
-  int64_t main_track_id_ = 0;                                           // the thread that steps
+  std::vector<XMark> marks_;  // in Write: by (start, -end)
+  std::vector<int32_t>
+      parents_;  // of each mark: the innermost that encloses it on its track, -1 for none
+  absl::flat_hash_map<int64_t, std::vector<int32_t>>
+      scopes_of_track_;                                   // marks kScope and kStep, by start
+  absl::flat_hash_map<int32_t, int32_t> last_step_mark_;  // of each kStep mark, its last kStepMark
+  bool has_calls_ = false;                                // JAX's, of jitted functions
+  int64_t main_track_id_ = 0;                             // the thread that steps
   std::vector<XOp> ops_;
   std::vector<XModule> modules_;
   std::vector<std::pair<uint64_t, int64_t>> ends_;

@@ -19,8 +19,9 @@ struct Known {
   bool any_class = false;
 };
 
-// Host events that mean something, by their exact name. PJRT's classes change their names with each generation
-// (PjRtCpuClient, TfrtCpuClient, CommonPjRtClient, StreamExecutorGpuClient), so those go by what follows the class.
+// Host events that mean something, by their exact name. PJRT's classes change their names with each
+// generation (PjRtCpuClient, TfrtCpuClient, CommonPjRtClient, StreamExecutorGpuClient), so those go
+// by what follows the class.
 constexpr Known kKnown[] = {
     // torch_xla, the thread that traces and syncs (csrc/xla_graph_executor.cpp)
     {"StepMarker", C::kHost, R::kStepMark},
@@ -60,7 +61,7 @@ constexpr Known kKnown[] = {
     {"XrtComputationClient::TransferToServer", C::kTransfer, R::kToDevice},
     {"XrtComputationClient::TransferFromServer", C::kTransfer, R::kFromDevice},
     // torch_xla's Python side annotates these itself with xp.Trace
-    {"cpu_loader.next", C::kInput, R::kNone},            // parallel_loader's worker asks the user's loader
+    {"cpu_loader.next", C::kInput, R::kNone},  // parallel_loader's worker asks the user's loader
     {"get_batch_from_cpu_queue", C::kInput, R::kNone},   // the uploading thread waits for it
     {"cpu_data_to_xla_device", C::kTransfer, R::kNone},  // and uploads
     {"aot_forward", C::kTracing, R::kNone},
@@ -92,7 +93,7 @@ constexpr Known kKnown[] = {
     // PJRT's clients, whatever their class is called
     {"::Compile", C::kCompile, R::kXlaCompile, true},
     {"::CompileAndLoad", C::kCompile, R::kXlaCompile, true},
-    {"::RunBackend", C::kHost, R::kModule, true},            // its stat `name` is the module's
+    {"::RunBackend", C::kHost, R::kModule, true},  // its stat `name` is the module's
     {"::CompileCpuExecutable", C::kHost, R::kModule, true},
     {"::RunHloPasses", C::kHost, R::kModule, true},
     {"::ExecuteHelper", C::kExecute, R::kDispatch, true},
@@ -136,12 +137,29 @@ constexpr Known kKnown[] = {
     {"ScheduleWork", C::kHost, R::kNone},
 };
 
-// Stages that stand at the top of every compilation by XLA, and passes that no other code is named after.
+// Stages that stand at the top of every compilation by XLA, and passes that no other code is named
+// after.
 constexpr std::string_view kCompilerStages[] = {
-    "RunInvariantCheckers", "sharding-removal", "flatten-call-graph", "SubbytePacker pipeline", "dot-library-passes",
-    "HLO passes through layout assignment", "HLO passes after layout assignment", "HLO optimization passes",
-    "hlo normalization", "layout-assignment", "copy-insertion", "algsimp", "SplitModule", "Codegen", "SymbolDCE",
-    "cpu-parallel-task-assigner", "float-normalization-bf16", "call-inliner", "tuple-simplifier", "hlo-memory-scheduler",
+    "RunInvariantCheckers",
+    "sharding-removal",
+    "flatten-call-graph",
+    "SubbytePacker pipeline",
+    "dot-library-passes",
+    "HLO passes through layout assignment",
+    "HLO passes after layout assignment",
+    "HLO optimization passes",
+    "hlo normalization",
+    "layout-assignment",
+    "copy-insertion",
+    "algsimp",
+    "SplitModule",
+    "Codegen",
+    "SymbolDCE",
+    "cpu-parallel-task-assigner",
+    "float-normalization-bf16",
+    "call-inliner",
+    "tuple-simplifier",
+    "hlo-memory-scheduler",
 };
 
 const absl::flat_hash_map<std::string_view, const Known*>& Table() {
@@ -159,8 +177,10 @@ XName Of(const Known& known) { return {known.category, known.role, true}; }
 
 std::string_view CategoryName(XCategory category) {
   static constexpr std::string_view kNames[] = {
-      category::kHost, category::kScope, category::kStep, category::kPython, category::kTracing, category::kCompile, category::kExecute,
-      category::kTransfer, category::kInput, category::kModule, category::kOp, category::kAsyncOp, category::kCollective};
+      category::kHost,      category::kScope,   category::kStep,    category::kPython,
+      category::kTracing,   category::kCompile, category::kExecute, category::kTransfer,
+      category::kInput,     category::kModule,  category::kOp,      category::kAsyncOp,
+      category::kCollective};
   static_assert(std::size(kNames) == size_t(XCategory::kCount));
   return kNames[size_t(category)];
 }
@@ -169,28 +189,39 @@ XName ClassifyHostName(std::string_view name) {
   if (name.empty()) return {C::kHost, R::kNone, true};
   if (name.front() == '$') return {C::kPython, R::kNone, true};
   if (auto found = Table().find(name); found != Table().end()) return Of(*found->second);
-  if (name.starts_with("PjitFunction(") || name.starts_with("PmapFunction(")) return {C::kExecute, R::kCall, true};
-  if (name.starts_with("end: ")) return {C::kHost, R::kNone, true};  // CPU client: an op that finished elsewhere
+  if (name.starts_with("PjitFunction(") || name.starts_with("PmapFunction("))
+    return {C::kExecute, R::kCall, true};
+  if (name.starts_with("end: "))
+    return {C::kHost, R::kNone, true};  // CPU client: an op that finished elsewhere
   if (size_t colons = name.rfind("::"); colons != std::string_view::npos) {
     auto found = Table().find(name.substr(colons));
     // A step inside an operation ("Execute=>IssueEvent") is not the operation.
     if (found == Table().end() || !found->second->any_class) return {C::kHost, R::kNone, true};
-    // Compilers nest (JitCompiler::Compile inside CpuCompiler inside the client); a client's is the one that was asked for.
-    if (found->second->role == R::kXlaCompile && !name.substr(0, colons).ends_with("Client")) return {C::kHost, R::kNone, true};
-    // Thread pools and transposes execute things too; executions of programs are an executable's or the TPU driver's.
+    // Compilers nest (JitCompiler::Compile inside CpuCompiler inside the client); a client's is the
+    // one that was asked for.
+    if (found->second->role == R::kXlaCompile && !name.substr(0, colons).ends_with("Client"))
+      return {C::kHost, R::kNone, true};
+    // Thread pools and transposes execute things too; executions of programs are an executable's or
+    // the TPU driver's.
     bool executes = found->second->category == C::kExecute;
-    if (executes && !name.substr(0, colons).ends_with("Executable") && !name.starts_with("tpu::System")) return {C::kHost, R::kNone, true};
+    if (executes && !name.substr(0, colons).ends_with("Executable") &&
+        !name.starts_with("tpu::System"))
+      return {C::kHost, R::kNone, true};
     return Of(*found->second);
   }
-  if (name.starts_with("Iterator::") || name.find("IteratorGetNext") != std::string_view::npos) return {C::kInput, R::kNone, true};
-  if (name.starts_with("BatchedCopyToDevice") || name.starts_with("batched_copy_array")) return {C::kTransfer, R::kNone, true};
-  if (IsCompilerStage(name) || name.find("=>") != std::string_view::npos) return {C::kHost, R::kNone, true};
+  if (name.starts_with("Iterator::") || name.find("IteratorGetNext") != std::string_view::npos)
+    return {C::kInput, R::kNone, true};
+  if (name.starts_with("BatchedCopyToDevice") || name.starts_with("batched_copy_array"))
+    return {C::kTransfer, R::kNone, true};
+  if (IsCompilerStage(name) || name.find("=>") != std::string_view::npos)
+    return {C::kHost, R::kNone, true};
   return {};
 }
 
 bool HoldsUserCode(const XName& name) {
   if (!name.known) return true;
-  return name.category == C::kPython || name.category == C::kScope || name.category == C::kStep || name.category == C::kInput;
+  return name.category == C::kPython || name.category == C::kScope || name.category == C::kStep ||
+         name.category == C::kInput;
 }
 
 bool IsCompilerStage(std::string_view name) {
@@ -207,10 +238,21 @@ XLineKind ClassifyDeviceLine(std::string_view name) {
   };
   // In order of display.
   static constexpr Line kLines[] = {
-      {"Steps", C::kStep},          {"Sparse Core Steps", C::kStep},     {"XLA Modules", C::kModule},   {"Sparse Core Modules", C::kModule},
-      {"XLA Ops", C::kOp},          {"Sparse Core Ops", C::kOp},         {"Async XLA Ops", C::kAsyncOp}, {"Host Offload Ops", C::kAsyncOp},
-      {"XLA TraceMe", C::kHost},    {"Framework Name Scope", C::kScope}, {"Framework Ops", C::kHost},  {"Source code", C::kHost},
-      {"Source Code", C::kHost},    {"Launch Stats", C::kHost},          {"Overlay", C::kHost},
+      {"Steps", C::kStep},
+      {"Sparse Core Steps", C::kStep},
+      {"XLA Modules", C::kModule},
+      {"Sparse Core Modules", C::kModule},
+      {"XLA Ops", C::kOp},
+      {"Sparse Core Ops", C::kOp},
+      {"Async XLA Ops", C::kAsyncOp},
+      {"Host Offload Ops", C::kAsyncOp},
+      {"XLA TraceMe", C::kHost},
+      {"Framework Name Scope", C::kScope},
+      {"Framework Ops", C::kHost},
+      {"Source code", C::kHost},
+      {"Source Code", C::kHost},
+      {"Launch Stats", C::kHost},
+      {"Overlay", C::kHost},
   };
   int64_t sort = 1;
   for (const Line& line : kLines) {
@@ -236,7 +278,8 @@ std::string_view JittedFunction(std::string_view name) {
 }
 
 std::string_view FunctionOfModule(std::string_view module) {
-  if (module.starts_with("jit(") && module.ends_with(')')) return module.substr(4, module.size() - 5);
+  if (module.starts_with("jit(") && module.ends_with(')'))
+    return module.substr(4, module.size() - 5);
   for (std::string_view prefix : {"jit_", "pjit_", "pmap_", "xmap_"}) {
     if (module.starts_with(prefix)) return module.substr(prefix.size());
   }

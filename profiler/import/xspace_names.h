@@ -24,31 +24,46 @@ enum class XRole : uint8_t {
   kToDevice,       // copies, as torch_xla's client or TPU's driver see them
   kFromDevice,
   kDeviceToDevice,
-  kPut,            // copies as JAX's Python side sees them
+  kPut,  // copies as JAX's Python side sees them
   kFetch,
-  kScope,          // the user's annotation (decided by the reader, see xspace_plane.h)
-  kStep,           // the user's step annotation
+  kScope,  // the user's annotation (decided by the reader, see xspace_plane.h)
+  kStep,   // the user's step annotation
 };
 
 // Categories (namespace category) by number, so that a table of events holds a byte each.
 enum class XCategory : uint8_t {
-  kHost, kScope, kStep, kPython, kTracing, kCompile, kExecute, kTransfer, kInput, kModule, kOp, kAsyncOp, kCollective, kCount
+  kHost,
+  kScope,
+  kStep,
+  kPython,
+  kTracing,
+  kCompile,
+  kExecute,
+  kTransfer,
+  kInput,
+  kModule,
+  kOp,
+  kAsyncOp,
+  kCollective,
+  kCount
 };
 std::string_view CategoryName(XCategory category);
 
 struct XName {
   XCategory category = XCategory::kHost;
   XRole role = XRole::kNone;
-  bool known = false;  // in the table, or plainly not the user's: holds "::", starts with '$', and the like
+  bool known =
+      false;  // in the table, or plainly not the user's: holds "::", starts with '$', and the like
 };
 // Of an event on a host thread.
 XName ClassifyHostName(std::string_view name);
 
-// Whether user code can run inside this event: what lies inside the others is no annotation of the user.
+// Whether user code can run inside this event: what lies inside the others is no annotation of the
+// user.
 bool HoldsUserCode(const XName& name);
 
-// True for HLO passes and compiler stages that every compilation runs. Outside any compile event they show that one was
-// open when the capture began or ended (an event is recorded when it ends).
+// True for HLO passes and compiler stages that every compilation runs. Outside any compile event
+// they show that one was open when the capture began or ended (an event is recorded when it ends).
 bool IsCompilerStage(std::string_view name);
 
 // Of a line of a device plane, and its order of display.
@@ -58,7 +73,8 @@ struct XLineKind {
 };
 XLineKind ClassifyDeviceLine(std::string_view name);
 
-// "copy-done.2" of "%copy-done.2 = f32[5] copy-done(...)"; empty when `name` is no HLO instruction text.
+// "copy-done.2" of "%copy-done.2 = f32[5] copy-done(...)"; empty when `name` is no HLO instruction
+// text.
 std::string_view ShortHloName(std::string_view name);
 
 // "f" of "PjitFunction(f)"; "" else.

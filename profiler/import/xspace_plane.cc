@@ -12,7 +12,8 @@ namespace {
 
 using wire::Reader;
 
-// line.timestamp_ns counts from 1970 when it is this large (1970-01-12), else from the start of the profile.
+// line.timestamp_ns counts from 1970 when it is this large (1970-01-12), else from the start of the
+// profile.
 constexpr int64_t kEpochNs = 1'000'000'000'000'000;
 // Times beyond are damage, and their sums would overflow: a hundred and forty years.
 constexpr int64_t kMaxTimeNs = int64_t(1) << 62;
@@ -60,7 +61,8 @@ int64_t ProgramIdOf(std::string_view name) {
 
 // A statistic that only the runtime writes: an event that has it is not the user's.
 bool OnlyFromRuntime(std::string_view key) {
-  return key == "_src" || key == "_pt" || key == "_p" || key == "_ct" || key == "_c" || key == "_a" || key == "hlo_op" || key == "correlation_id";
+  return key == "_src" || key == "_pt" || key == "_p" || key == "_ct" || key == "_c" ||
+         key == "_a" || key == "hlo_op" || key == "correlation_id";
 }
 
 // What an event is called: its instruction's name when its name is a whole HLO text.
@@ -68,7 +70,9 @@ std::string_view ShownName(std::string_view name, std::string_view display_name)
   if (name.empty()) return display_name;
   if (std::string_view instruction = ShortHloName(name); !instruction.empty()) return instruction;
   // name#key=value,...#: a TraceMe that its tracer did not take apart.
-  if (size_t hash = name.find('#'); hash != std::string_view::npos && hash > 0 && name.ends_with('#')) return name.substr(0, hash);
+  if (size_t hash = name.find('#');
+      hash != std::string_view::npos && hash > 0 && name.ends_with('#'))
+    return name.substr(0, hash);
   return name;
 }
 
@@ -82,7 +86,9 @@ bool IsFrontThread(std::string_view line) {
 absl::StatusOr<StringId> XFile::Intern(std::string_view text) {
   size_t valid = ValidUtf8Prefix(text);
   if (valid == text.size()) return context.store.Intern(text);
-  XP_TRY(context.Issue("invalid_utf8", "warning", "names that are not valid UTF-8: what is invalid was replaced by U+FFFD", Offset(text.data() + valid)));
+  XP_TRY(context.Issue("invalid_utf8", "warning",
+                       "names that are not valid UTF-8: what is invalid was replaced by U+FFFD",
+                       Offset(text.data() + valid)));
   return context.store.Intern(ToUtf8(text));
 }
 
@@ -95,21 +101,36 @@ void XPlane::Ids::Pack() {
     if (dense_.size() <= size_t(id)) dense_.resize(size_t(id) + 1, UINT32_MAX);
     dense_[size_t(id)] = index;
   }
-  absl::erase_if(sparse_, [&](const auto& entry) { return entry.first >= 0 && entry.first < limit; });
+  absl::erase_if(sparse_,
+                 [&](const auto& entry) { return entry.first >= 0 && entry.first < limit; });
 }
 
 XPlane::Key XPlane::KeyOf(std::string_view name) {
-  static const auto* keys = new absl::flat_hash_map<std::string_view, Key>{
-      {"_pt", Key::kProducerType}, {"_p", Key::kProducerId},   {"_ct", Key::kConsumerType}, {"_c", Key::kConsumerId},
-      {"_r", Key::kRoot},          {"step_num", Key::kStepNumber}, {"graph_hash", Key::kGraphHash}, {"name", Key::kModuleName},
-      {"module", Key::kModuleName}, {"size", Key::kSize},      {"bytes_transferred", Key::kSize}, {"run_id", Key::kRunId},
-      {"device_ordinal", Key::kDeviceOrdinal}, {"hlo_op", Key::kHloOp}, {"program_id", Key::kProgramId}, {"counter_value", Key::kCounterValue},
-      {"device_offset_ps", Key::kDeviceOffset}, {"device_duration_ps", Key::kDeviceDuration}};
+  static const auto* keys =
+      new absl::flat_hash_map<std::string_view, Key>{{"_pt", Key::kProducerType},
+                                                     {"_p", Key::kProducerId},
+                                                     {"_ct", Key::kConsumerType},
+                                                     {"_c", Key::kConsumerId},
+                                                     {"_r", Key::kRoot},
+                                                     {"step_num", Key::kStepNumber},
+                                                     {"graph_hash", Key::kGraphHash},
+                                                     {"name", Key::kModuleName},
+                                                     {"module", Key::kModuleName},
+                                                     {"size", Key::kSize},
+                                                     {"bytes_transferred", Key::kSize},
+                                                     {"run_id", Key::kRunId},
+                                                     {"device_ordinal", Key::kDeviceOrdinal},
+                                                     {"hlo_op", Key::kHloOp},
+                                                     {"program_id", Key::kProgramId},
+                                                     {"counter_value", Key::kCounterValue},
+                                                     {"device_offset_ps", Key::kDeviceOffset},
+                                                     {"device_duration_ps", Key::kDeviceDuration}};
   auto found = keys->find(name);
   return found == keys->end() ? Key::kOther : found->second;
 }
 
-XPlane::XPlane(std::string_view bytes, bool cut, XFile& file) : bytes_(bytes), cut_(cut), file_(file) {
+XPlane::XPlane(std::string_view bytes, bool cut, XFile& file)
+    : bytes_(bytes), cut_(cut), file_(file) {
   Reader in(bytes);
   while (in.Next()) {
     if (in.type() != wire::kBytes) continue;
@@ -120,7 +141,8 @@ XPlane::XPlane(std::string_view bytes, bool cut, XFile& file) : bytes_(bytes), c
       Reader line(in.bytes());
       while (line.Next() && line.number() <= 3) {
         if (line.Is(2, wire::kBytes) && line.bytes() == "XLA Modules") has_modules_line_ = true;
-        if (line.Is(3, wire::kVarint) && line.int64() > kEpochNs) first_epoch_ns_ = std::min(first_epoch_ns_, line.int64());
+        if (line.Is(3, wire::kVarint) && line.int64() > kEpochNs)
+          first_epoch_ns_ = std::min(first_epoch_ns_, line.int64());
       }
     }
     if (in.number() == 4 || in.number() == 5) {
@@ -129,7 +151,8 @@ XPlane::XPlane(std::string_view bytes, bool cut, XFile& file) : bytes_(bytes), c
       if (in.number() == 4) {
         wire::EventMetadata metadata;
         wire::Decode(entry.value, &metadata);
-        EventName event{.message = entry.value, .name = metadata.name, .display_name = metadata.display_name};
+        EventName event{
+            .message = entry.value, .name = metadata.name, .display_name = metadata.display_name};
         event_ids_.Add(entry.key, uint32_t(events_.size()));
         events_.push_back(event);
       } else {
@@ -153,7 +176,9 @@ XPlane::XPlane(std::string_view bytes, bool cut, XFile& file) : bytes_(bytes), c
 int64_t XPlane::IntStat(std::string_view key) const {
   for (const wire::Stat& stat : plane_stats_) {
     uint32_t index = stat_ids_.Find(stat.metadata_id);
-    if (index != UINT32_MAX && stats_[index].name == key && (stat.kind == wire::Stat::kUint || stat.kind == wire::Stat::kInt)) return stat.int64();
+    if (index != UINT32_MAX && stats_[index].name == key &&
+        (stat.kind == wire::Stat::kUint || stat.kind == wire::Stat::kInt))
+      return stat.int64();
   }
   return -1;
 }
@@ -168,7 +193,8 @@ std::vector<XPlane::HloProto> XPlane::HloProtos() const {
       wire::Decode(in.bytes(), &stat);
       uint32_t index = stat_ids_.Find(stat.metadata_id);
       if (index == UINT32_MAX || stat.kind != wire::Stat::kBytes) continue;
-      if (stats_[index].name == "Hlo Proto" || stats_[index].name == "hlo_proto") found.push_back({event.name, stat.bytes});
+      if (stats_[index].name == "Hlo Proto" || stats_[index].name == "hlo_proto")
+        found.push_back({event.name, stat.bytes});
     }
   }
   return found;
@@ -181,9 +207,11 @@ XPlane::StatName* XPlane::StatOf(int64_t metadata_id) {
 
 absl::StatusOr<XPlane::EventName*> XPlane::EventOf(int64_t metadata_id) {
   uint32_t index = event_ids_.Find(metadata_id);
-  if (index != UINT32_MAX) [[likely]] return &events_[index];
-  XP_TRY(file_.context.Issue("nameless_events", "warning",
-                             "events whose name is not in the capture (it is cut, or damaged): they are called #ID"));
+  if (index != UINT32_MAX) [[likely]]
+    return &events_[index];
+  XP_TRY(file_.context.Issue(
+      "nameless_events", "warning",
+      "events whose name is not in the capture (it is cut, or damaged): they are called #ID"));
   XP_TRY(StringId id, file_.context.store.Intern(fmt::format("#{}", metadata_id)));
   index = uint32_t(events_.size());
   events_.push_back({.what = {XCategory::kHost, XRole::kNone, true}, .resolved = true, .id = id});
@@ -198,8 +226,8 @@ absl::StatusOr<StringId> XPlane::KeyId(StatName& stat) {
   return stat.id;
 }
 
-// Name and arguments that all events of this table entry share. A device's ops are named by their whole HLO text: those
-// are called by the instruction's name, and keep the text as `long_name`.
+// Name and arguments that all events of this table entry share. A device's ops are named by their
+// whole HLO text: those are called by the instruction's name, and keep the text as `long_name`.
 absl::Status XPlane::Resolve(EventName& event) {
   event.resolved = true;
   if (!ShortHloName(event.name).empty()) {
@@ -215,13 +243,15 @@ absl::Status XPlane::Resolve(EventName& event) {
     StatName* key = StatOf(stat.metadata_id);
     if (key == nullptr) continue;
     if (key->key == Key::kHloOp) event.has_op = true;
-    if (key->key == Key::kProgramId && (stat.kind == wire::Stat::kUint || stat.kind == wire::Stat::kInt)) event.program_id = stat.int64();
+    if (key->key == Key::kProgramId &&
+        (stat.kind == wire::Stat::kUint || stat.kind == wire::Stat::kInt))
+      event.program_id = stat.int64();
   }
   return absl::OkStatus();
 }
 
-// Two entries of the table can come to one name (an op of two programs) with other values. Arguments by name would then
-// be wrong for one of them, so such entries give theirs to each event.
+// Two entries of the table can come to one name (an op of two programs) with other values.
+// Arguments by name would then be wrong for one of them, so such entries give theirs to each event.
 void XPlane::FindDifferingNames() {
   absl::flat_hash_map<std::string_view, uint32_t> first;
   for (uint32_t i = 0; i < events_.size(); ++i) {
@@ -263,7 +293,9 @@ absl::StatusOr<bool> XPlane::Value(const wire::Stat& stat, ArgValue* value) {
     case wire::Stat::kText:
     case wire::Stat::kBytes:
       if (stat.bytes.size() > kMaxArgumentBytes) {
-        XP_TRY(file_.context.Issue("large_argument", "info", "arguments of more than 1 MiB were left out", file_.Offset(stat.bytes.data())));
+        XP_TRY(file_.context.Issue("large_argument", "info",
+                                   "arguments of more than 1 MiB were left out",
+                                   file_.Offset(stat.bytes.data())));
         return false;
       }
       if (stat.kind == wire::Stat::kText) {
@@ -307,14 +339,16 @@ absl::Status XPlane::GiveNameArguments(EventName& event, int64_t track_id) {
   return absl::OkStatus();
 }
 
-// Which names are the user's annotations (xp.Trace, TraceAnnotation)? Nothing in the file says so, so: a name is the
-// user's when it is seen on a thread that runs the user's code (called python or main, or that syncs, calls jitted
-// functions, steps or has Python calls) and
+// Which names are the user's annotations (xp.Trace, TraceAnnotation)? Nothing in the file says so,
+// so: a name is the user's when it is seen on a thread that runs the user's code (called python or
+// main, or that syncs, calls jitted functions, steps or has Python calls) and
 //   - it is not the runtime's (xspace_names.cc: known names, and all with "::"),
-//   - it is never seen on another thread, nor inside an event of the runtime in which no user code runs (a compile, a
+//   - it is never seen on another thread, nor inside an event of the runtime in which no user code
+//   runs (a compile, a
 //     sync, a call of a jitted function): HLO passes and PJRT's small steps are,
 //   - it never carries a statistic that only the runtime writes (_pt, _src, hlo_op, ...),
-//   - it does not stand among the stages of a compilation that was open when the capture began or ended: that event
+//   - it does not stand among the stages of a compilation that was open when the capture began or
+//   ended: that event
 //     itself is missing then, and the stages have nothing around them.
 // An event with _r is the user's in any case: it marks a step.
 void XPlane::Survey() {
@@ -329,7 +363,8 @@ void XPlane::Survey() {
     if (in.Is(3, wire::kBytes)) SurveyLine(in.bytes(), number++);
   }
   if (in.cut() && in.number() == 3) SurveyLine(in.rest(), number++);
-  for (EventName& event : events_) event.user = !event.what.known && event.seen_as_user && !event.seen_as_runtime;
+  for (EventName& event : events_)
+    event.user = !event.what.known && event.seen_as_user && !event.seen_as_runtime;
 }
 
 void XPlane::SurveyLine(std::string_view bytes, size_t number) {
@@ -337,7 +372,8 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
   wire::Decode(bytes, &line);
   bool front = IsFrontThread(line.name);
   int64_t runtime_until_ps = INT64_MIN;
-  // Unknown names outside of everything, in order; a compiler stage is nullptr, an event with a role ends the zone.
+  // Unknown names outside of everything, in order; a compiler stage is nullptr, an event with a
+  // role ends the zone.
   std::vector<EventName*> outside;
   size_t first_stage = SIZE_MAX, last_stage = 0;
   auto close_zone = [&](size_t end) {
@@ -351,7 +387,8 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
   Reader in(bytes);
   while (in.Next()) {
     if (!in.Is(4, wire::kBytes)) continue;
-    // Python's calls are most of a capture that has them, and tell nothing more: the id, which comes first, is enough.
+    // Python's calls are most of a capture that has them, and tell nothing more: the id, which
+    // comes first, is enough.
     Reader id(in.bytes());
     if (id.Next() && id.Is(1, wire::kVarint)) {
       uint32_t index = event_ids_.Find(id.int64());
@@ -367,9 +404,11 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
     bool enclosed = event.offset_ps < runtime_until_ps;
     if (name.what.known) {
       XRole role = name.what.role;
-      front |= role == XRole::kStepMark || role == XRole::kSync || role == XRole::kCall || role == XRole::kJaxCompile;
+      front |= role == XRole::kStepMark || role == XRole::kSync || role == XRole::kCall ||
+               role == XRole::kJaxCompile;
       int64_t end_ps = 0;
-      if (!HoldsUserCode(name.what) && !__builtin_add_overflow(event.offset_ps, event.duration_ps, &end_ps)) {
+      if (!HoldsUserCode(name.what) &&
+          !__builtin_add_overflow(event.offset_ps, event.duration_ps, &end_ps)) {
         runtime_until_ps = std::max(runtime_until_ps, end_ps);
       }
       if (enclosed) continue;
@@ -423,7 +462,9 @@ struct XPlane::LineState {
 
 absl::Status XPlane::Damaged(const Reader& in, std::string_view where) {
   return file_.context.Issue("damaged_message", "warning",
-                             fmt::format("bytes inside {} that are no protobuf message: the rest of it was skipped. Copy the file again", where),
+                             fmt::format("bytes inside {} that are no protobuf message: the rest "
+                                         "of it was skipped. Copy the file again",
+                                         where),
                              file_.Offset(in.position()));
 }
 
@@ -469,14 +510,19 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
   line.front = number < front_.size() && front_[number];
   line.facts = &facts;
   TrackRow track{.process_id = process_id_, .kind = "host_thread", .tid = line.tid};
-  XP_TRY(StringId shown, file_.Intern(header.display_name.empty() ? header.name : header.display_name));
+  XP_TRY(StringId shown,
+         file_.Intern(header.display_name.empty() ? header.name : header.display_name));
   track.name = file_.context.store.Text(shown);
   if (line.device) {
     XLineKind kind = ClassifyDeviceLine(header.name);
     line.category = kind.category;
     std::string device(file_.context.store.Text(device_));
     if (device_track_id_ == 0) {
-      XP_TRY(device_track_id_, file_.context.store.Add(TrackRow{.process_id = process_id_, .kind = "device", .name = device, .device = device, .sort = sort_base_}));
+      XP_TRY(device_track_id_, file_.context.store.Add(TrackRow{.process_id = process_id_,
+                                                                .kind = "device",
+                                                                .name = device,
+                                                                .device = device,
+                                                                .sort = sort_base_}));
     }
     track.kind = "device_stream";
     track.device = device;
@@ -496,9 +542,11 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
 
   Reader in(bytes);
   while (in.Next()) {
-    if (in.Is(4, wire::kBytes)) [[likely]] XP_TRY(ReadEvent(in.bytes(), line, facts));
+    if (in.Is(4, wire::kBytes)) [[likely]]
+      XP_TRY(ReadEvent(in.bytes(), line, facts));
   }
-  if ((in.cut() && !cut) || in.bad()) XP_TRY(Damaged(in, fmt::format("line {} of plane {}", track.name, name_)));
+  if ((in.cut() && !cut) || in.bad())
+    XP_TRY(Damaged(in, fmt::format("line {} of plane {}", track.name, name_)));
   return absl::OkStatus();
 }
 
@@ -543,7 +591,9 @@ void XPlane::Note(StatName& name, const wire::Stat& stat, Said* said) {
       break;
     case Key::kCounterValue:
       said->has_counter = true;
-      said->counter = stat.kind == wire::Stat::kDouble ? stat.real() : stat.kind == wire::Stat::kInt ? double(stat.int64()) : double(stat.number);
+      said->counter = stat.kind == wire::Stat::kDouble ? stat.real()
+                      : stat.kind == wire::Stat::kInt  ? double(stat.int64())
+                                                       : double(stat.number);
       break;
     case Key::kDeviceOffset:
     case Key::kDeviceDuration:
@@ -554,11 +604,16 @@ void XPlane::Note(StatName& name, const wire::Stat& stat, Said* said) {
   }
 }
 
-absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId name, std::string_view unit) {
+absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId name,
+                                             std::string_view unit) {
   std::string full = fmt::format("{}{}", file_.context.store.Text(name), unit);
   int64_t& id = counters_[{line.track_id, full}];
   if (id != 0) return id;
-  TrackRow track{.process_id = process_id_, .kind = "counter", .name = full, .parent_id = line.track_id, .sort = sort_base_ + 9'000};
+  TrackRow track{.process_id = process_id_,
+                 .kind = "counter",
+                 .name = full,
+                 .parent_id = line.track_id,
+                 .sort = sort_base_ + 9'000};
   if (device_ != 0) track.device = std::string(file_.context.store.Text(device_));
   XP_TRY(id, file_.context.store.Add(track));
   return id;
@@ -567,7 +622,9 @@ absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId nam
 absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& facts) {
   wire::Event in;
   if (!wire::Decode(bytes, &in)) [[unlikely]] {
-    return file_.context.Issue("damaged_event", "warning", "events that are no protobuf message were left out", file_.Offset(bytes.data()));
+    return file_.context.Issue("damaged_event", "warning",
+                               "events that are no protobuf message were left out",
+                               file_.Offset(bytes.data()));
   }
   XP_TRY(EventName * name, EventOf(in.metadata_id));
   if (!name->resolved) XP_TRY(Resolve(*name));
@@ -575,13 +632,19 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   int64_t ts_ns = 0, end_ns = 0, end_ps = 0, origin_ns = 0;
   if (in.duration_ps < 0) [[unlikely]] {
     in.duration_ps = 0;
-    XP_TRY(file_.context.Issue("negative_duration", "warning", "events of negative length were taken as instants", file_.Offset(bytes.data())));
+    XP_TRY(file_.context.Issue("negative_duration", "warning",
+                               "events of negative length were taken as instants",
+                               file_.Offset(bytes.data())));
   }
-  bool far = __builtin_add_overflow(line.timestamp_ns, line.shift_ns, &origin_ns) || __builtin_add_overflow(in.offset_ps, in.duration_ps, &end_ps) ||
-             __builtin_add_overflow(origin_ns, FloorToNs(in.offset_ps), &ts_ns) || __builtin_add_overflow(origin_ns, FloorToNs(end_ps), &end_ns);
+  bool far = __builtin_add_overflow(line.timestamp_ns, line.shift_ns, &origin_ns) ||
+             __builtin_add_overflow(in.offset_ps, in.duration_ps, &end_ps) ||
+             __builtin_add_overflow(origin_ns, FloorToNs(in.offset_ps), &ts_ns) ||
+             __builtin_add_overflow(origin_ns, FloorToNs(end_ps), &end_ns);
   if (far || ts_ns < -kMaxTimeNs || end_ns > kMaxTimeNs) [[unlikely]] {
-    return file_.context.Issue("time_out_of_range", "warning", "events with times that cannot be (more than a century away) were left out",
-                               file_.Offset(bytes.data()));
+    return file_.context.Issue(
+        "time_out_of_range", "warning",
+        "events with times that cannot be (more than a century away) were left out",
+        file_.Offset(bytes.data()));
   }
 
   Said said;
@@ -592,11 +655,14 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     wire::Stat stat;
     wire::Decode(stats.bytes(), &stat);
     StatName* key = StatOf(stat.metadata_id);
-    if (key == nullptr) [[unlikely]] continue;
+    if (key == nullptr) [[unlikely]]
+      continue;
     Note(*key, stat, &said);
-    // The number of a flow is kept as the event's flow, and what only repeats the event's own time as that.
+    // The number of a flow is kept as the event's flow, and what only repeats the event's own time
+    // as that.
     bool repeats = key->key == Key::kProducerId || key->key == Key::kConsumerId ||
-                   (key->key == Key::kDeviceOffset && stat.int64() == in.offset_ps) || (key->key == Key::kDeviceDuration && stat.int64() == in.duration_ps);
+                   (key->key == Key::kDeviceOffset && stat.int64() == in.offset_ps) ||
+                   (key->key == Key::kDeviceDuration && stat.int64() == in.duration_ps);
     if (!repeats) arguments_.emplace_back(key, stat);
   }
   EventWriter& events = file_.context.events;
@@ -616,8 +682,15 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
 
   bool is_step = said.is_root && !name->what.known && !line.device;
   bool is_op = said.has_op || name->has_op;
-  XCategory category = line.device ? line.category : is_step ? XCategory::kStep : is_op ? XCategory::kOp : name->user ? XCategory::kScope : name->what.category;
-  Event event{.ts_ns = ts_ns, .dur_ns = end_ns - ts_ns, .name = name->id, .category = file_.categories[size_t(category)]};
+  XCategory category = line.device  ? line.category
+                       : is_step    ? XCategory::kStep
+                       : is_op      ? XCategory::kOp
+                       : name->user ? XCategory::kScope
+                                    : name->what.category;
+  Event event{.ts_ns = ts_ns,
+              .dur_ns = end_ns - ts_ns,
+              .name = name->id,
+              .category = file_.categories[size_t(category)]};
   if (said.produces) event.flow_out = file_.Flow(said.producer_type, said.producer_id);
   if (said.consumes) event.flow_in = file_.Flow(said.consumer_type, said.consumer_id);
   XP_TRY(events.Add(line.track_id, event));
@@ -644,13 +717,23 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   auto where = [&] { return offset != 0 ? offset : offset = file_.Offset(bytes.data()); };
   if (line.device) {
     if (line.category == XCategory::kModule) {
-      facts.Add(XModule{.ts_ns = ts_ns, .end_ns = end_ns, .program_id = ProgramIdOf(name->name), .run_id = said.run_id,
-                        .device_ordinal = device_ordinal_, .device = device_, .name = name->name, .offset = where()});
+      facts.Add(XModule{.ts_ns = ts_ns,
+                        .end_ns = end_ns,
+                        .program_id = ProgramIdOf(name->name),
+                        .run_id = said.run_id,
+                        .device_ordinal = device_ordinal_,
+                        .device = device_,
+                        .name = name->name,
+                        .offset = where()});
     } else if (line.category == XCategory::kStep) {
       facts.AddDeviceStep(ts_ns, end_ns, name->id, where(), device_);
     } else if (line.category == XCategory::kOp && !has_modules_line_ && is_op) {
       int64_t program = said.program_id >= 0 ? said.program_id : name->program_id;
-      facts.Add(XOp{.ts_ns = ts_ns, .end_ns = end_ns, .name = name->id, .program = facts.Program(program, device_), .run_id = said.run_id});
+      facts.Add(XOp{.ts_ns = ts_ns,
+                    .end_ns = end_ns,
+                    .name = name->id,
+                    .program = facts.Program(program, device_),
+                    .run_id = said.run_id});
     }
     return absl::OkStatus();
   }
@@ -660,15 +743,29 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
       XP_TRY(device, file_.context.store.Intern(fmt::format("CPU:{}", said.device_ordinal)));
     }
     int64_t program = said.program_id >= 0 ? said.program_id : name->program_id;
-    facts.Add(XOp{.ts_ns = ts_ns, .end_ns = end_ns, .name = name->id, .program = facts.Program(program, device), .flow = event.flow_out, .run_id = said.run_id});
+    facts.Add(XOp{.ts_ns = ts_ns,
+                  .end_ns = end_ns,
+                  .name = name->id,
+                  .program = facts.Program(program, device),
+                  .flow = event.flow_out,
+                  .run_id = said.run_id});
     return absl::OkStatus();
   }
   if (event.flow_in != 0 && name->name.starts_with("end: ")) facts.EndOf(event.flow_in, end_ns);
   XRole role = is_step ? XRole::kStep : name->user ? XRole::kScope : name->what.role;
   if (role == XRole::kNone) return absl::OkStatus();
-  facts.Add(XMark{.ts_ns = ts_ns, .end_ns = end_ns, .role = role, .name = name->id, .text = role == XRole::kGraphCompile ? said.hash : said.module,
-                  .number = role == XRole::kStep ? said.step_number : role == XRole::kEnqueue ? said.run_id : said.size,
-                  .device = said.device_ordinal, .track_id = line.track_id, .offset = where(), .front = line.front});
+  facts.Add(XMark{.ts_ns = ts_ns,
+                  .end_ns = end_ns,
+                  .role = role,
+                  .name = name->id,
+                  .text = role == XRole::kGraphCompile ? said.hash : said.module,
+                  .number = role == XRole::kStep      ? said.step_number
+                            : role == XRole::kEnqueue ? said.run_id
+                                                      : said.size,
+                  .device = said.device_ordinal,
+                  .track_id = line.track_id,
+                  .offset = where(),
+                  .front = line.front});
   return absl::OkStatus();
 }
 

@@ -1,8 +1,9 @@
 // One plane of an XSpace: its tables of names, and its lines as tracks, events and facts.
 //
-// A plane holds id, name, lines, then the two tables that give the events' names and the statistics' keys their
-// meaning, then statistics of the plane itself. The tables come after the lines in the file, so a plane is walked more
-// than once; each walk skips what it does not need, and none builds an object per event.
+// A plane holds id, name, lines, then the two tables that give the events' names and the
+// statistics' keys their meaning, then statistics of the plane itself. The tables come after the
+// lines in the file, so a plane is walked more than once; each walk skips what it does not need,
+// and none builds an object per event.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -64,13 +65,29 @@ class XPlane {
   // The `Hlo Proto`s of the event table: that is what /host:metadata holds.
   std::vector<HloProto> HloProtos() const;
 
-  // Writes tracks and events, and tells `facts`. `index`: of the plane in the file, for the order of display.
+  // Writes tracks and events, and tells `facts`. `index`: of the plane in the file, for the order
+  // of display.
   absl::Status Read(int64_t process_id, int64_t index, XFacts& facts);
 
  private:
   enum class Key : uint8_t {
-    kOther, kProducerType, kProducerId, kConsumerType, kConsumerId, kRoot, kStepNumber, kGraphHash, kModuleName, kSize,
-    kRunId, kDeviceOrdinal, kHloOp, kProgramId, kCounterValue, kDeviceOffset, kDeviceDuration,
+    kOther,
+    kProducerType,
+    kProducerId,
+    kConsumerType,
+    kConsumerId,
+    kRoot,
+    kStepNumber,
+    kGraphHash,
+    kModuleName,
+    kSize,
+    kRunId,
+    kDeviceOrdinal,
+    kHloOp,
+    kProgramId,
+    kCounterValue,
+    kDeviceOffset,
+    kDeviceDuration,
   };
   struct StatName {
     std::string_view name;
@@ -83,16 +100,16 @@ class XPlane {
     std::string_view name, display_name;
     XName what;
     bool resolved = false;
-    bool stage = false;          // of a compilation
-    bool user = false;           // a user's annotation (Survey)
+    bool stage = false;  // of a compilation
+    bool user = false;   // a user's annotation (Survey)
     bool seen_as_user = false, seen_as_runtime = false;
-    StringId id = 0;             // interned, as events carry it
-    StringId long_name = 0;      // HLO text, when the name is that
-    bool has_op = false;         // hlo_op among its own statistics
-    int64_t program_id = -1;     // among its own statistics
-    int64_t last_track = 0;      // by-name arguments were given on this track already
+    StringId id = 0;          // interned, as events carry it
+    StringId long_name = 0;   // HLO text, when the name is that
+    bool has_op = false;      // hlo_op among its own statistics
+    int64_t program_id = -1;  // among its own statistics
+    int64_t last_track = 0;   // by-name arguments were given on this track already
     bool has_stats = false;
-    bool per_event = false;      // another of this name differs: its arguments go to each event
+    bool per_event = false;  // another of this name differs: its arguments go to each event
   };
   // A table by id: an array when the ids are small, as they mostly are, else a hash map.
   class Ids {
@@ -152,10 +169,11 @@ class XPlane {
   std::vector<bool> front_;  // of each line: its thread runs the user's code
 
   int64_t process_id_ = 0, sort_base_ = 0, device_track_id_ = 0;
-  StringId device_ = 0;          // TPU:0
-  int64_t device_ordinal_ = -1;  // 0
+  StringId device_ = 0;                                                   // TPU:0
+  int64_t device_ordinal_ = -1;                                           // 0
   absl::flat_hash_map<std::pair<int64_t, std::string>, int64_t> tracks_;  // by line id and name
-  absl::flat_hash_map<std::pair<int64_t, std::string>, int64_t> counters_;  // by line's track and counter's name
+  absl::flat_hash_map<std::pair<int64_t, std::string>, int64_t>
+      counters_;                                             // by line's track and counter's name
   std::vector<std::pair<StatName*, wire::Stat>> arguments_;  // of the event being read
   std::string scratch_;
 };

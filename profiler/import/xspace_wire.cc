@@ -7,15 +7,32 @@ bool Decode(std::string_view message, Stat* stat) {
   *stat = {};
   while (in.Next()) {
     switch (in.number() << 3 | in.type()) {
-      case 1 << 3 | kVarint: stat->metadata_id = in.int64(); break;
-      case 2 << 3 | kFixed64: stat->kind = Stat::kDouble, stat->number = in.uint(); break;
-      case 3 << 3 | kVarint: stat->kind = Stat::kUint, stat->number = in.uint(); break;
-      case 4 << 3 | kVarint: stat->kind = Stat::kInt, stat->number = in.uint(); break;
-      case 5 << 3 | kBytes: stat->kind = Stat::kText, stat->bytes = in.bytes(); break;
-      case 6 << 3 | kBytes: stat->kind = Stat::kBytes, stat->bytes = in.bytes(); break;
-      case 7 << 3 | kVarint: stat->kind = Stat::kRef, stat->number = in.uint(); break;
-      case 8 << 3 | kBytes: stat->kind = Stat::kGzip, stat->bytes = in.bytes(); break;
-      default: break;
+      case 1 << 3 | kVarint:
+        stat->metadata_id = in.int64();
+        break;
+      case 2 << 3 | kFixed64:
+        stat->kind = Stat::kDouble, stat->number = in.uint();
+        break;
+      case 3 << 3 | kVarint:
+        stat->kind = Stat::kUint, stat->number = in.uint();
+        break;
+      case 4 << 3 | kVarint:
+        stat->kind = Stat::kInt, stat->number = in.uint();
+        break;
+      case 5 << 3 | kBytes:
+        stat->kind = Stat::kText, stat->bytes = in.bytes();
+        break;
+      case 6 << 3 | kBytes:
+        stat->kind = Stat::kBytes, stat->bytes = in.bytes();
+        break;
+      case 7 << 3 | kVarint:
+        stat->kind = Stat::kRef, stat->number = in.uint();
+        break;
+      case 8 << 3 | kBytes:
+        stat->kind = Stat::kGzip, stat->bytes = in.bytes();
+        break;
+      default:
+        break;
     }
   }
   return !in.bad() && !in.cut();
@@ -26,14 +43,25 @@ bool Decode(std::string_view message, Event* event) {
   *event = {};
   while (in.Next()) {
     switch (in.number() << 3 | in.type()) {
-      case 1 << 3 | kVarint: event->metadata_id = in.int64(); break;
-      case 2 << 3 | kVarint: event->offset_ps = in.int64(), event->aggregated = false; break;
-      case 3 << 3 | kVarint: event->duration_ps = in.int64(); break;
-      case 5 << 3 | kVarint: event->occurrences = in.int64(), event->aggregated = true; break;
-      case 4 << 3 | kBytes:
-        if (!event->has_stats) event->has_stats = true, event->stats = message.substr(size_t(in.position() - message.data()));
+      case 1 << 3 | kVarint:
+        event->metadata_id = in.int64();
         break;
-      default: break;
+      case 2 << 3 | kVarint:
+        event->offset_ps = in.int64(), event->aggregated = false;
+        break;
+      case 3 << 3 | kVarint:
+        event->duration_ps = in.int64();
+        break;
+      case 5 << 3 | kVarint:
+        event->occurrences = in.int64(), event->aggregated = true;
+        break;
+      case 4 << 3 | kBytes:
+        if (!event->has_stats)
+          event->has_stats = true,
+          event->stats = message.substr(size_t(in.position() - message.data()));
+        break;
+      default:
+        break;
     }
   }
   return !in.bad() && !in.cut();
@@ -75,13 +103,26 @@ bool Decode(std::string_view message, Line* line) {
   *line = {};
   while (in.Next()) {
     switch (in.number() << 3 | in.type()) {
-      case 1 << 3 | kVarint: line->id = in.int64(); break;
-      case 2 << 3 | kBytes: line->name = in.bytes(); break;
-      case 3 << 3 | kVarint: line->timestamp_ns = in.int64(); break;
-      case 4 << 3 | kBytes: ++line->events; break;
-      case 10 << 3 | kVarint: line->display_id = in.int64(); break;
-      case 11 << 3 | kBytes: line->display_name = in.bytes(); break;
-      default: break;
+      case 1 << 3 | kVarint:
+        line->id = in.int64();
+        break;
+      case 2 << 3 | kBytes:
+        line->name = in.bytes();
+        break;
+      case 3 << 3 | kVarint:
+        line->timestamp_ns = in.int64();
+        break;
+      case 4 << 3 | kBytes:
+        ++line->events;
+        break;
+      case 10 << 3 | kVarint:
+        line->display_id = in.int64();
+        break;
+      case 11 << 3 | kBytes:
+        line->display_name = in.bytes();
+        break;
+      default:
+        break;
     }
   }
   return !in.bad() && !in.cut();

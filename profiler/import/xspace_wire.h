@@ -1,5 +1,6 @@
-// The protobuf messages of an XSpace, decoded in place: nothing is copied, nothing is allocated, and no read leaves
-// the bytes that were given. Hand-written because an XSpace is millions of 20-byte events.
+// The protobuf messages of an XSpace, decoded in place: nothing is copied, nothing is allocated,
+// and no read leaves the bytes that were given. Hand-written because an XSpace is millions of
+// 20-byte events.
 #pragma once
 
 #include <bit>
@@ -13,8 +14,9 @@ enum Type : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 // Fields of one message, in the order in which they were written.
 //
-// A field is a varint tag (number << 3 | type) and its value. What cannot be read stops the reader: `cut()` when a
-// value reaches beyond the end, `bad()` when the bytes are no protobuf. `position()` is then where that field begins.
+// A field is a varint tag (number << 3 | type) and its value. What cannot be read stops the reader:
+// `cut()` when a value reaches beyond the end, `bad()` when the bytes are no protobuf. `position()`
+// is then where that field begins.
 class Reader {
  public:
   Reader() = default;
@@ -23,7 +25,8 @@ class Reader {
 
   // Moves to the next field; false at the end and on the first that cannot be read.
   [[gnu::always_inline]] bool Next() {
-    if (p_ == end_) [[unlikely]] return false;
+    if (p_ == end_) [[unlikely]]
+      return false;
     field_ = p_;
     uint64_t tag;
     if (*p_ < 0x80) [[likely]] {
@@ -33,7 +36,8 @@ class Reader {
     }
     number_ = uint32_t(tag >> 3);
     type_ = uint32_t(tag & 7);
-    if (number_ == 0 || tag > UINT32_MAX) [[unlikely]] return Bad();
+    if (number_ == 0 || tag > UINT32_MAX) [[unlikely]]
+      return Bad();
     switch (type_) {
       case kVarint:
         return Varint(&value_);
@@ -68,7 +72,9 @@ class Reader {
   bool bad() const { return bad_; }
   // After cut() inside a bytes field: what is there of it.
   std::string_view rest() const { return rest_; }
-  const char* position() const { return reinterpret_cast<const char*>(field_); }  // where the field begins
+  const char* position() const {
+    return reinterpret_cast<const char*>(field_);
+  }  // where the field begins
 
  private:
   [[gnu::always_inline]] bool Varint(uint64_t* out) {
@@ -81,7 +87,8 @@ class Reader {
   bool LongVarint(uint64_t* out) {
     uint64_t value = 0;
     for (int shift = 0; shift < 70; shift += 7) {
-      if (p_ == end_) [[unlikely]] return Cut();
+      if (p_ == end_) [[unlikely]]
+        return Cut();
       uint8_t byte = *p_++;
       if (shift < 64) value |= uint64_t(byte & 0x7f) << shift;
       if (byte < 0x80) {
@@ -118,8 +125,8 @@ class Reader {
   bool cut_ = false, bad_ = false;
 };
 
-// XStat: 1 metadata_id, and one of 2 double, 3 uint64, 4 int64, 5 str, 6 bytes, 7 ref (id of a stat metadata, whose
-// name is the value), 8 compressed_str (gzip).
+// XStat: 1 metadata_id, and one of 2 double, 3 uint64, 4 int64, 5 str, 6 bytes, 7 ref (id of a stat
+// metadata, whose name is the value), 8 compressed_str (gzip).
 struct Stat {
   enum Kind : uint8_t { kNone, kDouble, kUint, kInt, kText, kBytes, kRef, kGzip };
   int64_t metadata_id = 0;
@@ -164,7 +171,8 @@ struct MapEntry {
 };
 bool Decode(std::string_view message, MapEntry* entry);
 
-// XLine without its events: 1 id, 2 name, 3 timestamp_ns, 4 events*, 9 duration_ps, 10 display_id, 11 display_name.
+// XLine without its events: 1 id, 2 name, 3 timestamp_ns, 4 events*, 9 duration_ps, 10 display_id,
+// 11 display_name.
 struct Line {
   int64_t id = 0, timestamp_ns = 0, display_id = 0;
   std::string_view name, display_name;

@@ -20,13 +20,15 @@ class ArgCursor {
     double values = double(std::max<int64_t>(catalog.argument_count, 1));
     double an_event = std::max(1.0, values / double(std::max<int64_t>(catalog.event_count, 1)));
     bool one_key = Takes(taken, kKey, true) || Takes(taken, kKeyId, true);
-    if (Takes(taken, kEventId, true)) return SetCost(info, kLookUpCost + an_event, one_key ? 1 : an_event);
+    if (Takes(taken, kEventId, true))
+      return SetCost(info, kLookUpCost + an_event, one_key ? 1 : an_event);
     double share = one_key ? 0.1 : 1;
     if (Takes(taken, kEventId, false)) share *= 0.25;
     SetCost(info, kLookUpCost + values * share * (kDecodeCost + kRowCost), values * share);
   }
 
-  absl::Status Filter(const std::vector<Constraint>& taken, uint64_t /*columns*/, std::span<sqlite3_value*> values) {
+  absl::Status Filter(const std::vector<Constraint>& taken, uint64_t /*columns*/,
+                      std::span<sqlite3_value*> values) {
     XP_TRY(catalog_, connection_.Now());
     events_ = keys_ = Range();
     for (size_t i = 0; i < taken.size() && i < values.size(); ++i) {
@@ -64,40 +66,59 @@ class ArgCursor {
   absl::Status Column(sqlite3_context* context, int column) {
     const DecodedArgs::Key& key = kept_->keys[key_];
     switch (column) {
-      case kEventId: sqlite3_result_int64(context, EventId()); break;
-      case kKeyId: sqlite3_result_int64(context, key.key_id); break;
+      case kEventId:
+        sqlite3_result_int64(context, EventId());
+        break;
+      case kKeyId:
+        sqlite3_result_int64(context, key.key_id);
+        break;
       case kKey: {
         XP_TRY(std::string_view text, connection_.Text(key.key_id));
         ResultText(context, text);
         break;
       }
-      case kType: ResultText(context, ArgTypeName(key.type)); break;
-      case kValue: return Value(context, ArgFromBits(key.type, key.column.bits[value_]));
+      case kType:
+        ResultText(context, ArgTypeName(key.type));
+        break;
+      case kValue:
+        return Value(context, ArgFromBits(key.type, key.column.bits[value_]));
     }
     return absl::OkStatus();
   }
 
   static auto& Pending(Connection& connection) { return connection.args; }
 
-  static absl::Status Insert(Connection& connection, std::span<sqlite3_value*> values, sqlite3_int64* rowid) {
+  static absl::Status Insert(Connection& connection, std::span<sqlite3_value*> values,
+                             sqlite3_int64* rowid) {
     auto text = [](sqlite3_value* value) {
       auto* data = static_cast<const char*>(sqlite3_value_blob(value));
       return std::string(data == nullptr ? "" : data, size_t(sqlite3_value_bytes(value)));
     };
-    if (sqlite3_value_type(values[kKeyId]) != SQLITE_NULL) return Invalid("arg.key_id follows from key and cannot be given");
+    if (sqlite3_value_type(values[kKeyId]) != SQLITE_NULL)
+      return Invalid("arg.key_id follows from key and cannot be given");
     PendingArg row;
-    if (sqlite3_value_numeric_type(values[kEventId]) != SQLITE_INTEGER) return Invalid("arg.event_id must be an integer");
+    if (sqlite3_value_numeric_type(values[kEventId]) != SQLITE_INTEGER)
+      return Invalid("arg.event_id must be an integer");
     row.event_id = sqlite3_value_int64(values[kEventId]);
     if (sqlite3_value_type(values[kKey]) == SQLITE_NULL) return Invalid("arg.key is NULL");
     row.key = text(values[kKey]);
     sqlite3_value* value = values[kValue];
     int stored = sqlite3_value_type(value);
     switch (stored) {
-      case SQLITE_INTEGER: row.type = ArgType::kInt; break;
-      case SQLITE_FLOAT: row.type = ArgType::kDouble; break;
-      case SQLITE_TEXT: row.type = ArgType::kString; break;
-      case SQLITE_BLOB: row.type = ArgType::kBytes; break;
-      default: return Invalid("arg.value of key {} is NULL: leave the row out", row.key);
+      case SQLITE_INTEGER:
+        row.type = ArgType::kInt;
+        break;
+      case SQLITE_FLOAT:
+        row.type = ArgType::kDouble;
+        break;
+      case SQLITE_TEXT:
+        row.type = ArgType::kString;
+        break;
+      case SQLITE_BLOB:
+        row.type = ArgType::kBytes;
+        break;
+      default:
+        return Invalid("arg.value of key {} is NULL: leave the row out", row.key);
     }
     if (sqlite3_value_type(values[kType]) != SQLITE_NULL) {
       std::string name = text(values[kType]);
@@ -120,12 +141,14 @@ class ArgCursor {
       }
       case ArgType::kUint: {
         uint64_t number = uint64_t(sqlite3_value_int64(value));
-        fits = (stored == SQLITE_INTEGER && int64_t(number) >= 0) || (stored == SQLITE_TEXT && parse(&number));
+        fits = (stored == SQLITE_INTEGER && int64_t(number) >= 0) ||
+               (stored == SQLITE_TEXT && parse(&number));
         row.bits = ArgBits(number);
         break;
       }
       case ArgType::kDouble:
-        fits = sqlite3_value_numeric_type(value) == SQLITE_INTEGER || sqlite3_value_numeric_type(value) == SQLITE_FLOAT;
+        fits = sqlite3_value_numeric_type(value) == SQLITE_INTEGER ||
+               sqlite3_value_numeric_type(value) == SQLITE_FLOAT;
         row.bits = ArgBits(sqlite3_value_double(value));
         break;
       case ArgType::kString:
@@ -142,7 +165,8 @@ class ArgCursor {
 
  private:
   int64_t EventId() const { return chunk_->first_event_id + int64_t(Index()); }
-  // A row of a by_name key walks the events of the chunk, one of an event's own key walks the values.
+  // A row of a by_name key walks the events of the chunk, one of an event's own key walks the
+  // values.
   size_t Index() const {
     const DecodedArgs::Key& key = kept_->keys[key_];
     return key.by_name ? row_ : key.column.index[row_];
@@ -165,7 +189,8 @@ class ArgCursor {
       ResultText(context, found);
     } else {
       XP_TRY(std::string_view found, connection_.Text(std::get<Bytes>(value).id));
-      sqlite3_result_blob64(context, found.data() == nullptr ? "" : found.data(), found.size(), SQLITE_STATIC);
+      sqlite3_result_blob64(context, found.data() == nullptr ? "" : found.data(), found.size(),
+                            SQLITE_STATIC);
     }
     return absl::OkStatus();
   }
@@ -176,11 +201,16 @@ class ArgCursor {
       kept_ = nullptr;
       if (next_chunk_ >= last_chunk_) return absl::OkStatus();
       chunk_ = &catalog_->chunks[next_chunk_++];
-      if (chunk_->first_event_id > events_.to || chunk_->first_event_id + chunk_->count - 1 < events_.from) continue;
+      if (chunk_->first_event_id > events_.to ||
+          chunk_->first_event_id + chunk_->count - 1 < events_.from)
+        continue;
       StringId only = keys_.from == keys_.to ? StringId(keys_.from) : 0;
       XP_TRY(kept_, connection_.Args(*chunk_, only));
-      first_ = events_.from > chunk_->first_event_id ? size_t(events_.from - chunk_->first_event_id) : 0;
-      last_ = events_.to < chunk_->first_event_id + chunk_->count ? size_t(events_.to - chunk_->first_event_id) + 1 : size_t(chunk_->count);
+      first_ =
+          events_.from > chunk_->first_event_id ? size_t(events_.from - chunk_->first_event_id) : 0;
+      last_ = events_.to < chunk_->first_event_id + chunk_->count
+                  ? size_t(events_.to - chunk_->first_event_id) + 1
+                  : size_t(chunk_->count);
       key_ = 0;
       EnterKey();
       if (FindRow()) return absl::OkStatus();

@@ -1,7 +1,7 @@
-// The bytes of a chunk: how the columns of events, of one argument key, and of counter samples are packed.
-// docs/formats/chunk.md is the same in prose. Internal to profiler/store and its tests; knows nothing of SQLite.
-// Decoders take hostile bytes: whatever a blob holds, they return DataLoss or columns of the promised size, and
-// allocate in proportion to the count, which is capped.
+// The bytes of a chunk: how the columns of events, of one argument key, and of counter samples are
+// packed. docs/formats/chunk.md is the same in prose. Internal to profiler/store and its tests;
+// knows nothing of SQLite. Decoders take hostile bytes: whatever a blob holds, they return DataLoss
+// or columns of the promised size, and allocate in proportion to the count, which is capped.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -22,30 +22,35 @@ struct ZSTD_DCtx_s;
 
 namespace xlaprof {
 
-// Values of one argument key in one chunk; more than an event each only where an event repeats a key.
+// Values of one argument key in one chunk; more than an event each only where an event repeats a
+// key.
 inline constexpr size_t kChunkArguments = 1 << 20;
 
 // arg_chunk.type. The order is that of ArgValue's alternatives.
 enum class ArgType : uint8_t { kInt, kUint, kDouble, kString, kBytes };
 std::string_view ArgTypeName(ArgType type);
 std::optional<ArgType> ArgTypeFromName(std::string_view name);
-// A value as 64 bits (two's complement, IEEE 754 bits, or string id) and back, exact for every type.
+// A value as 64 bits (two's complement, IEEE 754 bits, or string id) and back, exact for every
+// type.
 inline ArgType ArgTypeOf(const ArgValue& value) { return ArgType(value.index()); }
 uint64_t ArgBits(const ArgValue& value);
 ArgValue ArgFromBits(ArgType type, uint64_t bits);
 
-// Order of the events of a chunk: by start, then the longest first; one that never ended counts as endless.
+// Order of the events of a chunk: by start, then the longest first; one that never ended counts as
+// endless.
 inline constexpr auto EventBefore = [](const Event& a, const Event& b) {
   return a.ts_ns != b.ts_ns ? a.ts_ns < b.ts_ns : uint64_t(a.dur_ns) > uint64_t(b.dur_ns);
 };
-// Where an event ends for max_end_ns and time ranges: one that never ended ends where it began. Saturates.
+// Where an event ends for max_end_ns and time ranges: one that never ended ends where it began.
+// Saturates.
 inline int64_t EventEnd(int64_t ts_ns, int64_t dur_ns) {
   int64_t end;
   if (dur_ns <= 0) return ts_ns;
   return __builtin_add_overflow(ts_ns, dur_ns, &end) ? INT64_MAX : end;
 }
 
-// Writes the checksum of `count` values into a blob; encoders do it themselves, tests of hostile bytes need it.
+// Writes the checksum of `count` values into a blob; encoders do it themselves, tests of hostile
+// bytes need it.
 void SealForTest(std::string* blob, uint64_t count);
 
 struct EncodedEvents {
@@ -64,8 +69,10 @@ class ChunkEncoder {
 
   // 1 to kChunkEvents events in the order of EventBefore, and the depth of each.
   void Events(std::span<const Event> events, std::span<const uint16_t> depth, EncodedEvents* out);
-  // Values of one key: `index` (event or name, ascending, repeats allowed, below `limit`) and the bits of each value.
-  std::string Arguments(ArgType type, std::span<const uint32_t> index, std::span<const uint64_t> bits, size_t limit);
+  // Values of one key: `index` (event or name, ascending, repeats allowed, below `limit`) and the
+  // bits of each value.
+  std::string Arguments(ArgType type, std::span<const uint32_t> index,
+                        std::span<const uint64_t> bits, size_t limit);
   // Samples in ascending time; the first is the row's min_ts_ns.
   std::string Samples(std::span<const int64_t> ts_ns, std::span<const double> value);
 
@@ -77,7 +84,8 @@ class ChunkEncoder {
 
   ZSTD_CCtx_s* zstd_;
   std::vector<uint8_t> raw_, packed_;
-  std::vector<uint32_t> local_of_id_;  // local index + 1 by string id, for small ids; 0: not in this chunk
+  std::vector<uint32_t>
+      local_of_id_;  // local index + 1 by string id, for small ids; 0: not in this chunk
   absl::flat_hash_map<StringId, uint32_t> local_of_large_id_;
 };
 
@@ -101,19 +109,22 @@ struct ArgColumn {
   std::vector<uint64_t> bits;
 };
 
-// Unpacks columns, only those asked for. Keeps its context and buffers between calls; one thread at a time.
+// Unpacks columns, only those asked for. Keeps its context and buffers between calls; one thread at
+// a time.
 class ChunkDecoder {
  public:
   ChunkDecoder();
   ~ChunkDecoder();
   ChunkDecoder(const ChunkDecoder&) = delete;
 
-  // `count` and `min_ts_ns` are those of the row; `columns` are EventColumn bits and kNameIndex. Columns that were not
-  // asked for keep what they held.
-  absl::Status Events(std::string_view blob, int64_t count, int64_t min_ts_ns, uint32_t columns, EventColumns* out);
-  absl::Status Arguments(std::string_view blob, ArgType type, int64_t count, size_t limit, ArgColumn* out);
-  absl::Status Samples(std::string_view blob, int64_t count, int64_t min_ts_ns, std::vector<int64_t>* ts_ns,
-                       std::vector<double>* value);
+  // `count` and `min_ts_ns` are those of the row; `columns` are EventColumn bits and kNameIndex.
+  // Columns that were not asked for keep what they held.
+  absl::Status Events(std::string_view blob, int64_t count, int64_t min_ts_ns, uint32_t columns,
+                      EventColumns* out);
+  absl::Status Arguments(std::string_view blob, ArgType type, int64_t count, size_t limit,
+                         ArgColumn* out);
+  absl::Status Samples(std::string_view blob, int64_t count, int64_t min_ts_ns,
+                       std::vector<int64_t>* ts_ns, std::vector<double>* value);
 
  private:
   struct Reader;

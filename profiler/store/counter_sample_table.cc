@@ -23,7 +23,8 @@ class CounterSampleCursor {
     SetCost(info, kLookUpCost + rows * (kDecodeCost + kRowCost), rows);
   }
 
-  absl::Status Filter(const std::vector<Constraint>& taken, uint64_t /*columns*/, std::span<sqlite3_value*> values) {
+  absl::Status Filter(const std::vector<Constraint>& taken, uint64_t /*columns*/,
+                      std::span<sqlite3_value*> values) {
     XP_TRY(catalog_, connection_.Now());
     tracks_ = times_ = Range();
     for (size_t i = 0; i < taken.size() && i < values.size(); ++i) {
@@ -43,25 +44,35 @@ class CounterSampleCursor {
 
   absl::Status Column(sqlite3_context* context, int column) {
     switch (column) {
-      case kTrackId: sqlite3_result_int64(context, chunk_->track_id); break;
-      case kTsNs: sqlite3_result_int64(context, ts_ns_[row_]); break;
-      case kValue: sqlite3_result_double(context, value_[row_]); break;
+      case kTrackId:
+        sqlite3_result_int64(context, chunk_->track_id);
+        break;
+      case kTsNs:
+        sqlite3_result_int64(context, ts_ns_[row_]);
+        break;
+      case kValue:
+        sqlite3_result_double(context, value_[row_]);
+        break;
     }
     return absl::OkStatus();
   }
 
   static auto& Pending(Connection& connection) { return connection.samples; }
 
-  static absl::Status Insert(Connection& connection, std::span<sqlite3_value*> values, sqlite3_int64* rowid) {
+  static absl::Status Insert(Connection& connection, std::span<sqlite3_value*> values,
+                             sqlite3_int64* rowid) {
     for (int column : {int(kTrackId), int(kTsNs)}) {
       if (sqlite3_value_numeric_type(values[size_t(column)]) != SQLITE_INTEGER) {
-        return Invalid("counter_sample.{} must be an integer", column == kTrackId ? "track_id" : "ts_ns");
+        return Invalid("counter_sample.{} must be an integer",
+                       column == kTrackId ? "track_id" : "ts_ns");
       }
     }
     int type = sqlite3_value_numeric_type(values[kValue]);
-    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return Invalid("counter_sample.value must be a number");
-    connection.samples.rows.push_back(
-        {sqlite3_value_int64(values[kTrackId]), sqlite3_value_int64(values[kTsNs]), sqlite3_value_double(values[kValue])});
+    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+      return Invalid("counter_sample.value must be a number");
+    connection.samples.rows.push_back({sqlite3_value_int64(values[kTrackId]),
+                                       sqlite3_value_int64(values[kTsNs]),
+                                       sqlite3_value_double(values[kValue])});
     *rowid = int64_t(connection.samples.rows.size());
     return absl::OkStatus();
   }
@@ -70,7 +81,9 @@ class CounterSampleCursor {
   absl::Status Advance() {
     while (row_ >= end_ && next_ < catalog_->counters.size()) {
       const CounterChunk& chunk = catalog_->counters[next_++];
-      if (!tracks_.Holds(chunk.track_id) || chunk.min_ts_ns > times_.to || chunk.max_ts_ns < times_.from) continue;
+      if (!tracks_.Holds(chunk.track_id) || chunk.min_ts_ns > times_.to ||
+          chunk.max_ts_ns < times_.from)
+        continue;
       XP_TRY(bool sound, connection_.Read(chunk, &ts_ns_, &value_));
       if (!sound) continue;
       chunk_ = &chunk;

@@ -7,12 +7,15 @@
 namespace xlaprof {
 namespace {
 
-std::string_view Blob(const Statement& statement, int index) { return statement.Column<std::string_view>(index); }
+std::string_view Blob(const Statement& statement, int index) {
+  return statement.Column<std::string_view>(index);
+}
 
 }  // namespace
 
-// The list of chunks is read once, so that the scan sees one state of the file; each chunk's bytes are then read in
-// a transaction of their own, so that a slow reader holds no snapshot while it works. Chunks never change.
+// The list of chunks is read once, so that the scan sees one state of the file; each chunk's bytes
+// are then read in a transaction of their own, so that a slow reader holds no snapshot while it
+// works. Chunks never change.
 struct EventScanner::Impl {
   struct Chunk {
     int64_t id, track_id, first_event_id, count, min_ts_ns;
@@ -29,25 +32,32 @@ struct EventScanner::Impl {
   Statement read;
   ChunkDecoder decoder;
   EventColumns decoded;
-  std::vector<std::pair<size_t, size_t>> parts;  // of the chunk before `next` that are still to be given
+  std::vector<std::pair<size_t, size_t>>
+      parts;  // of the chunk before `next` that are still to be given
   size_t next_part = 0;
   int64_t skipped = 0;
 
   absl::Status List(const std::vector<int64_t>& track_ids) {
     std::string where = "1";
-    if (!track_ids.empty()) where += fmt::format(" AND track_id IN ({})", fmt::join(track_ids, ","));
+    if (!track_ids.empty())
+      where += fmt::format(" AND track_id IN ({})", fmt::join(track_ids, ","));
     if (auto process = store->slice().process_id) {
-      where += fmt::format(" AND track_id IN (SELECT id FROM main.track WHERE process_id = {} OR process_id IS NULL)", *process);
+      where += fmt::format(
+          " AND track_id IN (SELECT id FROM main.track WHERE process_id = {} OR process_id IS "
+          "NULL)",
+          *process);
     }
     if (from_ns != INT64_MIN) where += fmt::format(" AND max_end_ns >= {}", from_ns);
     if (to_ns != INT64_MAX) where += fmt::format(" AND min_ts_ns <= {}", to_ns);
-    return store->Each(
-        fmt::format("SELECT id, track_id, first_event_id, count, min_ts_ns, max_end_ns FROM main.event_chunk WHERE {} "
-                    "ORDER BY track_id, min_ts_ns, id",
-                    where),
-        [&](int64_t id, int64_t track, int64_t first, int64_t count, int64_t min_ts, int64_t max_end) {
-          chunks.push_back({id, track, first, count, min_ts, from_ns == INT64_MIN && max_end <= to_ns});
-        });
+    return store->Each(fmt::format("SELECT id, track_id, first_event_id, count, min_ts_ns, "
+                                   "max_end_ns FROM main.event_chunk WHERE {} "
+                                   "ORDER BY track_id, min_ts_ns, id",
+                                   where),
+                       [&](int64_t id, int64_t track, int64_t first, int64_t count, int64_t min_ts,
+                           int64_t max_end) {
+                         chunks.push_back({id, track, first, count, min_ts,
+                                           from_ns == INT64_MIN && max_end <= to_ns});
+                       });
   }
 
   // Decodes the next chunk that is sound and finds what the range keeps of it.
@@ -85,7 +95,8 @@ struct EventScanner::Impl {
 
   void FindParts() {
     auto& ts = decoded.ts_ns;
-    size_t end = size_t(std::upper_bound(ts.begin(), ts.begin() + int64_t(decoded.size), to_ns) - ts.begin());
+    size_t end = size_t(std::upper_bound(ts.begin(), ts.begin() + int64_t(decoded.size), to_ns) -
+                        ts.begin());
     size_t begin = 0;
     bool open = false;
     for (size_t i = 0; i <= end; ++i) {
@@ -127,7 +138,8 @@ absl::StatusOr<bool> EventScanner::Next(EventBatch* batch) {
   *batch = {};
   batch->chunk_id = chunk.id;
   batch->track_id = chunk.track_id;
-  batch->first_event_id = int64_t(uint64_t(chunk.first_event_id) + from);  // of a hostile file it may wrap
+  batch->first_event_id =
+      int64_t(uint64_t(chunk.first_event_id) + from);  // of a hostile file it may wrap
   batch->first_index = int64_t(from);
   batch->size = to - from;
   batch->ts_ns = part(columns.ts_ns, kStart);
@@ -143,12 +155,15 @@ absl::StatusOr<bool> EventScanner::Next(EventBatch* batch) {
 namespace {
 
 // The names of a chunk's events, which by_name arguments refer to.
-absl::Status ReadNames(const Store& store, int64_t chunk_id, ChunkDecoder& decoder, EventColumns* names) {
-  XP_TRY(Statement chunk, store.Prepare("SELECT count, min_ts_ns, columns FROM main.event_chunk WHERE id = ?1"));
+absl::Status ReadNames(const Store& store, int64_t chunk_id, ChunkDecoder& decoder,
+                       EventColumns* names) {
+  XP_TRY(Statement chunk,
+         store.Prepare("SELECT count, min_ts_ns, columns FROM main.event_chunk WHERE id = ?1"));
   chunk.Bind(1, chunk_id);
   XP_TRY(bool row, chunk.Step());
   if (!row) return NotFound("no chunk {} of events", chunk_id);
-  return decoder.Events(Blob(chunk, 2), chunk.Column<int64_t>(0), chunk.Column<int64_t>(1), kNameIndex, names);
+  return decoder.Events(Blob(chunk, 2), chunk.Column<int64_t>(0), chunk.Column<int64_t>(1),
+                        kNameIndex, names);
 }
 
 absl::StatusOr<ArgType> TypeOf(std::string_view name) {
@@ -159,32 +174,40 @@ absl::StatusOr<ArgType> TypeOf(std::string_view name) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Argument>> ReadArguments(const Store& store, int64_t chunk_id, int64_t index) {
+absl::StatusOr<std::vector<Argument>> ReadArguments(const Store& store, int64_t chunk_id,
+                                                    int64_t index) {
   ChunkDecoder decoder;
   EventColumns names;
   XP_TRY(ReadNames(store, chunk_id, decoder, &names));
-  if (index < 0 || uint64_t(index) >= names.size) return NotFound("chunk {} has no event {}", chunk_id, index);
+  if (index < 0 || uint64_t(index) >= names.size)
+    return NotFound("chunk {} has no event {}", chunk_id, index);
   std::vector<Argument> out;
   ArgColumn column;
-  XP_TRY(store.Each("SELECT key_id, type, by_name, count, columns FROM main.arg_chunk WHERE event_chunk_id = ?1 "
-                    "ORDER BY key_id, by_name, type",
-                    [&](StringId key, std::string_view type_name, bool by_name, int64_t count, std::string_view blob) -> absl::Status {
-                      XP_TRY(ArgType type, TypeOf(type_name));
-                      XP_TRY(decoder.Arguments(blob, type, count, by_name ? names.names.size() : names.size, &column));
-                      uint32_t wanted = by_name ? names.name_index[size_t(index)] : uint32_t(index);
-                      auto [from, to] = std::equal_range(column.index.begin(), column.index.end(), wanted);
-                      for (; from != to; ++from) {
-                        out.push_back({key, ArgFromBits(type, column.bits[size_t(from - column.index.begin())])});
-                      }
-                      return absl::OkStatus();
-                    },
-                    chunk_id));
-  std::stable_sort(out.begin(), out.end(),
-                   [&](const Argument& a, const Argument& b) { return store.Text(a.key) < store.Text(b.key); });
+  XP_TRY(store.Each(
+      "SELECT key_id, type, by_name, count, columns FROM main.arg_chunk WHERE event_chunk_id = ?1 "
+      "ORDER BY key_id, by_name, type",
+      [&](StringId key, std::string_view type_name, bool by_name, int64_t count,
+          std::string_view blob) -> absl::Status {
+        XP_TRY(ArgType type, TypeOf(type_name));
+        XP_TRY(decoder.Arguments(blob, type, count, by_name ? names.names.size() : names.size,
+                                 &column));
+        uint32_t wanted = by_name ? names.name_index[size_t(index)] : uint32_t(index);
+        auto [from, to] = std::equal_range(column.index.begin(), column.index.end(), wanted);
+        for (; from != to; ++from) {
+          out.push_back({key, ArgFromBits(type, column.bits[size_t(from - column.index.begin())])});
+        }
+        return absl::OkStatus();
+      },
+      chunk_id));
+  std::stable_sort(out.begin(), out.end(), [&](const Argument& a, const Argument& b) {
+    return store.Text(a.key) < store.Text(b.key);
+  });
   return out;
 }
 
-absl::StatusOr<std::vector<std::optional<ArgValue>>> ReadArgumentColumn(const Store& store, int64_t chunk_id, StringId key) {
+absl::StatusOr<std::vector<std::optional<ArgValue>>> ReadArgumentColumn(const Store& store,
+                                                                        int64_t chunk_id,
+                                                                        StringId key) {
   ChunkDecoder decoder;
   EventColumns names;
   XP_TRY(ReadNames(store, chunk_id, decoder, &names));
@@ -192,37 +215,49 @@ absl::StatusOr<std::vector<std::optional<ArgValue>>> ReadArgumentColumn(const St
   ArgColumn column;
   std::vector<std::optional<ArgValue>> of_name(names.names.size());
   // An event's own value comes first (by_name = 0 is read first), then its name's.
-  XP_TRY(store.Each("SELECT type, by_name, count, columns FROM main.arg_chunk WHERE event_chunk_id = ?1 AND key_id = ?2 "
-                    "ORDER BY by_name, type",
-                    [&](std::string_view type_name, bool by_name, int64_t count, std::string_view blob) -> absl::Status {
-                      XP_TRY(ArgType type, TypeOf(type_name));
-                      XP_TRY(decoder.Arguments(blob, type, count, by_name ? of_name.size() : out.size(), &column));
-                      auto& to = by_name ? of_name : out;
-                      for (size_t i = 0; i < column.index.size(); ++i) {
-                        auto& slot = to[column.index[i]];
-                        if (!slot) slot = ArgFromBits(type, column.bits[i]);
-                      }
-                      return absl::OkStatus();
-                    },
-                    chunk_id, key));
+  XP_TRY(store.Each(
+      "SELECT type, by_name, count, columns FROM main.arg_chunk WHERE event_chunk_id = ?1 AND "
+      "key_id = ?2 "
+      "ORDER BY by_name, type",
+      [&](std::string_view type_name, bool by_name, int64_t count,
+          std::string_view blob) -> absl::Status {
+        XP_TRY(ArgType type, TypeOf(type_name));
+        XP_TRY(
+            decoder.Arguments(blob, type, count, by_name ? of_name.size() : out.size(), &column));
+        auto& to = by_name ? of_name : out;
+        for (size_t i = 0; i < column.index.size(); ++i) {
+          auto& slot = to[column.index[i]];
+          if (!slot) slot = ArgFromBits(type, column.bits[i]);
+        }
+        return absl::OkStatus();
+      },
+      chunk_id, key));
   for (size_t i = 0; i < out.size(); ++i) {
     if (!out[i]) out[i] = of_name[names.name_index[i]];
   }
   return out;
 }
 
-absl::Status EachCounterBatch(const Store& store, const std::function<absl::Status(const CounterBatch&)>& fn) {
+absl::Status EachCounterBatch(const Store& store,
+                              const std::function<absl::Status(const CounterBatch&)>& fn) {
   std::string where = "1";
   const Slice& slice = store.slice();
   if (slice.process_id) {
-    where += fmt::format(" AND track_id IN (SELECT id FROM main.track WHERE process_id = {} OR process_id IS NULL)",
-                         *slice.process_id);
+    where += fmt::format(
+        " AND track_id IN (SELECT id FROM main.track WHERE process_id = {} OR process_id IS NULL)",
+        *slice.process_id);
   }
   if (slice.from_ns) where += fmt::format(" AND max_ts_ns >= {}", *slice.from_ns);
   if (slice.to_ns) where += fmt::format(" AND min_ts_ns <= {}", *slice.to_ns);
-  XP_TRY(auto ids, store.Collect(fmt::format("SELECT id FROM main.counter_chunk WHERE {} ORDER BY track_id, min_ts_ns, id", where),
-                                 [](int64_t id) { return id; }));
-  XP_TRY(Statement read, store.Prepare("SELECT track_id, count, min_ts_ns, columns FROM main.counter_chunk WHERE id = ?1"));
+  XP_TRY(
+      auto ids,
+      store.Collect(
+          fmt::format("SELECT id FROM main.counter_chunk WHERE {} ORDER BY track_id, min_ts_ns, id",
+                      where),
+          [](int64_t id) { return id; }));
+  XP_TRY(Statement read,
+         store.Prepare(
+             "SELECT track_id, count, min_ts_ns, columns FROM main.counter_chunk WHERE id = ?1"));
   ChunkDecoder decoder;
   CounterBatch batch;
   for (int64_t id : ids) {
@@ -231,12 +266,17 @@ absl::Status EachCounterBatch(const Store& store, const std::function<absl::Stat
     absl::Status sound = DataLoss("chunk {} is gone", id);
     if (row) {
       batch.track_id = read.Column<int64_t>(0);
-      sound = decoder.Samples(Blob(read, 3), read.Column<int64_t>(1), read.Column<int64_t>(2), &batch.ts_ns, &batch.value);
+      sound = decoder.Samples(Blob(read, 3), read.Column<int64_t>(1), read.Column<int64_t>(2),
+                              &batch.ts_ns, &batch.value);
     }
     read.Reset();
     if (!sound.ok()) continue;  // a damaged chunk; salvage and the event scan say so
-    auto first = std::lower_bound(batch.ts_ns.begin(), batch.ts_ns.end(), slice.from_ns.value_or(INT64_MIN)) - batch.ts_ns.begin();
-    auto last = std::upper_bound(batch.ts_ns.begin(), batch.ts_ns.end(), slice.to_ns.value_or(INT64_MAX)) - batch.ts_ns.begin();
+    auto first = std::lower_bound(batch.ts_ns.begin(), batch.ts_ns.end(),
+                                  slice.from_ns.value_or(INT64_MIN)) -
+                 batch.ts_ns.begin();
+    auto last =
+        std::upper_bound(batch.ts_ns.begin(), batch.ts_ns.end(), slice.to_ns.value_or(INT64_MAX)) -
+        batch.ts_ns.begin();
     batch.ts_ns.erase(batch.ts_ns.begin() + last, batch.ts_ns.end());
     batch.value.erase(batch.value.begin() + last, batch.value.end());
     batch.ts_ns.erase(batch.ts_ns.begin(), batch.ts_ns.begin() + std::min(first, last));

@@ -7,12 +7,26 @@
 namespace xlaprof::sql {
 namespace {
 
-enum Columns { kId, kTrackId, kTsNs, kDurNs, kNameText, kCategoryText, kDepthColumn, kFlowInColumn, kFlowOutColumn, kNameId, kCategoryId };
+enum Columns {
+  kId,
+  kTrackId,
+  kTsNs,
+  kDurNs,
+  kNameText,
+  kCategoryText,
+  kDepthColumn,
+  kFlowInColumn,
+  kFlowOutColumn,
+  kNameId,
+  kCategoryId
+};
 
-// The parts of a chunk that hold what the statement looks at. Names are read through the chunk's dictionary.
+// The parts of a chunk that hold what the statement looks at. Names are read through the chunk's
+// dictionary.
 uint32_t PartsOf(uint64_t columns) {
-  static constexpr uint32_t kParts[] = {0,      0,       kStart,   kDuration,  kNameIndex, kCategory,
-                                        kDepth, kFlowIn, kFlowOut, kNameIndex, kCategory};
+  static constexpr uint32_t kParts[] = {0,          0,          kStart,   kDuration,
+                                        kNameIndex, kCategory,  kDepth,   kFlowIn,
+                                        kFlowOut,   kNameIndex, kCategory};
   uint32_t parts = 0;
   for (size_t i = 0; i < std::size(kParts); ++i) {
     if (columns >> i & 1) parts |= kParts[i];
@@ -27,7 +41,8 @@ class EventCursor {
   explicit EventCursor(Connection& connection) : connection_(connection) {}
 
   static void Plan(const Catalog& catalog, sqlite3_index_info* info) {
-    constexpr uint64_t kRanges = 1 << kId | 1 << kTrackId | 1 << kTsNs | 1 << kNameId | 1 << kCategoryId;
+    constexpr uint64_t kRanges =
+        1 << kId | 1 << kTrackId | 1 << kTsNs | 1 << kNameId | 1 << kCategoryId;
     constexpr uint64_t kTexts = 1 << kNameText | 1 << kCategoryText;
     auto taken = TakeConstraints(info, kRanges, kTexts);
     if (Takes(taken, kId, true)) return SetCost(info, kLookUpCost, 1, true);
@@ -42,10 +57,12 @@ class EventCursor {
     if (Takes(taken, kCategoryText, true) || Takes(taken, kCategoryId, true)) kept *= 0.2;
     double events = double(catalog.event_count);
     // A range of one id or time still decodes a whole chunk.
-    SetCost(info, kLookUpCost + events * decoded * (kDecodeCost + kept * kRowCost), events * decoded * kept);
+    SetCost(info, kLookUpCost + events * decoded * (kDecodeCost + kept * kRowCost),
+            events * decoded * kept);
   }
 
-  absl::Status Filter(const std::vector<Constraint>& taken, uint64_t columns, std::span<sqlite3_value*> values) {
+  absl::Status Filter(const std::vector<Constraint>& taken, uint64_t columns,
+                      std::span<sqlite3_value*> values) {
     XP_TRY(catalog_, connection_.Now());
     ids_ = tracks_ = times_ = names_ = categories_ = Range();
     chunk_ = nullptr;
@@ -53,17 +70,32 @@ class EventCursor {
     row_ = end_ = 0;
     for (size_t i = 0; i < taken.size() && i < values.size(); ++i) {
       switch (taken[i].column) {
-        case kId: ids_.Narrow(taken[i].op, values[i]); break;
-        case kTrackId: tracks_.Narrow(taken[i].op, values[i]); break;
-        case kTsNs: times_.Narrow(taken[i].op, values[i]); break;
-        case kNameId: names_.Narrow(taken[i].op, values[i]); break;
-        case kCategoryId: categories_.Narrow(taken[i].op, values[i]); break;
-        case kNameText: XP_TRY(NarrowByText(&names_, values[i])); break;
-        case kCategoryText: XP_TRY(NarrowByText(&categories_, values[i])); break;
+        case kId:
+          ids_.Narrow(taken[i].op, values[i]);
+          break;
+        case kTrackId:
+          tracks_.Narrow(taken[i].op, values[i]);
+          break;
+        case kTsNs:
+          times_.Narrow(taken[i].op, values[i]);
+          break;
+        case kNameId:
+          names_.Narrow(taken[i].op, values[i]);
+          break;
+        case kCategoryId:
+          categories_.Narrow(taken[i].op, values[i]);
+          break;
+        case kNameText:
+          XP_TRY(NarrowByText(&names_, values[i]));
+          break;
+        case kCategoryText:
+          XP_TRY(NarrowByText(&categories_, values[i]));
+          break;
       }
     }
     filters_names_ = names_.none || names_.from != INT64_MIN || names_.to != INT64_MAX;
-    filters_categories_ = categories_.none || categories_.from != INT64_MIN || categories_.to != INT64_MAX;
+    filters_categories_ =
+        categories_.none || categories_.from != INT64_MIN || categories_.to != INT64_MAX;
     bool times = times_.from != INT64_MIN || times_.to != INT64_MAX;
     parts_ = PartsOf(columns);
     if (times) parts_ |= kStart;
@@ -94,9 +126,15 @@ class EventCursor {
 
   absl::Status Column(sqlite3_context* context, int column) {
     switch (column) {
-      case kId: sqlite3_result_int64(context, RowId()); break;
-      case kTrackId: sqlite3_result_int64(context, chunk_->track_id); break;
-      case kTsNs: sqlite3_result_int64(context, columns_->ts_ns[row_]); break;
+      case kId:
+        sqlite3_result_int64(context, RowId());
+        break;
+      case kTrackId:
+        sqlite3_result_int64(context, chunk_->track_id);
+        break;
+      case kTsNs:
+        sqlite3_result_int64(context, columns_->ts_ns[row_]);
+        break;
       case kDurNs:
         if (columns_->dur_ns[row_] >= 0) sqlite3_result_int64(context, columns_->dur_ns[row_]);
         break;
@@ -118,30 +156,47 @@ class EventCursor {
         ResultText(context, category_text_);
         break;
       }
-      case kDepthColumn: sqlite3_result_int64(context, columns_->depth[row_]); break;
-      case kFlowInColumn: NonZero(context, columns_->flow_in[row_]); break;
-      case kFlowOutColumn: NonZero(context, columns_->flow_out[row_]); break;
-      case kNameId: NonZero(context, columns_->names[columns_->name_index[row_]]); break;
-      case kCategoryId: NonZero(context, columns_->category[row_]); break;
+      case kDepthColumn:
+        sqlite3_result_int64(context, columns_->depth[row_]);
+        break;
+      case kFlowInColumn:
+        NonZero(context, columns_->flow_in[row_]);
+        break;
+      case kFlowOutColumn:
+        NonZero(context, columns_->flow_out[row_]);
+        break;
+      case kNameId:
+        NonZero(context, columns_->names[columns_->name_index[row_]]);
+        break;
+      case kCategoryId:
+        NonZero(context, columns_->category[row_]);
+        break;
     }
     return absl::OkStatus();
   }
 
   static auto& Pending(Connection& connection) { return connection.events; }
 
-  static absl::Status Insert(Connection& connection, std::span<sqlite3_value*> values, sqlite3_int64* rowid) {
-    auto is_null = [&](int column) { return sqlite3_value_type(values[size_t(column)]) == SQLITE_NULL; };
+  static absl::Status Insert(Connection& connection, std::span<sqlite3_value*> values,
+                             sqlite3_int64* rowid) {
+    auto is_null = [&](int column) {
+      return sqlite3_value_type(values[size_t(column)]) == SQLITE_NULL;
+    };
     auto integer = [&](int column, const char* name, auto* out) -> absl::Status {
-      if (sqlite3_value_numeric_type(values[size_t(column)]) != SQLITE_INTEGER) return Invalid("event.{} must be an integer", name);
+      if (sqlite3_value_numeric_type(values[size_t(column)]) != SQLITE_INTEGER)
+        return Invalid("event.{} must be an integer", name);
       *out = sqlite3_value_int64(values[size_t(column)]);
       return absl::OkStatus();
     };
     auto text = [&](int column) {
       auto* data = reinterpret_cast<const char*>(sqlite3_value_text(values[size_t(column)]));
-      return std::string(data == nullptr ? "" : data, size_t(sqlite3_value_bytes(values[size_t(column)])));
+      return std::string(data == nullptr ? "" : data,
+                         size_t(sqlite3_value_bytes(values[size_t(column)])));
     };
     for (int column : {int(kDepthColumn), int(kNameId), int(kCategoryId)}) {
-      if (!is_null(column)) return Invalid("event: depth, name_id and category_id follow from the others and cannot be given");
+      if (!is_null(column))
+        return Invalid(
+            "event: depth, name_id and category_id follow from the others and cannot be given");
     }
     PendingEvent row;
     XP_TRY(integer(kTrackId, "track_id", &row.track_id));
@@ -149,7 +204,8 @@ class EventCursor {
     row.event.dur_ns = kUnknownDuration;
     if (!is_null(kDurNs)) {
       XP_TRY(integer(kDurNs, "dur_ns", &row.event.dur_ns));
-      if (row.event.dur_ns < 0) return Invalid("event.dur_ns is negative ({}). NULL: never ended", row.event.dur_ns);
+      if (row.event.dur_ns < 0)
+        return Invalid("event.dur_ns is negative ({}). NULL: never ended", row.event.dur_ns);
     }
     if (is_null(kNameText)) return Invalid("event.name is NULL");
     row.name = text(kNameText);
@@ -160,7 +216,8 @@ class EventCursor {
     row.id = -1 - int64_t(pending.size());
     if (!is_null(kId)) {
       XP_TRY(integer(kId, "id", &row.id));
-      if (row.id <= 0 || row.id == INT64_MAX) return Invalid("event.id must be positive, not {}", row.id);
+      if (row.id <= 0 || row.id == INT64_MAX)
+        return Invalid("event.id must be positive, not {}", row.id);
     }
     *rowid = row.id;
     pending.push_back(std::move(row));
@@ -185,7 +242,8 @@ class EventCursor {
 
   bool Wants(const EventChunk& chunk) const {
     return tracks_.Holds(chunk.track_id) && chunk.first_event_id <= ids_.to &&
-           chunk.first_event_id + chunk.count - 1 >= ids_.from && chunk.min_ts_ns <= times_.to && chunk.max_end_ns >= times_.from;
+           chunk.first_event_id + chunk.count - 1 >= ids_.from && chunk.min_ts_ns <= times_.to &&
+           chunk.max_end_ns >= times_.from;
   }
 
   // Stands before the first row of a decoded chunk that ids and times allow.
@@ -195,7 +253,8 @@ class EventCursor {
     row_ = 0;
     end_ = columns->size;
     if (ids_.from > chunk.first_event_id) row_ = size_t(ids_.from - chunk.first_event_id);
-    if (ids_.to < chunk.first_event_id + chunk.count - 1) end_ = size_t(ids_.to - chunk.first_event_id) + 1;
+    if (ids_.to < chunk.first_event_id + chunk.count - 1)
+      end_ = size_t(ids_.to - chunk.first_event_id) + 1;
     if (times_.from != INT64_MIN || times_.to != INT64_MAX) {
       auto begin = columns->ts_ns.begin(), end = begin + int64_t(columns->size);
       row_ = std::max(row_, size_t(std::lower_bound(begin, end, times_.from) - begin));
@@ -204,7 +263,8 @@ class EventCursor {
     if (parts_ & kNameIndex) {
       name_texts_.assign(columns->names.size(), {});
       name_wanted_.resize(columns->names.size());
-      for (size_t i = 0; i < name_wanted_.size(); ++i) name_wanted_[i] = names_.Holds(columns->names[i]);
+      for (size_t i = 0; i < name_wanted_.size(); ++i)
+        name_wanted_[i] = names_.Holds(columns->names[i]);
     }
   }
 
@@ -224,7 +284,9 @@ class EventCursor {
       if (filters_names_) {
         // The dictionary first: most chunks do not have a rare name.
         XP_TRY(bool sound, connection_.Read(chunk, kNameIndex, &own_));
-        if (!sound || std::none_of(own_.names.begin(), own_.names.end(), [&](StringId id) { return names_.Holds(id); })) continue;
+        if (!sound || std::none_of(own_.names.begin(), own_.names.end(),
+                                   [&](StringId id) { return names_.Holds(id); }))
+          continue;
       }
       uint32_t rest = filters_names_ ? parts_ & ~kNameIndex : parts_;
       if (!filters_names_ || rest != 0) {

@@ -8,12 +8,13 @@
 namespace xlaprof {
 namespace {
 
-// Events that may wait in memory, over all tracks; an argument or sample counts as half of one. About 50 MB.
+// Events that may wait in memory, over all tracks; an argument or sample counts as half of one.
+// About 50 MB.
 constexpr size_t kMaxBuffered = 1 << 20;
 // Buffers larger than this give their memory back once written.
 constexpr size_t kKeptCapacity = 4 * EventWriter::kChunkEvents;
-// Constant arguments of some names are taken out of a column only where this many values are saved: each column is a
-// row of its own.
+// Constant arguments of some names are taken out of a column only where this many values are saved:
+// each column is a row of its own.
 constexpr size_t kWorthOwnColumn = 16;
 constexpr size_t kMaxDepth = UINT16_MAX;
 
@@ -23,11 +24,13 @@ struct BufferedArg {
   ArgType type;
 };
 
-// Depths on one track. Keeps the ends of the events that are open at the current start, outermost first.
+// Depths on one track. Keeps the ends of the events that are open at the current start, outermost
+// first.
 class Nesting {
  public:
   uint16_t Next(const Event& event) {
-    if (any_ && EventBefore(event, last_)) open_.clear();  // out of order: what is around it is not known any more
+    if (any_ && EventBefore(event, last_))
+      open_.clear();  // out of order: what is around it is not known any more
     any_ = true;
     last_ = event;
     while (!open_.empty() && open_.back() <= event.ts_ns) open_.pop_back();
@@ -115,7 +118,8 @@ struct EventWriter::Impl {
     bool first = newest_chunk.statement == nullptr;
     if (first) {
       sqlite3_stmt* all = nullptr;
-      if (sqlite3_prepare_v2(db, "SELECT max(first_event_id + count) FROM main.event_chunk", -1, &all, nullptr) != SQLITE_OK) {
+      if (sqlite3_prepare_v2(db, "SELECT max(first_event_id + count) FROM main.event_chunk", -1,
+                             &all, nullptr) != SQLITE_OK) {
         return Error();
       }
       bool row = sqlite3_step(all) == SQLITE_ROW;
@@ -123,17 +127,21 @@ struct EventWriter::Impl {
       sqlite3_finalize(all);
       if (!row) return Error();
     }
-    XP_TRY(Prepare(&newest_chunk, "SELECT first_event_id + count FROM main.event_chunk ORDER BY id DESC LIMIT 1"));
+    XP_TRY(Prepare(&newest_chunk,
+                   "SELECT first_event_id + count FROM main.event_chunk ORDER BY id DESC LIMIT 1"));
     int rc = sqlite3_step(newest_chunk.statement);
-    if (rc == SQLITE_ROW) next_event_id = std::max(next_event_id, int64_t(sqlite3_column_int64(newest_chunk.statement, 0)));
+    if (rc == SQLITE_ROW)
+      next_event_id =
+          std::max(next_event_id, int64_t(sqlite3_column_int64(newest_chunk.statement, 0)));
     absl::Status status = rc == SQLITE_ROW || rc == SQLITE_DONE ? absl::OkStatus() : Error();
     sqlite3_reset(newest_chunk.statement);
     return status;
   }
 
   absl::Status FlushLargest() {
-    auto largest = std::max_element(tracks.begin(), tracks.end(),
-                                    [](auto& a, auto& b) { return a.second->Weight() < b.second->Weight(); });
+    auto largest = std::max_element(tracks.begin(), tracks.end(), [](auto& a, auto& b) {
+      return a.second->Weight() < b.second->Weight();
+    });
     return FlushTrack(largest->first, *largest->second);
   }
 
@@ -220,13 +228,15 @@ struct EventWriter::Impl {
     for (size_t i = 0; i < events.size(); ++i) depth[i] = track.nesting.Next(events[i]);
     encoder.Events(events, depth, &encoded);
     XP_TRY(Prepare(&insert_events,
-                   "INSERT INTO main.event_chunk (track_id, first_event_id, count, min_ts_ns, max_end_ns, max_dur_ns, "
+                   "INSERT INTO main.event_chunk (track_id, first_event_id, count, min_ts_ns, "
+                   "max_end_ns, max_dur_ns, "
                    "columns) VALUES (?, ?, ?, ?, ?, ?, ?)"));
     sqlite3_stmt* statement = insert_events.statement;
     const int64_t numbers[] = {track_id,          next_event_id,      int64_t(events.size()),
                                encoded.min_ts_ns, encoded.max_end_ns, encoded.max_dur_ns};
     for (int i = 0; i < 6; ++i) sqlite3_bind_int64(statement, i + 1, numbers[i]);
-    sqlite3_bind_blob64(statement, 7, encoded.columns.data(), encoded.columns.size(), SQLITE_STATIC);
+    sqlite3_bind_blob64(statement, 7, encoded.columns.data(), encoded.columns.size(),
+                        SQLITE_STATIC);
     XP_TRY(Run(statement));
     next_event_id += int64_t(events.size());
     return WriteArgs(sqlite3_last_insert_rowid(db), track, events.size());
@@ -272,7 +282,8 @@ struct EventWriter::Impl {
     std::vector<Seen> seen(events_of_name.size());
     for (size_t i = 0; i < column.index.size(); ++i) {
       Seen& name = seen[encoded.name_index[column.index[i]]];
-      name.varies |= (name.count > 0 && name.bits != column.bits[i]) || name.last_event == column.index[i];
+      name.varies |=
+          (name.count > 0 && name.bits != column.bits[i]) || name.last_event == column.index[i];
       name.bits = column.bits[i];
       name.last_event = column.index[i];
       ++name.count;
@@ -281,12 +292,15 @@ struct EventWriter::Impl {
     if (given != constants.end()) {  // NameArg has a value of its own for these
       for (uint32_t name : given->second.index) seen[name].varies = true;
     }
-    auto constant = [&](uint32_t name) { return !seen[name].varies && seen[name].count == events_of_name[name]; };
+    auto constant = [&](uint32_t name) {
+      return !seen[name].varies && seen[name].count == events_of_name[name];
+    };
     size_t moved = 0, moved_names = 0;
     for (uint32_t name = 0; name < seen.size(); ++name) {
       if (seen[name].count > 0 && constant(name)) moved += seen[name].count, ++moved_names;
     }
-    if (moved_names == 0 || (moved < column.index.size() && moved - moved_names < kWorthOwnColumn)) return;
+    if (moved_names == 0 || (moved < column.index.size() && moved - moved_names < kWorthOwnColumn))
+      return;
 
     Column merged;
     const Column none;
@@ -312,7 +326,8 @@ struct EventWriter::Impl {
     constants[key] = std::move(merged);
   }
 
-  absl::Status WriteColumn(int64_t chunk_id, ColumnKey key, bool by_name, const Column& column, size_t limit) {
+  absl::Status WriteColumn(int64_t chunk_id, ColumnKey key, bool by_name, const Column& column,
+                           size_t limit) {
     XP_TRY(Prepare(&insert_args, "INSERT INTO main.arg_chunk VALUES (?, ?, ?, ?, ?, ?)"));
     std::string blob = encoder.Arguments(key.second, column.index, column.bits, limit);
     std::string_view type = ArgTypeName(key.second);
@@ -341,8 +356,10 @@ struct EventWriter::Impl {
         ts_ns.push_back(track.samples[i].first);
         value.push_back(track.samples[i].second);
       }
-      XP_TRY(Prepare(&insert_samples, "INSERT INTO main.counter_chunk (track_id, count, min_ts_ns, max_ts_ns, columns) "
-                                      "VALUES (?, ?, ?, ?, ?)"));
+      XP_TRY(
+          Prepare(&insert_samples,
+                  "INSERT INTO main.counter_chunk (track_id, count, min_ts_ns, max_ts_ns, columns) "
+                  "VALUES (?, ?, ?, ?, ?)"));
       std::string blob = encoder.Samples(ts_ns, value);
       sqlite3_stmt* statement = insert_samples.statement;
       const int64_t numbers[] = {track_id, int64_t(ts_ns.size()), ts_ns.front(), ts_ns.back()};
@@ -385,7 +402,8 @@ void EventWriter::NameArg(int64_t track_id, StringId name, StringId key, const A
   TrackBuffer* last = impl_->last;
   int64_t last_track = impl_->last_track;
   auto& args = impl_->Track(track_id)->name_args[name];
-  if (last != nullptr) impl_->last = last, impl_->last_track = last_track;  // Arg stays with the last Add
+  if (last != nullptr)
+    impl_->last = last, impl_->last_track = last_track;  // Arg stays with the last Add
   BufferedArg arg{ArgBits(value), key, ArgTypeOf(value)};
   for (BufferedArg& known : args) {
     if (known.key == arg.key && known.type == arg.type) {
@@ -412,7 +430,8 @@ absl::Status EventWriter::Flush() {
   std::sort(ids.begin(), ids.end());
   for (int64_t id : ids) XP_TRY(impl_->FlushTrack(id, *impl_->tracks[id]));
   if (std::exchange(impl_->has_arg_error, false)) {
-    return absl::ResourceExhaustedError(fmt::format("an event has more than {} arguments", kChunkArguments));
+    return absl::ResourceExhaustedError(
+        fmt::format("an event has more than {} arguments", kChunkArguments));
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,6 @@
-// Events, their arguments and counters: written through an EventWriter, read through an EventScanner.
-// Both work on chunks (docs/formats/chunk.md): a scan of pruned columns costs a few nanoseconds an event.
+// Events, their arguments and counters: written through an EventWriter, read through an
+// EventScanner. Both work on chunks (docs/formats/chunk.md): a scan of pruned columns costs a few
+// nanoseconds an event.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +16,21 @@ namespace xlaprof {
 
 // Categories that importers give and analyzers ask for (interned as text, event.category).
 namespace category {
-inline constexpr std::string_view kHost = "host";          // runtime code on the host (TraceMe and the like)
-inline constexpr std::string_view kScope = "scope";        // user's annotation: xp.Trace, TraceAnnotation
-inline constexpr std::string_view kStep = "step";          // user's step annotation or device Steps line
-inline constexpr std::string_view kPython = "python";      // Python tracer's call
-inline constexpr std::string_view kTracing = "tracing";    // turning Python into a graph
-inline constexpr std::string_view kCompile = "compile";    // outermost event of a compilation
-inline constexpr std::string_view kExecute = "execute";    // host side of an execution
-inline constexpr std::string_view kTransfer = "transfer";  // host <-> device copy, as the host sees it
-inline constexpr std::string_view kInput = "input";        // waiting for or preparing training data
-inline constexpr std::string_view kModule = "module";      // a program on a device (XLA Modules)
-inline constexpr std::string_view kOp = "op";              // an op on a device (XLA Ops; hlo_op events of CPU)
-inline constexpr std::string_view kAsyncOp = "async_op";   // overlapping op (Async XLA Ops): not busy time
+inline constexpr std::string_view kHost =
+    "host";  // runtime code on the host (TraceMe and the like)
+inline constexpr std::string_view kScope = "scope";  // user's annotation: xp.Trace, TraceAnnotation
+inline constexpr std::string_view kStep = "step";    // user's step annotation or device Steps line
+inline constexpr std::string_view kPython = "python";    // Python tracer's call
+inline constexpr std::string_view kTracing = "tracing";  // turning Python into a graph
+inline constexpr std::string_view kCompile = "compile";  // outermost event of a compilation
+inline constexpr std::string_view kExecute = "execute";  // host side of an execution
+inline constexpr std::string_view kTransfer =
+    "transfer";                                        // host <-> device copy, as the host sees it
+inline constexpr std::string_view kInput = "input";    // waiting for or preparing training data
+inline constexpr std::string_view kModule = "module";  // a program on a device (XLA Modules)
+inline constexpr std::string_view kOp = "op";  // an op on a device (XLA Ops; hlo_op events of CPU)
+inline constexpr std::string_view kAsyncOp =
+    "async_op";  // overlapping op (Async XLA Ops): not busy time
 inline constexpr std::string_view kCollective = "collective";  // communication on a device
 }  // namespace category
 
@@ -37,7 +41,8 @@ struct Event {
   int64_t dur_ns = 0;  // 0: instant; kUnknownDuration: never ended
   StringId name = 0;
   StringId category = 0;
-  uint64_t flow_in = 0, flow_out = 0;  // 0: none; an event with flow_out f points to those with flow_in f
+  uint64_t flow_in = 0,
+           flow_out = 0;  // 0: none; an event with flow_out f points to those with flow_in f
 };
 
 struct Bytes {
@@ -49,10 +54,11 @@ struct Text {
 // int, uint, double, string (interned), bytes (interned).
 using ArgValue = std::variant<int64_t, uint64_t, double, Text, Bytes>;
 
-// Buffers events a track, sorts and encodes them, and writes chunks of up to kChunkEvents. Not thread-safe.
-// Flush writes everything; it must be called before Commit, and its status looked at. Past about a million buffered
-// events the largest track is written early, so memory stays bounded. The depth of an event counts the events of its
-// track around it that are in the same Flush or were written before it.
+// Buffers events a track, sorts and encodes them, and writes chunks of up to kChunkEvents. Not
+// thread-safe. Flush writes everything; it must be called before Commit, and its status looked at.
+// Past about a million buffered events the largest track is written early, so memory stays bounded.
+// The depth of an event counts the events of its track around it that are in the same Flush or were
+// written before it.
 class EventWriter {
  public:
   static constexpr int kChunkEvents = 65536;
@@ -75,31 +81,41 @@ class EventWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// Columns of one chunk, or of a part of it (where a time range leaves events out), decoded. Spans of columns that were
-// not asked for are empty. Good until the next Next(). Event i has the id first_event_id + i, and the index
-// first_index + i in its chunk (ReadArguments, ReadArgumentColumn).
+// Columns of one chunk, or of a part of it (where a time range leaves events out), decoded. Spans
+// of columns that were not asked for are empty. Good until the next Next(). Event i has the id
+// first_event_id + i, and the index first_index + i in its chunk (ReadArguments,
+// ReadArgumentColumn).
 struct EventBatch {
   int64_t chunk_id = 0, track_id = 0, first_event_id = 0, first_index = 0;
   size_t size = 0;
-  std::span<const int64_t> ts_ns, dur_ns;  // sorted by start, then longest first (never ended: endless)
+  std::span<const int64_t> ts_ns,
+      dur_ns;  // sorted by start, then longest first (never ended: endless)
   std::span<const StringId> name, category;
   std::span<const uint16_t> depth;  // 0: outermost on its track
   std::span<const uint64_t> flow_in, flow_out;
 };
 
 enum EventColumn : uint32_t {
-  kStart = 1, kDuration = 2, kName = 4, kDepth = 8, kCategory = 16, kFlowIn = 32, kFlowOut = 64,
+  kStart = 1,
+  kDuration = 2,
+  kName = 4,
+  kDepth = 8,
+  kCategory = 16,
+  kFlowIn = 32,
+  kFlowOut = 64,
   kAllEventColumns = 127,
 };
 
-// Streams the chunks of a store, by track and then by time, without SQL per event. Chunks of one track may overlap in
-// time; each is sorted. Respects the store's slice (events that end before or start after it are left out).
+// Streams the chunks of a store, by track and then by time, without SQL per event. Chunks of one
+// track may overlap in time; each is sorted. Respects the store's slice (events that end before or
+// start after it are left out).
 class EventScanner {
  public:
   struct Options {
     uint32_t columns = kAllEventColumns;
     std::vector<int64_t> track_ids;  // empty: all
-    OptInt from_ns, to_ns;           // keep events that overlap [from, to]; one that never ended counts as its start
+    OptInt from_ns,
+        to_ns;  // keep events that overlap [from, to]; one that never ended counts as its start
   };
   static absl::StatusOr<EventScanner> Make(const Store& store, Options options);
   EventScanner(EventScanner&&) noexcept;
@@ -120,11 +136,13 @@ struct Argument {
   ArgValue value;
 };
 // All arguments of one event, by its chunk and index; by_name ones included. Sorted by key text.
-absl::StatusOr<std::vector<Argument>> ReadArguments(const Store& store, int64_t chunk_id, int64_t index);
+absl::StatusOr<std::vector<Argument>> ReadArguments(const Store& store, int64_t chunk_id,
+                                                    int64_t index);
 
 // Values of one argument key over a chunk: value[i] for event i, std::nullopt where absent.
-absl::StatusOr<std::vector<std::optional<ArgValue>>> ReadArgumentColumn(const Store& store, int64_t chunk_id,
-                                                                         StringId key);
+absl::StatusOr<std::vector<std::optional<ArgValue>>> ReadArgumentColumn(const Store& store,
+                                                                        int64_t chunk_id,
+                                                                        StringId key);
 
 struct CounterBatch {
   int64_t track_id = 0;
@@ -132,6 +150,7 @@ struct CounterBatch {
   std::vector<double> value;
 };
 // Samples of the counter tracks, chunk by chunk, by track and time.
-absl::Status EachCounterBatch(const Store& store, const std::function<absl::Status(const CounterBatch&)>& fn);
+absl::Status EachCounterBatch(const Store& store,
+                              const std::function<absl::Status(const CounterBatch&)>& fn);
 
 }  // namespace xlaprof

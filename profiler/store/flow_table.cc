@@ -1,5 +1,6 @@
-// Table flow: pairs of events that a number joins. Both ends are listed once for a state of the file; pairs are made while
-// they are read, so that a number with many events at both ends costs no memory.
+// Table flow: pairs of events that a number joins. Both ends are listed once for a state of the
+// file; pairs are made while they are read, so that a number with many events at both ends costs no
+// memory.
 #include <algorithm>
 
 #include "profiler/store/virtual_tables_internal.h"
@@ -17,17 +18,21 @@ class FlowCursor {
 
   static void Plan(const Catalog& catalog, sqlite3_index_info* info) {
     auto taken = TakeConstraints(info, 1 << kFromEventId | 1 << kToEventId | 1 << kFlow, 0);
-    bool one = Takes(taken, kFromEventId, true) || Takes(taken, kToEventId, true) || Takes(taken, kFlow, true);
+    bool one = Takes(taken, kFromEventId, true) || Takes(taken, kToEventId, true) ||
+               Takes(taken, kFlow, true);
     double ends = double(catalog.event_count) * 0.1;
     if (one) return SetCost(info, kLookUpCost, 2);
     SetCost(info, kLookUpCost + double(catalog.event_count) * kDecodeCost + ends * kRowCost, ends);
   }
 
-  absl::Status Filter(const std::vector<Constraint>& taken, uint64_t /*columns*/, std::span<sqlite3_value*> values) {
+  absl::Status Filter(const std::vector<Constraint>& taken, uint64_t /*columns*/,
+                      std::span<sqlite3_value*> values) {
     XP_TRY(flows_, connection_.ReadFlows());
     Range from, to, flow;
     for (size_t i = 0; i < taken.size() && i < values.size(); ++i) {
-      Range& range = taken[i].column == kFromEventId ? from : taken[i].column == kToEventId ? to : flow;
+      Range& range = taken[i].column == kFromEventId ? from
+                     : taken[i].column == kToEventId ? to
+                                                     : flow;
       range.Narrow(taken[i].op, values[i]);
     }
     // The outer end is the one that is known better; the inner ones are found by the number.
@@ -41,10 +46,12 @@ class FlowCursor {
       auto [first, last] = OfFlow(outer.by_flow, uint64_t(flow.from));
       outer_ = std::span(outer.by_flow).subspan(first, last - first);
     } else {
-      auto first = std::lower_bound(outer.by_event.begin(), outer.by_event.end(), events.from,
-                                    [](const FlowEnd& end, int64_t id) { return end.event_id < id; });
-      auto last = std::upper_bound(first, outer.by_event.end(), events.to,
-                                   [](int64_t id, const FlowEnd& end) { return id < end.event_id; });
+      auto first =
+          std::lower_bound(outer.by_event.begin(), outer.by_event.end(), events.from,
+                           [](const FlowEnd& end, int64_t id) { return end.event_id < id; });
+      auto last =
+          std::upper_bound(first, outer.by_event.end(), events.to,
+                           [](int64_t id, const FlowEnd& end) { return id < end.event_id; });
       outer_ = {first, last};
     }
     if (empty) outer_ = {};
@@ -75,8 +82,10 @@ class FlowCursor {
 
  private:
   static std::pair<size_t, size_t> OfFlow(const std::vector<FlowEnd>& ends, uint64_t flow) {
-    auto first = std::lower_bound(ends.begin(), ends.end(), flow, [](const FlowEnd& end, uint64_t f) { return end.flow < f; });
-    auto last = std::upper_bound(first, ends.end(), flow, [](uint64_t f, const FlowEnd& end) { return f < end.flow; });
+    auto first = std::lower_bound(ends.begin(), ends.end(), flow,
+                                  [](const FlowEnd& end, uint64_t f) { return end.flow < f; });
+    auto last = std::upper_bound(first, ends.end(), flow,
+                                 [](uint64_t f, const FlowEnd& end) { return f < end.flow; });
     return {size_t(first - ends.begin()), size_t(last - ends.begin())};
   }
 

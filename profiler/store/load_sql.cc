@@ -33,7 +33,8 @@ absl::Status RunAll(Store& store, std::string_view sql) {
     const char* tail = nullptr;
     if (sqlite3_prepare_v2(db, sql.data() + at, int(sql.size() - at), &raw, &tail) != SQLITE_OK) {
       int offset = sqlite3_error_offset(db);
-      return Invalid("line {}: {}", LineOf(sql, at + size_t(std::max(0, offset))), sqlite3_errmsg(db));
+      return Invalid("line {}: {}", LineOf(sql, at + size_t(std::max(0, offset))),
+                     sqlite3_errmsg(db));
     }
     if (raw == nullptr) break;
     Statement statement(raw);

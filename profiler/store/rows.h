@@ -21,7 +21,8 @@ struct RunRow {
   std::string why;
   static constexpr const char* kTable = "run";
   void Fields(auto&& f) const {
-    f("label", label), f("started_epoch_ns", started_epoch_ns), f("selected", selected), f("why", why);
+    f("label", label), f("started_epoch_ns", started_epoch_ns), f("selected", selected),
+        f("why", why);
   }
 };
 
@@ -162,7 +163,8 @@ struct TransferRow {
   OptInt track_id;
   static constexpr const char* kTable = "transfer";
   void Fields(auto&& f) const {
-    f("process_id", process_id), f("ordinal", ordinal), f("direction", direction), f("bytes", bytes);
+    f("process_id", process_id), f("ordinal", ordinal), f("direction", direction),
+        f("bytes", bytes);
     f("ts_ns", ts_ns), f("dur_ns", dur_ns), f("device", device), f("site_id", site_id);
     f("step_id", step_id), f("scope", scope), f("track_id", track_id);
   }

@@ -8,11 +8,12 @@
 #include "profiler/store/chunk.h"
 #include "profiler/store/sqlite_pages.h"
 
-// How a page finds its table. The schema (page 1 and below) names the root page of each table; intact interior pages
-// lead from there to the leaves. A leaf under a broken interior page is an orphan: its table is told by the number and
-// the types of its rows' values, which schema.sql makes different for nearly every pair of tables. Where the schema
-// itself is lost, the root pages of a fresh store are tried: xlaprof creates every store by the same statements, so
-// they are the same. Pages on the list of free pages hold deleted rows and are left out.
+// How a page finds its table. The schema (page 1 and below) names the root page of each table;
+// intact interior pages lead from there to the leaves. A leaf under a broken interior page is an
+// orphan: its table is told by the number and the types of its rows' values, which schema.sql makes
+// different for nearly every pair of tables. Where the schema itself is lost, the root pages of a
+// fresh store are tried: xlaprof creates every store by the same statements, so they are the same.
+// Pages on the list of free pages hold deleted rows and are left out.
 
 namespace xlaprof {
 namespace {
@@ -26,12 +27,12 @@ struct ColumnShape {
 
 // A table or an index: what its records look like, in the order in which they are stored.
 struct Shape {
-  std::string table;                 // name; of an index, its own
-  bool is_index = false;             // holds no rows that are not in a table
-  bool by_rowid = true;              // in a table tree, else an index tree
-  std::vector<ColumnShape> columns;  // stored order
-  std::vector<int> declared;         // declared position of each
-  uint32_t root = 0;                 // in a fresh store
+  std::string table;                      // name; of an index, its own
+  bool is_index = false;                  // holds no rows that are not in a table
+  bool by_rowid = true;                   // in a table tree, else an index tree
+  std::vector<ColumnShape> columns;       // stored order
+  std::vector<int> declared;              // declared position of each
+  uint32_t root = 0;                      // in a fresh store
   int chunk_blob = -1, chunk_count = -1;  // positions of the blob of a chunk and of its count
   std::string insert;
 };
@@ -39,11 +40,16 @@ struct Shape {
 bool Fits(const ColumnShape& column, RecordValue::Type type) {
   if (type == RecordValue::kNull) return column.nullable || column.is_rowid;
   switch (column.affinity) {
-    case 'i': return type == RecordValue::kInt;
-    case 'r': return type == RecordValue::kReal || type == RecordValue::kInt;  // SQLite stores 3.0 as 3
-    case 't': return type == RecordValue::kText;
-    case 'b': return type == RecordValue::kBlob;
-    default: return true;
+    case 'i':
+      return type == RecordValue::kInt;
+    case 'r':
+      return type == RecordValue::kReal || type == RecordValue::kInt;  // SQLite stores 3.0 as 3
+    case 't':
+      return type == RecordValue::kText;
+    case 'b':
+      return type == RecordValue::kBlob;
+    default:
+      return true;
   }
 }
 
@@ -66,22 +72,28 @@ char AffinityOf(std::string_view declared) {
 // The shapes of all tables and indexes of a fresh store.
 absl::StatusOr<std::vector<Shape>> Shapes(const Store& store) {
   std::vector<Shape> out;
-  XP_TRY(auto tables, store.Collect(
-                          "SELECT name, rootpage, sql LIKE '%WITHOUT ROWID' FROM main.sqlite_schema WHERE type = 'table' "
-                          "AND sql NOT LIKE 'CREATE VIRTUAL%'",
-                          [](std::string name, uint32_t root, bool without_rowid) {
-                            return std::tuple(std::move(name), root, without_rowid);
-                          }));
+  XP_TRY(auto tables, store.Collect("SELECT name, rootpage, sql LIKE '%WITHOUT ROWID' FROM "
+                                    "main.sqlite_schema WHERE type = 'table' "
+                                    "AND sql NOT LIKE 'CREATE VIRTUAL%'",
+                                    [](std::string name, uint32_t root, bool without_rowid) {
+                                      return std::tuple(std::move(name), root, without_rowid);
+                                    }));
   for (auto& [name, root, without_rowid] : tables) {
-    Shape shape{.table = name, .by_rowid = !without_rowid, .columns = {}, .declared = {}, .root = root, .insert = {}};
+    Shape shape{.table = name,
+                .by_rowid = !without_rowid,
+                .columns = {},
+                .declared = {},
+                .root = root,
+                .insert = {}};
     std::vector<std::pair<int64_t, ColumnShape>> declared;
     int64_t keys = 0;
-    XP_TRY(store.Each("SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1)",
-                      [&](std::string column, std::string_view type, bool not_null, int64_t pk) {
-                        declared.emplace_back(pk, ColumnShape{column, AffinityOf(type), !not_null, false});
-                        keys += pk > 0;
-                      },
-                      name));
+    XP_TRY(store.Each(
+        "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1)",
+        [&](std::string column, std::string_view type, bool not_null, int64_t pk) {
+          declared.emplace_back(pk, ColumnShape{column, AffinityOf(type), !not_null, false});
+          keys += pk > 0;
+        },
+        name));
     std::vector<int> order(declared.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = int(i);
     if (without_rowid) {  // key columns first
@@ -102,21 +114,32 @@ absl::StatusOr<std::vector<Shape>> Shapes(const Store& store) {
       shape.columns.push_back(column);
       shape.declared.push_back(i);
     }
-    shape.insert = fmt::format("INSERT OR IGNORE INTO main.\"{}\" ({}) VALUES ({})", name, names, marks);
+    shape.insert =
+        fmt::format("INSERT OR IGNORE INTO main.\"{}\" ({}) VALUES ({})", name, names, marks);
     out.push_back(std::move(shape));
   }
-  XP_TRY(auto indexes, store.Collect("SELECT name, rootpage, tbl_name FROM main.sqlite_schema WHERE type = 'index'",
-                                     [](std::string name, uint32_t root, std::string table) {
-                                       return std::tuple(std::move(name), root, std::move(table));
-                                     }));
+  XP_TRY(
+      auto indexes,
+      store.Collect("SELECT name, rootpage, tbl_name FROM main.sqlite_schema WHERE type = 'index'",
+                    [](std::string name, uint32_t root, std::string table) {
+                      return std::tuple(std::move(name), root, std::move(table));
+                    }));
   for (auto& [name, root, table] : indexes) {
-    Shape shape{.table = name, .is_index = true, .by_rowid = false, .columns = {}, .declared = {}, .root = root, .insert = {}};
-    XP_TRY(store.Each("SELECT coalesce(i.name, ''), coalesce(t.type, 'INTEGER'), coalesce(t.\"notnull\", 1) "
-                      "FROM pragma_index_xinfo(?1) i LEFT JOIN pragma_table_info(?2) t ON t.cid = i.cid ORDER BY i.seqno",
-                      [&](std::string column, std::string_view type, bool not_null) {
-                        shape.columns.push_back({column, AffinityOf(type), !not_null, false});
-                      },
-                      name, table));
+    Shape shape{.table = name,
+                .is_index = true,
+                .by_rowid = false,
+                .columns = {},
+                .declared = {},
+                .root = root,
+                .insert = {}};
+    XP_TRY(store.Each(
+        "SELECT coalesce(i.name, ''), coalesce(t.type, 'INTEGER'), coalesce(t.\"notnull\", 1) "
+        "FROM pragma_index_xinfo(?1) i LEFT JOIN pragma_table_info(?2) t ON t.cid = i.cid ORDER BY "
+        "i.seqno",
+        [&](std::string column, std::string_view type, bool not_null) {
+          shape.columns.push_back({column, AffinityOf(type), !not_null, false});
+        },
+        name, table));
     out.push_back(std::move(shape));
   }
   return out;
@@ -125,20 +148,22 @@ absl::StatusOr<std::vector<Shape>> Shapes(const Store& store) {
 // Where two tables' rows have the same types, a word of a fixed vocabulary tells them.
 bool SpeaksOf(const Shape& shape, const std::vector<RecordValue>& record) {
   auto one_of = [&](size_t column, std::initializer_list<std::string_view> words) {
-    return column < record.size() && (record[column].type == RecordValue::kNull ||
-                                      std::find(words.begin(), words.end(), record[column].bytes) != words.end());
+    return column < record.size() &&
+           (record[column].type == RecordValue::kNull ||
+            std::find(words.begin(), words.end(), record[column].bytes) != words.end());
   };
   if (shape.table == "stack") {  // beside string: the hash is 16 hex digits
     std::string_view hash = record[1].bytes;
     return hash.size() == 16 && hash.find_first_not_of("0123456789abcdef") == hash.npos;
   }
   if (shape.table == "metric") return one_of(3, {"ns", "bytes", "value"});
-  if (shape.table == "graph") return one_of(8, {"ir_text", "ir_dot", "hlo", "hlo_optimized", "stablehlo"});
+  if (shape.table == "graph")
+    return one_of(8, {"ir_text", "ir_dot", "hlo", "hlo_optimized", "stablehlo"});
   return true;
 }
 
-// Of several tables that fit a page, the one whose rows are told by a vocabulary, and of process and step the step: a
-// run has few processes, so that their table is one page and no orphan.
+// Of several tables that fit a page, the one whose rows are told by a vocabulary, and of process
+// and step the step: a run has few processes, so that their table is one page and no orphan.
 int Preference(const Shape& shape) {
   if (shape.is_index) return 0;
   if (shape.table == "stack" || shape.table == "metric" || shape.table == "step") return 1;
@@ -159,7 +184,8 @@ class Salvager {
       if (found != roots_.end()) XP_TRY(WalkTree(found->second, shape));
     }
     for (const Shape& shape : shapes_) {
-      if (!roots_.contains(shape.table) && !seen_.contains(shape.root)) XP_TRY(WalkTree(shape.root, shape));
+      if (!roots_.contains(shape.table) && !seen_.contains(shape.root))
+        XP_TRY(WalkTree(shape.root, shape));
     }
     XP_TRY(ReadOrphans());
     CountLost();
@@ -170,9 +196,11 @@ class Salvager {
   // Free pages: trunks, each a u32 next, u32 count and that many u32 page numbers.
   void ReadFreeList() {
     std::vector<uint8_t> bytes;
-    for (uint32_t trunk = file_.first_free_trunk(); trunk != 0 && free_.insert(trunk).second && file_.Read(trunk, &bytes);) {
+    for (uint32_t trunk = file_.first_free_trunk();
+         trunk != 0 && free_.insert(trunk).second && file_.Read(trunk, &bytes);) {
       auto word = [&](size_t i) {
-        return uint32_t(bytes[4 * i]) << 24 | uint32_t(bytes[4 * i + 1]) << 16 | uint32_t(bytes[4 * i + 2]) << 8 | bytes[4 * i + 3];
+        return uint32_t(bytes[4 * i]) << 24 | uint32_t(bytes[4 * i + 1]) << 16 |
+               uint32_t(bytes[4 * i + 2]) << 8 | bytes[4 * i + 3];
       };
       size_t count = word(1);
       if (count > file_.usable() / 4 - 2) break;  // no trunk
@@ -181,8 +209,8 @@ class Salvager {
     }
   }
 
-  // Visits the pages of a tree that no other tree had. `visit` says whether the page may belong to this one; what does
-  // not is left for ReadOrphans.
+  // Visits the pages of a tree that no other tree had. `visit` says whether the page may belong to
+  // this one; what does not is left for ReadOrphans.
   template <class Visit>
   absl::Status Walk(uint32_t root, bool by_rowid, Visit&& visit) {
     std::vector<uint32_t> todo = {root};
@@ -191,7 +219,9 @@ class Salvager {
     while (!todo.empty()) {
       uint32_t page = todo.back();
       todo.pop_back();
-      if (!tried.insert(page).second || seen_.contains(page) || free_.contains(page) || !file_.Read(page, &bytes)) continue;
+      if (!tried.insert(page).second || seen_.contains(page) || free_.contains(page) ||
+          !file_.Read(page, &bytes))
+        continue;
       std::optional<TreePage> tree = ParseTreePage(file_, page, bytes);
       if (!tree || tree->index() == by_rowid) continue;
       XP_TRY(bool mine, visit(page, *tree));
@@ -207,8 +237,9 @@ class Salvager {
     std::vector<RecordValue> record;
     auto read = [&](uint32_t, const TreePage& page) -> absl::StatusOr<bool> {
       for (const TreePage::Cell& cell : page.cells) {
-        if (page.interior() || !overflow_.Read(cell, &payload) || !ParseRecord(payload, payload.size(), true, &record) ||
-            record.size() != 5 || record[1].type != RecordValue::kText || record[3].type != RecordValue::kInt) {
+        if (page.interior() || !overflow_.Read(cell, &payload) ||
+            !ParseRecord(payload, payload.size(), true, &record) || record.size() != 5 ||
+            record[1].type != RecordValue::kText || record[3].type != RecordValue::kInt) {
           continue;
         }
         roots_[std::string(record[1].bytes)] = uint32_t(record[3].integer);
@@ -250,12 +281,14 @@ class Salvager {
       XP_TRY(insert, into_.Prepare(shape.insert));
     }
     for (const TreePage::Cell& cell : page.cells) {
-      if (!overflow_.Read(cell, &payload_) || !ParseRecord(payload_, payload_.size(), true, &record_) || !Fits(shape, record_)) {
+      if (!overflow_.Read(cell, &payload_) ||
+          !ParseRecord(payload_, payload_.size(), true, &record_) || !Fits(shape, record_)) {
         ++result_.lost_rows;
         continue;
       }
       const bool chunk = shape.chunk_blob >= 0;
-      if (chunk && !ChunkIsSound(record_[shape.chunk_blob].bytes, record_[shape.chunk_count].integer)) {
+      if (chunk &&
+          !ChunkIsSound(record_[shape.chunk_blob].bytes, record_[shape.chunk_count].integer)) {
         ++result_.lost_rows;
         ++result_.lost_chunks;
         continue;
@@ -285,7 +318,8 @@ class Salvager {
       } else if (value.type == RecordValue::kText) {
         insert.Bind(at, value.bytes);
       } else if (value.type == RecordValue::kBlob) {
-        sqlite3_bind_blob64(insert.get(), at, value.bytes.data(), value.bytes.size(), SQLITE_STATIC);
+        sqlite3_bind_blob64(insert.get(), at, value.bytes.data(), value.bytes.size(),
+                            SQLITE_STATIC);
       } else {
         insert.Bind(at, nullptr);
       }
@@ -299,16 +333,21 @@ class Salvager {
   absl::Status ReadOrphans() {
     std::vector<uint8_t> bytes;
     for (uint32_t number : file_.pages()) {
-      if (seen_.contains(number) || free_.contains(number) || overflow_.Used(number) || !file_.Read(number, &bytes)) continue;
+      if (seen_.contains(number) || free_.contains(number) || overflow_.Used(number) ||
+          !file_.Read(number, &bytes))
+        continue;
       std::optional<TreePage> page = ParseTreePage(file_, number, bytes);
       if (!page) continue;
-      if (page->kind == TreePage::kTableInterior) {  // holds no rows; its children are orphans or were reached
+      if (page->kind ==
+          TreePage::kTableInterior) {  // holds no rows; its children are orphans or were reached
         if (page->bad_cells == 0) seen_.insert(number);
         continue;
       }
       const Shape* best = nullptr;
       for (const Shape& shape : shapes_) {
-        if (shape.by_rowid == page->index() || page->cells.empty() || !PageFits(shape, *page, /*all=*/true)) continue;
+        if (shape.by_rowid == page->index() || page->cells.empty() ||
+            !PageFits(shape, *page, /*all=*/true))
+          continue;
         if (best == nullptr || Preference(shape) < Preference(*best)) best = &shape;
       }
       if (best == nullptr) continue;
@@ -344,11 +383,13 @@ class Salvager {
 
 absl::StatusOr<SalvageResult> Salvage(const std::filesystem::path& damaged, Store& into) {
   std::error_code error;
-  if (std::filesystem::is_directory(damaged, error)) return Invalid("{}: a directory, not a store", damaged.string());
+  if (std::filesystem::is_directory(damaged, error))
+    return Invalid("{}: a directory, not a store", damaged.string());
   XP_TRY(PageFile file, PageFile::Open(damaged, kPageBytes));
   if (file.user_version() > uint32_t(kSchemaVersion)) {
-    return Unsupported("{}: its schema is version {}, this xlaprof knows {} at most. Use a newer xlaprof", damaged.string(),
-                       file.user_version(), kSchemaVersion);
+    return Unsupported(
+        "{}: its schema is version {}, this xlaprof knows {} at most. Use a newer xlaprof",
+        damaged.string(), file.user_version(), kSchemaVersion);
   }
   XP_TRY(std::vector<Shape> shapes, Shapes(into));
   XP_TRY(into.Begin());
@@ -360,22 +401,30 @@ absl::StatusOr<SalvageResult> Salvage(const std::filesystem::path& damaged, Stor
   }
   if (result->rows == 0) {
     into.Rollback();
-    return Invalid("{}: no row of a store could be read in {} pages. Import the sources again", damaged.string(), result->pages);
+    return Invalid("{}: no row of a store could be read in {} pages. Import the sources again",
+                   damaged.string(), result->pages);
   }
-  XP_TRY(into.Exec("INSERT OR IGNORE INTO main.track (id, kind, name, sort) "
-                   "SELECT DISTINCT track_id, 'host_thread', 'track ' || track_id || ' (its name was lost)', track_id "
-                   "FROM main.event_chunk WHERE track_id NOT IN (SELECT id FROM main.track);"
-                   "INSERT OR IGNORE INTO main.track (id, kind, name, sort) "
-                   "SELECT DISTINCT track_id, 'counter', 'track ' || track_id || ' (its name was lost)', track_id "
-                   "FROM main.counter_chunk WHERE track_id NOT IN (SELECT id FROM main.track);"));
+  XP_TRY(
+      into.Exec("INSERT OR IGNORE INTO main.track (id, kind, name, sort) "
+                "SELECT DISTINCT track_id, 'host_thread', 'track ' || track_id || ' (its name was "
+                "lost)', track_id "
+                "FROM main.event_chunk WHERE track_id NOT IN (SELECT id FROM main.track);"
+                "INSERT OR IGNORE INTO main.track (id, kind, name, sort) "
+                "SELECT DISTINCT track_id, 'counter', 'track ' || track_id || ' (its name was "
+                "lost)', track_id "
+                "FROM main.counter_chunk WHERE track_id NOT IN (SELECT id FROM main.track);"));
   if (result->damaged()) {
     XP_TRY(into.AddIssue(
         {}, "damaged_store", "error",
-        fmt::format("{} is damaged: of {} pages {} are cut off and {} unreadable; {} rows were lost, {} rows with {} events "
-                    "in {} chunks were read. What it says is incomplete: record again, or import the sources again",
-                    damaged.filename().string(), result->pages + result->missing_pages, result->missing_pages,
-                    result->lost_pages, result->lost_rows, result->rows, result->events, result->chunks),
-        {}, {}, std::max<int64_t>(1, result->missing_pages + result->lost_pages + result->lost_rows)));
+        fmt::format("{} is damaged: of {} pages {} are cut off and {} unreadable; {} rows were "
+                    "lost, {} rows with {} events "
+                    "in {} chunks were read. What it says is incomplete: record again, or import "
+                    "the sources again",
+                    damaged.filename().string(), result->pages + result->missing_pages,
+                    result->missing_pages, result->lost_pages, result->lost_rows, result->rows,
+                    result->events, result->chunks),
+        {}, {},
+        std::max<int64_t>(1, result->missing_pages + result->lost_pages + result->lost_rows)));
   }
   XP_TRY(into.Commit());
   return result;

@@ -23,15 +23,19 @@ std::string_view Blob(const Statement& statement) { return statement.Column<std:
 }  // namespace
 
 const EventChunk* Catalog::ChunkOf(int64_t event_id) const {
-  auto after = std::upper_bound(by_first_id.begin(), by_first_id.end(), event_id,
-                                [&](int64_t id, uint32_t chunk) { return id < chunks[chunk].first_event_id; });
+  auto after = std::upper_bound(
+      by_first_id.begin(), by_first_id.end(), event_id,
+      [&](int64_t id, uint32_t chunk) { return id < chunks[chunk].first_event_id; });
   if (after == by_first_id.begin()) return nullptr;
   const EventChunk& chunk = chunks[*std::prev(after)];
   return event_id - chunk.first_event_id < chunk.count ? &chunk : nullptr;
 }
 
 void Connection::TableDisconnected() {
-  if (--tables_ == 0) for (Statement* statement : {&read_events_, &read_args_, &read_samples_, &read_text_, &find_text_}) *statement = Statement();
+  if (--tables_ == 0)
+    for (Statement* statement :
+         {&read_events_, &read_args_, &read_samples_, &read_text_, &find_text_})
+      *statement = Statement();
 }
 
 absl::StatusOr<std::shared_ptr<const Catalog>> Connection::Now() {
@@ -47,8 +51,8 @@ absl::StatusOr<std::shared_ptr<const Catalog>> Connection::Now() {
   return catalog_;
 }
 
-// Strings are only ever appended, so what is known stays true, unless a transaction that wrote some was rolled back:
-// then the highest one that was read is gone or another.
+// Strings are only ever appended, so what is known stays true, unless a transaction that wrote some
+// was rolled back: then the highest one that was read is gone or another.
 absl::Status Connection::CheckStrings() {
   found_.clear();
   if (text_by_id_.empty()) return absl::OkStatus();
@@ -68,25 +72,34 @@ absl::Status Connection::CheckStrings() {
 absl::Status Connection::LoadCatalog() {
   auto next = std::make_shared<Catalog>();
   Statement list;
-  XP_TRY(Prepare(db, "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name = 'event_chunk'", &list));
+  XP_TRY(Prepare(
+      db, "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name = 'event_chunk'",
+      &list));
   XP_TRY(bool there, list.Step());
   if (!there) return Invalid("this database is no xlaprof store (table event_chunk is missing)");
-  XP_TRY(Prepare(db, "SELECT id, track_id, first_event_id, count, min_ts_ns, max_end_ns FROM main.event_chunk "
-                     "WHERE count > 0 ORDER BY track_id, min_ts_ns, id", &list));
+  XP_TRY(Prepare(
+      db,
+      "SELECT id, track_id, first_event_id, count, min_ts_ns, max_end_ns FROM main.event_chunk "
+      "WHERE count > 0 ORDER BY track_id, min_ts_ns, id",
+      &list));
   auto column = [&](int i) { return list.Column<int64_t>(i); };
   while (true) {
     XP_TRY(bool row, list.Step());
     if (!row) break;
-    if (next->chunks.empty() || next->chunks.back().track_id != column(1)) next->track_count += !next->chunks.empty();
+    if (next->chunks.empty() || next->chunks.back().track_id != column(1))
+      next->track_count += !next->chunks.empty();
     next->chunks.push_back({column(0), column(1), column(2), column(3), column(4), column(5)});
     next->event_count += column(3);
   }
   next->by_first_id.resize(next->chunks.size());
   for (uint32_t i = 0; i < next->by_first_id.size(); ++i) next->by_first_id[i] = i;
-  std::sort(next->by_first_id.begin(), next->by_first_id.end(),
-            [&](uint32_t a, uint32_t b) { return next->chunks[a].first_event_id < next->chunks[b].first_event_id; });
-  XP_TRY(Prepare(db, "SELECT id, track_id, count, min_ts_ns, max_ts_ns FROM main.counter_chunk "
-                     "WHERE count > 0 ORDER BY track_id, min_ts_ns, id", &list));
+  std::sort(next->by_first_id.begin(), next->by_first_id.end(), [&](uint32_t a, uint32_t b) {
+    return next->chunks[a].first_event_id < next->chunks[b].first_event_id;
+  });
+  XP_TRY(Prepare(db,
+                 "SELECT id, track_id, count, min_ts_ns, max_ts_ns FROM main.counter_chunk "
+                 "WHERE count > 0 ORDER BY track_id, min_ts_ns, id",
+                 &list));
   while (true) {
     XP_TRY(bool row, list.Step());
     if (!row) break;
@@ -133,13 +146,16 @@ absl::StatusOr<StringId> Connection::Find(std::string_view text) {
   return id;
 }
 
-absl::StatusOr<bool> Connection::Read(const EventChunk& chunk, uint32_t columns, EventColumns* out) {
-  XP_TRY(Statement * read, Prepared(&read_events_, "SELECT columns FROM main.event_chunk WHERE id = ?1"));
+absl::StatusOr<bool> Connection::Read(const EventChunk& chunk, uint32_t columns,
+                                      EventColumns* out) {
+  XP_TRY(Statement * read,
+         Prepared(&read_events_, "SELECT columns FROM main.event_chunk WHERE id = ?1"));
   read->Bind(1, chunk.id);
   absl::StatusOr<bool> row = read->Step();
   absl::Status sound = row.status();
   if (row.ok()) {
-    sound = *row ? decoder_.Events(Blob(*read), chunk.count, chunk.min_ts_ns, columns, out) : DataLoss("gone");
+    sound = *row ? decoder_.Events(Blob(*read), chunk.count, chunk.min_ts_ns, columns, out)
+                 : DataLoss("gone");
   }
   read->Reset();
   chunks_read += columns != kNameIndex;
@@ -151,12 +167,16 @@ absl::StatusOr<bool> Connection::Read(const EventChunk& chunk, uint32_t columns,
   return true;
 }
 
-absl::StatusOr<bool> Connection::Read(const CounterChunk& chunk, std::vector<int64_t>* ts_ns, std::vector<double>* value) {
-  XP_TRY(Statement * read, Prepared(&read_samples_, "SELECT columns FROM main.counter_chunk WHERE id = ?1"));
+absl::StatusOr<bool> Connection::Read(const CounterChunk& chunk, std::vector<int64_t>* ts_ns,
+                                      std::vector<double>* value) {
+  XP_TRY(Statement * read,
+         Prepared(&read_samples_, "SELECT columns FROM main.counter_chunk WHERE id = ?1"));
   read->Bind(1, chunk.id);
   absl::StatusOr<bool> row = read->Step();
   absl::Status sound = row.status();
-  if (row.ok()) sound = *row ? decoder_.Samples(Blob(*read), chunk.count, chunk.min_ts_ns, ts_ns, value) : DataLoss("gone");
+  if (row.ok())
+    sound = *row ? decoder_.Samples(Blob(*read), chunk.count, chunk.min_ts_ns, ts_ns, value)
+                 : DataLoss("gone");
   read->Reset();
   ++chunks_read;
   if (absl::IsDataLoss(sound)) {
@@ -167,8 +187,10 @@ absl::StatusOr<bool> Connection::Read(const CounterChunk& chunk, std::vector<int
   return true;
 }
 
-absl::StatusOr<std::shared_ptr<const DecodedEvents>> Connection::Events(const EventChunk& chunk, uint32_t columns) {
-  auto kept = std::find_if(kept_events_.begin(), kept_events_.end(), [&](auto& k) { return k.chunk_id == chunk.id; });
+absl::StatusOr<std::shared_ptr<const DecodedEvents>> Connection::Events(const EventChunk& chunk,
+                                                                        uint32_t columns) {
+  auto kept = std::find_if(kept_events_.begin(), kept_events_.end(),
+                           [&](auto& k) { return k.chunk_id == chunk.id; });
   if (kept != kept_events_.end()) {
     kept_events_.splice(kept_events_.begin(), kept_events_, kept);
     if (kept->value == nullptr || (columns & ~kept->value->columns) == 0) return kept->value;
@@ -184,29 +206,37 @@ absl::StatusOr<std::shared_ptr<const DecodedEvents>> Connection::Events(const Ev
   return decoded;
 }
 
-absl::StatusOr<std::shared_ptr<const DecodedArgs>> Connection::Args(const EventChunk& chunk, StringId only_key) {
-  auto kept = std::find_if(kept_args_.begin(), kept_args_.end(),
-                           [&](auto& k) { return k.chunk_id == chunk.id && (k.key_id == 0 || k.key_id == only_key); });
+absl::StatusOr<std::shared_ptr<const DecodedArgs>> Connection::Args(const EventChunk& chunk,
+                                                                    StringId only_key) {
+  auto kept = std::find_if(kept_args_.begin(), kept_args_.end(), [&](auto& k) {
+    return k.chunk_id == chunk.id && (k.key_id == 0 || k.key_id == only_key);
+  });
   if (kept != kept_args_.end()) {
     kept_args_.splice(kept_args_.begin(), kept_args_, kept);
     return kept->value;
   }
-  XP_TRY(Statement * read, Prepared(&read_args_,
-                                    "SELECT columns, key_id, type, by_name, count FROM main.arg_chunk "
-                                    "WHERE event_chunk_id = ?1 AND (?2 = 0 OR key_id = ?2) ORDER BY key_id, by_name, type"));
+  XP_TRY(
+      Statement * read,
+      Prepared(
+          &read_args_,
+          "SELECT columns, key_id, type, by_name, count FROM main.arg_chunk "
+          "WHERE event_chunk_id = ?1 AND (?2 = 0 OR key_id = ?2) ORDER BY key_id, by_name, type"));
   read->Bind(1, chunk.id);
   read->Bind(2, only_key);
   auto decoded = std::make_shared<DecodedArgs>();
   absl::StatusOr<bool> row;
   while ((row = read->Step()).ok() && *row) {
     std::optional<ArgType> type = ArgTypeFromName(read->Column<std::string_view>(2));
-    DecodedArgs::Key key{read->Column<StringId>(1), type.value_or(ArgType::kInt), read->Column<bool>(3), {}};
+    DecodedArgs::Key key{
+        read->Column<StringId>(1), type.value_or(ArgType::kInt), read->Column<bool>(3), {}};
     if (key.by_name && decoded->names.size == 0) {
       XP_TRY(bool sound, Read(chunk, kNameIndex, &decoded->names));
       if (!sound) break;  // whose events are not known
     }
     size_t limit = key.by_name ? decoded->names.names.size() : size_t(chunk.count);
-    absl::Status sound = type ? decoder_.Arguments(Blob(*read), *type, read->Column<int64_t>(4), limit, &key.column) : DataLoss("type");
+    absl::Status sound =
+        type ? decoder_.Arguments(Blob(*read), *type, read->Column<int64_t>(4), limit, &key.column)
+             : DataLoss("type");
     ++chunks_read;
     if (absl::IsDataLoss(sound)) {
       ++chunks_damaged;

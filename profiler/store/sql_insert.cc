@@ -1,8 +1,8 @@
 // COMMIT of what was inserted into the virtual tables: rows that waited become chunks.
 //
-// An event keeps the id that it was given; the others are numbered above all ids in the file and in the transaction, by
-// track, then in chunk order. An event's id is its chunk's first id plus its index, so a chunk ends where the ids of a track, in
-// chunk order, are not consecutive.
+// An event keeps the id that it was given; the others are numbered above all ids in the file and in
+// the transaction, by track, then in chunk order. An event's id is its chunk's first id plus its
+// index, so a chunk ends where the ids of a track, in chunk order, are not consecutive.
 #include <algorithm>
 #include <numeric>
 
@@ -23,7 +23,8 @@ class Interner {
       if (!row) break;
       int64_t id = statement_.Column<int64_t>(0);
       if (id < 1 || id > UINT32_MAX) continue;
-      (statement_.Column<bool>(2) ? bytes_ : texts_).emplace(statement_.Column<std::string_view>(1), StringId(id));
+      (statement_.Column<bool>(2) ? bytes_ : texts_)
+          .emplace(statement_.Column<std::string_view>(1), StringId(id));
       highest_ = std::max(highest_, StringId(id));
     }
     return Prepare("INSERT INTO main.string (id, text) VALUES (?1, ?2)", &statement_);
@@ -48,7 +49,8 @@ class Interner {
  private:
   absl::Status Prepare(const char* text, Statement* out) {
     sqlite3_stmt* raw = nullptr;
-    if (sqlite3_prepare_v2(db_, text, -1, &raw, nullptr) != SQLITE_OK) return SqliteError(db_, "interning text");
+    if (sqlite3_prepare_v2(db_, text, -1, &raw, nullptr) != SQLITE_OK)
+      return SqliteError(db_, "interning text");
     *out = Statement(raw);
     return absl::OkStatus();
   }
@@ -59,16 +61,18 @@ class Interner {
   StringId highest_ = 0;
 };
 
-// Writes the events of one track, in chunk order, so that each run of consecutive ids lands in chunks with these ids.
+// Writes the events of one track, in chunk order, so that each run of consecutive ids lands in
+// chunks with these ids.
 class RunWriter {
  public:
   explicit RunWriter(sqlite3* db) : db_(db), writer_(db) {}
 
   absl::Status Prepare() {
     XP_TRY(Prepare("SELECT coalesce(max(id), 0) FROM main.event_chunk", &last_chunk_));
-    return Prepare("UPDATE main.event_chunk SET first_event_id = first_event_id + ?2 - "
-                   "(SELECT min(first_event_id) FROM main.event_chunk WHERE id > ?1) WHERE id > ?1",
-                   &shift_);
+    return Prepare(
+        "UPDATE main.event_chunk SET first_event_id = first_event_id + ?2 - "
+        "(SELECT min(first_event_id) FROM main.event_chunk WHERE id > ?1) WHERE id > ?1",
+        &shift_);
   }
 
   absl::Status Add(const PendingEvent& row, const Event& event) {
@@ -102,7 +106,8 @@ class RunWriter {
  private:
   absl::Status Prepare(const char* text, Statement* out) {
     sqlite3_stmt* raw = nullptr;
-    if (sqlite3_prepare_v2(db_, text, -1, &raw, nullptr) != SQLITE_OK) return SqliteError(db_, "writing events");
+    if (sqlite3_prepare_v2(db_, text, -1, &raw, nullptr) != SQLITE_OK)
+      return SqliteError(db_, "writing events");
     *out = Statement(raw);
     return absl::OkStatus();
   }
@@ -125,12 +130,14 @@ absl::Status Connection::WritePending() {
   if (events.rows.empty() && args.rows.empty() && samples.rows.empty()) return absl::OkStatus();
   XP_TRY(auto catalog, Now());
   int64_t next_id = 1;
-  for (const EventChunk& chunk : catalog->chunks) next_id = std::max(next_id, chunk.first_event_id + chunk.count);
+  for (const EventChunk& chunk : catalog->chunks)
+    next_id = std::max(next_id, chunk.first_event_id + chunk.count);
   std::vector<PendingEvent>& rows = events.rows;
   absl::flat_hash_map<int64_t, uint32_t> row_of_id;
   row_of_id.reserve(rows.size());
   for (uint32_t i = 0; i < rows.size(); ++i) {
-    if (!row_of_id.emplace(rows[i].id, i).second || (rows[i].id > 0 && catalog->ChunkOf(rows[i].id) != nullptr)) {
+    if (!row_of_id.emplace(rows[i].id, i).second ||
+        (rows[i].id > 0 && catalog->ChunkOf(rows[i].id) != nullptr)) {
       return Invalid("event {} is there already: ids are given once", rows[i].id);
     }
     next_id = std::max(next_id, rows[i].id + 1);
@@ -139,14 +146,16 @@ absl::Status Connection::WritePending() {
   for (uint32_t i = 0; i < args.rows.size(); ++i) {
     auto row = row_of_id.find(args.rows[i].event_id);
     if (row == row_of_id.end()) {
-      return Invalid("arg {}: event {} is not inserted in the same transaction", args.rows[i].key, args.rows[i].event_id);
+      return Invalid("arg {}: event {} is not inserted in the same transaction", args.rows[i].key,
+                     args.rows[i].event_id);
     }
     args_of[row->second].push_back(i);
   }
   std::vector<uint32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return rows[a].track_id != rows[b].track_id ? rows[a].track_id < rows[b].track_id : EventBefore(rows[a].event, rows[b].event);
+    return rows[a].track_id != rows[b].track_id ? rows[a].track_id < rows[b].track_id
+                                                : EventBefore(rows[a].event, rows[b].event);
   });
   for (uint32_t i : order) {
     if (rows[i].id < 0) rows[i].id = next_id++;

@@ -1,4 +1,5 @@
-// The one place that includes SQLite: as a library in the program, through its extension API in xlaprof_sqlite.so.
+// The one place that includes SQLite: as a library in the program, through its extension API in
+// xlaprof_sqlite.so.
 #pragma once
 
 #ifdef XLAPROF_SQLITE_EXTENSION

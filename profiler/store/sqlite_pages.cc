@@ -10,18 +10,18 @@
 
 // The format (sqlite.org/fileformat2.html), as far as it is read here. All integers are big-endian.
 //
-// File: pages of one size, numbered from 1. Page 1 begins with a header of 100 bytes: magic, page size (u16 at 16; 1
-// means 65536), bytes reserved at each page's end (u8 at 20), number of pages (u32 at 28), first trunk of the list of
-// free pages (u32 at 32), user_version (u32 at 60).
-// B-tree page: u8 kind, u16 first free block, u16 number of cells, u16 start of cells, u8 fragmented bytes; interiors
-// then have the u32 right-most child. An array of u16 cell offsets follows.
-// Cell: interiors begin with a u32 child; then tables: varint payload size (leaves only), varint row id; indexes:
-// varint payload size; then the payload's first bytes and, if it does not fit, the u32 first overflow page.
-// Overflow page: u32 next (0: last), then payload.
-// Record: varint size of the header, a varint type a value, then the values.
-// Write-ahead log: header of 32 bytes (magic, version, page size, sequence, two salts, two checksums), then frames: u32
-// page, u32 pages in the file after this commit (0: no commit), two salts, two checksums that go on from the frame
-// before, page.
+// File: pages of one size, numbered from 1. Page 1 begins with a header of 100 bytes: magic, page
+// size (u16 at 16; 1 means 65536), bytes reserved at each page's end (u8 at 20), number of pages
+// (u32 at 28), first trunk of the list of free pages (u32 at 32), user_version (u32 at 60). B-tree
+// page: u8 kind, u16 first free block, u16 number of cells, u16 start of cells, u8 fragmented
+// bytes; interiors then have the u32 right-most child. An array of u16 cell offsets follows. Cell:
+// interiors begin with a u32 child; then tables: varint payload size (leaves only), varint row id;
+// indexes: varint payload size; then the payload's first bytes and, if it does not fit, the u32
+// first overflow page. Overflow page: u32 next (0: last), then payload. Record: varint size of the
+// header, a varint type a value, then the values. Write-ahead log: header of 32 bytes (magic,
+// version, page size, sequence, two salts, two checksums), then frames: u32 page, u32 pages in the
+// file after this commit (0: no commit), two salts, two checksums that go on from the frame before,
+// page.
 
 namespace xlaprof {
 namespace {
@@ -36,7 +36,9 @@ constexpr size_t kMaxColumns = 2000;
 uint32_t Be16(const uint8_t* p) { return uint32_t(p[0]) << 8 | p[1]; }
 uint32_t Be32(const uint8_t* p) { return Be16(p) << 16 | Be16(p + 2); }
 
-bool ValidPageSize(uint64_t size) { return size >= 512 && size <= 65536 && std::has_single_bit(size); }
+bool ValidPageSize(uint64_t size) {
+  return size >= 512 && size <= 65536 && std::has_single_bit(size);
+}
 
 // SQLite's varint: 7 bits a byte, highest first; a ninth byte has 8.
 bool Varint(const uint8_t*& p, const uint8_t* end, uint64_t* out) {
@@ -93,7 +95,8 @@ bool PageFile::File::Read(uint64_t offset, void* to, size_t bytes) const {
   return true;
 }
 
-absl::StatusOr<PageFile> PageFile::Open(const std::filesystem::path& path, uint32_t fallback_page_size) {
+absl::StatusOr<PageFile> PageFile::Open(const std::filesystem::path& path,
+                                        uint32_t fallback_page_size) {
   PageFile out;
   out.file_ = File(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!out.file_.open()) return NotFound("{}: {}", path.string(), std::strerror(errno));
@@ -136,18 +139,21 @@ void PageFile::ReadHeader(uint32_t fallback_page_size) {
   usable_ = page_size_;
 }
 
-// A frame's checksum goes on from the one before, so one broken frame hides all that follow from SQLite. Here each is
-// checked against the checksum that its predecessor states: what follows a broken page is still found. Frames behind
-// the last commit are left out. Where the log's header is broken, the first frame's salts are believed.
+// A frame's checksum goes on from the one before, so one broken frame hides all that follow from
+// SQLite. Here each is checked against the checksum that its predecessor states: what follows a
+// broken page is still found. Frames behind the last commit are left out. Where the log's header is
+// broken, the first frame's salts are believed.
 void PageFile::ReadLog() {
   uint8_t head[kLogHeader];
   uint8_t first_frame[kFrameHeader];
-  if (!log_.open() || !log_.Read(0, head, sizeof(head)) || !log_.Read(kLogHeader, first_frame, sizeof(first_frame))) return;
+  if (!log_.open() || !log_.Read(0, head, sizeof(head)) ||
+      !log_.Read(kLogHeader, first_frame, sizeof(first_frame)))
+    return;
   uint32_t magic = Be32(head);
   LogChecksum sum{(magic & 1) != 0};
   sum.Add(head, 24);
-  const bool sound_header = (magic & ~1u) == 0x377f0682 && Be32(head + 8) == page_size_ && sum.a == Be32(head + 24) &&
-                            sum.b == Be32(head + 28);
+  const bool sound_header = (magic & ~1u) == 0x377f0682 && Be32(head + 8) == page_size_ &&
+                            sum.a == Be32(head + 24) && sum.b == Be32(head + 28);
   if (!sound_header) {
     sum = LogChecksum{false};  // that of x86 and ARM
     std::memcpy(head + 16, first_frame + 8, 8);
@@ -157,7 +163,8 @@ void PageFile::ReadLog() {
   int64_t bad = 0;
   for (uint64_t at = kLogHeader; log_.Read(at, frame.data(), frame.size()); at += frame.size()) {
     const uint8_t* p = frame.data();
-    if (std::memcmp(p + 8, head + 16, 8) != 0) {  // another salt: left over from an earlier round of the log
+    if (std::memcmp(p + 8, head + 16, 8) !=
+        0) {  // another salt: left over from an earlier round of the log
       sum.a = Be32(p + 16);
       sum.b = Be32(p + 20);
       ++bad;
@@ -183,25 +190,29 @@ void PageFile::ReadLog() {
 
 bool PageFile::Read(uint32_t page, std::vector<uint8_t>* out) const {
   out->resize(page_size_);
-  if (auto found = in_log_.find(page); found != in_log_.end()) return log_.Read(found->second, out->data(), page_size_);
-  return page >= 1 && page <= file_pages_ && file_.Read(uint64_t(page - 1) * page_size_, out->data(), page_size_);
+  if (auto found = in_log_.find(page); found != in_log_.end())
+    return log_.Read(found->second, out->data(), page_size_);
+  return page >= 1 && page <= file_pages_ &&
+         file_.Read(uint64_t(page - 1) * page_size_, out->data(), page_size_);
 }
 
-std::optional<TreePage> ParseTreePage(const PageFile& file, uint32_t page, const std::vector<uint8_t>& bytes) {
+std::optional<TreePage> ParseTreePage(const PageFile& file, uint32_t page,
+                                      const std::vector<uint8_t>& bytes) {
   const uint8_t* const base = bytes.data();
   const uint32_t usable = file.usable();
   const uint32_t start = page == 1 ? 100 : 0;
   TreePage out;
   out.kind = TreePage::Kind(base[start]);
-  if (out.kind != TreePage::kIndexInterior && out.kind != TreePage::kTableInterior && out.kind != TreePage::kIndexLeaf &&
-      out.kind != TreePage::kTableLeaf) {
+  if (out.kind != TreePage::kIndexInterior && out.kind != TreePage::kTableInterior &&
+      out.kind != TreePage::kIndexLeaf && out.kind != TreePage::kTableLeaf) {
     return std::nullopt;
   }
   const uint32_t array = start + (out.interior() ? 12 : 8);
   const uint32_t count = Be16(base + start + 3);
   if (array + 2 * count > usable) return std::nullopt;
   // How much of a payload stays on the page.
-  const uint32_t most = out.kind == TreePage::kTableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23;
+  const uint32_t most =
+      out.kind == TreePage::kTableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23;
   const uint32_t least = (usable - 12) * 32 / 255 - 23;
   uint64_t cell_bytes = 0;
   for (uint32_t i = 0; i < count; ++i) {
@@ -256,12 +267,15 @@ std::optional<TreePage> ParseTreePage(const PageFile& file, uint32_t page, const
   return out;
 }
 
-bool ParseRecord(std::string_view record, uint64_t record_bytes, bool whole, std::vector<RecordValue>* out) {
+bool ParseRecord(std::string_view record, uint64_t record_bytes, bool whole,
+                 std::vector<RecordValue>* out) {
   out->clear();
   const auto* p = reinterpret_cast<const uint8_t*>(record.data());
   const uint8_t* const begin = p;
   uint64_t header;
-  if (!Varint(p, p + record.size(), &header) || header > record.size() || header < uint64_t(p - begin)) return false;
+  if (!Varint(p, p + record.size(), &header) || header > record.size() ||
+      header < uint64_t(p - begin))
+    return false;
   const uint8_t* const header_end = begin + header;
   const uint8_t* body = header_end;
   uint64_t left = record_bytes - header;
@@ -306,7 +320,8 @@ bool ParseRecord(std::string_view record, uint64_t record_bytes, bool whole, std
   return left == 0;
 }
 
-OverflowReader::OverflowReader(const PageFile& file) : file_(file), retries_left_(8 * uint64_t(file.pages().size()) + 1024) {}
+OverflowReader::OverflowReader(const PageFile& file)
+    : file_(file), retries_left_(8 * uint64_t(file.pages().size()) + 1024) {}
 
 bool OverflowReader::Read(const TreePage::Cell& cell, std::string* out) {
   out->assign(cell.local);
@@ -319,7 +334,8 @@ bool OverflowReader::Read(const TreePage::Cell& cell, std::string* out) {
     used_.insert(page);
     mine.push_back(page);
     size_t take = std::min<uint64_t>(cell.payload_bytes - out->size(), file_.usable() - 4);
-    // A page that was zeroed links nowhere; the last of a chain does not either, and is told by its bytes.
+    // A page that was zeroed links nowhere; the last of a chain does not either, and is told by its
+    // bytes.
     good = std::any_of(page_.begin(), page_.end(), [](uint8_t b) { return b != 0; });
     out->append(reinterpret_cast<const char*>(page_.data()) + 4, take);
     page = Be32(page_.data());

@@ -1,5 +1,6 @@
-// The pages of an SQLite 3 file, read without SQLite, for files that SQLite refuses: cut, partly overwritten, broken
-// trees. Bytes are hostile: nothing here trusts a length, loops, or allocates more than what it has read.
+// The pages of an SQLite 3 file, read without SQLite, for files that SQLite refuses: cut, partly
+// overwritten, broken trees. Bytes are hostile: nothing here trusts a length, loops, or allocates
+// more than what it has read.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -17,15 +18,19 @@
 
 namespace xlaprof {
 
-// The newest readable version of each page: the file's, under the frames of its write-ahead log (PATH-wal) that are
-// sound and committed.
+// The newest readable version of each page: the file's, under the frames of its write-ahead log
+// (PATH-wal) that are sound and committed.
 class PageFile {
  public:
-  // NotFound or Unavailable when the file cannot be read. A damaged header is no error: `fallback_page_size` is used.
-  static absl::StatusOr<PageFile> Open(const std::filesystem::path& path, uint32_t fallback_page_size);
+  // NotFound or Unavailable when the file cannot be read. A damaged header is no error:
+  // `fallback_page_size` is used.
+  static absl::StatusOr<PageFile> Open(const std::filesystem::path& path,
+                                       uint32_t fallback_page_size);
   uint32_t page_size() const { return page_size_; }
-  uint32_t usable() const { return usable_; }             // page_size less the bytes reserved at its end
-  const std::vector<uint32_t>& pages() const { return pages_; }  // numbers of all readable pages, ascending
+  uint32_t usable() const { return usable_; }  // page_size less the bytes reserved at its end
+  const std::vector<uint32_t>& pages() const {
+    return pages_;
+  }  // numbers of all readable pages, ascending
   bool header_intact() const { return header_intact_; }
   // Of the header; 0 where it is damaged.
   uint32_t user_version() const { return user_version_; }
@@ -66,25 +71,27 @@ class PageFile {
   absl::flat_hash_map<uint32_t, uint64_t> in_log_;  // page: offset of its newest version in the log
 };
 
-// One page of a b-tree. Table trees have rows in their leaves, index trees (and tables WITHOUT ROWID) in all pages.
+// One page of a b-tree. Table trees have rows in their leaves, index trees (and tables WITHOUT
+// ROWID) in all pages.
 struct TreePage {
   enum Kind : uint8_t { kIndexInterior = 2, kTableInterior = 5, kIndexLeaf = 10, kTableLeaf = 13 };
   struct Cell {
-    int64_t rowid = 0;             // of table leaves
-    uint64_t payload_bytes = 0;    // 0 in table interiors, which have no payload
-    std::string_view local;        // the part of the payload that is on the page
-    uint32_t overflow = 0;         // page on which it goes on; 0: it does not
+    int64_t rowid = 0;           // of table leaves
+    uint64_t payload_bytes = 0;  // 0 in table interiors, which have no payload
+    std::string_view local;      // the part of the payload that is on the page
+    uint32_t overflow = 0;       // page on which it goes on; 0: it does not
   };
   Kind kind = kTableLeaf;
   std::vector<uint32_t> children;  // of interiors
   std::vector<Cell> cells;
-  int64_t bad_cells = 0;           // cells that point outside the page
+  int64_t bad_cells = 0;  // cells that point outside the page
   bool interior() const { return kind == kIndexInterior || kind == kTableInterior; }
   bool index() const { return kind == kIndexInterior || kind == kIndexLeaf; }
 };
 
 // Empty when the page is no b-tree page. Cells view `bytes`.
-std::optional<TreePage> ParseTreePage(const PageFile& file, uint32_t page, const std::vector<uint8_t>& bytes);
+std::optional<TreePage> ParseTreePage(const PageFile& file, uint32_t page,
+                                      const std::vector<uint8_t>& bytes);
 
 // One value of a record; `bytes` view the record.
 struct RecordValue {
@@ -94,12 +101,13 @@ struct RecordValue {
   double real = 0;
   std::string_view bytes;
 };
-// The values of a record, or only their types where the record goes on elsewhere (`whole` false: bytes are not set).
-// False when it is no record.
-bool ParseRecord(std::string_view record, uint64_t record_bytes, bool whole, std::vector<RecordValue>* out);
+// The values of a record, or only their types where the record goes on elsewhere (`whole` false:
+// bytes are not set). False when it is no record.
+bool ParseRecord(std::string_view record, uint64_t record_bytes, bool whole,
+                 std::vector<RecordValue>* out);
 
-// Puts payloads together from overflow pages. Each page is given to one payload only, so that chains which meet or
-// loop cost no more than the file's size.
+// Puts payloads together from overflow pages. Each page is given to one payload only, so that
+// chains which meet or loop cost no more than the file's size.
 class OverflowReader {
  public:
   explicit OverflowReader(const PageFile& file);

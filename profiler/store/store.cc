@@ -11,8 +11,8 @@ namespace xlaprof {
 
 extern const char* const kSchemaSql;
 
-// Ids of strings are dense; one this far above their number comes from a hostile or damaged file, and must not make
-// us reserve an entry for each id below it.
+// Ids of strings are dense; one this far above their number comes from a hostile or damaged file,
+// and must not make us reserve an entry for each id below it.
 static constexpr StringId kFarId = 1 << 20;
 
 struct Store::Impl {
@@ -21,17 +21,20 @@ struct Store::Impl {
   Slice slice;
   // Statements of Add, by the address of their SQL (one static string a row type).
   absl::flat_hash_map<const void*, std::unique_ptr<Statement>> statements;
-  // Interned text, both ways. Loaded from the file when it is first asked for; `texts` owns what the maps view.
+  // Interned text, both ways. Loaded from the file when it is first asked for; `texts` owns what
+  // the maps view.
   mutable bool strings_loaded = false;
-  mutable StringId highest_string = 0;      // of those that are loaded
+  mutable StringId highest_string = 0;  // of those that are loaded
   // Counts what SQL interned by INSERT into the virtual tables, and what of that is loaded.
   std::shared_ptr<int64_t> sql_interned = std::make_shared<int64_t>(0);
   mutable int64_t sql_interned_loaded = 0;
   mutable std::deque<std::string> texts;
   mutable absl::flat_hash_map<std::string_view, StringId> text_ids, bytes_ids;
   mutable std::vector<std::string_view> by_id;
-  mutable absl::flat_hash_map<StringId, std::string_view> by_far_id;  // ids that no Intern gave: far above all others
-  // Values of Derived, and the state of the file that they were made from: our changes, and others' commits.
+  mutable absl::flat_hash_map<StringId, std::string_view>
+      by_far_id;  // ids that no Intern gave: far above all others
+  // Values of Derived, and the state of the file that they were made from: our changes, and others'
+  // commits.
   mutable absl::flat_hash_map<std::string, std::shared_ptr<const void>> derived;
   mutable int64_t derived_changes = -1, derived_version = -1;
   bool wal = false;  // we switched the file to a write-ahead log
@@ -39,8 +42,8 @@ struct Store::Impl {
 
   ~Impl() {
     statements.clear();
-    // A file in WAL mode cannot be opened without writing beside it, so it does not stay in it. Another process that
-    // still has it open keeps it there; nobody waits for that.
+    // A file in WAL mode cannot be opened without writing beside it, so it does not stay in it.
+    // Another process that still has it open keeps it there; nobody waits for that.
     if (wal) {
       sqlite3_busy_timeout(db, 0);
       sqlite3_exec(db, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
@@ -66,7 +69,8 @@ namespace {
 // f_type of file systems on which SQLite's locks or mmap cannot be trusted (linux/magic.h).
 bool OnNetworkFileSystem(const std::filesystem::path& path) {
   struct statfs info {};
-  std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  std::filesystem::path folder =
+      path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   if (statfs(folder.c_str(), &info) != 0) return false;
   switch (static_cast<uint32_t>(info.f_type)) {
     case 0x6969:      // NFS
@@ -100,19 +104,24 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
       return absl::ResourceExhaustedError(
           fmt::format("{}: the disk is full. Free space, or write elsewhere with -o", doing));
     case SQLITE_IOERR:
-      return IoError("{}: {} (SQLite code {}). Check the disk and its free space, or write elsewhere with -o", doing,
-                     what, sqlite3_extended_errcode(db));
+      return IoError(
+          "{}: {} (SQLite code {}). Check the disk and its free space, or write elsewhere with -o",
+          doing, what, sqlite3_extended_errcode(db));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return IoError("{}: another process is writing this store. Wait for it, or work on a copy", doing);
+      return IoError("{}: another process is writing this store. Wait for it, or work on a copy",
+                     doing);
     case SQLITE_CORRUPT:
-      return DataLoss("{}: the file is damaged ({}). `xlaprof recover` reads what its intact pages hold", doing, what);
+      return DataLoss(
+          "{}: the file is damaged ({}). `xlaprof recover` reads what its intact pages hold", doing,
+          what);
     case SQLITE_NOTADB:
       return Invalid("{}: not a store (no SQLite file)", doing);
     case SQLITE_READONLY:
       return absl::PermissionDeniedError(fmt::format("{}: cannot write there ({})", doing, what));
     case SQLITE_CANTOPEN:
-      return IoError("{}: cannot open ({}). Check that the folder exists and can be written", doing, what);
+      return IoError("{}: cannot open ({}). Check that the folder exists and can be written", doing,
+                     what);
     default:
       return Invalid("{}: {}", doing, what);
   }
@@ -137,18 +146,23 @@ void Statement::Reset() {
 bool Statement::IsNull(int index) const { return sqlite3_column_type(stmt_, index) == SQLITE_NULL; }
 
 namespace internal {
-void BindInt(sqlite3_stmt* stmt, int index, int64_t value) { sqlite3_bind_int64(stmt, index, value); }
-void BindReal(sqlite3_stmt* stmt, int index, double value) { sqlite3_bind_double(stmt, index, value); }
+void BindInt(sqlite3_stmt* stmt, int index, int64_t value) {
+  sqlite3_bind_int64(stmt, index, value);
+}
+void BindReal(sqlite3_stmt* stmt, int index, double value) {
+  sqlite3_bind_double(stmt, index, value);
+}
 void BindText(sqlite3_stmt* stmt, int index, std::string_view value) {
-  sqlite3_bind_text64(stmt, index, value.data() == nullptr ? "" : value.data(), value.size(), SQLITE_TRANSIENT,
-                      SQLITE_UTF8);
+  sqlite3_bind_text64(stmt, index, value.data() == nullptr ? "" : value.data(), value.size(),
+                      SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 void BindNull(sqlite3_stmt* stmt, int index) { sqlite3_bind_null(stmt, index); }
 int64_t ColumnInt(sqlite3_stmt* stmt, int index) { return sqlite3_column_int64(stmt, index); }
 double ColumnReal(sqlite3_stmt* stmt, int index) { return sqlite3_column_double(stmt, index); }
 std::string_view ColumnText(sqlite3_stmt* stmt, int index) {
   auto* data = static_cast<const char*>(sqlite3_column_blob(stmt, index));
-  return data == nullptr ? std::string_view() : std::string_view(data, sqlite3_column_bytes(stmt, index));
+  return data == nullptr ? std::string_view()
+                         : std::string_view(data, sqlite3_column_bytes(stmt, index));
 }
 }  // namespace internal
 
@@ -164,14 +178,16 @@ const Slice& Store::slice() const { return impl_->slice; }
 absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::exists(path, error)) {
-    return absl::AlreadyExistsError(fmt::format("{}: already exists. Remove it, or choose another name", path.string()));
+    return absl::AlreadyExistsError(
+        fmt::format("{}: already exists. Remove it, or choose another name", path.string()));
   }
   auto impl = std::make_unique<Impl>();
   impl->path = path.string();
   XP_TRY(OpenConnection(impl->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, impl.get()));
   Store store(std::move(impl));
   XP_TRY(store.Exec(fmt::format("PRAGMA page_size={}; PRAGMA synchronous=NORMAL;", kPageBytes)));
-  // WAL lets readers work while we write, but needs shared memory, which network file systems do not give.
+  // WAL lets readers work while we write, but needs shared memory, which network file systems do
+  // not give.
   bool network = OnNetworkFileSystem(path);
   if (!network) XP_TRY(store.Exec("PRAGMA journal_mode=WAL;"));
   store.impl_->wal = !network;
@@ -179,8 +195,9 @@ absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
   XP_TRY(store.Exec(fmt::format("PRAGMA user_version={};", kSchemaVersion)));
   XP_TRY(store.SetMeta("schema_version", fmt::to_string(kSchemaVersion)));
   if (network) {
-    XP_TRY(store.SetMeta("network_file_system",
-                         "written on a network file system: do not read it while it is being written"));
+    XP_TRY(store.SetMeta(
+        "network_file_system",
+        "written on a network file system: do not read it while it is being written"));
   }
   return store;
 }
@@ -189,7 +206,10 @@ absl::StatusOr<Store> Store::CreateTemporary() {
   auto impl = std::make_unique<Impl>();
   XP_TRY(OpenConnection("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, impl.get()));
   Store store(std::move(impl));
-  XP_TRY(store.Exec(fmt::format("PRAGMA page_size={}; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;", kPageBytes)));
+  XP_TRY(
+      store.Exec(fmt::format("PRAGMA page_size={}; PRAGMA journal_mode=OFF; PRAGMA "
+                             "synchronous=OFF; PRAGMA cache_size=-65536;",
+                             kPageBytes)));
   XP_TRY(store.Exec(kSchemaSql));
   XP_TRY(store.Exec(fmt::format("PRAGMA user_version={};", kSchemaVersion)));
   XP_TRY(store.SetMeta("schema_version", fmt::to_string(kSchemaVersion)));
@@ -197,39 +217,46 @@ absl::StatusOr<Store> Store::CreateTemporary() {
 }
 
 static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int flags,
-                                          std::unique_ptr<Store::Impl> impl, Store (*wrap)(std::unique_ptr<Store::Impl>)) {
+                                          std::unique_ptr<Store::Impl> impl,
+                                          Store (*wrap)(std::unique_ptr<Store::Impl>)) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return NotFound("{}: no such file", path.string());
-  if (std::filesystem::is_directory(path, error)) return Invalid("{}: a directory, not a store", path.string());
+  if (std::filesystem::is_directory(path, error))
+    return Invalid("{}: a directory, not a store", path.string());
   impl->path = path.string();
   XP_TRY(OpenConnection(impl->path, flags, impl.get()));
   Store store = wrap(std::move(impl));
   auto version = store.One<int64_t>("PRAGMA user_version");
   if (!version.ok()) {
     std::string_view what = Message(version.status());
-    return absl::Status(version.status().code(),
-                        fmt::format("{}{}", path.string(), what.starts_with("store") ? what.substr(5) : what));
+    return absl::Status(
+        version.status().code(),
+        fmt::format("{}{}", path.string(), what.starts_with("store") ? what.substr(5) : what));
   }
-  XP_TRY(auto has_chunks,
-         store.One<int64_t>("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('event_chunk', 'source')"));
+  XP_TRY(auto has_chunks, store.One<int64_t>("SELECT count(*) FROM sqlite_schema WHERE type = "
+                                             "'table' AND name IN ('event_chunk', 'source')"));
   if (has_chunks.value_or(0) != 2) {
-    return Invalid("{}: an SQLite file, but no xlaprof store (table event_chunk is missing)", path.string());
+    return Invalid("{}: an SQLite file, but no xlaprof store (table event_chunk is missing)",
+                   path.string());
   }
   if (version->value_or(0) > kSchemaVersion) {
-    return Unsupported("{}: its schema is version {}, this xlaprof knows {} at most. Use a newer xlaprof", path.string(),
-                       **version, kSchemaVersion);
+    return Unsupported(
+        "{}: its schema is version {}, this xlaprof knows {} at most. Use a newer xlaprof",
+        path.string(), **version, kSchemaVersion);
   }
   return store;
 }
 
 absl::StatusOr<Store> Store::Open(const std::filesystem::path& path) {
-  return OpenExisting(path, SQLITE_OPEN_READONLY, std::make_unique<Impl>(),
-                      +[](std::unique_ptr<Impl> impl) { return Store(std::move(impl)); });
+  return OpenExisting(
+      path, SQLITE_OPEN_READONLY, std::make_unique<Impl>(),
+      +[](std::unique_ptr<Impl> impl) { return Store(std::move(impl)); });
 }
 
 absl::StatusOr<Store> Store::OpenForWriting(const std::filesystem::path& path) {
-  XP_TRY(Store store, OpenExisting(path, SQLITE_OPEN_READWRITE, std::make_unique<Impl>(),
-                                   +[](std::unique_ptr<Impl> impl) { return Store(std::move(impl)); }));
+  XP_TRY(Store store, OpenExisting(
+                          path, SQLITE_OPEN_READWRITE, std::make_unique<Impl>(),
+                          +[](std::unique_ptr<Impl> impl) { return Store(std::move(impl)); }));
   if (!OnNetworkFileSystem(path)) {
     XP_TRY(store.Exec("PRAGMA synchronous=NORMAL; PRAGMA journal_mode=WAL;"));
     store.impl_->wal = true;
@@ -270,12 +297,14 @@ void Store::Rollback() {
 }
 
 static absl::Status LoadStrings(const Store& store, const Store::Impl& impl) {
-  if (impl.strings_loaded && *impl.sql_interned == impl.sql_interned_loaded) return absl::OkStatus();
+  if (impl.strings_loaded && *impl.sql_interned == impl.sql_interned_loaded)
+    return absl::OkStatus();
   impl.strings_loaded = true;
   impl.sql_interned_loaded = *impl.sql_interned;
-  return store.Each("SELECT id, text, typeof(text) = 'blob' FROM string WHERE id > ?1 AND id <= 4294967295",
-                    [&](StringId id, std::string_view text, bool bytes) { impl.Remember(id, text, bytes); },
-                    impl.highest_string);
+  return store.Each(
+      "SELECT id, text, typeof(text) = 'blob' FROM string WHERE id > ?1 AND id <= 4294967295",
+      [&](StringId id, std::string_view text, bool bytes) { impl.Remember(id, text, bytes); },
+      impl.highest_string);
 }
 
 absl::StatusOr<StringId> Store::Intern(std::string_view text, bool bytes) {
@@ -287,7 +316,8 @@ absl::StatusOr<StringId> Store::Intern(std::string_view text, bool bytes) {
   XP_TRY(Statement * statement, Cached(kSql));
   statement->Bind(1, id);
   if (bytes) {
-    sqlite3_bind_blob64(statement->get(), 2, text.data() == nullptr ? "" : text.data(), text.size(), SQLITE_TRANSIENT);
+    sqlite3_bind_blob64(statement->get(), 2, text.data() == nullptr ? "" : text.data(), text.size(),
+                        SQLITE_TRANSIENT);
   } else {
     statement->Bind(2, text);
   }
@@ -316,7 +346,8 @@ absl::StatusOr<int64_t> Store::AddStack(std::span<const Frame> frames) {
   for (const Frame& frame : frames) {
     key += fmt::format("{}\x1f{}\x1f{}\x1e", frame.function, frame.file, frame.line);
   }
-  if (auto found = impl_->stack_ids.find(key); found != impl_->stack_ids.end()) return found->second;
+  if (auto found = impl_->stack_ids.find(key); found != impl_->stack_ids.end())
+    return found->second;
   std::string hash = fmt::format("{:016x}", std::hash<std::string>()(key));
   XP_TRY(auto known, One<int64_t>("SELECT id FROM stack WHERE hash = ?1", hash));
   int64_t id = known.value_or(0);
@@ -325,32 +356,38 @@ absl::StatusOr<int64_t> Store::AddStack(std::span<const Frame> frames) {
     id = sqlite3_last_insert_rowid(impl_->db);
     int64_t depth = 0;
     for (const Frame& frame : frames) {
-      XP_TRY(Run("INSERT INTO frame VALUES (?1, ?2, nullif(?3, ''), nullif(?4, ''), nullif(?5, 0), ?6)", id, depth++,
-                 frame.function, frame.file, frame.line, frame.is_user));
+      XP_TRY(Run(
+          "INSERT INTO frame VALUES (?1, ?2, nullif(?3, ''), nullif(?4, ''), nullif(?5, 0), ?6)",
+          id, depth++, frame.function, frame.file, frame.line, frame.is_user));
     }
   }
   impl_->stack_ids.emplace(std::move(key), id);
   return id;
 }
 
-absl::StatusOr<int64_t> Store::AddSite(std::string_view function, std::string_view file, int64_t line) {
+absl::StatusOr<int64_t> Store::AddSite(std::string_view function, std::string_view file,
+                                       int64_t line) {
   std::string key = fmt::format("{}\x1f{}\x1f{}", function, file, line);
   if (auto found = impl_->site_ids.find(key); found != impl_->site_ids.end()) return found->second;
-  XP_TRY(auto known, One<int64_t>("SELECT id FROM site WHERE function IS nullif(?1, '') AND file IS nullif(?2, '') AND "
-                                  "line IS nullif(?3, 0)",
-                                  function, file, line));
+  XP_TRY(auto known,
+         One<int64_t>(
+             "SELECT id FROM site WHERE function IS nullif(?1, '') AND file IS nullif(?2, '') AND "
+             "line IS nullif(?3, 0)",
+             function, file, line));
   int64_t id = known.value_or(0);
   if (id == 0) {
-    XP_TRY(Run("INSERT INTO site (function, file, line) VALUES (nullif(?1, ''), nullif(?2, ''), nullif(?3, 0))", function,
-               file, line));
+    XP_TRY(
+        Run("INSERT INTO site (function, file, line) VALUES (nullif(?1, ''), nullif(?2, ''), "
+            "nullif(?3, 0))",
+            function, file, line));
     id = sqlite3_last_insert_rowid(impl_->db);
   }
   impl_->site_ids.emplace(std::move(key), id);
   return id;
 }
 
-absl::Status Store::AddIssue(OptInt source_id, std::string_view code, std::string_view severity, std::string_view advice,
-                             OptInt offset, OptInt line, int64_t count) {
+absl::Status Store::AddIssue(OptInt source_id, std::string_view code, std::string_view severity,
+                             std::string_view advice, OptInt offset, OptInt line, int64_t count) {
   return Run(
       "INSERT INTO import_issue VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
       "ON CONFLICT (source_id, code) DO UPDATE SET count = count + excluded.count",
@@ -371,12 +408,18 @@ absl::Status Store::Restrict(const Slice& slice) {
   if (slice.empty()) return absl::OkStatus();
   if (slice.process_id) {
     XP_TRY(auto known, One<int64_t>("SELECT id FROM process WHERE id = ?1", *slice.process_id));
-    if (!known) return NotFound("no process {} in this store. `xlaprof query PATH 'SELECT * FROM process'` lists them",
-                                *slice.process_id);
+    if (!known)
+      return NotFound(
+          "no process {} in this store. `xlaprof query PATH 'SELECT * FROM process'` lists them",
+          *slice.process_id);
   }
   if (slice.first_step || slice.last_step) {
-    int64_t first = slice.first_step.value_or(INT64_MIN), last = slice.last_step.value_or(INT64_MAX);
-    XP_TRY(auto count, One<int64_t>("SELECT count(*) FROM step WHERE coalesce(number, ordinal) BETWEEN ?1 AND ?2", first, last));
+    int64_t first = slice.first_step.value_or(INT64_MIN),
+            last = slice.last_step.value_or(INT64_MAX);
+    XP_TRY(
+        auto count,
+        One<int64_t>("SELECT count(*) FROM step WHERE coalesce(number, ordinal) BETWEEN ?1 AND ?2",
+                     first, last));
     if (count.value_or(0) == 0) {
       XP_TRY(auto low, One<int64_t>("SELECT min(coalesce(number, ordinal)) FROM step"));
       XP_TRY(auto high, One<int64_t>("SELECT max(coalesce(number, ordinal)) FROM step"));
@@ -384,31 +427,41 @@ absl::Status Store::Restrict(const Slice& slice) {
       return NotFound("--steps: no step in that range; this run's are {} to {}", *low, *high);
     }
     // Events have times only: the window of the steps, where they have one.
-    XP_TRY(auto from, One<int64_t>("SELECT min(ts_ns) FROM step WHERE coalesce(number, ordinal) BETWEEN ?1 AND ?2", first, last));
-    XP_TRY(auto to, One<int64_t>("SELECT max(ts_ns + dur_ns) FROM step WHERE coalesce(number, ordinal) BETWEEN ?1 AND ?2", first, last));
+    XP_TRY(auto from,
+           One<int64_t>(
+               "SELECT min(ts_ns) FROM step WHERE coalesce(number, ordinal) BETWEEN ?1 AND ?2",
+               first, last));
+    XP_TRY(auto to, One<int64_t>("SELECT max(ts_ns + dur_ns) FROM step WHERE coalesce(number, "
+                                 "ordinal) BETWEEN ?1 AND ?2",
+                                 first, last));
     if (from) impl_->slice.from_ns = std::max(*from, slice.from_ns.value_or(INT64_MIN));
     if (to) impl_->slice.to_ns = std::min(*to, slice.to_ns.value_or(INT64_MAX));
   }
-  std::string process = slice.process_id ? fmt::format(" AND (process_id IS NULL OR process_id = {})", *slice.process_id) : "";
-  std::string steps = slice.first_step || slice.last_step
-                          ? fmt::format(" AND coalesce(number, ordinal) BETWEEN {} AND {}",
-                                        slice.first_step.value_or(INT64_MIN), slice.last_step.value_or(INT64_MAX))
-                          : "";
+  std::string process =
+      slice.process_id
+          ? fmt::format(" AND (process_id IS NULL OR process_id = {})", *slice.process_id)
+          : "";
+  std::string steps =
+      slice.first_step || slice.last_step
+          ? fmt::format(" AND coalesce(number, ordinal) BETWEEN {} AND {}",
+                        slice.first_step.value_or(INT64_MIN), slice.last_step.value_or(INT64_MAX))
+          : "";
   auto in_time = [&](const char* start, const char* end) {
     std::string out;
     if (slice.from_ns) out += fmt::format(" AND {} >= {}", end, *slice.from_ns);
     if (slice.to_ns) out += fmt::format(" AND {} <= {}", start, *slice.to_ns);
     return out;
   };
-  XP_TRY(Exec(fmt::format("CREATE TEMP VIEW step AS SELECT * FROM main.step WHERE 1{}{}{}", process, steps,
-                          in_time("ts_ns", "ts_ns + dur_ns"))));
+  XP_TRY(Exec(fmt::format("CREATE TEMP VIEW step AS SELECT * FROM main.step WHERE 1{}{}{}", process,
+                          steps, in_time("ts_ns", "ts_ns + dur_ns"))));
   for (const char* table : {"compile", "execution", "transfer", "fallback"}) {
     bool timed = std::string_view(table) != "fallback";
     bool enqueued = std::string_view(table) == "execution";
     std::string start = enqueued ? "coalesce(enqueue_ts_ns, ts_ns)" : "ts_ns";
-    XP_TRY(Exec(fmt::format("CREATE TEMP VIEW {0} AS SELECT * FROM main.{0} WHERE 1{1}{2}{3}", table, process,
-                            steps.empty() ? "" : " AND step_id IN (SELECT id FROM step)",
-                            timed ? in_time(start.c_str(), "coalesce(ts_ns + dur_ns, ts_ns)") : "")));
+    XP_TRY(
+        Exec(fmt::format("CREATE TEMP VIEW {0} AS SELECT * FROM main.{0} WHERE 1{1}{2}{3}", table,
+                         process, steps.empty() ? "" : " AND step_id IN (SELECT id FROM step)",
+                         timed ? in_time(start.c_str(), "coalesce(ts_ns + dur_ns, ts_ns)") : "")));
   }
   return absl::OkStatus();
 }
@@ -416,7 +469,8 @@ absl::Status Store::Restrict(const Slice& slice) {
 absl::StatusOr<std::shared_ptr<const void>> Store::FindDerived(std::string_view key) const {
   XP_TRY(auto version, One<int64_t>("PRAGMA data_version"));
   const int64_t changes = sqlite3_total_changes64(db());
-  if (changes != impl_->derived_changes || version != impl_->derived_version) impl_->derived.clear();
+  if (changes != impl_->derived_changes || version != impl_->derived_version)
+    impl_->derived.clear();
   impl_->derived_changes = changes;
   impl_->derived_version = version.value_or(-1);
   auto found = impl_->derived.find(std::string(key));

@@ -1,5 +1,6 @@
-// A store: one run, in one SQLite file (schema.sql). Every fact that xlaprof imported or recorded, and what it
-// concluded. One thread writes; any number of Stores in any processes may read the same file meanwhile.
+// A store: one run, in one SQLite file (schema.sql). Every fact that xlaprof imported or recorded,
+// and what it concluded. One thread writes; any number of Stores in any processes may read the same
+// file meanwhile.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -23,22 +24,25 @@
 namespace xlaprof {
 
 inline constexpr int kSchemaVersion = 1;
-// Small, because a store has some 36 tables and indexes with a page each at least: a store of a 1 MB profile is half pages of 16 KiB.
+// Small, because a store has some 36 tables and indexes with a page each at least: a store of a 1
+// MB profile is half pages of 16 KiB.
 inline constexpr int kPageBytes = 4096;
 
 // Ids of table string. 0 means none.
 using StringId = uint32_t;
 
-// What part of a run is looked at: `report --steps --from --to --process`. Empty members do not limit.
-// Times are ns since meta.base_epoch_ns.
+// What part of a run is looked at: `report --steps --from --to --process`. Empty members do not
+// limit. Times are ns since meta.base_epoch_ns.
 struct Slice {
-  OptInt first_step, last_step;  // by step.number where known, else step.ordinal; both ends included
+  OptInt first_step,
+      last_step;  // by step.number where known, else step.ordinal; both ends included
   OptInt from_ns, to_ns;
   OptInt process_id;
   bool empty() const { return !first_step && !last_step && !from_ns && !to_ns && !process_id; }
 };
 
-// A prepared statement that is bound, stepped and read by position. Finalised with its Store or by itself.
+// A prepared statement that is bound, stepped and read by position. Finalised with its Store or by
+// itself.
 class Statement {
  public:
   explicit Statement(sqlite3_stmt* stmt = nullptr) : stmt_(stmt) {}
@@ -65,12 +69,15 @@ class Statement {
 
 class Store {
  public:
-  // Makes an empty store. AlreadyExists if `path` is there. Warns in `note()` when it lies on a network file system.
+  // Makes an empty store. AlreadyExists if `path` is there. Warns in `note()` when it lies on a
+  // network file system.
   static absl::StatusOr<Store> Create(const std::filesystem::path& path);
-  // An empty store that SQLite keeps in memory and spills to an unnamed file when large; gone when closed.
+  // An empty store that SQLite keeps in memory and spills to an unnamed file when large; gone when
+  // closed.
   static absl::StatusOr<Store> CreateTemporary();
-  // Opens read-only and never alters the file. NotFound if absent; Unimplemented, naming both versions, if the
-  // schema is newer than ours; InvalidArgument if it is no store. A damaged file: DataLoss (see salvage.h).
+  // Opens read-only and never alters the file. NotFound if absent; Unimplemented, naming both
+  // versions, if the schema is newer than ours; InvalidArgument if it is no store. A damaged file:
+  // DataLoss (see salvage.h).
   static absl::StatusOr<Store> Open(const std::filesystem::path& path);
   // The same for reading and writing.
   static absl::StatusOr<Store> OpenForWriting(const std::filesystem::path& path);
@@ -98,10 +105,11 @@ class Store {
   absl::StatusOr<int64_t> AddSite(std::string_view function, std::string_view file, int64_t line);
   // Counts something odd in a source; the first call's offset, line and advice stay.
   absl::Status AddIssue(OptInt source_id, std::string_view code, std::string_view severity,
-                        std::string_view advice, OptInt offset = {}, OptInt line = {}, int64_t count = 1);
+                        std::string_view advice, OptInt offset = {}, OptInt line = {},
+                        int64_t count = 1);
   absl::Status SetMeta(std::string_view key, std::string_view value);
 
-  absl::Status Begin();   // a transaction; nesting is an error
+  absl::Status Begin();  // a transaction; nesting is an error
   absl::Status Commit();
   void Rollback();
 
@@ -117,8 +125,9 @@ class Store {
   // Runs one statement with parameters ?1, ?2, ... and no rows.
   template <class... Params>
   absl::Status Run(std::string_view sql, const Params&... params) const;
-  // Calls `fn(columns...)` for each row. Column types are those of fn's parameters: int64_t, double, bool, std::string,
-  // std::string_view (until fn returns), std::optional of these (NULL), StringId. fn returns void or absl::Status.
+  // Calls `fn(columns...)` for each row. Column types are those of fn's parameters: int64_t,
+  // double, bool, std::string, std::string_view (until fn returns), std::optional of these (NULL),
+  // StringId. fn returns void or absl::Status.
   template <class Fn, class... Params>
   absl::Status Each(std::string_view sql, Fn&& fn, const Params&... params) const;
   // The values that `fn` returns for each row, in order.
@@ -131,17 +140,18 @@ class Store {
   absl::StatusOr<Statement> Prepare(std::string_view sql) const;
 
   // --- slice ---
-  // Restricts every later read of compile, execution, transfer, fallback, step and of event scans to `slice`, by
-  // temporary views of the same names; the file is not altered. NotFound when no such step or process exists.
+  // Restricts every later read of compile, execution, transfer, fallback, step and of event scans
+  // to `slice`, by temporary views of the same names; the file is not altered. NotFound when no
+  // such step or process exists.
   absl::Status Restrict(const Slice& slice);
   const Slice& slice() const;
 
   // --- derived values ---
-  // What `make` computed from this store, kept until the file is written to or the slice changes: for scans that several
-  // readers share. `key` names the computation and stands for one type.
+  // What `make` computed from this store, kept until the file is written to or the slice changes:
+  // for scans that several readers share. `key` names the computation and stands for one type.
   template <class T>
-  absl::StatusOr<std::shared_ptr<const T>> Derived(std::string_view key,
-                                                   const std::function<absl::StatusOr<T>()>& make) const {
+  absl::StatusOr<std::shared_ptr<const T>> Derived(
+      std::string_view key, const std::function<absl::StatusOr<T>()>& make) const {
     XP_TRY(std::shared_ptr<const void> kept, FindDerived(key));
     if (kept) return std::static_pointer_cast<const T>(kept);
     XP_TRY(T value, make());
@@ -160,7 +170,8 @@ class Store {
   std::unique_ptr<Impl> impl_;
 };
 
-// The last error of a connection as a Status: full disk, busy, corrupt, read-only, each with what to try.
+// The last error of a connection as a Status: full disk, busy, corrupt, read-only, each with what
+// to try.
 absl::Status SqliteError(sqlite3* db, std::string_view doing);
 
 }  // namespace xlaprof

@@ -117,7 +117,8 @@ absl::Status Store::Each(std::string_view sql, Fn&& fn, const Params&... params)
   while (true) {
     XP_TRY(bool row, statement.Step());
     if (!row) return absl::OkStatus();
-    Tuple values = internal::ReadRow<Tuple>(statement, std::make_index_sequence<std::tuple_size_v<Tuple>>());
+    Tuple values =
+        internal::ReadRow<Tuple>(statement, std::make_index_sequence<std::tuple_size_v<Tuple>>());
     if constexpr (std::is_void_v<Result>) {
       std::apply(fn, std::move(values));
     } else {
@@ -139,8 +140,9 @@ auto Store::Collect(std::string_view sql, Fn&& fn, const Params&... params) cons
     while (true) {
       XP_TRY(bool row, statement.Step());
       if (!row) return out;
-      out.push_back(std::apply(
-          fn, internal::ReadRow<Tuple>(statement, std::make_index_sequence<std::tuple_size_v<Tuple>>())));
+      out.push_back(
+          std::apply(fn, internal::ReadRow<Tuple>(
+                             statement, std::make_index_sequence<std::tuple_size_v<Tuple>>())));
     }
   };
   return run();

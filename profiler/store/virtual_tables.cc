@@ -17,15 +17,20 @@ absl::Status RegisterVirtualTables(sqlite3* db, std::shared_ptr<int64_t> interne
   XP_TRY(sql::RegisterCounterSample(db, connection));
   auto add = [&](const char* name, void (*function)(sqlite3_context*, int, sqlite3_value**)) {
     auto* shared = new std::shared_ptr<sql::Connection>(connection);
-    int rc = sqlite3_create_function_v2(db, name, 0, SQLITE_UTF8, shared, function, nullptr, nullptr,
-                                        [](void* p) { delete static_cast<std::shared_ptr<sql::Connection>*>(p); });
+    int rc = sqlite3_create_function_v2(
+        db, name, 0, SQLITE_UTF8, shared, function, nullptr, nullptr,
+        [](void* p) { delete static_cast<std::shared_ptr<sql::Connection>*>(p); });
     return rc == SQLITE_OK ? absl::OkStatus() : SqliteError(db, "registering functions");
   };
   XP_TRY(add("xlaprof_chunks_read", [](sqlite3_context* context, int, sqlite3_value**) {
-    sqlite3_result_int64(context, (*static_cast<std::shared_ptr<sql::Connection>*>(sqlite3_user_data(context)))->chunks_read);
+    sqlite3_result_int64(
+        context,
+        (*static_cast<std::shared_ptr<sql::Connection>*>(sqlite3_user_data(context)))->chunks_read);
   }));
   XP_TRY(add("xlaprof_chunks_damaged", [](sqlite3_context* context, int, sqlite3_value**) {
-    sqlite3_result_int64(context, (*static_cast<std::shared_ptr<sql::Connection>*>(sqlite3_user_data(context)))->chunks_damaged);
+    sqlite3_result_int64(
+        context, (*static_cast<std::shared_ptr<sql::Connection>*>(sqlite3_user_data(context)))
+                     ->chunks_damaged);
   }));
   return absl::OkStatus();
 }
@@ -46,15 +51,20 @@ int Fail(sqlite3_vtab* table, const absl::Status& status) {
   table->zErrMsg = sqlite3_mprintf("%s", message.c_str());
   // What SqliteError made of a code, back as that code, so that callers find the same advice.
   switch (status.code()) {
-    case absl::StatusCode::kResourceExhausted: return SQLITE_FULL;
-    case absl::StatusCode::kDataLoss: return SQLITE_CORRUPT;
-    case absl::StatusCode::kPermissionDenied: return SQLITE_READONLY;
-    default: return SQLITE_ERROR;
+    case absl::StatusCode::kResourceExhausted:
+      return SQLITE_FULL;
+    case absl::StatusCode::kDataLoss:
+      return SQLITE_CORRUPT;
+    case absl::StatusCode::kPermissionDenied:
+      return SQLITE_READONLY;
+    default:
+      return SQLITE_ERROR;
   }
 }
 
 void ResultText(sqlite3_context* context, std::string_view text) {
-  sqlite3_result_text64(context, text.data() == nullptr ? "" : text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  sqlite3_result_text64(context, text.data() == nullptr ? "" : text.data(), text.size(),
+                        SQLITE_STATIC, SQLITE_UTF8);
 }
 
 // --- constraints ---
@@ -71,8 +81,12 @@ void Range::Narrow(int op, sqlite3_value* value) {
     case SQLITE_FLOAT: {
       constexpr double kLimit = 9.2e18;  // a little inside int64
       double real = sqlite3_value_double(value);
-      low = real < -kLimit ? INT64_MIN : real > kLimit ? int64_t(kLimit) : int64_t(std::floor(real));
-      high = real < -kLimit ? int64_t(-kLimit) : real > kLimit ? INT64_MAX : int64_t(std::ceil(real));
+      low = real < -kLimit  ? INT64_MIN
+            : real > kLimit ? int64_t(kLimit)
+                            : int64_t(std::floor(real));
+      high = real < -kLimit  ? int64_t(-kLimit)
+             : real > kLimit ? INT64_MAX
+                             : int64_t(std::ceil(real));
       break;
     }
     default:
@@ -100,7 +114,8 @@ void Range::Narrow(int op, sqlite3_value* value) {
   }
 }
 
-std::vector<Constraint> TakeConstraints(sqlite3_index_info* info, uint64_t range_columns, uint64_t text_columns) {
+std::vector<Constraint> TakeConstraints(sqlite3_index_info* info, uint64_t range_columns,
+                                        uint64_t text_columns) {
   std::vector<Constraint> taken;
   std::string packed;
   for (int i = 0; i < info->nConstraint; ++i) {
@@ -108,8 +123,10 @@ std::vector<Constraint> TakeConstraints(sqlite3_index_info* info, uint64_t range
     int column = constraint.iColumn < 0 ? 0 : constraint.iColumn;
     if (!constraint.usable || column > 62) continue;
     bool equal = constraint.op == SQLITE_INDEX_CONSTRAINT_EQ;
-    bool compares = equal || constraint.op == SQLITE_INDEX_CONSTRAINT_GT || constraint.op == SQLITE_INDEX_CONSTRAINT_GE ||
-                    constraint.op == SQLITE_INDEX_CONSTRAINT_LT || constraint.op == SQLITE_INDEX_CONSTRAINT_LE;
+    bool compares = equal || constraint.op == SQLITE_INDEX_CONSTRAINT_GT ||
+                    constraint.op == SQLITE_INDEX_CONSTRAINT_GE ||
+                    constraint.op == SQLITE_INDEX_CONSTRAINT_LT ||
+                    constraint.op == SQLITE_INDEX_CONSTRAINT_LE;
     bool by_range = compares && (range_columns >> column & 1) != 0;
     bool by_text = equal && (text_columns >> column & 1) != 0 &&
                    sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") == 0;

@@ -1,5 +1,6 @@
-// What the virtual tables share: one connection's view of its chunks and strings, rows that wait for COMMIT, and the
-// glue that turns SQLite's callbacks into a cursor class. For the *_table.cc files of this folder only.
+// What the virtual tables share: one connection's view of its chunks and strings, rows that wait
+// for COMMIT, and the glue that turns SQLite's callbacks into a cursor class. For the *_table.cc
+// files of this folder only.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -45,12 +46,12 @@ struct Flows {
 
 // The chunks of a file at one time. Never changes; a cursor keeps the one that it began with.
 struct Catalog {
-  std::vector<EventChunk> chunks;       // by track, then start
-  std::vector<uint32_t> by_first_id;    // indices of chunks, by first_event_id
-  std::vector<CounterChunk> counters;   // by track, then start
+  std::vector<EventChunk> chunks;      // by track, then start
+  std::vector<uint32_t> by_first_id;   // indices of chunks, by first_event_id
+  std::vector<CounterChunk> counters;  // by track, then start
   int64_t event_count = 0, sample_count = 0, argument_count = 0;
-  int64_t track_count = 1;              // that have events
-  std::shared_ptr<const Flows> flows;   // made when flow is first read
+  int64_t track_count = 1;             // that have events
+  std::shared_ptr<const Flows> flows;  // made when flow is first read
 
   // The chunk that holds an event; null if none does.
   const EventChunk* ChunkOf(int64_t event_id) const;
@@ -81,11 +82,15 @@ struct PendingRows {
   std::vector<Row> rows;
   std::vector<size_t> marks;
 
-  void Mark(int savepoint) { marks.resize(size_t(savepoint) + 1, marks.empty() ? 0 : marks.back()), marks.back() = rows.size(); }
+  void Mark(int savepoint) {
+    marks.resize(size_t(savepoint) + 1, marks.empty() ? 0 : marks.back()),
+        marks.back() = rows.size();
+  }
   void Release(int savepoint) { marks.resize(std::min(marks.size(), size_t(savepoint))); }
   // A savepoint that is older than the table's first row has no mark.
   void RollBackTo(int savepoint) {
-    rows.resize(std::min(rows.size(), size_t(savepoint) < marks.size() ? marks[size_t(savepoint)] : 0));
+    rows.resize(
+        std::min(rows.size(), size_t(savepoint) < marks.size() ? marks[size_t(savepoint)] : 0));
   }
   void Clear() { rows.clear(), marks.clear(); }
 };
@@ -112,7 +117,8 @@ struct PendingSample {
 
 class Connection {
  public:
-  Connection(sqlite3* db, std::shared_ptr<int64_t> interned) : db(db), interned_(std::move(interned)) {}
+  Connection(sqlite3* db, std::shared_ptr<int64_t> interned)
+      : db(db), interned_(std::move(interned)) {}
 
   sqlite3* const db;
   PendingRows<PendingEvent> events;
@@ -120,25 +126,31 @@ class Connection {
   PendingRows<PendingSample> samples;
   int64_t chunks_read = 0, chunks_damaged = 0;  // since the connection was made
 
-  // The chunks as they are now, read again only if the file or this connection wrote since the last call.
+  // The chunks as they are now, read again only if the file or this connection wrote since the last
+  // call.
   absl::StatusOr<std::shared_ptr<const Catalog>> Now();
   // Text or bytes of a string; lives as long as the connection.
   absl::StatusOr<std::string_view> Text(StringId id);
   // 0 if the text is not interned.
   absl::StatusOr<StringId> Find(std::string_view text);
 
-  // Decoded chunks that look-ups share; null for a damaged chunk. Kept until they are the least recently used.
-  absl::StatusOr<std::shared_ptr<const DecodedEvents>> Events(const EventChunk& chunk, uint32_t columns);
-  absl::StatusOr<std::shared_ptr<const DecodedArgs>> Args(const EventChunk& chunk, StringId only_key);
+  // Decoded chunks that look-ups share; null for a damaged chunk. Kept until they are the least
+  // recently used.
+  absl::StatusOr<std::shared_ptr<const DecodedEvents>> Events(const EventChunk& chunk,
+                                                              uint32_t columns);
+  absl::StatusOr<std::shared_ptr<const DecodedArgs>> Args(const EventChunk& chunk,
+                                                          StringId only_key);
   absl::StatusOr<std::shared_ptr<const Flows>> ReadFlows();
   // Decodes into `out` without keeping; false for a damaged chunk, which is counted.
   absl::StatusOr<bool> Read(const EventChunk& chunk, uint32_t columns, EventColumns* out);
-  absl::StatusOr<bool> Read(const CounterChunk& chunk, std::vector<int64_t>* ts_ns, std::vector<double>* value);
+  absl::StatusOr<bool> Read(const CounterChunk& chunk, std::vector<int64_t>* ts_ns,
+                            std::vector<double>* value);
 
   // Encodes the rows that wait. Called at COMMIT, inside the transaction.
   absl::Status WritePending();
   void ForgetPending();
-  // Statements would keep the connection from closing: finalised when the last table is disconnected.
+  // Statements would keep the connection from closing: finalised when the last table is
+  // disconnected.
   void TableConnected() { ++tables_; }
   void TableDisconnected();
 
@@ -170,8 +182,8 @@ class Connection {
 
 // --- constraints ---
 
-// An inclusive range of integers that SQLite's comparisons narrow. What cannot be expressed (text, fractions) widens to
-// a range that holds it: SQLite tests every row again.
+// An inclusive range of integers that SQLite's comparisons narrow. What cannot be expressed (text,
+// fractions) widens to a range that holds it: SQLite tests every row again.
 struct Range {
   int64_t from = INT64_MIN, to = INT64_MAX;
   bool none = false;  // compared with NULL: no row
@@ -180,19 +192,21 @@ struct Range {
   bool Holds(int64_t value) const { return !none && value >= from && value <= to; }
 };
 
-// A table's plan: which constraints arrive as arguments of Filter, packed into idxStr as "column,op;...", and the columns
-// that the statement looks at, as idxNum.
+// A table's plan: which constraints arrive as arguments of Filter, packed into idxStr as
+// "column,op;...", and the columns that the statement looks at, as idxNum.
 struct Constraint {
   int column, op;
 };
-// Hands the usable comparisons (=, <, <=, >, >=) on the given columns to Filter; on `text_columns` only = with binary
-// collation. Returns them.
-std::vector<Constraint> TakeConstraints(sqlite3_index_info* info, uint64_t range_columns, uint64_t text_columns);
+// Hands the usable comparisons (=, <, <=, >, >=) on the given columns to Filter; on `text_columns`
+// only = with binary collation. Returns them.
+std::vector<Constraint> TakeConstraints(sqlite3_index_info* info, uint64_t range_columns,
+                                        uint64_t text_columns);
 std::vector<Constraint> ParseConstraints(const char* idx_str);
 bool Takes(const std::vector<Constraint>& taken, int column, bool equal);
 void SetCost(sqlite3_index_info* info, double cost, double rows, bool unique = false);
 
-// What decoding one event costs, and what handing a row to SQLite costs, in SQLite's unit (about one step of a b-tree).
+// What decoding one event costs, and what handing a row to SQLite costs, in SQLite's unit (about
+// one step of a b-tree).
 inline constexpr double kDecodeCost = 0.05, kRowCost = 0.5, kLookUpCost = 12;
 
 void ResultText(sqlite3_context* context, std::string_view text);
@@ -207,12 +221,12 @@ struct Table : sqlite3_vtab {
 //   static constexpr const char* kName; static constexpr bool kWritable;
 //   explicit Cursor(Connection&);
 //   static void Plan(const Catalog&, sqlite3_index_info*);
-//   absl::Status Filter(const std::vector<Constraint>&, uint64_t columns, std::span<sqlite3_value*>);
-//   absl::Status Next();  bool AtEnd() const;
-//   absl::Status Column(sqlite3_context*, int);  int64_t RowId() const;
+//   absl::Status Filter(const std::vector<Constraint>&, uint64_t columns,
+//   std::span<sqlite3_value*>); absl::Status Next();  bool AtEnd() const; absl::Status
+//   Column(sqlite3_context*, int);  int64_t RowId() const;
 // and if writable:
-//   static absl::Status Insert(Connection&, std::span<sqlite3_value*> columns, sqlite3_int64* rowid);
-//   static auto& Pending(Connection&);
+//   static absl::Status Insert(Connection&, std::span<sqlite3_value*> columns, sqlite3_int64*
+//   rowid); static auto& Pending(Connection&);
 absl::Status RegisterEvent(sqlite3* db, const std::shared_ptr<Connection>& connection);
 absl::Status RegisterArg(sqlite3* db, const std::shared_ptr<Connection>& connection);
 absl::Status RegisterFlow(sqlite3* db, const std::shared_ptr<Connection>& connection);
@@ -227,8 +241,9 @@ class Module {
  public:
   static absl::Status Register(sqlite3* db, const std::shared_ptr<Connection>& connection) {
     auto* shared = new std::shared_ptr<Connection>(connection);
-    int rc = sqlite3_create_module_v2(db, Cursor::kName, &kModule, shared,
-                                      [](void* p) { delete static_cast<std::shared_ptr<Connection>*>(p); });
+    int rc = sqlite3_create_module_v2(db, Cursor::kName, &kModule, shared, [](void* p) {
+      delete static_cast<std::shared_ptr<Connection>*>(p);
+    });
     return rc == SQLITE_OK ? absl::OkStatus() : SqliteError(db, "registering virtual tables");
   }
 
@@ -240,10 +255,12 @@ class Module {
   static Connection& Of(sqlite3_vtab* table) { return *static_cast<Table*>(table)->connection; }
   static Cursor& Of(sqlite3_vtab_cursor* handle) { return static_cast<Handle*>(handle)->cursor; }
 
-  static int Connect(sqlite3* db, void* aux, int, const char* const*, sqlite3_vtab** out, char** error) {
+  static int Connect(sqlite3* db, void* aux, int, const char* const*, sqlite3_vtab** out,
+                     char** error) {
     int rc = sqlite3_declare_vtab(db, Declaration(Cursor::kName).c_str());
     if (rc != SQLITE_OK) return rc;
-    sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);  // reads the same file only: views and triggers may use it
+    sqlite3_vtab_config(
+        db, SQLITE_VTAB_INNOCUOUS);  // reads the same file only: views and triggers may use it
     auto* table = new Table{};
     table->connection = *static_cast<std::shared_ptr<Connection>*>(aux);
     table->connection->TableConnected();
@@ -270,8 +287,10 @@ class Module {
     delete static_cast<Handle*>(handle);
     return SQLITE_OK;
   }
-  static int Filter(sqlite3_vtab_cursor* handle, int columns, const char* constraints, int argc, sqlite3_value** argv) {
-    return Fail(handle->pVtab, Of(handle).Filter(ParseConstraints(constraints), uint64_t(columns), {argv, size_t(argc)}));
+  static int Filter(sqlite3_vtab_cursor* handle, int columns, const char* constraints, int argc,
+                    sqlite3_value** argv) {
+    return Fail(handle->pVtab, Of(handle).Filter(ParseConstraints(constraints), uint64_t(columns),
+                                                 {argv, size_t(argc)}));
   }
   static int Next(sqlite3_vtab_cursor* handle) { return Fail(handle->pVtab, Of(handle).Next()); }
   static int Eof(sqlite3_vtab_cursor* handle) { return Of(handle).AtEnd(); }
@@ -285,11 +304,13 @@ class Module {
 
   static int Update(sqlite3_vtab* table, int argc, sqlite3_value** argv, sqlite3_int64* rowid) {
     if (argc == 1 || sqlite3_value_type(argv[0]) != SQLITE_NULL) {
-      return Fail(table, Unsupported("{}: no {}: chunks are never altered, rows can only be inserted", Cursor::kName,
-                                     argc == 1 ? "DELETE" : "UPDATE"));
+      return Fail(table,
+                  Unsupported("{}: no {}: chunks are never altered, rows can only be inserted",
+                              Cursor::kName, argc == 1 ? "DELETE" : "UPDATE"));
     }
     if (sqlite3_value_type(argv[1]) != SQLITE_NULL) {
-      return Fail(table, Invalid("{}: the rowid cannot be given; event takes an id", Cursor::kName));
+      return Fail(table,
+                  Invalid("{}: the rowid cannot be given; event takes an id", Cursor::kName));
     }
     if constexpr (Cursor::kWritable) {
       return Fail(table, Cursor::Insert(Of(table), {argv + 2, size_t(argc - 2)}, rowid));

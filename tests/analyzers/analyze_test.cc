@@ -8,8 +8,14 @@ namespace xlaprof {
 namespace {
 
 Finding Sync() {
-  return {.kind = "sync_point", .severity = Severity::kWarning, .title = "12 reads", .subject = {.file = "/a/b/train.py", .line = 7, .function = "body"},
-          .count = 12, .per_step = 1.0, .cost_ns = 5, .reason = Reason{.type = "value_access"}};
+  return {.kind = "sync_point",
+          .severity = Severity::kWarning,
+          .title = "12 reads",
+          .subject = {.file = "/a/b/train.py", .line = 7, .function = "body"},
+          .count = 12,
+          .per_step = 1.0,
+          .cost_ns = 5,
+          .reason = Reason{.type = "value_access"}};
 }
 
 TEST(Fingerprint, SurvivesEditsAndOtherRuns) {
@@ -46,24 +52,39 @@ TEST(Analyze, EmptyStoreHasNothingAboveInfo) {
   auto store = Store::CreateTemporary();
   auto findings = Analyze(*store);
   ASSERT_TRUE(findings.ok()) << findings.status();
-  for (const Finding& finding : *findings) EXPECT_EQ(finding.severity, Severity::kInfo) << finding.title;
+  for (const Finding& finding : *findings)
+    EXPECT_EQ(finding.severity, Severity::kInfo) << finding.title;
 }
 
 // Three reads in one function, cheapest line first in the store.
 TEST(Analyze, PutsTheDearestFirstAndNamesEach) {
   auto store = Store::CreateTemporary();
-  ASSERT_TRUE(store->Exec("INSERT INTO source (id, path, imported) VALUES (1, 's', 1);"
-                          "INSERT INTO process VALUES (1, NULL, 1, 0, NULL, NULL, NULL);"
-                          "INSERT INTO site VALUES (1, 'body', 't.py', 9), (2, 'body', 't.py', 11), (3, 'body', 't.py', 14);").ok());
+  ASSERT_TRUE(store
+                  ->Exec("INSERT INTO source (id, path, imported) VALUES (1, 's', 1);"
+                         "INSERT INTO process VALUES (1, NULL, 1, 0, NULL, NULL, NULL);"
+                         "INSERT INTO site VALUES (1, 'body', 't.py', 9), (2, 'body', 't.py', 11), "
+                         "(3, 'body', 't.py', 14);")
+                  .ok());
   for (int step = 0; step < 10; ++step) {
-    ASSERT_TRUE(store->Exec(fmt::format("INSERT INTO step VALUES ({}, 1, {}, NULL, NULL, NULL, NULL)", step + 1, step)).ok());
+    ASSERT_TRUE(
+        store
+            ->Exec(fmt::format("INSERT INTO step VALUES ({}, 1, {}, NULL, NULL, NULL, NULL)",
+                               step + 1, step))
+            .ok());
     for (int site = 1; site <= 3; ++site) {
-      ASSERT_TRUE(store->Exec(fmt::format("INSERT INTO execution (process_id, ordinal, cause, site_id, step_id, host_wait_ns) "
-                                          "VALUES (1, {}, 'value_access', {}, {}, {})",
-                                          step * 10 + site, site, step + 1, site == 2 ? "NULL" : fmt::to_string(site * 1000))).ok());
+      ASSERT_TRUE(store
+                      ->Exec(fmt::format("INSERT INTO execution (process_id, ordinal, cause, "
+                                         "site_id, step_id, host_wait_ns) "
+                                         "VALUES (1, {}, 'value_access', {}, {}, {})",
+                                         step * 10 + site, site, step + 1,
+                                         site == 2 ? "NULL" : fmt::to_string(site * 1000)))
+                      .ok());
     }
-    ASSERT_TRUE(store->Exec(fmt::format("INSERT INTO execution (process_id, ordinal, cause, step_id) VALUES (1, {}, 'user_sync', {})",
-                                        step * 10 + 9, step + 1)).ok());
+    ASSERT_TRUE(store
+                    ->Exec(fmt::format("INSERT INTO execution (process_id, ordinal, cause, "
+                                       "step_id) VALUES (1, {}, 'user_sync', {})",
+                                       step * 10 + 9, step + 1))
+                    .ok());
   }
   auto findings = Analyze(*store);
   ASSERT_TRUE(findings.ok()) << findings.status();

@@ -14,7 +14,8 @@ TEST(CodeLocation, ParsesBothForms) {
   place = ParseLocation("/home/user/mail@home/train.py:12");  // an @ in a path is no function
   EXPECT_EQ(place.function, "");
   EXPECT_EQ(place.text(), "/home/user/mail@home/train.py:12");
-  EXPECT_EQ(ParseLocation("train_step.<locals>.loss@/x/a.py:3").function, "train_step.<locals>.loss");
+  EXPECT_EQ(ParseLocation("train_step.<locals>.loss@/x/a.py:3").function,
+            "train_step.<locals>.loss");
   EXPECT_FALSE(ParseLocation("train.py").line.has_value());
   EXPECT_TRUE(ParseLocation("").empty());
 }
@@ -36,7 +37,8 @@ TEST(CodeLocation, LibrariesAreNotTheUsers) {
   const UserCode code = UserCode::Load(run.store()).value();
   EXPECT_TRUE(code.IsUser(ParseLocation("forward@model.py:5")));
   EXPECT_FALSE(code.IsUser(ParseLocation("forward@conv.py:5")));
-  EXPECT_TRUE(code.IsUser(ParseLocation("forward@linear.py:5")));  // the user has a file of that name
+  EXPECT_TRUE(
+      code.IsUser(ParseLocation("forward@linear.py:5")));  // the user has a file of that name
   EXPECT_FALSE(code.IsUser(ParseLocation("/usr/lib/python3.11/site-packages/torch/nn/x.py:5")));
   EXPECT_TRUE(code.IsUser(ParseLocation("/home/user/conv.py:5")));
   EXPECT_FALSE(code.IsUser(ParseLocation("<frozen importlib>:5")));
@@ -47,8 +49,15 @@ TEST(CodeLocation, NearIsTheClosestUserLine) {
   const UserCode code = UserCode::Load(run.store()).value();
   const PrintedGraph graph = TestGraph(
       {{.op = "xla::device_data", .shape = "f32[4]", .location = "body@train.py:3"},
-       {.op = "aten::permute", .shape = "f32[4]", .operands = "0", .location = "forward@linear.py:4"},
-       {.op = "aten::mm", .shape = "f32[4]", .operands = "1", .location = "forward@linear.py:4", .scope = "s"},
+       {.op = "aten::permute",
+        .shape = "f32[4]",
+        .operands = "0",
+        .location = "forward@linear.py:4"},
+       {.op = "aten::mm",
+        .shape = "f32[4]",
+        .operands = "1",
+        .location = "forward@linear.py:4",
+        .scope = "s"},
        {.op = "aten::abs", .shape = "f32[4]", .location = "forward@linear.py:4", .scope = "s"}});
   EXPECT_EQ(code.Near(graph, 1).text(), "train.py:3");
   EXPECT_EQ(code.Near(graph, 2).text(), "train.py:3");

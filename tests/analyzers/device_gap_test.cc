@@ -6,10 +6,12 @@ extern const Analyzer device_gap;
 
 namespace {
 
-// Ten steps of 1 ms; the device works `busy_us` at the start of each, the host is in scope `watermark` for `scope_us`.
+// Ten steps of 1 ms; the device works `busy_us` at the start of each, the host is in scope
+// `watermark` for `scope_us`.
 class DeviceGap : public testing::Test {
  protected:
-  void Steps(int64_t busy_us, int64_t scope_us, int every = 1, std::string_view scope_category = category::kScope) {
+  void Steps(int64_t busy_us, int64_t scope_us, int every = 1,
+             std::string_view scope_category = category::kScope) {
     host_ = run_.HostThread();
     int64_t device = run_.Device();
     for (int i = 0; i < 10; ++i) {
@@ -91,7 +93,8 @@ TEST_F(DeviceGap, IdleDuringCompilationIsPricedElsewhere) {
   EXPECT_EQ(found[0].reason->type, "compile");
 }
 
-// JAX traces again before it compiles: idle in such a step is the recompilation's, but for the user's own scope.
+// JAX traces again before it compiles: idle in such a step is the recompilation's, but for the
+// user's own scope.
 TEST_F(DeviceGap, StepsThatCompileAreRecompilations) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 10; ++i) {
@@ -101,7 +104,9 @@ TEST_F(DeviceGap, StepsThatCompileAreRecompilations) {
     run_.Event(host, category::kScope, "augment", i * 1000 + 900, 100);
     if (!compiles) continue;
     run_.Event(host, category::kTracing, "trace_to_jaxpr", i * 1000 + 200, 700);
-    run_.Exec(fmt::format("INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i, step));
+    run_.Exec(fmt::format(
+        "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i,
+        step));
   }
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 3u);
@@ -121,7 +126,9 @@ TEST_F(DeviceGap, TheMomentsBetweenStepsThatCompileAreNothing) {
     int64_t step = run_.Step(host, i * 1000, 990);
     run_.Event(device, category::kModule, "step", i * 1000 + 900, 90);
     run_.Event(host, category::kCompile, "Compile", i * 1000, 900);
-    run_.Exec(fmt::format("INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i, step));
+    run_.Exec(fmt::format(
+        "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i,
+        step));
   }
   for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.title;
 }
@@ -129,7 +136,9 @@ TEST_F(DeviceGap, TheMomentsBetweenStepsThatCompileAreNothing) {
 TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 8; ++i) run_.Step(host, i * 1000, 1000);
-  run_.Exec("INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, 0, 1, 0), (1, 1, 2, 0)");
+  run_.Exec(
+      "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, 0, 1, 0), (1, 1, 2, "
+      "0)");
   run_.Event(device, category::kModule, "step", 0, 10);
   run_.Event(device, category::kModule, "step", 1900, 6100);
   for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.title;
@@ -138,22 +147,25 @@ TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
 // Under XLA_IR_DEBUG a scope in which ops are recorded is slow because of the recording.
 TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
   Steps(800, 200);
-  run_.Exec("INSERT INTO setting VALUES (1, 'ir_debug', '1', 'scopes in graphs');"
-            "INSERT INTO graph (id, hash) VALUES (1, 'abc');"
-            "INSERT INTO graph_node (graph_id, idx, op, shape, operands, scope) VALUES "
-            "(1, 0, 'aten::mul', 'f32[]', '', 'train.1/watermark.1/aten::mul.3'), "
-            "(1, 1, 'aten::add', 'f32[]', '', 'train.1/watermark.1')");
+  run_.Exec(
+      "INSERT INTO setting VALUES (1, 'ir_debug', '1', 'scopes in graphs');"
+      "INSERT INTO graph (id, hash) VALUES (1, 'abc');"
+      "INSERT INTO graph_node (graph_id, idx, op, shape, operands, scope) VALUES "
+      "(1, 0, 'aten::mul', 'f32[]', '', 'train.1/watermark.1/aten::mul.3'), "
+      "(1, 1, 'aten::add', 'f32[]', '', 'train.1/watermark.1')");
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
   EXPECT_EQ(found[0].reason->type, "capture_settings");
 }
 
-// The tracer costs about a microsecond a call: hundreds of calls explain half a millisecond, a few do not.
+// The tracer costs about a microsecond a call: hundreds of calls explain half a millisecond, a few
+// do not.
 TEST_F(DeviceGap, ThePythonTracerExplainsAsMuchAsItsCalls) {
   Steps(500, 500);
   run_.Exec("INSERT INTO setting VALUES (1, 'python_tracer', 'on', '$ events')");
-  for (int i = 0; i < 10; ++i) run_.Event(host_, category::kPython, "$time.py:1 sleep", i * 1000 + 501, 1);
+  for (int i = 0; i < 10; ++i)
+    run_.Event(host_, category::kPython, "$time.py:1 sleep", i * 1000 + 501, 1);
   EXPECT_EQ(Warnings().size(), 1u);
   for (int i = 0; i < 2000; ++i) {
     run_.Event(host_, category::kPython, "$augment.py:7 f", i / 200 * 1000 + 502 + i % 200, 1);
@@ -167,9 +179,13 @@ TEST_F(DeviceGap, ThePythonTracerExplainsAsMuchAsItsCalls) {
 // PT_XLA_DEBUG writes the C++ stack of each read.
 TEST_F(DeviceGap, StacksOfFallbacksAreTheCapturesOwnFault) {
   Steps(800, 200);
-  run_.Exec("INSERT INTO execution (process_id, ordinal, cause, scope) VALUES (1, 0, 'value_access', 'train/watermark')");
+  run_.Exec(
+      "INSERT INTO execution (process_id, ordinal, cause, scope) VALUES (1, 0, 'value_access', "
+      "'train/watermark')");
   EXPECT_EQ(Warnings().size(), 1u);
-  run_.Exec("INSERT INTO profiler_line (process_id, ordinal, rule, text) VALUES (1, 0, 'not_lowered', 'pt-xla-profiler: ...')");
+  run_.Exec(
+      "INSERT INTO profiler_line (process_id, ordinal, rule, text) VALUES (1, 0, 'not_lowered', "
+      "'pt-xla-profiler: ...')");
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].reason->type, "capture_settings");
@@ -184,17 +200,21 @@ TEST_F(DeviceGap, TracingExplainsOnlyAsMuchAsItsOpsCanTake) {
     run_.Event(device, category::kModule, "step", i * 200'000, 100'000);
     run_.Event(host_, category::kScope, "watermark", i * 200'000 + 100'000, 100'000);
   }
-  run_.Exec("INSERT INTO graph (id, hash) VALUES (1, 'abc');"
-            "INSERT INTO graph_node (graph_id, idx, op, shape, operands, scope) VALUES "
-            "(1, 0, 'aten::mul', 'f32[]', '', 'train.1/watermark.1'), (1, 1, 'aten::add', 'f32[]', '', 'train.1/watermark.1')");
+  run_.Exec(
+      "INSERT INTO graph (id, hash) VALUES (1, 'abc');"
+      "INSERT INTO graph_node (graph_id, idx, op, shape, operands, scope) VALUES "
+      "(1, 0, 'aten::mul', 'f32[]', '', 'train.1/watermark.1'), (1, 1, 'aten::add', 'f32[]', '', "
+      "'train.1/watermark.1')");
   EXPECT_EQ(Warnings().size(), 1u);
 }
 
 TEST_F(DeviceGap, TheLineThatReadsInTheScope) {
   Steps(500, 500);
-  run_.Exec("INSERT INTO site VALUES (1, 'body', '/u/train.py', 13), (2, 'body', '/u/train.py', 99);"
-            "INSERT INTO execution (process_id, ordinal, site_id, scope) VALUES (1, 0, 1, 'train/watermark'), "
-            "(1, 1, 2, 'train'), (1, 2, 2, 'train/watermark/inner')");
+  run_.Exec(
+      "INSERT INTO site VALUES (1, 'body', '/u/train.py', 13), (2, 'body', '/u/train.py', 99);"
+      "INSERT INTO execution (process_id, ordinal, site_id, scope) VALUES (1, 0, 1, "
+      "'train/watermark'), "
+      "(1, 1, 2, 'train'), (1, 2, 2, 'train/watermark/inner')");
   Findings found = Warnings();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].subject.line, 13);
@@ -208,8 +228,10 @@ TEST_F(DeviceGap, HolesInsideAnExecutionAreNoGaps) {
     run_.Step(host, i * 1000, 1000);
     run_.Event(eigen, category::kOp, "dot", i * 1000, 10);
     run_.Event(eigen, category::kOp, "dot", i * 1000 + 985, 10);
-    run_.Exec(fmt::format("INSERT INTO execution (process_id, ordinal, ts_ns, dur_ns, device) VALUES (1, {}, {}, 995000, 'CPU:0')",
-                          i, i * 1'000'000));
+    run_.Exec(
+        fmt::format("INSERT INTO execution (process_id, ordinal, ts_ns, dur_ns, device) VALUES (1, "
+                    "{}, {}, 995000, 'CPU:0')",
+                    i, i * 1'000'000));
   }
   EXPECT_TRUE(run_.Run(device_gap).empty());
 }

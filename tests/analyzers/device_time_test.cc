@@ -59,8 +59,10 @@ TEST(DeviceTimes, OpsOnHostThreadsAreTheCpus) {
 
 TEST(DeviceTimes, ExecutionsWhereNoEventTells) {
   TimedRun run;
-  run.Exec("INSERT INTO execution (process_id, ordinal, ts_ns, dur_ns, device) VALUES (1, 0, 100, 50, 'GPU:0'), "
-           "(1, 1, 120, 50, 'GPU:0'), (1, 2, NULL, NULL, NULL)");
+  run.Exec(
+      "INSERT INTO execution (process_id, ordinal, ts_ns, dur_ns, device) VALUES (1, 0, 100, 50, "
+      "'GPU:0'), "
+      "(1, 1, 120, 50, 'GPU:0'), (1, 2, NULL, NULL, NULL)");
   auto times = DeviceTimes(run.store()).value();
   ASSERT_EQ(times.size(), 1u);
   EXPECT_EQ(times[0].from, "execution");

@@ -12,7 +12,8 @@ class DeviceWait : public testing::Test {
   void Record(std::string_view first, std::string_view second, int64_t wait_us) {
     int64_t device = run_.Device();
     run_.Event(device, category::kModule, "jit_f", 0, 1000);
-    run_.Event(device, category::kOp, "%fusion.7 = f32[8]{0} fusion(f32[8]{0} %p)", 0, 1000 - wait_us);
+    run_.Event(device, category::kOp, "%fusion.7 = f32[8]{0} fusion(f32[8]{0} %p)", 0,
+               1000 - wait_us);
     run_.Event(device, category::kOp, first, 1000 - wait_us, wait_us / 2);
     run_.Arg("bytes_accessed", uint64_t{1 << 20});
     run_.Event(device, category::kOp, second, 1000 - wait_us / 2, wait_us / 2);
@@ -21,7 +22,8 @@ class DeviceWait : public testing::Test {
 };
 
 TEST_F(DeviceWait, HostOffloadIsToldByTheMemorySpaceOfTheOperand) {
-  Record("%copy-done.2 = f32[5]{0} copy-done((f32[5]{0}, f32[5]{0:S(5)}, u32[]) %copy-start.2)", "%copy-done = f32[5]{0} copy-done(%x)", 900);
+  Record("%copy-done.2 = f32[5]{0} copy-done((f32[5]{0}, f32[5]{0:S(5)}, u32[]) %copy-start.2)",
+         "%copy-done = f32[5]{0} copy-done(%x)", 900);
   Findings found = run_.Run(device_wait);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
@@ -43,10 +45,11 @@ TEST_F(DeviceWait, OtherCopiesAreNoHostOffload) {
 
 TEST_F(DeviceWait, TheProgramsTextTellsTheMemorySpaceToo) {
   Record("copy-done.2", "copy-done.2", 900);
-  run_.Exec("INSERT INTO graph (id, printed_as) VALUES (1, 'hlo_optimized');"
-            "INSERT INTO graph_node (graph_id, idx, op, shape, operands, name, location) VALUES "
-            "(1, 0, 'copy-start', '(f32[5]{0}, f32[5]{0:S(5)}, u32[])', '', 'copy-start.2', NULL), "
-            "(1, 1, 'copy-done', 'f32[5]{0}', '0', 'copy-done.2', 'f@/u/train.py:7')");
+  run_.Exec(
+      "INSERT INTO graph (id, printed_as) VALUES (1, 'hlo_optimized');"
+      "INSERT INTO graph_node (graph_id, idx, op, shape, operands, name, location) VALUES "
+      "(1, 0, 'copy-start', '(f32[5]{0}, f32[5]{0:S(5)}, u32[])', '', 'copy-start.2', NULL), "
+      "(1, 1, 'copy-done', 'f32[5]{0}', '0', 'copy-done.2', 'f@/u/train.py:7')");
   Findings found = run_.Run(device_wait);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].reason->type, "host_offload");

@@ -1,4 +1,5 @@
-// sync_point, fallback, graph_fragmentation, missing_step_mark and incomplete_capture on stores made by hand.
+// sync_point, fallback, graph_fragmentation, missing_step_mark and incomplete_capture on stores
+// made by hand.
 #include "analyzers/early_cut.h"
 
 #include <gmock/gmock.h>
@@ -8,7 +9,8 @@
 
 namespace xlaprof {
 
-extern const Analyzer sync_point, fallback, graph_fragmentation, missing_step_mark, incomplete_capture;
+extern const Analyzer sync_point, fallback, graph_fragmentation, missing_step_mark,
+    incomplete_capture;
 
 namespace {
 
@@ -16,8 +18,10 @@ namespace {
 class Recorded {
  public:
   Recorded() {
-    Exec("INSERT INTO run VALUES (1, 'r', NULL, 1, ''); INSERT INTO source (id, path, imported) VALUES (1, 's', 1);"
-         "INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL);");
+    Exec(
+        "INSERT INTO run VALUES (1, 'r', NULL, 1, ''); INSERT INTO source (id, path, imported) "
+        "VALUES (1, 's', 1);"
+        "INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL);");
   }
   void Exec(const std::string& sql) {
     absl::Status status = store_->Exec(sql);
@@ -25,24 +29,32 @@ class Recorded {
   }
   // A graph whose only result has `shape`.
   void Graph(int id, const std::string& hash, const std::string& shape, int nodes = 10) {
-    Exec(fmt::format("INSERT INTO graph VALUES ({0}, 1, '{1}', NULL, NULL, {3}, 2, 1, 'ir_text');"
-                     "INSERT INTO graph_node VALUES ({0}, 0, 'aten::lt', '{2}', '', NULL, NULL, NULL, 0, NULL, NULL);",
-                     id, hash, shape, nodes));
+    Exec(
+        fmt::format("INSERT INTO graph VALUES ({0}, 1, '{1}', NULL, NULL, {3}, 2, 1, 'ir_text');"
+                    "INSERT INTO graph_node VALUES ({0}, 0, 'aten::lt', '{2}', '', NULL, NULL, "
+                    "NULL, 0, NULL, NULL);",
+                    id, hash, shape, nodes));
   }
   void Step() {
-    Exec(fmt::format("INSERT INTO step VALUES ({}, 1, {}, NULL, NULL, NULL, NULL)", step_ + 1, step_));
+    Exec(fmt::format("INSERT INTO step VALUES ({}, 1, {}, NULL, NULL, NULL, NULL)", step_ + 1,
+                     step_));
     ++step_;
   }
   void Execute(int graph, const std::string& cause, int line, const std::string& wait_ns = "NULL") {
-    Exec(fmt::format("INSERT OR IGNORE INTO site VALUES ({0}, 'body', '/home/u/train.py', {0})", line));
-    Exec(fmt::format("INSERT INTO execution (process_id, ordinal, graph_id, cause, site_id, step_id, host_wait_ns) VALUES (1, {}, {}, '{}', {}, {}, {})",
-                     ordinal_++, graph, cause, line, step_ == 0 ? "NULL" : fmt::to_string(step_), wait_ns));
+    Exec(fmt::format("INSERT OR IGNORE INTO site VALUES ({0}, 'body', '/home/u/train.py', {0})",
+                     line));
+    Exec(fmt::format(
+        "INSERT INTO execution (process_id, ordinal, graph_id, cause, site_id, step_id, "
+        "host_wait_ns) VALUES (1, {}, {}, '{}', {}, {}, {})",
+        ordinal_++, graph, cause, line, step_ == 0 ? "NULL" : fmt::to_string(step_), wait_ns));
   }
   void Fallback(const std::string& op, int count) {
-    Exec(fmt::format("INSERT INTO fallback (process_id, op, count) VALUES (1, '{}', {})", op, count));
+    Exec(fmt::format("INSERT INTO fallback (process_id, op, count) VALUES (1, '{}', {})", op,
+                     count));
   }
   void Metrics(const std::string& metrics, const std::string& mark_step) {
-    Exec(fmt::format("INSERT INTO metrics_report VALUES (1, 1, 1, 0, NULL, {}); {}", mark_step, metrics));
+    Exec(fmt::format("INSERT INTO metrics_report VALUES (1, 1, 1, 0, NULL, {}); {}", mark_step,
+                     metrics));
   }
   Findings Find(const Analyzer& analyzer) {
     auto findings = analyzer.run(*store_);
@@ -77,7 +89,8 @@ Recorded NonzeroAndItem(int steps) {
 
 TEST(EarlyCut, EmptyStoreHasNoFindings) {
   Recorded run;
-  for (const Analyzer* analyzer : {&sync_point, &fallback, &graph_fragmentation, &missing_step_mark, &incomplete_capture}) {
+  for (const Analyzer* analyzer :
+       {&sync_point, &fallback, &graph_fragmentation, &missing_step_mark, &incomplete_capture}) {
     EXPECT_TRUE(run.Find(*analyzer).empty()) << analyzer->name;
   }
 }
@@ -133,18 +146,21 @@ TEST(EarlyCut, TwoOpsAndTwoLinesOfTheSameCountAreNotGuessed) {
   ASSERT_EQ(ops.size(), 2u);
   for (const Finding& op : ops) {
     EXPECT_FALSE(op.subject.line.has_value());
-    EXPECT_THAT(op.reason->text.value_or(""), testing::AllOf(testing::HasSubstr("train.py:10"), testing::HasSubstr("train.py:11")));
+    EXPECT_THAT(op.reason->text.value_or(""), testing::AllOf(testing::HasSubstr("train.py:10"),
+                                                             testing::HasSubstr("train.py:11")));
   }
 }
 
 TEST(SyncPoint, ARareReadIsOnlyMentioned) {
-  for (auto [steps, expected] : {std::pair(20, Severity::kWarning), std::pair(21, Severity::kInfo)}) {
+  for (auto [steps, expected] :
+       {std::pair(20, Severity::kWarning), std::pair(21, Severity::kInfo)}) {
     Recorded run;
     run.Graph(2, "bb", "f32[]");
     for (int i = 0; i < steps; ++i) {
       run.Step();
       run.Execute(2, "user_sync", 5);
-      if (i == 3 || i == 9) run.Execute(2, "value_access", 13);  // 2 of 20 steps just fires, 2 of 21 just does not
+      if (i == 3 || i == 9)
+        run.Execute(2, "value_access", 13);  // 2 of 20 steps just fires, 2 of 21 just does not
     }
     Findings reads = run.Find(sync_point);
     ASSERT_EQ(reads.size(), 1u);
@@ -154,7 +170,10 @@ TEST(SyncPoint, ARareReadIsOnlyMentioned) {
 
 TEST(SyncPoint, FromOnePastedReport) {
   Recorded run;
-  run.Metrics("INSERT INTO metric VALUES (1, 1, 'TransferFromDeviceTime', 'ns', 100, 5e6, NULL, NULL, '005ms000.000us');", "100");
+  run.Metrics(
+      "INSERT INTO metric VALUES (1, 1, 'TransferFromDeviceTime', 'ns', 100, 5e6, NULL, NULL, "
+      "'005ms000.000us');",
+      "100");
   run.Fallback("aten::_local_scalar_dense", 100);
   Findings reads = run.Find(sync_point);
   ASSERT_EQ(reads.size(), 1u);
@@ -167,15 +186,20 @@ TEST(SyncPoint, FromOnePastedReport) {
 
 TEST(SyncPoint, TransfersThatOpsExplainAreNoReads) {
   Recorded run;
-  run.Metrics("INSERT INTO metric VALUES (1, 1, 'TransferFromDeviceTime', 'ns', 100, 5e6, NULL, NULL, '005ms000.000us');", "100");
+  run.Metrics(
+      "INSERT INTO metric VALUES (1, 1, 'TransferFromDeviceTime', 'ns', 100, 5e6, NULL, NULL, "
+      "'005ms000.000us');",
+      "100");
   run.Fallback("aten::nonzero", 100);
   EXPECT_TRUE(run.Find(sync_point).empty());
 }
 
 TEST(Fallback, NamedByTorchXlaButNotCounted) {
   Recorded run;
-  run.Exec("INSERT INTO profiler_line VALUES (1, 1, 0, 'not_lowered', NULL, NULL, 'pt-xla-profiler: Op(s) not lowered: aten::_ctc_loss, "
-           "torchvision::nms,  Please open a GitHub issue with the above op lowering requests.')");
+  run.Exec(
+      "INSERT INTO profiler_line VALUES (1, 1, 0, 'not_lowered', NULL, NULL, 'pt-xla-profiler: "
+      "Op(s) not lowered: aten::_ctc_loss, "
+      "torchvision::nms,  Please open a GitHub issue with the above op lowering requests.')");
   Findings ops = run.Warnings(fallback);
   ASSERT_EQ(ops.size(), 2u);
   EXPECT_EQ(ops[0].subject.op, "aten::_ctc_loss");
@@ -201,7 +225,10 @@ TEST(GraphFragmentation, FiresFromTheFourthPieceOn) {
 TEST(GraphFragmentation, FromMetrics) {
   for (auto [samples, expected] : {std::pair(40, 1u), std::pair(39, 0u)}) {
     Recorded run;
-    run.Metrics(fmt::format("INSERT INTO metric VALUES (1, 1, 'ExecuteTime', 'ns', {}, 5e6, NULL, NULL, '005ms000.000us');", samples), "10");
+    run.Metrics(fmt::format("INSERT INTO metric VALUES (1, 1, 'ExecuteTime', 'ns', {}, 5e6, NULL, "
+                            "NULL, '005ms000.000us');",
+                            samples),
+                "10");
     EXPECT_EQ(run.Warnings(graph_fragmentation).size(), expected) << samples;
   }
 }

@@ -10,22 +10,26 @@
 namespace xlaprof {
 namespace {
 
-GraphDiff DiffOf(const TestNodes& before, const TestNodes& after, const std::string& form = "ir_text") {
+GraphDiff DiffOf(const TestNodes& before, const TestNodes& after,
+                 const std::string& form = "ir_text") {
   return Diff(TestGraph(before, form), TestGraph(after, form));
 }
 
-std::string TypeOf(const TestNodes& before, const TestNodes& after, const std::string& form = "ir_text") {
+std::string TypeOf(const TestNodes& before, const TestNodes& after,
+                   const std::string& form = "ir_text") {
   const GraphDiff diff = DiffOf(before, after, form);
   return diff.origins.empty() ? "" : diff.origins.front().type;
 }
 
 // x = input; `turns` times x = tanh(x @ w); one result.
 TestNodes Unrolled(int turns) {
-  TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[4,4]"}, {.op = "xla::device_data", .shape = "f32[4,4]"}};
+  TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[4,4]"},
+                     {.op = "xla::device_data", .shape = "f32[4,4]"}};
   int x = 0;
   for (int i = 0; i < turns; ++i) {
     nodes.push_back({.op = "aten::mm", .shape = "f32[4,4]", .operands = std::to_string(x) + ",1"});
-    nodes.push_back({.op = "aten::tanh", .shape = "f32[4,4]", .operands = std::to_string(nodes.size() - 1)});
+    nodes.push_back(
+        {.op = "aten::tanh", .shape = "f32[4,4]", .operands = std::to_string(nodes.size() - 1)});
     x = static_cast<int>(nodes.size()) - 1;
   }
   nodes.push_back({.op = "aten::sum", .shape = "f32[]", .operands = std::to_string(x), .root = 0});
@@ -37,8 +41,10 @@ TEST(GraphContent, ShapesAndAttributes) {
   EXPECT_EQ(Dimensions("f32[<=5,1]{1,0}"), (std::vector<int64_t>{5, 1}));
   EXPECT_TRUE(Dimensions("(f32[2])").empty());
   EXPECT_EQ(ElementType("bf16[2]"), "bf16");
-  EXPECT_EQ(ContentAttributes("slice={[1:2], [0:128]}, metadata={op_name=\"a, b\" source_line=3}, to_apply=%add.3"),
-            "slice={[1:2], [0:128]}");
+  EXPECT_EQ(
+      ContentAttributes(
+          "slice={[1:2], [0:128]}, metadata={op_name=\"a, b\" source_line=3}, to_apply=%add.3"),
+      "slice={[1:2], [0:128]}");
   EXPECT_EQ(ContentAttributes("num_outputs=2, value=1"), "value=1");
   EXPECT_EQ(ContentAttributes(""), "");
 }
@@ -49,7 +55,8 @@ TEST(GraphContent, DistanceOfMultisets) {
 }
 
 TEST(GraphAlign, MatchesContentBeforeKind) {
-  const std::vector<AlignKey> before = {{1, 1}, {2, 1}, {3, 2}}, after = {{1, 1}, {9, 1}, {2, 1}, {3, 2}};
+  const std::vector<AlignKey> before = {{1, 1}, {2, 1}, {3, 2}},
+                              after = {{1, 1}, {9, 1}, {2, 1}, {3, 2}};
   const Alignment alignment = Align(before, after);
   EXPECT_EQ(alignment.after_to_before, (std::vector<int>{0, -1, 1, 2}));
   EXPECT_EQ(alignment.before_to_after, (std::vector<int>{0, 2, 3}));
@@ -65,7 +72,8 @@ TEST(GraphAlign, FillsGapsByKind) {
 
 TEST(GraphAlign, GivesUpOnStrangers) {
   std::vector<AlignKey> before, after;
-  for (uint64_t i = 0; i < 3000; ++i) before.push_back({i, i}), after.push_back({i + 10000, i + 10000});
+  for (uint64_t i = 0; i < 3000; ++i)
+    before.push_back({i, i}), after.push_back({i + 10000, i + 10000});
   after.push_back({1, 99999});
   EXPECT_TRUE(Align(before, after).too_different);
 }
@@ -91,7 +99,8 @@ TEST(GraphDiff, EqualGraphsHaveNone) {
 
 TEST(GraphDiff, PlacesScopesAndLayoutsAreNoDifference) {
   TestNodes after = TrainStep(8);
-  after[1].location = "body@train.py:99", after[1].scope = "train.2", after[1].shape = "f32[8,16]{0,1}";
+  after[1].location = "body@train.py:99", after[1].scope = "train.2",
+  after[1].shape = "f32[8,16]{0,1}";
   EXPECT_TRUE(DiffOf(TrainStep(8), after).origins.empty());
 }
 
@@ -132,9 +141,12 @@ TEST(GraphDiff, AnotherResultOfEqualOperandsIsABakedNumber) {
 }
 
 TEST(GraphDiff, AnotherAttributeIsABakedNumberWithBothValues) {
-  const TestNodes before = {
-      {.op = "parameter", .shape = "f32[64,8]"},
-      {.op = "slice", .shape = "f32[1,8]", .operands = "0", .attributes = "slice={[1:2], [0:8]}", .root = 0}};
+  const TestNodes before = {{.op = "parameter", .shape = "f32[64,8]"},
+                            {.op = "slice",
+                             .shape = "f32[1,8]",
+                             .operands = "0",
+                             .attributes = "slice={[1:2], [0:8]}",
+                             .root = 0}};
   TestNodes after = before;
   after[1].attributes = "slice={[2:3], [0:8]}";
   const GraphDiff diff = DiffOf(before, after, "hlo");
@@ -148,8 +160,10 @@ TEST(GraphDiff, ASizedConstantFollowsFromAChangedInput) {
   TestNodes before = TrainStep(8), after = TrainStep(9);
   for (TestNodes* nodes : {&before, &after}) {
     const std::string size = nodes == &before ? "8" : "9";
-    nodes->insert(nodes->begin(), {{.op = "prim::Constant", .shape = "f32[]"},
-                                   {.op = "aten::expand", .shape = "f32[" + size + "]", .operands = "0", .root = 5}});
+    nodes->insert(
+        nodes->begin(),
+        {{.op = "prim::Constant", .shape = "f32[]"},
+         {.op = "aten::expand", .shape = "f32[" + size + "]", .operands = "0", .root = 5}});
     for (size_t i = 2; i < nodes->size(); ++i) {
       for (char& c : (*nodes)[i].operands) {
         if (c >= '0' && c <= '9') c = static_cast<char>(c + 2);
@@ -244,7 +258,8 @@ TEST(GraphDiff, TwoInputsThatAreOne) {
 
 // --- optimised HLO ---
 
-TestNodes Fused(const std::string& slice, const std::string& number, const std::string& rows, bool apart) {
+TestNodes Fused(const std::string& slice, const std::string& number, const std::string& rows,
+                bool apart) {
   TestNodes nodes = {
       {.op = "parameter", .shape = "f32[64,8]", .attributes = "0", .computation = "fused"},
       {.op = "slice",
@@ -253,29 +268,39 @@ TestNodes Fused(const std::string& slice, const std::string& number, const std::
        .attributes = "slice={" + slice + "}",
        .location = "body@t.py:10",
        .computation = "fused"},
-      {.op = "constant", .shape = "f32[]", .attributes = number, .location = "body@t.py:9", .computation = "fused"},
+      {.op = "constant",
+       .shape = "f32[]",
+       .attributes = number,
+       .location = "body@t.py:9",
+       .computation = "fused"},
       {.op = "broadcast", .shape = "f32[" + rows + ",8]", .operands = "2", .computation = "fused"},
       {.op = "power", .shape = "f32[" + rows + ",8]", .operands = "1,3", .computation = "fused"},
       {.op = "parameter", .shape = "f32[64,8]", .attributes = "0"},
-      {.op = "fusion", .shape = "f32[" + rows + ",8]", .operands = "5", .attributes = "kind=kLoop, calls=%fused"}};
+      {.op = "fusion",
+       .shape = "f32[" + rows + ",8]",
+       .operands = "5",
+       .attributes = "kind=kLoop, calls=%fused"}};
   if (apart) nodes.push_back({.op = "copy", .shape = "f32[" + rows + ",8]", .operands = "6"});
   return nodes;
 }
 
 TEST(GraphDiffOptimized, OtherFusionsAreNoDifference) {
-  EXPECT_EQ(TypeOf(Fused("[0:9]", "2", "9", false), Fused("[0:9]", "2", "9", true), "hlo_optimized"), "");
+  EXPECT_EQ(
+      TypeOf(Fused("[0:9]", "2", "9", false), Fused("[0:9]", "2", "9", true), "hlo_optimized"), "");
   EXPECT_EQ(TypeOf({}, {}, "hlo_optimized"), "");
 }
 
 TEST(GraphDiffOptimized, ASliceInsideAFusion) {
-  const GraphDiff diff = DiffOf(Fused("[1:2]", "2", "1", false), Fused("[2:3]", "2", "1", true), "hlo_optimized");
+  const GraphDiff diff =
+      DiffOf(Fused("[1:2]", "2", "1", false), Fused("[2:3]", "2", "1", true), "hlo_optimized");
   ASSERT_EQ(diff.origins.size(), 1u);
   EXPECT_EQ(diff.origins[0].type, "constant_change");
   EXPECT_EQ(diff.origins[0].after, "slice={[2:3]}");
 }
 
 TEST(GraphDiffOptimized, TheOpThatChangedComesBeforeTheNumber) {
-  const GraphDiff diff = DiffOf(Fused("[0:9]", "2", "9", false), Fused("[0:8]", "3", "8", false), "hlo_optimized");
+  const GraphDiff diff =
+      DiffOf(Fused("[0:9]", "2", "9", false), Fused("[0:8]", "3", "8", false), "hlo_optimized");
   ASSERT_GE(diff.origins.size(), 2u);
   EXPECT_EQ(diff.origins[0].node, "slice");
   EXPECT_FALSE(diff.origins[0].follows);

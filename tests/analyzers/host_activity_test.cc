@@ -32,7 +32,8 @@ TEST_F(HostActivity, InnermostOpenEventCounts) {
   run_.Event(host, category::kTracing, "lowering", 33, 2);  // part of the compilation
   run_.Event(host, category::kHost, "Wait", 60, 10);
   EXPECT_EQ(During(0, 100),
-            "user code/train 50; user code/forward 20; tracing/forward 16; runtime/train 10; compilation/forward 4");
+            "user code/train 50; user code/forward 20; tracing/forward 16; runtime/train 10; "
+            "compilation/forward 4");
 }
 
 TEST_F(HostActivity, ALoadersThreadCountsBetweenStepsOnly) {

@@ -1,5 +1,5 @@
-// Text as people paste it into issue threads, from the text to the findings. Each case is a kind of paste that was
-// misread or misjudged; the numbers are made up.
+// Text as people paste it into issue threads, from the text to the findings. Each case is a kind of
+// paste that was misread or misjudged; the numbers are made up.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 Findings FindingsIn(const std::string& text) {
-  const std::string path = fmt::format("{}/{}.txt", testing::TempDir(), testing::UnitTest::GetInstance()->current_test_info()->name());
+  const std::string path =
+      fmt::format("{}/{}.txt", testing::TempDir(),
+                  testing::UnitTest::GetInstance()->current_test_info()->name());
   std::ofstream(path, std::ios::binary) << text;
   Store store = Store::CreateTemporary().value();
   ImportOptions options;
@@ -46,17 +48,24 @@ const Finding& TheOne(const std::vector<Finding>& found) {
   return found.empty() ? kNone : found.front();
 }
 
-std::string Metric(const std::string& name, int64_t samples, const std::string& sum, const std::string& percentiles = "50%=001ms000.000us; 99%=002ms000.000us") {
-  return fmt::format("Metric: {}\n  TotalSamples: {}\n  Accumulator: {}\n  Percentiles: {}\n", name, samples, sum, percentiles);
+std::string Metric(const std::string& name, int64_t samples, const std::string& sum,
+                   const std::string& percentiles = "50%=001ms000.000us; 99%=002ms000.000us") {
+  return fmt::format("Metric: {}\n  TotalSamples: {}\n  Accumulator: {}\n  Percentiles: {}\n", name,
+                     samples, sum, percentiles);
 }
-std::string Counter(const std::string& name, int64_t value) { return fmt::format("Counter: {}\n  Value: {}\n", name, value); }
+std::string Counter(const std::string& name, int64_t value) {
+  return fmt::format("Counter: {}\n  Value: {}\n", name, value);
+}
 std::string Report(int64_t compiles, const std::string& compile_time, int64_t executions) {
-  return Metric("CompileTime", compiles, compile_time) + Metric("ExecuteTime", executions, "02s000ms000.000us");
+  return Metric("CompileTime", compiles, compile_time) +
+         Metric("ExecuteTime", executions, "02s000ms000.000us");
 }
 
-// A loop that compiled for every execution, in a report of 2021 that counts no step marks, was "few a step".
+// A loop that compiled for every execution, in a report of 2021 that counts no step marks, was "few
+// a step".
 TEST(PastedText, RecompilationWithoutStepMarks) {
-  const Finding finding = TheOne(OfKind(FindingsIn(Report(40, "20s000ms000.000us", 41)), "recompilation"));
+  const Finding finding =
+      TheOne(OfKind(FindingsIn(Report(40, "20s000ms000.000us", 41)), "recompilation"));
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->state, "unknown");
   EXPECT_EQ(finding.per_step, std::nullopt);
@@ -66,7 +75,8 @@ TEST(PastedText, RecompilationWithoutStepMarks) {
 
 // A young run with dear compiles is not recompiling: nine graphs for four hundred executions.
 TEST(PastedText, FewCompilesWithoutStepMarksAreInfoWithoutCost) {
-  const Finding finding = TheOne(OfKind(FindingsIn(Report(9, "54s000ms000.000us", 400)), "recompilation"));
+  const Finding finding =
+      TheOne(OfKind(FindingsIn(Report(9, "54s000ms000.000us", 400)), "recompilation"));
   EXPECT_EQ(finding.severity, Severity::kInfo);
   EXPECT_EQ(finding.cost_ns, std::nullopt);
 }
@@ -81,13 +91,17 @@ TEST(PastedText, TooLittleToTellIsToldSo) {
 }
 
 TEST(PastedText, ThreeCompilesInAThousandStepsAreNothing) {
-  EXPECT_TRUE(OfKind(FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000)), "recompilation").empty());
+  EXPECT_TRUE(OfKind(FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000)),
+                     "recompilation")
+                  .empty());
 }
 
 // Two reports of 2019, a step apart, and "does it compile each time?": the second has two more.
 TEST(PastedText, TwoReportsTellWhetherItRises) {
   auto two = [](int64_t first, int64_t second) {
-    return TheOne(OfKind(FindingsIn(Metric("CompileTime", first, "44s000ms000.000us") + "...\n" + Metric("CompileTime", second, "50s000ms000.000us")), "recompilation"));
+    return TheOne(OfKind(FindingsIn(Metric("CompileTime", first, "44s000ms000.000us") + "...\n" +
+                                    Metric("CompileTime", second, "50s000ms000.000us")),
+                         "recompilation"));
   };
   const Finding rises = two(12, 14), stays = two(12, 12);
   EXPECT_EQ(rises.severity, Severity::kWarning);
@@ -97,7 +111,10 @@ TEST(PastedText, TwoReportsTellWhetherItRises) {
 
 // "Compilation is fine, it stays at 11 after step 10": that is settled, and no warning.
 TEST(PastedText, TwoReportsTellThatItStopped) {
-  const Finding finding = TheOne(OfKind(FindingsIn(Report(11, "50s000ms000.000us", 12) + Counter("MarkStep", 12) + Report(11, "50s000ms000.000us", 70) + Counter("MarkStep", 70)), "recompilation"));
+  const Finding finding =
+      TheOne(OfKind(FindingsIn(Report(11, "50s000ms000.000us", 12) + Counter("MarkStep", 12) +
+                               Report(11, "50s000ms000.000us", 70) + Counter("MarkStep", 70)),
+                    "recompilation"));
   EXPECT_EQ(finding.severity, Severity::kInfo);
   EXPECT_EQ(finding.reason->state, "settled");
   EXPECT_EQ(finding.reason->step, 12);
@@ -105,89 +122,128 @@ TEST(PastedText, TwoReportsTellThatItStopped) {
 
 // [MetricsData; step=N] of versions that did not count step marks: a report was saved at each.
 TEST(PastedText, SavesStandForStepsWhereNoneAreCounted) {
-  const Finding finding = TheOne(OfKind(FindingsIn("[MetricsData; step=19]\n" + Report(60, "50s000ms000.000us", 80) + "\n"), "recompilation"));
+  const Finding finding = TheOne(
+      OfKind(FindingsIn("[MetricsData; step=19]\n" + Report(60, "50s000ms000.000us", 80) + "\n"),
+             "recompilation"));
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_THAT(finding.title, HasSubstr("60 compiles in 20 steps"));
 }
 
-// "Metric:" behind a backtick, behind a line of stars, without its first letter, or in a printed Python string.
+// "Metric:" behind a backtick, behind a line of stars, without its first letter, or in a printed
+// Python string.
 TEST(PastedText, TheFirstLineMayBeMangled) {
   std::string report = Report(40, "20s000ms000.000us", 41);
-  for (const std::string& text : {"`" + report, "Prediction: *****" + report, report.substr(1), "```\n" + report.substr(3), "text\\n\\n" + report}) {
+  for (const std::string& text : {"`" + report, "Prediction: *****" + report, report.substr(1),
+                                  "```\n" + report.substr(3), "text\\n\\n" + report}) {
     EXPECT_EQ(OfKind(FindingsIn(text), "recompilation").size(), 1u) << text.substr(0, 40);
   }
 }
 
 // A paste that ends inside the number still has the count: 4 compiles in step 4, 500 in step 5.
 TEST(PastedText, CountsOutliveACutNumber) {
-  const Findings all = FindingsIn("[MetricsData; step=4]\n" + Report(4, "08s000ms000.000us", 6) + "\n[MetricsData; step=5]\nMetric: CompileTime\n  TotalSamples: 500\n  Accumulator: 47m60s8\n");
+  const Findings all = FindingsIn("[MetricsData; step=4]\n" + Report(4, "08s000ms000.000us", 6) +
+                                  "\n[MetricsData; step=5]\nMetric: CompileTime\n  TotalSamples: "
+                                  "500\n  Accumulator: 47m60s8\n");
   const Finding finding = TheOne(OfKind(all, "recompilation"));
   EXPECT_THAT(finding.title, HasSubstr("500 compiles in 6 steps"));
   EXPECT_EQ(finding.cost_ns, std::nullopt);
 }
 
-// The end of an XRT report, pasted alone, has the server's counts only; beside a client's they are other counts.
+// The end of an XRT report, pasted alone, has the server's counts only; beside a client's they are
+// other counts.
 TEST(PastedText, ServerMetricsCountWhereTheyAreAlone) {
-  const std::string server = Metric("XrtCompile", 83, "10m29s000ms000.000us") + Metric("XrtExecute", 90, "14m43s000ms000.000us");
-  EXPECT_THAT(TheOne(OfKind(FindingsIn(server), "recompilation")).title, HasSubstr("83 compiles in 90 executions"));
-  EXPECT_TRUE(OfKind(FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000) + server), "recompilation").empty());
+  const std::string server = Metric("XrtCompile", 83, "10m29s000ms000.000us") +
+                             Metric("XrtExecute", 90, "14m43s000ms000.000us");
+  EXPECT_THAT(TheOne(OfKind(FindingsIn(server), "recompilation")).title,
+              HasSubstr("83 compiles in 90 executions"));
+  EXPECT_TRUE(
+      OfKind(FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000) + server),
+             "recompilation")
+          .empty());
 }
 
 // The percentiles were cut at 20 %: "the longest 33 ms" of compiles that took 37 s on average.
 TEST(PastedText, TheLongestIsNotReadFromACutLine) {
-  const Finding finding = TheOne(OfKind(FindingsIn("Metric: CompileTime\n  TotalSamples: 4\n  Accumulator: 02m28s000ms000.000us\n  Percentiles: 1%=011ms000.000us; 20%=033ms000.000us; 50%=16s47"), "slow_compile"));
+  const Finding finding = TheOne(OfKind(
+      FindingsIn("Metric: CompileTime\n  TotalSamples: 4\n  Accumulator: 02m28s000ms000.000us\n  "
+                 "Percentiles: 1%=011ms000.000us; 20%=033ms000.000us; 50%=16s47"),
+      "slow_compile"));
   EXPECT_THAT(finding.title, HasSubstr("on average 37 s"));
   EXPECT_THAT(finding.title, Not(HasSubstr("longest")));
 }
 
 TEST(PastedText, TorchXlasOwnLineOfASlowCompile) {
-  const Finding finding = TheOne(OfKind(FindingsIn("pt-xla-profiler: CompileTime too slow: longest instance took 14m30s000ms000.000us. Please open a GitHub issue with the graph "
-                                                   "dump for our team to optimize.\n"), "slow_compile"));
+  const Finding finding =
+      TheOne(OfKind(FindingsIn("pt-xla-profiler: CompileTime too slow: longest instance took "
+                               "14m30s000ms000.000us. Please open a GitHub issue with the graph "
+                               "dump for our team to optimize.\n"),
+                    "slow_compile"));
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_THAT(finding.title, HasSubstr("14m30s"));
 }
 
-// A modern report that was cut before its counters: millions of traced calls and "MarkStep is absent".
+// A modern report that was cut before its counters: millions of traced calls and "MarkStep is
+// absent".
 TEST(PastedText, AReportWithoutCountersSaysNothingOfStepMarks) {
   const std::string traced = Metric("LazyTracing", 3'000'000, "46s000ms000.000us");
-  EXPECT_TRUE(OfKind(FindingsIn(traced + Metric("TensorToData", 5, "001ms000.000us")), "missing_step_mark").empty());
-  EXPECT_EQ(OfKind(FindingsIn(traced + Counter("CreateDataHandles", 7) + Counter("ReleaseDataHandles", 7)), "missing_step_mark").size(), 1u);
+  EXPECT_TRUE(
+      OfKind(FindingsIn(traced + Metric("TensorToData", 5, "001ms000.000us")), "missing_step_mark")
+          .empty());
+  EXPECT_EQ(OfKind(FindingsIn(traced + Counter("CreateDataHandles", 7) +
+                              Counter("ReleaseDataHandles", 7)),
+                   "missing_step_mark")
+                .size(),
+            1u);
 }
 
-// What was cut off is told: "nothing found" in a report without counters and executions says little.
+// What was cut off is told: "nothing found" in a report without counters and executions says
+// little.
 TEST(PastedText, SaysWhatACutReportLacks) {
   auto lacks = [](const std::string& text) {
     std::vector<std::string> types;
-    for (const Finding& finding : OfKind(FindingsIn(text), "incomplete_capture")) types.push_back(finding.reason->type);
+    for (const Finding& finding : OfKind(FindingsIn(text), "incomplete_capture"))
+      types.push_back(finding.reason->type);
     return types;
   };
   const std::string traced = Metric("LazyTracing", 9, "001ms000.000us");
   EXPECT_THAT(lacks(traced), testing::IsSupersetOf({"no_counters", "no_executions"}));
-  EXPECT_THAT(lacks(traced + Metric("ExecuteTime", 9, "001ms000.000us") + Counter("MarkStep", 9)), testing::ElementsAre("no_lines"));
+  EXPECT_THAT(lacks(traced + Metric("ExecuteTime", 9, "001ms000.000us") + Counter("MarkStep", 9)),
+              testing::ElementsAre("no_lines"));
 }
 
 // A report may claim anything: the numbers are only numbers.
 TEST(PastedText, HugeCountsDoNoHarm) {
-  const std::string huge = "[MetricsData; step=9223372036854775807]\n" + Report(9'000'000'000'000'000'000, "02s000ms000.000us", 9'000'000'000'000'000'000) + Counter("CachedCompile", 3) + "\n";
+  const std::string huge =
+      "[MetricsData; step=9223372036854775807]\n" +
+      Report(9'000'000'000'000'000'000, "02s000ms000.000us", 9'000'000'000'000'000'000) +
+      Counter("CachedCompile", 3) + "\n";
   EXPECT_FALSE(FindingsIn(huge + huge + huge + huge + huge).empty());
 }
 
-// Reads of four bytes in nearly each execution, in a report that ends before its counters and transfers.
+// Reads of four bytes in nearly each execution, in a report that ends before its counters and
+// transfers.
 TEST(PastedText, InboundDataTellsOfReads) {
   auto report = [](int64_t reads, const std::string& bytes) {
-    return Report(5, "10s000ms000.000us", 265) + Metric("InboundData", reads, bytes, "50%=4.00B; 99%=4.00B");
+    return Report(5, "10s000ms000.000us", 265) +
+           Metric("InboundData", reads, bytes, "50%=4.00B; 99%=4.00B");
   };
   const Finding often = TheOne(OfKind(FindingsIn(report(264, "1.03KB")), "sync_point"));
   EXPECT_EQ(often.severity, Severity::kWarning);
   EXPECT_EQ(often.per_step, std::nullopt);
-  EXPECT_THAT(often.title, HasSubstr("a number is fetched from the device, 264 times in 265 executions"));
-  EXPECT_THAT(TheOne(OfKind(FindingsIn(report(264, "9.00MB")), "sync_point")).title, HasSubstr("a tensor is fetched"));
-  EXPECT_EQ(TheOne(OfKind(FindingsIn(report(4, "16.00B")), "sync_point")).severity, Severity::kInfo);
+  EXPECT_THAT(often.title,
+              HasSubstr("a number is fetched from the device, 264 times in 265 executions"));
+  EXPECT_THAT(TheOne(OfKind(FindingsIn(report(264, "9.00MB")), "sync_point")).title,
+              HasSubstr("a tensor is fetched"));
+  EXPECT_EQ(TheOne(OfKind(FindingsIn(report(4, "16.00B")), "sync_point")).severity,
+            Severity::kInfo);
 }
 
 // 2019: a gradient of 480 MB came back in each of ten executions, and no step marks were counted.
 TEST(PastedText, LargeTransfersWithoutStepMarks) {
-  const std::string old = "Metric: ExecuteTime\n  TotalSamples: 10\n  Counter: 01s200ms000.000us\nMetric: InboundData\n  TotalSamples: 10\n  Counter: 4.69GB\n  Percentiles: 50%=480.00MB; 99%=480.00MB\n";
+  const std::string old =
+      "Metric: ExecuteTime\n  TotalSamples: 10\n  Counter: 01s200ms000.000us\nMetric: "
+      "InboundData\n  TotalSamples: 10\n  Counter: 4.69GB\n  Percentiles: 50%=480.00MB; "
+      "99%=480.00MB\n";
   const Finding finding = TheOne(OfKind(FindingsIn(old), "large_transfer"));
   EXPECT_THAT(finding.title, HasSubstr("an execution in 1 copy"));
   EXPECT_EQ(finding.per_step, std::nullopt);
@@ -196,9 +252,14 @@ TEST(PastedText, LargeTransfersWithoutStepMarks) {
 // torch_xla's summary at exit names the op and its frames; the finding had lost the line.
 TEST(PastedText, TheExitSummaryGivesTheLine) {
   const std::string ruler(80, '=');
-  const std::string summary = ruler + "\nUnlowered Op usage summary (more of these ops, lower performance)\n" + std::string(80, '-') +
-                              "\nFRAME (count=9):\nUnlowered Op: \"_ctc_loss\"\nPython Frames:\n  ctc_loss (/v/lib/python3.8/site-packages/torch/nn/functional.py:2313)\n  fit (/u/speech.py:29)\n\n"
-                              "FRAME (count=2):\nUnlowered Op: \"_ctc_loss\"\nPython Frames:\n  evaluate (/u/speech.py:55)\n\n" + ruler + "\n";
+  const std::string summary =
+      ruler + "\nUnlowered Op usage summary (more of these ops, lower performance)\n" +
+      std::string(80, '-') +
+      "\nFRAME (count=9):\nUnlowered Op: \"_ctc_loss\"\nPython Frames:\n  ctc_loss "
+      "(/v/lib/python3.8/site-packages/torch/nn/functional.py:2313)\n  fit (/u/speech.py:29)\n\n"
+      "FRAME (count=2):\nUnlowered Op: \"_ctc_loss\"\nPython Frames:\n  evaluate "
+      "(/u/speech.py:55)\n\n" +
+      ruler + "\n";
   Finding finding = TheOne(OfKind(FindingsIn(summary), "fallback"));
   EXPECT_EQ(finding.subject.file, "/u/speech.py");
   EXPECT_EQ(finding.subject.line, 29);
@@ -210,20 +271,27 @@ TEST(PastedText, TheExitSummaryGivesTheLine) {
   EXPECT_EQ(finding.subject.line, 29);
 }
 
-// A paste that begins among the frames of a block: the innermost are lost, and with them whether it was a read.
+// A paste that begins among the frames of a block: the innermost are lost, and with them whether it
+// was a read.
 TEST(PastedText, FramesWithoutTheirHeadAreNoRead) {
   const std::string p = "Execution Analysis: ";
-  EXPECT_TRUE(OfKind(FindingsIn(p + "  run (/u/trainer.py:10)\n" + p + "  fit (/u/trainer.py:60)\n" + p + "  ..........\n" + p + std::string(80, '-') + "\n" + p + std::string(80, '=') + "\n"),
-                     "sync_point").empty());
+  EXPECT_TRUE(OfKind(FindingsIn(p + "  run (/u/trainer.py:10)\n" + p +
+                                "  fit (/u/trainer.py:60)\n" + p + "  ..........\n" + p +
+                                std::string(80, '-') + "\n" + p + std::string(80, '=') + "\n"),
+                     "sync_point")
+                  .empty());
 }
 
 // PT_XLA_DEBUG_LEVEL=1 prints no executions: one block of a compile that a read caused.
 TEST(PastedText, ACompileThatAReadCaused) {
   const std::string p = "Compilation Analysis: ";
-  const Finding finding = TheOne(OfKind(
-      FindingsIn(p + std::string(80, '=') + "\n" + p + "Compilation Cause\n" + p + "  most likely user code trying to access tensor value before mark_step\n" + p + "Graph Info:\n" + p +
-                 "  Graph Hash: 507d\n" + p + "Python Frame Triggered Execution:\n" + p + "  rotate (/u/model.py:196)\n" + p + std::string(80, '-') + "\n" + p + std::string(80, '=') + "\n"),
-      "sync_point"));
+  const Finding finding = TheOne(
+      OfKind(FindingsIn(p + std::string(80, '=') + "\n" + p + "Compilation Cause\n" + p +
+                        "  most likely user code trying to access tensor value before mark_step\n" +
+                        p + "Graph Info:\n" + p + "  Graph Hash: 507d\n" + p +
+                        "Python Frame Triggered Execution:\n" + p + "  rotate (/u/model.py:196)\n" +
+                        p + std::string(80, '-') + "\n" + p + std::string(80, '=') + "\n"),
+             "sync_point"));
   EXPECT_EQ(finding.severity, Severity::kInfo);
   EXPECT_EQ(finding.count, std::nullopt);
   EXPECT_EQ(finding.subject.line, 196);

@@ -30,7 +30,8 @@ TEST(Recompilation, AnEmptyStoreHasNone) {
 
 TEST(Recompilation, TheFirstCompileOfEachSiteIsNone) {
   RecompileRun run;
-  const int64_t step = run.Graph("a", TrainStep(8)), read = run.Graph("b", {{.op = "aten::mean", .shape = "f32[]"}});
+  const int64_t step = run.Graph("a", TrainStep(8)),
+                read = run.Graph("b", {{.op = "aten::mean", .shape = "f32[]"}});
   for (int i = 0; i < 20; ++i) {
     run.Step(step);
     run.Execute(read, {.cause = "value_access", .line = 22});
@@ -41,7 +42,8 @@ TEST(Recompilation, TheFirstCompileOfEachSiteIsNone) {
 TEST(Recompilation, SizesThatVaryAreOneFinding) {
   RecompileRun run;
   run.Frame("body", "/home/user/train.py", 6);
-  BatchesOf(run, {64, 64, 64, 48, 64, 17, 64, 33, 64, 9, 64, 25, 64, 64}, {.dur_ns = 1'000'000'000});
+  BatchesOf(run, {64, 64, 64, 48, 64, 17, 64, 33, 64, 9, 64, 25, 64, 64},
+            {.dur_ns = 1'000'000'000});
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->type, "shape_change");
@@ -53,7 +55,8 @@ TEST(Recompilation, SizesThatVaryAreOneFinding) {
   EXPECT_EQ(finding.subject.line, 7);
   EXPECT_EQ(finding.reason->before, "f32[64,16]");
   EXPECT_EQ(finding.title,
-            "train step recompiled 5 times: batch dimension of input f32[64,16] changes (64, 48, 17, 33, 9, 25)");
+            "train step recompiled 5 times: batch dimension of input f32[64,16] changes (64, 48, "
+            "17, 33, 9, 25)");
   EXPECT_THAT(finding.advice, HasSubstr("to 64 (one program), or to the buckets 16, 32, 64"));
   ASSERT_THAT(finding.evidence, SizeIs(1));
   EXPECT_EQ(finding.evidence[0].table, "compile");
@@ -113,7 +116,8 @@ TEST(Recompilation, MostOfTheTimeIsAnError) {
   RecompileRun run;
   BatchesOf(run, {64, 64, 64, 48, 17, 33, 9, 25}, {.dur_ns = 1'000'000'000});
   EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
-  run.Exec("UPDATE compile SET ts_ns = ordinal * 1000000000");  // now they are timed: 5 of about 13 s
+  run.Exec(
+      "UPDATE compile SET ts_ns = ordinal * 1000000000");  // now they are timed: 5 of about 13 s
   EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
   run.Exec("UPDATE compile SET dur_ns = 2000000000");
   EXPECT_EQ(run.TheFinding().severity, Severity::kError);
@@ -138,7 +142,9 @@ TEST(Recompilation, TheChangeThatExplainsMostTakesAll) {
   auto graph = [&](int i) {
     TestNodes nodes = {
         {.op = "xla::device_data", .shape = "f32[32,8]", .location = "body@train.py:4"},
-        {.op = i == 3 ? "xla::device_data" : "prim::Constant", .shape = "f32[]", .location = "body@train.py:9"},
+        {.op = i == 3 ? "xla::device_data" : "prim::Constant",
+         .shape = "f32[]",
+         .location = "body@train.py:9"},
         {.op = "aten::pow", .shape = "f32[32,8]", .operands = "0,1", .location = "body@train.py:9"},
         {.op = "xla::select",
          .shape = fmt::format("f32[{},8]", 32 - i),
@@ -159,16 +165,22 @@ TEST(Recompilation, AnotherFormAnswersWhereTextPrintsAlike) {
   RecompileRun run;
   const TestNodes text = {
       {.op = "xla::device_data", .shape = "f32[64,8]", .location = "body@train.py:10"},
-      {.op = "xla::select", .shape = "f32[1,8]", .operands = "0", .location = "body@train.py:11", .root = 0}};
+      {.op = "xla::select",
+       .shape = "f32[1,8]",
+       .operands = "0",
+       .location = "body@train.py:11",
+       .root = 0}};
   auto hlo = [](int i) {
-    return TestNodes{
-        {.op = "parameter", .shape = "f32[64,8]", .attributes = "0", .location = "body@/home/user/train.py:10"},
-        {.op = "slice",
-         .shape = "f32[1,8]",
-         .operands = "0",
-         .attributes = fmt::format("slice={{[{}:{}], [0:8]}}", i, i + 1),
-         .location = "body@/home/user/train.py:11",
-         .root = 0}};
+    return TestNodes{{.op = "parameter",
+                      .shape = "f32[64,8]",
+                      .attributes = "0",
+                      .location = "body@/home/user/train.py:10"},
+                     {.op = "slice",
+                      .shape = "f32[1,8]",
+                      .operands = "0",
+                      .attributes = fmt::format("slice={{[{}:{}], [0:8]}}", i, i + 1),
+                      .location = "body@/home/user/train.py:11",
+                      .root = 0}};
   };
   for (int i = 0; i < 12; ++i) {
     const int64_t graph = run.Graph("g" + std::to_string(i), text);
@@ -182,14 +194,19 @@ TEST(Recompilation, AnotherFormAnswersWhereTextPrintsAlike) {
   EXPECT_EQ(finding.reason->before, "slice={[0:1], [0:8]}");
   EXPECT_EQ(finding.reason->after, "slice={[1:2], [0:8]}");
   EXPECT_THAT(finding.advice, HasSubstr("index_select"));
-  EXPECT_THAT(*finding.reason->text, HasSubstr("/home/user/train.py:10, is the value that it reads"));
+  EXPECT_THAT(*finding.reason->text,
+              HasSubstr("/home/user/train.py:10, is the value that it reads"));
 }
 
 TEST(Recompilation, GraphsThatPrintAlikeNameCandidates) {
   RecompileRun run;
   const TestNodes text = {
       {.op = "xla::device_data", .shape = "f32[64,8]", .location = "body@train.py:10"},
-      {.op = "xla::select", .shape = "f32[1,8]", .operands = "0", .location = "body@train.py:11", .root = 0}};
+      {.op = "xla::select",
+       .shape = "f32[1,8]",
+       .operands = "0",
+       .location = "body@train.py:11",
+       .root = 0}};
   for (int i = 0; i < 12; ++i) run.Step(run.Graph("g" + std::to_string(i), text, "ir_text", 1, 1));
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.reason->type, "unprinted_change");
@@ -285,7 +302,8 @@ TEST(Recompilation, AJittedFunctionIsASite) {
   }
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.title,
-            "`train_step` recompiled 3 times: batch dimension of input f32[128,64] changes (128, 120, 112, 104)");
+            "`train_step` recompiled 3 times: batch dimension of input f32[128,64] changes (128, "
+            "120, 112, 104)");
   EXPECT_EQ(finding.subject.function, "train_step");
   EXPECT_EQ(finding.subject.line, 18);
 }
@@ -294,7 +312,8 @@ TEST(Recompilation, RanksOfOneJobAreOneFinding) {
   RecompileRun run;
   for (int rank = 0; rank < 3; ++rank) {
     if (rank > 0) run.NextProcess();
-    for (int i = 0; i < 12; ++i) run.Step(run.Graph(fmt::format("r{}b{}", rank, i), TrainStep(i + 1)));
+    for (int i = 0; i < 12; ++i)
+      run.Step(run.Graph(fmt::format("r{}b{}", rank, i), TrainStep(i + 1)));
   }
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.count, 11);
@@ -306,7 +325,8 @@ TEST(Recompilation, WithoutStepsTheStateIsUnknown) {
   RecompileRun run;
   for (int i = 0; i < 12; ++i) run.Step(run.Graph("g" + std::to_string(i), TrainStep(i + 1)));
   run.Exec("DELETE FROM step");
-  EXPECT_EQ(run.TheFinding().reason->state, "ongoing");  // counted by the executions that end a step
+  EXPECT_EQ(run.TheFinding().reason->state,
+            "ongoing");  // counted by the executions that end a step
   run.Exec("DELETE FROM execution");
   EXPECT_EQ(run.TheFinding().reason->state, "unknown");
   EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);

@@ -14,8 +14,10 @@ using ::testing::IsEmpty;
 class Reports : public RecompileRun {
  public:
   Reports() { Exec("INSERT INTO source (id, path, imported) VALUES (1, 'metrics.txt', 1)"); }
-  void Report(int64_t steps, int64_t compiles, int64_t executions, double compile_ns = 1e9, double execute_ns = 1e12) {
-    MetricsReportRow row{.source_id = 1, .process_id = process(), .ordinal = next_++, .mark_step = steps};
+  void Report(int64_t steps, int64_t compiles, int64_t executions, double compile_ns = 1e9,
+              double execute_ns = 1e12) {
+    MetricsReportRow row{
+        .source_id = 1, .process_id = process(), .ordinal = next_++, .mark_step = steps};
     const int64_t report = store().Add(row).value();
     EXPECT_TRUE(store()
                     .Add(MetricRow{.report_id = report,
@@ -92,7 +94,8 @@ TEST(RecompileCounts, ASeriesTellsTheState) {
   EXPECT_EQ(settled.TheFinding().severity, Severity::kInfo);
 }
 
-// https://github.com/pytorch/xla/issues/2783: 66 compiles of 66 executions, no step mark in the pasted report.
+// https://github.com/pytorch/xla/issues/2783: 66 compiles of 66 executions, no step mark in the
+// pasted report.
 TEST(RecompileCounts, WithoutStepMarksExecutionsCount) {
   Reports run;
   run.Report(0, 66, 66);
@@ -111,7 +114,8 @@ TEST(RecompileCounts, TorchXlasOwnLine) {
   EXPECT_THAT(finding.title, HasSubstr("429 compiles in 493 steps"));
 }
 
-// torch_xla repeats its line as long as the ratio since the start is high, even when compiling has stopped.
+// torch_xla repeats its line as long as the ratio since the start is high, even when compiling has
+// stopped.
 TEST(RecompileCounts, LinesThatGoOnAfterCompilingStopped) {
   Reports run;
   for (int64_t step = 11; step <= 60; ++step) run.Line(std::min<int64_t>(step, 31), step);

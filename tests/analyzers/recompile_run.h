@@ -1,4 +1,5 @@
-// A made-up run for tests of recompilation: steps, graphs, compiles and executions, written row by row.
+// A made-up run for tests of recompilation: steps, graphs, compiles and executions, written row by
+// row.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,12 +27,14 @@ using TestNodes = std::vector<TestNode>;
 inline PrintedGraph TestGraph(const TestNodes& nodes, const std::string& printed_as = "ir_text") {
   PrintedGraph graph{.id = 1, .hash = {}, .printed_as = printed_as, .name = {}, .nodes = {}};
   for (const TestNode& node : nodes) {
-    GraphNode one{node.op, node.shape, node.attributes, node.scope, node.location, {}, node.computation, {}, node.root};
+    GraphNode one{node.op,          node.shape, node.attributes, node.scope, node.location, {},
+                  node.computation, {},         node.root};
     for (size_t at = 0; at < node.operands.size();) {
       const size_t comma = std::min(node.operands.find(',', at), node.operands.size());
       const std::string text = node.operands.substr(at, comma - at);
       const size_t dot = text.find('.');
-      one.operands.push_back({std::stoi(text), dot == std::string::npos ? 0 : std::stoi(text.substr(dot + 1))});
+      one.operands.push_back(
+          {std::stoi(text), dot == std::string::npos ? 0 : std::stoi(text.substr(dot + 1))});
       at = comma + 1;
     }
     graph.nodes.push_back(std::move(one));
@@ -42,12 +45,24 @@ inline PrintedGraph TestGraph(const TestNodes& nodes, const std::string& printed
 // A training step on a batch: two inputs from line 7, weights from a library file, a result.
 inline TestNodes TrainStep(int64_t batch) {
   const std::string b = std::to_string(batch);
-  return {
-      {.op = "xla::device_data", .shape = "f32[16]{0}", .location = "convert@module.py:1357"},
-      {.op = "xla::device_data", .shape = "f32[" + b + ",16]{1,0}", .location = "body@train.py:7", .scope = "train.1"},
-      {.op = "aten::mul", .shape = "f32[" + b + ",16]{1,0}", .operands = "1,0", .location = "forward@model.py:5"},
-      {.op = "xla::device_data", .shape = "s64[" + b + "]{0}", .location = "body@train.py:7", .scope = "train.1"},
-      {.op = "aten::nll_loss", .shape = "f32[]", .operands = "2,3", .location = "nll_loss@functional.py:9", .root = 0}};
+  return {{.op = "xla::device_data", .shape = "f32[16]{0}", .location = "convert@module.py:1357"},
+          {.op = "xla::device_data",
+           .shape = "f32[" + b + ",16]{1,0}",
+           .location = "body@train.py:7",
+           .scope = "train.1"},
+          {.op = "aten::mul",
+           .shape = "f32[" + b + ",16]{1,0}",
+           .operands = "1,0",
+           .location = "forward@model.py:5"},
+          {.op = "xla::device_data",
+           .shape = "s64[" + b + "]{0}",
+           .location = "body@train.py:7",
+           .scope = "train.1"},
+          {.op = "aten::nll_loss",
+           .shape = "f32[]",
+           .operands = "2,3",
+           .location = "nll_loss@functional.py:9",
+           .root = 0}};
 }
 
 // How a graph is executed.
@@ -61,7 +76,8 @@ struct How {
 class RecompileRun {
  public:
   // `row_offset`: where ids begin, to show that findings do not depend on them.
-  explicit RecompileRun(int64_t row_offset = 0) : store_(Store::CreateTemporary().value()), offset_(row_offset) {
+  explicit RecompileRun(int64_t row_offset = 0)
+      : store_(Store::CreateTemporary().value()), offset_(row_offset) {
     Exec(fmt::format("INSERT INTO process (id, segment) VALUES ({}, 0)", process_));
   }
 
@@ -71,11 +87,16 @@ class RecompileRun {
   }
 
   // A graph row; rows of equal hashes are one graph. Returns its id.
-  int64_t Graph(const std::string& hash, const TestNodes& nodes, const std::string& printed_as = "ir_text",
-                OptInt input_count = {}, OptInt output_count = {}) {
-    GraphRow row{.id = NextRow(), .process_id = process_, .input_count = input_count, .output_count = output_count};
+  int64_t Graph(const std::string& hash, const TestNodes& nodes,
+                const std::string& printed_as = "ir_text", OptInt input_count = {},
+                OptInt output_count = {}) {
+    GraphRow row{.id = NextRow(),
+                 .process_id = process_,
+                 .input_count = input_count,
+                 .output_count = output_count};
     if (!hash.empty()) row.hash = hash;
-    if (!printed_as.empty()) row.printed_as = printed_as, row.node_count = static_cast<int64_t>(nodes.size());
+    if (!printed_as.empty())
+      row.printed_as = printed_as, row.node_count = static_cast<int64_t>(nodes.size());
     const int64_t id = store_.Add(row).value();
     for (size_t i = 0; i < nodes.size(); ++i) {
       GraphNodeRow node{.graph_id = id,
@@ -84,7 +105,9 @@ class RecompileRun {
                         .shape = nodes[i].shape,
                         .operands = nodes[i].operands,
                         .root = nodes[i].root};
-      auto text = [](const std::string& value) { return value.empty() ? OptText() : OptText(value); };
+      auto text = [](const std::string& value) {
+        return value.empty() ? OptText() : OptText(value);
+      };
       node.attributes = text(nodes[i].attributes), node.location = text(nodes[i].location);
       node.scope = text(nodes[i].scope), node.computation = text(nodes[i].computation);
       EXPECT_TRUE(store_.Add(node).ok());

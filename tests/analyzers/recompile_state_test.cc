@@ -7,7 +7,9 @@
 namespace xlaprof {
 namespace {
 
-std::string Word(const std::vector<int64_t>& compiles, int64_t steps) { return StateOf(compiles, 0, steps - 1).word; }
+std::string Word(const std::vector<int64_t>& compiles, int64_t steps) {
+  return StateOf(compiles, 0, steps - 1).word;
+}
 
 TEST(RecompileState, NothingCompiledOrNoStepIsUnknown) {
   EXPECT_EQ(Word({}, 10), "unknown");

@@ -18,17 +18,23 @@ std::vector<std::string> Keys(const json& object) {
 
 TEST(ReportJson, HasTheNamesOfTheInterface) {
   json report = json::parse(ReportJson(SampleReport()));
-  EXPECT_THAT(Keys(report), testing::UnorderedElementsAre("xlaprof", "sources", "summary", "findings", "issues"));
-  for (const char* key : {"steps", "wall_ns", "step_p50_ns", "step_p99_ns", "tracing_ns", "compile_count", "compile_ns", "execution_count",
-                          "execute_ns", "transfer_ns", "input_ns", "device_busy_ns", "device_idle_ns", "coverage"}) {
+  EXPECT_THAT(Keys(report),
+              testing::UnorderedElementsAre("xlaprof", "sources", "summary", "findings", "issues"));
+  for (const char* key :
+       {"steps", "wall_ns", "step_p50_ns", "step_p99_ns", "tracing_ns", "compile_count",
+        "compile_ns", "execution_count", "execute_ns", "transfer_ns", "input_ns", "device_busy_ns",
+        "device_idle_ns", "coverage"}) {
     EXPECT_TRUE(report["summary"].contains(key)) << key;
   }
   const json& finding = report["findings"][0];
-  for (const char* key : {"kind", "severity", "title", "subject", "count", "per_step", "cost_ns", "saving_ns", "reason", "advice", "evidence", "fingerprint"}) {
+  for (const char* key : {"kind", "severity", "title", "subject", "count", "per_step", "cost_ns",
+                          "saving_ns", "reason", "advice", "evidence", "fingerprint"}) {
     EXPECT_TRUE(finding.contains(key)) << key;
   }
-  EXPECT_THAT(Keys(finding["subject"]), testing::UnorderedElementsAre("file", "line", "function", "scope", "op", "graph_hash"));
-  EXPECT_THAT(Keys(finding["reason"]), testing::IsSupersetOf({"type", "state", "step", "node", "before", "after", "location"}));
+  EXPECT_THAT(Keys(finding["subject"]), testing::UnorderedElementsAre("file", "line", "function",
+                                                                      "scope", "op", "graph_hash"));
+  EXPECT_THAT(Keys(finding["reason"]), testing::IsSupersetOf({"type", "state", "step", "node",
+                                                              "before", "after", "location"}));
 }
 
 TEST(ReportJson, UnknownIsNullAndNeverZero) {

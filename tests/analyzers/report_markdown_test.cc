@@ -10,7 +10,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(ReportMarkdown, TellsAll) {
-  EXPECT_EQ(ReportMarkdown(SampleReport(), {}), R"(**xlaprof 0.1.0**: /runs/7: 2 files (debug_log, xspace; 1.24 MB), run 2026_11_21, 10 steps, window of 1 s
+  EXPECT_EQ(
+      ReportMarkdown(SampleReport(), {}),
+      R"(**xlaprof 0.1.0**: /runs/7: 2 files (debug_log, xspace; 1.24 MB), run 2026_11_21, 10 steps, window of 1 s
 
 first step 400 ms, warm-up step 200 ms, steady step p50 60 ms, p99 90 ms
 
@@ -111,7 +113,9 @@ TEST(ReportMarkdown, NamesStayText) {
   EXPECT_EQ(count("<details>"), 2);
 }
 
-TEST(ReportMarkdown, CleanRunSaysSo) { EXPECT_THAT(ReportMarkdown(CleanReport(), {}), HasSubstr("Nothing found that needs fixing")); }
+TEST(ReportMarkdown, CleanRunSaysSo) {
+  EXPECT_THAT(ReportMarkdown(CleanReport(), {}), HasSubstr("Nothing found that needs fixing"));
+}
 
 }  // namespace
 }  // namespace xlaprof

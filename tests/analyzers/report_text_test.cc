@@ -21,7 +21,8 @@ std::vector<std::string> Lines(const std::string& text) {
 }
 
 TEST(ReportText, TellsAll) {
-  EXPECT_EQ(ReportText(SampleReport(), {.width = 80}), R"(/runs/7: 2 files (debug_log, xspace; 1.24 MB), run 2026_11_21, 10 steps, window
+  EXPECT_EQ(ReportText(SampleReport(), {.width = 80}),
+            R"(/runs/7: 2 files (debug_log, xspace; 1.24 MB), run 2026_11_21, 10 steps, window
 of 1 s
 
 Where a step goes
@@ -81,13 +82,15 @@ Not in this report
 TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
   std::string text = ReportText(CleanReport(), {.width = 100});
   EXPECT_THAT(text, HasSubstr("Nothing found that needs fixing"));
-  for (const Analyzer* analyzer : AllAnalyzers()) EXPECT_THAT(text, HasSubstr(fmt::format("\n  {} ", analyzer->name)));
+  for (const Analyzer* analyzer : AllAnalyzers())
+    EXPECT_THAT(text, HasSubstr(fmt::format("\n  {} ", analyzer->name)));
 }
 
 TEST(ReportText, FitsTheWidth) {
   for (int width : {40, 60, 80, 100, 160}) {
     for (bool all : {false, true}) {
-      for (const std::string& line : Lines(ReportText(HostileReport(), {.width = width, .all = all}))) {
+      for (const std::string& line :
+           Lines(ReportText(HostileReport(), {.width = width, .all = all}))) {
         EXPECT_LE(DisplayWidth(line), width) << line;
       }
     }
@@ -131,8 +134,11 @@ TEST(ReportText, SliceIsSaid) {
 
 TEST(ReportText, ProcessesOfTheRunAreNamed) {
   Report report = SampleReport();
-  report.processes = {{.id = 1, .run_id = 1}, {.id = 2, .run_id = 2, .rank = 0}, {.id = 3, .run_id = 2, .host = "vm", .pid = 77, .rank = 1}};
-  EXPECT_THAT(ReportText(report, {}), HasSubstr("2 processes, chosen by --process: 2 rank 0; 3 rank 1 on vm pid 77"));
+  report.processes = {{.id = 1, .run_id = 1},
+                      {.id = 2, .run_id = 2, .rank = 0},
+                      {.id = 3, .run_id = 2, .host = "vm", .pid = 77, .rank = 1}};
+  EXPECT_THAT(ReportText(report, {}),
+              HasSubstr("2 processes, chosen by --process: 2 rank 0; 3 rank 1 on vm pid 77"));
   report.processes.pop_back();
   EXPECT_THAT(ReportText(report, {}), Not(HasSubstr("--process")));
 }

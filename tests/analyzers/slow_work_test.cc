@@ -14,20 +14,25 @@ class SlowWork : public testing::Test {
     for (int i = 0; i < n; ++i) run_.Step(host, i * dur_us, dur_us);
   }
   void Compile(int graph, double seconds, const char* cause = "user_sync") {
-    run_.Exec(fmt::format("INSERT OR IGNORE INTO graph (id, hash, node_count) VALUES ({0}, 'hash{0}', 70);"
-                          "INSERT INTO compile (process_id, ordinal, graph_id, dur_ns, cause, inferred) VALUES (1, {1}, {0}, {2}, '{3}', 0)",
-                          graph, ordinal_++, int64_t(seconds * 1e9), cause));
+    run_.Exec(fmt::format(
+        "INSERT OR IGNORE INTO graph (id, hash, node_count) VALUES ({0}, 'hash{0}', 70);"
+        "INSERT INTO compile (process_id, ordinal, graph_id, dur_ns, cause, inferred) VALUES (1, "
+        "{1}, {0}, {2}, '{3}', 0)",
+        graph, ordinal_++, int64_t(seconds * 1e9), cause));
   }
   void Execute(double ms) {
     run_.Exec("INSERT OR IGNORE INTO graph (id, hash) VALUES (1, 'abc')");
-    run_.Exec(fmt::format("INSERT INTO execution (process_id, ordinal, graph_id, ts_ns, dur_ns, device) VALUES "
-                          "(1, {0}, 1, {0} * 1000000000000, {1}, 'TPU:0')", ordinal_++, int64_t(ms * 1e6)));
+    run_.Exec(fmt::format(
+        "INSERT INTO execution (process_id, ordinal, graph_id, ts_ns, dur_ns, device) VALUES "
+        "(1, {0}, 1, {0} * 1000000000000, {1}, 'TPU:0')",
+        ordinal_++, int64_t(ms * 1e6)));
   }
   TimedRun run_;
   int ordinal_ = 0;
 };
 
-// What a place compiles after its first graph is recompilation's, which has the price: it was told twice.
+// What a place compiles after its first graph is recompilation's, which has the price: it was told
+// twice.
 TEST_F(SlowWork, CompilingIsToldOnceAPlace) {
   Steps(10, 10'000);
   Compile(1, 2), Compile(2, 3, "value_access"), Compile(1, 2), Compile(3, 9);
@@ -98,7 +103,8 @@ TEST_F(SlowWork, ExecutionFromMetrics) {
 
 class Transfers : public SlowWork {
  protected:
-  // Ten steps of 1 ms; a copy of `dur_us` ends each, the device works until then and `overlap_us` longer.
+  // Ten steps of 1 ms; a copy of `dur_us` ends each, the device works until then and `overlap_us`
+  // longer.
   void Record(int64_t dur_us, int64_t overlap_us = 0, int every = 1) {
     int64_t host = run_.HostThread(), device = run_.Device();
     for (int i = 0; i < 10; ++i) {
@@ -106,8 +112,11 @@ class Transfers : public SlowWork {
       run_.Event(device, category::kModule, "f", i * 1000, 1000 - dur_us + overlap_us);
       if (i % every != every - 1) continue;
       run_.Exec("INSERT OR IGNORE INTO site VALUES (1, 'body', '/u/train.py', 8)");
-      run_.Exec(fmt::format("INSERT INTO transfer (process_id, ordinal, direction, bytes, ts_ns, dur_ns, site_id) VALUES "
-                            "(1, {}, 'from_device', 4096, {}, {}, 1)", i, (i * 1000 + 1000 - dur_us) * 1000, dur_us * 1000));
+      run_.Exec(
+          fmt::format("INSERT INTO transfer (process_id, ordinal, direction, bytes, ts_ns, dur_ns, "
+                      "site_id) VALUES "
+                      "(1, {}, 'from_device', 4096, {}, {}, 1)",
+                      i, (i * 1000 + 1000 - dur_us) * 1000, dur_us * 1000));
     }
   }
 };
@@ -138,8 +147,9 @@ TEST_F(Transfers, SeldomIsInfo) {
 TEST_F(Transfers, FromMetricsByTheirBytes) {
   int64_t report = run_.Report(10);
   run_.Metric(report, "ExecuteTime", "ns", 10, 100e6);
-  run_.Metric(report, "InboundData", "bytes", 10, 2e8, {{50, 2e7}});      // 10 ms at 20 GB/s
-  run_.Metric(report, "OutboundData", "bytes", 10, 2e8, {{50, 1e3}});     // one large upload, then small ones
+  run_.Metric(report, "InboundData", "bytes", 10, 2e8, {{50, 2e7}});  // 10 ms at 20 GB/s
+  run_.Metric(report, "OutboundData", "bytes", 10, 2e8,
+              {{50, 1e3}});  // one large upload, then small ones
   Findings found = run_.Run(large_transfer);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].reason->type, "from_device");

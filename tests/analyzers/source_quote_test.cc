@@ -22,7 +22,9 @@ class SourceQuote : public testing::Test {
     Write(base_ / "secret", "root:hash\nsecond\n");
   }
   ~SourceQuote() override { fs::remove_all(base_); }
-  static void Write(const fs::path& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
+  static void Write(const fs::path& path, std::string_view text) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
   std::optional<Quote> At(const std::string& file, int64_t line = 1, int64_t epoch_ns = 0) {
     std::vector<fs::path> roots = {root_};
     return QuoteSource(file, line, roots, epoch_ns);
@@ -62,7 +64,8 @@ TEST_F(SourceQuote, NoLinkLeadsOut) {
   EXPECT_FALSE(At(root_ / "link.py"));
   EXPECT_FALSE(At("link.py"));
   EXPECT_FALSE(At(root_ / "up/secret"));
-  fs::create_symlink(root_ / "src/train.py", root_ / "inside.py");  // but one that stays is the user's own
+  fs::create_symlink(root_ / "src/train.py",
+                     root_ / "inside.py");  // but one that stays is the user's own
   EXPECT_TRUE(At("inside.py"));
 }
 

@@ -19,8 +19,12 @@ TEST(Steps, WarmUpIsTheLeadingStepsThatCompile) {
   int64_t host = run.HostThread();
   for (int i = 0; i < 10; ++i) run.Step(host, i * 100, i < 2 ? 90 : 50);
   // The second by its time, the first and the sixth by their step.
-  run.Exec("INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, 0, 1, 0), (1, 2, 6, 0)");
-  run.Exec("INSERT INTO compile (process_id, ordinal, ts_ns, dur_ns, inferred) VALUES (1, 1, 110000, 10, 0)");
+  run.Exec(
+      "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, 0, 1, 0), (1, 2, 6, "
+      "0)");
+  run.Exec(
+      "INSERT INTO compile (process_id, ordinal, ts_ns, dur_ns, inferred) VALUES (1, 1, 110000, "
+      "10, 0)");
   Steps steps = LoadSteps(run.store()).value();
   EXPECT_EQ(steps.warm_up, 2);
   EXPECT_TRUE(steps.all[5].compiles);
@@ -37,7 +41,9 @@ TEST(Steps, AProgramThatAlwaysCompilesIsNotAlwaysWarmingUp) {
   int64_t host = run.HostThread();
   for (int i = 0; i < 12; ++i) {
     int64_t id = run.Step(host, i * 100, 90);
-    run.Exec(fmt::format("INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i, id));
+    run.Exec(fmt::format(
+        "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i,
+        id));
   }
   EXPECT_EQ(LoadSteps(run.store()).value().warm_up, 3);
 }

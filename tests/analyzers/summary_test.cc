@@ -15,10 +15,14 @@ TEST(Summary, FromEvents) {
     run.Event(device, category::kModule, "f", 120 + i * 100, 30);
   }
   run.Event(host, category::kHost, "start", 0, 1);
-  run.Exec("INSERT INTO compile (process_id, ordinal, ts_ns, dur_ns, step_id, inferred) VALUES (1, 0, 110000, 5000, 1, 0);"
-           "INSERT INTO compile (process_id, ordinal, dur_ns, inferred) VALUES (1, 1, 7000, 0);"
-           "INSERT INTO fallback (process_id, op, count) VALUES (1, 'aten::nonzero', 4), (1, 'aten::_local_scalar_dense', 9);"
-           "INSERT INTO provenance (table_name, row_id, source_id) VALUES ('compile', 1, 1), ('step', 1, 1), ('step', 2, 1)");
+  run.Exec(
+      "INSERT INTO compile (process_id, ordinal, ts_ns, dur_ns, step_id, inferred) VALUES (1, 0, "
+      "110000, 5000, 1, 0);"
+      "INSERT INTO compile (process_id, ordinal, dur_ns, inferred) VALUES (1, 1, 7000, 0);"
+      "INSERT INTO fallback (process_id, op, count) VALUES (1, 'aten::nonzero', 4), (1, "
+      "'aten::_local_scalar_dense', 9);"
+      "INSERT INTO provenance (table_name, row_id, source_id) VALUES ('compile', 1, 1), ('step', "
+      "1, 1), ('step', 2, 1)");
   // A metrics report beside it must not change what has a clock.
   run.Metric(run.Report(40), "CompileTime", "ns", 3, 9e9);
   Summary summary = Summarize(run.store()).value();
@@ -71,8 +75,10 @@ TEST(Summary, FromMetricsAlone) {
 TEST(Summary, CountsWithoutAClock) {
   TimedRun run;
   for (int i = 0; i < 4; ++i) run.UntimedStep();
-  run.Exec("INSERT INTO execution (process_id, ordinal, step_id) VALUES (1, 0, 1), (1, 1, 2), (1, 2, 2);"
-           "INSERT INTO provenance (table_name, row_id, source_id) VALUES ('execution', 1, 1), ('execution', 2, 1), ('execution', 3, 1)");
+  run.Exec(
+      "INSERT INTO execution (process_id, ordinal, step_id) VALUES (1, 0, 1), (1, 1, 2), (1, 2, 2);"
+      "INSERT INTO provenance (table_name, row_id, source_id) VALUES ('execution', 1, 1), "
+      "('execution', 2, 1), ('execution', 3, 1)");
   Summary summary = Summarize(run.store()).value();
   EXPECT_EQ(summary.steps, 4);
   EXPECT_EQ(summary.timed_steps, std::nullopt);

@@ -90,7 +90,10 @@ TEST_F(TimeBounds, TracingForACompilationIsNotCounted) {
     int64_t step = run_.Step(host, i * 1000, 1000);
     run_.Event(device, category::kModule, "step", i * 1000, 100);
     run_.Event(host, category::kTracing, "trace", i * 1000 + 100, i % 2 == 0 ? 50 : 800);
-    if (i % 2 == 1) run_.Exec(fmt::format("INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i, step));
+    if (i % 2 == 1)
+      run_.Exec(fmt::format(
+          "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i,
+          step));
   }
   EXPECT_TRUE(run_.Run(tracing_bound).empty());
 }
@@ -118,12 +121,14 @@ TEST_F(TimeBounds, TracingThatIsALittlePartOfTheWallTimeBoundsNothing) {
     int64_t report = run.Report(10);
     run.Metric(report, "LazyTracing", "ns", 1000, 100e6, {{95, 100e3}});
     run.Metric(report, "ExecuteTime", "ns", 10, 90e6);
-    run.Exec(fmt::format("UPDATE metric SET value_rate = {} / 0.95 WHERE name = 'LazyTracing'", rate));
+    run.Exec(
+        fmt::format("UPDATE metric SET value_rate = {} / 0.95 WHERE name = 'LazyTracing'", rate));
     EXPECT_EQ(run.Run(tracing_bound).size(), rate > 50e6 ? 1u : 0u);
   }
 }
 
-// A read inside a traced call waits for compilation there: LazyTracing's sum is seconds, its usual sample is not.
+// A read inside a traced call waits for compilation there: LazyTracing's sum is seconds, its usual
+// sample is not.
 TEST_F(TimeBounds, ReadsInsideTracedCallsAreNoTracing) {
   int64_t report = run_.Report(10);
   run_.Metric(report, "LazyTracing", "ns", 1000, 5e9, {{50, 10e3}, {95, 20e3}, {99, 400e6}});

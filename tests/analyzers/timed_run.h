@@ -1,4 +1,5 @@
-// A store of one process with a clock, written by hand: tracks, events in microseconds, rows. For analyzers' tests.
+// A store of one process with a clock, written by hand: tracks, events in microseconds, rows. For
+// analyzers' tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,9 +16,10 @@ namespace xlaprof {
 class TimedRun {
  public:
   TimedRun() : store_(Store::CreateTemporary().value()), writer_(store_) {
-    Exec("INSERT INTO run VALUES (1, 'r', NULL, 1, '');"
-         "INSERT INTO source (id, path, format, imported) VALUES (1, 'host.xplane.pb', 'xspace', 1);"
-         "INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL);");
+    Exec(
+        "INSERT INTO run VALUES (1, 'r', NULL, 1, '');"
+        "INSERT INTO source (id, path, format, imported) VALUES (1, 'host.xplane.pb', 'xspace', 1);"
+        "INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL);");
   }
   void Exec(const std::string& sql) {
     absl::Status status = store_.Exec(sql);
@@ -27,28 +29,50 @@ class TimedRun {
     return store_.Add(TrackRow{.process_id = 1, .kind = "host_thread", .name = name}).value();
   }
   int64_t Device(const std::string& device = "TPU:0") {
-    return store_.Add(TrackRow{.process_id = 1, .kind = "device", .name = "XLA Modules", .device = device}).value();
+    return store_
+        .Add(TrackRow{.process_id = 1, .kind = "device", .name = "XLA Modules", .device = device})
+        .value();
   }
-  void Event(int64_t track, std::string_view category, std::string_view name, int64_t ts_us, int64_t dur_us) {
-    xlaprof::Event event{.ts_ns = ts_us * 1000, .dur_ns = dur_us * 1000, .name = store_.Intern(name).value(),
+  void Event(int64_t track, std::string_view category, std::string_view name, int64_t ts_us,
+             int64_t dur_us) {
+    xlaprof::Event event{.ts_ns = ts_us * 1000,
+                         .dur_ns = dur_us * 1000,
+                         .name = store_.Intern(name).value(),
                          .category = store_.Intern(category).value()};
     absl::Status status = writer_.Add(track, event);
     ASSERT_TRUE(status.ok()) << status;
   }
-  void Arg(std::string_view key, const ArgValue& value) { writer_.Arg(store_.Intern(key).value(), value); }
+  void Arg(std::string_view key, const ArgValue& value) {
+    writer_.Arg(store_.Intern(key).value(), value);
+  }
   // A step row and its event on `track`.
   int64_t Step(int64_t track, int64_t ts_us, int64_t dur_us) {
     Event(track, category::kStep, "train", ts_us, dur_us);
-    return store_.Add(StepRow{.process_id = 1, .ordinal = steps_++, .ts_ns = ts_us * 1000, .dur_ns = dur_us * 1000}).value();
+    return store_
+        .Add(StepRow{
+            .process_id = 1, .ordinal = steps_++, .ts_ns = ts_us * 1000, .dur_ns = dur_us * 1000})
+        .value();
   }
-  void UntimedStep() { EXPECT_TRUE(store_.Add(StepRow{.process_id = 1, .ordinal = steps_++}).ok()); }
+  void UntimedStep() {
+    EXPECT_TRUE(store_.Add(StepRow{.process_id = 1, .ordinal = steps_++}).ok());
+  }
   int64_t Report(int64_t marks) {
-    return store_.Add(MetricsReportRow{.source_id = 1, .process_id = 1, .ordinal = reports_++, .mark_step = marks}).value();
+    return store_
+        .Add(MetricsReportRow{
+            .source_id = 1, .process_id = 1, .ordinal = reports_++, .mark_step = marks})
+        .value();
   }
-  void Metric(int64_t report, const std::string& name, const std::string& unit, int64_t samples, double sum,
-              std::map<double, double> percentiles = {}) {
-    int64_t id = store_.Add(MetricRow{.report_id = report, .name = name, .unit = unit, .samples = samples, .accumulator = sum}).value();
-    for (auto [p, value] : percentiles) EXPECT_TRUE(store_.Add(MetricPercentileRow{id, p, value}).ok());
+  void Metric(int64_t report, const std::string& name, const std::string& unit, int64_t samples,
+              double sum, std::map<double, double> percentiles = {}) {
+    int64_t id = store_
+                     .Add(MetricRow{.report_id = report,
+                                    .name = name,
+                                    .unit = unit,
+                                    .samples = samples,
+                                    .accumulator = sum})
+                     .value();
+    for (auto [p, value] : percentiles)
+      EXPECT_TRUE(store_.Add(MetricPercentileRow{id, p, value}).ok());
   }
   Store& store() {
     EXPECT_TRUE(writer_.Flush().ok());

@@ -1,5 +1,6 @@
-// What a report must find in each bundled real capture: whole, and with all but one of its sources taken away.
-// The table is what was planted in the program that was recorded (tests/golden/ORIGIN.md).
+// What a report must find in each bundled real capture: whole, and with all but one of its sources
+// taken away. The table is what was planted in the program that was recorded
+// (tests/golden/ORIGIN.md).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +33,12 @@ json Report(const std::string& paths) {
 enum Source { kAll, kLog, kDump, kMetrics, kLastMetrics, kXSpace };
 std::string PathsOf(const std::string& capture, Source source) {
   if (source == kAll) return (kCaptures / capture).string();
-  const char* const endings[] = {"", "pt_xla_debug.log.zst", "save_tensors.txt.0.zst", "metrics_per_step.txt.zst", "metrics_report.txt.zst", ".xplane.pb.zst"};
+  const char* const endings[] = {"",
+                                 "pt_xla_debug.log.zst",
+                                 "save_tensors.txt.0.zst",
+                                 "metrics_per_step.txt.zst",
+                                 "metrics_report.txt.zst",
+                                 ".xplane.pb.zst"};
   for (const auto& entry : fs::recursive_directory_iterator(kCaptures / capture)) {
     if (entry.path().string().ends_with(endings[source])) return entry.path().string();
   }
@@ -42,12 +48,12 @@ std::string PathsOf(const std::string& capture, Source source) {
 
 struct Expected {
   std::string kind;
-  std::string reason;                  // "" any
-  std::vector<std::string> states;     // empty: any
-  int64_t line = 0;                    // 0: any
-  int64_t count = 0;                   // 0: any
-  std::string scope, op;               // "" any; a part of the text is enough
-  std::string severity = "";           // "": warning or error; *: any
+  std::string reason;               // "" any
+  std::vector<std::string> states;  // empty: any
+  int64_t line = 0;                 // 0: any
+  int64_t count = 0;                // 0: any
+  std::string scope, op;            // "" any; a part of the text is enough
+  std::string severity = "";        // "": warning or error; *: any
 };
 
 std::string Text(const json& value) { return value.is_string() ? value.get<std::string>() : ""; }
@@ -56,11 +62,14 @@ bool Matches(const json& finding, const Expected& want) {
   const json& reason = finding["reason"];
   if (finding["kind"] != want.kind) return false;
   if (want.severity.empty() && finding["severity"] == "info") return false;
-  if (!want.severity.empty() && want.severity != "*" && finding["severity"] != want.severity) return false;
+  if (!want.severity.empty() && want.severity != "*" && finding["severity"] != want.severity)
+    return false;
   if (!want.reason.empty() && (!reason.is_object() || reason["type"] != want.reason)) return false;
   if (!want.states.empty()) {
     if (!reason.is_object()) return false;
-    if (std::find(want.states.begin(), want.states.end(), Text(reason["state"])) == want.states.end()) return false;
+    if (std::find(want.states.begin(), want.states.end(), Text(reason["state"])) ==
+        want.states.end())
+      return false;
   }
   if (want.line != 0 && finding["subject"]["line"] != want.line) return false;
   if (want.count != 0 && finding["count"] != want.count) return false;
@@ -85,8 +94,12 @@ TEST_P(Captures, ReachTheirFindings) {
   json report = Report(PathsOf(c.capture, c.source));
   std::string all;
   for (const json& finding : report["findings"]) {
-    all += "\n  " + Text(finding["severity"]) + " " + Text(finding["kind"]) + " count " + finding["count"].dump() + " " + finding["subject"].dump() + " " +
-           (finding["reason"].is_object() ? Text(finding["reason"]["type"]) + " " + Text(finding["reason"]["state"]) : "") + ": " + Text(finding["title"]);
+    all += "\n  " + Text(finding["severity"]) + " " + Text(finding["kind"]) + " count " +
+           finding["count"].dump() + " " + finding["subject"].dump() + " " +
+           (finding["reason"].is_object()
+                ? Text(finding["reason"]["type"]) + " " + Text(finding["reason"]["state"])
+                : "") +
+           ": " + Text(finding["title"]);
   }
   std::vector<bool> used(report["findings"].size(), false);
   for (const Expected& want : c.expected) {
@@ -94,14 +107,16 @@ TEST_P(Captures, ReachTheirFindings) {
     for (size_t i = 0; i < used.size() && !found; ++i) {
       if (!used[i] && Matches(report["findings"][i], want)) used[i] = found = true;
     }
-    EXPECT_TRUE(found) << "missing: " << want.kind << " " << want.reason << " line " << want.line << " count " << want.count << " among" << all;
+    EXPECT_TRUE(found) << "missing: " << want.kind << " " << want.reason << " line " << want.line
+                       << " count " << want.count << " among" << all;
   }
   if (!c.nothing_else_above_info) return;
   for (size_t i = 0; i < used.size(); ++i) {
     const json& finding = report["findings"][i];
     // What slows a run for no fault of its lines stands beside any finding.
     if (used[i] || finding["severity"] == "info") continue;
-    ADD_FAILURE() << "unexpected: " << Text(finding["kind"]) << ": " << Text(finding["title"]) << "\namong" << all;
+    ADD_FAILURE() << "unexpected: " << Text(finding["kind"]) << ": " << Text(finding["title"])
+                  << "\namong" << all;
   }
 }
 
@@ -110,72 +125,165 @@ const std::vector<std::string> kOngoing = {"ongoing"};
 INSTANTIATE_TEST_SUITE_P(
     Whole, Captures,
     testing::Values(
-        Case{"train_mnist_clean", kAll, {{.kind = "recompilation", .states = {"warm_up"}, .severity = "info"}}},
-        Case{"recompile_dynamic_batch", kAll, {{.kind = "recompilation", .reason = "shape_change", .states = kOngoing, .line = 7}}},
-        Case{"recompile_python_scalar", kAll, {{.kind = "recompilation", .reason = "constant_change", .states = kOngoing, .line = 10}}},
-        Case{"recompile_loop_index_text", kAll, {{.kind = "recompilation", .reason = "constant_change", .states = kOngoing, .line = 11}}},
-        Case{"recompile_loop_index_hlo", kAll, {{.kind = "recompilation", .reason = "constant_change", .states = kOngoing, .line = 11}}},
-        Case{"fallback_nonzero_item", kAll,
-             {{.kind = "fallback", .line = 10, .count = 12, .op = "aten::nonzero"}, {.kind = "sync_point", .line = 13, .count = 12}}},
-        Case{"fallback_debug_1", kAll,
-             {{.kind = "fallback", .line = 10, .count = 12, .op = "aten::nonzero"}, {.kind = "sync_point", .line = 13, .count = 12}}},
-        Case{"fallback_unlowered_op", kAll, {{.kind = "fallback", .line = 9, .count = 10, .op = "aten::histc"}}, false},
-        Case{"gap_host_watermark", kAll,
-             {{.kind = "device_gap", .line = 13, .count = 5, .scope = "pipe_watermark"}, {.kind = "sync_point", .line = 13, .count = 5}}},
-        Case{"graph_break_print", kAll,
+        Case{"train_mnist_clean",
+             kAll,
+             {{.kind = "recompilation", .states = {"warm_up"}, .severity = "info"}}},
+        Case{"recompile_dynamic_batch",
+             kAll,
+             {{.kind = "recompilation", .reason = "shape_change", .states = kOngoing, .line = 7}}},
+        Case{"recompile_python_scalar",
+             kAll,
+             {{.kind = "recompilation",
+               .reason = "constant_change",
+               .states = kOngoing,
+               .line = 10}}},
+        Case{"recompile_loop_index_text",
+             kAll,
+             {{.kind = "recompilation",
+               .reason = "constant_change",
+               .states = kOngoing,
+               .line = 11}}},
+        Case{"recompile_loop_index_hlo",
+             kAll,
+             {{.kind = "recompilation",
+               .reason = "constant_change",
+               .states = kOngoing,
+               .line = 11}}},
+        Case{"fallback_nonzero_item",
+             kAll,
+             {{.kind = "fallback", .line = 10, .count = 12, .op = "aten::nonzero"},
+              {.kind = "sync_point", .line = 13, .count = 12}}},
+        Case{"fallback_debug_1",
+             kAll,
+             {{.kind = "fallback", .line = 10, .count = 12, .op = "aten::nonzero"},
+              {.kind = "sync_point", .line = 13, .count = 12}}},
+        Case{"fallback_unlowered_op",
+             kAll,
+             {{.kind = "fallback", .line = 9, .count = 10, .op = "aten::histc"}},
+             false},
+        Case{"gap_host_watermark",
+             kAll,
+             {{.kind = "device_gap", .line = 13, .count = 5, .scope = "pipe_watermark"},
+              {.kind = "sync_point", .line = 13, .count = 5}}},
+        Case{"graph_break_print",
+             kAll,
              {{.kind = "sync_point", .line = 9, .count = 10},
               {.kind = "sync_point", .line = 11, .count = 10},
               {.kind = "sync_point", .line = 14, .count = 10},
               {.kind = "graph_fragmentation"}}},
-        Case{"jax_recompile", kAll,
-             {{.kind = "recompilation", .reason = "shape_change", .states = {"ongoing", "settled"}, .line = 18, .count = 3}}, false},
-        Case{"tpu_inference", kAll,
-             {{.kind = "device_wait", .op = "copy-done"}, {.kind = "incomplete_capture", .reason = "no_step_markers", .severity = "info"}}, false}));
+        Case{"jax_recompile",
+             kAll,
+             {{.kind = "recompilation",
+               .reason = "shape_change",
+               .states = {"ongoing", "settled"},
+               .line = 18,
+               .count = 3}},
+             false},
+        Case{"tpu_inference",
+             kAll,
+             {{.kind = "device_wait", .op = "copy-done"},
+              {.kind = "incomplete_capture", .reason = "no_step_markers", .severity = "info"}},
+             false}));
 
 INSTANTIATE_TEST_SUITE_P(
     LogAlone, Captures,
-    testing::Values(Case{"train_mnist_clean", kLog, {}}, Case{"recompile_dynamic_batch", kLog, {{.kind = "recompilation", .states = kOngoing}}},
-                    Case{"recompile_python_scalar", kLog, {{.kind = "recompilation", .states = kOngoing}}},
-                    Case{"fallback_nonzero_item", kLog, {{.kind = "sync_point", .line = 10, .count = 12}, {.kind = "sync_point", .line = 13, .count = 12}}},
-                    Case{"fallback_debug_1", kLog, {{.kind = "fallback", .op = "aten::nonzero"}}, false},
-                    Case{"gap_host_watermark", kLog, {{.kind = "sync_point", .line = 13, .count = 5}}},
-                    Case{"graph_break_print", kLog,
-                         {{.kind = "sync_point", .line = 9}, {.kind = "sync_point", .line = 11}, {.kind = "sync_point", .line = 14}, {.kind = "graph_fragmentation"}}}));
+    testing::Values(
+        Case{"train_mnist_clean", kLog, {}},
+        Case{"recompile_dynamic_batch", kLog, {{.kind = "recompilation", .states = kOngoing}}},
+        Case{"recompile_python_scalar", kLog, {{.kind = "recompilation", .states = kOngoing}}},
+        Case{"fallback_nonzero_item",
+             kLog,
+             {{.kind = "sync_point", .line = 10, .count = 12},
+              {.kind = "sync_point", .line = 13, .count = 12}}},
+        Case{"fallback_debug_1", kLog, {{.kind = "fallback", .op = "aten::nonzero"}}, false},
+        Case{"gap_host_watermark", kLog, {{.kind = "sync_point", .line = 13, .count = 5}}},
+        Case{"graph_break_print",
+             kLog,
+             {{.kind = "sync_point", .line = 9},
+              {.kind = "sync_point", .line = 11},
+              {.kind = "sync_point", .line = 14},
+              {.kind = "graph_fragmentation"}}}));
 
 INSTANTIATE_TEST_SUITE_P(
     DumpAlone, Captures,
-    testing::Values(Case{"train_mnist_clean", kDump, {}},
-                    Case{"recompile_dynamic_batch", kDump, {{.kind = "recompilation", .reason = "shape_change", .states = kOngoing, .line = 7}}},
-                    Case{"recompile_python_scalar", kDump, {{.kind = "recompilation", .reason = "constant_change", .states = kOngoing, .line = 10}}},
-                    Case{"recompile_loop_index_text", kDump, {{.kind = "recompilation", .reason = "unprinted_change", .states = kOngoing}}},
-                    Case{"recompile_loop_index_hlo", kDump, {{.kind = "recompilation", .reason = "constant_change", .states = kOngoing, .line = 11}}},
-                    Case{"gap_host_watermark", kDump, {{.kind = "sync_point", .line = 13, .count = 5}}}));
+    testing::Values(
+        Case{"train_mnist_clean", kDump, {}},
+        Case{"recompile_dynamic_batch",
+             kDump,
+             {{.kind = "recompilation", .reason = "shape_change", .states = kOngoing, .line = 7}}},
+        Case{"recompile_python_scalar",
+             kDump,
+             {{.kind = "recompilation",
+               .reason = "constant_change",
+               .states = kOngoing,
+               .line = 10}}},
+        Case{"recompile_loop_index_text",
+             kDump,
+             {{.kind = "recompilation", .reason = "unprinted_change", .states = kOngoing}}},
+        Case{"recompile_loop_index_hlo",
+             kDump,
+             {{.kind = "recompilation",
+               .reason = "constant_change",
+               .states = kOngoing,
+               .line = 11}}},
+        Case{"gap_host_watermark", kDump, {{.kind = "sync_point", .line = 13, .count = 5}}}));
 
 INSTANTIATE_TEST_SUITE_P(
     MetricsAlone, Captures,
-    testing::Values(Case{"train_mnist_clean", kMetrics, {}}, Case{"train_mnist_clean", kLastMetrics, {}},
-                    Case{"recompile_dynamic_batch", kMetrics, {{.kind = "recompilation", .states = kOngoing}}, false},
-                    Case{"recompile_python_scalar", kLastMetrics, {{.kind = "recompilation", .states = {"unknown"}}}, false},
-                    Case{"fallback_nonzero_item", kLastMetrics,
-                         {{.kind = "fallback", .count = 12, .op = "aten::nonzero"}, {.kind = "sync_point", .count = 12}}, false},
-                    Case{"fallback_unlowered_op", kLastMetrics, {{.kind = "fallback", .count = 10, .op = "aten::histc"}}, false},
-                    Case{"graph_break_print", kLastMetrics, {{.kind = "sync_point"}, {.kind = "graph_fragmentation"}}, false}));
+    testing::Values(Case{"train_mnist_clean", kMetrics, {}},
+                    Case{"train_mnist_clean", kLastMetrics, {}},
+                    Case{"recompile_dynamic_batch",
+                         kMetrics,
+                         {{.kind = "recompilation", .states = kOngoing}},
+                         false},
+                    Case{"recompile_python_scalar",
+                         kLastMetrics,
+                         {{.kind = "recompilation", .states = {"unknown"}}},
+                         false},
+                    Case{"fallback_nonzero_item",
+                         kLastMetrics,
+                         {{.kind = "fallback", .count = 12, .op = "aten::nonzero"},
+                          {.kind = "sync_point", .count = 12}},
+                         false},
+                    Case{"fallback_unlowered_op",
+                         kLastMetrics,
+                         {{.kind = "fallback", .count = 10, .op = "aten::histc"}},
+                         false},
+                    Case{"graph_break_print",
+                         kLastMetrics,
+                         {{.kind = "sync_point"}, {.kind = "graph_fragmentation"}},
+                         false}));
 
 INSTANTIATE_TEST_SUITE_P(
     XSpaceAlone, Captures,
-    testing::Values(Case{"train_mnist_clean", kXSpace, {}},
-                    // One recompile in a window of five steps: seen, with its line, but no pattern.
-                    Case{"recompile_dynamic_batch", kXSpace, {{.kind = "recompilation", .reason = "shape_change", .line = 7, .severity = "*"}}, false},
-                    Case{"recompile_python_scalar", kXSpace, {{.kind = "recompilation", .reason = "constant_change", .line = 10}}, false},
-                    Case{"recompile_loop_index_text", kXSpace, {{.kind = "recompilation", .reason = "constant_change"}}, false},
-                    Case{"gap_host_watermark", kXSpace, {{.kind = "device_gap", .count = 5, .scope = "pipe_watermark"}, {.kind = "sync_point", .count = 5}}}));
+    testing::Values(
+        Case{"train_mnist_clean", kXSpace, {}},
+        // One recompile in a window of five steps: seen, with its line, but no pattern.
+        Case{"recompile_dynamic_batch",
+             kXSpace,
+             {{.kind = "recompilation", .reason = "shape_change", .line = 7, .severity = "*"}},
+             false},
+        Case{"recompile_python_scalar",
+             kXSpace,
+             {{.kind = "recompilation", .reason = "constant_change", .line = 10}},
+             false},
+        Case{"recompile_loop_index_text",
+             kXSpace,
+             {{.kind = "recompilation", .reason = "constant_change"}},
+             false},
+        Case{"gap_host_watermark",
+             kXSpace,
+             {{.kind = "device_gap", .count = 5, .scope = "pipe_watermark"},
+              {.kind = "sync_point", .count = 5}}}));
 
-// Union of `XLA Modules` between the first and the last, as a share of that span; the figures are the origin's own.
+// Union of `XLA Modules` between the first and the last, as a share of that span; the figures are
+// the origin's own.
 TEST(CapturesFigures, BusyTimeOfTheTpus) {
   json report = Report(PathsOf("tpu_inference", kAll));
   std::map<std::string, double> busy;
   for (const json& device : report["summary"]["devices"]) {
-    busy[device["name"]] = 100.0 * device["busy_ns"].get<double>() / device["span_ns"].get<double>();
+    busy[device["name"]] =
+        100.0 * device["busy_ns"].get<double>() / device["span_ns"].get<double>();
   }
   ASSERT_EQ(busy.size(), 4u);
   EXPECT_NEAR(busy["TPU:0"], 85.14, 0.1);

@@ -13,8 +13,10 @@ using testing::HasSubstr;
 
 // Two reports of one process: enough for findings.
 constexpr const char* kMetrics =
-    "[MetricsData; step=1]\nMetric: CompileTime\n  TotalSamples: 1\n  Accumulator: 01s000ms000.000us\n  Percentiles: 50%=01s000ms000.000us\n"
-    "Metric: ExecuteTime\n  TotalSamples: 1\n  Accumulator: 001ms000.000us\n  Percentiles: 50%=001ms000.000us\n"
+    "[MetricsData; step=1]\nMetric: CompileTime\n  TotalSamples: 1\n  Accumulator: "
+    "01s000ms000.000us\n  Percentiles: 50%=01s000ms000.000us\n"
+    "Metric: ExecuteTime\n  TotalSamples: 1\n  Accumulator: 001ms000.000us\n  Percentiles: "
+    "50%=001ms000.000us\n"
     "Counter: MarkStep\n  Value: 12\nCounter: aten::nonzero\n  Value: 12\n\n";
 
 class ImportCommand : public ProgramTest {};
@@ -31,9 +33,13 @@ TEST_F(ImportCommand, StoreHoldsTheFindingsOfTheReport) {
   auto store = Store::Open(folder_ / "run.xlaprof");
   ASSERT_TRUE(store.ok()) << store.status();
   std::vector<std::string> stored;
-  ASSERT_TRUE(store->Each("SELECT json FROM finding ORDER BY id", [&](std::string text) { stored.push_back(text); }).ok());
+  ASSERT_TRUE(store
+                  ->Each("SELECT json FROM finding ORDER BY id",
+                         [&](std::string text) { stored.push_back(text); })
+                  .ok());
   ASSERT_EQ(stored.size(), report["findings"].size());
-  for (size_t i = 0; i < stored.size(); ++i) EXPECT_EQ(json::parse(stored[i]), report["findings"][i]);
+  for (size_t i = 0; i < stored.size(); ++i)
+    EXPECT_EQ(json::parse(stored[i]), report["findings"][i]);
 }
 
 TEST_F(ImportCommand, LeavesOneFileAndNothingInTheCapture) {
@@ -47,7 +53,9 @@ TEST_F(ImportCommand, LeavesOneFileAndNothingInTheCapture) {
 }
 
 TEST_F(ImportCommand, FailedImportLeavesNothing) {
-  Write("junk.bin", std::string("\x7f" "ELF\x02\x01\x01", 7));
+  Write("junk.bin", std::string("\x7f"
+                                "ELF\x02\x01\x01",
+                                7));
   std::filesystem::create_directory(folder_ / "out");
   EXPECT_EQ(Run("import junk.bin -o out/run.xlaprof").status, 2);
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "out"));

@@ -40,38 +40,55 @@ TEST_F(QueryCommand, TableIsAligned) {
 }
 
 TEST_F(QueryCommand, CsvIsRfc4180) {
-  EXPECT_EQ(Query("SELECT name, dur_ns, '' AS empty, x'00FF' AS bytes FROM event WHERE id > 1; SELECT 1.0 AS r", "csv").out,
-            "name,dur_ns,empty,bytes\r\n\"comma, \"\"quote\"\"\",5,\"\",00ff\r\n\"tab\tand\nline\x1b[31m\",,\"\",00ff\r\n\r\nr\r\n1.0\r\n");
+  EXPECT_EQ(
+      Query("SELECT name, dur_ns, '' AS empty, x'00FF' AS bytes FROM event WHERE id > 1; SELECT "
+            "1.0 AS r",
+            "csv")
+          .out,
+      "name,dur_ns,empty,bytes\r\n\"comma, "
+      "\"\"quote\"\"\",5,\"\",00ff\r\n\"tab\tand\nline\x1b[31m\",,\"\",00ff\r\n\r\nr\r\n1.0\r\n");
 }
 
 TEST_F(QueryCommand, JsonIsExact) {
-  Ran ran = Query("SELECT dur_ns, 9007199254740992 AS exact, 9007199254740993 AS large, -9007199254740993 AS low, 0.1 AS r, x'0aff' AS b, "
-                  "name, 1 AS a, 2 AS a, 9e999 AS inf FROM event WHERE id = 3", "json");
+  Ran ran = Query(
+      "SELECT dur_ns, 9007199254740992 AS exact, 9007199254740993 AS large, -9007199254740993 AS "
+      "low, 0.1 AS r, x'0aff' AS b, "
+      "name, 1 AS a, 2 AS a, 9e999 AS inf FROM event WHERE id = 3",
+      "json");
   ASSERT_EQ(ran.status, 0) << ran.out;
   json rows = json::parse(ran.out);
   ASSERT_EQ(rows.size(), 1u);
   json row = rows[0];
-  EXPECT_EQ(row, json::parse(R"({"dur_ns": null, "exact": 9007199254740992, "large": "9007199254740993", "low": "-9007199254740993",
+  EXPECT_EQ(
+      row,
+      json::parse(
+          R"({"dur_ns": null, "exact": 9007199254740992, "large": "9007199254740993", "low": "-9007199254740993",
                                  "r": 0.1, "b": "0aff", "name": "tab\tand\nline\u001b[31m", "a": 1, "a_2": 2, "inf": "inf"})"));
   EXPECT_EQ(json::parse(Query("SELECT 1 WHERE 0", "json").out), json::array());
 }
 
 TEST_F(QueryCommand, SeveralStatementsAndTemporaryTables) {
-  Ran ran = Query("CREATE TEMP TABLE long AS SELECT * FROM event WHERE dur_ns > 5; -- only those\nINSERT INTO temp.long (id) VALUES (70);\n"
-                  "SELECT count(*) AS n FROM long; SELECT max(id) AS m FROM long;");
+  Ran ran = Query(
+      "CREATE TEMP TABLE long AS SELECT * FROM event WHERE dur_ns > 5; -- only those\nINSERT INTO "
+      "temp.long (id) VALUES (70);\n"
+      "SELECT count(*) AS n FROM long; SELECT max(id) AS m FROM long;");
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out, "n\n-\n2\n\n m\n--\n70\n");
 }
 
 TEST_F(QueryCommand, OnlyReads) {
   std::string before = Content("run.xlaprof");
-  for (const char* sql : {"DELETE FROM track", "INSERT INTO event (track_id, ts_ns, name) VALUES (1, 1, 'x')", "DROP TABLE step", "CREATE TABLE t (a)",
-                          "ATTACH 'other.db' AS o", "VACUUM INTO 'copy.db'", "UPDATE sqlite_master SET sql = ''",
-                          "CREATE TEMP TRIGGER t AFTER INSERT ON temp.x BEGIN DELETE FROM track; END"}) {
+  for (const char* sql :
+       {"DELETE FROM track", "INSERT INTO event (track_id, ts_ns, name) VALUES (1, 1, 'x')",
+        "DROP TABLE step", "CREATE TABLE t (a)", "ATTACH 'other.db' AS o", "VACUUM INTO 'copy.db'",
+        "UPDATE sqlite_master SET sql = ''",
+        "CREATE TEMP TRIGGER t AFTER INSERT ON temp.x BEGIN DELETE FROM track; END"}) {
     Ran ran = Query(sql);
     EXPECT_EQ(ran.status, 2) << sql << "\n" << ran.out;
   }
-  EXPECT_THAT(Query("SELECT 1;\n  DELETE FROM track").out, HasSubstr("query only reads: tables can be written only where they are TEMP\n    DELETE FROM track\n    ^"));
+  EXPECT_THAT(Query("SELECT 1;\n  DELETE FROM track").out,
+              HasSubstr("query only reads: tables can be written only where they are TEMP\n    "
+                        "DELETE FROM track\n    ^"));
   EXPECT_EQ(Content("run.xlaprof"), before);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "other.db"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "copy.db"));
@@ -81,14 +98,18 @@ TEST_F(QueryCommand, PointsAtTheMistake) {
   Ran ran = Query("SELECT id,\n       nmae FROM event");
   EXPECT_EQ(ran.status, 2);
   EXPECT_EQ(ran.out, "xlaprof: no such column: nmae\n         nmae FROM event\n         ^\n");
-  EXPECT_THAT(Query("SELECT * FROM events").out, HasSubstr("no such table: events\nTables: event, arg"));
+  EXPECT_THAT(Query("SELECT * FROM events").out,
+              HasSubstr("no such table: events\nTables: event, arg"));
   EXPECT_THAT(Query("SELECT 1; SELEC 2").out, HasSubstr("  SELECT 1; SELEC 2\n            ^"));
 }
 
 TEST_F(QueryCommand, SaysThatADamagedChunkIsMissing) {
   {
     Store store = *Store::OpenForWriting(folder_ / "run.xlaprof");
-    ASSERT_TRUE(store.Exec("INSERT INTO event (track_id, ts_ns, name) VALUES (2, 0, 'sound'); UPDATE event_chunk SET columns = x'0011' WHERE track_id = 1").ok());
+    ASSERT_TRUE(store
+                    .Exec("INSERT INTO event (track_id, ts_ns, name) VALUES (2, 0, 'sound'); "
+                          "UPDATE event_chunk SET columns = x'0011' WHERE track_id = 1")
+                    .ok());
   }
   Ran ran = Query("SELECT name FROM event", "csv");
   EXPECT_EQ(ran.status, 0);
@@ -96,8 +117,10 @@ TEST_F(QueryCommand, SaysThatADamagedChunkIsMissing) {
 }
 
 TEST_F(QueryCommand, ReadsCapturesAndRefusesOthers) {
-  Write("cap/metrics.txt", "[MetricsData; step=1]\nMetric: CompileTime\n  TotalSamples: 3\n  Accumulator: 01s000ms000.000us\n"
-                           "  Percentiles: 50%=01s000ms000.000us\nCounter: MarkStep\n  Value: 12\n\n");
+  Write("cap/metrics.txt",
+        "[MetricsData; step=1]\nMetric: CompileTime\n  TotalSamples: 3\n  Accumulator: "
+        "01s000ms000.000us\n"
+        "  Percentiles: 50%=01s000ms000.000us\nCounter: MarkStep\n  Value: 12\n\n");
   Ran ran = Run("query cap 'SELECT name, samples FROM metric'");
   EXPECT_EQ(ran.status, 0) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("CompileTime        3"));

@@ -21,7 +21,8 @@ TEST(ParseTime, UnitsAndNanoseconds) {
   EXPECT_EQ(*ParseTime("30us"), 30'000);
   EXPECT_EQ(*ParseTime("4ns"), 4);
   EXPECT_EQ(*ParseTime("9007199254740993"), 9'007'199'254'740'993);
-  for (const char* bad : {"", "s", "1.5", "1 s", "-1s", "1h", "nan", "inf", "1e99s", "1s2"}) EXPECT_FALSE(ParseTime(bad).ok()) << bad;
+  for (const char* bad : {"", "s", "1.5", "1 s", "-1s", "1h", "nan", "inf", "1e99s", "1s2"})
+    EXPECT_FALSE(ParseTime(bad).ok()) << bad;
 }
 
 TEST(ParseSteps, Ranges) {
@@ -35,13 +36,15 @@ TEST(ParseSteps, Ranges) {
   EXPECT_EQ(parsed(":7"), std::pair(OptInt(), OptInt(7)));
   EXPECT_EQ(parsed("5"), std::pair(OptInt(5), OptInt(5)));
   Slice slice;
-  for (const char* bad : {"", ":", "a:b", "7:3", "1:2:3", "3-7"}) EXPECT_FALSE(ParseSteps(bad, slice).ok()) << bad;
+  for (const char* bad : {"", ":", "a:b", "7:3", "1:2:3", "3-7"})
+    EXPECT_FALSE(ParseSteps(bad, slice).ok()) << bad;
 }
 
 TEST(Progress, LineFits) {
   EXPECT_THAT(ProgressLine(0.5, "vm.xplane.pb", 80), HasSubstr(" 50 %  vm.xplane.pb"));
   EXPECT_EQ(ProgressLine(2, "a\x1b[2Jb", 20).find('\x1b'), std::string::npos);
-  for (int width : {20, 40, 80}) EXPECT_LE(ProgressLine(0.3, std::string(300, 'x'), width).size(), size_t(width) + 2);
+  for (int width : {20, 40, 80})
+    EXPECT_LE(ProgressLine(0.3, std::string(300, 'x'), width).size(), size_t(width) + 2);
 }
 
 // A store with ten steps of 1 ms and a read in each.
@@ -54,15 +57,21 @@ class ReportCommand : public ProgramTest {
       absl::Status status = store->Exec(sql);
       ASSERT_TRUE(status.ok()) << status;
     };
-    exec("BEGIN; INSERT INTO run VALUES (1, 'first', NULL, 1, 'only'); INSERT INTO meta VALUES ('run_label', 'first'), ('window_start_ns', '5000');"
-         "INSERT INTO source (id, path, format, bytes, imported) VALUES (1, 'log.txt', 'debug_log', 10, 1);"
-         "INSERT INTO process VALUES (1, 1, 1, 0, 'vm', 4711, NULL);"
-         "INSERT INTO site VALUES (1, 'body', 'train.py', 2);");
+    exec(
+        "BEGIN; INSERT INTO run VALUES (1, 'first', NULL, 1, 'only'); INSERT INTO meta VALUES "
+        "('run_label', 'first'), ('window_start_ns', '5000');"
+        "INSERT INTO source (id, path, format, bytes, imported) VALUES (1, 'log.txt', 'debug_log', "
+        "10, 1);"
+        "INSERT INTO process VALUES (1, 1, 1, 0, 'vm', 4711, NULL);"
+        "INSERT INTO site VALUES (1, 'body', 'train.py', 2);");
     for (int i = 0; i < 10; ++i) {
-      exec(fmt::format("INSERT INTO step VALUES ({0}, 1, {1}, NULL, NULL, 5000 + {1} * 1000000, 1000000);"
-                       "INSERT INTO execution (process_id, ordinal, cause, site_id, step_id, ts_ns, dur_ns, host_wait_ns) VALUES "
-                       "(1, {2}, 'value_access', 1, {0}, 5000 + {1} * 1000000, 1000, 2000), (1, {2} + 1, 'user_sync', NULL, {0}, 6000 + {1} * 1000000, 1000, 2000)",
-                       i + 1, i, 2 * i));
+      exec(fmt::format(
+          "INSERT INTO step VALUES ({0}, 1, {1}, NULL, NULL, 5000 + {1} * 1000000, 1000000);"
+          "INSERT INTO execution (process_id, ordinal, cause, site_id, step_id, ts_ns, dur_ns, "
+          "host_wait_ns) VALUES "
+          "(1, {2}, 'value_access', 1, {0}, 5000 + {1} * 1000000, 1000, 2000), (1, {2} + 1, "
+          "'user_sync', NULL, {0}, 6000 + {1} * 1000000, 1000, 2000)",
+          i + 1, i, 2 * i));
     }
     exec("COMMIT; PRAGMA journal_mode=DELETE");
   }
@@ -98,14 +107,17 @@ TEST_F(ReportCommand, Slices) {
   MakeStore("a.xlaprof");
   EXPECT_EQ(Json("a.xlaprof")["summary"]["execution_count"], 20);
   EXPECT_EQ(Json("a.xlaprof --steps 2:4")["summary"]["execution_count"], 6);
-  EXPECT_EQ(Json("a.xlaprof --from 5ms --to 1s")["summary"]["execution_count"], 10);  // since the start, 5 us
+  EXPECT_EQ(Json("a.xlaprof --from 5ms --to 1s")["summary"]["execution_count"],
+            10);  // since the start, 5 us
   EXPECT_EQ(Json("a.xlaprof --process 4711")["summary"]["execution_count"], 20);
 }
 
 TEST_F(ReportCommand, WhatCannotBeDoneIsStatus2AndSaysWhatToTry) {
   MakeStore("a.xlaprof");
   Write("empty.log", "");
-  Write("foreign.bin", std::string("\x7f" "ELF\x02\x01\x01", 7));
+  Write("foreign.bin", std::string("\x7f"
+                                   "ELF\x02\x01\x01",
+                                   7));
   std::filesystem::create_directory(folder_ / "nothing");
   const std::pair<const char*, const char*> cases[] = {
       {"report missing.pb", "missing.pb"},
@@ -135,7 +147,8 @@ TEST_F(ReportCommand, WhatCannotBeDoneIsStatus2AndSaysWhatToTry) {
 // A store whose end was lost in a copy: what is left is reported on, and what is missing is said.
 TEST_F(ReportCommand, CutStoreIsReportedOn) {
   MakeStore("a.xlaprof");
-  std::filesystem::resize_file(folder_ / "a.xlaprof", std::filesystem::file_size(folder_ / "a.xlaprof") - 8192);
+  std::filesystem::resize_file(folder_ / "a.xlaprof",
+                               std::filesystem::file_size(folder_ / "a.xlaprof") - 8192);
   json report = Json("a.xlaprof");
   ASSERT_FALSE(report["issues"].empty());
   EXPECT_EQ(report["issues"][0]["code"], "damaged_store");
@@ -149,14 +162,17 @@ TEST_F(ReportCommand, OutputFile) {
 
 TEST_F(ReportCommand, WidthIsTheTerminals) {
   MakeStore("a.xlaprof");
-  std::string narrow = Run("report a.xlaprof", "COLUMNS=60").out, wide = Run("report a.xlaprof", "COLUMNS=120").out;
-  EXPECT_GT(std::count(narrow.begin(), narrow.end(), '\n'), std::count(wide.begin(), wide.end(), '\n'));
+  std::string narrow = Run("report a.xlaprof", "COLUMNS=60").out,
+              wide = Run("report a.xlaprof", "COLUMNS=120").out;
+  EXPECT_GT(std::count(narrow.begin(), narrow.end(), '\n'),
+            std::count(wide.begin(), wide.end(), '\n'));
 }
 
 TEST_F(ReportCommand, HelpListsWhatIsRegistered) {
   Ran ran = Run("--help");
   EXPECT_EQ(ran.status, 0);
-  for (const char* name : {"xspace", "debug_log", "ir_dump", "metrics_report", "recompilation", "sync_point", "report", "import"}) {
+  for (const char* name : {"xspace", "debug_log", "ir_dump", "metrics_report", "recompilation",
+                           "sync_point", "report", "import"}) {
     EXPECT_THAT(ran.out, HasSubstr(name));
   }
   EXPECT_EQ(Run("report --help").status, 0);

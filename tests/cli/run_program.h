@@ -19,12 +19,15 @@ struct Ran {
 };
 
 // `arguments` is shell text. What stands in `folder` is the working directory.
-inline Ran RunProgram(const std::string& arguments, const std::filesystem::path& folder, const std::string& environment = "") {
-  std::string command = "cd '" + folder.string() + "' && " + environment + " " XLAPROF_PROGRAM " " + arguments + " 2>stderr.txt; s=$?; cat stderr.txt; exit $s";
+inline Ran RunProgram(const std::string& arguments, const std::filesystem::path& folder,
+                      const std::string& environment = "") {
+  std::string command = "cd '" + folder.string() + "' && " + environment + " " XLAPROF_PROGRAM " " +
+                        arguments + " 2>stderr.txt; s=$?; cat stderr.txt; exit $s";
   FILE* pipe = popen(command.c_str(), "r");
   Ran ran;
   std::array<char, 1 << 16> buffer;
-  while (size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) ran.out.append(buffer.data(), got);
+  while (size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
+    ran.out.append(buffer.data(), got);
   int status = pclose(pipe);
   ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return ran;
@@ -46,7 +49,9 @@ class ProgramTest : public testing::Test {
     std::ifstream file(folder_ / name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  Ran Run(const std::string& arguments, const std::string& environment = "") { return RunProgram(arguments, folder_, environment); }
+  Ran Run(const std::string& arguments, const std::string& environment = "") {
+    return RunProgram(arguments, folder_, environment);
+  }
   std::filesystem::path folder_;
 };
 

@@ -12,27 +12,33 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kExecutions =
-    "SELECT ordinal, hash, cause, file, site.line, inputs FROM (SELECT e.*, g.hash, g.input_count AS inputs FROM "
+    "SELECT ordinal, hash, cause, file, site.line, inputs FROM (SELECT e.*, g.hash, g.input_count "
+    "AS inputs FROM "
     "execution e "
-    "LEFT JOIN graph g ON g.id = graph_id) LEFT JOIN site ON site.id = site_id ORDER BY process_id, ordinal";
+    "LEFT JOIN graph g ON g.id = graph_id) LEFT JOIN site ON site.id = site_id ORDER BY "
+    "process_id, ordinal";
 constexpr const char* kIssues = "SELECT code, count, first_line FROM import_issue ORDER BY code";
 constexpr const char* kFallbacks =
-    "SELECT op, count, site.line FROM fallback LEFT JOIN site ON site.id = site_id ORDER BY fallback.id";
+    "SELECT op, count, site.line FROM fallback LEFT JOIN site ON site.id = site_id ORDER BY "
+    "fallback.id";
 
 TEST(DebugLog, ReadsABlockOfEachKind) {
-  auto in =
-      ImportText(debug_log, Compilation("ABCD01") +
-                                Post({"1.548000 GB", "0.500000 GB", "512.000000 MB", "Unknown  GB", "0.000000 GB"}) +
-                                Execution("abcd01"));
+  auto in = ImportText(debug_log, Compilation("ABCD01") +
+                                      Post({"1.548000 GB", "0.500000 GB", "512.000000 MB",
+                                            "Unknown  GB", "0.000000 GB"}) +
+                                      Execution("abcd01"));
   ASSERT_TRUE(in.status.ok()) << in.status;
-  EXPECT_THAT(in.Rows("SELECT ordinal, cause, input_bytes, output_bytes, alias_bytes, temp_bytes, program_bytes, "
+  EXPECT_THAT(in.Rows("SELECT ordinal, cause, input_bytes, output_bytes, alias_bytes, temp_bytes, "
+                      "program_bytes, "
                       "inferred FROM compile"),
               ElementsAre("0|user_sync|1662152344|536870912|536870912|-|0|0"));
   EXPECT_THAT(in.Rows(kExecutions), ElementsAre("1|abcd01|user_sync|/x/train.py|5|35"));
-  EXPECT_THAT(in.Rows("SELECT hash, input_count, output_count, printed_as FROM graph"), ElementsAre("abcd01|35|107|-"));
+  EXPECT_THAT(in.Rows("SELECT hash, input_count, output_count, printed_as FROM graph"),
+              ElementsAre("abcd01|35|107|-"));
   EXPECT_THAT(in.Rows("SELECT function, line, is_user FROM frame ORDER BY depth"),
               ElementsAre("sync|87|0", "step|5|1", "<module>|30|1"));
-  EXPECT_THAT(in.Rows("SELECT table_name, offset, line, ordinal FROM provenance WHERE table_name IN ('compile', "
+  EXPECT_THAT(in.Rows("SELECT table_name, offset, line, ordinal FROM provenance WHERE table_name "
+                      "IN ('compile', "
                       "'execution') ORDER BY line"),
               ElementsAre("compile|1|2|0", testing::StartsWith("execution|")));
   EXPECT_THAT(in.Rows(kIssues), IsEmpty());
@@ -42,9 +48,10 @@ TEST(DebugLog, ReadsNamesUnexpectedExecutionsAndLongStacks) {
   auto lines = BlockLines("Compilation", "ab", 5, "torch_xla.compile");
   lines.insert(lines.begin() + 3, "  Graph Name: my fn");
   lines.push_back("  ..........");
-  auto in =
-      ImportText(debug_log, Block("Compilation", lines) + Block("Unexpected Execution", BlockLines("Execution", "cd")));
-  EXPECT_THAT(in.Rows("SELECT cause, function FROM compile"), ElementsAre("torch_xla_compile|my fn"));
+  auto in = ImportText(debug_log, Block("Compilation", lines) +
+                                      Block("Unexpected Execution", BlockLines("Execution", "cd")));
+  EXPECT_THAT(in.Rows("SELECT cause, function FROM compile"),
+              ElementsAre("torch_xla_compile|my fn"));
   EXPECT_THAT(in.Rows(kExecutions), ElementsAre("1|cd|unexpected|/x/train.py|5|35"));
   EXPECT_THAT(in.Rows("SELECT name FROM graph WHERE hash = 'ab'"), ElementsAre("my fn"));
   EXPECT_THAT(in.Rows(kIssues), IsEmpty());
@@ -52,23 +59,28 @@ TEST(DebugLog, ReadsNamesUnexpectedExecutionsAndLongStacks) {
 
 TEST(DebugLog, ReadsTheFirstVersionAndLostIndentation) {
   auto in = ImportText(
-      debug_log, Block("Execution", {"Execution Cause", "user mark_step", "Number of Graph Input: 3",
-                                     "Number of Graph Output: 1", "Python Frame Triggered Execution:",
-                                     "mark_step (/v/site-packages/torch_xla/core/xla_model.py:1)", "go (train.py:7)"}));
-  EXPECT_THAT(in.Rows("SELECT cause, graph_id, file, site.line FROM execution JOIN site ON site.id = site_id"),
-              ElementsAre("user_sync|-|train.py|7"));
+      debug_log,
+      Block("Execution",
+            {"Execution Cause", "user mark_step", "Number of Graph Input: 3",
+             "Number of Graph Output: 1", "Python Frame Triggered Execution:",
+             "mark_step (/v/site-packages/torch_xla/core/xla_model.py:1)", "go (train.py:7)"}));
+  EXPECT_THAT(
+      in.Rows(
+          "SELECT cause, graph_id, file, site.line FROM execution JOIN site ON site.id = site_id"),
+      ElementsAre("user_sync|-|train.py|7"));
   EXPECT_THAT(in.Rows(kIssues), IsEmpty());
 }
 
 TEST(DebugLog, AsksTheFramesWhereTheCauseIsUnknown) {
-  auto in = ImportText(debug_log, Block("Execution", BlockLines("Execution", "ab", 5, "for a reason yet to be named")));
+  auto in = ImportText(debug_log, Block("Execution", BlockLines("Execution", "ab", 5,
+                                                                "for a reason yet to be named")));
   EXPECT_THAT(in.Rows("SELECT cause FROM execution"), ElementsAre("user_sync"));
   EXPECT_THAT(in.Rows(kIssues), ElementsAre("unknown_cause|1|4"));
 }
 
 TEST(DebugLog, ReadsLinesBehindPrefixes) {
-  for (const char* prefix :
-       {"2021-04-19 13:28:12 10.164.0.25 [0] ", "[rank0]:", "(worker 3) ", "(train_loop pid=123) ", "stderr: "}) {
+  for (const char* prefix : {"2021-04-19 13:28:12 10.164.0.25 [0] ", "[rank0]:", "(worker 3) ",
+                             "(train_loop pid=123) ", "stderr: "}) {
     auto in = ImportText(debug_log, Compilation("ab", prefix) + Execution("ab", prefix));
     EXPECT_THAT(in.Rows(kExecutions), ElementsAre("1|ab|user_sync|/x/train.py|5|35")) << prefix;
     EXPECT_THAT(in.Rows("SELECT count(*) FROM process"), ElementsAre("1")) << prefix;
@@ -88,7 +100,8 @@ TEST(DebugLog, TellsProcessesApartByTheirPrefixes) {
     }
   }
   auto in = ImportText(debug_log, mixed);
-  EXPECT_THAT(in.Rows("SELECT host, rank, hash FROM execution e JOIN process p ON p.id = e.process_id JOIN graph g ON "
+  EXPECT_THAT(in.Rows("SELECT host, rank, hash FROM execution e JOIN process p ON p.id = "
+                      "e.process_id JOIN graph g ON "
                       "g.id = graph_id ORDER BY rank"),
               ElementsAre("10.164.0.25|0|aa", "10.164.0.26|8|bb"));
   EXPECT_THAT(in.Rows("SELECT count(stack_id) FROM execution"), ElementsAre("2"));
@@ -108,7 +121,9 @@ TEST(DebugLog, KnowsTheProcessesOfPrefixes) {
   };
   for (auto [prefix, expected] : kCases) {
     auto in = ImportText(
-        debug_log, fmt::format("{}pt-xla-profiler: CompileTime too frequent: 8 counts during 12 steps\n", prefix));
+        debug_log,
+        fmt::format("{}pt-xla-profiler: CompileTime too frequent: 8 counts during 12 steps\n",
+                    prefix));
     EXPECT_THAT(in.Rows("SELECT host, pid, rank FROM process"), ElementsAre(expected)) << prefix;
   }
 }
@@ -133,38 +148,47 @@ TEST(DebugLog, KeepsWhatFollowsABlockThatWasCutShort) {
   killed.resize(killed.find("Graph Info"));
   auto in = ImportText(debug_log, killed + Compilation("bb") + Execution("bb") + Execution("bb"));
   EXPECT_THAT(in.Rows(kExecutions),
-              ElementsAre("0|-|user_sync|-|-|-", "2|bb|user_sync|/x/train.py|5|35", "3|bb|user_sync|/x/train.py|5|35"));
+              ElementsAre("0|-|user_sync|-|-|-", "2|bb|user_sync|/x/train.py|5|35",
+                          "3|bb|user_sync|/x/train.py|5|35"));
 }
 
 TEST(DebugLog, BeginsInsideABlock) {
   std::string text = Compilation("aa");
-  auto in = ImportText(debug_log, text.substr(text.find("Compilation Analysis:   sync")) + Execution("bb"));
-  EXPECT_THAT(in.Rows("SELECT cause, graph_id, site.line FROM compile JOIN site ON site.id = site_id"),
-              ElementsAre("user_sync|-|5"));
+  auto in = ImportText(debug_log,
+                       text.substr(text.find("Compilation Analysis:   sync")) + Execution("bb"));
+  EXPECT_THAT(
+      in.Rows("SELECT cause, graph_id, site.line FROM compile JOIN site ON site.id = site_id"),
+      ElementsAre("user_sync|-|5"));
   EXPECT_THAT(in.Rows(kExecutions), ElementsAre("1|bb|user_sync|/x/train.py|5|35"));
 }
 
 TEST(DebugLog, ReadsJsonLines) {
   std::string text =
-      Compilation("ab") + Execution("ab") + "pt-xla-profiler: CompileTime too frequent: 8 counts during 12 steps\n" +
-      kRuler + "\nUnlowered Op usage summary (more of these ops, lower performance)\n" + kDashes +
-      "\nFRAME (count=2):\n" + "Unlowered Op: \"nonzero\"\nPython Frames:\n  body (/x/t.py:10)\n\n" + kRuler + "\n";
+      Compilation("ab") + Execution("ab") +
+      "pt-xla-profiler: CompileTime too frequent: 8 counts during 12 steps\n" + kRuler +
+      "\nUnlowered Op usage summary (more of these ops, lower performance)\n" + kDashes +
+      "\nFRAME (count=2):\n" +
+      "Unlowered Op: \"nonzero\"\nPython Frames:\n  body (/x/t.py:10)\n\n" + kRuler + "\n";
   std::string json;
   for (size_t at = 0; at < text.size();) {
     size_t end = text.find('\n', at);
     std::string line = text.substr(at, end - at);
-    for (size_t quote = line.find('"'); quote != std::string::npos; quote = line.find('"', quote + 2))
+    for (size_t quote = line.find('"'); quote != std::string::npos;
+         quote = line.find('"', quote + 2))
       line.insert(quote, "\\");
-    json += "{\"log\":\"" + line + "\\n\",\"stream\":\"stderr\",\"time\":\"2024-01-01T00:00:00Z\"}\n";
+    json +=
+        "{\"log\":\"" + line + "\\n\",\"stream\":\"stderr\",\"time\":\"2024-01-01T00:00:00Z\"}\n";
     at = end + 1;
   }
   auto in = ImportText(debug_log, json);
   EXPECT_THAT(in.Rows(kExecutions), ElementsAre("1|ab|user_sync|/x/train.py|5|35"));
-  EXPECT_THAT(in.Rows("SELECT rule, samples, steps FROM profiler_line"), ElementsAre("compile_frequent|8|12"));
+  EXPECT_THAT(in.Rows("SELECT rule, samples, steps FROM profiler_line"),
+              ElementsAre("compile_frequent|8|12"));
   EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|2|10"));
   // A whole block in one message.
   in = ImportText(debug_log,
-                  "{\"severity\": \"INFO\", \"message\": \"Execution Analysis: Execution Cause\\nExecution Analysis:   "
+                  "{\"severity\": \"INFO\", \"message\": \"Execution Analysis: Execution "
+                  "Cause\\nExecution Analysis:   "
                   "user mark_step\\n"
                   "Execution Analysis:   Graph Hash: ab\\nExecution Analysis: " +
                       kDashes + "\"}\n");
@@ -174,65 +198,80 @@ TEST(DebugLog, ReadsJsonLines) {
 TEST(DebugLog, ReadsProfilerLinesAmongProgressBars) {
   auto in = ImportText(
       debug_log,
-      "Epoch 1:  10%|#   | 1/10 [00:01<00:09]pt-xla-profiler: CompileTime too frequent: 429 counts during 493 steps\r"
+      "Epoch 1:  10%|#   | 1/10 [00:01<00:09]pt-xla-profiler: CompileTime too frequent: 429 counts "
+      "during 493 steps\r"
       "Epoch 1:  20%|##  | 2/10\n"
       "WARNING:pt-xla-profiler:TransferFromServerTime too frequent: 30 counts during 31 steps"
       "pt-xla-profiler: TransferFromDeviceTime too frequent: 24 counts during 12 stepsloss 0.3\n"
-      "pt-xla-profiler: CompileTime too slow: longest instance took 06m09s402ms746.001us. Please open a GitHub issue "
+      "pt-xla-profiler: CompileTime too slow: longest instance took 06m09s402ms746.001us. Please "
+      "open a GitHub issue "
       "with "
       "the graph dump for our team to optimize.\n"
-      "pt-xla-profiler: Op(s) not lowered: aten::_ctc_loss, aten::nonzero,  Please open a GitHub issue with the above "
+      "pt-xla-profiler: Op(s) not lowered: aten::_ctc_loss, aten::nonzero,  Please open a GitHub "
+      "issue with the above "
       "op "
       "lowering requests.\n"
-      "pt-xla-profiler: Following metrics too frequent: XrtCompaction (3 counts), during 11 steps. Note: XRT metrics\n"
+      "pt-xla-profiler: Following metrics too frequent: XrtCompaction (3 counts), during 11 steps. "
+      "Note: XRT metrics\n"
       "pt-xla-profiler: hello\n");
   EXPECT_THAT(in.Rows("SELECT rule, samples, steps FROM profiler_line ORDER BY ordinal"),
-              ElementsAre("compile_frequent|429|493", "transfer_from_frequent|30|31", "transfer_from_frequent|24|12",
-                          "compile_slow|-|-", "not_lowered|-|-", "xrt_frequent|-|11"));
-  EXPECT_THAT(in.Rows("SELECT text FROM profiler_line WHERE ordinal = 2"),
-              ElementsAre("pt-xla-profiler: TransferFromDeviceTime too frequent: 24 counts during 12 steps"));
+              ElementsAre("compile_frequent|429|493", "transfer_from_frequent|30|31",
+                          "transfer_from_frequent|24|12", "compile_slow|-|-", "not_lowered|-|-",
+                          "xrt_frequent|-|11"));
+  EXPECT_THAT(
+      in.Rows("SELECT text FROM profiler_line WHERE ordinal = 2"),
+      ElementsAre(
+          "pt-xla-profiler: TransferFromDeviceTime too frequent: 24 counts during 12 steps"));
   EXPECT_THAT(in.Rows(kIssues), ElementsAre("unknown_profiler_line|1|6"));
   EXPECT_THAT(in.Rows(kFallbacks), IsEmpty());
 }
 
 std::string Summary(std::string_view entries) {
   return kRuler +
-         "\nUnlowered Op usage summary (more of these ops, lower performance)\nNote: _local_scalar_dense typically "
+         "\nUnlowered Op usage summary (more of these ops, lower performance)\nNote: "
+         "_local_scalar_dense typically "
          "indicates CPU context "
          "access\n" +
          kDashes + "\n" + std::string(entries) + kRuler;
 }
 
 TEST(DebugLog, ReadsTheSummaryAtExit) {
-  auto in = ImportText(
-      debug_log,
-      Summary("FRAME (count=2):\nUnlowered Op: \"_local_scalar_dense\"\nPython Frames:\n  item_fn (/x/train.py:12)\n"
-              "  <module> (/x/train.py:30)\n\nFRAME (count=1):\nUnlowered Op: \"torchvision::nms\"\n\n\n"));
-  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::_local_scalar_dense|2|12", "torchvision::nms|1|-"));
+  auto in = ImportText(debug_log,
+                       Summary("FRAME (count=2):\nUnlowered Op: \"_local_scalar_dense\"\nPython "
+                               "Frames:\n  item_fn (/x/train.py:12)\n"
+                               "  <module> (/x/train.py:30)\n\nFRAME (count=1):\nUnlowered Op: "
+                               "\"torchvision::nms\"\n\n\n"));
+  EXPECT_THAT(in.Rows(kFallbacks),
+              ElementsAre("aten::_local_scalar_dense|2|12", "torchvision::nms|1|-"));
   EXPECT_THAT(in.Rows("SELECT count(ordinal), count(stack_id) FROM fallback"), ElementsAre("0|1"));
 }
 
 TEST(DebugLog, ReadsTheSummaryThroughALogger) {
-  std::string text = Summary("FRAME (count=2):\nUnlowered Op: \"nonzero\"\nPython Frames:\n  f (/x/train.py:12)\n\n");
-  auto in = ImportText(debug_log, "WARNING:pt-xla-profiler:" + text + "\nmore of the log\n  g (/x/other.py:9)\n");
+  std::string text = Summary(
+      "FRAME (count=2):\nUnlowered Op: \"nonzero\"\nPython Frames:\n  f (/x/train.py:12)\n\n");
+  auto in = ImportText(
+      debug_log, "WARNING:pt-xla-profiler:" + text + "\nmore of the log\n  g (/x/other.py:9)\n");
   EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|2|12"));
   EXPECT_THAT(in.Rows(kIssues), IsEmpty());
 }
 
 TEST(DebugLog, DoesNotCountTheSummarysTotalsTwice) {
   constexpr const char* kSites =
-      "FRAME (count=12):\n  body (/x/train.py:10)\n\n\nFRAME (count=3):\nFrames:\n  body (/x/train.py:13)\n\n\n";
-  auto in =
-      ImportText(debug_log, Summary(std::string("FRAME (count=15):\nUnlowered Op: \"xla_fallback\"\n\n\n") + kSites));
+      "FRAME (count=12):\n  body (/x/train.py:10)\n\n\nFRAME (count=3):\nFrames:\n  body "
+      "(/x/train.py:13)\n\n\n";
+  auto in = ImportText(
+      debug_log,
+      Summary(std::string("FRAME (count=15):\nUnlowered Op: \"xla_fallback\"\n\n\n") + kSites));
   EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("-|12|10", "-|3|13"));
   // Where the sites can only be those of one op, they are.
-  in = ImportText(debug_log, Summary(std::string("FRAME (count=15):\nUnlowered Op: \"nonzero\"\n\n\n") + kSites));
-  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|12|10", "aten::nonzero|3|13"));
   in = ImportText(
       debug_log,
-      Summary(
-          std::string("FRAME (count=12):\nUnlowered Op: \"nonzero\"\n\nFRAME (count=3):\nUnlowered Op: \"histc\"\n\n") +
-          kSites));
+      Summary(std::string("FRAME (count=15):\nUnlowered Op: \"nonzero\"\n\n\n") + kSites));
+  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|12|10", "aten::nonzero|3|13"));
+  in = ImportText(debug_log,
+                  Summary(std::string("FRAME (count=12):\nUnlowered Op: \"nonzero\"\n\nFRAME "
+                                      "(count=3):\nUnlowered Op: \"histc\"\n\n") +
+                          kSites));
   EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|12|10", "aten::histc|3|13"));
 }
 
@@ -246,9 +285,12 @@ TEST(DebugLog, SurvivesCutsOddBytesAndLineEnds) {
   in = ImportText(debug_log, whole.substr(0, whole.rfind("Number of Graph Outputs")));
   EXPECT_THAT(in.Rows(kExecutions), ElementsAre("1|ab|user_sync|-|-|35"));
   EXPECT_THAT(in.Rows("SELECT code, first_line FROM import_issue"), ElementsAre("cut_file|18"));
-  for (size_t size = 0; size <= whole.size(); size += 7) ImportText(debug_log, whole.substr(0, size));  // no crash
-  in = ImportText(debug_log, Block("Execution", {"Execution Cause", "  user mark_step", "  Graph Hash: ab",
-                                                 "Python Frame Triggered Execution: ", "  f (/x/\xff\xfe.py:3)"}));
+  for (size_t size = 0; size <= whole.size(); size += 7)
+    ImportText(debug_log, whole.substr(0, size));  // no crash
+  in = ImportText(
+      debug_log,
+      Block("Execution", {"Execution Cause", "  user mark_step", "  Graph Hash: ab",
+                          "Python Frame Triggered Execution: ", "  f (/x/\xff\xfe.py:3)"}));
   EXPECT_THAT(in.Rows("SELECT file FROM site"), ElementsAre("/x/\xEF\xBF\xBD\xEF\xBF\xBD.py"));
   EXPECT_THAT(in.Rows(kIssues), ElementsAre("invalid_utf8|1|7"));
 }
@@ -274,7 +316,8 @@ TEST(DebugLog, SaysWhatItLookedForWhereNothingIs) {
 
 TEST(DebugLog, SniffsMarkersOnly) {
   EXPECT_GE(debug_log.sniff(Compilation("ab")), 90);
-  EXPECT_GE(debug_log.sniff("pt-xla-profiler: CompileTime too frequent: 8 counts during 12 steps\n"), 80);
+  EXPECT_GE(
+      debug_log.sniff("pt-xla-profiler: CompileTime too frequent: 8 counts during 12 steps\n"), 80);
   EXPECT_GE(debug_log.sniff("Execution Analysis:   Graph Hash: ab\n"), 80);
   EXPECT_GE(debug_log.sniff(Summary("")), 80);
   EXPECT_LT(debug_log.sniff("we run with pt-xla-profiler enabled\nloss 0.3\n"), 10);

@@ -12,9 +12,12 @@ namespace xlaprof {
 inline const std::string kRuler(80, '='), kDashes(80, '-');
 
 // `lines`, each behind `prefix`, between rulers.
-inline std::string Block(std::string_view kind, const std::vector<std::string>& lines, std::string_view prefix = "") {
+inline std::string Block(std::string_view kind, const std::vector<std::string>& lines,
+                         std::string_view prefix = "") {
   std::string out = "\n";
-  auto add = [&](std::string_view text) { out += fmt::format("{}{} Analysis: {}\n", prefix, kind, text); };
+  auto add = [&](std::string_view text) {
+    out += fmt::format("{}{} Analysis: {}\n", prefix, kind, text);
+  };
   add(kRuler);
   for (const std::string& line : lines) add(line);
   add(kDashes);
@@ -22,7 +25,8 @@ inline std::string Block(std::string_view kind, const std::vector<std::string>& 
   return out;
 }
 
-inline std::vector<std::string> BlockLines(std::string_view kind, std::string_view hash, int line = 5,
+inline std::vector<std::string> BlockLines(std::string_view kind, std::string_view hash,
+                                           int line = 5,
                                            std::string_view cause = "user torch_xla.sync") {
   return {fmt::format("{} Cause", kind),
           fmt::format("  {}", cause),
@@ -44,8 +48,9 @@ inline std::string Execution(std::string_view hash, std::string_view prefix = ""
 }
 inline std::string Post(std::vector<std::string> sizes) {
   return Block("Post Compilation",
-               {"Graph input size: " + sizes[0], "Graph output size: " + sizes[1], "Aliased Input size: " + sizes[2],
-                "Intermediate tensor size: " + sizes[3], "Compiled program size: " + sizes[4]});
+               {"Graph input size: " + sizes[0], "Graph output size: " + sizes[1],
+                "Aliased Input size: " + sizes[2], "Intermediate tensor size: " + sizes[3],
+                "Compiled program size: " + sizes[4]});
 }
 
 }  // namespace xlaprof

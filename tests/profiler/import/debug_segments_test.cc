@@ -11,14 +11,17 @@ namespace {
 using testing::ElementsAre;
 
 constexpr const char* kRuns =
-    "SELECT segment, (SELECT count(*) FROM compile WHERE process_id = p.id), (SELECT count(*) FROM execution WHERE "
+    "SELECT segment, (SELECT count(*) FROM compile WHERE process_id = p.id), (SELECT count(*) FROM "
+    "execution WHERE "
     "process_id = p.id), "
-    "(SELECT count(*) FROM profiler_line WHERE process_id = p.id), (SELECT count(*) FROM fallback WHERE process_id = "
+    "(SELECT count(*) FROM profiler_line WHERE process_id = p.id), (SELECT count(*) FROM fallback "
+    "WHERE process_id = "
     "p.id) FROM process p ORDER BY p.id";
 
 std::string ProfilerLine(int steps) {
-  return fmt::format("pt-xla-profiler: TransferFromDeviceTime too frequent: {} counts during {} steps\n", 2 * steps,
-                     steps);
+  return fmt::format(
+      "pt-xla-profiler: TransferFromDeviceTime too frequent: {} counts during {} steps\n",
+      2 * steps, steps);
 }
 
 // "Ca Ea": compilation and execution of graph a.
@@ -34,7 +37,8 @@ std::string Log(std::string_view facts) {
 TEST(DebugSegments, FirstGraphCompiledAgainIsARestart) {
   auto in = ImportText(debug_log, Log("Ca Ea Cb Eb Eb Eb Ca Ea Cb Eb"));
   EXPECT_THAT(in.Rows(kRuns), ElementsAre("0|2|4|0|0", "1|2|2|0|0"));
-  EXPECT_THAT(in.Rows("SELECT min(ordinal), max(ordinal) FROM (SELECT process_id, ordinal FROM compile UNION ALL "
+  EXPECT_THAT(in.Rows("SELECT min(ordinal), max(ordinal) FROM (SELECT process_id, ordinal FROM "
+                      "compile UNION ALL "
                       "SELECT process_id, ordinal FROM execution) "
                       "GROUP BY process_id"),
               ElementsAre("0|5", "0|3"));
@@ -59,8 +63,8 @@ TEST(DebugSegments, AnEvictionIsNot) {
   // The default cache overflows.
   std::string text = Log("Ca Ea Ea");
   for (int i = 0; i < 2049; ++i)
-    text += Block("Compilation",
-                  {"Compilation Cause", "  user torch_xla.sync", fmt::format("  Graph Hash: {:x}", 0x1000 + i)});
+    text += Block("Compilation", {"Compilation Cause", "  user torch_xla.sync",
+                                  fmt::format("  Graph Hash: {:x}", 0x1000 + i)});
   in = ImportText(debug_log, text + Log("Ca Ea"));
   EXPECT_THAT(in.Rows("SELECT count(*) FROM process"), ElementsAre("1"));
 }
@@ -70,7 +74,8 @@ TEST(DebugSegments, ARunThatNeverHitItsCacheNeedsManyGraphs) {
   for (char hash = 'a'; hash <= 'f'; ++hash) run += Log(fmt::format("C{0} E{0}", hash));
   auto in = ImportText(debug_log, run + run);
   EXPECT_THAT(in.Rows("SELECT count(*) FROM process"), ElementsAre("1"));
-  for (int i = 0; i < 6; ++i) run += Compilation(fmt::format("{}1", i)) + Execution(fmt::format("{}1", i));
+  for (int i = 0; i < 6; ++i)
+    run += Compilation(fmt::format("{}1", i)) + Execution(fmt::format("{}1", i));
   in = ImportText(debug_log, run + run);
   EXPECT_THAT(in.Rows(kRuns), ElementsAre("0|12|12|0|0", "1|12|12|0|0"));
 }
@@ -86,8 +91,8 @@ TEST(DebugSegments, ProcessesThatShareALogAreNot) {
 TEST(DebugSegments, StepsThatFallAreARestart) {
   std::string run;
   for (int step = 1; step <= 20; ++step) run += ProfilerLine(step);
-  std::string summary =
-      kRuler + "\nUnlowered Op usage summary\n" + kDashes + "\nFRAME (count=3):\n  f (/x/t.py:4)\n\n" + kRuler + "\n";
+  std::string summary = kRuler + "\nUnlowered Op usage summary\n" + kDashes +
+                        "\nFRAME (count=3):\n  f (/x/t.py:4)\n\n" + kRuler + "\n";
   auto in = ImportText(debug_log, run + summary + run + summary);
   EXPECT_THAT(in.Rows(kRuns), ElementsAre("0|0|0|20|1", "1|0|0|20|1"));
   // Blocks before the first line of the new run are the new run's.

@@ -70,7 +70,8 @@ TEST(Duration, DecodesAReportFromTheWild) {
 }
 
 TEST(Duration, TakesThePrintedPartAtExactlyHalf) {
-  // The printer rounds halves to even, so both values print alike and no reader can tell them apart.
+  // The printer rounds halves to even, so both values print alike and no reader can tell them
+  // apart.
   EXPECT_EQ(Print(1.5e9), "02s500ms000.000us");
   EXPECT_EQ(Print(2.5e9), "02s500ms000.000us");
   EXPECT_EQ(*DecodeDurationNs("02s500ms000.000us"), 2.5e9);
@@ -83,7 +84,8 @@ TEST(Duration, UndoesThePrinterOnRandomValues) {
     double ns = std::floor(std::pow(10, exponent(random)));
     // Exactly half of a part's unit is ambiguous (above).
     bool half = false;
-    for (double unit : {1e6, 1e9, 60e9, 3600e9, 86400e9}) half |= ns > unit && std::fmod(ns, unit) == unit / 2;
+    for (double unit : {1e6, 1e9, 60e9, 3600e9, 86400e9})
+      half |= ns > unit && std::fmod(ns, unit) == unit / 2;
     if (half) continue;
     std::string text = Print(ns);
     auto decoded = DecodeDurationNs(text);
@@ -101,7 +103,8 @@ TEST(Duration, ReadsOldLayouts) {
 }
 
 TEST(Duration, RefusesOtherText) {
-  for (const char* text : {"", "us", "12", "1.5s", "3ms2s", "1.2.3us", "5MB", "12us3", "1x", "nan", "12parsecs"}) {
+  for (const char* text :
+       {"", "us", "12", "1.5s", "3ms2s", "1.2.3us", "5MB", "12us3", "1x", "nan", "12parsecs"}) {
     EXPECT_FALSE(DecodeDurationNs(text)) << text;
   }
 }

@@ -29,7 +29,8 @@ Store::Frame CallSiteOf(const std::string& module_name, const std::vector<TestFr
     index->add_function_names(frames[i].function);
     index->add_file_names(frames[i].file);
     auto* location = index->add_file_locations();
-    location->set_file_name_id(id), location->set_function_name_id(id), location->set_line(frames[i].line);
+    location->set_file_name_id(id), location->set_function_name_id(id),
+        location->set_line(frames[i].line);
     auto* frame = index->add_stack_frames();
     frame->set_file_location_id(id), frame->set_parent_frame_id(i + 1 < frames.size() ? id + 1 : 0);
   }
@@ -43,25 +44,29 @@ Store::Frame CallSiteOf(const std::string& module_name, const std::vector<TestFr
 }
 
 TEST(HloCallSite, IsTheLineAroundTheJittedFunction) {
-  const Store::Frame site = CallSiteOf("jit_train_step", {{"train_step.<locals>.loss", "/u/t.py", 10},
-                                                          {"train_step", "/u/t.py", 11},
-                                                          {"epoch", "/u/t.py", 18},
-                                                          {"<module>", "/u/t.py", 30}});
+  const Store::Frame site =
+      CallSiteOf("jit_train_step", {{"train_step.<locals>.loss", "/u/t.py", 10},
+                                    {"train_step", "/u/t.py", 11},
+                                    {"epoch", "/u/t.py", 18},
+                                    {"<module>", "/u/t.py", 30}});
   EXPECT_EQ(site.function, "epoch");
   EXPECT_EQ(site.file, "/u/t.py");
   EXPECT_EQ(site.line, 18);
 }
 
 TEST(HloCallSite, LibraryFramesBetweenAreSkipped) {
-  const Store::Frame site = CallSiteOf("jit__lambda_", {{"main.<locals>.<lambda>", "/u/t.py", 4},
-                                                        {"reraise", "/usr/lib/python3/site-packages/jax/api.py", 9},
-                                                        {"main", "/u/t.py", 18}});
+  const Store::Frame site =
+      CallSiteOf("jit__lambda_", {{"main.<locals>.<lambda>", "/u/t.py", 4},
+                                  {"reraise", "/usr/lib/python3/site-packages/jax/api.py", 9},
+                                  {"main", "/u/t.py", 18}});
   EXPECT_EQ(site.line, 18);
 }
 
 TEST(HloCallSite, WithoutTheFunctionThereIsNone) {
-  EXPECT_EQ(CallSiteOf("jit_train_step", {{"other", "/u/t.py", 4}, {"main", "/u/t.py", 18}}).file, "");
-  EXPECT_EQ(CallSiteOf("jit_train_step", {{"train_step", "/u/t.py", 4}}).file, "");  // called from nowhere known
+  EXPECT_EQ(CallSiteOf("jit_train_step", {{"other", "/u/t.py", 4}, {"main", "/u/t.py", 18}}).file,
+            "");
+  EXPECT_EQ(CallSiteOf("jit_train_step", {{"train_step", "/u/t.py", 4}}).file,
+            "");  // called from nowhere known
   EXPECT_EQ(CallSiteOf("SyncTensorsGraph.12", {{"body", "/u/t.py", 4}}).file, "");
   EXPECT_EQ(CallSiteOf("jit_train_step", {}).file, "");
 }

@@ -1,4 +1,5 @@
-// XLA's text of HLO modules: as torch_xla dumps it, as --xla_dump_to writes it, in the short form, and damaged.
+// XLA's text of HLO modules: as torch_xla dumps it, as --xla_dump_to writes it, in the short form,
+// and damaged.
 #include "profiler/import/hlo_text.h"
 
 #include <fmt/format.h>
@@ -7,7 +8,8 @@
 namespace xlaprof {
 namespace {
 
-constexpr const char* kReduce = R"(HloModule IrToHlo.9, entry_computation_layout={(f32[2,3]{1,0})->(f32[2]{0}, s64[])}
+constexpr const char* kReduce =
+    R"(HloModule IrToHlo.9, entry_computation_layout={(f32[2,3]{1,0})->(f32[2]{0}, s64[])}
 
 %region_0.4 (a.5: f32[], b.6: f32[]) -> f32[] {
   %a.5 = f32[] parameter(0)
@@ -48,7 +50,8 @@ TEST(HloText, ReadsEachPartOfAnInstruction) {
   EXPECT_EQ(n[4].scope, OptText());
   EXPECT_EQ(n[4].location, "/home/me/a \"b\" {c.py:3");
   EXPECT_EQ(n[5].operands, "3,4");
-  EXPECT_EQ(n[5].attributes, "dimensions={1}, to_apply=region_0, backend_config=\"{\\\"x\\\":[1,2}\"");
+  EXPECT_EQ(n[5].attributes,
+            "dimensions={1}, to_apply=region_0, backend_config=\"{\\\"x\\\":[1,2}\"");
   EXPECT_EQ(n[6].attributes, "literal=7, sharding={devices=[2,1]0,1}");
   EXPECT_EQ(n[7].shape, "(f32[2]{0}, s64[])");
   EXPECT_EQ(n[7].operands, "5,6");
@@ -58,7 +61,8 @@ TEST(HloText, ReadsEachPartOfAnInstruction) {
 // Numbers behind names change with every module; they must not look like another graph.
 TEST(HloText, NumbersOfNamesAreNoDifference) {
   std::string other = kReduce;
-  for (size_t at = 0; (at = other.find("region_0.4", at)) != std::string::npos; ++at) other.replace(at, 10, "region_0.44");
+  for (size_t at = 0; (at = other.find("region_0.4", at)) != std::string::npos; ++at)
+    other.replace(at, 10, "region_0.44");
   EXPECT_EQ(ContentHash(ParseHloText(kReduce)), ContentHash(ParseHloText(other)));
   std::string slice = kReduce;
   slice.replace(slice.find("dimensions={1}"), 14, "dimensions={0}");
@@ -80,7 +84,8 @@ TEST(HloText, EntryFirstIsNumberedLast) {
 TEST(HloText, ShortForm) {
   GraphText graph = ParseHloText(
       "HloModule jit_f, is_scheduled=true, allow_spmd_sharding_propagation_to_output={true}\n\n"
-      "body.1 {\n  p = (s32[], (f32[2], u8[4]{0})) parameter(0)\n  ROOT gte = s32[] get-tuple-element(p), index=0\n} // body.1\n\n"
+      "body.1 {\n  p = (s32[], (f32[2], u8[4]{0})) parameter(0)\n  ROOT gte = s32[] "
+      "get-tuple-element(p), index=0\n} // body.1\n\n"
       "ENTRY main.5 {\n  x = f32[2]{0} parameter(0)\n"
       "  ROOT while.2 = f32[2]{0} while(x), condition=cond.3, body=body.1\n}\n");
   EXPECT_TRUE(graph.oddities.empty());
@@ -96,7 +101,8 @@ TEST(HloText, ShortForm) {
 
 TEST(HloText, LiteralsOverSeveralLines) {
   std::string text =
-      "HloModule m\n\nENTRY %e () -> f32[2,2] {\n  %c.1 = f32[2,2]{1,0} constant({\n    { 1, 2 },\n    { 3, 4 }\n})\n"
+      "HloModule m\n\nENTRY %e () -> f32[2,2] {\n  %c.1 = f32[2,2]{1,0} constant({\n    { 1, 2 "
+      "},\n    { 3, 4 }\n})\n"
       "  %d.2 = u8[9000]{0} constant({";
   for (int i = 0; i < 9000; ++i) text += fmt::format("{}{}", i > 0 ? ", " : "", i % 7);
   text += "})\n  ROOT %n.3 = f32[2,2]{1,0} negate(f32[2,2]{1,0} %c.1)\n}\n";
@@ -111,32 +117,41 @@ TEST(HloText, LiteralsOverSeveralLines) {
 }
 
 std::string WithFrames(const std::string& frames) {
-  return "HloModule jit_f\n\nFileNames\n1 \"/venv/site-packages/jax/_src/x.py\"\n2 \"/home/me/train.py\"\n\n"
+  return "HloModule jit_f\n\nFileNames\n1 \"/venv/site-packages/jax/_src/x.py\"\n2 "
+         "\"/home/me/train.py\"\n\n"
          "FunctionNames\n1 \"apply\"\n2 \"step\"\n\n"
-         "FileLocations\n1 {file_name_id=1 function_name_id=1 line=5 end_line=5 column=1 end_column=2}\n"
+         "FileLocations\n1 {file_name_id=1 function_name_id=1 line=5 end_line=5 column=1 "
+         "end_column=2}\n"
          "2 {file_name_id=2 function_name_id=2 line=18 end_line=18 column=4 end_column=9}\n\n"
-         "StackFrames\n" + frames + "\n\nENTRY %e {\n"
-         "  ROOT %a.1 = f32[] parameter(0), metadata={op_name=\"jit(f)/add\" stack_frame_id=2}\n}\n";
+         "StackFrames\n" +
+         frames +
+         "\n\nENTRY %e {\n"
+         "  ROOT %a.1 = f32[] parameter(0), metadata={op_name=\"jit(f)/add\" "
+         "stack_frame_id=2}\n}\n";
 }
 
 TEST(HloText, StackFramesGiveTheUsersLine) {
   // As XLA prints them, parents one too high.
-  GraphText xla = ParseHloText(WithFrames("1 {file_location_id=2 parent_frame_id=1}\n2 {file_location_id=1 parent_frame_id=2}\n"));
+  GraphText xla = ParseHloText(WithFrames(
+      "1 {file_location_id=2 parent_frame_id=1}\n2 {file_location_id=1 parent_frame_id=2}\n"));
   ASSERT_EQ(xla.nodes.size(), 1u);
   EXPECT_EQ(xla.nodes[0].location, "step@/home/me/train.py:18");
   EXPECT_EQ(xla.nodes[0].scope, "jit(f)");
   EXPECT_TRUE(xla.oddities.empty());
   // Parents as they are, 0 for none.
-  GraphText plain = ParseHloText(WithFrames("1 {file_location_id=2 parent_frame_id=0}\n2 {file_location_id=1 parent_frame_id=1}\n"));
+  GraphText plain = ParseHloText(WithFrames(
+      "1 {file_location_id=2 parent_frame_id=0}\n2 {file_location_id=1 parent_frame_id=1}\n"));
   EXPECT_EQ(plain.nodes[0].location, "step@/home/me/train.py:18");
   // Circles and missing entries end.
-  GraphText circle = ParseHloText(WithFrames("1 {file_location_id=1 parent_frame_id=2}\n2 {file_location_id=9 parent_frame_id=1}\n"));
+  GraphText circle = ParseHloText(WithFrames(
+      "1 {file_location_id=1 parent_frame_id=2}\n2 {file_location_id=9 parent_frame_id=1}\n"));
   EXPECT_EQ(circle.nodes[0].location, "apply@/venv/site-packages/jax/_src/x.py:5");
 }
 
 TEST(HloText, CountsWhatItCannotBelieve) {
   GraphText graph = ParseHloText(
-      "HloModule m\nENTRY %e {\n  %a = f32[] negate(f32[] %b)\n  nonsense\n  %b = f32[] constant(\n  %c = f32[] parameter(0)\n"
+      "HloModule m\nENTRY %e {\n  %a = f32[] negate(f32[] %b)\n  nonsense\n  %b = f32[] "
+      "constant(\n  %c = f32[] parameter(0)\n"
       "  %c = f32[] negate(%c)\n}\nHloModule other\nENTRY %x {\n  %y = f32[] parameter(0)\n}\n");
   EXPECT_EQ(graph.nodes.size(), 3u);
   EXPECT_EQ(graph.oddities["unknown_operand"].count, 1);
@@ -158,7 +173,8 @@ TEST(HloText, AnyCutEndsWell) {
 
 TEST(HloText, DeepBracketsAndLongLines) {
   const std::string deep(200'000, '{');
-  GraphText graph = ParseHloText("HloModule m\nENTRY %e {\n  %a = f32[] parameter(0), x=" + deep + "\n  ROOT %b = f32[] negate(%a)\n}\n");
+  GraphText graph = ParseHloText("HloModule m\nENTRY %e {\n  %a = f32[] parameter(0), x=" + deep +
+                                 "\n  ROOT %b = f32[] negate(%a)\n}\n");
   ASSERT_EQ(graph.nodes.size(), 2u);
   EXPECT_EQ(graph.nodes[1].operands, "0");
 }

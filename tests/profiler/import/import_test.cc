@@ -1,4 +1,5 @@
-// Files in, one run out: which files are read, which are listed, which run is taken, and what is said when nothing can be.
+// Files in, one run out: which files are read, which are listed, which run is taken, and what is
+// said when nothing can be.
 #include "profiler/import/import.h"
 
 #include <gmock/gmock.h>
@@ -18,8 +19,11 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 std::string Report(int save, int compiles) {
-  return fmt::format("[MetricsData; step={}]\nMetric: CompileTime\n  TotalSamples: {}\n  Accumulator: 002ms500.000us\n  Percentiles: 50%=001ms000.000us\n"
-                     "Counter: MarkStep\n  Value: {}\n\n", save, compiles, save + 1);
+  return fmt::format(
+      "[MetricsData; step={}]\nMetric: CompileTime\n  TotalSamples: {}\n  Accumulator: "
+      "002ms500.000us\n  Percentiles: 50%=001ms000.000us\n"
+      "Counter: MarkStep\n  Value: {}\n\n",
+      save, compiles, save + 1);
 }
 
 std::string Gzip(const std::string& text) {
@@ -56,13 +60,16 @@ class ImportTest : public testing::Test {
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   }
-  absl::Status Take(std::vector<fs::path> inputs, const std::string& run = "", const std::string& as = "") {
+  absl::Status Take(std::vector<fs::path> inputs, const std::string& run = "",
+                    const std::string& as = "") {
     store_ = Store::CreateTemporary();
     return Import({.inputs = std::move(inputs), .run = run, .as_format = as}, *store_);
   }
   std::string All(const std::string& sql) {
     std::string out;
-    absl::Status status = store_->Each(sql, [&](std::optional<std::string> value) { out += (out.empty() ? "" : " ") + value.value_or("-"); });
+    absl::Status status = store_->Each(sql, [&](std::optional<std::string> value) {
+      out += (out.empty() ? "" : " ") + value.value_or("-");
+    });
     EXPECT_TRUE(status.ok()) << status;
     return out;
   }
@@ -75,10 +82,13 @@ class ImportTest : public testing::Test {
 TEST_F(ImportTest, NothingReadableSaysWhatWhereAndWhatToTry) {
   EXPECT_THAT(std::string(Message(Take({root_ / "absent"}))), HasSubstr("absent: no such file"));
   EXPECT_THAT(std::string(Message(Take({root_}))), HasSubstr("an empty directory"));
-  EXPECT_THAT(std::string(Message(Take({Write("empty.txt", "")}))), HasSubstr("empty file (0 bytes)"));
+  EXPECT_THAT(std::string(Message(Take({Write("empty.txt", "")}))),
+              HasSubstr("empty file (0 bytes)"));
   std::string foreign(Message(Take({Write("a.png", "\x89PNG\r\n\x1a\n")})));
-  EXPECT_THAT(foreign, testing::AllOf(HasSubstr("a.png"), HasSubstr("a PNG image"), HasSubstr("--as")));
-  EXPECT_THAT(std::string(Message(Take({Write("m", Report(0, 1))}, "", "nonsense"))), HasSubstr("metrics_report"));
+  EXPECT_THAT(foreign,
+              testing::AllOf(HasSubstr("a.png"), HasSubstr("a PNG image"), HasSubstr("--as")));
+  EXPECT_THAT(std::string(Message(Take({Write("m", Report(0, 1))}, "", "nonsense"))),
+              HasSubstr("metrics_report"));
 }
 
 TEST_F(ImportTest, AFileThatCannotBeReadDoesNotHideTheOthers) {
@@ -88,12 +98,14 @@ TEST_F(ImportTest, AFileThatCannotBeReadDoesNotHideTheOthers) {
   EXPECT_EQ(All("SELECT code FROM import_issue"), "not_recognised");
   ASSERT_TRUE(Take({root_}).ok());  // found, not named: listed only
   EXPECT_EQ(All("SELECT code FROM import_issue"), "");
-  EXPECT_EQ(All("SELECT note FROM source WHERE format IS NULL"), "not recognised: looks like a PNG image");
+  EXPECT_EQ(All("SELECT note FROM source WHERE format IS NULL"),
+            "not recognised: looks like a PNG image");
 }
 
 TEST_F(ImportTest, FormatIsFoundFromTheBytesInsideAnyCompression) {
   std::string text = Report(0, 1) + Report(1, 1);
-  for (const std::string& bytes : {text, Gzip(text), Zstd(text), Gzip(Report(0, 1)) + Gzip(Report(1, 1))}) {
+  for (const std::string& bytes :
+       {text, Gzip(text), Zstd(text), Gzip(Report(0, 1)) + Gzip(Report(1, 1))}) {
     ASSERT_TRUE(Take({Write("no_name_helps", bytes)}).ok());
     EXPECT_EQ(Saves(), "0 1");
   }
@@ -105,7 +117,8 @@ TEST_F(ImportTest, ACutArchiveIsReadUpToTheCutAndItIsSaid) {
   for (const std::string& bytes : {Gzip(text), Zstd(text)}) {
     ASSERT_TRUE(Take({Write("m", bytes.substr(0, bytes.size() * 3 / 4))}).ok());
     EXPECT_NE(All("SELECT max(save_number) > 100 FROM metrics_report"), "0");
-    EXPECT_THAT(All("SELECT advice FROM import_issue WHERE code = 'damaged_compression'"), HasSubstr("stops short at byte"));
+    EXPECT_THAT(All("SELECT advice FROM import_issue WHERE code = 'damaged_compression'"),
+                HasSubstr("stops short at byte"));
   }
 }
 
@@ -121,13 +134,15 @@ TEST_F(ImportTest, ABombIsStopped) {
 }
 
 TEST_F(ImportTest, RunsInsideAnAppendedFileAndTheNewestIsTaken) {
-  fs::path path = Write("metrics.txt", Report(0, 1) + Report(1, 2) + Report(2, 2) + Report(0, 1) + Report(1, 1));
+  fs::path path = Write("metrics.txt",
+                        Report(0, 1) + Report(1, 2) + Report(2, 2) + Report(0, 1) + Report(1, 1));
   ASSERT_TRUE(Take({path}).ok());
   EXPECT_EQ(Saves(), "0 1");
   EXPECT_EQ(All("SELECT label || selected FROM run ORDER BY id"), "1 of 20 2 of 21");
   ASSERT_TRUE(Take({path}, "1 of 2").ok());
   EXPECT_EQ(Saves(), "0 1 2");
-  EXPECT_THAT(std::string(Message(Take({path}, "9 of 9"))), testing::AllOf(HasSubstr("no such run"), HasSubstr("2 of 2")));
+  EXPECT_THAT(std::string(Message(Take({path}, "9 of 9"))),
+              testing::AllOf(HasSubstr("no such run"), HasSubstr("2 of 2")));
 }
 
 TEST_F(ImportTest, AProfileIsNotLaidOverAnOlderRun) {
@@ -149,7 +164,8 @@ TEST_F(ImportTest, OtherDirectoriesAreOtherRuns) {
   ASSERT_TRUE(Take({root_}).ok());
   EXPECT_EQ(Saves(), "0 1");
   EXPECT_EQ(All("SELECT count(*) FROM run"), "2");
-  EXPECT_THAT(All("SELECT note FROM source WHERE imported = 0"), HasSubstr("belongs to another run"));
+  EXPECT_THAT(All("SELECT note FROM source WHERE imported = 0"),
+              HasSubstr("belongs to another run"));
   ASSERT_TRUE(Take({root_}, (root_ / "monday").string()).ok());
   EXPECT_EQ(Saves(), "0");
 }
@@ -166,7 +182,8 @@ TEST_F(ImportTest, DerivedFilesAreListedOnly) {
   Write("plugins/profile/R/host.xplane.pb", "y");
   Write("metrics.txt", Report(0, 1));
   ASSERT_TRUE(Take({root_}).ok());
-  EXPECT_EQ(All("SELECT derived_from FROM source WHERE path LIKE '%.trace.json.gz'"), "host.xplane.pb");
+  EXPECT_EQ(All("SELECT derived_from FROM source WHERE path LIKE '%.trace.json.gz'"),
+            "host.xplane.pb");
   EXPECT_EQ(All("SELECT imported FROM source WHERE path LIKE '%.trace.json.gz'"), "0");
 }
 

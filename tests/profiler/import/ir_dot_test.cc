@@ -34,7 +34,8 @@ TEST(IrDot, ReadsNodesAndEdges) {
 
 TEST(IrDot, SaysWhatIsCutOrWrong) {
   GraphText graph = ParseIrDot(
-      "digraph G {\n  node0 [label=\"aten::x\\nf32[]\\nsize=1, 2, 3...\"]\n  node0 -> node7\n  node8 -> node0\n  node0 -> node0\n  what\n  node1 [label=\"");
+      "digraph G {\n  node0 [label=\"aten::x\\nf32[]\\nsize=1, 2, 3...\"]\n  node0 -> node7\n  "
+      "node8 -> node0\n  node0 -> node0\n  what\n  node1 [label=\"");
   ASSERT_EQ(graph.nodes.size(), 1u);
   EXPECT_EQ(graph.nodes[0].operands, "");
   EXPECT_EQ(graph.oddities["cut_labels"].count, 1);

@@ -11,14 +11,22 @@ extern const Importer ir_dump;
 namespace {
 
 std::string Frames(int line) {
-  return fmt::format("TensorsGraphInfo:\n  sync (/venv/site-packages/torch_xla/torch_xla.py:87)\n  main (/home/me/train.py:{})\n\n", line);
+  return fmt::format(
+      "TensorsGraphInfo:\n  sync (/venv/site-packages/torch_xla/torch_xla.py:87)\n  main "
+      "(/home/me/train.py:{})\n\n",
+      line);
 }
 std::string Ir(const std::string& shape, const std::string& location = "f@model.py:3") {
-  return fmt::format("IR {{\n  %0 = {0} xla::device_data(), location={1}, xla_shape={0}\n  %1 = {0} aten::neg(%0), xla_shape={0}, ROOT=0\n}}\n", shape, location);
+  return fmt::format(
+      "IR {{\n  %0 = {0} xla::device_data(), location={1}, xla_shape={0}\n  %1 = {0} "
+      "aten::neg(%0), xla_shape={0}, ROOT=0\n}}\n",
+      shape, location);
 }
-std::string Section(const std::string& graph, const std::string& hash, int line = 30, const std::string& tag = "ScheduleSyncTensorsGraph",
+std::string Section(const std::string& graph, const std::string& hash, int line = 30,
+                    const std::string& tag = "ScheduleSyncTensorsGraph",
                     const std::string& frames = "") {
-  return "[" + tag + "]\n" + (frames.empty() ? Frames(line) : frames) + "Root Hashes: (aa, bb)\n\n## BEGIN_GRAPH\n" + graph +
+  return "[" + tag + "]\n" + (frames.empty() ? Frames(line) : frames) +
+         "Root Hashes: (aa, bb)\n\n## BEGIN_GRAPH\n" + graph +
          (hash.empty() ? "" : "\nGraph Hash: " + hash + "\n") + "\n## END_GRAPH\n\n";
 }
 
@@ -37,7 +45,9 @@ class Dump {
   // First column of all rows, NULL as -.
   std::string All(const std::string& sql) {
     std::string out;
-    absl::Status done = store->Each(sql, [&](std::optional<std::string> value) { out += (out.empty() ? "" : " ") + value.value_or("-"); });
+    absl::Status done = store->Each(sql, [&](std::optional<std::string> value) {
+      out += (out.empty() ? "" : " ") + value.value_or("-");
+    });
     EXPECT_TRUE(done.ok()) << done;
     return out;
   }
@@ -46,17 +56,23 @@ class Dump {
 };
 
 TEST(IrDump, EachSectionIsAnExecutionEachHashACompile) {
-  Dump dump(Section(Ir("f32[64]{0}"), "a1") + Section(Ir("f32[48]{0}"), "b2", 31) + Section(Ir("f32[64]{0}"), "a1"));
+  Dump dump(Section(Ir("f32[64]{0}"), "a1") + Section(Ir("f32[48]{0}"), "b2", 31) +
+            Section(Ir("f32[64]{0}"), "a1"));
   ASSERT_TRUE(dump.status.ok()) << dump.status;
-  EXPECT_EQ(dump.All("SELECT hash || ':' || node_count || ':' || output_count || ':' || printed_as FROM graph"), "a1:2:2:ir_text b2:2:2:ir_text");
+  EXPECT_EQ(dump.All("SELECT hash || ':' || node_count || ':' || output_count || ':' || printed_as "
+                     "FROM graph"),
+            "a1:2:2:ir_text b2:2:2:ir_text");
   EXPECT_EQ(dump.All("SELECT input_count FROM graph"), "- -");
   EXPECT_EQ(dump.All("SELECT graph_id FROM execution ORDER BY ordinal"), "1 2 1");
-  EXPECT_EQ(dump.All("SELECT ordinal FROM compile WHERE inferred"), "0 2");  // before the execution that it is for
+  EXPECT_EQ(dump.All("SELECT ordinal FROM compile WHERE inferred"),
+            "0 2");  // before the execution that it is for
   EXPECT_EQ(dump.All("SELECT ordinal FROM execution"), "1 3 4");
-  EXPECT_EQ(dump.All("SELECT cause || '@' || s.line FROM execution JOIN site s ON s.id = site_id"), "user_sync@30 user_sync@31 user_sync@30");
+  EXPECT_EQ(dump.All("SELECT cause || '@' || s.line FROM execution JOIN site s ON s.id = site_id"),
+            "user_sync@30 user_sync@31 user_sync@30");
   EXPECT_EQ(dump.All("SELECT line FROM provenance WHERE table_name = 'execution'"), "1 18 35");
   EXPECT_EQ(dump.All("SELECT count(*) FROM graph_node"), "4");
-  EXPECT_EQ(dump.All("SELECT name || '=' || value FROM setting ORDER BY 1"), "ir_debug=1 save_tensors=ir_text");
+  EXPECT_EQ(dump.All("SELECT name || '=' || value FROM setting ORDER BY 1"),
+            "ir_debug=1 save_tensors=ir_text");
   EXPECT_EQ(dump.All("SELECT code FROM import_issue"), "");
 }
 
@@ -67,7 +83,8 @@ TEST(IrDump, OneGraphFromSeveralLines) {
 }
 
 TEST(IrDump, OneHashForTwoGraphsIsSaid) {
-  Dump dump(Section(Ir("f32[64]{0}"), "a1") + Section(Ir("f32[48]{0}"), "a1") + Section(Ir("f32[48]{0}"), "a1"));
+  Dump dump(Section(Ir("f32[64]{0}"), "a1") + Section(Ir("f32[48]{0}"), "a1") +
+            Section(Ir("f32[48]{0}"), "a1"));
   EXPECT_EQ(dump.All("SELECT code || count FROM import_issue"), "hash_collision1");
   EXPECT_EQ(dump.All("SELECT graph_id FROM execution"), "1 1 1");
   EXPECT_EQ(dump.All("SELECT count(*) FROM compile"), "1");
@@ -75,8 +92,12 @@ TEST(IrDump, OneHashForTwoGraphsIsSaid) {
 
 // Versions before `Graph Hash:` printed the hashes of the results only.
 TEST(IrDump, OlderFilesWithoutHash) {
-  auto older = [](std::string section) { return section.replace(section.find("Root Hashes"), 11, "Hashes"); };
-  auto other_result = [&](std::string section) { return older(section.replace(section.find("aa, bb"), 6, "aa, cc")); };
+  auto older = [](std::string section) {
+    return section.replace(section.find("Root Hashes"), 11, "Hashes");
+  };
+  auto other_result = [&](std::string section) {
+    return older(section.replace(section.find("aa, bb"), 6, "aa, cc"));
+  };
   const std::string a = Section(Ir("f32[64]{0}"), "");
   Dump dump(older(a) + older(Section(Ir("f32[48]{0}"), "")) + older(a) + other_result(a));
   EXPECT_EQ(dump.All("SELECT hash FROM graph"), "- - -");
@@ -85,23 +106,37 @@ TEST(IrDump, OlderFilesWithoutHash) {
 }
 
 TEST(IrDump, TornSectionKeepsItsFrames) {
-  std::string torn = "[ScheduleSyncTensorsGraph]\n" + Frames(77) + "Root Hashes: (aa)\n\n## BEGIN_GRAPH\n" + Ir("f32[8]{0}");
+  std::string torn = "[ScheduleSyncTensorsGraph]\n" + Frames(77) +
+                     "Root Hashes: (aa)\n\n## BEGIN_GRAPH\n" + Ir("f32[8]{0}");
   for (const std::string& end : {std::string("\n"), std::string("  %9 = f32[")}) {
     Dump dump(torn + end + Section(Ir("f32[64]{0}"), "a1"));
-    EXPECT_EQ(dump.All("SELECT cause || '@' || s.line FROM execution JOIN site s ON s.id = site_id"), "user_sync@30");
+    EXPECT_EQ(
+        dump.All("SELECT cause || '@' || s.line FROM execution JOIN site s ON s.id = site_id"),
+        "user_sync@30");
     EXPECT_EQ(dump.All("SELECT hash FROM graph"), "- a1");
-    EXPECT_EQ(dump.All("SELECT line FROM frame WHERE file = '/home/me/train.py' ORDER BY 1"), "30 77");
-    EXPECT_EQ(dump.All("SELECT code || first_line FROM import_issue WHERE code = 'torn_section'"), "torn_section1");
-    EXPECT_NE(dump.All("SELECT advice FROM import_issue WHERE code = 'torn_section'").find("main (/home/me/train.py:77)"), std::string::npos);
+    EXPECT_EQ(dump.All("SELECT line FROM frame WHERE file = '/home/me/train.py' ORDER BY 1"),
+              "30 77");
+    EXPECT_EQ(dump.All("SELECT code || first_line FROM import_issue WHERE code = 'torn_section'"),
+              "torn_section1");
+    EXPECT_NE(dump.All("SELECT advice FROM import_issue WHERE code = 'torn_section'")
+                  .find("main (/home/me/train.py:77)"),
+              std::string::npos);
   }
 }
 
 TEST(IrDump, DynamoRunsAGraphThatWasCompiledBefore) {
-  const std::string extract = "TensorsGraphInfo:\n  extract_graph_helper (/venv/site-packages/torch_xla/_dynamo/dynamo_bridge.py:1)\n  main (/home/me/train.py:5)\n\n";
-  const std::string run = "TensorsGraphInfo:\n  optimized_mod (/venv/site-packages/torch_xla/_dynamo/dynamo_bridge.py:9)\n  main (/home/me/train.py:8)\n\n";
+  const std::string extract =
+      "TensorsGraphInfo:\n  extract_graph_helper "
+      "(/venv/site-packages/torch_xla/_dynamo/dynamo_bridge.py:1)\n  main "
+      "(/home/me/train.py:5)\n\n";
+  const std::string run =
+      "TensorsGraphInfo:\n  optimized_mod "
+      "(/venv/site-packages/torch_xla/_dynamo/dynamo_bridge.py:9)\n  main "
+      "(/home/me/train.py:8)\n\n";
   std::string dynamo = Section(Ir("f32[4]{0}"), "d1", 0, "dynamo", run);
   dynamo.erase(dynamo.find("\nGraph Hash"), 1);  // follows the brace at once
-  Dump dump(Section(Ir("f32[4]{0}"), "d1", 0, "ScheduleSyncTensorsGraph", extract) + dynamo + dynamo);
+  Dump dump(Section(Ir("f32[4]{0}"), "d1", 0, "ScheduleSyncTensorsGraph", extract) + dynamo +
+            dynamo);
   EXPECT_EQ(dump.All("SELECT cause FROM compile"), "dynamo_compile");
   EXPECT_EQ(dump.All("SELECT cause FROM execution"), "dynamo_execute dynamo_execute");
   EXPECT_EQ(dump.All("SELECT code FROM import_issue"), "");
@@ -110,7 +145,9 @@ TEST(IrDump, DynamoRunsAGraphThatWasCompiledBefore) {
 TEST(IrDump, NamesShardingsAndStrangeLines) {
   std::string named = Section(Ir("f32[4]{0}"), "d1");
   named.insert(named.find("TensorsGraphInfo"), "Graph Name: my_fn\n");
-  Dump dump(named + "#OUTPUT_SHARDING_BEGIN\n\nf32[4] {devices=[2]0,1}\n\n#OUTPUT_SHARDING_END\n\nhello\n" + Section(Ir("f32[4]{0}"), "d1"));
+  Dump dump(named +
+            "#OUTPUT_SHARDING_BEGIN\n\nf32[4] {devices=[2]0,1}\n\n#OUTPUT_SHARDING_END\n\nhello\n" +
+            Section(Ir("f32[4]{0}"), "d1"));
   EXPECT_EQ(dump.All("SELECT name FROM graph"), "my_fn");
   EXPECT_EQ(dump.All("SELECT function FROM compile"), "my_fn");
   EXPECT_EQ(dump.All("SELECT count(*) FROM execution"), "2");
@@ -128,14 +165,19 @@ TEST(IrDump, BareGraphIsAGraphWithoutExecution) {
 
 // No marker says how the graph of a section is printed.
 TEST(IrDump, FormsAreToldApart) {
-  const std::string hlo = "HloModule IrToHlo.2\n\nENTRY %e {\n  ROOT %p.1 = f32[4]{0} parameter(0)\n}\n";
-  const std::string dot = "digraph G {\n  node0 [label=\"xla::device_data\\nf32[4]{0}\\nROOT=0\"]\n}\n";
-  const std::string mlir = "module @m {\n  func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n    %0 = stablehlo.abs %arg0 : tensor<4xf32>\n"
-                           "    return %0 : tensor<4xf32>\n  }\n}\n";
+  const std::string hlo =
+      "HloModule IrToHlo.2\n\nENTRY %e {\n  ROOT %p.1 = f32[4]{0} parameter(0)\n}\n";
+  const std::string dot =
+      "digraph G {\n  node0 [label=\"xla::device_data\\nf32[4]{0}\\nROOT=0\"]\n}\n";
+  const std::string mlir =
+      "module @m {\n  func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n    %0 = "
+      "stablehlo.abs %arg0 : tensor<4xf32>\n"
+      "    return %0 : tensor<4xf32>\n  }\n}\n";
   for (const std::string& bare : {hlo, dot, mlir}) EXPECT_GE(ir_dump.sniff(bare), 10) << bare;
-  Dump dump(Section(Ir("f32[4]{0}"), "a1") + Section(hlo, "a1") + Section(dot, "a1") + Section(mlir, "a1") + Section("what\n", "a1") +
-            Section(hlo, "a1"));
-  EXPECT_EQ(dump.All("SELECT coalesce(printed_as, '?') || ':' || coalesce(node_count, '?') FROM graph ORDER BY id"),
+  Dump dump(Section(Ir("f32[4]{0}"), "a1") + Section(hlo, "a1") + Section(dot, "a1") +
+            Section(mlir, "a1") + Section("what\n", "a1") + Section(hlo, "a1"));
+  EXPECT_EQ(dump.All("SELECT coalesce(printed_as, '?') || ':' || coalesce(node_count, '?') FROM "
+                     "graph ORDER BY id"),
             "ir_text:2 hlo:1 ir_dot:1 stablehlo:2 ?:?");
   EXPECT_EQ(dump.All("SELECT graph_id FROM execution"), "1 2 3 4 5 2");
   EXPECT_EQ(dump.All("SELECT count(*) FROM compile"), "1");  // one hash, however it is printed

@@ -9,7 +9,8 @@ namespace {
 TEST(IrText, ReadsEachPartOfANode) {
   GraphText graph = ParseIrText(
       "IR {\n"
-      "  %0 = f32[64,10,24,24]{3,2,1,0} xla::device_data(), scope=train.1/fwd.1, location=_conv_forward@conv.py:543, "
+      "  %0 = f32[64,10,24,24]{3,2,1,0} xla::device_data(), scope=train.1/fwd.1, "
+      "location=_conv_forward@conv.py:543, "
       "xla_shape=f32[64,10,24,24]{3,2,1,0}\n"
       "  %1 = (f32[64,10]{1,0}, u32[64,10]{1,0}) aten::max_pool2d(%0), num_outputs=2, "
       "xla_shape=(f32[64,10]{1,0}, u32[64,10]{1,0})\n"
@@ -19,7 +20,8 @@ TEST(IrText, ReadsEachPartOfANode) {
   EXPECT_TRUE(graph.oddities.empty());
   EXPECT_TRUE(graph.shows_debug);
   EXPECT_EQ(graph.output_count, 1);
-  EXPECT_EQ(graph.input_count, OptInt());  // device_data nodes may share a buffer, and so a parameter
+  EXPECT_EQ(graph.input_count,
+            OptInt());  // device_data nodes may share a buffer, and so a parameter
   const GraphNodeRow &input = graph.nodes[0], &pool = graph.nodes[1], &sum = graph.nodes[2];
   EXPECT_EQ(input.op, "xla::device_data");
   EXPECT_EQ(input.shape, "f32[64,10,24,24]{3,2,1,0}");
@@ -40,12 +42,14 @@ TEST(IrText, KeepsAttributesOfOlderVersions) {
       "IR {\r\n"
       "  %0 = f32[] prim::Constant(), value=1\r\n"
       "  %7 = f32[128]{0} xla::cross_replica_sum(%0), scale=0.125, groups=()\r\n"
-      "  %9 = f32[2]{0} aten::pad(%7), device=TPU:0, size=(1, 2), xla_shape=f32[<=2]{0}, dynamic_dims: (false, true), ROOT=0\r\n"
+      "  %9 = f32[2]{0} aten::pad(%7), device=TPU:0, size=(1, 2), xla_shape=f32[<=2]{0}, "
+      "dynamic_dims: (false, true), ROOT=0\r\n"
       "}\r\n");
   ASSERT_EQ(graph.nodes.size(), 3u);
   EXPECT_EQ(graph.nodes[0].attributes, "value=1");
   EXPECT_EQ(graph.nodes[1].attributes, "scale=0.125, groups=()");
-  EXPECT_EQ(graph.nodes[2].attributes, "device=TPU:0, size=(1, 2), xla_shape=f32[<=2]{0}, dynamic_dims=(false, true)");
+  EXPECT_EQ(graph.nodes[2].attributes,
+            "device=TPU:0, size=(1, 2), xla_shape=f32[<=2]{0}, dynamic_dims=(false, true)");
   EXPECT_EQ(graph.nodes[2].operands, "1");
   EXPECT_FALSE(graph.shows_debug);
   EXPECT_TRUE(graph.oddities.empty());
@@ -77,7 +81,8 @@ TEST(IrText, CountsWhatItCannotBelieve) {
 
 TEST(IrText, AnyCutEndsWell) {
   const std::string whole =
-      "IR {\n  %0 = (f32[2]{0}, s64[]) aten::topk(), num_outputs=2, scope=a.1, location=f@x.py:1, xla_shape=(f32[2]{0}, s64[])\n"
+      "IR {\n  %0 = (f32[2]{0}, s64[]) aten::topk(), num_outputs=2, scope=a.1, location=f@x.py:1, "
+      "xla_shape=(f32[2]{0}, s64[])\n"
       "  %1 = f32[2]{0} aten::neg(%0.0), xla_shape=f32[2]{0}, ROOT=0\n}\n";
   for (size_t length = 0; length <= whole.size(); ++length) {
     GraphText graph = ParseIrText(whole.substr(0, length));
@@ -87,8 +92,9 @@ TEST(IrText, AnyCutEndsWell) {
 
 TEST(IrText, DeepBracketsAndLongLines) {
   const std::string deep(200'000, '(');
-  GraphText graph = ParseIrText("IR {\n  %0 = f32[] aten::x(), a=" + deep + "\n  %1 = " + deep + " aten::y()\n  %2 = f32[] aten::z(" +
-                                deep + ")\n  %3 = f32[] aten::ok(), b=1\n}\n");
+  GraphText graph = ParseIrText("IR {\n  %0 = f32[] aten::x(), a=" + deep + "\n  %1 = " + deep +
+                                " aten::y()\n  %2 = f32[] aten::z(" + deep +
+                                ")\n  %3 = f32[] aten::ok(), b=1\n}\n");
   ASSERT_FALSE(graph.nodes.empty());
   EXPECT_EQ(graph.nodes.back().op, "aten::ok");
   std::string line = "IR {\n  %0 = f32[] aten::x()";
@@ -96,20 +102,27 @@ TEST(IrText, DeepBracketsAndLongLines) {
   EXPECT_EQ(ParseIrText(line + "\n}\n").nodes.size(), 1u);
 }
 
-// torch_xla hashes what is computed: a value that one trace shares and another computes twice makes no other graph.
+// torch_xla hashes what is computed: a value that one trace shares and another computes twice makes
+// no other graph.
 TEST(ContentHash, FollowsWhatIsComputed) {
-  auto hash = [](const std::string& nodes) { return ContentHash(ParseIrText("IR {\n" + nodes + "}\n")); };
+  auto hash = [](const std::string& nodes) {
+    return ContentHash(ParseIrText("IR {\n" + nodes + "}\n"));
+  };
   const std::string shared =
-      "  %0 = f32[2]{0} xla::device_data(), location=a@a.py:1\n  %1 = f32[2]{0} aten::neg(%0)\n  %2 = f32[2]{0} aten::add(%1, %1), ROOT=0\n";
+      "  %0 = f32[2]{0} xla::device_data(), location=a@a.py:1\n  %1 = f32[2]{0} aten::neg(%0)\n  "
+      "%2 = f32[2]{0} aten::add(%1, %1), ROOT=0\n";
   const std::string twice =
-      "  %0 = f32[2]{0} xla::device_data(), location=b@b.py:2\n  %1 = f32[2]{0} aten::neg(%0)\n  %2 = f32[2]{0} aten::neg(%0)\n"
+      "  %0 = f32[2]{0} xla::device_data(), location=b@b.py:2\n  %1 = f32[2]{0} aten::neg(%0)\n  "
+      "%2 = f32[2]{0} aten::neg(%0)\n"
       "  %3 = f32[2]{0} aten::add(%2, %1), ROOT=0\n";
   EXPECT_EQ(hash(shared), hash(twice));
   const std::string other =
-      "  %0 = f32[2]{0} xla::device_data()\n  %1 = f32[2]{0} aten::neg(%0)\n  %2 = f32[2]{0} aten::add(%1, %0), ROOT=0\n";
+      "  %0 = f32[2]{0} xla::device_data()\n  %1 = f32[2]{0} aten::neg(%0)\n  %2 = f32[2]{0} "
+      "aten::add(%1, %0), ROOT=0\n";
   EXPECT_NE(hash(shared), hash(other));
   const std::string attribute =
-      "  %0 = f32[2]{0} xla::device_data()\n  %1 = f32[2]{0} aten::neg(%0), a=1\n  %2 = f32[2]{0} aten::add(%1, %1), ROOT=0\n";
+      "  %0 = f32[2]{0} xla::device_data()\n  %1 = f32[2]{0} aten::neg(%0), a=1\n  %2 = f32[2]{0} "
+      "aten::add(%1, %1), ROOT=0\n";
   EXPECT_NE(hash(shared), hash(attribute));
 }
 

@@ -1,8 +1,9 @@
 // What several sources tell of one process becomes one story.
+#include "profiler/import/join.h"
+
 #include <gtest/gtest.h>
 
 #include "profiler/import/import.h"
-#include "profiler/import/join.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -18,20 +19,31 @@ class Sources {
   // A source with one process; facts that follow are its.
   void Source(int id, const std::string& format, int run = 2, int segment = 0, int source = 0) {
     process_ = id, ordinal_ = 0;
-    if (source == 0) Exec(fmt::format("INSERT INTO source (id, path, format, imported) VALUES ({0}, '{0}', '{1}', 1)", id, format));
-    Exec(fmt::format("INSERT INTO process VALUES ({}, {}, {}, {}, NULL, NULL, NULL)", id, run, source == 0 ? id : source, segment));
+    if (source == 0)
+      Exec(fmt::format(
+          "INSERT INTO source (id, path, format, imported) VALUES ({0}, '{0}', '{1}', 1)", id,
+          format));
+    Exec(fmt::format("INSERT INTO process VALUES ({}, {}, {}, {}, NULL, NULL, NULL)", id, run,
+                     source == 0 ? id : source, segment));
   }
   void Compile(const std::string& hash, const std::string& dur_ns = "NULL") {
-    Exec(fmt::format("INSERT INTO compile (process_id, ordinal, graph_id, ts_ns, dur_ns, inferred) VALUES ({}, {}, {}, {}, {}, 0)", process_, ordinal_,
-                     Graph(hash), dur_ns == "NULL" ? "NULL" : fmt::to_string(ordinal_ * 100), dur_ns));
+    Exec(
+        fmt::format("INSERT INTO compile (process_id, ordinal, graph_id, ts_ns, dur_ns, inferred) "
+                    "VALUES ({}, {}, {}, {}, {}, 0)",
+                    process_, ordinal_, Graph(hash),
+                    dur_ns == "NULL" ? "NULL" : fmt::to_string(ordinal_ * 100), dur_ns));
     ++ordinal_;
   }
-  void Execute(const std::string& hash, const std::string& cause, const std::string& ts_ns = "NULL", const std::string& step = "NULL") {
-    Exec(fmt::format("INSERT INTO execution (process_id, ordinal, graph_id, cause, ts_ns, step_id) VALUES ({}, {}, {}, '{}', {}, {})", process_, ordinal_++,
-                     Graph(hash), cause, ts_ns, step));
+  void Execute(const std::string& hash, const std::string& cause, const std::string& ts_ns = "NULL",
+               const std::string& step = "NULL") {
+    Exec(
+        fmt::format("INSERT INTO execution (process_id, ordinal, graph_id, cause, ts_ns, step_id) "
+                    "VALUES ({}, {}, {}, '{}', {}, {})",
+                    process_, ordinal_++, Graph(hash), cause, ts_ns, step));
   }
   std::string Graph(const std::string& hash) {
-    Exec(fmt::format("INSERT INTO graph (process_id, hash) VALUES ({}, nullif('{}', ''))", process_, hash));
+    Exec(fmt::format("INSERT INTO graph (process_id, hash) VALUES ({}, nullif('{}', ''))", process_,
+                     hash));
     return fmt::to_string(sqlite3_last_insert_rowid(store->db()));
   }
   void Join() {
@@ -40,7 +52,9 @@ class Sources {
   }
   std::string All(const std::string& sql) {
     std::string out;
-    absl::Status status = store->Each(sql, [&](std::optional<std::string> value) { out += (out.empty() ? "" : " ") + value.value_or("-"); });
+    absl::Status status = store->Each(sql, [&](std::optional<std::string> value) {
+      out += (out.empty() ? "" : " ") + value.value_or("-");
+    });
     EXPECT_TRUE(status.ok()) << status;
     return out;
   }
@@ -51,7 +65,8 @@ class Sources {
 };
 
 constexpr const char* kStory =
-    "SELECT coalesce(g.hash, '?') || '@' || coalesce(e.ts_ns, '-') FROM execution e LEFT JOIN graph g ON g.id = e.graph_id ORDER BY e.process_id, e.ordinal";
+    "SELECT coalesce(g.hash, '?') || '@' || coalesce(e.ts_ns, '-') FROM execution e LEFT JOIN "
+    "graph g ON g.id = e.graph_id ORDER BY e.process_id, e.ordinal";
 
 TEST(Join, LogAndDumpAreOneProcess) {
   Sources sources;
@@ -83,7 +98,8 @@ TEST(Join, AWindowIsLaidOverTheRunByItsCompiles) {
     sources.Compile(hash);
     sources.Execute(hash, "value_access"), sources.Execute(hash, "step_trace_exit");
   }
-  sources.Source(2, "xspace");  // sees the last of a's executions, b's compile and both of b's executions
+  sources.Source(
+      2, "xspace");  // sees the last of a's executions, b's compile and both of b's executions
   sources.Execute("", "sync", "10");
   sources.Compile("b", "70");
   sources.Execute("", "value_access", "20"), sources.Execute("b", "sync", "30");
@@ -92,7 +108,8 @@ TEST(Join, AWindowIsLaidOverTheRunByItsCompiles) {
   EXPECT_EQ(sources.All("SELECT dur_ns FROM compile ORDER BY ordinal"), "- 70 -");
   // The XSpace knew the program of that execution, not its hash: now it does.
   EXPECT_EQ(sources.All("SELECT count(*) FROM graph WHERE hash IS NULL"), "0");
-  EXPECT_EQ(sources.All("SELECT cause FROM execution ORDER BY ordinal LIMIT 2"), "value_access step_trace_exit");
+  EXPECT_EQ(sources.All("SELECT cause FROM execution ORDER BY ordinal LIMIT 2"),
+            "value_access step_trace_exit");
 }
 
 TEST(Join, AWindowWithoutCompilesIsLaidAtTheEndAndItIsSaid) {
@@ -110,7 +127,8 @@ TEST(Join, AWindowWithoutCompilesIsLaidAtTheEndAndItIsSaid) {
 TEST(Join, OtherRunsOfAnAppendedFileAreDropped) {
   Sources sources;
   sources.Source(1, "debug_log", /*run=*/1, /*segment=*/0);
-  sources.Compile("a"), sources.Execute("a", "user_sync"), sources.Execute("a", "user_sync"), sources.Execute("a", "user_sync");
+  sources.Compile("a"), sources.Execute("a", "user_sync"), sources.Execute("a", "user_sync"),
+      sources.Execute("a", "user_sync");
   sources.Source(2, "debug_log", /*run=*/2, /*segment=*/1, /*source=*/1);
   sources.Compile("a"), sources.Execute("a", "user_sync");
   sources.Join();
@@ -128,23 +146,33 @@ TEST(Join, ADumpIsDividedWhereTheLogWas) {
   sources.Compile("a");
   for (int i = 0; i < 3; ++i) sources.Execute("a", "user_sync");
   ASSERT_TRUE(DivideRuns(*sources.store).ok());
-  EXPECT_EQ(sources.All("SELECT segment || ':' || (SELECT count(*) FROM execution e WHERE e.process_id = p.id) || ':' || "
-                        "(SELECT count(*) FROM compile c WHERE c.process_id = p.id) FROM process p WHERE source_id = 3 ORDER BY segment"),
+  EXPECT_EQ(sources.All("SELECT segment || ':' || (SELECT count(*) FROM execution e WHERE "
+                        "e.process_id = p.id) || ':' || "
+                        "(SELECT count(*) FROM compile c WHERE c.process_id = p.id) FROM process p "
+                        "WHERE source_id = 3 ORDER BY segment"),
             "0:2:1 1:1:1");
 }
 
-// The script was edited between two runs: its first graph is another, and only the metrics show the restart.
+// The script was edited between two runs: its first graph is another, and only the metrics show the
+// restart.
 TEST(Join, ALogIsDividedWhereTheMetricsWere) {
   Sources sources;
   sources.Source(1, "debug_log");
-  sources.Compile("a"), sources.Execute("a", "user_sync"), sources.Compile("b"), sources.Execute("b", "user_sync"), sources.Execute("b", "user_sync");
+  sources.Compile("a"), sources.Execute("a", "user_sync"), sources.Compile("b"),
+      sources.Execute("b", "user_sync"), sources.Execute("b", "user_sync");
   sources.Source(2, "metrics_report", /*run=*/1, /*segment=*/0);
-  sources.Exec("INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1); INSERT INTO metric VALUES (1, 1, 'ExecuteTime', 'ns', 1, 1, NULL, NULL, '')");
+  sources.Exec(
+      "INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1); INSERT INTO metric VALUES (1, 1, "
+      "'ExecuteTime', 'ns', 1, 1, NULL, NULL, '')");
   sources.Source(3, "metrics_report", /*run=*/2, /*segment=*/1, /*source=*/2);
-  sources.Exec("INSERT INTO metrics_report VALUES (2, 2, 3, 0, 0, 1); INSERT INTO metric VALUES (2, 2, 'ExecuteTime', 'ns', 2, 1, NULL, NULL, '')");
+  sources.Exec(
+      "INSERT INTO metrics_report VALUES (2, 2, 3, 0, 0, 1); INSERT INTO metric VALUES (2, 2, "
+      "'ExecuteTime', 'ns', 2, 1, NULL, NULL, '')");
   ASSERT_TRUE(DivideRuns(*sources.store).ok());
-  EXPECT_EQ(sources.All("SELECT segment || ':' || (SELECT count(*) FROM execution e WHERE e.process_id = p.id) || ':' || "
-                        "(SELECT count(*) FROM compile c WHERE c.process_id = p.id) FROM process p WHERE source_id = 1 ORDER BY segment"),
+  EXPECT_EQ(sources.All("SELECT segment || ':' || (SELECT count(*) FROM execution e WHERE "
+                        "e.process_id = p.id) || ':' || "
+                        "(SELECT count(*) FROM compile c WHERE c.process_id = p.id) FROM process p "
+                        "WHERE source_id = 1 ORDER BY segment"),
             "0:1:1 1:2:1");
 }
 
@@ -152,10 +180,13 @@ TEST(Join, StepsComeFromTheMarksThatRepeat) {
   Sources sources;
   sources.Source(1, "debug_log");
   sources.Execute("init", "parallel_loader");
-  for (int i = 0; i < 4; ++i) sources.Execute("r", "value_access"), sources.Execute("a", "step_trace_exit");
+  for (int i = 0; i < 4; ++i)
+    sources.Execute("r", "value_access"), sources.Execute("a", "step_trace_exit");
   sources.Join();
   EXPECT_EQ(sources.All("SELECT count(*) FROM step"), "4");
-  EXPECT_EQ(sources.All("SELECT (SELECT ordinal FROM step s WHERE s.id = e.step_id) FROM execution e ORDER BY ordinal"), "- 0 0 1 1 2 2 3 3");
+  EXPECT_EQ(sources.All("SELECT (SELECT ordinal FROM step s WHERE s.id = e.step_id) FROM execution "
+                        "e ORDER BY ordinal"),
+            "- 0 0 1 1 2 2 3 3");
 }
 
 TEST(Join, StepsOutsideTheWindowGetTheirPlace) {
@@ -170,30 +201,42 @@ TEST(Join, StepsOutsideTheWindowGetTheirPlace) {
   sources.Execute("b", "sync", "120", "77");
   sources.Join();
   EXPECT_EQ(sources.All("SELECT coalesce(number, '?') FROM step ORDER BY ordinal"), "? 1 ?");
-  EXPECT_EQ(sources.All("SELECT (SELECT ordinal FROM step s WHERE s.id = e.step_id) FROM execution e ORDER BY ordinal"), "0 1 2");
+  EXPECT_EQ(sources.All("SELECT (SELECT ordinal FROM step s WHERE s.id = e.step_id) FROM execution "
+                        "e ORDER BY ordinal"),
+            "0 1 2");
 }
 
 TEST(Join, CompileCostsComeFromTheDeltasOfTheAccumulator) {
   Sources sources;
   sources.Source(1, "debug_log");
-  for (const char* hash : {"a", "b", "c", "d"}) sources.Compile(hash), sources.Execute(hash, "user_sync");
+  for (const char* hash : {"a", "b", "c", "d"})
+    sources.Compile(hash), sources.Execute(hash, "user_sync");
   sources.Source(2, "metrics_report");
-  sources.Exec("INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1), (2, 2, 2, 1, 1, 2), (3, 2, 2, 2, 2, 4);"
-               "INSERT INTO metric VALUES (1, 1, 'CompileTime', 'ns', 1, 100, NULL, NULL, ''), (2, 2, 'CompileTime', 'ns', 2, 150, NULL, NULL, ''),"
-               "(3, 3, 'CompileTime', 'ns', 4, 350, NULL, NULL, '')");
+  sources.Exec(
+      "INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1), (2, 2, 2, 1, 1, 2), (3, 2, 2, 2, 2, "
+      "4);"
+      "INSERT INTO metric VALUES (1, 1, 'CompileTime', 'ns', 1, 100, NULL, NULL, ''), (2, 2, "
+      "'CompileTime', 'ns', 2, 150, NULL, NULL, ''),"
+      "(3, 3, 'CompileTime', 'ns', 4, 350, NULL, NULL, '')");
   sources.Join();
-  EXPECT_EQ(sources.All("SELECT dur_ns || dur_from FROM compile ORDER BY ordinal"), "100metrics 50metrics 100metrics_share 100metrics_share");
+  EXPECT_EQ(sources.All("SELECT dur_ns || dur_from FROM compile ORDER BY ordinal"),
+            "100metrics 50metrics 100metrics_share 100metrics_share");
 }
 
 // A report after every step and one at the end counted every fallback twice.
 TEST(Join, CumulativeCountsOfOneProcessAreNotAdded) {
   Sources sources;
   sources.Source(1, "metrics_report");
-  sources.Exec("INSERT INTO fallback (process_id, op, count) VALUES (1, 'aten::nonzero', 12), (1, 'aten::histc', 3)");
+  sources.Exec(
+      "INSERT INTO fallback (process_id, op, count) VALUES (1, 'aten::nonzero', 12), (1, "
+      "'aten::histc', 3)");
   sources.Source(2, "metrics_report");
-  sources.Exec("INSERT INTO fallback (process_id, op, count) VALUES (2, 'aten::nonzero', 12), (2, 'aten::histc', 4)");
+  sources.Exec(
+      "INSERT INTO fallback (process_id, op, count) VALUES (2, 'aten::nonzero', 12), (2, "
+      "'aten::histc', 4)");
   sources.Join();
-  EXPECT_EQ(sources.All("SELECT op || count FROM fallback ORDER BY op"), "aten::histc4 aten::nonzero12");
+  EXPECT_EQ(sources.All("SELECT op || count FROM fallback ORDER BY op"),
+            "aten::histc4 aten::nonzero12");
 }
 
 TEST(Join, NoCostsWhereTheCountsDiffer) {
@@ -201,7 +244,9 @@ TEST(Join, NoCostsWhereTheCountsDiffer) {
   sources.Source(1, "debug_log");
   sources.Compile("a");
   sources.Source(2, "metrics_report");
-  sources.Exec("INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1); INSERT INTO metric VALUES (1, 1, 'CompileTime', 'ns', 2, 100, NULL, NULL, '')");
+  sources.Exec(
+      "INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1); INSERT INTO metric VALUES (1, 1, "
+      "'CompileTime', 'ns', 2, 100, NULL, NULL, '')");
   sources.Join();
   EXPECT_EQ(sources.All("SELECT dur_ns FROM compile"), "-");
 }

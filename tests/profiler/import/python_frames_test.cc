@@ -30,8 +30,9 @@ TEST(ParseFrame, ReadsOddNames) {
 }
 
 TEST(ParseFrame, PassesOverThePrefixOfACollector) {
-  for (const char* line : {"2021-04-19 13:28:12 10.164.0.25 [0]   body (/x/t.py:10)", "(worker 3)   body (/x/t.py:10)",
-                           "node (gpu 3)   body (/x/t.py:10)", "body (/x/t.py:10)"}) {
+  for (const char* line :
+       {"2021-04-19 13:28:12 10.164.0.25 [0]   body (/x/t.py:10)", "(worker 3)   body (/x/t.py:10)",
+        "node (gpu 3)   body (/x/t.py:10)", "body (/x/t.py:10)"}) {
     auto frame = ParseFrame(line);
     ASSERT_TRUE(frame) << line;
     EXPECT_EQ(frame->function, "body") << line;
@@ -40,8 +41,9 @@ TEST(ParseFrame, PassesOverThePrefixOfACollector) {
 }
 
 TEST(ParseFrame, RefusesOtherText) {
-  for (const char* line : {"", "  ", ")", "  ..........", "  body (/x/t.py)", "  body /x/t.py:10)",
-                           "  body (/x/t.py:ten)", "  user torch_xla.sync", "(:1)", "  body (/x/t.py:-4)"}) {
+  for (const char* line :
+       {"", "  ", ")", "  ..........", "  body (/x/t.py)", "  body /x/t.py:10)",
+        "  body (/x/t.py:ten)", "  user torch_xla.sync", "(:1)", "  body (/x/t.py:-4)"}) {
     EXPECT_FALSE(ParseFrame(line)) << line;
   }
 }
@@ -61,7 +63,8 @@ TEST(CauseFromText, KnowsEverySpelling) {
       {"dynamo is executing a compiled program", "dynamo_execute"},
       {"torch_xla.compile", "torch_xla_compile"},
       {"`torch_xla.compile()`", "torch_xla_compile"},
-      {"torch_xla.compile clear the pending graph prior calling the target function", "compile_clear_pending"},
+      {"torch_xla.compile clear the pending graph prior calling the target function",
+       "compile_clear_pending"},
       {"most likely user code trying to access tensor value before torch_xla.sync", "value_access"},
       {"most likely user code trying to access tensor value before mark_step", "value_access"},
       {"`torch_xla.sync()` in parallel loader at step end", "parallel_loader"},
@@ -75,21 +78,26 @@ TEST(CauseFromFrames, FollowsTheOutwardScan) {
   Store::Frame sync{"sync", "/v/torch_xla/torch_xla.py", 87};
   EXPECT_EQ(CauseFromFrames(Frames{}), "");
   EXPECT_EQ(CauseFromFrames(Frames{sync, {"<module>", "/x/t.py", 3, true}}), "user_sync");
-  EXPECT_EQ(CauseFromFrames(Frames{sync, {"next", "/v/torch_xla/distributed/parallel_loader.py", 34}}),
-            "parallel_loader");
-  EXPECT_EQ(CauseFromFrames(Frames{sync, {"__exit__", "/v/torch_xla/debug/profiler.py", 179}}), "step_trace_exit");
-  EXPECT_EQ(CauseFromFrames(Frames{{"mark_step", "/v/torch_xla/core/xla_model.py", 1}}), "user_sync");
+  EXPECT_EQ(
+      CauseFromFrames(Frames{sync, {"next", "/v/torch_xla/distributed/parallel_loader.py", 34}}),
+      "parallel_loader");
+  EXPECT_EQ(CauseFromFrames(Frames{sync, {"__exit__", "/v/torch_xla/debug/profiler.py", 179}}),
+            "step_trace_exit");
+  EXPECT_EQ(CauseFromFrames(Frames{{"mark_step", "/v/torch_xla/core/xla_model.py", 1}}),
+            "user_sync");
   // A user's own function named sync is no step mark.
   EXPECT_EQ(CauseFromFrames(Frames{{"sync", "/x/t.py", 3, true}}), "value_access");
-  EXPECT_EQ(CauseFromFrames(Frames{{"extract_graph_helper", "/v/torch_xla/_dynamo/dynamo_bridge.py", 3}}),
-            "dynamo_compile");
+  EXPECT_EQ(
+      CauseFromFrames(Frames{{"extract_graph_helper", "/v/torch_xla/_dynamo/dynamo_bridge.py", 3}}),
+      "dynamo_compile");
 }
 
 TEST(IsUserFile, ToldFromLibraries) {
   EXPECT_TRUE(IsUserFile("/home/user/train/train.py"));
   EXPECT_TRUE(IsUserFile("train.py"));
-  for (const char* file : {"/v/lib/python3.11/site-packages/torch_xla/torch_xla.py", "/usr/lib/python3.11/runpy.py",
-                           "/src/pytorch/torch/nn/modules/module.py", "<string>", ""}) {
+  for (const char* file :
+       {"/v/lib/python3.11/site-packages/torch_xla/torch_xla.py", "/usr/lib/python3.11/runpy.py",
+        "/src/pytorch/torch/nn/modules/module.py", "<string>", ""}) {
     EXPECT_FALSE(IsUserFile(file)) << file;
   }
 }

@@ -6,7 +6,8 @@
 namespace xlaprof {
 namespace {
 
-constexpr const char* kModule = R"(module @IrToHlo.12 attributes {mhlo.cross_program_prefetches = []} {
+constexpr const char* kModule =
+    R"(module @IrToHlo.12 attributes {mhlo.cross_program_prefetches = []} {
   func.func @main(%arg0: tensor<2x3xf32> {mhlo.sharding = "{replicated}"}, %arg1: tensor<i1>) -> (tensor<1x3xf32>, tensor<i1>) {
     %cst = stablehlo.constant dense<1.000000e+00> : tensor<f32> loc(#loc3)
     %0 = stablehlo.slice %arg0 [1:2, 0:3] : (tensor<2x3xf32>) -> tensor<1x3xf32>

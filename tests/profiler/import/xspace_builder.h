@@ -64,7 +64,8 @@ class Plane {
   Plane& Event(const std::string& name, int64_t start_ns, int64_t dur_ns, const Stats& stats = {}) {
     return EventPs(name, start_ns * 1000, dur_ns * 1000, stats);
   }
-  Plane& EventPs(const std::string& name, int64_t start_ps, int64_t dur_ps, const Stats& stats = {}) {
+  Plane& EventPs(const std::string& name, int64_t start_ps, int64_t dur_ps,
+                 const Stats& stats = {}) {
     Wire event = Wire().Int(1, NameId(name)).Int(2, start_ps).Int(3, dur_ps);
     for (const auto& stat : stats) event.Text(4, Stat(stat));
     return RawEvent(event);
@@ -76,7 +77,8 @@ class Plane {
   // Gives a name statistics of its own. Another entry of the same name is made where `again`.
   Plane& Name(const std::string& name, const Stats& stats, bool again = false) {
     if (again) names_.erase(name);
-    for (const auto& stat : stats) metadata_stats_[NameId(name)] += Wire().Text(5, Stat(stat)).str();
+    for (const auto& stat : stats)
+      metadata_stats_[NameId(name)] += Wire().Text(5, Stat(stat)).str();
     return *this;
   }
   Plane& PlaneStat(const std::string& key, const StatValue& value) {
@@ -95,7 +97,11 @@ class Plane {
       int64_t id = int64_t(i) + 1;
       auto stats = metadata_stats_.find(id);
       Wire metadata = Wire().Int(1, id).Text(2, entries_[i]);
-      plane.Text(4, Wire().Int(1, id).Text(2, metadata.str() + (stats == metadata_stats_.end() ? "" : stats->second)).str());
+      plane.Text(
+          4, Wire()
+                 .Int(1, id)
+                 .Text(2, metadata.str() + (stats == metadata_stats_.end() ? "" : stats->second))
+                 .str());
     }
     for (const auto& [name, id] : stat_ids_) {
       plane.Text(5, Wire().Int(1, id).Text(2, Wire().Int(1, id).Text(2, name).str()).str());
@@ -104,7 +110,9 @@ class Plane {
   }
 
  private:
-  int64_t StatId(const std::string& name) { return stat_ids_.emplace(name, int64_t(stat_ids_.size()) + 1).first->second; }
+  int64_t StatId(const std::string& name) {
+    return stat_ids_.emplace(name, int64_t(stat_ids_.size()) + 1).first->second;
+  }
   std::string Stat(const std::pair<std::string, StatValue>& stat) {
     Wire out = Wire().Int(1, StatId(stat.first));
     if (auto* i = std::get_if<int64_t>(&stat.second)) out.Int(4, *i);
@@ -145,9 +153,12 @@ struct ImportedXSpace : ImportedText {
     EventBatch batch;
     while (scanner.ok() && scanner->Next(&batch).value_or(false)) {
       for (size_t i = 0; i < batch.size; ++i) {
-        std::string track = Rows(fmt::format("SELECT name FROM track WHERE id = {}", batch.track_id)).at(0);
-        std::string row = fmt::format("{}|{}|{}|{}|{}", track, batch.ts_ns[i], batch.dur_ns[i], store->Text(batch.category[i]), store->Text(batch.name[i]));
-        if (batch.flow_in[i] != 0 || batch.flow_out[i] != 0) row += fmt::format("|{}>{}", batch.flow_in[i], batch.flow_out[i]);
+        std::string track =
+            Rows(fmt::format("SELECT name FROM track WHERE id = {}", batch.track_id)).at(0);
+        std::string row = fmt::format("{}|{}|{}|{}|{}", track, batch.ts_ns[i], batch.dur_ns[i],
+                                      store->Text(batch.category[i]), store->Text(batch.name[i]));
+        if (batch.flow_in[i] != 0 || batch.flow_out[i] != 0)
+          row += fmt::format("|{}>{}", batch.flow_in[i], batch.flow_out[i]);
         auto arguments = ReadArguments(*store, batch.chunk_id, int64_t(i));
         for (const Argument& argument : arguments.value_or(std::vector<Argument>())) {
           row += fmt::format("|{}={}", store->Text(argument.key), Print(argument.value));

@@ -17,7 +17,8 @@ std::vector<Event> RandomEvents(size_t n, uint64_t seed) {
   int64_t ts = 1000;
   for (size_t i = 0; i < n; ++i) {
     ts += int64_t(random() % 5000);
-    Event event{.ts_ns = ts, .dur_ns = int64_t(random() % 4000), .name = StringId(1 + random() % 300)};
+    Event event{
+        .ts_ns = ts, .dur_ns = int64_t(random() % 4000), .name = StringId(1 + random() % 300)};
     event.category = 1 + event.name % 5;
     if (random() % 10 == 0) event.flow_in = random();
     if (random() % 10 == 0) event.flow_out = 1 + random() % 100;
@@ -26,7 +27,8 @@ std::vector<Event> RandomEvents(size_t n, uint64_t seed) {
   return events;
 }
 
-void ExpectSame(const std::vector<Event>& events, const std::vector<uint16_t>& depth, const EventColumns& columns) {
+void ExpectSame(const std::vector<Event>& events, const std::vector<uint16_t>& depth,
+                const EventColumns& columns) {
   ASSERT_EQ(columns.size, events.size());
   for (size_t i = 0; i < events.size(); ++i) {
     ASSERT_EQ(columns.ts_ns[i], events[i].ts_ns) << i;
@@ -47,8 +49,8 @@ void RoundTrip(std::vector<Event> events, std::vector<uint16_t> depth = {}) {
   encoder.Events(events, depth, &encoded);
   ChunkDecoder decoder;
   EventColumns columns;
-  absl::Status status =
-      decoder.Events(encoded.columns, int64_t(events.size()), encoded.min_ts_ns, kAllEventColumns, &columns);
+  absl::Status status = decoder.Events(encoded.columns, int64_t(events.size()), encoded.min_ts_ns,
+                                       kAllEventColumns, &columns);
   ASSERT_TRUE(status.ok()) << status;
   ExpectSame(events, depth, columns);
 }
@@ -69,11 +71,22 @@ TEST(Chunk, KeepsFullChunk) {
 }
 
 TEST(Chunk, KeepsExtremes) {
-  constexpr int64_t kMin = std::numeric_limits<int64_t>::min(), kMax = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min(),
+                    kMax = std::numeric_limits<int64_t>::max();
   std::vector<Event> events = {
-      {.ts_ns = kMin, .dur_ns = kMax, .name = UINT32_MAX, .category = UINT32_MAX, .flow_in = UINT64_MAX, .flow_out = 1},
+      {.ts_ns = kMin,
+       .dur_ns = kMax,
+       .name = UINT32_MAX,
+       .category = UINT32_MAX,
+       .flow_in = UINT64_MAX,
+       .flow_out = 1},
       {.ts_ns = kMin, .dur_ns = kUnknownDuration, .name = 0, .category = 1},
-      {.ts_ns = 0, .dur_ns = 0, .name = 0, .category = 0, .flow_in = 1ull << 63, .flow_out = UINT64_MAX},
+      {.ts_ns = 0,
+       .dur_ns = 0,
+       .name = 0,
+       .category = 0,
+       .flow_in = 1ull << 63,
+       .flow_out = UINT64_MAX},
       {.ts_ns = kMax, .dur_ns = kMin, .name = 1, .category = 2},
       {.ts_ns = kMax, .dur_ns = kMax, .name = UINT32_MAX, .category = 3}};
   RoundTrip(events);
@@ -83,7 +96,8 @@ TEST(Chunk, KeepsExtremes) {
 
 TEST(Chunk, OneNameAndOneCategoryCostNothingAnEvent) {
   std::vector<Event> events(10000);
-  for (size_t i = 0; i < events.size(); ++i) events[i] = {.ts_ns = int64_t(i), .dur_ns = 1, .name = 7, .category = 9};
+  for (size_t i = 0; i < events.size(); ++i)
+    events[i] = {.ts_ns = int64_t(i), .dur_ns = 1, .name = 7, .category = 9};
   std::vector<uint16_t> depth(events.size());
   ChunkEncoder encoder;
   EncodedEvents encoded;
@@ -116,7 +130,8 @@ TEST(Chunk, TimesAreRelativeToTheRow) {
   encoder.Events(events, depth, &encoded);
   ChunkDecoder decoder;
   EventColumns columns;
-  ASSERT_TRUE(decoder.Events(encoded.columns, 50, encoded.min_ts_ns + 12345, kStart, &columns).ok());
+  ASSERT_TRUE(
+      decoder.Events(encoded.columns, 50, encoded.min_ts_ns + 12345, kStart, &columns).ok());
   EXPECT_EQ(columns.ts_ns[49], events[49].ts_ns + 12345);
 }
 
@@ -134,10 +149,13 @@ TEST(Chunk, AlteredBytesGiveDataLoss) {
   EXPECT_TRUE(absl::IsDataLoss(decoder.Events(good, -1, 0, kAllEventColumns, &columns)));
   EXPECT_TRUE(absl::IsDataLoss(decoder.Events(good, INT64_MAX, 0, kAllEventColumns, &columns)));
   for (size_t cut = 0; cut < good.size(); ++cut) {
-    EXPECT_TRUE(absl::IsDataLoss(decoder.Events(good.substr(0, cut), 300, 0, kAllEventColumns, &columns))) << cut;
+    EXPECT_TRUE(
+        absl::IsDataLoss(decoder.Events(good.substr(0, cut), 300, 0, kAllEventColumns, &columns)))
+        << cut;
     std::string flipped = good;
     flipped[cut] = char(flipped[cut] ^ 0x40);
-    EXPECT_TRUE(absl::IsDataLoss(decoder.Events(flipped, 300, 0, kAllEventColumns, &columns))) << cut;
+    EXPECT_TRUE(absl::IsDataLoss(decoder.Events(flipped, 300, 0, kAllEventColumns, &columns)))
+        << cut;
   }
 }
 
@@ -152,7 +170,9 @@ TEST(Chunk, ArgumentsKeepTypeAndValue) {
       {ArgType::kInt, {0, uint64_t(-1), kTop, kTop - 1, 5}},
       {ArgType::kInt, {100000000001, 100000000002, 100000000003, 100000000004}},
       {ArgType::kUint, {UINT64_MAX, kTop, kTop + 1, 0, 1}},
-      {ArgType::kDouble, {bits(0.0), bits(-0.0), bits(NAN), 0x7ff8dead00000001, bits(INFINITY), bits(5e-324), bits(0.1)}},
+      {ArgType::kDouble,
+       {bits(0.0), bits(-0.0), bits(NAN), 0x7ff8dead00000001, bits(INFINITY), bits(5e-324),
+        bits(0.1)}},
       {ArgType::kDouble, {bits(1), bits(2), bits(-3), bits(9007199254740991.0)}},
       {ArgType::kString, {1, UINT32_MAX, 7, 7}},
       {ArgType::kBytes, std::vector<uint64_t>(1000, 3)},
@@ -180,7 +200,10 @@ TEST(Chunk, AnEventMayRepeatAKey) {
   std::vector<uint32_t> index = {0, 0, 2, 2, 2};
   std::vector<uint64_t> bits = {1, 2, 3, 3, 4};
   ArgColumn column;
-  ASSERT_TRUE(decoder.Arguments(encoder.Arguments(ArgType::kInt, index, bits, 3), ArgType::kInt, 5, 3, &column).ok());
+  ASSERT_TRUE(
+      decoder
+          .Arguments(encoder.Arguments(ArgType::kInt, index, bits, 3), ArgType::kInt, 5, 3, &column)
+          .ok());
   EXPECT_EQ(column.index, index);
   EXPECT_EQ(column.bits, bits);
 }
@@ -188,7 +211,8 @@ TEST(Chunk, AnEventMayRepeatAKey) {
 TEST(Chunk, SamplesComeBack) {
   ChunkEncoder encoder;
   ChunkDecoder decoder;
-  std::vector<int64_t> ts = {std::numeric_limits<int64_t>::min(), -5, -5, 0, std::numeric_limits<int64_t>::max()};
+  std::vector<int64_t> ts = {std::numeric_limits<int64_t>::min(), -5, -5, 0,
+                             std::numeric_limits<int64_t>::max()};
   std::vector<double> value = {0.1, -0.0, 1e300, 3, 4}, got;
   std::vector<int64_t> got_ts;
   ASSERT_TRUE(decoder.Samples(encoder.Samples(ts, value), 5, ts[0], &got_ts, &got).ok());
@@ -212,15 +236,18 @@ TEST(Chunk, LyingBytesWithARightChecksumAreSafe) {
   encoder.Events(events, depth, &encoded);
   std::vector<uint32_t> index = {0, 5, 9};
   std::vector<uint64_t> bits = {1, 2, 3};
-  const std::string seeds[] = {encoded.columns, encoder.Arguments(ArgType::kString, index, bits, 200)};
+  const std::string seeds[] = {encoded.columns,
+                               encoder.Arguments(ArgType::kString, index, bits, 200)};
   int sound = 0;
   for (int round = 0; round < 20000; ++round) {
     std::string blob = seeds[round % 2];
-    for (uint64_t k = random() % 4 + 1; k > 0; --k) blob[5 + random() % (blob.size() - 5)] = char(random());
+    for (uint64_t k = random() % 4 + 1; k > 0; --k)
+      blob[5 + random() % (blob.size() - 5)] = char(random());
     int64_t count = round % 2 == 0 ? 200 : 3;
     if (random() % 8 == 0) count = int64_t(random() % 70000);
     SealForTest(&blob, uint64_t(count));
-    absl::Status status = decoder.Events(blob, count, int64_t(random()), kAllEventColumns, &columns);
+    absl::Status status =
+        decoder.Events(blob, count, int64_t(random()), kAllEventColumns, &columns);
     if (status.ok()) {
       ++sound;
       ASSERT_EQ(columns.size, size_t(count));

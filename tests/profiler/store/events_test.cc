@@ -20,7 +20,8 @@ struct Row {
   uint16_t depth;
 };
 
-std::vector<Row> Scan(const Store& store, EventScanner::Options options = {}, int64_t* skipped = nullptr) {
+std::vector<Row> Scan(const Store& store, EventScanner::Options options = {},
+                      int64_t* skipped = nullptr) {
   std::vector<Row> rows;
   auto scanner = EventScanner::Make(store, std::move(options));
   EXPECT_TRUE(scanner.ok()) << scanner.status();
@@ -30,8 +31,13 @@ std::vector<Row> Scan(const Store& store, EventScanner::Options options = {}, in
     EXPECT_TRUE(more.ok()) << more.status();
     if (!more.ok() || !*more) break;
     for (size_t i = 0; i < b.size; ++i) {
-      rows.push_back({b.first_event_id + int64_t(i), b.track_id, b.chunk_id, b.first_index + int64_t(i),
-                      {b.ts_ns[i], b.dur_ns[i], b.name[i], b.category[i], b.flow_in[i], b.flow_out[i]}, b.depth[i]});
+      rows.push_back(
+          {b.first_event_id + int64_t(i),
+           b.track_id,
+           b.chunk_id,
+           b.first_index + int64_t(i),
+           {b.ts_ns[i], b.dur_ns[i], b.name[i], b.category[i], b.flow_in[i], b.flow_out[i]},
+           b.depth[i]});
     }
   }
   if (skipped != nullptr) *skipped = scanner->skipped_chunks();
@@ -59,9 +65,11 @@ TEST_F(Events, ComeBackSortedWithDepth) {
   ASSERT_TRUE(writer_.Flush().ok());
   std::vector<Row> rows = Scan(store_);
   std::vector<std::vector<int64_t>> got;
-  for (const Row& row : rows) got.push_back({row.track, row.event.ts_ns, row.event.dur_ns, row.depth});
-  EXPECT_THAT(got, ElementsAre(ElementsAre(1, 0, 100, 0), ElementsAre(1, 30, 10, 1), ElementsAre(1, 30, 4, 2),
-                               ElementsAre(1, 40, 0, 1), ElementsAre(1, 100, 1, 0), ElementsAre(2, 50, 5, 0)));
+  for (const Row& row : rows)
+    got.push_back({row.track, row.event.ts_ns, row.event.dur_ns, row.depth});
+  EXPECT_THAT(got, ElementsAre(ElementsAre(1, 0, 100, 0), ElementsAre(1, 30, 10, 1),
+                               ElementsAre(1, 30, 4, 2), ElementsAre(1, 40, 0, 1),
+                               ElementsAre(1, 100, 1, 0), ElementsAre(2, 50, 5, 0)));
 }
 
 TEST_F(Events, DepthGoesOnOverFlushes) {
@@ -96,7 +104,8 @@ TEST_F(Events, ManyTracksStayBoundedAndNothingIsLost) {
   const StringId key = Name("k");
   for (int i = 0; i < 1'500'000; ++i) {
     int64_t track = 1 + int64_t(random() % 300 < 200 ? 0 : random() % 300);
-    Add(track, int64_t(random() % 1'000'000'000), int64_t(random() % 1000), StringId(1 + random() % 50));
+    Add(track, int64_t(random() % 1'000'000'000), int64_t(random() % 1000),
+        StringId(1 + random() % 50));
     if (i % 1000 == 0) writer_.Arg(key, int64_t(i));
     ++written[track];
   }
@@ -105,7 +114,8 @@ TEST_F(Events, ManyTracksStayBoundedAndNothingIsLost) {
   ASSERT_TRUE(writer_.Flush().ok());
   std::map<int64_t, int64_t> read;
   std::set<int64_t> ids;
-  auto scanner = EventScanner::Make(store_, {.columns = kStart, .track_ids = {}, .from_ns = {}, .to_ns = {}});
+  auto scanner =
+      EventScanner::Make(store_, {.columns = kStart, .track_ids = {}, .from_ns = {}, .to_ns = {}});
   EventBatch b;
   while (*scanner->Next(&b)) {
     EXPECT_LE(b.size, size_t(EventWriter::kChunkEvents));
@@ -120,24 +130,28 @@ TEST_F(Events, ManyTracksStayBoundedAndNothingIsLost) {
 }
 
 TEST_F(Events, RangeKeepsWhatOverlapsAndSaysWhichEvents) {
-  Add(1, 0, 100);    // straddles
-  Add(1, 10, 5);     // before
-  Add(1, 20, 30);    // touches 50
-  Add(1, 60, 1);     // inside
-  Add(1, 70, 500);   // ends behind
-  Add(1, 81, 1);     // behind
+  Add(1, 0, 100);   // straddles
+  Add(1, 10, 5);    // before
+  Add(1, 20, 30);   // touches 50
+  Add(1, 60, 1);    // inside
+  Add(1, 70, 500);  // ends behind
+  Add(1, 81, 1);    // behind
   ASSERT_TRUE(writer_.Flush().ok());
   std::vector<std::vector<int64_t>> got;
-  for (const Row& row : Scan(store_, {.columns = kAllEventColumns, .track_ids = {}, .from_ns = 50, .to_ns = 80})) {
+  for (const Row& row :
+       Scan(store_, {.columns = kAllEventColumns, .track_ids = {}, .from_ns = 50, .to_ns = 80})) {
     got.push_back({row.event.ts_ns, row.index, row.id});
   }
-  EXPECT_THAT(got, ElementsAre(ElementsAre(0, 0, 1), ElementsAre(20, 2, 3), ElementsAre(60, 3, 4), ElementsAre(70, 4, 5)));
+  EXPECT_THAT(got, ElementsAre(ElementsAre(0, 0, 1), ElementsAre(20, 2, 3), ElementsAre(60, 3, 4),
+                               ElementsAre(70, 4, 5)));
 }
 
 TEST_F(Events, SliceLimitsTimeAndProcess) {
-  ASSERT_TRUE(store_.Exec("INSERT INTO process (id, segment) VALUES (1, 0), (2, 0);"
-                          "INSERT INTO track VALUES (1, 1, 'host_thread', 'a', 1, NULL, NULL, 0),"
-                          "(2, 2, 'host_thread', 'b', 1, NULL, NULL, 0)").ok());
+  ASSERT_TRUE(store_
+                  .Exec("INSERT INTO process (id, segment) VALUES (1, 0), (2, 0);"
+                        "INSERT INTO track VALUES (1, 1, 'host_thread', 'a', 1, NULL, NULL, 0),"
+                        "(2, 2, 'host_thread', 'b', 1, NULL, NULL, 0)")
+                  .ok());
   Add(1, 0, 1);
   Add(1, 100, 1);
   Add(2, 100, 1);
@@ -145,7 +159,11 @@ TEST_F(Events, SliceLimitsTimeAndProcess) {
   ASSERT_TRUE(writer_.Counter(1, 100, 2.5).ok());
   ASSERT_TRUE(writer_.Counter(2, 100, 3.5).ok());
   ASSERT_TRUE(writer_.Flush().ok());
-  ASSERT_TRUE(store_.Restrict({.first_step = {}, .last_step = {}, .from_ns = 50, .to_ns = {}, .process_id = 1}).ok());
+  ASSERT_TRUE(
+      store_
+          .Restrict(
+              {.first_step = {}, .last_step = {}, .from_ns = 50, .to_ns = {}, .process_id = 1})
+          .ok());
   std::vector<Row> rows = Scan(store_);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].track, 1);
@@ -201,10 +219,14 @@ TEST_F(Events, WhatIsConstantForANameIsStoredOnce) {
   }
   ASSERT_TRUE(writer_.Flush().ok());
   std::vector<std::vector<int64_t>> stored;
-  ASSERT_TRUE(store_.Each("SELECT key_id, by_name, count FROM arg_chunk ORDER BY 1, 2",
-                          [&](int64_t key, int64_t by_name, int64_t count) { stored.push_back({key, by_name, count}); }).ok());
-  EXPECT_THAT(stored, ElementsAre(ElementsAre(flops, 1, 4), ElementsAre(run, 0, 750), ElementsAre(run, 1, 1),
-                                  ElementsAre(module, 1, 1)));
+  ASSERT_TRUE(store_
+                  .Each("SELECT key_id, by_name, count FROM arg_chunk ORDER BY 1, 2",
+                        [&](int64_t key, int64_t by_name, int64_t count) {
+                          stored.push_back({key, by_name, count});
+                        })
+                  .ok());
+  EXPECT_THAT(stored, ElementsAre(ElementsAre(flops, 1, 4), ElementsAre(run, 0, 750),
+                                  ElementsAre(run, 1, 1), ElementsAre(module, 1, 1)));
   auto flops_of = ReadArgumentColumn(store_, 1, flops), run_of = ReadArgumentColumn(store_, 1, run);
   auto module_of = ReadArgumentColumn(store_, 1, module);
   for (size_t i = 0; i < 1000; ++i) {
@@ -215,8 +237,8 @@ TEST_F(Events, WhatIsConstantForANameIsStoredOnce) {
   EXPECT_EQ(ReadArguments(store_, 1, 4)->size(), 3u);
 }
 
-// Story: a name's value and an event's own value under the same key are two facts; folding one into the other's
-// column would lose one.
+// Story: a name's value and an event's own value under the same key are two facts; folding one into
+// the other's column would lose one.
 TEST_F(Events, OwnValueBesideTheNamesValue) {
   StringId k = Name("k");
   writer_.NameArg(1, 7, k, int64_t(1));
@@ -245,7 +267,8 @@ TEST_F(Events, ArgStaysWithTheEventWhateverComesBetween) {
 TEST_F(Events, DamagedChunkIsSkippedAndCounted) {
   for (int64_t track : {1, 2, 3}) Add(track, 0, 1);
   ASSERT_TRUE(writer_.Flush().ok());
-  ASSERT_TRUE(store_.Exec("UPDATE event_chunk SET columns = x'0102030405' WHERE track_id = 2").ok());
+  ASSERT_TRUE(
+      store_.Exec("UPDATE event_chunk SET columns = x'0102030405' WHERE track_id = 2").ok());
   int64_t skipped = 0;
   EXPECT_EQ(Scan(store_, {}, &skipped).size(), 2u);
   EXPECT_EQ(skipped, 1);
@@ -256,7 +279,9 @@ TEST_F(Events, CountersComeBackSorted) {
   ASSERT_TRUE(writer_.Counter(4, 10, 0.5).ok());
   ASSERT_TRUE(writer_.Flush().ok());
   CounterBatch got;
-  ASSERT_TRUE(EachCounterBatch(store_, [&](const CounterBatch& b) { return got = b, absl::OkStatus(); }).ok());
+  ASSERT_TRUE(EachCounterBatch(store_, [&](const CounterBatch& b) {
+                return got = b, absl::OkStatus();
+              }).ok());
   EXPECT_EQ(got.track_id, 4);
   EXPECT_THAT(got.ts_ns, ElementsAre(10, 20));
   EXPECT_THAT(got.value, ElementsAre(0.5, 2));

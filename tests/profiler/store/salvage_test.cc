@@ -25,17 +25,24 @@ std::string ReadFile(const fs::path& path) {
 }
 
 void WriteFile(const fs::path& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), std::streamsize(bytes.size()));
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), std::streamsize(bytes.size()));
 }
 
-std::string TextOf(int i) { return fmt::format("string number {:06d}, long enough to be told from all others", i); }
+std::string TextOf(int i) {
+  return fmt::format("string number {:06d}, long enough to be told from all others", i);
+}
 
 // Events whose columns do not compress, so that each chunk has overflow pages.
 void AddEvents(EventWriter& writer, int64_t track, int count, std::mt19937_64& random) {
   int64_t ts = 0;
   for (int i = 0; i < count; ++i) {
     ts += int64_t(random() % 1'000'000);
-    ASSERT_TRUE(writer.Add(track, {.ts_ns = ts, .dur_ns = int64_t(random() % 1'000'000'000), .name = StringId(1 + random() % 300)}).ok());
+    ASSERT_TRUE(writer
+                    .Add(track, {.ts_ns = ts,
+                                 .dur_ns = int64_t(random() % 1'000'000'000),
+                                 .name = StringId(1 + random() % 300)})
+                    .ok());
     if (i % 10 == 0) writer.Arg(1, int64_t(random()));
   }
 }
@@ -43,8 +50,9 @@ void AddEvents(EventWriter& writer, int64_t track, int count, std::mt19937_64& r
 class SalvageTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / fmt::format("salvage_{}_{}", ::getpid(),
-                                                      ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ = fs::temp_directory_path() /
+              fmt::format("salvage_{}_{}", ::getpid(),
+                          ::testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     path_ = folder_ / "run.xlaprof";
@@ -62,12 +70,16 @@ class SalvageTest : public ::testing::Test {
       ASSERT_TRUE(store.Begin().ok());
       for (int i = 0; i < 1500; ++i) {
         ASSERT_TRUE(store.Intern(TextOf(half * 1500 + i)).ok());
-        ASSERT_TRUE(store.Add(CompileRow{.ordinal = half * 1500 + i, .graph_id = i, .ts_ns = i * 10}).ok());
+        ASSERT_TRUE(
+            store.Add(CompileRow{.ordinal = half * 1500 + i, .graph_id = i, .ts_ns = i * 10}).ok());
         ASSERT_TRUE(store.Add(CounterRow{.report_id = half, .name = TextOf(i), .value = i}).ok());
       }
       for (int track = 1; track <= kTracks; ++track) {
-        ASSERT_TRUE(store.Run("INSERT OR IGNORE INTO track (id, kind, name, sort) VALUES (?1, 'host_thread', ?2, 0)", track,
-                              fmt::format("thread {}", track)).ok());
+        ASSERT_TRUE(store
+                        .Run("INSERT OR IGNORE INTO track (id, kind, name, sort) VALUES (?1, "
+                             "'host_thread', ?2, 0)",
+                             track, fmt::format("thread {}", track))
+                        .ok());
         AddEvents(writer, track, kEventsATrack, random);
       }
       ASSERT_TRUE(writer.Flush().ok());
@@ -76,7 +88,10 @@ class SalvageTest : public ::testing::Test {
         ASSERT_TRUE(store.Exec("PRAGMA wal_checkpoint(TRUNCATE)").ok());
       }
     }
-    ASSERT_TRUE(store.Each("SELECT id, columns FROM event_chunk", [&](int64_t id, std::string blob) { blobs_[id] = blob; }).ok());
+    ASSERT_TRUE(store
+                    .Each("SELECT id, columns FROM event_chunk",
+                          [&](int64_t id, std::string blob) { blobs_[id] = blob; })
+                    .ok());
     if (!keep_log) return;  // SQLite moves the log into the file as the last connection closes
     file_ = ReadFile(path_);
     log_ = ReadFile(path_.string() + "-wal");
@@ -116,8 +131,11 @@ class SalvageTest : public ::testing::Test {
     EXPECT_EQ(ReadFile(damaged), file);  // never altered
     if (!result.ok()) return out;
     out.result = *result;
-    EXPECT_TRUE(into->Each("SELECT id FROM event_chunk", [&](int64_t id) { out.chunks.insert(id); }).ok());
-    EXPECT_TRUE(into->Each("SELECT text FROM string", [&](std::string text) { out.strings.insert(text); }).ok());
+    EXPECT_TRUE(
+        into->Each("SELECT id FROM event_chunk", [&](int64_t id) { out.chunks.insert(id); }).ok());
+    EXPECT_TRUE(
+        into->Each("SELECT text FROM string", [&](std::string text) { out.strings.insert(text); })
+            .ok());
     auto scanner = EventScanner::Make(*into, {});
     EventBatch batch;
     while (*scanner->Next(&batch)) out.events += int64_t(batch.size);
@@ -125,7 +143,9 @@ class SalvageTest : public ::testing::Test {
     EXPECT_EQ(out.events, result->events);
     out.counters = into->One<int64_t>("SELECT count(*) FROM counter")->value_or(0);
     out.compiles = into->One<int64_t>("SELECT count(*) FROM compile")->value_or(0);
-    out.issue = into->One<std::string>("SELECT advice FROM import_issue WHERE code = 'damaged_store'")->value_or("");
+    out.issue =
+        into->One<std::string>("SELECT advice FROM import_issue WHERE code = 'damaged_store'")
+            ->value_or("");
     EXPECT_EQ(out.issue.empty(), !result->damaged());
     return out;
   }
@@ -161,7 +181,8 @@ TEST_F(SalvageTest, AnySinglePageMayBeLost) {
     EXPECT_TRUE(read.result.damaged()) << page;
     std::set<int64_t> hit = ChunksOn(original);
     for (const auto& [id, blob] : blobs_) {
-      ASSERT_TRUE(read.chunks.contains(id) || hit.contains(id)) << "page " << page + 1 << " chunk " << id;
+      ASSERT_TRUE(read.chunks.contains(id) || hit.contains(id))
+          << "page " << page + 1 << " chunk " << id;
     }
     for (int i = 0; i < 3000; ++i) {
       ASSERT_TRUE(read.strings.contains(TextOf(i)) || original.find(TextOf(i)) != original.npos)
@@ -192,10 +213,12 @@ TEST_F(SalvageTest, CutAnywhere) {
     if (!read.status.ok()) continue;  // nothing was left
     for (const auto& [id, blob] : blobs_) {
       ASSERT_TRUE(read.chunks.contains(id) || hit.contains(id)) << "cut " << cut << " chunk " << id;
-      ASSERT_FALSE(read.chunks.contains(id) && hit.contains(id)) << "cut " << cut << " chunk " << id;
+      ASSERT_FALSE(read.chunks.contains(id) && hit.contains(id))
+          << "cut " << cut << " chunk " << id;
     }
     for (int i = 0; i < 3000; i += 7) {
-      ASSERT_TRUE(read.strings.contains(TextOf(i)) || gone.find(TextOf(i)) != gone.npos) << "cut " << cut << " string " << i;
+      ASSERT_TRUE(read.strings.contains(TextOf(i)) || gone.find(TextOf(i)) != gone.npos)
+          << "cut " << cut << " string " << i;
     }
     EXPECT_EQ(read.result.missing_pages, int64_t(good.size() / kPage - cut / kPage));
   }
@@ -213,7 +236,8 @@ TEST_F(SalvageTest, LogIsRead) {
   EXPECT_FALSE(read.result.damaged()) << read.issue;
 }
 
-// Story: SQLite stops at the first frame with a wrong checksum, and everything that was committed behind it is gone.
+// Story: SQLite stops at the first frame with a wrong checksum, and everything that was committed
+// behind it is gone.
 TEST_F(SalvageTest, FramesBehindABrokenOneAreRead) {
   Make(true);
   const size_t frame = kPage + 24;
@@ -257,12 +281,14 @@ TEST_F(SalvageTest, OverwrittenPagesAreToldApart) {
   const size_t pages = good.size() / kPage;
   for (size_t page = 1; page + 1 < pages; page += 3) {
     std::string bytes = good;
-    bytes.replace(page * kPage, kPage, good.substr((page + 1) * kPage, kPage));  // a copy of its neighbour
+    bytes.replace(page * kPage, kPage,
+                  good.substr((page + 1) * kPage, kPage));  // a copy of its neighbour
     Read read = SalvageBytes(bytes);
     ASSERT_TRUE(read.status.ok()) << page << read.status;
     std::set<int64_t> hit = ChunksOn(std::string_view(good).substr(page * kPage, kPage));
     for (const auto& [id, blob] : blobs_) {
-      ASSERT_TRUE(read.chunks.contains(id) || hit.contains(id)) << "page " << page + 1 << " chunk " << id;
+      ASSERT_TRUE(read.chunks.contains(id) || hit.contains(id))
+          << "page " << page + 1 << " chunk " << id;
     }
   }
 }
@@ -273,11 +299,14 @@ TEST_F(SalvageTest, FlippedBytesNeverCrash) {
   for (int round = 0; round < 60; ++round) {
     std::string file = file_, log = log_;
     for (int k = 0; k < 40; ++k) file[random() % file.size()] = char(random());
-    for (int k = 0; k < 10; ++k) file[random() % (file.size() / kPage) * kPage + random() % 16] = char(random());
+    for (int k = 0; k < 10; ++k)
+      file[random() % (file.size() / kPage) * kPage + random() % 16] = char(random());
     for (int k = 0; k < round % 3; ++k) log[random() % log.size()] = char(random());
     for (size_t page = kPage; round % 5 == 0 && page + kPage <= file.size(); page += kPage) {
-      if (file[page] != 5 && file[page] != 2) continue;  // interior pages that lead anywhere, also to themselves
-      for (size_t at = page + 8; at < page + kPage; at += 1 + random() % 64) file[at] = char(random() % 4);
+      if (file[page] != 5 && file[page] != 2)
+        continue;  // interior pages that lead anywhere, also to themselves
+      for (size_t at = page + 8; at < page + kPage; at += 1 + random() % 64)
+        file[at] = char(random() % 4);
       file.replace(page + 8, 4, std::string{0, 0, char(page / kPage >> 8), char(page / kPage + 1)});
     }
     if (round % 4 == 0) file.resize(random() % file.size());
@@ -311,19 +340,23 @@ TEST_F(SalvageTest, ForeignFilesAreRefused) {
   bytes[63] = char(kSchemaVersion + 1);
   Read read = SalvageBytes(bytes);
   EXPECT_TRUE(absl::IsUnimplemented(read.status));
-  EXPECT_THAT(std::string(Message(read.status)), ::testing::HasSubstr(fmt::format("version {}", kSchemaVersion + 1)));
+  EXPECT_THAT(std::string(Message(read.status)),
+              ::testing::HasSubstr(fmt::format("version {}", kSchemaVersion + 1)));
 }
 
 TEST_F(SalvageTest, LostTracksAreNamedSo) {
   Make(false);
   std::string bytes = ReadFile(path_);
   for (size_t page = 0; page < bytes.size() / kPage; ++page) {
-    if (bytes.substr(page * kPage, kPage).find(fmt::format("thread {}", kTracks)) != std::string::npos) bytes.replace(page * kPage, kPage, kPage, '\0');
+    if (bytes.substr(page * kPage, kPage).find(fmt::format("thread {}", kTracks)) !=
+        std::string::npos)
+      bytes.replace(page * kPage, kPage, kPage, '\0');
   }
   WriteFile(folder_ / "d", bytes);
   auto into = Store::CreateTemporary();
   ASSERT_TRUE(Salvage(folder_ / "d", *into).ok());
-  EXPECT_EQ(*into->One<std::string>("SELECT name FROM track WHERE id = 25"), "track 25 (its name was lost)");
+  EXPECT_EQ(*into->One<std::string>("SELECT name FROM track WHERE id = 25"),
+            "track 25 (its name was lost)");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A store as a file: readers beside a writer, full disks, foreign and newer files, and opening without a trace.
+// A store as a file: readers beside a writer, full disks, foreign and newer files, and opening
+// without a trace.
 #include "profiler/store/store.h"
 
 #include <gmock/gmock.h>
@@ -29,8 +30,9 @@ std::string ReadFile(const fs::path& path) {
 class StoreTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / fmt::format("store_{}_{}", ::getpid(),
-                                                      ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ = fs::temp_directory_path() /
+              fmt::format("store_{}_{}", ::getpid(),
+                          ::testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     path_ = folder_ / "run.xlaprof";
@@ -41,7 +43,8 @@ class StoreTest : public ::testing::Test {
   static absl::Status Commit(Store& store, EventWriter& writer, int64_t n) {
     XP_TRY(store.Begin());
     for (int64_t track : {1, 2, 3}) {
-      for (int64_t i = 0; i < 50; ++i) XP_TRY(writer.Add(track, {.ts_ns = n * 100 + i, .dur_ns = 1, .name = 1}));
+      for (int64_t i = 0; i < 50; ++i)
+        XP_TRY(writer.Add(track, {.ts_ns = n * 100 + i, .dur_ns = 1, .name = 1}));
     }
     XP_TRY(writer.Flush());
     return store.Commit();
@@ -59,7 +62,8 @@ class StoreTest : public ::testing::Test {
       if (!*more) break;
       of_track[batch.track_id] += int64_t(batch.size);
     }
-    if (scanner->skipped_chunks() != 0 || of_track[1] != of_track[2] || of_track[1] != of_track[3]) return -1;
+    if (scanner->skipped_chunks() != 0 || of_track[1] != of_track[2] || of_track[1] != of_track[3])
+      return -1;
     return of_track[1];
   }
 
@@ -151,7 +155,8 @@ TEST_F(StoreTest, FullDiskSaysSoAndKeepsWhatWasCommitted) {
 TEST_F(StoreTest, FullFileSystemSaysSo) {
   fs::path disk = folder_ / "disk";
   fs::create_directories(disk);
-  if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=2m") != 0) GTEST_SKIP() << "cannot mount a small file system";
+  if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=2m") != 0)
+    GTEST_SKIP() << "cannot mount a small file system";
   absl::Status status;
   {
     auto store = Store::Create(disk / "run.xlaprof");
@@ -210,7 +215,11 @@ TEST_F(StoreTest, OpenLeavesNoTrace) {
   {
     Store store = *Store::Open(path_);
     EXPECT_EQ(WholeCommits(store), 50);
-    ASSERT_TRUE(store.Restrict({.first_step = {}, .last_step = {}, .from_ns = 3, .to_ns = {}, .process_id = {}}).ok());
+    ASSERT_TRUE(
+        store
+            .Restrict(
+                {.first_step = {}, .last_step = {}, .from_ns = 3, .to_ns = {}, .process_id = {}})
+            .ok());
     EXPECT_FALSE(store.SetMeta("a", "b").ok());
     EXPECT_EQ(listing(), std::set<std::string>{"run.xlaprof"});
   }
@@ -227,7 +236,8 @@ TEST_F(StoreTest, OpensInAFolderThatCannotBeWritten) {
     ASSERT_TRUE(Commit(store, writer, 0).ok());
   }
   fs::permissions(path_, fs::perms::all);
-  fs::permissions(folder_, fs::perms::all & ~fs::perms::owner_write & ~fs::perms::group_write & ~fs::perms::others_write);
+  fs::permissions(folder_, fs::perms::all & ~fs::perms::owner_write & ~fs::perms::group_write &
+                               ~fs::perms::others_write);
   pid_t child = fork();
   if (child == 0) {
     if (geteuid() == 0 && setuid(65534) != 0) _exit(2);  // root writes anywhere
@@ -243,7 +253,10 @@ TEST_F(StoreTest, OpensInAFolderThatCannotBeWritten) {
 // Story: one row with a huge id made readers allocate 16 bytes for each id below it.
 TEST_F(StoreTest, HugeStringIdsCostNothing) {
   Store store = *Store::CreateTemporary();
-  ASSERT_TRUE(store.Exec("INSERT INTO string VALUES (4294967295, 'far'), (3, 'near'), (99999999999, 'no id'), (-1, 'none')").ok());
+  ASSERT_TRUE(store
+                  .Exec("INSERT INTO string VALUES (4294967295, 'far'), (3, 'near'), (99999999999, "
+                        "'no id'), (-1, 'none')")
+                  .ok());
   EXPECT_EQ(store.Text(4294967295), "far");
   EXPECT_EQ(store.Text(3), "near");
   EXPECT_EQ(store.Text(4000000000), "");
