@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "analyzers/analyzer.h"
@@ -386,8 +387,12 @@ absl::StatusOr<Findings> Run(const Store& store) {
   }
   MergeProcesses(&found);
   Findings findings;
-  for (auto& [process_id, finding] : found) findings.push_back(std::move(finding));
-  XP_TRY(Findings counted, FromCountsAlone(store));
+  std::set<int64_t> told;
+  for (auto& [process_id, finding] : found) {
+    if (finding.severity != Severity::kInfo) told.insert(process_id);
+    findings.push_back(std::move(finding));
+  }
+  XP_TRY(Findings counted, FromCounts(store, told));
   for (Finding& finding : counted) findings.push_back(std::move(finding));
   return findings;
 }

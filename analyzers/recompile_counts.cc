@@ -306,10 +306,11 @@ std::optional<Finding> Judge(Series series) {
 
 }  // namespace
 
-absl::StatusOr<Findings> FromCountsAlone(const Store& store) {
-  std::map<int64_t, bool> has_compiles;
-  XP_TRY(store.Each("SELECT DISTINCT coalesce(process_id, 0) FROM compile",
-                    [&](int64_t process_id) { has_compiles[process_id] = true; }));
+absl::StatusOr<Findings> FromCounts(const Store& store, const std::set<int64_t>& told) {
+  std::map<int64_t, int64_t> rows;
+  XP_TRY(store.Each(
+      "SELECT coalesce(process_id, 0), count(*) FROM compile GROUP BY 1",
+      [&](int64_t process_id, int64_t count) { rows[process_id] = count; }));
   XP_TRY(auto series, LoadMetrics(store));
   XP_TRY(auto lines, LoadLines(store));
   for (auto& [process_id, one] : lines) {
@@ -319,8 +320,19 @@ absl::StatusOr<Findings> FromCountsAlone(const Store& store) {
   }
   Findings findings;
   for (const auto& [process_id, one] : series) {
-    if (has_compiles[process_id] || one.samples.empty()) continue;
-    if (auto finding = Judge(one)) findings.push_back(std::move(*finding));
+    if (told.contains(process_id) || one.samples.empty()) continue;
+    const int64_t seen = rows[process_id];
+    int64_t counted = 0;
+    for (const Sample& sample : one.samples) counted = sample.compiles.value_or(counted);
+    if (seen > 0 && counted <= seen) continue;
+    std::optional<Finding> finding = Judge(one);
+    if (!finding || (seen > 0 && finding->severity == Severity::kInfo)) continue;
+    if (seen > 0 && finding->reason) {
+      finding->reason->text = fmt::format(
+          "Only {} of these compiles {} inside the profile; the others are only counted.", seen,
+          seen == 1 ? "lies" : "lie");
+    }
+    findings.push_back(std::move(*finding));
   }
   return findings;
 }

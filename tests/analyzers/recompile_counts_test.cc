@@ -65,6 +65,20 @@ TEST(RecompileCounts, OneReportWithManyCompilesIsAWarningOfUnknownState) {
   EXPECT_EQ(finding.evidence[0].table, "metrics_report");
 }
 
+// A profile saw one compile of a run whose reports count one every other step: it was called clean.
+TEST(RecompileCounts, AProfilesWindowDoesNotHideWhatTheReportsCount) {
+  Reports run;
+  for (int step = 1; step <= 20; ++step) run.Report(step, 1 + step / 2, step);
+  run.Exec(
+      fmt::format("INSERT INTO compile (process_id, ordinal, ts_ns, dur_ns, inferred) VALUES "
+                  "({}, 0, 0, 5, 0)",
+                  run.process()));
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_EQ(finding.reason->state, "ongoing");
+  EXPECT_THAT(finding.reason->text.value_or(""), HasSubstr("Only 1 of these compiles lies inside"));
+}
+
 TEST(RecompileCounts, WhatACleanProgramCompilesIsNone) {
   Reports clean;
   clean.Report(25, 3, 26);
@@ -126,7 +140,7 @@ TEST(RecompileCounts, LinesThatGoOnAfterCompilingStopped) {
 
 TEST(RecompileCounts, CompilesThatAreKnownOneByOneAreNotCountedAgain) {
   Reports run;
-  run.Report(14, 7, 14);
+  run.Report(14, 1, 14);
   run.Steps(run.Graph("a", TrainStep(8)), 14);
   EXPECT_THAT(run.Find(), IsEmpty());
 }
