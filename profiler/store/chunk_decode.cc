@@ -105,6 +105,19 @@ struct ChunkDecoder::Reader {
         return false;
     }
   }
+
+  // `n` times as deltas from `min_ts_ns`, and nothing behind them; false if one wraps around.
+  bool Times(size_t n, int64_t min_ts_ns, int64_t* to) {
+    uint64_t ts = uint64_t(min_ts_ns);
+    bool wrapped = false;
+    return Varints(n,
+                   [&](uint64_t delta) {
+                     uint64_t before = std::exchange(ts, ts + delta);
+                     wrapped |= int64_t(ts) < int64_t(before);
+                     *to++ = int64_t(ts);
+                   }) &&
+           !wrapped && Done();
+  }
 };
 
 ChunkDecoder::ChunkDecoder() : zstd_(ZSTD_createDCtx()) { XP_CHECK(zstd_ != nullptr); }
@@ -177,18 +190,7 @@ absl::Status ChunkDecoder::Events(std::string_view bytes, int64_t count, int64_t
   if (!Open(&blob, max_raw, wanted, &in)) return Bad("start");
   if (wanted) {
     out->ts_ns.resize(n);
-    int64_t* to = out->ts_ns.data();
-    uint64_t ts = uint64_t(min_ts_ns);
-    bool wrapped = false;
-    if (!in.Varints(n,
-                    [&](uint64_t delta) {
-                      uint64_t before = std::exchange(ts, ts + delta);
-                      wrapped |= int64_t(ts) < int64_t(before);
-                      *to++ = int64_t(ts);
-                    }) ||
-        wrapped || !in.Done()) {
-      return Bad("start");
-    }
+    if (!in.Times(n, min_ts_ns, out->ts_ns.data())) return Bad("start");
   }
 
   wanted = columns & kDuration;
@@ -379,18 +381,7 @@ absl::Status ChunkDecoder::Samples(std::string_view bytes, int64_t count, int64_
   Reader in;
   if (!Open(&blob, max_raw, true, &in)) return Bad("time");
   ts_ns->resize(n);
-  int64_t* to = ts_ns->data();
-  uint64_t ts = uint64_t(min_ts_ns);
-  bool wrapped = false;
-  if (!in.Varints(n,
-                  [&](uint64_t delta) {
-                    uint64_t before = std::exchange(ts, ts + delta);
-                    wrapped |= int64_t(ts) < int64_t(before);
-                    *to++ = int64_t(ts);
-                  }) ||
-      wrapped || !in.Done()) {
-    return Bad("time");
-  }
+  if (!in.Times(n, min_ts_ns, ts_ns->data())) return Bad("time");
   std::vector<uint64_t> bits;
   if (!Open(&blob, max_raw, true, &in) || !Values(&in, ArgType::kDouble, n, &bits))
     return Bad("value");
