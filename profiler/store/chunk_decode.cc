@@ -162,7 +162,7 @@ absl::StatusOr<std::string_view> Unseal(std::string_view blob, int64_t count, in
   if (sum !=
       Checksum(reinterpret_cast<const uint8_t*>(blob.data()), blob.size(), uint64_t(count))) {
     return DataLoss(
-        "chunk with a wrong checksum: its bytes were altered. `xlaprof recover` keeps the intact "
+        "chunk with a wrong checksum: its bytes were altered. `xlaprof report` reads the intact "
         "ones");
   }
   return blob;

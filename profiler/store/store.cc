@@ -113,7 +113,7 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
                      doing);
     case SQLITE_CORRUPT:
       return DataLoss(
-          "{}: the file is damaged ({}). `xlaprof recover` reads what its intact pages hold", doing,
+          "{}: the file is damaged ({}). `xlaprof report` reads what its intact pages hold", doing,
           what);
     case SQLITE_NOTADB:
       return Invalid("{}: not a store (no SQLite file)", doing);
