@@ -45,11 +45,14 @@ absl::Status ReadTables(const Store& store, Report& report) {
              [](int64_t id, std::string label, OptInt started, bool selected, std::string why) {
                return RunRow{id, label, started, selected, why};
              }));
-  XP_TRY(report.processes,
-         store.Collect(
-             "SELECT id, run_id, source_id, segment, host, pid, rank FROM process ORDER BY id",
-             [](int64_t id, OptInt run, OptInt source, int64_t segment, OptText host, OptInt pid,
-                OptInt rank) { return ProcessRow{id, run, source, segment, host, pid, rank}; }));
+  XP_TRY(
+      report.processes,
+      store.Collect(
+          "SELECT id, run_id, source_id, segment, host, pid, rank, name FROM process ORDER BY id",
+          [](int64_t id, OptInt run, OptInt source, int64_t segment, OptText host, OptInt pid,
+             OptInt rank, OptText name) {
+            return ProcessRow{id, run, source, segment, host, pid, rank, name};
+          }));
   XP_TRY(report.issues,
          store.Collect(
              "SELECT coalesce(s.path, ''), i.code, i.severity, i.count, i.first_offset, "

@@ -253,7 +253,7 @@ absl::Status Unite(Store& store, int64_t into, int64_t from) {
   }
   XP_TRY(
       store.Run("UPDATE process AS t SET host = coalesce(t.host, o.host), pid = coalesce(t.pid, "
-                "o.pid), rank = coalesce(t.rank, o.rank) "
+                "o.pid), rank = coalesce(t.rank, o.rank), name = coalesce(t.name, o.name) "
                 "FROM process AS o WHERE t.id = ?1 AND o.id = ?2",
                 into, from));
   // Counts of one op that are cumulative, told by two reports of one process: the later one

@@ -50,10 +50,11 @@ struct ProcessRow {
   int64_t segment = 0;
   OptText host;
   OptInt pid, rank;
+  OptText name;
   static constexpr const char* kTable = "process";
   void Fields(auto&& f) const {
     f("run_id", run_id), f("source_id", source_id), f("segment", segment);
-    f("host", host), f("pid", pid), f("rank", rank);
+    f("host", host), f("pid", pid), f("rank", rank), f("name", name);
   }
 };
 

@@ -46,7 +46,8 @@ CREATE TABLE process (
   segment INTEGER NOT NULL,         -- 0 for the first run inside that source, +1 at each restart mark
   host TEXT,                        -- host name; NULL: unknown
   pid INTEGER,                      -- operating system's id; NULL: unknown
-  rank INTEGER                      -- rank in the job; NULL: unknown
+  rank INTEGER,                     -- rank in the job; NULL: unknown
+  name TEXT                         -- as the source calls it; NULL: it gives no name
 );
 
 -- Everything odd or dropped while importing, with its count.
@@ -71,7 +72,7 @@ CREATE TABLE string (
 CREATE TABLE track (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
-  kind TEXT NOT NULL,               -- host_thread, device, device_stream, counter or step
+  kind TEXT NOT NULL,               -- host_thread, device, device_stream, async, counter or step
   name TEXT NOT NULL,               -- as the source calls it
   tid INTEGER,                      -- thread or line id of the source
   device TEXT,                      -- such as TPU:0; NULL: not a device's
