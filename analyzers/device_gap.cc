@@ -1,7 +1,9 @@
 // Finds idle time of a device between executions, and says what the host did meanwhile. Gaps are
 // summed and weighed against the time in which they lie: a device that idles 30 us before each of a
 // million kernels is as slow as one that idles once for 30 s. One finding an activity of the host
-// (and user scope).
+// (and user scope). Where kernels are joined with the calls that launch them, it also says whether
+// the host was late (host_wait), launching itself took that long (launch), or the work waited in
+// the queue (kernel_wait).
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,6 +13,7 @@
 #include "analyzers/capture_settings.h"
 #include "analyzers/device_idle.h"
 #include "analyzers/host_activity.h"
+#include "analyzers/launches.h"
 #include "analyzers/quantity.h"
 #include "analyzers/steps.h"
 
@@ -28,6 +31,13 @@ constexpr int64_t kMinGaps = 2;
 // holds so many calls that this explains half of it is the tracer's.
 constexpr int64_t kPythonTracerCallNs = 1500;
 constexpr size_t kMaxEvidence = 8;
+
+// What a device waited for, where its work is launched call by call, and what the host did.
+struct Cause {
+  GapWait wait = GapWait::kUnknown;
+  Activity activity;
+  auto operator<=>(const Cause&) const = default;
+};
 
 struct Idle {
   int64_t ns = 0;
@@ -88,15 +98,20 @@ std::vector<Share> Shares(const HostTimeline& host, const std::vector<Interval>&
   return out;
 }
 
-// Idle time by the activity of the host, longest first.
-std::vector<std::pair<Activity, Idle>> ByActivity(const DeviceIdle& device,
-                                                  const HostTimeline& host,
-                                                  const std::vector<Interval>& compiling) {
-  std::map<Activity, Idle> sums;
+// Idle time by its cause, longest first.
+std::vector<std::pair<Cause, Idle>> ByCause(const DeviceIdle& device, const HostTimeline& host,
+                                            const Launches& launches,
+                                            const std::vector<Interval>& compiling) {
+  std::map<Cause, Idle> sums;
   for (const Interval& gap : device.gaps) {
-    const std::vector<Share> shares = Shares(host, compiling, gap);
+    const GapWait wait = launches.empty() ? GapWait::kUnknown : launches.WaitOf(gap);
+    // What the host does while it launches, or has launched already, delays nothing.
+    const bool host_matters = wait == GapWait::kUnknown || wait == GapWait::kHostWait;
+    const std::vector<Share> shares =
+        host_matters ? Shares(host, compiling, gap)
+                     : std::vector<Share>{{{}, gap.length_ns(), gap.length_ns()}};
     for (size_t i = 0; i < shares.size(); ++i) {
-      Idle& idle = sums[shares[i].activity];
+      Idle& idle = sums[{wait, shares[i].activity}];
       idle.ns += shares[i].ns;
       idle.usual_ns += shares[i].usual_ns;
       ++idle.in;
@@ -107,8 +122,8 @@ std::vector<std::pair<Activity, Idle>> ByActivity(const DeviceIdle& device,
       idle.longest.emplace_back(shares[i].ns, gap);
     }
   }
-  std::vector<std::pair<Activity, Idle>> out(sums.begin(), sums.end());
-  for (auto& [activity, idle] : out) {
+  std::vector<std::pair<Cause, Idle>> out(sums.begin(), sums.end());
+  for (auto& [cause, idle] : out) {
     std::stable_sort(idle.longest.begin(), idle.longest.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     if (idle.longest.size() > kMaxEvidence) idle.longest.resize(kMaxEvidence);
@@ -140,8 +155,8 @@ absl::Status FillLine(const Store& store, std::string_view scope, Subject& subje
 
 std::string Title(const DeviceIdle& device, const Idle& idle, double share, bool usual,
                   int64_t gaps, const std::string& meanwhile) {
-  return fmt::format("{} idle {} ({:.1f} % of the {}) in {} gap{} while the host {}",
-                     device.time.device, DurationText(idle.ns), 100 * share,
+  return fmt::format("{} idle {} ({:.1f} % of the {}) in {} gap{} while {}", device.time.device,
+                     DurationText(idle.ns), 100 * share,
                      usual ? "steps that do not compile" : "steady time", gaps,
                      gaps == 1 ? "" : "s", meanwhile);
 }
@@ -168,6 +183,12 @@ std::string Meanwhile(const Activity& activity, const std::string& scope, bool h
       return "compiled" + in;
   }
   return "";
+}
+
+std::string Meanwhile(const Cause& cause, const std::string& scope, bool has_events) {
+  if (cause.wait == GapWait::kLaunch) return "the call that launches the next kernel was under way";
+  if (cause.wait == GapWait::kKernelWait) return "the next kernel was launched already and waited";
+  return "the host " + Meanwhile(cause.activity, scope, has_events);
 }
 
 std::string Advice(const Activity& activity, bool has_events) {
@@ -200,6 +221,28 @@ std::string Advice(const Activity& activity, bool has_events) {
              "read only now and then.";
     case Doing::kCompile:
       return "See recompilation and slow_compile, which have the price.";
+  }
+  return "";
+}
+
+std::string Advice(const Cause& cause, bool has_events) {
+  switch (cause.wait) {
+    case GapWait::kLaunch:
+      return "Launching takes longer than the kernels: fuse them (torch.compile), replay them as "
+             "one "
+             "(CUDA graphs), or give each more work.";
+    case GapWait::kKernelWait:
+      return "The host is ahead; kernels wait for each other. Many short ones: fuse them "
+             "(torch.compile, CUDA graphs). Few long gaps: look at the other streams, copies and "
+             "events that they wait for.";
+    case GapWait::kHostWait:
+      if (cause.activity.doing == Doing::kNothing || cause.activity.doing == Doing::kRuntime)
+        return "The host does not launch fast enough: fuse ops (torch.compile), replay them (CUDA "
+               "graphs), and put record_function scopes around the parts of the step to see which "
+               "one is late.";
+      [[fallthrough]];
+    case GapWait::kUnknown:
+      return Advice(cause.activity, has_events);
   }
   return "";
 }
@@ -279,7 +322,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
       compiling.empty() || usual_steps < kMinGaps
           ? device.steady.length_ns()
           : device.steady.length_ns() - Overlap(compiling, device.steady);
-  for (const auto& [activity, idle] : ByActivity(device, *host, compiling)) {
+  XP_TRY(Launches launches, Launches::Of(store, device.time));
+  for (const auto& [cause, idle] : ByCause(device, *host, launches, compiling)) {
+    const Activity& activity = cause.activity;
     // Where some steps compile for seconds, the others still count.
     const bool usual =
         not_compiling_ns < device.steady.length_ns() && activity.doing != Doing::kCompile;
@@ -293,7 +338,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
     Finding finding{.kind = "device_gap",
                     .title = Title(device, idle, share, usual, gaps,
-                                   Meanwhile(activity, scope, host->has_events())),
+                                   Meanwhile(cause, scope, host->has_events())),
                     .count = gaps,
                     .cost_ns = idle.ns};
     finding.cost_note =
@@ -303,8 +348,10 @@ absl::StatusOr<Findings> Run(const Store& store) {
                     device.time.from == "op" ? ", from its ops" : "", others);
     if (device.by_steps && device.chances > 0)
       finding.per_step = double(gaps) / double(device.chances);
-    finding.reason = Reason{.type = ReasonType(activity.doing)};
-    finding.advice = Advice(activity, host->has_events());
+    finding.reason =
+        Reason{.type = cause.wait == GapWait::kUnknown ? std::string(ReasonType(activity.doing))
+                                                       : std::string(GapWaitText(cause.wait))};
+    finding.advice = Advice(cause, host->has_events());
     if (!scope.empty()) {
       finding.subject.scope = scope;
       XP_TRY(FillLine(store, scope, finding.subject));
@@ -342,7 +389,10 @@ absl::StatusOr<Findings> Run(const Store& store) {
            .ts_ns = gap.begin_ns,
            .dur_ns = gap.length_ns(),
            .text = fmt::format("gap of {}, {} of it {}", DurationText(gap.length_ns()),
-                               DurationText(ns), DoingText(activity.doing))});
+                               DurationText(ns),
+                               cause.wait == GapWait::kUnknown || cause.wait == GapWait::kHostWait
+                                   ? DoingText(activity.doing)
+                                   : GapWaitText(cause.wait))});
     }
     findings.push_back(std::move(finding));
   }

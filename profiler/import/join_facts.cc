@@ -287,7 +287,9 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
   std::map<int64_t, std::vector<Process>> texts;
   std::vector<Process> timed;
   for (Process& process : processes) {
-    (process.format == "xspace" ? timed : texts[process.rank.value_or(0)]).push_back(process);
+    (process.format == "xspace" || process.format == "chrome" ? timed
+                                                              : texts[process.rank.value_or(0)])
+        .push_back(process);
   }
   std::vector<int64_t> text_ids;
   for (auto& [rank, group] : texts) {

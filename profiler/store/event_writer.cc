@@ -4,6 +4,7 @@
 
 #include "profiler/store/chunk.h"
 #include "profiler/store/events.h"
+#include "profiler/store/flow_points.h"
 
 namespace xlaprof {
 namespace {
@@ -51,6 +52,7 @@ struct TrackBuffer {
   std::vector<uint32_t> first_arg;  // of each event; empty while there are no arguments
   std::vector<BufferedArg> args;
   std::vector<std::pair<int64_t, double>> samples;
+  std::vector<FlowPoint> flow_points;
   absl::flat_hash_map<StringId, std::vector<BufferedArg>> name_args;
   Nesting nesting;
 
@@ -79,6 +81,8 @@ struct EventWriter::Impl {
   size_t weight = 0;  // twice the Weight of all tracks
   int64_t next_event_id = 0;
   bool has_arg_error = false;
+  int64_t unbound_flows = 0;
+  bool closing = false;  // Flush: every end of a flow is bound now or never
   Insert insert_events, insert_args, insert_samples, newest_chunk;
   ChunkEncoder encoder;
   // Reused between chunks.
@@ -156,6 +160,7 @@ struct EventWriter::Impl {
     if (track.events.empty()) return absl::OkStatus();
     XP_TRY(FindNextEventId());
     Sort(track);
+    BindTrackFlows(track);
     const size_t n = track.events.size();
     auto args_of = [&](size_t original) {
       size_t from = track.first_arg[original];
@@ -188,6 +193,19 @@ struct EventWriter::Impl {
     Empty(track.args);
     Empty(sorted);
     return status;
+  }
+
+  // Ends beyond the last event wait for those that come, unless none will.
+  void BindTrackFlows(TrackBuffer& track) {
+    std::vector<FlowPoint>& points = track.flow_points;
+    if (points.empty()) return;
+    std::vector<Event>& events = sorted.empty() ? track.events : sorted;
+    const int64_t last_ns = events.back().ts_ns;
+    auto later = std::stable_partition(points.begin(), points.end(), [&](const FlowPoint& point) {
+      return closing || point.ts_ns <= last_ns;
+    });
+    unbound_flows += BindFlows(events, std::span(points.begin(), later));
+    points.erase(points.begin(), later);
   }
 
   template <class T>
@@ -424,11 +442,27 @@ absl::Status EventWriter::Counter(int64_t track_id, int64_t ts_ns, double value)
   return absl::OkStatus();
 }
 
+void EventWriter::Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd end) {
+  TrackBuffer* last = impl_->last;
+  int64_t last_track = impl_->last_track;
+  impl_->Track(track_id)->flow_points.push_back({ts_ns, flow, end});
+  if (last != nullptr) impl_->last = last, impl_->last_track = last_track;
+}
+
+int64_t EventWriter::unbound_flows() const { return impl_->unbound_flows; }
+
 absl::Status EventWriter::Flush() {
   std::vector<int64_t> ids;
   for (auto& [id, track] : impl_->tracks) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
-  for (int64_t id : ids) XP_TRY(impl_->FlushTrack(id, *impl_->tracks[id]));
+  for (int64_t id : ids) {
+    TrackBuffer& track = *impl_->tracks[id];
+    impl_->closing = true;
+    absl::Status status = impl_->FlushTrack(id, track);
+    impl_->closing = false;
+    XP_TRY(std::move(status));
+    impl_->unbound_flows += int64_t(std::exchange(track.flow_points, {}).size());
+  }
   if (std::exchange(impl_->has_arg_error, false)) {
     return absl::ResourceExhaustedError(
         fmt::format("an event has more than {} arguments", kChunkArguments));

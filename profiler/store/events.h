@@ -54,6 +54,10 @@ struct Text {
 // int, uint, double, string (interned), bytes (interned).
 using ArgValue = std::variant<int64_t, uint64_t, double, Text, Bytes>;
 
+// How a flow whose end is a thread and a time meets an event there: it leaves the innermost one
+// that is open, enters that one, or enters the next to begin.
+enum class FlowEnd : uint8_t { kOut, kInEnclosing, kInNext };
+
 // Buffers events a track, sorts and encodes them, and writes chunks of up to kChunkEvents. Not
 // thread-safe. Flush writes everything; it must be called before Commit, and its status looked at.
 // Past about a million buffered events the largest track is written early, so memory stays bounded.
@@ -74,6 +78,11 @@ class EventWriter {
   // An argument that every event named `name` on this track has, stored once a chunk.
   void NameArg(int64_t track_id, StringId name, StringId key, const ArgValue& value);
   absl::Status Counter(int64_t track_id, int64_t ts_ns, double value);
+  // An end of a flow that is told apart from its event (Chrome's phases s, t, f); it is given to
+  // the event when the track is written, so events and ends may come in any order.
+  void Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd end);
+  // Of Flow, those that met no event, or one that has another flow there; known after Flush.
+  int64_t unbound_flows() const;
   absl::Status Flush();
 
  private:

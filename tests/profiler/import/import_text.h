@@ -37,6 +37,7 @@ inline ImportedText ImportText(const Importer& importer, std::string_view text) 
   EventWriter events(*out.store);
   ImportContext context(*out.store, events, 1);
   out.status = importer.read({"given.txt", text}, context);
+  if (out.status.ok()) out.status = events.Flush();
   return out;
 }
 

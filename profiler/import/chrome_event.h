@@ -1,0 +1,28 @@
+// One event of Chrome's Trace Event Format ("JSON Object Format", 2016): an object with `ph` for
+// its phase and members that depend on it. Members come in any order; what is missing is kNone.
+#pragma once
+
+#include <vector>
+
+#include "profiler/import/json_scan.h"
+
+namespace xlaprof {
+
+struct ChromeEvent {
+  // X complete, B and E its ends, i I R instants, C counter, M metadata, s t f flow, b n e and the
+  // older S T p F asynchronous, N O D objects, P sample, and others; 0: none given.
+  char phase = 0;
+  json::Value name, cat, pid, tid, ts, dur, id, id_local, id_global, bind_id, bind_point;
+  bool flow_in = false, flow_out = false;  // of bind_id
+  bool bad_args = false;                   // args is there and no object
+  struct Member {
+    json::Value key, value;
+  };
+  std::vector<Member> args;  // and members of the event that the format does not know
+};
+
+// Reads the object that begins at the next byte. False: it is no well-formed object; the scanner
+// then stands where that shows, or is cut(). `event` is reused: nothing of before is left in it.
+bool ReadChromeEvent(json::Scanner& in, ChromeEvent* event);
+
+}  // namespace xlaprof

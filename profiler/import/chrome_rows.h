@@ -1,0 +1,72 @@
+// From the events of a Chrome trace to the rows of a store, one at a time and in any order.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include "profiler/import/chrome_event.h"
+#include "profiler/import/chrome_kind.h"
+#include "profiler/import/chrome_pairs.h"
+#include "profiler/import/chrome_tracks.h"
+#include "profiler/import/json_texts.h"
+#include "profiler/import/microseconds.h"
+#include "profiler/import/odd_input.h"
+#include "profiler/import/xprof_facts.h"
+#include "profiler/import/xspace_facts.h"
+
+namespace xlaprof {
+
+class ChromeRows {
+ public:
+  // `shift_ns` turns the file's times into the store's.
+  ChromeRows(const Input& input, ImportContext& context, ChromeWriter writer, int64_t shift_ns);
+
+  // `offset`: where the event's object begins in the file.
+  absl::Status Add(const ChromeEvent& event, size_t offset);
+  // What needs all events: pairs, names, facts. `host` and `rank` are the file's.
+  absl::Status Finish(OptText host, OptInt rank);
+
+  OddInput& odd() { return odd_; }
+  int64_t event_count() const { return event_count_; }
+
+ private:
+  struct Where {
+    ChromeTrack* track = nullptr;  // null: an asynchronous operation
+    int64_t track_id = 0;
+  };
+
+  bool TimeOf(const ChromeEvent& event, size_t offset, Picoseconds* ts);
+  absl::Status AddComplete(const ChromeEvent& event, Picoseconds ts, size_t offset);
+  absl::Status AddInstant(const ChromeEvent& event, Picoseconds ts, size_t offset);
+  absl::Status AddCounter(const ChromeEvent& event, Picoseconds ts, size_t offset);
+  absl::Status AddMemory(const ChromeEvent& event, Picoseconds ts);
+  absl::Status AddFlow(const ChromeEvent& event, Picoseconds ts);
+  absl::Status AddPair(const ChromePairs::Pair& pair, bool async);
+  absl::Status AddRow(const ChromeEvent& event, const ChromeEvent* end, Where where, int64_t ts_ns,
+                      int64_t dur_ns, size_t offset);
+  absl::Status AddArgs(const ChromeEvent& event, size_t offset);
+  absl::StatusOr<const ChromeKind*> KindOf(StringId cat, StringId name);
+  absl::StatusOr<ArgValue> ValueOf(const json::Value& value);
+  // Unique in the store: flows of different sources never meet.
+  absl::StatusOr<uint64_t> FlowOf(const json::Value& id, StringId cat, StringId name);
+  uint64_t FlowOfCorrelation(uint64_t correlation) const;
+
+  ImportContext& context_;
+  const ChromeWriter writer_;
+  const int64_t shift_ns_;
+  OddInput odd_;
+  JsonTexts texts_;
+  ChromeTracks tracks_;
+  ChromePairs pairs_;
+  XFacts facts_;
+  XprofFacts xprof_;
+  absl::flat_hash_map<uint64_t, ChromeKind> kinds_;  // by cat and name
+  uint64_t last_kind_key_ = 0;
+  const ChromeKind* last_kind_ = nullptr;
+  std::array<StringId, size_t(XCategory::kCount)> categories_{};
+  std::vector<StringId> keys_;                    // of the event that is being written
+  absl::flat_hash_map<uint64_t, uint64_t> hops_;  // flows that were passed on: what they are now
+  StringId cat_key_ = 0;
+  int64_t event_count_ = 0, python_count_ = 0;
+};
+
+}  // namespace xlaprof

@@ -1,0 +1,237 @@
+#include "profiler/import/chrome_tracks.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "profiler/import/utf8.h"
+
+namespace xlaprof {
+namespace {
+
+using json::Kind;
+using json::Value;
+
+constexpr std::string_view kDevicePlane = "/device:";
+
+std::string TextOf(const Value& value) { return ToUtf8(json::Decode(value)); }
+
+const Value* ArgOf(const ChromeEvent& event, std::string_view key) {
+  for (const ChromeEvent::Member& member : event.args) {
+    if (member.key.raw == key) return &member.value;
+  }
+  return nullptr;
+}
+
+bool IsFrontThread(std::string_view name) {
+  const std::string_view thread = name.substr(0, name.find('/'));
+  return thread == "python" || thread == "python3" || thread == "main" || thread == "MainThread";
+}
+
+}  // namespace
+
+ChromeProcess* ChromeTracks::ProcessOf(const Value& pid) {
+  auto [found, is_new] =
+      process_of_.emplace(pid.kind == Kind::kNone ? std::string_view() : pid.raw, nullptr);
+  if (is_new) {
+    ChromeProcess& process = processes_.emplace_back();
+    process.pid = pid.Int();
+    if (!process.pid && pid.kind != Kind::kNone) process.text = TextOf(pid);
+    process.order = int64_t(processes_.size());
+    found->second = &process;
+  }
+  return found->second;
+}
+
+ChromeTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
+  // Without a tid the process is its own thread, as in Perfetto.
+  const Value& tid = event.tid.kind == Kind::kNone ? event.pid : event.tid;
+  const Key key(event.pid.kind == Kind::kNone ? std::string_view() : event.pid.raw,
+                tid.kind == Kind::kNone ? std::string_view() : tid.raw);
+  if (last_ != nullptr && key == last_key_) return last_;
+  auto [found, is_new] = track_of_.emplace(key, nullptr);
+  if (is_new) {
+    ChromeTrack& track = tracks_.emplace_back();
+    track.process = ProcessOf(event.pid);
+    track.tid = tid.Int();
+    if (!track.tid && tid.kind != Kind::kNone) track.text = TextOf(tid);
+    track.order = int64_t(tracks_.size());
+    found->second = &track;
+  }
+  last_key_ = key;
+  return last_ = found->second;
+}
+
+ChromeTrack* ChromeTracks::Known(const ChromeEvent& event) {
+  ChromeTrack* track = TrackOf(event);
+  return track->id == 0 ? nullptr : track;
+}
+
+absl::StatusOr<ChromeTrack*> ChromeTracks::Of(const ChromeEvent& event) {
+  ChromeTrack* track = TrackOf(event);
+  if (track->id == 0) {
+    XP_TRY(int64_t process_id, ProcessId(*track->process));
+    XP_TRY(track->id,
+           context_.store.Add(TrackRow{.process_id = process_id, .kind = "host_thread"}));
+    if (writer_ == ChromeWriter::kXprof && track->process->is_device) {
+      track->is_device = true;
+      track->device_category = ClassifyDeviceLine(track->name).category;
+    }
+  }
+  return track;
+}
+
+absl::StatusOr<int64_t> ChromeTracks::MainProcessId() { return context_.ProcessId(); }
+
+absl::StatusOr<int64_t> ChromeTracks::ProcessId(ChromeProcess& process) {
+  if (process.id != 0) return process.id;
+  const bool first = std::all_of(processes_.begin(), processes_.end(),
+                                 [](const ChromeProcess& other) { return other.id == 0; });
+  if (writer_ != ChromeWriter::kOther || first) {
+    XP_TRY(process.id, context_.ProcessId());
+  } else {
+    XP_TRY(process.id, context_.NewProcess({}, process.pid, {}));
+  }
+  return process.id;
+}
+
+absl::StatusOr<int64_t> ChromeTracks::Counter(const ChromeEvent& event, const std::string& name) {
+  ChromeProcess* process = ProcessOf(event.pid);
+  int64_t& id = counters_[{process, name}];
+  if (id == 0) {
+    XP_TRY(int64_t process_id, ProcessId(*process));
+    XP_TRY(id, context_.store.Add(
+                   TrackRow{.process_id = process_id, .kind = "counter", .name = ToUtf8(name)}));
+  }
+  return id;
+}
+
+absl::StatusOr<int64_t> ChromeTracks::Async(const ChromeEvent& event, const std::string& name) {
+  ChromeProcess* process = ProcessOf(event.pid);
+  int64_t& id = asyncs_[{process, name}];
+  if (id == 0) {
+    XP_TRY(int64_t process_id, ProcessId(*process));
+    XP_TRY(id, context_.store.Add(
+                   TrackRow{.process_id = process_id, .kind = "async", .name = ToUtf8(name)}));
+  }
+  return id;
+}
+
+bool ChromeTracks::TakeMetadata(const ChromeEvent& event) {
+  const std::string_view what = event.name.raw;
+  const Value* name = ArgOf(event, "name");
+  if (what == "process_name") {
+    ChromeProcess* process = ProcessOf(event.pid);
+    if (name != nullptr) process->name = TextOf(*name);
+    if (writer_ == ChromeWriter::kXprof)
+      process->is_device = process->name.starts_with(kDevicePlane);
+  } else if (what == "process_labels") {
+    if (const Value* labels = ArgOf(event, "labels"))
+      ProcessOf(event.pid)->labels = TextOf(*labels);
+  } else if (what == "process_sort_index") {
+    if (const Value* sort = ArgOf(event, "sort_index")) ProcessOf(event.pid)->sort = sort->Int();
+  } else if (what == "thread_name") {
+    ChromeTrack* track = TrackOf(event);
+    if (name != nullptr) track->name = TextOf(*name);
+    track->front = IsFrontThread(track->name);
+  } else if (what == "thread_sort_index") {
+    if (const Value* sort = ArgOf(event, "sort_index")) TrackOf(event)->sort = sort->Int();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+absl::StatusOr<int64_t> ChromeTracks::DeviceTrack(const std::string& device, int64_t process_id) {
+  int64_t& id = devices_[device];
+  if (id == 0) {
+    XP_TRY(id, context_.store.Add(TrackRow{
+                   .process_id = process_id, .kind = "device", .name = device, .device = device}));
+  }
+  return id;
+}
+
+absl::Status ChromeTracks::FinishProcesses(const OptText& host, OptInt rank) {
+  const char* kSql =
+      "UPDATE process SET host = coalesce(?2, host), pid = ?3, rank = coalesce(?4, rank), name = "
+      "?5 WHERE id = ?1";
+  auto name_of = [](const ChromeProcess& process) {
+    return process.name.empty() ? (process.text.empty() ? OptText() : OptText(process.text))
+                                : OptText(process.name);
+  };
+  if (writer_ == ChromeWriter::kOther) {
+    for (const ChromeProcess& process : processes_) {
+      if (process.id == 0) continue;
+      XP_TRY(context_.store.Run(kSql, process.id, host, process.pid, rank, name_of(process)));
+    }
+    return absl::OkStatus();
+  }
+  // One process: the host's, of which most is told.
+  std::map<const ChromeProcess*, uint64_t> events;
+  for (const ChromeTrack& track : tracks_) {
+    if (!track.is_device && !track.process->is_device && track.process->pid)
+      events[track.process] += track.events;
+  }
+  const ChromeProcess* main = nullptr;
+  for (const ChromeProcess& process : processes_) {
+    auto found = events.find(&process);
+    if (found != events.end() && (main == nullptr || found->second > events[main])) main = &process;
+  }
+  if (main == nullptr || main->id == 0) return absl::OkStatus();
+  // XProf numbers planes itself, and calls the host's /host:CPU.
+  const bool kineto = writer_ == ChromeWriter::kKineto;
+  return context_.store.Run(kSql, main->id, host, kineto ? main->pid : OptInt(), rank,
+                            kineto ? name_of(*main) : OptText());
+}
+
+absl::Status ChromeTracks::Finish(OptText host, OptInt rank) {
+  for (ChromeTrack& track : tracks_) {
+    if (track.is_device) track.process->is_device = true;
+  }
+  XP_TRY(FinishProcesses(host, rank));
+  // Hosts above devices, then as the file says, then as they appeared.
+  std::vector<ChromeTrack*> order;
+  for (ChromeTrack& track : tracks_) {
+    if (track.id != 0) order.push_back(&track);
+  }
+  auto key = [](const ChromeTrack* track) {
+    const ChromeProcess& process = *track->process;
+    return std::tuple(track->is_device, process.sort.value_or(0), process.order, !track->front,
+                      track->sort.value_or(0), track->order);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const ChromeTrack* a, const ChromeTrack* b) { return key(a) < key(b); });
+  int64_t sort = 0;
+  for (const ChromeTrack* track : order) {
+    const ChromeProcess& process = *track->process;
+    std::string name = track->name.empty() ? track->text : track->name;
+    OptText device;
+    OptInt parent;
+    if (track->is_device) {
+      if (process.name.starts_with(kDevicePlane) && writer_ == ChromeWriter::kXprof) {
+        device = process.name.substr(kDevicePlane.size());
+        device = device->substr(0, device->find(' '));
+      } else {
+        device = fmt::format("{}:{}", track->device_type.empty() ? "GPU" : track->device_type,
+                             process.pid.value_or(0));
+      }
+      XP_TRY(parent, DeviceTrack(*device, process.id));
+      XP_TRY(context_.store.Run("UPDATE track SET sort = ?2 WHERE id = ?1 AND sort = 0", *parent,
+                                ++sort));
+      if (name.empty()) name = fmt::format("stream {}", track->tid.value_or(0));
+    } else if (name.empty()) {
+      name = track->tid ? fmt::format("thread {}", *track->tid) : "thread";
+    }
+    XP_TRY(context_.store.Run(
+        "UPDATE track SET kind = ?2, name = ?3, tid = ?4, device = ?5, parent_id = ?6, sort = ?7 "
+        "WHERE id = ?1",
+        track->id, track->is_device ? "device_stream" : "host_thread", name, track->tid, device,
+        parent, ++sort));
+  }
+  for (const auto* others : {&asyncs_, &counters_}) {
+    for (const auto& [key, id] : *others)
+      XP_TRY(context_.store.Run("UPDATE track SET sort = ?2 WHERE id = ?1", id, ++sort));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof

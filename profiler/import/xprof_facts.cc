@@ -1,0 +1,114 @@
+#include "profiler/import/xprof_facts.h"
+
+#include <charconv>
+
+#include "profiler/import/utf8.h"
+
+namespace xlaprof {
+namespace {
+
+using json::Value;
+
+const Value* ArgOf(const ChromeEvent& event, std::string_view key) {
+  for (const ChromeEvent::Member& member : event.args) {
+    if (member.key.raw == key) return &member.value;
+  }
+  return nullptr;
+}
+
+int64_t NumberOf(const ChromeEvent& event, std::string_view key) {
+  const Value* value = ArgOf(event, key);
+  return value == nullptr ? -1 : value->Int().value_or(-1);
+}
+
+// "TPU:0" of the plane "/device:TPU:0 (pid 3)".
+std::string DeviceOf(const ChromeProcess& process) {
+  constexpr std::string_view kPlane = "/device:";
+  std::string name = process.name;
+  if (name.starts_with(kPlane)) name.erase(0, kPlane.size());
+  return name.substr(0, name.find(' '));
+}
+
+// N of "jit_f(N)"; -1 without.
+int64_t ProgramOf(std::string_view name) {
+  const size_t open = name.rfind('(');
+  if (open == std::string_view::npos || !name.ends_with(')')) return -1;
+  uint64_t value = 0;
+  const char* last = name.data() + name.size() - 1;
+  auto [end, error] = std::from_chars(name.data() + open + 1, last, value);
+  return error == std::errc() && end == last ? int64_t(value) : -1;
+}
+
+}  // namespace
+
+absl::StatusOr<StringId> XprofFacts::TextOf(const ChromeEvent& event, std::string_view key) {
+  const Value* value = ArgOf(event, key);
+  if (value == nullptr) return StringId(0);
+  return context_.store.Intern(ToUtf8(json::Decode(*value)));
+}
+
+ChromeKind XprofFacts::KindOf(const ChromeEvent& event, const ChromeTrack& track,
+                              ChromeKind by_name) const {
+  if (track.is_device) return {track.device_category};
+  if (by_name.role == XRole::kNone && by_name.category == XCategory::kHost) {
+    if (ArgOf(event, "step_num") != nullptr) return {XCategory::kStep, XRole::kStep};
+    if (ArgOf(event, "hlo_op") != nullptr) return {XCategory::kOp};
+  }
+  return by_name;
+}
+
+absl::Status XprofFacts::Add(const ChromeEvent& event, const ChromeTrack& track, ChromeKind kind,
+                             const Event& row, int64_t offset) {
+  const int64_t end_ns = row.ts_ns + std::max<int64_t>(0, row.dur_ns);
+  const int64_t run_id = NumberOf(event, "run_id"), program_id = NumberOf(event, "program_id");
+  if (track.is_device) {
+    XP_TRY(StringId device, context_.store.Intern(DeviceOf(*track.process)));
+    if (kind.category == XCategory::kModule) {
+      std::string_view name = context_.store.Text(row.name);
+      facts_.Add(XModule{.ts_ns = row.ts_ns,
+                         .end_ns = end_ns,
+                         .program_id = ProgramOf(name),
+                         .run_id = run_id,
+                         .device = device,
+                         .name = name,
+                         .offset = offset});
+    } else if (kind.category == XCategory::kStep) {
+      facts_.AddDeviceStep(row.ts_ns, end_ns, row.name, offset, device);
+    }
+    return absl::OkStatus();
+  }
+  if (kind.category == XCategory::kOp) {
+    StringId device = 0;
+    if (int64_t ordinal = NumberOf(event, "device_ordinal"); ordinal > 0) {
+      XP_TRY(device, context_.store.Intern(fmt::format("CPU:{}", ordinal)));
+    }
+    facts_.Add(XOp{.ts_ns = row.ts_ns,
+                   .end_ns = end_ns,
+                   .name = row.name,
+                   .program = facts_.Program(program_id, device),
+                   .run_id = run_id});
+    return absl::OkStatus();
+  }
+  if (kind.role == XRole::kNone) return absl::OkStatus();
+  XMark mark{.ts_ns = row.ts_ns,
+             .end_ns = end_ns,
+             .role = kind.role,
+             .name = row.name,
+             .device = NumberOf(event, "device_ordinal"),
+             .track_id = track.id,
+             .offset = offset,
+             .front = track.front};
+  if (kind.role == XRole::kGraphCompile) {
+    XP_TRY(mark.text, TextOf(event, "graph_hash"));
+  } else if (kind.role == XRole::kModule) {
+    XP_TRY(mark.text, TextOf(event, ArgOf(event, "module") != nullptr ? "module" : "name"));
+  }
+  mark.number = kind.role == XRole::kStep         ? NumberOf(event, "step_num")
+                : kind.role == XRole::kEnqueue    ? run_id
+                : ArgOf(event, "size") != nullptr ? NumberOf(event, "size")
+                                                  : NumberOf(event, "bytes_transferred");
+  facts_.Add(mark);
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof

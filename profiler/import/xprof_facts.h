@@ -1,0 +1,31 @@
+// Facts from the events of a Chrome trace that XProf converted from an XSpace: the same names, with
+// the statistics as arguments (texts, mostly).
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include "profiler/import/chrome_event.h"
+#include "profiler/import/chrome_tracks.h"
+#include "profiler/import/xspace_facts.h"
+
+namespace xlaprof {
+
+class XprofFacts {
+ public:
+  XprofFacts(ImportContext& context, XFacts& facts) : context_(context), facts_(facts) {}
+
+  // What an event of XProf's is, with its arguments looked at: a step, an op, or what its name
+  // says.
+  ChromeKind KindOf(const ChromeEvent& event, const ChromeTrack& track, ChromeKind by_name) const;
+  // Takes what `event`, which has become `row`, means for the fact tables.
+  absl::Status Add(const ChromeEvent& event, const ChromeTrack& track, ChromeKind kind,
+                   const Event& row, int64_t offset);
+
+ private:
+  absl::StatusOr<StringId> TextOf(const ChromeEvent& event, std::string_view key);
+
+  ImportContext& context_;
+  XFacts& facts_;
+};
+
+}  // namespace xlaprof

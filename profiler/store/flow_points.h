@@ -1,0 +1,22 @@
+// Ends of flows that a source tells apart from the events that they join: a thread and a time.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+
+struct FlowPoint {
+  int64_t ts_ns = 0;
+  uint64_t flow = 0;
+  FlowEnd end = FlowEnd::kOut;
+};
+
+// Gives the flows of `points` to the events around them, and returns how many found none, or one
+// that has such a flow already. `events` are one track's, sorted by start, then longest first;
+// sorts `points`.
+int64_t BindFlows(std::span<Event> events, std::span<FlowPoint> points);
+
+}  // namespace xlaprof

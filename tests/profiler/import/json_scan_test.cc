@@ -1,0 +1,88 @@
+#include "profiler/import/json_scan.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace xlaprof::json {
+namespace {
+
+Value Only(std::string_view text) {
+  Scanner in(text);
+  Value value;
+  EXPECT_TRUE(in.Read(&value)) << text;
+  return value;
+}
+
+bool Refused(std::string_view text, bool* cut) {
+  Scanner in(text);
+  Value value;
+  bool refused = !in.Read(&value);
+  *cut = in.cut();
+  return refused;
+}
+
+TEST(JsonScan, ReadsEachKind) {
+  EXPECT_EQ(Only(" \n\"a\"").kind, Kind::kText);
+  EXPECT_EQ(Only("-1.5e3,").raw, "-1.5e3");
+  EXPECT_EQ(Only("true").kind, Kind::kTrue);
+  EXPECT_EQ(Only("false").kind, Kind::kFalse);
+  EXPECT_EQ(Only("null").kind, Kind::kNull);
+  EXPECT_EQ(Only("NaN").kind, Kind::kNumber);
+  EXPECT_EQ(Only("-Infinity").kind, Kind::kNumber);
+  EXPECT_EQ(Only("{\"a\": [1, \"}]\\\"\"]} tail").raw, "{\"a\": [1, \"}]\\\"\"]}");
+  EXPECT_EQ(Only("12").Int(), 12);
+  EXPECT_EQ(Only("\"12\"").Int(), 12);
+  EXPECT_EQ(Only("12.0").Int(), std::nullopt);
+  EXPECT_EQ(Only("99999999999999999999").Int(), std::nullopt);
+}
+
+TEST(JsonScan, SaysWhetherItIsCutOrWrong) {
+  bool cut = false;
+  for (const char* text : {"", "  ", "\"abc", "\"abc\\", "\"abc\\\"", "{\"a\": 1", "[[[", "{\"a"}) {
+    EXPECT_TRUE(Refused(text, &cut)) << text;
+    EXPECT_TRUE(cut) << text;
+  }
+  for (const char* text : {"}", ",", "nonsense", "\x01"}) {
+    EXPECT_TRUE(Refused(text, &cut)) << text;
+    EXPECT_FALSE(cut) << text;
+  }
+}
+
+TEST(JsonScan, SeesControlsAndEscapesAtAnyPlace) {
+  for (size_t length = 0; length < 70; ++length) {
+    for (size_t at = 0; at <= length; ++at) {
+      std::string text(length, 'x');
+      Value value = Only("\"" + text + "\"");
+      ASSERT_EQ(value.raw, text);
+      ASSERT_FALSE(value.control || value.escaped);
+      std::string odd = text;
+      odd.insert(at, "\n");
+      value = Only("\"" + odd + "\"\n");
+      ASSERT_EQ(value.raw, odd);
+      ASSERT_TRUE(value.control);
+      odd = text;
+      odd.insert(at, "\\\"");
+      value = Only("\"" + odd + "\"");
+      ASSERT_EQ(value.raw, odd);
+      ASSERT_TRUE(value.escaped);
+      ASSERT_EQ(Decode(value), text.substr(0, at) + "\"" + text.substr(at));
+    }
+  }
+}
+
+TEST(JsonScan, DecodesEscapes) {
+  EXPECT_EQ(Decode(Only(R"("\n\t\r\b\f\"\\\/")")), "\n\t\r\b\f\"\\/");
+  EXPECT_EQ(Decode(Only(R"("\u0041\u00e9\u20ac\ud83d\ude00")")), "Aé€😀");
+  EXPECT_EQ(Decode(Only(R"("\ud83d x \ude00")")), "\xef\xbf\xbd x \xef\xbf\xbd");
+  EXPECT_EQ(Decode(Only(R"("\x \u12")")), R"(\x \u12)");
+}
+
+TEST(JsonScan, DeepNestingCostsNoStack) {
+  std::string deep(1'000'000, '[');
+  deep += "1" + std::string(1'000'000, ']');
+  EXPECT_EQ(Only(deep).raw.size(), deep.size());
+}
+
+}  // namespace
+}  // namespace xlaprof::json
