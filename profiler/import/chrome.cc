@@ -25,8 +25,8 @@ constexpr size_t kEndBytes = size_t(64) << 10;
 constexpr size_t kBaseBytes = size_t(1) << 20;
 // Times above are since 1970 (2001), below since the start of something.
 constexpr int64_t kEpochNs = 1'000'000'000'000'000'000;
-// Behind broken JSON, an event is looked for in so many bytes at a time; and in the whole file, which
-// may be hostile, some times its length at most.
+// Behind broken JSON, an event is looked for in so many bytes at a time; and in the whole file,
+// which may be hostile, some times its length at most.
 constexpr size_t kProbeBytes = size_t(1) << 20;
 constexpr size_t kProgressBytes = size_t(1) << 20;
 
@@ -182,7 +182,7 @@ class Reading {
       const char next = in.Next();
       if (next == '{') [[likely]] {
         const size_t offset = in.offset();
-        if (ReadChromeEvent(in, &event)) [[likely]] {
+        if (reader_.Read(in, &event)) [[likely]] {
           XP_TRY(rows_->Add(event, offset));
         } else if (!Resume(in, offset)) {
           return Cut();
@@ -223,9 +223,9 @@ class Reading {
         continue;
       Scanner probe(input_.bytes.substr(0, at + kProbeBytes));
       probe.MoveTo(at);
-      const bool whole = ReadChromeEvent(probe, &event) && event.phase != 0;
-      probed_bytes_ += probe.cut() ? std::min(kProbeBytes, input_.bytes.size() - at)
-                                   : probe.offset() - at;
+      const bool whole = reader_.Read(probe, &event) && event.phase != 0;
+      probed_bytes_ +=
+          probe.cut() ? std::min(kProbeBytes, input_.bytes.size() - at) : probe.offset() - at;
       if (!whole && probed_bytes_ > kProbeBytes * 16 + 4 * input_.bytes.size()) break;
       if (!whole) continue;
       in.MoveTo(at);
@@ -307,6 +307,7 @@ class Reading {
 
   const Input& input_;
   ImportContext& context_;
+  ChromeEventReader reader_;
   std::optional<ChromeRows> rows_;
   Header header_;
   bool found_events_ = false, cut_ = false;

@@ -1,51 +1,31 @@
 #include "profiler/import/chrome_event.h"
 
 namespace xlaprof {
-namespace {
 
 using json::Kind;
 using json::Scanner;
 using json::Value;
 
-// Where a member's value goes; nullptr: it is no plain member of the format.
-Value* MemberOf(std::string_view key, ChromeEvent* event) {
-  switch (key.size()) {
-    case 2:
-      if (key == "ts") return &event->ts;
-      if (key == "id") return &event->id;
-      if (key == "bp") return &event->bind_point;
-      break;
-    case 3:
-      if (key == "pid") return &event->pid;
-      if (key == "tid") return &event->tid;
-      if (key == "dur") return &event->dur;
-      if (key == "cat") return &event->cat;
-      break;
-    case 4:
-      if (key == "name") return &event->name;
-      break;
-    case 7:
-      if (key == "bind_id") return &event->bind_id;
-      break;
-    default:
-      break;
-  }
-  return nullptr;
-}
+enum class ChromeEventReader::Slot : uint8_t {
+  kExtra,  // no member of the format: an argument
+  kPhase,
+  kName,
+  kCat,
+  kPid,
+  kTid,
+  kTs,
+  kDur,
+  kArgs,
+  kId,
+  kId2,
+  kBindPoint,
+  kBindId,
+  kFlowIn,
+  kFlowOut,
+  kNothing,  // how wide an instant is drawn; a colour
+};
 
-bool ReadArgs(Scanner& in, ChromeEvent* event) {
-  if (!in.Take('{')) return false;
-  if (in.Take('}')) return true;
-  while (true) {
-    ChromeEvent::Member& member = event->args.emplace_back();
-    if (!in.ReadKey(&member.key) || !in.Read(&member.value)) return false;
-    if (in.Take(',')) {
-      if (in.Take('}')) return true;  // a comma too many
-      continue;
-    }
-    return in.Take('}');
-  }
-}
+namespace {
 
 // id2: {"local": "0x1"} or {"global": ...}.
 void ReadId2(const Value& value, ChromeEvent* event) {
@@ -65,7 +45,94 @@ bool IsTrue(const Value& value) {
 
 }  // namespace
 
-bool ReadChromeEvent(Scanner& in, ChromeEvent* event) {
+bool ChromeEventReader::ReadMember(Scanner& in, Slot slot, const Value& key, ChromeEvent* event) {
+  switch (slot) {
+    case Slot::kPhase:
+      if (!in.Read(&scratch_)) return false;
+      event->phase =
+          scratch_.kind == Kind::kText && scratch_.raw.size() == 1 ? scratch_.raw[0] : '?';
+      return true;
+    case Slot::kName:
+      return in.Read(&event->name);
+    case Slot::kCat:
+      if (!in.Read(&event->cat)) return false;
+      // Events of one kind have the same members.
+      kind_ =
+          (event->cat.raw.size() * 5 + (event->cat.raw.empty() ? 0 : event->cat.raw[0])) % kKinds;
+      return true;
+    case Slot::kPid:
+      return in.Read(&event->pid);
+    case Slot::kTid:
+      return in.Read(&event->tid);
+    case Slot::kTs:
+      return in.Read(&event->ts);
+    case Slot::kDur:
+      return in.Read(&event->dur);
+    case Slot::kId:
+      return in.Read(&event->id);
+    case Slot::kBindPoint:
+      return in.Read(&event->bind_point);
+    case Slot::kBindId:
+      return in.Read(&event->bind_id);
+    case Slot::kArgs:
+      if (in.Next() == '{') return ReadArgs(in, event);
+      if (!in.Read(&scratch_)) return false;
+      event->bad_args = scratch_.kind != Kind::kNull;
+      return true;
+    case Slot::kId2:
+      if (!in.Read(&scratch_)) return false;
+      ReadId2(scratch_, event);
+      return true;
+    case Slot::kFlowIn:
+      if (!in.Read(&scratch_)) return false;
+      event->flow_in = IsTrue(scratch_);
+      return true;
+    case Slot::kFlowOut:
+      if (!in.Read(&scratch_)) return false;
+      event->flow_out = IsTrue(scratch_);
+      return true;
+    case Slot::kNothing:
+      return in.Read(&scratch_);
+    case Slot::kExtra:
+      break;
+  }
+  ChromeEvent::Member& member = event->args.emplace_back();
+  member.key = key;
+  return in.Read(&member.value);
+}
+
+bool ChromeEventReader::ReadArgs(Scanner& in, ChromeEvent* event) {
+  auto& known = args_[kind_];
+  size_t place = 0;
+  while (true) {
+    // From the brace or comma before each name.
+    const size_t from = in.offset();
+    ChromeEvent::Member& member = event->args.emplace_back();
+    if (place >= kArgs || !in.TakeSame(known[place], &member.key)) {
+      const bool more = in.Take(place == 0 ? '{' : ',');
+      if (in.Take('}')) {  // nothing in it, the end, or a comma too many
+        event->args.pop_back();
+        return true;
+      }
+      if (!more || !in.ReadKey(&member.key)) return false;
+      if (place < kArgs) in.Remember(from, member.key, &known[place]);
+    }
+    if (!in.Read(&member.value)) return false;
+    ++place;
+  }
+}
+
+bool ChromeEventReader::Read(Scanner& in, ChromeEvent* event) {
+  static constexpr struct {
+    std::string_view key;
+    Slot slot;
+  } kSlots[] = {
+      {"ph", Slot::kPhase},       {"name", Slot::kName},        {"cat", Slot::kCat},
+      {"pid", Slot::kPid},        {"tid", Slot::kTid},          {"ts", Slot::kTs},
+      {"dur", Slot::kDur},        {"args", Slot::kArgs},        {"id", Slot::kId},
+      {"id2", Slot::kId2},        {"bp", Slot::kBindPoint},     {"bind_id", Slot::kBindId},
+      {"flow_in", Slot::kFlowIn}, {"flow_out", Slot::kFlowOut}, {"s", Slot::kNothing},
+      {"cname", Slot::kNothing}};
   event->phase = 0;
   event->flow_in = event->flow_out = event->bad_args = false;
   event->args.clear();
@@ -73,36 +140,28 @@ bool ReadChromeEvent(Scanner& in, ChromeEvent* event) {
        {&event->name, &event->cat, &event->pid, &event->tid, &event->ts, &event->dur, &event->id,
         &event->id_local, &event->id_global, &event->bind_id, &event->bind_point})
     value->kind = Kind::kNone;
-  if (!in.Take('{')) return false;
-  if (in.Take('}')) return true;
-  Value key, value;
-  while (true) {
-    if (!in.ReadKey(&key)) return false;
-    if (Value* member = MemberOf(key.raw, event)) {
-      if (!in.Read(member)) return false;
-    } else if (key.raw == "args" && in.Next() == '{') {
-      if (!ReadArgs(in, event)) return false;
+  kind_ = 0;
+  Value key;
+  for (size_t place = 0;; ++place) {
+    // From the brace or comma before each name.
+    const size_t from = in.offset();
+    Slot slot = Slot::kExtra;
+    Known* known = place < kMembers ? &members_[kind_][place] : nullptr;
+    if (known != nullptr && in.TakeSame(known->between, &key)) [[likely]] {
+      slot = known->slot;
     } else {
-      if (!in.Read(&value)) return false;
-      if (key.raw == "ph") {
-        event->phase = value.kind == Kind::kText && value.raw.size() == 1 ? value.raw[0] : '?';
-      } else if (key.raw == "id2") {
-        ReadId2(value, event);
-      } else if (key.raw == "flow_in") {
-        event->flow_in = IsTrue(value);
-      } else if (key.raw == "flow_out") {
-        event->flow_out = IsTrue(value);
-      } else if (key.raw == "args") {
-        event->bad_args = value.kind != Kind::kNull;
-      } else if (key.raw != "s" && key.raw != "cname") {  // how wide an instant is drawn; a colour
-        event->args.push_back({key, value});
+      const bool more = in.Take(place == 0 ? '{' : ',');
+      if (in.Take('}')) return place > 0 || more;  // nothing in it, the end, or a comma too many
+      if (!more || !in.ReadKey(&key)) return false;
+      for (const auto& entry : kSlots) {
+        if (entry.key == key.raw) slot = entry.slot;
+      }
+      if (known != nullptr) {
+        in.Remember(from, key, &known->between);
+        known->slot = slot;
       }
     }
-    if (in.Take(',')) {
-      if (in.Take('}')) return true;  // a comma too many
-      continue;
-    }
-    return in.Take('}');
+    if (!ReadMember(in, slot, key, event)) return false;
   }
 }
 

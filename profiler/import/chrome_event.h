@@ -2,6 +2,7 @@
 // its phase and members that depend on it. Members come in any order; what is missing is kNone.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "profiler/import/json_scan.h"
@@ -21,8 +22,29 @@ struct ChromeEvent {
   std::vector<Member> args;  // and members of the event that the format does not know
 };
 
-// Reads the object that begins at the next byte. False: it is no well-formed object; the scanner
-// then stands where that shows, or is cut(). `event` is reused: nothing of before is left in it.
-bool ReadChromeEvent(json::Scanner& in, ChromeEvent* event);
+class ChromeEventReader {
+ public:
+  // Reads the object that begins at the next byte. False: it is no well-formed object; the scanner
+  // then stands where that shows, or is cut(). `event` is reused: nothing of before is left in it.
+  bool Read(json::Scanner& in, ChromeEvent* event);
+
+ private:
+  // Where the value of a member goes.
+  enum class Slot : uint8_t;
+  struct Known {
+    json::Between between;
+    Slot slot;
+  };
+  static constexpr size_t kKinds = 8, kMembers = 16, kArgs = 32;
+
+  bool ReadMember(json::Scanner& in, Slot slot, const json::Value& key, ChromeEvent* event);
+  bool ReadArgs(json::Scanner& in, ChromeEvent* event);
+
+  // What stood between the values of earlier events, by their kind (a hash of `cat`) and place.
+  std::array<std::array<Known, kMembers>, kKinds> members_{};
+  std::array<std::array<json::Between, kArgs>, kKinds> args_{};
+  size_t kind_ = 0;
+  json::Value scratch_;
+};
 
 }  // namespace xlaprof

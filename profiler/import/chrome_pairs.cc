@@ -59,7 +59,7 @@ absl::Status ChromePairs::Match(Marks& marks, OddInput& odd, const Emit& emit) {
   auto read = [&](const Mark& mark, ChromeEvent* event) {
     json::Scanner in(file_);
     in.MoveTo(mark.offset);
-    ReadChromeEvent(in, event);  // it was read before
+    reader_.Read(in, event);  // it was read before
   };
   auto name_of = [](const ChromeEvent& event) {
     return event.name.kind == json::Kind::kText ? event.name.raw : std::string_view();

@@ -56,6 +56,7 @@ class ChromePairs {
   absl::Status Match(Marks& marks, OddInput& odd, const Emit& emit);
 
   std::string_view file_;
+  ChromeEventReader reader_;
   Marks threads_, asyncs_;
 };
 

@@ -253,19 +253,18 @@ absl::Status ChromeRows::AddPair(const ChromePairs::Pair& pair, bool async) {
   return AddRow(pair.begin, pair.end, where, pair.ts.ns, dur_ns, size_t(pair.offset));
 }
 
-absl::StatusOr<const ChromeKind*> ChromeRows::KindOf(StringId cat, StringId name) {
-  const uint64_t key = uint64_t(cat) << 32 | name;
-  if (key == last_kind_key_ && last_kind_ != nullptr) return last_kind_;
-  auto [found, is_new] = kinds_.try_emplace(key);
-  if (is_new) {
-    const std::string_view cat_text = context_.store.Text(cat);
-    const std::string_view name_text = context_.store.Text(name);
-    found->second = writer_ == ChromeWriter::kKineto  ? KindOfKineto(cat_text, name_text)
-                    : writer_ == ChromeWriter::kXprof ? KindOfXprof(name_text)
-                                                      : KindOfOther(cat_text);
-  }
-  last_kind_key_ = key;
-  return last_kind_ = &found->second;  // good until the next new one
+ChromeKind ChromeRows::KindOf(StringId cat, StringId name) {
+  if (kinds_.size() <= name) kinds_.resize(std::max<size_t>(name + 1, 2 * kinds_.size()));
+  Named& named = kinds_[name];
+  if (named.known && named.cat == cat) [[likely]]
+    return named.kind;
+  const std::string_view cat_text = context_.store.Text(cat);
+  const std::string_view name_text = context_.store.Text(name);
+  named = {true, cat,
+           writer_ == ChromeWriter::kKineto  ? KindOfKineto(cat_text, name_text)
+           : writer_ == ChromeWriter::kXprof ? KindOfXprof(name_text)
+                                             : KindOfOther(cat_text)};
+  return named.kind;
 }
 
 absl::StatusOr<ArgValue> ChromeRows::ValueOf(const Value& value) {
@@ -321,8 +320,7 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
   if (event.cat.kind != Kind::kNone && !event.cat.raw.empty()) {
     XP_TRY(cat, texts_.Of(event.cat));
   }
-  XP_TRY(const ChromeKind* by_name, KindOf(cat, name));
-  ChromeKind kind = *by_name;
+  ChromeKind kind = KindOf(cat, name);
   if (writer_ == ChromeWriter::kXprof && where.track != nullptr)
     kind = xprof_.KindOf(event, *where.track, kind);
   StringId& category = categories_[size_t(kind.category)];

@@ -44,7 +44,7 @@ class ChromeRows {
   absl::Status AddRow(const ChromeEvent& event, const ChromeEvent* end, Where where, int64_t ts_ns,
                       int64_t dur_ns, size_t offset);
   absl::Status AddArgs(const ChromeEvent& event, size_t offset);
-  absl::StatusOr<const ChromeKind*> KindOf(StringId cat, StringId name);
+  ChromeKind KindOf(StringId cat, StringId name);
   absl::StatusOr<ArgValue> ValueOf(const json::Value& value);
   // Unique in the store: flows of different sources never meet.
   absl::StatusOr<uint64_t> FlowOf(const json::Value& id, StringId cat, StringId name);
@@ -59,9 +59,12 @@ class ChromeRows {
   ChromePairs pairs_;
   XFacts facts_;
   XprofFacts xprof_;
-  absl::flat_hash_map<uint64_t, ChromeKind> kinds_;  // by cat and name
-  uint64_t last_kind_key_ = 0;
-  const ChromeKind* last_kind_ = nullptr;
+  struct Named {
+    bool known = false;
+    StringId cat = 0;
+    ChromeKind kind;
+  };
+  std::vector<Named> kinds_;  // by name: of the category that it had last
   std::array<StringId, size_t(XCategory::kCount)> categories_{};
   std::vector<StringId> keys_;                    // of the event that is being written
   absl::flat_hash_map<uint64_t, uint64_t> hops_;  // flows that were passed on: what they are now

@@ -47,7 +47,12 @@ ChromeTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
   const Value& tid = event.tid.kind == Kind::kNone ? event.pid : event.tid;
   const Key key(event.pid.kind == Kind::kNone ? std::string_view() : event.pid.raw,
                 tid.kind == Kind::kNone ? std::string_view() : tid.raw);
-  if (last_ != nullptr && key == last_key_) return last_;
+  // Threads take turns: a few are remembered by the ends of their ids.
+  auto last_byte = [](std::string_view text) {
+    return text.empty() ? size_t(0) : size_t(uint8_t(text.back()));
+  };
+  Recent& recent = recent_[(last_byte(key.first) * 3 + last_byte(key.second)) % recent_.size()];
+  if (recent.track != nullptr && key == recent.key) return recent.track;
   auto [found, is_new] = track_of_.emplace(key, nullptr);
   if (is_new) {
     ChromeTrack& track = tracks_.emplace_back();
@@ -57,8 +62,8 @@ ChromeTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
     track.order = int64_t(tracks_.size());
     found->second = &track;
   }
-  last_key_ = key;
-  return last_ = found->second;
+  recent = {key, found->second};
+  return found->second;
 }
 
 ChromeTrack* ChromeTracks::Known(const ChromeEvent& event) {

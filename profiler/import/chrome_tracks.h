@@ -4,6 +4,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <array>
 #include <deque>
 #include <map>
 #include <string>
@@ -75,8 +76,11 @@ class ChromeTracks {
   std::deque<ChromeTrack> tracks_;
   absl::flat_hash_map<std::string_view, ChromeProcess*> process_of_;
   absl::flat_hash_map<Key, ChromeTrack*> track_of_;
-  ChromeTrack* last_ = nullptr;
-  Key last_key_;
+  struct Recent {
+    Key key;
+    ChromeTrack* track = nullptr;
+  };
+  std::array<Recent, 64> recent_{};
   std::map<std::pair<ChromeProcess*, std::string>, int64_t> counters_, asyncs_;
   std::map<std::string, int64_t> devices_;
 };

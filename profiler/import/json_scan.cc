@@ -1,20 +1,9 @@
 #include "profiler/import/json_scan.h"
 
-#include <bit>
 #include <charconv>
-#include <cstring>
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 namespace xlaprof::json {
 namespace {
-
-bool IsWordByte(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-         c == '+' || c == '.';
-}
 
 // The first '"' or backslash at or after `at`; `end` if there is none. Sets *control when a control
 // character comes before it.
@@ -158,13 +147,9 @@ std::string Decode(const Value& text) {
   return out;
 }
 
-bool Scanner::Read(Value* value) {
-  const char c = Next();
+bool Scanner::ReadOther(Value* value, char first) {
   if (at_ == end_) return cut_ = true, false;
-  value->escaped = value->control = false;
-  if (c == '"') return ReadText(value);
-  if (c == '{' || c == '[') return ReadNested(value);
-  return ReadWord(value);
+  return first == '{' || first == '[' ? ReadNested(value) : ReadWord(value);
 }
 
 bool Scanner::ReadKey(Value* key) {
@@ -175,7 +160,19 @@ bool Scanner::ReadKey(Value* key) {
   return cut_ = at_ == end_, false;
 }
 
-bool Scanner::ReadText(Value* value) {
+void Scanner::Remember(size_t from, const Value& key, Between* between) {
+  Next();
+  const char* first = begin_ + from;
+  const size_t size = size_t(at_ - first);
+  between->size = 0;
+  if (size > Between::kMaxBytes || key.escaped || key.control) return;
+  std::memcpy(between->bytes.data(), first, size);
+  between->size = uint8_t(size);
+  between->key_at = uint8_t(key.raw.data() - first);
+  between->key_size = uint8_t(key.raw.size());
+}
+
+bool Scanner::ReadLongText(Value* value) {
   const char* from = at_ + 1;
   const char* at = from;
   while (true) {
@@ -226,7 +223,7 @@ bool Scanner::ReadNested(Value* value) {
 bool Scanner::ReadWord(Value* value) {
   const char* from = at_;
   const char* at = at_;
-  while (at < end_ && IsWordByte(*at)) ++at;
+  while (at < end_ && kWordBytes[uint8_t(*at)]) ++at;
   if (at == from) return false;
   value->raw = std::string_view(from, size_t(at - from));
   const char first = *from;

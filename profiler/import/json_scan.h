@@ -4,10 +4,17 @@
 // Grammar: RFC 8259, plus those liberties.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace xlaprof::json {
 
@@ -29,6 +36,15 @@ struct Value {
 // surrogate pair becomes U+FFFD. What is not valid UTF-8 stays.
 std::string Decode(const Value& text);
 
+// What stands between two values of an object: comma, spaces, name, colon. Writers repeat it from
+// object to object, so that comparing with the one before reads most names.
+struct Between {
+  static constexpr size_t kMaxBytes = 32;
+  alignas(16) std::array<char, kMaxBytes> bytes{};
+  uint8_t size = 0;  // 0: nothing remembered
+  uint8_t key_at = 0, key_size = 0;
+};
+
 class Scanner {
  public:
   explicit Scanner(std::string_view text)
@@ -46,9 +62,20 @@ class Scanner {
     return true;
   }
   // The value that begins at the next byte. False: there is none, or it does not end (see cut()).
-  bool Read(Value* value);
+  bool Read(Value* value) {
+    const char c = Next();
+    value->escaped = value->control = false;
+    if (c == '"') return ReadText(value);
+    if ((c >= '0' && c <= '9') || c == '-') return ReadNumber(value);
+    return ReadOther(value, c);
+  }
   // A member's name and the colon behind it.
   bool ReadKey(Value* key);
+  // Takes `between` if it is what comes next; `key` becomes the name in it.
+  bool TakeSame(const Between& between, Value* key);
+  // Makes `between` of what was taken since `from`, of which `key` is a part, and the spaces
+  // behind.
+  void Remember(size_t from, const Value& key, Between* between);
 
   bool at_end() const { return at_ == end_; }
   // True after a false that came from the end of the text, not from a wrong byte.
@@ -58,6 +85,9 @@ class Scanner {
 
  private:
   bool ReadText(Value* value);
+  bool ReadLongText(Value* value);
+  bool ReadNumber(Value* value);
+  bool ReadOther(Value* value, char first);
   bool ReadNested(Value* value);
   bool ReadWord(Value* value);
 
@@ -66,5 +96,68 @@ class Scanner {
   const char* end_;
   bool cut_ = false;
 };
+
+// Bytes of numbers, and of the words that stand for some.
+inline constexpr auto kWordBytes = [] {
+  std::array<bool, 256> is{};
+  for (int c = '0'; c <= '9'; ++c) is[size_t(c)] = true;
+  for (int c = 'a'; c <= 'z'; ++c) is[size_t(c)] = is[size_t(c - 'a' + 'A')] = true;
+  is['-'] = is['+'] = is['.'] = true;
+  return is;
+}();
+
+inline bool Scanner::ReadNumber(Value* value) {
+  const char* at = at_ + 1;
+  while (at < end_ && kWordBytes[uint8_t(*at)]) ++at;
+  value->kind = Kind::kNumber;
+  value->raw = std::string_view(at_, size_t(at - at_));
+  at_ = at;
+  return true;
+}
+
+// Most texts are short and plain.
+inline bool Scanner::ReadText(Value* value) {
+#ifdef __SSE2__
+  const char* at = at_ + 1;
+  if (end_ - at >= 32) [[likely]] {
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'),
+                  last_control = _mm_set1_epi8(0x1f);
+    auto stops = [&](__m128i bytes) {
+      return uint32_t(_mm_movemask_epi8(
+          _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)),
+                       _mm_cmpeq_epi8(_mm_min_epu8(bytes, last_control), bytes))));
+    };
+    const uint32_t found = stops(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))) |
+                           stops(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at + 16))) << 16;
+    const char* stop = at + std::countr_zero(found | uint64_t(1) << 32);
+    if (found != 0 && *stop == '"') [[likely]] {
+      value->kind = Kind::kText;
+      value->raw = std::string_view(at, size_t(stop - at));
+      at_ = stop + 1;
+      return true;
+    }
+  }
+#endif
+  return ReadLongText(value);
+}
+
+inline bool Scanner::TakeSame(const Between& between, Value* key) {
+  if (between.size == 0 || end_ - at_ < ptrdiff_t(Between::kMaxBytes)) return false;
+#ifdef __SSE2__
+  auto same = [&](size_t from) {
+    return uint64_t(_mm_movemask_epi8(_mm_cmpeq_epi8(
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(at_ + from)),
+        _mm_load_si128(reinterpret_cast<const __m128i*>(between.bytes.data() + from)))));
+  };
+  if (size_t(std::countr_one(same(0) | same(16) << 16)) < between.size) return false;
+#else
+  if (std::memcmp(at_, between.bytes.data(), between.size) != 0) return false;
+#endif
+  key->kind = Kind::kText;
+  key->escaped = key->control = false;
+  key->raw = std::string_view(at_ + between.key_at, between.key_size);
+  at_ += between.size;
+  return true;
+}
 
 }  // namespace xlaprof::json

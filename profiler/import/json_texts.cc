@@ -4,8 +4,6 @@
 
 namespace xlaprof {
 
-static_assert(sizeof(size_t) == 8);
-
 absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value, Slot* slot) {
   const int64_t offset = int64_t(value.raw.data() - file_.data());
   std::string decoded;
@@ -31,7 +29,7 @@ absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value, Slot* slot)
     text = repaired = ToUtf8(text);
   }
   XP_TRY(StringId id, store_.Intern(text));
-  if (!value.control) *slot = {value.raw, id};  // else each use counts
+  if (!value.control) *slot = {WordsOf(value.raw), value.raw.data(), id};  // else each use counts
   return id;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "profiler/import/json_scan.h"
@@ -21,38 +22,50 @@ class JsonTexts {
 
   // Id of what a text stands for; of any other value, of its text as it stands.
   absl::StatusOr<StringId> Of(const json::Value& value) {
-    Slot& slot = slots_[Hash(value.raw)];
-    if (slot.id != 0 && slot.raw.size() == value.raw.size() &&
-        std::memcmp(slot.raw.data(), value.raw.data(), value.raw.size()) == 0) [[likely]] {
+    const Words words = WordsOf(value.raw);
+    Slot& slot = slots_[words.Hash()];
+    if (slot.id != 0 && slot.words == words &&
+        (words.size <= 16 || std::memcmp(slot.raw, value.raw.data(), words.size) == 0)) [[likely]] {
       return slot.id;
     }
     return Intern(value, &slot);
   }
 
  private:
-  static constexpr size_t kSlots = 1 << 13;
+  static constexpr int kSlotBits = 13;
+  // The ends of a text: all of it, up to 16 bytes.
+  struct Words {
+    uint64_t first = 0, last = 0;
+    size_t size = 0;
+    bool operator==(const Words&) const = default;
+    size_t Hash() const {
+      const uint64_t mixed =
+          (first ^ std::rotl(last, 23) ^ size) * 0x9e3779b97f4a7c15 ^ last * 0xd6e8feb86659fd93;
+      return size_t((mixed * 0x9e3779b97f4a7c15) >> (64 - kSlotBits));
+    }
+  };
   struct Slot {
-    std::string_view raw;
+    Words words;
+    const char* raw = nullptr;
     StringId id = 0;
   };
 
-  static size_t Hash(std::string_view raw) {
-    uint64_t first = 0, last = 0;
-    if (raw.size() >= 8) {
-      std::memcpy(&first, raw.data(), 8);
-      std::memcpy(&last, raw.data() + raw.size() - 8, 8);
+  static Words WordsOf(std::string_view raw) {
+    Words words{.size = raw.size()};
+    if (raw.size() >= 8) [[likely]] {
+      std::memcpy(&words.first, raw.data(), 8);
+      std::memcpy(&words.last, raw.data() + raw.size() - 8, 8);
     } else {
-      std::memcpy(&first, raw.data(), raw.size());
+      for (size_t i = 0; i < raw.size(); ++i) words.first |= uint64_t(uint8_t(raw[i])) << (8 * i);
     }
-    const uint64_t mixed = (first ^ (last * 0x9e3779b97f4a7c15) ^ raw.size()) * 0xd6e8feb86659fd93;
-    return size_t(mixed >> 51);
+    return words;
   }
   absl::StatusOr<StringId> Intern(const json::Value& value, Slot* slot);
 
   Store& store_;
   std::string_view file_;
   OddInput& odd_;
-  std::array<Slot, kSlots> slots_;
+  std::array<Slot, size_t(1) << kSlotBits> slots_{};
 };
 
 }  // namespace xlaprof

@@ -14,7 +14,7 @@ using testing::IsEmpty;
 
 constexpr const char* kEvents =
     "SELECT t.name, e.name, e.ts_ns, e.dur_ns, e.depth FROM event e JOIN track t ON t.id = "
-    "e.track_id ORDER BY t.sort, e.ts_ns, -e.dur_ns, e.name";
+    "e.track_id ORDER BY t.sort, e.ts_ns, e.depth, e.name";
 constexpr const char* kIssues =
     "SELECT code, count, first_offset FROM import_issue WHERE severity != 'info' ORDER BY code";
 constexpr const char* kFlows =
@@ -232,7 +232,7 @@ TEST(Chrome, OddEventsAreCountedNotGuessed) {
 
 TEST(Chrome, PidsAndTidsMayBeTexts) {
   auto in =
-      ReadEvents(R"({"ph":"X","pid":"Spans","tid":"PyTorch Profiler","ts":1,"dur":1,"name":"a"},)"
+      ReadEvents(R"({"ph":"X","pid":"Spans","tid":"Worker","ts":1,"dur":1,"name":"a"},)"
                  R"({"ph":"X","pid":"12","tid":"34","ts":2,"dur":1,"name":"b"},)"
                  R"({"ph":"X","pid":12,"tid":34,"ts":3,"dur":1,"name":"c"},)"
                  R"({"ph":"X","ts":4,"dur":1,"name":"d"})");
@@ -240,7 +240,7 @@ TEST(Chrome, PidsAndTidsMayBeTexts) {
       in.Rows("SELECT p.pid, p.name, t.tid, t.name, group_concat(e.name) FROM event e JOIN "
               "track t ON t.id = e.track_id JOIN process p ON p.id = t.process_id GROUP BY "
               "t.id ORDER BY min(e.ts_ns)"),
-      ElementsAre("-|Spans|-|PyTorch Profiler|a", "12|-|34|thread 34|b,c", "-|-|-|thread|d"));
+      ElementsAre("-|Spans|-|Worker|a", "12|-|34|thread 34|b,c", "-|-|-|thread|d"));
 }
 
 TEST(Chrome, JsonWithoutEventsIsNoTrace) {

@@ -53,17 +53,20 @@ TEST(JsonScan, SeesControlsAndEscapesAtAnyPlace) {
   for (size_t length = 0; length < 70; ++length) {
     for (size_t at = 0; at <= length; ++at) {
       std::string text(length, 'x');
-      Value value = Only("\"" + text + "\"");
+      std::string quoted = "\"" + text + "\"";
+      Value value = Only(quoted);
       ASSERT_EQ(value.raw, text);
       ASSERT_FALSE(value.control || value.escaped);
       std::string odd = text;
       odd.insert(at, "\n");
-      value = Only("\"" + odd + "\"\n");
+      quoted = "\"" + odd + "\"\n";
+      value = Only(quoted);
       ASSERT_EQ(value.raw, odd);
       ASSERT_TRUE(value.control);
       odd = text;
       odd.insert(at, "\\\"");
-      value = Only("\"" + odd + "\"");
+      quoted = "\"" + odd + "\"";
+      value = Only(quoted);
       ASSERT_EQ(value.raw, odd);
       ASSERT_TRUE(value.escaped);
       ASSERT_EQ(Decode(value), text.substr(0, at) + "\"" + text.substr(at));
