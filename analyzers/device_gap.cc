@@ -186,9 +186,13 @@ std::string Meanwhile(const Activity& activity, const std::string& scope, bool h
 }
 
 std::string Meanwhile(const Cause& cause, const std::string& scope, bool has_events) {
-  if (cause.wait == GapWait::kLaunch) return "the call that launches the next kernel was under way";
-  if (cause.wait == GapWait::kKernelWait) return "the next kernel was launched already and waited";
-  return "the host " + Meanwhile(cause.activity, scope, has_events);
+  const std::string wait =
+      cause.wait == GapWait::kUnknown ? "" : fmt::format(" ({})", GapWaitText(cause.wait));
+  if (cause.wait == GapWait::kLaunch)
+    return "the call that launches the next kernel was under way" + wait;
+  if (cause.wait == GapWait::kKernelWait)
+    return "the next kernel was launched already and waited" + wait;
+  return "the host " + Meanwhile(cause.activity, scope, has_events) + wait;
 }
 
 std::string Advice(const Activity& activity, bool has_events) {
@@ -236,11 +240,17 @@ std::string Advice(const Cause& cause, bool has_events) {
              "(torch.compile, CUDA graphs). Few long gaps: look at the other streams, copies and "
              "events that they wait for.";
     case GapWait::kHostWait:
-      if (cause.activity.doing == Doing::kNothing || cause.activity.doing == Doing::kRuntime)
-        return "The host does not launch fast enough: fuse ops (torch.compile), replay them (CUDA "
-               "graphs), and put record_function scopes around the parts of the step to see which "
-               "one is late.";
-      [[fallthrough]];
+      // In these the host is slow of itself; else it only launches later than the device works.
+      if (cause.activity.doing == Doing::kInput || cause.activity.doing == Doing::kTransfer ||
+          cause.activity.doing == Doing::kCompile)
+        return Advice(cause.activity, has_events);
+      return cause.activity.doing == Doing::kUserCode && !cause.activity.in_step
+                 ? "The host launches later than the device works: compile this part "
+                   "(torch.compile), replay it (CUDA graphs), or take what is not needed each step "
+                   "out of it."
+                 : "The host launches later than the device works: compile the step "
+                   "(torch.compile) or replay it (CUDA graphs); put record_function scopes around "
+                   "its parts to see which one is late.";
     case GapWait::kUnknown:
       return Advice(cause.activity, has_events);
   }

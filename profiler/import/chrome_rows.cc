@@ -88,6 +88,9 @@ absl::Status ChromeRows::Add(const ChromeEvent& event, size_t offset) {
     }
     return absl::OkStatus();
   }
+  // XProf ends its list with {}.
+  if (event.phase == 0 && event.ts.kind == Kind::kNone && event.name.kind == Kind::kNone)
+    return absl::OkStatus();
   if (event.bad_args) {
     odd_.Count("bad_args", "warning", "events whose `args` is no object lost it", int64_t(offset));
   }

@@ -61,7 +61,7 @@ TEST(Analyze, PutsTheDearestFirstAndNamesEach) {
   auto store = Store::CreateTemporary();
   ASSERT_TRUE(store
                   ->Exec("INSERT INTO source (id, path, imported) VALUES (1, 's', 1);"
-                         "INSERT INTO process VALUES (1, NULL, 1, 0, NULL, NULL, NULL);"
+                         "INSERT INTO process VALUES (1, NULL, 1, 0, NULL, NULL, NULL, NULL);"
                          "INSERT INTO site VALUES (1, 'body', 't.py', 9), (2, 'body', 't.py', 11), "
                          "(3, 'body', 't.py', 14);")
                   .ok());

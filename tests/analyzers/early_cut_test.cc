@@ -21,7 +21,7 @@ class Recorded {
     Exec(
         "INSERT INTO run VALUES (1, 'r', NULL, 1, ''); INSERT INTO source (id, path, imported) "
         "VALUES (1, 's', 1);"
-        "INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL);");
+        "INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL, NULL);");
   }
   void Exec(const std::string& sql) {
     absl::Status status = store_->Exec(sql);

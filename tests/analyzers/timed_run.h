@@ -19,7 +19,7 @@ class TimedRun {
     Exec(
         "INSERT INTO run VALUES (1, 'r', NULL, 1, '');"
         "INSERT INTO source (id, path, format, imported) VALUES (1, 'host.xplane.pb', 'xspace', 1);"
-        "INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL);");
+        "INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL, NULL);");
   }
   void Exec(const std::string& sql) {
     absl::Status status = store_.Exec(sql);
@@ -41,6 +41,25 @@ class TimedRun {
                          .category = store_.Intern(category).value()};
     absl::Status status = writer_.Add(track, event);
     ASSERT_TRUE(status.ok()) << status;
+  }
+  // An event with flows: a call on the host that launches (out), or the work that it asked for (in).
+  void Flow(int64_t track, std::string_view category, std::string_view name, int64_t ts_us,
+            int64_t dur_us, uint64_t flow_in, uint64_t flow_out) {
+    xlaprof::Event event{.ts_ns = ts_us * 1000,
+                         .dur_ns = dur_us * 1000,
+                         .name = store_.Intern(name).value(),
+                         .category = store_.Intern(category).value(),
+                         .flow_in = flow_in,
+                         .flow_out = flow_out};
+    absl::Status status = writer_.Add(track, event);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  // A stream of a device that is fed call by call.
+  int64_t Stream(const std::string& device = "GPU:0") {
+    return store_
+        .Add(TrackRow{
+            .process_id = 1, .kind = "device_stream", .name = "stream 7", .device = device})
+        .value();
   }
   void Arg(std::string_view key, const ArgValue& value) {
     writer_.Arg(store_.Intern(key).value(), value);

@@ -291,4 +291,32 @@ TEST(CapturesFigures, BusyTimeOfTheTpus) {
   EXPECT_NEAR(busy["TPU:3"], 87.16, 0.1);
 }
 
+// Holistic Trace Analysis says of the whole file: idle 7,567 us of 480,029 us.
+TEST(CapturesFigures, IdleTimeOfAGpu) {
+  std::string path;
+  for (const auto& entry : fs::directory_iterator(kCaptures / "kineto")) {
+    if (entry.path().filename().string().starts_with("rank-0.")) path = entry.path().string();
+  }
+  json report = Report(path);
+  ASSERT_EQ(report["summary"]["devices"].size(), 1u);
+  const json& device = report["summary"]["devices"][0];
+  EXPECT_EQ(device["span_ns"].get<int64_t>() / 1000, 480'029);
+  EXPECT_EQ((device["span_ns"].get<int64_t>() - device["busy_ns"].get<int64_t>()) / 1000, 7'574);
+}
+
+TEST(CapturesFigures, TwoRanksOfAJobAreOneRun) {
+  std::string paths;
+  for (int rank : {0, 1})
+    paths += " " + (kCaptures / "kineto" / ("sampled_rank-" + std::to_string(rank))).string() +
+             ".json.gz";
+  json report = Report(paths);
+  EXPECT_EQ(report["summary"]["devices"].size(), 2u);
+  EXPECT_EQ(report["issues"].size(), 0u) << report["issues"];
+  bool kernel_wait = false;
+  for (const json& finding : report["findings"]) {
+    kernel_wait |= finding["kind"] == "device_gap" && finding["reason"]["type"] == "kernel_wait";
+  }
+  EXPECT_TRUE(kernel_wait) << report["findings"];
+}
+
 }  // namespace

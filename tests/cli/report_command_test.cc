@@ -62,7 +62,7 @@ class ReportCommand : public ProgramTest {
         "('run_label', 'first'), ('window_start_ns', '5000');"
         "INSERT INTO source (id, path, format, bytes, imported) VALUES (1, 'log.txt', 'debug_log', "
         "10, 1);"
-        "INSERT INTO process VALUES (1, 1, 1, 0, 'vm', 4711, NULL);"
+        "INSERT INTO process VALUES (1, 1, 1, 0, 'vm', 4711, NULL, NULL);"
         "INSERT INTO site VALUES (1, 'body', 'train.py', 2);");
     for (int i = 0; i < 10; ++i) {
       exec(fmt::format(

@@ -23,7 +23,7 @@ class Sources {
       Exec(fmt::format(
           "INSERT INTO source (id, path, format, imported) VALUES ({0}, '{0}', '{1}', 1)", id,
           format));
-    Exec(fmt::format("INSERT INTO process VALUES ({}, {}, {}, {}, NULL, NULL, NULL)", id, run,
+    Exec(fmt::format("INSERT INTO process VALUES ({}, {}, {}, {}, NULL, NULL, NULL, NULL)", id, run,
                      source == 0 ? id : source, segment));
   }
   void Compile(const std::string& hash, const std::string& dur_ns = "NULL") {

@@ -2,7 +2,7 @@
 INSERT INTO meta VALUES ('run_label', 'six steps');
 INSERT INTO run VALUES (1, 'six steps', NULL, 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'graphs.txt', 'ir_dump', 1);
-INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL);
+INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL, NULL);
 INSERT INTO site VALUES (1, 'train', '/home/ana/fit.py', 31);
 INSERT INTO stack VALUES (1, 's');
 INSERT INTO frame VALUES (1, 0, 'train', '/home/ana/fit.py', 31, 1);
