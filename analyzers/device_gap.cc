@@ -100,11 +100,12 @@ std::vector<Share> Shares(const HostTimeline& host, const std::vector<Interval>&
 
 // Idle time by its cause, longest first.
 std::vector<std::pair<Cause, Idle>> ByCause(const DeviceIdle& device, const HostTimeline& host,
-                                            const Launches& launches,
+                                            std::span<const GapWait> waits,
                                             const std::vector<Interval>& compiling) {
   std::map<Cause, Idle> sums;
-  for (const Interval& gap : device.gaps) {
-    const GapWait wait = launches.empty() ? GapWait::kUnknown : launches.WaitOf(gap);
+  for (size_t g = 0; g < device.gaps.size(); ++g) {
+    const Interval& gap = device.gaps[g];
+    const GapWait wait = waits[g];
     // What the host does while it launches, or has launched already, delays nothing.
     const bool host_matters = wait == GapWait::kUnknown || wait == GapWait::kHostWait;
     const std::vector<Share> shares =
@@ -332,8 +333,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
       compiling.empty() || usual_steps < kMinGaps
           ? device.steady.length_ns()
           : device.steady.length_ns() - Overlap(compiling, device.steady);
-  XP_TRY(Launches launches, Launches::Of(store, device.time));
-  for (const auto& [cause, idle] : ByCause(device, *host, launches, compiling)) {
+  XP_TRY(std::vector<GapWait> waits, GapWaits(store, device.time, device.gaps));
+  for (const auto& [cause, idle] : ByCause(device, *host, waits, compiling)) {
     const Activity& activity = cause.activity;
     // Where some steps compile for seconds, the others still count.
     const bool usual =

@@ -7,6 +7,15 @@
 #include "profiler/store/events.h"
 
 namespace xlaprof {
+namespace {
+
+GapWait WaitOf(Interval gap, int64_t call_ts_ns, int64_t call_dur_ns) {
+  if (call_ts_ns >= gap.begin_ns) return GapWait::kHostWait;
+  return call_ts_ns + std::max<int64_t>(0, call_dur_ns) > gap.begin_ns ? GapWait::kLaunch
+                                                                       : GapWait::kKernelWait;
+}
+
+}  // namespace
 
 std::string_view GapWaitText(GapWait wait) {
   switch (wait) {
@@ -22,9 +31,10 @@ std::string_view GapWaitText(GapWait wait) {
   return "";
 }
 
-absl::StatusOr<Launches> Launches::Of(const Store& store, const DeviceTime& device) {
-  Launches launches;
-  if (device.from != "op") return launches;
+absl::StatusOr<std::vector<GapWait>> GapWaits(const Store& store, const DeviceTime& device,
+                                              std::span<const Interval> gaps) {
+  std::vector<GapWait> waits(gaps.size(), GapWait::kUnknown);
+  if (device.from != "op" || gaps.empty()) return waits;
   EventScanner::Options ops{.columns = kStart | kCategory | kFlowIn};
   EventScanner::Options calls{.columns = kStart | kDuration | kFlowOut};
   XP_TRY(store.Each(
@@ -32,46 +42,37 @@ absl::StatusOr<Launches> Launches::Of(const Store& store, const DeviceTime& devi
       "'host_thread' OR (kind = 'device_stream' AND device = ?2))",
       [&](int64_t id, bool host) { (host ? calls : ops).track_ids.push_back(id); },
       device.process_id, device.device));
-  if (ops.track_ids.empty() || calls.track_ids.empty()) return launches;
+  if (ops.track_ids.empty() || calls.track_ids.empty()) return waits;
   const StringId op = store.Find(category::kOp), collective = store.Find(category::kCollective);
-  absl::flat_hash_map<uint64_t, std::vector<int64_t>> waiting;  // flow -> starts of its work
+  absl::flat_hash_map<uint64_t, size_t> gap_of_flow;
   EventBatch batch;
   XP_TRY(EventScanner op_scanner, EventScanner::Make(store, ops));
   while (true) {
     XP_TRY(bool more, op_scanner.Next(&batch));
     if (!more) break;
     for (size_t i = 0; i < batch.size; ++i) {
-      const bool work =
-          batch.category[i] != 0 && (batch.category[i] == op || batch.category[i] == collective);
-      if (work && batch.flow_in[i] != 0) waiting[batch.flow_in[i]].push_back(batch.ts_ns[i]);
+      const StringId what = batch.category[i];
+      if (what == 0 || (what != op && what != collective) || batch.flow_in[i] == 0) continue;
+      auto gap = std::lower_bound(gaps.begin(), gaps.end(), batch.ts_ns[i],
+                                  [](const Interval& a, int64_t t) { return a.end_ns < t; });
+      if (gap != gaps.end() && gap->end_ns == batch.ts_ns[i])
+        gap_of_flow.emplace(batch.flow_in[i], size_t(gap - gaps.begin()));
     }
   }
-  if (waiting.empty()) return launches;
+  if (gap_of_flow.empty()) return waits;
   XP_TRY(EventScanner call_scanner, EventScanner::Make(store, calls));
   while (true) {
     XP_TRY(bool more, call_scanner.Next(&batch));
     if (!more) break;
     for (size_t i = 0; i < batch.size; ++i) {
       if (batch.flow_out[i] == 0) continue;
-      auto found = waiting.find(batch.flow_out[i]);
-      if (found == waiting.end()) continue;
-      for (int64_t ts_ns : found->second) {
-        launches.works_.push_back(
-            {ts_ns, batch.ts_ns[i], batch.ts_ns[i] + std::max<int64_t>(0, batch.dur_ns[i])});
-      }
+      auto found = gap_of_flow.find(batch.flow_out[i]);
+      if (found == gap_of_flow.end()) continue;
+      GapWait& wait = waits[found->second];
+      wait = std::max(wait, WaitOf(gaps[found->second], batch.ts_ns[i], batch.dur_ns[i]));
     }
   }
-  std::sort(launches.works_.begin(), launches.works_.end(),
-            [](const Work& a, const Work& b) { return a.ts_ns < b.ts_ns; });
-  return launches;
-}
-
-GapWait Launches::WaitOf(Interval gap) const {
-  auto work = std::lower_bound(works_.begin(), works_.end(), gap.end_ns,
-                               [](const Work& a, int64_t ts_ns) { return a.ts_ns < ts_ns; });
-  if (work == works_.end() || work->ts_ns != gap.end_ns) return GapWait::kUnknown;
-  if (work->call_ts_ns >= gap.begin_ns) return GapWait::kHostWait;
-  return work->call_end_ns > gap.begin_ns ? GapWait::kLaunch : GapWait::kKernelWait;
+  return waits;
 }
 
 }  // namespace xlaprof

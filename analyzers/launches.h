@@ -2,7 +2,7 @@
 // the work that ended a gap, and so what the device waited for.
 #pragma once
 
-#include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,20 +21,10 @@ enum class GapWait {
 // "host_wait", "launch", "kernel_wait"; "" for kUnknown.
 std::string_view GapWaitText(GapWait wait);
 
-class Launches {
- public:
-  // From the flows that lead from the host's events to `device`'s ops. Empty for devices that run
-  // whole programs (XLA Modules).
-  static absl::StatusOr<Launches> Of(const Store& store, const DeviceTime& device);
-
-  GapWait WaitOf(Interval gap) const;
-  bool empty() const { return works_.empty(); }
-
- private:
-  struct Work {
-    int64_t ts_ns = 0, call_ts_ns = 0, call_end_ns = 0;
-  };
-  std::vector<Work> works_;  // by ts_ns
-};
+// One entry a gap of `device` (sorted, disjoint), from the flows that lead from the host's events
+// to the device's ops. Where several ops end a gap at once, the one that was asked for first
+// counts. All unknown for devices that run whole programs (XLA Modules).
+absl::StatusOr<std::vector<GapWait>> GapWaits(const Store& store, const DeviceTime& device,
+                                              std::span<const Interval> gaps);
 
 }  // namespace xlaprof

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "profiler/import/chrome_capture.h"
 #include "profiler/import/chrome_rows.h"
 #include "profiler/import/importer.h"
 #include "profiler/import/utf8.h"
@@ -22,9 +23,6 @@ using json::Value;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 // What is looked at before the events are read, of each end of the file.
 constexpr size_t kEndBytes = size_t(64) << 10;
-constexpr size_t kBaseBytes = size_t(1) << 20;
-// Times above are since 1970 (2001), below since the start of something.
-constexpr int64_t kEpochNs = 1'000'000'000'000'000'000;
 // Behind broken JSON, an event is looked for in so many bytes at a time; and in the whole file,
 // which may be hostile, some times its length at most.
 constexpr size_t kProbeBytes = size_t(1) << 20;
@@ -41,32 +39,6 @@ int Sniff(std::string_view head) {
   if (first == '{' && has("\"schemaVersion\"") && has("\"deviceProperties\"")) return 90;
   if (has("\"ph\"") && (has("\"ts\"") || has("\"pid\""))) return 85;
   return 0;
-}
-
-// The number behind the first or last `key` in `text`; empty without.
-OptInt NumberBehind(std::string_view text, std::string_view key) {
-  size_t at = text.find(key);
-  if (at == std::string_view::npos) return {};
-  Scanner in(text.substr(at + key.size()));
-  Value value;
-  if (!in.Take(':') || !in.Read(&value)) return {};
-  return value.Int();
-}
-
-// The earliest time of the events in `text`, as the file counts; INT64_MAX: none.
-int64_t FirstNs(std::string_view text) {
-  int64_t first_ns = INT64_MAX;
-  constexpr std::string_view kKey = "\"ts\"";
-  for (size_t at = text.find(kKey); at != std::string_view::npos;
-       at = text.find(kKey, at + kKey.size())) {
-    Scanner in(text.substr(at + kKey.size()));
-    Value value;
-    Picoseconds time;
-    if (!in.Take(':') || !in.Read(&value) || !ParseMicroseconds(value.raw, &time)) continue;
-    // Zero on a metadata event says nothing about when the others are.
-    if (time.ns != 0) first_ns = std::min(first_ns, time.ns);
-  }
-  return first_ns;
 }
 
 // What the file says about itself outside of its events.
@@ -108,27 +80,18 @@ class Reading {
   }
 
  private:
+  // What turns the file's times into the store's.
   absl::StatusOr<int64_t> SetClock() {
-    const std::string_view bytes = input_.bytes;
-    const size_t base_bytes = std::min(bytes.size(), kBaseBytes),
-                 end_bytes = std::min(bytes.size(), kEndBytes);
-    constexpr std::string_view kBase = "\"baseTimeNanoseconds\"";
-    OptInt base_ns = NumberBehind(bytes.substr(0, base_bytes), kBase);
-    if (!base_ns) base_ns = NumberBehind(bytes.substr(bytes.size() - base_bytes), kBase);
-    const int64_t first_ns = std::min(FirstNs(bytes.substr(0, end_bytes)),
-                                      FirstNs(bytes.substr(bytes.size() - end_bytes)));
-    if (first_ns == INT64_MAX) return 0;
+    const ChromeCapture capture = DescribeChromeCapture(input_.bytes);
     int64_t epoch_ns = 0;
-    const bool known = base_ns
-                           ? *base_ns > 0 && !__builtin_add_overflow(*base_ns, first_ns, &epoch_ns)
-                           : first_ns >= kEpochNs;
-    if (!known) return 0;
-    if (!base_ns) epoch_ns = first_ns;
+    if (!capture.base_epoch_ns || capture.first_ns > capture.last_ns ||
+        __builtin_add_overflow(*capture.base_epoch_ns, capture.first_ns, &epoch_ns))
+      return 0;
     // The store's time 0 is the start of a millisecond, near the first event.
     constexpr int64_t kRoundNs = 1'000'000;
     epoch_ns -= epoch_ns % kRoundNs;
     XP_TRY(int64_t offset_ns, context_.AlignClock(epoch_ns));
-    return offset_ns - (epoch_ns - base_ns.value_or(0));
+    return offset_ns - (epoch_ns - *capture.base_epoch_ns);
   }
 
   absl::Status ReadObject(Scanner& in) {

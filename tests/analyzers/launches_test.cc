@@ -9,8 +9,8 @@ extern const Analyzer device_gap;
 
 namespace {
 
-// Twenty kernels of 80 us, one each 100 us, of which each was launched `early_us` before it ran by a
-// call that took `call_us`.
+// Twenty kernels of 80 us, one each 100 us, of which each was launched `early_us` before it ran by
+// a call that took `call_us`.
 class Launched : public testing::Test {
  protected:
   Findings Run(int64_t early_us, int64_t call_us, bool joined = true) {
@@ -58,19 +58,23 @@ TEST_F(Launched, WithoutFlowsOnlyTheHostIsTold) {
   }
 }
 
-TEST_F(Launched, GapsBetweenEdges) {
+TEST_F(Launched, EdgesBetweenTheThree) {
   Run(10, 5);
   auto times = DeviceTimes(run_.store());
   ASSERT_TRUE(times.ok());
   ASSERT_EQ(times->size(), 1u);
-  auto launches = Launches::Of(run_.store(), times->front());
-  ASSERT_TRUE(launches.ok()) << launches.status();
   // The call at 110 us, the kernel at 120 us.
-  EXPECT_EQ(launches->WaitOf({110'000, 120'000}), GapWait::kHostWait);
-  EXPECT_EQ(launches->WaitOf({110'001, 120'000}), GapWait::kLaunch);
-  EXPECT_EQ(launches->WaitOf({114'999, 120'000}), GapWait::kLaunch);
-  EXPECT_EQ(launches->WaitOf({115'000, 120'000}), GapWait::kKernelWait);
-  EXPECT_EQ(launches->WaitOf({110'000, 119'000}), GapWait::kUnknown);  // nothing begins there
+  auto wait = [&](int64_t begin_ns, int64_t end_ns) {
+    const Interval gap{begin_ns, end_ns};
+    auto waits = GapWaits(run_.store(), times->front(), {&gap, 1});
+    EXPECT_TRUE(waits.ok()) << waits.status();
+    return waits->at(0);
+  };
+  EXPECT_EQ(wait(110'000, 120'000), GapWait::kHostWait);
+  EXPECT_EQ(wait(110'001, 120'000), GapWait::kLaunch);
+  EXPECT_EQ(wait(114'999, 120'000), GapWait::kLaunch);
+  EXPECT_EQ(wait(115'000, 120'000), GapWait::kKernelWait);
+  EXPECT_EQ(wait(110'000, 119'000), GapWait::kUnknown);  // nothing begins there
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ class TimedRun {
     absl::Status status = writer_.Add(track, event);
     ASSERT_TRUE(status.ok()) << status;
   }
-  // An event with flows: a call on the host that launches (out), or the work that it asked for (in).
+  // An event with flows: a call on the host that launches (out), or the work that it asked for
+  // (in).
   void Flow(int64_t track, std::string_view category, std::string_view name, int64_t ts_us,
             int64_t dur_us, uint64_t flow_in, uint64_t flow_out) {
     xlaprof::Event event{.ts_ns = ts_us * 1000,

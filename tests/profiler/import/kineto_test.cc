@@ -63,15 +63,14 @@ TEST(Kineto, CorrelationJoinsLaunchAndKernel) {
       "," +
       R"({"ph": "s", "id": 1, "pid": 10, "tid": 10, "ts": 20, "cat": "fwdbwd", "name": "fwdbwd"},)"
       R"({"ph": "f", "id": 1, "pid": 10, "tid": 11, "ts": 30, "cat": "fwdbwd", "name": "fwdbwd", "bp": "e"})");
-  EXPECT_THAT(in.Rows(kFlows),
-              ElementsAre("cudaLaunchKernel|k", "aten::mul|MulBackward0"));
+  EXPECT_THAT(in.Rows(kFlows), ElementsAre("cudaLaunchKernel|k", "aten::mul|MulBackward0"));
 }
 
 TEST(Kineto, StepsScopesInputAndCalls) {
   auto in = Read(X("user_annotation", "ProfilerStep#7", 10, 10, 0, 100) + "," +
                  X("user_annotation", "forward", 10, 10, 1, 9) + "," +
-                 X("user_annotation", "enumerate(DataLoader)#_Single.__next__", 10, 10, 20, 9) + "," +
-                 X("cuda_runtime", "cudaLaunchKernel", 10, 10, 40, 1) + "," +
+                 X("user_annotation", "enumerate(DataLoader)#_Single.__next__", 10, 10, 20, 9) +
+                 "," + X("cuda_runtime", "cudaLaunchKernel", 10, 10, 40, 1) + "," +
                  X("cuda_runtime", "cudaMemcpyAsync", 10, 10, 50, 1) + "," +
                  X("cuda_runtime", "cudaStreamSynchronize", 10, 10, 60, 1) + "," +
                  X("python_function", "train.py(3): step", 10, 10, 70, 1));
@@ -83,9 +82,9 @@ TEST(Kineto, StepsScopesInputAndCalls) {
 
 TEST(Kineto, CopiesBetweenHostAndDeviceAreTransfers) {
   auto in =
-      Read(X("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 1, 2, R"("bytes": 4096)") + "," +
-           X("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 5, 3, R"("bytes": 8)") + "," +
-           X("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 0, 7, 9, 3, R"("bytes": 16)"));
+      Read(X("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 1, 2, R"("bytes": 4096)") +
+           "," + X("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 5, 3, R"("bytes": 8)") +
+           "," + X("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 0, 7, 9, 3, R"("bytes": 16)"));
   EXPECT_THAT(in.Rows("SELECT direction, bytes, dur_ns FROM transfer ORDER BY ordinal"),
               ElementsAre("to_device|4096|2000", "from_device|8|3000"));
 }
