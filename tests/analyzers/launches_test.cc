@@ -39,7 +39,7 @@ TEST_F(Launched, SlowCall) {
   Findings found = Run(30, 29);
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0].reason->type, "launch");
-  EXPECT_EQ(found[0].count, 19);  // the first kernel ends no gap between kernels
+  EXPECT_EQ(found[0].count, 20);
 }
 
 TEST_F(Launched, QueuedWork) {
