@@ -6,8 +6,10 @@
 // stand behind the events, or since nobody knows when. What is broken is skipped up to the next
 // event and counted, and the rest is read: a profiler that was killed leaves no `]}`.
 #include <algorithm>
-#include <charconv>
+#include <span>
+#include <thread>
 
+#include "profiler/import/batch_pipe.h"
 #include "profiler/import/chrome_capture.h"
 #include "profiler/import/chrome_rows.h"
 #include "profiler/import/importer.h"
@@ -26,6 +28,7 @@ constexpr size_t kEndBytes = size_t(64) << 10;
 // Behind broken JSON, an event is looked for in so many bytes at a time; and in the whole file,
 // which may be hostile, some times its length at most.
 constexpr size_t kProbeBytes = size_t(1) << 20;
+constexpr size_t kBatchEvents = 512;
 constexpr size_t kProgressBytes = size_t(1) << 20;
 
 int Sniff(std::string_view head) {
@@ -76,6 +79,7 @@ class Reading {
           input_.path);
     }
     XP_TRY(rows_->Finish(header_.host, header_.rank));
+    XP_TRY(odd_.Write(context_));
     return WriteSettings();
   }
 
@@ -114,9 +118,9 @@ class Reading {
       in.Take(',');
     }
     if (in.Next() != 0 || !in.at_end()) {
-      odd().Count("bytes_behind_the_end", "warning",
-                  "bytes behind the end of the JSON object were not read: two files in one?",
-                  int64_t(in.offset()), int64_t(input_.bytes.size() - in.offset()));
+      odd_.Count("bytes_behind_the_end", "warning",
+                 "bytes behind the end of the JSON object were not read: two files in one?",
+                 int64_t(in.offset()), int64_t(input_.bytes.size() - in.offset()));
     }
     return absl::OkStatus();
   }
@@ -124,10 +128,10 @@ class Reading {
   // Outside of the events: what can be found of them is read.
   absl::Status BrokenHeader(Scanner& in) {
     if (in.cut() && found_events_) return Cut();
-    odd().Count("invalid_json", "warning",
-                "bytes that are no JSON: the reading went on at the next event. Update what wrote "
-                "the file",
-                int64_t(in.offset()));
+    odd_.Count("invalid_json", "warning",
+               "bytes that are no JSON: the reading went on at the next event. Update what wrote "
+               "the file",
+               int64_t(in.offset()));
     constexpr std::string_view kEvents = "\"traceEvents\"";
     const size_t at = input_.bytes.find(kEvents, in.offset());
     if (found_events_ || at == std::string_view::npos) return absl::OkStatus();
@@ -136,42 +140,82 @@ class Reading {
     return in.Next() == '[' ? ReadEvents(in, /*bare=*/false) : absl::OkStatus();
   }
 
+  // The array at the scanner. Events are scanned on a thread of their own and become rows on this
+  // one.
   absl::Status ReadEvents(Scanner& in, bool bare) {
     found_events_ = true;
+    bool whole = false;
+    std::jthread scanner([&] {
+      whole = Scan(in, bare);
+      pipe_.Finish();
+    });
+    absl::Status status = AddRows();
+    pipe_.Close();
+    scanner.join();
+    XP_TRY(std::move(status));
+    pipe_.Reopen();
+    return whole ? absl::OkStatus() : Cut();
+  }
+
+  absl::Status AddRows() {
+    size_t next_progress = kProgressBytes;
+    while (Pipe::Batch* batch = pipe_.Next()) {
+      for (const Scanned& scanned : std::span(batch->items).first(batch->size))
+        XP_TRY(rows_->Add(scanned.event, scanned.offset));
+      const size_t offset = batch->items[batch->size - 1].offset;
+      if (offset < next_progress) continue;
+      context_.progress(offset);
+      next_progress = offset + kProgressBytes;
+    }
+    return absl::OkStatus();
+  }
+
+  // On the scanner's thread. False: the array has no end.
+  bool Scan(Scanner& in, bool bare) {
     in.Take('[');
-    ChromeEvent event;
-    size_t next_progress = in.offset() + kProgressBytes;
+    Pipe::Batch* batch = nullptr;
+    bool whole = true;
     while (true) {
       const char next = in.Next();
       if (next == '{') [[likely]] {
-        const size_t offset = in.offset();
-        if (reader_.Read(in, &event)) [[likely]] {
-          XP_TRY(rows_->Add(event, offset));
-        } else if (!Resume(in, offset)) {
-          return Cut();
+        if (batch == nullptr) {
+          batch = pipe_.Empty();
+          if (batch == nullptr) return true;
+          batch->items.resize(kBatchEvents);
         }
-        if (offset >= next_progress) {
-          context_.progress(offset);
-          next_progress = offset + kProgressBytes;
+        Scanned& scanned = batch->items[batch->size];
+        scanned.offset = in.offset();
+        if (reader_.Read(in, &scanned.event)) [[likely]] {
+          if (++batch->size == kBatchEvents) {
+            pipe_.Give();
+            batch = nullptr;
+          }
+        } else if (!Resume(in, scanned.offset)) {
+          whole = false;
+          break;
         }
       } else if (next == ',') {
         in.Take(',');
       } else if (next == ']') {
         in.Take(']');
-        return absl::OkStatus();
+        break;
       } else if (in.at_end()) {
-        // The format allows an array without its end.
-        return bare ? absl::OkStatus() : Cut();
+        whole = bare;  // the format allows an array without its end
+        break;
       } else if (!Resume(in, in.offset())) {
-        return Cut();
+        whole = false;
+        break;
       }
     }
+    if (batch != nullptr && batch->size > 0) pipe_.Give();
+    return whole;
   }
 
   // After broken JSON in the event at `from`: moves to the next event. False: there is none.
   bool Resume(Scanner& in, size_t from) {
     const size_t broken = in.offset();
     const bool cut = in.cut();
+    ChromeEventReader reader;
     ChromeEvent event;
     for (size_t at = input_.bytes.find('{', from + 1); at != std::string_view::npos;
          at = input_.bytes.find('{', at + 1)) {
@@ -186,7 +230,7 @@ class Reading {
         continue;
       Scanner probe(input_.bytes.substr(0, at + kProbeBytes));
       probe.MoveTo(at);
-      const bool whole = reader_.Read(probe, &event) && event.phase != 0;
+      const bool whole = reader.Read(probe, &event) && event.phase != 0;
       probed_bytes_ +=
           probe.cut() ? std::min(kProbeBytes, input_.bytes.size() - at) : probe.offset() - at;
       if (!whole && probed_bytes_ > kProbeBytes * 16 + 4 * input_.bytes.size()) break;
@@ -202,20 +246,20 @@ class Reading {
   }
 
   void Broken(size_t offset, size_t skipped) {
-    odd().Count("invalid_json", "warning",
-                fmt::format("bytes that are no JSON: {} bytes were skipped there, and the reading "
-                            "went on at the next event. Update what wrote the file",
-                            skipped),
-                int64_t(offset));
+    odd_.Count("invalid_json", "warning",
+               fmt::format("bytes that are no JSON: {} bytes were skipped there, and the reading "
+                           "went on at the next event. Update what wrote the file",
+                           skipped),
+               int64_t(offset));
   }
 
   absl::Status Cut() {
     cut_ = true;
-    odd().Count("cut_file", "warning",
-                fmt::format("the file ends at byte {} before its events do: what came before was "
-                            "read. Copy or record it again",
-                            input_.bytes.size()),
-                int64_t(input_.bytes.size()));
+    odd_.Count("cut_file", "warning",
+               fmt::format("the file ends at byte {} before its events do: what came before was "
+                           "read. Copy or record it again",
+                           input_.bytes.size()),
+               int64_t(input_.bytes.size()));
     return absl::OkStatus();
   }
 
@@ -239,8 +283,8 @@ class Reading {
     } else if (key == "profile_memory") {
       header_.profile_memory = on();
     } else if (key == "systemTraceEvents" && value.raw.size() > 2) {
-      odd().Count("system_events", "info", "kernel events in ftrace's format were not read",
-                  int64_t(value.raw.data() - input_.bytes.data()));
+      odd_.Count("system_events", "info", "kernel events in ftrace's format were not read",
+                 int64_t(value.raw.data() - input_.bytes.data()));
     } else if (key == "metadata" && value.kind == Kind::kNested && value.raw.starts_with('{')) {
       Scanner in(value.raw);
       Value name, field;
@@ -266,11 +310,17 @@ class Reading {
     return absl::OkStatus();
   }
 
-  OddInput& odd() { return rows_->odd(); }
-
   const Input& input_;
   ImportContext& context_;
+  struct Scanned {
+    ChromeEvent event;
+    size_t offset = 0;  // where its object begins
+  };
+  using Pipe = BatchPipe<Scanned>;
+
   ChromeEventReader reader_;
+  Pipe pipe_;
+  OddInput odd_;  // of the text; the events' are the rows'
   std::optional<ChromeRows> rows_;
   Header header_;
   bool found_events_ = false, cut_ = false;

@@ -25,7 +25,6 @@ class ChromeRows {
   // What needs all events: pairs, names, facts. `host` and `rank` are the file's.
   absl::Status Finish(OptText host, OptInt rank);
 
-  OddInput& odd() { return odd_; }
   int64_t event_count() const { return event_count_; }
 
  private:
