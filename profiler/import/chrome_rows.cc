@@ -155,13 +155,13 @@ absl::Status ChromeRows::AddComplete(const ChromeEvent& event, Picoseconds ts, s
     odd_.Count("missing_duration", "warning",
                "complete events (ph X) without a length `dur`: it is unknown", int64_t(offset));
   }
-  XP_TRY(ChromeTrack * track, tracks_.Of(event));
+  XP_TRY(TraceTrack * track, tracks_.Of(event));
   return AddRow(event, nullptr, {track, track->id}, ts.ns, dur_ns, offset);
 }
 
 absl::Status ChromeRows::AddInstant(const ChromeEvent& event, Picoseconds ts, size_t offset) {
   if (event.name.raw == "[memory]") XP_TRY(AddMemory(event, ts));
-  XP_TRY(ChromeTrack * track, tracks_.Of(event));
+  XP_TRY(TraceTrack * track, tracks_.Of(event));
   return AddRow(event, nullptr, {track, track->id}, ts.ns, 0, offset);
 }
 
@@ -224,7 +224,7 @@ absl::Status ChromeRows::AddFlow(const ChromeEvent& event, Picoseconds ts) {
                     : event.id_global.kind != Kind::kNone ? event.id_global
                                                           : event.id_local;
   XP_TRY(uint64_t flow, FlowOf(id, cat, name));
-  XP_TRY(ChromeTrack * track, tracks_.Of(event));
+  XP_TRY(TraceTrack * track, tracks_.Of(event));
   if (event.phase == 's') {
     hops_.erase(flow);
     context_.events.Flow(track->id, ts.ns, flow, FlowEnd::kOut);

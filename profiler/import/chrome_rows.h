@@ -29,7 +29,7 @@ class ChromeRows {
 
  private:
   struct Where {
-    ChromeTrack* track = nullptr;  // null: an asynchronous operation
+    TraceTrack* track = nullptr;  // null: an asynchronous operation
     int64_t track_id = 0;
   };
 

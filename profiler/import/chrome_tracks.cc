@@ -29,11 +29,11 @@ bool IsFrontThread(std::string_view name) {
 
 }  // namespace
 
-ChromeProcess* ChromeTracks::ProcessOf(const Value& pid) {
+TraceProcess* ChromeTracks::ProcessOf(const Value& pid) {
   auto [found, is_new] =
       process_of_.emplace(pid.kind == Kind::kNone ? std::string_view() : pid.raw, nullptr);
   if (is_new) {
-    ChromeProcess& process = processes_.emplace_back();
+    TraceProcess& process = processes_.emplace_back();
     process.pid = pid.Int();
     if (!process.pid && pid.kind != Kind::kNone) process.text = TextOf(pid);
     process.order = int64_t(processes_.size());
@@ -42,7 +42,7 @@ ChromeProcess* ChromeTracks::ProcessOf(const Value& pid) {
   return found->second;
 }
 
-ChromeTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
+TraceTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
   // Without a tid the process is its own thread, as in Perfetto.
   const Value& tid = event.tid.kind == Kind::kNone ? event.pid : event.tid;
   const Key key(event.pid.kind == Kind::kNone ? std::string_view() : event.pid.raw,
@@ -55,7 +55,7 @@ ChromeTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
   if (recent.track != nullptr && key == recent.key) return recent.track;
   auto [found, is_new] = track_of_.emplace(key, nullptr);
   if (is_new) {
-    ChromeTrack& track = tracks_.emplace_back();
+    TraceTrack& track = tracks_.emplace_back();
     track.process = ProcessOf(event.pid);
     track.tid = tid.Int();
     if (!track.tid && tid.kind != Kind::kNone) track.text = TextOf(tid);
@@ -66,13 +66,13 @@ ChromeTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
   return found->second;
 }
 
-ChromeTrack* ChromeTracks::Known(const ChromeEvent& event) {
-  ChromeTrack* track = TrackOf(event);
+TraceTrack* ChromeTracks::Known(const ChromeEvent& event) {
+  TraceTrack* track = TrackOf(event);
   return track->id == 0 ? nullptr : track;
 }
 
-absl::StatusOr<ChromeTrack*> ChromeTracks::Of(const ChromeEvent& event) {
-  ChromeTrack* track = TrackOf(event);
+absl::StatusOr<TraceTrack*> ChromeTracks::Of(const ChromeEvent& event) {
+  TraceTrack* track = TrackOf(event);
   if (track->id == 0) {
     XP_TRY(int64_t process_id, ProcessId(*track->process));
     XP_TRY(track->id,
@@ -87,10 +87,10 @@ absl::StatusOr<ChromeTrack*> ChromeTracks::Of(const ChromeEvent& event) {
 
 absl::StatusOr<int64_t> ChromeTracks::MainProcessId() { return context_.ProcessId(); }
 
-absl::StatusOr<int64_t> ChromeTracks::ProcessId(ChromeProcess& process) {
+absl::StatusOr<int64_t> ChromeTracks::ProcessId(TraceProcess& process) {
   if (process.id != 0) return process.id;
   const bool first = std::all_of(processes_.begin(), processes_.end(),
-                                 [](const ChromeProcess& other) { return other.id == 0; });
+                                 [](const TraceProcess& other) { return other.id == 0; });
   if (writer_ != ChromeWriter::kOther || first) {
     XP_TRY(process.id, context_.ProcessId());
   } else {
@@ -100,7 +100,7 @@ absl::StatusOr<int64_t> ChromeTracks::ProcessId(ChromeProcess& process) {
 }
 
 absl::StatusOr<int64_t> ChromeTracks::Counter(const ChromeEvent& event, const std::string& name) {
-  ChromeProcess* process = ProcessOf(event.pid);
+  TraceProcess* process = ProcessOf(event.pid);
   int64_t& id = counters_[{process, name}];
   if (id == 0) {
     XP_TRY(int64_t process_id, ProcessId(*process));
@@ -111,7 +111,7 @@ absl::StatusOr<int64_t> ChromeTracks::Counter(const ChromeEvent& event, const st
 }
 
 absl::StatusOr<int64_t> ChromeTracks::Async(const ChromeEvent& event, const std::string& name) {
-  ChromeProcess* process = ProcessOf(event.pid);
+  TraceProcess* process = ProcessOf(event.pid);
   int64_t& id = asyncs_[{process, name}];
   if (id == 0) {
     XP_TRY(int64_t process_id, ProcessId(*process));
@@ -125,7 +125,7 @@ bool ChromeTracks::TakeMetadata(const ChromeEvent& event) {
   const std::string_view what = event.name.raw;
   const Value* name = ArgOf(event, "name");
   if (what == "process_name") {
-    ChromeProcess* process = ProcessOf(event.pid);
+    TraceProcess* process = ProcessOf(event.pid);
     if (name != nullptr) process->name = TextOf(*name);
     if (writer_ == ChromeWriter::kXprof)
       process->is_device = process->name.starts_with(kDevicePlane);
@@ -135,7 +135,7 @@ bool ChromeTracks::TakeMetadata(const ChromeEvent& event) {
   } else if (what == "process_sort_index") {
     if (const Value* sort = ArgOf(event, "sort_index")) ProcessOf(event.pid)->sort = sort->Int();
   } else if (what == "thread_name") {
-    ChromeTrack* track = TrackOf(event);
+    TraceTrack* track = TrackOf(event);
     if (name != nullptr) track->name = TextOf(*name);
     track->front = IsFrontThread(track->name);
   } else if (what == "thread_sort_index") {
@@ -159,25 +159,25 @@ absl::Status ChromeTracks::FinishProcesses(const OptText& host, OptInt rank) {
   const char* kSql =
       "UPDATE process SET host = coalesce(?2, host), pid = ?3, rank = coalesce(?4, rank), name = "
       "?5 WHERE id = ?1";
-  auto name_of = [](const ChromeProcess& process) {
+  auto name_of = [](const TraceProcess& process) {
     return process.name.empty() ? (process.text.empty() ? OptText() : OptText(process.text))
                                 : OptText(process.name);
   };
   if (writer_ == ChromeWriter::kOther) {
-    for (const ChromeProcess& process : processes_) {
+    for (const TraceProcess& process : processes_) {
       if (process.id == 0) continue;
       XP_TRY(context_.store.Run(kSql, process.id, host, process.pid, rank, name_of(process)));
     }
     return absl::OkStatus();
   }
   // One process: the host's, of which most is told.
-  std::map<const ChromeProcess*, uint64_t> events;
-  for (const ChromeTrack& track : tracks_) {
+  std::map<const TraceProcess*, uint64_t> events;
+  for (const TraceTrack& track : tracks_) {
     if (!track.is_device && !track.process->is_device && track.process->pid)
       events[track.process] += track.events;
   }
-  const ChromeProcess* main = nullptr;
-  for (const ChromeProcess& process : processes_) {
+  const TraceProcess* main = nullptr;
+  for (const TraceProcess& process : processes_) {
     auto found = events.find(&process);
     if (found != events.end() && (main == nullptr || found->second > events[main])) main = &process;
   }
@@ -189,25 +189,25 @@ absl::Status ChromeTracks::FinishProcesses(const OptText& host, OptInt rank) {
 }
 
 absl::Status ChromeTracks::Finish(OptText host, OptInt rank) {
-  for (ChromeTrack& track : tracks_) {
+  for (TraceTrack& track : tracks_) {
     if (track.is_device) track.process->is_device = true;
   }
   XP_TRY(FinishProcesses(host, rank));
   // Hosts above devices, then as the file says, then as they appeared.
-  std::vector<ChromeTrack*> order;
-  for (ChromeTrack& track : tracks_) {
+  std::vector<TraceTrack*> order;
+  for (TraceTrack& track : tracks_) {
     if (track.id != 0) order.push_back(&track);
   }
-  auto key = [](const ChromeTrack* track) {
-    const ChromeProcess& process = *track->process;
+  auto key = [](const TraceTrack* track) {
+    const TraceProcess& process = *track->process;
     return std::tuple(track->is_device, process.sort.value_or(0), process.order, !track->front,
                       track->sort.value_or(0), track->order);
   };
   std::stable_sort(order.begin(), order.end(),
-                   [&](const ChromeTrack* a, const ChromeTrack* b) { return key(a) < key(b); });
+                   [&](const TraceTrack* a, const TraceTrack* b) { return key(a) < key(b); });
   int64_t sort = 0;
-  for (const ChromeTrack* track : order) {
-    const ChromeProcess& process = *track->process;
+  for (const TraceTrack* track : order) {
+    const TraceProcess& process = *track->process;
     std::string name = track->name.empty() ? track->text : track->name;
     OptText device;
     OptInt parent;

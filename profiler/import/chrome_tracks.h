@@ -18,7 +18,7 @@
 
 namespace xlaprof {
 
-struct ChromeProcess {
+struct TraceProcess {
   OptInt pid;
   std::string text;  // a pid that is no number
   std::string name, labels;
@@ -28,8 +28,8 @@ struct ChromeProcess {
   bool is_device = false;  // XProf: a plane of a device; Kineto: has a stream
 };
 
-struct ChromeTrack {
-  ChromeProcess* process = nullptr;
+struct TraceTrack {
+  TraceProcess* process = nullptr;
   OptInt tid;
   std::string text;  // a tid that is no number
   std::string name;
@@ -48,9 +48,9 @@ class ChromeTracks {
   ChromeTracks(ImportContext& context, ChromeWriter writer) : context_(context), writer_(writer) {}
 
   // The track of an event's pid and tid; its row is there. Valid as long as this object.
-  absl::StatusOr<ChromeTrack*> Of(const ChromeEvent& event);
+  absl::StatusOr<TraceTrack*> Of(const ChromeEvent& event);
   // The same, null where no event has made it yet.
-  ChromeTrack* Known(const ChromeEvent& event);
+  TraceTrack* Known(const ChromeEvent& event);
   absl::StatusOr<int64_t> Counter(const ChromeEvent& event, const std::string& name);
   // Of asynchronous events called `name` in the event's process.
   absl::StatusOr<int64_t> Async(const ChromeEvent& event, const std::string& name);
@@ -64,24 +64,24 @@ class ChromeTracks {
  private:
   using Key = std::pair<std::string_view, std::string_view>;
 
-  ChromeProcess* ProcessOf(const json::Value& pid);
-  ChromeTrack* TrackOf(const ChromeEvent& event);
-  absl::StatusOr<int64_t> ProcessId(ChromeProcess& process);
+  TraceProcess* ProcessOf(const json::Value& pid);
+  TraceTrack* TrackOf(const ChromeEvent& event);
+  absl::StatusOr<int64_t> ProcessId(TraceProcess& process);
   absl::Status FinishProcesses(const OptText& host, OptInt rank);
   absl::StatusOr<int64_t> DeviceTrack(const std::string& device, int64_t process_id);
 
   ImportContext& context_;
   const ChromeWriter writer_;
-  std::deque<ChromeProcess> processes_;
-  std::deque<ChromeTrack> tracks_;
-  absl::flat_hash_map<std::string_view, ChromeProcess*> process_of_;
-  absl::flat_hash_map<Key, ChromeTrack*> track_of_;
+  std::deque<TraceProcess> processes_;
+  std::deque<TraceTrack> tracks_;
+  absl::flat_hash_map<std::string_view, TraceProcess*> process_of_;
+  absl::flat_hash_map<Key, TraceTrack*> track_of_;
   struct Recent {
     Key key;
-    ChromeTrack* track = nullptr;
+    TraceTrack* track = nullptr;
   };
   std::array<Recent, 64> recent_{};
-  std::map<std::pair<ChromeProcess*, std::string>, int64_t> counters_, asyncs_;
+  std::map<std::pair<TraceProcess*, std::string>, int64_t> counters_, asyncs_;
   std::map<std::string, int64_t> devices_;
 };
 

@@ -22,7 +22,7 @@ int64_t NumberOf(const ChromeEvent& event, std::string_view key) {
 }
 
 // "TPU:0" of the plane "/device:TPU:0 (pid 3)".
-std::string DeviceOf(const ChromeProcess& process) {
+std::string DeviceOf(const TraceProcess& process) {
   constexpr std::string_view kPlane = "/device:";
   std::string name = process.name;
   if (name.starts_with(kPlane)) name.erase(0, kPlane.size());
@@ -47,7 +47,7 @@ absl::StatusOr<StringId> XprofFacts::TextOf(const ChromeEvent& event, std::strin
   return context_.store.Intern(ToUtf8(json::Decode(*value)));
 }
 
-ChromeKind XprofFacts::KindOf(const ChromeEvent& event, const ChromeTrack& track,
+ChromeKind XprofFacts::KindOf(const ChromeEvent& event, const TraceTrack& track,
                               ChromeKind by_name) const {
   if (track.is_device) return {track.device_category};
   if (by_name.role == XRole::kNone && by_name.category == XCategory::kHost) {
@@ -57,7 +57,7 @@ ChromeKind XprofFacts::KindOf(const ChromeEvent& event, const ChromeTrack& track
   return by_name;
 }
 
-absl::Status XprofFacts::Add(const ChromeEvent& event, const ChromeTrack& track, ChromeKind kind,
+absl::Status XprofFacts::Add(const ChromeEvent& event, const TraceTrack& track, ChromeKind kind,
                              const Event& row, int64_t offset) {
   const int64_t end_ns = row.ts_ns + std::max<int64_t>(0, row.dur_ns);
   const int64_t run_id = NumberOf(event, "run_id"), program_id = NumberOf(event, "program_id");

@@ -16,9 +16,9 @@ class XprofFacts {
 
   // What an event of XProf's is, with its arguments looked at: a step, an op, or what its name
   // says.
-  ChromeKind KindOf(const ChromeEvent& event, const ChromeTrack& track, ChromeKind by_name) const;
+  ChromeKind KindOf(const ChromeEvent& event, const TraceTrack& track, ChromeKind by_name) const;
   // Takes what `event`, which has become `row`, means for the fact tables.
-  absl::Status Add(const ChromeEvent& event, const ChromeTrack& track, ChromeKind kind,
+  absl::Status Add(const ChromeEvent& event, const TraceTrack& track, ChromeKind kind,
                    const Event& row, int64_t offset);
 
  private:
