@@ -3,17 +3,26 @@
 # One file, one word: compiles NAME.cc for each name into TARGET (a folder's library, which must exist) and writes
 # the registry `All<Type>s()` for it, in the order of the list. A plugin file defines `extern const Type name{...};` in namespace xlaprof;
 # a name without its file, or a file without its object, is a build error, never a silent absence.
+# xlaprof_plugins(TARGET Type NAMESPACE inner name...): the same in namespace xlaprof::inner, where one name has plugins of two types.
 function(xlaprof_plugins target type)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "NAMESPACE" "")
   string(REGEX REPLACE "([a-z])([A-Z])" "\\1_\\2" snake ${type})
   string(TOLOWER ${snake} snake)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  set(prefix "")
+  if(arg_NAMESPACE)
+    set(prefix "${arg_NAMESPACE}::")
+  endif()
   set(declarations "")
   set(entries "")
-  foreach(name ${ARGN})
+  foreach(name ${arg_UNPARSED_ARGUMENTS})
     target_sources(${target} PRIVATE ${name}.cc)
     string(APPEND declarations "extern const ${type} ${name};\n")
-    string(APPEND entries "    &${name},\n")
+    string(APPEND entries "    &${prefix}${name},\n")
   endforeach()
+  if(arg_NAMESPACE)
+    set(declarations "namespace ${arg_NAMESPACE} {\n${declarations}}\n")
+  endif()
   set(registry ${CMAKE_CURRENT_BINARY_DIR}/${snake}_registry.cc)
   file(GENERATE OUTPUT ${registry} CONTENT
 "// Written by cmake/plugins.cmake from the list in ${folder}/CMakeLists.txt.
