@@ -1,6 +1,6 @@
 // What an exporter is. One file a format: `exporters/NAME.cc` defines `extern const Exporter
-// NAME{...}` and its name stands in exporters/CMakeLists.txt. It writes what a store holds, and
-// what was concluded from it, for another tool.
+// NAME{...}` in namespace xlaprof::exporters, and its name stands in exporters/CMakeLists.txt. It
+// writes what a store holds, and what was concluded from it, for another tool.
 #pragma once
 
 #include <filesystem>

@@ -268,7 +268,9 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
 
 }  // namespace
 
+namespace exporters {
 extern const Exporter sqlite{"sqlite", "ordinary rows and views for any SQLite tool", "run.db",
                              false, Write};
+}  // namespace exporters
 
 }  // namespace xlaprof

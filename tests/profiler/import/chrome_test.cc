@@ -60,17 +60,17 @@ TEST(Chrome, ReadsAnEventWithAllItHas) {
 // What `export --format chrome` adds is left out, and what it knows of a store comes back.
 TEST(Chrome, OurOwnExport) {
   auto in = Read(
-      R"({"otherData":{"exporter":"xlaprof 1.0"},"traceEvents":[)"
-      R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"xlaprof"}},)"
-      R"({"ph":"M","pid":2,"name":"process_name","args":{"name":"host (vm)"}},)"
-      R"({"ph":"M","pid":2,"name":"process_labels","args":{"labels":"vm"}},)"
-      R"({"ph":"M","pid":3,"name":"process_name","args":{"name":"/device:TPU:0 (vm)"}},)"
-      R"({"ph":"M","pid":3,"name":"process_labels","args":{"labels":"vm"}},)"
-      R"({"ph":"M","pid":3,"tid":4,"name":"thread_name","args":{"name":"XLA Ops (2)"}},)"
-      R"({"ph":"X","pid":1,"tid":9,"ts":0,"dur":9,"cat":"xlaprof.step","name":"train 0"},)"
-      R"({"ph":"X","pid":2,"tid":2,"ts":1,"dur":1,"cat":"execute","name":"f"},)"
-      R"({"ph":"X","pid":2,"tid":2,"ts":3,"dur":1,"name":"g"},)"
-      R"({"ph":"X","pid":3,"tid":4,"ts":2,"dur":1,"cat":"async_op","name":"copy"}]})");
+      R"x({"otherData":{"exporter":"xlaprof 1.0"},"traceEvents":[)x"
+      R"x({"ph":"M","pid":1,"name":"process_name","args":{"name":"xlaprof"}},)x"
+      R"x({"ph":"M","pid":2,"name":"process_name","args":{"name":"host (vm)"}},)x"
+      R"x({"ph":"M","pid":2,"name":"process_labels","args":{"labels":"vm"}},)x"
+      R"x({"ph":"M","pid":3,"name":"process_name","args":{"name":"/device:TPU:0 (vm)"}},)x"
+      R"x({"ph":"M","pid":3,"name":"process_labels","args":{"labels":"vm"}},)x"
+      R"x({"ph":"M","pid":3,"tid":4,"name":"thread_name","args":{"name":"XLA Ops (2)"}},)x"
+      R"x({"ph":"X","pid":1,"tid":9,"ts":0,"dur":9,"cat":"xlaprof.step","name":"train 0"},)x"
+      R"x({"ph":"X","pid":2,"tid":2,"ts":1,"dur":1,"cat":"execute","name":"f"},)x"
+      R"x({"ph":"X","pid":2,"tid":2,"ts":3,"dur":1,"name":"g"},)x"
+      R"x({"ph":"X","pid":3,"tid":4,"ts":2,"dur":1,"cat":"async_op","name":"copy"}]})x");
   ASSERT_TRUE(in.status.ok()) << in.status;
   EXPECT_THAT(in.Rows("SELECT t.name, t.kind, t.device, e.name, e.category FROM event e JOIN track "
                       "t ON t.id = e.track_id ORDER BY e.ts_ns"),

@@ -197,7 +197,9 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
 
 }  // namespace
 
-extern const Exporter chrome_trace{"chrome", "a timeline for ui.perfetto.dev and chrome://tracing",
-                                   "trace.json.gz", true, Write};
+namespace exporters {
+extern const Exporter chrome{"chrome", "a timeline for ui.perfetto.dev and chrome://tracing",
+                             "trace.json.gz", true, Write};
+}  // namespace exporters
 
 }  // namespace xlaprof
