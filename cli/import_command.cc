@@ -1,11 +1,10 @@
 #include "cli/import_command.h"
 
-#include <unistd.h>
-
 #include "analyzers/quantity.h"
 #include "analyzers/report.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "cli/unfinished_file.h"
 #include "profiler/import/import.h"
 
 namespace xlaprof {
@@ -52,23 +51,6 @@ absl::Status CheckOutput(const fs::path& output, bool force) {
   return absl::OkStatus();
 }
 
-// A file beside the output that becomes the output only when it is whole, and is gone otherwise.
-class Unfinished {
- public:
-  explicit Unfinished(const fs::path& output)
-      : path_(output.parent_path() /
-              fmt::format(".{}.{}.part", output.filename().string(), getpid())) {}
-  ~Unfinished() {
-    std::error_code error;
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-      fs::remove(path_.string() + suffix, error);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 absl::StatusOr<Report> ImportInto(const ImportArguments& arguments, const fs::path& path) {
   XP_TRY(Store store, Store::Create(path));
   {
@@ -91,13 +73,12 @@ absl::StatusOr<Report> ImportInto(const ImportArguments& arguments, const fs::pa
 absl::Status ImportRun(const ImportArguments& arguments) {
   const fs::path output = arguments.output;
   XP_TRY(CheckOutput(output, arguments.force));
-  Unfinished unfinished(output);
+  UnfinishedFile unfinished(output);
   XP_TRY(Report report, ImportInto(arguments, unfinished.path()));
   XP_TRY(CheckOutput(output, arguments.force));
   std::error_code error;
   auto bytes = fs::file_size(unfinished.path(), error);
-  fs::rename(unfinished.path(), output, error);
-  if (error) return IoError("{}: cannot write: {}", output.string(), error.message());
+  XP_TRY(unfinished.Finish());
   int64_t files = 0, warnings = 0;
   for (const SourceRow& source : report.sources) files += source.imported;
   for (const Finding& finding : report.findings) warnings += finding.severity != Severity::kInfo;

@@ -2,11 +2,13 @@
 #include <CLI/CLI.hpp>
 
 #include "analyzers/analyzer.h"
+#include "cli/export_command.h"
 #include "cli/import_command.h"
 #include "cli/query_command.h"
 #include "cli/report_command.h"
 #include "cli/terminal.h"
 #include "core/base/version.h"
+#include "exporters/exporter.h"
 #include "profiler/import/importer.h"
 
 namespace xlaprof {
@@ -21,6 +23,10 @@ std::string Registered() {
   text += "\nFinds:\n";
   for (const Analyzer* analyzer : AllAnalyzers())
     text += fmt::format("  {:<20} {}\n", analyzer->name, analyzer->summary);
+  text += "\nExports:\n";
+  for (const Exporter* exporter : AllExporters())
+    text += fmt::format("  {:<16} {}, such as {}\n", exporter->name, exporter->summary,
+                        exporter->example);
   return text + "\nExit status: 0 done, 1 a check failed, 2 could not do it";
 }
 
@@ -35,6 +41,7 @@ int Main(int argc, char** argv) {
   app.footer(Registered);
   AddReportCommand(app, exit_status);
   AddImportCommand(app, exit_status);
+  AddExportCommand(app, exit_status);
   AddQueryCommand(app, exit_status);
   // CLI11 would say that a subcommand is required, not that this is none.
   if (argc > 1 && argv[1][0] != '-') {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "cli/input_options.h"
 #include "cli/query_output.h"
-#include "cli/report_command.h"
 #include "cli/terminal.h"
 #include "profiler/store/store.h"
 
@@ -17,7 +17,8 @@ namespace xlaprof {
 namespace {
 
 struct QueryOptions {
-  std::string path, sql, format = "table", run, as_format;
+  std::string path, sql, format = "table";
+  InputOptions input;  // without the path
 };
 
 // What the statement being prepared asked for, as SQLite's authorizer saw it.
@@ -87,6 +88,8 @@ std::string PointAt(std::string_view sql, size_t offset) {
 }
 
 absl::Status SqlError(sqlite3* db, std::string_view sql, const char* statement) {
+  const int code = sqlite3_errcode(db);
+  if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) return SqliteError(db, "query");
   std::string message = sqlite3_errmsg(db);
   int offset = sqlite3_error_offset(db);
   std::string where =
@@ -106,7 +109,9 @@ absl::Status Refusal(std::string_view sql, const char* statement) {
                  PointAt(sql, offset));
 }
 
-absl::Status RunStatements(const Store& store, const std::string& sql, QueryOutput& output) {
+// `printed` is set when there is output.
+absl::Status RunStatements(const Store& store, const std::string& sql, QueryOutput& output,
+                           bool* printed) {
   Wishes wishes;
   sqlite3* db = store.db();
   sqlite3_set_authorizer(db, Authorize, &wishes);
@@ -126,21 +131,25 @@ absl::Status RunStatements(const Store& store, const std::string& sql, QueryOutp
     Statement prepared(raw);
     if (!sqlite3_stmt_readonly(raw) && !wishes.writes_temp) return Refusal(sql, statement);
     bool prints = sqlite3_column_count(raw) > 0;
-    if (prints) output.Begin(raw);
-    int rc;
-    while ((rc = sqlite3_step(raw)) == SQLITE_ROW) output.Row(raw);
-    if (prints) output.End();
+    int rc = sqlite3_step(raw);
+    if (prints && (rc == SQLITE_ROW || rc == SQLITE_DONE)) {
+      *printed = true;
+      output.Begin(raw);
+      for (; rc == SQLITE_ROW; rc = sqlite3_step(raw)) output.Row(raw);
+      output.End();
+    }
     if (rc != SQLITE_DONE)
       return wishes.refused ? Refusal(sql, statement) : SqlError(db, sql, statement);
   }
   return absl::OkStatus();
 }
 
-absl::Status Query(const QueryOptions& options) {
-  XP_TRY(Store store, OpenInput({{options.path}, options.run, options.as_format}));
+absl::Status QueryOn(const Store& store, const QueryOptions& options, bool* printed) {
   auto output = QueryOutput::Make(options.format, stdout);
-  absl::Status status = RunStatements(store, options.sql, *output);
+  absl::Status status = RunStatements(store, options.sql, *output, printed);
   // Not an error: the rest was read. But a count that is too low must not look like the truth.
+  XP_TRY(std::string damage, DamageOf(store));
+  if (!damage.empty()) std::fprintf(stderr, "xlaprof: %s\n", damage.c_str());
   XP_TRY(auto damaged, store.One<int64_t>("SELECT xlaprof_chunks_damaged()"));
   if (damaged.value_or(0) > 0) {
     std::fprintf(
@@ -150,6 +159,19 @@ absl::Status Query(const QueryOptions& options) {
   }
   if (std::fflush(stdout) != 0 && status.ok())
     return IoError("cannot write the result: {}", std::strerror(errno));
+  return status;
+}
+
+absl::Status Query(const QueryOptions& options) {
+  InputOptions input = options.input;
+  input.paths = {options.path};
+  bool printed = false;
+  absl::Status status;
+  XP_TRY(WithInput(input, [&](Store& store) {
+    status = QueryOn(store, options, &printed);
+    // Rows that were printed do not come again from what can be salvaged.
+    return absl::IsDataLoss(status) && !printed ? status : absl::OkStatus();
+  }));
   return status;
 }
 
@@ -167,9 +189,7 @@ void AddQueryCommand(CLI::App& app, int& exit_status) {
   command->add_option("--format", options->format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();
-  command->add_option("--run", options->run,
-                      "Run to take when a directory holds several; default: the newest");
-  command->add_option("--as", options->as_format, "Importer to use, whatever the bytes say");
+  AddRunOptions(*command, options->input);
   command->footer(
       "Example: xlaprof query run.xlaprof \"SELECT name, count(*), sum(dur_ns) FROM event GROUP BY "
       "name\"");

@@ -44,6 +44,7 @@ C CallCategory(std::string_view name) {
 }  // namespace
 
 ChromeWriter WriterOf(std::string_view head, std::string_view tail) {
+  if (Contains(head, "\"exporter\":\"xlaprof ")) return ChromeWriter::kXlaprof;
   for (std::string_view part : {head, tail}) {
     if (Contains(part, "\"deviceProperties\"") || Contains(part, "\"distributedInfo\"") ||
         Contains(part, "\"cpu_op\"") || Contains(part, "\"cuda_runtime\"") ||

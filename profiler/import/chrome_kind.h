@@ -2,7 +2,8 @@
 //
 //   Kineto   PyTorch's profiler: `cat` says what an event is, and whether a device did it
 //   XProf    XLA's profiler, converted (HOST.trace.json.gz): names as in an XSpace, pids are planes
-//   other    anything else, and our own export: events keep their category if it is one of ours
+//   xlaprof  our own export: `cat` is the category, pids are processes of the run and their devices
+//   other    anything else: events keep their category if it is one of ours
 #pragma once
 
 #include <string_view>
@@ -11,7 +12,7 @@
 
 namespace xlaprof {
 
-enum class ChromeWriter { kOther, kKineto, kXprof };
+enum class ChromeWriter { kOther, kXlaprof, kKineto, kXprof };
 
 // From the head and the tail of a file.
 ChromeWriter WriterOf(std::string_view head, std::string_view tail);

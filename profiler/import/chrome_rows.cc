@@ -91,6 +91,9 @@ absl::Status ChromeRows::Add(const ChromeEvent& event, size_t offset) {
   // XProf ends its list with {}.
   if (event.phase == 0 && event.ts.kind == Kind::kNone && event.name.kind == Kind::kNone)
     return absl::OkStatus();
+  // Steps and findings that an export added to the events.
+  if (writer_ == ChromeWriter::kXlaprof && event.cat.raw.starts_with("xlaprof."))
+    return absl::OkStatus();
   if (event.bad_args) {
     odd_.Count("bad_args", "warning", "events whose `args` is no object lost it", int64_t(offset));
   }
@@ -326,9 +329,13 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
   ChromeKind kind = KindOf(cat, name);
   if (writer_ == ChromeWriter::kXprof && where.track != nullptr)
     kind = xprof_.KindOf(event, *where.track, kind);
-  StringId& category = categories_[size_t(kind.category)];
-  if (category == 0) {
-    XP_TRY(category, context_.store.Intern(CategoryName(kind.category)));
+  StringId category = 0;
+  if (cat != 0 || writer_ != ChromeWriter::kXlaprof) {
+    StringId& known = categories_[size_t(kind.category)];
+    if (known == 0) {
+      XP_TRY(known, context_.store.Intern(CategoryName(kind.category)));
+    }
+    category = known;
   }
 
   Event row{.ts_ns = ts_ns, .dur_ns = dur_ns, .name = name, .category = category};
@@ -370,7 +377,7 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
   XP_TRY(AddArgs(event, offset));
   if (end != nullptr) XP_TRY(AddArgs(*end, offset));
 
-  if (where.track == nullptr || writer_ == ChromeWriter::kOther) return absl::OkStatus();
+  if (where.track == nullptr || !has_facts()) return absl::OkStatus();
   if (writer_ == ChromeWriter::kXprof)
     return xprof_.Add(event, *where.track, kind, row, int64_t(offset));
   if (kind.role == XRole::kNone) return absl::OkStatus();
@@ -397,7 +404,7 @@ absl::Status ChromeRows::Finish(OptText host, OptInt rank) {
   XP_TRY(
       pairs_.EmitAsyncs(odd_, [&](const ChromePairs::Pair& pair) { return AddPair(pair, true); }));
   XP_TRY(tracks_.Finish(std::move(host), rank));
-  if (writer_ != ChromeWriter::kOther) XP_TRY(facts_.Write());
+  if (has_facts()) XP_TRY(facts_.Write());
   if (python_count_ > 0) {
     XP_TRY(int64_t process_id, tracks_.MainProcessId());
     XP_TRY(context_.store.Add(SettingRow{

@@ -48,6 +48,10 @@ class ChromeRows {
   // Unique in the store: flows of different sources never meet.
   absl::StatusOr<uint64_t> FlowOf(const json::Value& id, StringId cat, StringId name);
   uint64_t FlowOfCorrelation(uint64_t correlation) const;
+  // Names of events tell of compiles, executions and the like.
+  bool has_facts() const {
+    return writer_ == ChromeWriter::kKineto || writer_ == ChromeWriter::kXprof;
+  }
 
   ImportContext& context_;
   const ChromeWriter writer_;

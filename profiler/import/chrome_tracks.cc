@@ -77,10 +77,9 @@ absl::StatusOr<TraceTrack*> ChromeTracks::Of(const ChromeEvent& event) {
     XP_TRY(int64_t process_id, ProcessId(*track->process));
     XP_TRY(track->id,
            context_.store.Add(TrackRow{.process_id = process_id, .kind = "host_thread"}));
-    if (writer_ == ChromeWriter::kXprof && track->process->is_device) {
-      track->is_device = true;
+    track->is_device = track->process->is_device;
+    if (track->is_device && writer_ == ChromeWriter::kXprof)
       track->device_category = ClassifyDeviceLine(track->name).category;
-    }
   }
   return track;
 }
@@ -91,7 +90,13 @@ absl::StatusOr<int64_t> ChromeTracks::ProcessId(TraceProcess& process) {
   if (process.id != 0) return process.id;
   const bool first = std::all_of(processes_.begin(), processes_.end(),
                                  [](const TraceProcess& other) { return other.id == 0; });
-  if (writer_ != ChromeWriter::kOther || first) {
+  // Our own export labels a host and its devices alike.
+  if (writer_ == ChromeWriter::kXlaprof) {
+    for (const TraceProcess& other : processes_) {
+      if (other.id != 0 && other.labels == process.labels) return process.id = other.id;
+    }
+  }
+  if (writer_ == ChromeWriter::kKineto || writer_ == ChromeWriter::kXprof || first) {
     XP_TRY(process.id, context_.ProcessId());
   } else {
     XP_TRY(process.id, context_.NewProcess({}, process.pid, {}));
@@ -127,7 +132,7 @@ bool ChromeTracks::TakeMetadata(const ChromeEvent& event) {
   if (what == "process_name") {
     TraceProcess* process = ProcessOf(event.pid);
     if (name != nullptr) process->name = TextOf(*name);
-    if (writer_ == ChromeWriter::kXprof)
+    if (writer_ == ChromeWriter::kXprof || writer_ == ChromeWriter::kXlaprof)
       process->is_device = process->name.starts_with(kDevicePlane);
   } else if (what == "process_labels") {
     if (const Value* labels = ArgOf(event, "labels"))
@@ -163,9 +168,9 @@ absl::Status ChromeTracks::FinishProcesses(const OptText& host, OptInt rank) {
     return process.name.empty() ? (process.text.empty() ? OptText() : OptText(process.text))
                                 : OptText(process.name);
   };
-  if (writer_ == ChromeWriter::kOther) {
+  if (writer_ == ChromeWriter::kOther || writer_ == ChromeWriter::kXlaprof) {
     for (const TraceProcess& process : processes_) {
-      if (process.id == 0) continue;
+      if (process.id == 0 || process.is_device) continue;
       XP_TRY(context_.store.Run(kSql, process.id, host, process.pid, rank, name_of(process)));
     }
     return absl::OkStatus();
@@ -212,7 +217,7 @@ absl::Status ChromeTracks::Finish(OptText host, OptInt rank) {
     OptText device;
     OptInt parent;
     if (track->is_device) {
-      if (process.name.starts_with(kDevicePlane) && writer_ == ChromeWriter::kXprof) {
+      if (process.name.starts_with(kDevicePlane) && writer_ != ChromeWriter::kKineto) {
         device = process.name.substr(kDevicePlane.size());
         device = device->substr(0, device->find(' '));
       } else {

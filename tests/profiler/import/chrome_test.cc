@@ -57,6 +57,30 @@ TEST(Chrome, ReadsAnEventWithAllItHas) {
   EXPECT_THAT(in.Rows(kIssues), IsEmpty());
 }
 
+// What `export --format chrome` adds is left out, and what it knows of a store comes back.
+TEST(Chrome, OurOwnExport) {
+  auto in = Read(
+      R"x({"otherData":{"exporter":"xlaprof 1.0"},"traceEvents":[)x"
+      R"x({"ph":"M","pid":1,"name":"process_name","args":{"name":"xlaprof"}},)x"
+      R"x({"ph":"M","pid":2,"name":"process_name","args":{"name":"host (vm)"}},)x"
+      R"x({"ph":"M","pid":2,"name":"process_labels","args":{"labels":"vm"}},)x"
+      R"x({"ph":"M","pid":3,"name":"process_name","args":{"name":"/device:TPU:0 (vm)"}},)x"
+      R"x({"ph":"M","pid":3,"name":"process_labels","args":{"labels":"vm"}},)x"
+      R"x({"ph":"M","pid":3,"tid":4,"name":"thread_name","args":{"name":"XLA Ops (2)"}},)x"
+      R"x({"ph":"X","pid":1,"tid":9,"ts":0,"dur":9,"cat":"xlaprof.step","name":"train 0"},)x"
+      R"x({"ph":"X","pid":2,"tid":2,"ts":1,"dur":1,"cat":"execute","name":"f"},)x"
+      R"x({"ph":"X","pid":2,"tid":2,"ts":3,"dur":1,"name":"g"},)x"
+      R"x({"ph":"X","pid":3,"tid":4,"ts":2,"dur":1,"cat":"async_op","name":"copy"}]})x");
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT t.name, t.kind, t.device, e.name, e.category FROM event e JOIN track "
+                      "t ON t.id = e.track_id ORDER BY e.ts_ns"),
+              ElementsAre("thread 2|host_thread|-|f|execute",
+                          "XLA Ops (2)|device_stream|TPU:0|copy|async_op",
+                          "thread 2|host_thread|-|g|-"));
+  EXPECT_THAT(in.Rows("SELECT name FROM process"), ElementsAre("host (vm)"));
+  EXPECT_THAT(in.Rows("SELECT * FROM arg"), IsEmpty());
+}
+
 TEST(Chrome, TimesAreExactSince1970) {
   auto in = ReadEvents(X("a", "1766000000000000.123", "0.001") + "," +
                        X("b", "\"1766000000000001.5\"", "\"2\""));

@@ -1,0 +1,117 @@
+#include "cli/export_command.h"
+
+#include <filesystem>
+
+#include "analyzers/analyzer.h"
+#include "analyzers/quantity.h"
+#include "cli/input_options.h"
+#include "cli/progress.h"
+#include "cli/slice_options.h"
+#include "cli/terminal.h"
+#include "cli/unfinished_file.h"
+#include "exporters/exporter.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportArguments {
+  InputOptions input;
+  SliceOptions slice;
+  std::string format, output;
+  bool force = false, no_findings = false;
+};
+
+const Exporter* Find(const std::string& name) {
+  for (const Exporter* exporter : AllExporters()) {
+    if (name == exporter->name) return exporter;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const Exporter* exporter : AllExporters()) names.push_back(exporter->name);
+  return names;
+}
+
+// An export never replaces what it is made from, whatever is asked for.
+absl::Status CheckOutput(const ExportArguments& arguments, const Exporter& exporter) {
+  const fs::path output = arguments.output;
+  std::error_code error;
+  if (output.extension() == ".gz" && !exporter.can_gzip)
+    return Invalid("{}: {} files are not read compressed. Choose a name without .gz",
+                   arguments.output, exporter.name);
+  if (!fs::exists(fs::symlink_status(output, error))) return absl::OkStatus();
+  if (!fs::is_regular_file(output, error))
+    return Invalid("{}: is there and no regular file. Choose another name", arguments.output);
+  for (const std::string& path : arguments.input.paths) {
+    if (fs::equivalent(output, path, error))
+      return Invalid("{}: is what is being read. Choose another name", arguments.output);
+  }
+  if (!arguments.force)
+    return absl::AlreadyExistsError(fmt::format(
+        "{}: is there already. Choose another name, or --force to replace it", arguments.output));
+  return absl::OkStatus();
+}
+
+absl::Status RunExport(const ExportArguments& arguments) {
+  const Exporter& exporter = *Find(arguments.format);
+  XP_TRY(CheckOutput(arguments, exporter));
+  UnfinishedFile unfinished(arguments.output);
+  Exported exported;
+  std::string damage;
+  absl::Status status = WithInput(arguments.input, [&](Store& store) -> absl::Status {
+    XP_TRY(Restrict(arguments.slice, store));
+    Findings findings;
+    if (!arguments.no_findings) {
+      XP_TRY(findings, Analyze(store));
+    }
+    Progress progress;
+    ExportOptions options{.path = unfinished.path(),
+                          .gzip = fs::path(arguments.output).extension() == ".gz"};
+    options.progress = [&](double fraction) { progress.Update(fraction, arguments.output); };
+    XP_TRY(exported, exporter.write(store, findings, options));
+    XP_TRY(damage, DamageOf(store));
+    return absl::OkStatus();
+  });
+  XP_TRY(std::move(status));
+  XP_TRY(unfinished.Finish());
+  std::error_code error;
+  std::string text = fmt::format("{}: {}, {} event{}\n", arguments.output,
+                                 BytesText(double(fs::file_size(arguments.output, error))),
+                                 exported.event_count, exported.event_count == 1 ? "" : "s");
+  for (const std::string& what : exported.left_out) text += fmt::format("  left out: {}\n", what);
+  if (!damage.empty()) text += fmt::format("  {}\n", damage);
+  return WriteOutput(text, "");
+}
+
+}  // namespace
+
+void AddExportCommand(CLI::App& app, int& exit_status) {
+  auto arguments = std::make_shared<ExportArguments>();
+  CLI::App* command =
+      app.add_subcommand("export", "Writes a run and its findings for another tool");
+  AddInputOptions(*command, arguments->input);
+  std::string formats;
+  for (const Exporter* exporter : AllExporters())
+    formats +=
+        fmt::format("{}{}: {}", formats.empty() ? "" : "; ", exporter->name, exporter->summary);
+  command->add_option("--format", arguments->format, formats)
+      ->required()
+      ->check(CLI::IsMember(Names()));
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "The file to write; with the suffix .gz it is compressed")
+      ->required();
+  AddSliceOptions(*command, arguments->slice);
+  command->add_flag("--no-findings", arguments->no_findings, "The run alone, not analysed");
+  command->add_flag("--force", arguments->force, "Replace an existing file");
+  command->callback([arguments, &exit_status] {
+    absl::Status status = RunExport(*arguments);
+    exit_status = status.ok() ? kExitDone : Fail(status);
+  });
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,88 @@
+#include "cli/input_options.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/progress.h"
+#include "profiler/import/import.h"
+#include "profiler/store/salvage.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsStore(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return false;
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  char head[16] = {};
+  std::ifstream(path, std::ios::binary).read(head, sizeof head);
+  return std::string_view(head, sizeof head) == kMagic;
+}
+
+absl::Status CheckRun(const Store& store, const std::string& path, const std::string& run) {
+  if (run.empty()) return absl::OkStatus();
+  XP_TRY(auto held,
+         store.One<int64_t>("SELECT count(*) FROM run WHERE selected = 1 AND label = ?1", run));
+  if (held.value_or(0) > 0) return absl::OkStatus();
+  XP_TRY(auto label, store.Meta("run_label"));
+  return NotFound(
+      "--run {}: {} holds the run '{}' only. Import the run from the files that it was made from",
+      run, path, label.value_or("?"));
+}
+
+absl::StatusOr<Store> OpenInput(const InputOptions& input) {
+  if (input.paths.size() == 1 && IsStore(input.paths[0])) {
+    XP_TRY(Store store, Store::Open(input.paths[0]));
+    XP_TRY(CheckRun(store, input.paths[0], input.run));
+    return store;
+  }
+  for (const std::string& path : input.paths) {
+    if (IsStore(path))
+      return Invalid("{}: a store stands alone. Name it without other files", path);
+  }
+  XP_TRY(Store store, Store::CreateTemporary());
+  Progress progress;
+  ImportOptions options{.inputs = {input.paths.begin(), input.paths.end()},
+                        .run = input.run,
+                        .as_format = input.as_format};
+  options.progress = [&](double fraction, std::string_view what) {
+    progress.Update(fraction, what);
+  };
+  XP_TRY(Import(options, store));
+  return store;
+}
+
+}  // namespace
+
+void AddInputOptions(CLI::App& command, InputOptions& options) {
+  command
+      .add_option("PATH", options.paths, "A store, a capture directory, or any files of one run")
+      ->required();
+  AddRunOptions(command, options);
+}
+
+void AddRunOptions(CLI::App& command, InputOptions& options) {
+  command.add_option("--run", options.run,
+                     "The run to take, where the files hold several; else the newest");
+  command.add_option("--as", options.as_format,
+                     "Read the files as this format, whatever their bytes say");
+}
+
+absl::Status WithInput(const InputOptions& input, const std::function<absl::Status(Store&)>& use) {
+  auto store = OpenInput(input);
+  absl::Status status = store.ok() ? use(*store) : store.status();
+  if (!absl::IsDataLoss(status) || !IsStore(input.paths[0])) return status;
+  XP_TRY(Store salvaged, Store::CreateTemporary());
+  XP_TRY(Salvage(input.paths[0], salvaged));
+  return use(salvaged);
+}
+
+absl::StatusOr<std::string> DamageOf(const Store& store) {
+  XP_TRY(auto advice,
+         store.One<std::string>("SELECT advice FROM import_issue WHERE code = 'damaged_store'"));
+  return advice.value_or("");
+}
+
+}  // namespace xlaprof

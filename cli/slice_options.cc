@@ -1,0 +1,106 @@
+#include "cli/slice_options.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "analyzers/report.h"
+
+namespace xlaprof {
+namespace {
+
+// --process takes xlaprof's own id, else the operating system's.
+absl::StatusOr<int64_t> ProcessId(const Store& store, int64_t number) {
+  XP_TRY(auto by_id, store.One<int64_t>("SELECT id FROM process WHERE id = ?1", number));
+  if (by_id) return *by_id;
+  XP_TRY(auto by_pid, store.One<int64_t>("SELECT id FROM process WHERE pid = ?1", number));
+  if (by_pid) return *by_pid;
+  std::string known;
+  XP_TRY(store.Each("SELECT id, pid, host, rank FROM process ORDER BY id",
+                    [&](int64_t id, OptInt pid, OptText host, OptInt rank) {
+                      known +=
+                          fmt::format("\n  {}{}{}{}", id, pid ? fmt::format(", pid {}", *pid) : "",
+                                      host ? fmt::format(", host {}", *host) : "",
+                                      rank ? fmt::format(", rank {}", *rank) : "");
+                    }));
+  return NotFound("--process {}: no such process. There are:{}", number, known);
+}
+
+}  // namespace
+
+void AddSliceOptions(CLI::App& command, SliceOptions& options) {
+  command.add_option("--steps", options.steps, "Only steps A to B: A:B, A:, :B or A");
+  command.add_option("--from", options.from,
+                     "Only what happens after TIME since the capture's start: 1.5s, 200ms, ns");
+  command.add_option("--to", options.to, "Only what happens before TIME");
+  command.add_option("--process", options.process,
+                     "Only process N: its id in the report, or its pid");
+}
+
+absl::Status Restrict(const SliceOptions& options, Store& store) {
+  Slice slice;
+  if (!options.steps.empty()) XP_TRY(ParseSteps(options.steps, slice));
+  if (!options.from.empty() || !options.to.empty()) {
+    XP_TRY(auto start_ns, CaptureStart(store));
+    if (!start_ns) return Invalid("--from and --to: no source of this run has times. Use --steps");
+    if (!options.from.empty()) {
+      XP_TRY(int64_t from_ns, ParseTime(options.from));
+      slice.from_ns = *start_ns + from_ns;
+    }
+    if (!options.to.empty()) {
+      XP_TRY(int64_t to_ns, ParseTime(options.to));
+      slice.to_ns = *start_ns + to_ns;
+    }
+    if (slice.from_ns && slice.to_ns && *slice.from_ns >= *slice.to_ns)
+      return Invalid("--from {} does not lie before --to {}", options.from, options.to);
+  }
+  if (options.process) {
+    XP_TRY(slice.process_id, ProcessId(store, *options.process));
+  }
+  return store.Restrict(slice);
+}
+
+absl::Status ParseSteps(const std::string& text, Slice& slice) {
+  auto number = [&](std::string_view part, OptInt& value) {
+    if (part.empty()) return true;
+    int64_t parsed = 0;
+    auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), parsed);
+    value = parsed;
+    return error == std::errc() && end == part.data() + part.size();
+  };
+  std::string_view view = text;
+  size_t colon = view.find(':');
+  std::string_view first = view.substr(0, colon),
+                   last = colon == std::string_view::npos ? first : view.substr(colon + 1);
+  if (!number(first, slice.first_step) || !number(last, slice.last_step) ||
+      (!slice.first_step && !slice.last_step)) {
+    return Invalid("--steps {}: not a range of steps. Write A:B, A:, :B or A, such as 3:7", text);
+  }
+  if (slice.first_step && slice.last_step && *slice.first_step > *slice.last_step) {
+    return Invalid("--steps {}: the first step lies behind the last", text);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> ParseTime(const std::string& text) {
+  double value = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  std::string_view unit(end, size_t(text.data() + text.size() - end));
+  double scale = unit == "s"                    ? 1e9
+                 : unit == "ms"                 ? 1e6
+                 : unit == "us"                 ? 1e3
+                 : unit == "ns" || unit.empty() ? 1
+                                                : 0;
+  if (error != std::errc() || scale == 0 || !std::isfinite(value) || value < 0 ||
+      value * scale > 9e18 || (unit.empty() && text.find('.') != std::string::npos)) {
+    return Invalid(
+        "{}: not a time since the capture's start. Write 1.5s, 200ms, 30us or a whole number of ns",
+        text);
+  }
+  int64_t whole_ns = 0;
+  if (unit.empty() && std::from_chars(text.data(), end, whole_ns).ec == std::errc())
+    return whole_ns;
+  return std::llround(value * scale);
+}
+
+}  // namespace xlaprof

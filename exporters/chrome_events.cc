@@ -1,0 +1,268 @@
+#include "exporters/chrome_events.h"
+
+#include "exporters/json_text.h"
+
+namespace xlaprof {
+namespace {
+
+// Where the phase stands in ChromeLane::head.
+constexpr size_t kPhaseAt = 9;
+
+std::string Hex(std::string_view bytes) {
+  std::string hex;
+  for (unsigned char byte : bytes) fmt::format_to(std::back_inserter(hex), "{:02x}", byte);
+  return hex;
+}
+
+bool Has(std::span<const Argument> arguments, StringId key) {
+  for (const Argument& argument : arguments) {
+    if (argument.key == key) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+ChromeEvents::ChromeEvents(const Store& store, ChromeLayout& layout, const FlowPairs& flows,
+                           int64_t origin_ns, JsonWriter& json)
+    : store_(store),
+      layout_(layout),
+      flows_(flows),
+      origin_ns_(origin_ns),
+      json_(json),
+      names_(store, ",\"name\":", ""),
+      categories_(store, ",\"cat\":", ""),
+      keys_(store, ",", ":"),
+      texts_(store, "", "") {}
+
+void ChromeEvents::Metadata(int64_t pid, int64_t tid, std::string_view what, std::string_view key,
+                            std::string_view value) {
+  json_.Raw(fmt::format(
+      ",\n{{\"ph\":\"M\",\"pid\":{},\"tid\":{},\"name\":\"{}\",\"args\":{{\"{}\":{}}}}}", pid, tid,
+      what, key, value));
+}
+
+void ChromeEvents::NameThread(const ChromeTrack& track, int64_t tid, size_t lane, int64_t sort) {
+  std::string name = track.name;
+  if (lane > 0) name += fmt::format(" ({})", lane + 1);
+  Metadata(track.pid, tid, "thread_name", "name", JsonString(name));
+  Metadata(track.pid, tid, "thread_sort_index", "sort_index", fmt::to_string(sort));
+}
+
+absl::Status ChromeEvents::Track(const ChromeTrack& track, uint32_t rank) {
+  lanes_ = {};
+  open_lanes_.clear();
+  XP_TRY(OrderedEvents events,
+         OrderedEvents::Make(store_, track.track_id, kAllEventColumns & ~kDepth, true));
+  EventBatch batch;
+  const ChunkArguments* arguments = nullptr;
+  while (json_.ok()) {
+    XP_TRY(bool more, events.Next(&batch, &arguments));
+    if (!more) break;
+    OpenFragments(batch.chunk_id, arguments->name_count());
+    if (track.is_async) {
+      AsyncBatch(track, batch, *arguments);
+    } else {
+      Batch(track, rank, batch, *arguments);
+    }
+    event_count_ += int64_t(batch.size);
+  }
+  skipped_chunks_ += events.skipped_chunks();
+  skipped_arguments_ += events.skipped_arguments();
+  return absl::OkStatus();
+}
+
+const ChromeLane& ChromeEvents::LaneOf(const ChromeTrack& track, size_t lane, int64_t sort) {
+  while (open_lanes_.size() <= lane) {
+    const size_t next = open_lanes_.size();
+    ChromeLane made{next == 0 ? track.tid : layout_.NewTid(), ""};
+    NameThread(track, made.tid, next, sort + int64_t(next));
+    made.head = fmt::format(",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":", track.pid, made.tid);
+    open_lanes_.push_back(std::move(made));
+  }
+  return open_lanes_[lane];
+}
+
+void ChromeEvents::Batch(const ChromeTrack& track, uint32_t rank, const EventBatch& batch,
+                         const ChunkArguments& arguments) {
+  // Lanes of a track stand together.
+  const int64_t sort = int64_t(rank) << 20;
+  for (size_t i = 0; i < batch.size; ++i) {
+    const int64_t ts = batch.ts_ns[i], dur = batch.dur_ns[i];
+    int64_t end = INT64_MAX;
+    if (dur >= 0 && __builtin_add_overflow(ts, dur, &end)) end = INT64_MAX;
+    const ChromeLane& lane = LaneOf(track, lanes_.Place(ts, end), sort);
+    const char phase = dur > 0 ? 'X' : dur == 0 ? 'i' : 'B';
+    json_.Raw(lane.head, kPhaseAt, phase);
+    json_.Micros(RelativeNs(ts));
+    if (dur > 0) {
+      json_.Raw(",\"dur\":");
+      json_.Micros(uint64_t(dur));
+    } else if (dur == 0) {
+      json_.Raw(",\"s\":\"t\"");
+    }
+    const NameFragment& fragment = FragmentOf(batch, i, arguments);
+    json_.Raw(fragment.name);
+    Arguments(arguments, size_t(batch.first_index) + i, fragment);
+    const bool flows = (batch.flow_in[i] | batch.flow_out[i]) != 0;
+    if (flows) BindArrow(rank, batch, i);
+    json_.Raw("}");
+    if (flows) ArrowRecords(lane, RelativeNs(ts));
+  }
+}
+
+// An event of no thread: phases b and e, under a number of its own.
+void ChromeEvents::AsyncBatch(const ChromeTrack& track, const EventBatch& batch,
+                              const ChunkArguments& arguments) {
+  for (size_t i = 0; i < batch.size; ++i) {
+    const int64_t dur = batch.dur_ns[i];
+    auto record = [&](char phase, uint64_t relative_ns) {
+      json_.Raw(",\n{\"ph\":\"");
+      json_.Raw({&phase, 1});
+      json_.Raw("\",\"pid\":");
+      json_.Integer(track.pid);
+      json_.Raw(",\"tid\":");
+      json_.Integer(track.tid);
+      json_.Raw(",\"id\":");
+      json_.Integer(async_count_ + 1);
+      json_.Raw(",\"ts\":");
+      json_.Micros(relative_ns);
+      json_.Raw(batch.category[i] != 0 ? categories_.Of(batch.category[i]) : ",\"cat\":\"\"");
+      json_.Raw(names_.Of(batch.name[i]));
+    };
+    const uint64_t start_ns = RelativeNs(batch.ts_ns[i]);
+    record('b', start_ns);
+    Arguments(arguments, size_t(batch.first_index) + i, FragmentOf(batch, i, arguments));
+    json_.Raw("}");
+    if (dur >= 0) {
+      record('e', start_ns + uint64_t(dur));
+      json_.Raw("}");
+    }
+    ++async_count_;
+  }
+}
+
+// Chunks that overlap in time take turns; those that are done are forgotten now and then.
+void ChromeEvents::OpenFragments(int64_t chunk_id, size_t names) {
+  if (fragments_.size() > 16 && !fragments_.contains(chunk_id)) fragments_.clear();
+  std::vector<NameFragment>& of_chunk = fragments_[chunk_id];
+  of_chunk.resize(names);
+  of_chunk_ = &of_chunk;
+}
+
+ChromeEvents::NameFragment& ChromeEvents::FragmentOf(const EventBatch& batch, size_t i,
+                                                     const ChunkArguments& arguments) {
+  const size_t name = arguments.NameIndex(size_t(batch.first_index) + i);
+  NameFragment& fragment = (*of_chunk_)[name];
+  if (!fragment.made) {
+    fragment.made = true;
+    fragment.category = ~batch.category[i];
+    if (!arguments.OfName(name).empty()) {
+      StringSink sink;
+      JsonWriter json(sink, /*buffer_bytes=*/512);
+      json.Raw(",");
+      Pairs(arguments.OfName(name), json);
+      (void)json.Finish();
+      fragment.arguments = std::move(sink.text);
+    }
+  }
+  if (fragment.category != batch.category[i]) {
+    fragment.category = batch.category[i];
+    fragment.name.clear();
+    if (fragment.category != 0) fragment.name = categories_.Of(fragment.category);
+    fragment.name += names_.Of(batch.name[i]);
+  }
+  return fragment;
+}
+
+void ChromeEvents::Arguments(const ChunkArguments& arguments, size_t index,
+                             const NameFragment& fragment) {
+  std::span<const Argument> own = arguments.Own(index);
+  std::string_view of_name = fragment.arguments;
+  std::vector<Argument> all;
+  if (arguments.keys_clash()) {
+    all.assign(own.begin(), own.end());
+    for (const Argument& argument : arguments.OfName(arguments.NameIndex(index))) {
+      if (!Has(own, argument.key)) all.push_back(argument);
+    }
+    own = all;
+    of_name = {};
+  }
+  if (own.empty() && of_name.empty()) return;
+  json_.Raw(",\"args\":{");
+  if (own.empty()) of_name.remove_prefix(1);  // its comma
+  Pairs(own, json_);
+  json_.Raw(of_name);
+  json_.Raw("}");
+}
+
+// The keys and values of an object, without a comma in front of the first.
+void ChromeEvents::Pairs(std::span<const Argument> arguments, JsonWriter& json) {
+  size_t comma = 1;
+  int repeats = 0;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
+    repeats = i > 0 && argument.key == arguments[i - 1].key ? repeats + 1 : 0;
+    if (repeats == 0) {
+      json.Raw(keys_.Of(argument.key).substr(comma));
+    } else {
+      json.Raw(",");
+      json.Raw(JsonString(fmt::format("{} ({})", store_.Text(argument.key), repeats + 1)));
+      json.Raw(":");
+    }
+    comma = 0;
+    Value(argument.value, json);
+  }
+}
+
+void ChromeEvents::Value(const ArgValue& value, JsonWriter& json) {
+  switch (value.index()) {
+    case 0:
+      return json.Integer(std::get<0>(value));
+    case 1:
+      return json.Unsigned(std::get<1>(value));
+    case 2:
+      return json.Real(std::get<2>(value));
+    case 3:
+      return json.Raw(texts_.Of(std::get<Text>(value).id));
+    default:
+      json.Raw("\"");
+      json.Raw(Hex(store_.Text(std::get<Bytes>(value).id)));
+      json.Raw("\"");
+  }
+}
+
+void ChromeEvents::BindArrow(uint32_t rank, const EventBatch& batch, size_t i) {
+  arrows_.clear();
+  FlowPairs::End end{.flow = batch.flow_in[i],
+                     .ts_ns = batch.ts_ns[i],
+                     .track_rank = rank,
+                     .is_target = true,
+                     .event_id = batch.first_event_id + int64_t(i)};
+  auto add = [&](char phase, FlowPairs::Arrow arrow) {
+    if (arrow.number == 0) return;
+    if (!arrow.on_event) return arrows_.push_back({phase, arrow.number});
+    json_.Raw(",\"bind_id\":");
+    json_.Unsigned(arrow.number);
+    json_.Raw(phase == 'f' ? ",\"flow_in\":true" : ",\"flow_out\":true");
+  };
+  if (end.flow != 0) flows_.EachArrowTo(end, [&](FlowPairs::Arrow arrow) { add('f', arrow); });
+  end.flow = batch.flow_out[i];
+  end.is_target = false;
+  if (end.flow != 0) add('s', flows_.ArrowFrom(end));
+}
+
+// Right behind their event and with the same time: readers look for the innermost event that is
+// open then.
+void ChromeEvents::ArrowRecords(const ChromeLane& lane, uint64_t relative_ns) {
+  for (ArrowEnd arrow : arrows_) {
+    json_.Raw(lane.head, kPhaseAt, arrow.phase);
+    json_.Micros(relative_ns);
+    json_.Raw(",\"id\":");
+    json_.Unsigned(arrow.number);
+    json_.Raw(arrow.phase == 'f' ? ",\"bp\":\"e\",\"cat\":\"flow\",\"name\":\"flow\"}"
+                                 : ",\"cat\":\"flow\",\"name\":\"flow\"}");
+  }
+}
+
+}  // namespace xlaprof

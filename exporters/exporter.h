@@ -1,0 +1,42 @@
+// What an exporter is. One file a format: `exporters/NAME.cc` defines `extern const Exporter
+// NAME{...}` in namespace xlaprof::exporters, and its name stands in exporters/CMakeLists.txt. It
+// writes what a store holds, and what was concluded from it, for another tool.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzers/finding.h"
+#include "core/base/status.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+struct ExportOptions {
+  std::filesystem::path path;  // the file to write; it is not there, or may be replaced
+  bool gzip = false;           // compressed, where the format allows it
+  std::function<void(double fraction)> progress = [](double) {};
+};
+
+// What was written, for people.
+struct Exported {
+  int64_t event_count = 0;
+  std::vector<std::string> left_out;  // one sentence each: what the format cannot hold, how much
+};
+
+struct Exporter {
+  const char* name;     // what --format takes
+  const char* summary;  // one line: what opens such files
+  const char* example;  // a typical file name
+  bool can_gzip;        // readers of the format take it compressed
+  // Writes what the store's slice keeps. On an error the file is left as it is then.
+  absl::StatusOr<Exported> (*write)(const Store& store, const Findings& findings,
+                                    const ExportOptions& options);
+};
+
+std::span<const Exporter* const> AllExporters();
+
+}  // namespace xlaprof

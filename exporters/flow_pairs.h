@@ -1,0 +1,85 @@
+// Which events lead to which: the store's flow numbers as arrows that a Chrome trace can hold. A
+// number may have several sources and several targets; an arrow has one source, and its targets
+// come later.
+//
+// An arrow's end is a record of its own behind that of its event (phases s and f). Readers put
+// records of equal time behind all events that start then, and bind them to the innermost: so where
+// another event starts inside the end's own at the same time, both ends must be said on the events
+// themselves (bind_id), which leaves an event room for one arrow.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+class FlowPairs {
+ public:
+  // An event where a flow begins or ends. `track_rank` is the place of its track in the order in
+  // which tracks are written.
+  struct End {
+    uint64_t flow = 0;
+    int64_t ts_ns = 0;
+    uint32_t track_rank = 0;
+    bool is_target = false;
+    bool is_instant = false;
+    bool is_covered = false;  // another event starts inside it at the same time
+    int64_t event_id = 0;
+  };
+  struct Arrow {
+    uint64_t number = 0;    // from 1 up, one for each source; 0: none
+    bool on_event = false;  // to be said as bind_id
+  };
+
+  // Reads what flows there are between the events of `track_ids` inside the store's slice.
+  static absl::StatusOr<FlowPairs> Read(const Store& store, const std::vector<int64_t>& track_ids);
+  // Of the ends given; for tests.
+  explicit FlowPairs(std::vector<End> ends);
+
+  Arrow ArrowFrom(const End& source) const;
+  // Calls `fn(arrow)` for each arrow that ends at this target.
+  template <class Fn>
+  void EachArrowTo(const End& target, Fn&& fn) const {
+    auto found = of_flow_.find(target.flow);
+    if (found == of_flow_.end()) return;
+    auto [first, behind] = SourcesOf(found->second, target);
+    for (size_t i = first; i < behind; ++i) {
+      if (how_[i] != How::kLeftOut) fn(Arrow{i + 1, how_[i] == How::kOnEvent});
+    }
+  }
+
+  // Pairs of source and target that are drawn, and those of the store that are not: the target
+  // comes first (clocks that differ), or there are too many sources, or no way to say it.
+  int64_t pair_count() const { return pair_count_; }
+  int64_t left_out() const { return left_out_; }
+
+ private:
+  // To one target: a flow of a thousand sources and targets would be a million pairs.
+  static constexpr size_t kMaxSources = 64;
+  enum class How : uint8_t { kLeftOut, kRecord, kOnEvent };
+  struct Range {
+    size_t begin, targets, end;  // in ends_: sources, then targets, each in order
+  };
+  void Draw(const Range& range);
+  bool TakeEvents(const Range& range, size_t source, size_t first_target, size_t last_target);
+  // The first source that does not come before `end`.
+  size_t FirstNotBefore(const Range& range, const End& end) const;
+  std::pair<size_t, size_t> SourcesOf(const Range& range, const End& target) const {
+    const size_t behind = FirstNotBefore(range, target);
+    return {behind - range.begin > kMaxSources ? behind - kMaxSources : range.begin, behind};
+  }
+  std::pair<size_t, size_t> TargetsOf(const Range& range, size_t source) const;
+
+  std::vector<End> ends_;
+  std::vector<How> how_;  // of each source, by its place in ends_
+  absl::flat_hash_map<uint64_t, Range> of_flow_;
+  absl::flat_hash_set<int64_t> taken_events_;  // that have a bind_id
+  int64_t pair_count_ = 0, left_out_ = 0;
+};
+
+}  // namespace xlaprof

@@ -1,0 +1,156 @@
+#include "exporters/marks.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
+
+namespace xlaprof {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void Sort(std::vector<Mark>& marks) {
+  std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
+    return a.ts_ns != b.ts_ns ? a.ts_ns < b.ts_ns : a.dur_ns > b.dur_ns;
+  });
+}
+
+const char* Word(Severity severity) {
+  return severity == Severity::kError     ? "error"
+         : severity == Severity::kWarning ? "warning"
+                                          : "info";
+}
+
+// What the title does not say.
+std::string Arguments(const Finding& finding) {
+  Json json;
+  json["severity"] = Word(finding.severity);
+  json["kind"] = finding.kind;
+  json["title"] = finding.title;
+  auto text = [&](const char* key, const std::string& value) {
+    if (!value.empty()) json[key] = value;
+  };
+  auto optional = [&](const char* key, const auto& value) {
+    if (value) json[key] = *value;
+  };
+  const Subject& subject = finding.subject;
+  if (subject.file)
+    json["where"] =
+        subject.line ? fmt::format("{}:{}", *subject.file, *subject.line) : *subject.file;
+  optional("function", subject.function);
+  optional("scope", subject.scope);
+  optional("op", subject.op);
+  optional("graph_hash", subject.graph_hash);
+  optional("count", finding.count);
+  optional("per_step", finding.per_step);
+  optional("cost_ns", finding.cost_ns);
+  text("cost_note", finding.cost_note);
+  optional("saving_ns", finding.saving_ns);
+  text("saving_note", finding.saving_note);
+  if (finding.reason) {
+    const Reason& reason = *finding.reason;
+    text("reason", reason.type);
+    optional("state", reason.state);
+    optional("node", reason.node);
+    optional("before", reason.before);
+    optional("after", reason.after);
+    optional("recorded_at", reason.location);
+    optional("why", reason.text);
+  }
+  text("advice", finding.advice);
+  text("fingerprint", finding.fingerprint);
+  return Dump(json);
+}
+
+// Start and length of a row that evidence may name; NULLs where it has none.
+const char* TimesOf(std::string_view table) {
+  static const std::map<std::string_view, const char*> kSql = {
+      {"compile", "SELECT ts_ns, dur_ns FROM main.compile WHERE id = ?1"},
+      {"event", "SELECT ts_ns, dur_ns FROM event WHERE id = ?1"},
+      {"execution",
+       "SELECT coalesce(ts_ns, enqueue_ts_ns), dur_ns FROM main.execution WHERE id = ?1"},
+      {"step", "SELECT ts_ns, dur_ns FROM main.step WHERE id = ?1"},
+      {"transfer", "SELECT ts_ns, dur_ns FROM main.transfer WHERE id = ?1"},
+  };
+  auto found = kSql.find(table);
+  return found == kSql.end() ? nullptr : found->second;
+}
+
+using Ranges = std::set<std::pair<int64_t, int64_t>>;  // start, length
+
+absl::Status AddRanges(const Store& store, const Evidence& evidence, Ranges& ranges) {
+  // Events are named beside the range that they explain: the host's during a gap, say.
+  const bool has_range = evidence.table == "event" && evidence.ts_ns;
+  const char* sql = has_range ? nullptr : TimesOf(evidence.table);
+  bool found = false;
+  if (sql != nullptr) {
+    for (int64_t row : evidence.rows) {
+      XP_TRY(store.Each(
+          sql,
+          [&](OptInt ts_ns, OptInt dur_ns) {
+            if (!ts_ns) return;
+            ranges.emplace(*ts_ns, std::max<int64_t>(dur_ns.value_or(0), 0));
+            found = true;
+          },
+          row));
+    }
+  }
+  if (!found && evidence.ts_ns)
+    ranges.emplace(*evidence.ts_ns, std::max<int64_t>(evidence.dur_ns.value_or(0), 0));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<MarkTrack>> StepMarks(const Store& store) {
+  std::vector<MarkTrack> tracks;
+  std::map<int64_t, size_t> of_process;
+  XP_TRY(store.Each(
+      "SELECT s.process_id, s.ordinal, s.number, s.name, s.ts_ns, s.dur_ns, p.rank, p.host FROM "
+      "step s LEFT JOIN process p ON p.id = s.process_id WHERE s.ts_ns IS NOT NULL "
+      "ORDER BY s.process_id, s.ordinal",
+      [&](OptInt process, int64_t ordinal, OptInt number, OptText name, int64_t ts_ns,
+          OptInt dur_ns, OptInt rank, OptText host) {
+        auto [found, is_new] = of_process.emplace(process.value_or(0), tracks.size());
+        if (is_new) {
+          std::string whose = rank   ? fmt::format(" of rank {}", *rank)
+                              : host ? " of " + *host
+                                     : fmt::format(" of process {}", process.value_or(0));
+          tracks.push_back({"steps" + whose, "xlaprof.step", {}});
+        }
+        Json arguments = {{"ordinal", ordinal}};
+        if (number) arguments["number"] = *number;
+        tracks[found->second].marks.push_back(
+            {ts_ns, std::max<int64_t>(dur_ns.value_or(0), 0),
+             fmt::format("{} {}", name.value_or("step"), number.value_or(ordinal)), Dump(arguments),
+             Severity::kInfo});
+      }));
+  if (tracks.size() == 1) tracks[0].name = "steps";
+  for (MarkTrack& track : tracks) Sort(track.marks);
+  return tracks;
+}
+
+absl::StatusOr<MarkTrack> FindingMarks(const Store& store, const Findings& findings,
+                                       int64_t start_ns) {
+  MarkTrack track{"findings", "xlaprof.finding", {}};
+  for (const Finding& finding : findings) {
+    Ranges ranges;
+    for (const Evidence& evidence : finding.evidence) XP_TRY(AddRanges(store, evidence, ranges));
+    if (ranges.empty()) ranges.emplace(start_ns, 0);
+    const std::string arguments = Arguments(finding);
+    for (auto [ts_ns, dur_ns] : ranges) {
+      track.marks.push_back(
+          {ts_ns, dur_ns, finding.kind + ": " + finding.title, arguments, finding.severity});
+    }
+  }
+  Sort(track.marks);
+  return track;
+}
+
+}  // namespace xlaprof

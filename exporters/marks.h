@@ -1,0 +1,35 @@
+// What xlaprof adds to a timeline: the steps of the run, and its findings where their evidence
+// lies.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzers/finding.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+// A range on a track of xlaprof's own. `arguments` is a JSON object.
+struct Mark {
+  int64_t ts_ns = 0, dur_ns = 0;  // 0: an instant
+  std::string name, arguments;
+  Severity severity = Severity::kInfo;
+};
+
+// Marks of one track, by start, then the longest first.
+struct MarkTrack {
+  std::string name;
+  const char* category;
+  std::vector<Mark> marks;
+};
+
+// A track of steps for each process that has steps with times; the store's slice holds.
+absl::StatusOr<std::vector<MarkTrack>> StepMarks(const Store& store);
+
+// One mark for each range of time that a finding's evidence names, and for one that names none an
+// instant at `start_ns`, where the timeline begins.
+absl::StatusOr<MarkTrack> FindingMarks(const Store& store, const Findings& findings,
+                                       int64_t start_ns);
+
+}  // namespace xlaprof

