@@ -1,4 +1,5 @@
 // What to write instead, by the reason of a recompilation.
+#include "analyzers/graph_content.h"
 #include "analyzers/padding.h"
 #include "analyzers/recompile_group.h"
 
@@ -51,6 +52,23 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
   }
   if (type == "dtype_change")
     return "Convert this tensor to one type where it is made, before it reaches the device.";
+  if (type == "redefined_function") {
+    return "Define and jit the function once, outside the loop: a new lambda, inner function, "
+           "functools.partial or jax.jit(...) at each call is a new key of the cache. What it "
+           "closes "
+           "over becomes an argument.";
+  }
+  if (type == "input_structure_change") {
+    return "Pass the same containers, keys and keyword arguments in every call; what is None in "
+           "some calls needs a stand-in of the same shape.";
+  }
+  if (type == "sharding_change")
+    return "Put this input on the devices in one way: jax.device_put with one sharding, or "
+           "in_shardings of jax.jit.";
+  if (type == "constant_change" && cause.node.starts_with("static ")) {
+    return "Each value of a static argument makes another program. Pass it as an ordinary argument "
+           "(without static_argnums) where it is only computed with, or keep to few values.";
+  }
   if (type == "constant_change") {
     if (IsIndexing(cause.node)) {
       if (cause.resized) {
@@ -110,8 +128,12 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
            "Cut "
            "it in one way: read values after the step mark.";
   }
-  if (type == "environment_change")
-    return "Set compiler flags and debug variables once, before the first step.";
+  if (type == "environment_change") {
+    return cause.seen_in.starts_with("JAX")
+               ? "Set jax.config values and enter context managers in the same way around each "
+                 "call."
+               : "Set compiler flags and debug variables once, before the first step.";
+  }
   if (type == "cache_eviction") {
     return "Make fewer different graphs (see the other recompilations), or raise "
            "XLA_COMPILATION_CACHE_SIZE.";
@@ -128,6 +150,11 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
            "these "
            "compiles: both print slice bounds and constants. Look first for Python numbers used as "
            "index or bound.";
+  }
+  if (group.site->cause == "call") {
+    return "To see why, run again with JAX_EXPLAIN_CACHE_MISSES=1 and JAX_LOG_COMPILES=1, or "
+           "record a "
+           "profile that covers these compiles.";
   }
   return "To see why, run again with XLA_SAVE_TENSORS_FILE=ir.txt, XLA_SAVE_TENSORS_FMT=hlo, "
          "XLA_IR_DEBUG=1 and "

@@ -308,9 +308,8 @@ std::optional<Finding> Judge(Series series) {
 
 absl::StatusOr<Findings> FromCounts(const Store& store, const std::set<int64_t>& told) {
   std::map<int64_t, int64_t> rows;
-  XP_TRY(store.Each(
-      "SELECT coalesce(process_id, 0), count(*) FROM compile GROUP BY 1",
-      [&](int64_t process_id, int64_t count) { rows[process_id] = count; }));
+  XP_TRY(store.Each("SELECT coalesce(process_id, 0), count(*) FROM compile GROUP BY 1",
+                    [&](int64_t process_id, int64_t count) { rows[process_id] = count; }));
   XP_TRY(auto series, LoadMetrics(store));
   XP_TRY(auto lines, LoadLines(store));
   for (auto& [process_id, one] : lines) {

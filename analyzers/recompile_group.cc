@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzers/graph_content.h"
+#include "analyzers/padding.h"
 
 namespace xlaprof {
 namespace {
@@ -120,6 +121,8 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
     return head +
            ": a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)";
   }
+  if (cause.type == "constant_change" && cause.node.starts_with("static "))
+    return fmt::format("{}: {} changes ({})", head, cause.node, Values(group));
   if (cause.type == "constant_change")
     return fmt::format("{}: a number baked into {} changes ({})", head, cause.node, Values(group));
   if (cause.type == "loop_count_change")
@@ -136,7 +139,16 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
   if (cause.type == "cut_kind_change")
     return fmt::format("{}: the same graph, cut in another way ({})", head, Values(group));
   if (cause.type == "environment_change")
-    return fmt::format("{}: the same graph under another setting ({})", head, cause.node);
+    return fmt::format("{}: the same graph under another setting ({}{}{})", head, cause.node,
+                       cause.after.empty() ? "" : ": ", Values(group));
+  if (cause.type == "redefined_function")
+    return head + ": it is another function object at each call";
+  if (cause.type == "input_structure_change") {
+    return fmt::format("{}: the structure of its inputs changes{}{}", head,
+                       cause.node.empty() ? "" : " at ", cause.node);
+  }
+  if (cause.type == "sharding_change")
+    return fmt::format("{}: the sharding of {} changes ({})", head, cause.node, Values(group));
   if (cause.type == "cache_eviction")
     return head + ": a graph that had been compiled before was no longer cached";
   if (cause.type == "unprinted_change") return head + ": graphs that print alike, but differ";

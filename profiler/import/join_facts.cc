@@ -156,9 +156,9 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
 }
 
 constexpr const char* kCompileColumns[] = {
-    "graph_id",    "ts_ns",        "dur_ns",      "dur_from",   "cause",
-    "function",    "site_id",      "stack_id",    "step_id",    "track_id",
-    "input_bytes", "output_bytes", "alias_bytes", "temp_bytes", "program_bytes"};
+    "graph_id",     "ts_ns",       "dur_ns",     "trace_ns",      "dur_from",      "cause",
+    "function",     "site_id",     "stack_id",   "step_id",       "track_id",      "input_bytes",
+    "output_bytes", "alias_bytes", "temp_bytes", "program_bytes", "persistent_hit"};
 constexpr const char* kExecutionColumns[] = {"graph_id",     "enqueue_ts_ns", "ts_ns", "dur_ns",
                                              "host_wait_ns", "device",        "cause", "site_id",
                                              "stack_id",     "step_id",       "scope", "track_id"};
@@ -185,10 +185,15 @@ class Folding {
         store.Prepare(fmt::format(
             "UPDATE OR IGNORE provenance SET row_id = ?1 WHERE table_name = '{}' AND row_id = ?2",
             table)));
+    XP_TRY(folding.reasons_,
+           store.Prepare(
+               std::string_view(table) == "compile"
+                   ? "UPDATE OR IGNORE compile_reason SET compile_id = ?1 WHERE compile_id = ?2"
+                   : "SELECT ?1, ?2 WHERE 0"));
     return folding;
   }
   absl::Status Fold(int64_t into, int64_t from) {
-    for (Statement* statement : {&fill_, &drop_, &said_}) {
+    for (Statement* statement : {&fill_, &drop_, &said_, &reasons_}) {
       statement->Bind(1, into);
       statement->Bind(2, from);
       absl::Status status = internal::ToStatus(statement->Step());
@@ -199,7 +204,7 @@ class Folding {
   }
 
  private:
-  Statement fill_, drop_, said_;
+  Statement fill_, drop_, said_, reasons_;
 };
 
 // Folds the facts of `b` into those of `a` along `pairs` and gives all of process `into` one order.
