@@ -28,6 +28,7 @@ std::optional<XlaDumpName> ParseXlaDumpName(std::string_view name) {
   auto [end, error] = std::from_chars(begin, name.data() + name.size(), out.module);
   if (error != std::errc() || end == name.data() + name.size() || *end != '.' || out.module < 0)
     return std::nullopt;
+  const std::string_view whole = name;
   for (std::string_view packed : {".gz", ".zst"}) {
     if (name.ends_with(packed)) name.remove_suffix(packed.size());
   }
@@ -46,15 +47,8 @@ std::optional<XlaDumpName> ParseXlaDumpName(std::string_view name) {
   } else if (text && name.ends_with("-buffer-assignment.txt")) {
     out.kind = XlaDumpName::kBuffers;
   }
-  // Where the module's name ends: it may hold dots itself.
-  size_t stem = std::string_view::npos;
-  for (std::string_view what : {".before_optimizations", ".after_optimizations", ".after_codegen"})
-    stem = std::min(stem, name.rfind(what));
-  if (stem == std::string_view::npos) {
-    const size_t after = name.rfind("_after_optimizations");
-    if (after != std::string_view::npos) stem = name.rfind('.', after);
-  }
-  out.stem = name.substr(0, stem);
+  const size_t stem_end = whole.find('.', size_t(end - whole.data()) + 1);
+  out.stem = whole.substr(0, stem_end);
   return out;
 }
 

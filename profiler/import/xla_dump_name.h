@@ -13,7 +13,7 @@ namespace xlaprof {
 // --xla_dump_include_timestamp is set.
 struct XlaDumpName {
   int64_t module = 0;  // XLA's number of the compilation, rising in the order in which they began
-  std::string_view stem;  // module_0004.jit_train_step, where the name shows where it ends
+  std::string_view stem;  // module_0004.jit_train_step: equal for all files of one program
   enum Kind {
     kBefore,   // the program as it was given to XLA
     kAfter,    // as it was compiled
