@@ -109,8 +109,10 @@ bool HashAndDevice(std::string_view rest, RuntimeLogLine* line) {
     rest.remove_prefix(label.size());
     const size_t end = std::min(rest.find(' '), rest.size());
     line->device = rest.substr(0, std::min(rest.find(','), end));
-    line->done = Trim(rest.substr(end)).starts_with("done");
-    return line->device.size() <= 20;
+    const std::string_view state = Trim(rest.substr(end));
+    line->done = state.starts_with("done");
+    const bool begins = state.empty() ? label != " on device " : state.starts_with("...");
+    return line->device.size() <= 20 && (line->done || begins);
   }
   return false;
 }
