@@ -185,8 +185,10 @@ absl::Status Archive::Impl::Read(std::string_view bytes) {
     const int rc = archive_read_next_header(reader.handle, &entry);
     if (rc == ARCHIVE_EOF) break;
     if (rc == ARCHIVE_FATAL || rc == ARCHIVE_RETRY) {
-      damage = fmt::format("the archive is damaged behind {} members: {}", members.size(),
-                           reader.Error());
+      if (damage.empty()) {
+        damage = fmt::format("the archive is damaged behind {} members: {}", members.size(),
+                             reader.Error());
+      }
       break;
     }
     if (archive_entry_filetype(entry) == AE_IFDIR) continue;
@@ -218,18 +220,27 @@ absl::Status Archive::Impl::Read(std::string_view bytes) {
 }
 
 absl::Status Archive::Impl::ReadData(archive* handle, size_t in, ByteSink& sink, Member& member) {
-  std::string buffer(size_t{256} << 10, '\0');
+  static constexpr char kZeros[1 << 12] = {};
+  const size_t begin = sink.size();
   while (true) {
-    const la_ssize_t got = archive_read_data(handle, buffer.data(), buffer.size());
-    if (got == 0) return absl::OkStatus();
-    if (got < 0) {
+    const void* data = nullptr;
+    size_t size = 0;
+    la_int64_t offset = 0;
+    const int rc = archive_read_data_block(handle, &data, &size, &offset);
+    if (rc == ARCHIVE_EOF) return absl::OkStatus();
+    if (rc < ARCHIVE_WARN) {
       const char* text = archive_error_string(handle);
       member.damage = fmt::format("the archive is damaged inside this file: {}",
                                   text != nullptr ? text : "bad data");
       damage = fmt::format("{} is cut short: {}", member.name, text != nullptr ? text : "bad data");
       return absl::OkStatus();
     }
-    XP_TRY(sink.Append(buffer.data(), size_t(got)));
+    // What lies between two blocks of a sparse file are zeros.
+    while (offset > la_int64_t(sink.size() - begin) && !IsBomb(in, sink.size())) {
+      const size_t gap = size_t(offset) - (sink.size() - begin);
+      XP_TRY(sink.Append(kZeros, std::min(gap, sizeof kZeros)));
+    }
+    if (!IsBomb(in, sink.size())) XP_TRY(sink.Append(static_cast<const char*>(data), size));
     if (IsBomb(in, sink.size())) {
       bomb = true;
       member.damage = fmt::format("the archive grew more than {}-fold: stopped", kMaxGrowth);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "profiler/import/log_line.h"
 #include "profiler/import/python_frames.h"
@@ -162,6 +163,7 @@ bool JaxExplanationReader::Take(std::string_view raw) {
       }
     }
   }
+  if (std::exchange(has_detail_, false) && !known) return true;  // types, keys or positions
   if (names_function_) {
     names_function_ = false;
     constexpr std::string_view kId = " id=";
@@ -188,6 +190,7 @@ bool JaxExplanationReader::Take(std::string_view raw) {
     out_.function = rest.substr(0, at);
     if (at != std::string_view::npos) out_.defined_at = rest.substr(at + kDefined.size());
   } else {
+    has_detail_ = line.ends_with(':') && line.find("seen") != std::string_view::npos;
     Difference(line);
   }
   if (out_.words.size() < kMaxWords) {

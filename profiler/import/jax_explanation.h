@@ -42,6 +42,7 @@ class JaxExplanationReader {
   JaxExplanation out_;
   std::string title_;            // what the lines that follow differ in: "input types"
   bool names_function_ = false;  // the next line does
+  bool has_detail_ = false;      // the next line belongs to this one
   std::string now_;              // of a "now: ..." line whose "before: ..." follows
 };
 
