@@ -114,6 +114,8 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
                          Values(group));
     return head + ": the size of its inputs changes";
   }
+  if (cause.type == "dtype_change" && cause.node == "parameter")
+    return fmt::format("{}: the type of an input changes ({})", head, Values(group));
   if (cause.type == "dtype_change")
     return fmt::format("{}: the type of {} changes ({})", head, cause.node, Values(group));
   if (cause.type == "constant_change" &&

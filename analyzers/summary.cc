@@ -105,6 +105,15 @@ void TotalsFromMetrics(const MetricsState& last, Summary& summary) {
   summary.transfer_ns = Sum(last, kTransferMetrics);
 }
 
+// What logs of compilations say, where nothing else has times.
+absl::Status TotalsFromLogs(const Store& store, Summary& summary) {
+  XP_TRY(summary.compile_ns,
+         store.One<int64_t>("SELECT sum(dur_ns) FROM compile WHERE dur_from = 'log'"));
+  XP_TRY(summary.tracing_ns, store.One<int64_t>("SELECT sum(trace_ns) FROM compile"));
+  summary.totals_from_logs = summary.compile_ns || summary.tracing_ns;
+  return absl::OkStatus();
+}
+
 void TakeMore(std::optional<int64_t>& count, std::optional<int64_t> other) {
   if (other && *other > count.value_or(0)) count = other;
 }
@@ -293,6 +302,8 @@ absl::StatusOr<Summary> Summarize(const Store& store) {
     if (metrics.last) totals_note = "times are from here, counts from the source that saw most";
   } else if (metrics.last) {
     TotalsFromMetrics(*metrics.last, summary);
+  } else {
+    XP_TRY(TotalsFromLogs(store, summary));
   }
   XP_TRY(AddCoverage(store, totals_note, summary));
   return summary;
