@@ -134,65 +134,73 @@ JaxExplanationReader::JaxExplanationReader(std::string_view first) {
 }
 
 bool JaxExplanationReader::Take(std::string_view raw) {
+  if (Trim(raw).empty()) return false;
+  // Words that a line begins with, where a collector put its prefix before it or the indentation
+  // was lost.
+  static constexpr std::string_view kBegins[] = {"never seen",
+                                                 "but seen another",
+                                                 "being re-defined",
+                                                 "all previously seen",
+                                                 "closest seen",
+                                                 "different ",
+                                                 "Tracing context",
+                                                 "tracing context",
+                                                 "Debug info",
+                                                 "cache miss explana",
+                                                 "explanation unav",
+                                                 "compare to tuple",
+                                                 "where weak_type",
+                                                 "weak_type=False",
+                                                 "See https://",
+                                                 "found differences",
+                                                 "  * ",
+                                                 "  for ",
+                                                 "  now ",
+                                                 "types now:",
+                                                 "  ["};
+  const bool indented = raw.starts_with("  ");
   std::string_view line = Trim(raw);
-  // A collector's prefix ends before the first word that an explanation's line begins with.
-  static constexpr std::string_view kBegins[] = {
-      "never seen",          "but seen another",       "being re-defined",
-      "all previously seen", "closest seen",           "closest previous",
-      "different ",          "Tracing context",        "tracing context",
-      "Debug info",          "cache miss explanation", "explanation unavailable",
-      "compare to tuple",    "where weak_type",        "weak_type=",
-      "See https://jax"};
-  bool known = line.starts_with("* ") || line.starts_with("for ") || line.starts_with("now ") ||
-               line.starts_with("now: ") || line.starts_with("before") ||
-               line.starts_with("!= before");
-  for (std::string_view begin : kBegins) {
-    if (known) break;
-    if (size_t at = line.find(begin); at != std::string_view::npos) {
-      line.remove_prefix(at);
+  bool known = line.starts_with("* ") || line.starts_with("for ") || line.starts_with("now") ||
+               line.starts_with("[") || line.starts_with("before:");
+  if (!indented && !known) {
+    for (std::string_view begin : kBegins) {
+      const size_t at = raw.find(begin);
+      if (at == std::string_view::npos) continue;
+      line = Trim(raw.substr(at));
+      known = true;
+      break;
+    }
+  }
+  if (std::exchange(names_function_, false)) {
+    constexpr std::string_view kId = " id=", kDefined = " defined at ";
+    const size_t id = line.find(kId);
+    if (id != std::string_view::npos) {
+      std::string_view name = line.substr(0, id);
+      if (size_t prefix = name.rfind("    "); prefix != std::string_view::npos)
+        name = name.substr(prefix + 4);
+      out_.function = Trim(name);
+      if (size_t at = line.find(kDefined, id); at != std::string_view::npos)
+        out_.defined_at = line.substr(at + kDefined.size());
       known = true;
     }
-  }
-  if (!known) {
-    // A collector's prefix: what follows it keeps its indentation.
-    for (std::string_view begin : {"  * ", "  for ", "  now "}) {
-      if (size_t at = raw.find(begin); at != std::string_view::npos) {
-        line = Trim(raw.substr(at));
-        known = true;
-        break;
-      }
-    }
-  }
-  if (std::exchange(has_detail_, false) && !known) return true;  // types, keys or positions
-  if (names_function_) {
-    names_function_ = false;
-    constexpr std::string_view kId = " id=";
-    const size_t id = line.find(kId);
-    if (id == std::string_view::npos) return known;
-    std::string_view name = line.substr(0, id);
-    if (size_t prefix = name.rfind("    "); prefix != std::string_view::npos)
-      name = name.substr(prefix + 4);
-    out_.function = Trim(name);
-    constexpr std::string_view kDefined = " defined at ";
-    if (size_t at = line.find(kDefined, id); at != std::string_view::npos)
-      out_.defined_at = line.substr(at + kDefined.size());
-    known = true;
-  } else if (!known) {
-    return false;
+  } else if (std::exchange(has_detail_, false) && !known) {
+    known = true;  // types, keys or positions
   } else if (line.starts_with("never seen function")) {
     out_.never_seen = names_function_ = true;
   } else if (line.starts_with("but seen another")) {
     out_.redefined = true;
   } else if (line.starts_with("for ")) {
-    std::string_view rest = line.substr(4);
     constexpr std::string_view kDefined = " defined at ";
+    const std::string_view rest = line.substr(4);
     const size_t at = rest.find(kDefined);
     out_.function = rest.substr(0, at);
     if (at != std::string_view::npos) out_.defined_at = rest.substr(at + kDefined.size());
   } else {
-    has_detail_ = line.ends_with(':') && line.find("seen") != std::string_view::npos;
-    Difference(line);
+    has_detail_ = line.ends_with(':') && line.find("mismatches") == std::string_view::npos &&
+                  (line.starts_with("never seen") || line.starts_with("closest seen"));
+    if (known || indented) Difference(line);
   }
+  if (!known && !indented) return false;
   if (out_.words.size() < kMaxWords) {
     if (!out_.words.empty()) out_.words += "; ";
     out_.words += line;
@@ -216,6 +224,9 @@ void JaxExplanationReader::Difference(std::string_view line) {
     difference.input = line.substr(0, at);
     values = line.substr(at + kDiffers.size());
     title_ = "context";
+  } else if (size_t at = line.find("]: now "); line.starts_with('[') && at < line.size()) {
+    difference.input = "position " + std::string(line.substr(1, at - 1));
+    values = line.substr(at + 3);
   } else if (line.starts_with("now: ")) {
     now_ = Trim(line.substr(5));
     return;
@@ -225,7 +236,10 @@ void JaxExplanationReader::Difference(std::string_view line) {
     difference.after = std::move(now_);
     now_.clear();
   } else if (!line.starts_with("now ")) {
-    title_ = line;
+    for (std::string_view word : {"different ", "seen ", "context", "Debug info", "unavailable"}) {
+      if (line.find(word) != std::string_view::npos && !line.starts_with("compare to"))
+        title_ = line;
+    }
     return;
   }
   constexpr std::string_view kBefore = " and before ", kGiven = ", but now given ";
@@ -244,7 +258,7 @@ void JaxExplanationReader::Difference(std::string_view line) {
   }
   for (std::string* value : {&difference.before, &difference.after}) {
     // What follows the value: why pytrees differ, a link behind weak types.
-    for (std::string_view end : {", so ", ",      so ", "https://"})
+    for (std::string_view end : {", so ", ",      so ", "https://", ", and"})
       *value = value->substr(0, value->find(end));
     if (value->ends_with('.')) value->pop_back();
   }
@@ -280,7 +294,7 @@ JaxExplanation JaxExplanationReader::Finish() && {
   if (out_.differences.empty() && !out_.never_seen && !title_.empty()) {
     JaxDifference only{.type = "unknown", .text = title_};
     if (has("context")) only.type = "environment_change";
-    if (has("pytree") || has("positional args") || has("keyword args"))
+    if (has("pytree") || has("positional args") || has("keyword args") || has("args and kwargs"))
       only.type = "input_structure_change";
     out_.differences.push_back(std::move(only));
   }

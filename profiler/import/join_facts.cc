@@ -154,8 +154,10 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
       forward(anchors[i].first + 1, last ? int(story.size()) : anchors[i + 1].first,
               anchors[i].second + 1, last ? int(timed.size()) : anchors[i + 1].second);
     }
-    out.note = fmt::format("aligned with the other sources by {} compile hash{}", anchors.size(),
-                           anchors.size() == 1 ? "" : "es");
+    const bool one = anchors.size() == 1;
+    const bool hashes = !story[size_t(anchors[0].first)].hash.empty();
+    out.note = fmt::format("aligned with the other sources by {} compile{}", anchors.size(),
+                           hashes ? (one ? " hash" : " hashes") : (one ? "" : "s"));
     std::sort(pairs.begin(), pairs.end());
     return out;
   }

@@ -147,6 +147,37 @@ TEST(JaxLog, ToldStaticArgumentsSettingsAndStructures) {
                           "old|environment_change|-|-|-"));
 }
 
+// As 0.6 and 0.7 told several differences of the closest keys.
+TEST(JaxLog, SeveralClosestKeys) {
+  std::string log =
+      "TRACING CACHE MISS at /x/a.py:8:2 (main) costing 1.500 ms because:\n"
+      "  for f defined at /x/a.py:2\n"
+      "  all previously seen cache keys are different. Several previous keys are closest:\n"
+      "  * key with different input types:\n"
+      "      types now: x: f32[8]\n"
+      "        * at x, now f32[8] and before f32[4]\n"
+      "  * key with different tracing context, e.g. due to config or context manager.\n"
+      "    found differences at positions\n"
+      "      [6]: now raise and before warn\n"
+      "    compare to tuple returned by config.trace_context() in jax/_src/config.py.\n"
+      "  * key with different number of args and kwargs, but same total number.\n"
+      "      now 2 args and kwargs with keys ()\n" +
+      Compile("f", "(ShapedArray(float32[8]),)");
+  EXPECT_THAT(
+      ImportText(jax_log, log).Rows(kReasons),
+      ElementsAre("f|shape_change|x|f32[4]|f32[8]", "f|environment_change|position 6|warn|raise"));
+  // A collector's prefix before every line.
+  std::string prefixed;
+  for (size_t at = 0; at < log.size();) {
+    const size_t end = log.find('\n', at);
+    prefixed += "2026-03-02T10:11:12Z [pod/train-0/main] " + log.substr(at, end + 1 - at);
+    at = end + 1;
+  }
+  EXPECT_THAT(
+      ImportText(jax_log, prefixed).Rows(kReasons),
+      ElementsAre("f|shape_change|x|f32[4]|f32[8]", "f|environment_change|position 6|warn|raise"));
+}
+
 TEST(JaxLog, AFunctionThatIsDefinedAnew) {
   auto miss = [](int id, bool hint) {
     return fmt::format(
