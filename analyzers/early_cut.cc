@@ -123,17 +123,22 @@ absl::Status LoadOps(const Store& store, EarlyCuts& out) {
           out.ops.push_back({.op = std::move(op), .count = count});
         }
       }));
-  XP_TRY(
-      store.Each("SELECT f.op, s.function, s.file, s.line FROM fallback f JOIN site s ON s.id = "
-                 "f.site_id WHERE f.op IS NOT NULL "
-                 "GROUP BY f.op, f.site_id ORDER BY sum(f.count) DESC, f.op, f.site_id",
-                 [&](std::string op, OptText function, OptText file, OptInt line) {
-                   auto known = std::find_if(out.ops.begin(), out.ops.end(),
-                                             [&](const FallbackOp& o) { return o.op == op; });
-                   if (known == out.ops.end()) return;
-                   known->sites.push_back(
-                       {.file = std::move(file), .line = line, .function = std::move(function)});
-                 }));
+  XP_TRY(store.Each(
+      "SELECT f.op, s.function, s.file, s.line, sum(f.count) FROM fallback f JOIN site s ON s.id = "
+      "f.site_id WHERE f.op IS NOT NULL "
+      "GROUP BY f.op, f.site_id ORDER BY sum(f.count) DESC, f.op, f.site_id",
+      [&](std::string op, OptText function, OptText file, OptInt line, int64_t count) {
+        if (op == kScalarRead) {
+          out.scalar_read_sites.push_back({{.file = file, .line = line}, count});
+          out.scalar_read_sites.back().first.function = std::move(function);
+          return;
+        }
+        auto known = std::find_if(out.ops.begin(), out.ops.end(),
+                                  [&](const FallbackOp& o) { return o.op == op; });
+        if (known == out.ops.end()) return;
+        known->sites.push_back(
+            {.file = std::move(file), .line = line, .function = std::move(function)});
+      }));
   // torch_xla's own line names ops, without a count: "Op(s) not lowered: aten::a, aten::b,  Please
   // open ...".
   return store.Each(

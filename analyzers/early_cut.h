@@ -39,6 +39,8 @@ struct EarlyCuts {
   std::vector<EarlyCut> cuts;           // most frequent first
   std::vector<FallbackOp> ops;          // aten::_local_scalar_dense excluded
   std::optional<int64_t> scalar_reads;  // aten::_local_scalar_dense, calls
+  // Where stacks show it is called, and how often there; most calls first.
+  std::vector<std::pair<Subject, int64_t>> scalar_read_sites;
 };
 
 absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store);

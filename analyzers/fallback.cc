@@ -104,13 +104,17 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, std::optional<int64_
                         cut->executions.size(), cut->executions.size() == 1 ? "" : "s");
     if (!cut->shape.empty()) text += fmt::format(" (input {})", cut->shape);
     if (cut->likely) text += ". The line is the only one that fetches a tensor";
-  } else if (!op.candidates.empty()) {
-    text += ". Its line is one of:";
+  } else {
+    std::string places;
     for (int index : op.candidates) {
       const Subject& subject = cuts.cuts[size_t(index)].subject;
-      text += subject.line ? fmt::format(" {}:{}", subject.file.value_or("?"), *subject.line)
-                           : fmt::format(" scope {}", subject.scope.value_or("?"));
+      if (subject.line) {
+        places += fmt::format(" {}:{}", subject.file.value_or("?"), *subject.line);
+      } else if (subject.scope) {
+        places += fmt::format(" scope {}", *subject.scope);
+      }
     }
+    if (!places.empty()) text += ". Its line is one of:" + places;
   }
   if (op.sites.size() > 1) {
     text += ". It is called at";

@@ -157,10 +157,12 @@ std::string SourceOfTime(const std::string& dur_from) {
 // Sets cost and how it was measured; returns the part of the process's time that it took, if both
 // were timed.
 std::optional<double> SetCost(const RecompileGroup& group, OptInt wall_ns, Finding* finding) {
-  int64_t sum = 0, timed = 0;
+  int64_t sum = 0, timed = 0, trace_ns = 0, loaded = 0;
   size_t measured = 0, inside = 0;
   std::map<std::string, int> sources;
   for (const CompileFact* compile : group.compiles) {
+    trace_ns += compile->trace_ns.value_or(0);
+    loaded += compile->persistent_hit.value_or(0);
     if (!compile->dur_ns) continue;
     sum += *compile->dur_ns;
     if (compile->ts_ns) timed += *compile->dur_ns, ++inside;
@@ -171,6 +173,10 @@ std::optional<double> SetCost(const RecompileGroup& group, OptInt wall_ns, Findi
     finding->cost_note =
         "unmeasured: no source that was read times these compiles; a profile or XLA_METRICS_FILE "
         "does";
+    if (trace_ns > 0) {
+      finding->cost_ns = trace_ns;
+      finding->cost_note = "tracing them on the host; the log does not time XLA";
+    }
     return std::nullopt;
   }
   finding->cost_ns = sum;
@@ -180,6 +186,15 @@ std::optional<double> SetCost(const RecompileGroup& group, OptInt wall_ns, Findi
                            ? fmt::format("their compile time, from {}", from)
                            : fmt::format("compile time of {} of {} that were measured, from {}",
                                          measured, group.compiles.size(), from);
+  if (trace_ns > 0) {
+    *finding->cost_ns += trace_ns;
+    finding->cost_note +=
+        fmt::format("; {} of it is tracing and lowering on the host", DurationText(trace_ns));
+  }
+  if (loaded > 0) {
+    finding->cost_note += fmt::format("; {} of them {} loaded from the persistent cache", loaded,
+                                      loaded == 1 ? "was" : "were");
+  }
   if (!wall_ns || *wall_ns <= 0 || timed == 0) return std::nullopt;
   const double share = static_cast<double>(timed) / static_cast<double>(*wall_ns);
   const std::string wall = DurationText(*wall_ns);
@@ -195,7 +210,8 @@ void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& size
                Finding* finding) {
   if (!finding->cost_ns || group.state.word == "warm_up") return;
   int64_t measured = 0;
-  for (const CompileFact* compile : group.compiles) measured += compile->dur_ns.has_value();
+  for (const CompileFact* compile : group.compiles)
+    measured += compile->dur_ns || compile->trace_ns ? 1 : 0;
   const std::string& type = group.cause().type;
   if (type == "shape_change" && sizes && sizes->dimension) {
     const int64_t mean = *finding->cost_ns / measured;

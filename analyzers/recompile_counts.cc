@@ -238,8 +238,11 @@ std::optional<Finding> Judge(Series series) {
     const bool rises = between && between->more > 0 && between->before - clean >= kBeyondClean;
     if (most || many || rises) severity = Severity::kWarning;
   }
-  if (severity == Severity::kInfo && again == 0) return std::nullopt;
-  if (severity == Severity::kInfo && !beyond && state.word != "warm_up" && share <= kLargeTimeShare)
+  // Whoever pastes a report asks whether it recompiles: "no" is an answer.
+  const bool clears = steps > kWarmUpSteps && !beyond;
+  if (severity == Severity::kInfo && again == 0 && !clears) return std::nullopt;
+  if (severity == Severity::kInfo && !beyond && state.word != "warm_up" &&
+      share <= kLargeTimeShare && !clears)
     return std::nullopt;
 
   Finding finding{.kind = "recompilation", .severity = severity, .count = again};
@@ -272,10 +275,11 @@ std::optional<Finding> Judge(Series series) {
     finding.advice =
         "Report on an XLA_METRICS_FILE, which has a report of each step, to see whether it goes on "
         "compiling.";
+  } else if (beyond) {
+    finding.title += ": more than a clean program makes, but few a step";
   } else {
-    finding.title +=
-        beyond ? ": more than a clean program makes, but few a step"
-               : ": it is not recompilation, a clean program makes as many in its first steps";
+    finding.title = fmt::format(
+        "it is not recompilation: {}, as many as a clean program makes at first", finding.title);
   }
   if (finding.cost_ns) {
     finding.cost_note = fmt::format(
@@ -308,9 +312,8 @@ std::optional<Finding> Judge(Series series) {
 
 absl::StatusOr<Findings> FromCounts(const Store& store, const std::set<int64_t>& told) {
   std::map<int64_t, int64_t> rows;
-  XP_TRY(store.Each(
-      "SELECT coalesce(process_id, 0), count(*) FROM compile GROUP BY 1",
-      [&](int64_t process_id, int64_t count) { rows[process_id] = count; }));
+  XP_TRY(store.Each("SELECT coalesce(process_id, 0), count(*) FROM compile GROUP BY 1",
+                    [&](int64_t process_id, int64_t count) { rows[process_id] = count; }));
   XP_TRY(auto series, LoadMetrics(store));
   XP_TRY(auto lines, LoadLines(store));
   for (auto& [process_id, one] : lines) {

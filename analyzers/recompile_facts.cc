@@ -148,17 +148,17 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
   absl::flat_hash_map<int64_t, OptInt> step_of_compile;
   XP_TRY(store.Each(
       "SELECT c.id, coalesce(c.process_id, 0), c.ordinal, c.graph_id, c.site_id, c.dur_ns, "
-      "c.ts_ns, coalesce(g.hash, "
-      "''), "
+      "c.ts_ns, c.trace_ns, c.persistent_hit, coalesce(g.hash, ''), "
       "coalesce(c.cause, ''), coalesce(c.function, ''), coalesce(c.dur_from, ''), c.input_bytes, "
       "c.output_bytes, "
       "c.alias_bytes, c.temp_bytes, g.input_count, g.output_count, c.inferred, c.step_id FROM "
       "compile c "
       "LEFT JOIN graph g ON g.id = c.graph_id ORDER BY 2, c.ordinal, c.ts_ns, g.hash, c.id",
       [&](int64_t id, int64_t process_id, int64_t ordinal, OptInt graph_id, OptInt site_id,
-          OptInt dur_ns, OptInt ts_ns, std::string hash, std::string cause, std::string function,
-          std::string dur_from, OptInt input_bytes, OptInt output_bytes, OptInt alias_bytes,
-          OptInt temp_bytes, OptInt inputs, OptInt outputs, bool inferred, OptInt step_id) {
+          OptInt dur_ns, OptInt ts_ns, OptInt trace_ns, OptInt persistent_hit, std::string hash,
+          std::string cause, std::string function, std::string dur_from, OptInt input_bytes,
+          OptInt output_bytes, OptInt alias_bytes, OptInt temp_bytes, OptInt inputs, OptInt outputs,
+          bool inferred, OptInt step_id) {
         step_of_compile[id] = step_id;
         CompileFact fact{.id = id,
                          .process_id = process_id,
@@ -167,6 +167,8 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
                          .site_id = site_id,
                          .dur_ns = dur_ns,
                          .ts_ns = ts_ns,
+                         .trace_ns = trace_ns,
+                         .persistent_hit = persistent_hit,
                          .hash = std::move(hash),
                          .cause = std::move(cause),
                          .function = std::move(function),

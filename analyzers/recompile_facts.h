@@ -13,7 +13,7 @@ namespace xlaprof {
 
 struct CompileFact {
   int64_t id = 0, process_id = 0, ordinal = 0;
-  OptInt graph_id, site_id, dur_ns, ts_ns;
+  OptInt graph_id, site_id, dur_ns, ts_ns, trace_ns, persistent_hit;
   std::string hash, cause, function, dur_from;
   OptInt input_bytes, output_bytes, alias_bytes, temp_bytes;  // of the program
   OptInt input_count, output_count;                           // by any source that knows this graph

@@ -34,6 +34,10 @@ struct SizesSeen {
 };
 std::optional<SizesSeen> SizesOf(const RecompileGroup& group);
 
+// The leading dimension of an input that has several is its batch nearly always; "dimension 2" of
+// others, "length" of the only one.
+std::string DimensionName(int dimension, size_t rank);
+
 // What compiled, as a reader calls it: `train_step`, "train step", "the cut at train.py:7".
 std::string SiteName(const RecompileGroup& group);
 

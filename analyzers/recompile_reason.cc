@@ -7,6 +7,7 @@
 #include <array>
 
 #include "analyzers/graph_content.h"
+#include "analyzers/recompile_said.h"
 
 namespace xlaprof {
 namespace {
@@ -16,11 +17,13 @@ namespace {
 struct Form {
   std::string_view name, people;
 };
-constexpr std::array<Form, 5> kForms = {{{"hlo", "the HLO dump"},
+constexpr std::string_view kSignature = "signature";  // the inputs alone
+constexpr std::array<Form, 6> kForms = {{{"hlo", "the HLO dump"},
                                          {"stablehlo", "the StableHLO dump"},
                                          {"ir_text", "the IR dump"},
                                          {"ir_dot", "the IR dump"},
-                                         {"hlo_optimized", "the optimised HLO in the XSpace"}}};
+                                         {"hlo_optimized", "the optimised HLO in the XSpace"},
+                                         {kSignature, "the log's list of inputs"}}};
 
 constexpr int64_t kCacheSize = 2048;  // graphs that torch_xla keeps (XLA_COMPILATION_CACHE_SIZE)
 constexpr size_t kFullDiffs = 3;      // nearest by content that are compared in full
@@ -90,6 +93,7 @@ struct ReasonFinder::Impl {
   std::map<int64_t, std::vector<Compiled>> by_process;
   std::map<int64_t, std::string>
       changed_setting;  // of a process: a setting that has several values
+  absl::flat_hash_map<int64_t, std::vector<RecompileCause>> said;  // of a compile, by its source
 
   absl::StatusOr<const PrintedGraph*> Graph(int64_t id) {
     auto& graph = graphs[id];
@@ -184,8 +188,9 @@ struct ReasonFinder::Impl {
       for (size_t e = index; e-- > 0 && compared < kMaxCompared;) {
         const CompileFact& earlier = site.compiles[e];
         const OptInt other = RowOf(earlier, form.name);
-        if (!other || *other == *row || (!compile.hash.empty() && earlier.hash == compile.hash))
-          continue;
+        if (!other || (!compile.hash.empty() && earlier.hash == compile.hash)) continue;
+        // One row stands for all programs of the same inputs; of other forms, for one graph.
+        if (*other == *row && form.name != kSignature) continue;
         XP_TRY(const std::vector<uint64_t>* theirs, Hashes(*other));
         compared += static_cast<int64_t>(mine_copy.size() + theirs->size());
         near.emplace_back(MultisetDistance(mine_copy, *theirs), e);
@@ -256,6 +261,14 @@ struct ReasonFinder::Impl {
   absl::StatusOr<RecompileCause> NotPrinted(const CompileFact& earlier, const CompileFact& compile,
                                             const Form& form) {
     RecompileCause cause{.type = {}, .seen_in = std::string(form.people)};
+    if (form.name == kSignature) {
+      cause.type = "unknown";
+      cause.note =
+          "the log shows inputs of the same types as before: a static argument, a function that is "
+          "defined anew, another configuration, a cache that was cleared, or another run in the "
+          "same log";
+      return cause;
+    }
     auto differ = [&](const char* type, OptInt a, OptInt b, std::string_view unit) {
       if (!a || !b || *a == *b) return false;
       cause.type = type;
@@ -378,6 +391,7 @@ absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Store& store, const Recomp
                  [&](int64_t process_id, std::string name) {
                    impl->changed_setting[process_id] = std::move(name);
                  }));
+  XP_TRY(impl->said, LoadSaidReasons(store));
   return ReasonFinder(std::move(impl));
 }
 
@@ -385,9 +399,14 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
   const CompileFact& compile = site.compiles[index];
   if (auto eviction = impl_->Eviction(compile))
     return CompileReason{.causes = {std::move(*eviction)}, .nearest = index - 1};
+  const auto said = impl_->said.find(compile.id);
+  const bool is_said = said != impl_->said.end();
+  if (is_said && said->second.front().type != "unknown")
+    return CompileReason{.causes = said->second, .nearest = index - 1};
   std::optional<std::pair<size_t, const Form*>> alike;
   XP_TRY(std::optional<CompileReason> reason, impl_->ByGraphs(site, index, &alike));
   if (reason) return *std::move(reason);
+  if (is_said) return CompileReason{.causes = said->second, .nearest = index - 1};
   if (alike) {
     const auto& [nearest, form] = *alike;
     XP_TRY(RecompileCause cause, impl_->NotPrinted(site.compiles[nearest], compile, *form));

@@ -92,7 +92,8 @@ class MarkdownReport {
     std::vector<StepShare> shares = SteadyShares(report_);
     std::string what = shares.empty()
                            ? s.wall_ns ? fmt::format("of the window, {}", DurationText(*s.wall_ns))
-                                       : "sums of the metrics"
+                             : s.totals_from_logs ? "sums of the logs"
+                                                  : "sums of the metrics"
                            : fmt::format("of a steady step (mean of {}, {})", report_.steady.steps,
                                          DurationText(report_.steady.step_ns));
     if (!shares.empty()) Add("\n{}\n", TotalsText(s));

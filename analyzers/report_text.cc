@@ -100,8 +100,9 @@ class TextReport {
              shares);
       Paragraph(4, TotalsText(s), Style::kPlain, "  ");
     } else if (shares = TotalShares(s); !shares.empty()) {
-      Shares(s.wall_ns ? fmt::format("in the window of {}:", DurationText(*s.wall_ns))
-                       : "sums of the metrics:",
+      Shares(s.wall_ns            ? fmt::format("in the window of {}:", DurationText(*s.wall_ns))
+             : s.totals_from_logs ? "sums of the logs:"
+                                  : "sums of the metrics:",
              shares);
     }
     for (const Summary::Device& device : s.devices) {

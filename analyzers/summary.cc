@@ -105,8 +105,32 @@ void TotalsFromMetrics(const MetricsState& last, Summary& summary) {
   summary.transfer_ns = Sum(last, kTransferMetrics);
 }
 
+// What logs of compilations say, where nothing else has times.
+absl::Status TotalsFromLogs(const Store& store, Summary& summary) {
+  XP_TRY(summary.compile_ns,
+         store.One<int64_t>("SELECT sum(dur_ns) FROM compile WHERE dur_from = 'log'"));
+  XP_TRY(summary.tracing_ns, store.One<int64_t>("SELECT sum(trace_ns) FROM compile"));
+  summary.totals_from_logs = summary.compile_ns || summary.tracing_ns;
+  return absl::OkStatus();
+}
+
 void TakeMore(std::optional<int64_t>& count, std::optional<int64_t> other) {
   if (other && *other > count.value_or(0)) count = other;
+}
+
+// A paste of the counters alone: each execution looked its graph up.
+absl::Status CountsFromCounters(const Store& store, int64_t report_id, Summary& summary) {
+  constexpr int64_t kMostCounted = int64_t{1} << 60;  // damaged reports claim what they like
+  auto value = [&](const char* name) {
+    return store.One<int64_t>("SELECT value FROM counter WHERE report_id = ?1 AND name = ?2",
+                              report_id, name);
+  };
+  XP_TRY(auto compiled, value("UncachedCompile"));
+  XP_TRY(auto cached, value("CachedCompile"));
+  if (!summary.compile_count) TakeMore(summary.compile_count, compiled);
+  if (compiled && cached && !summary.execution_count)
+    summary.execution_count = std::min(*compiled, kMostCounted) + std::min(*cached, kMostCounted);
+  return absl::OkStatus();
 }
 
 // A count is unknown, not 0, where no source could have shown one.
@@ -125,23 +149,38 @@ absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summ
   if (!metrics.last) return absl::OkStatus();
   TakeMore(summary.compile_count, Samples(*metrics.last, kCompileMetrics));
   TakeMore(summary.execution_count, Samples(*metrics.last, kExecuteMetrics));
+  XP_TRY(CountsFromCounters(store, metrics.last->report_id, summary));
   TakeMore(summary.transfer_count, Samples(*metrics.last, kTransferMetrics));
   return absl::OkStatus();
 }
 
-// One row an imported source, with what its own rows say.
+// One row an imported source, with what its own rows say; the files of a dump folder, several a
+// program, are one.
 absl::Status AddCoverage(const Store& store, const std::string& totals_note, Summary& summary) {
-  std::vector<int64_t> ids;
-  XP_TRY(
-      store.Each("SELECT id, path, coalesce(format, ''), coalesce(note, '') FROM source WHERE "
-                 "imported = 1 ORDER BY id",
-                 [&](int64_t id, std::string path, std::string format, std::string note) {
-                   ids.push_back(id);
-                   summary.coverage.push_back({.path = path, .format = format, .note = note});
-                 }));
+  std::map<int64_t, size_t> row_of;                     // source -> place in coverage
+  std::map<std::string, std::pair<size_t, int>> dumps;  // folder -> place, files
+  XP_TRY(store.Each(
+      "SELECT id, path, coalesce(format, ''), coalesce(note, '') FROM source WHERE imported = 1 "
+      "ORDER BY id",
+      [&](int64_t id, std::string path, std::string format, std::string note) {
+        if (format == "xla_dump") {
+          const std::string folder = path.substr(0, path.find_last_of('/'));
+          auto [dump, added] = dumps.try_emplace(folder, summary.coverage.size(), 0);
+          row_of[id] = dump->second.first;
+          if (++dump->second.second > 1) summary.coverage[dump->second.first].path = folder;
+          if (!added) return;
+        }
+        row_of[id] = summary.coverage.size();
+        summary.coverage.push_back({.path = path, .format = format, .note = note});
+      }));
+  for (const auto& [folder, dump] : dumps) {
+    if (dump.second < 2) continue;
+    std::string& note = summary.coverage[dump.first].note;
+    note += fmt::format("{}{} files, without a clock", note.empty() ? "" : "; ", dump.second);
+  }
   auto at = [&](int64_t id) -> Coverage* {
-    auto it = std::find(ids.begin(), ids.end(), id);
-    return it == ids.end() ? nullptr : &summary.coverage[size_t(it - ids.begin())];
+    const auto row = row_of.find(id);
+    return row == row_of.end() ? nullptr : &summary.coverage[row->second];
   };
   auto count = [&](const char* table, std::optional<int64_t> Coverage::*member, const char* what) {
     return store.Each(
@@ -149,7 +188,7 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
                     "WHERE p.table_name = '{}' GROUP BY 1",
                     what, table, table),
         [&](int64_t source, int64_t n) {
-          if (Coverage* c = at(source)) c->*member = n;
+          if (Coverage* c = at(source)) c->*member = (c->*member).value_or(0) + n;
         });
   };
   XP_TRY(count("compile", &Coverage::compiles, "*"));
@@ -263,6 +302,8 @@ absl::StatusOr<Summary> Summarize(const Store& store) {
     if (metrics.last) totals_note = "times are from here, counts from the source that saw most";
   } else if (metrics.last) {
     TotalsFromMetrics(*metrics.last, summary);
+  } else {
+    XP_TRY(TotalsFromLogs(store, summary));
   }
   XP_TRY(AddCoverage(store, totals_note, summary));
   return summary;

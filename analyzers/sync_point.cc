@@ -131,8 +131,9 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
   if (transfers)
     evidence += fmt::format("{}{} has {} samples", evidence.empty() ? "" : "; ", *transfers_name,
                             *transfers);
-  auto add = [&](int64_t count, std::string title, std::string advice) {
+  auto add = [&](int64_t count, std::string title, std::string advice, const Subject* where) {
     Finding finding{.kind = "sync_point"};
+    if (where != nullptr) finding.subject = *where;
     finding.count = count;
     finding.per_step = PerStep(count, steps);
     // Without step marks the executions bound the steps from above.
@@ -151,17 +152,27 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
     } else {
       finding.cost_note = "unmeasured: transfers of several kinds share one metric";
     }
-    finding.reason = Reason{.type = "value_access", .text = "counters carry no line"};
-    finding.advice =
-        std::move(advice) +
-        " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
+    finding.reason =
+        Reason{.type = "value_access",
+               .text = where != nullptr ? "a read waits for all that was queued before it"
+                                        : "counters carry no line"};
+    finding.advice = std::move(advice);
+    if (where == nullptr) {
+      finding.advice +=
+          " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
+    }
     finding.evidence.push_back({.table = "metric", .text = evidence});
     findings.push_back(std::move(finding));
   };
-  if (reads > 0) {
+  for (const auto& [where, count] : cuts.scalar_read_sites) {
+    add(count, "a Python number is read from the device",
+        "Read it every N steps, after the step mark; for `if tensor:` use torch.where.", &where);
+  }
+  if (reads > 0 && cuts.scalar_read_sites.empty()) {
     add(reads, "a Python number is read from the device",
         "Look for .item(), float(tensor), bool(tensor), `if tensor:`; read every N steps, after "
-        "the step mark.");
+        "the step mark.",
+        nullptr);
   }
   if (other >= kOftenCount) {
     std::string advice =
@@ -175,7 +186,7 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
           "Look for .item(), float(tensor), bool(tensor), `if tensor:`, print(loss); read every N "
           "steps, after the step mark.";
     const char* what = mean_bytes == 0 ? "a value" : numbers ? "a number" : "a tensor";
-    add(other, fmt::format("{} is fetched from the device", what), std::move(advice));
+    add(other, fmt::format("{} is fetched from the device", what), std::move(advice), nullptr);
   }
   return absl::OkStatus();
 }

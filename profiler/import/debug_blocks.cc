@@ -8,13 +8,13 @@
 #include <deque>
 
 #include "profiler/import/python_frames.h"
-#include "profiler/import/runtime_log.h"
+#include "profiler/import/runtime_log_facts.h"
 
 namespace xlaprof {
 namespace {
 
 // What PT_XLA_DEBUG writes, in three forms that may be mixed with each other and with anything
-// else. A fourth, lines of the C++ log, is runtime_log.cc's.
+// else. A fourth, lines of the C++ log, is runtime_log_facts.cc's.
 //
 // (1) Blocks. Each line is `KIND Analysis: text`, KIND one of Compilation, Post Compilation,
 // Execution, Unexpected
@@ -97,6 +97,7 @@ class Parser {
     }
     // Where somebody filtered out the ends, each block seems to begin inside another.
     if (!saw_end_) log_.issues.erase("interleaved_blocks");
+    runtime_.Finish(log_);
     log_.lines = lines_.number();
     std::stable_sort(log_.facts.begin(), log_.facts.end(),
                      [](const DebugFact& a, const DebugFact& b) { return a.line < b.line; });
@@ -162,7 +163,8 @@ class Parser {
   void Text(std::string_view text) {
     Marker block = FindBlock(text, 0), profiler = FindProfiler(text, 0);
     if (block.begin == profiler.begin) {  // neither
-      if (auto line = ParseRuntimeLogLine(text)) return RuntimeLog(*line);
+      if (auto line = ParseRuntimeLogLine(text))
+        return runtime_.Take(*line, lines_.offset(), lines_.number());
       return Unmarked(text, -1);
     }
     int origin = OriginIndex(text.substr(0, std::min(block.begin, profiler.begin)));
@@ -342,31 +344,6 @@ class Parser {
     last_compile_.erase(last);
   }
 
-  // --- the C++ log ---
-
-  // Each device is told apart as a process is; its ordinal is the rank of the process that drives
-  // it.
-  void RuntimeLog(const RuntimeLogLine& line) {
-    LogOrigin device;
-    device.rank = FirstNumber(line.device);
-    auto [found, added] = origin_index_.try_emplace(device, int(log_.origins.size()));
-    if (added) log_.origins.push_back(device);
-    auto& begun = begun_[{found->second, line.compiles}];
-    if (line.done) {
-      // Only the last to begin can be the one that is done: a device does one thing at a time.
-      if (begun.fact < log_.facts.size() && log_.facts[begun.fact].hash == line.hash &&
-          begun.at_ns && line.at_ns && *line.at_ns >= *begun.at_ns) {
-        log_.facts[begun.fact].dur_ns = *line.at_ns - *begun.at_ns;
-      }
-      begun = Begun();
-      return;
-    }
-    begun = {log_.facts.size(), line.at_ns};
-    log_.facts.push_back(
-        Here(line.compiles ? DebugFact::kCompile : DebugFact::kExecution, found->second));
-    log_.facts.back().hash = line.hash;
-  }
-
   // --- pt-xla-profiler lines ---
 
   void ProfilerLine(std::string_view text, int origin) {
@@ -507,15 +484,9 @@ class Parser {
     std::vector<Store::Frame> frames;
   };
 
-  struct Begun {
-    size_t fact = size_t(-1);
-    OptInt at_ns;
-  };
-
   LogTexts lines_;
   DebugLog log_;
-  std::map<std::pair<int, bool>, Begun>
-      begun_;  // by origin and whether it compiles: what the C++ log saw begin
+  RuntimeLogReader runtime_;
   std::map<std::pair<int, int>, OpenBlocks> open_;  // by origin and Block
   int last_block_ = -1;
   bool saw_end_ = false;                // the log has the lines that end blocks

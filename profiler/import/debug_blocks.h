@@ -21,13 +21,15 @@ struct DebugFact {
   std::string cause;             // as in execution.cause; empty: unknown
   std::string hash, name;        // of the graph; empty: not printed
   OptInt inputs, outputs;
-  int stack = -1;               // index of DebugLog::stacks; -1: none, or torn
-  std::array<OptInt, 5> sizes;  // kCompile: input, output, alias, temp, program bytes
-  std::string rule, text;       // kProfilerLine
-  OptInt dur_ns;                // kCompile: by the log's own times
-  OptInt samples, steps;        // kProfilerLine
-  std::string op;               // kFallback; empty: not known
-  int64_t count = 0;            // kFallback
+  int stack = -1;                         // index of DebugLog::stacks; -1: none, or torn
+  std::array<OptInt, 5> sizes;            // kCompile: input, output, alias, temp, program bytes
+  std::string rule, text;                 // kProfilerLine
+  OptInt dur_ns;                          // kCompile: by the log's own times
+  OptInt nodes;                           // of the graph, by the C++ log
+  std::vector<std::string> input_shapes;  // of the program, by the C++ log
+  OptInt samples, steps;                  // kProfilerLine
+  std::string op;                         // kFallback; empty: not known
+  int64_t count = 0;                      // kFallback
 };
 
 struct DebugLog {

@@ -20,8 +20,9 @@ int Sniff(std::string_view window) {
     if (at != std::string_view::npos && window.substr(0, at).ends_with("Analysis:   ")) return 90;
     if (at != std::string_view::npos && window.substr(0, at).ends_with("Analysis: ")) return 90;
   }
+  // A log of the C++ code may hold a metrics report as well.
+  if (has("Compiling IR graph hash ") || has("Executing IR graph hash ")) return 93;
   if (has("pt-xla-profiler: ") || has("Unlowered Op usage summary")) return 85;
-  if (has("Compiling IR graph hash ") || has("Executing IR graph hash ")) return 80;
   return has("pt-xla-profiler") || has("Computation hash: ") ? 5 : 0;
 }
 
@@ -41,7 +42,8 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 extern const Importer debug_log{
     "debug_log",
-    "torch_xla with PT_XLA_DEBUG or PT_XLA_DEBUG_LEVEL: why graphs were cut and compiled",
+    "torch_xla with PT_XLA_DEBUG, PT_XLA_DEBUG_LEVEL or TF_CPP_VMODULE: why graphs were cut and "
+    "compiled",
     "pt_xla_debug.log", Sniff, Read};
 
 }  // namespace xlaprof

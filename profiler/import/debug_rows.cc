@@ -1,6 +1,7 @@
 #include "profiler/import/debug_rows.h"
 
 #include "profiler/import/python_frames.h"
+#include "profiler/import/utf8.h"
 
 namespace xlaprof {
 namespace {
@@ -78,10 +79,18 @@ absl::StatusOr<OptInt> DebugWriter::GraphOf(Process& process, const DebugFact& f
   if (added) {
     GraphRow row{.process_id = process.id,
                  .hash = fact.hash,
+                 .node_count = fact.nodes,
                  .input_count = fact.inputs,
                  .output_count = fact.outputs};
     if (!fact.name.empty()) row.name = fact.name;
+    if (!fact.input_shapes.empty()) row.printed_as = "signature";
     XP_TRY(found->second, context_.Add(row, fact.offset, fact.line));
+    for (size_t i = 0; i < fact.input_shapes.size(); ++i) {
+      XP_TRY(context_.store.Add(GraphNodeRow{.graph_id = found->second,
+                                             .idx = int64_t(i),
+                                             .op = "parameter",
+                                             .shape = ToUtf8(fact.input_shapes[i])}));
+    }
   }
   return OptInt(found->second);
 }

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/store/rows.h"
+#include "profiler/store/store.h"
 
 namespace xlaprof {
 
@@ -22,6 +22,7 @@ struct GraphText {
   std::vector<GraphNodeRow>
       nodes;  // graph_id 0, idx counted from 0; operands stand before their users
   OptInt input_count, output_count;  // NULL when the form does not tell
+  Store::Frame call_site;            // who called the jitted function; no file when not told
   bool shows_debug =
       false;  // scopes, locations or metadata: recorded with XLA_IR_DEBUG or XLA_HLO_DEBUG
 

@@ -138,8 +138,8 @@ bool HloStackFrames::TakeLine(std::string_view line) {
   return true;
 }
 
-std::string HloStackFrames::Location(const HloMetadata& metadata) const {
-  std::string innermost;
+std::vector<Store::Frame> HloStackFrames::Stack(const HloMetadata& metadata) const {
+  std::vector<Store::Frame> stack;
   int64_t id = metadata.stack_frame_id;
   for (int depth = 0; depth < kMaxFrames && id > 0; ++depth) {
     auto frame = frames_.find(id);
@@ -149,15 +149,24 @@ std::string HloStackFrames::Location(const HloMetadata& metadata) const {
     if (location == locations_.end()) continue;
     auto file = files_.find(location->second.file);
     if (file == files_.end()) continue;
-    std::string text = file->second + ":" + std::to_string(location->second.line);
     auto function = functions_.find(location->second.function);
-    if (function != functions_.end() && !function->second.empty())
-      text = function->second + "@" + text;
-    if (IsUserFile(file->second)) return text;
-    if (innermost.empty()) innermost = std::move(text);
+    stack.push_back({function == functions_.end() ? std::string() : function->second, file->second,
+                     location->second.line, IsUserFile(file->second)});
   }
-  if (!innermost.empty() || metadata.source_file.empty()) return innermost;
-  return metadata.source_file + ":" + std::to_string(metadata.source_line);
+  return stack;
+}
+
+std::string HloStackFrames::Location(const HloMetadata& metadata) const {
+  const std::vector<Store::Frame> stack = Stack(metadata);
+  const Store::Frame* frame = InnermostUser(stack);
+  if (frame == nullptr && !stack.empty()) frame = &stack.front();
+  if (frame == nullptr) {
+    return metadata.source_file.empty()
+               ? ""
+               : metadata.source_file + ":" + std::to_string(metadata.source_line);
+  }
+  std::string text = frame->file + ":" + std::to_string(frame->line);
+  return frame->function.empty() ? text : frame->function + "@" + text;
 }
 
 }  // namespace xlaprof

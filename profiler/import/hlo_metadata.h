@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "profiler/store/store.h"
 
 namespace xlaprof {
 
@@ -28,6 +31,8 @@ class HloStackFrames {
   // function@file:line of the nearest user frame of the instruction's stack, else of its innermost
   // frame, else file:line of the metadata; "" when nothing is known.
   std::string Location(const HloMetadata& metadata) const;
+  // The frames of the instruction, innermost first.
+  std::vector<Store::Frame> Stack(const HloMetadata& metadata) const;
 
  private:
   struct FileLocation {

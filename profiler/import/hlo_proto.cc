@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/import/hlo.pb.h"
+#include "profiler/import/jit_call_site.h"
 #include "profiler/import/python_frames.h"
 #include "profiler/import/utf8.h"
 
@@ -295,78 +296,43 @@ std::string AttributesText(const hlo::HloInstruction& in,
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// function@file:line of an instruction: the nearest user frame of its stack, else the innermost
-// frame, else the line that the metadata names itself.
-std::string Location(const hlo::OpMetadata& metadata, const hlo::StackFrameIndex& index) {
-  std::string innermost;
+// The frames of an instruction, innermost first.
+std::vector<Store::Frame> Stack(const hlo::OpMetadata& metadata,
+                                const hlo::StackFrameIndex& index) {
+  constexpr int kMaxFrames = 1000;
+  std::vector<Store::Frame> stack;
   int frame = metadata.stack_frame_id();
-  for (int depth = 0; depth < 1000 && frame >= 1 && frame <= index.stack_frames_size(); ++depth) {
-    const auto& stack_frame = index.stack_frames(frame - 1);
-    frame = stack_frame.parent_frame_id();
-    int at = stack_frame.file_location_id();
-    if (at < 1 || at > index.file_locations_size()) continue;
-    const auto& location = index.file_locations(at - 1);
-    int file = location.file_name_id(), function = location.function_name_id();
-    if (file < 1 || file > index.file_names_size()) continue;
-    const std::string& name = index.file_names(file - 1);
-    std::string text = fmt::format("{}:{}", name, location.line());
-    if (function >= 1 && function <= index.function_names_size() &&
-        !index.function_names(function - 1).empty()) {
-      text = fmt::format("{}@{}", index.function_names(function - 1), text);
-    }
-    if (IsUserFile(name)) return text;
-    if (innermost.empty()) innermost = std::move(text);
-  }
-  if (!innermost.empty()) return innermost;
-  if (!metadata.source_file().empty())
-    return fmt::format("{}:{}", metadata.source_file(), metadata.source_line());
-  return "";
-}
-
-// The frame that called the jitted function of a module: the one around the outermost frame that
-// runs a function of its name. JAX names the module jit_NAME, with _ for what is no letter or
-// digit; a stack says outer.<locals>.NAME.
-Store::Frame CallSite(const hlo::OpMetadata& metadata, const hlo::StackFrameIndex& index,
-                      std::string_view module) {
-  auto plain = [](std::string_view name) {
-    std::string out(
-        name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1));
-    for (char& c : out) {
-      if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-    }
-    return out;
-  };
-  const size_t prefix = module.find('_');
-  if (prefix == std::string_view::npos) return {};
-  const std::string wanted = plain(module.substr(prefix + 1));
-  Store::Frame found;
-  bool inside = false;
-  int frame = metadata.stack_frame_id();
-  for (int depth = 0; depth < 1000 && frame >= 1 && frame <= index.stack_frames_size(); ++depth) {
+  for (int depth = 0; depth < kMaxFrames && frame >= 1 && frame <= index.stack_frames_size();
+       ++depth) {
     const auto& stack_frame = index.stack_frames(frame - 1);
     frame = stack_frame.parent_frame_id();
     const int at = stack_frame.file_location_id();
     if (at < 1 || at > index.file_locations_size()) continue;
     const auto& location = index.file_locations(at - 1);
     const int file = location.file_name_id(), function = location.function_name_id();
-    if (file < 1 || file > index.file_names_size() || function < 1 ||
-        function > index.function_names_size())
-      continue;
-    const std::string& name = index.function_names(function - 1);
-    if (plain(name) == wanted) {
-      inside = true;
-    } else if (inside && IsUserFile(index.file_names(file - 1))) {
-      found = {name, index.file_names(file - 1), location.line(), true};
-      inside = false;
-    }
+    if (file < 1 || file > index.file_names_size()) continue;
+    const bool named = function >= 1 && function <= index.function_names_size();
+    stack.push_back({named ? index.function_names(function - 1) : std::string(),
+                     index.file_names(file - 1), location.line(),
+                     IsUserFile(index.file_names(file - 1))});
   }
-  return found;
+  return stack;
+}
+
+// function@file:line of the nearest user frame of a stack, else of its innermost frame; "" when
+// it is empty.
+std::string Location(std::span<const Store::Frame> stack) {
+  if (stack.empty()) return "";
+  const Store::Frame* user = InnermostUser(stack);
+  const Store::Frame& frame = user != nullptr ? *user : stack.front();
+  return frame.function.empty() ? fmt::format("{}:{}", frame.file, frame.line)
+                                : fmt::format("{}@{}:{}", frame.function, frame.file, frame.line);
 }
 
 }  // namespace
 
 absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, int64_t offset,
-                                     ImportContext& context) {
+                                     ImportContext& context, HloForm form) {
   google::protobuf::Arena arena;
   auto* message = google::protobuf::Arena::CreateMessage<hlo::HloProto>(&arena);
   if (proto.size() > INT32_MAX || !message->ParseFromArray(proto.data(), int(proto.size()))) {
@@ -398,10 +364,11 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
     node_count += computations[i]->instructions_size();
   }
 
-  GraphRow row{.name = ToUtf8(module.name()),
-               .program_id = program_id,
-               .node_count = node_count,
-               .printed_as = "hlo_optimized"};
+  GraphRow row{
+      .name = ToUtf8(module.name()),
+      .program_id = program_id,
+      .node_count = node_count,
+      .printed_as = form == HloForm::kOptimized || module.has_schedule() ? "hlo_optimized" : "hlo"};
   XP_TRY(int64_t process_id, context.ProcessId());
   row.process_id = process_id;
   if (module.has_host_program_shape()) {
@@ -414,6 +381,7 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
   XP_TRY(graph.graph_id, context.Add(row, offset));
 
   int64_t next = 0;
+  absl::flat_hash_map<int, std::string> places;  // by stack frame: thousands of nodes share few
   for (const hlo::HloComputation* computation : computations) {
     absl::flat_hash_map<int64_t, int64_t> idx_of_id;
     for (const hlo::HloInstruction& in : computation->instructions())
@@ -437,9 +405,17 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
       const std::string& op_name = in.metadata().op_name();
       if (size_t slash = op_name.rfind('/'); slash != std::string::npos && slash > 0)
         node.scope = ToUtf8(std::string_view(op_name).substr(0, slash));
-      if (graph.call_site.file.empty())
-        graph.call_site = CallSite(in.metadata(), module.stack_frame_index(), module.name());
-      std::string location = ToUtf8(Location(in.metadata(), module.stack_frame_index()));
+      auto [place, is_new] = places.try_emplace(in.metadata().stack_frame_id());
+      if (is_new) {
+        const std::vector<Store::Frame> stack = Stack(in.metadata(), module.stack_frame_index());
+        if (graph.call_site.file.empty()) graph.call_site = CallSite(stack, module.name());
+        place->second = ToUtf8(Location(stack));
+      }
+      std::string location = place->second;
+      if (location.empty() && !in.metadata().source_file().empty()) {
+        location =
+            ToUtf8(fmt::format("{}:{}", in.metadata().source_file(), in.metadata().source_line()));
+      }
       if (!location.empty()) {
         if (graph.located_nodes++ == 0 ||
             (!IsUserFile(graph.located_example) && IsUserFile(location)))

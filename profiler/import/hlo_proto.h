@@ -10,7 +10,7 @@
 namespace xlaprof {
 
 struct HloGraph {
-  int64_t graph_id = 0;         // row of table graph, printed_as hlo_optimized, hash NULL
+  int64_t graph_id = 0;         // row of table graph, hash NULL
   std::string name;             // of the module
   int64_t located_nodes = 0;    // nodes that carry a source line
   std::string located_example;  // one such line, for evidence; "" when there is none
@@ -18,11 +18,15 @@ struct HloGraph {
       call_site;  // user's line that called the jitted function; no file when no stack shows it
 };
 
+// kOptimized: what was compiled, printed_as hlo_optimized. kTold: so only where the module has a
+// schedule, else hlo.
+enum class HloForm { kOptimized, kTold };
+
 // Adds the module of a serialised HloProto to the current process. Nodes are numbered over all
 // computations, entry last; attributes are written as XLA's text writes them, except that called
 // computations, whose names are not stable, are given by their number in that order. `offset` is
 // where the proto lies in the source. DataLoss when it cannot be parsed.
 absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, int64_t offset,
-                                     ImportContext& context);
+                                     ImportContext& context, HloForm form = HloForm::kOptimized);
 
 }  // namespace xlaprof

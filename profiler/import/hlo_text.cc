@@ -22,6 +22,7 @@
 #include <algorithm>
 
 #include "profiler/import/hlo_metadata.h"
+#include "profiler/import/jit_call_site.h"
 #include "profiler/import/lines.h"
 #include "profiler/import/log_line.h"
 
@@ -331,6 +332,8 @@ class HloText {
     HloMetadata metadata = ParseHloMetadata(text);
     if (std::string_view scope = ScopeOf(metadata.op_name); !scope.empty())
       node.scope = std::string(scope);
+    if (graph_.call_site.file.empty() && metadata.stack_frame_id > 0)
+      graph_.call_site = CallSite(frames_.Stack(metadata), graph_.name);
     if (std::string location = frames_.Location(metadata); !location.empty())
       node.location = std::move(location);
     graph_.shows_debug |= node.scope.has_value() || node.location.has_value();

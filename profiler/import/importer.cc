@@ -5,26 +5,27 @@
 namespace xlaprof {
 
 absl::StatusOr<int64_t> ImportContext::ProcessId() {
-  if (process_id_ == 0) {
-    XP_TRY(process_id_, store.Add(ProcessRow{.source_id = source_id, .segment = segment_}));
+  if (place_.process_id == 0) {
+    XP_TRY(place_.process_id,
+           store.Add(ProcessRow{.source_id = source_id, .segment = place_.segment}));
   }
-  return process_id_;
+  return place_.process_id;
 }
 
 absl::StatusOr<int64_t> ImportContext::NewProcess(OptText host, OptInt pid, OptInt rank) {
-  next_ordinal_ = 0;
-  XP_TRY(process_id_, store.Add(ProcessRow{.source_id = source_id,
-                                           .segment = segment_,
-                                           .host = std::move(host),
-                                           .pid = pid,
-                                           .rank = rank}));
-  return process_id_;
+  place_.next_ordinal = 0;
+  XP_TRY(place_.process_id, store.Add(ProcessRow{.source_id = source_id,
+                                                 .segment = place_.segment,
+                                                 .host = std::move(host),
+                                                 .pid = pid,
+                                                 .rank = rank}));
+  return place_.process_id;
 }
 
 void ImportContext::Restart() {
-  ++segment_;
-  process_id_ = 0;
-  next_ordinal_ = 0;
+  ++place_.segment;
+  place_.process_id = 0;
+  place_.next_ordinal = 0;
 }
 
 absl::StatusOr<int64_t> ImportContext::AlignClock(int64_t epoch_ns) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <openssl/evp.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -13,66 +12,10 @@
 #include <cstring>
 #include <vector>
 
+#include "profiler/import/byte_sink.h"
+
 namespace xlaprof {
 namespace {
-
-constexpr size_t kInMemoryBytes =
-    size_t{64} << 20;  // larger ones are mapped, so that the kernel may drop pages
-// Decompression bombs: no real capture shrinks by more than a few hundred, and small ones may
-// always grow to this.
-constexpr size_t kMaxRatio = 1000;
-constexpr size_t kAlwaysAllowedBytes = size_t{256} << 20;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-// Bytes that lie in memory or are mapped from a file.
-struct Block {
-  std::string text;
-  void* map = nullptr;
-  size_t map_size = 0;
-  std::string_view view() const {
-    return map != nullptr ? std::string_view(static_cast<char*>(map), map_size)
-                          : std::string_view(text);
-  }
-  Block() = default;
-  Block(Block&& other) noexcept
-      : text(std::move(other.text)),
-        map(std::exchange(other.map, nullptr)),
-        map_size(other.map_size) {}
-  Block& operator=(Block&& other) noexcept {
-    text = std::move(other.text);
-    std::swap(map, other.map);
-    std::swap(map_size, other.map_size);
-    return *this;
-  }
-  ~Block() {
-    if (map != nullptr) munmap(map, map_size);
-  }
-};
-
-absl::Status Map(int fd, size_t size, const std::string& name, Block& block) {
-  void* map = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (map == MAP_FAILED) return IoError("{}: cannot map: {}", name, std::strerror(errno));
-  madvise(map, size, MADV_SEQUENTIAL);
-  block.map = map;
-  block.map_size = size;
-  return absl::OkStatus();
-}
 
 absl::Status ReadAll(int fd, const std::string& name, std::string& text) {
   char buffer[1 << 16];
@@ -85,58 +28,7 @@ absl::Status ReadAll(int fd, const std::string& name, std::string& text) {
   }
 }
 
-// Takes decompressed bytes: in memory first, in an unnamed file when there are many.
-class Sink {
- public:
-  absl::Status Append(const char* data, size_t size) {
-    size_ += size;
-    if (fd_.get() < 0 && block_.text.size() + size <= kInMemoryBytes) {
-      block_.text.append(data, size);
-      return absl::OkStatus();
-    }
-    if (fd_.get() < 0) {
-      XP_TRY(Spill());
-    }
-    return Write(data, size);
-  }
-  size_t size() const { return size_; }
-  absl::StatusOr<Block> Finish() && {
-    if (fd_.get() >= 0) XP_TRY(Map(fd_.get(), size_, "temporary file", block_));
-    return std::move(block_);
-  }
-
- private:
-  absl::Status Spill() {
-    const char* folder = std::getenv("TMPDIR");
-    std::string name = fmt::format("{}/xlaprof-XXXXXX", folder != nullptr ? folder : "/tmp");
-    fd_ = Descriptor(mkstemp(name.data()));
-    if (fd_.get() < 0)
-      return IoError("{}: cannot make a temporary file: {}. Set TMPDIR", name,
-                     std::strerror(errno));
-    unlink(name.c_str());
-    std::string text = std::move(block_.text);
-    block_.text.clear();
-    return Write(text.data(), text.size());
-  }
-  absl::Status Write(const char* data, size_t size) {
-    while (size > 0) {
-      ssize_t put = write(fd_.get(), data, size);
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0)
-        return IoError("temporary file: {}. Free space, or set TMPDIR", std::strerror(errno));
-      data += put;
-      size -= size_t(put);
-    }
-    return absl::OkStatus();
-  }
-  Block block_;
-  Descriptor fd_{-1};
-  size_t size_ = 0;
-};
-
-bool OverLimit(size_t in, size_t out) { return out > kAlwaysAllowedBytes && out / kMaxRatio > in; }
-
-absl::Status Gunzip(std::string_view in, Sink& sink, std::string& damage) {
+absl::Status Gunzip(std::string_view in, ByteSink& sink, std::string& damage) {
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) return IoError("zlib does not start");
   std::vector<char> out(1 << 18);
@@ -154,8 +46,8 @@ absl::Status Gunzip(std::string_view in, Sink& sink, std::string& damage) {
     int rc = inflate(&stream, Z_NO_FLUSH);
     size_t done = fed - stream.avail_in;
     if (status = sink.Append(out.data(), out.size() - stream.avail_out); !status.ok()) break;
-    if (OverLimit(done, sink.size())) {
-      damage = fmt::format("gzip grew more than {}-fold at byte {}: stopped", kMaxRatio, done);
+    if (IsBomb(done, sink.size())) {
+      damage = fmt::format("gzip grew more than {}-fold at byte {}: stopped", kMaxGrowth, done);
       break;
     }
     if (rc == Z_STREAM_END) {
@@ -181,7 +73,7 @@ absl::Status Gunzip(std::string_view in, Sink& sink, std::string& damage) {
   return status;
 }
 
-absl::Status Unzstd(std::string_view in, Sink& sink, std::string& damage) {
+absl::Status Unzstd(std::string_view in, ByteSink& sink, std::string& damage) {
   ZSTD_DStream* stream = ZSTD_createDStream();
   ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax,
                          27);  // 128 MiB of window, zstd's own default for files
@@ -198,9 +90,9 @@ absl::Status Unzstd(std::string_view in, Sink& sink, std::string& damage) {
       break;
     }
     if (status = sink.Append(out.data(), target.pos); !status.ok()) break;
-    if (OverLimit(source.pos, sink.size())) {
+    if (IsBomb(source.pos, sink.size())) {
       damage =
-          fmt::format("zstd grew more than {}-fold at byte {}: stopped", kMaxRatio, source.pos);
+          fmt::format("zstd grew more than {}-fold at byte {}: stopped", kMaxGrowth, source.pos);
       break;
     }
     if (source.pos == before && target.pos == 0 && hint != 0) {
@@ -216,9 +108,12 @@ absl::Status Unzstd(std::string_view in, Sink& sink, std::string& damage) {
 
 struct InputFile::Impl {
   Block disk, plain;
+  std::string_view lent;  // instead of `disk`: bytes of others
   bool compressed = false;
   std::string_view compression;
   std::string damage;
+  std::string_view stored() const { return lent.data() != nullptr ? lent : disk.view(); }
+  absl::Status Decompress(const std::string& name);
 };
 
 InputFile::InputFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -227,9 +122,9 @@ InputFile& InputFile::operator=(InputFile&&) noexcept = default;
 InputFile::~InputFile() = default;
 
 std::string_view InputFile::bytes() const {
-  return impl_->compressed ? impl_->plain.view() : impl_->disk.view();
+  return impl_->compressed ? impl_->plain.view() : impl_->stored();
 }
-int64_t InputFile::disk_bytes() const { return int64_t(impl_->disk.view().size()); }
+int64_t InputFile::disk_bytes() const { return int64_t(impl_->stored().size()); }
 std::string_view InputFile::compression() const { return impl_->compression; }
 const std::string& InputFile::damage() const { return impl_->damage; }
 
@@ -238,7 +133,9 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
   std::string name = path.string();
   if (name == "-") {
     name = "standard input";
-    XP_TRY(ReadAll(STDIN_FILENO, name, impl->disk.text));
+    std::string text;
+    XP_TRY(ReadAll(STDIN_FILENO, name, text));
+    impl->disk = Block(std::move(text));
   } else {
     Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (fd.get() < 0) {
@@ -249,33 +146,44 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
     fstat(fd.get(), &info);
     if (!S_ISREG(info.st_mode)) return Invalid("{}: not a regular file", name);
     if (info.st_size > int64_t(kInMemoryBytes)) {
-      XP_TRY(Map(fd.get(), size_t(info.st_size), name, impl->disk));
+      XP_TRY(impl->disk, Block::Map(fd.get(), size_t(info.st_size), name));
     } else {
-      impl->disk.text.reserve(size_t(info.st_size));
-      XP_TRY(ReadAll(fd.get(), name, impl->disk.text));
+      std::string text;
+      text.reserve(size_t(info.st_size));
+      XP_TRY(ReadAll(fd.get(), name, text));
+      impl->disk = Block(std::move(text));
     }
   }
-  std::string_view disk = impl->disk.view();
-  if (disk.empty())
-    return Invalid("{}: empty file (0 bytes). The run wrote nothing here, or is still starting",
-                   name);
-  bool gzip = disk.starts_with("\x1f\x8b"), zstd = disk.starts_with("\x28\xb5\x2f\xfd");
-  if (gzip || zstd) {
-    impl->compressed = true;
-    impl->compression = gzip ? "gzip" : "zstd";
-    Sink sink;
-    XP_TRY(gzip ? Gunzip(disk, sink, impl->damage) : Unzstd(disk, sink, impl->damage));
-    XP_TRY(impl->plain, std::move(sink).Finish());
-    if (impl->plain.view().empty()) {
-      return Invalid("{}: {} without content{}{}", name, impl->compression,
-                     impl->damage.empty() ? "" : ": ", impl->damage);
-    }
-  }
+  XP_TRY(impl->Decompress(name));
   return InputFile(std::move(impl));
 }
 
+absl::StatusOr<InputFile> InputFile::OfBytes(const std::string& name, std::string_view bytes) {
+  auto impl = std::make_unique<Impl>();
+  impl->lent = bytes;
+  XP_TRY(impl->Decompress(name));
+  return InputFile(std::move(impl));
+}
+
+absl::Status InputFile::Impl::Decompress(const std::string& name) {
+  const std::string_view disk = stored();
+  if (disk.empty())
+    return Invalid("{}: empty file (0 bytes). The run wrote nothing here, or is still starting",
+                   name);
+  const bool gzip = disk.starts_with("\x1f\x8b"), zstd = disk.starts_with("\x28\xb5\x2f\xfd");
+  if (!gzip && !zstd) return absl::OkStatus();
+  compressed = true;
+  compression = gzip ? "gzip" : "zstd";
+  ByteSink sink;
+  XP_TRY(gzip ? Gunzip(disk, sink, damage) : Unzstd(disk, sink, damage));
+  XP_TRY(plain, std::move(sink).Finish());
+  if (!plain.view().empty()) return absl::OkStatus();
+  return Invalid("{}: {} without content{}{}", name, compression, damage.empty() ? "" : ": ",
+                 damage);
+}
+
 std::string InputFile::Sha256() const {
-  std::string_view disk = impl_->disk.view();
+  const std::string_view disk = impl_->stored();
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
   EVP_Digest(disk.data(), disk.size(), digest, &size, EVP_sha256(), nullptr);

@@ -18,6 +18,9 @@ class InputFile {
   // Memory stays bounded: files over 64 MiB are mapped; decompressed text over 64 MiB goes to an
   // unnamed file.
   static absl::StatusOr<InputFile> Open(const std::filesystem::path& path);
+  // The same for bytes that lie somewhere already: a member of an archive, called `name` in
+  // messages. They must outlive this object.
+  static absl::StatusOr<InputFile> OfBytes(const std::string& name, std::string_view bytes);
   InputFile(InputFile&&) noexcept;
   InputFile& operator=(InputFile&&) noexcept;
   ~InputFile();

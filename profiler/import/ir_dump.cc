@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "profiler/import/graph_rows.h"
 #include "profiler/import/importer.h"
 #include "profiler/import/ir_sections.h"
 #include "profiler/import/log_line.h"
@@ -23,45 +24,6 @@ namespace {
 constexpr size_t kMaxTexts =
     16;  // texts of one graph (it may come from several lines) kept for comparison
 
-struct IssueText {
-  const char *code, *severity, *advice;
-};
-constexpr IssueText kIssues[] = {
-    {"cut_file", "warning",
-     "The file ends inside a line: it was cut, or is still being written. What was whole is kept."},
-    {"cut_labels", "info",
-     "Labels of a dot graph are cut at 64 characters: shapes and attributes behind that are "
-     "unknown."},
-    {"hash_collision", "warning",
-     "Graphs with one hash are printed with different nodes. The first is kept for all; compare "
-     "them with an HLO dump "
-     "(XLA_SAVE_TENSORS_FMT=hlo)."},
-    {"invalid_utf8", "info", "Bytes that are no UTF-8 were replaced by U+FFFD."},
-    {"more_modules", "warning",
-     "A text holds several HLO modules; the first one was read. Give each its own file."},
-    {"no_entry", "warning",
-     "An HLO module has no ENTRY computation: the text is cut. What was whole is kept."},
-    {"repeated_name", "warning",
-     "Two nodes of a graph have one name; operands are taken to mean the later one. The file may "
-     "be damaged."},
-    {"unknown_graph_form", "warning",
-     "A section's graph begins like none of the known forms (IR, HloModule, digraph, module); its "
-     "hash and frames are kept."},
-    {"unknown_line", "info",
-     "A line between two sections has no known form: something else writes to this file."},
-    {"unknown_operand", "warning",
-     "A node names an operand that is not printed before it; the operand is left out. The file may "
-     "be damaged."},
-    {"unread_stablehlo", "info",
-     "Lines of a StableHLO module are of no simple form and were left out: regions, functions that "
-     "are called, and their links. "
-     "XLA_SAVE_TENSORS_FMT=hlo gives graphs that are read whole."},
-    {"unreadable_hash", "warning",
-     "A section's Graph Hash is no hash; the graph is known by its text."},
-    {"unreadable_node", "warning",
-     "A line of a graph is no node; it was left out. The file may be damaged or cut."},
-};
-
 int Sniff(std::string_view head) {
   if (head.find("## BEGIN_GRAPH") != std::string_view::npos ||
       head.find("## END_GRAPH") != std::string_view::npos ||
@@ -69,7 +31,7 @@ int Sniff(std::string_view head) {
     return 95;
   }
   std::string_view form = FormOf(head);
-  if (form == "ir_text" || form == "hlo") return 90;
+  if (form == "ir_text") return 90;
   if (form == "ir_dot") return head.find("[label=\"") != std::string_view::npos ? 60 : 0;
   if (form == "stablehlo") return head.find("stablehlo.") != std::string_view::npos ? 80 : 0;
   return 0;
@@ -112,11 +74,7 @@ class DumpReader {
 
   absl::Status Issue(std::string_view code, const GraphText::Oddity& oddity, int64_t offset,
                      int64_t line) {
-    const auto* text = std::find_if(std::begin(kIssues), std::end(kIssues),
-                                    [&](const IssueText& t) { return code == t.code; });
-    XP_CHECK(text != std::end(kIssues));
-    return context_.Issue(text->code, text->severity, text->advice, offset + oddity.offset,
-                          line + oddity.line, oddity.count);
+    return AddGraphIssue(code, oddity, offset, line, context_);
   }
 
   absl::StatusOr<const Cut*> CutOf(const IrSection& section) {
@@ -229,42 +187,23 @@ class DumpReader {
   absl::StatusOr<int64_t> AddGraph(const IrSection& section, GraphText graph) {
     if (graph.printed_as.empty())
       XP_TRY(Issue("unknown_graph_form", {1, 0, 0}, section.graph_offset, section.graph_line));
-    for (const auto& [code, oddity] : graph.oddities) {
-      XP_TRY(Issue(code, oddity, section.graph_offset, section.graph_line));
-    }
     XP_TRY(int64_t process_id, context_.ProcessId());
-    GraphRow row{.process_id = process_id,
-                 .node_count = int64_t(graph.nodes.size()),
-                 .input_count = graph.input_count,
-                 .output_count = graph.output_count};
+    GraphRow row{.process_id = process_id};
     if (!section.hash.empty()) {
       row.hash = std::string(section.hash);
       std::transform(row.hash->begin(), row.hash->end(), row.hash->begin(),
                      [](char c) { return c >= 'A' && c <= 'F' ? char(c + 32) : c; });
     }
-    if (graph.printed_as.empty()) {
-      row.node_count.reset();
-    } else {
-      row.printed_as = graph.printed_as;
-    }
     if (int64_t results = CountHashes(section.root_hashes); results > 0) row.output_count = results;
     int64_t bad = 0;
-    if (!section.name.empty()) {
-      row.name = ValidUtf8(section.name, &bad);
-    } else if (!graph.name.empty()) {
-      row.name = std::move(graph.name);
-    }
-    XP_TRY(int64_t id, context_.Add(row, section.graph_offset, section.graph_line));
-    for (GraphNodeRow& node : graph.nodes) {
-      node.graph_id = id;
-      XP_TRY(context_.store.Add(node));
-    }
+    if (!section.name.empty()) row.name = ValidUtf8(section.name, &bad);
     if (graph.shows_debug && debug_graph_.empty()) {
       debug_graph_ = fmt::format("graph at line {}: its nodes have scopes, locations or metadata",
                                  section.graph_line);
     }
     last_form_ = graph.printed_as;
-    return id;
+    return AddGraphRows(std::move(row), std::move(graph), section.graph_offset, section.graph_line,
+                        context_);
   }
 
   absl::Status ReadBareGraph() {
@@ -306,9 +245,8 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 }  // namespace
 
-extern const Importer ir_dump{
-    "ir_dump",
-    "torch_xla with XLA_SAVE_TENSORS_FILE: the graph of each sync; XLA with --xla_dump_to",
-    "save_tensors.txt.0", Sniff, Read};
+extern const Importer ir_dump{"ir_dump",
+                              "torch_xla with XLA_SAVE_TENSORS_FILE: the graph of each sync",
+                              "save_tensors.txt.0", Sniff, Read};
 
 }  // namespace xlaprof

@@ -29,6 +29,7 @@ static absl::Status DropOtherRuns(Store& store) {
   for (const char* table : {"metrics_report", "setting"}) {
     XP_TRY(store.Exec(fmt::format("DELETE FROM {} WHERE process_id IN {}", table, kOther)));
   }
+  XP_TRY(store.Exec("DELETE FROM compile_reason WHERE compile_id NOT IN (SELECT id FROM compile)"));
   // Graphs are kept where a fact that stays refers to their hash: a dump prints one only the first
   // time.
   return store.Exec(

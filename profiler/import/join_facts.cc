@@ -2,8 +2,10 @@
 // execution becomes one row: the columns of the row that stays win, its NULLs are filled from the
 // other, and provenance names both.
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "profiler/import/join.h"
 #include "profiler/import/python_frames.h"
@@ -19,25 +21,38 @@ constexpr int64_t kUnlike =
 struct Fact {
   bool is_compile = false;
   int64_t id = 0, graph_id = 0;
-  std::string hash;   // "" when unknown
-  std::string cause;  // "" when unknown
-  int64_t order = 0;  // position in the joined story
+  std::string hash;          // "" when unknown
+  std::string cause;         // "" when unknown
+  std::string function;      // of a compile, as part of a module's name; "" when unknown
+  bool inputs_only = false;  // its graph is a list of inputs
+  int64_t order = 0;         // position in the joined story
 };
 
 using Facts = std::vector<Fact>;
+
+// "<lambda>" -> "_lambda": what is no letter or digit, as JAX writes a function's name into its
+// module's.
+std::string ModulePart(std::string function) {
+  for (char& c : function) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  while (function.ends_with('_')) function.pop_back();
+  return function;
+}
 
 absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
   Facts facts;
   XP_TRY(store.Each(
       "SELECT 1 AS is_compile, c.id, c.graph_id, coalesce(g.hash, ''), coalesce(c.cause, ''), "
-      "c.ordinal FROM compile c "
+      "c.ordinal, coalesce(c.function, ''), coalesce(g.printed_as = 'signature', 0) FROM compile c "
       "LEFT JOIN graph g ON g.id = c.graph_id WHERE c.process_id = ?1 UNION ALL "
-      "SELECT 0, e.id, e.graph_id, coalesce(g.hash, ''), coalesce(e.cause, ''), e.ordinal FROM "
-      "execution e "
+      "SELECT 0, e.id, e.graph_id, coalesce(g.hash, ''), coalesce(e.cause, ''), e.ordinal, '', 0 "
+      "FROM execution e "
       "LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 ORDER BY 6, 1 DESC",
       [&](bool is_compile, int64_t id, std::optional<int64_t> graph, std::string hash,
-          std::string cause, int64_t) {
-        facts.push_back({is_compile, id, graph.value_or(0), std::move(hash), std::move(cause), 0});
+          std::string cause, int64_t, std::string function, bool inputs_only) {
+        facts.push_back({is_compile, id, graph.value_or(0), std::move(hash), std::move(cause),
+                         ModulePart(std::move(function)), inputs_only, 0});
       },
       process_id));
   return facts;
@@ -45,24 +60,43 @@ absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
 
 using Pairs = std::vector<std::pair<int, int>>;
 
-// By kind and hash: what log and dump share. Facts without a hash match nothing.
+// By kind and hash: what log and dump share. Compiles without a hash match by function; others
+// match nothing.
 Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only) {
   std::map<std::pair<bool, std::string>, int64_t> numbers;
   auto tokens = [&](const Facts& facts, int64_t side) {
     std::vector<int64_t> out;
     int64_t unlike = kUnlike - side;
     for (const Fact& fact : facts) {
-      if (fact.hash.empty() || (compiles_only && !fact.is_compile)) {
+      const std::string name = !fact.hash.empty()       ? fact.hash
+                               : !fact.function.empty() ? "function " + fact.function
+                                                        : "";
+      if (name.empty() || (compiles_only && !fact.is_compile)) {
         out.push_back(unlike -= 2);
       } else {
-        out.push_back(
-            numbers.emplace(std::pair(fact.is_compile, fact.hash), int64_t(numbers.size()))
-                .first->second);
+        out.push_back(numbers.emplace(std::pair(fact.is_compile, name), int64_t(numbers.size()))
+                          .first->second);
       }
     }
     return out;
   };
   return CommonSubsequence(tokens(a, 0), tokens(b, 1));
+}
+
+// What torch_xla compiles and what XLA dumps of it: as many compiles, in the same order. XLA does
+// not know the hashes. Empty when the numbers differ.
+Pairs AlignByCount(const Facts& a, const Facts& b) {
+  std::vector<int> x, y;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].is_compile) x.push_back(int(i));
+  }
+  for (size_t i = 0; i < b.size(); ++i) {
+    if (b[i].is_compile) y.push_back(int(i));
+  }
+  Pairs pairs;
+  if (x.size() != y.size()) return pairs;
+  for (size_t i = 0; i < x.size(); ++i) pairs.emplace_back(x[i], y[i]);
+  return pairs;
 }
 
 // Whether an execution of the XSpace can be that execution of the log: hashes decide where both are
@@ -120,8 +154,10 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
       forward(anchors[i].first + 1, last ? int(story.size()) : anchors[i + 1].first,
               anchors[i].second + 1, last ? int(timed.size()) : anchors[i + 1].second);
     }
-    out.note = fmt::format("aligned with the other sources by {} compile hash{}", anchors.size(),
-                           anchors.size() == 1 ? "" : "es");
+    const bool one = anchors.size() == 1;
+    const bool hashes = !story[size_t(anchors[0].first)].hash.empty();
+    out.note = fmt::format("aligned with the other sources by {} compile{}", anchors.size(),
+                           hashes ? (one ? " hash" : " hashes") : (one ? "" : "s"));
     std::sort(pairs.begin(), pairs.end());
     return out;
   }
@@ -156,9 +192,9 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
 }
 
 constexpr const char* kCompileColumns[] = {
-    "graph_id",    "ts_ns",        "dur_ns",      "dur_from",   "cause",
-    "function",    "site_id",      "stack_id",    "step_id",    "track_id",
-    "input_bytes", "output_bytes", "alias_bytes", "temp_bytes", "program_bytes"};
+    "graph_id",     "ts_ns",       "dur_ns",     "trace_ns",      "dur_from",      "cause",
+    "function",     "site_id",     "stack_id",   "step_id",       "track_id",      "input_bytes",
+    "output_bytes", "alias_bytes", "temp_bytes", "program_bytes", "persistent_hit"};
 constexpr const char* kExecutionColumns[] = {"graph_id",     "enqueue_ts_ns", "ts_ns", "dur_ns",
                                              "host_wait_ns", "device",        "cause", "site_id",
                                              "stack_id",     "step_id",       "scope", "track_id"};
@@ -185,10 +221,15 @@ class Folding {
         store.Prepare(fmt::format(
             "UPDATE OR IGNORE provenance SET row_id = ?1 WHERE table_name = '{}' AND row_id = ?2",
             table)));
+    XP_TRY(folding.reasons_,
+           store.Prepare(
+               std::string_view(table) == "compile"
+                   ? "UPDATE OR IGNORE compile_reason SET compile_id = ?1 WHERE compile_id = ?2"
+                   : "SELECT ?1, ?2 WHERE 0"));
     return folding;
   }
   absl::Status Fold(int64_t into, int64_t from) {
-    for (Statement* statement : {&fill_, &drop_, &said_}) {
+    for (Statement* statement : {&fill_, &drop_, &said_, &reasons_}) {
       statement->Bind(1, into);
       statement->Bind(2, from);
       absl::Status status = internal::ToStatus(statement->Step());
@@ -199,7 +240,7 @@ class Folding {
   }
 
  private:
-  Statement fill_, drop_, said_;
+  Statement fill_, drop_, said_, reasons_;
 };
 
 // Folds the facts of `b` into those of `a` along `pairs` and gives all of process `into` one order.
@@ -221,6 +262,8 @@ absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, c
       XP_TRY(store.Run("UPDATE graph SET hash = ?2 WHERE id = ?1 AND hash IS NULL", other.graph_id,
                        kept.hash));
     }
+    if (kept.inputs_only && other.graph_id != 0 && !other.inputs_only)
+      XP_TRY(store.Run("UPDATE compile SET graph_id = NULL WHERE id = ?1", kept.id));
     XP_TRY((kept.is_compile ? compiles : executions).Fold(kept.id, other.id));
     story.push_back(kept);
     ++i, ++j;
@@ -273,6 +316,13 @@ struct Process {
   OptInt rank;
 };
 
+// What a process writes one of: a log, a dump of its graphs, a dump of its programs. "" for
+// reports, of which it may write several.
+std::string OnceAProcess(const std::string& format) {
+  if (format == "debug_log" || format == "jax_log") return "log";
+  return format == "ir_dump" || format == "xla_dump" ? format : "";
+}
+
 absl::Status JoinRun(Store& store, int64_t run_id) {
   XP_TRY(std::vector<Process> processes,
          store.Collect(
@@ -295,18 +345,18 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
   for (auto& [rank, group] : texts) {
     std::stable_sort(group.begin(), group.end(), [](const Process& a, const Process& b) {
       auto first = [](const Process& p) {
-        return p.format == "debug_log" ? 0 : p.format == "ir_dump" ? 1 : 2;
+        const std::string kind = OnceAProcess(p.format);
+        return kind == "log" ? 0 : kind == "ir_dump" ? 1 : kind == "xla_dump" ? 2 : 3;
       };
       return first(a) < first(b);
     });
     const Process& head = group.front();
-    bool dump_taken = head.format == "ir_dump";
+    std::set<std::string> kinds = {OnceAProcess(head.format)};
     for (size_t i = 1; i < group.size(); ++i) {
       const Process& other = group[i];
-      // A process writes one log and one dump: a second one is another process's, whatever graphs
-      // they share.
-      bool second = other.format == "debug_log" ||
-                    (other.format == "ir_dump" && std::exchange(dump_taken, true));
+      // A second one is another process's, whatever graphs they share.
+      const std::string kind = OnceAProcess(other.format);
+      const bool second = !kind.empty() && !kinds.insert(kind).second;
       if (second) {
         text_ids.push_back(other.id);
         continue;
@@ -314,6 +364,7 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
       XP_TRY(Facts a, Load(store, head.id));
       XP_TRY(Facts b, Load(store, other.id));
       Pairs pairs = AlignByHash(a, b, false);
+      if (pairs.empty() && kind == "xla_dump") pairs = AlignByCount(a, b);
       if (!a.empty() && !b.empty() && pairs.empty()) {
         XP_TRY(store.Run("UPDATE source SET note = ?2 WHERE id = ?1", other.source_id,
                          "shares no graph with the other sources: taken as another process"));

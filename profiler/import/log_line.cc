@@ -139,7 +139,8 @@ bool LogTexts::Next() {
   if (parts_.empty()) {
     if (!lines_.Next()) return false;
     text_ = lines_.line();
-    if (JsonMessage(text_, message_)) {
+    decoded_ = JsonMessage(text_, message_);
+    if (decoded_) {
       Split(message_, parts_);
     } else if (text_.find('\r') != std::string_view::npos) {
       Split(text_, parts_);

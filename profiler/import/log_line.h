@@ -24,9 +24,11 @@ class LogTexts {
   int64_t number() const { return lines_.number(); }  // line of the file, from 1
   int64_t offset() const { return lines_.offset(); }  // byte of that line's first character
   bool ended() const { return lines_.ended(); }       // false: the file stops inside this line
+  bool is_decoded() const { return decoded_; }        // text() does not lie in the file's bytes
 
  private:
   Lines lines_;
+  bool decoded_ = false;
   std::string_view text_;
   std::string message_;                  // of a JSON line
   std::vector<std::string_view> parts_;  // of the line; back() is the next

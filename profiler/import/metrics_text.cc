@@ -26,7 +26,7 @@ namespace {
 // Reports of 2019 say `Counter:` for Accumulator; those of the XRT server have Mean and StdDev
 // lines. Users paste them with a log's prefix before each line and without indentation, several in
 // one text, behind a backtick or whatever was printed last, cut anywhere, and without the first
-// letters.
+// letters; report_lines.h tells what else.
 
 enum Label {
   kHeader,
@@ -92,6 +92,9 @@ OptInt Integer(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
+
+// The first word: something else may follow on the line.
+std::string_view Word(std::string_view text) { return text.substr(0, text.find(' ')); }
 
 std::string_view WithoutPerSecond(std::string_view text) {
   size_t slash = text.find(" / second");
@@ -168,10 +171,10 @@ bool MetricsReader::Next(MetricsText* report) {
         break;
       }
       case kSamples:
-        if (metric != nullptr && readable) metric->samples = Integer(field.text);
+        if (metric != nullptr && readable) metric->samples = Integer(Word(field.text));
         break;
       case kAccumulator:
-        if (metric != nullptr && readable) metric->accumulator = field.text;
+        if (metric != nullptr && readable) metric->accumulator = Word(field.text);
         break;
       case kValueRate:
         if (metric != nullptr) metric->value_rate = WithoutPerSecond(field.text);
@@ -185,7 +188,8 @@ bool MetricsReader::Next(MetricsText* report) {
         metric->has_percentiles = true;
         break;
       case kValue:
-        if (entry != nullptr && entry->is_counter && readable) entry->value = Integer(field.text);
+        if (entry != nullptr && entry->is_counter && readable)
+          entry->value = Integer(Word(field.text));
         break;
       case kNone:
         break;

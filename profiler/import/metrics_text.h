@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/import/lines.h"
+#include "profiler/import/report_lines.h"
 #include "profiler/store/rows.h"
 
 namespace xlaprof {
@@ -33,7 +33,7 @@ struct MetricsText {
   OptInt Counter(std::string_view name) const;
 };
 
-// Reads reports one after the other.
+// Reads reports one after the other. What they view lies in the text or in the reader.
 class MetricsReader {
  public:
   explicit MetricsReader(std::string_view text) : lines_(text) {}
@@ -48,7 +48,7 @@ class MetricsReader {
 
  private:
   void Finish(MetricsText& report, bool at_end);
-  Lines lines_;
+  ReportLines lines_;
   int64_t broken_entries_ = 0, broken_offset_ = 0, broken_line_ = 0;
 };
 

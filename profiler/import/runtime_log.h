@@ -1,21 +1,41 @@
-// Lines of torch_xla's own C++ log that tell of compilations and executions.
+// Lines of torch_xla's own C++ log (TF_CPP_VMODULE) that tell of compilations and executions.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "profiler/store/rows.h"
 
 namespace xlaprof {
 
 struct RuntimeLogLine {
-  bool compiles = false, done = false;  // else executes; else begins
-  std::string hash, device;             // hash in lower case; "TPU:0"
-  OptInt at_ns;                         // of its clock, since 1970; empty: the line has no time
+  enum Kind {
+    kCompile,       // Compiling IR graph hash H on device D ... / done!
+    kExecute,       // Executing IR graph hash H on device D ... / done!
+    kReadValue,     // Trying to get the value of 1 tensor(s): the next graph is cut by a read
+    kLiveTensors,   // 9 live tensors: devices=(): the next graph is cut by a step mark
+    kGraphIsNext,   // Parameter sequence graph hash H: what the marks above are about
+    kProgramShape,  // Compiled program shape (p0: f32[16,32]) -> (pred[32])
+    kGraphSize      // TensorsGraphSize=29
+  };
+  Kind kind = kCompile;
+  bool done = false;                // kCompile, kExecute: it ended; else it begins
+  bool dynamo = false;              // kExecute
+  std::string hash, device;         // as printed, hash in lower case; "TPU:0", the first of several
+  OptInt at_ns;                     // of its clock; empty: the line has no time
+  OptInt thread;                    // with TF_CPP_LOG_THREAD_ID
+  std::vector<std::string> inputs;  // kProgramShape
+  OptInt count;                     // kProgramShape: results; kGraphSize: nodes
 };
 
-// Empty for any other line.
+// Empty for any other line. Times count from 1970, or from the beginning of an unknown year: only
+// differences are of use.
 std::optional<RuntimeLogLine> ParseRuntimeLogLine(std::string_view line);
+
+// The hash of a graph as torch_xla prints it today. Until March 2020 it was a number of 64 bits,
+// printed in decimal; a log that prints any hash with a letter prints all in hexadecimal.
+std::string HexOfDecimal(const std::string& hash);
 
 }  // namespace xlaprof

@@ -119,18 +119,32 @@ struct CompileRow {
   int64_t id = 0;
   OptInt process_id;
   int64_t ordinal = 0;
-  OptInt graph_id, ts_ns, dur_ns;
+  OptInt graph_id, ts_ns, dur_ns, trace_ns;
   OptText dur_from, cause, function;
   OptInt site_id, stack_id, step_id, track_id;
-  OptInt input_bytes, output_bytes, alias_bytes, temp_bytes, program_bytes;
+  OptInt input_bytes, output_bytes, alias_bytes, temp_bytes, program_bytes, persistent_hit;
   bool inferred = false;
   static constexpr const char* kTable = "compile";
   void Fields(auto&& f) const {
     f("process_id", process_id), f("ordinal", ordinal), f("graph_id", graph_id), f("ts_ns", ts_ns);
-    f("dur_ns", dur_ns), f("dur_from", dur_from), f("cause", cause), f("function", function);
-    f("site_id", site_id), f("stack_id", stack_id), f("step_id", step_id), f("track_id", track_id);
+    f("dur_ns", dur_ns), f("trace_ns", trace_ns), f("dur_from", dur_from), f("cause", cause);
+    f("function", function), f("site_id", site_id), f("stack_id", stack_id);
+    f("step_id", step_id), f("track_id", track_id);
     f("input_bytes", input_bytes), f("output_bytes", output_bytes), f("alias_bytes", alias_bytes);
-    f("temp_bytes", temp_bytes), f("program_bytes", program_bytes), f("inferred", inferred);
+    f("temp_bytes", temp_bytes), f("program_bytes", program_bytes);
+    f("persistent_hit", persistent_hit), f("inferred", inferred);
+  }
+};
+
+struct CompileReasonRow {
+  int64_t compile_id = 0, idx = 0;
+  std::string type;
+  OptText input, before, after;
+  std::string text;
+  static constexpr const char* kTable = "compile_reason";
+  void Fields(auto&& f) const {
+    f("compile_id", compile_id), f("idx", idx), f("type", type), f("input", input);
+    f("before", before), f("after", after), f("text", text);
   }
 };
 

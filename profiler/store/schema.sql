@@ -134,7 +134,7 @@ CREATE TABLE graph (
   node_count INTEGER,               -- nodes; NULL: not printed
   input_count INTEGER,              -- parameters of the program; NULL: unknown
   output_count INTEGER,             -- results; NULL: unknown
-  printed_as TEXT                   -- ir_text, ir_dot, hlo, hlo_optimized, stablehlo; NULL: known by hash only
+  printed_as TEXT                   -- ir_text, ir_dot, hlo, hlo_optimized, stablehlo, signature (its inputs alone); NULL: known by hash only
 );
 
 -- Nodes of a printed graph.
@@ -187,6 +187,7 @@ CREATE TABLE compile (
   graph_id INTEGER,                 -- ref graph; NULL: unknown
   ts_ns INTEGER,                    -- start
   dur_ns INTEGER,                   -- length
+  trace_ns INTEGER,                 -- tracing and lowering on the host before it, not in dur_ns; NULL: not known
   dur_from TEXT,                    -- xspace: measured; log: by its lines' times; metrics: exact delta; metrics_share: equal part of an exact sum; NULL with dur_ns
   cause TEXT,                       -- cut kind, as in execution.cause
   function TEXT,                    -- jitted function or torch_xla.compile name; NULL: none
@@ -199,8 +200,22 @@ CREATE TABLE compile (
   alias_bytes INTEGER,              -- inputs that share memory with outputs (donated)
   temp_bytes INTEGER,               -- intermediates
   program_bytes INTEGER,            -- the executable itself
+  persistent_hit INTEGER,           -- 1: loaded from the persistent cache; 0: looked for there in vain; NULL: no source says
   inferred INTEGER NOT NULL         -- 1: not reported as such, but the first time that this graph was seen
 );
+
+-- Why a program was compiled, where its source says so itself (jax_explain_cache_misses), against the nearest program
+-- that the source had.
+CREATE TABLE compile_reason (
+  compile_id INTEGER NOT NULL,      -- ref compile
+  idx INTEGER NOT NULL,             -- from 0, in the order in which they are told
+  type TEXT NOT NULL,               -- as a recompilation's reason.type; unknown: in words only
+  input TEXT,                       -- the input or setting that differs; NULL: none is named
+  before TEXT,                      -- its value before; NULL: not told
+  after TEXT,                       -- its value now; NULL: not told
+  text TEXT NOT NULL,               -- the source's own words
+  PRIMARY KEY (compile_id, idx)
+) WITHOUT ROWID;
 
 -- Executions of graphs on a device. `cause` is the kind of cut: user_sync, step_trace_exit, parallel_loader,
 -- torch_xla_compile, compile_clear_pending, dynamo_inputs, dynamo_compile, dynamo_execute, value_access (a read

@@ -90,10 +90,13 @@ TEST(PastedText, TooLittleToTellIsToldSo) {
   EXPECT_THAT(finding.advice, HasSubstr("XLA_METRICS_FILE"));
 }
 
-TEST(PastedText, ThreeCompilesInAThousandStepsAreNothing) {
-  EXPECT_TRUE(OfKind(FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000)),
-                     "recompilation")
-                  .empty());
+// "Is it recompiling?" has an answer, and no is one.
+TEST(PastedText, ThreeCompilesInAThousandStepsAreSaidToBeNone) {
+  const Finding finding = TheOne(OfKind(
+      FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000)), "recompilation"));
+  EXPECT_EQ(finding.severity, Severity::kInfo);
+  EXPECT_THAT(finding.title, HasSubstr("it is not recompilation: 3 compiles in 1000 steps"));
+  EXPECT_EQ(finding.cost_ns, std::nullopt);
 }
 
 // Two reports of 2019, a step apart, and "does it compile each time?": the second has two more.
@@ -156,10 +159,11 @@ TEST(PastedText, ServerMetricsCountWhereTheyAreAlone) {
                              Metric("XrtExecute", 90, "14m43s000ms000.000us");
   EXPECT_THAT(TheOne(OfKind(FindingsIn(server), "recompilation")).title,
               HasSubstr("83 compiles in 90 executions"));
-  EXPECT_TRUE(
-      OfKind(FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000) + server),
-             "recompilation")
-          .empty());
+  EXPECT_THAT(TheOne(OfKind(FindingsIn(Report(3, "001ms000.000us", 1000) +
+                                       Counter("MarkStep", 1000) + server),
+                            "recompilation"))
+                  .title,
+              HasSubstr("not recompilation: 3 compiles"));
 }
 
 // The percentiles were cut at 20 %: "the longest 33 ms" of compiles that took 37 s on average.

@@ -251,5 +251,70 @@ TEST(Join, NoCostsWhereTheCountsDiffer) {
   EXPECT_EQ(sources.All("SELECT dur_ns FROM compile"), "-");
 }
 
+// JAX knows no hash: compiles are told by the function, whose name a module spells its own way.
+TEST(Join, CompilesOfJaxMatchByFunction) {
+  Sources run;
+  auto compile = [&](const std::string& function, const std::string& graph_as, int dur_ns) {
+    run.Compile("", dur_ns > 0 ? fmt::to_string(dur_ns) : "NULL");
+    run.Exec(
+        fmt::format("UPDATE compile SET function = '{}' WHERE id = (SELECT max(id) FROM "
+                    "compile); UPDATE graph SET printed_as = '{}' WHERE id = (SELECT max(id) "
+                    "FROM graph)",
+                    function, graph_as));
+  };
+  run.Source(1, "jax_log");
+  compile("step", "signature", 0);
+  run.Exec("INSERT INTO compile_reason VALUES (1, 0, 'shape_change', 'x', 'a', 'b', 'words')");
+  compile("<lambda>", "signature", 0);
+  run.Source(2, "xla_dump");
+  compile("step", "hlo", 0);
+  compile("_lambda", "hlo", 0);
+  run.Source(3, "xspace");
+  compile("_lambda", "hlo_optimized", 7);
+  run.Join();
+  EXPECT_EQ(run.All("SELECT function FROM compile ORDER BY ordinal"), "step <lambda>");
+  EXPECT_EQ(run.All("SELECT dur_ns FROM compile ORDER BY ordinal"), "- 7");
+  // The programs tell more than the lists of inputs.
+  EXPECT_EQ(run.All("SELECT g.printed_as FROM compile c JOIN graph g ON g.id = c.graph_id"),
+            "hlo hlo");
+  EXPECT_EQ(run.All("SELECT count(*) FROM process"), "1");
+  EXPECT_EQ(run.All("SELECT r.input FROM compile_reason r JOIN compile c ON c.id = r.compile_id"),
+            "x");
+}
+
+// XLA does not know the hashes of torch_xla's graphs: as many compiles are the same ones, in order.
+TEST(Join, ADumpOfXlaMatchesALogByCount) {
+  for (int dumped : {2, 3}) {
+    Sources run;
+    run.Source(1, "debug_log");
+    run.Compile("aa");
+    run.Compile("bb");
+    run.Source(2, "xla_dump");
+    for (int i = 0; i < dumped; ++i) {
+      run.Compile("");
+      run.Exec(
+          "UPDATE compile SET function = 'SyncTensorsGraph', temp_bytes = id WHERE id = "
+          "(SELECT max(id) FROM compile)");
+    }
+    run.Join();
+    EXPECT_EQ(run.All("SELECT count(*) FROM process"), dumped == 2 ? "1" : "2");
+    EXPECT_EQ(run.All("SELECT count(*) FROM compile"), dumped == 2 ? "2" : "5");
+    EXPECT_EQ(run.All("SELECT temp_bytes FROM compile WHERE temp_bytes IS NOT NULL ORDER BY id"),
+              dumped == 2 ? "3 4" : "3 4 5");
+  }
+}
+
+// Two logs are two processes, though both compile `step`.
+TEST(Join, LogsOfJaxAreProcesses) {
+  Sources run;
+  for (int id : {1, 2}) {
+    run.Source(id, "jax_log");
+    run.Compile("");
+    run.Exec("UPDATE compile SET function = 'step'");
+  }
+  run.Join();
+  EXPECT_EQ(run.All("SELECT count(*) FROM process"), "2");
+}
+
 }  // namespace
 }  // namespace xlaprof

@@ -1,0 +1,253 @@
+#include "profiler/import/archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "profiler/import/byte_sink.h"
+#include "profiler/import/input.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kBlockBytes = 512;  // of tar: its first header
+constexpr size_t kMaxMembers = 20'000;
+constexpr size_t kMaxNameBytes = 1000;
+
+// A tar header holds the sum of its bytes, its own field taken as spaces, in octal.
+bool IsTar(std::string_view head) {
+  constexpr size_t kSumAt = 148, kSumBytes = 8;
+  if (head.size() < kBlockBytes || head[0] == '\0') return false;
+  uint64_t sum = 0, told = 0;
+  for (size_t i = 0; i < kBlockBytes; ++i) {
+    const bool own = i >= kSumAt && i < kSumAt + kSumBytes;
+    sum += own ? ' ' : static_cast<unsigned char>(head[i]);
+  }
+  bool digits = false;
+  for (char c : head.substr(kSumAt, kSumBytes)) {
+    if (c >= '0' && c <= '7') {
+      told = told * 8 + uint64_t(c - '0');
+      digits = true;
+    } else if (digits) {
+      break;
+    }
+  }
+  return digits && sum == told;
+}
+
+bool IsZip(std::string_view head) {
+  return head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06");
+}
+
+bool IsArchive(std::string_view head) { return IsZip(head) || IsTar(head); }
+
+// The first bytes behind gzip or zstd; "" when they cannot be had.
+std::string Unpacked(std::string_view packed) {
+  std::string out(kBlockBytes, '\0');
+  if (packed.starts_with("\x1f\x8b")) {
+    z_stream stream{};
+    if (inflateInit2(&stream, 15 + 16) != Z_OK) return "";
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+    stream.avail_in = uInt(packed.size());
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = uInt(out.size());
+    inflate(&stream, Z_SYNC_FLUSH);
+    out.resize(out.size() - stream.avail_out);
+    inflateEnd(&stream);
+    return out;
+  }
+  ZSTD_DStream* stream = ZSTD_createDStream();
+  ZSTD_inBuffer source{packed.data(), packed.size(), 0};
+  ZSTD_outBuffer target{out.data(), out.size(), 0};
+  while (target.pos < target.size && source.pos < source.size) {
+    const size_t before = source.pos + target.pos;
+    if (ZSTD_isError(ZSTD_decompressStream(stream, &target, &source))) break;
+    if (source.pos + target.pos == before) break;
+  }
+  ZSTD_freeDStream(stream);
+  out.resize(target.pos);
+  return out;
+}
+
+struct Reader {
+  archive* handle = archive_read_new();
+  ~Reader() { archive_read_free(handle); }
+  std::string Error() const {
+    const char* text = archive_error_string(handle);
+    return text != nullptr ? text : "damaged";
+  }
+};
+
+}  // namespace
+
+std::string HarmlessName(std::string_view name) {
+  std::string out;
+  std::string plain(name.substr(0, kMaxNameBytes));
+  for (char& c : plain) {
+    if (c == '\\') c = '/';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '_';
+  }
+  std::string_view rest = plain;
+  while (!rest.empty()) {
+    const size_t slash = std::min(rest.find('/'), rest.size());
+    const std::string_view part = rest.substr(0, slash);
+    rest.remove_prefix(std::min(slash + 1, rest.size()));
+    if (part.empty() || part == "." || part == "..") continue;
+    if (!out.empty()) out += '/';
+    out += part;
+  }
+  return out.empty() ? "unnamed" : out;
+}
+
+struct Archive::Impl {
+  Block block;  // of all members, one after the other
+  std::vector<Member> members;
+  std::string damage;
+  int64_t skipped = 0;
+
+  // Takes in the members; an error only where their bytes cannot be kept.
+  absl::Status Read(std::string_view bytes);
+  absl::Status ReadData(archive* handle, size_t in, ByteSink& sink, Member& member);
+  std::string NameOf(archive_entry* entry);
+  std::set<std::string> names;
+  bool bomb = false;
+};
+
+Archive::Archive(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Archive::~Archive() = default;
+std::span<const Archive::Member> Archive::members() const { return impl_->members; }
+const std::string& Archive::damage() const { return impl_->damage; }
+int64_t Archive::skipped() const { return impl_->skipped; }
+
+bool Archive::Is(const std::filesystem::path& path) {
+  Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() < 0) return false;
+  std::string head(size_t{16} << 10, '\0');
+  const ssize_t got = read(fd.get(), head.data(), head.size());
+  head.resize(got > 0 ? size_t(got) : 0);
+  if (head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd")) head = Unpacked(head);
+  return IsArchive(head);
+}
+
+absl::StatusOr<std::shared_ptr<const Archive>> Archive::Open(const std::filesystem::path& path) {
+  XP_TRY(InputFile file, InputFile::Open(path));
+  return OfBytes(path.string(), file.bytes(), file.damage());
+}
+
+absl::StatusOr<std::shared_ptr<const Archive>> Archive::OfBytes(const std::string& name,
+                                                                std::string_view bytes,
+                                                                std::string damage) {
+  auto impl = std::make_unique<Impl>();
+  XP_TRY(impl->Read(bytes));
+  // What broke the compression also broke the archive: the first says more.
+  if (!damage.empty()) impl->damage = std::move(damage);
+  if (impl->members.empty()) {
+    std::string why = impl->damage;
+    if (why.empty())
+      why = impl->skipped > 0 ? "only links, devices or encrypted members" : "no files in it";
+    return Invalid("{}: an archive of which nothing could be read: {}", name, why);
+  }
+  return std::shared_ptr<const Archive>(new Archive(std::move(impl)));
+}
+
+std::string Archive::Impl::NameOf(archive_entry* entry) {
+  // Either may be missing where the name does not fit the locale.
+  const char* raw = archive_entry_pathname(entry);
+  if (raw == nullptr) raw = archive_entry_pathname_utf8(entry);
+  const std::string name = HarmlessName(raw != nullptr ? raw : "");
+  std::string distinct = name;
+  for (int n = 2; !names.insert(distinct).second; ++n) distinct = fmt::format("{}#{}", name, n);
+  return distinct;
+}
+
+absl::Status Archive::Impl::Read(std::string_view bytes) {
+  Reader reader;
+  archive_read_support_format_tar(reader.handle);
+  archive_read_support_format_zip(reader.handle);
+  if (archive_read_open_memory(reader.handle, bytes.data(), bytes.size()) != ARCHIVE_OK) {
+    damage = reader.Error();
+    return absl::OkStatus();
+  }
+  ByteSink sink;
+  struct Range {
+    size_t begin, end;
+  };
+  std::vector<Range> ranges;
+  while (!bomb) {
+    archive_entry* entry = nullptr;
+    const int rc = archive_read_next_header(reader.handle, &entry);
+    if (rc == ARCHIVE_EOF) break;
+    if (rc == ARCHIVE_FATAL || rc == ARCHIVE_RETRY) {
+      if (damage.empty()) {
+        damage = fmt::format("the archive is damaged behind {} members: {}", members.size(),
+                             reader.Error());
+      }
+      break;
+    }
+    if (archive_entry_filetype(entry) == AE_IFDIR) continue;
+    const bool plain = archive_entry_filetype(entry) == AE_IFREG &&
+                       archive_entry_hardlink(entry) == nullptr &&
+                       archive_entry_is_data_encrypted(entry) == 0;
+    if (!plain) {
+      ++skipped;
+      continue;
+    }
+    if (members.size() == kMaxMembers) {
+      damage =
+          fmt::format("the archive has more than {} files; the rest was not read", kMaxMembers);
+      break;
+    }
+    Member member{.name = NameOf(entry), .bytes = {}, .damage = {}};
+    constexpr int64_t kLatest = 9'000'000'000;  // seconds since 1970; the header may say anything
+    member.modified_ns =
+        std::clamp(int64_t(archive_entry_mtime(entry)), int64_t{0}, kLatest) * 1'000'000'000;
+    const size_t begin = sink.size();
+    XP_TRY(ReadData(reader.handle, bytes.size(), sink, member));
+    ranges.push_back({begin, sink.size()});
+    members.push_back(std::move(member));
+  }
+  XP_TRY(block, std::move(sink).Finish());
+  for (size_t i = 0; i < members.size(); ++i)
+    members[i].bytes = block.view().substr(ranges[i].begin, ranges[i].end - ranges[i].begin);
+  return absl::OkStatus();
+}
+
+absl::Status Archive::Impl::ReadData(archive* handle, size_t in, ByteSink& sink, Member& member) {
+  static constexpr char kZeros[1 << 12] = {};
+  const size_t begin = sink.size();
+  while (true) {
+    const void* data = nullptr;
+    size_t size = 0;
+    la_int64_t offset = 0;
+    const int rc = archive_read_data_block(handle, &data, &size, &offset);
+    if (rc == ARCHIVE_EOF) return absl::OkStatus();
+    if (rc < ARCHIVE_WARN) {
+      const char* text = archive_error_string(handle);
+      member.damage = fmt::format("the archive is damaged inside this file: {}",
+                                  text != nullptr ? text : "bad data");
+      damage = fmt::format("{} is cut short: {}", member.name, text != nullptr ? text : "bad data");
+      return absl::OkStatus();
+    }
+    // What lies between two blocks of a sparse file are zeros.
+    while (offset > la_int64_t(sink.size() - begin) && !IsBomb(in, sink.size())) {
+      const size_t gap = size_t(offset) - (sink.size() - begin);
+      XP_TRY(sink.Append(kZeros, std::min(gap, sizeof kZeros)));
+    }
+    if (!IsBomb(in, sink.size())) XP_TRY(sink.Append(static_cast<const char*>(data), size));
+    if (IsBomb(in, sink.size())) {
+      bomb = true;
+      member.damage = fmt::format("the archive grew more than {}-fold: stopped", kMaxGrowth);
+      damage = member.damage;
+      return absl::OkStatus();
+    }
+  }
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,51 @@
+// A tar or zip archive, compressed or not, as the files in it. Recognised by its bytes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+class Archive {
+ public:
+  struct Member {
+    std::string name;         // relative, with /; without "..", control characters and what points
+                              // out of the archive; distinct
+    std::string_view bytes;   // as long as the archive
+    int64_t modified_ns = 0;  // Unix time
+    std::string damage;       // why the bytes are not all there; "" if they are
+  };
+
+  // Whether the file begins like an archive; false for what cannot be read.
+  static bool Is(const std::filesystem::path& path);
+  // Reads all members that are regular files. Their bytes lie in memory, or in an unnamed file when
+  // they are over 64 MiB together. Errors: unreadable, or no member that could be read.
+  static absl::StatusOr<std::shared_ptr<const Archive>> Open(const std::filesystem::path& path);
+  // The same for bytes that lie somewhere already; `name` is for messages.
+  static absl::StatusOr<std::shared_ptr<const Archive>> OfBytes(const std::string& name,
+                                                                std::string_view bytes,
+                                                                std::string damage = "");
+  ~Archive();
+
+  std::span<const Member> members() const;
+  // Why not everything could be read, one sentence; "" if all is well.
+  const std::string& damage() const;
+  int64_t skipped() const;  // links, devices and encrypted members
+
+ private:
+  struct Impl;
+  explicit Archive(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// `name` as a harmless relative path: no "." and "..", no leading slash, no control characters,
+// backslashes as slashes; "unnamed" when nothing is left.
+std::string HarmlessName(std::string_view name);
+
+}  // namespace xlaprof

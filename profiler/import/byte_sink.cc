@@ -1,0 +1,74 @@
+#include "profiler/import/byte_sink.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace xlaprof {
+
+bool IsBomb(size_t in, size_t out) {
+  constexpr size_t kAlwaysAllowedBytes = size_t{256} << 20;
+  return out > kAlwaysAllowedBytes && out / kMaxGrowth > in;
+}
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Block::~Block() {
+  if (map_ != nullptr) munmap(map_, map_size_);
+}
+
+absl::StatusOr<Block> Block::Map(int fd, size_t size, std::string_view name) {
+  Block block;
+  void* map = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (map == MAP_FAILED) return IoError("{}: cannot map: {}", name, std::strerror(errno));
+  madvise(map, size, MADV_SEQUENTIAL);
+  block.map_ = map;
+  block.map_size_ = size;
+  return block;
+}
+
+absl::Status ByteSink::Append(const char* data, size_t size) {
+  size_ += size;
+  if (fd_.get() < 0 && text_.size() + size <= kInMemoryBytes) {
+    text_.append(data, size);
+    return absl::OkStatus();
+  }
+  if (fd_.get() < 0) XP_TRY(Spill());
+  return Write(data, size);
+}
+
+absl::StatusOr<Block> ByteSink::Finish() && {
+  if (fd_.get() >= 0) return Block::Map(fd_.get(), size_, "temporary file");
+  return Block(std::move(text_));
+}
+
+absl::Status ByteSink::Spill() {
+  const char* folder = std::getenv("TMPDIR");
+  std::string name = fmt::format("{}/xlaprof-XXXXXX", folder != nullptr ? folder : "/tmp");
+  fd_ = Descriptor(mkstemp(name.data()));
+  if (fd_.get() < 0) {
+    return IoError("{}: cannot make a temporary file: {}. Set TMPDIR", name, std::strerror(errno));
+  }
+  unlink(name.c_str());
+  std::string text = std::exchange(text_, {});
+  return Write(text.data(), text.size());
+}
+
+absl::Status ByteSink::Write(const char* data, size_t size) {
+  while (size > 0) {
+    ssize_t put = write(fd_.get(), data, size);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0)
+      return IoError("temporary file: {}. Free space, or set TMPDIR", std::strerror(errno));
+    data += put;
+    size -= size_t(put);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof

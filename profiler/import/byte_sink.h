@@ -1,0 +1,85 @@
+// Bytes that come piece by piece and are wanted whole: in memory first, in an unnamed file when
+// there are many.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+// More than this is mapped from a file, so that the kernel may drop pages.
+inline constexpr size_t kInMemoryBytes = size_t{64} << 20;
+
+// Decompression bombs: no real capture shrinks by more than a few hundred, and small ones may
+// always grow to 256 MiB. True when `out` bytes of `in` are too many.
+bool IsBomb(size_t in, size_t out);
+inline constexpr size_t kMaxGrowth = 1000;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor();
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// Bytes that lie in memory or are mapped from a file.
+class Block {
+ public:
+  Block() = default;
+  explicit Block(std::string text) : text_(std::move(text)) {}
+  Block(Block&& other) noexcept
+      : text_(std::move(other.text_)),
+        map_(std::exchange(other.map_, nullptr)),
+        map_size_(other.map_size_) {}
+  Block& operator=(Block&& other) noexcept {
+    text_ = std::move(other.text_);
+    std::swap(map_, other.map_);
+    std::swap(map_size_, other.map_size_);
+    return *this;
+  }
+  ~Block();
+
+  // Maps `size` bytes, at least one, of a file; `name` is for the message.
+  static absl::StatusOr<Block> Map(int fd, size_t size, std::string_view name);
+
+  // Valid as long as the block is neither moved nor gone; in a mapping, also when it moves.
+  std::string_view view() const {
+    return map_ != nullptr ? std::string_view(static_cast<char*>(map_), map_size_)
+                           : std::string_view(text_);
+  }
+
+ private:
+  std::string text_;
+  void* map_ = nullptr;
+  size_t map_size_ = 0;
+};
+
+class ByteSink {
+ public:
+  // Errors: no room for the file, which lies under TMPDIR (/tmp).
+  absl::Status Append(const char* data, size_t size);
+  size_t size() const { return size_; }
+  absl::StatusOr<Block> Finish() &&;
+
+ private:
+  absl::Status Spill();
+  absl::Status Write(const char* data, size_t size);
+  std::string text_;
+  Descriptor fd_{-1};
+  size_t size_ = 0;
+};
+
+}  // namespace xlaprof

@@ -1,0 +1,113 @@
+#include "profiler/import/dump_files.h"
+
+#include <algorithm>
+#include <map>
+
+#include "profiler/import/xla_dump_name.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of one program, by its stem.
+struct Program {
+  int64_t module = 0;
+  int program = -1, buffers = -1;  // places in the list of files; -1: none
+  int rank = 0;                    // of the file at `program`: the lower the better
+  std::vector<size_t> others;
+};
+
+// What was given to XLA tells more than what it made of it; a proto is exact, a text is not.
+int Rank(const XlaDumpName& name) {
+  return (name.kind == XlaDumpName::kAfter ? 2 : 0) + (name.is_proto ? 0 : 1);
+}
+
+struct Place {
+  fs::path folder;
+  XlaDumpName name;
+};
+
+// Where a file belongs: in the dump's folder, or one below it in a folder of the program's own.
+std::optional<Place> PlaceOf(const fs::path& path, std::string& file, std::string& folder) {
+  file = path.filename().string();
+  if (auto name = ParseXlaDumpName(file)) return Place{path.parent_path(), *name};
+  folder = path.parent_path().filename().string();
+  auto name = ParseXlaDumpName(folder);
+  if (!name) return std::nullopt;
+  name->kind = XlaDumpName::kPart;
+  return Place{path.parent_path().parent_path(), *name};
+}
+
+}  // namespace
+
+void GroupDumps(std::vector<FoundFile>& files) {
+  std::map<fs::path, std::map<std::string, Program>> dumps;
+  std::vector<bool> taken(files.size(), false);
+  for (size_t i = 0; i < files.size(); ++i) {
+    std::string file, folder;
+    if (files[i].named) continue;
+    const auto place = PlaceOf(files[i].path, file, folder);
+    if (!place) continue;
+    taken[i] = true;
+    Program& program = dumps[place->folder][std::string(place->name.stem)];
+    program.module = place->name.module;
+    const bool is_program =
+        place->name.kind == XlaDumpName::kBefore || place->name.kind == XlaDumpName::kAfter;
+    if (is_program && (program.program < 0 || Rank(place->name) < program.rank)) {
+      if (program.program >= 0) program.others.push_back(size_t(program.program));
+      program.program = int(i);
+      program.rank = Rank(place->name);
+    } else if (place->name.kind == XlaDumpName::kBuffers && program.buffers < 0) {
+      program.buffers = int(i);
+    } else {
+      program.others.push_back(i);
+    }
+  }
+  if (dumps.empty()) return;
+
+  std::vector<FoundFile> out;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (!taken[i]) out.push_back(std::move(files[i]));
+  }
+  for (auto& [folder, programs] : dumps) {
+    std::vector<std::pair<const std::string, Program>*> order;
+    for (auto& entry : programs) order.push_back(&entry);
+    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+      return a->second.module < b->second.module;
+    });
+    for (auto* entry : order) {
+      auto& [stem, program] = *entry;
+      std::string read;
+      for (int place : {program.program, program.buffers}) {
+        // Buffers without their program tell nothing.
+        if (place < 0 || program.program < 0) continue;
+        FoundFile& file = files[size_t(place)];
+        if (read.empty()) read = file.path.filename().string();
+        file.dump = folder.string();
+        out.push_back(std::move(file));
+      }
+      if (program.program < 0 && program.buffers >= 0)
+        program.others.push_back(size_t(program.buffers));
+      if (program.others.empty()) continue;
+      FoundFile rest{.path = folder / (stem + ".*")};
+      for (size_t i : program.others) {
+        rest.bytes += files[i].bytes;
+        rest.modified_ns = std::max(rest.modified_ns, files[i].modified_ns);
+      }
+      const size_t count = program.others.size();
+      rest.derived_from = read.empty() ? "a program that was not dumped" : read;
+      rest.note = read.empty()
+                      ? fmt::format(
+                            "{} file{} of a program whose HLO is not here: dump it with "
+                            "--xla_dump_hlo_as_text or --xla_dump_hlo_as_proto",
+                            count, count == 1 ? "" : "s")
+                      : fmt::format("{} other file{} that XLA made of this program: not imported",
+                                    count, count == 1 ? "" : "s");
+      out.push_back(std::move(rest));
+    }
+  }
+  files = std::move(out);
+}
+
+}  // namespace xlaprof

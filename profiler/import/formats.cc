@@ -1,0 +1,40 @@
+#include "profiler/import/formats.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr int kSureEnough = 10;          // lowest Sniff score that is believed
+constexpr size_t kHeadBytes = 64 << 10;  // what Sniff sees
+
+}  // namespace
+
+const Importer* Recognise(std::string_view bytes) {
+  const Importer* best = nullptr;
+  int best_score = kSureEnough - 1;
+  auto ask = [&](std::string_view window) {
+    for (const Importer* importer : AllImporters()) {
+      int score = importer->sniff(window);
+      if (score > best_score) best = importer, best_score = score;
+    }
+  };
+  ask(bytes.substr(0, kHeadBytes));
+  // A log may begin with anything: its markers also count where it ends.
+  if (best == nullptr && bytes.size() > kHeadBytes) ask(bytes.substr(bytes.size() - kHeadBytes));
+  return best;
+}
+
+const Importer* ImporterNamed(std::string_view name) {
+  for (const Importer* importer : AllImporters()) {
+    if (name == importer->name) return importer;
+  }
+  return nullptr;
+}
+
+std::string ImporterNames() {
+  std::string names;
+  for (const Importer* importer : AllImporters())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", importer->name);
+  return names;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,238 @@
+#include "profiler/import/found_files.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+
+#include "profiler/import/dump_files.h"
+#include "profiler/import/xla_dump_name.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A directory with more is no capture: `xlaprof report /` must end. The files that XLA dumps on its
+// way are counted apart: a pass of each program makes one.
+constexpr size_t kMaxFiles = 20'000;
+constexpr size_t kMaxDumpFiles = 1'000'000;
+
+// plugins/profile/RUN/HOST.xplane.pb -> RUN
+std::string RunFolder(const fs::path& path) {
+  fs::path folder = path.parent_path();
+  if (folder.parent_path().filename() == "profile" &&
+      folder.parent_path().parent_path().filename() == "plugins") {
+    return folder.filename().string();
+  }
+  return "";
+}
+
+using Names = std::map<fs::path, std::set<std::string>>;  // of the files of each folder
+
+// What pytorch/xla's scripts/debug_run.py makes from the files that the run wrote beside it.
+std::optional<std::string> DerivedByDebugRun(const fs::path& path, const Names& names) {
+  auto beside = [&](const fs::path& folder, const char* file) -> std::optional<std::string> {
+    const auto siblings = names.find(folder);
+    if (siblings == names.end()) return std::nullopt;
+    for (std::string name : {std::string(file), std::string(file) + ".0"}) {
+      if (siblings->second.contains(name)) return name;
+    }
+    return std::nullopt;
+  };
+  const fs::path folder = path.parent_path();
+  if (path.filename() == "graph_report") return beside(folder, "graphs");
+  if (path.filename() == "metrics_report") return beside(folder, "metrics");
+  if (folder.filename() == "graphdir") return beside(folder.parent_path(), "graphs");
+  if (folder.filename() == "metrics_imgdir") return beside(folder.parent_path(), "metrics");
+  return std::nullopt;
+}
+
+// What a known tool made out of another file of the same directory; counting both would count every
+// event twice.
+std::optional<std::string> DerivedFrom(const fs::path& path, const Names& names) {
+  const std::set<std::string>& siblings = names.at(path.parent_path());
+  std::string name = path.filename().string();
+  for (std::string_view suffix :
+       {".trace.json.gz", ".trace.json", ".SSTABLE", ".metadata.SSTABLE", ".trie.SSTABLE"}) {
+    if (!name.ends_with(suffix)) continue;
+    std::string host = name.substr(0, name.size() - suffix.size());
+    for (const char* original : {".xplane.pb", ".xplane.pb.gz", ".xplane.pb.zst"}) {
+      if (siblings.contains(host + original)) return host + original;
+    }
+  }
+  bool has_xplane = std::any_of(siblings.begin(), siblings.end(), [](const std::string& s) {
+    return s.find(".xplane.pb") != std::string::npos;
+  });
+  if (has_xplane && (name.find(".op_stats") != std::string::npos ||
+                     name.ends_with(".hlo_proto.pb") || name.starts_with("ALL_HOSTS."))) {
+    return "the .xplane.pb beside it";
+  }
+  return DerivedByDebugRun(path, names);
+}
+
+class Finder {
+ public:
+  absl::StatusOr<FoundFiles> Run(std::span<const fs::path> inputs) {
+    for (const fs::path& input : inputs) {
+      std::error_code error;
+      if (fs::is_directory(input, error)) {
+        const size_t before = out_.files.size();
+        XP_TRY(Walk(input));
+        if (out_.files.size() == before)
+          out_.problems.push_back(fmt::format("{}: an empty directory", input.string()));
+      } else {
+        out_.files.push_back({.path = input, .named = true});
+      }
+    }
+    SortFiles();
+    for (FoundFile& file : out_.files) Describe(file);
+    OpenArchives();
+    SortFiles();
+    GroupDumps(out_.files);
+    Names names;
+    for (const FoundFile& file : out_.files)
+      names[file.path.parent_path()].insert(file.path.filename().string());
+    for (FoundFile& file : out_.files) {
+      file.run = RunFolder(file.path);
+      if (!file.derived_from) file.derived_from = DerivedFrom(file.path, names);
+      if (file.derived_from && file.named) file.derived_from.reset();  // the user insists
+    }
+    FindRoots();
+    return std::move(out_);
+  }
+
+ private:
+  absl::Status Walk(const fs::path& folder) {
+    std::error_code error;
+    fs::recursive_directory_iterator walk(folder, fs::directory_options::skip_permission_denied,
+                                          error),
+        end;
+    if (error) return IoError("{}: cannot list: {}", folder.string(), error.message());
+    size_t dumped = 0, others = 0;
+    for (; walk != end; walk.increment(error)) {
+      if (error) break;
+      std::string name = walk->path().filename().string();
+      if (name.starts_with('.')) {
+        if (walk->is_directory(error)) walk.disable_recursion_pending();
+        continue;
+      }
+      if (!walk->is_regular_file(error)) continue;
+      out_.files.push_back({.path = walk->path()});
+      ++(ParseXlaDumpName(name) ? dumped : others);
+      if (others > kMaxFiles || dumped > kMaxDumpFiles) {
+        return Invalid("{}: more than {} files. Name the capture's own directory", folder.string(),
+                       others > kMaxFiles ? kMaxFiles : kMaxDumpFiles);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  void SortFiles() {
+    auto& files = out_.files;
+    std::stable_sort(files.begin(), files.end(),
+                     [](const FoundFile& a, const FoundFile& b) { return a.path < b.path; });
+    files.erase(
+        std::unique(files.begin(), files.end(),
+                    [](const FoundFile& a, const FoundFile& b) { return a.path == b.path; }),
+        files.end());
+  }
+
+  static void Describe(FoundFile& file) {
+    std::error_code error;
+    file.bytes = int64_t(fs::file_size(file.path, error));
+    if (error) file.bytes = 0;
+    auto time = fs::last_write_time(file.path, error);
+    if (error) return;
+    file.modified_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                           fs::file_time_type::clock::to_sys(time).time_since_epoch())
+                           .count();
+  }
+
+  // Archives give way to their members.
+  void OpenArchives() {
+    std::vector<FoundFile> files;
+    for (FoundFile& file : out_.files) {
+      if (file.path == "-" || ParseXlaDumpName(file.path.filename().string()) ||
+          !Archive::Is(file.path)) {
+        files.push_back(std::move(file));
+        continue;
+      }
+      auto archive = Archive::Open(file.path);
+      if (!archive.ok()) {
+        out_.problems.push_back(std::string(Message(archive.status())));
+        file.note = out_.problems.back();
+        out_.archives.push_back(std::move(file));
+        continue;
+      }
+      std::span<const Archive::Member> members = (*archive)->members();
+      for (size_t i = 0; i < members.size(); ++i) {
+        const fs::path name = fs::path(file.path.string() + "!" + members[i].name);
+        if (name.filename().string().starts_with('.') || members[i].name.starts_with("__MACOSX/"))
+          continue;
+        files.push_back({.path = name,
+                         .archive = *archive,
+                         .member = i,
+                         .modified_ns = members[i].modified_ns,
+                         .bytes = int64_t(members[i].bytes.size())});
+      }
+      if (!(*archive)->damage().empty()) file.note = (*archive)->damage();
+      out_.archives.push_back(std::move(file));
+    }
+    out_.files = std::move(files);
+  }
+
+  // Files named one by one are one job. In a directory, a job's root is where its text files lie;
+  // an XSpace or a dump belongs to the nearest such folder above it, else to the folder that holds
+  // `plugins` or the dump.
+  void FindRoots() {
+    std::set<fs::path> text_folders;
+    for (FoundFile& file : out_.files) {
+      if (!file.named && file.run.empty() && file.dump.empty() && !file.derived_from)
+        text_folders.insert(file.path.parent_path());
+    }
+    std::map<const Archive*, std::set<fs::path>> roots;
+    for (FoundFile& file : out_.files) {
+      if (file.named) continue;
+      file.root = file.path.parent_path();
+      if (!file.run.empty()) {
+        file.root = RootAbove(file.root.parent_path().parent_path().parent_path(), text_folders);
+      } else if (!file.dump.empty() || file.path.extension() == ".*") {
+        file.root = RootAbove(file.root, text_folders);
+      }
+      if (!file.derived_from) roots[file.archive.get()].insert(file.root);
+    }
+    // An archive of one job, given by name, is of the job of the other files that were named.
+    for (FoundFile& file : out_.files) {
+      if (!file.archive || roots[file.archive.get()].size() != 1) continue;
+      for (const FoundFile& archive : out_.archives) {
+        if (archive.named && file.path.string().starts_with(archive.path.string() + "!"))
+          file.root.clear();
+      }
+    }
+  }
+
+  // The nearest folder with text files from `folder` on upwards; `folder` when there is none.
+  static fs::path RootAbove(const fs::path& folder, const std::set<fs::path>& text_folders) {
+    for (fs::path above = folder; !above.empty(); above = above.parent_path()) {
+      if (text_folders.contains(above)) return above;
+      if (above == above.parent_path()) break;
+    }
+    return folder;
+  }
+
+  FoundFiles out_;
+};
+
+}  // namespace
+
+absl::StatusOr<InputFile> FoundFile::Open() const {
+  if (!archive) return InputFile::Open(path);
+  return InputFile::OfBytes(path.string(), archive->members()[member].bytes);
+}
+
+absl::StatusOr<FoundFiles> FindFiles(std::span<const fs::path> inputs) {
+  return Finder().Run(inputs);
+}
+
+}  // namespace xlaprof

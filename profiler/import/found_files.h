@@ -1,0 +1,44 @@
+// The files that lie in what was given: directories walked, archives opened, and what each file is
+// besides its format: of which run, made from which other, part of which dump.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profiler/import/archive.h"
+#include "profiler/import/input.h"
+
+namespace xlaprof {
+
+struct FoundFile {
+  std::filesystem::path path;              // ARCHIVE!MEMBER inside an archive
+  bool named = false;                      // given by name, not found in a directory or archive
+  std::shared_ptr<const Archive> archive;  // that it lies in, and where
+  size_t member = 0;
+  // What it was made from: then it is listed and not read.
+  std::optional<std::string> derived_from, note;
+  std::filesystem::path root;  // files of one root belong to one job
+  std::string run;             // RUN folder of an XSpace; "" for files that are not of one capture
+  std::string dump;            // folder of a --xla_dump_to: its files tell of one process
+  int64_t modified_ns = 0;
+  int64_t bytes = 0;
+
+  // Its bytes; they end with the archive.
+  absl::StatusOr<InputFile> Open() const;
+};
+
+struct FoundFiles {
+  std::vector<FoundFile> files;       // in the order in which they are to be read
+  std::vector<FoundFile> archives;    // listed; damage in `note`
+  std::vector<std::string> problems;  // one line each: directories that are empty, bad archives
+};
+
+// InvalidArgument for a directory with too many files to be a capture. A file that is not there is
+// found all the same: reading it says so.
+absl::StatusOr<FoundFiles> FindFiles(std::span<const std::filesystem::path> inputs);
+
+}  // namespace xlaprof

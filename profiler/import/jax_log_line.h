@@ -1,0 +1,47 @@
+// Messages of JAX's own log that tell of tracing, lowering and compiling: what jax_log_compiles or
+// JAX_LOGGING_LEVEL=DEBUG prints, in every wording since 0.2.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/store/rows.h"
+
+namespace xlaprof {
+
+struct JaxLogLine {
+  enum Kind {
+    kTraced,          // Finished tracing f for jit in 0.1 sec
+    kCompiling,       // Compiling jit(f) with global shapes and types (...)
+    kLowered,         // Finished jaxpr to MLIR module conversion jit(f) in 0.1 sec
+    kCompiled,        // Finished XLA compilation of jit(f) in 0.1 sec
+    kPersistentHit,   // Persistent compilation cache hit for 'jit_f' with key ...
+    kPersistentMiss,  // PERSISTENT COMPILATION CACHE MISS for 'jit_f' with key ...
+    kExplanation      // TRACING CACHE MISS at ...; the lines after it belong to it
+  };
+  Kind kind = kTraced;
+  size_t begin = 0;           // of the message: before it stands a log's prefix
+  std::string_view function;  // without jit(...) around it; a persistent cache's is jit_f
+  OptInt dur_ns;              // kTraced, kLowered, kCompiled; empty: no number
+  std::string_view inputs;    // kCompiling: the list of types as printed; "" when only counted
+  OptInt input_count;         // kCompiling, where only the number is printed
+};
+
+// Empty for any other line.
+std::optional<JaxLogLine> ParseJaxLogLine(std::string_view line);
+
+// The type of an input as JAX's short words say it.
+struct JaxInput {
+  std::string shape;       // f32[16,32]
+  std::string attributes;  // weak_type=True; "" for none
+};
+
+// Reads `(ShapedArray(float32[16,32]), ShapedArray(float32[], weak_type=True))`.
+std::vector<JaxInput> ParseJaxInputs(std::string_view list);
+
+// Cuts at every ", " that stands outside brackets and quotes.
+std::vector<std::string_view> SplitOutside(std::string_view list);
+
+}  // namespace xlaprof

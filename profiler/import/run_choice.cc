@@ -1,0 +1,128 @@
+#include "profiler/import/run_choice.h"
+
+#include <algorithm>
+#include <map>
+
+namespace xlaprof {
+
+namespace fs = std::filesystem;
+
+void RunChoice::FromFolders(std::span<const FoundFile> files, std::string_view wanted) {
+  wanted_ = wanted;
+  std::map<fs::path, int64_t> newest_of_root;
+  std::map<std::pair<fs::path, std::string>, int64_t> folders;
+  for (const FoundFile& file : files) {
+    if (file.derived_from) continue;
+    int64_t& newest = newest_of_root[file.root];
+    newest = std::max(newest, file.modified_ns);
+    if (file.run.empty()) continue;
+    int64_t& newest_of_run = folders[{file.root, file.run}];
+    newest_of_run = std::max(newest_of_run, file.modified_ns);
+  }
+  for (const auto& [root, newest] : newest_of_root) {
+    std::string prefix = newest_of_root.size() > 1 ? root.string() : "";
+    const size_t before = runs_.size();
+    for (const auto& [key, modified] : folders) {
+      if (key.first != root) continue;
+      runs_.push_back(
+          {root, key.second, prefix.empty() ? key.second : prefix + "/" + key.second, modified});
+    }
+    if (runs_.size() == before)
+      runs_.push_back({root, "", prefix.empty() ? "the run" : prefix, newest});
+  }
+  // RUN folders are named by their time, and files may have been copied: names decide within a
+  // root.
+  std::stable_sort(runs_.begin(), runs_.end(), [&](const Candidate& a, const Candidate& b) {
+    if (a.root != b.root)
+      return std::pair(newest_of_root[a.root], a.root) < std::pair(newest_of_root[b.root], b.root);
+    return a.folder < b.folder;
+  });
+  if (runs_.empty()) return;
+  chosen_ = runs_.size() - 1;
+  if (wanted_.empty()) return;
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    if (wanted_ == runs_[i].label || (!runs_[i].folder.empty() && wanted_ == runs_[i].folder)) {
+      chosen_ = i;
+      found_ = true;
+    }
+  }  // else it may name a run inside a text file
+}
+
+bool RunChoice::Wants(const FoundFile& file) const {
+  if (runs_.empty()) return true;
+  const Candidate& run = runs_[chosen_];
+  return file.root == run.root &&
+         (file.run.empty() || (file.run == run.folder && folder_selected_));
+}
+
+const std::string& RunChoice::label() const {
+  return label_.empty() && !runs_.empty() ? runs_[chosen_].label : label_;
+}
+
+absl::Status RunChoice::Select(std::vector<RunRow>& rows) const {
+  bool found = false;
+  for (RunRow& row : rows) {
+    row.selected = row.label == wanted_;
+    found |= row.selected;
+  }
+  if (found) return absl::OkStatus();
+  std::string labels;
+  for (const RunRow& row : rows) labels += fmt::format("\n  {}", row.label);
+  for (const Candidate& run : runs_) {
+    if (run.root != runs_[chosen_].root) labels += fmt::format("\n  {}", run.label);
+  }
+  return NotFound("--run {}: no such run. There are:{}", wanted_, labels);
+}
+
+absl::Status RunChoice::FromSegments(Store& store) {
+  XP_TRY(auto segments, store.One<int64_t>("SELECT max(segment) + 1 FROM process"));
+  const int64_t text_runs = segments.value_or(1);
+  std::vector<size_t> folder_runs;  // of the chosen root, oldest first
+  const Candidate& chosen = runs_[chosen_];
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    if (runs_[i].root == chosen.root && !runs_[i].folder.empty()) folder_runs.push_back(i);
+  }
+  const int64_t count = std::max<int64_t>(text_runs, std::max<size_t>(1, folder_runs.size()));
+  std::vector<RunRow> rows;
+  for (int64_t i = 0; i < count; ++i) {
+    const size_t from_end = size_t(count - 1 - i);
+    const Candidate* folder = from_end < folder_runs.size()
+                                  ? &runs_[folder_runs[folder_runs.size() - 1 - from_end]]
+                                  : nullptr;
+    RunRow row{.label = folder != nullptr ? folder->label : fmt::format("{} of {}", i + 1, count)};
+    row.selected = folder != nullptr && folder->folder == chosen.folder;
+    row.why = folder != nullptr ? "its own folder under plugins/profile"
+                                : "restart mark in a file that is appended to";
+    rows.push_back(row);
+  }
+  if (folder_runs.empty()) {
+    rows.back().selected = true;
+    if (count == 1)
+      rows.back().label = chosen.label, rows.back().why = "the only one in these files";
+  }
+  if (!wanted_.empty() && !found_) XP_TRY(Select(rows));
+  for (const Candidate& run : runs_) {  // other jobs under the given directory: listed
+    if (run.root != chosen.root)
+      XP_TRY(store.Add(RunRow{.label = run.label, .why = "another directory"}));
+  }
+  std::vector<int64_t> ids;
+  for (const RunRow& row : rows) {
+    XP_TRY(int64_t id, store.Add(row));
+    ids.push_back(id);
+    if (!row.selected) continue;
+    XP_TRY(store.SetMeta("run_label", row.label));
+    run_id_ = id;
+    label_ = row.label;
+    folder_selected_ = folder_runs.empty() || row.label == chosen.label;
+  }
+  for (int64_t segment = 0; segment < text_runs; ++segment) {
+    // Sources with fewer segments than the others saw the later runs only.
+    XP_TRY(store.Run(
+        "UPDATE process SET run_id = ?3 WHERE run_id IS NULL AND segment - (SELECT max(segment) "
+        "FROM process AS p WHERE p.source_id = process.source_id) + ?2 - 1 = ?1",
+        segment, text_runs, ids[size_t(count - text_runs + segment)]));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof

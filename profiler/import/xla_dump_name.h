@@ -1,0 +1,30 @@
+// Names of the files that XLA writes into a --xla_dump_to folder: which program they are about, and
+// what each of them is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace xlaprof {
+
+// module_0004.jit_train_step.before_optimizations.txt; with a time in front where
+// --xla_dump_include_timestamp is set.
+struct XlaDumpName {
+  int64_t module = 0;  // XLA's number of the compilation, rising in the order in which they began
+  std::string_view stem;  // module_0004.jit_train_step: equal for all files of one program
+  enum Kind {
+    kBefore,   // the program as it was given to XLA
+    kAfter,    // as it was compiled
+    kBuffers,  // its buffers with their sizes
+    kPart      // anything else that XLA made on the way
+  };
+  Kind kind = kPart;
+  bool is_proto = false;  // .pb; else text
+};
+
+// Empty for every other file.
+std::optional<XlaDumpName> ParseXlaDumpName(std::string_view file_name);
+
+}  // namespace xlaprof

@@ -1,0 +1,150 @@
+// Reasons that a source gives itself (table compile_reason), and lists of inputs without a graph.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzers/analyzer.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+extern const Analyzer recompilation;
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Calls of one jitted function, each of which compiled.
+class Calls {
+ public:
+  Calls() {
+    Exec(
+        "INSERT INTO run VALUES (1, 'r', NULL, 1, ''); INSERT INTO source (id, path, format, "
+        "imported) VALUES (1, 'jax.log', 'jax_log', 1); INSERT INTO process (id, run_id, "
+        "source_id, "
+        "segment) VALUES (1, 1, 1, 0); INSERT INTO site VALUES (1, 'main', '/x/train.py', 9);");
+  }
+  void Exec(const std::string& sql) {
+    absl::Status status = store.Exec(sql);
+    ASSERT_TRUE(status.ok()) << status << "\n" << sql;
+  }
+  // `shape`: of the only input; "" when the log does not tell.
+  void Compile(const std::string& shape, const std::string& attributes = "") {
+    ++id_;
+    if (!shape.empty()) {
+      Exec(
+          fmt::format("INSERT INTO graph (id, process_id, name, node_count, input_count, "
+                      "printed_as) VALUES ({0}, 1, 'f', 1, 1, 'signature'); INSERT INTO graph_node "
+                      "(graph_id, idx, op, shape, operands, attributes) VALUES ({0}, 0, "
+                      "'parameter', '{1}', '', nullif('{2}', ''))",
+                      id_, shape, attributes));
+    }
+    Exec(
+        fmt::format("INSERT INTO compile (id, process_id, ordinal, graph_id, dur_ns, trace_ns, "
+                    "dur_from, cause, function, site_id, inferred) VALUES ({0}, 1, {0}, {1}, 1000, "
+                    "10, 'log', 'call', 'f', 1, 0)",
+                    id_, shape.empty() ? "NULL" : fmt::to_string(id_)));
+  }
+  void Said(const std::string& type, const std::string& input, const std::string& before,
+            const std::string& after) {
+    Exec(fmt::format(
+        "INSERT INTO compile_reason VALUES ({}, (SELECT count(*) FROM compile_reason "
+        "WHERE compile_id = {}), '{}', nullif('{}', ''), '{}', '{}', 'in JAX''s words')",
+        id_, id_, type, input, before, after));
+  }
+  Findings Find() const {
+    auto findings = recompilation.run(store);
+    EXPECT_TRUE(findings.ok()) << findings.status();
+    return *std::move(findings);
+  }
+  Finding TheFinding() const {
+    const Findings findings = Find();
+    EXPECT_EQ(findings.size(), 1u);
+    return findings.empty() ? Finding() : findings.front();
+  }
+  Store store = Store::CreateTemporary().value();
+
+ private:
+  int64_t id_ = 0;
+};
+
+TEST(RecompileSaid, TheSourceIsBelieved) {
+  Calls calls;
+  calls.Compile("f32[8,4]");
+  for (int size : {7, 6, 5}) {
+    calls.Compile("f32[9,9]");  // whatever the graphs say
+    calls.Said("shape_change", "x", "f32[8,4]", fmt::format("f32[{},4]", size));
+  }
+  const Finding finding = calls.TheFinding();
+  EXPECT_EQ(finding.title,
+            "`f` recompiled 3 times: batch dimension of input x f32[8,4] changes (8, 7, 6, 5)");
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_EQ(finding.reason->type, "shape_change");
+  EXPECT_EQ(finding.subject.file, "/x/train.py");
+  EXPECT_EQ(finding.subject.line, 9);
+  EXPECT_EQ(finding.cost_ns, 3030);
+  EXPECT_THAT(finding.cost_note, HasSubstr("30 ns of it is tracing and lowering"));
+  EXPECT_THAT(*finding.reason->text, HasSubstr("JAX's own explanation"));
+}
+
+TEST(RecompileSaid, EachTypeHasItsWords) {
+  const struct {
+    const char *type, *input, *before, *after, *title, *advice;
+  } kTypes[] = {
+      {"redefined_function", "/x/a.py:3", "", "", "another function object", "outside the loop"},
+      {"constant_change", "static argument 1", "0", "1", "static argument 1 changes (0 → 1)",
+       "static_argnums"},
+      {"environment_change", "jax_enable_x64", "0", "1", "another setting (jax_enable_x64: 0 → 1)",
+       "jax.config"},
+      {"input_structure_change", "argument state", "*", "None", "structure of its inputs",
+       "same containers"},
+      {"sharding_change", "x", "f32[8]", "f32[8@d]", "sharding of input x", "device_put"},
+      {"dtype_change", "s", "f32[]", "i32[]", "type of input s changes (f32[] → i32[])",
+       "Convert this tensor"},
+  };
+  for (const auto& type : kTypes) {
+    Calls calls;
+    calls.Compile("");
+    calls.Compile("");
+    calls.Said(type.type, type.input, type.before, type.after);
+    const Finding finding = calls.TheFinding();
+    EXPECT_EQ(finding.reason->type, type.type);
+    EXPECT_THAT(finding.title, HasSubstr(type.title));
+    EXPECT_THAT(finding.advice, HasSubstr(type.advice));
+  }
+}
+
+TEST(RecompileSaid, WordsAloneAreQuoted) {
+  Calls calls;
+  calls.Compile("");
+  calls.Compile("");
+  calls.Said("unknown", "", "", "");
+  EXPECT_EQ(calls.TheFinding().reason->type, "unknown");
+  EXPECT_THAT(*calls.TheFinding().reason->text, HasSubstr("in JAX's words"));
+}
+
+// Without explanations the lists of inputs are compared.
+TEST(RecompileSaid, ListsOfInputsShowShapes) {
+  Calls calls;
+  for (int size : {8, 7, 6}) calls.Compile(fmt::format("f32[{},4]", size));
+  const Finding finding = calls.TheFinding();
+  EXPECT_EQ(finding.reason->type, "shape_change");
+  EXPECT_THAT(*finding.reason->text, HasSubstr("The log's list of inputs"));
+}
+
+TEST(RecompileSaid, TheSameInputsAreNoReason) {
+  Calls calls;
+  for (int i = 0; i < 4; ++i) calls.Compile("f32[8,4]");
+  const Finding finding = calls.TheFinding();
+  EXPECT_EQ(finding.reason->type, "unknown");
+  EXPECT_THAT(*finding.reason->text, HasSubstr("inputs of the same types"));
+  EXPECT_THAT(finding.advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));
+}
+
+TEST(RecompileSaid, AFirstCompileIsNone) {
+  Calls calls;
+  calls.Compile("f32[8,4]");
+  EXPECT_THAT(calls.Find(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace xlaprof
