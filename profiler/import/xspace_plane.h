@@ -136,7 +136,14 @@ class XPlane {
     bool has_counter = false;
     StringId hash = 0, module = 0;
   };
-  struct LineState;
+  struct LineState {
+    int64_t track_id = 0, tid = 0;
+    std::string_view name;
+    int64_t timestamp_ns = 0, shift_ns = 0;
+    XCategory category = XCategory::kHost;  // of a device's line
+    bool device = false, front = false;
+    XFacts* facts = nullptr;
+  };
 
   static Key KeyOf(std::string_view name);
   void FindDifferingNames();
