@@ -2,9 +2,10 @@
 //
 // Half of the events are a device's: programs of 198 ops, each with a module event and a step, and
 // 50 us of idle between them. The other half are calls on eight host threads: one after the other,
-// or, with --nested, calls in calls of 300 names, as a runtime that annotates itself records. Every
-// event carries one or two statistics; the ops' names carry six more. The same arguments give the
-// same bytes on every machine.
+// or, with --nested, calls in calls of 300 names, and on the first thread a training loop: steps of
+// the user, scopes in them, and what torch_xla does to execute a step. Every event carries one or
+// two statistics; the ops' names carry six more. The same arguments give the same bytes on every
+// machine.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +20,18 @@ namespace {
 constexpr int64_t kEpochNs = 1'700'000'000'000'000'000;
 constexpr int kOps = 50, kOpsAProgram = 198, kThreads = 8, kHostNames = 40, kNestedNames = 300;
 constexpr int kProgramName = 1000, kFirstStepName = 2000;
+// Names of a training loop, after those of calls, and keys of the host's statistics.
+enum {
+  kTrain = kNestedNames + 1,
+  kForward,
+  kBackward,
+  kMark,
+  kSync,
+  kCollect,
+  kSchedule,
+  kExecute
+};
+enum { kSize = 1, kStepNumber, kRoot };
 constexpr int64_t kBetweenOpsPs = 200'000, kBetweenStepsPs = 50'000'000;
 
 // A protobuf message under construction.
@@ -97,8 +110,12 @@ int64_t Below(std::mt19937_64& random, int64_t limit) {
   return int64_t(random() % uint64_t(limit));
 }
 
-// Returns when the last step ends, in ps.
-int64_t Device(int64_t events, std::mt19937_64& random, Message& plane) {
+struct Program {
+  Message plane;
+  int64_t steps = 0, end_ps = 0;  // the last one's end
+};
+
+Program Device(int64_t events, std::mt19937_64& random) {
   enum {
     kHloCategory = 1,
     kProgramId,
@@ -110,6 +127,8 @@ int64_t Device(int64_t events, std::mt19937_64& random, Message& plane) {
     kLength,
     kRunId
   };
+  Program program;
+  Message& plane = program.plane;
   Message steps = Line(1, "Steps"), modules = Line(2, "XLA Modules"), ops = Line(3, "XLA Ops");
   Events add_step(steps), add_module(modules), add_op(ops);
   int64_t now = 0, step = 0;
@@ -148,58 +167,116 @@ int64_t Device(int64_t events, std::mt19937_64& random, Message& plane) {
   }
   AddStatNames(plane, {"hlo_category", "program_id", "symbol_id", "flops", "bytes_accessed",
                        "tf_op", "device_offset_ps", "device_duration_ps", "run_id"});
-  return now;
+  program.steps = step;
+  program.end_ps = now;
+  return program;
 }
 
-// One thread's calls. A call's event is written when it ends, so parents come after their children
-// in time order of the end, and are sorted by start before they are written.
-struct Call {
-  int64_t begin_ps, length_ps;
-  int name;
+// Calls of one thread in the order of their starts.
+class Thread {
+ public:
+  Thread(size_t limit, std::mt19937_64& random) : limit_(limit), random_(random) {}
+
+  bool Full() const { return calls_.size() >= limit_; }
+  // A call of `name` from `begin_ps` until what `inside` returns; it returns that.
+  template <class Inside>
+  int64_t Call(int64_t begin_ps, int name, int64_t step, Inside&& inside) {
+    const size_t self = calls_.size();
+    calls_.push_back({begin_ps, 0, step, name});
+    const int64_t end_ps = inside(begin_ps);
+    calls_[self].length_ps = end_ps - begin_ps;
+    return end_ps;
+  }
+  // Calls in calls; some names are much more frequent than others.
+  int64_t Nest(int64_t begin_ps, int depth) {
+    const int name = int(1 + std::min(Below(random_, kNestedNames), Below(random_, kNestedNames)));
+    return Call(begin_ps, name, -1, [&](int64_t now) {
+      now += 50'000 + Below(random_, 400'000);
+      for (int64_t more = depth < 6 ? Below(random_, 4) : 0; more > 0 && !Full(); --more)
+        now = Nest(now, depth + 1) + 20'000 + Below(random_, 300'000);
+      return now + 100'000 * name + Below(random_, 40'000 * name);
+    });
+  }
+  void Write(Message& line) const {
+    Events add(line);
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      const Made& call = calls_[i];
+      if (call.step >= 0) {
+        add.Add(call.name, call.begin_ps, call.length_ps,
+                {{kStepNumber, {kInt, call.step}}, {kRoot, {kInt, 1}}});
+      } else {
+        add.Add(call.name, call.begin_ps, call.length_ps, {{kSize, {kInt, int64_t(i)}}});
+      }
+    }
+  }
+
+ private:
+  struct Made {
+    int64_t begin_ps, length_ps, step;  // step: its number, -1 for what is none
+    int name;
+  };
+  const size_t limit_;
+  std::mt19937_64& random_;
+  std::vector<Made> calls_;
 };
 
-int64_t Nest(int64_t begin, int depth, size_t limit, std::mt19937_64& random,
-             std::vector<Call>* calls) {
-  const size_t self = calls->size();
-  // Some names are much more frequent than others.
-  const int name = int(1 + std::min(Below(random, kNestedNames), Below(random, kNestedNames)));
-  calls->push_back({begin, 0, name});
-  int64_t now = begin + 50'000 + Below(random, 400'000);
-  for (int64_t children = depth < 6 ? Below(random, 4) : 0; children > 0 && calls->size() < limit;
-       --children)
-    now = Nest(now, depth + 1, limit, random, calls) + 20'000 + Below(random, 300'000);
-  now += 100'000 * name + Below(random, 40'000 * name);
-  (*calls)[self].length_ps = now - begin;
-  return now;
+// Steps of a training loop that keep the pace of the device's.
+void Train(int64_t steps, int64_t end_ps, Thread& thread) {
+  const int64_t every_ps = end_ps / steps;
+  int64_t now = 0;
+  for (int64_t step = 0; !thread.Full(); ++step) {
+    now = thread.Call(std::max(now, step * every_ps), kTrain, step, [&](int64_t at) {
+      for (int scope : {kForward, kBackward})
+        at = thread.Call(at + 2'000'000, scope, -1, [&](int64_t in) { return thread.Nest(in, 3); });
+      return thread.Call(at, kMark, -1, [&](int64_t mark) {
+        return thread.Call(mark, kSync, -1, [&](int64_t in) {
+          for (int stage : {kCollect, kSchedule, kExecute})
+            in = thread.Call(in, stage, -1, [](int64_t t) { return t + 20'000'000; });
+          return in;
+        });
+      });
+    });
+  }
 }
 
-void Host(int64_t events, int64_t end_ps, bool nested, std::mt19937_64& random, Message& plane) {
-  enum { kSize = 1 };
+// Returns the plane of the host; `steps`: of the device.
+Message Host(int64_t events, int64_t steps, int64_t end_ps, bool nested, std::mt19937_64& random) {
+  Message plane;
   plane.Int(1, 1).Bytes(2, "/host:CPU");
   for (int t = 0; t < kThreads; ++t) {
-    const std::string name = "thread/" + std::to_string(10 + t);
-    Message line = Line(10 + t, name);
-    Events add(line);
+    const bool trains = nested && t == 0;
+    Message line = Line(10 + t, (trains ? "python/" : "thread/") + std::to_string(10 + t));
     const int64_t count = events / kThreads + (t == 0 ? events % kThreads : 0);
     if (nested) {
-      std::vector<Call> calls;
-      for (int64_t now = 0; int64_t(calls.size()) < count;)
-        now = Nest(now, 0, size_t(count), random, &calls) + Below(random, 2'000'000);
-      for (size_t i = 0; i < calls.size(); ++i)
-        add.Add(calls[i].name, calls[i].begin_ps, calls[i].length_ps,
-                {{kSize, {kInt, int64_t(i)}}});
+      Thread thread(size_t(count), random);
+      if (trains) Train(steps, end_ps, thread);
+      for (int64_t now = 0; !thread.Full();) now = thread.Nest(now, 0) + Below(random, 2'000'000);
+      thread.Write(line);
     } else {
+      Events add(line);
       const int64_t every = std::max<int64_t>(1, end_ps / std::max<int64_t>(1, count));
       for (int64_t i = 0; i < count; ++i)
         add.Add(int(1 + (i * 7 + t) % kHostNames), i * every, every * 4 / 5, {{kSize, {kInt, i}}});
     }
     plane.Add(3, line);
   }
-  for (int i = 1; i <= (nested ? kNestedNames : kHostNames); ++i) {
-    const std::string call = "aten::op_" + std::to_string(i);
-    plane.Add(4, Entry(i, Message().Int(1, i).Bytes(2, call)));
+  auto name = [&](int id, const std::string& text) {
+    plane.Add(4, Entry(id, Message().Int(1, id).Bytes(2, text)));
+  };
+  for (int i = 1; i <= (nested ? kNestedNames : kHostNames); ++i)
+    name(i, "aten::op_" + std::to_string(i));
+  if (nested) {
+    name(kTrain, "train");
+    name(kForward, "forward");
+    name(kBackward, "backward");
+    name(kMark, "StepMarker");
+    name(kSync, "SyncTensorsGraphInternal");
+    name(kCollect, "CollectSyncTensors");
+    name(kSchedule, "ScheduleSyncTensorsGraph");
+    name(kExecute, "PjRtComputationClient::ExecuteComputation");
   }
-  AddStatNames(plane, {"size"});
+  AddStatNames(plane, {"size", "step_num", "_r"});
+  return plane;
 }
 
 }  // namespace
@@ -218,15 +295,14 @@ int main(int argc, char** argv) {
     head.Bytes(1, plane.bytes());
     out.write(head.bytes().data(), std::streamsize(head.bytes().size()));
   };
-  Message device, host, session;
-  const int64_t end_ps = Device(events / 2, random, device);
-  write(device);
-  device = {};
-  Host(events - events / 2, end_ps, nested, random, host);
-  write(host);
+  Program program = Device(events / 2, random);
+  write(program.plane);
+  program.plane = {};
+  write(Host(events - events / 2, program.steps, program.end_ps, nested, random));
+  Message session;
   session.Int(1, 2).Bytes(2, "Task Environment");
   AddStatNames(session, {"profile_start_time", "profile_stop_time"});
-  session.Add(6, Stat(1, kUint, kEpochNs)).Add(6, Stat(2, kUint, kEpochNs + end_ps / 1000));
+  session.Add(6, Stat(1, kUint, kEpochNs)).Add(6, Stat(2, kUint, kEpochNs + program.end_ps / 1000));
   write(session);
   const std::string hostname = Message().Bytes(4, "synth").bytes();
   out.write(hostname.data(), std::streamsize(hostname.size()));
