@@ -74,11 +74,14 @@ XPlane::XPlane(std::string_view bytes, bool cut, XFile& file)
       has_lines_ = true;
       // The fields before the events are enough here.
       Reader line(in.bytes());
+      int64_t id = 0;
       while (line.Next() && line.number() <= 3) {
+        if (line.Is(1, wire::kVarint)) id = line.int64();
         if (line.Is(2, wire::kBytes) && line.bytes() == "XLA Modules") has_modules_line_ = true;
         if (line.Is(3, wire::kVarint) && line.int64() > kEpochNs)
           first_epoch_ns_ = std::min(first_epoch_ns_, line.int64());
       }
+      ++lines_left_[id];
     }
     if (in.number() == 4 || in.number() == 5) {
       wire::MapEntry entry;
@@ -194,6 +197,7 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
   wire::Line header;
   wire::Decode(bytes, &header);
   file_.context.progress(size_t(file_.Offset(bytes.data())));
+  const bool is_last_of_id = --lines_left_[header.id] == 0;
   if (header.events == 0) return absl::OkStatus();
   LineState line;
   line.name = header.name;
@@ -241,7 +245,7 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
   }
   if ((in.cut() && !cut) || in.bad())
     XP_TRY(Damaged(in, fmt::format("line {} of plane {}", track.name, name_)));
-  return absl::OkStatus();
+  return is_last_of_id ? file_.context.events.Finish(track_id) : absl::OkStatus();
 }
 
 }  // namespace xlaprof

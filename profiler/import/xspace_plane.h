@@ -168,6 +168,7 @@ class XPlane {
   bool has_lines_ = false;
   bool has_modules_line_ = false;
   int64_t first_epoch_ns_ = INT64_MAX;
+  absl::flat_hash_map<int64_t, int64_t> lines_left_;  // lines of an id that are still to be read
   std::vector<StatName> stats_;
   Ids stat_ids_;
   std::vector<EventName> events_;

@@ -56,7 +56,8 @@ using ArgValue = std::variant<int64_t, uint64_t, double, Text, Bytes>;
 
 // Buffers events a track, sorts and encodes them, and writes chunks of up to kChunkEvents. Not
 // thread-safe. Flush writes everything; it must be called before Commit, and its status looked at.
-// Past about a million buffered events the largest track is written early, so memory stays bounded.
+// Past about a million buffered events the largest track is written early, so memory stays bounded;
+// a track that comes in order is written but for its last 64 Ki events.
 // The depth of an event counts the events of its track around it that are in the same Flush or were
 // written before it.
 class EventWriter {
@@ -74,6 +75,8 @@ class EventWriter {
   // An argument that every event named `name` on this track has, stored once a chunk.
   void NameArg(int64_t track_id, StringId name, StringId key, const ArgValue& value);
   absl::Status Counter(int64_t track_id, int64_t ts_ns, double value);
+  // Writes a track now and gives its memory to the next one: for who knows that it is complete.
+  absl::Status Finish(int64_t track_id);
   absl::Status Flush();
 
  private:
