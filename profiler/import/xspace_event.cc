@@ -6,8 +6,6 @@
 namespace xlaprof {
 namespace {
 
-using wire::Reader;
-
 // Times beyond are damage, and their sums would overflow: a hundred and forty years.
 constexpr int64_t kMaxTimeNs = int64_t(1) << 62;
 
@@ -99,12 +97,29 @@ absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId nam
 
 absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& facts) {
   wire::Event in;
-  if (!wire::Decode(bytes, &in)) [[unlikely]] {
+  Said said;
+  arguments_.clear();
+  const bool sound = wire::Decode(bytes, &in, [&](std::string_view message) {
+    wire::Stat stat;
+    wire::Decode(message, &stat);
+    StatName* key = StatOf(stat.metadata_id);
+    if (key == nullptr) [[unlikely]]
+      return;
+    Note(*key, stat, &said);
+    arguments_.emplace_back(key, stat);
+  });
+  if (!sound) [[unlikely]] {
     return file_.context.Issue("damaged_event", "warning",
                                "events that are no protobuf message were left out",
                                file_.Offset(bytes.data()));
   }
-  XP_TRY(EventName * name, EventOf(in.metadata_id));
+  const uint32_t index = event_ids_.Find(in.metadata_id);
+  EventName* name = nullptr;
+  if (index != UINT32_MAX) [[likely]] {
+    name = &events_[index];
+  } else {
+    XP_TRY(name, AddNameless(in.metadata_id));
+  }
   if (!name->resolved) XP_TRY(Resolve(*name));
 
   int64_t ts_ns = 0, end_ns = 0, end_ps = 0, origin_ns = 0;
@@ -125,24 +140,6 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
         file_.Offset(bytes.data()));
   }
 
-  Said said;
-  arguments_.clear();
-  Reader stats(in.stats);
-  while (stats.Next()) {
-    if (!stats.Is(4, wire::kBytes)) continue;
-    wire::Stat stat;
-    wire::Decode(stats.bytes(), &stat);
-    StatName* key = StatOf(stat.metadata_id);
-    if (key == nullptr) [[unlikely]]
-      continue;
-    Note(*key, stat, &said);
-    // The number of a flow is kept as the event's flow, and what only repeats the event's own time
-    // as that.
-    bool repeats = key->key == Key::kProducerId || key->key == Key::kConsumerId ||
-                   (key->key == Key::kDeviceOffset && stat.int64() == in.offset_ps) ||
-                   (key->key == Key::kDeviceDuration && stat.int64() == in.duration_ps);
-    if (!repeats) arguments_.emplace_back(key, stat);
-  }
   EventWriter& events = file_.context.events;
   if (in.aggregated) {
     // Many occurrences without times: two samples of counters, not an event.
@@ -179,11 +176,25 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     if (name->has_stats || name->long_name != 0) XP_TRY(GiveNameArguments(*name, line.track_id));
   }
   for (auto& [key, stat] : arguments_) {
+    // The number of a flow is kept as the event's flow, and what only repeats the event's own time
+    // as that.
+    if (key->key == Key::kProducerId || key->key == Key::kConsumerId ||
+        (key->key == Key::kDeviceOffset && stat.int64() == in.offset_ps) ||
+        (key->key == Key::kDeviceDuration && stat.int64() == in.duration_ps))
+      continue;
     ArgValue value;
-    XP_TRY(bool there, Value(stat, &value));
-    if (!there) continue;
-    XP_TRY(StringId id, KeyId(*key));
-    events.Arg(id, value);
+    if (stat.kind == wire::Stat::kInt) {
+      value = stat.int64();
+    } else if (stat.kind == wire::Stat::kUint) {
+      value = stat.number;
+    } else {
+      XP_TRY(bool there, Value(stat, &value));
+      if (!there) continue;
+    }
+    if (key->id == 0) [[unlikely]] {
+      XP_TRY(key->id, KeyId(*key));
+    }
+    events.Arg(key->id, value);
     if (const Text* text = std::get_if<Text>(&value)) {
       if (key->key == Key::kGraphHash) said.hash = text->id;
       if (key->key == Key::kModuleName) said.module = text->id;

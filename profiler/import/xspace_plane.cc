@@ -143,15 +143,12 @@ XPlane::StatName* XPlane::StatOf(int64_t metadata_id) {
   return index == UINT32_MAX ? nullptr : &stats_[index];
 }
 
-absl::StatusOr<XPlane::EventName*> XPlane::EventOf(int64_t metadata_id) {
-  uint32_t index = event_ids_.Find(metadata_id);
-  if (index != UINT32_MAX) [[likely]]
-    return &events_[index];
+absl::StatusOr<XPlane::EventName*> XPlane::AddNameless(int64_t metadata_id) {
   XP_TRY(file_.context.Issue(
       "nameless_events", "warning",
       "events whose name is not in the capture (it is cut, or damaged): they are called #ID"));
   XP_TRY(StringId id, file_.context.store.Intern(fmt::format("#{}", metadata_id)));
-  index = uint32_t(events_.size());
+  const uint32_t index = uint32_t(events_.size());
   events_.push_back({.what = {XCategory::kHost, XRole::kNone, true}, .resolved = true, .id = id});
   event_ids_.Add(metadata_id, index);
   return &events_[index];

@@ -150,7 +150,7 @@ class XPlane {
   void Survey();
   void SurveyLine(std::string_view bytes, size_t number);
   StatName* StatOf(int64_t metadata_id);
-  absl::StatusOr<EventName*> EventOf(int64_t metadata_id);
+  absl::StatusOr<EventName*> AddNameless(int64_t metadata_id);  // not in the table
   absl::Status Resolve(EventName& event);
   absl::Status GiveNameArguments(EventName& event, int64_t track_id);
   absl::StatusOr<StringId> KeyId(StatName& stat);

@@ -65,24 +65,18 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
     first_stage = SIZE_MAX;
   };
   std::vector<EventName*> inside;
-  wire::Event event;
   Reader in(bytes);
   while (in.Next()) {
     if (!in.Is(4, wire::kBytes)) continue;
-    // Python's calls are most of a capture that has them, and tell nothing more: the id, which
-    // comes first, is enough.
-    Reader id(in.bytes());
-    if (id.Next() && id.Is(1, wire::kVarint)) {
-      uint32_t index = event_ids_.Find(id.int64());
-      if (index != UINT32_MAX && events_[index].what.category == XCategory::kPython) {
-        front = true;
-        continue;
-      }
-    }
-    wire::Decode(in.bytes(), &event);
-    uint32_t index = event_ids_.Find(event.metadata_id);
+    wire::Event event;
+    wire::DecodeHead(in.bytes(), &event);
+    const uint32_t index = event_ids_.Find(event.metadata_id);
     if (index == UINT32_MAX) continue;
     EventName& name = events_[index];
+    if (name.what.category == XCategory::kPython) {
+      front = true;
+      continue;
+    }
     bool enclosed = event.offset_ps < runtime_until_ps;
     if (name.what.known) {
       XRole role = name.what.role;
@@ -104,16 +98,14 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
       continue;
     }
     bool from_runtime = false, root = false;
-    Reader stats(event.stats);
-    while (stats.Next()) {
-      if (!stats.Is(4, wire::kBytes)) continue;
+    wire::Decode(in.bytes(), &event, [&](std::string_view message) {
       wire::Stat stat;
-      wire::Decode(stats.bytes(), &stat);
+      wire::Decode(message, &stat);
       StatName* key = StatOf(stat.metadata_id);
-      if (key == nullptr) continue;
+      if (key == nullptr) return;
       from_runtime |= OnlyFromRuntime(key->name);
       root |= key->key == Key::kRoot;
-    }
+    });
     if (root) {
       front = true;
       continue;
