@@ -281,6 +281,31 @@ absl::Status ChunkDecoder::Events(std::string_view bytes, int64_t count, int64_t
   return blob.Done() ? absl::OkStatus() : DataLoss("chunk with bytes behind its columns");
 }
 
+bool ChunkDecoder::HasCategory(std::string_view bytes, int64_t count,
+                               std::span<const StringId> categories) {
+  absl::StatusOr<std::string_view> sound = Unseal(bytes, count, EventWriter::kChunkEvents);
+  if (!sound.ok()) return true;
+  Reader blob{reinterpret_cast<const uint8_t*>(sound->data()),
+              reinterpret_cast<const uint8_t*>(sound->data()) + sound->size()};
+  const size_t max_raw = size_t(count) * kMaxBytesAValue + kMaxBytesBeside;
+  Reader in;
+  for (bool wanted : {false, false, false, false, true}) {  // the fifth section is the category
+    if (!Open(&blob, max_raw, wanted, &in)) return true;
+  }
+  auto asked = [&](uint64_t id) {
+    return std::find(categories.begin(), categories.end(), id) != categories.end();
+  };
+  if (in.Done()) return asked(0);
+  const uint8_t mode = *in.p++;
+  // One id, or ids to the end (one a name), or as many as are told first.
+  uint64_t ids = mode == kOneCategory ? 1 : UINT64_MAX, id = 0;
+  if (mode == kCategoryByEvent && !in.Varint(&ids)) return true;
+  for (; ids > 0 && !in.Done(); --ids) {
+    if (!in.Varint(&id) || asked(id)) return true;
+  }
+  return false;
+}
+
 bool ChunkDecoder::Values(Reader* in, ArgType type, size_t n, std::vector<uint64_t>* bits) {
   if (in->Done()) return false;
   const bool real = type == ArgType::kDouble, is_int = type == ArgType::kInt;

@@ -119,6 +119,9 @@ class EventScanner {
     std::vector<int64_t> track_ids;  // empty: all
     OptInt from_ns,
         to_ns;  // keep events that overlap [from, to]; one that never ended counts as its start
+    // Leave out chunks in which no event has one of these (0: none has); what is given still holds
+    // others. Empty: all chunks.
+    std::vector<StringId> categories = {};
   };
   static absl::StatusOr<EventScanner> Make(const Store& store, Options options);
   EventScanner(EventScanner&&) noexcept;
