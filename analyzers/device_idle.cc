@@ -30,6 +30,7 @@ absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(const Store& store,
       "SELECT id FROM track WHERE device = ?1 AND coalesce(process_id, 0) = ?2",
       [&](int64_t id) { options.track_ids.push_back(id); }, device.device, device.process_id));
   if (module == 0 || options.track_ids.empty()) return std::optional<int64_t>();
+  options.categories = {module};
   struct Program {
     int64_t ns = 0, first_ns = INT64_MAX;
   };

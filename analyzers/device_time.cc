@@ -44,56 +44,84 @@ int64_t AsInt(const ArgValue& value) {
   return 0;
 }
 
-absl::Status AddEvents(const Store& store, Busy& busy) {
-  std::map<int64_t, Track> tracks;
-  EventScanner::Options options{.columns = kStart | kDuration | kCategory};
-  XP_TRY(
-      store.Each("SELECT id, process_id, device FROM track WHERE kind IN ('host_thread', 'device', "
-                 "'device_stream')",
-                 [&](int64_t id, OptInt process, OptText device) {
-                   tracks[id] = {process.value_or(0), device.value_or("")};
-                   options.track_ids.push_back(id);
-                 }));
-  const StringId module = store.Find(category::kModule), op = store.Find(category::kOp),
-                 collective = store.Find(category::kCollective),
-                 ordinal_key = store.Find("device_ordinal");
-  if (tracks.empty() || (!module && !op && !collective)) return absl::OkStatus();
-  XP_TRY(EventScanner scanner, EventScanner::Make(store, options));
-  EventBatch batch;
-  while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
-    if (!more) return absl::OkStatus();
-    const Track& track = tracks[batch.track_id];
-    std::vector<std::optional<ArgValue>>
-        ordinals;  // read when the first op of a host thread is met
-    std::array<std::vector<Interval>, kMadeCount>* out = nullptr;
-    if (!track.device.empty()) out = &busy[{track.device, track.process_id}];
-    int64_t out_ordinal = -1;
-    for (size_t i = 0; i < batch.size; ++i) {
-      const StringId what = batch.category[i];
-      if (what == 0 || (what != module && what != op && what != collective) || batch.dur_ns[i] <= 0)
-        continue;
-      if (track.device.empty()) {
-        if (ordinals.empty()) {
-          ordinals.assign(batch.size, std::nullopt);
-          if (ordinal_key != 0) {
-            XP_TRY(auto column, ReadArgumentColumn(store, batch.chunk_id, ordinal_key));
-            const size_t skip = size_t(batch.first_index);
-            for (size_t k = 0; k < batch.size && k + skip < column.size(); ++k)
-              ordinals[k] = column[k + skip];
+class Reading {
+ public:
+  Reading(const Store& store, Busy& busy) : store_(store), busy_(busy) {}
+
+  // Modules first: where a device has them, its ops, which are a hundred times as many, are not
+  // looked at.
+  absl::Status Run() {
+    XP_TRY(store_.Each(
+        "SELECT id, process_id, device FROM track WHERE kind IN ('host_thread', 'device', "
+        "'device_stream')",
+        [&](int64_t id, OptInt process, OptText device) {
+          tracks_[id] = {process.value_or(0), device.value_or("")};
+        }));
+    XP_TRY(Scan({category::kModule}, kOfModules));
+    return Scan({category::kOp, category::kCollective}, kOfOps);
+  }
+
+ private:
+  bool HasModules(const Track& track) const {
+    auto found = busy_.find({track.device, track.process_id});
+    return found != busy_.end() && !found->second[kOfModules].empty();
+  }
+
+  absl::Status Scan(std::initializer_list<std::string_view> categories, Made made) {
+    EventScanner::Options options{.columns = kStart | kDuration | kCategory};
+    for (std::string_view name : categories) {
+      if (StringId id = store_.Find(name)) options.categories.push_back(id);
+    }
+    for (const auto& [id, track] : tracks_) {
+      if (made == kOfModules || !HasModules(track)) options.track_ids.push_back(id);
+    }
+    if (options.categories.empty() || options.track_ids.empty()) return absl::OkStatus();
+    const std::vector<StringId> wanted = options.categories;
+    XP_TRY(EventScanner scanner, EventScanner::Make(store_, std::move(options)));
+    EventBatch batch;
+    while (true) {
+      XP_TRY(bool more, scanner.Next(&batch));
+      if (!more) return absl::OkStatus();
+      const Track& track = tracks_[batch.track_id];
+      const bool on_device = !track.device.empty();
+      // Of the device whose ops are being added.
+      std::vector<Interval>* out =
+          on_device ? &busy_[{track.device, track.process_id}][made] : nullptr;
+      int64_t out_ordinal = -1;
+      std::vector<int64_t> ordinals;  // of the devices; read when the first op is met
+      for (size_t i = 0; i < batch.size; ++i) {
+        if (std::find(wanted.begin(), wanted.end(), batch.category[i]) == wanted.end() ||
+            batch.dur_ns[i] <= 0)
+          continue;
+        if (!on_device) {
+          if (ordinals.empty()) XP_TRY(ReadOrdinals(batch, &ordinals));
+          if (ordinals[i] != out_ordinal) {
+            out_ordinal = ordinals[i];
+            out = &busy_[{fmt::format("CPU:{}", out_ordinal), track.process_id}][made];
           }
         }
-        const int64_t ordinal = ordinals[i] ? AsInt(*ordinals[i]) : 0;
-        if (ordinal != out_ordinal) {
-          out = &busy[{fmt::format("CPU:{}", ordinal), track.process_id}];
-          out_ordinal = ordinal;
-        }
+        Append(*out, batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]);
       }
-      Append((*out)[what == module ? kOfModules : kOfOps], batch.ts_ns[i],
-             batch.ts_ns[i] + batch.dur_ns[i]);
     }
   }
-}
+
+  // The device that each event of a host thread says that it ran on; 0 where it says nothing.
+  absl::Status ReadOrdinals(const EventBatch& batch, std::vector<int64_t>* ordinals) {
+    ordinals->assign(batch.size, 0);
+    const StringId key = store_.Find("device_ordinal");
+    if (key == 0) return absl::OkStatus();
+    XP_TRY(auto column, ReadArgumentColumn(store_, batch.chunk_id, key));
+    const size_t skip = size_t(batch.first_index);
+    for (size_t i = 0; i < batch.size && i + skip < column.size(); ++i) {
+      if (column[i + skip]) (*ordinals)[i] = AsInt(*column[i + skip]);
+    }
+    return absl::OkStatus();
+  }
+
+  const Store& store_;
+  Busy& busy_;
+  std::map<int64_t, Track> tracks_;
+};
 
 }  // namespace
 
@@ -108,7 +136,7 @@ std::vector<Interval> Union(std::vector<Interval> intervals) {
 
 static absl::StatusOr<std::vector<DeviceTime>> Compute(const Store& store) {
   Busy busy;
-  XP_TRY(AddEvents(store, busy));
+  XP_TRY(Reading(store, busy).Run());
   XP_TRY(
       store.Each("SELECT process_id, device, ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL "
                  "AND dur_ns > 0",

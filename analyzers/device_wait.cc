@@ -1,6 +1,8 @@
 // Finds ops in which a device is busy but only waits: for a copy (from the host's memory, if
 // operands are offloaded), for other devices, for infeed. Grouped by the op's base name
 // (copy-done.2 and copy-done.5 are one finding).
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -83,8 +85,11 @@ absl::StatusOr<std::map<std::string, Groups>> WaitsByDevice(const Store& store) 
                    options.track_ids.push_back(id);
                  }));
   if (device_of.empty() || (op == 0 && collective == 0)) return out;
+  for (StringId id : {op, collective}) {
+    if (id != 0) options.categories.push_back(id);
+  }
   XP_TRY(EventScanner scanner, EventScanner::Make(store, options));
-  std::map<StringId, std::string> base_of;  // "" for ops that work
+  absl::flat_hash_map<StringId, std::string> base_of;  // "" for ops that work
   EventBatch batch;
   while (true) {
     XP_TRY(bool more, scanner.Next(&batch));

@@ -26,6 +26,11 @@ struct Categories {
         transfer(store.Find(category::kTransfer)),
         input(store.Find(category::kInput)),
         sync(store.Find("SyncTensorsGraphInternal")) {}
+  // Whether an event of this kind says what its thread does.
+  bool Tells(StringId what) const {
+    return what != 0 && (what == host || what == scope || what == step || what == tracing ||
+                         what == compile || what == execute || what == transfer || what == input);
+  }
 };
 
 struct Open {
@@ -64,6 +69,192 @@ Activity Enter(const Categories& is, const Activity& outer, const Open& event) {
   return inner;
 }
 
+template <class Fn>
+absl::Status EachBatch(const Store& store, EventScanner::Options options, Fn&& fn) {
+  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
+  EventBatch batch;
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) return absl::OkStatus();
+    XP_TRY(fn(batch));
+  }
+}
+
+struct Leader {
+  int64_t track_id = 0;  // 0: no thread has any of it
+  Lead has;
+};
+
+absl::StatusOr<Leader> FindLeader(const Store& store, const Categories& is,
+                                  const std::vector<int64_t>& tracks) {
+  std::map<int64_t, Lead> leads;
+  XP_TRY(EachBatch(store, {.columns = kCategory, .track_ids = tracks, .from_ns = {}, .to_ns = {}},
+                   [&](const EventBatch& batch) {
+                     Lead& lead = leads[batch.track_id];
+                     for (StringId what : batch.category) {
+                       if (what == 0) continue;
+                       lead.steps += what == is.step;
+                       lead.tracing += what == is.tracing;
+                       lead.scopes += what == is.scope;
+                       lead.work += what == is.execute || what == is.compile || what == is.transfer;
+                     }
+                     return absl::OkStatus();
+                   }));
+  Leader leader;
+  for (const auto& [track, lead] : leads) {
+    if (lead > leader.has) leader = {track, lead};
+  }
+  return leader;
+}
+
+// Events of one thread, in order: a stack of those that are open, each with the state inside it.
+// What passes between two changes is one segment.
+class Sweep {
+ public:
+  Sweep(const Categories& is, std::vector<ActivitySegment>* segments)
+      : is_(is), segments_(*segments) {}
+
+  void Take(const Open& event) {
+    PassUntil(event.begin_ns);
+    stack_.emplace_back(event.end_ns,
+                        Enter(is_, stack_.empty() ? Activity() : stack_.back().second, event));
+  }
+  void PassUntil(int64_t t) {
+    while (!stack_.empty() && now_ns_ < t) {
+      const auto& [end_ns, activity] = stack_.back();
+      const int64_t until = std::min(end_ns, t);
+      if (until > now_ns_) {
+        if (!segments_.empty() && segments_.back().time.end_ns == now_ns_ &&
+            segments_.back().activity == activity) {
+          segments_.back().time.end_ns = until;
+        } else {
+          segments_.push_back({{now_ns_, until}, activity});
+        }
+        now_ns_ = until;
+      }
+      if (end_ns > now_ns_) break;
+      stack_.pop_back();
+    }
+    while (!stack_.empty() && stack_.back().first <= t) stack_.pop_back();
+    now_ns_ = std::max(now_ns_, t);
+  }
+
+ private:
+  const Categories& is_;
+  std::vector<ActivitySegment>& segments_;
+  std::vector<std::pair<int64_t, Activity>> stack_;  // end, state
+  int64_t now_ns_ = INT64_MIN;
+};
+
+// The sweep over the leading thread. Its chunks come by their starts but may overlap, so of what
+// was read only that is taken which begins before the newest chunk.
+absl::Status SweepLeader(const Store& store, const Categories& is, int64_t track_id,
+                         std::vector<ActivitySegment>* segments, std::vector<int64_t>* calls) {
+  Sweep sweep(is, segments);
+  std::vector<Open> waiting;
+  auto earlier = [](const Open& a, const Open& b) {
+    return std::pair(a.begin_ns, -a.end_ns) < std::pair(b.begin_ns, -b.end_ns);
+  };
+  auto take_before = [&](int64_t ts_ns) {
+    if (!std::is_sorted(waiting.begin(), waiting.end(), earlier))
+      std::stable_sort(waiting.begin(), waiting.end(), earlier);
+    auto at = waiting.begin();
+    for (; at != waiting.end() && at->begin_ns < ts_ns; ++at) sweep.Take(*at);
+    waiting.erase(waiting.begin(), at);
+  };
+  XP_TRY(EachBatch(store,
+                   {.columns = kStart | kDuration | kName | kCategory,
+                    .track_ids = {track_id},
+                    .from_ns = {},
+                    .to_ns = {}},
+                   [&](const EventBatch& batch) {
+                     take_before(batch.ts_ns[0]);
+                     for (size_t i = 0; i < batch.size; ++i) {
+                       const StringId what = batch.category[i];
+                       if (what == is.python && what != 0) calls->push_back(batch.ts_ns[i]);
+                       // What is of no kind here is an op that ran inline on this thread.
+                       if (!is.Tells(what)) continue;
+                       const int64_t begin_ns = batch.ts_ns[i];
+                       const int64_t end_ns = begin_ns + batch.dur_ns[i];
+                       if (end_ns > begin_ns)
+                         waiting.push_back({begin_ns, end_ns, what, batch.name[i]});
+                     }
+                     return absl::OkStatus();
+                   }));
+  take_before(INT64_MAX);
+  sweep.PassUntil(INT64_MAX);
+  std::sort(calls->begin(), calls->end());
+  return absl::OkStatus();
+}
+
+struct Others {
+  std::vector<Interval> compiling, loading;  // disjoint, sorted
+};
+
+// What threads beside the leading one compile; and what they load, if they are a loader's: its
+// uploads are part of making a batch ready. A thread that asks for data is one.
+absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
+                                  std::vector<int64_t> tracks, bool with_loaders) {
+  Others others;
+  EventScanner::Options options{.columns = kStart | kDuration | kCategory,
+                                .track_ids = std::move(tracks),
+                                .from_ns = {},
+                                .to_ns = {}};
+  for (StringId id : {is.compile, with_loaders ? is.input : 0, with_loaders ? is.transfer : 0}) {
+    if (id != 0) options.categories.push_back(id);
+  }
+  if (options.categories.empty() || options.track_ids.empty()) return others;
+  int64_t track_id = 0;
+  bool loads = false;
+  std::vector<Interval> loading;  // of the track, if it loads
+  auto end_track = [&] {
+    if (loads) others.loading.insert(others.loading.end(), loading.begin(), loading.end());
+    loading.clear();
+    loads = false;
+  };
+  XP_TRY(EachBatch(store, std::move(options), [&](const EventBatch& batch) {
+    if (batch.track_id != track_id) end_track();
+    track_id = batch.track_id;
+    for (size_t i = 0; i < batch.size; ++i) {
+      const StringId what = batch.category[i];
+      const Interval time{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
+      if (what == 0 || time.length_ns() <= 0) continue;
+      if (what == is.compile) others.compiling.push_back(time);
+      if (with_loaders && (what == is.input || what == is.transfer)) loading.push_back(time);
+      loads |= with_loaders && what == is.input;
+    }
+    return absl::OkStatus();
+  }));
+  end_track();
+  others.compiling = Union(std::move(others.compiling));
+  others.loading = Union(std::move(others.loading));
+  return others;
+}
+
+// Gives the time that `segments` leave free inside of `intervals` to `doing`.
+void Fill(const std::vector<Interval>& intervals, Doing doing,
+          std::vector<ActivitySegment>* segments) {
+  if (intervals.empty()) return;
+  std::vector<ActivitySegment> filled;
+  size_t k = 0;
+  for (const Interval& interval : intervals) {
+    int64_t at = interval.begin_ns;
+    while (k < segments->size() && (*segments)[k].time.end_ns <= at)
+      filled.push_back((*segments)[k++]);
+    while (at < interval.end_ns) {
+      const int64_t free_until = k < segments->size()
+                                     ? std::min(interval.end_ns, (*segments)[k].time.begin_ns)
+                                     : interval.end_ns;
+      if (free_until > at) filled.push_back({{at, free_until}, {.doing = doing}});
+      if (k >= segments->size() || (*segments)[k].time.begin_ns >= interval.end_ns) break;
+      at = (*segments)[k].time.end_ns;
+      filled.push_back((*segments)[k++]);
+    }
+  }
+  filled.insert(filled.end(), segments->begin() + int64_t(k), segments->end());
+  *segments = std::move(filled);
+}
+
 }  // namespace
 
 std::string_view DoingText(Doing doing) {
@@ -97,133 +288,23 @@ absl::StatusOr<std::shared_ptr<const HostTimeline>> HostTimeline::Of(const Store
 absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t process_id) {
   HostTimeline timeline;
   const Categories is(store);
-  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
+  std::vector<int64_t> tracks;
   XP_TRY(store.Each(
       "SELECT id FROM track WHERE kind = 'host_thread' AND coalesce(process_id, 0) = ?1",
-      [&](int64_t id) { options.track_ids.push_back(id); }, process_id));
-  if (options.track_ids.empty()) return timeline;
+      [&](int64_t id) { tracks.push_back(id); }, process_id));
+  if (tracks.empty()) return timeline;
 
-  std::map<int64_t, std::vector<Open>> events;  // of the tracks that may lead
-  std::map<int64_t, std::vector<int64_t>> python_calls;
-  std::map<int64_t, Lead> leads;
-  XP_TRY(EventScanner scanner, EventScanner::Make(store, options));
-  EventBatch batch;
-  while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
-    if (!more) break;
-    Lead& lead = leads[batch.track_id];
-    std::vector<Open>& out = events[batch.track_id];
-    for (size_t i = 0; i < batch.size; ++i) {
-      const StringId what = batch.category[i];
-      if (what == 0) continue;
-      if (what == is.python) {
-        python_calls[batch.track_id].push_back(batch.ts_ns[i]);
-        continue;
-      }
-      if (what == is.step) {
-        ++lead.steps;
-      } else if (what == is.tracing) {
-        ++lead.tracing;
-      } else if (what == is.scope) {
-        ++lead.scopes;
-      } else if (what == is.execute || what == is.compile || what == is.transfer) {
-        ++lead.work;
-      } else if (what != is.host && what != is.input) {
-        continue;  // ops that ran inline on this thread
-      }
-      const int64_t begin_ns = batch.ts_ns[i], end_ns = begin_ns + batch.dur_ns[i];
-      if (end_ns <= begin_ns) continue;
-      out.push_back({begin_ns, end_ns, what, batch.name[i]});
-    }
-  }
-  int64_t leader = 0;
-  Lead most;
-  for (const auto& [track, lead] : leads) {
-    if (lead > most) leader = track, most = lead;
-  }
-  if (leader == 0) return timeline;
+  XP_TRY(const Leader leader, FindLeader(store, is, tracks));
+  if (leader.track_id == 0) return timeline;
   timeline.has_events_ = true;
-  timeline.python_calls_ = std::move(python_calls[leader]);
-  std::sort(timeline.python_calls_.begin(), timeline.python_calls_.end());
-
-  std::vector<Open>& led = events[leader];
-  auto earlier = [](const Open& a, const Open& b) {
-    return std::pair(a.begin_ns, -a.end_ns) < std::pair(b.begin_ns, -b.end_ns);
-  };
-  if (!std::is_sorted(led.begin(), led.end(), earlier))
-    std::stable_sort(led.begin(), led.end(), earlier);
-
-  // The sweep: a stack of open events, each with the state inside it; what passes between two
-  // changes is one segment.
-  std::vector<std::pair<int64_t, Activity>> stack;  // end, state
-  std::vector<Segment> segments;
-  int64_t now = INT64_MIN;
-  auto pass_until = [&](int64_t t) {
-    while (!stack.empty() && now < t) {
-      const auto& [end_ns, activity] = stack.back();
-      const int64_t until = std::min(end_ns, t);
-      if (until > now) {
-        if (!segments.empty() && segments.back().time.end_ns == now &&
-            segments.back().activity == activity) {
-          segments.back().time.end_ns = until;
-        } else {
-          segments.push_back({{now, until}, activity});
-        }
-        now = until;
-      }
-      if (end_ns > now) break;
-      stack.pop_back();
-    }
-    while (!stack.empty() && stack.back().first <= t) stack.pop_back();
-    now = std::max(now, t);
-  };
-  for (const Open& event : led) {
-    pass_until(event.begin_ns);
-    stack.emplace_back(event.end_ns,
-                       Enter(is, stack.empty() ? Activity() : stack.back().second, event));
-  }
-  pass_until(INT64_MAX);
+  XP_TRY(SweepLeader(store, is, leader.track_id, &timeline.segments_, &timeline.python_calls_));
 
   // Where the leading thread shows nothing, others may: a compilation anywhere, a loader between
   // two steps.
-  std::vector<Interval> compiling, loading;
-  for (const auto& [track, opened] : events) {
-    if (track == leader) continue;
-    // A thread that asks for data is a loader's; its uploads are part of making a batch ready.
-    const bool loader = most.steps > 0 &&
-                        std::any_of(opened.begin(), opened.end(),
-                                    [&](const Open& event) { return event.category == is.input; });
-    for (const Open& event : opened) {
-      if (event.category == is.compile) compiling.push_back({event.begin_ns, event.end_ns});
-      if (loader && (event.category == is.input || event.category == is.transfer)) {
-        loading.push_back({event.begin_ns, event.end_ns});
-      }
-    }
-  }
-  compiling = Union(std::move(compiling));
-  loading = Union(std::move(loading));
-  auto fill = [&](const std::vector<Interval>& others, Doing doing) {
-    std::vector<Segment> filled;
-    size_t k = 0;
-    for (const Interval& other : others) {
-      int64_t at = other.begin_ns;
-      while (k < segments.size() && segments[k].time.end_ns <= at) filled.push_back(segments[k++]);
-      while (at < other.end_ns) {
-        const int64_t free_until =
-            k < segments.size() ? std::min(other.end_ns, segments[k].time.begin_ns) : other.end_ns;
-        if (free_until > at) filled.push_back({{at, free_until}, {.doing = doing}});
-        if (k >= segments.size() || segments[k].time.begin_ns >= other.end_ns) break;
-        at = segments[k].time.end_ns;
-        filled.push_back(segments[k++]);
-      }
-    }
-    while (k < segments.size()) filled.push_back(segments[k++]);
-    segments = std::move(filled);
-  };
-  if (!compiling.empty()) fill(compiling, Doing::kCompile);
-  if (!loading.empty()) fill(loading, Doing::kInput);
-
-  timeline.segments_ = std::move(segments);
+  std::erase(tracks, leader.track_id);
+  XP_TRY(Others others, ReadOthers(store, is, std::move(tracks), leader.has.steps > 0));
+  Fill(others.compiling, Doing::kCompile, &timeline.segments_);
+  Fill(others.loading, Doing::kInput, &timeline.segments_);
   return timeline;
 }
 
@@ -231,7 +312,7 @@ std::vector<ActivityShare> HostTimeline::During(Interval interval) const {
   std::map<Activity, int64_t> sums;
   int64_t rest = interval.length_ns();
   auto it = std::upper_bound(segments_.begin(), segments_.end(), interval.begin_ns,
-                             [](int64_t t, const Segment& s) { return t < s.time.end_ns; });
+                             [](int64_t t, const ActivitySegment& s) { return t < s.time.end_ns; });
   for (; it != segments_.end() && it->time.begin_ns < interval.end_ns; ++it) {
     const int64_t ns =
         std::min(it->time.end_ns, interval.end_ns) - std::max(it->time.begin_ns, interval.begin_ns);

@@ -43,8 +43,13 @@ struct ActivityShare {
   int64_t ns = 0;
 };
 
+struct ActivitySegment {
+  Interval time;
+  Activity activity;
+};
+
 // The activities of one process: made once a store by a sweep that is linear in the events of the
-// host's threads, asked for as many intervals as there are.
+// host's threads and keeps none of them, asked for as many intervals as there are.
 class HostTimeline {
  public:
   static absl::StatusOr<std::shared_ptr<const HostTimeline>> Of(const Store& store,
@@ -58,12 +63,8 @@ class HostTimeline {
   int64_t PythonCalls(Interval interval) const;
 
  private:
-  struct Segment {
-    Interval time;
-    Activity activity;
-  };
-  std::vector<Segment> segments_;      // disjoint, sorted, kNothing left out
-  std::vector<int64_t> python_calls_;  // starts, sorted
+  std::vector<ActivitySegment> segments_;  // disjoint, sorted, kNothing left out
+  std::vector<int64_t> python_calls_;      // starts, sorted
   bool has_events_ = false;
 
   static absl::StatusOr<HostTimeline> Make(const Store& store, int64_t process_id);

@@ -136,14 +136,21 @@ class XPlane {
     bool has_counter = false;
     StringId hash = 0, module = 0;
   };
-  struct LineState;
+  struct LineState {
+    int64_t track_id = 0, tid = 0;
+    std::string_view name;
+    int64_t timestamp_ns = 0, shift_ns = 0;
+    XCategory category = XCategory::kHost;  // of a device's line
+    bool device = false, front = false;
+    XFacts* facts = nullptr;
+  };
 
   static Key KeyOf(std::string_view name);
   void FindDifferingNames();
   void Survey();
   void SurveyLine(std::string_view bytes, size_t number);
   StatName* StatOf(int64_t metadata_id);
-  absl::StatusOr<EventName*> EventOf(int64_t metadata_id);
+  absl::StatusOr<EventName*> AddNameless(int64_t metadata_id);  // not in the table
   absl::Status Resolve(EventName& event);
   absl::Status GiveNameArguments(EventName& event, int64_t track_id);
   absl::StatusOr<StringId> KeyId(StatName& stat);
@@ -161,6 +168,7 @@ class XPlane {
   bool has_lines_ = false;
   bool has_modules_line_ = false;
   int64_t first_epoch_ns_ = INT64_MAX;
+  absl::flat_hash_map<int64_t, int64_t> lines_left_;  // lines of an id that are still to be read
   std::vector<StatName> stats_;
   Ids stat_ids_;
   std::vector<EventName> events_;

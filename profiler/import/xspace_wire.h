@@ -85,6 +85,19 @@ class Reader {
     return LongVarint(out);
   }
   bool LongVarint(uint64_t* out) {
+    if (end_ - p_ >= 8) [[likely]] {
+      uint64_t word;
+      std::memcpy(&word, p_, 8);
+      if (uint64_t ends = ~word & 0x8080808080808080; ends != 0) [[likely]] {
+        // Up to eight bytes at once: the groups of seven bits below the first end, pushed together.
+        word &= ends ^ (ends - 1);
+        word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
+        word = (word & 0x00003fff00003fff) | (word & 0x3fff00003fff0000) >> 2;
+        *out = (word & 0x000000000fffffff) | (word & 0x0fffffff00000000) >> 4;
+        p_ += std::countr_zero(ends) / 8 + 1;
+        return true;
+      }
+    }
     uint64_t value = 0;
     for (int shift = 0; shift < 70; shift += 7) {
       if (p_ == end_) [[unlikely]]
@@ -137,7 +150,43 @@ struct Stat {
   int64_t int64() const { return int64_t(number); }
 };
 // False when the message cannot be read; what was read until there stands.
-bool Decode(std::string_view message, Stat* stat);
+inline bool Decode(std::string_view message, Stat* stat) {
+  Reader in(message);
+  *stat = {};
+  auto set = [&](Stat::Kind kind) { stat->kind = kind, stat->number = in.uint(); };
+  auto set_bytes = [&](Stat::Kind kind) { stat->kind = kind, stat->bytes = in.bytes(); };
+  while (in.Next()) {
+    switch (in.number() << 3 | in.type()) {
+      case 1 << 3 | kVarint:
+        stat->metadata_id = in.int64();
+        break;
+      case 2 << 3 | kFixed64:
+        set(Stat::kDouble);
+        break;
+      case 3 << 3 | kVarint:
+        set(Stat::kUint);
+        break;
+      case 4 << 3 | kVarint:
+        set(Stat::kInt);
+        break;
+      case 5 << 3 | kBytes:
+        set_bytes(Stat::kText);
+        break;
+      case 6 << 3 | kBytes:
+        set_bytes(Stat::kBytes);
+        break;
+      case 7 << 3 | kVarint:
+        set(Stat::kRef);
+        break;
+      case 8 << 3 | kBytes:
+        set_bytes(Stat::kGzip);
+        break;
+      default:
+        break;
+    }
+  }
+  return !in.bad() && !in.cut();
+}
 
 // XEvent: 1 metadata_id, 2 offset_ps or 5 num_occurrences, 3 duration_ps, 4 stats*.
 struct Event {
@@ -145,10 +194,49 @@ struct Event {
   int64_t offset_ps = 0, duration_ps = 0;
   int64_t occurrences = 0;
   bool aggregated = false;  // num_occurrences was given: it has no time of its own
-  bool has_stats = false;
-  std::string_view stats;  // from the first stat on, for a Reader; other fields may stand between
 };
-bool Decode(std::string_view message, Event* event);
+// Calls each_stat(message) for each statistic. False when the event cannot be read; what was read
+// until there stands.
+template <class EachStat>
+bool Decode(std::string_view message, Event* event, EachStat&& each_stat) {
+  Reader in(message);
+  *event = {};
+  while (in.Next()) {
+    switch (in.number() << 3 | in.type()) {
+      case 1 << 3 | kVarint:
+        event->metadata_id = in.int64();
+        break;
+      case 2 << 3 | kVarint:
+        event->offset_ps = in.int64(), event->aggregated = false;
+        break;
+      case 3 << 3 | kVarint:
+        event->duration_ps = in.int64();
+        break;
+      case 5 << 3 | kVarint:
+        event->occurrences = in.int64(), event->aggregated = true;
+        break;
+      case 4 << 3 | kBytes:
+        each_stat(in.bytes());
+        break;
+      default:
+        break;
+    }
+  }
+  return !in.bad() && !in.cut();
+}
+
+// Name, start and length only: stops when it has met all three, which mostly come first.
+inline void DecodeHead(std::string_view message, Event* event) {
+  Reader in(message);
+  *event = {};
+  for (uint32_t missing = 1 << 1 | 1 << 2 | 1 << 3; missing != 0 && in.Next();) {
+    if (in.type() != kVarint || in.number() > 3) continue;
+    if (in.number() == 1) event->metadata_id = in.int64();
+    if (in.number() == 2) event->offset_ps = in.int64();
+    if (in.number() == 3) event->duration_ps = in.int64();
+    missing &= ~(1u << in.number());
+  }
+}
 
 // XEventMetadata: 1 id, 2 name, 3 metadata, 4 display_name, 5 stats*, 6 child_id*.
 struct EventMetadata {

@@ -121,6 +121,8 @@ class ChunkDecoder {
   // Columns that were not asked for keep what they held.
   absl::Status Events(std::string_view blob, int64_t count, int64_t min_ts_ns, uint32_t columns,
                       EventColumns* out);
+  // Whether an event has one of `categories`; true as well for what is damaged.
+  bool HasCategory(std::string_view blob, int64_t count, std::span<const StringId> categories);
   absl::Status Arguments(std::string_view blob, ArgType type, int64_t count, size_t limit,
                          ArgColumn* out);
   absl::Status Samples(std::string_view blob, int64_t count, int64_t min_ts_ns,

@@ -7,6 +7,7 @@
 
 #include "profiler/store/chunk.h"
 #include "profiler/store/chunk_internal.h"
+#include "profiler/store/varint_block.h"
 
 namespace xlaprof {
 
@@ -32,33 +33,15 @@ struct ChunkDecoder::Reader {
     return false;
   }
 
-  // Calls emit(value) n times. Eight at a time while no bound can be crossed, which is nearly
-  // always.
+  // Calls emit(value) n times.
   template <class Emit>
   bool Varints(size_t n, Emit&& emit) {
-    while (n >= 8 && left() >= 80) {
-      uint64_t word = Load64(p);
-      if ((word & 0x8080808080808080) == 0) {
-        for (int i = 0; i < 8; ++i) emit(uint64_t(p[i]));
-        p += 8;
-      } else {
-        for (int i = 0; i < 8; ++i) {
-          uint64_t v = *p++;
-          if (v >= 0x80) {
-            v &= 0x7f;
-            int shift = 7;
-            uint64_t b;
-            do {
-              b = *p++;
-              v |= (b & 0x7f) << shift;
-              shift += 7;
-            } while (b >= 0x80 && shift < 70);
-            if (b >= 0x80 || (shift == 70 && b > 1)) return false;
-          }
-          emit(v);
-        }
-      }
-      n -= 8;
+    uint64_t block[kVarintBlock];
+    for (; n >= kVarintBlock; n -= kVarintBlock) {
+      const uint8_t* behind = DecodeVarintBlock(p, end, block);
+      if (behind == nullptr) break;
+      for (uint64_t v : block) emit(v);
+      p = behind;
     }
     for (; n > 0; --n) {
       uint64_t v;
@@ -296,6 +279,31 @@ absl::Status ChunkDecoder::Events(std::string_view bytes, int64_t count, int64_t
     }
   }
   return blob.Done() ? absl::OkStatus() : DataLoss("chunk with bytes behind its columns");
+}
+
+bool ChunkDecoder::HasCategory(std::string_view bytes, int64_t count,
+                               std::span<const StringId> categories) {
+  absl::StatusOr<std::string_view> sound = Unseal(bytes, count, EventWriter::kChunkEvents);
+  if (!sound.ok()) return true;
+  Reader blob{reinterpret_cast<const uint8_t*>(sound->data()),
+              reinterpret_cast<const uint8_t*>(sound->data()) + sound->size()};
+  const size_t max_raw = size_t(count) * kMaxBytesAValue + kMaxBytesBeside;
+  Reader in;
+  for (bool wanted : {false, false, false, false, true}) {  // the fifth section is the category
+    if (!Open(&blob, max_raw, wanted, &in)) return true;
+  }
+  auto asked = [&](uint64_t id) {
+    return std::find(categories.begin(), categories.end(), id) != categories.end();
+  };
+  if (in.Done()) return asked(0);
+  const uint8_t mode = *in.p++;
+  // One id, or ids to the end (one a name), or as many as are told first.
+  uint64_t ids = mode == kOneCategory ? 1 : UINT64_MAX, id = 0;
+  if (mode == kCategoryByEvent && !in.Varint(&ids)) return true;
+  for (; ids > 0 && !in.Done(); --ids) {
+    if (!in.Varint(&id) || asked(id)) return true;
+  }
+  return false;
 }
 
 bool ChunkDecoder::Values(Reader* in, ArgType type, size_t n, std::vector<uint64_t>* bits) {

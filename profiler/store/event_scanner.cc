@@ -27,6 +27,7 @@ struct EventScanner::Impl {
   const Store* store;
   uint32_t columns = 0;
   int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;
+  std::vector<StringId> categories;
   std::vector<Chunk> chunks;
   size_t next = 0;
   Statement read;
@@ -69,6 +70,11 @@ struct EventScanner::Impl {
       }
       read.Bind(1, chunk.id);
       absl::StatusOr<bool> row = read.Step();
+      if (row.ok() && *row && !categories.empty() &&
+          !decoder.HasCategory(Blob(read, 0), chunk.count, categories)) {
+        read.Reset();
+        continue;
+      }
       absl::Status sound = row.status();
       if (row.ok()) {
         sound = *row ? decoder.Events(Blob(read, 0), chunk.count, chunk.min_ts_ns,
@@ -116,6 +122,7 @@ int64_t EventScanner::skipped_chunks() const { return impl_->skipped; }
 absl::StatusOr<EventScanner> EventScanner::Make(const Store& store, Options options) {
   auto impl = std::make_unique<Impl>(store);
   impl->columns = options.columns & kAllEventColumns;
+  impl->categories = std::move(options.categories);
   const Slice& slice = store.slice();
   impl->from_ns = std::max(options.from_ns.value_or(INT64_MIN), slice.from_ns.value_or(INT64_MIN));
   impl->to_ns = std::min(options.to_ns.value_or(INT64_MAX), slice.to_ns.value_or(INT64_MAX));

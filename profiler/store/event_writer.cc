@@ -12,6 +12,9 @@ namespace {
 // Events that may wait in memory, over all tracks; an argument or sample counts as half of one.
 // About 50 MB.
 constexpr size_t kMaxBuffered = 1 << 20;
+// A track whose events come in order is written a chunk at a time once it has this many: the rest
+// waits for what belongs before it.
+constexpr size_t kMaxInOrder = 2 * EventWriter::kChunkEvents;
 // Buffers larger than this give their memory back once written.
 constexpr size_t kKeptCapacity = 4 * EventWriter::kChunkEvents;
 // Constant arguments of some names are taken out of a column only where this many values are saved:
@@ -55,8 +58,20 @@ struct TrackBuffer {
   std::vector<FlowPoint> flow_points;
   absl::flat_hash_map<StringId, std::vector<BufferedArg>> name_args;
   Nesting nesting;
+  bool in_order = true;  // events are sorted
 
   size_t Weight() const { return events.size() + (args.size() + samples.size()) / 2; }
+  // Exchanges memory; both are empty.
+  void Swap(TrackBuffer& other) {
+    events.swap(other.events);
+    first_arg.swap(other.first_arg);
+    args.swap(other.args);
+  }
+  // The arguments of event `i`.
+  std::span<const BufferedArg> ArgsOf(size_t i) const {
+    size_t from = first_arg[i], to = i + 1 < events.size() ? first_arg[i + 1] : args.size();
+    return std::span(args).subspan(from, to - from);
+  }
 };
 
 // Values of one key and type in the chunk that is being written.
@@ -78,6 +93,7 @@ struct EventWriter::Impl {
   absl::flat_hash_map<int64_t, std::unique_ptr<TrackBuffer>> tracks;
   int64_t last_track = 0;
   TrackBuffer* last = nullptr;
+  TrackBuffer spare;  // memory of a finished track, for the next new one
   size_t weight = 0;  // twice the Weight of all tracks
   int64_t next_event_id = 0;
   bool has_arg_error = false;
@@ -90,14 +106,19 @@ struct EventWriter::Impl {
   std::vector<Event> sorted;
   std::vector<uint32_t> order;
   std::vector<uint16_t> depth;
-  absl::flat_hash_map<ColumnKey, Column> columns;
+  absl::flat_hash_map<ColumnKey, std::unique_ptr<Column>> columns;
+  // The column of the argument that was the n-th of the event before: mostly it is so again.
+  std::array<std::pair<ColumnKey, Column*>, 8> columns_by_place{};
 
   explicit Impl(sqlite3* database) : db(database) {}
 
   TrackBuffer* Track(int64_t id) {
     if (last != nullptr && id == last_track) return last;
     auto& slot = tracks[id];
-    if (slot == nullptr) slot = std::make_unique<TrackBuffer>();
+    if (slot == nullptr) {
+      slot = std::make_unique<TrackBuffer>();
+      slot->Swap(spare);
+    }
     last_track = id;
     return last = slot.get();
   }
@@ -158,41 +179,78 @@ struct EventWriter::Impl {
 
   absl::Status WriteEvents(int64_t track_id, TrackBuffer& track) {
     if (track.events.empty()) return absl::OkStatus();
-    XP_TRY(FindNextEventId());
     Sort(track);
     BindTrackFlows(track);
-    const size_t n = track.events.size();
-    auto args_of = [&](size_t original) {
-      size_t from = track.first_arg[original];
-      size_t to = original + 1 < n ? track.first_arg[original + 1] : track.args.size();
-      return std::span<const BufferedArg>(track.args).subspan(from, to - from);
-    };
     const std::vector<Event>& events = sorted.empty() ? track.events : sorted;
-    absl::Status status;
-    for (size_t from = 0; from < n && status.ok();) {
-      size_t to = from, values = 0;
-      for (auto& [key, column] : columns) column.index.clear(), column.bits.clear();
-      if (track.first_arg.empty()) to = std::min(n, from + kChunkEvents);
-      while (to < n && to - from < size_t(kChunkEvents)) {
-        auto args = args_of(sorted.empty() ? to : order[to]);
-        if (to > from && values + args.size() > kChunkArguments) break;
-        values += args.size();
-        for (const BufferedArg& arg : args) {
-          Column& column = columns[{arg.key, arg.type}];
-          column.index.push_back(uint32_t(to - from));
-          column.bits.push_back(arg.bits);
-        }
-        ++to;
-      }
-      status = WriteChunk(track_id, track, std::span(events).subspan(from, to - from));
-      from = to;
+    for (size_t from = 0; from < events.size();) {
+      XP_TRY(from, WriteFrom(track_id, track, events, from));
     }
-    if (columns.size() > 1024) columns.clear();
     Empty(track.events);
     Empty(track.first_arg);
     Empty(track.args);
     Empty(sorted);
-    return status;
+    track.in_order = true;
+    return absl::OkStatus();
+  }
+
+  // Writes the first chunk of a track that has more, and whose events are in order.
+  absl::Status WriteFirstChunk(int64_t track_id, TrackBuffer& track) {
+    sorted.clear();
+    BindTrackFlows(track);
+    XP_TRY(size_t written, WriteFrom(track_id, track, track.events, 0));
+    size_t args = 0;
+    if (!track.first_arg.empty()) {
+      args = written < track.events.size() ? track.first_arg[written] : track.args.size();
+      track.args.erase(track.args.begin(), track.args.begin() + int64_t(args));
+      track.first_arg.erase(track.first_arg.begin(), track.first_arg.begin() + int64_t(written));
+      for (uint32_t& first : track.first_arg) first -= uint32_t(args);
+    }
+    track.events.erase(track.events.begin(), track.events.begin() + int64_t(written));
+    weight -= std::min(weight, 2 * written + args);
+    return absl::OkStatus();
+  }
+
+  // Writes one chunk, of as many events from `from` on as it can take; returns the first that it
+  // did not take. `events` are the track's, in order.
+  absl::StatusOr<size_t> WriteFrom(int64_t track_id, TrackBuffer& track,
+                                   const std::vector<Event>& events, size_t from) {
+    XP_TRY(FindNextEventId());
+    size_t to = std::min(events.size(), from + kChunkEvents);
+    for (auto& [key, column] : columns) column->index.clear(), column->bits.clear();
+    if (!track.first_arg.empty()) to = TakeArgs(track, from, to);
+    XP_TRY(WriteChunk(track_id, track, std::span(events).subspan(from, to - from)));
+    if (columns.size() > 1024) {
+      columns.clear();
+      columns_by_place = {};
+    }
+    return to;
+  }
+
+  // Fills `columns` with the arguments of events [from, to), or of as many as one chunk can have.
+  size_t TakeArgs(const TrackBuffer& track, size_t from, size_t to) {
+    size_t values = 0;
+    for (size_t i = from; i < to; ++i) {
+      const auto args = track.ArgsOf(sorted.empty() ? i : order[i]);
+      values += args.size();
+      if (i > from && values > kChunkArguments) return i;
+      for (size_t place = 0; place < args.size(); ++place) {
+        Column& column = ColumnAt(place, {args[place].key, args[place].type});
+        column.index.push_back(uint32_t(i - from));
+        column.bits.push_back(args[place].bits);
+      }
+    }
+    return to;
+  }
+
+  Column& ColumnAt(size_t place, ColumnKey key) {
+    auto& [known, column] = columns_by_place[place % columns_by_place.size()];
+    if (column == nullptr || known != key) {
+      auto& slot = columns[key];
+      if (slot == nullptr) slot = std::make_unique<Column>();
+      known = key;
+      column = slot.get();
+    }
+    return *column;
   }
 
   // Ends beyond the last event wait for those that come, unless none will.
@@ -217,7 +275,7 @@ struct EventWriter::Impl {
   // Fills `sorted` and `order` unless the events came in order.
   void Sort(TrackBuffer& track) {
     sorted.clear();
-    if (std::is_sorted(track.events.begin(), track.events.end(), EventBefore)) return;
+    if (track.in_order) return;
     struct Key {
       int64_t ts_ns;
       uint64_t shortness;
@@ -275,7 +333,8 @@ struct EventWriter::Impl {
       }
     }
     std::vector<uint32_t> events_of_name;
-    for (auto& [key, column] : columns) {
+    for (auto& [key, kept] : columns) {
+      Column& column = *kept;
       if (column.index.empty()) continue;
       if (events_of_name.empty()) {
         events_of_name.resize(names);
@@ -398,6 +457,11 @@ absl::Status EventWriter::Add(int64_t track_id, const Event& event) {
   // Before the event is taken: its arguments come after it.
   if (impl_->weight >= 2 * kMaxBuffered) XP_TRY(impl_->FlushLargest());
   TrackBuffer* track = impl_->Track(track_id);
+  if (!track->events.empty()) {
+    track->in_order = track->in_order && !EventBefore(event, track->events.back());
+    if (track->in_order && track->events.size() >= kMaxInOrder)
+      XP_TRY(impl_->WriteFirstChunk(track_id, *track));
+  }
   if (!track->first_arg.empty()) track->first_arg.push_back(uint32_t(track->args.size()));
   track->events.push_back(event);
   impl_->weight += 2;
@@ -450,6 +514,14 @@ void EventWriter::Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd e
 }
 
 int64_t EventWriter::unbound_flows() const { return impl_->unbound_flows; }
+
+absl::Status EventWriter::Finish(int64_t track_id) {
+  auto found = impl_->tracks.find(track_id);
+  if (found == impl_->tracks.end()) return absl::OkStatus();
+  XP_TRY(impl_->FlushTrack(track_id, *found->second));
+  found->second->Swap(impl_->spare);
+  return absl::OkStatus();
+}
 
 absl::Status EventWriter::Flush() {
   std::vector<int64_t> ids;

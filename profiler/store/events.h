@@ -60,7 +60,8 @@ enum class FlowEnd : uint8_t { kOut, kInEnclosing, kInNext };
 
 // Buffers events a track, sorts and encodes them, and writes chunks of up to kChunkEvents. Not
 // thread-safe. Flush writes everything; it must be called before Commit, and its status looked at.
-// Past about a million buffered events the largest track is written early, so memory stays bounded.
+// Past about a million buffered events the largest track is written early, so memory stays bounded;
+// a track that comes in order is written but for its last 64 Ki events.
 // The depth of an event counts the events of its track around it that are in the same Flush or were
 // written before it.
 class EventWriter {
@@ -83,6 +84,8 @@ class EventWriter {
   void Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd end);
   // Of Flow, those that met no event, or one that has another flow there; known after Flush.
   int64_t unbound_flows() const;
+  // Writes a track now and gives its memory to the next one: for who knows that it is complete.
+  absl::Status Finish(int64_t track_id);
   absl::Status Flush();
 
  private:
@@ -125,6 +128,9 @@ class EventScanner {
     std::vector<int64_t> track_ids;  // empty: all
     OptInt from_ns,
         to_ns;  // keep events that overlap [from, to]; one that never ended counts as its start
+    // Leave out chunks in which no event has one of these (0: none has); what is given still holds
+    // others. Empty: all chunks.
+    std::vector<StringId> categories = {};
   };
   static absl::StatusOr<EventScanner> Make(const Store& store, Options options);
   EventScanner(EventScanner&&) noexcept;

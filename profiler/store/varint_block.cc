@@ -1,0 +1,102 @@
+#include "profiler/store/varint_block.h"
+
+#include <array>
+#include <bit>
+
+#include "profiler/store/chunk_internal.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr uint64_t kTopBits = 0x8080808080808080;
+// Parts of a block that are decoded side by side; more do not fit into the registers.
+constexpr size_t kParts = 4, kInPart = kVarintBlock / kParts;
+
+// Takes the top bit out of each byte: eight groups of seven bits become one number.
+struct ByShifts {
+  static uint64_t Squeeze(uint64_t v) {
+    v = (v & 0x007f007f007f007f) | (v & 0x7f007f007f007f00) >> 1;
+    v = (v & 0x00003fff00003fff) | (v & 0x3fff00003fff0000) >> 2;
+    return (v & 0x000000000fffffff) | (v & 0x0fffffff00000000) >> 4;
+  }
+};
+
+#ifdef __x86_64__
+// The same as one instruction of BMI2; as assembly, so that nothing else needs to be built for it.
+struct ByExtraction {
+  static uint64_t Squeeze(uint64_t v) {
+    uint64_t out;
+    asm("pext %2, %1, %0" : "=r"(out) : "r"(v), "r"(~kTopBits));
+    return out;
+  }
+};
+const bool kCanExtract = __builtin_cpu_supports("bmi2");
+#endif
+
+// How many of 8 bytes end a varint. (A popcount would be a call: not every x86-64 has it.)
+size_t CountEnds(uint64_t word) {
+  return size_t((((~word & kTopBits) >> 7) * 0x0101010101010101) >> 56);
+}
+
+// Where the parts begin; the last one is where the block ends.
+using Begins = std::array<const uint8_t*, kParts + 1>;
+
+// False when the bytes do not suffice.
+bool FindParts(const uint8_t* p, const uint8_t* end, Begins* begins) {
+  (*begins)[0] = p;
+  size_t seen = 0;
+  for (size_t part = 1; part <= kParts; ++part) {
+    const size_t wanted = part * kInPart;
+    while (true) {
+      if (end - p < 16) return false;
+      const size_t ends = CountEnds(Load64(p));
+      if (seen + ends >= wanted) break;
+      seen += ends;
+      p += 8;
+    }
+    const uint8_t* at = p;
+    for (size_t left = wanted - seen; left > 0; ++at) left -= *at < 0x80;
+    (*begins)[part] = at;
+  }
+  return true;
+}
+
+template <class By>
+bool DecodeParts(const Begins& begins, uint64_t* out) {
+  const uint8_t* at[kParts];
+  for (size_t part = 0; part < kParts; ++part) at[part] = begins[part];
+  for (size_t i = 0; i < kInPart; ++i) {
+#pragma GCC unroll 4
+    for (size_t part = 0; part < kParts; ++part) {
+      const uint64_t word = Load64(at[part]);
+      const uint64_t ends = ~word & kTopBits;
+      if (ends == 0) [[unlikely]]
+        return false;
+      // All bits below the lowest end; the end itself is a 0.
+      out[part * kInPart + i] = By::Squeeze(word & (ends ^ (ends - 1)));
+      at[part] += std::countr_zero(ends) / 8 + 1;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+const uint8_t* DecodeVarintBlock(const uint8_t* p, const uint8_t* end, uint64_t* out) {
+  Begins begins;
+  if (!FindParts(p, end, &begins)) return nullptr;
+  if (begins[kParts] == p + kVarintBlock) {
+    for (size_t i = 0; i < kVarintBlock; ++i) out[i] = p[i];  // a byte each
+  } else {
+#ifdef __x86_64__
+    const bool sound =
+        kCanExtract ? DecodeParts<ByExtraction>(begins, out) : DecodeParts<ByShifts>(begins, out);
+#else
+    const bool sound = DecodeParts<ByShifts>(begins, out);
+#endif
+    if (!sound) return nullptr;
+  }
+  return begins[kParts];
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,18 @@
+// Varints (docs/formats/chunk.md) by the block, several at once: one after the other each waits for
+// the length of the one before, and lengths that vary are branches that a processor cannot guess.
+// Internal to profiler/store.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace xlaprof {
+
+inline constexpr size_t kVarintBlock = 2048;
+
+// Decodes kVarintBlock varints that begin at `p` and returns where they end. nullptr where they or
+// the 8 bytes behind them do not end before `end`, or one of them is longer than 8 bytes; `out` is
+// then anything.
+const uint8_t* DecodeVarintBlock(const uint8_t* p, const uint8_t* end, uint64_t* out);
+
+}  // namespace xlaprof

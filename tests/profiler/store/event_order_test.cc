@@ -1,0 +1,112 @@
+// When the events of a track are written, and which chunks a scan leaves out.
+#include <gtest/gtest.h>
+
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr int64_t kChunk = EventWriter::kChunkEvents;
+
+class EventOrder : public ::testing::Test {
+ protected:
+  Store store_ = *Store::CreateTemporary();
+  EventWriter writer_{store_};
+  const StringId key_ = *store_.Intern("key");
+
+  // With its start as an argument.
+  void Add(int64_t track, int64_t ts_ns, int64_t dur_ns, StringId category = 0) {
+    ASSERT_TRUE(
+        writer_.Add(track, {.ts_ns = ts_ns, .dur_ns = dur_ns, .name = 1, .category = category})
+            .ok());
+    writer_.Arg(key_, ts_ns);
+  }
+  int64_t Number(std::string_view sql) { return store_.One<int64_t>(sql)->value_or(-1); }
+  // Every event's argument is its start, and depths are as given by ts_ns.
+  void ExpectArguments(int64_t track) {
+    auto scanner = *EventScanner::Make(
+        store_, {.columns = kStart, .track_ids = {track}, .from_ns = {}, .to_ns = {}});
+    EventBatch batch;
+    while (*scanner.Next(&batch)) {
+      auto values = *ReadArgumentColumn(store_, batch.chunk_id, key_);
+      ASSERT_EQ(values.size(), batch.size);
+      for (size_t i = 0; i < batch.size; ++i)
+        ASSERT_EQ(values[i], ArgValue(batch.ts_ns[i])) << batch.chunk_id << " " << i;
+    }
+  }
+};
+
+TEST_F(EventOrder, WhatComesInOrderIsWrittenButForTheLastEvents) {
+  for (int64_t i = 0; i <= 2 * kChunk; ++i) Add(1, 10 * i, 5);
+  EXPECT_EQ(Number("SELECT count(*) FROM event_chunk"), 1);
+  EXPECT_EQ(Number("SELECT max_end_ns FROM event_chunk"), 10 * (kChunk - 1) + 5);
+  // Late, but not too late: the events around it still wait.
+  Add(1, 10 * kChunk + 1, 2);
+  ASSERT_TRUE(writer_.Flush().ok());
+  EXPECT_EQ(Number("SELECT sum(count) FROM event_chunk"), 2 * kChunk + 2);
+  EXPECT_EQ(Number("SELECT depth FROM event WHERE ts_ns = " + std::to_string(10 * kChunk + 1)), 1);
+  EXPECT_EQ(Number("SELECT min(id) FROM event"), 1);
+  EXPECT_EQ(Number("SELECT max(id) FROM event"), 2 * kChunk + 2);
+  ExpectArguments(1);
+}
+
+TEST_F(EventOrder, WhatDoesNotComeInOrderWaits) {
+  Add(1, 1000, 5);
+  for (int64_t i = 0; i <= 2 * kChunk; ++i) Add(1, 10 * i, 5);
+  EXPECT_EQ(Number("SELECT count(*) FROM event_chunk"), 0);
+  ASSERT_TRUE(writer_.Flush().ok());
+  EXPECT_EQ(Number("SELECT count(*) FROM event_chunk"), 3);
+  ExpectArguments(1);
+}
+
+TEST_F(EventOrder, AFinishedTrackIsWrittenAndMayGoOn) {
+  Add(1, 0, 100);
+  Add(2, 0, 7);
+  ASSERT_TRUE(writer_.Finish(1).ok());
+  ASSERT_TRUE(writer_.Finish(3).ok());  // has nothing
+  EXPECT_EQ(Number("SELECT track_id FROM event_chunk"), 1);
+  Add(4, 3, 1);  // takes the memory of track 1
+  Add(1, 50, 10);
+  ASSERT_TRUE(writer_.Flush().ok());
+  EXPECT_EQ(Number("SELECT count(*) FROM event"), 4);
+  EXPECT_EQ(Number("SELECT depth FROM event WHERE ts_ns = 50"), 1);
+  for (int64_t track : {1, 2, 4}) ExpectArguments(track);
+}
+
+TEST_F(EventOrder, AScanLeavesOutChunksWithoutACategory) {
+  const StringId op = *store_.Intern("op"), host = *store_.Intern("host");
+  Add(1, 0, 1, host);  // one category for all
+  Add(1, 1, 1, host);
+  Add(2, 0, 1, op);
+  Add(2, 1, 1, host);  // one an event: both have one name
+  Add(3, 0, 1);        // none
+  ASSERT_TRUE(writer_.Flush().ok());
+  auto tracks = [&](std::vector<StringId> categories) {
+    auto scanner = *EventScanner::Make(store_, {.columns = kCategory,
+                                                .track_ids = {},
+                                                .from_ns = {},
+                                                .to_ns = {},
+                                                .categories = std::move(categories)});
+    std::vector<int64_t> out;
+    EventBatch batch;
+    while (*scanner.Next(&batch)) out.push_back(batch.track_id);
+    return out;
+  };
+  EXPECT_EQ(tracks({}), (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_EQ(tracks({op}), (std::vector<int64_t>{2}));
+  EXPECT_EQ(tracks({host, 9999}), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(tracks({0}), (std::vector<int64_t>{3}));
+  EXPECT_EQ(tracks({9999}), std::vector<int64_t>());
+  // Damage is told, whatever was asked for.
+  ASSERT_TRUE(store_.Exec("UPDATE event_chunk SET columns = x'0102' WHERE track_id = 3").ok());
+  auto scanner = *EventScanner::Make(
+      store_,
+      {.columns = kCategory, .track_ids = {}, .from_ns = {}, .to_ns = {}, .categories = {op}});
+  EventBatch batch;
+  while (*scanner.Next(&batch)) {
+  }
+  EXPECT_EQ(scanner.skipped_chunks(), 1);
+}
+
+}  // namespace
+}  // namespace xlaprof
