@@ -1,13 +1,12 @@
-// The report to paste into an issue: GitHub's Markdown. Names from a capture may hold anything, so
-// they must stay text: no HTML, no links, no mentions of people, no table or fence that ends early.
+// The report to paste into an issue: GitHub's Markdown.
 #include <algorithm>
-#include <cctype>
 
 #include "analyzers/quantity.h"
 #include "analyzers/report.h"
 #include "analyzers/report_layout.h"
 #include "analyzers/report_words.h"
 #include "analyzers/source_quote.h"
+#include "core/base/escape.h"
 #include "core/base/version.h"
 
 namespace xlaprof {
@@ -15,56 +14,14 @@ namespace {
 
 constexpr int kMaxDiffColumns = 160;
 
-// Running text, also inside table cells and HTML blocks. Entities rather than backslashes: those
-// work in all three. An underscore inside a word is no emphasis, and most names have one.
-std::string Prose(std::string_view raw) {
-  const std::string text = Printable(raw);
-  auto is_word = [&](size_t at) {
-    return at < text.size() && (std::isalnum(uint8_t(text[at])) || text[at] == '_');
-  };
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    bool inside_word = text[i] == '_' && i > 0 && is_word(i - 1) && is_word(i + 1);
-    if (std::string_view("<>&`*_~[]#|@\\$").find(text[i]) != std::string_view::npos &&
-        !inside_word) {
-      out += fmt::format("&#{};", int(text[i]));
-    } else {
-      out += text[i];
-    }
-  }
-  // Bare addresses become links.
-  for (std::string_view start : {"://", "www."}) {
-    std::string harmless = start == "www." ? "www&#46;" : "&#58;//";
-    for (size_t at = out.find(start); at != std::string::npos;
-         at = out.find(start, at + harmless.size()))
-      out.replace(at, start.size(), harmless);
-  }
-  return out;
-}
-
-// A fence that nothing in `text` closes.
-std::string Fence(std::string_view text) {
-  size_t longest = 0, run = 0;
-  for (char c : text) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  return std::string(std::max<size_t>(3, longest + 1), '`');
-}
-
-std::string Fenced(std::string_view language, std::string_view body) {
-  std::string fence = Fence(body);
-  return fmt::format("{}{}\n{}\n{}\n", fence, language, body, fence);
-}
-
 class MarkdownReport {
  public:
   MarkdownReport(const Report& report, const ReportOptions& options)
       : report_(report), options_(options), names_(report) {}
 
   std::string Write() {
-    Add("**xlaprof {}**: {}\n", kVersion, Prose(HeadText(report_, names_)));
-    if (std::string slice = SliceText(report_); !slice.empty()) Add("\n{}\n", Prose(slice));
+    Add("**xlaprof {}**: {}\n", kVersion, MarkdownText(HeadText(report_, names_)));
+    if (std::string slice = SliceText(report_); !slice.empty()) Add("\n{}\n", MarkdownText(slice));
     Steps();
     Findings_();
     About();
@@ -107,8 +64,9 @@ class MarkdownReport {
     }
     for (const Summary::Device& device : s.devices) {
       if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;
-      Add("| {} busy | {} | {:.2f} % of {} |\n", Prose(device.name), DurationText(device.busy_ns),
-          100.0 * double(device.busy_ns) / double(device.span_ns), DurationText(device.span_ns));
+      Add("| {} busy | {} | {:.2f} % of {} |\n", MarkdownText(device.name),
+          DurationText(device.busy_ns), 100.0 * double(device.busy_ns) / double(device.span_ns),
+          DurationText(device.span_ns));
     }
   }
 
@@ -129,23 +87,24 @@ class MarkdownReport {
         "--- | --- | --- |\n",
         brief.size());
     for (const Finding* finding : brief) {
-      Add("| {} | {} | {} | {} |\n", Prose(finding->kind), Prose(finding->title),
-          Prose(PlaceText(*finding, /*full_path=*/false)), Prose(finding->advice));
+      Add("| {} | {} | {} | {} |\n", MarkdownText(finding->kind), MarkdownText(finding->title),
+          MarkdownText(PlaceText(*finding, /*full_path=*/false)), MarkdownText(finding->advice));
     }
     Add("\n</details>\n");
   }
 
   void OneFinding(size_t rank, const Finding& finding) {
     const char* word = finding.severity == Severity::kError ? "error" : "warning";
-    Add("\n### {}. {}\n\n{} · {}", rank, Prose(finding.title), word, Prose(finding.kind));
+    Add("\n### {}. {}\n\n{} · {}", rank, MarkdownText(finding.title), word,
+        MarkdownText(finding.kind));
     if (std::string place = PlaceText(finding, /*full_path=*/true); !place.empty())
-      Add(" · {}", Prose(place));
+      Add(" · {}", MarkdownText(place));
     Add("\n");
     const Subject& subject = finding.subject;
     if (subject.file && subject.line) {
       if (auto quote = QuoteSource(*subject.file, *subject.line, options_.source_roots,
                                    report_.capture_epoch_ns)) {
-        Add("\n{}", Fenced(subject.file->ends_with(".py") ? "python" : "", quote->text));
+        Add("\n{}", MarkdownFenced(subject.file->ends_with(".py") ? "python" : "", quote->text));
         if (quote->newer_than_capture)
           Add("\nThe file is newer than the capture: the line may have moved.\n");
       }
@@ -167,11 +126,11 @@ class MarkdownReport {
     if (reason.before) body += fmt::format("- {}\n", before);
     if (reason.after) body += fmt::format("+ {}\n", after);
     body.pop_back();
-    Add("\n{}", Fenced("diff", body));
+    Add("\n{}", MarkdownFenced("diff", body));
   }
 
   void Item(const char* label, const std::string& text) {
-    if (!text.empty()) Add("\n**{}**: {}\n", label, Prose(text));
+    if (!text.empty()) Add("\n**{}**: {}\n", label, MarkdownText(text));
   }
 
   void About() {
@@ -182,20 +141,20 @@ class MarkdownReport {
         "--- | ---: | ---: | ---: | ---: | ---: | --- |\n");
     auto count = [](const std::optional<int64_t>& n) { return n ? CountText(*n) : "-"; };
     for (const Coverage& c : report_.summary.coverage) {
-      Add("| {} | {} | {} | {} | {} | {} | {} | {} |\n", Prose(names_.Short(c.path)),
-          Prose(c.format), count(c.steps), count(c.compiles), count(c.executions),
-          count(c.transfers), count(c.events), Prose(c.note));
+      Add("| {} | {} | {} | {} | {} | {} | {} | {} |\n", MarkdownText(names_.Short(c.path)),
+          MarkdownText(c.format), count(c.steps), count(c.compiles), count(c.executions),
+          count(c.transfers), count(c.events), MarkdownText(c.note));
     }
     if (!report_.settings.empty()) Add("\n");
     for (const SettingRow& setting : report_.settings)
-      Add("- slowed the run: {}: {}\n", Prose(setting.name), Prose(setting.evidence));
+      Add("- slowed the run: {}: {}\n", MarkdownText(setting.name), MarkdownText(setting.evidence));
     if (!report_.issues.empty()) Add("\n");
     for (const ReportIssue& issue : report_.issues)
-      Add("- {}: {}\n", issue.severity, Prose(IssueText(issue, names_)));
+      Add("- {}: {}\n", MarkdownText(issue.severity), MarkdownText(IssueText(issue, names_)));
     for (const SourceRow& source : report_.sources) {
       if (!source.imported)
-        Add("- not read: {}: {}\n", Prose(names_.Short(source.path)),
-            Prose(source.note.value_or("not recognised")));
+        Add("- not read: {}: {}\n", MarkdownText(names_.Short(source.path)),
+            MarkdownText(source.note.value_or("not recognised")));
     }
     Add("\n</details>\n");
   }

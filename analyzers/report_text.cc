@@ -8,6 +8,7 @@
 #include "analyzers/report_layout.h"
 #include "analyzers/report_words.h"
 #include "analyzers/source_quote.h"
+#include "core/base/escape.h"
 
 namespace xlaprof {
 namespace {
@@ -54,7 +55,7 @@ class TextReport {
   void Paragraph(int indent, std::string_view text, Style style = Style::kPlain,
                  std::string_view lead = "") {
     bool first = true;
-    for (const std::string& line : Wrap(Printable(text, /*keep_newlines=*/true), width_ - indent)) {
+    for (const std::string& line : Wrap(Printable(text), width_ - indent)) {
       Line(fmt::format(
           "{}{}", first && !lead.empty() ? std::string(lead) : std::string(size_t(indent), ' '),
           In(style, line)));

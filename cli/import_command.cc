@@ -6,6 +6,7 @@
 #include "analyzers/report.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "core/base/escape.h"
 #include "profiler/import/import.h"
 
 namespace xlaprof {
@@ -104,10 +105,10 @@ absl::Status ImportRun(const ImportArguments& arguments) {
   return WriteOutput(
       fmt::format(
           "{}: {}, {} file{} read, {} warning{}{}. To see them: xlaprof report {}\n",
-          output.string(), BytesText(double(bytes)), files, files == 1 ? "" : "s", warnings,
-          warnings == 1 ? "" : "s",
+          Printable(output.string()), BytesText(double(bytes)), files, files == 1 ? "" : "s",
+          warnings, warnings == 1 ? "" : "s",
           report.issues.empty() ? "" : fmt::format(", {} odd in the input", report.issues.size()),
-          output.string()),
+          ShellWord(output.string())),
       "");
 }
 
