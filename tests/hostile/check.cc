@@ -49,16 +49,17 @@ bool IsFactColumn(std::string_view name) {
          name != "flow_in" && name != "flow_out";
 }
 
-absl::Status AddFacts(const Store& store, const char* table, std::vector<std::string>& rows) {
+absl::Status AddFacts(const Store& store, const char* table,
+                      std::vector<std::vector<std::string>>& rows) {
   XP_TRY(Statement statement, store.Prepare(fmt::format("SELECT * FROM {}", table)));
   while (true) {
     XP_TRY(bool there, statement.Step());
     if (!there) return absl::OkStatus();
-    std::string row = table;
+    std::vector<std::string> row = {table};
     for (int i = 0; i < sqlite3_column_count(statement.get()); ++i) {
       const char* name = sqlite3_column_name(statement.get(), i);
       if (!IsFactColumn(name) || statement.IsNull(i)) continue;
-      row += fmt::format(" {}={}", name, statement.Column<std::string_view>(i));
+      row.push_back(fmt::format("{}={}", name, statement.Column<std::string_view>(i)));
     }
     rows.push_back(std::move(row));
   }

@@ -38,10 +38,11 @@ std::string CheckShown(std::string_view what, std::string_view text);
 // The error of an import of `path`: of a kind that means bad input, naming the file, and short.
 std::string CheckError(const absl::Status& status, const std::filesystem::path& path);
 
-// What `importer` alone reads of `bytes`: its facts as sorted lines, ids left out.
+// What `importer` alone reads of `bytes`: each row as its table and what is known of it
+// ("column=value"), ids left out; sorted.
 struct Facts {
   Imported imported;
-  std::vector<std::string> rows;
+  std::vector<std::vector<std::string>> rows;
 };
 Facts ReadFacts(const Importer& importer, std::string_view bytes);
 

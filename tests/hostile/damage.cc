@@ -155,6 +155,7 @@ std::vector<size_t> CutsOf(std::string_view bytes, size_t count, uint64_t seed) 
   Random random(seed);
   std::vector<size_t> cuts;
   const size_t end = bytes.size();
+  if (end < 2) return cuts;
   for (size_t at : {size_t{1}, size_t{2}, size_t{3}, size_t{7}, size_t{16}, end - 1, end - 2})
     cuts.push_back(at);
   while (cuts.size() < count) {

@@ -1,6 +1,6 @@
 #include "tests/hostile/damage_proto.h"
 
-#include <algorithm>
+#include <functional>
 #include <map>
 
 #include "tests/hostile/hostile_text.h"
@@ -93,7 +93,10 @@ std::string Damaged(const ProtoField& field, Random& random) {
   }
 }
 
-std::string DamageAt(std::string_view message, Random& random, int depth) {
+// `message` with one field replaced by what `change` makes of it: a field of the message itself, or
+// of a message in it.
+std::string ChangeOne(std::string_view message, Random& random, int depth,
+                      const std::function<std::string(const ProtoField&, Random&)>& change) {
   std::vector<ProtoField> fields = ProtoFields(message);
   if (fields.empty()) return std::string(message);
   // Numbers are alike likely, however often each stands there.
@@ -105,8 +108,8 @@ std::string DamageAt(std::string_view message, Random& random, int depth) {
   std::string out(message.substr(0, before));
   const bool deeper = field.type == kBytes && depth < 8 && random.Below(4) != 0 &&
                       !ProtoFields(field.payload).empty();
-  out += deeper ? ProtoBytes(field.number, DamageAt(field.payload, random, depth + 1))
-                : Damaged(field, random);
+  out += deeper ? ProtoBytes(field.number, ChangeOne(field.payload, random, depth + 1, change))
+                : change(field, random);
   return out.append(message.substr(before + field.whole.size()));
 }
 
@@ -160,7 +163,20 @@ std::string ProtoBytes(uint32_t number, std::string_view payload) {
 
 std::string DamageProto(std::string_view bytes, Random& random) {
   std::string out(bytes);
-  for (size_t i = 1 + random.Below(3); i > 0; --i) out = DamageAt(out, random, 0);
+  for (size_t i = 1 + random.Below(3); i > 0; --i) out = ChangeOne(out, random, 0, Damaged);
+  return out;
+}
+
+std::string WithProtoText(std::string_view bytes, std::string_view text, Random& random) {
+  auto change = [&](const ProtoField& field, Random&) {
+    return field.type == kBytes ? ProtoBytes(field.number, text) : std::string(field.whole);
+  };
+  std::string out;
+  // Most tries meet a number.
+  for (int tries = 0; tries < 50; ++tries) {
+    out = ChangeOne(bytes, random, 0, change);
+    if (out.size() != bytes.size()) break;
+  }
   return out;
 }
 

@@ -31,6 +31,9 @@ std::string ProtoBytes(uint32_t number, std::string_view payload);
 // that lies, is repeated, gone, or nested deeply.
 std::string DamageProto(std::string_view bytes, Random& random);
 
+// `bytes` with `text` in place of a text somewhere in it, lengths fitting.
+std::string WithProtoText(std::string_view bytes, std::string_view text, Random& random);
+
 // `message` with few fields of each number, at every level, and no payload above `max_payload`: the
 // same shape in a few kilobytes.
 std::string ThinProto(std::string_view message, size_t of_each_number, size_t max_payload);
