@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/escape.h"
 #include "profiler/import/importer.h"
 #include "profiler/import/input.h"
 #include "profiler/import/join.h"
@@ -430,7 +431,7 @@ class Importing {
   absl::Status Nothing() const {
     std::string message;
     for (const std::string& problem : problems_)
-      message += fmt::format("{}{}", message.empty() ? "" : "\n", problem);
+      message += fmt::format("{}{}", message.empty() ? "" : "\n", Printable(problem));
     if (files_.size() > 1)
       message += fmt::format("\nnone of {} files could be read", files_.size());
     if (message.empty()) message = "nothing to read";

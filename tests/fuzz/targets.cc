@@ -76,47 +76,11 @@ std::vector<std::string> ImporterSeeds(const Importer* importer) {
 
 // --- stores ---
 
-// One row or more of each sort.
-constexpr std::string_view kSmallStore = R"(
-  INSERT INTO run (id, label, selected, why) VALUES (1, 'a', 1, 'only');
-  INSERT INTO source (id, path, format, imported) VALUES (1, 'x.pb', 'xspace', 1);
-  INSERT INTO process (id, run_id, source_id, segment, host, pid, rank)
-    VALUES (1, 1, 1, 0, 'host', 7, 0);
-  INSERT INTO track (id, process_id, kind, name, tid, sort) VALUES
-    (1, 1, 'host_thread', 'python', 7, 0), (2, 1, 'device', 'XLA Modules', 1, 1),
-    (3, 1, 'counter', 'bytes', 1, 2);
-  INSERT INTO event (track_id, ts_ns, dur_ns, name, category) VALUES
-    (1, 0, 1000, 'train', 'step'), (1, 10, 100, 'f', 'compile'),
-    (1, 2000, 1000, 'train', 'step'), (2, 500, 200, 'jit_f', 'module'),
-    (2, 2500, 200, 'jit_f', 'module');
-  INSERT INTO arg (event_id, key, value) VALUES (1, 'step_num', 3), (2, 'hash', 'abc');
-  INSERT INTO counter_sample (track_id, ts_ns, value) VALUES (3, 0, 1.5), (3, 100, 2);
-  INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns)
-    VALUES (1, 1, 0, 0, 'train', 0, 1000), (2, 1, 1, 1, 'train', 2000, 1000);
-  INSERT INTO graph (id, process_id, hash, name, node_count, printed_as)
-    VALUES (1, 1, 'abc', 'm', 1, 'hlo'), (2, 1, 'abd', 'm', 1, 'hlo');
-  INSERT INTO graph_node (graph_id, idx, op, shape, operands, location)
-    VALUES (1, 0, 'add', 'f32[2]', '', 'f@x.py:3'), (2, 0, 'add', 'f32[3]', '', 'f@x.py:3');
-  INSERT INTO site (id, function, file, line) VALUES (1, 'f', 'x.py', 3);
-  INSERT INTO stack (id, hash) VALUES (1, 'h');
-  INSERT INTO frame (stack_id, depth, function, file, line, is_user)
-    VALUES (1, 0, 'f', 'x.py', 3, 1);
-  INSERT INTO compile (id, process_id, ordinal, graph_id, ts_ns, dur_ns, dur_from, cause, site_id,
-                       inferred)
-    VALUES (1, 1, 0, 1, 10, 100, 'xspace', 'user_sync', 1, 0),
-           (2, 1, 5, 2, 2010, 100, 'xspace', 'user_sync', 1, 0);
-  INSERT INTO execution (id, process_id, ordinal, graph_id, ts_ns, dur_ns, cause, site_id, step_id)
-    VALUES (1, 1, 1, 1, 500, 200, 'user_sync', 1, 1), (2, 1, 6, 1, 2500, 200, 'user_sync', 1, 2);
-  INSERT INTO transfer (id, process_id, ordinal, direction, bytes, ts_ns, dur_ns)
-    VALUES (1, 1, 3, 'to_device', 8, 0, 5);
-  INSERT INTO fallback (id, process_id, ordinal, op, count) VALUES (1, 1, 4, 'aten::nonzero', 3);
-)";
-
 std::string SmallStoreFile() {
   const fs::path path = Scratch() / fmt::format("small.{}.xlaprof", getpid());
   {
     auto store = Store::Create(path);
-    absl::Status status = store.ok() ? LoadSql(*store, kSmallStore) : store.status();
+    absl::Status status = store.ok() ? LoadSql(*store, kSmallStoreSql) : store.status();
     if (!status.ok()) fmt::print(stderr, "{}\n", status.ToString());
     XP_CHECK(status.ok());
   }
@@ -218,7 +182,7 @@ std::vector<std::string> ChunkSeeds() {
 // Whatever a user asks of a store: its virtual tables answer or refuse.
 std::string RunSql(std::string_view bytes) {
   auto store = Store::CreateTemporary();
-  if (!store.ok() || !LoadSql(*store, kSmallStore).ok()) return "no store";
+  if (!store.ok() || !LoadSql(*store, kSmallStoreSql).ok()) return "no store";
   // A query may be as slow as it likes, but not here.
   int steps = 0;
   sqlite3_progress_handler(
@@ -240,6 +204,41 @@ std::vector<std::string> SqlSeeds() {
 }
 
 }  // namespace
+
+const std::string_view kSmallStoreSql = R"(
+  INSERT INTO run (id, label, selected, why) VALUES (1, 'a', 1, 'only');
+  INSERT INTO source (id, path, format, imported) VALUES (1, 'x.pb', 'xspace', 1);
+  INSERT INTO process (id, run_id, source_id, segment, host, pid, rank)
+    VALUES (1, 1, 1, 0, 'host', 7, 0);
+  INSERT INTO track (id, process_id, kind, name, tid, sort) VALUES
+    (1, 1, 'host_thread', 'python', 7, 0), (2, 1, 'device', 'XLA Modules', 1, 1),
+    (3, 1, 'counter', 'bytes', 1, 2);
+  INSERT INTO event (track_id, ts_ns, dur_ns, name, category) VALUES
+    (1, 0, 1000, 'train', 'step'), (1, 10, 100, 'f', 'compile'),
+    (1, 2000, 1000, 'train', 'step'), (2, 500, 200, 'jit_f', 'module'),
+    (2, 2500, 200, 'jit_f', 'module');
+  INSERT INTO arg (event_id, key, value) VALUES (1, 'step_num', 3), (2, 'hash', 'abc');
+  INSERT INTO counter_sample (track_id, ts_ns, value) VALUES (3, 0, 1.5), (3, 100, 2);
+  INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns)
+    VALUES (1, 1, 0, 0, 'train', 0, 1000), (2, 1, 1, 1, 'train', 2000, 1000);
+  INSERT INTO graph (id, process_id, hash, name, node_count, printed_as)
+    VALUES (1, 1, 'abc', 'm', 1, 'hlo'), (2, 1, 'abd', 'm', 1, 'hlo');
+  INSERT INTO graph_node (graph_id, idx, op, shape, operands, location)
+    VALUES (1, 0, 'add', 'f32[2]', '', 'f@x.py:3'), (2, 0, 'add', 'f32[3]', '', 'f@x.py:3');
+  INSERT INTO site (id, function, file, line) VALUES (1, 'f', 'x.py', 3);
+  INSERT INTO stack (id, hash) VALUES (1, 'h');
+  INSERT INTO frame (stack_id, depth, function, file, line, is_user)
+    VALUES (1, 0, 'f', 'x.py', 3, 1);
+  INSERT INTO compile (id, process_id, ordinal, graph_id, ts_ns, dur_ns, dur_from, cause, site_id,
+                       inferred)
+    VALUES (1, 1, 0, 1, 10, 100, 'xspace', 'user_sync', 1, 0),
+           (2, 1, 5, 2, 2010, 100, 'xspace', 'user_sync', 1, 0);
+  INSERT INTO execution (id, process_id, ordinal, graph_id, ts_ns, dur_ns, cause, site_id, step_id)
+    VALUES (1, 1, 1, 1, 500, 200, 'user_sync', 1, 1), (2, 1, 6, 1, 2500, 200, 'user_sync', 1, 2);
+  INSERT INTO transfer (id, process_id, ordinal, direction, bytes, ts_ns, dur_ns)
+    VALUES (1, 1, 3, 'to_device', 8, 0, 5);
+  INSERT INTO fallback (id, process_id, ordinal, op, count) VALUES (1, 1, 4, 'aten::nonzero', 3);
+)";
 
 const std::vector<FuzzTarget>& FuzzTargets() {
   static const auto* targets = [] {

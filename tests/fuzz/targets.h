@@ -18,6 +18,9 @@ struct FuzzTarget {
   std::function<std::vector<std::string>()> seeds;
 };
 
+// SQL that fills a store with one row or more of each sort.
+extern const std::string_view kSmallStoreSql;
+
 // In a fixed order: importers first.
 const std::vector<FuzzTarget>& FuzzTargets();
 const FuzzTarget* FuzzTargetNamed(std::string_view name);

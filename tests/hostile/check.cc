@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzers/report.h"
+#include "core/base/escape.h"
 #include "profiler/import/import.h"
 #include "profiler/import/utf8.h"
 
@@ -113,7 +114,8 @@ std::string CheckError(const absl::Status& status, const fs::path& path) {
       return fmt::format("an input's fault is told as another: {}", status.ToString());
   }
   std::string_view message = Message(status);
-  if (message.find(path.filename().string()) == std::string_view::npos)
+  const std::string name = path.filename().string();
+  if (message.find(name) == message.npos && message.find(Printable(name)) == message.npos)
     return fmt::format("the error does not name the file: {}", message);
   if (message.size() > kLongestErrorBytes + 2 * path.string().size())
     return fmt::format("an error of {} bytes: {}", message.size(), message.substr(0, 200));
