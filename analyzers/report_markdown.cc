@@ -14,14 +14,19 @@ namespace {
 
 constexpr int kMaxDiffColumns = 160;
 
+std::string Prose(std::string_view text) {
+  constexpr int kMaxColumns = 4000;  // a name may have megabytes
+  return MarkdownText(CutEnd(text, kMaxColumns));
+}
+
 class MarkdownReport {
  public:
   MarkdownReport(const Report& report, const ReportOptions& options)
       : report_(report), options_(options), names_(report) {}
 
   std::string Write() {
-    Add("**xlaprof {}**: {}\n", kVersion, MarkdownText(HeadText(report_, names_)));
-    if (std::string slice = SliceText(report_); !slice.empty()) Add("\n{}\n", MarkdownText(slice));
+    Add("**xlaprof {}**: {}\n", kVersion, Prose(HeadText(report_, names_)));
+    if (std::string slice = SliceText(report_); !slice.empty()) Add("\n{}\n", Prose(slice));
     Steps();
     Findings_();
     About();
@@ -64,9 +69,8 @@ class MarkdownReport {
     }
     for (const Summary::Device& device : s.devices) {
       if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;
-      Add("| {} busy | {} | {:.2f} % of {} |\n", MarkdownText(device.name),
-          DurationText(device.busy_ns), 100.0 * double(device.busy_ns) / double(device.span_ns),
-          DurationText(device.span_ns));
+      Add("| {} busy | {} | {:.2f} % of {} |\n", Prose(device.name), DurationText(device.busy_ns),
+          100.0 * double(device.busy_ns) / double(device.span_ns), DurationText(device.span_ns));
     }
   }
 
@@ -87,18 +91,17 @@ class MarkdownReport {
         "--- | --- | --- |\n",
         brief.size());
     for (const Finding* finding : brief) {
-      Add("| {} | {} | {} | {} |\n", MarkdownText(finding->kind), MarkdownText(finding->title),
-          MarkdownText(PlaceText(*finding, /*full_path=*/false)), MarkdownText(finding->advice));
+      Add("| {} | {} | {} | {} |\n", Prose(finding->kind), Prose(finding->title),
+          Prose(PlaceText(*finding, /*full_path=*/false)), Prose(finding->advice));
     }
     Add("\n</details>\n");
   }
 
   void OneFinding(size_t rank, const Finding& finding) {
     const char* word = finding.severity == Severity::kError ? "error" : "warning";
-    Add("\n### {}. {}\n\n{} · {}", rank, MarkdownText(finding.title), word,
-        MarkdownText(finding.kind));
+    Add("\n### {}. {}\n\n{} · {}", rank, Prose(finding.title), word, Prose(finding.kind));
     if (std::string place = PlaceText(finding, /*full_path=*/true); !place.empty())
-      Add(" · {}", MarkdownText(place));
+      Add(" · {}", Prose(place));
     Add("\n");
     const Subject& subject = finding.subject;
     if (subject.file && subject.line) {
@@ -130,7 +133,7 @@ class MarkdownReport {
   }
 
   void Item(const char* label, const std::string& text) {
-    if (!text.empty()) Add("\n**{}**: {}\n", label, MarkdownText(text));
+    if (!text.empty()) Add("\n**{}**: {}\n", label, Prose(text));
   }
 
   void About() {
@@ -141,20 +144,20 @@ class MarkdownReport {
         "--- | ---: | ---: | ---: | ---: | ---: | --- |\n");
     auto count = [](const std::optional<int64_t>& n) { return n ? CountText(*n) : "-"; };
     for (const Coverage& c : report_.summary.coverage) {
-      Add("| {} | {} | {} | {} | {} | {} | {} | {} |\n", MarkdownText(names_.Short(c.path)),
-          MarkdownText(c.format), count(c.steps), count(c.compiles), count(c.executions),
-          count(c.transfers), count(c.events), MarkdownText(c.note));
+      Add("| {} | {} | {} | {} | {} | {} | {} | {} |\n", Prose(names_.Short(c.path)),
+          Prose(c.format), count(c.steps), count(c.compiles), count(c.executions),
+          count(c.transfers), count(c.events), Prose(c.note));
     }
     if (!report_.settings.empty()) Add("\n");
     for (const SettingRow& setting : report_.settings)
-      Add("- slowed the run: {}: {}\n", MarkdownText(setting.name), MarkdownText(setting.evidence));
+      Add("- slowed the run: {}: {}\n", Prose(setting.name), Prose(setting.evidence));
     if (!report_.issues.empty()) Add("\n");
     for (const ReportIssue& issue : report_.issues)
-      Add("- {}: {}\n", MarkdownText(issue.severity), MarkdownText(IssueText(issue, names_)));
+      Add("- {}: {}\n", Prose(issue.severity), Prose(IssueText(issue, names_)));
     for (const SourceRow& source : report_.sources) {
       if (!source.imported)
-        Add("- not read: {}: {}\n", MarkdownText(names_.Short(source.path)),
-            MarkdownText(source.note.value_or("not recognised")));
+        Add("- not read: {}: {}\n", Prose(names_.Short(source.path)),
+            Prose(source.note.value_or("not recognised")));
     }
     Add("\n</details>\n");
   }

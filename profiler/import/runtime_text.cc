@@ -29,7 +29,10 @@ bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks
 // What was in the text and cannot be told.
 absl::Status TellGaps(std::string_view bytes, const MetricsReader& reader, ImportContext& context) {
   size_t line = bytes.rfind('\n') + 1;
-  if (bytes.substr(line).find_first_not_of(" \t\r") != std::string_view::npos) {
+  XP_TRY(auto cut, context.store.One<int64_t>(
+                       "SELECT 1 FROM import_issue WHERE source_id = ?1 AND code = 'cut_file'",
+                       context.source_id));
+  if (!cut && bytes.substr(line).find_first_not_of(" \t\r") != std::string_view::npos) {
     XP_TRY(
         context.Issue("no_line_end", "info",
                       "The text ends inside a line. If it was cut there, the last value may lack "

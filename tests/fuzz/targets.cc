@@ -213,10 +213,10 @@ const std::string_view kSmallStoreSql = R"(
   INSERT INTO track (id, process_id, kind, name, tid, sort) VALUES
     (1, 1, 'host_thread', 'python', 7, 0), (2, 1, 'device', 'XLA Modules', 1, 1),
     (3, 1, 'counter', 'bytes', 1, 2);
-  INSERT INTO event (track_id, ts_ns, dur_ns, name, category) VALUES
-    (1, 0, 1000, 'train', 'step'), (1, 10, 100, 'f', 'compile'),
-    (1, 2000, 1000, 'train', 'step'), (2, 500, 200, 'jit_f', 'module'),
-    (2, 2500, 200, 'jit_f', 'module');
+  INSERT INTO event (id, track_id, ts_ns, dur_ns, name, category, flow_in, flow_out) VALUES
+    (1, 1, 0, 1000, 'train', 'step', NULL, NULL), (2, 1, 10, 100, 'f', 'compile', NULL, 7),
+    (3, 1, 2000, 1000, 'train', 'step', NULL, NULL), (4, 2, 500, 200, 'jit_f', 'module', 7, NULL),
+    (5, 2, 2500, 200, 'jit_f', 'module', NULL, NULL);
   INSERT INTO arg (event_id, key, value) VALUES (1, 'step_num', 3), (2, 'hash', 'abc');
   INSERT INTO counter_sample (track_id, ts_ns, value) VALUES (3, 0, 1.5), (3, 100, 2);
   INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns)

@@ -72,6 +72,7 @@ std::string RunMeasured(const GuardedCase& one) {
   malloc_trim(0);
   const bool measured = !XLAPROF_SANITIZED && ResetPeak();
   const size_t before = StatusKiB("VmRSS:");
+  const int64_t started_ns = NowNs();
   std::string complaint;
   try {
     complaint = one.run();
@@ -82,8 +83,8 @@ std::string RunMeasured(const GuardedCase& one) {
   const size_t allowed = one.memory_bytes > 0 ? one.memory_bytes : kMemoryBytes;
   const size_t peak = StatusKiB("VmHWM:");
   const size_t taken = peak > before ? (peak - before) << 10 : 0;
-  if (std::getenv("XLAPROF_HOSTILE_MEMORY") != nullptr)
-    fmt::print("{} MiB  {}\n", taken >> 20, one.name);
+  if (std::getenv("XLAPROF_HOSTILE_VERBOSE") != nullptr)
+    fmt::print("{:5} ms {:5} MiB  {}\n", (NowNs() - started_ns) / 1'000'000, taken >> 20, one.name);
   if (taken <= allowed) return "";
   return fmt::format("took {} MiB of memory, {} MiB are allowed", taken >> 20, allowed >> 20);
 }
