@@ -15,8 +15,8 @@ using wire::Reader;
 // line.timestamp_ns counts from 1970 when it is this large (1970-01-12), else from the start of the
 // profile.
 constexpr int64_t kEpochNs = 1'000'000'000'000'000;
-// Times beyond are damage, and their sums would overflow: a hundred and forty years.
-constexpr int64_t kMaxTimeNs = int64_t(1) << 62;
+// Times beyond are damage, and differences of theirs would overflow: thirty-six years.
+constexpr int64_t kMaxTimeNs = int64_t(1) << 60;
 // A compressed text that grows beyond this is hostile.
 constexpr size_t kMaxInflatedBytes = size_t(1) << 20;
 // Larger values of a statistic are whole files (HLO, symbol maps), not arguments.
@@ -643,7 +643,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   if (far || ts_ns < -kMaxTimeNs || end_ns > kMaxTimeNs) [[unlikely]] {
     return file_.context.Issue(
         "time_out_of_range", "warning",
-        "events with times that cannot be (more than a century away) were left out",
+        "events with times that cannot be (decades away) were left out",
         file_.Offset(bytes.data()));
   }
 

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// As C++ text, shell text in $'...', and SQL.
+// Clears a terminal.
 constexpr const char* kSteering = "\x1b[2J";
 
 class Escaping : public ProgramTest {
@@ -26,7 +26,7 @@ class Escaping : public ProgramTest {
 
 TEST_F(Escaping, FilesOfHostileNames) {
   Write("bad\n\x1b[2Jname.log", "nothing known");
-  Ran ran = Run("report $'bad\\n\\e[2Jname.log'");
+  Ran ran = Run("report \"$(printf 'bad\\n\\033[2Jname.log')\"");
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.out, Not(HasSubstr(kSteering)));
   EXPECT_THAT(ran.out, HasSubstr("bad\\n\\x1b[2Jname.log"));
@@ -35,11 +35,11 @@ TEST_F(Escaping, FilesOfHostileNames) {
 }
 
 TEST_F(Escaping, WordsThatAreNoOption) {
-  Ran ran = Run("report x $'--\\e[2J'");
+  Ran ran = Run("report x \"$(printf '%s\\033[2J' --)\"");
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.out, Not(HasSubstr(kSteering)));
   EXPECT_THAT(ran.out, HasSubstr("\\x1b[2J"));
-  EXPECT_THAT(Run("$'\\e[2J'").out, Not(HasSubstr(kSteering)));
+  EXPECT_THAT(Run("\"$(printf '\\033[2J')\"").out, Not(HasSubstr(kSteering)));
 }
 
 TEST_F(Escaping, TheCommandThatImportNames) {
