@@ -21,6 +21,11 @@ constexpr size_t kLongestReportBytes = 4 << 20;
 // Longer messages hide what they say.
 constexpr size_t kLongestErrorBytes = 4000;
 
+// What errors tell to do.
+constexpr const char* kAdvice[] = {"Try ",     "--as",     "Copy ",         "copy it", "Run ",
+                                   "Set ",     "Use a ",   "Name ",         "Print ",  "Import ",
+                                   "Capture ", "`xlaprof", "still starting"};
+
 // Removes the directory when the process that made it ends.
 class ScratchFolder {
  public:
@@ -122,6 +127,9 @@ std::string CheckError(const absl::Status& status, const fs::path& path) {
   const std::string name = path.filename().string();
   if (message.find(name) == message.npos && message.find(Printable(name)) == message.npos)
     return fmt::format("the error does not name the file: {}", message);
+  auto has = [&](const char* word) { return message.find(word) != message.npos; };
+  if (std::none_of(std::begin(kAdvice), std::end(kAdvice), has))
+    return fmt::format("the error does not say what to try: {}", message);
   if (message.size() > kLongestErrorBytes + 2 * path.string().size())
     return fmt::format("an error of {} bytes: {}", message.size(), message.substr(0, 200));
   return "";

@@ -35,7 +35,8 @@ std::string CheckReports(const Store& store);
 // Text that goes to a terminal or into a page.
 std::string CheckShown(std::string_view what, std::string_view text);
 
-// The error of an import of `path`: of a kind that means bad input, naming the file, and short.
+// The error of an import of `path`: of a kind that means bad input, naming the file, saying what to
+// try, and short.
 std::string CheckError(const absl::Status& status, const std::filesystem::path& path);
 
 // What `importer` alone reads of `bytes`: each row as its table and what is known of it

@@ -104,7 +104,7 @@ TEST(Container, BombsEndEarly) {
     return GuardedCase{.name = kBombs[i].name, .run = [i]() -> std::string {
                          const Bomb& bomb = kBombs[i];
                          Imported imported;
-                         std::string bytes = bomb.make(bomb.stretch, 300);
+                         std::string bytes = bomb.make(bomb.stretch, 260);
                          std::string bad = CheckBytes(bytes, "", &imported);
                          if (bad.empty() && !imported.said()) return "nothing tells that it grew";
                          return bad;

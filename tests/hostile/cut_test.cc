@@ -27,7 +27,7 @@ std::vector<const GoldenInput*> InputsOf(const Importer* importer) {
 
 // As many cuts as about this many bytes are worth.
 size_t CutCount(size_t bytes, size_t worth) {
-  return std::clamp<size_t>(worth / (bytes + 1), 2, 60) * size_t(HostileScale());
+  return std::clamp<size_t>(worth / (bytes + 1), 2, 30) * size_t(HostileScale());
 }
 
 struct Place {
