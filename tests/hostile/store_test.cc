@@ -8,6 +8,7 @@
 #include "analyzers/report.h"
 #include "profiler/import/import.h"
 #include "profiler/store/load_sql.h"
+#include "tests/cli/run_program.h"
 #include "tests/fuzz/targets.h"
 #include "tests/hostile/check.h"
 #include "tests/hostile/damage.h"
@@ -74,6 +75,43 @@ TEST(Stores, DamagedAnywhere) {
                          Random random(i);
                          return target->run(Overwritten(i % 3 == 0 ? imported : small, random));
                        }};
+  });
+}
+
+// The program itself, on every command that reads stores.
+TEST(Stores, CommandsEndWellOnDamagedOnes) {
+  std::vector<std::string> commands = {
+      "report {}", "report {} --format json --steps 0:1", "query {} 'SELECT * FROM event'",
+      "query {} 'SELECT t.name, count(*), max(e.dur_ns) FROM event e JOIN track t ON t.id = "
+      "e.track_id GROUP BY 1' --format csv",
+      "query {} 'SELECT * FROM arg; SELECT * FROM counter_sample' --format json"};
+  if (RunProgram("--help", Scratch()).out.find("\n  export") != std::string::npos) {
+    for (const char* format : {"chrome", "sqlite"})
+      commands.push_back(
+          fmt::format("export {{}} --format {} -o out.{}.{}", format, format, "tmp"));
+  }
+  const std::string small = FuzzTargetNamed("store")->seeds().front();
+  ExpectAllWell(commands.size() * size_t(6 * HostileScale()), [&](size_t i) {
+    return GuardedCase{
+        .name = fmt::format("{} (case {})", commands[i % commands.size()], i),
+        .run = [&, i]() -> std::string {
+          Random random(i);
+          const std::string name = fmt::format("damaged{}.xlaprof", i);
+          std::ofstream(Scratch() / name, std::ios::binary) << Overwritten(small, random);
+          for (const auto& entry : fs::directory_iterator(Scratch())) {
+            if (entry.path().filename().string().starts_with("out.")) fs::remove(entry.path());
+          }
+          Ran ran =
+              RunProgram(fmt::format(fmt::runtime(commands[i % commands.size()]), name), Scratch());
+          fs::remove(Scratch() / name);
+          if (ran.status != 0 && ran.status != 2)
+            return fmt::format("status {}: {}", ran.status, ran.out.substr(0, 300));
+          if (ran.status == 2 && ran.out.find(name) == ran.out.npos)
+            return fmt::format("an error without the file's name: {}", ran.out);
+          return commands[i % commands.size()].find("csv") != std::string::npos
+                     ? ""
+                     : CheckShown("output", ran.out);
+        }};
   });
 }
 
