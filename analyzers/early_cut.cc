@@ -113,8 +113,9 @@ absl::Status LoadOps(const Store& store, EarlyCuts& out) {
   // Counters give an op's calls; the exit summary gives those of each call site. Both tell of the
   // same calls.
   XP_TRY(store.Each(
-      "SELECT op, sum(calls) FROM (SELECT op, max(sum(iif(stack_id IS NULL, count, 0)), "
-      "sum(iif(stack_id IS NULL, 0, count))) AS calls "
+      "SELECT op, CAST(total(calls) AS INTEGER) FROM (SELECT op, "
+      "max(total(iif(stack_id IS NULL, count, 0)), total(iif(stack_id IS NULL, 0, count))) AS "
+      "calls "
       "FROM fallback WHERE op IS NOT NULL GROUP BY op, process_id) GROUP BY op ORDER BY 2 DESC, op",
       [&](std::string op, int64_t count) {
         if (op == kScalarRead) {
@@ -124,9 +125,9 @@ absl::Status LoadOps(const Store& store, EarlyCuts& out) {
         }
       }));
   XP_TRY(store.Each(
-      "SELECT f.op, s.function, s.file, s.line, sum(f.count) FROM fallback f JOIN site s ON s.id = "
+      "SELECT f.op, s.function, s.file, s.line, CAST(total(f.count) AS INTEGER) FROM fallback f JOIN site s ON s.id = "
       "f.site_id WHERE f.op IS NOT NULL "
-      "GROUP BY f.op, f.site_id ORDER BY sum(f.count) DESC, f.op, f.site_id",
+      "GROUP BY f.op, f.site_id ORDER BY CAST(total(f.count) AS INTEGER) DESC, f.op, f.site_id",
       [&](std::string op, OptText function, OptText file, OptInt line, int64_t count) {
         if (op == kScalarRead) {
           out.scalar_read_sites.push_back({{.file = file, .line = line}, count});

@@ -22,7 +22,7 @@ Finding Missing(std::string type, std::string title, std::string text, std::stri
 }
 
 absl::Status Events(const Store& store, Findings& findings) {
-  XP_TRY(auto events, store.One<int64_t>("SELECT sum(count) FROM event_chunk"));
+  XP_TRY(auto events, store.One<int64_t>("SELECT CAST(total(count) AS INTEGER) FROM event_chunk"));
   XP_TRY(auto profiles,
          store.One<int64_t>("SELECT count(*) FROM source WHERE format = 'xspace' AND imported"));
   int64_t count = events.value_or(0);

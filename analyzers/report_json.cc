@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzers/report.h"
+#include "core/base/escape.h"
 #include "core/base/version.h"
 
 namespace xlaprof {
@@ -193,7 +194,7 @@ Json SummaryOf(const Report& report) {
 }
 
 std::string Dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return TerminalSafeJson(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace

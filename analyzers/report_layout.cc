@@ -5,37 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/base/escape.h"
+
 namespace xlaprof {
 namespace {
-
-// One character of `text` at `at`: its code point and length in bytes; code point -1 where the
-// bytes are no UTF-8.
-struct Character {
-  int32_t code = -1;
-  int bytes = 1;
-};
-Character Decode(std::string_view text, size_t at) {
-  auto byte = [&](size_t i) { return at + i < text.size() ? uint8_t(text[at + i]) : 0; };
-  uint8_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  int length = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
-  if (length == 0 || lead > 0xf4 || at + size_t(length) > text.size()) return {};
-  int32_t code = lead & (0xff >> (length + 1));
-  for (int i = 1; i < length; ++i) {
-    if ((byte(size_t(i)) & 0xc0) != 0x80) return {};
-    code = (code << 6) | (byte(size_t(i)) & 0x3f);
-  }
-  constexpr int32_t kLowest[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kLowest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return {};
-  return {code, length};
-}
-
-// Characters that move the cursor, change the direction of what follows, or break the line.
-bool IsControl(int32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
-         code == 0x61c || code == 0xfeff;
-}
 
 int WidthOf(int32_t code) {
   struct Range {
@@ -59,7 +32,7 @@ int WidthOf(int32_t code) {
 size_t FitHead(std::string_view text, int width) {
   size_t at = 0;
   while (at < text.size()) {
-    Character c = Decode(text, at);
+    Character c = CharacterAt(text, at);
     width -= WidthOf(c.code);
     if (width < 0) break;
     at += size_t(c.bytes);
@@ -73,7 +46,7 @@ size_t FitTail(std::string_view text, int width) {
   while (at > 0) {
     size_t start = at - 1;
     while (start > 0 && (uint8_t(text[start]) & 0xc0) == 0x80) --start;
-    width -= WidthOf(Decode(text, start).code);
+    width -= WidthOf(CharacterAt(text, start).code);
     if (width < 0) break;
     at = start;
   }
@@ -84,33 +57,10 @@ constexpr std::string_view kEllipsis = "…";
 
 }  // namespace
 
-std::string Printable(std::string_view text, bool keep_newlines) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
-    Character c = Decode(text, at);
-    if (c.code < 0 || (c.code < 0x100 && IsControl(c.code))) {
-      if (c.code == '\n' && keep_newlines) {
-        out += '\n';
-      } else if (c.code == '\t') {
-        out += ' ';
-      } else {
-        out += fmt::format("\\x{:02x}", c.code < 0 ? int(uint8_t(text[at])) : c.code);
-      }
-    } else if (IsControl(c.code)) {
-      out += fmt::format("\\u{:04x}", c.code);
-    } else {
-      out += text.substr(at, size_t(c.bytes));
-    }
-    at += size_t(c.bytes);
-  }
-  return out;
-}
-
 int DisplayWidth(std::string_view text) {
   int width = 0;
   for (size_t at = 0; at < text.size();) {
-    Character c = Decode(text, at);
+    Character c = CharacterAt(text, at);
     width += WidthOf(c.code);
     at += size_t(c.bytes);
   }

@@ -1,6 +1,5 @@
-// Laying out text that partly came from a capture: nothing in it may reach the terminal as a
-// control sequence, and no length may break the page. Text is UTF-8; widths are columns of a
-// terminal.
+// Laying out text that is printable already (core/base/escape.h): no length may break the page.
+// Widths are columns of a terminal.
 #pragma once
 
 #include <string>
@@ -9,10 +8,6 @@
 #include <vector>
 
 namespace xlaprof {
-
-// `text` with control characters, bidirectional overrides and invalid UTF-8 written as \x1b,
-// \u202e, \xff. Newlines too, unless `keep_newlines`; tabs become a space.
-std::string Printable(std::string_view text, bool keep_newlines = false);
 
 // Columns that printable text takes: combining marks none, East Asian wide characters two.
 int DisplayWidth(std::string_view text);

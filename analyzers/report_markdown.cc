@@ -1,13 +1,12 @@
-// The report to paste into an issue: GitHub's Markdown. Names from a capture may hold anything, so
-// they must stay text: no HTML, no links, no mentions of people, no table or fence that ends early.
+// The report to paste into an issue: GitHub's Markdown.
 #include <algorithm>
-#include <cctype>
 
 #include "analyzers/quantity.h"
 #include "analyzers/report.h"
 #include "analyzers/report_layout.h"
 #include "analyzers/report_words.h"
 #include "analyzers/source_quote.h"
+#include "core/base/escape.h"
 #include "core/base/version.h"
 
 namespace xlaprof {
@@ -15,46 +14,9 @@ namespace {
 
 constexpr int kMaxDiffColumns = 160;
 
-// Running text, also inside table cells and HTML blocks. Entities rather than backslashes: those
-// work in all three. An underscore inside a word is no emphasis, and most names have one.
-std::string Prose(std::string_view raw) {
-  const std::string text = Printable(raw);
-  auto is_word = [&](size_t at) {
-    return at < text.size() && (std::isalnum(uint8_t(text[at])) || text[at] == '_');
-  };
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    bool inside_word = text[i] == '_' && i > 0 && is_word(i - 1) && is_word(i + 1);
-    if (std::string_view("<>&`*_~[]#|@\\$").find(text[i]) != std::string_view::npos &&
-        !inside_word) {
-      out += fmt::format("&#{};", int(text[i]));
-    } else {
-      out += text[i];
-    }
-  }
-  // Bare addresses become links.
-  for (std::string_view start : {"://", "www."}) {
-    std::string harmless = start == "www." ? "www&#46;" : "&#58;//";
-    for (size_t at = out.find(start); at != std::string::npos;
-         at = out.find(start, at + harmless.size()))
-      out.replace(at, start.size(), harmless);
-  }
-  return out;
-}
-
-// A fence that nothing in `text` closes.
-std::string Fence(std::string_view text) {
-  size_t longest = 0, run = 0;
-  for (char c : text) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  return std::string(std::max<size_t>(3, longest + 1), '`');
-}
-
-std::string Fenced(std::string_view language, std::string_view body) {
-  std::string fence = Fence(body);
-  return fmt::format("{}{}\n{}\n{}\n", fence, language, body, fence);
+std::string Prose(std::string_view text) {
+  constexpr int kMaxColumns = 4000;  // a name may have megabytes
+  return MarkdownText(CutEnd(text, kMaxColumns));
 }
 
 class MarkdownReport {
@@ -146,7 +108,7 @@ class MarkdownReport {
     if (subject.file && subject.line) {
       if (auto quote = QuoteSource(*subject.file, *subject.line, options_.source_roots,
                                    report_.capture_epoch_ns)) {
-        Add("\n{}", Fenced(subject.file->ends_with(".py") ? "python" : "", quote->text));
+        Add("\n{}", MarkdownFenced(subject.file->ends_with(".py") ? "python" : "", quote->text));
         if (quote->newer_than_capture)
           Add("\nThe file is newer than the capture: the line may have moved.\n");
       }
@@ -168,7 +130,7 @@ class MarkdownReport {
     if (reason.before) body += fmt::format("- {}\n", before);
     if (reason.after) body += fmt::format("+ {}\n", after);
     body.pop_back();
-    Add("\n{}", Fenced("diff", body));
+    Add("\n{}", MarkdownFenced("diff", body));
   }
 
   void Item(const char* label, const std::string& text) {
@@ -192,7 +154,7 @@ class MarkdownReport {
       Add("- slowed the run: {}: {}\n", Prose(setting.name), Prose(setting.evidence));
     if (!report_.issues.empty()) Add("\n");
     for (const ReportIssue& issue : report_.issues)
-      Add("- {}: {}\n", issue.severity, Prose(IssueText(issue, names_)));
+      Add("- {}: {}\n", Prose(issue.severity), Prose(IssueText(issue, names_)));
     for (const SourceRow& source : report_.sources) {
       if (!source.imported)
         Add("- not read: {}: {}\n", Prose(names_.Short(source.path)),

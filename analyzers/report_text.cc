@@ -8,13 +8,15 @@
 #include "analyzers/report_layout.h"
 #include "analyzers/report_words.h"
 #include "analyzers/source_quote.h"
+#include "core/base/escape.h"
 
 namespace xlaprof {
 namespace {
 
 constexpr int kMinWidth = 40;
-constexpr int kLabel = 7;      // columns of "why", "cost", ... before a finding's text
-constexpr size_t kListed = 8;  // files of one sort that are named; the rest is counted
+constexpr int kLabel = 7;            // columns of "why", "cost", ... before a finding's text
+constexpr int kMaxParagraph = 4000;  // columns; a name may have megabytes
+constexpr size_t kListed = 8;        // files of one sort that are named; the rest is counted
 
 enum class Style { kPlain, kBold, kDim, kRed, kGreen, kYellow, kCyan };
 
@@ -54,7 +56,7 @@ class TextReport {
   void Paragraph(int indent, std::string_view text, Style style = Style::kPlain,
                  std::string_view lead = "") {
     bool first = true;
-    for (const std::string& line : Wrap(Printable(text, /*keep_newlines=*/true), width_ - indent)) {
+    for (const std::string& line : Wrap(CutEnd(Printable(text), kMaxParagraph), width_ - indent)) {
       Line(fmt::format(
           "{}{}", first && !lead.empty() ? std::string(lead) : std::string(size_t(indent), ' '),
           In(style, line)));
@@ -67,7 +69,8 @@ class TextReport {
   }
 
   void Head() {
-    std::vector<std::string> lines = Wrap(Printable(HeadText(report_, names_)), width_);
+    std::vector<std::string> lines =
+        Wrap(CutEnd(Printable(HeadText(report_, names_)), kMaxParagraph), width_);
     for (const std::string& line : lines) Line(In(Style::kBold, line));
     if (std::string slice = SliceText(report_); !slice.empty()) Paragraph(0, slice, Style::kYellow);
     Paragraph(0, ProcessesText(report_), Style::kDim);

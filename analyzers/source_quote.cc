@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzers/report_layout.h"
+#include "core/base/escape.h"
 
 namespace xlaprof {
 namespace {
@@ -112,7 +113,9 @@ std::optional<Quote> QuoteSource(const std::string& file, int64_t line,
   size_t begin = rest.find_first_not_of(kSpace);
   if (begin == std::string_view::npos) return std::nullopt;
   rest = rest.substr(begin, rest.find_last_not_of(kSpace) + 1 - begin);
-  Quote quote{.text = Ellipsize(Printable(rest.substr(0, 4 * kMaxColumns)), kMaxColumns)};
+  std::string shown(rest.substr(0, 4 * kMaxColumns));
+  std::replace(shown.begin(), shown.end(), '\t', ' ');
+  Quote quote{.text = Ellipsize(Printable(shown), kMaxColumns)};
   int64_t modified_ns = int64_t(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
   quote.newer_than_capture = capture_epoch_ns > 0 && modified_ns > capture_epoch_ns;
   return quote;

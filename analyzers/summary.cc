@@ -54,11 +54,12 @@ absl::Status TotalsFromEvents(const Store& store, const std::map<int64_t, Interv
   const int64_t from_ns = store.slice().from_ns.value_or(INT64_MIN),
                 to_ns = store.slice().to_ns.value_or(INT64_MAX);
   auto total = [&](const char* table) {
-    return store.One<int64_t>(fmt::format("SELECT sum(max(0, min(ts_ns + dur_ns, ?2) - max(ts_ns, "
-                                          "?1))) FROM {} WHERE ts_ns IS NOT NULL "
-                                          "AND dur_ns IS NOT NULL",
-                                          table),
-                              from_ns, to_ns);
+    return store.One<int64_t>(
+        fmt::format("SELECT iif(count(*) = 0, NULL, CAST(total(max(0, min(ts_ns + dur_ns, ?2) - "
+                    "max(ts_ns, ?1))) AS INTEGER)) FROM {} WHERE ts_ns IS NOT NULL AND dur_ns IS "
+                    "NOT NULL",
+                    table),
+        from_ns, to_ns);
   };
   XP_TRY(summary.compile_ns, total("compile"));
   XP_TRY(summary.execute_ns, total("execution"));
@@ -133,6 +134,7 @@ absl::Status CountsFromCounters(const Store& store, int64_t report_id, Summary& 
   return absl::OkStatus();
 }
 
+// Sums are by total(): sum() fails where hostile numbers overflow.
 // A count is unknown, not 0, where no source could have shown one.
 absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summary& summary) {
   auto count = [&](const char* table) -> absl::StatusOr<std::optional<int64_t>> {
@@ -144,7 +146,8 @@ absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summ
   XP_TRY(summary.execution_count, count("execution"));
   XP_TRY(summary.transfer_count, count("transfer"));
   XP_TRY(summary.fallback_count,
-         store.One<int64_t>("SELECT sum(count) FROM fallback WHERE coalesce(op, '') NOT LIKE "
+         store.One<int64_t>("SELECT iif(count(*) = 0, NULL, CAST(total(count) AS INTEGER)) FROM "
+                            "fallback WHERE coalesce(op, '') NOT LIKE "
                             "'aten::_local_scalar_dense%'"));
   if (!metrics.last) return absl::OkStatus();
   TakeMore(summary.compile_count, Samples(*metrics.last, kCompileMetrics));
@@ -207,7 +210,8 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
   }
   // Events lie on tracks, and tracks belong to the source that told of them, else of their process.
   XP_TRY(
-      store.Each("SELECT coalesce(p.source_id, r.source_id), sum(c.count), min(c.min_ts_ns), "
+      store.Each("SELECT coalesce(p.source_id, r.source_id), CAST(total(c.count) AS INTEGER), "
+                 "min(c.min_ts_ns), "
                  "max(c.max_end_ns) "
                  "FROM event_chunk c JOIN track t ON t.id = c.track_id LEFT JOIN process r ON r.id "
                  "= t.process_id "

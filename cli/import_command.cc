@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/unfinished_file.h"
+#include "core/base/escape.h"
 #include "profiler/import/import.h"
 
 namespace xlaprof {
@@ -85,10 +86,10 @@ absl::Status ImportRun(const ImportArguments& arguments) {
   return WriteOutput(
       fmt::format(
           "{}: {}, {} file{} read, {} warning{}{}. To see them: xlaprof report {}\n",
-          output.string(), BytesText(double(bytes)), files, files == 1 ? "" : "s", warnings,
-          warnings == 1 ? "" : "s",
+          Printable(output.string()), BytesText(double(bytes)), files, files == 1 ? "" : "s",
+          warnings, warnings == 1 ? "" : "s",
           report.issues.empty() ? "" : fmt::format(", {} odd in the input", report.issues.size()),
-          output.string()),
+          ShellWord(output.string())),
       "");
 }
 

@@ -1,5 +1,6 @@
 // The xlaprof program: one subcommand a file.
 #include <CLI/CLI.hpp>
+#include <sstream>
 
 #include "analyzers/analyzer.h"
 #include "cli/export_command.h"
@@ -7,6 +8,7 @@
 #include "cli/query_command.h"
 #include "cli/report_command.h"
 #include "cli/terminal.h"
+#include "core/base/escape.h"
 #include "core/base/version.h"
 #include "exporters/exporter.h"
 #include "profiler/import/importer.h"
@@ -59,7 +61,12 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // --help and --version are "errors" with status 0; of the others each has its own, which says
     // nothing to a script.
-    return app.exit(error) == 0 ? kExitDone : kExitCouldNot;
+    // A mistyped word may be a file's name.
+    std::ostringstream out, err;
+    const int status = app.exit(error, out, err);
+    fmt::print("{}", Printable(out.str(), /*keep_newlines=*/true));
+    fmt::print(stderr, "{}", Printable(err.str(), /*keep_newlines=*/true));
+    return status == 0 ? kExitDone : kExitCouldNot;
   }
   return exit_status;
 }

@@ -8,6 +8,7 @@
 
 #include "analyzers/report_layout.h"
 #include "cli/terminal.h"
+#include "core/base/escape.h"
 
 namespace xlaprof {
 namespace {

@@ -1,12 +1,16 @@
 #include "cli/query_output.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "analyzers/report_layout.h"
+#include "core/base/escape.h"
 
 namespace xlaprof {
 namespace {
@@ -49,33 +53,6 @@ std::string ValueOf(sqlite3_stmt* stmt, int column) {
   }
 }
 
-std::string Printable(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    unsigned char c = text[i];
-    // C1 controls are U+0080 to U+009F: C2 80 to C2 9F.
-    bool c1 = c == 0xc2 && i + 1 < text.size() && (text[i + 1] & 0xe0) == 0x80;
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c < 0x20 || c == 0x7f) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", c);
-    } else if (c1) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(text[++i]));
-    } else {
-      out += char(c);
-    }
-  }
-  return out;
-}
-
-// Columns that a terminal needs for UTF-8 text, at one a code point.
-size_t WidthOf(std::string_view text) {
-  return size_t(
-      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
-}
-
 class TableOutput : public QueryOutput {
  public:
   explicit TableOutput(std::FILE* out) : out_(out) {}
@@ -88,7 +65,7 @@ class TableOutput : public QueryOutput {
     widths_known_ = false;
     for (size_t i = 0; i < columns_.size(); ++i) {
       columns_[i].name = Printable(sqlite3_column_name(stmt, int(i)));
-      columns_[i].width = WidthOf(columns_[i].name);
+      columns_[i].width = size_t(DisplayWidth(columns_[i].name));
     }
   }
 
@@ -99,7 +76,7 @@ class TableOutput : public QueryOutput {
       if (type == SQLITE_NULL) continue;
       row[i] = Printable(ValueOf(stmt, int(i)));
       if (widths_known_) continue;
-      columns_[i].width = std::max(columns_[i].width, WidthOf(row[i]));
+      columns_[i].width = std::max(columns_[i].width, size_t(DisplayWidth(row[i])));
       (type == SQLITE_INTEGER || type == SQLITE_FLOAT ? columns_[i].numbers : columns_[i].others) +=
           1;
     }
@@ -134,7 +111,7 @@ class TableOutput : public QueryOutput {
   void PrintRow(const std::vector<std::string>& row) {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
-      size_t width = WidthOf(row[i]);
+      size_t width = size_t(DisplayWidth(row[i]));
       std::string pad(columns_[i].width - std::min(columns_[i].width, width), ' ');
       bool right = columns_[i].numbers > 0 && columns_[i].others == 0;
       if (i > 0) line += "  ";
@@ -154,25 +131,25 @@ class TableOutput : public QueryOutput {
 
 class CsvOutput : public QueryOutput {
  public:
-  explicit CsvOutput(std::FILE* out) : out_(out) {}
+  explicit CsvOutput(std::FILE* out) : out_(out), terminal_(isatty(fileno(out)) == 1) {}
 
   void Begin(sqlite3_stmt* stmt) override {
     if (!first_) std::fputs("\r\n", out_);
     first_ = false;
     std::string line;
     for (int i = 0; i < sqlite3_column_count(stmt); ++i)
-      AddField(line, i, sqlite3_column_name(stmt, i));
+      line += (i > 0 ? "," : "") + CsvText(sqlite3_column_name(stmt, i));
     Print(line);
   }
 
   void Row(sqlite3_stmt* stmt) override {
     std::string line;
     for (int i = 0; i < sqlite3_column_count(stmt); ++i) {
-      if (sqlite3_column_type(stmt, i) != SQLITE_NULL) {
-        AddField(line, i, ValueOf(stmt, i));
-      } else if (i > 0) {
-        line += ',';
-      }
+      const int type = sqlite3_column_type(stmt, i);
+      if (i > 0) line += ',';
+      if (type == SQLITE_NULL) continue;
+      const bool number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+      line += number ? ValueOf(stmt, i) : CsvText(ValueOf(stmt, i));
     }
     Print(line);
   }
@@ -180,26 +157,15 @@ class CsvOutput : public QueryOutput {
   void End() override {}
 
  private:
-  static void AddField(std::string& line, int column, std::string_view field) {
-    if (column > 0) line += ',';
-    if (!field.empty() && field.find_first_of(",\"\r\n") == std::string_view::npos) {
-      line += field;
-      return;
-    }
-    line += '"';
-    for (char c : field) {
-      if (c == '"') line += '"';
-      line += c;
-    }
-    line += '"';
-  }
-
+  // What steers a terminal is only kept for files and pipes.
   void Print(std::string& line) {
+    if (terminal_) line = Printable(line, /*keep_newlines=*/true);
     line += "\r\n";
     std::fwrite(line.data(), 1, line.size(), out_);
   }
 
   std::FILE* out_;
+  const bool terminal_;
   bool first_ = true;
 };
 
@@ -239,7 +205,8 @@ class JsonOutput : public QueryOutput {
  private:
   // Bytes that are no UTF-8 become U+FFFD.
   static std::string Quoted(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return TerminalSafeJson(
+        nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
 
   static void AddValue(std::string& line, sqlite3_stmt* stmt, int column) {

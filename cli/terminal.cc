@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "analyzers/report_layout.h"
+#include "core/base/escape.h"
 
 namespace xlaprof {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/escape.h"
 #include "profiler/import/formats.h"
 #include "profiler/import/found_files.h"
 #include "profiler/import/importer.h"
@@ -169,7 +170,7 @@ class Importing {
   absl::Status Nothing() const {
     std::string message;
     for (const std::string& problem : problems_)
-      message += fmt::format("{}{}", message.empty() ? "" : "\n", problem);
+      message += fmt::format("{}{}", message.empty() ? "" : "\n", Printable(problem));
     if (files_.size() > 1)
       message += fmt::format("\nnone of {} files could be read", files_.size());
     if (message.empty()) message = "nothing to read";

@@ -136,8 +136,11 @@ class DumpReader {
       const Store::Frame& frame = user != nullptr ? *user : cut.frames.front();
       where =
           fmt::format(" The first was cut by {} ({}:{}).", frame.function, frame.file, frame.line);
-      XP_TRY(context_.store.Add(ProvenanceRow{
-          "stack", *cut.stack_id, context_.source_id, section.offset, section.line, {}}));
+      // Several sections may be torn by one line.
+      if (torn_stacks_.insert(*cut.stack_id).second) {
+        XP_TRY(context_.store.Add(ProvenanceRow{
+            "stack", *cut.stack_id, context_.source_id, section.offset, section.line, {}}));
+      }
     }
     XP_TRY(context_.Issue("torn_section", "warning",
                           "A section has no END_GRAPH: the run crashed while it lowered this "
@@ -236,6 +239,7 @@ class DumpReader {
   absl::flat_hash_map<std::string, std::vector<Known>> known_;
   std::set<std::string_view> seen_;       // hashes whose compile is written
   std::map<std::string_view, Cut> cuts_;  // by the text of the frames
+  std::set<int64_t> torn_stacks_;         // whose provenance is written
   std::string debug_graph_, last_form_;
 };
 

@@ -26,7 +26,19 @@ bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks
   return has(bytes.substr(0, kEndBytes)) || has(bytes.substr(bytes.size() - kEndBytes));
 }
 
-absl::Status BrokenEntries(const MetricsReader& reader, ImportContext& context) {
+// What was in the text and cannot be told.
+absl::Status TellGaps(std::string_view bytes, const MetricsReader& reader, ImportContext& context) {
+  size_t line = bytes.rfind('\n') + 1;
+  XP_TRY(auto cut, context.store.One<int64_t>(
+                       "SELECT 1 FROM import_issue WHERE source_id = ?1 AND code = 'cut_file'",
+                       context.source_id));
+  if (!cut && bytes.substr(line).find_first_not_of(" \t\r") != std::string_view::npos) {
+    XP_TRY(
+        context.Issue("no_line_end", "info",
+                      "The text ends inside a line. If it was cut there, the last value may lack "
+                      "digits, and what followed is missing.",
+                      int64_t(line)));
+  }
   if (reader.broken_entries() == 0) return absl::OkStatus();
   return context.Issue(
       "broken_entry", "warning",
@@ -59,7 +71,7 @@ absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportCont
     }
     counts.lines = std::max(counts.lines, reader.lines());
     XP_TRY(metrics.EndRun());
-    XP_TRY(BrokenEntries(reader, context));
+    XP_TRY(TellGaps(input.bytes, reader, context));
     return counts;
   }
   // Runs are told apart by the debug output; a report is of the run whose output stands above it.
@@ -80,7 +92,7 @@ absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportCont
     for (MetricsText& saved : reports[size_t(segment)]) XP_TRY(metrics.Take(std::move(saved)));
     XP_TRY(metrics.EndRun());
   }
-  XP_TRY(BrokenEntries(reader, context));
+  XP_TRY(TellGaps(input.bytes, reader, context));
   return counts;
 }
 

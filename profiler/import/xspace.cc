@@ -203,6 +203,14 @@ class Reading {
         start_ns = std::max(start_ns, plane.IntStat("profile_start_time"));
       first_ns = std::min(first_ns, plane.FirstEpochNs());
     }
+    constexpr int64_t kLastEpochNs = int64_t(1) << 62;  // the year 2116
+    if (start_ns > kLastEpochNs || (first_ns > kLastEpochNs && first_ns != INT64_MAX)) {
+      XP_TRY(context_.Issue("unbelievable_clock", "warning",
+                            "the capture says that it began after the year 2116: its times count "
+                            "from its beginning instead"));
+      if (start_ns > kLastEpochNs) start_ns = -1;
+      if (first_ns > kLastEpochNs) first_ns = INT64_MAX;
+    }
     if (start_ns <= 0 && first_ns == INT64_MAX) return absl::OkStatus();
     int64_t epoch_ns = start_ns > 0 ? start_ns : first_ns;
     XP_TRY(int64_t offset_ns, context_.AlignClock(epoch_ns));

@@ -7,7 +7,7 @@ namespace xlaprof {
 namespace {
 
 // Times beyond are damage, and their sums would overflow: a hundred and forty years.
-constexpr int64_t kMaxTimeNs = int64_t(1) << 62;
+constexpr int64_t kMaxTimeNs = int64_t(1) << 60;
 
 int64_t FloorToNs(int64_t ps) {
   int64_t ns = ps / 1000;

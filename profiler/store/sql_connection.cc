@@ -107,7 +107,7 @@ absl::Status Connection::LoadCatalog() {
     next->sample_count += column(2);
   }
   // An estimate: a value of a name counts once, however many events have that name.
-  XP_TRY(Prepare(db, "SELECT sum(count) FROM main.arg_chunk", &list));
+  XP_TRY(Prepare(db, "SELECT CAST(total(count) AS INTEGER) FROM main.arg_chunk", &list));
   XP_TRY(bool row, list.Step());
   if (row) next->argument_count = column(0);
   catalog_ = std::move(next);

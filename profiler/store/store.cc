@@ -216,6 +216,20 @@ absl::StatusOr<Store> Store::CreateTemporary() {
   return store;
 }
 
+// A file from outside may call a view, a virtual table or a computed column what we take for a
+// plain one, and so run SQL of its own, endlessly, wherever we read it.
+static absl::Status CheckTablesArePlain(const Store& store) {
+  XP_TRY(auto odd,
+         store.One<std::string>(
+             "SELECT name FROM main.sqlite_schema AS s WHERE instr(?1, 'CREATE TABLE ' || "
+             "name || ' (') > 0 AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%' OR "
+             "EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0))",
+             std::string_view(kSchemaSql)));
+  if (!odd) return absl::OkStatus();
+  return Invalid("{}: not written by xlaprof: its {} is no plain table. Import the sources again",
+                 store.path(), *odd);
+}
+
 static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int flags,
                                           std::unique_ptr<Store::Impl> impl,
                                           Store (*wrap)(std::unique_ptr<Store::Impl>)) {
@@ -244,6 +258,7 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
         "{}: its schema is version {}, this xlaprof knows {} at most. Use a newer xlaprof",
         path.string(), **version, kSchemaVersion);
   }
+  XP_TRY(CheckTablesArePlain(store));
   return store;
 }
 

@@ -9,20 +9,6 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-TEST(Printable, NothingMovesTheCursor) {
-  EXPECT_EQ(Printable("a\x1b[31mb\rc\x07"), "a\\x1b[31mb\\x0dc\\x07");
-  EXPECT_EQ(Printable("a\u009b31mb"), "a\\x9b31mb");  // C1: a control sequence in one character
-  EXPECT_EQ(Printable("a\u202eb\u2066c"), "a\\u202eb\\u2066c");  // turns the line around
-  EXPECT_EQ(Printable("a\nb\tc"), "a\\x0ab c");
-  EXPECT_EQ(Printable("a\nb", /*keep_newlines=*/true), "a\nb");
-}
-
-TEST(Printable, InvalidUtf8IsShownByteByByte) {
-  EXPECT_EQ(Printable("a\xff\xc0\x80z"), "a\\xff\\xc0\\x80z");
-  EXPECT_EQ(Printable("cut \xe2\x82"), "cut \\xe2\\x82");
-  EXPECT_EQ(Printable("größe €"), "größe €");
-}
-
 TEST(DisplayWidth, CountsColumns) {
   EXPECT_EQ(DisplayWidth("größe"), 5);
   EXPECT_EQ(DisplayWidth("模型"), 4);

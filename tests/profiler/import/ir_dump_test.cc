@@ -124,6 +124,18 @@ TEST(IrDump, TornSectionKeepsItsFrames) {
   }
 }
 
+// A file of a run that crashed again and again at one line: the second section of that stack once
+// failed the whole import.
+TEST(IrDump, TornTwiceByOneLine) {
+  const std::string torn = "[ScheduleSyncTensorsGraph]\n" + Frames(77) +
+                           "Root Hashes: (aa)\n\n## BEGIN_GRAPH\n" + Ir("f32[8]{0}") + "\n";
+  Dump dump(torn + torn + Section(Ir("f32[64]{0}"), "a1"));
+  ASSERT_TRUE(dump.status.ok()) << dump.status;
+  EXPECT_EQ(dump.All("SELECT code || count FROM import_issue WHERE code = 'torn_section'"),
+            "torn_section2");
+  EXPECT_EQ(dump.All("SELECT count(*) FROM provenance WHERE table_name = 'stack'"), "1");
+}
+
 TEST(IrDump, DynamoRunsAGraphThatWasCompiledBefore) {
   const std::string extract =
       "TensorsGraphInfo:\n  extract_graph_helper "

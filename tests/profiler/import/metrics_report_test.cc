@@ -137,6 +137,13 @@ TEST(MetricsReport, TellsPastedReportsApart) {
   EXPECT_THAT(in.Rows(kReports), ElementsAre("0|0|-|5", "0|1|-|2"));
 }
 
+// A number that lost its last digits looks like any other.
+TEST(MetricsReport, SaysWhereTheLastNumberMayBeCut) {
+  auto in = ImportText(metrics_report, "Counter: MarkStep\n  Value: 4");
+  EXPECT_THAT(in.Rows("SELECT name, value FROM counter"), ElementsAre("MarkStep|4"));
+  EXPECT_THAT(in.Rows("SELECT code, severity FROM import_issue"), ElementsAre("no_line_end|info"));
+}
+
 TEST(MetricsReport, ReadsOldLayoutsAndPrefixes) {
   auto in = ImportText(
       metrics_report,
@@ -148,7 +155,7 @@ TEST(MetricsReport, ReadsOldLayoutsAndPrefixes) {
       "2021-04-19 13:28:12 10.164.0.25 [0] Counter: xla::clone\r\n"
       "2021-04-19 13:28:12 10.164.0.25 [0]   Value: 3\r\n"
       "Metric: TransferFromServerTime\nTotalSamples: 2\nAccumulator: 005.000us\nPercentiles: "
-      "1%=001.000us\nCounter: MarkStep\nValue: 4");
+      "1%=001.000us\nCounter: MarkStep\nValue: 4\n");
   EXPECT_THAT(in.Rows("SELECT name, samples, accumulator FROM metric ORDER BY name"),
               ElementsAre("TransferFromDeviceTime|2|5000.0", "XrtCompile|172|18450018269.0"));
   EXPECT_THAT(in.Rows("SELECT value FROM metric_percentile JOIN metric ON id = metric_id WHERE "

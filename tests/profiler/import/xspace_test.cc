@@ -77,6 +77,16 @@ TEST(XSpace, PlacesEpochTimesWithAndWithoutTaskEnvironment) {
   EXPECT_THAT(ImportXSpace(planes(false)).Events(), ElementsAre("worker|20|1|host|X::a"));
 }
 
+// The sum of such a clock and any time of the capture once overflowed.
+TEST(XSpace, DoesNotBelieveAClockAtTheEndOfTime) {
+  auto in =
+      ImportXSpace({Host().Line(1, "worker").Event("X::a", 5, 1), TaskEnvironment(INT64_MAX)});
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Events(), ElementsAre("worker|5|1|host|X::a"));
+  EXPECT_THAT(in.Rows(kIssues), ElementsAre("unbelievable_clock|warning|1"));
+  EXPECT_THAT(in.Rows("SELECT value FROM meta WHERE key = 'base_epoch_ns'"), ElementsAre());
+}
+
 TEST(XSpace, KeepsEveryKindOfStatistic) {
   std::string packed(200, '\0');
   uLongf size = packed.size();

@@ -1,0 +1,154 @@
+#include "core/base/escape.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace xlaprof {
+namespace {
+
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
+
+// Characters that move the cursor, change the direction of what follows, or break the line.
+bool IsControl(int32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
+         code == 0x61c || code == 0xfeff;
+}
+
+bool IsAlnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+}  // namespace
+
+Character CharacterAt(std::string_view text, size_t at) {
+  auto byte = [&](size_t i) { return at + i < text.size() ? uint8_t(text[at + i]) : 0; };
+  uint8_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  int length = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
+  if (length == 0 || lead > 0xf4 || at + size_t(length) > text.size()) return {};
+  int32_t code = lead & (0xff >> (length + 1));
+  for (int i = 1; i < length; ++i) {
+    if ((byte(size_t(i)) & 0xc0) != 0x80) return {};
+    code = (code << 6) | (byte(size_t(i)) & 0x3f);
+  }
+  constexpr int32_t kLowest[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kLowest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return {};
+  return {code, length};
+}
+
+std::string Printable(std::string_view text, bool keep_newlines) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const Character c = CharacterAt(text, at);
+    if (c.code == '\n') {
+      out += keep_newlines ? "\n" : "\\n";
+    } else if (c.code == '\t') {
+      out += "\\t";
+    } else if (c.code < 0) {
+      out += fmt::format("\\x{:02x}", uint8_t(text[at]));
+    } else if (IsControl(c.code)) {
+      out += c.code < 0x100 ? fmt::format("\\x{:02x}", c.code) : fmt::format("\\u{:04x}", c.code);
+    } else {
+      out += text.substr(at, size_t(c.bytes));
+    }
+    at += size_t(c.bytes);
+  }
+  return out;
+}
+
+// Entities rather than backslashes: those work in all three places. An underscore inside a word is
+// no emphasis, and most names have one.
+std::string MarkdownText(std::string_view raw) {
+  const std::string text = Printable(raw);
+  auto is_word = [&](size_t at) {
+    return at < text.size() && (IsAlnum(text[at]) || text[at] == '_');
+  };
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    bool inside_word = text[i] == '_' && i > 0 && is_word(i - 1) && is_word(i + 1);
+    if (std::string_view("<>&`*_~[]#|@\\$").find(text[i]) != std::string_view::npos &&
+        !inside_word) {
+      out += fmt::format("&#{};", int(text[i]));
+    } else {
+      out += text[i];
+    }
+  }
+  // Bare addresses become links.
+  for (std::string_view start : {"://", "www."}) {
+    std::string harmless = start == "www." ? "www&#46;" : "&#58;//";
+    for (size_t at = out.find(start); at != std::string::npos;
+         at = out.find(start, at + harmless.size()))
+      out.replace(at, start.size(), harmless);
+  }
+  return out;
+}
+
+std::string MarkdownFenced(std::string_view language, std::string_view body) {
+  size_t longest = 0, run = 0;
+  for (char c : body) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(std::max<size_t>(3, longest + 1), '`');
+  return fmt::format("{}{}\n{}\n{}\n", fence, language, body, fence);
+}
+
+std::string TerminalSafeJson(std::string json) {
+  auto unsafe = [](std::string_view text, size_t at, Character* c) {
+    *c = CharacterAt(text, at);
+    return c->code >= 0x7f && IsControl(c->code);
+  };
+  std::string out;
+  size_t copied = 0;
+  for (size_t at = 0; at < json.size();) {
+    Character c{.code = json[at], .bytes = 1};
+    if (uint8_t(json[at]) >= 0x7f && unsafe(json, at, &c)) {
+      out.append(json, copied, at - copied);
+      out += fmt::format("\\u{:04x}", c.code);
+      copied = at + size_t(c.bytes);
+    }
+    at += size_t(c.bytes);
+  }
+  if (copied == 0) return json;
+  return out.append(json, copied);
+}
+
+std::string CsvText(std::string_view text) {
+  const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != text.npos;
+  bool quoted = text.empty() || formula;
+  std::string out = formula ? "'" : "";
+  for (size_t at = 0; at < text.size();) {
+    const Character c = CharacterAt(text, at);
+    quoted |= c.code == ',' || c.code == '"' || c.code == '\r' || c.code == '\n';
+    if (c.code == '"') out += '"';
+    out += c.code < 0 ? kReplacement : text.substr(at, size_t(c.bytes));
+    at += size_t(c.bytes);
+  }
+  return quoted ? fmt::format("\"{}\"", out) : out;
+}
+
+std::string ShellWord(std::string_view text) {
+  constexpr std::string_view kHarmless = "%+,-./:=@_";
+  auto harmless = [&](char c) { return IsAlnum(c) || kHarmless.find(c) != kHarmless.npos; };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), harmless)) return std::string(text);
+  bool odd = false;
+  std::string plain, escaped;
+  for (size_t at = 0; at < text.size();) {
+    const Character c = CharacterAt(text, at);
+    const std::string_view bytes = text.substr(at, size_t(c.bytes));
+    if (c.code < 0 || IsControl(c.code)) {
+      odd = true;
+      for (char byte : bytes) escaped += fmt::format("\\{:03o}", uint8_t(byte));
+    } else {
+      if (c.code == '\'' || c.code == '\\') escaped += '\\';
+      escaped += bytes;
+      plain += c.code == '\'' ? "'\\''" : bytes;
+    }
+    at += size_t(c.bytes);
+  }
+  return odd ? fmt::format("$'{}'", escaped) : fmt::format("'{}'", plain);
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,92 @@
+// Files that end too early: a full disk, a copy that broke off, a run that was killed.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/hostile/check.h"
+#include "tests/hostile/damage.h"
+#include "tests/hostile/damage_proto.h"
+#include "tests/hostile/expect.h"
+#include "tests/hostile/golden_inputs.h"
+
+namespace xlaprof {
+namespace {
+
+class Cut : public testing::TestWithParam<const Importer*> {};
+INSTANTIATE_TEST_SUITE_P(Hostile, Cut, testing::ValuesIn(AllImporters()),
+                         [](const auto& info) { return info.param->name; });
+
+std::vector<const GoldenInput*> InputsOf(const Importer* importer) {
+  std::vector<const GoldenInput*> inputs;
+  for (const GoldenInput& input : GoldenInputs()) {
+    if (input.importer == importer) inputs.push_back(&input);
+  }
+  return inputs;
+}
+
+// As many cuts as about this many bytes are worth.
+size_t CutCount(size_t bytes, size_t worth) {
+  return std::clamp<size_t>(worth / (bytes + 1), 2, 30) * size_t(HostileScale());
+}
+
+struct Place {
+  const GoldenInput* input;
+  size_t at;
+};
+std::vector<Place> Places(const std::vector<const GoldenInput*>& inputs, size_t worth) {
+  std::vector<Place> places;
+  for (const GoldenInput* input : inputs) {
+    for (size_t at :
+         CutsOf(input->bytes, CutCount(input->bytes.size(), worth), SeedOf(input->name)))
+      places.push_back({input, at});
+  }
+  return places;
+}
+
+TEST_P(Cut, EndsWellAndIsReported) {
+  std::vector<Place> places = Places(InputsOf(GetParam()), 300'000);
+  ExpectAllWell(places.size(), [&](size_t i) {
+    const Place& place = places[i];
+    return GuardedCase{
+        .name = fmt::format("{} cut at {}", place.input->name, place.at), .run = [place] {
+          return CheckBytes(std::string_view(place.input->bytes).substr(0, place.at));
+        }};
+  });
+}
+
+// What a cut file says is also what the whole file says, or it is told that something is missing.
+// Binary formats have no other place to end than behind a whole record of the outermost message.
+std::string CheckCut(const Place& place, const Importer& importer) {
+  std::string_view bytes = std::string_view(place.input->bytes).substr(0, place.at);
+  Facts cut = ReadFacts(importer, bytes);
+  if (cut.imported.said()) return "";
+  if (!IsText(bytes)) return ProtoFields(bytes).empty() ? "nothing tells that the file is cut" : "";
+  Facts whole = ReadFacts(importer, place.input->bytes);
+  for (const std::vector<std::string>& row : cut.rows) {
+    if (std::binary_search(whole.rows.begin(), whole.rows.end(), row)) continue;
+    // Less may be known of it.
+    auto holds = [&](const std::vector<std::string>& other) {
+      return std::all_of(row.begin(), row.end(), [&](const std::string& value) {
+        return std::find(other.begin(), other.end(), value) != other.end();
+      });
+    };
+    if (std::any_of(whole.rows.begin(), whole.rows.end(), holds)) continue;
+    return fmt::format("the whole file does not have: {}", fmt::join(row, " "));
+  }
+  return "";
+}
+
+TEST_P(Cut, SaysNothingThatTheWholeFileDoesNot) {
+  std::vector<const GoldenInput*> inputs = InputsOf(GetParam());
+  std::erase_if(inputs, [](const GoldenInput* input) { return input->bytes.size() > 3'000'000; });
+  std::vector<Place> places = Places(inputs, 300'000);
+  ExpectAllWell(places.size(), [&](size_t i) {
+    const Place& place = places[i];
+    return GuardedCase{.name = fmt::format("{} cut at {}", place.input->name, place.at),
+                       .run = [place] { return CheckCut(place, *GetParam()); }};
+  });
+}
+
+}  // namespace
+}  // namespace xlaprof

@@ -1,0 +1,73 @@
+#include "tests/hostile/golden_inputs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "profiler/import/input.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a golden case holds beside its inputs.
+bool IsInput(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name != "args" && name != "capture.sql" && !name.starts_with("expected") &&
+         !name.ends_with(".md") && !name.starts_with('.');
+}
+
+std::vector<GoldenInput> Read() {
+  std::vector<GoldenInput> inputs;
+  const fs::path golden = fs::path(XLAPROF_SOURCE_DIR) / "tests/golden";
+  for (const auto& entry : fs::recursive_directory_iterator(golden)) {
+    if (!entry.is_regular_file() || !IsInput(entry.path())) continue;
+    GoldenInput& input = inputs.emplace_back();
+    input.name = fs::relative(entry.path(), golden).string();
+    std::ifstream file(entry.path(), std::ios::binary);
+    input.disk.assign(std::istreambuf_iterator<char>(file), {});
+    auto opened = InputFile::Open(entry.path());
+    input.bytes = opened.ok() ? std::string(opened->bytes()) : input.disk;
+    input.importer = SurestImporter(input.bytes);
+  }
+  std::sort(inputs.begin(), inputs.end(),
+            [](const GoldenInput& a, const GoldenInput& b) { return a.name < b.name; });
+  return inputs;
+}
+
+}  // namespace
+
+const Importer* SurestImporter(std::string_view bytes) {
+  constexpr size_t kHeadBytes = 64 << 10;
+  const Importer* best = nullptr;
+  int best_score = 0;
+  for (const Importer* importer : AllImporters()) {
+    int score = importer->sniff(bytes.substr(0, kHeadBytes));
+    if (score > best_score) best = importer, best_score = score;
+  }
+  return best;
+}
+
+const std::vector<GoldenInput>& GoldenInputs() {
+  static const auto* inputs = new std::vector<GoldenInput>(Read());
+  return *inputs;
+}
+
+std::vector<const GoldenInput*> SmallInputs(size_t per_importer, size_t max_bytes) {
+  std::vector<const GoldenInput*> sorted;
+  for (const GoldenInput& input : GoldenInputs()) {
+    if (input.importer != nullptr && input.bytes.size() <= max_bytes) sorted.push_back(&input);
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const GoldenInput* a, const GoldenInput* b) {
+    return a->bytes.size() < b->bytes.size();
+  });
+  std::map<const Importer*, size_t> taken;
+  std::erase_if(sorted,
+                [&](const GoldenInput* input) { return ++taken[input->importer] > per_importer; });
+  return sorted;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,38 @@
+// What the fuzzers once found (tests/fuzz/regressions/TARGET/): each file stays harmless.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/fuzz/targets.h"
+#include "tests/hostile/expect.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Regression, WhatWasFoundOnceStaysFixed) {
+  std::vector<fs::path> files;
+  for (const auto& entry :
+       fs::recursive_directory_iterator(fs::path(XLAPROF_SOURCE_DIR) / "tests/fuzz/regressions")) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  ExpectAllWell(files.size(), [&](size_t i) {
+    const std::string target = files[i].parent_path().filename().string();
+    return GuardedCase{.name = fmt::format("{}/{}", target, files[i].filename().string()),
+                       .run = [target, path = files[i]]() -> std::string {
+                         const FuzzTarget* found = FuzzTargetNamed(target);
+                         if (found == nullptr) return "no target of that name";
+                         std::ifstream file(path, std::ios::binary);
+                         return found->run(std::string(std::istreambuf_iterator<char>(file), {}));
+                       }};
+  });
+}
+
+}  // namespace
+}  // namespace xlaprof
