@@ -15,6 +15,8 @@ using json::Value;
 
 // More arguments on one event are damage; they would cost quadratic time.
 constexpr size_t kMaxArgs = 1024;
+// Times beyond are damage, and differences of theirs would overflow: thirty-six years.
+constexpr int64_t kMaxTimeNs = int64_t(1) << 60;
 // Ids below fit a flow as they are, beside the source and the kind of flow.
 constexpr int kIdBits = 38, kSourceBits = 44;
 
@@ -72,12 +74,16 @@ bool ChromeRows::TimeOf(const ChromeEvent& event, size_t offset, Picoseconds* ts
   const bool number = event.ts.kind == Kind::kNumber || event.ts.kind == Kind::kText;
   if (!number || !ParseMicroseconds(event.ts.raw, ts)) {
     odd_.Count("event_without_time", "warning",
-               "events whose `ts` is missing, no number or more than a century away were left out",
+               "events whose `ts` is missing or no number of microseconds were left out",
                int64_t(offset));
     return false;
   }
-  ts->ns += shift_ns_;
-  return true;
+  if (!__builtin_add_overflow(ts->ns, shift_ns_, &ts->ns) && ts->ns >= -kMaxTimeNs &&
+      ts->ns <= kMaxTimeNs) [[likely]]
+    return true;
+  odd_.Count("time_out_of_range", "warning",
+             "events with times that cannot be (decades away) were left out", int64_t(offset));
+  return false;
 }
 
 absl::Status ChromeRows::Add(const ChromeEvent& event, size_t offset) {
@@ -152,6 +158,11 @@ absl::Status ChromeRows::AddComplete(const ChromeEvent& event, Picoseconds ts, s
       odd_.Count("negative_duration", "warning", "events of negative length were taken as instants",
                  int64_t(offset));
       dur = {};
+    }
+    if (dur.ns > kMaxTimeNs) {
+      odd_.Count("time_out_of_range", "warning",
+                 "events with times that cannot be (decades away) were left out", int64_t(offset));
+      return absl::OkStatus();
     }
     dur_ns = EndNs(ts, dur) - ts.ns;
   } else {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "profiler/import/dump_files.h"
+#include "profiler/import/trace_runs.h"
 #include "profiler/import/xla_dump_name.h"
 
 namespace xlaprof {
@@ -99,6 +100,7 @@ class Finder {
       if (file.derived_from && file.named) file.derived_from.reset();  // the user insists
     }
     FindRoots();
+    GroupTraces(out_.files);
     return std::move(out_);
   }
 

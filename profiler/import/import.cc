@@ -108,7 +108,7 @@ class Importing {
         options_.as_format.empty() ? Recognise(bytes) : ImporterNamed(options_.as_format);
     if (importer == nullptr) return NotRecognised(file, bytes, std::move(source));
     source.format = importer->name;
-    source.sha256 = opened->Sha256();
+    std::future<std::string> sha256 = opened->Sha256();
     XP_TRY(int64_t id, store_.Add(source));
     ImportContext context(store_, events_, id);
     XP_TRY(TellDamage(file, *opened, context));
@@ -118,6 +118,7 @@ class Importing {
     absl::Status status = importer->read({file.path.string(), bytes}, context);
     if (is_shared) dumps_[file.dump] = context.place();
     done_bytes_ += file.bytes;
+    XP_TRY(store_.Run("UPDATE source SET sha256 = ?2 WHERE id = ?1", id, sha256.get()));
     if (!status.ok()) {
       if (!IsAboutInput(status)) return status;
       problems_.push_back(std::string(Message(status)));

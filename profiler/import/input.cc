@@ -182,14 +182,20 @@ absl::Status InputFile::Impl::Decompress(const std::string& name) {
                  damage);
 }
 
-std::string InputFile::Sha256() const {
+std::future<std::string> InputFile::Sha256() const {
+  // A thread is worth it where hashing takes a millisecond.
+  constexpr size_t kLargeBytes = size_t(1) << 20;
   const std::string_view disk = impl_->stored();
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  EVP_Digest(disk.data(), disk.size(), digest, &size, EVP_sha256(), nullptr);
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
-  return hex;
+  return std::async(disk.size() >= kLargeBytes ? std::launch::async : std::launch::deferred,
+                    [disk] {
+                      unsigned char digest[EVP_MAX_MD_SIZE];
+                      unsigned int size = 0;
+                      EVP_Digest(disk.data(), disk.size(), digest, &size, EVP_sha256(), nullptr);
+                      std::string hex;
+                      for (unsigned int i = 0; i < size; ++i)
+                        hex += fmt::format("{:02x}", digest[i]);
+                      return hex;
+                    });
 }
 
 std::string_view LooksLike(std::string_view bytes) {

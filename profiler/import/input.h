@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,8 +28,10 @@ class InputFile {
 
   std::string_view bytes() const;        // decompressed; valid as long as this object
   int64_t disk_bytes() const;            // as it lies on disk
-  std::string Sha256() const;            // of the file as it lies on disk, lower-case hex
   std::string_view compression() const;  // gzip, zstd or ""
+  // SHA-256 of the file as it lies on disk, lower-case hex; of large files computed meanwhile on a
+  // thread of its own, which this object must outlive.
+  std::future<std::string> Sha256() const;
   // What went wrong while decompressing, with the byte in the compressed file; "" if all is well.
   // bytes() then holds what could be read.
   const std::string& damage() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace xlaprof {
 
@@ -11,11 +12,13 @@ void RunChoice::FromFolders(std::span<const FoundFile> files, std::string_view w
   wanted_ = wanted;
   std::map<fs::path, int64_t> newest_of_root;
   std::map<std::pair<fs::path, std::string>, int64_t> folders;
+  std::set<std::pair<fs::path, std::string>> traces;  // those that are no folders
   for (const FoundFile& file : files) {
     if (file.derived_from) continue;
     int64_t& newest = newest_of_root[file.root];
     newest = std::max(newest, file.modified_ns);
     if (file.run.empty()) continue;
+    if (file.is_trace) traces.insert({file.root, file.run});
     int64_t& newest_of_run = folders[{file.root, file.run}];
     newest_of_run = std::max(newest_of_run, file.modified_ns);
   }
@@ -24,8 +27,8 @@ void RunChoice::FromFolders(std::span<const FoundFile> files, std::string_view w
     const size_t before = runs_.size();
     for (const auto& [key, modified] : folders) {
       if (key.first != root) continue;
-      runs_.push_back(
-          {root, key.second, prefix.empty() ? key.second : prefix + "/" + key.second, modified});
+      runs_.push_back({root, key.second, prefix.empty() ? key.second : prefix + "/" + key.second,
+                       modified, traces.contains(key)});
     }
     if (runs_.size() == before)
       runs_.push_back({root, "", prefix.empty() ? "the run" : prefix, newest});
@@ -91,8 +94,9 @@ absl::Status RunChoice::FromSegments(Store& store) {
                                   : nullptr;
     RunRow row{.label = folder != nullptr ? folder->label : fmt::format("{} of {}", i + 1, count)};
     row.selected = folder != nullptr && folder->folder == chosen.folder;
-    row.why = folder != nullptr ? "its own folder under plugins/profile"
-                                : "restart mark in a file that is appended to";
+    row.why = folder == nullptr   ? "restart mark in a file that is appended to"
+              : folder->is_traces ? "traces that were recorded together"
+                                  : "its own folder under plugins/profile";
     rows.push_back(row);
   }
   if (folder_runs.empty()) {

@@ -30,6 +30,7 @@ class RunChoice {
     std::filesystem::path root;
     std::string folder, label;
     int64_t modified_ns = 0;
+    bool is_traces = false;  // no folder: Chrome traces that were recorded together
   };
   absl::Status Select(std::vector<RunRow>& rows) const;
 

@@ -66,7 +66,10 @@ void NameRuns(std::vector<Trace>& traces) {
   for (const auto& run : runs) {
     std::string name = NameOf(*run.front());
     if (names[name] > 1) name += " " + run.front()->file->path.filename().string();
-    for (Trace* trace : run) trace->file->run = name;
+    for (Trace* trace : run) {
+      trace->file->run = name;
+      trace->file->is_trace = true;
+    }
   }
 }
 

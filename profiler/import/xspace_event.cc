@@ -6,7 +6,7 @@
 namespace xlaprof {
 namespace {
 
-// Times beyond are damage, and their sums would overflow: a hundred and forty years.
+// Times beyond are damage, and differences of theirs would overflow: thirty-six years.
 constexpr int64_t kMaxTimeNs = int64_t(1) << 60;
 
 int64_t FloorToNs(int64_t ps) {
@@ -136,7 +136,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   if (far || ts_ns < -kMaxTimeNs || end_ns > kMaxTimeNs) [[unlikely]] {
     return file_.context.Issue(
         "time_out_of_range", "warning",
-        "events with times that cannot be (more than a century away) were left out",
+        "events with times that cannot be (decades away) were left out",
         file_.Offset(bytes.data()));
   }
 
