@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <tuple>
+#include <variant>
 
 namespace xlaprof {
 namespace {
@@ -21,10 +22,8 @@ bool IsCompile(XRole role) {
 
 struct XFacts::Row {
   int64_t ts_ns = 0;
-  int kind = 0;  // 0 compile, 1 execution, 2 transfer: the order of facts that begin together
-  CompileRow compile;
-  ExecutionRow execution;
-  TransferRow transfer;
+  // In the order of facts that begin together.
+  std::variant<CompileRow, ExecutionRow, TransferRow> fact;
   int64_t offset = 0;
 };
 
@@ -337,23 +336,23 @@ std::vector<XFacts::Run> XFacts::Runs() {
   return runs;
 }
 
-// When and where the host asked for an execution.
-void XFacts::Place(int64_t host_ts_ns, int64_t track_id, Row* row) const {
+// Makes an execution of a row: when and where the host asked for it.
+ExecutionRow& XFacts::Place(int64_t host_ts_ns, int64_t track_id, Row* row) const {
   row->ts_ns = host_ts_ns;
-  row->kind = 1;
-  if (const Step* step = StepAt(host_ts_ns)) row->execution.step_id = step->id;
+  ExecutionRow& execution = row->fact.emplace<ExecutionRow>();
+  if (const Step* step = StepAt(host_ts_ns)) execution.step_id = step->id;
   if (std::string scope = ScopeAt(host_ts_ns, track_id); !scope.empty())
-    row->execution.scope = std::move(scope);
-  if (track_id != 0) row->execution.track_id = track_id;
+    execution.scope = std::move(scope);
+  if (track_id != 0) execution.track_id = track_id;
+  return execution;
 }
 
 // A program on a device that no sync of torch_xla asked for. `enqueue` may be null.
 void XFacts::AddModuleRow(const XModule& module, const XMark* enqueue,
                           std::vector<Row>& rows) const {
   Row row{.offset = module.offset};
-  Place(enqueue != nullptr ? enqueue->ts_ns : module.ts_ns,
-        enqueue != nullptr ? enqueue->track_id : 0, &row);
-  ExecutionRow& out = row.execution;
+  ExecutionRow& out = Place(enqueue != nullptr ? enqueue->ts_ns : module.ts_ns,
+                            enqueue != nullptr ? enqueue->track_id : 0, &row);
   out.ts_ns = module.ts_ns;
   out.dur_ns = module.end_ns - module.ts_ns;
   if (enqueue != nullptr) out.enqueue_ts_ns = enqueue->ts_ns;
@@ -460,8 +459,7 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     bool anywhere = false;
     auto add = [&](const Run* run) {
       Row row{.offset = mark.offset};
-      Place(mark.ts_ns, mark.track_id, &row);
-      ExecutionRow& out = row.execution;
+      ExecutionRow& out = Place(mark.ts_ns, mark.track_id, &row);
       out.enqueue_ts_ns = mark.ts_ns;
       out.cause = cause;
       if (auto found = waited.find(&mark); found != waited.end() && !anywhere)
@@ -506,14 +504,12 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
       AddModuleRow(*runs[r].module, nullptr, rows);
     } else if (asked.empty()) {
       Row row;
-      Place(runs[r].ts_ns, 0, &row);
-      row.execution.ts_ns = runs[r].ts_ns;
-      row.execution.dur_ns = runs[r].end_ns - runs[r].ts_ns;
+      ExecutionRow& out = Place(runs[r].ts_ns, 0, &row);
+      out.ts_ns = runs[r].ts_ns;
+      out.dur_ns = runs[r].end_ns - runs[r].ts_ns;
       const ProgramOnDevice& program = programs_[runs[r].program];
-      row.execution.device =
-          program.device != 0 ? std::string(context_.store.Text(program.device)) : "CPU:0";
-      if (int64_t graph = GraphOfProgram(program.program_id); graph != 0)
-        row.execution.graph_id = graph;
+      out.device = program.device != 0 ? std::string(context_.store.Text(program.device)) : "CPU:0";
+      if (int64_t graph = GraphOfProgram(program.program_id); graph != 0) out.graph_id = graph;
       rows.push_back(std::move(row));
     }
   }
@@ -534,8 +530,8 @@ void XFacts::FindTransfers(std::vector<Row>& rows) {
     int64_t& until = busy_until.try_emplace(mark.track_id, INT64_MIN).first->second;
     if (mark.ts_ns < until) continue;
     until = mark.end_ns;
-    Row row{.ts_ns = mark.ts_ns, .kind = 2, .offset = mark.offset};
-    TransferRow& out = row.transfer;
+    Row row{.ts_ns = mark.ts_ns, .fact = TransferRow(), .offset = mark.offset};
+    TransferRow& out = std::get<TransferRow>(row.fact);
     out.direction = to ? "to_device" : from ? "from_device" : "device_to_device";
     if (mark.number >= 0) out.bytes = mark.number;
     out.ts_ns = mark.ts_ns;
@@ -560,8 +556,8 @@ absl::Status XFacts::Write() {
   std::vector<Row> rows;
   for (const Compile& compile : compiles_) {
     const XMark& mark = *compile.mark;
-    Row row{.ts_ns = mark.ts_ns, .kind = 0, .offset = mark.offset};
-    CompileRow& out = row.compile;
+    Row row{.ts_ns = mark.ts_ns, .fact = CompileRow(), .offset = mark.offset};
+    CompileRow& out = std::get<CompileRow>(row.fact);
     if (compile.graph_id != 0) out.graph_id = compile.graph_id;
     out.ts_ns = mark.ts_ns;
     out.dur_ns = mark.end_ns - mark.ts_ns;
@@ -588,19 +584,18 @@ absl::Status XFacts::Write() {
   FindExecutions(rows);
   FindTransfers(rows);
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return std::tie(a.ts_ns, a.kind) < std::tie(b.ts_ns, b.kind);
+    return std::pair(a.ts_ns, a.fact.index()) < std::pair(b.ts_ns, b.fact.index());
   });
   XP_TRY(int64_t process_id, context_.ProcessId());
   for (Row& row : rows) {
     int64_t ordinal = context_.NextOrdinal();
-    auto add = [&](auto& out) -> absl::Status {
-      out.process_id = process_id;
-      out.ordinal = ordinal;
-      return internal::ToStatus(context_.Add(out, row.offset));
-    };
-    XP_TRY(row.kind == 0   ? add(row.compile)
-           : row.kind == 1 ? add(row.execution)
-                           : add(row.transfer));
+    XP_TRY(std::visit(
+        [&](auto& fact) -> absl::Status {
+          fact.process_id = process_id;
+          fact.ordinal = ordinal;
+          return internal::ToStatus(context_.Add(fact, row.offset));
+        },
+        row.fact));
   }
   return absl::OkStatus();
 }

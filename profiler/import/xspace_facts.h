@@ -101,7 +101,7 @@ class XFacts {
   std::vector<Run> Runs();
   void FindExecutions(std::vector<Row>& rows);
   void AddModuleRow(const XModule& module, const XMark* enqueue, std::vector<Row>& rows) const;
-  void Place(int64_t host_ts_ns, int64_t track_id, Row* row) const;
+  ExecutionRow& Place(int64_t host_ts_ns, int64_t track_id, Row* row) const;
   void FindTransfers(std::vector<Row>& rows);
   void FindParents();
   const Step* StepAt(int64_t ts_ns) const;
