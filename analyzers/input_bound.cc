@@ -42,6 +42,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
   std::optional<Worst> worst;
   const int64_t median = NearestRank(steps.steady_ns, 50).value_or(0);
   for (const auto& [process, of] : periods) {
+    if (of.empty()) continue;
     const Interval window{of.front().begin_ns, of.back().end_ns};
     XP_TRY(auto host, HostTimeline::Of(store, process));
     if (!host->has_events()) continue;

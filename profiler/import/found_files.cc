@@ -81,7 +81,8 @@ class Finder {
         const size_t before = out_.files.size();
         XP_TRY(Walk(input));
         if (out_.files.size() == before)
-          out_.problems.push_back(fmt::format("{}: an empty directory", input.string()));
+          out_.problems.push_back(fmt::format(
+              "{}: an empty directory. Name the one that the run wrote to", input.string()));
       } else {
         out_.files.push_back({.path = input, .named = true});
       }

@@ -178,8 +178,8 @@ absl::Status InputFile::Impl::Decompress(const std::string& name) {
   XP_TRY(gzip ? Gunzip(disk, sink, damage) : Unzstd(disk, sink, damage));
   XP_TRY(plain, std::move(sink).Finish());
   if (!plain.view().empty()) return absl::OkStatus();
-  return Invalid("{}: {} without content{}{}", name, compression, damage.empty() ? "" : ": ",
-                 damage);
+  return Invalid("{}: {} without content{}{}. Copy the file again", name, compression,
+                 damage.empty() ? "" : ": ", damage);
 }
 
 std::future<std::string> InputFile::Sha256() const {

@@ -69,6 +69,15 @@ absl::StatusOr<Program> AddProgram(const Input& input, ImportContext& context) {
   if (auto name = ParseXlaDumpName(path.substr(path.find_last_of('/') + 1))) number = name->module;
   Program program;
   if (FormOf(input.bytes) == "hlo") {
+    // A module ends with a brace on a line of its own.
+    const size_t last = input.bytes.find_last_not_of(" \n\r\t");
+    if (last == std::string_view::npos || !input.bytes.substr(0, last + 1).ends_with("\n}")) {
+      XP_TRY(context.Issue("cut_file", "warning",
+                           fmt::format("the program's text ends at byte {} before its last brace: "
+                                       "the graph is not whole. Copy or dump it again",
+                                       input.bytes.size()),
+                           int64_t(input.bytes.size())));
+    }
     GraphText graph = ParsePrintedGraph(input.bytes);
     program.call_site = graph.call_site;
     program.module = graph.name;
@@ -77,6 +86,7 @@ absl::StatusOr<Program> AddProgram(const Input& input, ImportContext& context) {
                                           std::move(graph), 0, 1, context));
     return program;
   }
+  if (!LooksLikeHloProto(input.bytes)) return Invalid("no HLO, as text or as proto");
   XP_TRY(HloGraph graph, AddHloGraph(input.bytes, number, 0, context, HloForm::kTold));
   program.graph_id = graph.graph_id;
   program.module = std::move(graph.name);

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <deque>
+#include <set>
 
 #include "profiler/store/virtual_tables.h"
 
@@ -116,7 +117,10 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
           "{}: the file is damaged ({}). `xlaprof report` reads what its intact pages hold", doing,
           what);
     case SQLITE_NOTADB:
-      return Invalid("{}: not a store (no SQLite file)", doing);
+      return Invalid(
+          "{}: not a store (no SQLite file). Import the files that it was made from, or run "
+          "`xlaprof report` on it if it was one",
+          doing);
     case SQLITE_READONLY:
       return absl::PermissionDeniedError(fmt::format("{}: cannot write there ({})", doing, what));
     case SQLITE_CANTOPEN:
@@ -216,18 +220,51 @@ absl::StatusOr<Store> Store::CreateTemporary() {
   return store;
 }
 
-// A file from outside may call a view, a virtual table or a computed column what we take for a
-// plain one, and so run SQL of its own, endlessly, wherever we read it.
-static absl::Status CheckTablesArePlain(const Store& store) {
-  XP_TRY(auto odd,
-         store.One<std::string>(
-             "SELECT name FROM main.sqlite_schema AS s WHERE instr(?1, 'CREATE TABLE ' || "
-             "name || ' (') > 0 AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%' OR "
-             "EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0))",
-             std::string_view(kSchemaSql)));
-  if (!odd) return absl::OkStatus();
-  return Invalid("{}: not written by xlaprof: its {} is no plain table. Import the sources again",
-                 store.path(), *odd);
+// The tables of a database and their columns, "table.column". A file from outside may call a view,
+// a virtual table or a computed column what we take for a plain one, and so run SQL of its own,
+// endlessly, wherever we read it: those stand as "table!".
+static absl::StatusOr<std::set<std::string>> ColumnsOf(sqlite3* db) {
+  constexpr const char* kSql =
+      "SELECT s.name || CASE WHEN s.type <> 'table' OR s.sql LIKE 'CREATE VIRTUAL%' OR c.hidden <> "
+      "0 THEN '!' ELSE '.' || c.name END FROM main.sqlite_schema AS s, "
+      "pragma_table_xinfo(s.name, 'main') AS c WHERE s.type IN ('table', 'view')";
+  std::set<std::string> columns;
+  sqlite3_stmt* stmt = nullptr;
+  if (sqlite3_prepare_v2(db, kSql, -1, &stmt, nullptr) != SQLITE_OK)
+    return SqliteError(db, "reading the schema");
+  Statement statement(stmt);
+  while (true) {
+    XP_TRY(bool row, statement.Step());
+    if (!row) return columns;
+    columns.emplace(statement.Column<std::string_view>(0));
+  }
+}
+
+// What we read must be there, and be what it seems.
+static absl::Status CheckSchema(const Store& store) {
+  static const auto* ours = [] {
+    sqlite3* memory = nullptr;
+    XP_CHECK(sqlite3_open(":memory:", &memory) == SQLITE_OK);
+    XP_CHECK(sqlite3_exec(memory, kSchemaSql, nullptr, nullptr, nullptr) == SQLITE_OK);
+    auto columns = ColumnsOf(memory);
+    XP_CHECK(columns.ok());
+    sqlite3_close_v2(memory);
+    return new std::set<std::string>(*std::move(columns));
+  }();
+  XP_TRY(std::set<std::string> theirs, ColumnsOf(store.db()));
+  for (const std::string& column : *ours) {
+    const std::string table = column.substr(0, column.find('.'));
+    if (theirs.contains(table + "!")) {
+      return Invalid(
+          "{}: not written by xlaprof: its {} is no plain table. Import the sources again",
+          store.path(), table);
+    }
+    if (!theirs.contains(column)) {
+      return Invalid("{}: not written by this xlaprof: it has no {}. Import the sources again",
+                     store.path(), column);
+    }
+  }
+  return absl::OkStatus();
 }
 
 static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int flags,
@@ -258,7 +295,7 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
         "{}: its schema is version {}, this xlaprof knows {} at most. Use a newer xlaprof",
         path.string(), **version, kSchemaVersion);
   }
-  XP_TRY(CheckTablesArePlain(store));
+  XP_TRY(CheckSchema(store));
   return store;
 }
 

@@ -24,7 +24,7 @@ constexpr size_t kLongestErrorBytes = 4000;
 // What errors tell to do.
 constexpr const char* kAdvice[] = {"Try ",     "--as",     "Copy ",         "copy it", "Run ",
                                    "Set ",     "Use a ",   "Name ",         "Print ",  "Import ",
-                                   "Capture ", "`xlaprof", "still starting"};
+                                   "Capture ", "`xlaprof", "still starting", "Give "};
 
 // Removes the directory when the process that made it ends.
 class ScratchFolder {

@@ -17,8 +17,9 @@ namespace fs = std::filesystem;
 
 TEST(Regression, WhatWasFoundOnceStaysFixed) {
   std::vector<fs::path> files;
-  for (const auto& entry :
-       fs::recursive_directory_iterator(fs::path(XLAPROF_SOURCE_DIR) / "tests/fuzz/regressions")) {
+  const fs::path folder = fs::path(XLAPROF_SOURCE_DIR) / "tests/fuzz/regressions";
+  if (!fs::exists(folder)) GTEST_SKIP() << "the fuzzers have found nothing that is kept as a file";
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file()) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());

@@ -30,8 +30,10 @@ class EventOrder : public ::testing::Test {
     while (*scanner.Next(&batch)) {
       auto values = *ReadArgumentColumn(store_, batch.chunk_id, key_);
       ASSERT_EQ(values.size(), batch.size);
-      for (size_t i = 0; i < batch.size; ++i)
-        ASSERT_EQ(values[i], ArgValue(batch.ts_ns[i])) << batch.chunk_id << " " << i;
+      for (size_t i = 0; i < batch.size; ++i) {
+        ASSERT_TRUE(values[i] && std::holds_alternative<int64_t>(*values[i])) << i;
+        ASSERT_EQ(std::get<int64_t>(*values[i]), batch.ts_ns[i]) << batch.chunk_id << " " << i;
+      }
     }
   }
 };
