@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace {
 constexpr size_t kBlockBytes = 512;  // of tar: its first header
 constexpr size_t kMaxMembers = 20'000;
 constexpr size_t kMaxNameBytes = 1000;
+constexpr size_t kHeadBytes = 64 << 10;  // by which a member is judged
 
 // A tar header holds the sum of its bytes, its own field taken as spaces, in octal.
 bool IsTar(std::string_view head) {
@@ -113,10 +115,12 @@ struct Archive::Impl {
   int64_t skipped = 0;
 
   // Takes in the members; an error only where their bytes cannot be kept.
-  absl::Status Read(std::string_view bytes);
-  absl::Status ReadData(archive* handle, size_t in, ByteSink& sink, Member& member);
+  absl::Status Read(std::string_view bytes, const Wanted& wanted);
+  absl::Status ReadData(archive* handle, size_t in, const Wanted& wanted, ByteSink& sink,
+                        Member& member);
   std::string NameOf(archive_entry* entry);
   std::set<std::string> names;
+  std::map<std::string, int> repeats;
   bool bomb = false;
 };
 
@@ -136,16 +140,18 @@ bool Archive::Is(const std::filesystem::path& path) {
   return IsArchive(head);
 }
 
-absl::StatusOr<std::shared_ptr<const Archive>> Archive::Open(const std::filesystem::path& path) {
+absl::StatusOr<std::shared_ptr<const Archive>> Archive::Open(const std::filesystem::path& path,
+                                                             const Wanted& wanted) {
   XP_TRY(InputFile file, InputFile::Open(path));
-  return OfBytes(path.string(), file.bytes(), file.damage());
+  return OfBytes(path.string(), file.bytes(), wanted, file.damage());
 }
 
 absl::StatusOr<std::shared_ptr<const Archive>> Archive::OfBytes(const std::string& name,
                                                                 std::string_view bytes,
+                                                                const Wanted& wanted,
                                                                 std::string damage) {
   auto impl = std::make_unique<Impl>();
-  XP_TRY(impl->Read(bytes));
+  XP_TRY(impl->Read(bytes, wanted));
   // What broke the compression also broke the archive: the first says more.
   if (!damage.empty()) impl->damage = std::move(damage);
   if (impl->members.empty()) {
@@ -163,12 +169,13 @@ std::string Archive::Impl::NameOf(archive_entry* entry) {
   const char* raw = archive_entry_pathname(entry);
   if (raw == nullptr) raw = archive_entry_pathname_utf8(entry);
   const std::string name = HarmlessName(raw != nullptr ? raw : "");
+  // A name that comes again gets a number; "a#2" may itself be the name of a member.
   std::string distinct = name;
-  for (int n = 2; !names.insert(distinct).second; ++n) distinct = fmt::format("{}#{}", name, n);
+  while (!names.insert(distinct).second) distinct = fmt::format("{}#{}", name, ++repeats[name] + 1);
   return distinct;
 }
 
-absl::Status Archive::Impl::Read(std::string_view bytes) {
+absl::Status Archive::Impl::Read(std::string_view bytes, const Wanted& wanted) {
   Reader reader;
   archive_read_support_format_tar(reader.handle);
   archive_read_support_format_zip(reader.handle);
@@ -210,7 +217,10 @@ absl::Status Archive::Impl::Read(std::string_view bytes) {
     member.modified_ns =
         std::clamp(int64_t(archive_entry_mtime(entry)), int64_t{0}, kLatest) * 1'000'000'000;
     const size_t begin = sink.size();
-    XP_TRY(ReadData(reader.handle, bytes.size(), sink, member));
+    XP_TRY(ReadData(reader.handle, bytes.size(), wanted, sink, member));
+    member.size_bytes = archive_entry_size_is_set(entry)
+                            ? std::max<int64_t>(0, archive_entry_size(entry))
+                            : int64_t(sink.size() - begin);
     ranges.push_back({begin, sink.size()});
     members.push_back(std::move(member));
   }
@@ -220,10 +230,25 @@ absl::Status Archive::Impl::Read(std::string_view bytes) {
   return absl::OkStatus();
 }
 
-absl::Status Archive::Impl::ReadData(archive* handle, size_t in, ByteSink& sink, Member& member) {
+absl::Status Archive::Impl::ReadData(archive* handle, size_t in, const Wanted& wanted,
+                                     ByteSink& sink, Member& member) {
   static constexpr char kZeros[1 << 12] = {};
   const size_t begin = sink.size();
-  while (true) {
+  std::string head;
+  bool asked = false, skips = false;
+  auto append = [&](const char* data, size_t size) -> absl::Status {
+    if (!asked) {
+      const size_t part = std::min(size, kHeadBytes - head.size());
+      head.append(data, part);
+      XP_TRY(sink.Append(data, part));
+      data += part, size -= part;
+      if (head.size() < kHeadBytes) return absl::OkStatus();
+      asked = true;
+      skips = !wanted(head);
+    }
+    return skips || size == 0 ? absl::OkStatus() : sink.Append(data, size);
+  };
+  while (!skips) {
     const void* data = nullptr;
     size_t size = 0;
     la_int64_t offset = 0;
@@ -237,11 +262,11 @@ absl::Status Archive::Impl::ReadData(archive* handle, size_t in, ByteSink& sink,
       return absl::OkStatus();
     }
     // What lies between two blocks of a sparse file are zeros.
-    while (offset > la_int64_t(sink.size() - begin) && !IsBomb(in, sink.size())) {
+    while (!skips && offset > la_int64_t(sink.size() - begin) && !IsBomb(in, sink.size())) {
       const size_t gap = size_t(offset) - (sink.size() - begin);
-      XP_TRY(sink.Append(kZeros, std::min(gap, sizeof kZeros)));
+      XP_TRY(append(kZeros, std::min(gap, sizeof kZeros)));
     }
-    if (!IsBomb(in, sink.size())) XP_TRY(sink.Append(static_cast<const char*>(data), size));
+    if (!IsBomb(in, sink.size())) XP_TRY(append(static_cast<const char*>(data), size));
     if (IsBomb(in, sink.size())) {
       bomb = true;
       member.damage = fmt::format("the archive grew more than {}-fold: stopped", kMaxGrowth);
@@ -249,6 +274,7 @@ absl::Status Archive::Impl::ReadData(archive* handle, size_t in, ByteSink& sink,
       return absl::OkStatus();
     }
   }
+  return absl::OkStatus();
 }
 
 }  // namespace xlaprof

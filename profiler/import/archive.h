@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,19 +18,26 @@ class Archive {
   struct Member {
     std::string name;         // relative, with /; without "..", control characters and what points
                               // out of the archive; distinct
-    std::string_view bytes;   // as long as the archive
+    std::string_view bytes;   // as long as the archive; of what nobody wants, the beginning
+    int64_t size_bytes = 0;   // of the whole member
     int64_t modified_ns = 0;  // Unix time
     std::string damage;       // why the bytes are not all there; "" if they are
   };
 
+  // Whether a member that begins like this is worth reading; it sees the first 64 KiB.
+  using Wanted = std::function<bool(std::string_view head)>;
+
   // Whether the file begins like an archive; false for what cannot be read.
   static bool Is(const std::filesystem::path& path);
-  // Reads all members that are regular files. Their bytes lie in memory, or in an unnamed file when
-  // they are over 64 MiB together. Errors: unreadable, or no member that could be read.
-  static absl::StatusOr<std::shared_ptr<const Archive>> Open(const std::filesystem::path& path);
+  // Reads the members that are regular files and wanted. Their bytes lie in memory, or in an
+  // unnamed file when they are over 64 MiB together. Errors: unreadable, or no member that could be
+  // read.
+  static absl::StatusOr<std::shared_ptr<const Archive>> Open(const std::filesystem::path& path,
+                                                             const Wanted& wanted);
   // The same for bytes that lie somewhere already; `name` is for messages.
   static absl::StatusOr<std::shared_ptr<const Archive>> OfBytes(const std::string& name,
                                                                 std::string_view bytes,
+                                                                const Wanted& wanted,
                                                                 std::string damage = "");
   ~Archive();
 

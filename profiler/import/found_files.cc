@@ -6,6 +6,7 @@
 #include <set>
 
 #include "profiler/import/dump_files.h"
+#include "profiler/import/formats.h"
 #include "profiler/import/trace_runs.h"
 #include "profiler/import/xla_dump_name.h"
 
@@ -70,6 +71,14 @@ std::optional<std::string> DerivedFrom(const fs::path& path, const Names& names)
     return "the .xplane.pb beside it";
   }
   return DerivedByDebugRun(path, names);
+}
+
+// Checkpoints are zip archives of gigabytes: nothing of them is unpacked.
+bool MayBeCapture(std::string_view head) {
+  if (head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd")) return true;
+  if (Recognise(head) != nullptr) return true;
+  const std::string_view looks = LooksLike(head);
+  return looks == "text" || looks == "JSON";  // a log may begin with anything
 }
 
 class Finder {
@@ -161,7 +170,7 @@ class Finder {
         files.push_back(std::move(file));
         continue;
       }
-      auto archive = Archive::Open(file.path);
+      auto archive = Archive::Open(file.path, MayBeCapture);
       if (!archive.ok()) {
         out_.problems.push_back(std::string(Message(archive.status())));
         file.note = out_.problems.back();
@@ -177,7 +186,7 @@ class Finder {
                          .archive = *archive,
                          .member = i,
                          .modified_ns = members[i].modified_ns,
-                         .bytes = int64_t(members[i].bytes.size())});
+                         .bytes = members[i].size_bytes});
       }
       if (!(*archive)->damage().empty()) file.note = (*archive)->damage();
       out_.archives.push_back(std::move(file));
