@@ -25,10 +25,13 @@ constexpr std::array<Form, 6> kForms = {{{"hlo", "the HLO dump"},
                                          {"hlo_optimized", "the optimised HLO in the XSpace"},
                                          {kSignature, "the log's list of inputs"}}};
 
-constexpr int64_t kCacheSize = 2048;  // graphs that torch_xla keeps (XLA_COMPILATION_CACHE_SIZE)
-constexpr size_t kFullDiffs = 3;      // nearest by content that are compared in full
-constexpr int64_t kMaxCompared =
-    20'000'000;  // content hashes looked at for one compile: a twentieth of a second
+constexpr size_t kMaxLookedBack = 4096;  // compiles; a run that recompiles for days has a million
+constexpr int64_t kCacheSize = 2048;     // graphs that torch_xla keeps (XLA_COMPILATION_CACHE_SIZE)
+constexpr size_t kFullDiffs = 3;         // nearest by content that are compared in full
+// Content hashes looked at for one compile, a twentieth of a second; for all of a run, a few
+// seconds; and for each one behind that. To look one up costs as much as to compare some.
+constexpr int64_t kMaxCompared = 20'000'000, kMaxComparedInAll = 2'000'000'000,
+                  kComparedBehindThat = 20'000, kLookUpCost = 64;
 constexpr int64_t kMaxNodesKept = 2'000'000;  // about 600 MB of loaded graphs
 constexpr size_t kMaxCandidates = 4;          // nodes named for an unprinted change
 
@@ -86,11 +89,23 @@ struct ReasonFinder::Impl {
   // All compiles of a process in order: ordinal and hash.
   struct Compiled {
     int64_t ordinal;
-    std::string hash;
     const CompileFact* fact;
     const CompileSite* site;
+    size_t graph = 0;  // a dense number of its hash
   };
-  std::map<int64_t, std::vector<Compiled>> by_process;
+  struct Process {
+    std::vector<Compiled> compiles;                                     // in order
+    absl::flat_hash_map<std::string_view, std::vector<size_t>> places;  // in there, by hash
+    // How many of them come before `ordinal`.
+    size_t Before(int64_t ordinal) const {
+      return size_t(
+          std::lower_bound(compiles.begin(), compiles.end(), ordinal,
+                           [](const Compiled& one, int64_t o) { return one.ordinal < o; }) -
+          compiles.begin());
+    }
+  };
+  std::map<int64_t, Process> by_process;
+  int64_t compared_in_all = 0;
   std::map<int64_t, std::string>
       changed_setting;  // of a process: a setting that has several values
   absl::flat_hash_map<int64_t, std::vector<RecompileCause>> said;  // of a compile, by its source
@@ -185,7 +200,9 @@ struct ReasonFinder::Impl {
           near;  // distance, compile; the latest first among equals
       int64_t compared = 0;
       const std::vector<uint64_t> mine_copy = *mine;  // the map may move its values
-      for (size_t e = index; e-- > 0 && compared < kMaxCompared;) {
+      const int64_t limit =
+          compared_in_all < kMaxComparedInAll ? kMaxCompared : kComparedBehindThat;
+      for (size_t e = index; e-- > 0 && compared < limit; compared += kLookUpCost) {
         const CompileFact& earlier = site.compiles[e];
         const OptInt other = RowOf(earlier, form.name);
         if (!other || (!compile.hash.empty() && earlier.hash == compile.hash)) continue;
@@ -195,6 +212,7 @@ struct ReasonFinder::Impl {
         compared += static_cast<int64_t>(mine_copy.size() + theirs->size());
         near.emplace_back(MultisetDistance(mine_copy, *theirs), e);
       }
+      compared_in_all += compared;
       if (near.empty()) continue;
       std::stable_sort(near.begin(), near.end(),
                        [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -230,30 +248,31 @@ struct ReasonFinder::Impl {
   // The same graph twice in one process.
   std::optional<RecompileCause> Eviction(const CompileFact& compile) const {
     if (compile.hash.empty() || compile.inferred) return std::nullopt;
-    const std::vector<Compiled>& all = by_process.at(compile.process_id);
-    bool found = false;
-    absl::flat_hash_set<std::string> between;
-    for (const Compiled& one : all) {
-      if (one.ordinal >= compile.ordinal) break;
-      if (one.hash == compile.hash) {
-        found = true;
-        between.clear();
-      } else if (found) {
-        between.insert(one.hash);
-      }
+    const Process& process = by_process.at(compile.process_id);
+    const std::vector<size_t>& places = process.places.at(compile.hash);
+    const size_t end = process.Before(compile.ordinal);
+    auto again = std::lower_bound(places.begin(), places.end(), end);
+    if (again == places.begin()) return std::nullopt;
+    // As many as it takes to push the graph out: more need not be counted.
+    std::vector<bool> seen(process.places.size());
+    int64_t between = 0;
+    for (size_t i = *(again - 1) + 1; i < end && between < kCacheSize; ++i) {
+      between += !seen[process.compiles[i].graph];
+      seen[process.compiles[i].graph] = true;
     }
-    if (!found) return std::nullopt;
     RecompileCause cause{.type = "cache_eviction"};
-    cause.note = static_cast<int64_t>(between.size()) >= kCacheSize
-                     ? fmt::format("{} other graphs were compiled since; torch_xla keeps {}",
-                                   between.size(), kCacheSize)
+    cause.note = between >= kCacheSize
+                     ? fmt::format(
+                           "at least as many other graphs were compiled since as torch_xla "
+                           "keeps ({})",
+                           kCacheSize)
                      : fmt::format(
                            "only {} other graphs were compiled since, fewer than the {} that "
                            "torch_xla keeps by "
                            "default: a smaller XLA_COMPILATION_CACHE_SIZE, a cache that the "
                            "program cleared, "
                            "another device, or processes that share one log",
-                           between.size(), kCacheSize);
+                           between, kCacheSize);
     return cause;
   }
 
@@ -360,7 +379,8 @@ struct ReasonFinder::Impl {
       return (a.input_count != b.input_count) + (a.output_count != b.output_count);
     };
     size_t best = index - 1;
-    for (size_t e = index - 1; e-- > 0;) {
+    const size_t first = index - std::min(index, kMaxLookedBack);
+    for (size_t e = index - 1; e-- > first && distance(site.compiles[best]) > 0;) {
       if (distance(site.compiles[e]) < distance(site.compiles[best])) best = e;
     }
     return best;
@@ -376,13 +396,19 @@ absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Store& store, const Recomp
   impl->store = &store;
   XP_TRY(impl->code, UserCode::Load(store));
   for (const CompileSite& site : facts.sites) {
-    for (const CompileFact& compile : site.compiles) {
-      impl->by_process[site.process_id].push_back({compile.ordinal, compile.hash, &compile, &site});
-    }
+    for (const CompileFact& compile : site.compiles)
+      impl->by_process[site.process_id].compiles.push_back({compile.ordinal, &compile, &site});
   }
-  for (auto& [process_id, list] : impl->by_process) {
-    std::stable_sort(list.begin(), list.end(),
+  for (auto& [process_id, process] : impl->by_process) {
+    std::stable_sort(process.compiles.begin(), process.compiles.end(),
                      [](const auto& a, const auto& b) { return a.ordinal < b.ordinal; });
+    for (size_t i = 0; i < process.compiles.size(); ++i) {
+      Impl::Compiled& one = process.compiles[i];
+      auto [found, is_new] = process.places.try_emplace(one.fact->hash);
+      one.graph =
+          is_new ? process.places.size() - 1 : process.compiles[found->second.front()].graph;
+      found->second.push_back(i);
+    }
   }
   XP_TRY(
       store.Each("SELECT coalesce(process_id, 0), name FROM setting GROUP BY 1, 2 HAVING "
@@ -422,11 +448,13 @@ absl::StatusOr<std::optional<RecompileCause>> ReasonFinder::OtherCut(const Compi
   for (const Form& form : kForms) {
     const OptInt row = Impl::RowOf(first, form.name);
     if (!row) continue;
-    for (const Impl::Compiled& earlier : impl_->by_process.at(site.process_id)) {
-      if (earlier.ordinal >= first.ordinal) break;
+    const Impl::Process& process = impl_->by_process.at(site.process_id);
+    const size_t end = process.Before(first.ordinal);
+    for (size_t i = end - std::min(end, kMaxLookedBack); i < end; ++i) {
+      const Impl::Compiled& earlier = process.compiles[i];
       if (earlier.site->cause == site.cause || earlier.site->function != site.function) continue;
       const OptInt other = Impl::RowOf(*earlier.fact, form.name);
-      if (!other || *other == *row || earlier.hash == first.hash) continue;
+      if (!other || *other == *row || earlier.fact->hash == first.hash) continue;
       XP_TRY(const std::vector<uint64_t>* theirs, impl_->Hashes(*other));
       const std::vector<uint64_t> copy = *theirs;
       XP_TRY(const std::vector<uint64_t>* mine, impl_->Hashes(*row));

@@ -21,13 +21,13 @@ absl::StatusOr<std::vector<int64_t>> ExecutionsOfRuns(const Store& store) {
                  "s.format = 'debug_log' AND p.segment > 0 LIMIT 1) "
                  "ORDER BY p.segment"));
   if (counts.size() > 1) return counts;
-  XP_TRY(counts, collect("SELECT coalesce((SELECT max(m.samples) FROM metric m JOIN metrics_report "
-                         "r ON r.id = m.report_id "
-                         "WHERE r.process_id = p.id AND m.name = 'ExecuteTime'), 0) FROM process p "
+  XP_TRY(counts, collect("SELECT max(0, coalesce(max(m.samples), 0)) FROM process p "
+                         "LEFT JOIN metrics_report r ON r.process_id = p.id "
+                         "LEFT JOIN metric m ON m.report_id = r.id AND m.name = 'ExecuteTime' "
                          "WHERE p.source_id = "
                          "(SELECT p.source_id FROM process p JOIN source s ON s.id = p.source_id "
                          "WHERE s.format = 'metrics_report' AND p.segment > 0 LIMIT 1) "
-                         "ORDER BY p.segment"));
+                         "GROUP BY p.id ORDER BY p.segment"));
   return counts;
 }
 
@@ -76,7 +76,9 @@ absl::Status DivideRuns(Store& store) {
   XP_TRY(std::vector<int64_t> counts, ExecutionsOfRuns(store));
   if (counts.size() < 2) return absl::OkStatus();
   int64_t total = 0;
-  for (int64_t count : counts) total += count;
+  for (int64_t count : counts) {
+    if (__builtin_add_overflow(total, count, &total)) return absl::OkStatus();  // no such number
+  }
   struct Candidate {
     int64_t source_id = 0, process_id = 0;
   };

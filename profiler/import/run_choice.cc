@@ -1,6 +1,7 @@
 #include "profiler/import/run_choice.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -119,12 +120,19 @@ absl::Status RunChoice::FromSegments(Store& store) {
     label_ = row.label;
     folder_selected_ = folder_runs.empty() || row.label == chosen.label;
   }
-  for (int64_t segment = 0; segment < text_runs; ++segment) {
-    // Sources with fewer segments than the others saw the later runs only.
-    XP_TRY(store.Run(
-        "UPDATE process SET run_id = ?3 WHERE run_id IS NULL AND segment - (SELECT max(segment) "
-        "FROM process AS p WHERE p.source_id = process.source_id) + ?2 - 1 = ?1",
-        segment, text_runs, ids[size_t(count - text_runs + segment)]));
+  // Sources with fewer segments than the others saw the later runs only.
+  std::map<int64_t, int64_t> last_segment;        // of each source
+  std::vector<std::array<int64_t, 3>> processes;  // id, source, segment
+  XP_TRY(store.Each("SELECT id, coalesce(source_id, 0), segment, run_id IS NULL FROM process",
+                    [&](int64_t id, int64_t source, int64_t segment, bool homeless) {
+                      int64_t& last = last_segment.try_emplace(source, segment).first->second;
+                      last = std::max(last, segment);
+                      if (homeless) processes.push_back({id, source, segment});
+                    }));
+  for (auto [id, source, segment] : processes) {
+    const int64_t from_end = last_segment[source] - segment;
+    XP_TRY(store.Run("UPDATE process SET run_id = ?2 WHERE id = ?1", id,
+                     ids[size_t(count - 1 - from_end)]));
   }
   return absl::OkStatus();
 }

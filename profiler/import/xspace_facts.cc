@@ -9,6 +9,11 @@
 namespace xlaprof {
 namespace {
 
+// What nests deeper, or has a longer path of scopes, was made up; climbing all of it from each
+// event would take forever.
+constexpr int kMaxNesting = 256;
+constexpr size_t kLongPathBytes = 4096;
+
 bool Inside(int64_t ts_ns, int64_t begin_ns, int64_t end_ns) {
   return ts_ns >= begin_ns && ts_ns < std::max(end_ns, begin_ns + 1);
 }
@@ -40,10 +45,8 @@ uint32_t XFacts::Program(int64_t program_id, StringId device) {
 }
 
 int64_t XFacts::GraphOfProgram(int64_t program_id) const {
-  for (const Graph& graph : graphs_) {
-    if (graph.program_id == program_id) return graph.graph.graph_id;
-  }
-  return 0;
+  auto found = graph_of_program_.find(program_id);
+  return found == graph_of_program_.end() ? 0 : found->second;
 }
 
 absl::Status XFacts::WriteSteps() {
@@ -138,7 +141,9 @@ std::string XFacts::ScopeAt(int64_t ts_ns, int64_t track_id) const {
   });
   if (after == scopes.begin()) return "";
   std::string path;
-  for (int32_t i = *(after - 1); i >= 0; i = parents_[size_t(i)]) {
+  int32_t i = *(after - 1);
+  for (int depth = 0; i >= 0 && depth < kMaxNesting && path.size() < kLongPathBytes;
+       ++depth, i = parents_[size_t(i)]) {
     const XMark& mark = marks_[size_t(i)];
     if ((mark.role != XRole::kScope && mark.role != XRole::kStep) ||
         !Inside(ts_ns, mark.ts_ns, mark.end_ns))
@@ -150,7 +155,8 @@ std::string XFacts::ScopeAt(int64_t ts_ns, int64_t track_id) const {
 }
 
 const XMark* XFacts::Around(const XMark& mark, XRole role) const {
-  for (int32_t i = parents_[size_t(&mark - marks_.data())]; i >= 0; i = parents_[size_t(i)]) {
+  int32_t i = parents_[size_t(&mark - marks_.data())];
+  for (int depth = 0; i >= 0 && depth < kMaxNesting; ++depth, i = parents_[size_t(i)]) {
     if (marks_[size_t(i)].role == role) return &marks_[size_t(i)];
   }
   return nullptr;
@@ -173,29 +179,55 @@ std::string XFacts::CauseAt(const XMark& mark) const {
 // that XLA's; JAX's runs XLA's on a thread of its own. So: those that lie in no other one of the
 // same thread, and of XLA's those that lie in none at all.
 void XFacts::FindCompiles() {
-  std::vector<const XMark*> open;
+  // Until when a compile is open, on each track and on any. Marks come by (start, -end), so one
+  // that ends no later than an open one lies in it.
+  absl::flat_hash_map<int64_t, int64_t> open_until;
+  int64_t any_open_until = INT64_MIN;
   for (const XMark& mark : marks_) {
     if (!IsCompile(mark.role)) continue;
-    std::erase_if(open, [&](const XMark* other) { return other->end_ns <= mark.ts_ns; });
-    bool inside = std::any_of(open.begin(), open.end(), [&](const XMark* other) {
-      return other->end_ns >= mark.end_ns &&
-             (other->track_id == mark.track_id || mark.role == XRole::kXlaCompile);
-    });
-    open.push_back(&mark);
+    int64_t& here = open_until.try_emplace(mark.track_id, INT64_MIN).first->second;
+    const int64_t until = mark.role == XRole::kXlaCompile ? any_open_until : here;
+    const bool inside = until >= mark.end_ns && until > mark.ts_ns;
+    here = std::max(here, mark.end_ns);
+    any_open_until = std::max(any_open_until, mark.end_ns);
     if (inside) continue;
+    compiles_of_track_[mark.track_id].push_back(uint32_t(compiles_.size()));
     compiles_.push_back(
         {.mark = &mark, .hash = mark.role == XRole::kGraphCompile ? mark.text : StringId(0)});
   }
-  // The module's name is told by an event inside, on the same thread or on one of the compiler's.
+  NameModules();
+}
+
+const XFacts::Compile* XFacts::LastCompile(int64_t track_id, int64_t from_ns, int64_t to_ns) const {
+  auto found = compiles_of_track_.find(track_id);
+  if (found == compiles_of_track_.end()) return nullptr;
+  auto after =
+      std::upper_bound(found->second.begin(), found->second.end(), to_ns,
+                       [&](int64_t ts, uint32_t i) { return ts < compiles_[i].mark->ts_ns; });
+  if (after == found->second.begin()) return nullptr;
+  const Compile& last = compiles_[*(after - 1)];
+  return last.mark->ts_ns >= from_ns ? &last : nullptr;
+}
+
+// A module's name is told by an event inside its compile, on the same thread or on one of the
+// compiler's.
+void XFacts::NameModules() {
+  std::vector<int64_t> ends;  // the latest end of the compiles up to each
+  for (const Compile& compile : compiles_)
+    ends.push_back(std::max(ends.empty() ? INT64_MIN : ends.back(), compile.mark->end_ns));
   for (const XMark& mark : marks_) {
     if (mark.role != XRole::kModule || mark.text == 0) continue;
-    Compile* best = nullptr;
-    for (Compile& compile : compiles_) {
-      if (compile.mark->ts_ns > mark.ts_ns) break;
-      if (compile.mark->end_ns < mark.end_ns) continue;
-      if (compile.mark->track_id == mark.track_id || best == nullptr) best = &compile;
+    // On one track compiles that begin later end later, or they would lie in another.
+    const Compile* around = LastCompile(mark.track_id, INT64_MIN, mark.ts_ns);
+    if (around == nullptr || around->mark->end_ns < mark.end_ns) {
+      size_t first = size_t(std::lower_bound(ends.begin(), ends.end(), mark.end_ns) - ends.begin());
+      around = first < compiles_.size() && compiles_[first].mark->ts_ns <= mark.ts_ns
+                   ? &compiles_[first]
+                   : nullptr;
     }
-    if (best != nullptr && best->module == 0) best->module = mark.text;
+    if (around == nullptr) continue;
+    Compile& compile = compiles_[size_t(around - compiles_.data())];
+    if (compile.module == 0) compile.module = mark.text;
   }
 }
 
@@ -225,7 +257,12 @@ absl::Status XFacts::JoinGraphs() {
     }
   }
   // JAX names a module after its function, also where nothing inside the compile tells the module.
-  std::map<std::string, int> graphs_called, compiles_called;
+  struct Called {
+    int times = 0;
+    const Graph* graph = nullptr;
+  };
+  std::map<std::string, Called> graphs_called;
+  std::map<std::string, int> compiles_called;
   auto module_of = [&](const Compile& compile) -> std::string {
     if (compile.module != 0) return std::string(context_.store.Text(compile.module));
     const XMark* call =
@@ -233,36 +270,38 @@ absl::Status XFacts::JoinGraphs() {
     return call == nullptr ? ""
                            : fmt::format("jit_{}", JittedFunction(context_.store.Text(call->name)));
   };
-  for (const Graph& graph : graphs_) ++graphs_called[graph.graph.name];
+  for (const Graph& graph : graphs_) {
+    Called& called = graphs_called[graph.graph.name];
+    ++called.times, called.graph = &graph;
+  }
   for (const Compile& compile : compiles_) ++compiles_called[module_of(compile)];
   for (Compile& compile : compiles_) {
     std::string module = module_of(compile);
     if (compile.graph_id != 0 || module.empty() || compiles_called[module] != 1) continue;
-    if (auto found = graphs_called.find(module); found == graphs_called.end() || found->second != 1)
-      continue;
-    for (Graph& graph : graphs_) {
-      if (graph.graph.name == module)
-        compile.graph_id = graph.graph.graph_id, compile.program_id = graph.program_id;
-    }
+    auto found = graphs_called.find(module);
+    if (found == graphs_called.end() || found->second.times != 1) continue;
+    const Graph& graph = *found->second.graph;
+    compile.graph_id = graph.graph.graph_id, compile.program_id = graph.program_id;
   }
   XP_TRY(int64_t process_id, context_.ProcessId());
+  absl::flat_hash_map<StringId, int64_t> graph_of_hash;  // of the compiles so far
   for (Compile& compile : compiles_) {
     if (compile.graph_id != 0 && compile.hash != 0) {
       XP_TRY(context_.store.Run("UPDATE graph SET hash = ?2 WHERE id = ?1", compile.graph_id,
                                 context_.store.Text(compile.hash)));
+      graph_of_hash[compile.hash] = compile.graph_id;
     }
     if (compile.graph_id != 0) continue;
     if (!graphs_.empty()) ++unsure;
     if (compile.hash == 0) continue;
-    for (const Compile& earlier : compiles_) {
-      if (&earlier == &compile) break;
-      if (earlier.hash == compile.hash) compile.graph_id = earlier.graph_id;
-    }
+    int64_t& graph_id = graph_of_hash[compile.hash];
+    compile.graph_id = graph_id;
     if (compile.graph_id == 0) {
       XP_TRY(compile.graph_id,
              context_.Add(GraphRow{.process_id = process_id,
                                    .hash = std::string(context_.store.Text(compile.hash))},
                           compile.mark->offset));
+      graph_id = compile.graph_id;
     }
   }
   if (unsure > 0) {
@@ -445,12 +484,9 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
         cause = context_.store.Text(mark.name).starts_with("ExecuteComputationWithBarrier")
                     ? "dynamo_execute"
                     : "value_access";
-      const XMark* sync = Around(mark, XRole::kSync);
-      for (const Compile& compile : compiles_) {
-        if (sync != nullptr && compile.mark->track_id == mark.track_id &&
-            Inside(compile.mark->ts_ns, sync->ts_ns, mark.ts_ns))
-          compiled = &compile;
-      }
+      // Up to this sync's own start, where that is all there is of it.
+      if (const XMark* sync = Around(mark, XRole::kSync))
+        compiled = LastCompile(mark.track_id, sync->ts_ns, std::max(mark.ts_ns - 1, sync->ts_ns));
       if (compiled != nullptr) program_id = compiled->program_id;
     }
     int64_t not_before = mark.ts_ns;
@@ -485,7 +521,10 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
       size_t& first = first_free[device];
       while (first < list.size() && (used[list[first]] || runs[list[first]].ts_ns < not_before))
         ++first;
-      for (size_t k = first; ever && k < list.size(); ++k) {
+      // Devices take programs in order: one that was asked for now does not run behind thousands.
+      constexpr size_t kLookAhead = 4096;
+      const size_t last = std::min(list.size(), first + kLookAhead);
+      for (size_t k = first; ever && k < last; ++k) {
         const Run& run = runs[list[k]];
         if (used[list[k]] || (program_id >= 0 && programs_[run.program].program_id != program_id))
           continue;
@@ -554,6 +593,11 @@ absl::Status XFacts::Write() {
   FindCompiles();
   XP_TRY(JoinGraphs());
   std::vector<Row> rows;
+  absl::flat_hash_map<int64_t, const Store::Frame*> call_sites;  // by graph
+  for (const Graph& graph : graphs_) {
+    if (!graph.graph.call_site.file.empty())
+      call_sites.emplace(graph.graph.graph_id, &graph.graph.call_site);
+  }
   for (const Compile& compile : compiles_) {
     const XMark& mark = *compile.mark;
     Row row{.ts_ns = mark.ts_ns, .fact = CompileRow(), .offset = mark.offset};
@@ -571,10 +615,9 @@ absl::Status XFacts::Write() {
       if (const XMark* call = function.empty() ? Around(mark, XRole::kCall) : nullptr)
         function = JittedFunction(context_.store.Text(call->name));
       if (!function.empty()) out.function = std::string(function);
-      for (const Graph& graph : graphs_) {
-        const Store::Frame& site = graph.graph.call_site;
-        if (graph.graph.graph_id != compile.graph_id || site.file.empty()) continue;
-        XP_TRY(out.site_id, context_.store.AddSite(site.function, site.file, site.line));
+      if (auto site = call_sites.find(compile.graph_id); site != call_sites.end()) {
+        XP_TRY(out.site_id, context_.store.AddSite(site->second->function, site->second->file,
+                                                   site->second->line));
       }
     }
     if (const Step* step = StepAt(mark.ts_ns)) out.step_id = step->id;

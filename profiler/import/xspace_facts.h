@@ -63,6 +63,7 @@ class XFacts {
   // A dense number for a program on a device.
   uint32_t Program(int64_t program_id, StringId device);
   void AddGraph(HloGraph graph, int64_t program_id) {
+    graph_of_program_.try_emplace(program_id, graph.graph_id);
     graphs_.push_back({std::move(graph), program_id});
   }
 
@@ -112,6 +113,9 @@ class XFacts {
   // The innermost mark of a role that encloses `mark` on its track; null when there is none.
   const XMark* Around(const XMark& mark, XRole role) const;
   int64_t GraphOfProgram(int64_t program_id) const;
+  // The last compile that began on a track in a time; null when there is none.
+  const Compile* LastCompile(int64_t track_id, int64_t from_ns, int64_t to_ns) const;
+  void NameModules();
 
   ImportContext& context_;
   std::vector<XMark> marks_;  // in Write: by (start, -end)
@@ -126,6 +130,7 @@ class XFacts {
   std::vector<XModule> modules_;
   std::vector<std::pair<uint64_t, int64_t>> ends_;
   std::vector<Graph> graphs_;
+  absl::flat_hash_map<int64_t, int64_t> graph_of_program_;  // the first of each
   absl::flat_hash_map<std::pair<int64_t, StringId>, uint32_t> program_ids_;
   std::vector<ProgramOnDevice> programs_;
   struct DeviceStep {
@@ -136,6 +141,7 @@ class XFacts {
   std::vector<DeviceStep> device_steps_;
   std::vector<Step> steps_;        // by time
   std::vector<Compile> compiles_;  // by time
+  absl::flat_hash_map<int64_t, std::vector<uint32_t>> compiles_of_track_;
 };
 
 }  // namespace xlaprof

@@ -45,7 +45,8 @@ std::string RunImporter(const Importer& importer, std::string_view bytes) {
   };
   absl::Status status = read();
   if (!status.ok()) return CheckError(status, "input");
-  return CheckReports(*store);
+  // Reports cost more than reading: a fuzzer sees more of an importer without most of them.
+  return SeedOf(bytes) % 8 == 0 ? CheckReports(*store) : "";
 }
 
 // Heads, windows and, of protobuf, thin copies of what this importer reads.
