@@ -75,7 +75,7 @@ TEST(ReportLines, WhateverWasDoneToTheText) {
       {"carriage returns", line("", "\r\n")},
       {"trailing blanks", line("", "   \t\n")},
       {"lost indentation", trimmed("", "\n")},
-      {"all on one line", trimmed("", " ")},
+      {"all on one line", trimmed("", " ") + "\n"},
       {"a log's prefix", line("2021-04-19 13:28:12 10.164.0.25 [0] ", "\n")},
       {"a prefix without indentation", trimmed("(worker 3) ", "\n")},
       {"quoted", line("> ", "\n")},
@@ -85,7 +85,7 @@ TEST(ReportLines, WhateverWasDoneToTheText) {
       {"JSON of a collector", line("{\"log\":\"", "\\n\",\"stream\":\"stdout\"}\n")},
       {"a Python string", "'" + line("", "\\n") + "'\n"},
       {"HTML", "<pre><code>" + Replace(line("", "\n"), "::", "&#58;&#58;") + "</code></pre>\n"},
-      {"HTML with breaks", "<p>" + Replace(line("", "<br/>"), "  ", "&nbsp;&nbsp;") + "</p>"},
+      {"HTML with breaks", "<p>" + Replace(line("", "<br/>"), "  ", "&nbsp;&nbsp;") + "</p>\n"},
       {"of 2019", Replace(std::string(kReport), "Accumulator:", "Counter:")},
       {"words around it", "Look:\n" + trimmed("", " ") + "what is wrong?\n"},
   };
