@@ -9,6 +9,7 @@
 #include "cli/slice_options.h"
 #include "cli/terminal.h"
 #include "cli/unfinished_file.h"
+#include "core/base/escape.h"
 #include "exporters/exporter.h"
 
 namespace xlaprof {
@@ -84,7 +85,8 @@ absl::Status RunExport(const ExportArguments& arguments) {
                                  exported.event_count, exported.event_count == 1 ? "" : "s");
   for (const std::string& what : exported.left_out) text += fmt::format("  left out: {}\n", what);
   if (!damage.empty()) text += fmt::format("  {}\n", damage);
-  return WriteOutput(text, "");
+  // Names of files, and what a hostile store says of itself, are shown here.
+  return WriteOutput(Printable(text, /*keep_newlines=*/true), "");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "cli/input_options.h"
 #include "cli/query_output.h"
 #include "cli/terminal.h"
+#include "core/base/escape.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -149,7 +150,7 @@ absl::Status QueryOn(const Store& store, const QueryOptions& options, bool* prin
   absl::Status status = RunStatements(store, options.sql, *output, printed);
   // Not an error: the rest was read. But a count that is too low must not look like the truth.
   XP_TRY(std::string damage, DamageOf(store));
-  if (!damage.empty()) std::fprintf(stderr, "xlaprof: %s\n", damage.c_str());
+  if (!damage.empty()) std::fprintf(stderr, "xlaprof: %s\n", Printable(damage).c_str());
   XP_TRY(auto damaged, store.One<int64_t>("SELECT xlaprof_chunks_damaged()"));
   if (damaged.value_or(0) > 0) {
     std::fprintf(

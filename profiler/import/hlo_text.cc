@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "profiler/import/hlo_metadata.h"
 #include "profiler/import/jit_call_site.h"
@@ -278,8 +279,10 @@ class HloText {
     const Computation& computation = computations_.back();
     if (!computation.entry) node.computation = computation.name;
     node.name = std::string(name);
-    // The same name where it lies in the file: that stays.
-    name = text_.substr(text_.find(name, size_t(offset_)), name.size());
+    // The same name where it lies in the file: that stays. One with a comment inside lies nowhere.
+    const size_t at = text_.find(name, size_t(offset_));
+    name = at != kNone ? text_.substr(at, name.size())
+                       : std::string_view(odd_names_.emplace_back(name));
     if (!names_.Add(name, int64_t(graph_.nodes.size() - computation.begin))) Odd("repeated_name");
     graph_.nodes.push_back(std::move(node));
     return true;
@@ -381,8 +384,9 @@ class HloText {
   HloStackFrames frames_;
   std::vector<Computation> computations_;
   bool in_computation_ = false;
-  NodeNames names_;                // of this computation, counted from its first
-  int64_t offset_ = 0, line_ = 0;  // of the instruction
+  NodeNames names_;                    // of this computation, counted from its first
+  std::deque<std::string> odd_names_;  // those in it that the text does not hold as they are
+  int64_t offset_ = 0, line_ = 0;      // of the instruction
 };
 
 }  // namespace
