@@ -32,6 +32,7 @@ class JsonWriter {
     if (size_t(end_ - at_) < text.size()) [[unlikely]] {
       if (!Flush(text)) return;
     }
+    if (text.empty()) return;  // of a view of nothing, nothing may be copied
     std::memcpy(at_, text.data(), text.size());
     at_ += text.size();
   }

@@ -22,7 +22,7 @@ std::string_view TextFragments::Make(StringId id) {
     room_ = std::max(kBlockBytes, text.size());
     at_ = blocks_.emplace_back(std::make_unique<char[]>(room_)).get();
   }
-  std::memcpy(at_, text.data(), text.size());
+  if (!text.empty()) std::memcpy(at_, text.data(), text.size());
   std::string_view kept(at_, text.size());
   at_ += text.size();
   room_ -= text.size();
