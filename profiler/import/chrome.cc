@@ -28,6 +28,8 @@ constexpr size_t kEndBytes = size_t(64) << 10;
 // Behind broken JSON, an event is looked for in so many bytes at a time; and in the whole file,
 // which may be hostile, some times its length at most.
 constexpr size_t kProbeBytes = size_t(1) << 20;
+// Where many events do not end, no other may be longer.
+constexpr size_t kTightBytes = size_t(4) << 10;
 constexpr size_t kBatchEvents = 512;
 constexpr size_t kProgressBytes = size_t(1) << 20;
 
@@ -185,7 +187,14 @@ class Reading {
         }
         Scanned& scanned = batch->items[batch->size];
         scanned.offset = in.offset();
-        if (reader_.Read(in, &scanned.event)) [[likely]] {
+        const size_t end = wasted_bytes_ <= Bound()
+                               ? input_.bytes.size()
+                               : std::min(input_.bytes.size(), scanned.offset + kTightBytes);
+        in.LimitTo(end);
+        const bool whole_event = reader_.Read(in, &scanned.event);
+        in.LimitTo(input_.bytes.size());
+        if (!whole_event && in.cut()) wasted_bytes_ += end - scanned.offset;
+        if (whole_event) [[likely]] {
           if (++batch->size == kBatchEvents) {
             pipe_.Give();
             batch = nullptr;
@@ -233,7 +242,7 @@ class Reading {
       const bool whole = reader.Read(probe, &event) && event.phase != 0;
       probed_bytes_ +=
           probe.cut() ? std::min(kProbeBytes, input_.bytes.size() - at) : probe.offset() - at;
-      if (!whole && probed_bytes_ > kProbeBytes * 16 + 4 * input_.bytes.size()) break;
+      if (!whole && probed_bytes_ > Bound()) break;
       if (!whole) continue;
       in.MoveTo(at);
       Broken(cut ? from : broken, at - from);
@@ -244,6 +253,9 @@ class Reading {
     in.MoveTo(input_.bytes.size());
     return false;
   }
+
+  // What may be read in vain.
+  size_t Bound() const { return kProbeBytes * 16 + 4 * input_.bytes.size(); }
 
   void Broken(size_t offset, size_t skipped) {
     odd_.Count("invalid_json", "warning",
@@ -324,7 +336,8 @@ class Reading {
   std::optional<ChromeRows> rows_;
   Header header_;
   bool found_events_ = false, cut_ = false;
-  size_t probed_bytes_ = 0;
+  size_t probed_bytes_ = 0;  // where no event was
+  size_t wasted_bytes_ = 0;  // of events that do not end
 };
 
 absl::Status Read(const Input& input, ImportContext& context) {

@@ -81,6 +81,8 @@ class Scanner {
   // True after a false that came from the end of the text, not from a wrong byte.
   bool cut() const { return cut_; }
   size_t offset() const { return size_t(at_ - begin_); }
+  // Behind `offset` nothing is seen any more; not behind the text's own end.
+  void LimitTo(size_t offset) { end_ = begin_ + offset; }
   void MoveTo(size_t offset) { at_ = begin_ + offset, cut_ = false; }
 
  private:

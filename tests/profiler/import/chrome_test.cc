@@ -59,24 +59,24 @@ TEST(Chrome, ReadsAnEventWithAllItHas) {
 
 // What `export --format chrome` adds is left out, and what it knows of a store comes back.
 TEST(Chrome, OurOwnExport) {
-  auto in = Read(
-      R"x({"otherData":{"exporter":"xlaprof 1.0"},"traceEvents":[)x"
-      R"x({"ph":"M","pid":1,"name":"process_name","args":{"name":"xlaprof"}},)x"
-      R"x({"ph":"M","pid":2,"name":"process_name","args":{"name":"host (vm)"}},)x"
-      R"x({"ph":"M","pid":2,"name":"process_labels","args":{"labels":"vm"}},)x"
-      R"x({"ph":"M","pid":3,"name":"process_name","args":{"name":"/device:TPU:0 (vm)"}},)x"
-      R"x({"ph":"M","pid":3,"name":"process_labels","args":{"labels":"vm"}},)x"
-      R"x({"ph":"M","pid":3,"tid":4,"name":"thread_name","args":{"name":"XLA Ops (2)"}},)x"
-      R"x({"ph":"X","pid":1,"tid":9,"ts":0,"dur":9,"cat":"xlaprof.step","name":"train 0"},)x"
-      R"x({"ph":"X","pid":2,"tid":2,"ts":1,"dur":1,"cat":"execute","name":"f"},)x"
-      R"x({"ph":"X","pid":2,"tid":2,"ts":3,"dur":1,"name":"g"},)x"
-      R"x({"ph":"X","pid":3,"tid":4,"ts":2,"dur":1,"cat":"async_op","name":"copy"}]})x");
+  auto in =
+      Read(R"x({"otherData":{"exporter":"xlaprof 1.0"},"traceEvents":[)x"
+           R"x({"ph":"M","pid":1,"name":"process_name","args":{"name":"xlaprof"}},)x"
+           R"x({"ph":"M","pid":2,"name":"process_name","args":{"name":"host (vm)"}},)x"
+           R"x({"ph":"M","pid":2,"name":"process_labels","args":{"labels":"vm"}},)x"
+           R"x({"ph":"M","pid":3,"name":"process_name","args":{"name":"/device:TPU:0 (vm)"}},)x"
+           R"x({"ph":"M","pid":3,"name":"process_labels","args":{"labels":"vm"}},)x"
+           R"x({"ph":"M","pid":3,"tid":4,"name":"thread_name","args":{"name":"XLA Ops (2)"}},)x"
+           R"x({"ph":"X","pid":1,"tid":9,"ts":0,"dur":9,"cat":"xlaprof.step","name":"train 0"},)x"
+           R"x({"ph":"X","pid":2,"tid":2,"ts":1,"dur":1,"cat":"execute","name":"f"},)x"
+           R"x({"ph":"X","pid":2,"tid":2,"ts":3,"dur":1,"name":"g"},)x"
+           R"x({"ph":"X","pid":3,"tid":4,"ts":2,"dur":1,"cat":"async_op","name":"copy"}]})x");
   ASSERT_TRUE(in.status.ok()) << in.status;
-  EXPECT_THAT(in.Rows("SELECT t.name, t.kind, t.device, e.name, e.category FROM event e JOIN track "
-                      "t ON t.id = e.track_id ORDER BY e.ts_ns"),
-              ElementsAre("thread 2|host_thread|-|f|execute",
-                          "XLA Ops (2)|device_stream|TPU:0|copy|async_op",
-                          "thread 2|host_thread|-|g|-"));
+  EXPECT_THAT(
+      in.Rows("SELECT t.name, t.kind, t.device, e.name, e.category FROM event e JOIN track "
+              "t ON t.id = e.track_id ORDER BY e.ts_ns"),
+      ElementsAre("thread 2|host_thread|-|f|execute",
+                  "XLA Ops (2)|device_stream|TPU:0|copy|async_op", "thread 2|host_thread|-|g|-"));
   EXPECT_THAT(in.Rows("SELECT name FROM process"), ElementsAre("host (vm)"));
   EXPECT_THAT(in.Rows("SELECT * FROM arg"), IsEmpty());
 }
@@ -255,16 +255,14 @@ TEST(Chrome, OddEventsAreCountedNotGuessed) {
 }
 
 TEST(Chrome, PidsAndTidsMayBeTexts) {
-  auto in =
-      ReadEvents(R"({"ph":"X","pid":"Spans","tid":"Worker","ts":1,"dur":1,"name":"a"},)"
-                 R"({"ph":"X","pid":"12","tid":"34","ts":2,"dur":1,"name":"b"},)"
-                 R"({"ph":"X","pid":12,"tid":34,"ts":3,"dur":1,"name":"c"},)"
-                 R"({"ph":"X","ts":4,"dur":1,"name":"d"})");
-  EXPECT_THAT(
-      in.Rows("SELECT p.pid, p.name, t.tid, t.name, group_concat(e.name) FROM event e JOIN "
-              "track t ON t.id = e.track_id JOIN process p ON p.id = t.process_id GROUP BY "
-              "t.id ORDER BY min(e.ts_ns)"),
-      ElementsAre("-|Spans|-|Worker|a", "12|-|34|thread 34|b,c", "-|-|-|thread|d"));
+  auto in = ReadEvents(R"({"ph":"X","pid":"Spans","tid":"Worker","ts":1,"dur":1,"name":"a"},)"
+                       R"({"ph":"X","pid":"12","tid":"34","ts":2,"dur":1,"name":"b"},)"
+                       R"({"ph":"X","pid":12,"tid":34,"ts":3,"dur":1,"name":"c"},)"
+                       R"({"ph":"X","ts":4,"dur":1,"name":"d"})");
+  EXPECT_THAT(in.Rows("SELECT p.pid, p.name, t.tid, t.name, group_concat(e.name) FROM event e JOIN "
+                      "track t ON t.id = e.track_id JOIN process p ON p.id = t.process_id GROUP BY "
+                      "t.id ORDER BY min(e.ts_ns)"),
+              ElementsAre("-|Spans|-|Worker|a", "12|-|34|thread 34|b,c", "-|-|-|thread|d"));
 }
 
 TEST(Chrome, JsonWithoutEventsIsNoTrace) {
@@ -282,6 +280,19 @@ TEST(Chrome, HostileNestingIsReadInLinearTime) {
   ASSERT_TRUE(in.status.ok()) << in.status;
   EXPECT_THAT(in.Rows("SELECT code FROM import_issue WHERE severity = 'warning'"),
               Contains("cut_file"));
+}
+
+// Each odd one does not end: what stands between them must not be read to the end for each.
+TEST(Chrome, EventsWithoutEndAmongOthersAreReadInLinearTime) {
+  std::string text = "{\"traceEvents\": [";
+  constexpr int kPairs = 20'000;
+  for (int i = 0; i < kPairs; ++i)
+    text += "{\"ph\":\"X\",\"ts\":1,\"args\":{\"l\":[[[[[[[[1]}}," + X("g", "3", "1") + ",";
+  auto in = Read(text + "]}");
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM event"), ElementsAre(fmt::to_string(kPairs)));
+  EXPECT_THAT(in.Rows("SELECT count FROM import_issue WHERE code = 'invalid_json'"),
+              ElementsAre(fmt::to_string(kPairs)));
 }
 
 }  // namespace
