@@ -70,6 +70,14 @@ struct Share {
 // What filled one gap, longest first.
 std::vector<Share> Shares(const HostTimeline& host, const std::vector<Interval>& compiling,
                           Interval gap) {
+  std::vector<Share> out;
+  auto step = std::upper_bound(compiling.begin(), compiling.end(), gap.begin_ns,
+                               [](int64_t t, const Interval& i) { return t < i.end_ns; });
+  if (step == compiling.end() || step->begin_ns >= gap.end_ns) {
+    for (const ActivityShare& share : host.During(gap))
+      out.push_back({share.activity, share.ns, share.ns});
+    return out;
+  }
   std::map<Activity, Share> sums;
   auto add = [&](Interval part, bool compiles) {
     if (part.length_ns() <= 0) return;
@@ -82,8 +90,6 @@ std::vector<Share> Shares(const HostTimeline& host, const std::vector<Interval>&
     }
   };
   int64_t at = gap.begin_ns;
-  auto step = std::upper_bound(compiling.begin(), compiling.end(), at,
-                               [](int64_t t, const Interval& i) { return t < i.end_ns; });
   for (; step != compiling.end() && step->begin_ns < gap.end_ns; ++step) {
     const int64_t end_ns = std::min(step->end_ns, gap.end_ns);
     add({at, step->begin_ns}, false);
@@ -91,11 +97,17 @@ std::vector<Share> Shares(const HostTimeline& host, const std::vector<Interval>&
     at = end_ns;
   }
   add({at, gap.end_ns}, false);
-  std::vector<Share> out;
   for (const auto& [activity, sum] : sums) out.push_back({activity, sum.ns, sum.usual_ns});
   std::stable_sort(out.begin(), out.end(),
                    [](const Share& a, const Share& b) { return a.ns > b.ns; });
   return out;
+}
+
+// Of gaps that are as long, the first stay.
+void KeepLongest(Idle& idle) {
+  std::stable_sort(idle.longest.begin(), idle.longest.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (idle.longest.size() > kMaxEvidence) idle.longest.resize(kMaxEvidence);
 }
 
 // Idle time by its cause, longest first.
@@ -103,6 +115,12 @@ std::vector<std::pair<Cause, Idle>> ByCause(const DeviceIdle& device, const Host
                                             std::span<const GapWait> waits,
                                             const std::vector<Interval>& compiling) {
   std::map<Cause, Idle> sums;
+  Cause last;
+  Idle* idle_of_last = nullptr;
+  auto idle_of = [&](const Cause& cause) -> Idle& {
+    if (idle_of_last == nullptr || cause != last) idle_of_last = &sums[cause], last = cause;
+    return *idle_of_last;
+  };
   for (size_t g = 0; g < device.gaps.size(); ++g) {
     const Interval& gap = device.gaps[g];
     const GapWait wait = waits[g];
@@ -112,7 +130,7 @@ std::vector<std::pair<Cause, Idle>> ByCause(const DeviceIdle& device, const Host
         host_matters ? Shares(host, compiling, gap)
                      : std::vector<Share>{{{}, gap.length_ns(), gap.length_ns()}};
     for (size_t i = 0; i < shares.size(); ++i) {
-      Idle& idle = sums[{wait, shares[i].activity}];
+      Idle& idle = idle_of({wait, shares[i].activity});
       idle.ns += shares[i].ns;
       idle.usual_ns += shares[i].usual_ns;
       ++idle.in;
@@ -120,15 +138,13 @@ std::vector<std::pair<Cause, Idle>> ByCause(const DeviceIdle& device, const Host
       ++idle.main_of;
       idle.main_ns += shares[i].ns;
       idle.calls += host.PythonCalls(gap);
+      // Those that were longest so far are kept; the others would fill the memory.
       idle.longest.emplace_back(shares[i].ns, gap);
+      if (idle.longest.size() >= kMaxEvidence * 64) KeepLongest(idle);
     }
   }
   std::vector<std::pair<Cause, Idle>> out(sums.begin(), sums.end());
-  for (auto& [cause, idle] : out) {
-    std::stable_sort(idle.longest.begin(), idle.longest.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    if (idle.longest.size() > kMaxEvidence) idle.longest.resize(kMaxEvidence);
-  }
+  for (auto& [cause, idle] : out) KeepLongest(idle);
   std::stable_sort(out.begin(), out.end(),
                    [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
   return out;

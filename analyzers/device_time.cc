@@ -123,12 +123,26 @@ class Reading {
   std::map<int64_t, Track> tracks_;
 };
 
+// More are sorted than merged one by one.
+constexpr int kFewTracks = 8;
+
 }  // namespace
 
 std::vector<Interval> Union(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
+  auto before = [](const Interval& a, const Interval& b) {
     return std::pair(a.begin_ns, a.end_ns) < std::pair(b.begin_ns, b.end_ns);
-  });
+  };
+  // Mostly a few tracks one behind the other, each in order.
+  auto sorted = std::is_sorted_until(intervals.begin(), intervals.end(), before);
+  for (int runs = 1; sorted != intervals.end(); ++runs) {
+    if (runs == kFewTracks) {
+      std::sort(intervals.begin(), intervals.end(), before);
+      break;
+    }
+    auto next = std::is_sorted_until(sorted, intervals.end(), before);
+    std::inplace_merge(intervals.begin(), sorted, next, before);
+    sorted = next;
+  }
   std::vector<Interval> out;
   for (const Interval& i : intervals) Append(out, i.begin_ns, i.end_ns);
   return out;

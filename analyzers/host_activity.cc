@@ -231,6 +231,43 @@ absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
   return others;
 }
 
+// Intervals have few activities, which come again and again; where there are many, Merge sorts.
+constexpr size_t kFewShares = 16;
+
+void Add(const Activity& activity, int64_t ns, std::vector<ActivityShare>* shares) {
+  for (size_t i = 0; i < std::min(shares->size(), kFewShares); ++i) {
+    ActivityShare& share = (*shares)[i];
+    if (share.activity != activity) continue;
+    share.ns += ns;
+    return;
+  }
+  shares->push_back({activity, ns});
+}
+
+// Makes one share of those of the same activity, longest first.
+void Merge(std::vector<ActivityShare>* shares) {
+  std::vector<ActivityShare>& all = *shares;
+  if (all.size() > kFewShares) {
+    std::sort(all.begin(), all.end(), [](const ActivityShare& a, const ActivityShare& b) {
+      return a.activity < b.activity;
+    });
+    size_t last = 0;
+    for (size_t i = 1; i < all.size(); ++i) {
+      if (all[i].activity == all[last].activity) {
+        all[last].ns += all[i].ns;
+      } else {
+        all[++last] = all[i];
+      }
+    }
+    all.resize(last + 1);
+  }
+  if (all.size() > 1) {
+    std::sort(all.begin(), all.end(), [](const ActivityShare& a, const ActivityShare& b) {
+      return a.ns != b.ns ? a.ns > b.ns : a.activity < b.activity;
+    });
+  }
+}
+
 // Gives the time that `segments` leave free inside of `intervals` to `doing`.
 void Fill(const std::vector<Interval>& intervals, Doing doing,
           std::vector<ActivitySegment>* segments) {
@@ -309,21 +346,18 @@ absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t proc
 }
 
 std::vector<ActivityShare> HostTimeline::During(Interval interval) const {
-  std::map<Activity, int64_t> sums;
+  std::vector<ActivityShare> out;
   int64_t rest = interval.length_ns();
   auto it = std::upper_bound(segments_.begin(), segments_.end(), interval.begin_ns,
                              [](int64_t t, const ActivitySegment& s) { return t < s.time.end_ns; });
   for (; it != segments_.end() && it->time.begin_ns < interval.end_ns; ++it) {
     const int64_t ns =
         std::min(it->time.end_ns, interval.end_ns) - std::max(it->time.begin_ns, interval.begin_ns);
-    sums[it->activity] += ns;
+    Add(it->activity, ns, &out);
     rest -= ns;
   }
-  if (rest > 0) sums[Activity()] += rest;
-  std::vector<ActivityShare> out;
-  for (const auto& [activity, ns] : sums) out.push_back({activity, ns});
-  std::stable_sort(out.begin(), out.end(),
-                   [](const ActivityShare& a, const ActivityShare& b) { return a.ns > b.ns; });
+  if (rest > 0) Add(Activity(), rest, &out);
+  Merge(&out);
   return out;
 }
 

@@ -50,11 +50,13 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Store& store, const DeviceTi
   while (true) {
     XP_TRY(bool more, op_scanner.Next(&batch));
     if (!more) break;
+    // Events of a batch come by their starts, as gaps do.
+    auto gap = std::lower_bound(gaps.begin(), gaps.end(), batch.ts_ns[0],
+                                [](const Interval& a, int64_t t) { return a.end_ns < t; });
     for (size_t i = 0; i < batch.size; ++i) {
       const StringId what = batch.category[i];
       if (what == 0 || (what != op && what != collective) || batch.flow_in[i] == 0) continue;
-      auto gap = std::lower_bound(gaps.begin(), gaps.end(), batch.ts_ns[i],
-                                  [](const Interval& a, int64_t t) { return a.end_ns < t; });
+      while (gap != gaps.end() && gap->end_ns < batch.ts_ns[i]) ++gap;
       if (gap != gaps.end() && gap->end_ns == batch.ts_ns[i])
         gap_of_flow.emplace(batch.flow_in[i], size_t(gap - gaps.begin()));
     }

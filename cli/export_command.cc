@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const fs::path kStdout = "-";
+
 struct ExportArguments {
   InputOptions input;
   SliceOptions slice;
@@ -41,7 +43,12 @@ std::vector<std::string> Names() {
 absl::Status CheckOutput(const ExportArguments& arguments, const Exporter& exporter) {
   const fs::path output = arguments.output;
   std::error_code error;
-  if (output.extension() == ".gz" && !exporter.can_gzip)
+  if (output == kStdout)
+    return exporter.streams
+               ? absl::OkStatus()
+               : Invalid("-: {} cannot be written to standard output. Give a file's name",
+                         exporter.name);
+  if (output.extension() == ".gz" && !exporter.streams)
     return Invalid("{}: {} files are not read compressed. Choose a name without .gz",
                    arguments.output, exporter.name);
   if (!fs::exists(fs::symlink_status(output, error))) return absl::OkStatus();
@@ -60,6 +67,7 @@ absl::Status CheckOutput(const ExportArguments& arguments, const Exporter& expor
 absl::Status RunExport(const ExportArguments& arguments) {
   const Exporter& exporter = *Find(arguments.format);
   XP_TRY(CheckOutput(arguments, exporter));
+  const bool to_stdout = arguments.output == kStdout;
   UnfinishedFile unfinished(arguments.output);
   Exported exported;
   std::string damage;
@@ -70,7 +78,7 @@ absl::Status RunExport(const ExportArguments& arguments) {
       XP_TRY(findings, Analyze(store));
     }
     Progress progress;
-    ExportOptions options{.path = unfinished.path(),
+    ExportOptions options{.path = to_stdout ? kStdout : unfinished.path(),
                           .gzip = fs::path(arguments.output).extension() == ".gz"};
     options.progress = [&](double fraction) { progress.Update(fraction, arguments.output); };
     XP_TRY(exported, exporter.write(store, findings, options));
@@ -78,15 +86,21 @@ absl::Status RunExport(const ExportArguments& arguments) {
     return absl::OkStatus();
   });
   XP_TRY(std::move(status));
-  XP_TRY(unfinished.Finish());
-  std::error_code error;
-  std::string text = fmt::format("{}: {}, {} event{}\n", arguments.output,
-                                 BytesText(double(fs::file_size(arguments.output, error))),
-                                 exported.event_count, exported.event_count == 1 ? "" : "s");
+  std::string text;
+  if (!to_stdout) {
+    XP_TRY(unfinished.Finish());
+    std::error_code error;
+    text = fmt::format("{}: {}, {} event{}\n", arguments.output,
+                       BytesText(double(fs::file_size(arguments.output, error))),
+                       exported.event_count, exported.event_count == 1 ? "" : "s");
+  }
   for (const std::string& what : exported.left_out) text += fmt::format("  left out: {}\n", what);
   if (!damage.empty()) text += fmt::format("  {}\n", damage);
   // Names of files, and what a hostile store says of itself, are shown here.
-  return WriteOutput(Printable(text, /*keep_newlines=*/true), "");
+  text = Printable(text, /*keep_newlines=*/true);
+  if (!to_stdout) return WriteOutput(text, "");
+  std::fputs(text.c_str(), stderr);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -105,7 +119,7 @@ void AddExportCommand(CLI::App& app, int& exit_status) {
       ->check(CLI::IsMember(Names()));
   command
       ->add_option("-o,--output", arguments->output,
-                   "The file to write; with the suffix .gz it is compressed")
+                   "The file to write, compressed with the suffix .gz; - is standard output")
       ->required();
   AddSliceOptions(*command, arguments->slice);
   command->add_flag("--no-findings", arguments->no_findings, "The run alone, not analysed");

@@ -16,7 +16,8 @@
 namespace xlaprof {
 
 struct ExportOptions {
-  std::filesystem::path path;  // the file to write; it is not there, or may be replaced
+  // The file to write; it is not there, or may be replaced. "-": standard output.
+  std::filesystem::path path;
   bool gzip = false;           // compressed, where the format allows it
   std::function<void(double fraction)> progress = [](double) {};
 };
@@ -31,7 +32,7 @@ struct Exporter {
   const char* name;     // what --format takes
   const char* summary;  // one line: what opens such files
   const char* example;  // a typical file name
-  bool can_gzip;        // readers of the format take it compressed
+  bool streams;         // written front to back: may go to a pipe, or be compressed
   // Writes what the store's slice keeps. On an error the file is left as it is then.
   absl::StatusOr<Exported> (*write)(const Store& store, const Findings& findings,
                                     const ExportOptions& options);

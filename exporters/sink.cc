@@ -20,7 +20,8 @@ class FileSink : public Sink {
   }
 
   absl::Status Open() {
-    file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file_ = path_ == "-" ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                         : open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     return file_ < 0 ? Error() : absl::OkStatus();
   }
   absl::Status Write(std::string_view bytes) override {
@@ -39,7 +40,7 @@ class FileSink : public Sink {
  private:
   absl::Status Error() const {
     return IoError("{}: cannot write: {}. Check the folder and its free space, or write elsewhere",
-                   path_, std::strerror(errno));
+                   path_ == "-" ? "standard output" : path_, std::strerror(errno));
   }
   const std::string path_;
   int file_ = -1;

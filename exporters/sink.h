@@ -30,7 +30,7 @@ class StringSink : public Sink {
   std::string text;
 };
 
-// A file, truncated if it is there. Errors name it and the reason.
+// A file, truncated if it is there, or with "-" standard output. Errors name it and the reason.
 absl::StatusOr<std::unique_ptr<Sink>> OpenSink(const std::filesystem::path& path, bool gzip);
 
 }  // namespace xlaprof

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -30,6 +31,15 @@ absl::StatusOr<Block> Block::Map(int fd, size_t size, std::string_view name) {
   block.map_ = map;
   block.map_size_ = size;
   return block;
+}
+
+void Block::Forget(size_t from, size_t to) const {
+  if (map_ == nullptr || to <= from) return;
+  // A page that is shared with bytes outside is kept.
+  const size_t page = size_t(sysconf(_SC_PAGESIZE));
+  const size_t first = (from + page - 1) / page * page,
+               last = std::min(to, map_size_) / page * page;
+  if (first < last) madvise(static_cast<char*>(map_) + first, last - first, MADV_DONTNEED);
 }
 
 absl::Status ByteSink::Append(const char* data, size_t size) {

@@ -60,6 +60,9 @@ class Block {
     return map_ != nullptr ? std::string_view(static_cast<char*>(map_), map_size_)
                            : std::string_view(text_);
   }
+  // Gives the memory of bytes [from, to) back where they are mapped; reading them again only costs
+  // time. Any thread, also while another reads them.
+  void Forget(size_t from, size_t to) const;
 
  private:
   std::string text_;

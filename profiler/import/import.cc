@@ -112,7 +112,10 @@ class Importing {
     XP_TRY(int64_t id, store_.Add(source));
     ImportContext context(store_, events_, id);
     XP_TRY(TellDamage(file, *opened, context));
-    context.progress = [&](size_t done) { Progress(file, done); };
+    context.progress = [&](size_t done) {
+      Progress(file, done);
+      opened->Forget(done);
+    };
     const bool is_shared = !file.dump.empty();
     if (is_shared) context.Continue(dumps_[file.dump]);
     absl::Status status = importer->read({file.path.string(), bytes}, context);

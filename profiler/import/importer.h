@@ -69,7 +69,8 @@ class ImportContext {
   // source.clock_offset_ns.
   absl::StatusOr<int64_t> AlignClock(int64_t epoch_ns);
 
-  // Progress in bytes of the input, for the bar; cheap.
+  // Progress in bytes of the input, for the bar; cheap. What lies before may be read again, but its
+  // memory is given back.
   std::function<void(size_t bytes_done)> progress = [](size_t) {};
 
  private:

@@ -17,6 +17,9 @@
 namespace xlaprof {
 namespace {
 
+// Memory of mapped bytes is given back in pieces of this size.
+constexpr size_t kForgetBytes = size_t(8) << 20;
+
 absl::Status ReadAll(int fd, const std::string& name, std::string& text) {
   char buffer[1 << 16];
   while (true) {
@@ -112,6 +115,7 @@ struct InputFile::Impl {
   bool compressed = false;
   std::string_view compression;
   std::string damage;
+  size_t forgotten = 0;  // of bytes()
   std::string_view stored() const { return lent.data() != nullptr ? lent : disk.view(); }
   absl::Status Decompress(const std::string& name);
 };
@@ -123,6 +127,11 @@ InputFile::~InputFile() = default;
 
 std::string_view InputFile::bytes() const {
   return impl_->compressed ? impl_->plain.view() : impl_->stored();
+}
+void InputFile::Forget(size_t done) {
+  if (done < impl_->forgotten + kForgetBytes) return;
+  (impl_->compressed ? impl_->plain : impl_->disk).Forget(impl_->forgotten, done);
+  impl_->forgotten = done;
 }
 int64_t InputFile::disk_bytes() const { return int64_t(impl_->stored().size()); }
 std::string_view InputFile::compression() const { return impl_->compression; }
@@ -187,10 +196,18 @@ std::future<std::string> InputFile::Sha256() const {
   constexpr size_t kLargeBytes = size_t(1) << 20;
   const std::string_view disk = impl_->stored();
   return std::async(disk.size() >= kLargeBytes ? std::launch::async : std::launch::deferred,
-                    [disk] {
+                    [disk, block = &impl_->disk] {
                       unsigned char digest[EVP_MAX_MD_SIZE];
                       unsigned int size = 0;
-                      EVP_Digest(disk.data(), disk.size(), digest, &size, EVP_sha256(), nullptr);
+                      EVP_MD_CTX* hash = EVP_MD_CTX_new();
+                      EVP_DigestInit_ex(hash, EVP_sha256(), nullptr);
+                      for (size_t from = 0; from < disk.size(); from += kForgetBytes) {
+                        const std::string_view piece = disk.substr(from, kForgetBytes);
+                        EVP_DigestUpdate(hash, piece.data(), piece.size());
+                        block->Forget(from, from + piece.size());
+                      }
+                      EVP_DigestFinal_ex(hash, digest, &size);
+                      EVP_MD_CTX_free(hash);
                       std::string hex;
                       for (unsigned int i = 0; i < size; ++i)
                         hex += fmt::format("{:02x}", digest[i]);

@@ -26,7 +26,9 @@ class InputFile {
   InputFile& operator=(InputFile&&) noexcept;
   ~InputFile();
 
-  std::string_view bytes() const;        // decompressed; valid as long as this object
+  std::string_view bytes() const;  // decompressed; valid as long as this object
+  // bytes() before `done` will hardly be read again: their memory is given back, in large pieces.
+  void Forget(size_t done);
   int64_t disk_bytes() const;            // as it lies on disk
   std::string_view compression() const;  // gzip, zstd or ""
   // SHA-256 of the file as it lies on disk, lower-case hex; of large files computed meanwhile on a

@@ -127,6 +127,11 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
       return IoError("{}: cannot open ({}). Check that the folder exists and can be written", doing,
                      what);
     default:
+      // Of our own statements, on a file of another shape.
+      if (std::string_view(what).starts_with("no such ")) {
+        return Invalid("{}: {}: not written by this xlaprof. Import the sources again", doing,
+                       what);
+      }
       return Invalid("{}: {}", doing, what);
   }
 }
@@ -139,7 +144,9 @@ absl::StatusOr<bool> Statement::Step() {
   int rc = sqlite3_step(stmt_);
   if (rc == SQLITE_ROW) return true;
   if (rc == SQLITE_DONE) return false;
-  return SqliteError(sqlite3_db_handle(stmt_), "store");
+  sqlite3* db = sqlite3_db_handle(stmt_);
+  const char* file = sqlite3_db_filename(db, "main");
+  return SqliteError(db, file == nullptr || *file == '\0' ? "store" : file);
 }
 
 void Statement::Reset() {

@@ -93,6 +93,18 @@ TEST_F(ExportCommand, LeavesNothingBehindWhenItFails) {
   }
 }
 
+TEST_F(ExportCommand, WritesToStandardOutput) {
+  Ran ran = Run("export run.xlaprof --format chrome -o - 2>told >piped");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  Run("export run.xlaprof --format chrome -o trace.json");
+  EXPECT_EQ(Content("piped"), Content("trace.json"));
+  EXPECT_EQ(Content("told"), "");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "-"));
+  ran = Run("export run.xlaprof --format sqlite -o -");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out, HasSubstr("standard output"));
+}
+
 TEST_F(ExportCommand, SaysWhatItCannotDo) {
   const std::pair<const char*, const char*> cases[] = {
       {"export run.xlaprof --format pdf -o a", "chrome"},

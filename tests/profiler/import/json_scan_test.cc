@@ -87,5 +87,26 @@ TEST(JsonScan, DeepNestingCostsNoStack) {
   EXPECT_EQ(Only(deep).raw.size(), deep.size());
 }
 
+// Numbers are found 16 bytes at a time where so many follow: wherever they end, and whatever ends
+// them, the result is the same.
+TEST(JsonScan, NumbersOfEveryLength) {
+  const std::string digits = "-1234567890.1234567890e+12345678";
+  for (size_t length = 1; length < digits.size(); ++length) {
+    for (const char* end : {",", "}", "]", " ,", "\n}", "/", "\"", ""}) {
+      for (size_t behind : {0, 1, 15, 16, 17, 40}) {
+        const std::string text = digits.substr(0, length) + end + std::string(behind, '7');
+        const std::string plain =
+            digits.substr(0, length) + (*end == 0 ? std::string(behind, '7') : "");
+        json::Scanner in(text);
+        json::Value value;
+        ASSERT_TRUE(in.Read(&value)) << text;
+        EXPECT_EQ(value.raw, plain) << text;
+        EXPECT_EQ(in.offset(), plain.size()) << text;
+        EXPECT_EQ(value.kind, json::Kind::kNumber);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace xlaprof::json
