@@ -6,10 +6,7 @@
 // stand behind the events, or since nobody knows when. What is broken is skipped up to the next
 // event and counted, and the rest is read: a profiler that was killed leaves no `]}`.
 #include <algorithm>
-#include <span>
-#include <thread>
 
-#include "profiler/import/batch_pipe.h"
 #include "profiler/import/chrome_capture.h"
 #include "profiler/import/chrome_rows.h"
 #include "profiler/import/importer.h"
@@ -142,82 +139,42 @@ class Reading {
     return in.Next() == '[' ? ReadEvents(in, /*bare=*/false) : absl::OkStatus();
   }
 
-  // The array at the scanner. Events are scanned on a thread of their own and become rows on this
-  // one.
+  // The array at the scanner.
   absl::Status ReadEvents(Scanner& in, bool bare) {
     found_events_ = true;
-    bool whole = false;
-    std::jthread scanner([&] {
-      whole = Scan(in, bare);
-      pipe_.Finish();
-    });
-    absl::Status status = AddRows();
-    pipe_.Close();
-    scanner.join();
-    XP_TRY(std::move(status));
-    pipe_.Reopen();
-    return whole ? absl::OkStatus() : Cut();
-  }
-
-  absl::Status AddRows() {
-    size_t next_progress = kProgressBytes;
-    while (Pipe::Batch* batch = pipe_.Next()) {
-      for (const Scanned& scanned : std::span(batch->items).first(batch->size))
-        XP_TRY(rows_->Add(scanned.event, scanned.offset));
-      const size_t offset = batch->items[batch->size - 1].offset;
-      if (offset < next_progress) continue;
-      context_.progress(offset);
-      next_progress = offset + kProgressBytes;
-    }
-    return absl::OkStatus();
-  }
-
-  // On the scanner's thread. False: the array has no end.
-  bool Scan(Scanner& in, bool bare) {
     in.Take('[');
-    Pipe::Batch* batch = nullptr;
-    bool whole = true;
+    size_t next_progress = 0;
     while (true) {
       const char next = in.Next();
       if (next == '{') [[likely]] {
-        if (batch == nullptr) {
-          batch = pipe_.Empty();
-          if (batch == nullptr) return true;
-          batch->items.resize(kBatchEvents);
-        }
-        Scanned& scanned = batch->items[batch->size];
-        scanned.offset = in.offset();
+        const size_t offset = in.offset();
         const size_t end = wasted_bytes_ <= Bound()
                                ? input_.bytes.size()
-                               : std::min(input_.bytes.size(), scanned.offset + kTightBytes);
+                               : std::min(input_.bytes.size(), offset + kTightBytes);
         in.LimitTo(end);
-        const bool whole_event = reader_.Read(in, &scanned.event);
+        const bool whole_event = reader_.Read(in, &event_);
         in.LimitTo(input_.bytes.size());
-        if (!whole_event && in.cut()) wasted_bytes_ += end - scanned.offset;
+        if (!whole_event && in.cut()) wasted_bytes_ += end - offset;
         if (whole_event) [[likely]] {
-          if (++batch->size == kBatchEvents) {
-            pipe_.Give();
-            batch = nullptr;
+          XP_TRY(rows_->Add(event_, offset));
+          if (offset >= next_progress) {
+            context_.progress(offset);
+            next_progress = offset + kProgressBytes;
           }
-        } else if (!Resume(in, scanned.offset)) {
-          whole = false;
-          break;
+        } else if (!Resume(in, offset)) {
+          return Cut();
         }
       } else if (next == ',') {
         in.Take(',');
       } else if (next == ']') {
         in.Take(']');
-        break;
+        return absl::OkStatus();
       } else if (in.at_end()) {
-        whole = bare;  // the format allows an array without its end
-        break;
+        return bare ? absl::OkStatus() : Cut();  // the format allows an array without its end
       } else if (!Resume(in, in.offset())) {
-        whole = false;
-        break;
+        return Cut();
       }
     }
-    if (batch != nullptr && batch->size > 0) pipe_.Give();
-    return whole;
   }
 
   // After broken JSON in the event at `from`: moves to the next event. False: there is none.
@@ -324,14 +281,8 @@ class Reading {
 
   const Input& input_;
   ImportContext& context_;
-  struct Scanned {
-    ChromeEvent event;
-    size_t offset = 0;  // where its object begins
-  };
-  using Pipe = BatchPipe<Scanned>;
-
   ChromeEventReader reader_;
-  Pipe pipe_;
+  ChromeEvent event_;
   OddInput odd_;  // of the text; the events' are the rows'
   std::optional<ChromeRows> rows_;
   Header header_;

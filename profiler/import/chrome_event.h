@@ -2,9 +2,9 @@
 // its phase and members that depend on it. Members come in any order; what is missing is kNone.
 #pragma once
 
-#include <array>
 #include <vector>
 
+#include "profiler/import/chrome_shapes.h"
 #include "profiler/import/json_scan.h"
 
 namespace xlaprof {
@@ -29,22 +29,18 @@ class ChromeEventReader {
   bool Read(json::Scanner& in, ChromeEvent* event);
 
  private:
-  // Where the value of a member goes.
-  enum class Slot : uint8_t;
-  struct Known {
-    json::Between between;
-    Slot slot;
-  };
-  static constexpr size_t kKinds = 8, kMembers = 16, kArgs = 32;
+  // Member by member.
+  bool ReadObject(json::Scanner& in, ChromeEvent* event);
+  bool ReadMember(json::Scanner& in, size_t from, const json::Value& key, ChromeEvent* event);
+  bool ReadArgs(json::Scanner& in, size_t from, ChromeEvent* event);
+  bool ReadValue(json::Scanner& in, size_t from, ChromeSlot slot, const json::Value& key,
+                 ChromeEvent* event);
 
-  bool ReadMember(json::Scanner& in, Slot slot, const json::Value& key, ChromeEvent* event);
-  bool ReadArgs(json::Scanner& in, ChromeEvent* event);
-
-  // What stood between the values of earlier events, by their kind (a hash of `cat`) and place.
-  std::array<std::array<Known, kMembers>, kKinds> members_{};
-  std::array<std::array<json::Between, kArgs>, kKinds> args_{};
-  size_t kind_ = 0;
-  json::Value scratch_;
+  ChromeShapes shapes_;
+  // Of the event that is being read: how it is written; false where that cannot be learnt.
+  std::vector<ChromeShapes::Piece> pieces_;
+  bool plain_ = true;
+  size_t value_end_ = 0;  // of the value that was read last
 };
 
 }  // namespace xlaprof

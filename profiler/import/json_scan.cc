@@ -160,18 +160,6 @@ bool Scanner::ReadKey(Value* key) {
   return cut_ = at_ == end_, false;
 }
 
-void Scanner::Remember(size_t from, const Value& key, Between* between) {
-  Next();
-  const char* first = begin_ + from;
-  const size_t size = size_t(at_ - first);
-  between->size = 0;
-  if (size > Between::kMaxBytes || key.escaped || key.control) return;
-  std::memcpy(between->bytes.data(), first, size);
-  between->size = uint8_t(size);
-  between->key_at = uint8_t(key.raw.data() - first);
-  between->key_size = uint8_t(key.raw.size());
-}
-
 bool Scanner::ReadLongText(Value* value) {
   const char* from = at_ + 1;
   const char* at = from;

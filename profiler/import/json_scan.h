@@ -36,14 +36,35 @@ struct Value {
 // surrogate pair becomes U+FFFD. What is not valid UTF-8 stays.
 std::string Decode(const Value& text);
 
-// What stands between two values of an object: comma, spaces, name, colon. Writers repeat it from
-// object to object, so that comparing with the one before reads most names.
-struct Between {
-  static constexpr size_t kMaxBytes = 32;
-  alignas(16) std::array<char, kMaxBytes> bytes{};
-  uint8_t size = 0;  // 0: nothing remembered
-  uint8_t key_at = 0, key_size = 0;
-};
+#ifdef __SSE2__
+// The quote that ends the text whose first byte is at `at`; null when it is not among the next 32
+// bytes, which must be there, or when a backslash or control character comes before it.
+inline const char* PlainTextEnd(const char* at) {
+  const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'),
+                last_control = _mm_set1_epi8(0x1f);
+  auto stops = [&](__m128i bytes) {
+    return uint32_t(_mm_movemask_epi8(
+        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)),
+                     _mm_cmpeq_epi8(_mm_min_epu8(bytes, last_control), bytes))));
+  };
+  const uint32_t found = stops(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))) |
+                         stops(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at + 16))) << 16;
+  const char* stop = at + std::countr_zero(found | uint64_t(1) << 32);
+  return found != 0 && *stop == '"' ? stop : nullptr;
+}
+
+// The first byte at or after `at` that is no digit, point or minus sign: at most 16 on, and so many
+// bytes must be there. Without a branch on the length, which a processor could not guess.
+inline const char* DigitsEnd(const char* at) {
+  // '-', '.', '/' and the digits follow one another.
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+  const __m128i above = _mm_sub_epi8(bytes, _mm_set1_epi8('-'));
+  const __m128i inside =
+      _mm_andnot_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('/')),
+                       _mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8('9' - '-')), above));
+  return at + std::countr_one(unsigned(_mm_movemask_epi8(inside)));
+}
+#endif
 
 class Scanner {
  public:
@@ -71,11 +92,12 @@ class Scanner {
   }
   // A member's name and the colon behind it.
   bool ReadKey(Value* key);
-  // Takes `between` if it is what comes next; `key` becomes the name in it.
-  bool TakeSame(const Between& between, Value* key);
-  // Makes `between` of what was taken since `from`, of which `key` is a part, and the spaces
-  // behind.
-  void Remember(size_t from, const Value& key, Between* between);
+  // What was taken since `offset`.
+  std::string_view Since(size_t offset) const {
+    return {begin_ + offset, size_t(at_ - begin_) - offset};
+  }
+  // What has not been taken yet.
+  std::string_view rest() const { return {at_, size_t(end_ - at_)}; }
 
   bool at_end() const { return at_ == end_; }
   // True after a false that came from the end of the text, not from a wrong byte.
@@ -111,15 +133,8 @@ inline constexpr auto kWordBytes = [] {
 inline bool Scanner::ReadNumber(Value* value) {
   const char* at = at_ + 1;
 #ifdef __SSE2__
-  // Without a branch on the length, which a processor could not guess. '-', '.', '/' and the digits
-  // follow one another.
   if (end_ - at > 16) [[likely]] {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    const __m128i above = _mm_sub_epi8(bytes, _mm_set1_epi8('-'));
-    const __m128i inside =
-        _mm_andnot_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('/')),
-                         _mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8('9' - '-')), above));
-    const char* stop = at + std::countr_one(unsigned(_mm_movemask_epi8(inside)));
+    const char* stop = DigitsEnd(at);
     if (*stop == ',' || *stop == '}' || *stop == ']') [[likely]] {
       value->kind = Kind::kNumber;
       value->raw = std::string_view(at_, size_t(stop - at_));
@@ -140,17 +155,7 @@ inline bool Scanner::ReadText(Value* value) {
 #ifdef __SSE2__
   const char* at = at_ + 1;
   if (end_ - at >= 32) [[likely]] {
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'),
-                  last_control = _mm_set1_epi8(0x1f);
-    auto stops = [&](__m128i bytes) {
-      return uint32_t(_mm_movemask_epi8(
-          _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)),
-                       _mm_cmpeq_epi8(_mm_min_epu8(bytes, last_control), bytes))));
-    };
-    const uint32_t found = stops(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))) |
-                           stops(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at + 16))) << 16;
-    const char* stop = at + std::countr_zero(found | uint64_t(1) << 32);
-    if (found != 0 && *stop == '"') [[likely]] {
+    if (const char* stop = PlainTextEnd(at)) [[likely]] {
       value->kind = Kind::kText;
       value->raw = std::string_view(at, size_t(stop - at));
       at_ = stop + 1;
@@ -159,25 +164,6 @@ inline bool Scanner::ReadText(Value* value) {
   }
 #endif
   return ReadLongText(value);
-}
-
-inline bool Scanner::TakeSame(const Between& between, Value* key) {
-  if (between.size == 0 || end_ - at_ < ptrdiff_t(Between::kMaxBytes)) return false;
-#ifdef __SSE2__
-  auto same = [&](size_t from) {
-    return uint64_t(_mm_movemask_epi8(_mm_cmpeq_epi8(
-        _mm_loadu_si128(reinterpret_cast<const __m128i*>(at_ + from)),
-        _mm_load_si128(reinterpret_cast<const __m128i*>(between.bytes.data() + from)))));
-  };
-  if (size_t(std::countr_one(same(0) | same(16) << 16)) < between.size) return false;
-#else
-  if (std::memcmp(at_, between.bytes.data(), between.size) != 0) return false;
-#endif
-  key->kind = Kind::kText;
-  key->escaped = key->control = false;
-  key->raw = std::string_view(at_ + between.key_at, between.key_size);
-  at_ += between.size;
-  return true;
 }
 
 }  // namespace xlaprof::json

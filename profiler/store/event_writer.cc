@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <utility>
 
-#include "profiler/store/chunk.h"
 #include "profiler/store/events.h"
 #include "profiler/store/flow_points.h"
+#include "profiler/store/pack_queue.h"
 
 namespace xlaprof {
 namespace {
@@ -17,16 +16,7 @@ constexpr size_t kMaxBuffered = 1 << 20;
 constexpr size_t kMaxInOrder = 2 * EventWriter::kChunkEvents;
 // Buffers larger than this give their memory back once written.
 constexpr size_t kKeptCapacity = 4 * EventWriter::kChunkEvents;
-// Constant arguments of some names are taken out of a column only where this many values are saved:
-// each column is a row of its own.
-constexpr size_t kWorthOwnColumn = 16;
 constexpr size_t kMaxDepth = UINT16_MAX;
-
-struct BufferedArg {
-  uint64_t bits;
-  StringId key;
-  ArgType type;
-};
 
 // Depths on one track. Keeps the ends of the events that are open at the current start, outermost
 // first.
@@ -56,7 +46,7 @@ struct TrackBuffer {
   std::vector<BufferedArg> args;
   std::vector<std::pair<int64_t, double>> samples;
   std::vector<FlowPoint> flow_points;
-  absl::flat_hash_map<StringId, std::vector<BufferedArg>> name_args;
+  std::shared_ptr<NameArgs> name_args;  // as chunks share it that are being packed
   Nesting nesting;
   bool in_order = true;  // events are sorted
 
@@ -74,16 +64,9 @@ struct TrackBuffer {
   }
 };
 
-// Values of one key and type in the chunk that is being written.
-struct Column {
-  std::vector<uint32_t> index;
-  std::vector<uint64_t> bits;
-};
-using ColumnKey = std::pair<StringId, ArgType>;
-
-struct Insert {
+struct Prepared {
   sqlite3_stmt* statement = nullptr;
-  ~Insert() { sqlite3_finalize(statement); }
+  ~Prepared() { sqlite3_finalize(statement); }
 };
 
 }  // namespace
@@ -99,16 +82,12 @@ struct EventWriter::Impl {
   bool has_arg_error = false;
   int64_t unbound_flows = 0;
   bool closing = false;  // Flush: every end of a flow is bound now or never
-  Insert insert_events, insert_args, insert_samples, newest_chunk;
-  ChunkEncoder encoder;
+  Prepared insert_events, insert_args, insert_samples, newest_chunk;
+  ChunkEncoder encoder;  // of samples
+  PackQueue queue;
   // Reused between chunks.
-  EncodedEvents encoded;
   std::vector<Event> sorted;
   std::vector<uint32_t> order;
-  std::vector<uint16_t> depth;
-  absl::flat_hash_map<ColumnKey, std::unique_ptr<Column>> columns;
-  // The column of the argument that was the n-th of the event before: mostly it is so again.
-  std::array<std::pair<ColumnKey, Column*>, 8> columns_by_place{};
 
   explicit Impl(sqlite3* database) : db(database) {}
 
@@ -125,7 +104,7 @@ struct EventWriter::Impl {
 
   absl::Status Error() { return SqliteError(db, "writing events"); }
 
-  absl::Status Prepare(Insert* insert, const char* sql) {
+  absl::Status Prepare(Prepared* insert, const char* sql) {
     if (insert->statement != nullptr) return absl::OkStatus();
     if (sqlite3_prepare_v2(db, sql, -1, &insert->statement, nullptr) != SQLITE_OK) return Error();
     return absl::OkStatus();
@@ -210,47 +189,36 @@ struct EventWriter::Impl {
     return absl::OkStatus();
   }
 
-  // Writes one chunk, of as many events from `from` on as it can take; returns the first that it
-  // did not take. `events` are the track's, in order.
+  // Sends one chunk on its way, of as many events from `from` on as it can take; returns the first
+  // that it did not take. `events` are the track's, in order.
   absl::StatusOr<size_t> WriteFrom(int64_t track_id, TrackBuffer& track,
                                    const std::vector<Event>& events, size_t from) {
-    XP_TRY(FindNextEventId());
+    if (queue.full()) XP_TRY(InsertOldest());
+    ChunkInput& chunk = queue.Next();
+    chunk.track_id = track_id;
+    chunk.name_args = track.name_args;
     size_t to = std::min(events.size(), from + kChunkEvents);
-    for (auto& [key, column] : columns) column->index.clear(), column->bits.clear();
-    if (!track.first_arg.empty()) to = TakeArgs(track, from, to);
-    XP_TRY(WriteChunk(track_id, track, std::span(events).subspan(from, to - from)));
-    if (columns.size() > 1024) {
-      columns.clear();
-      columns_by_place = {};
-    }
+    to = TakeArgs(track, from, to, &chunk);
+    chunk.events.assign(events.begin() + int64_t(from), events.begin() + int64_t(to));
+    chunk.depth.resize(chunk.events.size());
+    for (size_t i = 0; i < chunk.events.size(); ++i)
+      chunk.depth[i] = track.nesting.Next(chunk.events[i]);
+    queue.Submit();
     return to;
   }
 
-  // Fills `columns` with the arguments of events [from, to), or of as many as one chunk can have.
-  size_t TakeArgs(const TrackBuffer& track, size_t from, size_t to) {
-    size_t values = 0;
+  // Copies the arguments of events [from, to), or of as many as one chunk can have.
+  size_t TakeArgs(const TrackBuffer& track, size_t from, size_t to, ChunkInput* chunk) {
+    chunk->first_arg.clear();
+    chunk->args.clear();
+    if (track.first_arg.empty()) return to;
     for (size_t i = from; i < to; ++i) {
       const auto args = track.ArgsOf(sorted.empty() ? i : order[i]);
-      values += args.size();
-      if (i > from && values > kChunkArguments) return i;
-      for (size_t place = 0; place < args.size(); ++place) {
-        Column& column = ColumnAt(place, {args[place].key, args[place].type});
-        column.index.push_back(uint32_t(i - from));
-        column.bits.push_back(args[place].bits);
-      }
+      if (i > from && chunk->args.size() + args.size() > kChunkArguments) return i;
+      chunk->first_arg.push_back(uint32_t(chunk->args.size()));
+      chunk->args.insert(chunk->args.end(), args.begin(), args.end());
     }
     return to;
-  }
-
-  Column& ColumnAt(size_t place, ColumnKey key) {
-    auto& [known, column] = columns_by_place[place % columns_by_place.size()];
-    if (column == nullptr || known != key) {
-      auto& slot = columns[key];
-      if (slot == nullptr) slot = std::make_unique<Column>();
-      known = key;
-      column = slot.get();
-    }
-    return *column;
   }
 
   // Ends beyond the last event wait for those that come, unless none will.
@@ -299,122 +267,44 @@ struct EventWriter::Impl {
     }
   }
 
-  absl::Status WriteChunk(int64_t track_id, TrackBuffer& track, std::span<const Event> events) {
-    depth.resize(events.size());
-    for (size_t i = 0; i < events.size(); ++i) depth[i] = track.nesting.Next(events[i]);
-    encoder.Events(events, depth, &encoded);
+  absl::Status InsertOldest() {
+    const PackQueue::Slot& slot = queue.Oldest();
+    absl::Status status = Insert(slot.input, slot.packed);
+    queue.Release();
+    return status;
+  }
+
+  absl::Status Insert(const ChunkInput& chunk, const PackedChunk& packed) {
+    XP_TRY(FindNextEventId());
     XP_TRY(Prepare(&insert_events,
                    "INSERT INTO main.event_chunk (track_id, first_event_id, count, min_ts_ns, "
                    "max_end_ns, max_dur_ns, "
                    "columns) VALUES (?, ?, ?, ?, ?, ?, ?)"));
     sqlite3_stmt* statement = insert_events.statement;
-    const int64_t numbers[] = {track_id,          next_event_id,      int64_t(events.size()),
+    const EncodedEvents& encoded = packed.events;
+    const int64_t count = int64_t(chunk.events.size());
+    const int64_t numbers[] = {chunk.track_id,    next_event_id,      count,
                                encoded.min_ts_ns, encoded.max_end_ns, encoded.max_dur_ns};
     for (int i = 0; i < 6; ++i) sqlite3_bind_int64(statement, i + 1, numbers[i]);
     sqlite3_bind_blob64(statement, 7, encoded.columns.data(), encoded.columns.size(),
                         SQLITE_STATIC);
     XP_TRY(Run(statement));
-    next_event_id += int64_t(events.size());
-    return WriteArgs(sqlite3_last_insert_rowid(db), track, events.size());
-  }
-
-  absl::Status WriteArgs(int64_t chunk_id, TrackBuffer& track, size_t event_count) {
-    const size_t names = encoded.names.size();
-    absl::flat_hash_map<ColumnKey, Column> constants;
-    if (!track.name_args.empty()) {
-      for (uint32_t name = 0; name < names; ++name) {
-        auto found = track.name_args.find(encoded.names[name]);
-        if (found == track.name_args.end()) continue;
-        for (const BufferedArg& arg : found->second) {
-          Column& column = constants[{arg.key, arg.type}];
-          column.index.push_back(name);
-          column.bits.push_back(arg.bits);
-        }
-      }
-    }
-    std::vector<uint32_t> events_of_name;
-    for (auto& [key, kept] : columns) {
-      Column& column = *kept;
-      if (column.index.empty()) continue;
-      if (events_of_name.empty()) {
-        events_of_name.resize(names);
-        for (uint16_t name : encoded.name_index) ++events_of_name[name];
-      }
-      TakeConstants(events_of_name, column, constants, key);
-      if (column.index.empty()) continue;
-      XP_TRY(WriteColumn(chunk_id, key, false, column, event_count));
-    }
-    for (auto& [key, column] : constants) XP_TRY(WriteColumn(chunk_id, key, true, column, names));
+    next_event_id += count;
+    const int64_t chunk_id = sqlite3_last_insert_rowid(db);
+    for (const PackedColumn& column : packed.columns) XP_TRY(Insert(chunk_id, column));
     return absl::OkStatus();
   }
 
-  // Moves what all events of a name share from `column` to the by_name column of `key`.
-  void TakeConstants(const std::vector<uint32_t>& events_of_name, Column& column,
-                     absl::flat_hash_map<ColumnKey, Column>& constants, ColumnKey key) {
-    struct Seen {
-      uint64_t bits = 0;
-      uint32_t count = 0, last_event = UINT32_MAX;
-      bool varies = false;
-    };
-    std::vector<Seen> seen(events_of_name.size());
-    for (size_t i = 0; i < column.index.size(); ++i) {
-      Seen& name = seen[encoded.name_index[column.index[i]]];
-      name.varies |=
-          (name.count > 0 && name.bits != column.bits[i]) || name.last_event == column.index[i];
-      name.bits = column.bits[i];
-      name.last_event = column.index[i];
-      ++name.count;
-    }
-    auto given = constants.find(key);
-    if (given != constants.end()) {  // NameArg has a value of its own for these
-      for (uint32_t name : given->second.index) seen[name].varies = true;
-    }
-    auto constant = [&](uint32_t name) {
-      return !seen[name].varies && seen[name].count == events_of_name[name];
-    };
-    size_t moved = 0, moved_names = 0;
-    for (uint32_t name = 0; name < seen.size(); ++name) {
-      if (seen[name].count > 0 && constant(name)) moved += seen[name].count, ++moved_names;
-    }
-    if (moved_names == 0 || (moved < column.index.size() && moved - moved_names < kWorthOwnColumn))
-      return;
-
-    Column merged;
-    const Column none;
-    const Column& before = given == constants.end() ? none : given->second;
-    size_t next = 0;
-    for (uint32_t name = 0; name < seen.size(); ++name) {
-      if (next < before.index.size() && before.index[next] == name) {
-        merged.index.push_back(name);
-        merged.bits.push_back(before.bits[next++]);
-      } else if (seen[name].count > 0 && constant(name)) {
-        merged.index.push_back(name);
-        merged.bits.push_back(seen[name].bits);
-      }
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < column.index.size(); ++i) {
-      if (constant(encoded.name_index[column.index[i]])) continue;
-      column.index[kept] = column.index[i];
-      column.bits[kept++] = column.bits[i];
-    }
-    column.index.resize(kept);
-    column.bits.resize(kept);
-    constants[key] = std::move(merged);
-  }
-
-  absl::Status WriteColumn(int64_t chunk_id, ColumnKey key, bool by_name, const Column& column,
-                           size_t limit) {
+  absl::Status Insert(int64_t chunk_id, const PackedColumn& column) {
     XP_TRY(Prepare(&insert_args, "INSERT INTO main.arg_chunk VALUES (?, ?, ?, ?, ?, ?)"));
-    std::string blob = encoder.Arguments(key.second, column.index, column.bits, limit);
-    std::string_view type = ArgTypeName(key.second);
+    std::string_view type = ArgTypeName(column.type);
     sqlite3_stmt* statement = insert_args.statement;
     sqlite3_bind_int64(statement, 1, chunk_id);
-    sqlite3_bind_int64(statement, 2, key.first);
+    sqlite3_bind_int64(statement, 2, column.key);
     sqlite3_bind_text(statement, 3, type.data(), int(type.size()), SQLITE_STATIC);
-    sqlite3_bind_int64(statement, 4, by_name);
-    sqlite3_bind_int64(statement, 5, int64_t(column.index.size()));
-    sqlite3_bind_blob64(statement, 6, blob.data(), blob.size(), SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 4, column.by_name);
+    sqlite3_bind_int64(statement, 5, column.count);
+    sqlite3_bind_blob64(statement, 6, column.blob.data(), column.blob.size(), SQLITE_STATIC);
     return Run(statement);
   }
 
@@ -483,7 +373,10 @@ void EventWriter::Arg(StringId key, const ArgValue& value) {
 void EventWriter::NameArg(int64_t track_id, StringId name, StringId key, const ArgValue& value) {
   TrackBuffer* last = impl_->last;
   int64_t last_track = impl_->last_track;
-  auto& args = impl_->Track(track_id)->name_args[name];
+  std::shared_ptr<NameArgs>& of_track = impl_->Track(track_id)->name_args;
+  if (of_track == nullptr || of_track.use_count() > 1)
+    of_track = std::make_shared<NameArgs>(of_track == nullptr ? NameArgs() : *of_track);
+  auto& args = (*of_track)[name];
   if (last != nullptr)
     impl_->last = last, impl_->last_track = last_track;  // Arg stays with the last Add
   BufferedArg arg{ArgBits(value), key, ArgTypeOf(value)};
@@ -535,6 +428,7 @@ absl::Status EventWriter::Flush() {
     XP_TRY(std::move(status));
     impl_->unbound_flows += int64_t(std::exchange(track.flow_points, {}).size());
   }
+  while (!impl_->queue.empty()) XP_TRY(impl_->InsertOldest());
   if (std::exchange(impl_->has_arg_error, false)) {
     return absl::ResourceExhaustedError(
         fmt::format("an event has more than {} arguments", kChunkArguments));

@@ -61,8 +61,9 @@ enum class FlowEnd : uint8_t { kOut, kInEnclosing, kInNext };
 // Buffers events a track, sorts and encodes them, and writes chunks of up to kChunkEvents. Not
 // thread-safe. Flush writes everything; it must be called before Commit, and its status looked at.
 // Past about a million buffered events the largest track is written early, so memory stays bounded;
-// a track that comes in order is written but for its last 64 Ki events.
-// The depth of an event counts the events of its track around it that are in the same Flush or were
+// a track that comes in order is written but for its last 64 Ki events. Large chunks are packed on
+// a thread of the writer's own; what is written early may wait there until three more follow. The
+// depth of an event counts the events of its track around it that are in the same Flush or were
 // written before it.
 class EventWriter {
  public:
@@ -84,7 +85,7 @@ class EventWriter {
   void Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd end);
   // Of Flow, those that met no event, or one that has another flow there; known after Flush.
   int64_t unbound_flows() const;
-  // Writes a track now and gives its memory to the next one: for who knows that it is complete.
+  // Writes a track early and gives its memory to the next one: for who knows that it is complete.
   absl::Status Finish(int64_t track_id);
   absl::Status Flush();
 

@@ -1,0 +1,74 @@
+// From the events of a chunk and their arguments to the blobs of its rows: computation only, no
+// SQLite, so that a thread of its own can do it. Internal to profiler/store.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/store/chunk.h"
+
+namespace xlaprof {
+
+struct BufferedArg {
+  uint64_t bits;
+  StringId key;
+  ArgType type;
+};
+// Arguments that all events of a name have.
+using NameArgs = absl::flat_hash_map<StringId, std::vector<BufferedArg>>;
+
+struct ChunkInput {
+  int64_t track_id = 0;
+  std::vector<Event> events;  // 1 to kChunkEvents, in the order of EventBefore
+  std::vector<uint16_t> depth;
+  std::vector<uint32_t> first_arg;  // of each event; empty: no event has arguments
+  std::vector<BufferedArg> args;    // at most kChunkArguments
+  std::shared_ptr<const NameArgs> name_args;
+};
+
+struct PackedColumn {
+  StringId key = 0;
+  ArgType type = ArgType::kInt;
+  bool by_name = false;
+  int64_t count = 0;
+  std::string blob;
+};
+
+struct PackedChunk {
+  EncodedEvents events;
+  std::vector<PackedColumn> columns;
+};
+
+// Keeps buffers between calls; one thread at a time.
+class ChunkPacker {
+ public:
+  void Pack(const ChunkInput& input, PackedChunk* packed);
+
+ private:
+  // Values of one key and type.
+  struct Column {
+    std::vector<uint32_t> index;
+    std::vector<uint64_t> bits;
+  };
+  using ColumnKey = std::pair<StringId, ArgType>;
+  using Columns = absl::flat_hash_map<ColumnKey, std::unique_ptr<Column>>;
+  using Constants = absl::flat_hash_map<ColumnKey, Column>;
+
+  void TakeArgs(const ChunkInput& input);
+  Column& ColumnAt(size_t place, ColumnKey key);
+  static void TakeConstants(const EncodedEvents& encoded, const std::vector<uint32_t>& of_name,
+                            ColumnKey key, Column& column, Constants& constants);
+  void Write(ColumnKey key, bool by_name, const Column& column, size_t limit, PackedChunk* packed);
+
+  ChunkEncoder encoder_;
+  Columns columns_;
+  // The column of the argument that was the n-th of the event before: mostly it is so again.
+  std::array<std::pair<ColumnKey, Column*>, 8> columns_by_place_{};
+};
+
+}  // namespace xlaprof
