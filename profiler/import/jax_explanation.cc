@@ -201,6 +201,7 @@ bool JaxExplanationReader::Take(std::string_view raw) {
     if (known || indented) Difference(line);
   }
   if (!known && !indented) return false;
+  announces_ = line.ends_with(':');
   if (out_.words.size() < kMaxWords) {
     if (!out_.words.empty()) out_.words += "; ";
     out_.words += line;
@@ -287,6 +288,11 @@ void JaxExplanationReader::Difference(std::string_view line) {
     difference.type = "unknown";
   }
   out_.differences.push_back(std::move(difference));
+}
+
+bool JaxExplanationReader::IsWhole() const {
+  const bool has_reason = out_.never_seen || !out_.differences.empty() || !title_.empty();
+  return has_reason && !out_.function.empty() && !announces_ && now_.empty();
 }
 
 JaxExplanation JaxExplanationReader::Finish() && {

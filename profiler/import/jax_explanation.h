@@ -34,6 +34,8 @@ class JaxExplanationReader {
   explicit JaxExplanationReader(std::string_view first);
   // False when `line` does not belong to the explanation; it then ended with the line before.
   bool Take(std::string_view line);
+  // False when more of it must follow: its function, the reason, or what a colon announces.
+  bool IsWhole() const;
   // What was read; the reader is used up.
   JaxExplanation Finish() &&;
 
@@ -43,6 +45,7 @@ class JaxExplanationReader {
   std::string title_;            // what the lines that follow differ in: "input types"
   bool names_function_ = false;  // the next line does
   bool has_detail_ = false;      // the next line belongs to this one
+  bool announces_ = false;       // the last line ended with a colon
   std::string now_;              // of a "now: ..." line whose "before: ..." follows
 };
 

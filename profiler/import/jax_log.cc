@@ -20,6 +20,9 @@ int Sniff(std::string_view window) {
              : 0;
 }
 
+// NULL for what was not told.
+OptText Text(std::string_view value) { return value.empty() ? OptText() : OptText(ToUtf8(value)); }
+
 class Writer {
  public:
   Writer(const JaxLog& log, ImportContext& context) : log_(log), context_(context) {}
@@ -31,7 +34,7 @@ class Writer {
                    .dur_ns = compile.dur_ns,
                    .trace_ns = compile.trace_ns,
                    .cause = "call",
-                   .function = ToUtf8(compile.function),
+                   .function = Text(compile.function),
                    .persistent_hit = compile.persistent_hit,
                    .inferred = compile.inferred};
     if (compile.dur_ns) row.dur_from = "log";
@@ -75,7 +78,7 @@ class Writer {
     auto [found, added] = process.graphs.try_emplace(std::move(key));
     if (!added) return OptInt(found->second);
     GraphRow graph{.process_id = process.id,
-                   .name = ToUtf8(compile.function),
+                   .name = Text(compile.function),
                    .input_count = compile.input_count};
     if (!compile.inputs.empty()) {
       graph.printed_as = "signature";
@@ -95,24 +98,21 @@ class Writer {
   }
 
   absl::Status WriteReasons(int64_t compile_id, const JaxExplanation& said) {
-    auto text = [](const std::string& value) {
-      return value.empty() ? OptText() : OptText(ToUtf8(value));
-    };
     int64_t idx = 0;
     if (said.redefined) {
       return internal::ToStatus(context_.store.Add(CompileReasonRow{.compile_id = compile_id,
                                                                     .idx = idx,
                                                                     .type = "redefined_function",
-                                                                    .input = text(said.defined_at),
+                                                                    .input = Text(said.defined_at),
                                                                     .text = ToUtf8(said.words)}));
     }
     for (const JaxDifference& difference : said.differences) {
       XP_TRY(context_.store.Add(CompileReasonRow{.compile_id = compile_id,
                                                  .idx = idx++,
                                                  .type = difference.type,
-                                                 .input = text(difference.input),
-                                                 .before = text(difference.before),
-                                                 .after = text(difference.after),
+                                                 .input = Text(difference.input),
+                                                 .before = Text(difference.before),
+                                                 .after = Text(difference.after),
                                                  .text = ToUtf8(difference.text)}));
     }
     return absl::OkStatus();
@@ -134,6 +134,19 @@ absl::Status WriteIssues(const JaxLog& log, ImportContext& context) {
                          "Functions that were traced as part of another are no compilations of "
                          "their own and are left out.",
                          {}, {}, log.traced_inside));
+  }
+  if (log.cut) {
+    XP_TRY(context.Issue("cut_file", "warning",
+                         "The log ends inside a message or an explanation: it was cut, or the run "
+                         "was killed or is still going on. What was whole is kept.",
+                         log.cut->offset, log.cut->line));
+  }
+  if (log.types_cut > 0) {
+    XP_TRY(context.Issue("cut_types", "warning",
+                         "A list of input types ends with its line, before its closing bracket: "
+                         "what collected the log cuts long lines. These inputs are unknown; take "
+                         "the log from the program itself.",
+                         log.first_types_cut->offset, log.first_types_cut->line, log.types_cut));
   }
   if (log.unfinished > 0) {
     XP_TRY(context.Issue("unfinished_compile", "info",

@@ -15,7 +15,7 @@ namespace {
 // belong together by the function's name.
 class Reader {
  public:
-  explicit Reader(std::string_view bytes) : lines_(bytes) {}
+  explicit Reader(std::string_view bytes) : lines_(bytes), end_(bytes.data() + bytes.size()) {}
 
   JaxLog Run(const std::function<void(size_t)>& progress) {
     constexpr int64_t kProgressLines = 1 << 14;
@@ -23,10 +23,16 @@ class Reader {
       Take(lines_.text());
       if (lines_.number() % kProgressLines == 0) progress(size_t(lines_.offset()));
     }
+    int left_open = -1;
+    if (explaining_ && !explaining_->reader.IsWhole()) {
+      log_.cut = {explaining_->offset, explaining_->line};
+      left_open = int(log_.explanations.size());
+    }
     EndExplanation();
     for (auto& [origin, state] : states_) {
       if (!saw_compiles_) continue;
-      for (const auto& [function, pending] : state.pending) log_.traced_inside += pending.said >= 0;
+      for (const auto& [function, pending] : state.pending)
+        log_.traced_inside += pending.said >= 0 && pending.said != left_open;
     }
     if (!saw_compiles_) CompilesFromExplanations();
     for (const JaxCompile& compile : log_.compiles)
@@ -77,8 +83,26 @@ class Reader {
     return false;
   }
 
+  // The file ends behind `text` without ending its line.
+  bool IsLast(std::string_view text) const {
+    return !lines_.ended() && !lines_.is_decoded() && text.data() + text.size() == end_;
+  }
+
+  // Whether the last line is one of ours and stops before its words show that it is whole. A line
+  // of an explanation never shows it: of `train.py:61` may be left `train.py:6`.
+  bool IsTorn(std::string_view text, const std::optional<JaxLogLine>& line) const {
+    if (line) return line->inputs_cut || line->kind == JaxLogLine::kExplanation;
+    if (BeginsJaxLogLine(text)) return true;
+    if (!explaining_ || skipping_) return false;
+    return !explaining_->reader.IsWhole() || JaxExplanationReader(explaining_->reader).Take(text);
+  }
+
   void Take(std::string_view text) {
     std::optional<JaxLogLine> line = ParseJaxLogLine(text);
+    if (IsLast(text) && IsTorn(text, line)) {
+      log_.cut = {lines_.offset(), lines_.number()};
+      if (!line || line->kind == JaxLogLine::kExplanation) return;
+    }
     if (!line) {
       if (skipping_ || !explaining_) return;
       if (!explaining_->reader.Take(text)) EndExplanation();
@@ -107,7 +131,8 @@ class Reader {
         break;
       }
       case JaxLogLine::kCompiling:
-        saw_compiles_ = true;
+        if (line->inputs_cut && !log_.cut && log_.types_cut++ == 0)
+          log_.first_types_cut = {lines_.offset(), lines_.number()};
         Begin(state, origin, *line);
         break;
       case JaxLogLine::kLowered: {
@@ -122,7 +147,7 @@ class Reader {
               line->kind == JaxLogLine::kPersistentHit;
         break;
       case JaxLogLine::kCompiled: {
-        saw_ends_ = saw_compiles_ = true;
+        saw_ends_ = true;
         JaxCompile& compile = Find(state, origin, *line);
         compile.dur_ns = line->dur_ns;
         std::erase(state.open, size_t(&compile - log_.compiles.data()));
@@ -138,6 +163,7 @@ class Reader {
   }
 
   JaxCompile& Begin(State& state, int origin, const JaxLogLine& line) {
+    saw_compiles_ = true;
     JaxCompile compile{.origin = origin,
                        .offset = lines_.offset(),
                        .line = lines_.number(),
@@ -209,6 +235,7 @@ class Reader {
     int64_t offset = 0, line = 0;
   };
   LogTexts lines_;
+  const char* end_;  // of the file
   JaxLog log_;
   std::map<int, State> states_;                   // by origin
   std::map<int, std::set<std::string>> defined_;  // functions with their places, by origin

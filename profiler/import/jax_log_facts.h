@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@ namespace xlaprof {
 struct JaxCompile {
   int origin = 0;                // index of JaxLog::origins
   int64_t offset = 0, line = 0;  // of the first message about it
-  std::string function;
+  std::string function;          // "" when not told
   std::vector<JaxInput> inputs;
   OptInt input_count;     // empty: the log does not tell
   OptInt trace_ns;        // tracing and lowering
@@ -35,6 +36,13 @@ struct JaxLog {
   int64_t traced_inside = 0;  // explanations of functions that were traced as part of another
   int64_t repeated = 0;       // messages that two handlers printed
   int64_t unfinished = 0;     // compilations whose end the log does not show
+  // Of a line or explanation.
+  struct Place {
+    int64_t offset = 0, line = 0;
+  };
+  std::optional<Place> cut;  // what the log ends inside of
+  int64_t types_cut = 0;     // lists of types that end with their line, the cut one left out
+  std::optional<Place> first_types_cut;
 };
 
 // Reads all of `bytes`; `progress` gets bytes done.

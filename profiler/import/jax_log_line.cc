@@ -1,8 +1,10 @@
 #include "profiler/import/jax_log_line.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "profiler/import/graph_text.h"
 #include "profiler/import/log_line.h"
@@ -55,7 +57,8 @@ bool Compiling(std::string_view rest, JaxLogLine* line) {
     std::string_view types = rest.substr(at + label.size());
     if (types.empty() || (types[0] != '(' && types[0] != '[')) continue;
     const size_t close = FindOutside(types, 1, types[0] == '(' ? ')' : ']', false);
-    line->inputs = types.substr(0, close == std::string_view::npos ? close : close + 1);
+    line->inputs_cut = close == std::string_view::npos;
+    if (!line->inputs_cut) line->inputs = types.substr(0, close + 1);
     name_end = at;
     break;
   }
@@ -148,6 +151,11 @@ std::optional<JaxLogLine> ParseJaxLogLine(std::string_view text) {
     return std::nullopt;
   }
   return std::nullopt;
+}
+
+bool BeginsJaxLogLine(std::string_view text) {
+  return std::any_of(std::begin(kLabels), std::end(kLabels),
+                     [&](const Label& label) { return text.find(label.text) != text.npos; });
 }
 
 std::vector<std::string_view> SplitOutside(std::string_view list) {

@@ -26,11 +26,14 @@ struct JaxLogLine {
   std::string_view function;  // without jit(...) around it; a persistent cache's is jit_f
   OptInt dur_ns;              // kTraced, kLowered, kCompiled; empty: no number
   std::string_view inputs;    // kCompiling: the list of types as printed; "" when only counted
+  bool inputs_cut = false;    // kCompiling: the list has no closing bracket, and is left out
   OptInt input_count;         // kCompiling, where only the number is printed
 };
 
 // Empty for any other line.
 std::optional<JaxLogLine> ParseJaxLogLine(std::string_view line);
+// True when `line` begins to tell what a JaxLogLine is, whether or not it comes to an end.
+bool BeginsJaxLogLine(std::string_view line);
 
 // The type of an input as JAX's short words say it.
 struct JaxInput {

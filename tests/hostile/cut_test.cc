@@ -65,15 +65,22 @@ std::string CheckCut(const Place& place, const Importer& importer) {
   Facts whole = ReadFacts(importer, place.input->bytes);
   for (const std::vector<std::string>& row : cut.rows) {
     if (std::binary_search(whole.rows.begin(), whole.rows.end(), row)) continue;
-    // Less may be known of it, and a time that lines add to be shorter.
+    // Less may be known of it: a time or a number that lines add to be smaller, for a file that is
+    // cut between two of them is as good as whole; and a fact be inferred that the next lines tell.
+    auto is_sum = [](std::string_view key) { return key.ends_with("_ns") || key == "count"; };
+    auto fits = [&](const std::string& value, const std::string& full) {
+      if (full == value) return true;
+      const size_t equals = value.find('=');
+      if (equals == value.npos || !full.starts_with(value.substr(0, equals + 1))) return false;
+      const std::string_view key = std::string_view(value).substr(0, equals);
+      if (key == "inferred") return value == "inferred=1" && full == "inferred=0";
+      return is_sum(key) &&
+             std::stoll(value.substr(equals + 1)) <= std::stoll(full.substr(equals + 1));
+    };
     auto holds = [&](const std::vector<std::string>& other) {
       return std::all_of(row.begin(), row.end(), [&](const std::string& value) {
-        return std::any_of(other.begin(), other.end(), [&](const std::string& full) {
-          const size_t key = value.find("_ns=");
-          return full == value ||
-                 (key != value.npos && full.starts_with(value.substr(0, key + 4)) &&
-                  std::stoll(value.substr(key + 4)) <= std::stoll(full.substr(key + 4)));
-        });
+        return std::any_of(other.begin(), other.end(),
+                           [&](const std::string& full) { return fits(value, full); });
       });
     };
     if (std::any_of(whole.rows.begin(), whole.rows.end(), holds)) continue;

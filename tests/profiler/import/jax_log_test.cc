@@ -247,12 +247,76 @@ TEST(JaxLog, WhatACutLogTells) {
   auto in = ImportText(jax_log, Compile("f", "(ShapedArray(int32[]),)") +
                                     "Compiling jit(g) with global shapes and types (ShapedArr");
   EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|2000000000|375000000|-|0", "g|-|-|-|0"));
-  EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), ElementsAre("unfinished_compile"));
+  EXPECT_THAT(in.Rows("SELECT code, first_line FROM import_issue"),
+              ElementsAre("cut_file|5", "unfinished_compile|-"));
+  // The inputs that are left of the list are not the inputs.
+  EXPECT_THAT(in.Rows("SELECT name FROM graph"), ElementsAre("f"));
   // Ends alone, as a filter leaves them.
   in = ImportText(jax_log, "Finished XLA compilation of jit(f) in 1.5 sec\n");
   EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|1500000000|-|-|0"));
   in = ImportText(jax_log, "nothing\n");
   EXPECT_THAT(std::string(Message(in.status)), HasSubstr("JAX_LOG_COMPILES"));
+}
+
+constexpr const char* kMiss =
+    "TRACING CACHE MISS at /x/a.py:61:19 (main):\n"
+    "  for f defined at /x/a.py:22\n"
+    "  all previously seen cache keys differ. For the closest previous key:\n"
+    "  different input types:\n"
+    "  * at x, now f32[3,128] and before f32[3,64]\n";
+
+// Wherever a log with explanations ends, it tells nothing that is not so.
+TEST(JaxLog, ACutExplanation) {
+  const std::string_view whole = kMiss;
+  std::string all = Compile("g", "(ShapedArray(int32[]),)") + kMiss;
+  for (size_t cut = whole.find(":19") + 1; cut < whole.size(); ++cut) {
+    SCOPED_TRACE(whole.substr(0, cut));
+    // Alone, a miss is a compile; of a function only where a whole line names it.
+    auto alone = ImportText(jax_log, whole.substr(0, cut));
+    if (cut <= whole.find('\n')) {
+      EXPECT_FALSE(alone.status.ok());
+    } else {
+      const bool named = cut >= whole.find("  all");
+      EXPECT_THAT(alone.Rows(kCompiles), ElementsAre(named ? "f|-|-|-|1" : "-|-|-|-|1"));
+      EXPECT_THAT(alone.Rows("SELECT code FROM import_issue"), ElementsAre("cut_file"));
+      EXPECT_THAT(alone.Rows("SELECT file, line FROM site"), ElementsAre("/x/a.py|61"));
+    }
+    // Behind compiles, it is none of those that were traced inside another.
+    auto behind = ImportText(jax_log, all.substr(0, all.size() - whole.size() + cut));
+    EXPECT_THAT(behind.Rows("SELECT function FROM compile"), ElementsAre("g"));
+    EXPECT_THAT(behind.Rows("SELECT code FROM import_issue"), ElementsAre("cut_file"));
+  }
+  EXPECT_THAT(ImportText(jax_log, kMiss).Rows("SELECT code FROM import_issue"), IsEmpty());
+}
+
+TEST(JaxLog, LastLineWithoutEnd) {
+  const std::string log = Compile("f", "(ShapedArray(int32[]),)");
+  for (std::string_view whole :
+       {"step 1 loss 0.5", "100%|####| 9/9", "Finished tracing g for jit in 0.25 sec"}) {
+    EXPECT_THAT(ImportText(jax_log, log + std::string(whole)).Rows("SELECT 1 FROM import_issue"),
+                IsEmpty())
+        << whole;
+  }
+  for (std::string_view torn : {"Finished tracing g for jit in 0.2", "Compiling jit(g) with glo",
+                                "Finished XLA compilation of jit(f"}) {
+    auto in = ImportText(jax_log, log + std::string(torn));
+    EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|2000000000|375000000|-|0")) << torn;
+    EXPECT_THAT(in.Rows("SELECT code, first_line, first_offset FROM import_issue"),
+                ElementsAre(fmt::format("cut_file|5|{}", log.size())))
+        << torn;
+  }
+}
+
+// Collectors cut lines at some length; the types of a large model are longer.
+TEST(JaxLog, TypesThatACollectorCut) {
+  std::string log = Compile("f", "(ShapedArray(int32[]),)");
+  log.replace(log.find(",). Argument"), log.find("\nFinished jaxpr") - log.find(",). Argument"),
+              "");
+  auto in = ImportText(jax_log, log);
+  EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|2000000000|375000000|-|0"));
+  EXPECT_THAT(in.Rows("SELECT 1 FROM graph"), IsEmpty());
+  EXPECT_THAT(in.Rows("SELECT code, first_line, count FROM import_issue"),
+              ElementsAre("cut_types|2|1"));
 }
 
 // An inner jitted function prints a miss, but is no program of its own.
