@@ -12,8 +12,9 @@ namespace xlaprof {
 
 struct FuzzTarget {
   std::string name;
-  // "" when all is well, else what is wrong.
-  std::function<std::string(std::string_view bytes)> run;
+  // "" when all is well, else what is wrong. Without `reports` an importer is run alone, with what
+  // follows it: reports cost more than reading.
+  std::function<std::string(std::string_view bytes, bool reports)> run;
   // Small inputs to begin with, from the goldens.
   std::function<std::vector<std::string>()> seeds;
 };

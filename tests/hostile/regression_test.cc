@@ -30,7 +30,8 @@ TEST(Regression, WhatWasFoundOnceStaysFixed) {
                          const FuzzTarget* found = FuzzTargetNamed(target);
                          if (found == nullptr) return "no target of that name";
                          std::ifstream file(path, std::ios::binary);
-                         return found->run(std::string(std::istreambuf_iterator<char>(file), {}));
+                         return found->run(std::string(std::istreambuf_iterator<char>(file), {}),
+                                           true);
                        }};
   });
 }

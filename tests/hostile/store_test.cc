@@ -73,7 +73,8 @@ TEST(Stores, DamagedAnywhere) {
   ExpectAllWell(size_t(150 * HostileScale()), [&](size_t i) {
     return GuardedCase{.name = fmt::format("damaged store {}", i), .run = [&, i] {
                          Random random(i);
-                         return target->run(Overwritten(i % 3 == 0 ? imported : small, random));
+                         return target->run(Overwritten(i % 3 == 0 ? imported : small, random),
+                                            true);
                        }};
   });
 }
@@ -204,7 +205,7 @@ TEST(Stores, HostileSchemas) {
                            if (status.ok()) status = store->Exec(kSchemas[i]);
                            if (!status.ok()) return status.ToString();
                          }
-                         return FuzzTargetNamed("store")->run(BytesOf(path));
+                         return FuzzTargetNamed("store")->run(BytesOf(path), true);
                        }};
   });
 }
