@@ -241,8 +241,11 @@ absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name
     rest.remove_prefix(std::min(end + 1, rest.size()));
     size_t equals = item.find("%=");
     double p = 0;
-    if (equals == std::string_view::npos ||
-        std::from_chars(item.data(), item.data() + equals, p).ptr != item.data() + equals)
+    if (equals == std::string_view::npos) continue;
+    const char* last = item.data() + equals;
+    // "nan" is a number to from_chars, and equals no other.
+    if (auto [rest_of, error] = std::from_chars(item.data(), last, p);
+        error != std::errc() || rest_of != last || !(p >= 0 && p <= 100))
       continue;
     OptReal value = number(item.substr(equals + 2));
     if (!value || !seen.insert(p).second) continue;

@@ -219,6 +219,15 @@ TEST(MetricsReport, CountsWhatItCannotRead) {
   EXPECT_THAT(in.Rows(kIssues), ElementsAre("broken_entry|3|7", "unreadable_number|1|1"));
 }
 
+// A fuzzer found that "nan" is a number to from_chars: its row stopped the import.
+TEST(MetricsReport, PercentilesLieBetween0And100) {
+  auto in = ImportText(metrics_report,
+                       "Metric: A\n  TotalSamples: 1\n  Accumulator: 5.00\n  Percentiles: 1%=1.00; "
+                       "nan%=2.00; inf%=3.00; -1%=4.00; 101%=5.00; 1e999%=6.00; 99.9%=7.00\n");
+  EXPECT_THAT(in.Rows("SELECT p, value FROM metric_percentile ORDER BY p"),
+              ElementsAre("1.0|1.0", "99.9|7.0"));
+}
+
 TEST(MetricsReport, SaysWhatItLookedForWhereNothingIs) {
   for (const char* text :
        {"", "loss 0.3\n", "Metric: accuracy improved\n", "[MetricsData; step=0]\n"}) {
