@@ -6,7 +6,10 @@ namespace xlaprof {
 namespace {
 
 // Where the phase stands in ChromeLane::head.
-constexpr size_t kPhaseAt = 9;
+constexpr ptrdiff_t kPhaseAt = 9;
+constexpr char kBeforeArguments[] = ",\"args\":{";
+// Numbers and literals of an event's record.
+constexpr size_t kBesidePieces = 2 * kIntegerBytes + 20;
 
 std::string Hex(std::string_view bytes) {
   std::string hex;
@@ -52,12 +55,15 @@ void ChromeEvents::NameThread(const ChromeTrack& track, int64_t tid, size_t lane
 absl::Status ChromeEvents::Track(const ChromeTrack& track, uint32_t rank) {
   lanes_ = {};
   open_lanes_.clear();
-  XP_TRY(OrderedEvents events,
-         OrderedEvents::Make(store_, track.track_id, kAllEventColumns & ~kDepth, true));
+  if (!events_) {
+    XP_TRY(OrderedEvents events, OrderedEvents::Make(store_, kAllEventColumns & ~kDepth, true));
+    events_.emplace(std::move(events));
+  }
+  XP_TRY(events_->Open(track.track_id));
   EventBatch batch;
   const ChunkArguments* arguments = nullptr;
   while (json_.ok()) {
-    XP_TRY(bool more, events.Next(&batch, &arguments));
+    XP_TRY(bool more, events_->Next(&batch, &arguments));
     if (!more) break;
     OpenFragments(batch.chunk_id, arguments->name_count());
     if (track.is_async) {
@@ -67,18 +73,17 @@ absl::Status ChromeEvents::Track(const ChromeTrack& track, uint32_t rank) {
     }
     event_count_ += int64_t(batch.size);
   }
-  skipped_chunks_ += events.skipped_chunks();
-  skipped_arguments_ += events.skipped_arguments();
   return absl::OkStatus();
 }
 
 const ChromeLane& ChromeEvents::LaneOf(const ChromeTrack& track, size_t lane, int64_t sort) {
   while (open_lanes_.size() <= lane) {
     const size_t next = open_lanes_.size();
-    ChromeLane made{next == 0 ? track.tid : layout_.NewTid(), ""};
-    NameThread(track, made.tid, next, sort + int64_t(next));
-    made.head = fmt::format(",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":", track.pid, made.tid);
-    open_lanes_.push_back(std::move(made));
+    const int64_t tid = next == 0 ? track.tid : layout_.NewTid();
+    NameThread(track, tid, next, sort + int64_t(next));
+    open_lanes_.push_back(
+        {tid,
+         OwnPiece(fmt::format(",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":", track.pid, tid))});
   }
   return open_lanes_[lane];
 }
@@ -92,21 +97,29 @@ void ChromeEvents::Batch(const ChromeTrack& track, uint32_t rank, const EventBat
     int64_t end = INT64_MAX;
     if (dur >= 0 && __builtin_add_overflow(ts, dur, &end)) end = INT64_MAX;
     const ChromeLane& lane = LaneOf(track, lanes_.Place(ts, end), sort);
-    const char phase = dur > 0 ? 'X' : dur == 0 ? 'i' : 'B';
-    json_.Raw(lane.head, kPhaseAt, phase);
-    json_.Micros(RelativeNs(ts));
-    if (dur > 0) {
-      json_.Raw(",\"dur\":");
-      json_.Micros(uint64_t(dur));
-    } else if (dur == 0) {
-      json_.Raw(",\"s\":\"t\"");
-    }
     const NameFragment& fragment = FragmentOf(batch, i, arguments);
-    json_.Raw(fragment.name);
-    Arguments(arguments, size_t(batch.first_index) + i, fragment);
+    const size_t index = size_t(batch.first_index) + i;
+    const bool has_own = !arguments.Own(index).empty();
     const bool flows = (batch.flow_in[i] | batch.flow_out[i]) != 0;
-    if (flows) BindArrow(rank, batch, i);
-    json_.Raw("}");
+    const Piece head = lane.head.get();
+    const Piece text =
+        has_own ? fragment.text.get().First(fragment.name_size) : fragment.text.get();
+    char* to = Put(json_.Room(head.size() + text.size() + kBesidePieces), head);
+    to[kPhaseAt - ptrdiff_t(head.size())] = dur > 0 ? 'X' : dur == 0 ? 'i' : 'B';
+    to = PutMicros(to, RelativeNs(ts));
+    if (dur > 0) {
+      to = PutMicros(Put(to, ",\"dur\":"), uint64_t(dur));
+    } else if (dur == 0) {
+      to = Put(to, ",\"s\":\"t\"");
+    }
+    to = Put(to, text);
+    if (has_own || flows) {
+      json_.EndAt(to);
+      if (has_own) Arguments(arguments, index, fragment);
+      if (flows) BindArrow(rank, batch, i);
+      to = json_.Room(kBesidePieces);
+    }
+    json_.EndAt(Put(to, "}"));
     if (flows) ArrowRecords(lane, RelativeNs(ts));
   }
 }
@@ -117,9 +130,7 @@ void ChromeEvents::AsyncBatch(const ChromeTrack& track, const EventBatch& batch,
   for (size_t i = 0; i < batch.size; ++i) {
     const int64_t dur = batch.dur_ns[i];
     auto record = [&](char phase, uint64_t relative_ns) {
-      json_.Raw(",\n{\"ph\":\"");
-      json_.Raw({&phase, 1});
-      json_.Raw("\",\"pid\":");
+      json_.Raw(phase == 'b' ? ",\n{\"ph\":\"b\",\"pid\":" : ",\n{\"ph\":\"e\",\"pid\":");
       json_.Integer(track.pid);
       json_.Raw(",\"tid\":");
       json_.Integer(track.tid);
@@ -127,12 +138,22 @@ void ChromeEvents::AsyncBatch(const ChromeTrack& track, const EventBatch& batch,
       json_.Integer(async_count_ + 1);
       json_.Raw(",\"ts\":");
       json_.Micros(relative_ns);
-      json_.Raw(batch.category[i] != 0 ? categories_.Of(batch.category[i]) : ",\"cat\":\"\"");
+      if (batch.category[i] != 0) {
+        json_.Raw(categories_.Of(batch.category[i]));
+      } else {
+        json_.Raw(",\"cat\":\"\"");
+      }
       json_.Raw(names_.Of(batch.name[i]));
     };
     const uint64_t start_ns = RelativeNs(batch.ts_ns[i]);
     record('b', start_ns);
-    Arguments(arguments, size_t(batch.first_index) + i, FragmentOf(batch, i, arguments));
+    const NameFragment& fragment = FragmentOf(batch, i, arguments);
+    const size_t index = size_t(batch.first_index) + i;
+    if (arguments.Own(index).empty()) {
+      json_.Raw(fragment.text.get().Behind(fragment.name_size));
+    } else {
+      Arguments(arguments, index, fragment);
+    }
     json_.Raw("}");
     if (dur >= 0) {
       record('e', start_ns + uint64_t(dur));
@@ -154,23 +175,23 @@ ChromeEvents::NameFragment& ChromeEvents::FragmentOf(const EventBatch& batch, si
                                                      const ChunkArguments& arguments) {
   const size_t name = arguments.NameIndex(size_t(batch.first_index) + i);
   NameFragment& fragment = (*of_chunk_)[name];
-  if (!fragment.made) {
+  if (!fragment.made || fragment.category != batch.category[i]) {
     fragment.made = true;
-    fragment.category = ~batch.category[i];
+    fragment.category = batch.category[i];
+    std::string text;
+    if (fragment.category != 0) text = categories_.Of(fragment.category);
+    text += names_.Of(batch.name[i]);
+    fragment.name_size = text.size();
     if (!arguments.OfName(name).empty()) {
       StringSink sink;
       JsonWriter json(sink, /*buffer_bytes=*/512);
-      json.Raw(",");
+      json.Raw(kBeforeArguments);
       Pairs(arguments.OfName(name), json);
+      json.Raw("}");
       (void)json.Finish();
-      fragment.arguments = std::move(sink.text);
+      text += sink.text;
     }
-  }
-  if (fragment.category != batch.category[i]) {
-    fragment.category = batch.category[i];
-    fragment.name.clear();
-    if (fragment.category != 0) fragment.name = categories_.Of(fragment.category);
-    fragment.name += names_.Of(batch.name[i]);
+    fragment.text = OwnPiece(std::move(text));
   }
   return fragment;
 }
@@ -178,7 +199,7 @@ ChromeEvents::NameFragment& ChromeEvents::FragmentOf(const EventBatch& batch, si
 void ChromeEvents::Arguments(const ChunkArguments& arguments, size_t index,
                              const NameFragment& fragment) {
   std::span<const Argument> own = arguments.Own(index);
-  std::string_view of_name = fragment.arguments;
+  Piece of_name = fragment.text.get().Behind(fragment.name_size);
   std::vector<Argument> all;
   if (arguments.keys_clash()) {
     all.assign(own.begin(), own.end());
@@ -188,12 +209,11 @@ void ChromeEvents::Arguments(const ChunkArguments& arguments, size_t index,
     own = all;
     of_name = {};
   }
-  if (own.empty() && of_name.empty()) return;
-  json_.Raw(",\"args\":{");
-  if (own.empty()) of_name.remove_prefix(1);  // its comma
+  json_.Raw(kBeforeArguments);
   Pairs(own, json_);
-  json_.Raw(of_name);
-  json_.Raw("}");
+  if (of_name.empty()) return json_.Raw("}");
+  json_.Raw(",");
+  json_.Raw(of_name.Behind(sizeof kBeforeArguments - 1));
 }
 
 // The keys and values of an object, without a comma in front of the first.
@@ -204,7 +224,7 @@ void ChromeEvents::Pairs(std::span<const Argument> arguments, JsonWriter& json) 
     const Argument& argument = arguments[i];
     repeats = i > 0 && argument.key == arguments[i - 1].key ? repeats + 1 : 0;
     if (repeats == 0) {
-      json.Raw(keys_.Of(argument.key).substr(comma));
+      json.Raw(keys_.Of(argument.key).Behind(comma));
     } else {
       json.Raw(",");
       json.Raw(JsonString(fmt::format("{} ({})", store_.Text(argument.key), repeats + 1)));
@@ -256,8 +276,10 @@ void ChromeEvents::BindArrow(uint32_t rank, const EventBatch& batch, size_t i) {
 // open then.
 void ChromeEvents::ArrowRecords(const ChromeLane& lane, uint64_t relative_ns) {
   for (ArrowEnd arrow : arrows_) {
-    json_.Raw(lane.head, kPhaseAt, arrow.phase);
-    json_.Micros(relative_ns);
+    const Piece head = lane.head.get();
+    char* to = Put(json_.Room(head.size() + kBesidePieces), head);
+    to[kPhaseAt - ptrdiff_t(head.size())] = arrow.phase;
+    json_.EndAt(PutMicros(to, relative_ns));
     json_.Raw(",\"id\":");
     json_.Unsigned(arrow.number);
     json_.Raw(arrow.phase == 'f' ? ",\"bp\":\"e\",\"cat\":\"flow\",\"name\":\"flow\"}"

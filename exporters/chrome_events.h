@@ -3,6 +3,7 @@
 // exact to the nanosecond for 104 days.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace xlaprof {
 // A thread that a track's events are drawn on, and what each of its records begins with.
 struct ChromeLane {
   int64_t tid;
-  std::string head;  // `,\n{"ph":"X","pid":1,"tid":2,"ts":`
+  OwnPiece head;  // `,\n{"ph":"X","pid":1,"tid":2,"ts":`
 };
 
 class ChromeEvents {
@@ -38,8 +39,8 @@ class ChromeEvents {
 
   uint64_t RelativeNs(int64_t ts_ns) const { return uint64_t(ts_ns) - uint64_t(origin_ns_); }
   int64_t event_count() const { return event_count_; }
-  int64_t skipped_chunks() const { return skipped_chunks_; }
-  int64_t skipped_arguments() const { return skipped_arguments_; }
+  int64_t skipped_chunks() const { return events_ ? events_->skipped_chunks() : 0; }
+  int64_t skipped_arguments() const { return events_ ? events_->skipped_arguments() : 0; }
 
  private:
   const ChromeLane& LaneOf(const ChromeTrack& track, size_t lane, int64_t sort);
@@ -51,11 +52,12 @@ class ChromeEvents {
   struct NameFragment {
     bool made = false;
     StringId category = 0;
-    std::string name;       // `,"cat":"host","name":"x"`
-    std::string arguments;  // of the name: `,"flops":12,"kind":"y"`
+    OwnPiece text;         // `,"cat":"host","name":"x"`, then `,"args":{"flops":12}` of the name
+    size_t name_size = 0;  // of `text`, up to the arguments
   };
   void OpenFragments(int64_t chunk_id, size_t names);
   NameFragment& FragmentOf(const EventBatch& batch, size_t i, const ChunkArguments& arguments);
+  // What follows the name of an event that has arguments of its own.
   void Arguments(const ChunkArguments& arguments, size_t index, const NameFragment& fragment);
   void Pairs(std::span<const Argument> arguments, JsonWriter& json);
   void Value(const ArgValue& value, JsonWriter& json);
@@ -69,6 +71,7 @@ class ChromeEvents {
   const int64_t origin_ns_;
   JsonWriter& json_;
   TextFragments names_, categories_, keys_, texts_;
+  std::optional<OrderedEvents> events_;
   Lanes lanes_;
   std::vector<ChromeLane> open_lanes_;  // of the track being written
   struct ArrowEnd {
@@ -79,7 +82,7 @@ class ChromeEvents {
   absl::flat_hash_map<int64_t, std::vector<NameFragment>>
       fragments_;                                  // of the chunks that are open
   std::vector<NameFragment>* of_chunk_ = nullptr;  // one of them
-  int64_t event_count_ = 0, async_count_ = 0, skipped_chunks_ = 0, skipped_arguments_ = 0;
+  int64_t event_count_ = 0, async_count_ = 0;
 };
 
 }  // namespace xlaprof

@@ -13,14 +13,30 @@ bool Earlier(const FlowPairs::End& a, const FlowPairs::End& b) {
   return std::tie(a.ts_ns, a.track_rank, a.event_id) < std::tie(b.ts_ns, b.track_rank, b.event_id);
 }
 
+// So that those without any, which are most, need not be read in order.
+absl::StatusOr<absl::flat_hash_set<int64_t>> TracksWithFlows(const Store& store) {
+  absl::flat_hash_set<int64_t> with_flows;
+  XP_TRY(EventScanner scanner, EventScanner::Make(store, {.columns = kFlowIn | kFlowOut}));
+  EventBatch batch;
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) return with_flows;
+    uint64_t any = 0;
+    for (size_t i = 0; i < batch.size; ++i) any |= batch.flow_in[i] | batch.flow_out[i];
+    if (any != 0) with_flows.insert(batch.track_id);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<FlowPairs> FlowPairs::Read(const Store& store,
                                           const std::vector<int64_t>& track_ids) {
   std::vector<End> ends;
+  XP_TRY(auto with_flows, TracksWithFlows(store));
+  XP_TRY(OrderedEvents events, OrderedEvents::Make(store, kFlowIn | kFlowOut, false));
   for (uint32_t rank = 0; rank < track_ids.size(); ++rank) {
-    XP_TRY(OrderedEvents events,
-           OrderedEvents::Make(store, track_ids[rank], kFlowIn | kFlowOut, false));
+    if (!with_flows.contains(track_ids[rank])) continue;
+    XP_TRY(events.Open(track_ids[rank]));
     EventBatch batch;
     const ChunkArguments* none = nullptr;
     size_t first_of_last = ends.size();  // ends of the event before

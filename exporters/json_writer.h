@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exporters/json_pieces.h"
 #include "exporters/sink.h"
 
 namespace xlaprof {
@@ -20,26 +21,35 @@ inline constexpr int64_t kMaxJsonInteger = int64_t{1} << 53;
 class JsonWriter {
  public:
   // `sink` outlives the writer. `buffer_bytes`: some hundreds at least.
-  explicit JsonWriter(Sink& sink, size_t buffer_bytes = 1 << 18)
-      : sink_(sink), buffer_(buffer_bytes) {
-    at_ = buffer_.data();
-    end_ = buffer_.data() + buffer_.size();
+  explicit JsonWriter(Sink& sink, size_t buffer_bytes = 1 << 18) : sink_(sink) {
+    Resize(buffer_bytes);
   }
   JsonWriter(const JsonWriter&) = delete;
   JsonWriter& operator=(const JsonWriter&) = delete;
 
+  // Where `bytes` may be put (exporters/json_pieces.h); EndAt says how far they were.
+  char* Room(size_t bytes) {
+    if (size_t(end_ - at_) < bytes) [[unlikely]] {
+      Flush();
+      if (size_t(end_ - at_) < bytes) Resize(bytes);
+    }
+    return at_;
+  }
+  void EndAt(char* to) { at_ = to; }
+
   void Raw(std::string_view text) {
     if (size_t(end_ - at_) < text.size()) [[unlikely]] {
-      if (!Flush(text)) return;
+      Flush();
+      if (size_t(end_ - at_) < text.size()) return Write(text);
     }
     if (text.empty()) return;  // of a view of nothing, nothing may be copied
     std::memcpy(at_, text.data(), text.size());
     at_ += text.size();
   }
-  // The same with the character at `at` replaced.
-  void Raw(std::string_view text, size_t at, char by) {
-    Raw(text);
-    at_[ptrdiff_t(at) - ptrdiff_t(text.size())] = by;
+  void Raw(Piece text) { at_ = Put(Room(text.size()), text); }
+  template <size_t kSize>
+  void Raw(const char (&literal)[kSize]) {
+    at_ = Put(Room(kSize), literal);
   }
   void Integer(int64_t value) {
     if (value > kMaxJsonInteger || value < -kMaxJsonInteger) return Quoted(value);
@@ -54,8 +64,8 @@ class JsonWriter {
   void Real(double value) {
     if (!std::isfinite(value))
       return Raw(std::isnan(value) ? "\"NaN\"" : value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
-    char* from = Room();
-    at_ = std::to_chars(from, from + kNumberBytes, value).ptr;
+    char* from = Room(kRealBytes);
+    at_ = std::to_chars(from, from + kRealBytes, value).ptr;
     for (const char* c = from; c < at_; ++c) {
       if (*c == '.' || *c == 'e') return;
     }
@@ -63,39 +73,23 @@ class JsonWriter {
     *at_++ = '0';
   }
   // `ns` as microseconds with three decimals.
-  void Micros(uint64_t ns) {
-    char* to = Room();
-    const uint64_t micros = ns / 1000;
-    const uint32_t rest = uint32_t(ns % 1000);
-    // A division of 32 bits costs a third of one of 64.
-    to = micros <= UINT32_MAX ? std::to_chars(to, to + kNumberBytes, uint32_t(micros)).ptr
-                              : std::to_chars(to, to + kNumberBytes, micros).ptr;
-    to[0] = '.';
-    to[1] = char('0' + rest / 100);
-    to[2] = char('0' + rest / 10 % 10);
-    to[3] = char('0' + rest % 10);
-    at_ = to + 4;
-  }
+  void Micros(uint64_t ns) { at_ = PutMicros(Room(kIntegerBytes), ns); }
 
   // Everything to the sink, which stays open. The first error, after which nothing was written.
   absl::Status Finish() {
-    Flush({});
+    Flush();
     return status_;
   }
   bool ok() const { return status_.ok(); }
 
  private:
-  static constexpr size_t kNumberBytes = 40;
+  static constexpr size_t kRealBytes = 40;
 
-  char* Room() {
-    if (end_ - at_ < ptrdiff_t(kNumberBytes)) [[unlikely]]
-      Flush({});
-    return at_;
-  }
-  template <class T>
-  void Number(T value) {
-    char* to = Room();
-    at_ = std::to_chars(to, to + kNumberBytes, value).ptr;
+  void Number(uint64_t value) { at_ = PutDigits(Room(kIntegerBytes), value); }
+  void Number(int64_t value) {
+    char* to = Room(kIntegerBytes);
+    *to = '-';
+    at_ = PutDigits(to + (value < 0), value < 0 ? 0 - uint64_t(value) : uint64_t(value));
   }
   template <class T>
   void Quoted(T value) {
@@ -103,13 +97,14 @@ class JsonWriter {
     Number(value);
     Raw("\"");
   }
-  // Empties the buffer. True: there is room for `text`; false: it was written, too.
-  bool Flush(std::string_view text) {
+  void Resize(size_t bytes) {
+    buffer_.resize(bytes + kPieceBlock);
+    at_ = buffer_.data();
+    end_ = at_ + bytes;
+  }
+  void Flush() {
     Write({buffer_.data(), size_t(at_ - buffer_.data())});
     at_ = buffer_.data();
-    if (text.size() <= buffer_.size()) return true;
-    Write(text);
-    return false;
   }
   void Write(std::string_view bytes) {
     if (status_.ok() && !bytes.empty()) status_ = sink_.Write(bytes);
@@ -117,7 +112,7 @@ class JsonWriter {
 
   Sink& sink_;
   std::vector<char> buffer_;
-  char *at_, *end_;
+  char *at_, *end_;  // behind `end_` is a block that pieces may run into
   absl::Status status_;
 };
 

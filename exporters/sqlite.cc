@@ -130,10 +130,10 @@ class SqliteExport {
                                        [](int64_t id) { return id; }));
     XP_TRY(RowInserter events, RowInserter::Make(db_, "event", 9));
     XP_TRY(RowInserter args, RowInserter::Make(db_, "arg", 4));
-    int64_t skipped_chunks = 0, skipped_arguments = 0;
+    XP_TRY(OrderedEvents ordered, OrderedEvents::Make(store_, kAllEventColumns, true));
     for (size_t i = 0; i < tracks.size(); ++i) {
       options_.progress(double(i) / double(tracks.size()));
-      XP_TRY(OrderedEvents ordered, OrderedEvents::Make(store_, tracks[i], kAllEventColumns, true));
+      XP_TRY(ordered.Open(tracks[i]));
       EventBatch batch;
       const ChunkArguments* arguments = nullptr;
       while (true) {
@@ -142,11 +142,9 @@ class SqliteExport {
         XP_TRY(Batch(tracks[i], batch, *arguments, events, args));
         exported_.event_count += int64_t(batch.size);
       }
-      skipped_chunks += ordered.skipped_chunks();
-      skipped_arguments += ordered.skipped_arguments();
     }
-    LeftOut(skipped_chunks, "damaged chunk", " of events");
-    LeftOut(skipped_arguments, "damaged chunk", " of arguments");
+    LeftOut(ordered.skipped_chunks(), "damaged chunk", " of events");
+    LeftOut(ordered.skipped_arguments(), "damaged chunk", " of arguments");
     XP_TRY(events.Finish());
     return args.Finish();
   }

@@ -10,7 +10,7 @@ namespace xlaprof {
 static constexpr StringId kDenseIds = 1 << 26;
 static constexpr size_t kBlockBytes = 1 << 16;
 
-std::string_view TextFragments::Make(StringId id) {
+Piece TextFragments::Make(StringId id) {
   const bool dense = id < kDenseIds;
   if (!dense) {
     if (auto found = by_far_id_.find(id); found != by_far_id_.end()) return found->second;
@@ -18,12 +18,12 @@ std::string_view TextFragments::Make(StringId id) {
   std::string text = before_;
   AppendJsonString(store_.Text(id), &text);
   text += after_;
-  if (room_ < text.size()) {
-    room_ = std::max(kBlockBytes, text.size());
+  if (room_ < text.size() + kPieceBlock) {
+    room_ = std::max(kBlockBytes, text.size() + kPieceBlock);
     at_ = blocks_.emplace_back(std::make_unique<char[]>(room_)).get();
   }
   if (!text.empty()) std::memcpy(at_, text.data(), text.size());
-  std::string_view kept(at_, text.size());
+  Piece kept(at_, text.size());
   at_ += text.size();
   room_ -= text.size();
   if (!dense) return by_far_id_[id] = kept;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exporters/json_pieces.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -19,19 +20,19 @@ class TextFragments {
       : store_(store), before_(std::move(before)), after_(std::move(after)) {}
 
   // Valid as long as this object.
-  std::string_view Of(StringId id) {
+  Piece Of(StringId id) {
     if (id < by_id_.size() && by_id_[id].data() != nullptr) [[likely]]
       return by_id_[id];
     return Make(id);
   }
 
  private:
-  std::string_view Make(StringId id);
+  Piece Make(StringId id);
 
   const Store& store_;
   const std::string before_, after_;
-  std::vector<std::string_view> by_id_;
-  absl::flat_hash_map<StringId, std::string_view> by_far_id_;  // of a damaged file, perhaps
+  std::vector<Piece> by_id_;
+  absl::flat_hash_map<StringId, Piece> by_far_id_;  // of a damaged file, perhaps
   std::vector<std::unique_ptr<char[]>> blocks_;
   size_t room_ = 0;
   char* at_ = nullptr;

@@ -172,21 +172,13 @@ OrderedEvents::~OrderedEvents() = default;
 int64_t OrderedEvents::skipped_chunks() const { return impl_->skipped_chunks; }
 int64_t OrderedEvents::skipped_arguments() const { return impl_->skipped_arguments; }
 
-absl::StatusOr<OrderedEvents> OrderedEvents::Make(const Store& store, int64_t track_id,
-                                                  uint32_t columns, bool arguments) {
+absl::StatusOr<OrderedEvents> OrderedEvents::Make(const Store& store, uint32_t columns,
+                                                  bool arguments) {
   auto impl = std::make_unique<Impl>(store);
   impl->columns = (columns & kAllEventColumns) | kStart | kDuration | (arguments ? kNameIndex : 0);
   impl->with_arguments = arguments;
   impl->from_ns = store.slice().from_ns.value_or(INT64_MIN);
   impl->to_ns = store.slice().to_ns.value_or(INT64_MAX);
-  XP_TRY(impl->rows,
-         store.Collect(
-             "SELECT id, first_event_id, count, min_ts_ns FROM main.event_chunk WHERE track_id = "
-             "?1 AND max_end_ns >= ?2 AND min_ts_ns <= ?3 ORDER BY min_ts_ns, id",
-             [](int64_t id, int64_t first, int64_t count, int64_t min_ts) {
-               return ChunkRow{id, first, count, min_ts};
-             },
-             track_id, impl->from_ns, impl->to_ns));
   XP_TRY(impl->read_events, store.Prepare("SELECT columns FROM main.event_chunk WHERE id = ?1"));
   if (arguments) {
     XP_TRY(impl->read_arguments,
@@ -194,6 +186,22 @@ absl::StatusOr<OrderedEvents> OrderedEvents::Make(const Store& store, int64_t tr
                          "event_chunk_id = ?1 ORDER BY key_id, by_name, type"));
   }
   return OrderedEvents(std::move(impl));
+}
+
+absl::Status OrderedEvents::Open(int64_t track_id) {
+  Impl& impl = *impl_;
+  std::move(impl.open.begin(), impl.open.end(), std::back_inserter(impl.spare));
+  impl.open.clear();
+  impl.next_row = 0;
+  XP_TRY(impl.rows,
+         impl.store->Collect(
+             "SELECT id, first_event_id, count, min_ts_ns FROM main.event_chunk WHERE track_id = "
+             "?1 AND max_end_ns >= ?2 AND min_ts_ns <= ?3 ORDER BY min_ts_ns, id",
+             [](int64_t id, int64_t first, int64_t count, int64_t min_ts) {
+               return ChunkRow{id, first, count, min_ts};
+             },
+             track_id, impl.from_ns, impl.to_ns));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> OrderedEvents::Next(EventBatch* batch, const ChunkArguments** arguments) {

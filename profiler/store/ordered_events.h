@@ -1,4 +1,4 @@
-// The events of one track in order, whatever chunks they lie in, with all their arguments: for
+// The events of a track in order, whatever chunks they lie in, with all their arguments: for
 // readers who nest events or write every one of them out.
 #pragma once
 
@@ -48,18 +48,21 @@ class ChunkArguments {
 // decoded, which is one where a track was written in order.
 class OrderedEvents {
  public:
-  // `columns` are EventColumn bits; start and duration are always there.
-  static absl::StatusOr<OrderedEvents> Make(const Store& store, int64_t track_id, uint32_t columns,
-                                            bool arguments);
+  // `columns` are EventColumn bits; start and duration are always there. Open comes next.
+  static absl::StatusOr<OrderedEvents> Make(const Store& store, uint32_t columns, bool arguments);
   OrderedEvents(OrderedEvents&&) noexcept;
   ~OrderedEvents();
 
+  // Begins the events of a track. To open one track after the other costs less than an OrderedEvents
+  // for each: the memory is used again.
+  absl::Status Open(int64_t track_id);
   // The next events: as many as lie in one chunk before any other's. False at the end. `batch` and
   // `arguments` (null unless asked for) are good until the next call; arguments are asked for by
   // batch.first_index + i. Damaged chunks are skipped, and events whose arguments are damaged come
   // without them.
   absl::StatusOr<bool> Next(EventBatch* batch, const ChunkArguments** arguments);
 
+  // Of all tracks so far.
   int64_t skipped_chunks() const;     // damaged
   int64_t skipped_arguments() const;  // chunks whose arguments are damaged
 

@@ -34,8 +34,9 @@ class OrderedEventsTest : public testing::Test {
   };
   Read ReadAll() {
     Read read;
-    auto ordered = OrderedEvents::Make(store_, 1, kName, true);
+    auto ordered = OrderedEvents::Make(store_, kName, true);
     EXPECT_TRUE(ordered.ok()) << ordered.status();
+    EXPECT_TRUE(ordered->Open(1).ok());
     EventBatch batch;
     const ChunkArguments* arguments = nullptr;
     while (true) {
