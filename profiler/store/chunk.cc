@@ -32,20 +32,4 @@ uint64_t ArgBits(const ArgValue& value) {
   return 0;
 }
 
-ArgValue ArgFromBits(ArgType type, uint64_t bits) {
-  switch (type) {
-    case ArgType::kInt:
-      return int64_t(bits);
-    case ArgType::kUint:
-      return bits;
-    case ArgType::kDouble:
-      return std::bit_cast<double>(bits);
-    case ArgType::kString:
-      return Text{StringId(bits)};
-    case ArgType::kBytes:
-      return Bytes{StringId(bits)};
-  }
-  return int64_t(0);
-}
-
 }  // namespace xlaprof

@@ -6,6 +6,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -34,7 +35,21 @@ std::optional<ArgType> ArgTypeFromName(std::string_view name);
 // type.
 inline ArgType ArgTypeOf(const ArgValue& value) { return ArgType(value.index()); }
 uint64_t ArgBits(const ArgValue& value);
-ArgValue ArgFromBits(ArgType type, uint64_t bits);
+inline ArgValue ArgFromBits(ArgType type, uint64_t bits) {
+  switch (type) {
+    case ArgType::kInt:
+      return int64_t(bits);
+    case ArgType::kUint:
+      return bits;
+    case ArgType::kDouble:
+      return std::bit_cast<double>(bits);
+    case ArgType::kString:
+      return Text{StringId(bits)};
+    case ArgType::kBytes:
+      return Bytes{StringId(bits)};
+  }
+  return int64_t(0);
+}
 
 // Order of the events of a chunk: by start, then the longest first; one that never ended counts as
 // endless.

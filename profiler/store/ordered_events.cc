@@ -33,7 +33,6 @@ struct KeyColumn {
 void Transpose(std::span<const KeyColumn> keys, size_t rows, std::vector<uint32_t>* first,
                std::vector<Argument>* out) {
   first->clear();
-  out->clear();
   if (keys.empty()) return;
   first->assign(rows + 2, 0);
   for (const KeyColumn& key : keys) {
