@@ -76,8 +76,8 @@ absl::Status ChromeEvents::Track(const ChromeTrack& track, uint32_t rank) {
   return absl::OkStatus();
 }
 
-const ChromeLane& ChromeEvents::LaneOf(const ChromeTrack& track, size_t lane, int64_t sort) {
-  while (open_lanes_.size() <= lane) {
+void ChromeEvents::OpenLanes(const ChromeTrack& track, size_t count, int64_t sort) {
+  while (open_lanes_.size() < count) {
     const size_t next = open_lanes_.size();
     const int64_t tid = next == 0 ? track.tid : layout_.NewTid();
     NameThread(track, tid, next, sort + int64_t(next));
@@ -85,7 +85,6 @@ const ChromeLane& ChromeEvents::LaneOf(const ChromeTrack& track, size_t lane, in
         {tid,
          OwnPiece(fmt::format(",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":", track.pid, tid))});
   }
-  return open_lanes_[lane];
 }
 
 void ChromeEvents::Batch(const ChromeTrack& track, uint32_t rank, const EventBatch& batch,
@@ -96,7 +95,9 @@ void ChromeEvents::Batch(const ChromeTrack& track, uint32_t rank, const EventBat
     const int64_t ts = batch.ts_ns[i], dur = batch.dur_ns[i];
     int64_t end = INT64_MAX;
     if (dur >= 0 && __builtin_add_overflow(ts, dur, &end)) end = INT64_MAX;
-    const ChromeLane& lane = LaneOf(track, lanes_.Place(ts, end), sort);
+    const size_t lane_index = lanes_.Place(ts, end);
+    if (lane_index >= open_lanes_.size()) OpenLanes(track, lane_index + 1, sort);
+    const ChromeLane& lane = open_lanes_[lane_index];
     const NameFragment& fragment = FragmentOf(batch, i, arguments);
     const size_t index = size_t(batch.first_index) + i;
     const bool has_own = !arguments.Own(index).empty();
@@ -171,49 +172,55 @@ void ChromeEvents::OpenFragments(int64_t chunk_id, size_t names) {
   of_chunk_ = &of_chunk;
 }
 
-ChromeEvents::NameFragment& ChromeEvents::FragmentOf(const EventBatch& batch, size_t i,
-                                                     const ChunkArguments& arguments) {
+inline const ChromeEvents::NameFragment& ChromeEvents::FragmentOf(const EventBatch& batch, size_t i,
+                                                                  const ChunkArguments& arguments) {
   const size_t name = arguments.NameIndex(size_t(batch.first_index) + i);
   NameFragment& fragment = (*of_chunk_)[name];
-  if (!fragment.made || fragment.category != batch.category[i]) {
-    fragment.made = true;
-    fragment.category = batch.category[i];
-    std::string text;
-    if (fragment.category != 0) text = categories_.Of(fragment.category);
-    text += names_.Of(batch.name[i]);
-    fragment.name_size = text.size();
-    if (!arguments.OfName(name).empty()) {
-      StringSink sink;
-      JsonWriter json(sink, /*buffer_bytes=*/512);
-      json.Raw(kBeforeArguments);
-      Pairs(arguments.OfName(name), json);
-      json.Raw("}");
-      (void)json.Finish();
-      text += sink.text;
-    }
-    fragment.text = OwnPiece(std::move(text));
-  }
+  if (!fragment.made || fragment.category != batch.category[i])
+    MakeFragment(batch.category[i], batch.name[i], arguments.OfName(name), fragment);
   return fragment;
+}
+
+void ChromeEvents::MakeFragment(StringId category, StringId name,
+                                std::span<const Argument> arguments, NameFragment& fragment) {
+  std::string text;
+  if (category != 0) text = categories_.Of(category);
+  text += names_.Of(name);
+  fragment.made = true;
+  fragment.category = category;
+  fragment.name_size = text.size();
+  if (!arguments.empty()) {
+    StringSink sink;
+    JsonWriter json(sink, /*buffer_bytes=*/512);
+    json.Raw(kBeforeArguments);
+    Pairs(arguments, json);
+    json.Raw("}");
+    (void)json.Finish();
+    text += sink.text;
+  }
+  fragment.text = OwnPiece(std::move(text));
 }
 
 void ChromeEvents::Arguments(const ChunkArguments& arguments, size_t index,
                              const NameFragment& fragment) {
-  std::span<const Argument> own = arguments.Own(index);
-  Piece of_name = fragment.text.get().Behind(fragment.name_size);
-  std::vector<Argument> all;
-  if (arguments.keys_clash()) {
-    all.assign(own.begin(), own.end());
-    for (const Argument& argument : arguments.OfName(arguments.NameIndex(index))) {
-      if (!Has(own, argument.key)) all.push_back(argument);
-    }
-    own = all;
-    of_name = {};
-  }
+  if (arguments.keys_clash()) return MergedArguments(arguments, index);
   json_.Raw(kBeforeArguments);
-  Pairs(own, json_);
+  Pairs(arguments.Own(index), json_);
+  const Piece of_name = fragment.text.get().Behind(fragment.name_size);
   if (of_name.empty()) return json_.Raw("}");
   json_.Raw(",");
   json_.Raw(of_name.Behind(sizeof kBeforeArguments - 1));
+}
+
+void ChromeEvents::MergedArguments(const ChunkArguments& arguments, size_t index) {
+  std::span<const Argument> own = arguments.Own(index);
+  std::vector<Argument> all(own.begin(), own.end());
+  for (const Argument& argument : arguments.OfName(arguments.NameIndex(index))) {
+    if (!Has(own, argument.key)) all.push_back(argument);
+  }
+  json_.Raw(kBeforeArguments);
+  Pairs(all, json_);
+  json_.Raw("}");
 }
 
 // The keys and values of an object, without a comma in front of the first.
@@ -235,7 +242,7 @@ void ChromeEvents::Pairs(std::span<const Argument> arguments, JsonWriter& json) 
   }
 }
 
-void ChromeEvents::Value(const ArgValue& value, JsonWriter& json) {
+inline void ChromeEvents::Value(const ArgValue& value, JsonWriter& json) {
   switch (value.index()) {
     case 0:
       return json.Integer(std::get<0>(value));

@@ -43,7 +43,7 @@ class ChromeEvents {
   int64_t skipped_arguments() const { return events_ ? events_->skipped_arguments() : 0; }
 
  private:
-  const ChromeLane& LaneOf(const ChromeTrack& track, size_t lane, int64_t sort);
+  void OpenLanes(const ChromeTrack& track, size_t count, int64_t sort);
   void Batch(const ChromeTrack& track, uint32_t rank, const EventBatch& batch,
              const ChunkArguments& arguments);
   void AsyncBatch(const ChromeTrack& track, const EventBatch& batch,
@@ -56,9 +56,14 @@ class ChromeEvents {
     size_t name_size = 0;  // of `text`, up to the arguments
   };
   void OpenFragments(int64_t chunk_id, size_t names);
-  NameFragment& FragmentOf(const EventBatch& batch, size_t i, const ChunkArguments& arguments);
+  const NameFragment& FragmentOf(const EventBatch& batch, size_t i,
+                                 const ChunkArguments& arguments);
+  void MakeFragment(StringId category, StringId name, std::span<const Argument> arguments,
+                    NameFragment& fragment);
   // What follows the name of an event that has arguments of its own.
   void Arguments(const ChunkArguments& arguments, size_t index, const NameFragment& fragment);
+  // The same where the name has arguments of the same keys.
+  void MergedArguments(const ChunkArguments& arguments, size_t index);
   void Pairs(std::span<const Argument> arguments, JsonWriter& json);
   void Value(const ArgValue& value, JsonWriter& json);
   // The arrow of an event that is said on the event itself; its other arrows are left in arrows_.

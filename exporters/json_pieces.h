@@ -2,6 +2,7 @@
 // write up to kPieceBlock bytes more, which the next piece overwrites.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -60,29 +61,41 @@ inline uint64_t EightDigits(uint32_t number) {
   return tens | (twos - tens * 10) << 8;
 }
 
+char* PutManyDigits(char* to, uint64_t number);
+
+inline constexpr uint64_t kEightZeros = 0x3030303030303030, kEightDigits = 100'000'000;
+
 inline char* PutDigits(char* to, uint64_t number) {
-  constexpr uint64_t kZeros = 0x3030303030303030, kLimit = 100'000'000;
-  if (number >= kLimit) [[unlikely]] {
-    to = PutDigits(to, number / kLimit);
-    const uint64_t text = EightDigits(uint32_t(number % kLimit)) | kZeros;
-    std::memcpy(to, &text, 8);
-    return to + 8;
-  }
+  if (number >= kEightDigits) [[unlikely]]
+    return PutManyDigits(to, number);
   const uint64_t digits = EightDigits(uint32_t(number));
   // Digits in front of the first that is not 0; a number has at least one.
   const int skipped = std::countr_zero(digits | uint64_t{1} << 56) / 8;
-  const uint64_t text = (digits | kZeros) >> (8 * skipped);
+  const uint64_t text = (digits | kEightZeros) >> (8 * skipped);
   std::memcpy(to, &text, 8);
   return to + 8 - skipped;
 }
 
+// Of a number of more than 8 digits.
+[[gnu::noinline]] inline char* PutManyDigits(char* to, uint64_t number) {
+  to = PutDigits(to, number / kEightDigits);
+  const uint64_t text = EightDigits(uint32_t(number % kEightDigits)) | kEightZeros;
+  std::memcpy(to, &text, 8);
+  return to + 8;
+}
+
+// `.000` to `.999`.
+inline constexpr auto kDecimals = [] {
+  std::array<std::array<char, 4>, 1000> all{};
+  for (int i = 0; i < 1000; ++i)
+    all[size_t(i)] = {'.', char('0' + i / 100), char('0' + i / 10 % 10), char('0' + i % 10)};
+  return all;
+}();
+
 // `ns` as microseconds with three decimals.
 inline char* PutMicros(char* to, uint64_t ns) {
   to = PutDigits(to, ns / 1000);
-  const uint32_t rest = uint32_t(ns % 1000);
-  const uint32_t text =
-      '.' | ('0' + rest / 100) << 8 | ('0' + rest / 10 % 10) << 16 | ('0' + rest % 10) << 24;
-  std::memcpy(to, &text, 4);
+  std::memcpy(to, &kDecimals[ns % 1000], 4);
   return to + 4;
 }
 

@@ -29,10 +29,8 @@ class JsonWriter {
 
   // Where `bytes` may be put (exporters/json_pieces.h); EndAt says how far they were.
   char* Room(size_t bytes) {
-    if (size_t(end_ - at_) < bytes) [[unlikely]] {
-      Flush();
-      if (size_t(end_ - at_) < bytes) Resize(bytes);
-    }
+    if (size_t(end_ - at_) < bytes) [[unlikely]]
+      MakeRoom(bytes);
     return at_;
   }
   void EndAt(char* to) { at_ = to; }
@@ -52,7 +50,8 @@ class JsonWriter {
     at_ = Put(Room(kSize), literal);
   }
   void Integer(int64_t value) {
-    if (value > kMaxJsonInteger || value < -kMaxJsonInteger) return Quoted(value);
+    if (value >= 0) return Unsigned(uint64_t(value));
+    if (value < -kMaxJsonInteger) return Quoted(value);
     Number(value);
   }
   void Unsigned(uint64_t value) {
@@ -96,6 +95,10 @@ class JsonWriter {
     Raw("\"");
     Number(value);
     Raw("\"");
+  }
+  [[gnu::noinline]] void MakeRoom(size_t bytes) {
+    Flush();
+    if (size_t(end_ - at_) < bytes) Resize(bytes);
   }
   void Resize(size_t bytes) {
     buffer_.resize(bytes + kPieceBlock);
