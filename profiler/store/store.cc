@@ -97,6 +97,11 @@ absl::Status OpenConnection(const std::string& name, int flags, Store::Impl* imp
 
 }  // namespace
 
+static absl::Status DamagedError(std::string_view doing, std::string_view what) {
+  return DataLoss("{}: the file is damaged ({}). `xlaprof report` reads what its intact pages hold",
+                  doing, what);
+}
+
 absl::Status SqliteError(sqlite3* db, std::string_view doing) {
   int rc = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db);
   const char* what = db == nullptr ? "out of memory" : sqlite3_errmsg(db);
@@ -113,9 +118,7 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
       return IoError("{}: another process is writing this store. Wait for it, or work on a copy",
                      doing);
     case SQLITE_CORRUPT:
-      return DataLoss(
-          "{}: the file is damaged ({}). `xlaprof report` reads what its intact pages hold", doing,
-          what);
+      return DamagedError(doing, what);
     case SQLITE_NOTADB:
       return Invalid(
           "{}: not a store (no SQLite file). Import the files that it was made from, or run "
@@ -127,6 +130,9 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
       return IoError("{}: cannot open ({}). Check that the folder exists and can be written", doing,
                      what);
     default:
+      // The format in the header is one that no SQLite ever wrote: a flipped byte, without a code
+      // of its own.
+      if (std::string_view(what) == "unsupported file format") return DamagedError(doing, what);
       // Of our own statements, on a file of another shape.
       if (std::string_view(what).starts_with("no such ")) {
         return Invalid("{}: {}: not written by this xlaprof. Import the sources again", doing,
@@ -294,8 +300,13 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
   XP_TRY(auto has_chunks, store.One<int64_t>("SELECT count(*) FROM sqlite_schema WHERE type = "
                                              "'table' AND name IN ('event_chunk', 'source')"));
   if (has_chunks.value_or(0) != 2) {
-    return Invalid("{}: an SQLite file, but no xlaprof store (table event_chunk is missing)",
-                   path.string());
+    // SQLite takes a file of 0 bytes for a database without tables.
+    if (std::filesystem::file_size(path, error) == 0)
+      return Invalid("{}: empty file (0 bytes), no store. Import the sources again", path.string());
+    return Invalid(
+        "{}: an SQLite file, but no xlaprof store: it has no table event_chunk or source. Give a "
+        "file that `xlaprof import` wrote",
+        path.string());
   }
   if (version->value_or(0) > kSchemaVersion) {
     return Unsupported(

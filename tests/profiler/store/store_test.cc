@@ -187,6 +187,24 @@ TEST_F(StoreTest, ForeignFilesAreRefused) {
   EXPECT_THAT(std::string(Message(status)), HasSubstr("no xlaprof store"));
 }
 
+// What SQLite tells of it has no code of its own; a fuzzer met it.
+TEST_F(StoreTest, AFormatOfNoSqliteIsDamage) {
+  { ASSERT_TRUE(Store::Create(path_).ok()); }
+  std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(47).put('\x22');
+  file.close();
+  absl::Status status = Store::Open(path_).status();
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_THAT(std::string(Message(status)), HasSubstr("xlaprof report"));
+}
+
+TEST_F(StoreTest, EmptyFileIsCalledEmpty) {
+  std::ofstream(path_).close();
+  absl::Status status = Store::Open(path_).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(std::string(Message(status)), HasSubstr("empty file (0 bytes)"));
+}
+
 TEST_F(StoreTest, NewerSchemaIsRefusedWithBothVersions) {
   {
     Store store = *Store::Create(path_);
