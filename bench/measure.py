@@ -19,9 +19,10 @@ class Sample:
         self.cpu_s, self.wall_s, self.peak_mb, self.said = cpu_s, wall_s, peak_mb, said or {}
 
 
-def run(*argv):
+def run(*argv, to=None):
+    """One run of a command; what it prints goes to the file `to`, unread, if one is given."""
     argv = [str(a) for a in argv]
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    with (open(to, 'wb') if to else tempfile.TemporaryFile()) as out, tempfile.TemporaryFile() as err:
         begin = time.perf_counter()
         try:
             child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
@@ -34,8 +35,10 @@ def run(*argv):
             err.seek(0)
             tail = err.read().decode(errors='replace').strip().splitlines()
             raise Failed(f'{os.path.basename(argv[0])} ended with {child.returncode}: {tail[-1] if tail else "no message"}')
-        out.seek(max(0, out.seek(0, os.SEEK_END) - 65536))
-        lines = out.read().decode(errors='replace').strip().splitlines()
+        lines = []
+        if to is None:
+            out.seek(max(0, out.seek(0, os.SEEK_END) - 65536))
+            lines = out.read().decode(errors='replace').strip().splitlines()
     try:
         said = json.loads(lines[-1]) if lines else None
     except ValueError:

@@ -76,6 +76,11 @@ def export(source):
     return run(XLAPROF, 'export', source, '--format', 'chrome', '-o', scratch('json'))
 
 
+def dump(source):
+    """The events alone as text to nowhere, as nlohmann's dump is timed."""
+    return run(XLAPROF, 'export', source, '--format', 'chrome', '--no-findings', '-o', '-', to=os.devnull)
+
+
 def xprof_events_db():
     """Without what starting the program costs, which is measured beside it."""
     start = run(f'{PEERS}/xprof', 'create_events_db', '--help')
@@ -98,7 +103,7 @@ def _exported(path):
     out = os.path.join(DATA, '1m.json')
     if os.path.exists(out):
         os.remove(out)
-    run(XLAPROF, 'export', path, '--format', 'chrome', '-o', out)
+    run(XLAPROF, 'export', path, '--format', 'chrome', '--no-findings', '-o', out)
     return out
 
 
@@ -156,6 +161,7 @@ TASKS = {
     'protobuf parse': lambda: run(f'{BIN}/protobuf_parse', xspace(1)),
     'export profile': lambda: export(xspace(1)),
     'export store': lambda: export(store(lambda: xspace(1))),
+    'dump store': lambda: dump(store(lambda: xspace(1))),
     'xprof trace_viewer': lambda: timed_inside(f'{PEERS}/python', 'bench/peers/xprof_trace_viewer.py', xspace(1)),
     'nlohmann dump': lambda: timed_inside(f'{BIN}/nlohmann_dump', exported()),
     'import chrome': lambda: import_(chrome),

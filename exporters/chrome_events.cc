@@ -31,6 +31,7 @@ ChromeEvents::ChromeEvents(const Store& store, ChromeLayout& layout, const FlowP
     : store_(store),
       layout_(layout),
       flows_(flows),
+      has_flows_(flows.pair_count() > 0),
       origin_ns_(origin_ns),
       json_(json),
       names_(store, ",\"name\":", ""),
@@ -56,7 +57,8 @@ absl::Status ChromeEvents::Track(const ChromeTrack& track, uint32_t rank) {
   lanes_ = {};
   open_lanes_.clear();
   if (!events_) {
-    XP_TRY(OrderedEvents events, OrderedEvents::Make(store_, kAllEventColumns & ~kDepth, true));
+    const uint32_t unused = has_flows_ ? kDepth : kDepth | kFlowIn | kFlowOut;
+    XP_TRY(OrderedEvents events, OrderedEvents::Make(store_, kAllEventColumns & ~unused, true));
     events_.emplace(std::move(events));
   }
   XP_TRY(events_->Open(track.track_id));
@@ -101,7 +103,7 @@ void ChromeEvents::Batch(const ChromeTrack& track, uint32_t rank, const EventBat
     const NameFragment& fragment = FragmentOf(batch, i, arguments);
     const size_t index = size_t(batch.first_index) + i;
     const bool has_own = !arguments.Own(index).empty();
-    const bool flows = (batch.flow_in[i] | batch.flow_out[i]) != 0;
+    const bool flows = has_flows_ && (batch.flow_in[i] | batch.flow_out[i]) != 0;
     const Piece head = lane.head.get();
     const Piece text =
         has_own ? fragment.text.get().First(fragment.name_size) : fragment.text.get();

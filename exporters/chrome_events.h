@@ -73,6 +73,7 @@ class ChromeEvents {
   const Store& store_;
   ChromeLayout& layout_;
   const FlowPairs& flows_;
+  const bool has_flows_;
   const int64_t origin_ns_;
   JsonWriter& json_;
   TextFragments names_, categories_, keys_, texts_;

@@ -13,20 +13,6 @@ bool Earlier(const FlowPairs::End& a, const FlowPairs::End& b) {
   return std::tie(a.ts_ns, a.track_rank, a.event_id) < std::tie(b.ts_ns, b.track_rank, b.event_id);
 }
 
-// So that those without any, which are most, need not be read in order.
-absl::StatusOr<absl::flat_hash_set<int64_t>> TracksWithFlows(const Store& store) {
-  absl::flat_hash_set<int64_t> with_flows;
-  XP_TRY(EventScanner scanner, EventScanner::Make(store, {.columns = kFlowIn | kFlowOut}));
-  EventBatch batch;
-  while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
-    if (!more) return with_flows;
-    uint64_t any = 0;
-    for (size_t i = 0; i < batch.size; ++i) any |= batch.flow_in[i] | batch.flow_out[i];
-    if (any != 0) with_flows.insert(batch.track_id);
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<FlowPairs> FlowPairs::Read(const Store& store,

@@ -11,7 +11,7 @@
 
 namespace xlaprof {
 
-inline constexpr size_t kPieceBlock = 32;
+inline constexpr size_t kPieceBlock = 64;
 // The longest number of 64 bits, with sign and point.
 inline constexpr size_t kIntegerBytes = 22;
 

@@ -2,15 +2,10 @@
 
 namespace xlaprof {
 
-size_t Lanes::Place(int64_t ts_ns, int64_t end_ns) {
+size_t Lanes::PlaceFurther(int64_t ts_ns, int64_t end_ns) {
   for (size_t lane = 0; lane < kNestedLanes; ++lane) {
     if (lane == nested_.size()) nested_.emplace_back();
-    std::vector<int64_t>& open = nested_[lane];
-    while (!open.empty() && open.back() <= ts_ns) open.pop_back();
-    if (open.empty() || open.back() >= end_ns) {
-      if (end_ns > ts_ns) open.push_back(end_ns);
-      return lane;
-    }
+    if (PlaceIn(nested_[lane], ts_ns, end_ns)) return lane;
   }
   size_t lane = kNestedLanes + single_count_;
   if (!single_.empty() && single_.top().first <= ts_ns) {

@@ -16,11 +16,24 @@ class Lanes {
  public:
   // The lane of an event from `ts_ns` to before `end_ns` (INT64_MAX: never ended): 0 where it nests
   // there, else the first in which it does. Events come by start, then the longest first.
-  size_t Place(int64_t ts_ns, int64_t end_ns);
+  size_t Place(int64_t ts_ns, int64_t end_ns) {
+    // What most events are: nested in the first lane.
+    if (!nested_.empty() && PlaceIn(nested_[0], ts_ns, end_ns)) [[likely]]
+      return 0;
+    return PlaceFurther(ts_ns, end_ns);
+  }
   // Lanes that were given.
   size_t count() const { return nested_.size() + single_count_; }
 
  private:
+  static bool PlaceIn(std::vector<int64_t>& open, int64_t ts_ns, int64_t end_ns) {
+    while (!open.empty() && open.back() <= ts_ns) open.pop_back();
+    if (!open.empty() && open.back() < end_ns) return false;
+    if (end_ns > ts_ns) open.push_back(end_ns);
+    return true;
+  }
+  size_t PlaceFurther(int64_t ts_ns, int64_t end_ns);
+
   // Beyond these a lane holds one event at a time, so that thousands of open events cost
   // logarithmic time.
   static constexpr size_t kNestedLanes = 32;

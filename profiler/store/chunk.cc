@@ -1,7 +1,5 @@
 #include "profiler/store/chunk.h"
 
-#include <bit>
-
 namespace xlaprof {
 
 std::string_view ArgTypeName(ArgType type) {

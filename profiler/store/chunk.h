@@ -138,6 +138,8 @@ class ChunkDecoder {
                       EventColumns* out);
   // Whether an event has one of `categories`; true as well for what is damaged.
   bool HasCategory(std::string_view blob, int64_t count, std::span<const StringId> categories);
+  // Whether an event has a flow; true as well for what is damaged.
+  bool HasFlow(std::string_view blob, int64_t count);
   absl::Status Arguments(std::string_view blob, ArgType type, int64_t count, size_t limit,
                          ArgColumn* out);
   absl::Status Samples(std::string_view blob, int64_t count, int64_t min_ts_ns,

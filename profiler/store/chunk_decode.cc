@@ -306,6 +306,19 @@ bool ChunkDecoder::HasCategory(std::string_view bytes, int64_t count,
   return false;
 }
 
+bool ChunkDecoder::HasFlow(std::string_view bytes, int64_t count) {
+  absl::StatusOr<std::string_view> sound = Unseal(bytes, count, EventWriter::kChunkEvents);
+  if (!sound.ok()) return true;
+  Reader blob{reinterpret_cast<const uint8_t*>(sound->data()),
+              reinterpret_cast<const uint8_t*>(sound->data()) + sound->size()};
+  const size_t max_raw = size_t(count) * kMaxBytesAValue + kMaxBytesBeside;
+  Reader in;
+  for (bool is_flow : {false, false, false, false, false, true, true}) {
+    if (!Open(&blob, max_raw, is_flow, &in) || (is_flow && !in.Done())) return true;
+  }
+  return false;
+}
+
 bool ChunkDecoder::Values(Reader* in, ArgType type, size_t n, std::vector<uint64_t>* bits) {
   if (in->Done()) return false;
   const bool real = type == ArgType::kDouble, is_int = type == ArgType::kInt;

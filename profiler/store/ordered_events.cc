@@ -51,6 +51,20 @@ void Transpose(std::span<const KeyColumn> keys, size_t rows, std::vector<uint32_
 
 }  // namespace
 
+absl::StatusOr<absl::flat_hash_set<int64_t>> TracksWithFlows(const Store& store) {
+  absl::flat_hash_set<int64_t> with_flows;
+  ChunkDecoder decoder;
+  XP_TRY(store.Each(
+      "SELECT track_id, count, columns FROM main.event_chunk WHERE max_end_ns >= ?1 AND min_ts_ns "
+      "<= ?2",
+      [&](int64_t track_id, int64_t count, std::string_view columns) {
+        if (!with_flows.contains(track_id) && decoder.HasFlow(columns, count))
+          with_flows.insert(track_id);
+      },
+      store.slice().from_ns.value_or(INT64_MIN), store.slice().to_ns.value_or(INT64_MAX)));
+  return with_flows;
+}
+
 struct OrderedEvents::Impl {
   explicit Impl(const Store& s) : store(&s) {}
 

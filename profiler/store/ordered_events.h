@@ -2,6 +2,8 @@
 // readers who nest events or write every one of them out.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -43,6 +45,10 @@ class ChunkArguments {
   bool keys_clash_ = false;
 };
 
+// Tracks with an event that has a flow, inside the times of the store's slice; a track whose chunks
+// are damaged may be among them. Costs little more than to read the bytes.
+absl::StatusOr<absl::flat_hash_set<int64_t>> TracksWithFlows(const Store& store);
+
 // By start, then the longest first; one that never ended counts as endless. Respects the times of
 // the store's slice, as EventScanner does. Holds the chunks that overlap at one place in time
 // decoded, which is one where a track was written in order.
@@ -53,8 +59,8 @@ class OrderedEvents {
   OrderedEvents(OrderedEvents&&) noexcept;
   ~OrderedEvents();
 
-  // Begins the events of a track. To open one track after the other costs less than an OrderedEvents
-  // for each: the memory is used again.
+  // Begins the events of a track. To open one track after the other costs less than an
+  // OrderedEvents for each: the memory is used again.
   absl::Status Open(int64_t track_id);
   // The next events: as many as lie in one chunk before any other's. False at the end. `batch` and
   // `arguments` (null unless asked for) are good until the next call; arguments are asked for by

@@ -1,5 +1,6 @@
 #include "exporters/json_text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -79,6 +80,37 @@ TEST(JsonWriter, Numbers) {
   EXPECT_EQ(micros(7), "0.007");
   EXPECT_EQ(micros(1234567), "1234.567");
   EXPECT_EQ(micros(UINT64_MAX), "18446744073709551.615");
+}
+
+TEST(JsonWriter, NumbersOfAllLengths) {
+  std::mt19937_64 random(3);
+  for (uint64_t around = 1; around != 0; around = around <= UINT64_MAX / 10 ? around * 10 : 0) {
+    for (uint64_t number : {around - 1, around, around + 1, random() % around}) {
+      char text[kIntegerBytes + kPieceBlock];
+      ASSERT_EQ(std::string(text, PutDigits(text, number)), std::to_string(number));
+      ASSERT_EQ(std::string(text, PutMicros(text, number)),
+                fmt::format("{}.{:03}", number / 1000, number % 1000));
+    }
+  }
+}
+
+TEST(JsonWriter, PiecesOfAllLengths) {
+  std::string expected;
+  const std::string text(300, 'x');
+  std::string written = Written([&](JsonWriter& json) {
+    for (size_t i = 0; i < 10000; ++i) {
+      const OwnPiece piece(text.substr(0, i % 300) + '.');
+      json.Raw(piece.get());
+      json.Raw(piece.get().Behind(i % 300));
+      json.Raw(piece.get().First(i % 300 / 2));
+      expected += std::string(piece.get()) + '.' + std::string(piece.get().substr(0, i % 300 / 2));
+    }
+    json.Raw(Piece());
+    const OwnPiece large(std::string(1 << 20, 'y'));  // more than the buffer holds
+    json.Raw(large.get());
+    expected += large.get();
+  });
+  EXPECT_TRUE(written == expected);
 }
 
 TEST(JsonWriter, KeepsOrderAroundItsBuffer) {

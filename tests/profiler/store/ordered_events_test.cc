@@ -107,6 +107,32 @@ TEST_F(OrderedEventsTest, ChunksThatOverlapAreMerged) {
   EXPECT_TRUE(std::adjacent_find(read.ids.begin(), read.ids.end()) == read.ids.end());
 }
 
+TEST_F(OrderedEventsTest, OneTrackAfterTheOther) {
+  for (int64_t track : {1, 2, 3}) {
+    for (int64_t i = 0; i < 10 * track; ++i) {
+      const Event event{
+          .ts_ns = i * track, .dur_ns = 1, .name = 1, .flow_out = track == 2 ? 7u : 0};
+      ASSERT_TRUE(writer_.Add(track, event).ok());
+      if (track != 2) writer_.Arg(Name("key"), i);
+    }
+  }
+  ASSERT_TRUE(writer_.Flush().ok());
+  auto ordered = *OrderedEvents::Make(store_, kName, true);
+  EventBatch batch;
+  const ChunkArguments* arguments = nullptr;
+  for (int64_t track : {3, 1, 2, 4, 3}) {
+    ASSERT_TRUE(ordered.Open(track).ok());
+    if (track == 1) continue;  // left before its end
+    ASSERT_EQ(*ordered.Next(&batch, &arguments), track != 4);
+    if (track == 4) continue;
+    ASSERT_EQ(batch.size, size_t(10 * track));
+    EXPECT_EQ(batch.ts_ns.back(), (10 * track - 1) * track);
+    EXPECT_EQ(arguments->Own(batch.size - 1).size(), track == 2 ? 0u : 1u);
+    EXPECT_FALSE(*ordered.Next(&batch, &arguments));
+  }
+  EXPECT_THAT(*TracksWithFlows(store_), ElementsAre(2));
+}
+
 TEST_F(OrderedEventsTest, ChunksInOrderComeWhole) {
   for (int chunk = 0; chunk < 5; ++chunk) {
     for (int i = 0; i < 100; ++i) Add(chunk * 100 + i, 1);
