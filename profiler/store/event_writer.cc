@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/store/chunk_rows.h"
 #include "profiler/store/events.h"
 #include "profiler/store/flow_points.h"
 #include "profiler/store/pack_queue.h"
@@ -64,11 +65,6 @@ struct TrackBuffer {
   }
 };
 
-struct Prepared {
-  sqlite3_stmt* statement = nullptr;
-  ~Prepared() { sqlite3_finalize(statement); }
-};
-
 }  // namespace
 
 struct EventWriter::Impl {
@@ -78,18 +74,18 @@ struct EventWriter::Impl {
   TrackBuffer* last = nullptr;
   TrackBuffer spare;  // memory of a finished track, for the next new one
   size_t weight = 0;  // twice the Weight of all tracks
-  int64_t next_event_id = 0;
   bool has_arg_error = false;
   int64_t unbound_flows = 0;
   bool closing = false;  // Flush: every end of a flow is bound now or never
-  Prepared insert_events, insert_args, insert_samples, newest_chunk;
+  ChunkRows rows;
+  Prepared insert_samples;
   ChunkEncoder encoder;  // of samples
   PackQueue queue;
   // Reused between chunks.
   std::vector<Event> sorted;
   std::vector<uint32_t> order;
 
-  explicit Impl(sqlite3* database) : db(database) {}
+  explicit Impl(sqlite3* database) : db(database), rows(database) {}
 
   TrackBuffer* Track(int64_t id) {
     if (last != nullptr && id == last_track) return last;
@@ -100,46 +96,6 @@ struct EventWriter::Impl {
     }
     last_track = id;
     return last = slot.get();
-  }
-
-  absl::Status Error() { return SqliteError(db, "writing events"); }
-
-  absl::Status Prepare(Prepared* insert, const char* sql) {
-    if (insert->statement != nullptr) return absl::OkStatus();
-    if (sqlite3_prepare_v2(db, sql, -1, &insert->statement, nullptr) != SQLITE_OK) return Error();
-    return absl::OkStatus();
-  }
-
-  absl::Status Run(sqlite3_stmt* statement) {
-    int rc = sqlite3_step(statement);
-    absl::Status status = rc == SQLITE_DONE ? absl::OkStatus() : Error();
-    sqlite3_reset(statement);
-    return status;
-  }
-
-  // Ids go on from the newest chunk of the file, whoever wrote it.
-  absl::Status FindNextEventId() {
-    bool first = newest_chunk.statement == nullptr;
-    if (first) {
-      sqlite3_stmt* all = nullptr;
-      if (sqlite3_prepare_v2(db, "SELECT max(first_event_id + count) FROM main.event_chunk", -1,
-                             &all, nullptr) != SQLITE_OK) {
-        return Error();
-      }
-      bool row = sqlite3_step(all) == SQLITE_ROW;
-      next_event_id = row ? std::max<int64_t>(1, sqlite3_column_int64(all, 0)) : 1;
-      sqlite3_finalize(all);
-      if (!row) return Error();
-    }
-    XP_TRY(Prepare(&newest_chunk,
-                   "SELECT first_event_id + count FROM main.event_chunk ORDER BY id DESC LIMIT 1"));
-    int rc = sqlite3_step(newest_chunk.statement);
-    if (rc == SQLITE_ROW)
-      next_event_id =
-          std::max(next_event_id, int64_t(sqlite3_column_int64(newest_chunk.statement, 0)));
-    absl::Status status = rc == SQLITE_ROW || rc == SQLITE_DONE ? absl::OkStatus() : Error();
-    sqlite3_reset(newest_chunk.statement);
-    return status;
   }
 
   absl::Status FlushLargest() {
@@ -269,43 +225,9 @@ struct EventWriter::Impl {
 
   absl::Status InsertOldest() {
     const PackQueue::Slot& slot = queue.Oldest();
-    absl::Status status = Insert(slot.input, slot.packed);
+    absl::Status status = rows.Insert(slot.input, slot.packed);
     queue.Release();
     return status;
-  }
-
-  absl::Status Insert(const ChunkInput& chunk, const PackedChunk& packed) {
-    XP_TRY(FindNextEventId());
-    XP_TRY(Prepare(&insert_events,
-                   "INSERT INTO main.event_chunk (track_id, first_event_id, count, min_ts_ns, "
-                   "max_end_ns, max_dur_ns, "
-                   "columns) VALUES (?, ?, ?, ?, ?, ?, ?)"));
-    sqlite3_stmt* statement = insert_events.statement;
-    const EncodedEvents& encoded = packed.events;
-    const int64_t count = int64_t(chunk.events.size());
-    const int64_t numbers[] = {chunk.track_id,    next_event_id,      count,
-                               encoded.min_ts_ns, encoded.max_end_ns, encoded.max_dur_ns};
-    for (int i = 0; i < 6; ++i) sqlite3_bind_int64(statement, i + 1, numbers[i]);
-    sqlite3_bind_blob64(statement, 7, encoded.columns.data(), encoded.columns.size(),
-                        SQLITE_STATIC);
-    XP_TRY(Run(statement));
-    next_event_id += count;
-    const int64_t chunk_id = sqlite3_last_insert_rowid(db);
-    for (const PackedColumn& column : packed.columns) XP_TRY(Insert(chunk_id, column));
-    return absl::OkStatus();
-  }
-
-  absl::Status Insert(int64_t chunk_id, const PackedColumn& column) {
-    XP_TRY(Prepare(&insert_args, "INSERT INTO main.arg_chunk VALUES (?, ?, ?, ?, ?, ?)"));
-    std::string_view type = ArgTypeName(column.type);
-    sqlite3_stmt* statement = insert_args.statement;
-    sqlite3_bind_int64(statement, 1, chunk_id);
-    sqlite3_bind_int64(statement, 2, column.key);
-    sqlite3_bind_text(statement, 3, type.data(), int(type.size()), SQLITE_STATIC);
-    sqlite3_bind_int64(statement, 4, column.by_name);
-    sqlite3_bind_int64(statement, 5, column.count);
-    sqlite3_bind_blob64(statement, 6, column.blob.data(), column.blob.size(), SQLITE_STATIC);
-    return Run(statement);
   }
 
   absl::Status WriteSamples(int64_t track_id, TrackBuffer& track) {
@@ -323,16 +245,16 @@ struct EventWriter::Impl {
         ts_ns.push_back(track.samples[i].first);
         value.push_back(track.samples[i].second);
       }
-      XP_TRY(
-          Prepare(&insert_samples,
-                  "INSERT INTO main.counter_chunk (track_id, count, min_ts_ns, max_ts_ns, columns) "
-                  "VALUES (?, ?, ?, ?, ?)"));
+      XP_TRY(insert_samples.Prepare(
+          db,
+          "INSERT INTO main.counter_chunk (track_id, count, min_ts_ns, max_ts_ns, columns) VALUES "
+          "(?, ?, ?, ?, ?)"));
       std::string blob = encoder.Samples(ts_ns, value);
       sqlite3_stmt* statement = insert_samples.statement;
       const int64_t numbers[] = {track_id, int64_t(ts_ns.size()), ts_ns.front(), ts_ns.back()};
       for (int i = 0; i < 4; ++i) sqlite3_bind_int64(statement, i + 1, numbers[i]);
       sqlite3_bind_blob64(statement, 5, blob.data(), blob.size(), SQLITE_STATIC);
-      XP_TRY(Run(statement));
+      XP_TRY(insert_samples.Run());
     }
     Empty(track.samples);
     return absl::OkStatus();

@@ -73,6 +73,20 @@ struct TrackRow {
   }
 };
 
+struct RecordingRow {
+  int64_t id = 0;
+  int64_t process_id = 0;
+  std::string ring, ring_key;
+  bool ended = false;
+  std::string clock;
+  OptInt drain_cpu_ns;
+  static constexpr const char* kTable = "recording";
+  void Fields(auto&& f) const {
+    f("process_id", process_id), f("ring", ring), f("ring_key", ring_key), f("ended", ended);
+    f("clock", clock), f("drain_cpu_ns", drain_cpu_ns);
+  }
+};
+
 struct StepRow {
   int64_t id = 0;
   OptInt process_id;

@@ -80,6 +80,29 @@ CREATE TABLE track (
   sort INTEGER NOT NULL             -- order of display, lowest on top
 );
 
+-- Recordings of this store's own recorder. Until one ends, its ring file lies beside the store.
+CREATE TABLE recording (
+  id INTEGER PRIMARY KEY,           -- given once
+  process_id INTEGER NOT NULL,      -- ref process
+  ring TEXT NOT NULL,               -- name of the ring file, in the store's folder
+  ring_key TEXT NOT NULL,           -- its random key, in hex: another file of that name is not this recording's
+  ended INTEGER NOT NULL,           -- 1: all that was completed is here; 0: runs, or was killed and not yet recovered
+  clock TEXT NOT NULL,              -- tsc, monotonic: what the events' times were read from
+  drain_cpu_ns INTEGER              -- CPU time of the thread that wrote; NULL: it was killed
+);
+
+-- Threads that recorded. events + dropped is what the thread completed.
+CREATE TABLE recording_thread (
+  recording_id INTEGER NOT NULL,    -- ref recording
+  segment INTEGER NOT NULL,         -- part of the ring file
+  first_slot INTEGER NOT NULL,      -- slot of that part at which the thread began
+  track_id INTEGER NOT NULL,        -- ref track
+  taken_slots INTEGER NOT NULL,     -- slots of that part that are in the store; what follows is not
+  events INTEGER NOT NULL,          -- events and samples in the store
+  dropped INTEGER NOT NULL,         -- events and samples that were completed while the ring was full
+  PRIMARY KEY (recording_id, segment, first_slot)
+) WITHOUT ROWID;
+
 -- Events, columnar: up to 65536 of one track, sorted by (start, -end). docs/formats/chunk.md tells the encoding.
 CREATE TABLE event_chunk (
   id INTEGER PRIMARY KEY,           -- given once

@@ -1,0 +1,66 @@
+#include "profiler/record/clock.h"
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+#include <algorithm>
+
+namespace xlaprof::record {
+
+bool Clock::HasInvariantTsc() {
+#ifdef __x86_64__
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned kPowerLeaf = 0x80000007, kInvariant = 1u << 8;  // Intel SDM vol. 2A, CPUID
+  return __get_cpuid(kPowerLeaf, &a, &b, &c, &d) != 0 && (d & kInvariant) != 0;
+#else
+  return false;
+#endif
+}
+
+int64_t Clock::MonotonicNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+Anchor Clock::ReadAnchor(int64_t origin_ns) {
+  // Of some tries the one that took least: nothing came between.
+  Anchor best;
+  uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 8; ++i) {
+    const uint64_t before = Now();
+    const int64_t ns = MonotonicNs();
+    const uint64_t after = Now();
+    if (after - before >= least) continue;
+    least = after - before;
+    best = {before + (after - before) / 2, ns - origin_ns};
+  }
+  return best;
+}
+
+Clock::Line Clock::Between(Anchor a, Anchor b) {
+  Line line{.from = a};
+  if (b.ticks > a.ticks && b.ns > a.ns) {
+    __extension__ using Wide = unsigned __int128;
+    line.ns_per_tick = uint64_t((Wide(uint64_t(b.ns - a.ns)) << 32) / (b.ticks - a.ticks));
+  }
+  return line;
+}
+
+void Clock::Add(Anchor anchor) {
+  constexpr int64_t kClosestNs = 1'000'000;
+  if (anchor.ticks <= anchors_.back().ticks || anchor.ns < anchors_.back().ns + kClosestNs) return;
+  line_ = Between(anchors_.back(), anchor);
+  anchors_.push_back(anchor);
+}
+
+int64_t Clock::EarlierNs(uint64_t ticks) const {
+  auto after = std::upper_bound(anchors_.begin(), anchors_.end(), ticks,
+                                [](uint64_t t, const Anchor& a) { return t < a.ticks; });
+  if (after == anchors_.begin()) ++after;
+  if (after == anchors_.end()) return line_.At(ticks);
+  return Between(*(after - 1), *after).At(ticks);
+}
+
+}  // namespace xlaprof::record

@@ -1,0 +1,48 @@
+// From ticks of the recorder's clock to the store's time. The processor's time stamp counter where
+// it runs at one rate for all cores, else CLOCK_MONOTONIC. Internal to profiler/record.
+#pragma once
+
+#include <vector>
+
+#include "profiler/record/ring_file.h"
+
+namespace xlaprof::record {
+
+// The counter's rate is told by nobody: both clocks are read together again and again, and between
+// two such anchors time runs evenly. So an hour drifts by what one reading is off, some tens of ns.
+class Clock {
+ public:
+  // Whether this processor's counter serves: CPUID's "invariant TSC".
+  static bool HasInvariantTsc();
+  // Both clocks now; `origin_ns` is CLOCK_MONOTONIC at the store's time 0.
+  static Anchor ReadAnchor(int64_t origin_ns);
+  static int64_t MonotonicNs();
+
+  explicit Clock(Anchor first) : anchors_{first} {}
+
+  // Later than all before; those closer than a millisecond to the last are not kept.
+  void Add(Anchor anchor);
+  // Ticks before the first or behind the last anchor run on as the nearest two do.
+  int64_t Ns(uint64_t ticks) const {
+    if (ticks < line_.from.ticks) [[unlikely]]
+      return EarlierNs(ticks);
+    return line_.At(ticks);
+  }
+
+ private:
+  struct Line {
+    Anchor from;
+    uint64_t ns_per_tick = uint64_t(1) << 32;  // times 2^32
+    int64_t At(uint64_t ticks) const {
+      __extension__ using Wide = __int128;
+      return from.ns + int64_t(Wide(int64_t(ticks - from.ticks)) * Wide(ns_per_tick) >> 32);
+    }
+  };
+  static Line Between(Anchor a, Anchor b);
+  int64_t EarlierNs(uint64_t ticks) const;
+
+  std::vector<Anchor> anchors_;
+  Line line_;  // through the last two
+};
+
+}  // namespace xlaprof::record

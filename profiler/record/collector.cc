@@ -1,0 +1,303 @@
+#include "profiler/record/collector.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace xlaprof::record {
+namespace {
+
+// Deeper scopes are kept as if they were this deep: their order is found by sorting.
+constexpr size_t kMaxDepth = 256;
+
+}  // namespace
+
+Collector::Collector(Store& store, RingFile& file, Clock& clock, int64_t recording_id,
+                     int64_t process_id)
+    : store_(store),
+      file_(file),
+      clock_(clock),
+      recording_id_(recording_id),
+      process_id_(process_id),
+      rows_(store.db()),
+      samples_(store),
+      threads_(kMaxSegments) {
+  strings_.reserve(256);
+  sites_.reserve(256);
+}
+
+absl::Status Collector::Restore() {
+  XP_TRY(store_.Each(
+      "SELECT segment, first_slot, track_id, taken_slots, events FROM recording_thread WHERE "
+      "recording_id = ?1 ORDER BY first_slot",
+      [&](int64_t segment, int64_t first, int64_t track_id, int64_t taken, int64_t events) {
+        if (segment < 0 || segment >= int64_t(threads_.size())) return;
+        Thread& thread = threads_[size_t(segment)];
+        thread.first = uint64_t(first), thread.track_id = track_id;
+        thread.taken = uint64_t(taken), thread.events = events;
+      },
+      recording_id_));
+  XP_TRY(auto steps, store_.One<int64_t>("SELECT max(ordinal) + 1 FROM step WHERE process_id = ?1",
+                                         process_id_));
+  next_step_ = steps.value_or(0);
+  return absl::OkStatus();
+}
+
+int64_t Collector::dropped() const {
+  int64_t dropped = 0;
+  for (const Segment& segment : file_.segments())
+    dropped += int64_t(segment.header->dropped.load(std::memory_order_relaxed));
+  return dropped;
+}
+
+bool Collector::finished(uint32_t segment) const {
+  const ThreadHeader& header = *file_.segments()[segment].header;
+  return header.ended.load(std::memory_order_acquire) != 0 &&
+         header.tail.load(std::memory_order_acquire) == threads_[segment].taken;
+}
+
+// A thread that was not seen before: on a new segment, or one that another thread has left.
+absl::Status Collector::Begin(uint32_t segment) {
+  Thread& thread = threads_[segment];
+  const ThreadHeader& header = *file_.segments()[segment].header;
+  thread.first = header.first;
+  thread.taken = std::max(thread.taken, header.first);
+  thread.events = 0;
+  const std::string_view name = file_.String(header.name.load(std::memory_order_acquire));
+  XP_TRY(thread.track_id,
+         store_.Add(TrackRow{
+             .process_id = process_id_,
+             .kind = "host_thread",
+             .name = name.empty() ? fmt::format("thread {}", header.tid) : std::string(name),
+             .tid = header.tid,
+             .sort = int64_t(segment)}));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
+  const Segment& from = file_.segments()[segment];
+  Thread& thread = threads_[segment];
+  const uint64_t tail = from.header->tail.load(std::memory_order_acquire);
+  const uint64_t capacity = from.header->capacity, mask = capacity - 1;
+  if (tail == thread.taken && thread.first == from.header->first) return 0;
+  if (thread.first != from.header->first) {
+    if (tail == from.header->first) return 0;
+    XP_TRY(Begin(segment));
+  }
+  if (tail - thread.taken > capacity) {
+    return DataLoss("{}: its ring holds {} slots, {} are said to wait there", file_.path().string(),
+                    capacity, tail - thread.taken);
+  }
+  const uint64_t end = std::min(tail, thread.taken + max_slots);
+  const uint64_t begin = thread.taken;
+  thread.changed = true;
+  ArgSlot args[kMaxArgs / 2];
+  while (thread.taken < end) {
+    const Slot slot = from.slots[thread.taken & mask];
+    const uint64_t arg_slots = ((slot.bits & kArgCount) + 1) / 2;
+    if (arg_slots > kMaxArgs / 2 || tail - thread.taken <= arg_slots) {
+      return DataLoss("{}: slot {} of part {} is no event", file_.path().string(), thread.taken,
+                      segment);
+    }
+    for (uint64_t i = 0; i < arg_slots; ++i)
+      std::memcpy(&args[i], &from.slots[(thread.taken + 1 + i) & mask], sizeof(ArgSlot));
+    XP_TRY(Add(thread, slot, args));
+    thread.taken += 1 + arg_slots;
+  }
+  return thread.taken - begin;
+}
+
+absl::Status Collector::Add(Thread& thread, const Slot& slot, const ArgSlot* args) {
+  ++thread.events;
+  ++events_;
+  if (slot.kind == kCounter) {
+    XP_TRY(Sited * site, SiteOf(slot.site));
+    if (site->counter_track == 0) {
+      XP_TRY(site->counter_track,
+             store_.Add(TrackRow{.process_id = process_id_,
+                                 .kind = "counter",
+                                 .name = std::string(store_.Text(site->name))}));
+    }
+    ++pending_;
+    return samples_.Counter(site->counter_track, clock_.Ns(slot.begin),
+                            std::bit_cast<double>(slot.value));
+  }
+  const int64_t ts_ns = clock_.Ns(slot.begin);
+  Pending event{.ts_ns = ts_ns,
+                .dur_ns = slot.end == 0 ? kUnknownDuration
+                                        : std::max<int64_t>(0, clock_.Ns(slot.end) - ts_ns),
+                .value = slot.value,
+                .site = slot.site,
+                .first_arg = uint32_t(thread.args.size()),
+                .depth = slot.depth,
+                .kind = slot.kind,
+                .bits = slot.bits};
+  for (int i = 0; i < ((slot.bits & kArgCount) + 1) / 2; ++i) thread.args.push_back(args[i]);
+  const size_t level = std::min<size_t>(slot.depth, kMaxDepth - 1);
+  if (thread.by_depth.size() <= level) thread.by_depth.resize(level + 1);
+  thread.by_depth[level].push_back(event);
+  ++thread.pending;
+  ++pending_;
+  return absl::OkStatus();
+}
+
+absl::Status Collector::TakeOpen(uint32_t segment) {
+  const ThreadHeader& header = *file_.segments()[segment].header;
+  Thread& thread = threads_[segment];
+  const uint32_t depth = std::min<uint32_t>(header.depth.load(), ThreadHeader::kMaxOpen);
+  if (depth > 0 && thread.first != header.first) XP_TRY(Begin(segment));
+  for (uint32_t i = 0; i < depth; ++i) {
+    const Slot open{.begin = header.open[i].begin.load(),
+                    .end = 0,
+                    .value = 0,
+                    .site = header.open[i].site.load(),
+                    .depth = uint16_t(i),
+                    .kind = kScope,
+                    .bits = 0};
+    XP_TRY(Add(thread, open, nullptr));
+    --thread.events, --events_;  // not completed
+    thread.changed = true;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StringId> Collector::StringOf(uint32_t id) {
+  if (id >= strings_.size()) strings_.resize(id + 1);
+  if (strings_[id] == 0) {
+    XP_TRY(strings_[id], store_.Intern(file_.String(id)));
+  }
+  return strings_[id];
+}
+
+absl::StatusOr<Collector::Sited*> Collector::SiteOf(uint32_t id) {
+  if (id > kMaxSites) id = 0;
+  if (id >= sites_.size()) sites_.resize(id + 1);
+  Sited& sited = sites_[id];
+  if (!sited.known) {
+    const SiteEntry* site = file_.Site(id);
+    XP_TRY(sited.name, StringOf(site == nullptr ? 0 : site->name));
+    if (site != nullptr && site->line > 0) {
+      XP_TRY(StringId file, StringOf(site->file));
+      XP_TRY(StringId file_key, store_.Intern("source_file"));
+      XP_TRY(StringId line_key, store_.Intern("source_line"));
+      // One name at two places: then a place would be wrong for one of them.
+      auto [place, added] = places_->try_emplace(sited.name);
+      if (added) {
+        place->second = {{file, file_key, ArgType::kString},
+                         {uint64_t(site->line), line_key, ArgType::kInt}};
+      } else {
+        place->second.clear();
+      }
+    }
+    sited.known = true;
+  }
+  return &sited;
+}
+
+absl::Status Collector::Write() {
+  if (scope_ == 0) {
+    XP_TRY(scope_, store_.Intern(category::kScope));
+    XP_TRY(step_, store_.Intern(category::kStep));
+  }
+  for (uint32_t i = 0; i < file_.segments().size(); ++i) {
+    Thread& thread = threads_[i];
+    if (!thread.changed) continue;
+    XP_TRY(WriteThread(thread));
+    XP_TRY(store_.Run(
+        "INSERT INTO recording_thread VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE "
+        "SET taken_slots = ?5, events = ?6, dropped = ?7",
+        recording_id_, int64_t(i), int64_t(thread.first), thread.track_id, int64_t(thread.taken),
+        thread.events,
+        int64_t(file_.segments()[i].header->dropped.load(std::memory_order_relaxed) -
+                file_.segments()[i].header->dropped_before)));
+    thread.changed = false;
+  }
+  pending_ = 0;
+  XP_TRY(WriteSteps());
+  return samples_.Flush();
+}
+
+absl::Status Collector::WriteSteps() {
+  std::stable_sort(steps_.begin(), steps_.end(),
+                   [](const StepRow& a, const StepRow& b) { return *a.ts_ns < *b.ts_ns; });
+  for (StepRow& step : steps_) {
+    step.ordinal = next_step_++;
+    XP_TRY(store_.Add(step));
+  }
+  steps_.clear();
+  return absl::OkStatus();
+}
+
+// Slots come in the order in which scopes end; at one depth, that is the order in which they began.
+absl::Status Collector::WriteThread(Thread& thread) {
+  std::vector<size_t> next(thread.by_depth.size());
+  chunk_.track_id = thread.track_id;
+  if (thread.by_depth.size() == kMaxDepth) {
+    auto& deepest = thread.by_depth.back();
+    std::stable_sort(deepest.begin(), deepest.end(), [](const Pending& a, const Pending& b) {
+      return a.ts_ns != b.ts_ns ? a.ts_ns < b.ts_ns : a.dur_ns > b.dur_ns;
+    });
+  }
+  for (size_t left = thread.pending; left > 0; --left) {
+    size_t best = SIZE_MAX;
+    int64_t best_ns = INT64_MAX;
+    for (size_t depth = 0; depth < next.size(); ++depth) {
+      const auto& level = thread.by_depth[depth];
+      if (next[depth] < level.size() && (best == SIZE_MAX || level[next[depth]].ts_ns < best_ns)) {
+        best = depth;
+        best_ns = level[next[depth]].ts_ns;
+      }
+    }
+    const Pending& event = thread.by_depth[best][next[best]++];
+    XP_TRY(Sited * site, SiteOf(event.site));
+    const size_t args = event.bits & kArgCount;
+    if (chunk_.events.size() == size_t(EventWriter::kChunkEvents) ||
+        chunk_.args.size() + args + 1 > kChunkArguments)
+      XP_TRY(WriteChunk(thread));
+    chunk_.events.push_back({.ts_ns = event.ts_ns,
+                             .dur_ns = event.dur_ns,
+                             .name = site->name,
+                             .category = event.kind == kStep ? step_ : scope_,
+                             .flow_in = event.bits & kFlowIn ? event.value : 0,
+                             .flow_out = event.bits & kFlowOut ? event.value : 0});
+    chunk_.depth.push_back(event.depth);
+    if (event.kind == kStep) {
+      steps_.push_back({.process_id = process_id_,
+                        .number = int64_t(event.value),
+                        .name = std::string(store_.Text(site->name)),
+                        .ts_ns = event.ts_ns,
+                        .dur_ns = event.dur_ns < 0 ? OptInt() : OptInt(event.dur_ns)});
+    }
+    if (args > 0 && chunk_.first_arg.empty()) chunk_.first_arg.assign(chunk_.events.size() - 1, 0);
+    if (args > 0 || !chunk_.first_arg.empty())
+      chunk_.first_arg.push_back(uint32_t(chunk_.args.size()));
+    for (size_t i = 0; i < args; ++i) {
+      const ArgSlot& slot = thread.args[event.first_arg + i / 2];
+      XP_TRY(StringId key, StringOf(slot.key[i % 2]));
+      BufferedArg arg{slot.bits[i % 2], key, ArgType(std::min<uint8_t>(slot.type[i % 2], 3))};
+      if (arg.type == ArgType::kString) {
+        XP_TRY(arg.bits, StringOf(uint32_t(arg.bits)));
+      }
+      chunk_.args.push_back(arg);
+    }
+  }
+  XP_TRY(WriteChunk(thread));
+  for (auto& level : thread.by_depth) level.clear();
+  thread.args.clear();
+  thread.pending = 0;
+  return absl::OkStatus();
+}
+
+absl::Status Collector::WriteChunk(Thread&) {
+  if (!chunk_.events.empty()) {
+    chunk_.name_args = places_;
+    packer_.Pack(chunk_, &packed_);
+    XP_TRY(rows_.Insert(chunk_, packed_));
+  }
+  chunk_.events.clear();
+  chunk_.depth.clear();
+  chunk_.first_arg.clear();
+  chunk_.args.clear();
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof::record

@@ -1,0 +1,89 @@
+// From published slots to rows of a store: what the live recording's thread does all the time, and
+// who recovers a ring does once. Internal to profiler/record.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "profiler/record/clock.h"
+#include "profiler/record/ring_file.h"
+#include "profiler/store/chunk_rows.h"
+#include "profiler/store/events.h"
+
+namespace xlaprof::record {
+
+class Collector {
+ public:
+  // `store` and `file` outlive this object; recording `recording_id` of process `process_id` is in
+  // the store.
+  Collector(Store& store, RingFile& file, Clock& clock, int64_t recording_id, int64_t process_id);
+
+  // Takes what a segment's thread has published, at most `max_slots`; the number of slots.
+  absl::StatusOr<uint64_t> Take(uint32_t segment, uint64_t max_slots);
+  // Scopes that were open when the process was killed become events that never ended.
+  absl::Status TakeOpen(uint32_t segment);
+  // Writes what was taken, and how far that is. The caller's transaction makes it last; only then
+  // may the segments' heads move to taken().
+  absl::Status Write();
+
+  uint64_t taken(uint32_t segment) const { return threads_[segment].taken; }
+  size_t pending() const { return pending_; }  // events that Write will write
+  int64_t events() const { return events_; }
+  int64_t dropped() const;
+  // Whether everything that a thread which is gone has published was taken.
+  bool finished(uint32_t segment) const;
+  // Segments as recording_thread has them, for one that was opened again.
+  absl::Status Restore();
+
+ private:
+  struct Pending {
+    int64_t ts_ns, dur_ns;
+    uint64_t value;
+    uint32_t site, first_arg;
+    uint16_t depth;
+    uint8_t kind, bits;
+  };
+  struct Thread {
+    uint64_t taken = 0, first = UINT64_MAX;
+    int64_t track_id = 0, events = 0;
+    std::vector<std::vector<Pending>> by_depth;  // each in order of start
+    std::vector<ArgSlot> args;
+    size_t pending = 0;
+    bool changed = false;
+  };
+  struct Sited {
+    bool known = false;
+    StringId name = 0;
+    int64_t counter_track = 0;
+  };
+
+  absl::Status Begin(uint32_t segment);
+  absl::Status Add(Thread& thread, const Slot& slot, const ArgSlot* args);
+  absl::Status WriteThread(Thread& thread);
+  absl::Status WriteChunk(Thread& thread);
+  void Append(const Thread& thread, const Pending& event);
+  absl::StatusOr<Sited*> SiteOf(uint32_t id);
+  absl::StatusOr<StringId> StringOf(uint32_t id);
+  void AddPlace(StringId name, const SiteEntry& site);
+  absl::Status WriteSteps();
+
+  Store& store_;
+  RingFile& file_;
+  Clock& clock_;
+  const int64_t recording_id_, process_id_;
+  ChunkPacker packer_;
+  ChunkRows rows_;
+  EventWriter samples_;
+  std::vector<Thread> threads_;
+  std::vector<Sited> sites_;
+  std::vector<StringId> strings_;
+  StringId scope_ = 0, step_ = 0;
+  std::shared_ptr<NameArgs> places_ = std::make_shared<NameArgs>();
+  std::vector<StepRow> steps_;
+  int64_t next_step_ = 0, events_ = 0;
+  size_t pending_ = 0;
+  ChunkInput chunk_;
+  PackedChunk packed_;
+};
+
+}  // namespace xlaprof::record

@@ -1,0 +1,465 @@
+// A recording: rings for the threads that come, and a thread that empties them into the store.
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+#include "profiler/record/collector.h"
+#include "profiler/record/record.h"
+#include "profiler/record/ring_paths.h"
+#include "profiler/record/sites.h"
+
+namespace xlaprof {
+
+using record::Clock;
+using record::Collector;
+using record::Ring;
+using record::RingFile;
+using record::Segment;
+
+namespace {
+
+// As many events are written at once, where they come fast.
+constexpr size_t kWriteEvents = EventWriter::kChunkEvents;
+constexpr auto kPollTime = std::chrono::milliseconds(1);
+// After an error the store is opened again this often.
+constexpr auto kRetryTime = std::chrono::milliseconds(200);
+
+int64_t ThreadCpuNs() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+std::string ProgramName() {
+  return program_invocation_short_name != nullptr ? program_invocation_short_name : "program";
+}
+
+}  // namespace
+
+struct Recording::Impl {
+  Impl(std::filesystem::path at, RecordOptions given, Store opened,
+       std::unique_ptr<RingFile> ring_file, int64_t origin)
+      : path(std::move(at)),
+        options(std::move(given)),
+        store(std::move(opened)),
+        file(ring_file.release()),
+        origin_ns(origin),
+        clock(file->header().first) {}
+
+  const std::filesystem::path path;
+  const RecordOptions options;
+  std::optional<Store> store;
+  // Never unmapped: scopes that began before the end write to it when they end.
+  RingFile* const file;
+  const int64_t origin_ns;
+  Clock clock;
+  int64_t recording_id = 0, process_id = 0;
+  std::optional<Collector> collector;
+  uint32_t number = 0;
+
+  std::mutex mutex;  // of segments, and of `stopping`
+  std::condition_variable wake;
+  std::vector<uint32_t> free_segments;
+  bool stopping = false, drained = false;
+  std::thread thread;
+  absl::Status error;  // the last one of the thread
+  bool told = false;
+  int64_t drain_cpu_ns = 0, last_commit_ns = 0;
+
+  absl::Status Prepare();
+  void Collect() { collector.emplace(*store, *file, clock, recording_id, process_id); }
+  void Run();
+  absl::Status Round(bool all);
+  absl::Status Commit();
+  void Recover();
+  size_t SegmentCount() { return file->header().segment_count.load(std::memory_order_acquire); }
+  Ring* NewRing(std::vector<std::unique_ptr<Ring>>& rings);
+};
+
+namespace {
+
+// The recording that runs; of the whole process.
+struct Current {
+  std::mutex mutex;
+  Recording::Impl* impl = nullptr;
+  uint32_t last_number = 0;
+};
+Current& TheCurrent() {
+  static Current& current = *new Current;
+  return current;
+}
+
+// What a thread leaves behind when it ends.
+struct Rings {
+  std::vector<std::unique_ptr<Ring>> rings;  // of all recordings: scopes may still be open in them
+  std::string name;
+  uint32_t failed = 0;  // recording in which it has none
+  ~Rings();
+};
+thread_local bool rings_are_gone = false;
+thread_local Rings rings_of_thread;
+
+Rings::~Rings() {
+  rings_are_gone = true;
+  record::ring_of_thread = nullptr;
+  for (auto& ring : rings) ring->header().ended.store(1, std::memory_order_release);
+}
+
+// In a forked child nobody empties rings: it writes to a page of its own, and records nothing.
+void AfterForkInChild() {
+  record::recording.store(0, std::memory_order_relaxed);
+  record::ring_of_thread = nullptr;
+  new (&TheCurrent().mutex) std::mutex;
+  TheCurrent().impl = nullptr;
+  record::Sites::Get().Attach(nullptr);
+  if (rings_are_gone) return;
+  for (auto& ring : rings_of_thread.rings) ring->Abandon();
+}
+void BeforeFork() { record::Sites::Get().mutex().lock(); }
+void AfterFork() { record::Sites::Get().mutex().unlock(); }
+
+}  // namespace
+
+namespace record {
+
+Ring* Attach(uint32_t number) {
+  if (rings_are_gone) return nullptr;
+  Rings& mine = rings_of_thread;
+  if (mine.failed == number) return nullptr;
+  Current& current = TheCurrent();
+  std::lock_guard lock(current.mutex);
+  if (current.impl == nullptr || current.impl->number != number) return nullptr;
+  ring_of_thread = current.impl->NewRing(mine.rings);
+  if (ring_of_thread == nullptr) {
+    mine.failed = number;
+  } else if (!mine.name.empty()) {
+    ring_of_thread->header().name.store(Sites::Get().String(mine.name), std::memory_order_release);
+  }
+  return ring_of_thread;
+}
+
+bool Ring::HasRoom(uint64_t slots) {
+  head_ = header_->head.load(std::memory_order_acquire);
+  if (tail_ + slots - head_ <= mask_ + 1) return true;
+  header_->dropped.store(++dropped_, std::memory_order_relaxed);
+  return false;
+}
+
+void Ring::Publish(const Slot& slot, const uint32_t* keys, const Value* values, int args) {
+  const uint64_t slots = 1 + uint64_t(args + 1) / 2;
+  if (tail_ + slots - head_ > mask_ + 1 && !HasRoom(slots)) return;
+  slots_[tail_ & mask_] = slot;
+  for (int i = 0; i < args; i += 2) {
+    ArgSlot pair{};
+    for (int k = 0; k < 2 && i + k < args; ++k) {
+      pair.bits[k] = values[i + k].bits;
+      pair.key[k] = keys[i + k];
+      pair.type[k] = uint8_t(values[i + k].type);
+    }
+    std::memcpy(static_cast<void*>(&slots_[(tail_ + 1 + uint64_t(i) / 2) & mask_]), &pair,
+                sizeof pair);
+  }
+  tail_ += slots;
+  header_->tail.store(tail_, std::memory_order_release);
+}
+
+void Ring::Abandon() {
+  static ThreadHeader& nowhere = *new ThreadHeader{};
+  static Slot& slot = *new Slot{};
+  header_ = &nowhere;
+  slots_ = &slot;
+  mask_ = 0, tail_ = 1, head_ = 0;
+}
+
+}  // namespace record
+
+Ring* Recording::Impl::NewRing(std::vector<std::unique_ptr<Ring>>& rings) {
+  std::lock_guard lock(mutex);
+  Segment segment;
+  if (!free_segments.empty()) {
+    segment = file->segments()[free_segments.back()];
+    free_segments.pop_back();
+    record::ThreadHeader& header = *segment.header;
+    header.first = header.tail.load();
+    header.dropped_before = header.dropped.load();
+    header.depth.store(0);
+    header.name.store(0);
+    header.ended.store(0);
+  } else {
+    auto added = file->AddSegment();
+    if (!added.ok()) {
+      std::fprintf(stderr, "xlaprof: a thread is not recorded: %s\n",
+                   std::string(Message(added.status())).c_str());
+      return nullptr;
+    }
+    segment = *added;
+  }
+  segment.header->tid = gettid();
+  rings.push_back(std::make_unique<Ring>(number, segment.header, segment.slots));
+  return rings.back().get();
+}
+
+absl::Status Recording::Impl::Prepare() {
+  XP_TRY(store->Begin());
+  XP_TRY(store->SetMeta("base_epoch_ns", fmt::to_string(file->header().base_epoch_ns)));
+  const std::string label = options.label.empty() ? ProgramName() : options.label;
+  XP_TRY(store->SetMeta("run_label", label));
+  XP_TRY(int64_t run_id, store->Add(RunRow{.label = label,
+                                           .started_epoch_ns = file->header().base_epoch_ns,
+                                           .selected = true,
+                                           .why = "recorded"}));
+  XP_TRY(
+      int64_t source_id,
+      store->Add(SourceRow{
+          .path = path.string(), .format = "recording", .clock_offset_ns = 0, .imported = true}));
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  XP_TRY(process_id, store->Add(ProcessRow{.run_id = run_id,
+                                           .source_id = source_id,
+                                           .host = std::string(host),
+                                           .pid = getpid(),
+                                           .name = ProgramName()}));
+  XP_TRY(recording_id,
+         store->Add(RecordingRow{.process_id = process_id,
+                                 .ring = file->path().filename().string(),
+                                 .ring_key = file->Key(),
+                                 .clock = record::uses_tsc.load() ? "tsc" : "monotonic"}));
+  return store->Commit();
+}
+
+absl::Status Recording::Impl::Commit() {
+  if (collector->pending() == 0) return absl::OkStatus();
+  XP_TRY(store->Begin());
+  XP_TRY(collector->Write());
+  XP_TRY(store->Commit());
+  for (uint32_t i = 0; i < SegmentCount(); ++i)
+    file->segments()[i].header->head.store(collector->taken(i), std::memory_order_release);
+  // Times of one write come from one line.
+  record::FileHeader& header = file->header();
+  const record::Anchor anchor = Clock::ReadAnchor(origin_ns);
+  clock.Add(anchor);
+  const uint32_t count = header.anchor_count.load(std::memory_order_relaxed);
+  header.newest[(count + 1) % 2] = anchor;
+  header.anchor_count.store(count + 1, std::memory_order_release);
+  last_commit_ns = Clock::MonotonicNs();
+  return absl::OkStatus();
+}
+
+// Takes what is there, and commits where that is much, or has waited for long.
+absl::Status Recording::Impl::Round(bool all) {
+  std::vector<Segment> segments;
+  {
+    std::lock_guard lock(mutex);
+    segments = file->segments();
+  }
+  bool crowded = false, more = true;
+  while (more) {
+    more = false;
+    for (uint32_t i = 0; i < segments.size(); ++i) {
+      XP_TRY(uint64_t slots, collector->Take(i, kWriteEvents));
+      const record::ThreadHeader& header = *segments[i].header;
+      const uint64_t waiting =
+          header.tail.load(std::memory_order_relaxed) - header.head.load(std::memory_order_relaxed);
+      crowded |= waiting > header.capacity / 4;
+      more |= slots >= kWriteEvents;
+      if (collector->pending() >= kWriteEvents) {
+        XP_TRY(Commit());
+        crowded = false;
+      }
+    }
+  }
+  const int64_t waited_ns = Clock::MonotonicNs() - last_commit_ns;
+  if (all || crowded || waited_ns >= options.commit_interval_ns) XP_TRY(Commit());
+  // Of threads that are gone, the memory is for the next.
+  std::lock_guard lock(mutex);
+  for (uint32_t i = 0; i < segments.size(); ++i) {
+    record::ThreadHeader& header = *segments[i].header;
+    if (header.ended.load(std::memory_order_acquire) == 1 && collector->finished(i) &&
+        header.head.load(std::memory_order_relaxed) == collector->taken(i)) {
+      header.ended.store(2);
+      free_segments.push_back(i);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What was not committed is still in the rings.
+void Recording::Impl::Recover() {
+  collector.reset();
+  store.reset();
+  auto opened = Store::OpenForWriting(path);
+  if (!opened.ok()) {
+    error = opened.status();
+    return;
+  }
+  store.emplace(*std::move(opened));
+  Collect();
+  if (absl::Status status = collector->Restore(); !status.ok()) {
+    error = std::move(status);
+    collector.reset();
+  }
+}
+
+void Recording::Impl::Run() {
+  pthread_setname_np(pthread_self(), "xlaprof record");
+  last_commit_ns = Clock::MonotonicNs();
+  while (true) {
+    bool last = false;
+    {
+      std::unique_lock lock(mutex);
+      wake.wait_for(lock, error.ok() ? kPollTime : kRetryTime, [&] { return stopping; });
+      last = stopping;
+    }
+    if (!error.ok()) {
+      error = absl::OkStatus();
+      Recover();
+    }
+    if (error.ok()) error = Round(last);
+    drain_cpu_ns = ThreadCpuNs();
+    if (!error.ok() && !told) {
+      told = true;
+      std::fprintf(stderr,
+                   "xlaprof: recording to %s: %s. It is tried again; events wait in the ring\n",
+                   path.c_str(), std::string(Message(error)).c_str());
+    }
+    if (last) return;
+  }
+}
+
+Recording::Recording(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Recording::Recording(Recording&&) noexcept = default;
+Recording& Recording::operator=(Recording&& other) noexcept {
+  if (impl_ != nullptr) (void)Stop();
+  impl_ = std::move(other.impl_);
+  return *this;
+}
+Recording::~Recording() {
+  if (impl_ != nullptr) (void)Stop();
+}
+
+absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, RecordOptions options) {
+  static const bool prepared = [] {
+    record::uses_tsc = Clock::HasInvariantTsc();
+    pthread_atfork(BeforeFork, AfterFork, [] {
+      AfterFork();
+      AfterForkInChild();
+    });
+    return true;
+  }();
+  (void)prepared;
+  Current& current = TheCurrent();
+  std::lock_guard lock(current.mutex);
+  if (current.impl != nullptr) {
+    return absl::FailedPreconditionError(
+        fmt::format("{}: this process is being recorded already, to {}. Stop that first",
+                    path.string(), current.impl->path.string()));
+  }
+  const size_t capacity = options.ring_bytes / sizeof(record::Slot);
+  if (!std::has_single_bit(capacity) || capacity < 64 || capacity > 1u << 28)
+    return Invalid("ring_bytes: {} is no power of two from 2048 on", options.ring_bytes);
+  XP_TRY(Store store, Store::Create(path));
+  auto file = RingFile::Create(record::RingPath(path), uint32_t(capacity));
+  if (!file.ok()) {
+    std::error_code error;
+    std::filesystem::remove(path, error);
+    return file.status();
+  }
+  record::FileHeader& header = (*file)->header();
+  timespec epoch;
+  clock_gettime(CLOCK_REALTIME, &epoch);
+  const int64_t origin_ns = Clock::MonotonicNs();
+  header.base_epoch_ns = int64_t(epoch.tv_sec) * 1'000'000'000 + epoch.tv_nsec;
+  header.uses_tsc = record::uses_tsc.load();
+  header.first = Clock::ReadAnchor(origin_ns);
+  header.newest[0] = header.newest[1] = header.first;
+
+  auto impl = std::make_unique<Recording::Impl>(path, std::move(options), std::move(store),
+                                                *std::move(file), origin_ns);
+  XP_TRY(impl->Prepare());
+  impl->Collect();
+  impl->number = ++current.last_number;
+  // The rate of the counter must be known before the first event is written.
+  timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
+  nanosleep(&pause, nullptr);
+  impl->clock.Add(header.newest[1] = Clock::ReadAnchor(origin_ns));
+  header.anchor_count.store(1, std::memory_order_release);
+  record::Sites::Get().Attach(impl->file);
+  impl->thread = std::thread([raw = impl.get()] { raw->Run(); });
+  current.impl = impl.get();
+  record::recording.store(impl->number, std::memory_order_release);
+  return Recording(std::move(impl));
+}
+
+absl::StatusOr<RecordStats> Recording::Stop() {
+  if (impl_ == nullptr) return absl::FailedPreconditionError("the recording has ended already");
+  std::unique_ptr<Impl> impl = std::move(impl_);
+  {
+    std::lock_guard lock(TheCurrent().mutex);
+    if (TheCurrent().impl != impl.get()) {  // a forked child: the parent's goes on
+      (void)impl.release();
+      return absl::FailedPreconditionError("this process is a fork of the one that is recorded");
+    }
+    record::recording.store(0, std::memory_order_relaxed);
+    TheCurrent().impl = nullptr;
+  }
+  record::Sites::Get().Attach(nullptr);
+  {
+    std::lock_guard lock(impl->mutex);
+    impl->stopping = true;
+    impl->wake.notify_all();
+  }
+  impl->thread.join();
+  XP_TRY(std::move(impl->error));
+  Store& store = *impl->store;
+  RecordStats stats{.events = impl->collector->events(),
+                    .dropped = impl->collector->dropped(),
+                    .threads = int64_t(impl->SegmentCount()),
+                    .drain_cpu_ns = impl->drain_cpu_ns};
+  XP_TRY(store.Begin());
+  XP_TRY(record::TellLosses(store, impl->recording_id));
+  XP_TRY(store.Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1",
+                   impl->recording_id, impl->drain_cpu_ns));
+  XP_TRY(store.Commit());
+  impl->collector.reset();
+  XP_TRY(store.Exec("PRAGMA journal_mode=DELETE"));
+  impl->file->Unlink();
+  impl->file->Release();
+  std::error_code error;
+  stats.committed_bytes = int64_t(std::filesystem::file_size(impl->path, error));
+  return stats;
+}
+
+void NameThread(std::string_view name) {
+  if (rings_are_gone) return;
+  rings_of_thread.name = name;
+  if (Ring* ring = record::ring_of_thread)
+    ring->header().name.store(record::Sites::Get().String(name), std::memory_order_release);
+}
+
+void Counter(std::string_view name, double value) {
+  const uint32_t on = record::recording.load(std::memory_order_relaxed);
+  if (on == 0) return;
+  if (Ring* ring = record::RingOfThread(on)) {
+    const uint64_t now = record::Now();
+    ring->Publish({now, 0, std::bit_cast<uint64_t>(value), SiteOfName(Site::kCounter, name), 0,
+                   record::kCounter, 0});
+  }
+}
+
+void Instant(std::string_view name) {
+  const uint32_t on = record::recording.load(std::memory_order_relaxed);
+  if (on == 0) return;
+  if (Ring* ring = record::RingOfThread(on)) {
+    const uint64_t now = record::Now();
+    ring->Publish(
+        {now, now, 0, SiteOfName(Site::kInstant, name), ring->depth(), record::kInstant, 0});
+  }
+}
+
+}  // namespace xlaprof

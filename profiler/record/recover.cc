@@ -1,0 +1,79 @@
+// What a killed process left in its ring: everything that it had completed, exactly once.
+#include "profiler/record/collector.h"
+#include "profiler/record/record.h"
+#include "profiler/record/ring_paths.h"
+
+namespace xlaprof {
+namespace record {
+
+std::filesystem::path RingPath(const std::filesystem::path& store) {
+  return store.string() + ".ring";
+}
+
+absl::Status TellLosses(Store& store, int64_t recording_id) {
+  XP_TRY(auto dropped,
+         store.One<int64_t>("SELECT sum(dropped) FROM recording_thread WHERE recording_id = ?1",
+                            recording_id));
+  if (dropped.value_or(0) == 0) return absl::OkStatus();
+  XP_TRY(auto source, store.One<int64_t>("SELECT p.source_id FROM recording r JOIN process p ON "
+                                         "p.id = r.process_id WHERE r.id = ?1",
+                                         recording_id));
+  return store.AddIssue(source, "dropped_events", "warning",
+                        "events came faster than they could be written and were dropped: times "
+                        "summed by name are too low. Record with a larger ring_bytes, or fewer "
+                        "scopes",
+                        {}, {}, *dropped);
+}
+
+}  // namespace record
+
+absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
+  using namespace record;
+  std::error_code error;
+  if (!std::filesystem::exists(RingPath(path), error)) return 0;
+  XP_TRY(std::unique_ptr<RingFile> file, RingFile::Open(RingPath(path)));
+  XP_TRY(Store store, Store::OpenForWriting(path));
+  struct Found {
+    int64_t id = 0, process_id = 0;
+    bool ended = false;
+  } found;
+  XP_TRY(store.Each(
+      "SELECT id, process_id, ended FROM recording WHERE ring_key = ?1",
+      [&](int64_t id, int64_t process_id, bool ended) {
+        found = {id, process_id, ended};
+      },
+      file->Key()));
+  if (found.id == 0) {
+    return Invalid("{}: the ring of another recording than that of {}. Move it away",
+                   file->path().string(), path.string());
+  }
+  int64_t taken = 0;
+  if (!found.ended) {
+    const FileHeader& header = file->header();
+    Clock clock(header.first);
+    const uint32_t anchors = header.anchor_count.load();
+    clock.Add(header.newest[(anchors + 1) % 2]);
+    clock.Add(header.newest[anchors % 2]);
+    Collector collector(store, *file, clock, found.id, found.process_id);
+    XP_TRY(collector.Restore());
+    XP_TRY(store.Begin());
+    for (uint32_t i = 0; i < file->segments().size(); ++i) {
+      while (true) {
+        XP_TRY(uint64_t slots, collector.Take(i, EventWriter::kChunkEvents));
+        if (slots == 0) break;
+        XP_TRY(collector.Write());
+      }
+      XP_TRY(collector.TakeOpen(i));
+    }
+    XP_TRY(collector.Write());
+    XP_TRY(TellLosses(store, found.id));
+    XP_TRY(store.Run("UPDATE recording SET ended = 1 WHERE id = ?1", found.id));
+    XP_TRY(store.Commit());
+    taken = collector.events();
+  }
+  XP_TRY(store.Exec("PRAGMA journal_mode=DELETE"));
+  file->Unlink();
+  return taken;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,185 @@
+#include "profiler/record/ring_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace xlaprof::record {
+namespace {
+
+constexpr size_t kReserveBytes = size_t(64) << 10;
+
+absl::Status Failed(const std::filesystem::path& path, std::string_view what, int error) {
+  return IoError("{}: {}: {}. Check the folder and its free space, or record elsewhere",
+                 path.string(), what, std::strerror(error));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Create(const std::filesystem::path& path,
+                                                           uint32_t capacity) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return Failed(path, "cannot make the ring of the recording", errno);
+  std::unique_ptr<RingFile> file(new RingFile(path, fd));
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) return Failed(path, "cannot lock", errno);
+  if (ftruncate(fd, off_t(TableBytes())) != 0) return Failed(path, "cannot grow", errno);
+  XP_TRY(file->Reserve(0, kPageBytes));
+  XP_TRY(file->MapTables());
+  FileHeader& header = *file->header_;
+  std::memcpy(header.magic, kRingMagic, sizeof kRingMagic);
+  if (getrandom(header.key, sizeof header.key, 0) != sizeof header.key)
+    return Failed(path, "no random numbers", errno);
+  header.pid = getpid();
+  header.capacity = capacity;
+  return file;
+}
+
+absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::path& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return Failed(path, "cannot open", errno);
+  std::unique_ptr<RingFile> file(new RingFile(path, fd));
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    return absl::FailedPreconditionError(
+        fmt::format("{}: its recording still runs. End it first", path.string()));
+  }
+  struct stat info {};
+  fstat(fd, &info);
+  auto damaged = [&] {
+    return DataLoss("{}: no ring of a recording, or cut at byte {}. Delete it to go on without",
+                    path.string(), info.st_size);
+  };
+  if (size_t(info.st_size) < TableBytes()) return damaged();
+  XP_TRY(file->MapTables());
+  const FileHeader& header = *file->header_;
+  const uint32_t count = header.segment_count.load();
+  if (std::memcmp(header.magic, kRingMagic, sizeof kRingMagic) != 0 || count > kMaxSegments ||
+      !std::has_single_bit(header.capacity) || header.capacity > 1u << 28 ||
+      (size_t(info.st_size) - TableBytes()) / file->SegmentBytes() < count)
+    return damaged();
+  uint32_t at = 0;
+  const uint32_t bytes = std::min<uint32_t>(header.string_bytes.load(), kStringBytes);
+  for (uint32_t i = 0; i < header.string_count.load() && bytes - at >= 4; ++i) {
+    uint32_t size = 0;
+    std::memcpy(&size, file->strings_ + at, 4);
+    if (size > bytes - at - 4) break;
+    file->string_at_.push_back(at);
+    at += std::min(4 + (size + 3) / 4 * 4, bytes - at);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    XP_TRY(Segment segment, file->MapSegment(i, false));
+    if (segment.header->capacity != header.capacity) return damaged();
+    file->segments_.push_back(segment);
+  }
+  return file;
+}
+
+RingFile::~RingFile() {
+  for (const Segment& segment : segments_) munmap(segment.header, SegmentBytes());
+  if (header_ != nullptr) munmap(header_, TableBytes());
+  close(fd_);
+}
+
+absl::Status RingFile::MapTables() {
+  void* map = mmap(nullptr, TableBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
+  header_ = static_cast<FileHeader*>(map);
+  strings_ = static_cast<char*>(map) + kPageBytes;
+  sites_ = reinterpret_cast<SiteEntry*>(strings_ + kStringBytes);
+  return absl::OkStatus();
+}
+
+// Without it a full disk would be a signal at the first write, not an error.
+absl::Status RingFile::Reserve(off_t from, off_t bytes) {
+  const int error = posix_fallocate(fd_, from, bytes);
+  return error == 0 ? absl::OkStatus() : Failed(path_, "no room", error);
+}
+
+absl::StatusOr<Segment> RingFile::MapSegment(uint32_t index, bool make) {
+  const size_t bytes = SegmentBytes();
+  const off_t at = off_t(TableBytes() + index * bytes);
+  if (make) XP_TRY(Reserve(at, off_t(bytes)));
+  void* map =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (make ? MAP_POPULATE : 0), fd_, at);
+  if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
+  return Segment{static_cast<ThreadHeader*>(map),
+                 reinterpret_cast<Slot*>(static_cast<char*>(map) + kPageBytes)};
+}
+
+absl::StatusOr<Segment> RingFile::AddSegment() {
+  if (segments_.size() == kMaxSegments)
+    return absl::ResourceExhaustedError(
+        fmt::format("more than {} threads record at once", kMaxSegments));
+  XP_TRY(Segment segment, MapSegment(uint32_t(segments_.size()), true));
+  segment.header->capacity = header_->capacity;
+  segments_.push_back(segment);
+  header_->segment_count.store(uint32_t(segments_.size()), std::memory_order_release);
+  return segment;
+}
+
+uint32_t RingFile::AddString(std::string_view text) {
+  text = text.substr(0, kMaxStringBytes);
+  const size_t at = header_->string_bytes.load(std::memory_order_relaxed);
+  const size_t end = at + 4 + (text.size() + 3) / 4 * 4;
+  if (end > kStringBytes) return 0;
+  while (reserved_strings_ < end) {
+    if (!Reserve(off_t(kPageBytes + reserved_strings_), kReserveBytes).ok()) return 0;
+    reserved_strings_ += kReserveBytes;
+  }
+  const uint32_t size = uint32_t(text.size());
+  std::memcpy(strings_ + at, &size, 4);
+  if (size > 0) std::memcpy(strings_ + at + 4, text.data(), size);
+  string_at_.push_back(uint32_t(at));
+  header_->string_bytes.store(uint32_t(end), std::memory_order_release);
+  header_->string_count.store(uint32_t(string_at_.size()), std::memory_order_release);
+  return uint32_t(string_at_.size());
+}
+
+uint32_t RingFile::AddSite(const SiteEntry& site) {
+  const uint32_t count = header_->site_count.load(std::memory_order_relaxed);
+  if (count == kMaxSites) return 0;
+  const size_t end = (count + 1) * sizeof site;
+  while (reserved_sites_ < end) {
+    if (!Reserve(off_t(kPageBytes + kStringBytes + reserved_sites_), kReserveBytes).ok()) return 0;
+    reserved_sites_ += kReserveBytes;
+  }
+  sites_[count] = site;
+  header_->site_count.store(count + 1, std::memory_order_release);
+  return count + 1;
+}
+
+std::string_view RingFile::String(uint32_t id) {
+  if (id == 0 || id > string_at_.size()) return {};
+  const uint32_t at = string_at_[id - 1];
+  uint32_t size = 0;
+  std::memcpy(&size, strings_ + at, 4);
+  return size <= kStringBytes - at - 4 ? std::string_view(strings_ + at + 4, size)
+                                       : std::string_view();
+}
+
+const SiteEntry* RingFile::Site(uint32_t id) const {
+  const uint32_t count =
+      std::min<uint32_t>(header_->site_count.load(std::memory_order_acquire), kMaxSites);
+  return id == 0 || id > count ? nullptr : &sites_[id - 1];
+}
+
+std::string RingFile::Key() const {
+  return fmt::format("{:016x}{:016x}", header_->key[0], header_->key[1]);
+}
+
+void RingFile::Unlink() {
+  std::error_code error;
+  std::filesystem::remove(path_, error);
+}
+
+void RingFile::Release() {
+  for (const Segment& segment : segments_) madvise(segment.header, SegmentBytes(), MADV_REMOVE);
+}
+
+}  // namespace xlaprof::record

@@ -1,0 +1,106 @@
+// The file that a recording process writes its events to (ring.h): made by who records, opened by
+// who takes in what a killed process left. docs/formats/ring.md. Internal to profiler/record.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/status.h"
+#include "profiler/record/ring.h"
+
+namespace xlaprof::record {
+
+inline constexpr char kRingMagic[8] = {'X', 'L', 'P', 'R', 'I', 'N', 'G', '1'};
+inline constexpr size_t kPageBytes = 4096, kStringBytes = size_t(8) << 20, kMaxSites = 1 << 16;
+inline constexpr uint32_t kMaxSegments = 1024;
+// Longer strings are cut.
+inline constexpr size_t kMaxStringBytes = 1 << 16;
+
+// A tick of the clock and the time of the store at that moment.
+struct Anchor {
+  uint64_t ticks = 0;
+  int64_t ns = 0;
+};
+
+struct SiteEntry {
+  uint32_t name, file, function;  // strings
+  int32_t line;
+  uint8_t kind;
+  uint8_t unused[15];
+};
+static_assert(sizeof(SiteEntry) == 32);
+
+struct FileHeader {
+  char magic[8];
+  uint64_t key[2];  // random: which recording of the store this is
+  int64_t pid, base_epoch_ns;
+  uint32_t uses_tsc, capacity;  // slots a segment
+  std::atomic<uint32_t> segment_count, string_count, site_count;
+  std::atomic<uint32_t> string_bytes;
+  Anchor first;
+  // The newest is [anchor_count % 2]; the other one is being written.
+  std::atomic<uint32_t> anchor_count;
+  Anchor newest[2];
+};
+static_assert(sizeof(FileHeader) <= kPageBytes);
+
+struct Segment {
+  ThreadHeader* header = nullptr;
+  Slot* slots = nullptr;
+};
+
+class RingFile {
+ public:
+  // A new file, locked; `capacity` slots a segment. Unavailable: why it cannot be made.
+  static absl::StatusOr<std::unique_ptr<RingFile>> Create(const std::filesystem::path& path,
+                                                          uint32_t capacity);
+  // One that another process left; locks it. FailedPrecondition: that process still runs.
+  // DataLoss: no ring file, or damaged.
+  static absl::StatusOr<std::unique_ptr<RingFile>> Open(const std::filesystem::path& path);
+  ~RingFile();
+  RingFile(const RingFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  FileHeader& header() { return *header_; }
+  std::string Key() const;  // hex
+
+  // Adds a segment, its memory there. One thread at a time.
+  absl::StatusOr<Segment> AddSegment();
+  const std::vector<Segment>& segments() const { return segments_; }
+
+  // Id of the string or site that is added; 0: the table is full. One thread at a time.
+  uint32_t AddString(std::string_view text);
+  uint32_t AddSite(const SiteEntry& site);
+  // Entries from 1 on; what is damaged is "".
+  std::string_view String(uint32_t id);
+  const SiteEntry* Site(uint32_t id) const;
+
+  void Unlink();
+  // Gives the memory back; what is written afterwards is lost, and does no harm.
+  void Release();
+
+ private:
+  RingFile(std::filesystem::path path, int fd) : path_(std::move(path)), fd_(fd) {}
+  absl::Status MapTables();
+  absl::StatusOr<Segment> MapSegment(uint32_t index, bool make);
+  absl::Status Reserve(off_t from, off_t bytes);
+  size_t SegmentBytes() const { return kPageBytes + size_t(header_->capacity) * sizeof(Slot); }
+  static constexpr size_t TableBytes() {
+    return kPageBytes + kStringBytes + kMaxSites * sizeof(SiteEntry);
+  }
+
+  const std::filesystem::path path_;
+  const int fd_;
+  FileHeader* header_ = nullptr;
+  char* strings_ = nullptr;
+  SiteEntry* sites_ = nullptr;
+  size_t reserved_strings_ = 0, reserved_sites_ = 0;  // bytes that the file system has promised
+  std::vector<uint32_t> string_at_;                   // offset by id - 1
+  std::vector<Segment> segments_;
+};
+
+}  // namespace xlaprof::record

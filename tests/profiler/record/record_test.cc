@@ -1,0 +1,231 @@
+#include "profiler/record/record.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <map>
+#include <thread>
+
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Record : public testing::Test {
+ protected:
+  Record() {
+    std::string name = fs::temp_directory_path() / "xlaprof-record-XXXXXX";
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    path_ = folder_ / "run.xlaprof";
+  }
+  ~Record() override {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+  }
+  std::vector<std::string> Files() {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  std::vector<std::string> Rows(const std::string& sql) {
+    auto store = Store::Open(path_);
+    EXPECT_TRUE(store.ok()) << store.status();
+    return *store->Collect(sql, [](std::string text) { return text; });
+  }
+  fs::path folder_, path_;
+};
+
+void Inner() {
+  XLAPROF_TRACE("inner");
+  Instant("here");
+}
+
+TEST_F(Record, ScopesStepsCountersAndArguments) {
+  auto recording = StartRecording(path_, {.label = "test"});
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  NameThread("main");
+  for (int step = 0; step < 3; ++step) {
+    XLAPROF_STEP("train", step);
+    Trace trace("forward");
+    trace.Arg("layer", 7).Arg("ratio", 0.5).Arg("what", std::string_view("conv")).FlowOut(42);
+    Inner();
+    XLAPROF_COUNTER("loss", 1.0 / (step + 1));
+  }
+  try {
+    Trace trace("throws");
+    throw 1;
+  } catch (int) {
+  }
+  std::thread([] {
+    NameThread("worker");
+    Trace("back").FlowIn(42);
+  }).join();
+  auto stats = recording->Stop();
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_EQ(stats->events, 17);
+  EXPECT_EQ(stats->dropped, 0);
+  EXPECT_EQ(stats->threads, 2);
+  EXPECT_THAT(Files(), ElementsAre("run.xlaprof"));
+
+  EXPECT_THAT(
+      Rows("SELECT t.name || ' ' || e.name || ' ' || e.depth FROM event e JOIN track t ON "
+           "t.id = e.track_id ORDER BY t.id, e.ts_ns, e.depth LIMIT 5"),
+      ElementsAre("main train 0", "main forward 1", "main inner 2", "main here 3", "main train 0"));
+  EXPECT_THAT(Rows("SELECT count(*) FROM event WHERE name = 'throws' AND depth = 0"),
+              ElementsAre("1"));
+  EXPECT_THAT(Rows("SELECT key || '=' || value FROM arg WHERE event_id = (SELECT min(id) FROM "
+                   "event WHERE name = 'forward') ORDER BY key"),
+              ElementsAre("layer=7", "ratio=0.5", "what=conv"));
+  EXPECT_THAT(Rows("SELECT name || number || ' ' || ordinal FROM step ORDER BY id"),
+              ElementsAre("train0 0", "train1 1", "train2 2"));
+  EXPECT_THAT(Rows("SELECT count(*) FROM event WHERE name = 'back' AND flow_in = 42"),
+              ElementsAre("1"));
+  EXPECT_THAT(Rows("SELECT count(*) || ' ' || max(value) FROM counter_sample"),
+              ElementsAre("3 1.0"));
+  EXPECT_THAT(Rows("SELECT value FROM arg WHERE key = 'source_file' LIMIT 1"),
+              ElementsAre(HasSubstr("record_test.cc")));
+  EXPECT_THAT(Rows("SELECT ended || ' ' || clock FROM recording"), ElementsAre(HasSubstr("1 ")));
+}
+
+TEST_F(Record, NothingIsRecordedWhileNobodyRecords) {
+  { XLAPROF_TRACE("before"); }
+  auto recording = StartRecording(path_);
+  ASSERT_TRUE(recording.ok());
+  { Trace during("during"); }
+  ASSERT_TRUE(recording->Stop().ok());
+  { Trace after("after"); }
+  EXPECT_THAT(Rows("SELECT name FROM event"), ElementsAre("during"));
+}
+
+TEST_F(Record, SeveralRecordingsOneAfterTheOther) {
+  for (int i = 0; i < 3; ++i) {
+    path_ = folder_ / fmt::format("{}.xlaprof", i);
+    auto recording = StartRecording(path_);
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    EXPECT_EQ(StartRecording(folder_ / "second.xlaprof").status().code(),
+              absl::StatusCode::kFailedPrecondition);
+    {
+      XLAPROF_TRACE("same place");
+      Trace name(fmt::format("name {}", i));
+    }
+    ASSERT_TRUE(recording->Stop().ok());
+    EXPECT_THAT(Rows("SELECT name FROM event ORDER BY depth"),
+                ElementsAre("same place", fmt::format("name {}", i)));
+  }
+}
+
+// Scopes that begin in one recording and end in the next, or in none, do no harm.
+TEST_F(Record, ScopesOutliveTheirRecording) {
+  auto recording = StartRecording(path_);
+  auto outer = std::make_unique<Trace>("outer");
+  ASSERT_TRUE(recording->Stop().ok());
+  path_ = folder_ / "second.xlaprof";
+  recording = StartRecording(path_);
+  {
+    Trace inner("inner");
+    outer.reset();
+  }
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT name FROM event"), ElementsAre("inner"));
+}
+
+TEST_F(Record, ManyThreadsComeAndGo) {
+  auto recording = StartRecording(path_, {.ring_bytes = 1 << 16, .commit_interval_ns = 1'000'000});
+  ASSERT_TRUE(recording.ok());
+  constexpr int kRounds = 30, kThreads = 8, kScopes = 500;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([] {
+        for (int i = 0; i < kScopes; ++i) {
+          XLAPROF_TRACE("scope");
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  auto stats = recording->Stop();
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_EQ(stats->events + stats->dropped, kRounds * kThreads * kScopes);
+  EXPECT_EQ(Rows("SELECT count(*) FROM event"),
+            std::vector<std::string>{std::to_string(stats->events)});
+  EXPECT_THAT(Rows("SELECT count(*) FROM recording_thread"), ElementsAre("240"));
+}
+
+// A full ring drops, counts, and the report says so.
+TEST_F(Record, DropsAreCounted) {
+  auto recording =
+      StartRecording(path_, {.ring_bytes = 2048, .commit_interval_ns = 1'000'000'000'000});
+  ASSERT_TRUE(recording.ok());
+  constexpr int64_t kScopes = 1'000'000;
+  for (int64_t i = 0; i < kScopes; ++i) {
+    XLAPROF_TRACE("scope");
+  }
+  auto stats = recording->Stop();
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_GT(stats->dropped, 0);
+  EXPECT_EQ(stats->events + stats->dropped, kScopes);
+  EXPECT_EQ(Rows("SELECT sum(count) FROM import_issue WHERE code = 'dropped_events'"),
+            std::vector<std::string>{std::to_string(stats->dropped)});
+}
+
+TEST_F(Record, AForkedChildDoesNotWriteIntoItsParentsRing) {
+  auto recording = StartRecording(path_);
+  ASSERT_TRUE(recording.ok());
+  {
+    Trace open("open in both");
+    const pid_t child = fork();
+    if (child == 0) {
+      for (int i = 0; i < 1000; ++i) Trace lost("the child's");
+      _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT name FROM event"), ElementsAre("open in both"));
+}
+
+TEST_F(Record, SaysWhyItCannotRecord) {
+  auto there = StartRecording(path_);
+  ASSERT_TRUE(there->Stop().ok());
+  EXPECT_EQ(StartRecording(path_).status().code(), absl::StatusCode::kAlreadyExists);
+  auto nowhere = StartRecording(folder_ / "no" / "folder.xlaprof");
+  EXPECT_FALSE(nowhere.ok());
+  EXPECT_THAT(std::string(Message(nowhere.status())), HasSubstr("folder"));
+  EXPECT_FALSE(StartRecording(folder_ / "odd.xlaprof", {.ring_bytes = 1000}).ok());
+  EXPECT_THAT(Files(), ElementsAre("run.xlaprof"));
+}
+
+// Times are those of the clocks.
+TEST_F(Record, ClockIsTrue) {
+  timespec before, after;
+  auto recording = StartRecording(path_);
+  clock_gettime(CLOCK_REALTIME, &before);
+  {
+    Trace trace("sleeps");
+    usleep(300'000);
+  }
+  clock_gettime(CLOCK_REALTIME, &after);
+  ASSERT_TRUE(recording->Stop().ok());
+  auto store = Store::Open(path_);
+  const int64_t base = std::stoll(**store->Meta("base_epoch_ns"));
+  auto ns = [&](timespec t) { return int64_t(t.tv_sec) * 1'000'000'000 + t.tv_nsec - base; };
+  const int64_t ts = *store->One<int64_t>("SELECT ts_ns FROM event").value();
+  const int64_t dur = *store->One<int64_t>("SELECT dur_ns FROM event").value();
+  EXPECT_GE(ts, ns(before) - 50'000);
+  EXPECT_LE(ts + dur, ns(after) + 50'000);
+  EXPECT_GE(dur, 300'000'000 - 50'000);
+}
+
+}  // namespace
+}  // namespace xlaprof
