@@ -4,7 +4,9 @@
 #include <fstream>
 
 #include "cli/progress.h"
+#include "core/base/escape.h"
 #include "profiler/import/import.h"
+#include "profiler/record/recover.h"
 #include "profiler/store/salvage.h"
 
 namespace xlaprof {
@@ -32,10 +34,25 @@ absl::Status CheckRun(const Store& store, const std::string& path, const std::st
       run, path, label.value_or("?"));
 }
 
+// What a recording did last is not in its store while it runs, or when it was killed.
+absl::Status TellRing(const Store& store, const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(RingPath(path), error)) return absl::OkStatus();
+  XP_TRY(auto open, store.One<int64_t>("SELECT count(*) FROM recording WHERE ended = 0"));
+  if (open.value_or(0) == 0) return absl::OkStatus();
+  const std::string text = fmt::format(
+      "xlaprof: {0}: its recording still runs, or was killed: what it did last is not in "
+      "here. If it was killed: xlaprof recover {1}\n",
+      path, ShellWord(path));
+  fmt::print(stderr, "{}", Printable(text, /*keep_newlines=*/true));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Store> OpenInput(const InputOptions& input) {
   if (input.paths.size() == 1 && IsStore(input.paths[0])) {
     XP_TRY(Store store, Store::Open(input.paths[0]));
     XP_TRY(CheckRun(store, input.paths[0], input.run));
+    XP_TRY(TellRing(store, input.paths[0]));
     return store;
   }
   for (const std::string& path : input.paths) {

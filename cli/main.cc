@@ -6,6 +6,7 @@
 #include "cli/export_command.h"
 #include "cli/import_command.h"
 #include "cli/query_command.h"
+#include "cli/recover_command.h"
 #include "cli/report_command.h"
 #include "cli/terminal.h"
 #include "core/base/escape.h"
@@ -45,6 +46,7 @@ int Main(int argc, char** argv) {
   AddImportCommand(app, exit_status);
   AddExportCommand(app, exit_status);
   AddQueryCommand(app, exit_status);
+  AddRecoverCommand(app, exit_status);
   // CLI11 would say that a subcommand is required, not that this is none.
   if (argc > 1 && argv[1][0] != '-') {
     std::string known;

@@ -49,9 +49,13 @@ Clock::Line Clock::Between(Anchor a, Anchor b) {
 }
 
 void Clock::Add(Anchor anchor) {
-  constexpr int64_t kClosestNs = 1'000'000;
+  constexpr int64_t kClosestNs = 1'000'000, kBaseNs = 100'000'000;
   if (anchor.ticks <= anchors_.back().ticks || anchor.ns < anchors_.back().ns + kClosestNs) return;
-  line_ = Between(anchors_.back(), anchor);
+  // The longer ago the other reading, the better the rate; not so long that the rate has changed.
+  auto base = anchors_.end() - 1;
+  while (base != anchors_.begin() && base->ns > anchor.ns - kBaseNs) --base;
+  line_ = Between(*base, anchor);
+  line_.from = anchor;
   anchors_.push_back(anchor);
 }
 

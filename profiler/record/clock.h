@@ -18,7 +18,7 @@ class Clock {
   static Anchor ReadAnchor(int64_t origin_ns);
   static int64_t MonotonicNs();
 
-  explicit Clock(Anchor first) : anchors_{first} {}
+  explicit Clock(Anchor first) : anchors_{first}, line_{.from = first} {}
 
   // Later than all before; those closer than a millisecond to the last are not kept.
   void Add(Anchor anchor);
@@ -42,7 +42,7 @@ class Clock {
   int64_t EarlierNs(uint64_t ticks) const;
 
   std::vector<Anchor> anchors_;
-  Line line_;  // through the last two
+  Line line_;  // from the last on
 };
 
 }  // namespace xlaprof::record

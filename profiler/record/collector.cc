@@ -200,15 +200,17 @@ absl::Status Collector::Write() {
   }
   for (uint32_t i = 0; i < file_.segments().size(); ++i) {
     Thread& thread = threads_[i];
-    if (!thread.changed) continue;
+    const ThreadHeader& header = *file_.segments()[i].header;
+    const auto dropped =
+        int64_t(header.dropped.load(std::memory_order_relaxed) - header.dropped_before);
+    if (thread.track_id == 0 || (!thread.changed && dropped == thread.dropped)) continue;
+    thread.dropped = dropped;
     XP_TRY(WriteThread(thread));
     XP_TRY(store_.Run(
         "INSERT INTO recording_thread VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE "
         "SET taken_slots = ?5, events = ?6, dropped = ?7",
         recording_id_, int64_t(i), int64_t(thread.first), thread.track_id, int64_t(thread.taken),
-        thread.events,
-        int64_t(file_.segments()[i].header->dropped.load(std::memory_order_relaxed) -
-                file_.segments()[i].header->dropped_before)));
+        thread.events, dropped));
     thread.changed = false;
   }
   pending_ = 0;

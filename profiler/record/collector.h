@@ -45,7 +45,7 @@ class Collector {
   };
   struct Thread {
     uint64_t taken = 0, first = UINT64_MAX;
-    int64_t track_id = 0, events = 0;
+    int64_t track_id = 0, events = 0, dropped = 0;
     std::vector<std::vector<Pending>> by_depth;  // each in order of start
     std::vector<ArgSlot> args;
     size_t pending = 0;

@@ -12,9 +12,12 @@
 //   }
 //
 // A scope costs two reads of the clock and about a nanosecond; a full ring drops and counts, and
-// never blocks. What a process completed before it was killed is in the ring file beside the store
-// and is taken in by RecoverRecordings. Compiled with XLAPROF_NO_RECORD, the macros and classes
-// leave no code.
+// never blocks. What a process completed before it was killed is in the ring file beside the store:
+// `xlaprof recover run.xlaprof` takes it in. Compiled with XLAPROF_NO_RECORD, the macros and
+// classes leave no code.
+//
+// Environment: XLAPROF_RECORD=PATH records the whole program to PATH, %p in it being the process's
+// number; XLAPROF_REPORT=1 prints the findings when it ends.
 //
 // Everything here may be called from any thread. Names are UTF-8.
 #pragma once
@@ -71,13 +74,6 @@ class Recording {
 absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path,
                                          RecordOptions options = {});
 
-// Takes in what processes that were killed left in rings beside the store at `path`; the number of
-// events taken in. FailedPrecondition while the recording still runs.
-absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path);
-
-// Name of the calling thread's track, from now on or from its first event on.
-void NameThread(std::string_view name);
-
 // Where events come from: one object a place, of static storage.
 class Site {
  public:
@@ -106,6 +102,15 @@ uint32_t SiteOfName(Site::Kind kind, std::string_view name);
 uint32_t RecordedString(std::string_view text);
 
 #ifndef XLAPROF_NO_RECORD
+
+namespace record {
+// What the environment asks for, from before main until after it.
+bool StartFromEnvironment();
+inline const bool started_from_environment = StartFromEnvironment();
+}  // namespace record
+
+// Name of the calling thread's track, from now on or from its first event on.
+void NameThread(std::string_view name);
 
 // A scope, from here to the end of the object, whatever way the block is left.
 class Trace {
@@ -264,6 +269,7 @@ inline void Counter(Site&, double) {}
 inline void Counter(std::string_view, double) {}
 inline void Instant(Site&) {}
 inline void Instant(std::string_view) {}
+inline void NameThread(std::string_view) {}
 #define XLAPROF_TRACE(name) static_assert(true)
 #define XLAPROF_STEP(name, step) static_assert(true)
 #define XLAPROF_COUNTER(name, value) static_assert(true)

@@ -10,8 +10,9 @@
 #include <thread>
 
 #include "profiler/record/collector.h"
+#include "profiler/record/losses.h"
 #include "profiler/record/record.h"
-#include "profiler/record/ring_paths.h"
+#include "profiler/record/recover.h"
 #include "profiler/record/sites.h"
 
 namespace xlaprof {
@@ -54,7 +55,7 @@ struct Recording::Impl {
 
   const std::filesystem::path path;
   const RecordOptions options;
-  std::optional<Store> store;
+  std::optional<Store> store;  // always inside a transaction: what is taken belongs together
   // Never unmapped: scopes that began before the end write to it when they end.
   RingFile* const file;
   const int64_t origin_ns;
@@ -63,7 +64,7 @@ struct Recording::Impl {
   std::optional<Collector> collector;
   uint32_t number = 0;
 
-  std::mutex mutex;  // of segments, and of `stopping`
+  std::mutex mutex;  // of free_segments and `stopping`
   std::condition_variable wake;
   std::vector<uint32_t> free_segments;
   bool stopping = false, drained = false;
@@ -77,6 +78,7 @@ struct Recording::Impl {
   void Run();
   absl::Status Round(bool all);
   absl::Status Commit();
+  void AddAnchor();
   void Recover();
   size_t SegmentCount() { return file->header().segment_count.load(std::memory_order_acquire); }
   Ring* NewRing(std::vector<std::unique_ptr<Ring>>& rings);
@@ -230,34 +232,39 @@ absl::Status Recording::Impl::Prepare() {
                                  .ring = file->path().filename().string(),
                                  .ring_key = file->Key(),
                                  .clock = record::uses_tsc.load() ? "tsc" : "monotonic"}));
-  return store->Commit();
+  XP_TRY(store->Commit());
+  return store->Begin();
 }
 
-absl::Status Recording::Impl::Commit() {
-  if (collector->pending() == 0) return absl::OkStatus();
-  XP_TRY(store->Begin());
-  XP_TRY(collector->Write());
-  XP_TRY(store->Commit());
-  for (uint32_t i = 0; i < SegmentCount(); ++i)
-    file->segments()[i].header->head.store(collector->taken(i), std::memory_order_release);
-  // Times of one write come from one line.
+// Only where nothing waits: times of one write come from one line.
+void Recording::Impl::AddAnchor() {
   record::FileHeader& header = file->header();
   const record::Anchor anchor = Clock::ReadAnchor(origin_ns);
   clock.Add(anchor);
   const uint32_t count = header.anchor_count.load(std::memory_order_relaxed);
   header.newest[(count + 1) % 2] = anchor;
   header.anchor_count.store(count + 1, std::memory_order_release);
+}
+
+absl::Status Recording::Impl::Commit() {
+  if (collector->pending() == 0) {
+    AddAnchor();
+    last_commit_ns = Clock::MonotonicNs();
+    return absl::OkStatus();
+  }
+  XP_TRY(collector->Write());
+  XP_TRY(store->Commit());
+  XP_TRY(store->Begin());
+  for (uint32_t i = 0; i < SegmentCount(); ++i)
+    file->segments()[i].header->head.store(collector->taken(i), std::memory_order_release);
+  AddAnchor();
   last_commit_ns = Clock::MonotonicNs();
   return absl::OkStatus();
 }
 
 // Takes what is there, and commits where that is much, or has waited for long.
 absl::Status Recording::Impl::Round(bool all) {
-  std::vector<Segment> segments;
-  {
-    std::lock_guard lock(mutex);
-    segments = file->segments();
-  }
+  const std::span<const Segment> segments = file->segments();
   bool crowded = false, more = true;
   while (more) {
     more = false;
@@ -300,10 +307,8 @@ void Recording::Impl::Recover() {
   }
   store.emplace(*std::move(opened));
   Collect();
-  if (absl::Status status = collector->Restore(); !status.ok()) {
-    error = std::move(status);
-    collector.reset();
-  }
+  error = collector->Restore();
+  if (error.ok()) error = store->Begin();
 }
 
 void Recording::Impl::Run() {
@@ -364,7 +369,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, Reco
   if (!std::has_single_bit(capacity) || capacity < 64 || capacity > 1u << 28)
     return Invalid("ring_bytes: {} is no power of two from 2048 on", options.ring_bytes);
   XP_TRY(Store store, Store::Create(path));
-  auto file = RingFile::Create(record::RingPath(path), uint32_t(capacity));
+  auto file = RingFile::Create(RingPath(path), uint32_t(capacity));
   if (!file.ok()) {
     std::error_code error;
     std::filesystem::remove(path, error);
@@ -421,7 +426,7 @@ absl::StatusOr<RecordStats> Recording::Stop() {
                     .dropped = impl->collector->dropped(),
                     .threads = int64_t(impl->SegmentCount()),
                     .drain_cpu_ns = impl->drain_cpu_ns};
-  XP_TRY(store.Begin());
+  XP_TRY(impl->collector->Write());  // what was dropped since
   XP_TRY(record::TellLosses(store, impl->recording_id));
   XP_TRY(store.Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1",
                    impl->recording_id, impl->drain_cpu_ns));

@@ -1,14 +1,16 @@
 // What a killed process left in its ring: everything that it had completed, exactly once.
+#include "profiler/record/recover.h"
+
 #include "profiler/record/collector.h"
-#include "profiler/record/record.h"
-#include "profiler/record/ring_paths.h"
+#include "profiler/record/losses.h"
 
 namespace xlaprof {
-namespace record {
 
 std::filesystem::path RingPath(const std::filesystem::path& store) {
   return store.string() + ".ring";
 }
+
+namespace record {
 
 absl::Status TellLosses(Store& store, int64_t recording_id) {
   XP_TRY(auto dropped,
@@ -52,8 +54,7 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
     const FileHeader& header = file->header();
     Clock clock(header.first);
     const uint32_t anchors = header.anchor_count.load();
-    clock.Add(header.newest[(anchors + 1) % 2]);
-    clock.Add(header.newest[anchors % 2]);
+    clock.Add(header.newest[anchors % 2]);  // the other one may be half written
     Collector collector(store, *file, clock, found.id, found.process_id);
     XP_TRY(collector.Restore());
     XP_TRY(store.Begin());

@@ -75,13 +75,14 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::
   for (uint32_t i = 0; i < count; ++i) {
     XP_TRY(Segment segment, file->MapSegment(i, false));
     if (segment.header->capacity != header.capacity) return damaged();
-    file->segments_.push_back(segment);
+    file->segments_[i] = segment;
+    file->segment_count_ = i + 1;
   }
   return file;
 }
 
 RingFile::~RingFile() {
-  for (const Segment& segment : segments_) munmap(segment.header, SegmentBytes());
+  for (const Segment& segment : segments()) munmap(segment.header, SegmentBytes());
   if (header_ != nullptr) munmap(header_, TableBytes());
   close(fd_);
 }
@@ -113,17 +114,20 @@ absl::StatusOr<Segment> RingFile::MapSegment(uint32_t index, bool make) {
 }
 
 absl::StatusOr<Segment> RingFile::AddSegment() {
-  if (segments_.size() == kMaxSegments)
+  const uint32_t count = segment_count_.load(std::memory_order_relaxed);
+  if (count == kMaxSegments)
     return absl::ResourceExhaustedError(
         fmt::format("more than {} threads record at once", kMaxSegments));
-  XP_TRY(Segment segment, MapSegment(uint32_t(segments_.size()), true));
+  XP_TRY(Segment segment, MapSegment(count, true));
   segment.header->capacity = header_->capacity;
-  segments_.push_back(segment);
-  header_->segment_count.store(uint32_t(segments_.size()), std::memory_order_release);
+  segments_[count] = segment;
+  segment_count_.store(count + 1, std::memory_order_release);
+  header_->segment_count.store(count + 1, std::memory_order_release);
   return segment;
 }
 
 uint32_t RingFile::AddString(std::string_view text) {
+  std::lock_guard lock(mutex_);
   text = text.substr(0, kMaxStringBytes);
   const size_t at = header_->string_bytes.load(std::memory_order_relaxed);
   const size_t end = at + 4 + (text.size() + 3) / 4 * 4;
@@ -154,7 +158,8 @@ uint32_t RingFile::AddSite(const SiteEntry& site) {
   return count + 1;
 }
 
-std::string_view RingFile::String(uint32_t id) {
+std::string_view RingFile::String(uint32_t id) const {
+  std::lock_guard lock(mutex_);
   if (id == 0 || id > string_at_.size()) return {};
   const uint32_t at = string_at_[id - 1];
   uint32_t size = 0;
@@ -179,7 +184,7 @@ void RingFile::Unlink() {
 }
 
 void RingFile::Release() {
-  for (const Segment& segment : segments_) madvise(segment.header, SegmentBytes(), MADV_REMOVE);
+  for (const Segment& segment : segments()) madvise(segment.header, SegmentBytes(), MADV_REMOVE);
 }
 
 }  // namespace xlaprof::record

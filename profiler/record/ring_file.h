@@ -6,6 +6,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,15 +70,18 @@ class RingFile {
   FileHeader& header() { return *header_; }
   std::string Key() const;  // hex
 
-  // Adds a segment, its memory there. One thread at a time.
+  // Adds a segment, its memory there. One thread at a time; others may look at segments()
+  // meanwhile.
   absl::StatusOr<Segment> AddSegment();
-  const std::vector<Segment>& segments() const { return segments_; }
+  std::span<const Segment> segments() const {
+    return {segments_.get(), segment_count_.load(std::memory_order_acquire)};
+  }
 
   // Id of the string or site that is added; 0: the table is full. One thread at a time.
   uint32_t AddString(std::string_view text);
   uint32_t AddSite(const SiteEntry& site);
-  // Entries from 1 on; what is damaged is "".
-  std::string_view String(uint32_t id);
+  // Entries from 1 on; what is damaged is "". Any thread.
+  std::string_view String(uint32_t id) const;
   const SiteEntry* Site(uint32_t id) const;
 
   void Unlink();
@@ -99,8 +104,10 @@ class RingFile {
   char* strings_ = nullptr;
   SiteEntry* sites_ = nullptr;
   size_t reserved_strings_ = 0, reserved_sites_ = 0;  // bytes that the file system has promised
-  std::vector<uint32_t> string_at_;                   // offset by id - 1
-  std::vector<Segment> segments_;
+  mutable std::mutex mutex_;
+  std::vector<uint32_t> string_at_;  // offset by id - 1; under mutex_
+  const std::unique_ptr<Segment[]> segments_ = std::make_unique<Segment[]>(kMaxSegments);
+  std::atomic<uint32_t> segment_count_{0};
 };
 
 }  // namespace xlaprof::record

@@ -18,11 +18,10 @@ struct Ran {
   std::string out;  // standard output and, after it, standard error
 };
 
-// `arguments` is shell text. What stands in `folder` is the working directory.
-inline Ran RunProgram(const std::string& arguments, const std::filesystem::path& folder,
-                      const std::string& environment = "") {
-  std::string command = "cd '" + folder.string() + "' && " + environment + " " XLAPROF_PROGRAM " " +
-                        arguments + " 2>stderr.txt; s=$?; cat stderr.txt; exit $s";
+// A shell's command, in `folder`.
+inline Ran RunShell(const std::string& shell, const std::filesystem::path& folder) {
+  std::string command =
+      "cd '" + folder.string() + "' && " + shell + " 2>stderr.txt; s=$?; cat stderr.txt; exit $s";
   FILE* pipe = popen(command.c_str(), "r");
   Ran ran;
   std::array<char, 1 << 16> buffer;
@@ -31,6 +30,12 @@ inline Ran RunProgram(const std::string& arguments, const std::filesystem::path&
   int status = pclose(pipe);
   ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return ran;
+}
+
+// `arguments` is shell text. What stands in `folder` is the working directory.
+inline Ran RunProgram(const std::string& arguments, const std::filesystem::path& folder,
+                      const std::string& environment = "") {
+  return RunShell(environment + " " XLAPROF_PROGRAM " " + arguments, folder);
 }
 
 // A test with a directory of its own.

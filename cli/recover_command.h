@@ -1,0 +1,10 @@
+// xlaprof recover: takes in what a killed recording left.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace xlaprof {
+
+void AddRecoverCommand(CLI::App& app, int& exit_status);
+
+}  // namespace xlaprof

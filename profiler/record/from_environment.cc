@@ -1,0 +1,106 @@
+// XLAPROF_RECORD and XLAPROF_REPORT: recording without a change of the program.
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "profiler/record/record.h"
+
+extern char** environ;
+
+namespace xlaprof::record {
+namespace {
+
+// PATH with %p replaced; in a folder, a file of the program's name.
+std::filesystem::path PathOf(std::string path) {
+  const std::string pid = std::to_string(getpid());
+  for (size_t at = path.find("%p"); at != path.npos; at = path.find("%p", at + pid.size()))
+    path.replace(at, 2, pid);
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return path;
+  return std::filesystem::path(path) /
+         fmt::format("{}.{}.xlaprof", program_invocation_short_name, pid);
+}
+
+// Runs `xlaprof report PATH`, which itself is not recorded.
+void Report(const std::filesystem::path& path) {
+  std::vector<char*> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!text.starts_with("XLAPROF_RECORD=") && !text.starts_with("XLAPROF_REPORT="))
+      environment.push_back(*entry);
+  }
+  environment.push_back(nullptr);
+  const char* program = std::getenv("XLAPROF_PROGRAM");
+  std::string words[] = {program != nullptr ? program : "xlaprof", "report", path.string()};
+  char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  std::fflush(nullptr);
+  pid_t child = 0;
+  int status = 0;
+  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments, environment.data()) != 0 ||
+      waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) == 127) {
+    std::fprintf(stderr,
+                 "xlaprof: cannot run `%s report %s`. Put it on PATH, or name it in "
+                 "XLAPROF_PROGRAM\n",
+                 arguments[0], arguments[2]);
+  }
+}
+
+class FromEnvironment {
+ public:
+  FromEnvironment() {
+    const char* path = std::getenv("XLAPROF_RECORD");
+    const char* report = std::getenv("XLAPROF_REPORT");
+    report_ = report != nullptr && *report != 0 && std::strcmp(report, "0") != 0;
+    if ((path == nullptr || *path == 0) && !report_) return;
+    keep_ = path != nullptr && *path != 0;
+    path_ = keep_ ? PathOf(path)
+                  : std::filesystem::temp_directory_path() /
+                        fmt::format("{}.{}.xlaprof", program_invocation_short_name, getpid());
+    auto started = StartRecording(path_);
+    if (!started.ok()) {
+      std::fprintf(stderr, "xlaprof: nothing is recorded: %s\n",
+                   std::string(Message(started.status())).c_str());
+      return;
+    }
+    pid_ = getpid();
+    recording_.emplace(*std::move(started));
+  }
+  ~FromEnvironment() {
+    if (!recording_ || getpid() != pid_) return;  // a forked child that ends
+    auto stats = recording_->Stop();
+    if (!stats.ok()) {
+      std::fprintf(stderr, "xlaprof: %s\n", std::string(Message(stats.status())).c_str());
+      return;
+    }
+    if (report_) Report(path_);
+    if (keep_) {
+      std::fprintf(stderr, "xlaprof: %s: %lld events of %lld threads, %lld dropped\n",
+                   path_.c_str(), static_cast<long long>(stats->events),
+                   static_cast<long long>(stats->threads), static_cast<long long>(stats->dropped));
+    } else {
+      std::error_code error;
+      std::filesystem::remove(path_, error);
+    }
+  }
+
+ private:
+  std::filesystem::path path_;
+  bool report_ = false, keep_ = false;
+  pid_t pid_ = 0;
+  std::optional<Recording> recording_;
+};
+
+}  // namespace
+
+bool StartFromEnvironment() {
+  static FromEnvironment from_environment;
+  return true;
+}
+
+}  // namespace xlaprof::record

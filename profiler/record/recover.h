@@ -1,0 +1,19 @@
+// Recordings whose process was killed.
+#pragma once
+
+#include <filesystem>
+
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+// Takes in what the process that recorded to the store at `path` had completed when it was killed,
+// exactly once, and deletes its ring; the number of events. 0: there is no ring. Scopes that were
+// open become events that never ended. FailedPrecondition: the recording still runs. DataLoss: the
+// ring is damaged; nothing was changed.
+absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path);
+
+// The ring file of a store: beside it while its recording runs, or was killed.
+std::filesystem::path RingPath(const std::filesystem::path& store);
+
+}  // namespace xlaprof

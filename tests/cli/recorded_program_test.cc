@@ -1,0 +1,62 @@
+// Programs that are recorded because the environment says so.
+#include <gmock/gmock.h>
+
+#include "profiler/store/store.h"
+#include "tests/cli/run_program.h"
+
+namespace xlaprof {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class RecordedProgram : public ProgramTest {
+ protected:
+  // With `environment` before it and `arguments` behind it.
+  Ran RunRecorded(const std::string& environment, const std::string& arguments = "") {
+    return RunShell(fmt::format("{} XLAPROF_PROGRAM={} {} {}", environment, XLAPROF_PROGRAM,
+                                XLAPROF_RECORDED_PROGRAM, arguments),
+                    folder_);
+  }
+};
+
+TEST_F(RecordedProgram, IsAsItIsWithoutTheEnvironment) {
+  Ran ran = RunRecorded("");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.out, "");
+}
+
+TEST_F(RecordedProgram, RecordsToAPath) {
+  Ran ran = RunRecorded("XLAPROF_RECORD=run.xlaprof");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("15 events of 1 threads, 0 dropped"));
+  ran = Run("query run.xlaprof \"SELECT name, count(*) FROM event GROUP BY name\"");
+  EXPECT_THAT(ran.out, HasSubstr("compute"));
+  ran = RunRecorded("XLAPROF_RECORD=run.xlaprof");
+  EXPECT_EQ(ran.status, 0) << "the program itself must not fail";
+  EXPECT_THAT(ran.out, HasSubstr("already exists"));
+}
+
+TEST_F(RecordedProgram, PrintsItsReport) {
+  Ran ran = RunRecorded("XLAPROF_REPORT=1");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("recorded_program"));
+  EXPECT_THAT(ran.out, HasSubstr("5 steps"));
+}
+
+TEST_F(RecordedProgram, IsRecoveredAfterAKill) {
+  RunRecorded("XLAPROF_RECORD=run.xlaprof", "kill");
+  Ran ran = Run("report run.xlaprof");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("xlaprof recover run.xlaprof"));
+  ran = Run("recover run.xlaprof");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("taken in"));
+  EXPECT_THAT(Run("recover run.xlaprof").out, HasSubstr("nothing waits"));
+  ran = Run("query run.xlaprof \"SELECT count(*), count(dur_ns) FROM event\" --format csv");
+  EXPECT_THAT(ran.out, HasSubstr("16,15")) << "one never ended";
+  EXPECT_THAT(Run("report run.xlaprof").out, Not(HasSubstr("recover")));
+}
+
+}  // namespace
+}  // namespace xlaprof
