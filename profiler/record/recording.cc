@@ -37,6 +37,14 @@ int64_t ThreadCpuNs() {
   return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
+// Never unmapped: scopes that began before the end of a recording write to it when they end.
+RingFile* Kept(std::unique_ptr<RingFile> file) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& kept = *new std::vector<std::unique_ptr<RingFile>>;
+  std::lock_guard lock(mutex);
+  return kept.emplace_back(std::move(file)).get();
+}
+
 std::string ProgramName() {
   return program_invocation_short_name != nullptr ? program_invocation_short_name : "program";
 }
@@ -49,14 +57,13 @@ struct Recording::Impl {
       : path(std::move(at)),
         options(std::move(given)),
         store(std::move(opened)),
-        file(ring_file.release()),
+        file(Kept(std::move(ring_file))),
         origin_ns(origin),
         clock(file->header().first) {}
 
   const std::filesystem::path path;
   const RecordOptions options;
   std::optional<Store> store;  // always inside a transaction: what is taken belongs together
-  // Never unmapped: scopes that began before the end write to it when they end.
   RingFile* const file;
   const int64_t origin_ns;
   Clock clock;
