@@ -49,22 +49,34 @@ Clock::Line Clock::Between(Anchor a, Anchor b) {
 }
 
 void Clock::Add(Anchor anchor) {
-  constexpr int64_t kClosestNs = 1'000'000, kBaseNs = 100'000'000;
+  constexpr int64_t kBaseNs = 100'000'000;
+  constexpr size_t kMaxAnchors = 1 << 16;
   if (anchor.ticks <= anchors_.back().ticks || anchor.ns < anchors_.back().ns + kClosestNs) return;
   // The longer ago the other reading, the better the rate; not so long that the rate has changed.
   auto base = anchors_.end() - 1;
   while (base != anchors_.begin() && base->ns > anchor.ns - kBaseNs) --base;
-  line_ = Between(*base, anchor);
-  line_.from = anchor;
+  newest_ = Between(*base, anchor);
+  newest_.from = anchor;
+  if (anchors_.size() == kMaxAnchors) {  // every second one will do
+    for (size_t i = 0; i < kMaxAnchors / 2; ++i) anchors_[i] = anchors_[2 * i];
+    anchors_.resize(kMaxAnchors / 2);
+    earlier_end_ = 0;
+  }
   anchors_.push_back(anchor);
 }
 
-int64_t Clock::EarlierNs(uint64_t ticks) const {
+void Clock::FindEarlier(uint64_t ticks) {
   auto after = std::upper_bound(anchors_.begin(), anchors_.end(), ticks,
                                 [](uint64_t t, const Anchor& a) { return t < a.ticks; });
-  if (after == anchors_.begin()) ++after;
-  if (after == anchors_.end()) return line_.At(ticks);
-  return Between(*(after - 1), *after).At(ticks);
+  const bool before_all = after == anchors_.begin();
+  if (before_all) ++after;
+  if (after == anchors_.end()) {  // one anchor only: nothing but its line is known
+    earlier_ = newest_;
+    earlier_end_ = newest_.from.ticks;
+    return;
+  }
+  earlier_ = Between(*(after - 1), *after);
+  earlier_end_ = after->ticks;
 }
 
 }  // namespace xlaprof::record

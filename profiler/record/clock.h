@@ -18,16 +18,19 @@ class Clock {
   static Anchor ReadAnchor(int64_t origin_ns);
   static int64_t MonotonicNs();
 
-  explicit Clock(Anchor first) : anchors_{first}, line_{.from = first} {}
+  explicit Clock(Anchor first) : anchors_{first}, newest_{.from = first} {}
 
-  // Later than all before; those closer than a millisecond to the last are not kept.
+  // Later than all before; those closer than kClosestNs to the last are not kept.
   void Add(Anchor anchor);
   // Ticks before the first or behind the last anchor run on as the nearest two do.
-  int64_t Ns(uint64_t ticks) const {
-    if (ticks < line_.from.ticks) [[unlikely]]
-      return EarlierNs(ticks);
-    return line_.At(ticks);
+  int64_t Ns(uint64_t ticks) {
+    if (ticks >= newest_.from.ticks) return newest_.At(ticks);
+    if (ticks < earlier_.from.ticks || ticks >= earlier_end_) [[unlikely]]
+      FindEarlier(ticks);
+    return earlier_.At(ticks);
   }
+
+  static constexpr int64_t kClosestNs = 1'000'000;
 
  private:
   struct Line {
@@ -39,10 +42,12 @@ class Clock {
     }
   };
   static Line Between(Anchor a, Anchor b);
-  int64_t EarlierNs(uint64_t ticks) const;
+  void FindEarlier(uint64_t ticks);
 
   std::vector<Anchor> anchors_;
-  Line line_;  // from the last on
+  Line newest_;   // from the last anchor on
+  Line earlier_;  // the one that was asked for last, up to earlier_end_
+  uint64_t earlier_end_ = 0;
 };
 
 }  // namespace xlaprof::record

@@ -93,7 +93,7 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
   ArgSlot args[kMaxArgs / 2];
   while (thread.taken < end) {
     const Slot slot = from.slots[thread.taken & mask];
-    const uint64_t arg_slots = ((slot.bits & kArgCount) + 1) / 2;
+    const auto arg_slots = uint64_t(slot.arg_slots());
     if (arg_slots > kMaxArgs / 2 || tail - thread.taken <= arg_slots) {
       return DataLoss("{}: slot {} of part {} is no event", file_.path().string(), thread.taken,
                       segment);
@@ -109,35 +109,46 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
 absl::Status Collector::Add(Thread& thread, const Slot& slot, const ArgSlot* args) {
   ++thread.events;
   ++events_;
-  if (slot.kind == kCounter) {
-    XP_TRY(Sited * site, SiteOf(slot.site));
-    if (site->counter_track == 0) {
-      XP_TRY(site->counter_track,
-             store_.Add(TrackRow{.process_id = process_id_,
-                                 .kind = "counter",
-                                 .name = std::string(store_.Text(site->name))}));
-    }
-    ++pending_;
-    return samples_.Counter(site->counter_track, clock_.Ns(slot.begin),
-                            std::bit_cast<double>(slot.value));
-  }
-  const int64_t ts_ns = clock_.Ns(slot.begin);
-  Pending event{.ts_ns = ts_ns,
-                .dur_ns = slot.end == 0 ? kUnknownDuration
-                                        : std::max<int64_t>(0, clock_.Ns(slot.end) - ts_ns),
-                .value = slot.value,
-                .site = slot.site,
-                .first_arg = uint32_t(thread.args.size()),
-                .depth = slot.depth,
-                .kind = slot.kind,
-                .bits = slot.bits};
-  for (int i = 0; i < ((slot.bits & kArgCount) + 1) / 2; ++i) thread.args.push_back(args[i]);
-  const size_t level = std::min<size_t>(slot.depth, kMaxDepth - 1);
+  if (slot.kind() == kCounter) return AddCounter(slot);
+  XP_TRY(Sited * site, SiteOf(slot.site()));
+  const size_t level = std::min<size_t>(slot.depth(), kMaxDepth - 1);
   if (thread.by_depth.size() <= level) thread.by_depth.resize(level + 1);
-  thread.by_depth[level].push_back(event);
+  const int64_t ts_ns = clock_.Ns(slot.begin);
+  const int64_t dur_ns =
+      slot.end == 0 ? kUnknownDuration : std::max<int64_t>(0, clock_.Ns(slot.end) - ts_ns);
+  thread.by_depth[level].push_back(
+      {.event = {.ts_ns = ts_ns,
+                 .dur_ns = dur_ns,
+                 .name = site->name,
+                 .category = slot.kind() == kStep ? step_ : scope_,
+                 .flow_in = slot.bits() & kFlowIn ? slot.value : 0,
+                 .flow_out = slot.bits() & kFlowOut ? slot.value : 0},
+       .first_arg = uint32_t(thread.args.size()),
+       .depth = slot.depth(),
+       .args = uint8_t(slot.args())});
+  for (int i = 0; i < slot.arg_slots(); ++i) thread.args.push_back(args[i]);
+  if (slot.kind() == kStep) {
+    steps_.push_back({.process_id = process_id_,
+                      .number = int64_t(slot.value),
+                      .name = std::string(store_.Text(site->name)),
+                      .ts_ns = ts_ns,
+                      .dur_ns = dur_ns < 0 ? OptInt() : OptInt(dur_ns)});
+  }
   ++thread.pending;
   ++pending_;
   return absl::OkStatus();
+}
+
+absl::Status Collector::AddCounter(const Slot& slot) {
+  XP_TRY(Sited * site, SiteOf(slot.site()));
+  if (site->counter_track == 0) {
+    XP_TRY(site->counter_track, store_.Add(TrackRow{.process_id = process_id_,
+                                                    .kind = "counter",
+                                                    .name = std::string(store_.Text(site->name))}));
+  }
+  ++pending_;
+  return samples_.Counter(site->counter_track, clock_.Ns(slot.begin),
+                          std::bit_cast<double>(slot.value));
 }
 
 absl::Status Collector::TakeOpen(uint32_t segment) {
@@ -149,10 +160,7 @@ absl::Status Collector::TakeOpen(uint32_t segment) {
     const Slot open{.begin = header.open[i].begin.load(),
                     .end = 0,
                     .value = 0,
-                    .site = header.open[i].site.load(),
-                    .depth = uint16_t(i),
-                    .kind = kScope,
-                    .bits = 0};
+                    .what = Slot::What(header.open[i].site.load(), uint16_t(i), kScope)};
     XP_TRY(Add(thread, open, nullptr));
     --thread.events, --events_;  // not completed
     thread.changed = true;
@@ -161,6 +169,7 @@ absl::Status Collector::TakeOpen(uint32_t segment) {
 }
 
 absl::StatusOr<StringId> Collector::StringOf(uint32_t id) {
+  if (id > kStringBytes) id = 0;  // there cannot be as many
   if (id >= strings_.size()) strings_.resize(id + 1);
   if (strings_[id] == 0) {
     XP_TRY(strings_[id], store_.Intern(file_.String(id)));
@@ -168,36 +177,41 @@ absl::StatusOr<StringId> Collector::StringOf(uint32_t id) {
   return strings_[id];
 }
 
-absl::StatusOr<Collector::Sited*> Collector::SiteOf(uint32_t id) {
-  if (id > kMaxSites) id = 0;
-  if (id >= sites_.size()) sites_.resize(id + 1);
-  Sited& sited = sites_[id];
-  if (!sited.known) {
-    const SiteEntry* site = file_.Site(id);
-    XP_TRY(sited.name, StringOf(site == nullptr ? 0 : site->name));
-    if (site != nullptr && site->line > 0) {
-      XP_TRY(StringId file, StringOf(site->file));
-      XP_TRY(StringId file_key, store_.Intern("source_file"));
-      XP_TRY(StringId line_key, store_.Intern("source_line"));
-      // One name at two places: then a place would be wrong for one of them.
-      auto [place, added] = places_->try_emplace(sited.name);
-      if (added) {
-        place->second = {{file, file_key, ArgType::kString},
-                         {uint64_t(site->line), line_key, ArgType::kInt}};
-      } else {
-        place->second.clear();
-      }
-    }
-    sited.known = true;
-  }
-  return &sited;
+inline absl::StatusOr<Collector::Sited*> Collector::SiteOf(uint32_t id) {
+  if (id < sites_.size() && sites_[id].known) [[likely]]
+    return &sites_[id];
+  return FindSite(id);
 }
 
-absl::Status Collector::Write() {
+absl::StatusOr<Collector::Sited*> Collector::FindSite(uint32_t id) {
   if (scope_ == 0) {
     XP_TRY(scope_, store_.Intern(category::kScope));
     XP_TRY(step_, store_.Intern(category::kStep));
   }
+  if (id > kMaxSites) id = 0;
+  if (id >= sites_.size()) sites_.resize(id + 1);
+  Sited& sited = sites_[id];
+  if (sited.known) return &sited;
+  const SiteEntry* site = file_.Site(id);
+  XP_TRY(sited.name, StringOf(site == nullptr ? 0 : site->name));
+  if (site != nullptr && site->line > 0) {
+    XP_TRY(StringId file, StringOf(site->file));
+    XP_TRY(StringId file_key, store_.Intern("source_file"));
+    XP_TRY(StringId line_key, store_.Intern("source_line"));
+    // One name at two places: then a place would be wrong for one of them.
+    auto [place, added] = places_->try_emplace(sited.name);
+    if (added) {
+      place->second = {{file, file_key, ArgType::kString},
+                       {uint64_t(site->line), line_key, ArgType::kInt}};
+    } else {
+      place->second.clear();
+    }
+  }
+  sited.known = true;
+  return &sited;
+}
+
+absl::Status Collector::Write() {
   for (uint32_t i = 0; i < file_.segments().size(); ++i) {
     Thread& thread = threads_[i];
     const ThreadHeader& header = *file_.segments()[i].header;
@@ -231,66 +245,66 @@ absl::Status Collector::WriteSteps() {
 
 // Slots come in the order in which scopes end; at one depth, that is the order in which they began.
 absl::Status Collector::WriteThread(Thread& thread) {
-  std::vector<size_t> next(thread.by_depth.size());
-  chunk_.track_id = thread.track_id;
   if (thread.by_depth.size() == kMaxDepth) {
     auto& deepest = thread.by_depth.back();
     std::stable_sort(deepest.begin(), deepest.end(), [](const Pending& a, const Pending& b) {
-      return a.ts_ns != b.ts_ns ? a.ts_ns < b.ts_ns : a.dur_ns > b.dur_ns;
+      return EventBefore(a.event, b.event);
     });
   }
-  for (size_t left = thread.pending; left > 0; --left) {
-    size_t best = SIZE_MAX;
-    int64_t best_ns = INT64_MAX;
-    for (size_t depth = 0; depth < next.size(); ++depth) {
-      const auto& level = thread.by_depth[depth];
-      if (next[depth] < level.size() && (best == SIZE_MAX || level[next[depth]].ts_ns < best_ns)) {
-        best = depth;
-        best_ns = level[next[depth]].ts_ns;
-      }
-    }
-    const Pending& event = thread.by_depth[best][next[best]++];
-    XP_TRY(Sited * site, SiteOf(event.site));
-    const size_t args = event.bits & kArgCount;
-    if (chunk_.events.size() == size_t(EventWriter::kChunkEvents) ||
-        chunk_.args.size() + args + 1 > kChunkArguments)
-      XP_TRY(WriteChunk(thread));
-    chunk_.events.push_back({.ts_ns = event.ts_ns,
-                             .dur_ns = event.dur_ns,
-                             .name = site->name,
-                             .category = event.kind == kStep ? step_ : scope_,
-                             .flow_in = event.bits & kFlowIn ? event.value : 0,
-                             .flow_out = event.bits & kFlowOut ? event.value : 0});
-    chunk_.depth.push_back(event.depth);
-    if (event.kind == kStep) {
-      steps_.push_back({.process_id = process_id_,
-                        .number = int64_t(event.value),
-                        .name = std::string(store_.Text(site->name)),
-                        .ts_ns = event.ts_ns,
-                        .dur_ns = event.dur_ns < 0 ? OptInt() : OptInt(event.dur_ns)});
-    }
-    if (args > 0 && chunk_.first_arg.empty()) chunk_.first_arg.assign(chunk_.events.size() - 1, 0);
-    if (args > 0 || !chunk_.first_arg.empty())
-      chunk_.first_arg.push_back(uint32_t(chunk_.args.size()));
-    for (size_t i = 0; i < args; ++i) {
-      const ArgSlot& slot = thread.args[event.first_arg + i / 2];
-      XP_TRY(StringId key, StringOf(slot.key[i % 2]));
-      BufferedArg arg{slot.bits[i % 2], key, ArgType(std::min<uint8_t>(slot.type[i % 2], 3))};
-      if (arg.type == ArgType::kString) {
-        XP_TRY(arg.bits, StringOf(uint32_t(arg.bits)));
-      }
-      chunk_.args.push_back(arg);
-    }
+  levels_.clear();
+  for (const auto& level : thread.by_depth) {
+    if (!level.empty()) levels_.push_back({level.data(), level.data() + level.size()});
   }
-  XP_TRY(WriteChunk(thread));
+  while (!levels_.empty()) {
+    // The level whose next event is first, the outermost of equals; and up to where it stays so.
+    Level* first = &levels_.front();
+    for (Level& level : levels_) {
+      if (level.next->event.ts_ns < first->next->event.ts_ns) first = &level;
+    }
+    int64_t others_ns = INT64_MAX;
+    for (Level& level : levels_) {
+      if (&level != first) others_ns = std::min(others_ns, level.next->event.ts_ns);
+    }
+    do {
+      XP_TRY(Append(thread, *first->next++));
+    } while (first->next != first->end && first->next->event.ts_ns < others_ns);
+    if (first->next == first->end) levels_.erase(levels_.begin() + (first - levels_.data()));
+  }
+  XP_TRY(WriteChunk(thread.track_id));
   for (auto& level : thread.by_depth) level.clear();
   thread.args.clear();
   thread.pending = 0;
   return absl::OkStatus();
 }
 
-absl::Status Collector::WriteChunk(Thread&) {
+inline absl::Status Collector::Append(const Thread& thread, const Pending& pending) {
+  if (chunk_.events.size() == size_t(EventWriter::kChunkEvents) ||
+      chunk_.args.size() + pending.args > kChunkArguments)
+    XP_TRY(WriteChunk(thread.track_id));
+  chunk_.events.push_back(pending.event);
+  chunk_.depth.push_back(pending.depth);
+  if (pending.args == 0 && chunk_.first_arg.empty()) return absl::OkStatus();
+  return AppendArgs(thread, pending);
+}
+
+absl::Status Collector::AppendArgs(const Thread& thread, const Pending& pending) {
+  if (chunk_.first_arg.empty()) chunk_.first_arg.assign(chunk_.events.size() - 1, 0);
+  chunk_.first_arg.push_back(uint32_t(chunk_.args.size()));
+  for (size_t i = 0; i < pending.args; ++i) {
+    const ArgSlot& slot = thread.args[pending.first_arg + i / 2];
+    XP_TRY(StringId key, StringOf(slot.key[i % 2]));
+    BufferedArg arg{slot.bits[i % 2], key, ArgType(std::min<uint8_t>(slot.type[i % 2], 3))};
+    if (arg.type == ArgType::kString) {
+      XP_TRY(arg.bits, StringOf(uint32_t(arg.bits)));
+    }
+    chunk_.args.push_back(arg);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Collector::WriteChunk(int64_t track_id) {
   if (!chunk_.events.empty()) {
+    chunk_.track_id = track_id;
     chunk_.name_args = places_;
     packer_.Pack(chunk_, &packed_);
     XP_TRY(rows_.Insert(chunk_, packed_));

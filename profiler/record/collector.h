@@ -37,11 +37,10 @@ class Collector {
 
  private:
   struct Pending {
-    int64_t ts_ns, dur_ns;
-    uint64_t value;
-    uint32_t site, first_arg;
+    Event event;
+    uint32_t first_arg;
     uint16_t depth;
-    uint8_t kind, bits;
+    uint8_t args;
   };
   struct Thread {
     uint64_t taken = 0, first = UINT64_MAX;
@@ -56,15 +55,21 @@ class Collector {
     StringId name = 0;
     int64_t counter_track = 0;
   };
+  // What of a thread's events of one depth is not in a chunk yet.
+  struct Level {
+    const Pending *next, *end;
+  };
 
   absl::Status Begin(uint32_t segment);
   absl::Status Add(Thread& thread, const Slot& slot, const ArgSlot* args);
+  absl::Status AddCounter(const Slot& slot);
   absl::Status WriteThread(Thread& thread);
-  absl::Status WriteChunk(Thread& thread);
-  void Append(const Thread& thread, const Pending& event);
+  absl::Status Append(const Thread& thread, const Pending& pending);
+  absl::Status AppendArgs(const Thread& thread, const Pending& pending);
+  absl::Status WriteChunk(int64_t track_id);
   absl::StatusOr<Sited*> SiteOf(uint32_t id);
+  absl::StatusOr<Sited*> FindSite(uint32_t id);
   absl::StatusOr<StringId> StringOf(uint32_t id);
-  void AddPlace(StringId name, const SiteEntry& site);
   absl::Status WriteSteps();
 
   Store& store_;
@@ -76,6 +81,7 @@ class Collector {
   EventWriter samples_;
   std::vector<Thread> threads_;
   std::vector<Sited> sites_;
+  std::vector<Level> levels_;  // of WriteThread
   std::vector<StringId> strings_;
   StringId scope_ = 0, step_ = 0;
   std::shared_ptr<NameArgs> places_ = std::make_shared<NameArgs>();

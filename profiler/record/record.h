@@ -112,23 +112,65 @@ inline const bool started_from_environment = StartFromEnvironment();
 // Name of the calling thread's track, from now on or from its first event on.
 void NameThread(std::string_view name);
 
+namespace record {
+
+// What every scope is: begun at most once, and ended then.
+class Scope {
+ public:
+  Scope(const Scope&) = delete;
+
+ protected:
+  Scope() = default;
+  // Null while nobody records; else Begin is called.
+  static Ring* RingNow() {
+    const uint32_t on = recording.load(std::memory_order_relaxed);
+    return on == 0 ? nullptr : RingOfThread(on);
+  }
+  void Begin(Ring* ring, uint32_t site, SlotKind kind) {
+    ring_ = ring;
+    const uint16_t depth = ring->depth();
+    what_ = Slot::What(site, depth, kind);
+    begin_ = Now();
+    ring->Open(depth, site, begin_);
+  }
+  uint16_t depth() const { return uint16_t(what_ >> 32); }
+
+  Ring* ring_ = nullptr;
+  uint64_t begin_, what_;
+};
+
+// The scope of XLAPROF_TRACE, which nobody can give anything else: it stays in registers.
+class Block : Scope {
+ public:
+  explicit Block(Site& site) {
+    if (Ring* ring = RingNow(); ring != nullptr) Begin(ring, site.id(), kScope);
+  }
+  ~Block() {
+    if (ring_ == nullptr) return;
+    const uint64_t end = Now();
+    ring_->Close(depth());
+    ring_->Publish(begin_, end, 0, what_);
+  }
+};
+
+}  // namespace record
+
 // A scope, from here to the end of the object, whatever way the block is left.
-class Trace {
+class Trace : record::Scope {
  public:
   explicit Trace(Site& site) {
-    const uint32_t on = record::recording.load(std::memory_order_relaxed);
-    if (on == 0) [[likely]]
-      return;
-    if ((ring_ = record::RingOfThread(on)) != nullptr) Begin(site.id());
+    if (record::Ring* ring = RingNow(); ring != nullptr) Begin(ring, site.id(), record::kScope);
   }
   explicit Trace(std::string_view name) {
-    const uint32_t on = record::recording.load(std::memory_order_relaxed);
-    if (on != 0 && (ring_ = record::RingOfThread(on)) != nullptr)
-      Begin(SiteOfName(Site::kScope, name));
+    if (record::Ring* ring = RingNow(); ring != nullptr)
+      Begin(ring, SiteOfName(Site::kScope, name), record::kScope);
   }
-  Trace(const Trace&) = delete;
   ~Trace() {
-    if (ring_ != nullptr) End();
+    if (ring_ == nullptr) return;
+    const uint64_t end = record::Now();
+    ring_->Close(depth());
+    ring_->Publish(begin_, end, value_, what_ | record::Slot::Bits(arg_count_ | flow_kind_), args_,
+                   (arg_count_ + 1) / 2);
   }
 
   // An argument of the scope; those beyond eight are counted as dropped.
@@ -143,64 +185,46 @@ class Trace {
     return *this;
   }
   // An arrow from this scope to those that are given the same number with FlowIn, on any thread.
-  Trace& FlowOut(uint64_t flow) {
-    flow_ = flow, flow_kind_ = record::kFlowOut;
-    return *this;
-  }
-  Trace& FlowIn(uint64_t flow) {
-    flow_ = flow, flow_kind_ = record::kFlowIn;
-    return *this;
-  }
+  Trace& FlowOut(uint64_t flow) { return Flow(flow, record::kFlowOut); }
+  Trace& FlowIn(uint64_t flow) { return Flow(flow, record::kFlowIn); }
 
  protected:
-  Trace() = default;
-  void Begin(uint32_t site) {
-    site_ = site;
-    depth_ = ring_->Open(site);
-    begin_ = record::Now();
-    ring_->OpenedAt(depth_, begin_);
+  // A step, whose number is its value.
+  Trace(record::Ring* ring, uint32_t site, int64_t step) : value_(uint64_t(step)) {
+    if (ring != nullptr) Begin(ring, site, record::kStep);
+  }
+  using Scope::RingNow;
+
+ private:
+  Trace& Flow(uint64_t flow, uint8_t kind) {
+    value_ = flow, flow_kind_ = kind;
+    return *this;
   }
   void Put(uint32_t key, record::Value value) {
-    if (args_ == record::kMaxArgs) return ring_->DropArg();
-    keys_[args_] = key;
-    values_[args_++] = value;
-  }
-  void End() {
-    const uint64_t end = record::Now();
-    ring_->Close(depth_);
-    record::Slot slot{begin_, end, flow_, site_, depth_, kind_, uint8_t(args_ | flow_kind_)};
-    if (args_ == 0) [[likely]]
-      ring_->Publish(slot);
-    else
-      ring_->Publish(slot, keys_, values_, args_);
+    if (arg_count_ == record::kMaxArgs) return ring_->DropArg();
+    const int place = arg_count_++;
+    record::ArgSlot& slot = args_[place / 2];
+    slot.bits[place % 2] = value.bits;
+    slot.key[place % 2] = key;
+    slot.type[place % 2] = uint8_t(value.type);
   }
 
-  record::Ring* ring_ = nullptr;
-  uint64_t begin_, flow_ = 0;
-  uint32_t site_;
-  uint16_t depth_;
-  uint8_t kind_ = record::kScope, args_ = 0, flow_kind_ = 0;
-  uint32_t keys_[record::kMaxArgs];
-  record::Value values_[record::kMaxArgs];
+  uint64_t value_ = 0;
+  uint8_t arg_count_ = 0, flow_kind_ = 0;
+  record::ArgSlot args_[record::kMaxArgs / 2];
 };
 
 // A step of training: a scope that the report counts, with the user's number.
 class StepTrace : public Trace {
  public:
-  StepTrace(Site& site, int64_t step) {
-    const uint32_t on = record::recording.load(std::memory_order_relaxed);
-    if (on == 0 || (ring_ = record::RingOfThread(on)) == nullptr) return;
-    kind_ = record::kStep;
-    flow_ = uint64_t(step);
-    Begin(site.id());
-  }
-  StepTrace(std::string_view name, int64_t step) {
-    const uint32_t on = record::recording.load(std::memory_order_relaxed);
-    if (on == 0 || (ring_ = record::RingOfThread(on)) == nullptr) return;
-    kind_ = record::kStep;
-    flow_ = uint64_t(step);
-    Begin(SiteOfName(Site::kStep, name));
-  }
+  StepTrace(Site& site, int64_t step) : StepTrace(RingNow(), site, step) {}
+  StepTrace(std::string_view name, int64_t step) : StepTrace(RingNow(), name, step) {}
+
+ private:
+  StepTrace(record::Ring* ring, Site& site, int64_t step)
+      : Trace(ring, ring == nullptr ? 0 : site.id(), step) {}
+  StepTrace(record::Ring* ring, std::string_view name, int64_t step)
+      : Trace(ring, ring == nullptr ? 0 : SiteOfName(Site::kStep, name), step) {}
 };
 
 // A value at this moment.
@@ -209,8 +233,8 @@ inline void Counter(Site& site, double value) {
   if (on == 0) [[likely]]
     return;
   if (record::Ring* ring = record::RingOfThread(on))
-    ring->Publish(
-        {record::Now(), 0, std::bit_cast<uint64_t>(value), site.id(), 0, record::kCounter, 0});
+    ring->Publish(record::Now(), 0, std::bit_cast<uint64_t>(value),
+                  record::Slot::What(site.id(), 0, record::kCounter));
 }
 void Counter(std::string_view name, double value);
 
@@ -221,7 +245,8 @@ inline void Instant(Site& site) {
     return;
   if (record::Ring* ring = record::RingOfThread(on)) {
     const uint64_t now = record::Now();
-    ring->Publish({now, now, 0, site.id(), ring->depth(), record::kInstant, 0});
+    ring->Publish(now, now, 0,
+                  record::Slot::What(site.id(), ring->depth(), record::kInstant));
   }
 }
 void Instant(std::string_view name);
@@ -232,7 +257,7 @@ void Instant(std::string_view name);
 // Name: a literal.
 #define XLAPROF_TRACE(name)    \
   XLAPROF_SITE_(kScope, name); \
-  ::xlaprof::Trace XP_CONCAT(xlaprof_trace_, __LINE__)(XP_CONCAT(xlaprof_site_, __LINE__))
+  ::xlaprof::record::Block XP_CONCAT(xlaprof_trace_, __LINE__)(XP_CONCAT(xlaprof_site_, __LINE__))
 #define XLAPROF_STEP(name, step) \
   XLAPROF_SITE_(kStep, name);    \
   ::xlaprof::StepTrace XP_CONCAT(xlaprof_trace_, __LINE__)(XP_CONCAT(xlaprof_site_, __LINE__), step)

@@ -160,24 +160,6 @@ bool Ring::HasRoom(uint64_t slots) {
   return false;
 }
 
-void Ring::Publish(const Slot& slot, const uint32_t* keys, const Value* values, int args) {
-  const uint64_t slots = 1 + uint64_t(args + 1) / 2;
-  if (tail_ + slots - head_ > mask_ + 1 && !HasRoom(slots)) return;
-  slots_[tail_ & mask_] = slot;
-  for (int i = 0; i < args; i += 2) {
-    ArgSlot pair{};
-    for (int k = 0; k < 2 && i + k < args; ++k) {
-      pair.bits[k] = values[i + k].bits;
-      pair.key[k] = keys[i + k];
-      pair.type[k] = uint8_t(values[i + k].type);
-    }
-    std::memcpy(static_cast<void*>(&slots_[(tail_ + 1 + uint64_t(i) / 2) & mask_]), &pair,
-                sizeof pair);
-  }
-  tail_ += slots;
-  header_->tail.store(tail_, std::memory_order_release);
-}
-
 void Ring::Abandon() {
   static ThreadHeader& nowhere = *new ThreadHeader{};
   static Slot& slot = *new Slot{};
@@ -459,8 +441,8 @@ void Counter(std::string_view name, double value) {
   if (on == 0) return;
   if (Ring* ring = record::RingOfThread(on)) {
     const uint64_t now = record::Now();
-    ring->Publish({now, 0, std::bit_cast<uint64_t>(value), SiteOfName(Site::kCounter, name), 0,
-                   record::kCounter, 0});
+    ring->Publish(now, 0, std::bit_cast<uint64_t>(value),
+                  record::Slot::What(SiteOfName(Site::kCounter, name), 0, record::kCounter));
   }
 }
 
@@ -469,8 +451,9 @@ void Instant(std::string_view name) {
   if (on == 0) return;
   if (Ring* ring = record::RingOfThread(on)) {
     const uint64_t now = record::Now();
-    ring->Publish(
-        {now, now, 0, SiteOfName(Site::kInstant, name), ring->depth(), record::kInstant, 0});
+    ring->Publish(now, now, 0,
+                  record::Slot::What(SiteOfName(Site::kInstant, name), ring->depth(),
+                                     record::kInstant));
   }
 }
 

@@ -15,6 +15,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <string_view>
 #include <type_traits>
@@ -33,10 +34,18 @@ inline constexpr int kMaxArgs = 8;
 struct Slot {
   uint64_t begin, end;  // ticks of the clock
   uint64_t value;       // flow, number of the step, bits of the counter's double
-  uint32_t site;
-  uint16_t depth;  // scopes of the thread around it
-  uint8_t kind;
-  uint8_t bits;
+  uint64_t what;        // one word, so that it is written at once
+
+  static constexpr uint64_t What(uint32_t site, uint16_t depth, SlotKind kind) {
+    return site | uint64_t(depth) << 32 | uint64_t(kind) << 48;
+  }
+  static constexpr uint64_t Bits(int bits) { return uint64_t(bits) << 56; }
+  uint32_t site() const { return uint32_t(what); }
+  uint16_t depth() const { return uint16_t(what >> 32); }  // scopes of the thread around it
+  uint8_t kind() const { return uint8_t(what >> 48); }
+  uint8_t bits() const { return uint8_t(what >> 56); }
+  int args() const { return bits() & kArgCount; }
+  int arg_slots() const { return (args() + 1) / 2; }
 };
 static_assert(sizeof(Slot) == 32);
 
@@ -107,44 +116,53 @@ class Ring {
   }
 
   uint32_t recording() const { return recording_; }
-  uint16_t depth() const { return uint16_t(depth_); }
+  uint16_t depth() const { return uint16_t(header_->depth.load(std::memory_order_relaxed)); }
   ThreadHeader& header() { return *header_; }
 
-  uint16_t Open(uint32_t site) {
-    const uint32_t depth = depth_;
-    if (depth < ThreadHeader::kMaxOpen)
-      header_->open[depth].site.store(site, std::memory_order_relaxed);
-    return uint16_t(depth);
+  // A scope that begins: from here on it is known to be open.
+  void Open(uint16_t depth, uint32_t site, uint64_t begin) {
+    if (depth < ThreadHeader::kMaxOpen) [[likely]] {
+      ThreadHeader::Opened& open = header_->open[depth];
+      open.site.store(site, std::memory_order_relaxed);
+      open.begin.store(begin, std::memory_order_relaxed);
+    }
+    header_->depth.store(uint32_t(depth) + 1, std::memory_order_release);
   }
-  // From here on the scope is known to be open.
-  void OpenedAt(uint16_t depth, uint64_t begin) {
-    if (depth < ThreadHeader::kMaxOpen)
-      header_->open[depth].begin.store(begin, std::memory_order_relaxed);
-    depth_ = uint32_t(depth) + 1;
-    header_->depth.store(depth_, std::memory_order_release);
-  }
-  void Close(uint16_t depth) {
-    depth_ = depth;
-    header_->depth.store(depth, std::memory_order_release);
-  }
+  void Close(uint16_t depth) { header_->depth.store(depth, std::memory_order_release); }
 
-  void Publish(const Slot& slot) {
+  void Publish(uint64_t begin, uint64_t end, uint64_t value, uint64_t what) {
     if (tail_ - head_ > mask_ && !HasRoom(1)) [[unlikely]]
       return;
-    slots_[tail_ & mask_] = slot;
+    Put(begin, end, value, what);
     header_->tail.store(++tail_, std::memory_order_release);
   }
-  void Publish(const Slot& slot, const uint32_t* keys, const Value* values, int args);
+  // The same with what follows it.
+  void Publish(uint64_t begin, uint64_t end, uint64_t value, uint64_t what, const ArgSlot* args,
+               int arg_slots) {
+    if (tail_ + uint64_t(arg_slots) - head_ > mask_ && !HasRoom(1 + uint64_t(arg_slots)))
+        [[unlikely]]
+      return;
+    Put(begin, end, value, what);
+    for (int i = 0; i < arg_slots; ++i) {
+      std::memcpy(static_cast<void*>(&slots_[(tail_ + 1 + uint64_t(i)) & mask_]), &args[i],
+                  sizeof(ArgSlot));
+    }
+    tail_ += 1 + uint64_t(arg_slots);
+    header_->tail.store(tail_, std::memory_order_release);
+  }
   // In a forked child: what it still writes goes nowhere.
   void Abandon();
   void DropArg() { header_->dropped_args.fetch_add(1, std::memory_order_relaxed); }
 
  private:
+  void Put(uint64_t begin, uint64_t end, uint64_t value, uint64_t what) {
+    Slot& slot = slots_[tail_ & mask_];
+    slot.begin = begin, slot.end = end, slot.value = value, slot.what = what;
+  }
   // Looks how far the drain is; counts an event as dropped where there is no room.
   bool HasRoom(uint64_t slots);
 
   const uint32_t recording_;
-  uint32_t depth_ = 0;
   ThreadHeader* header_;
   Slot* slots_;
   uint64_t mask_;
