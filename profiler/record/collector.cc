@@ -90,53 +90,28 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
   const uint64_t end = std::min(tail, thread.taken + max_slots);
   const uint64_t begin = thread.taken;
   thread.changed = true;
-  ArgSlot args[kMaxArgs / 2];
   while (thread.taken < end) {
-    const Slot slot = from.slots[thread.taken & mask];
+    const Slot& slot = from.slots[thread.taken & mask];
     const auto arg_slots = uint64_t(slot.arg_slots());
     if (arg_slots > kMaxArgs / 2 || tail - thread.taken <= arg_slots) {
       return DataLoss("{}: slot {} of part {} is no event", file_.path().string(), thread.taken,
                       segment);
     }
-    for (uint64_t i = 0; i < arg_slots; ++i)
-      std::memcpy(&args[i], &from.slots[(thread.taken + 1 + i) & mask], sizeof(ArgSlot));
-    XP_TRY(Add(thread, slot, args));
+    if (slot.kind() == kCounter) {
+      XP_TRY(AddCounter(slot));
+    } else {
+      Keep(thread, slot);
+    }
+    ++thread.events, ++events_, ++pending_;
     thread.taken += 1 + arg_slots;
   }
   return thread.taken - begin;
 }
 
-absl::Status Collector::Add(Thread& thread, const Slot& slot, const ArgSlot* args) {
-  ++thread.events;
-  ++events_;
-  if (slot.kind() == kCounter) return AddCounter(slot);
-  XP_TRY(Sited * site, SiteOf(slot.site()));
+inline void Collector::Keep(Thread& thread, const Slot& slot) {
   const size_t level = std::min<size_t>(slot.depth(), kMaxDepth - 1);
   if (thread.by_depth.size() <= level) thread.by_depth.resize(level + 1);
-  const int64_t ts_ns = clock_.Ns(slot.begin);
-  const int64_t dur_ns =
-      slot.end == 0 ? kUnknownDuration : std::max<int64_t>(0, clock_.Ns(slot.end) - ts_ns);
-  thread.by_depth[level].push_back(
-      {.event = {.ts_ns = ts_ns,
-                 .dur_ns = dur_ns,
-                 .name = site->name,
-                 .category = slot.kind() == kStep ? step_ : scope_,
-                 .flow_in = slot.bits() & kFlowIn ? slot.value : 0,
-                 .flow_out = slot.bits() & kFlowOut ? slot.value : 0},
-       .first_arg = uint32_t(thread.args.size()),
-       .depth = slot.depth(),
-       .args = uint8_t(slot.args())});
-  for (int i = 0; i < slot.arg_slots(); ++i) thread.args.push_back(args[i]);
-  if (slot.kind() == kStep) {
-    steps_.push_back({.process_id = process_id_,
-                      .number = int64_t(slot.value),
-                      .name = std::string(store_.Text(site->name)),
-                      .ts_ns = ts_ns,
-                      .dur_ns = dur_ns < 0 ? OptInt() : OptInt(dur_ns)});
-  }
-  ++thread.pending;
-  ++pending_;
-  return absl::OkStatus();
+  thread.by_depth[level].push_back(&slot);
 }
 
 absl::Status Collector::AddCounter(const Slot& slot) {
@@ -146,7 +121,6 @@ absl::Status Collector::AddCounter(const Slot& slot) {
                                                     .kind = "counter",
                                                     .name = std::string(store_.Text(site->name))}));
   }
-  ++pending_;
   return samples_.Counter(site->counter_track, clock_.Ns(slot.begin),
                           std::bit_cast<double>(slot.value));
 }
@@ -157,14 +131,13 @@ absl::Status Collector::TakeOpen(uint32_t segment) {
   const uint32_t depth = std::min<uint32_t>(header.depth.load(), ThreadHeader::kMaxOpen);
   if (depth > 0 && thread.first != header.first) XP_TRY(Begin(segment));
   for (uint32_t i = 0; i < depth; ++i) {
-    const Slot open{.begin = header.open[i].begin.load(),
-                    .end = 0,
-                    .value = 0,
-                    .what = Slot::What(header.open[i].site.load(), uint16_t(i), kScope)};
-    XP_TRY(Add(thread, open, nullptr));
-    --thread.events, --events_;  // not completed
-    thread.changed = true;
+    thread.open.push_back({.begin = header.open[i].begin.load(),
+                           .end = 0,
+                           .value = 0,
+                           .what = Slot::What(header.open[i].site.load(), uint16_t(i), kScope)});
   }
+  for (const Slot& slot : thread.open) Keep(thread, slot);
+  thread.changed |= depth > 0;
   return absl::OkStatus();
 }
 
@@ -219,7 +192,7 @@ absl::Status Collector::Write() {
         int64_t(header.dropped.load(std::memory_order_relaxed) - header.dropped_before);
     if (thread.track_id == 0 || (!thread.changed && dropped == thread.dropped)) continue;
     thread.dropped = dropped;
-    XP_TRY(WriteThread(thread));
+    XP_TRY(WriteThread(thread, file_.segments()[i]));
     XP_TRY(store_.Run(
         "INSERT INTO recording_thread VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE "
         "SET taken_slots = ?5, events = ?6, dropped = ?7",
@@ -244,11 +217,11 @@ absl::Status Collector::WriteSteps() {
 }
 
 // Slots come in the order in which scopes end; at one depth, that is the order in which they began.
-absl::Status Collector::WriteThread(Thread& thread) {
+absl::Status Collector::WriteThread(Thread& thread, const Segment& from) {
   if (thread.by_depth.size() == kMaxDepth) {
     auto& deepest = thread.by_depth.back();
-    std::stable_sort(deepest.begin(), deepest.end(), [](const Pending& a, const Pending& b) {
-      return EventBefore(a.event, b.event);
+    std::stable_sort(deepest.begin(), deepest.end(), [](const Slot* a, const Slot* b) {
+      return a->begin != b->begin ? a->begin < b->begin : a->end > b->end;
     });
   }
   levels_.clear();
@@ -259,41 +232,61 @@ absl::Status Collector::WriteThread(Thread& thread) {
     // The level whose next event is first, the outermost of equals; and up to where it stays so.
     Level* first = &levels_.front();
     for (Level& level : levels_) {
-      if (level.next->event.ts_ns < first->next->event.ts_ns) first = &level;
+      if ((*level.next)->begin < (*first->next)->begin) first = &level;
     }
-    int64_t others_ns = INT64_MAX;
+    uint64_t others = UINT64_MAX;
     for (Level& level : levels_) {
-      if (&level != first) others_ns = std::min(others_ns, level.next->event.ts_ns);
+      if (&level != first) others = std::min(others, (*level.next)->begin);
     }
     do {
-      XP_TRY(Append(thread, *first->next++));
-    } while (first->next != first->end && first->next->event.ts_ns < others_ns);
+      XP_TRY(Append(thread, from, **first->next++));
+    } while (first->next != first->end && (*first->next)->begin < others);
     if (first->next == first->end) levels_.erase(levels_.begin() + (first - levels_.data()));
   }
   XP_TRY(WriteChunk(thread.track_id));
   for (auto& level : thread.by_depth) level.clear();
-  thread.args.clear();
-  thread.pending = 0;
+  thread.open.clear();
   return absl::OkStatus();
 }
 
-inline absl::Status Collector::Append(const Thread& thread, const Pending& pending) {
+inline absl::Status Collector::Append(const Thread& thread, const Segment& from,
+                                      const Slot& slot) {
   if (chunk_.events.size() == size_t(EventWriter::kChunkEvents) ||
-      chunk_.args.size() + pending.args > kChunkArguments)
+      chunk_.args.size() + size_t(slot.args()) > kChunkArguments)
     XP_TRY(WriteChunk(thread.track_id));
-  chunk_.events.push_back(pending.event);
-  chunk_.depth.push_back(pending.depth);
-  if (pending.args == 0 && chunk_.first_arg.empty()) return absl::OkStatus();
-  return AppendArgs(thread, pending);
+  XP_TRY(Sited * site, SiteOf(slot.site()));
+  const int64_t ts_ns = clock_.Ns(slot.begin);
+  const int64_t dur_ns =
+      slot.end == 0 ? kUnknownDuration : std::max<int64_t>(0, clock_.Ns(slot.end) - ts_ns);
+  const bool step = slot.kind() == kStep;
+  chunk_.events.push_back({.ts_ns = ts_ns,
+                           .dur_ns = dur_ns,
+                           .name = site->name,
+                           .category = step ? step_ : scope_,
+                           .flow_in = slot.bits() & kFlowIn ? slot.value : 0,
+                           .flow_out = slot.bits() & kFlowOut ? slot.value : 0});
+  chunk_.depth.push_back(slot.depth());
+  if (step) {
+    steps_.push_back({.process_id = process_id_,
+                      .number = int64_t(slot.value),
+                      .name = std::string(store_.Text(site->name)),
+                      .ts_ns = ts_ns,
+                      .dur_ns = dur_ns < 0 ? OptInt() : OptInt(dur_ns)});
+  }
+  if (slot.args() == 0 && chunk_.first_arg.empty()) return absl::OkStatus();
+  return AppendArgs(from, slot);
 }
 
-absl::Status Collector::AppendArgs(const Thread& thread, const Pending& pending) {
+absl::Status Collector::AppendArgs(const Segment& from, const Slot& slot) {
   if (chunk_.first_arg.empty()) chunk_.first_arg.assign(chunk_.events.size() - 1, 0);
   chunk_.first_arg.push_back(uint32_t(chunk_.args.size()));
-  for (size_t i = 0; i < pending.args; ++i) {
-    const ArgSlot& slot = thread.args[pending.first_arg + i / 2];
-    XP_TRY(StringId key, StringOf(slot.key[i % 2]));
-    BufferedArg arg{slot.bits[i % 2], key, ArgType(std::min<uint8_t>(slot.type[i % 2], 3))};
+  if (slot.args() == 0) return absl::OkStatus();
+  const size_t at = size_t(&slot - from.slots), mask = from.header->capacity - 1;
+  for (int i = 0; i < std::min(slot.args(), kMaxArgs); ++i) {
+    ArgSlot pair;
+    std::memcpy(&pair, &from.slots[(at + 1 + size_t(i) / 2) & mask], sizeof pair);
+    XP_TRY(StringId key, StringOf(pair.key[i % 2]));
+    BufferedArg arg{pair.bits[i % 2], key, ArgType(std::min<uint8_t>(pair.type[i % 2], 3))};
     if (arg.type == ArgType::kString) {
       XP_TRY(arg.bits, StringOf(uint32_t(arg.bits)));
     }

@@ -36,18 +36,12 @@ class Collector {
   absl::Status Restore();
 
  private:
-  struct Pending {
-    Event event;
-    uint32_t first_arg;
-    uint16_t depth;
-    uint8_t args;
-  };
   struct Thread {
     uint64_t taken = 0, first = UINT64_MAX;
     int64_t track_id = 0, events = 0, dropped = 0;
-    std::vector<std::vector<Pending>> by_depth;  // each in order of start
-    std::vector<ArgSlot> args;
-    size_t pending = 0;
+    // What was taken and is not written: it stays in the ring. Each in order of start.
+    std::vector<std::vector<const Slot*>> by_depth;
+    std::vector<Slot> open;  // of TakeOpen
     bool changed = false;
   };
   struct Sited {
@@ -57,15 +51,15 @@ class Collector {
   };
   // What of a thread's events of one depth is not in a chunk yet.
   struct Level {
-    const Pending *next, *end;
+    const Slot *const *next, *const *end;
   };
 
   absl::Status Begin(uint32_t segment);
-  absl::Status Add(Thread& thread, const Slot& slot, const ArgSlot* args);
+  void Keep(Thread& thread, const Slot& slot);
   absl::Status AddCounter(const Slot& slot);
-  absl::Status WriteThread(Thread& thread);
-  absl::Status Append(const Thread& thread, const Pending& pending);
-  absl::Status AppendArgs(const Thread& thread, const Pending& pending);
+  absl::Status WriteThread(Thread& thread, const Segment& from);
+  absl::Status Append(const Thread& thread, const Segment& from, const Slot& slot);
+  absl::Status AppendArgs(const Segment& from, const Slot& slot);
   absl::Status WriteChunk(int64_t track_id);
   absl::StatusOr<Sited*> SiteOf(uint32_t id);
   absl::StatusOr<Sited*> FindSite(uint32_t id);
