@@ -96,6 +96,7 @@ absl::StatusOr<Report> MakeReport(const Store& store) {
   report.slice = store.slice();
   XP_TRY(report.summary, Summarize(store));
   XP_TRY(report.steady, FindSteadyStep(store));
+  XP_TRY(report.recordings, RecordingCosts(store));
   XP_TRY(report.findings, Analyze(store));
   return report;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/recording_cost.h"
 #include "analyzers/steady_step.h"
 #include "analyzers/summary.h"
 
@@ -32,6 +33,7 @@ struct Report {
   Findings findings;
   std::vector<ReportIssue> issues;
   std::vector<SettingRow> settings;  // what slowed the run itself
+  std::vector<RecordingCost> recordings;
 };
 
 // Runs the analyzers on `store` (its slice) and gathers the rest.

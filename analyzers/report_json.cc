@@ -71,6 +71,18 @@ Json Of(const SettingRow& setting) {
   return {{"name", setting.name}, {"value", setting.value}, {"evidence", setting.evidence}};
 }
 
+Json Of(const RecordingCost& recording) {
+  return {{"program", Words(recording.program)},
+          {"pid", Nullable(recording.pid)},
+          {"ended", recording.ended},
+          {"threads", recording.threads},
+          {"events", recording.events},
+          {"dropped", recording.dropped},
+          {"drain_cpu_ns", Nullable(recording.drain_cpu_ns)},
+          {"span_ns", Nullable(recording.span_ns)},
+          {"bytes", recording.bytes}};
+}
+
 Json Of(const Summary::Device& device) {
   return {{"name", device.name}, {"busy_ns", device.busy_ns}, {"span_ns", device.span_ns}};
 }
@@ -189,6 +201,7 @@ Json SummaryOf(const Report& report) {
           {"devices", ListOf(summary.devices)},
           {"coverage", ListOf(summary.coverage)},
           {"settings", ListOf(report.settings)},
+          {"recordings", ListOf(report.recordings)},
           {"processes", ListOf(report.processes)},
           {"runs", ListOf(report.runs)}};
 }

@@ -152,6 +152,9 @@ class MarkdownReport {
     if (!report_.settings.empty()) Add("\n");
     for (const SettingRow& setting : report_.settings)
       Add("- slowed the run: {}: {}\n", Prose(setting.name), Prose(setting.evidence));
+    if (!report_.recordings.empty()) Add("\n");
+    for (const RecordingCost& recording : report_.recordings)
+      Add("- recorded: {}\n", Prose(RecordingText(recording)));
     if (!report_.issues.empty()) Add("\n");
     for (const ReportIssue& issue : report_.issues)
       Add("- {}: {}\n", Prose(issue.severity), Prose(IssueText(issue, names_)));

@@ -35,6 +35,7 @@ class TextReport {
     Missing();
     Slowed();
     Coverage_();
+    Recordings();
     Issues();
     NotRead();
     return std::move(out_);
@@ -319,6 +320,14 @@ class TextReport {
         note = fmt::format("{}{}{}", WindowText(report_, *c.from_ns, *c.to_ns),
                            note.empty() ? "" : "; ", note);
       Paragraph(6, note, Style::kDim);
+    }
+  }
+  void Recordings() {
+    if (report_.recordings.empty()) return;
+    Section("What recording cost");
+    for (const RecordingCost& recording : report_.recordings) {
+      Paragraph(4, RecordingText(recording), Style::kPlain,
+                "  " + In(recording.dropped > 0 ? Style::kYellow : Style::kDim, "- "));
     }
   }
   std::string CoverageName(const Coverage& c) const {

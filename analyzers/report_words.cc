@@ -90,10 +90,10 @@ std::string HeadText(const Report& report, const SourceNames& names) {
   }
   std::string folder = names.folder();
   if (folder.size() > 1) folder.pop_back();
-  std::string out =
-      files == 1 ? fmt::format("{} ({}, {})", only->path, kinds, BytesText(double(bytes)))
-                 : fmt::format("{}{}{} ({}; {})", folder, folder.empty() ? "" : ": ",
-                               Plural(files, "file", "files"), kinds, BytesText(double(bytes)));
+  if (bytes > 0) kinds += (files == 1 ? ", " : "; ") + BytesText(double(bytes));
+  std::string out = files == 1 ? fmt::format("{} ({})", only->path, kinds)
+                               : fmt::format("{}{}{} ({})", folder, folder.empty() ? "" : ": ",
+                                             Plural(files, "file", "files"), kinds);
   if (!report.run_label.empty() && report.runs.size() > 1)
     out += fmt::format(", run {}", report.run_label);
   if (report.summary.steps) out += ", " + Plural(*report.summary.steps, "step", "steps");
@@ -138,6 +138,29 @@ std::string ProcessesText(const Report& report) {
     if (process.pid) out += fmt::format(" pid {}", *process.pid);
   }
   return processes.size() > 16 ? out + "; ..." : out;
+}
+
+std::string RecordingText(const RecordingCost& recording) {
+  std::string out = recording.program.empty() ? "a program" : recording.program;
+  if (recording.pid) out += fmt::format(" (pid {})", *recording.pid);
+  out += fmt::format(": {} of {}, {}", Plural(recording.events, "event", "events"),
+                     Plural(recording.threads, "thread", "threads"),
+                     recording.dropped == 0
+                         ? std::string("none dropped")
+                         : fmt::format("{} more dropped because a ring was full",
+                                       CountText(recording.dropped)));
+  if (recording.drain_cpu_ns) {
+    out += fmt::format("; writing them took {} of CPU", DurationText(*recording.drain_cpu_ns));
+    if (recording.span_ns.value_or(0) > 0) {
+      out += fmt::format(" ({} of a core)",
+                         PercentText(double(*recording.drain_cpu_ns) / double(*recording.span_ns)));
+    }
+    out += fmt::format(" and {}", BytesText(double(recording.bytes)));
+  }
+  if (!recording.ended) {
+    out += ". It runs still, or was killed: then `xlaprof recover` takes in what is not here yet";
+  }
+  return out;
 }
 
 bool IsFromTheStart(const Report& report) {

@@ -28,6 +28,8 @@ std::string Plural(int64_t count, const char* one, const char* many);  // "1 ste
 std::string HeadText(const Report& report, const SourceNames& names);  // one line: what was read
 std::string SliceText(const Report& report);      // "" if all of the run was looked at
 std::string ProcessesText(const Report& report);  // for --process; "" if there is only one
+// "trainer (pid 12): 1,024 events of 2 threads, ..."
+std::string RecordingText(const RecordingCost& recording);
 bool IsFromTheStart(const Report& report);        // false: a slice leaves out the first step
 std::string CountsText(const Summary& summary);   // "14 steps, 7 compilations, ..."
 

@@ -54,6 +54,8 @@ class Spread:
         self.median, self.min, self.max = statistics.median(values), values[0], values[-1]
 
     def text(self, unit):
-        form = {'s': '{:.3f}', 'ms': '{:.1f}', 'ns': '{:.0f}', 'MB': '{:.0f}'}[unit]
+        form = {'s': '{:.3f}', 'ms': '{:.1f}', 'ns': '{:.0f}', 'MB': '{:.0f}', 'ns1': '{:.2f}', 'M': '{:.1f}', 'B': '{:.2f}', '%': '{:.0f}',
+                'count': '{:.0f}'}[unit]
         low, high = form.format(self.min), form.format(self.max)
+        unit = {'ns1': 'ns', 'M': 'million', 'count': 'events'}.get(unit, unit)
         return form.format(self.median) + f' {unit}' + (f' ({low} to {high})' if low != high else '')

@@ -56,9 +56,10 @@ int Main(double millions_a_second, double seconds) {
   std::filesystem::remove(path);
   const double drain_s = double(stats->drain_cpu_ns) / 1e9;
   std::printf("{\"cpu_s\": %.3f, \"wall_s\": %.3f, \"completed\": %lld, \"events\": %lld, \"dropped\": %lld, "
-              "\"million_events_a_cpu_s\": %.1f, \"core_percent\": %.1f, \"bytes_an_event\": %.2f}\n",
+              "\"million_events_a_cpu_s\": %.1f, \"ns_an_event\": %.1f, \"one\": 1, \"core_percent\": %.1f, \"bytes_an_event\": %.2f}\n",
               drain_s, recorded_s, static_cast<long long>(completed), static_cast<long long>(stats->events),
               static_cast<long long>(stats->dropped), double(stats->events) / drain_s / 1e6,
+              drain_s * 1e9 / double(stats->events),
               100 * drain_s / recorded_s, double(stats->committed_bytes) / double(stats->events));
   return 0;
 }

@@ -61,6 +61,60 @@ class PerEvent:
         return [self.what, mine.text('ns') + f', {peak.median:.0f} MB', '', f'{growth:.2f} of 1 M', 'at most 1.25', growth <= 1.25]
 
 
+class Within:
+    """A figure that our program prints, beside others that it measured in the same run: at most `most` times those. `of` makes
+    the other figure from what was printed; `said` tells what it is."""
+
+    def __init__(self, what, ours, field, said, of, most, unit='ns'):
+        self.what, self.ours, self.field, self.said, self.of, self.most, self.unit = what, ours, field, said, of, most, unit
+
+    def tasks(self):
+        return [self.ours]
+
+    def cells(self, samples):
+        ours = [s.said[self.field] for s in samples[self.ours]]
+        others = [self.of(s.said) for s in samples[self.ours]]
+        ratio = Spread([a / b for a, b in zip(ours, others)])
+        return [self.what, Spread(ours).text(self.unit), f'{self.said}: {Spread(others).text(self.unit)}', f'{ratio.median:.2f}x',
+                f'at most {self.most:g}x', ratio.median <= self.most]
+
+
+class Said:
+    """A figure that our program prints, and where it may lie; None: no bound."""
+
+    def __init__(self, what, ours, field, unit, least=None, most=None):
+        self.what, self.ours, self.field, self.unit, self.least, self.most = what, ours, field, unit, least, most
+
+    def tasks(self):
+        return [self.ours]
+
+    def cells(self, samples):
+        ours = Spread([s.said[self.field] for s in samples[self.ours]])
+        if self.least is None and self.most is None:
+            return [self.what, ours.text(self.unit), '', '', '', None]
+        if self.least is not None:
+            return [self.what, ours.text(self.unit), '', '', f'at least {self.least:g}', ours.median >= self.least]
+        return [self.what, ours.text(self.unit), '', '', f'at most {self.most:g}', ours.median <= self.most]
+
+
+class Beside:
+    """A figure that our program and a peer's print, each over the floor that it measured itself: what is left of noise."""
+
+    def __init__(self, what, ours, field, peer, peer_task, floor='clock_ns', unit='ns'):
+        self.what, self.ours, self.field, self.peer, self.peer_task = what, ours, field, peer, peer_task
+        self.floor, self.unit = floor, unit
+
+    def tasks(self):
+        return [self.ours, self.peer_task]
+
+    def cells(self, samples):
+        ours = [s.said[self.field] for s in samples[self.ours]]
+        theirs = [s.said[self.field] for s in samples[self.peer_task]]
+        ratio = Spread([(b.said[self.field] / b.said[self.floor]) / (a.said[self.field] / a.said[self.floor])
+                        for a, b in zip(samples[self.ours], samples[self.peer_task])])
+        return [self.what, Spread(ours).text(self.unit), f'{self.peer}: {Spread(theirs).text(self.unit)}', f'{ratio.median:.1f}x', '', None]
+
+
 class Section:
     def __init__(self, title, note, rows):
         self.title, self.note, self.rows = title, note, rows
@@ -91,6 +145,28 @@ SECTIONS = [
         Ratio('gaps of the device', 'scan gaps', 'DuckDB', 'duckdb gaps', 1 / 3, 'cpu_s', 'ms'),
         Ratio('what the host did in the gaps', 'scan overlap', 'DuckDB', 'duckdb overlap', 1 / 3, 'cpu_s', 'ms'),
         Limit('report of the store, peak memory', 'report nested', 500, 'peak_mb', 'MB'),
+    ]),
+    Section('Recording', 'ns of the recorded thread, the least of 60 bursts; ratios to peers of what each takes over one reading of '
+            'the clock', [
+        Within('scope', 'scopes', 'scope_ns', 'two readings of the clock', lambda s: 2 * s['clock_ns'], 1.15),
+        Said('scope, nobody records', 'scopes', 'off_ns', 'ns1', most=1),
+        Within('counter', 'scopes', 'counter_ns', 'a reading of the clock', lambda s: s['clock_ns'], 1.2),
+        Within('scope with a number', 'scopes', 'arg_ns', 'a scope', lambda s: s['scope_ns'], 1.3),
+        Within('scope, on each of two threads', 'scopes', 'two_threads_ns', 'on one', lambda s: s['scope_ns'], 1.1),
+        Beside('scope', 'scopes', 'scope_ns', 'Tracy, drained', 'tracy scopes'),
+        Beside('scope with a number', 'scopes', 'arg_ns', 'Tracy, drained', 'tracy scopes'),
+        Beside('scope', 'scopes', 'scope_ns', "Perfetto's SDK", 'perfetto scopes'),
+        Beside('scope with a number', 'scopes', 'arg_ns', "Perfetto's SDK", 'perfetto scopes'),
+        Beside('counter', 'scopes', 'counter_ns', "Perfetto's SDK", 'perfetto scopes'),
+        Beside('scope', 'scopes', 'scope_ns', 'spdlog, asynchronous', 'spdlog scopes'),
+        Beside('scope', 'scopes', 'scope_ns', 'mutex and vector', 'vector scopes'),
+    ]),
+    Section('From the rings to the store', 'three levels of scopes, a dozen names; what the thread that writes needs, committed', [
+        Said('events a second of its CPU, after bursts', 'bursts', 'million_events_a_cpu_s', 'M', least=20),
+        Said('bytes an event', 'bursts', 'bytes_an_event', 'B', most=8),
+        Said('five million a second for 60 s: dropped', 'five million', 'dropped', 'count', most=0),
+        Said('five million a second for 60 s: part of a core', 'five million', 'core_percent', '%', most=30),
+        Beside('durable append, CPU ns an event', 'bursts', 'ns_an_event', 'DuckDB, 64 Ki rows a commit', 'duckdb append', floor='one'),
     ]),
     Section('Cost of one event as profiles grow', 'ns of CPU an event, and peak memory', [
         PerEvent(f'{what} of {m} M', what, m) for what in ('import', 'report', 'export') for m in work.SIZES_M

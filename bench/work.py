@@ -11,7 +11,9 @@ BIN = 'build/release/bench'
 XLAPROF = 'build/release/xlaprof'
 PEERS = 'build/env/peers/bin'
 PERFETTO = 'tests/judges/perfetto.cjs'
-PROGRAMS = ('generate_xspace', 'generate_chrome', 'store_queries', 'protobuf_parse', 'nlohmann_sax', 'nlohmann_dump')
+CRATES = 'build/bench/crates'
+PROGRAMS = ('generate_xspace', 'generate_chrome', 'store_queries', 'protobuf_parse', 'nlohmann_sax', 'nlohmann_dump', 'scope_bench',
+            'sustained', 'scope_vector', 'scope_spdlog', 'scope_tracy', 'scope_perfetto')
 SIZES_M = (1, 3, 10, 30)
 DUCKDB_THREADS = 2
 QUERY_ROUNDS = 5  # inside one run; the least counts, for us as for DuckDB
@@ -168,6 +170,11 @@ TASKS = {
     'nlohmann sax': lambda: run(f'{BIN}/nlohmann_sax', chrome()),
     'perfetto': perfetto,
     'report nested': lambda: report(nested),
+    'scopes': lambda: run(f'{BIN}/scope_bench'),
+    **{f'{peer} scopes': functools.partial(run, f'{BIN}/scope_{peer}') for peer in ('tracy', 'perfetto', 'spdlog', 'vector')},
+    'bursts': lambda: run(f'{BIN}/sustained', 0, 5),
+    'five million': lambda: run(f'{BIN}/sustained', 5, 60),
+    'duckdb append': lambda: run(f'{PEERS}/python', 'bench/peers/duckdb_append.py', scratch('duckdb'), 10),
 }
 for m in SIZES_M:
     TASKS[f'import {m}M'] = functools.partial(import_, functools.partial(xspace, m))

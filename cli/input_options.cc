@@ -55,10 +55,6 @@ absl::StatusOr<Store> OpenInput(const InputOptions& input) {
     XP_TRY(TellRing(store, input.paths[0]));
     return store;
   }
-  for (const std::string& path : input.paths) {
-    if (IsStore(path))
-      return Invalid("{}: a store stands alone. Name it without other files", path);
-  }
   XP_TRY(Store store, Store::CreateTemporary());
   Progress progress;
   ImportOptions options{.inputs = {input.paths.begin(), input.paths.end()},

@@ -337,9 +337,9 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
   std::map<int64_t, std::vector<Process>> texts;
   std::vector<Process> timed;
   for (Process& process : processes) {
-    (process.format == "xspace" || process.format == "chrome" ? timed
-                                                              : texts[process.rank.value_or(0)])
-        .push_back(process);
+    const bool has_times = process.format == "xspace" || process.format == "chrome" ||
+                           process.format == "recording";
+    (has_times ? timed : texts[process.rank.value_or(0)]).push_back(process);
   }
   std::vector<int64_t> text_ids;
   for (auto& [rank, group] : texts) {

@@ -80,9 +80,10 @@ class FromEnvironment {
     }
     if (report_) Report(path_);
     if (keep_) {
-      std::fprintf(stderr, "xlaprof: %s: %lld events of %lld threads, %lld dropped\n",
+      std::fprintf(stderr, "xlaprof: %s: %lld event%s of %lld thread%s, %lld dropped\n",
                    path_.c_str(), static_cast<long long>(stats->events),
-                   static_cast<long long>(stats->threads), static_cast<long long>(stats->dropped));
+                   stats->events == 1 ? "" : "s", static_cast<long long>(stats->threads),
+                   stats->threads == 1 ? "" : "s", static_cast<long long>(stats->dropped));
     } else {
       std::error_code error;
       std::filesystem::remove(path_, error);

@@ -1,6 +1,6 @@
 // A recording: rings for the threads that come, and a thread that empties them into the store.
 #include <pthread.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +30,8 @@ constexpr size_t kWriteEvents = EventWriter::kChunkEvents;
 constexpr auto kPollTime = std::chrono::milliseconds(1);
 // After an error the store is opened again this often.
 constexpr auto kRetryTime = std::chrono::milliseconds(200);
+// The file may be deleted under way; SQLite goes on writing to what nobody will find.
+constexpr int64_t kLookNs = 500'000'000;
 
 int64_t ThreadCpuNs() {
   timespec now;
@@ -43,6 +45,12 @@ RingFile* Kept(std::unique_ptr<RingFile> file) {
   static auto& kept = *new std::vector<std::unique_ptr<RingFile>>;
   std::lock_guard lock(mutex);
   return kept.emplace_back(std::move(file)).get();
+}
+
+// What tells a file from another that takes its name; 0: there is none.
+uint64_t FileNumber(const std::filesystem::path& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 ? uint64_t(status.st_ino) : 0;
 }
 
 std::string ProgramName() {
@@ -59,6 +67,7 @@ struct Recording::Impl {
         store(std::move(opened)),
         file(Kept(std::move(ring_file))),
         origin_ns(origin),
+        file_number(FileNumber(path)),
         clock(file->header().first) {}
 
   const std::filesystem::path path;
@@ -66,6 +75,7 @@ struct Recording::Impl {
   std::optional<Store> store;  // always inside a transaction: what is taken belongs together
   RingFile* const file;
   const int64_t origin_ns;
+  const uint64_t file_number;
   Clock clock;
   int64_t recording_id = 0, process_id = 0;
   std::optional<Collector> collector;
@@ -78,15 +88,17 @@ struct Recording::Impl {
   std::thread thread;
   absl::Status error;  // the last one of the thread
   bool told = false;
-  int64_t drain_cpu_ns = 0, last_commit_ns = 0;
+  int64_t drain_cpu_ns = 0, last_commit_ns = 0, last_look_ns = 0;
 
   absl::Status Prepare();
   void Collect() { collector.emplace(*store, *file, clock, recording_id, process_id); }
   void Run();
   absl::Status Round(bool all);
   absl::Status Commit();
+  absl::Status Look() const;
   void AddAnchor();
   void Recover();
+  absl::Status Finish(RecordStats* stats);
   size_t SegmentCount() { return file->header().segment_count.load(std::memory_order_acquire); }
   Ring* NewRing(std::vector<std::unique_ptr<Ring>>& rings);
 };
@@ -242,6 +254,8 @@ absl::Status Recording::Impl::Commit() {
     return absl::OkStatus();
   }
   XP_TRY(collector->Write());
+  XP_TRY(store->Run("UPDATE recording SET drain_cpu_ns = ?2 WHERE id = ?1", recording_id,
+                    ThreadCpuNs()));
   XP_TRY(store->Commit());
   XP_TRY(store->Begin());
   for (uint32_t i = 0; i < SegmentCount(); ++i)
@@ -251,8 +265,20 @@ absl::Status Recording::Impl::Commit() {
   return absl::OkStatus();
 }
 
+absl::Status Recording::Impl::Look() const {
+  if (FileNumber(path) == file_number) return absl::OkStatus();
+  return absl::NotFoundError(fmt::format(
+      "{}: was deleted or replaced while it was recorded. What was in it is lost, and nothing more "
+      "is kept. Record again, to a place that nobody clears",
+      path.string()));
+}
+
 // Takes what is there, and commits where that is much, or has waited for long.
 absl::Status Recording::Impl::Round(bool all) {
+  if (const int64_t now_ns = Clock::MonotonicNs(); all || now_ns - last_look_ns >= kLookNs) {
+    last_look_ns = now_ns;
+    XP_TRY(Look());
+  }
   const std::span<const Segment> segments = file->segments();
   bool crowded = false, more = true;
   while (more) {
@@ -287,6 +313,7 @@ absl::Status Recording::Impl::Round(bool all) {
 
 // What was not committed is still in the rings.
 void Recording::Impl::Recover() {
+  if (error = Look(); !error.ok()) return;
   collector.reset();
   store.reset();
   auto opened = Store::OpenForWriting(path);
@@ -318,12 +345,32 @@ void Recording::Impl::Run() {
     drain_cpu_ns = ThreadCpuNs();
     if (!error.ok() && !told) {
       told = true;
-      std::fprintf(stderr,
-                   "xlaprof: recording to %s: %s. It is tried again; events wait in the ring\n",
-                   path.c_str(), std::string(Message(error)).c_str());
+      std::fprintf(stderr, "xlaprof: %s%s\n", std::string(Message(error)).c_str(),
+                   absl::IsNotFound(error)
+                       ? ""
+                       : ". The program goes on; what waits for the disk is kept in memory while "
+                         "there is room, then dropped and counted");
     }
     if (last) return;
   }
+}
+
+absl::Status Recording::Impl::Finish(RecordStats* stats) {
+  *stats = {.events = collector->events(),
+            .dropped = collector->dropped(),
+            .threads = int64_t(SegmentCount()),
+            .drain_cpu_ns = drain_cpu_ns};
+  XP_TRY(collector->Write());  // what was dropped since
+  XP_TRY(record::TellLosses(*store, recording_id));
+  XP_TRY(store->Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1", recording_id,
+                    drain_cpu_ns));
+  XP_TRY(store->Commit());
+  collector.reset();
+  XP_TRY(store->Exec("PRAGMA journal_mode=DELETE"));
+  file->Unlink();
+  std::error_code none;
+  stats->committed_bytes = int64_t(std::filesystem::file_size(path, none));
+  return absl::OkStatus();
 }
 
 Recording::Recording(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -375,7 +422,13 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, Reco
 
   auto impl = std::make_unique<Recording::Impl>(path, std::move(options), std::move(store),
                                                 *std::move(file), origin_ns);
-  XP_TRY(impl->Prepare());
+  if (absl::Status prepared_store = impl->Prepare(); !prepared_store.ok()) {
+    impl->file->Unlink();
+    impl->store.reset();
+    std::error_code error;
+    std::filesystem::remove(path, error);
+    return prepared_store;
+  }
   impl->Collect();
   impl->number = ++current.last_number;
   // The rate of the counter must be known before the first event is written.
@@ -383,6 +436,9 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, Reco
   nanosleep(&pause, nullptr);
   impl->clock.Add(header.newest[1] = Clock::ReadAnchor(origin_ns));
   header.anchor_count.store(1, std::memory_order_release);
+  if (auto network = impl->store->Meta("network_file_system"); network.ok() && *network) {
+    std::fprintf(stderr, "xlaprof: %s: %s\n", path.c_str(), (*network)->c_str());
+  }
   record::Sites::Get().Attach(impl->file);
   impl->thread = std::thread([raw = impl.get()] { raw->Run(); });
   current.impl = impl.get();
@@ -409,24 +465,20 @@ absl::StatusOr<RecordStats> Recording::Stop() {
     impl->wake.notify_all();
   }
   impl->thread.join();
-  XP_TRY(std::move(impl->error));
-  Store& store = *impl->store;
-  RecordStats stats{.events = impl->collector->events(),
-                    .dropped = impl->collector->dropped(),
-                    .threads = int64_t(impl->SegmentCount()),
-                    .drain_cpu_ns = impl->drain_cpu_ns};
-  XP_TRY(impl->collector->Write());  // what was dropped since
-  XP_TRY(record::TellLosses(store, impl->recording_id));
-  XP_TRY(store.Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1",
-                   impl->recording_id, impl->drain_cpu_ns));
-  XP_TRY(store.Commit());
-  impl->collector.reset();
-  XP_TRY(store.Exec("PRAGMA journal_mode=DELETE"));
-  impl->file->Unlink();
-  impl->file->Release();
-  std::error_code error;
-  stats.committed_bytes = int64_t(std::filesystem::file_size(impl->path, error));
-  return stats;
+  RecordStats stats;
+  if (impl->error.ok()) impl->error = impl->Finish(&stats);
+  if (absl::IsNotFound(impl->error)) impl->file->Unlink();
+  if (absl::IsNotFound(impl->error) || impl->error.ok()) {
+    impl->file->Release();
+    if (!impl->error.ok()) return impl->error;
+    return stats;
+  }
+  return absl::Status(
+      impl->error.code(),
+      fmt::format("{}. The last events are in {}: `xlaprof recover {}` takes them in when the disk "
+                  "is well again",
+                  std::string_view(Message(impl->error)), impl->file->path().string(),
+                  impl->path.string()));
 }
 
 void NameThread(std::string_view name) {

@@ -88,7 +88,7 @@ CREATE TABLE recording (
   ring_key TEXT NOT NULL,           -- its random key, in hex: another file of that name is not this recording's
   ended INTEGER NOT NULL,           -- 1: all that was completed is here; 0: runs, or was killed and not yet recovered
   clock TEXT NOT NULL,              -- tsc, monotonic: what the events' times were read from
-  drain_cpu_ns INTEGER              -- CPU time of the thread that wrote; NULL: it was killed
+  drain_cpu_ns INTEGER              -- CPU time of the thread that wrote, at its last commit; NULL: none was made
 );
 
 -- Threads that recorded. events + dropped is what the thread completed.

@@ -29,7 +29,7 @@ TEST_F(RecordedProgram, IsAsItIsWithoutTheEnvironment) {
 TEST_F(RecordedProgram, RecordsToAPath) {
   Ran ran = RunRecorded("XLAPROF_RECORD=run.xlaprof");
   EXPECT_EQ(ran.status, 0) << ran.out;
-  EXPECT_THAT(ran.out, HasSubstr("15 events of 1 threads, 0 dropped"));
+  EXPECT_THAT(ran.out, HasSubstr("15 events of 1 thread, 0 dropped"));
   ran = Run("query run.xlaprof \"SELECT name, count(*) FROM event GROUP BY name\"");
   EXPECT_THAT(ran.out, HasSubstr("compute"));
   ran = RunRecorded("XLAPROF_RECORD=run.xlaprof");
@@ -42,6 +42,28 @@ TEST_F(RecordedProgram, PrintsItsReport) {
   EXPECT_EQ(ran.status, 0) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("recorded_program"));
   EXPECT_THAT(ran.out, HasSubstr("5 steps"));
+}
+
+TEST_F(RecordedProgram, SeveralIntoOneFolderAreOneRun) {
+  ASSERT_EQ(RunShell("mkdir folder", folder_).status, 0);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(RunRecorded("XLAPROF_RECORD=folder").status, 0);
+  Ran ran = Run("report folder");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("2 processes"));
+  EXPECT_THAT(ran.out, HasSubstr("15 events of 1 thread, none dropped"));
+  ran = Run("import folder -o both.xlaprof");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  ran = Run(
+      "query both.xlaprof --format csv \"SELECT count(*), count(DISTINCT t.process_id), (SELECT "
+      "count(*) FROM step), (SELECT count(*) FROM arg WHERE key = 'source_line') FROM event e JOIN "
+      "track t ON t.id = e.track_id\"");
+  EXPECT_THAT(ran.out, HasSubstr("30,2,10,30"));
+}
+
+TEST_F(RecordedProgram, GoesOnWhereNothingCanBeRecorded) {
+  Ran ran = RunRecorded("XLAPROF_RECORD=no/folder/run.xlaprof");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, HasSubstr("nothing is recorded: no/folder/run.xlaprof"));
 }
 
 TEST_F(RecordedProgram, IsRecoveredAfterAKill) {

@@ -40,6 +40,21 @@ std::string GzipOf(std::string_view stretch, size_t times) {
   return out;
 }
 
+// What a gzip file unpacks to; "" if it is damaged.
+std::string Gunzipped(std::string_view gzip, size_t bytes) {
+  std::string out(bytes + 1, '\0');
+  z_stream stream{};
+  XP_CHECK(inflateInit2(&stream, 15 + 16) == Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(gzip.data()));
+  stream.avail_in = uInt(gzip.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = uInt(out.size());
+  const bool whole = inflate(&stream, Z_FINISH) == Z_STREAM_END;
+  out.resize(whole ? out.size() - stream.avail_out : 0);
+  inflateEnd(&stream);
+  return out;
+}
+
 std::string ZstdOf(std::string_view stretch, size_t times) {
   std::string out;
   ZSTD_CCtx* context = ZSTD_createCCtx();
@@ -82,6 +97,8 @@ TEST(Container, DamageIsAlwaysSaid) {
                          Imported imported;
                          std::string bad = CheckBytes(bytes, "", &imported);
                          if (!bad.empty() || imported.said()) return bad;
+                         // Equal stretches may be copied from one place or from another.
+                         if (Gunzipped(bytes, input->bytes.size()) == input->bytes) return "";
                          return fmt::format("{} at byte {} of {}, and nothing tells it",
                                             cut ? "cut" : "altered", at, bytes.size());
                        }};

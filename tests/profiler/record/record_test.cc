@@ -1,12 +1,15 @@
 #include "profiler/record/record.h"
 
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <map>
 #include <thread>
 
+#include "profiler/record/recover.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
@@ -220,6 +223,60 @@ TEST_F(Record, SaysWhyItCannotRecord) {
   EXPECT_THAT(std::string(Message(nowhere.status())), HasSubstr("folder"));
   EXPECT_FALSE(StartRecording(folder_ / "odd.xlaprof", {.ring_bytes = 1000}).ok());
   EXPECT_THAT(Files(), ElementsAre("run.xlaprof"));
+}
+
+// Whatever becomes of the file, the program goes on, and is told at the end.
+TEST_F(Record, SaysThatItsStoreWasDeleted) {
+  auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
+  ASSERT_TRUE(recording.ok());
+  { Trace scope("scope"); }
+  std::filesystem::remove(path_);
+  for (int i = 0; i < 100'000; ++i) Trace scope("scope");
+  auto stats = recording->Stop();
+  EXPECT_EQ(stats.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(Message(stats.status())),
+              testing::AllOf(HasSubstr(path_), HasSubstr("deleted")));
+  EXPECT_FALSE(std::filesystem::exists(RingPath(path_)));
+}
+
+// A full disk, as a limit of the file's size makes it: nothing that was completed is lost.
+TEST_F(Record, KeepsWhatAFullDiskDoesNotTake) {
+  int64_t ends[2] = {};
+  int ends_pipe[2];
+  ASSERT_EQ(pipe(ends_pipe), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
+    if (!recording.ok()) _exit(3);
+    { Trace scope("the ring of this thread is made"); }
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit no_growth{1 << 20, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &no_growth);
+    int64_t completed = 0;
+    for (; completed < 400'000; ++completed) {
+      Trace scope("scope");
+      scope.Arg("random", uint64_t(completed) * 0x9e3779b97f4a7c15);
+      if (completed % 1000 == 0) usleep(100);
+    }
+    auto stats = recording->Stop();
+    const bool told = !stats.ok() && Message(stats.status()).find("recover") != std::string::npos;
+    const int64_t said[2] = {completed + 1, told};
+    if (write(ends_pipe[1], said, sizeof said) != sizeof said) _exit(4);
+    _exit(0);
+  }
+  ASSERT_EQ(read(ends_pipe[0], ends, sizeof ends), ssize_t(sizeof ends));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(ends[1], 1) << "it was not said what to do";
+  auto recovered = RecoverRecording(path_);
+  ASSERT_TRUE(recovered.ok()) << recovered.status();
+  EXPECT_GT(*recovered, 0);
+  EXPECT_EQ(Rows("SELECT count(*) + (SELECT sum(dropped) FROM recording_thread) FROM event"),
+            std::vector<std::string>{std::to_string(ends[0])});
+  EXPECT_THAT(Rows("SELECT count(DISTINCT value) = count(*) FROM arg WHERE key = 'random'"),
+              ElementsAre("1"));
+  EXPECT_THAT(Rows("PRAGMA integrity_check"), ElementsAre("ok"));
 }
 
 // Times are those of the clocks.

@@ -1,0 +1,265 @@
+// Stores that our own recorder wrote, one a process, as sources of one run: the processes of a job
+// that recorded into one folder. A single store is opened as it is, and never comes here.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "profiler/import/importer.h"
+#include "profiler/store/salvage.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr std::string_view kMagic("SQLite format 3\0", 16);
+// Flows of different processes must not meet: small numbers get the source's beside them.
+constexpr int kSourceBits = 44;
+
+int Sniff(std::string_view head) { return head.starts_with(kMagic) ? 95 : 0; }
+
+class Copying {
+ public:
+  Copying(const Store& from, ImportContext& context) : from_(from), context_(context) {}
+
+  absl::Status Run() {
+    XP_TRY(CopyProcesses());
+    XP_TRY(CopyTracks());
+    XP_TRY(CopyRecordings());
+    XP_TRY(CopyEvents());
+    XP_TRY(CopySamples());
+    XP_TRY(CopySteps());
+    return from_.Each(
+        "SELECT code, severity, advice, first_offset, first_line, count FROM import_issue",
+        [&](std::string code, std::string severity, std::string advice, OptInt offset, OptInt line,
+            int64_t count) {
+          return context_.Issue(code, severity, advice, offset, line, count);
+        });
+  }
+
+ private:
+  // The same text in the store that is written.
+  absl::StatusOr<StringId> String(StringId id, bool bytes = false) {
+    if (id == 0) return StringId(0);
+    if (id >= strings_.size()) strings_.resize(id + 1);
+    if (strings_[id] == 0) {
+      XP_TRY(strings_[id], context_.store.Intern(from_.Text(id), bytes));
+    }
+    return strings_[id];
+  }
+  static int64_t Of(const std::map<int64_t, int64_t>& ids, int64_t id) {
+    auto found = ids.find(id);
+    return found == ids.end() ? 0 : found->second;
+  }
+  uint64_t Flow(uint64_t flow) const {
+    if (flow == 0) return 0;
+    const auto source = uint64_t(context_.source_id);
+    if (flow >> kSourceBits == 0) return source << kSourceBits | flow;
+    return ((flow ^ source) * 0x9e3779b97f4a7c15) | uint64_t(1) << 63;
+  }
+
+  absl::Status CopyProcesses() {
+    XP_TRY(auto base, from_.Meta("base_epoch_ns"));
+    if (base) {
+      XP_TRY(offset_ns_, context_.AlignClock(std::atoll(base->c_str())));
+    }
+    return from_.Each("SELECT id, host, pid, rank, name FROM process ORDER BY id",
+                      [&](int64_t id, OptText host, OptInt pid, OptInt rank,
+                          OptText name) -> absl::Status {
+                        XP_TRY(processes_[id], context_.NewProcess(std::move(host), pid, rank));
+                        return context_.store.Run("UPDATE process SET name = ?2 WHERE id = ?1",
+                                                  processes_[id], name);
+                      });
+  }
+
+  absl::Status CopyTracks() {
+    return from_.Each(
+        "SELECT id, process_id, kind, name, tid, device, parent_id, sort FROM track ORDER BY id",
+        [&](int64_t id, OptInt process, std::string kind, std::string name, OptInt tid,
+            OptText device, OptInt parent, int64_t sort) -> absl::Status {
+          TrackRow track{.kind = kind, .name = name, .tid = tid, .device = device, .sort = sort};
+          if (process) track.process_id = Of(processes_, *process);
+          if (parent) track.parent_id = Of(tracks_, *parent);
+          XP_TRY(tracks_[id], context_.store.Add(track));
+          return absl::OkStatus();
+        });
+  }
+
+  absl::Status CopyRecordings() {
+    std::map<int64_t, int64_t> recordings;
+    XP_TRY(from_.Each(
+        "SELECT id, process_id, ring, ring_key, ended, clock, drain_cpu_ns FROM recording",
+        [&](int64_t id, int64_t process, std::string ring, std::string key, bool ended,
+            std::string clock, OptInt drain_cpu_ns) -> absl::Status {
+          XP_TRY(recordings[id],
+                 context_.store.Add(RecordingRow{.process_id = Of(processes_, process),
+                                                 .ring = ring,
+                                                 .ring_key = key,
+                                                 .ended = ended,
+                                                 .clock = clock,
+                                                 .drain_cpu_ns = drain_cpu_ns}));
+          return absl::OkStatus();
+        }));
+    return from_.Each(
+        "SELECT recording_id, segment, first_slot, track_id, taken_slots, events, dropped FROM "
+        "recording_thread",
+        [&](int64_t recording, int64_t segment, int64_t first, int64_t track, int64_t taken,
+            int64_t events, int64_t dropped) {
+          return context_.store.Run("INSERT INTO recording_thread VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
+                                    "?7)",
+                                    Of(recordings, recording), segment, first, Of(tracks_, track),
+                                    taken, events, dropped);
+        });
+  }
+
+  absl::Status CopyEvents() {
+    XP_TRY(EventScanner scanner, EventScanner::Make(from_, {}));
+    EventBatch batch;
+    while (true) {
+      XP_TRY(bool more, scanner.Next(&batch));
+      if (!more) break;
+      XP_TRY(CopyBatch(batch));
+    }
+    if (scanner.skipped_chunks() == 0) return absl::OkStatus();
+    return context_.Issue("damaged_store", "warning",
+                          "parts of the store are damaged: their events are not here. Copy the "
+                          "file again",
+                          {}, {}, scanner.skipped_chunks());
+  }
+
+  absl::Status CopyBatch(const EventBatch& batch) {
+    struct Column {
+      StringId key;
+      std::vector<std::optional<ArgValue>> values;
+    };
+    std::vector<Column> columns;
+    XP_TRY(auto keys, from_.Collect("SELECT DISTINCT key_id FROM arg_chunk WHERE event_chunk_id = "
+                                    "?1",
+                                    [](int64_t key) { return StringId(key); }, batch.chunk_id));
+    for (StringId key : keys) {
+      XP_TRY(StringId copied, String(key));
+      XP_TRY(auto values, ReadArgumentColumn(from_, batch.chunk_id, key));
+      columns.push_back({copied, std::move(values)});
+    }
+    const int64_t track_id = Of(tracks_, batch.track_id);
+    for (size_t i = 0; i < batch.size; ++i) {
+      Event event{.ts_ns = batch.ts_ns[i] + offset_ns_,
+                  .dur_ns = batch.dur_ns[i],
+                  .flow_in = Flow(batch.flow_in[i]),
+                  .flow_out = Flow(batch.flow_out[i])};
+      XP_TRY(event.name, String(batch.name[i]));
+      XP_TRY(event.category, String(batch.category[i]));
+      XP_TRY(context_.events.Add(track_id, event));
+      for (const Column& column : columns) {
+        const auto& value = column.values[size_t(batch.first_index) + i];
+        if (!value) continue;
+        ArgValue copied = *value;
+        if (auto* text = std::get_if<Text>(&copied)) {
+          XP_TRY(text->id, String(text->id));
+        } else if (auto* bytes = std::get_if<Bytes>(&copied)) {
+          XP_TRY(bytes->id, String(bytes->id, true));
+        }
+        context_.events.Arg(column.key, copied);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CopySamples() {
+    return EachCounterBatch(from_, [&](const CounterBatch& batch) -> absl::Status {
+      for (size_t i = 0; i < batch.ts_ns.size(); ++i) {
+        XP_TRY(context_.events.Counter(Of(tracks_, batch.track_id), batch.ts_ns[i] + offset_ns_,
+                                       batch.value[i]));
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  absl::Status CopySteps() {
+    return from_.Each("SELECT process_id, ordinal, number, name, ts_ns, dur_ns FROM step",
+                      [&](OptInt process, int64_t ordinal, OptInt number, OptText name, OptInt ts,
+                          OptInt dur) -> absl::Status {
+                        StepRow step{.ordinal = ordinal, .number = number, .name = name};
+                        if (process) step.process_id = Of(processes_, *process);
+                        if (ts) step.ts_ns = *ts + offset_ns_;
+                        step.dur_ns = dur;
+                        return internal::ToStatus(context_.store.Add(step));
+                      });
+  }
+
+  const Store& from_;
+  ImportContext& context_;
+  int64_t offset_ns_ = 0;
+  std::map<int64_t, int64_t> processes_, tracks_;  // by what they are in `from_`
+  std::vector<StringId> strings_;
+};
+
+// A file of the bytes alone, for a store that lay in an archive or was compressed; gone with the
+// object.
+class Unpacked {
+ public:
+  ~Unpacked() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove(path_, error);
+  }
+  absl::StatusOr<std::filesystem::path> Write(std::string_view bytes) {
+    std::string name = std::filesystem::temp_directory_path() / "xlaprof-store-XXXXXX";
+    const int fd = mkstemp(name.data());
+    if (fd < 0) return absl::UnavailableError(fmt::format("{}: cannot be made", name));
+    close(fd);
+    path_ = name;
+    std::ofstream out(path_, std::ios::binary);
+    out.write(bytes.data(), std::streamsize(bytes.size()));
+    if (!out.flush()) {
+      return absl::UnavailableError(fmt::format(
+          "{}: cannot be written. Check the disk's free space, or set TMPDIR to another", name));
+    }
+    return path_;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+absl::Status CopyRecording(const Input& input, const Store& from, ImportContext& context) {
+  XP_TRY(auto recordings, from.One<int64_t>("SELECT count(*) FROM recording"));
+  if (recordings.value_or(0) == 0) {
+    return Invalid(
+        "{}: no store of a recorded program; one that `xlaprof import` made cannot be read "
+        "together with other files. Name it alone, or name the captures that it was made from",
+        input.path);
+  }
+  return Copying(from, context).Run();
+}
+
+absl::Status Read(const Input& input, ImportContext& context) {
+  // The file itself, where there is one: what was committed last is in its log beside it.
+  std::error_code error;
+  std::filesystem::path path = input.path;
+  Unpacked unpacked;
+  if (std::filesystem::file_size(path, error) != input.bytes.size() || error) {
+    XP_TRY(path, unpacked.Write(input.bytes));
+  }
+  auto name = [&](const absl::Status& status) {  // the user's name for it
+    std::string text(Message(status));
+    if (const size_t at = text.find(path.string()); at != text.npos)
+      text.replace(at, path.string().size(), input.path);
+    return absl::Status(status.code(), text);
+  };
+  auto from = Store::Open(path);
+  absl::Status status = from.ok() ? CopyRecording(input, *from, context) : from.status();
+  if (!absl::IsDataLoss(status)) return status.ok() ? status : name(status);
+  XP_TRY(Store salvaged, Store::CreateTemporary());
+  auto result = Salvage(path, salvaged);
+  if (!result.ok()) return name(result.status());
+  return CopyRecording(input, salvaged, context);
+}
+
+}  // namespace
+
+extern const Importer recording{
+    "recording", "Stores of our own recorder, one a process (XLAPROF_RECORD=FOLDER)",
+    "trainer.4711.xlaprof", Sniff, Read};
+
+}  // namespace xlaprof
