@@ -30,6 +30,8 @@ constexpr size_t kWriteEvents = EventWriter::kChunkEvents;
 constexpr auto kPollTime = std::chrono::milliseconds(1);
 // After an error the store is opened again this often.
 constexpr auto kRetryTime = std::chrono::milliseconds(200);
+// So far ahead of a thread its ring is kept free of page faults.
+constexpr uint64_t kReadySlots = (size_t(4) << 20) / sizeof(record::Slot);
 // The file may be deleted under way; SQLite goes on writing to what nobody will find.
 constexpr int64_t kLookNs = 500'000'000;
 
@@ -84,7 +86,8 @@ struct Recording::Impl {
   std::mutex mutex;  // of free_segments and `stopping`
   std::condition_variable wake;
   std::vector<uint32_t> free_segments;
-  bool stopping = false, drained = false;
+  bool stopping = false;
+  std::vector<uint64_t> ready;  // of each segment: slots up to here were populated
   std::thread thread;
   absl::Status error;  // the last one of the thread
   bool told = false;
@@ -96,6 +99,7 @@ struct Recording::Impl {
   absl::Status Round(bool all);
   absl::Status Commit();
   absl::Status Look() const;
+  void KeepReady(uint32_t segment);
   void AddAnchor();
   void Recover();
   absl::Status Finish(RecordStats* stats);
@@ -273,6 +277,21 @@ absl::Status Recording::Impl::Look() const {
       path.string()));
 }
 
+// Page faults are this thread's, not those of the threads that are recorded.
+void Recording::Impl::KeepReady(uint32_t segment) {
+  const Segment& of = file->segments()[segment];
+  if (ready.size() <= segment) ready.resize(segment + 1, RingFile::kFirstSlots);
+  const uint64_t tail = of.header->tail.load(std::memory_order_relaxed);
+  // The more, the more the thread has written: most write little.
+  const uint64_t ahead = std::min<uint64_t>(
+      of.header->capacity,
+      std::clamp(tail - of.header->first, RingFile::kFirstSlots, kReadySlots));
+  const uint64_t from = std::max(ready[segment], tail);
+  if (tail + ahead < from + ahead / 2) return;
+  file->Populate(of, from, tail + ahead - from);
+  ready[segment] = tail + ahead;
+}
+
 // Takes what is there, and commits where that is much, or has waited for long.
 absl::Status Recording::Impl::Round(bool all) {
   if (const int64_t now_ns = Clock::MonotonicNs(); all || now_ns - last_look_ns >= kLookNs) {
@@ -284,6 +303,7 @@ absl::Status Recording::Impl::Round(bool all) {
   while (more) {
     more = false;
     for (uint32_t i = 0; i < segments.size(); ++i) {
+      KeepReady(i);
       XP_TRY(uint64_t slots, collector->Take(i, kWriteEvents));
       const record::ThreadHeader& header = *segments[i].header;
       const uint64_t waiting =

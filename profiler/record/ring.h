@@ -107,7 +107,7 @@ inline uint64_t Now() {
 }
 
 // One thread's view of its segment.
-class Ring {
+class alignas(64) Ring {
  public:
   Ring(uint32_t recording, ThreadHeader* header, Slot* slots)
       : recording_(recording), header_(header), slots_(slots), mask_(header->capacity - 1) {

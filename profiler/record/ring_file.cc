@@ -106,8 +106,7 @@ absl::StatusOr<Segment> RingFile::MapSegment(uint32_t index, bool make) {
   const size_t bytes = SegmentBytes();
   const off_t at = off_t(TableBytes() + index * bytes);
   if (make) XP_TRY(Reserve(at, off_t(bytes)));
-  void* map =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (make ? MAP_POPULATE : 0), fd_, at);
+  void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, at);
   if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
   return Segment{static_cast<ThreadHeader*>(map),
                  reinterpret_cast<Slot*>(static_cast<char*>(map) + kPageBytes)};
@@ -120,10 +119,26 @@ absl::StatusOr<Segment> RingFile::AddSegment() {
         fmt::format("more than {} threads record at once", kMaxSegments));
   XP_TRY(Segment segment, MapSegment(count, true));
   segment.header->capacity = header_->capacity;
+  Populate(segment, 0, std::min<uint64_t>(header_->capacity, kFirstSlots));
   segments_[count] = segment;
   segment_count_.store(count + 1, std::memory_order_release);
   header_->segment_count.store(count + 1, std::memory_order_release);
   return segment;
+}
+
+void RingFile::Populate(const Segment& segment, uint64_t from, uint64_t slots) {
+#ifdef MADV_POPULATE_WRITE  // Linux 5.14; without it, writers pay for their faults
+  const uint64_t capacity = header_->capacity;
+  while (slots > 0) {
+    const uint64_t at = from & (capacity - 1), count = std::min(slots, capacity - at);
+    auto* begin = reinterpret_cast<char*>(segment.slots + at);
+    const size_t before = at * sizeof(Slot) % kPageBytes;
+    madvise(begin - before, count * sizeof(Slot) + before, MADV_POPULATE_WRITE);
+    from += count, slots -= count;
+  }
+#else
+  (void)segment, (void)from, (void)slots;
+#endif
 }
 
 uint32_t RingFile::AddString(std::string_view text) {

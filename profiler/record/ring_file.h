@@ -73,6 +73,10 @@ class RingFile {
   // Adds a segment, its memory there. One thread at a time; others may look at segments()
   // meanwhile.
   absl::StatusOr<Segment> AddSegment();
+  // Makes `slots` slots from slot number `from` on ready to be written without a page fault: pages
+  // that were never touched, and those that the kernel has written to the disk since. Any thread.
+  void Populate(const Segment& segment, uint64_t from, uint64_t slots);
+  static constexpr uint64_t kFirstSlots = 8192;  // that a new segment has ready
   std::span<const Segment> segments() const {
     return {segments_.get(), segment_count_.load(std::memory_order_acquire)};
   }
