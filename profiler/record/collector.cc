@@ -226,22 +226,29 @@ absl::Status Collector::WriteThread(Thread& thread, const Segment& from) {
   }
   levels_.clear();
   for (const auto& level : thread.by_depth) {
-    if (!level.empty()) levels_.push_back({level.data(), level.data() + level.size()});
+    if (!level.empty())
+      levels_.push_back({level.data(), level.data() + level.size(), level.front()->begin});
   }
   while (!levels_.empty()) {
     // The level whose next event is first, the outermost of equals; and up to where it stays so.
     Level* first = &levels_.front();
-    for (Level& level : levels_) {
-      if ((*level.next)->begin < (*first->next)->begin) first = &level;
-    }
     uint64_t others = UINT64_MAX;
-    for (Level& level : levels_) {
-      if (&level != first) others = std::min(others, (*level.next)->begin);
+    for (Level& level : std::span(levels_).subspan(1)) {
+      if (level.begin < first->begin) {
+        others = first->begin;
+        first = &level;
+      } else {
+        others = std::min(others, level.begin);
+      }
     }
     do {
       XP_TRY(Append(thread, from, **first->next++));
-    } while (first->next != first->end && (*first->next)->begin < others);
-    if (first->next == first->end) levels_.erase(levels_.begin() + (first - levels_.data()));
+      if (first->next == first->end) {
+        levels_.erase(levels_.begin() + (first - levels_.data()));
+        break;
+      }
+      first->begin = (*first->next)->begin;
+    } while (first->begin < others);
   }
   XP_TRY(WriteChunk(thread.track_id));
   for (auto& level : thread.by_depth) level.clear();
@@ -255,23 +262,22 @@ inline absl::Status Collector::Append(const Thread& thread, const Segment& from,
       chunk_.args.size() + size_t(slot.args()) > kChunkArguments)
     XP_TRY(WriteChunk(thread.track_id));
   XP_TRY(Sited * site, SiteOf(slot.site()));
-  const int64_t ts_ns = clock_.Ns(slot.begin);
-  const int64_t dur_ns =
-      slot.end == 0 ? kUnknownDuration : std::max<int64_t>(0, clock_.Ns(slot.end) - ts_ns);
   const bool step = slot.kind() == kStep;
-  chunk_.events.push_back({.ts_ns = ts_ns,
-                           .dur_ns = dur_ns,
-                           .name = site->name,
-                           .category = step ? step_ : scope_,
-                           .flow_in = slot.bits() & kFlowIn ? slot.value : 0,
-                           .flow_out = slot.bits() & kFlowOut ? slot.value : 0});
+  Event& event = chunk_.events.emplace_back();
+  event.ts_ns = clock_.Ns(slot.begin);
+  event.dur_ns =
+      slot.end == 0 ? kUnknownDuration : std::max<int64_t>(0, clock_.Ns(slot.end) - event.ts_ns);
+  event.name = site->name;
+  event.category = step ? step_ : scope_;
+  if (slot.bits() & kFlowIn) event.flow_in = slot.value;
+  if (slot.bits() & kFlowOut) event.flow_out = slot.value;
   chunk_.depth.push_back(slot.depth());
   if (step) {
     steps_.push_back({.process_id = process_id_,
                       .number = int64_t(slot.value),
                       .name = std::string(store_.Text(site->name)),
-                      .ts_ns = ts_ns,
-                      .dur_ns = dur_ns < 0 ? OptInt() : OptInt(dur_ns)});
+                      .ts_ns = event.ts_ns,
+                      .dur_ns = event.dur_ns < 0 ? OptInt() : OptInt(event.dur_ns)});
   }
   if (slot.args() == 0 && chunk_.first_arg.empty()) return absl::OkStatus();
   return AppendArgs(from, slot);

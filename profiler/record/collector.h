@@ -52,6 +52,7 @@ class Collector {
   // What of a thread's events of one depth is not in a chunk yet.
   struct Level {
     const Slot *const *next, *const *end;
+    uint64_t begin;  // of *next
   };
 
   absl::Status Begin(uint32_t segment);

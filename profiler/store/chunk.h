@@ -95,10 +95,12 @@ class ChunkEncoder {
   void Start(std::string* out);
   uint8_t* Room(size_t bytes);
   void Section(const uint8_t* end, std::string* out);
+  void SectionOf(const uint8_t* begin, const uint8_t* end, std::string* out);
+  uint32_t& LocalOf(StringId id);
   uint8_t* Values(uint8_t* at, ArgType type, std::span<const uint64_t> bits);
 
   ZSTD_CCtx_s* zstd_;
-  std::vector<uint8_t> raw_, packed_;
+  std::vector<uint8_t> raw_, durations_, packed_;
   std::vector<uint32_t>
       local_of_id_;  // local index + 1 by string id, for small ids; 0: not in this chunk
   absl::flat_hash_map<StringId, uint32_t> local_of_large_id_;

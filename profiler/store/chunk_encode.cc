@@ -73,16 +73,28 @@ uint8_t* ChunkEncoder::Room(size_t bytes) {
   return raw_.data();
 }
 
+// A number of its own for each string id of a chunk; 0: none yet.
+inline uint32_t& ChunkEncoder::LocalOf(StringId id) {
+  if (id >= kSmallIds) [[unlikely]]
+    return local_of_large_id_[id];
+  if (id >= local_of_id_.size()) local_of_id_.resize(size_t(id) + id / 2 + 64);
+  return local_of_id_[id];
+}
+
 // Appends raw_ up to `end` as a section.
 void ChunkEncoder::Section(const uint8_t* end, std::string* out) {
-  size_t raw = size_t(end - raw_.data());
-  const uint8_t* bytes = raw_.data();
+  SectionOf(raw_.data(), end, out);
+}
+
+void ChunkEncoder::SectionOf(const uint8_t* begin, const uint8_t* end, std::string* out) {
+  size_t raw = size_t(end - begin);
+  const uint8_t* bytes = begin;
   size_t stored = raw;
   Codec codec = kRaw;
   if (raw >= kMinCompressed) {
     if (packed_.size() < ZSTD_compressBound(raw)) packed_.resize(ZSTD_compressBound(raw));
     size_t packed =
-        ZSTD_compressCCtx(zstd_, packed_.data(), packed_.size(), raw_.data(), raw, kZstdLevel);
+        ZSTD_compressCCtx(zstd_, packed_.data(), packed_.size(), begin, raw, kZstdLevel);
     if (!ZSTD_isError(packed) && packed < raw - raw / kWorthUnpacking) {
       codec = kZstd;
       stored = packed;
@@ -103,58 +115,60 @@ void ChunkEncoder::Events(std::span<const Event> events, std::span<const uint16_
   const size_t n = events.size();
   XP_CHECK(n > 0 && n <= size_t(EventWriter::kChunkEvents) && depth.size() == n);
   Start(&out->columns);
-  uint8_t* p = Room(n * kMaxBytesAValue + kMaxBytesBeside);
-  uint8_t* const start = p;
-
+  // One walk over the events, which are more than a cache holds: starts here, durations beside.
+  uint8_t* const start = Room(n * kMaxBytesAValue + kMaxBytesBeside);
+  uint8_t* p = start;
+  if (durations_.size() < n * kMaxVarintBytes) durations_.resize(n * kMaxVarintBytes);
+  uint8_t* q = durations_.data();
+  struct Name {
+    StringId id, category;
+    uint32_t count;
+  };
+  std::vector<Name> found;
+  out->name_index.resize(n);
   uint64_t last = uint64_t(events[0].ts_ns);
-  for (const Event& event : events)
-    p = PutVarint(p, uint64_t(event.ts_ns) - std::exchange(last, uint64_t(event.ts_ns)));
-  Section(p, &out->columns);
-
-  p = start;
   out->min_ts_ns = events[0].ts_ns;
   out->max_end_ns = INT64_MIN;
   out->max_dur_ns = 0;
   uint64_t any_flow_in = 0, any_flow_out = 0;
-  for (const Event& event : events) {
-    p = PutVarint(p, uint64_t(event.dur_ns) + 1);
+  bool one_category = true, category_fits_name = true;
+  for (size_t i = 0; i < n; ++i) {
+    const Event& event = events[i];
+    p = PutVarint(p, uint64_t(event.ts_ns) - std::exchange(last, uint64_t(event.ts_ns)));
+    q = PutVarint(q, uint64_t(event.dur_ns) + 1);
     out->max_end_ns = std::max(out->max_end_ns, EventEnd(event.ts_ns, event.dur_ns));
     out->max_dur_ns = std::max(out->max_dur_ns, event.dur_ns);
     any_flow_in |= event.flow_in;
     any_flow_out |= event.flow_out;
+    uint32_t& slot = LocalOf(event.name);
+    if (slot == 0) {
+      found.push_back({event.name, event.category, 0});
+      slot = uint32_t(found.size());
+    }
+    Name& name = found[slot - 1];
+    ++name.count;
+    out->name_index[i] = uint16_t(slot - 1);
+    category_fits_name &= name.category == event.category;
+    one_category &= event.category == events[0].category;
   }
   Section(p, &out->columns);
+  SectionOf(durations_.data(), q, &out->columns);
 
   // Names: the dictionary, most frequent first, then an index an event unless there is one name
   // only.
-  std::vector<StringId> found;
-  std::vector<uint32_t> frequency;
-  out->name_index.resize(n);
-  for (size_t i = 0; i < n; ++i) {
-    StringId id = events[i].name;
-    if (id < kSmallIds && id >= local_of_id_.size()) local_of_id_.resize(size_t(id) + id / 2 + 64);
-    uint32_t& slot = id < kSmallIds ? local_of_id_[id] : local_of_large_id_[id];
-    if (slot == 0) {
-      found.push_back(id);
-      frequency.push_back(0);
-      slot = uint32_t(found.size());
-    }
-    ++frequency[slot - 1];
-    out->name_index[i] = uint16_t(slot - 1);
-  }
-  for (StringId id : found) {
-    if (id < kSmallIds) local_of_id_[id] = 0;
+  for (const Name& name : found) {
+    if (name.id < kSmallIds) local_of_id_[name.id] = 0;
   }
   local_of_large_id_.clear();
   std::vector<uint32_t> order(found.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return frequency[a] > frequency[b]; });
+                   [&](uint32_t a, uint32_t b) { return found[a].count > found[b].count; });
   std::vector<uint16_t> rank(found.size());
   out->names.resize(found.size());
   for (size_t i = 0; i < order.size(); ++i) {
     rank[order[i]] = uint16_t(i);
-    out->names[i] = found[order[i]];
+    out->names[i] = found[order[i]].id;
   }
   p = PutVarint(start, found.size());
   for (StringId id : out->names) p = PutVarint(p, id);
@@ -171,25 +185,15 @@ void ChunkEncoder::Events(std::span<const Event> events, std::span<const uint16_
   Section(p, &out->columns);
 
   // Category: one for all, one a name, or one an event.
-  constexpr uint64_t kUnset = UINT64_MAX;
-  std::vector<uint64_t> by_name(out->names.size(), kUnset);
-  bool one = true, fits_name = true;
-  for (size_t i = 0; i < n; ++i) {
-    StringId category = events[i].category;
-    uint64_t& known = by_name[out->name_index[i]];
-    one &= category == events[0].category;
-    fits_name &= known == kUnset || known == category;
-    known = category;
-  }
   p = start;
-  if (one) {
+  if (one_category) {
     if (events[0].category != 0) {
       *p++ = kOneCategory;
       p = PutVarint(p, events[0].category);
     }
-  } else if (fits_name) {
+  } else if (category_fits_name) {
     *p++ = kCategoryByName;
-    for (uint64_t category : by_name) p = PutVarint(p, category);
+    for (uint32_t name : order) p = PutVarint(p, found[name].category);
   } else {
     absl::flat_hash_map<StringId, uint32_t> local;
     std::vector<StringId> categories;

@@ -19,6 +19,7 @@ enum Codec : uint8_t { kRaw = 0, kZstd = 1 };
 // No column needs more: two varints of 10 and 3 bytes (a value and its place) and a dictionary's
 // share.
 inline constexpr size_t kMaxBytesAValue = 16;
+inline constexpr size_t kMaxVarintBytes = 10;
 inline constexpr size_t kMaxBytesBeside = 64;
 enum PlacesMode : uint8_t { kAll = 0, kGaps = 1, kBitmap = 2 };
 enum ValuesMode : uint8_t { kPlain = 0, kDelta = 1, kDictionary = 2, kFixed = 3, kWholeDelta = 4 };
