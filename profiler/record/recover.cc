@@ -27,6 +27,15 @@ absl::Status TellLosses(Store& store, int64_t recording_id) {
                         {}, {}, *dropped);
 }
 
+// What comes before the damage is taken.
+static absl::Status TellDamage(Store& store, int64_t process_id, const absl::Status& damage) {
+  XP_TRY(auto source, store.One<int64_t>("SELECT source_id FROM process WHERE id = ?1",
+                                         process_id));
+  return store.AddIssue(source, "damaged_ring", "warning",
+                        fmt::format("{}: what its thread recorded from there on is lost",
+                                    std::string_view(Message(damage))));
+}
+
 }  // namespace record
 
 absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
@@ -60,8 +69,13 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
     XP_TRY(store.Begin());
     for (uint32_t i = 0; i < file->segments().size(); ++i) {
       while (true) {
-        XP_TRY(uint64_t slots, collector.Take(i, EventWriter::kChunkEvents));
-        if (slots == 0) break;
+        auto slots = collector.Take(i, EventWriter::kChunkEvents);
+        if (absl::IsDataLoss(slots.status())) {
+          XP_TRY(TellDamage(store, found.process_id, slots.status()));
+          break;
+        }
+        XP_TRY(slots.status());
+        if (*slots == 0) break;
         XP_TRY(collector.Write());
       }
       XP_TRY(collector.TakeOpen(i));

@@ -12,6 +12,7 @@
 #include "profiler/store/chunk_internal.h"
 #include "profiler/store/load_sql.h"
 #include "profiler/store/salvage.h"
+#include "tests/fuzz/ring_target.h"
 #include "tests/hostile/check.h"
 #include "tests/hostile/damage.h"
 #include "tests/hostile/damage_proto.h"
@@ -252,6 +253,7 @@ const std::vector<FuzzTarget>& FuzzTargets() {
     }
     all->push_back({"store", RunStore, [] { return std::vector{SmallStoreFile()}; }});
     all->push_back({"chunk", RunChunk, ChunkSeeds});
+    all->push_back({"ring", RunRing, RingSeeds});
     all->push_back({"sql", RunSql, SqlSeeds});
     return all;
   }();

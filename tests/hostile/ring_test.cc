@@ -1,0 +1,34 @@
+// Rings that killed processes left, cut and damaged.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/fuzz/ring_target.h"
+#include "tests/hostile/damage.h"
+#include "tests/hostile/expect.h"
+
+namespace xlaprof {
+namespace {
+
+TEST(Rings, DamagedAnywhere) {
+  const std::string ring = RingSeeds().front();
+  EXPECT_EQ(RunRing(ring, true), "");
+  ExpectAllWell(size_t(200 * HostileScale()), [&](size_t i) {
+    return GuardedCase{.name = fmt::format("damaged ring {}", i), .run = [&, i] {
+                         Random random(i);
+                         std::string bytes = ring;
+                         if (i % 8 == 0) bytes.resize(random.Below(bytes.size()));
+                         if (i % 8 == 1) bytes.append(1 + random.Below(3000), 'x');
+                         // Mostly numbers of eight bytes, as the file has them.
+                         for (size_t k = 0; k <= i % 5; ++k) {
+                           const size_t at = random.Below(bytes.size());
+                           const uint64_t number = random.Next() >> random.Below(64);
+                           for (size_t b = 0; b < 8 && at + b < bytes.size(); ++b)
+                             bytes[at + b] = char(number >> 8 * b);
+                         }
+                         return RunRing(bytes, true);
+                       }};
+  });
+}
+
+}  // namespace
+}  // namespace xlaprof
