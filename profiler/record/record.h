@@ -111,6 +111,8 @@ inline const bool started_from_environment = StartFromEnvironment();
 
 // Name of the calling thread's track, from now on or from its first event on.
 void NameThread(std::string_view name);
+// Name of this process, of this recording and those to come; at first the program's.
+void NameProcess(std::string_view name);
 
 namespace record {
 
@@ -295,6 +297,7 @@ inline void Counter(std::string_view, double) {}
 inline void Instant(Site&) {}
 inline void Instant(std::string_view) {}
 inline void NameThread(std::string_view) {}
+inline void NameProcess(std::string_view) {}
 #define XLAPROF_TRACE(name) static_assert(true)
 #define XLAPROF_STEP(name, step) static_assert(true)
 #define XLAPROF_COUNTER(name, value) static_assert(true)

@@ -83,9 +83,10 @@ struct Recording::Impl {
   std::optional<Collector> collector;
   uint32_t number = 0;
 
-  std::mutex mutex;  // of free_segments and `stopping`
+  std::mutex mutex;  // of the next three
   std::condition_variable wake;
   std::vector<uint32_t> free_segments;
+  std::optional<std::string> new_name;  // of the process, not yet in the store
   bool stopping = false;
   std::vector<uint64_t> ready;  // of each segment: slots up to here were populated
   std::thread thread;
@@ -97,6 +98,7 @@ struct Recording::Impl {
   void Collect() { collector.emplace(*store, *file, clock, recording_id, process_id); }
   void Run();
   absl::Status Round(bool all);
+  absl::Status Rename();
   absl::Status Commit();
   absl::Status Look() const;
   void KeepReady(uint32_t segment);
@@ -114,6 +116,7 @@ struct Current {
   std::mutex mutex;
   Recording::Impl* impl = nullptr;
   uint32_t last_number = 0;
+  std::string process_name;  // of NameProcess
 };
 Current& TheCurrent() {
   static Current& current = *new Current;
@@ -251,7 +254,18 @@ void Recording::Impl::AddAnchor() {
   header.anchor_count.store(count + 1, std::memory_order_release);
 }
 
+absl::Status Recording::Impl::Rename() {
+  std::optional<std::string> name;
+  {
+    std::lock_guard lock(mutex);
+    name = std::exchange(new_name, std::nullopt);
+  }
+  if (!name) return absl::OkStatus();
+  return store->Run("UPDATE process SET name = ?2 WHERE id = ?1", process_id, *name);
+}
+
 absl::Status Recording::Impl::Commit() {
+  XP_TRY(Rename());
   if (collector->pending() == 0) {
     AddAnchor();
     last_commit_ns = Clock::MonotonicNs();
@@ -380,13 +394,14 @@ absl::Status Recording::Impl::Finish(RecordStats* stats) {
             .dropped = collector->dropped(),
             .threads = int64_t(SegmentCount()),
             .drain_cpu_ns = drain_cpu_ns};
+  XP_TRY(Rename());
   XP_TRY(collector->Write());  // what was dropped since
   XP_TRY(record::TellLosses(*store, recording_id));
   XP_TRY(store->Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1", recording_id,
                     drain_cpu_ns));
   XP_TRY(store->Commit());
   collector.reset();
-  XP_TRY(store->Exec("PRAGMA journal_mode=DELETE"));
+  XP_TRY(record::CloseLog(*store));
   file->Unlink();
   std::error_code none;
   stats->committed_bytes = int64_t(std::filesystem::file_size(path, none));
@@ -461,6 +476,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, Reco
   }
   record::Sites::Get().Attach(impl->file);
   impl->thread = std::thread([raw = impl.get()] { raw->Run(); });
+  if (!current.process_name.empty()) impl->new_name = current.process_name;
   current.impl = impl.get();
   record::recording.store(impl->number, std::memory_order_release);
   return Recording(std::move(impl));
@@ -506,6 +522,15 @@ void NameThread(std::string_view name) {
   rings_of_thread.name = name;
   if (Ring* ring = record::ring_of_thread)
     ring->header().name.store(record::Sites::Get().String(name), std::memory_order_release);
+}
+
+void NameProcess(std::string_view name) {
+  Current& current = TheCurrent();
+  std::lock_guard lock(current.mutex);
+  current.process_name = name;
+  if (current.impl == nullptr) return;
+  std::lock_guard names(current.impl->mutex);
+  current.impl->new_name = name;
 }
 
 void Counter(std::string_view name, double value) {

@@ -12,6 +12,11 @@ std::filesystem::path RingPath(const std::filesystem::path& store) {
 
 namespace record {
 
+absl::Status CloseLog(Store& store) {
+  absl::Status status = store.Exec("PRAGMA journal_mode=DELETE");
+  return absl::IsUnavailable(status) ? absl::OkStatus() : status;
+}
+
 absl::Status TellLosses(Store& store, int64_t recording_id) {
   XP_TRY(auto dropped,
          store.One<int64_t>("SELECT sum(dropped) FROM recording_thread WHERE recording_id = ?1",
@@ -86,7 +91,7 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
     XP_TRY(store.Commit());
     taken = collector.events();
   }
-  XP_TRY(store.Exec("PRAGMA journal_mode=DELETE"));
+  XP_TRY(CloseLog(store));
   file->Unlink();
   return taken;
 }

@@ -98,6 +98,32 @@ TEST_F(Record, ScopesStepsCountersAndArguments) {
   EXPECT_THAT(Rows("SELECT ended || ' ' || clock FROM recording"), ElementsAre(HasSubstr("1 ")));
 }
 
+TEST_F(Record, ScopesEndHoweverTheirBlockIsLeft) {
+  NameProcess("before");
+  auto recording = StartRecording(path_);
+  ASSERT_TRUE(recording.ok());
+  NameProcess("trainer 3");
+  auto early = [](bool leave) {
+    XLAPROF_TRACE("early");
+    if (leave) return;
+    XLAPROF_TRACE("late");
+  };
+  early(true);
+  early(false);
+  try {
+    XLAPROF_TRACE("outer");
+    XLAPROF_TRACE("throws");
+    throw 1;
+  } catch (int) {
+    XLAPROF_TRACE("caught");
+  }
+  ASSERT_TRUE(recording->Stop().ok());
+  NameProcess("");
+  EXPECT_THAT(Rows("SELECT name || ' ' || depth FROM event ORDER BY ts_ns, depth"),
+              ElementsAre("early 0", "early 0", "late 1", "outer 0", "throws 1", "caught 0"));
+  EXPECT_THAT(Rows("SELECT name FROM process"), ElementsAre("trainer 3"));
+}
+
 TEST_F(Record, NothingIsRecordedWhileNobodyRecords) {
   { XLAPROF_TRACE("before"); }
   auto recording = StartRecording(path_);
@@ -194,6 +220,28 @@ TEST_F(Record, IsReadWhileItGoesOn) {
   EXPECT_THAT(Rows("SELECT name || count(*) FROM event GROUP BY name ORDER BY name"),
               ElementsAre("open1", "scope1000"));
   EXPECT_THAT(Rows("SELECT DISTINCT depth FROM event WHERE name = 'scope'"), ElementsAre("1"));
+}
+
+// Who reads on while the recording ends sees what he saw, and keeps nobody from ending.
+TEST_F(Record, EndsWhileItIsRead) {
+  auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
+  ASSERT_TRUE(recording.ok());
+  for (int i = 0; i < 1000; ++i) Trace scope("scope");
+  for (int tries = 0; tries < 1000 && Rows("SELECT count(*) FROM event")[0] != "1000"; ++tries)
+    usleep(10'000);
+  auto reader = Store::Open(path_);
+  ASSERT_TRUE(reader.ok());
+  ASSERT_TRUE(reader->Exec("BEGIN").ok());
+  EXPECT_EQ(*reader->One<int64_t>("SELECT count(*) FROM event").value(), 1000);
+  { Trace scope("scope"); }
+  const auto begin = std::chrono::steady_clock::now();
+  auto stats = recording->Stop();
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  EXPECT_EQ(stats->events, 1001);
+  EXPECT_EQ(*reader->One<int64_t>("SELECT count(*) FROM event").value(), 1000);
+  ASSERT_TRUE(reader->Exec("COMMIT").ok());
+  EXPECT_EQ(*reader->One<int64_t>("SELECT count(*) FROM event").value(), 1001);
 }
 
 TEST_F(Record, AForkedChildDoesNotWriteIntoItsParentsRing) {
