@@ -1,5 +1,5 @@
-// What recording cost the program that was recorded, and what was lost on the way: of stores that our
-// own recorder wrote.
+// What recording cost the program that was recorded, and what was lost on the way: of stores that
+// our own recorder wrote.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace xlaprof {
 struct RecordingCost {
   std::string program;
   std::optional<int64_t> pid;
-  bool ended = false;                   // false: runs still, or was killed and not recovered
+  bool ended = false;  // false: runs still, or was killed and not recovered
   int64_t threads = 0;
   int64_t events = 0, dropped = 0;      // with samples of counters; what the threads completed
   std::optional<int64_t> drain_cpu_ns;  // of the thread that wrote, up to the last commit

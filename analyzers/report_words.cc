@@ -145,10 +145,9 @@ std::string RecordingText(const RecordingCost& recording) {
   if (recording.pid) out += fmt::format(" (pid {})", *recording.pid);
   out += fmt::format(": {} of {}, {}", Plural(recording.events, "event", "events"),
                      Plural(recording.threads, "thread", "threads"),
-                     recording.dropped == 0
-                         ? std::string("none dropped")
-                         : fmt::format("{} more dropped because a ring was full",
-                                       CountText(recording.dropped)));
+                     recording.dropped == 0 ? std::string("none dropped")
+                                            : fmt::format("{} more dropped because a ring was full",
+                                                          CountText(recording.dropped)));
   if (recording.drain_cpu_ns) {
     out += fmt::format("; writing them took {} of CPU", DurationText(*recording.drain_cpu_ns));
     if (recording.span_ns.value_or(0) > 0) {

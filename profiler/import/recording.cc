@@ -33,9 +33,7 @@ class Copying {
     return from_.Each(
         "SELECT code, severity, advice, first_offset, first_line, count FROM import_issue",
         [&](std::string code, std::string severity, std::string advice, OptInt offset, OptInt line,
-            int64_t count) {
-          return context_.Issue(code, severity, advice, offset, line, count);
-        });
+            int64_t count) { return context_.Issue(code, severity, advice, offset, line, count); });
   }
 
  private:
@@ -64,13 +62,13 @@ class Copying {
     if (base) {
       XP_TRY(offset_ns_, context_.AlignClock(std::atoll(base->c_str())));
     }
-    return from_.Each("SELECT id, host, pid, rank, name FROM process ORDER BY id",
-                      [&](int64_t id, OptText host, OptInt pid, OptInt rank,
-                          OptText name) -> absl::Status {
-                        XP_TRY(processes_[id], context_.NewProcess(std::move(host), pid, rank));
-                        return context_.store.Run("UPDATE process SET name = ?2 WHERE id = ?1",
-                                                  processes_[id], name);
-                      });
+    return from_.Each(
+        "SELECT id, host, pid, rank, name FROM process ORDER BY id",
+        [&](int64_t id, OptText host, OptInt pid, OptInt rank, OptText name) -> absl::Status {
+          XP_TRY(processes_[id], context_.NewProcess(std::move(host), pid, rank));
+          return context_.store.Run("UPDATE process SET name = ?2 WHERE id = ?1", processes_[id],
+                                    name);
+        });
   }
 
   absl::Status CopyTracks() {
@@ -106,10 +104,11 @@ class Copying {
         "recording_thread",
         [&](int64_t recording, int64_t segment, int64_t first, int64_t track, int64_t taken,
             int64_t events, int64_t dropped) {
-          return context_.store.Run("INSERT INTO recording_thread VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
-                                    "?7)",
-                                    Of(recordings, recording), segment, first, Of(tracks_, track),
-                                    taken, events, dropped);
+          return context_.store.Run(
+              "INSERT INTO recording_thread VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
+              "?7)",
+              Of(recordings, recording), segment, first, Of(tracks_, track), taken, events,
+              dropped);
         });
   }
 
@@ -134,9 +133,10 @@ class Copying {
       std::vector<std::optional<ArgValue>> values;
     };
     std::vector<Column> columns;
-    XP_TRY(auto keys, from_.Collect("SELECT DISTINCT key_id FROM arg_chunk WHERE event_chunk_id = "
-                                    "?1",
-                                    [](int64_t key) { return StringId(key); }, batch.chunk_id));
+    XP_TRY(auto keys, from_.Collect(
+                          "SELECT DISTINCT key_id FROM arg_chunk WHERE event_chunk_id = "
+                          "?1",
+                          [](int64_t key) { return StringId(key); }, batch.chunk_id));
     for (StringId key : keys) {
       XP_TRY(StringId copied, String(key));
       XP_TRY(auto values, ReadArgumentColumn(from_, batch.chunk_id, key));
@@ -258,8 +258,8 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 }  // namespace
 
-extern const Importer recording{
-    "recording", "Stores of our own recorder, one a process (XLAPROF_RECORD=FOLDER)",
-    "trainer.4711.xlaprof", Sniff, Read};
+extern const Importer recording{"recording",
+                                "Stores of our own recorder, one a process (XLAPROF_RECORD=FOLDER)",
+                                "trainer.4711.xlaprof", Sniff, Read};
 
 }  // namespace xlaprof

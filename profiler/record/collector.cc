@@ -52,23 +52,35 @@ int64_t Collector::dropped() const {
 bool Collector::finished(uint32_t segment) const {
   const ThreadHeader& header = *file_.segments()[segment].header;
   return header.ended.load(std::memory_order_acquire) != 0 &&
-         header.tail.load(std::memory_order_acquire) == threads_[segment].taken;
+         header.tail.load(std::memory_order_acquire) == threads_[segment].taken &&
+         DroppedOf(segment) == threads_[segment].dropped;
+}
+
+// Of the thread whose slots are being taken: when another has the segment, no more than before.
+int64_t Collector::DroppedOf(uint32_t segment) const {
+  const ThreadHeader& header = *file_.segments()[segment].header;
+  const uint64_t before = header.dropped_before.load(std::memory_order_acquire);
+  const uint64_t dropped = header.dropped.load(std::memory_order_relaxed);
+  if (header.first.load(std::memory_order_acquire) != threads_[segment].first)
+    return threads_[segment].dropped;
+  return int64_t(dropped - before);
 }
 
 // A thread that was not seen before: on a new segment, or one that another thread has left.
 absl::Status Collector::Begin(uint32_t segment) {
   Thread& thread = threads_[segment];
   const ThreadHeader& header = *file_.segments()[segment].header;
-  thread.first = header.first;
-  thread.taken = std::max(thread.taken, header.first);
-  thread.events = 0;
+  thread.first = header.first.load();
+  thread.taken = std::max(thread.taken, thread.first);
+  thread.events = thread.dropped = 0;
+  ++thread_count_;
   const std::string_view name = file_.String(header.name.load(std::memory_order_acquire));
   XP_TRY(thread.track_id,
          store_.Add(TrackRow{
              .process_id = process_id_,
              .kind = "host_thread",
-             .name = name.empty() ? fmt::format("thread {}", header.tid) : std::string(name),
-             .tid = header.tid,
+             .name = name.empty() ? fmt::format("thread {}", header.tid.load()) : std::string(name),
+             .tid = header.tid.load(),
              .sort = int64_t(segment)}));
   return absl::OkStatus();
 }
@@ -78,9 +90,10 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
   Thread& thread = threads_[segment];
   const uint64_t tail = from.header->tail.load(std::memory_order_acquire);
   const uint64_t capacity = from.header->capacity, mask = capacity - 1;
-  if (tail == thread.taken && thread.first == from.header->first) return 0;
-  if (thread.first != from.header->first) {
-    if (tail == from.header->first) return 0;
+  const uint64_t first = from.header->first.load(std::memory_order_acquire);
+  if (tail == thread.taken && thread.first == first) return 0;
+  if (thread.first != first) {
+    if (tail == first) return 0;
     XP_TRY(Begin(segment));
   }
   if (tail - thread.taken > capacity) {
@@ -129,7 +142,7 @@ absl::Status Collector::TakeOpen(uint32_t segment) {
   const ThreadHeader& header = *file_.segments()[segment].header;
   Thread& thread = threads_[segment];
   const uint32_t depth = std::min<uint32_t>(header.depth.load(), ThreadHeader::kMaxOpen);
-  if (depth > 0 && thread.first != header.first) XP_TRY(Begin(segment));
+  if (depth > 0 && thread.first != header.first.load()) XP_TRY(Begin(segment));
   for (uint32_t i = 0; i < depth; ++i) {
     thread.open.push_back({.begin = header.open[i].begin.load(),
                            .end = 0,
@@ -187,9 +200,7 @@ absl::StatusOr<Collector::Sited*> Collector::FindSite(uint32_t id) {
 absl::Status Collector::Write() {
   for (uint32_t i = 0; i < file_.segments().size(); ++i) {
     Thread& thread = threads_[i];
-    const ThreadHeader& header = *file_.segments()[i].header;
-    const auto dropped =
-        int64_t(header.dropped.load(std::memory_order_relaxed) - header.dropped_before);
+    const int64_t dropped = DroppedOf(i);
     if (thread.track_id == 0 || (!thread.changed && dropped == thread.dropped)) continue;
     thread.dropped = dropped;
     XP_TRY(WriteThread(thread, file_.segments()[i]));
@@ -256,8 +267,7 @@ absl::Status Collector::WriteThread(Thread& thread, const Segment& from) {
   return absl::OkStatus();
 }
 
-inline absl::Status Collector::Append(const Thread& thread, const Segment& from,
-                                      const Slot& slot) {
+inline absl::Status Collector::Append(const Thread& thread, const Segment& from, const Slot& slot) {
   if (chunk_.events.size() == size_t(EventWriter::kChunkEvents) ||
       chunk_.args.size() + size_t(slot.args()) > kChunkArguments)
     XP_TRY(WriteChunk(thread.track_id));

@@ -29,6 +29,7 @@ class Collector {
   uint64_t taken(uint32_t segment) const { return threads_[segment].taken; }
   size_t pending() const { return pending_; }  // events that Write will write
   int64_t events() const { return events_; }
+  int64_t threads() const { return thread_count_; }
   int64_t dropped() const;
   // Whether everything that a thread which is gone has published was taken.
   bool finished(uint32_t segment) const;
@@ -56,6 +57,7 @@ class Collector {
   };
 
   absl::Status Begin(uint32_t segment);
+  int64_t DroppedOf(uint32_t segment) const;
   void Keep(Thread& thread, const Slot& slot);
   absl::Status AddCounter(const Slot& slot);
   absl::Status WriteThread(Thread& thread, const Segment& from);
@@ -81,7 +83,7 @@ class Collector {
   StringId scope_ = 0, step_ = 0;
   std::shared_ptr<NameArgs> places_ = std::make_shared<NameArgs>();
   std::vector<StepRow> steps_;
-  int64_t next_step_ = 0, events_ = 0;
+  int64_t next_step_ = 0, events_ = 0, thread_count_ = 0;
   size_t pending_ = 0;
   ChunkInput chunk_;
   PackedChunk packed_;

@@ -247,8 +247,7 @@ inline void Instant(Site& site) {
     return;
   if (record::Ring* ring = record::RingOfThread(on)) {
     const uint64_t now = record::Now();
-    ring->Publish(now, now, 0,
-                  record::Slot::What(site.id(), ring->depth(), record::kInstant));
+    ring->Publish(now, now, 0, record::Slot::What(site.id(), ring->depth(), record::kInstant));
   }
 }
 void Instant(std::string_view name);

@@ -196,8 +196,8 @@ Ring* Recording::Impl::NewRing(std::vector<std::unique_ptr<Ring>>& rings) {
     segment = file->segments()[free_segments.back()];
     free_segments.pop_back();
     record::ThreadHeader& header = *segment.header;
-    header.first = header.tail.load();
-    header.dropped_before = header.dropped.load();
+    header.first.store(header.tail.load(), std::memory_order_release);
+    header.dropped_before.store(header.dropped.load(), std::memory_order_release);
     header.depth.store(0);
     header.name.store(0);
     header.ended.store(0);
@@ -298,8 +298,8 @@ void Recording::Impl::KeepReady(uint32_t segment) {
   const uint64_t tail = of.header->tail.load(std::memory_order_relaxed);
   // The more, the more the thread has written: most write little.
   const uint64_t ahead = std::min<uint64_t>(
-      of.header->capacity,
-      std::clamp(tail - of.header->first, RingFile::kFirstSlots, kReadySlots));
+      of.header->capacity, std::clamp(tail - of.header->first.load(std::memory_order_relaxed),
+                                      RingFile::kFirstSlots, kReadySlots));
   const uint64_t from = std::max(ready[segment], tail);
   if (tail + ahead < from + ahead / 2) return;
   file->Populate(of, from, tail + ahead - from);
@@ -392,7 +392,7 @@ void Recording::Impl::Run() {
 absl::Status Recording::Impl::Finish(RecordStats* stats) {
   *stats = {.events = collector->events(),
             .dropped = collector->dropped(),
-            .threads = int64_t(SegmentCount()),
+            .threads = collector->threads(),
             .drain_cpu_ns = drain_cpu_ns};
   XP_TRY(Rename());
   XP_TRY(collector->Write());  // what was dropped since
@@ -548,9 +548,9 @@ void Instant(std::string_view name) {
   if (on == 0) return;
   if (Ring* ring = record::RingOfThread(on)) {
     const uint64_t now = record::Now();
-    ring->Publish(now, now, 0,
-                  record::Slot::What(SiteOfName(Site::kInstant, name), ring->depth(),
-                                     record::kInstant));
+    ring->Publish(
+        now, now, 0,
+        record::Slot::What(SiteOfName(Site::kInstant, name), ring->depth(), record::kInstant));
   }
 }
 

@@ -34,8 +34,8 @@ absl::Status TellLosses(Store& store, int64_t recording_id) {
 
 // What comes before the damage is taken.
 static absl::Status TellDamage(Store& store, int64_t process_id, const absl::Status& damage) {
-  XP_TRY(auto source, store.One<int64_t>("SELECT source_id FROM process WHERE id = ?1",
-                                         process_id));
+  XP_TRY(auto source,
+         store.One<int64_t>("SELECT source_id FROM process WHERE id = ?1", process_id));
   return store.AddIssue(source, "damaged_ring", "warning",
                         fmt::format("{}: what its thread recorded from there on is lost",
                                     std::string_view(Message(damage))));

@@ -85,9 +85,11 @@ struct ThreadHeader {
   std::atomic<uint32_t> name;               // string; 0: none
   std::atomic<uint32_t> ended;              // the thread is gone
   uint32_t capacity;                        // slots
-  int64_t tid;
-  uint64_t first;  // slot at which this thread began: segments are used again
-  uint64_t dropped_before;
+  std::atomic<int64_t> tid;
+  // Slot at which this thread began, and what others dropped before: segments are used again.
+  // `first` is written first.
+  std::atomic<uint64_t> first;
+  std::atomic<uint64_t> dropped_before;
   struct Opened {
     std::atomic<uint64_t> begin;
     std::atomic<uint32_t> site;

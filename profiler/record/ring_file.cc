@@ -52,9 +52,10 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::
   struct stat info {};
   fstat(fd, &info);
   auto damaged = [&] {
-    return DataLoss("{}: no ring of a recording, or cut at byte {}. Copy it again; or remove it, and the store "
-                    "stays as it is",
-                    path.string(), info.st_size);
+    return DataLoss(
+        "{}: no ring of a recording, or cut at byte {}. Copy it again; or remove it, and the store "
+        "stays as it is",
+        path.string(), info.st_size);
   };
   if (size_t(info.st_size) < TableBytes()) return damaged();
   XP_TRY(file->MapTables());

@@ -57,10 +57,8 @@ absl::StatusOr<Recorded> Record() {
            store.Add(SourceRow{.path = "run", .format = "recording", .imported = true}));
     XP_TRY(int64_t process_id,
            store.Add(ProcessRow{.run_id = run_id, .source_id = source_id, .pid = 1}));
-    XP_TRY(store.Add(RecordingRow{.process_id = process_id,
-                                  .ring = "ring",
-                                  .ring_key = file->Key(),
-                                  .clock = "tsc"}));
+    XP_TRY(store.Add(RecordingRow{
+        .process_id = process_id, .ring = "ring", .ring_key = file->Key(), .clock = "tsc"}));
     XP_TRY(store.Commit());
     XP_TRY(store.Exec("PRAGMA journal_mode=DELETE"));
 

@@ -166,7 +166,8 @@ class Kill : public testing::Test {
   int64_t events_ = 0, dropped_ = 0;
 };
 
-// Five million scopes a second; until it is killed, a ring takes them all, however slow the machine.
+// Five million scopes a second; until it is killed, a ring takes them all, however slow the
+// machine.
 TEST_F(Kill, NothingIsLostWhileTheRingSuffices) {
   for (int i = 0; i < Kills() && !HasFailure(); ++i)
     Once(i, 2'500'000, size_t(16) << 20, /*may_drop=*/false);

@@ -206,6 +206,28 @@ TEST_F(Record, DropsAreCounted) {
             std::vector<std::string>{std::to_string(stats->dropped)});
 }
 
+// The next thread on the same part of the ring counts its own.
+TEST_F(Record, DropsOfThreadsThatAreGoneStayCounted) {
+  auto recording = StartRecording(path_, {.ring_bytes = 2048, .commit_interval_ns = 1'000'000});
+  ASSERT_TRUE(recording.ok());
+  constexpr int kThreads = 20;
+  constexpr int64_t kScopes = 20'000;
+  for (int t = 0; t < kThreads; ++t) {
+    std::thread([] {
+      for (int64_t i = 0; i < kScopes; ++i) Trace scope("scope");
+    }).join();
+    usleep(20'000);
+  }
+  auto stats = recording->Stop();
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_GT(stats->dropped, 0);
+  EXPECT_EQ(stats->threads, kThreads);
+  EXPECT_THAT(Rows("SELECT count(DISTINCT segment) < 20 FROM recording_thread"), ElementsAre("1"))
+      << "no part of the ring was used again";
+  EXPECT_THAT(Rows("SELECT DISTINCT events + dropped FROM recording_thread"),
+              ElementsAre(std::to_string(kScopes)));
+}
+
 TEST_F(Record, IsReadWhileItGoesOn) {
   auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
   ASSERT_TRUE(recording.ok());
