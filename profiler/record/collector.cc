@@ -66,6 +66,14 @@ int64_t Collector::DroppedOf(uint32_t segment) const {
   return int64_t(dropped - before);
 }
 
+bool Collector::has_news() const {
+  if (pending_ > 0) return true;
+  for (uint32_t i = 0; i < file_.segments().size(); ++i) {
+    if (threads_[i].track_id != 0 && DroppedOf(i) != threads_[i].dropped) return true;
+  }
+  return false;
+}
+
 // A thread that was not seen before: on a new segment, or one that another thread has left.
 absl::Status Collector::Begin(uint32_t segment) {
   Thread& thread = threads_[segment];

@@ -28,6 +28,7 @@ class Collector {
 
   uint64_t taken(uint32_t segment) const { return threads_[segment].taken; }
   size_t pending() const { return pending_; }  // events that Write will write
+  bool has_news() const;                       // or drops
   int64_t events() const { return events_; }
   int64_t threads() const { return thread_count_; }
   int64_t dropped() const;

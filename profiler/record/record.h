@@ -36,7 +36,8 @@
 namespace xlaprof {
 
 struct RecordOptions {
-  // Of each thread that records; a power of two. 32 bytes an event, 16 more an argument.
+  // Of each thread that records; a power of two from 4096 on. 32 bytes an event, 16 more an
+  // argument.
   size_t ring_bytes = size_t(16) << 20;
   // At most so long after it, an event is committed.
   int64_t commit_interval_ns = 100'000'000;

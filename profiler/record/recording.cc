@@ -266,7 +266,7 @@ absl::Status Recording::Impl::Rename() {
 
 absl::Status Recording::Impl::Commit() {
   XP_TRY(Rename());
-  if (collector->pending() == 0) {
+  if (!collector->has_news()) {
     AddAnchor();
     last_commit_ns = Clock::MonotonicNs();
     return absl::OkStatus();
@@ -437,8 +437,9 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, Reco
                     path.string(), current.impl->path.string()));
   }
   const size_t capacity = options.ring_bytes / sizeof(record::Slot);
-  if (!std::has_single_bit(capacity) || capacity < 64 || capacity > 1u << 28)
-    return Invalid("ring_bytes: {} is no power of two from 2048 on", options.ring_bytes);
+  if (!std::has_single_bit(capacity) || capacity < record::kPageBytes / sizeof(record::Slot) ||
+      capacity > 1u << 28)
+    return Invalid("ring_bytes: {} is no power of two from 4096 on", options.ring_bytes);
   XP_TRY(Store store, Store::Create(path));
   auto file = RingFile::Create(RingPath(path), uint32_t(capacity));
   if (!file.ok()) {

@@ -192,7 +192,7 @@ TEST_F(Record, ManyThreadsComeAndGo) {
 // A full ring drops, counts, and the report says so.
 TEST_F(Record, DropsAreCounted) {
   auto recording =
-      StartRecording(path_, {.ring_bytes = 2048, .commit_interval_ns = 1'000'000'000'000});
+      StartRecording(path_, {.ring_bytes = 4096, .commit_interval_ns = 1'000'000'000'000});
   ASSERT_TRUE(recording.ok());
   constexpr int64_t kScopes = 1'000'000;
   for (int64_t i = 0; i < kScopes; ++i) {
@@ -208,7 +208,7 @@ TEST_F(Record, DropsAreCounted) {
 
 // The next thread on the same part of the ring counts its own.
 TEST_F(Record, DropsOfThreadsThatAreGoneStayCounted) {
-  auto recording = StartRecording(path_, {.ring_bytes = 2048, .commit_interval_ns = 1'000'000});
+  auto recording = StartRecording(path_, {.ring_bytes = 4096, .commit_interval_ns = 1'000'000});
   ASSERT_TRUE(recording.ok());
   constexpr int kThreads = 20;
   constexpr int64_t kScopes = 20'000;
