@@ -1,8 +1,8 @@
 // Protobuf's wire format, written to a file while the messages are still growing.
 //
 // A nested message is preceded by its length, which is known when it ends: it gets five bytes (a
-// varint padded with zeros, as readers must accept) that are filled in then. So the file must be one
-// that can be sought in, and memory stays that of a buffer.
+// varint padded with zeros, as readers must accept) that are filled in then. So the file must be
+// one that can be sought in, and memory stays that of a buffer.
 #pragma once
 
 #include <bit>

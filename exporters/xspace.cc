@@ -33,9 +33,7 @@ absl::StatusOr<Times> TimesOf(const Store& store) {
       "SELECT max_end_ns FROM main.event_chunk UNION ALL "
       "SELECT min_ts_ns FROM main.counter_chunk UNION ALL SELECT max_ts_ns FROM "
       "main.counter_chunk)",
-      [&](OptInt first, OptInt last) {
-        first_ns = first, last_ns = last;
-      }));
+      [&](OptInt first, OptInt last) { first_ns = first, last_ns = last; }));
   // XProf takes no times before 0.
   times.origin_ns = std::min<int64_t>(0, first_ns.value_or(0));
   times.end_ns = last_ns.value_or(0);
@@ -121,15 +119,16 @@ class XSpaceExport {
       int64_t number, ts_ns, end_ns;
     };
     const std::string device = plane.device.value_or(plane.name.substr(sizeof "/device:" - 1));
-    XP_TRY(std::vector<Step> steps,
-           store_.Collect(
-               "SELECT coalesce(s.number, s.ordinal), min(e.ts_ns), max(e.ts_ns + e.dur_ns) FROM "
-               "execution e JOIN step s ON s.id = e.step_id WHERE e.device = ?1 AND e.process_id IS "
-               "?2 AND e.ts_ns IS NOT NULL AND e.dur_ns IS NOT NULL GROUP BY s.id ORDER BY 2, 3",
-               [](int64_t number, int64_t ts_ns, int64_t end_ns) {
-                 return Step{number, ts_ns, end_ns};
-               },
-               device, plane.process_id));
+    XP_TRY(
+        std::vector<Step> steps,
+        store_.Collect(
+            "SELECT coalesce(s.number, s.ordinal), min(e.ts_ns), max(e.ts_ns + e.dur_ns) FROM "
+            "execution e JOIN step s ON s.id = e.step_id WHERE e.device = ?1 AND e.process_id IS "
+            "?2 AND e.ts_ns IS NOT NULL AND e.dur_ns IS NOT NULL GROUP BY s.id ORDER BY 2, 3",
+            [](int64_t number, int64_t ts_ns, int64_t end_ns) {
+              return Step{number, ts_ns, end_ns};
+            },
+            device, plane.process_id));
     if (steps.empty()) return absl::OkStatus();
     events_.BeginLine({.id = kAddedLineId, .name = "Steps"}, steps[0].ts_ns);
     for (const Step& step : steps)
@@ -211,7 +210,8 @@ class XSpaceExport {
     left_out(events_.skipped_arguments(), "damaged chunk", " of arguments");
     if (file_.size() > kMaxProtobufBytes)
       exported_.left_out.push_back(
-          "nothing, but the file is larger than the 2 GiB that XProf reads. Export a part: --steps, "
+          "nothing, but the file is larger than the 2 GiB that XProf reads. Export a part: "
+          "--steps, "
           "--from, --to");
     return absl::OkStatus();
   }

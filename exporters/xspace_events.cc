@@ -18,9 +18,19 @@ constexpr int64_t kMaxNs = INT64_MAX / 1000;
 
 // What XProf joins events by is read from the event alone, whatever its name has. So is what tells
 // our importer about facts.
-constexpr std::string_view kOnEvent[] = {"_pt",    "_ct",  "_r",     "step_num", "_a",
-                                         "run_id", "size", "module", "name",     "device_ordinal",
-                                         "graph_hash", "bytes_transferred", "correlation_id",
+constexpr std::string_view kOnEvent[] = {"_pt",
+                                         "_ct",
+                                         "_r",
+                                         "step_num",
+                                         "_a",
+                                         "run_id",
+                                         "size",
+                                         "module",
+                                         "name",
+                                         "device_ordinal",
+                                         "graph_hash",
+                                         "bytes_transferred",
+                                         "correlation_id",
                                          "correlation"};
 
 }  // namespace
@@ -67,8 +77,7 @@ void XSpaceEvents::BeginLine(const XSpaceLine& line, int64_t first_ns) {
   field_.Bytes(kLineName, ProtoString(line.name));
   field_.Varint(kLineTimestamp, uint64_t(relative_ns));
   if (line.display_id != 0) field_.Varint(kLineDisplayId, uint64_t(line.display_id));
-  if (!line.display_name.empty())
-    field_.Bytes(kLineDisplayName, ProtoString(line.display_name));
+  if (!line.display_name.empty()) field_.Bytes(kLineDisplayName, ProtoString(line.display_name));
   file_->Write(field_);
 }
 
@@ -139,15 +148,14 @@ const Argument* XSpaceEvents::Find(StringId key) const {
 }
 
 // XProf draws an arrow where the types of both ends are equal too: 0, unless the store has them.
+// Types and steps it reads as int, and takes a uint for 0.
 void XSpaceEvents::AddFlows(uint64_t flow_in, uint64_t flow_out, XSpaceTables& tables) {
   if (flow_out != 0) {
-    if (Find(producer_key_) == nullptr)
-      tables.PutUint(kEventStat, tables.Added("_pt"), 0, stats_);
+    if (Find(producer_key_) == nullptr) tables.PutInt(kEventStat, tables.Added("_pt"), 0, stats_);
     tables.PutUint(kEventStat, tables.Added("_p"), flow_out, stats_);
   }
   if (flow_in != 0) {
-    if (Find(consumer_key_) == nullptr)
-      tables.PutUint(kEventStat, tables.Added("_ct"), 0, stats_);
+    if (Find(consumer_key_) == nullptr) tables.PutInt(kEventStat, tables.Added("_ct"), 0, stats_);
     tables.PutUint(kEventStat, tables.Added("_c"), flow_in, stats_);
   }
 }
@@ -163,10 +171,10 @@ void XSpaceEvents::AddStep(const XSpacePlane& plane, int64_t ts_ns, int64_t dur_
   auto step = steps_.find({plane.process_id.value_or(0), ts_ns, dur_ns});
   if (step != steps_.end()) step->second.is_marked = true;
   if (plane.is_device) return;
-  if (Find(root_key_) == nullptr) tables.PutUint(kEventStat, tables.Added("_r"), 1, stats_);
+  if (Find(root_key_) == nullptr) tables.PutInt(kEventStat, tables.Added("_r"), 1, stats_);
   if (Find(step_key_) != nullptr || step == steps_.end()) return;
   if (OptInt number = step->second.number; number && *number >= 0)
-    tables.PutUint(kEventStat, tables.Added("step_num"), uint64_t(*number), stats_);
+    tables.PutInt(kEventStat, tables.Added("step_num"), *number, stats_);
 }
 
 void XSpaceEvents::Batch(const XSpacePlane& plane, const EventBatch& batch,
@@ -196,13 +204,11 @@ void XSpaceEvents::Batch(const XSpacePlane& plane, const EventBatch& batch,
     if ((flow_in | flow_out) != 0) AddFlows(flow_in, flow_out, tables);
     const int64_t ts_ns = batch.ts_ns[i];
     int64_t dur_ns = batch.dur_ns[i];
-    if (step_ != 0 && batch.category[i] == step_)
-      AddStep(plane, ts_ns, dur_ns, tables);
+    if (step_ != 0 && batch.category[i] == step_) AddStep(plane, ts_ns, dur_ns, tables);
     // A kernel and its launch, as Kineto numbers them.
     if (const Argument* launch = Find(correlation_key_);
         launch != nullptr && launch->value.index() == 0 && std::get<0>(launch->value) > 0)
-      tables.PutUint(kEventStat, tables.Added("correlation_id"),
-                     uint64_t(std::get<0>(launch->value)), stats_);
+      tables.PutInt(kEventStat, tables.Added("correlation_id"), std::get<0>(launch->value), stats_);
     if (dur_ns < 0) {
       // To the end of what is shown, and said to be endless.
       dur_ns = std::max<int64_t>(0, end_ns_ - ts_ns);

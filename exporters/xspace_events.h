@@ -33,8 +33,8 @@ class XSpaceEvents {
   void EndLine() { file_->End(); }
 
   int64_t event_count() const { return event_count_; }
-  int64_t too_far() const { return too_far_; }   // from the first of their line: 100 days
-  int64_t unmarked_steps() const;                // that no event is
+  int64_t too_far() const { return too_far_; }  // from the first of their line: 100 days
+  int64_t unmarked_steps() const;               // that no event is
   int64_t skipped_chunks() const { return events_.skipped_chunks(); }
   int64_t skipped_arguments() const { return events_.skipped_arguments(); }
 

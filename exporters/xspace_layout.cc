@@ -65,10 +65,9 @@ class Layout {
     std::erase_if(planes_, [](const XSpacePlane& plane) {
       return plane.lines.empty() && plane.counters.empty();
     });
-    std::stable_sort(planes_.begin(), planes_.end(),
-                     [](const XSpacePlane& a, const XSpacePlane& b) {
-                       return a.is_device < b.is_device;
-                     });
+    std::stable_sort(
+        planes_.begin(), planes_.end(),
+        [](const XSpacePlane& a, const XSpacePlane& b) { return a.is_device < b.is_device; });
     return std::move(planes_);
   }
 
@@ -95,14 +94,14 @@ class Layout {
   }
 
   absl::Status ReadTracks() {
-    XP_TRY(store_.Each(
-        "SELECT id, process_id, kind, name, tid, device, parent_id FROM track" +
-            Where("process_id") + " ORDER BY device IS NOT NULL, sort, id",
-        [&](int64_t id, OptInt process_id, std::string kind, std::string name, OptInt tid,
-            OptText device, OptInt parent_id) {
-          tracks_.push_back({id, process_id ? process_id : first_process_, std::move(kind),
-                             std::move(name), tid, std::move(device), parent_id, ""});
-        }));
+    XP_TRY(store_.Each("SELECT id, process_id, kind, name, tid, device, parent_id FROM track" +
+                           Where("process_id") + " ORDER BY device IS NOT NULL, sort, id",
+                       [&](int64_t id, OptInt process_id, std::string kind, std::string name,
+                           OptInt tid, OptText device, OptInt parent_id) {
+                         tracks_.push_back({id, process_id ? process_id : first_process_,
+                                            std::move(kind), std::move(name), tid,
+                                            std::move(device), parent_id, ""});
+                       }));
     for (Track& track : tracks_) {
       if (!track.device || track.kind == "counter" || IsKnownLine(track.name)) continue;
       XP_TRY(auto category,
@@ -176,9 +175,9 @@ class Layout {
   void AddCounter(const Track& track) {
     XSpacePlane& plane = PlaneOf(track);
     XSpaceCounter counter{.track_id = track.id, .name = track.name};
-    auto parent = std::find_if(
-        plane.lines.begin(), plane.lines.end(),
-        [&](const XSpaceLine& line) { return OptInt(line.track_id) == track.parent_id; });
+    auto parent = std::find_if(plane.lines.begin(), plane.lines.end(), [&](const XSpaceLine& line) {
+      return OptInt(line.track_id) == track.parent_id;
+    });
     auto is_taken = [&](const XSpaceCounter& other) {
       return other.line_id == counter.line_id && other.name == track.name;
     };

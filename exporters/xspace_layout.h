@@ -11,8 +11,8 @@ namespace xlaprof {
 
 // A line is named for XProf, and shown by its track's own name where that is another.
 struct XSpaceLine {
-  int64_t track_id = 0;  // ref track
-  int64_t id = 0;        // of the plane's lines alone
+  int64_t track_id = 0;    // ref track
+  int64_t id = 0;          // of the plane's lines alone
   int64_t display_id = 0;  // the track's own number, where it is not the id; 0: it is
   std::string name, display_name;
   bool is_async = false;  // events of no thread
@@ -26,10 +26,10 @@ struct XSpaceCounter {
 };
 
 struct XSpacePlane {
-  OptInt process_id;   // ref process
-  OptInt pid;          // to tell processes apart; empty where there is one without a number
-  std::string name;    // /host:CPU, /device:TPU:0
-  OptText device;      // the store's name of it, where the plane's name does not hold it
+  OptInt process_id;  // ref process
+  OptInt pid;         // to tell processes apart; empty where there is one without a number
+  std::string name;   // /host:CPU, /device:TPU:0
+  OptText device;     // the store's name of it, where the plane's name does not hold it
   bool is_device = false;
   bool has_steps = false;  // a line named Steps
   bool is_gpu() const { return name.starts_with("/device:GPU:"); }

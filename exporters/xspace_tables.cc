@@ -76,6 +76,13 @@ void XSpaceTables::Put(uint32_t field, const Argument& argument, ProtoText& to) 
   to.Bytes(field, stat_.bytes());
 }
 
+void XSpaceTables::PutInt(uint32_t field, int64_t key, int64_t value, ProtoText& to) {
+  stat_.Clear();
+  stat_.Varint(kStatKey, uint64_t(key));
+  stat_.Varint(kInt, uint64_t(value));
+  to.Bytes(field, stat_.bytes());
+}
+
 void XSpaceTables::PutUint(uint32_t field, int64_t key, uint64_t value, ProtoText& to) {
   stat_.Clear();
   stat_.Varint(kStatKey, uint64_t(key));

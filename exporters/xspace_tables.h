@@ -26,6 +26,7 @@ class XSpaceTables {
 
   // XStats, to be appended to an event (field 4), a plane (6) or a name (5).
   void Put(uint32_t field, const Argument& argument, ProtoText& to);
+  void PutInt(uint32_t field, int64_t key, int64_t value, ProtoText& to);
   void PutUint(uint32_t field, int64_t key, uint64_t value, ProtoText& to);
   void PutText(uint32_t field, int64_t key, StringId text, ProtoText& to);
   void PutString(uint32_t field, int64_t key, std::string_view text, ProtoText& to);

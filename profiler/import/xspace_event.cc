@@ -89,10 +89,8 @@ absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId nam
   std::string full = fmt::format("{}{}", file_.context.store.Text(name), unit);
   int64_t& id = counters_[{line.track_id, full}];
   if (id != 0) return id;
-  TrackRow track{.process_id = process_id_,
-                 .kind = "counter",
-                 .name = full,
-                 .sort = sort_base_ + 9'000};
+  TrackRow track{
+      .process_id = process_id_, .kind = "counter", .name = full, .sort = sort_base_ + 9'000};
   if (line.track_id > 0) track.parent_id = line.track_id;
   if (device_ != 0) track.device = std::string(file_.context.store.Text(device_));
   XP_TRY(id, file_.context.store.Add(track));
@@ -163,10 +161,9 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
              __builtin_add_overflow(origin_ns, FloorToNs(in.offset_ps), &ts_ns) ||
              __builtin_add_overflow(origin_ns, FloorToNs(end_ps), &end_ns);
   if (far || ts_ns < -kMaxTimeNs || end_ns > kMaxTimeNs) [[unlikely]] {
-    return file_.context.Issue(
-        "time_out_of_range", "warning",
-        "events with times that cannot be (decades away) were left out",
-        file_.Offset(bytes.data()));
+    return file_.context.Issue("time_out_of_range", "warning",
+                               "events with times that cannot be (decades away) were left out",
+                               file_.Offset(bytes.data()));
   }
 
   EventWriter& events = file_.context.events;
@@ -207,8 +204,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     // as that (our own exporter left it out already).
     if (key->key == Key::kProducerId || key->key == Key::kConsumerId || key->added ||
         (key->key == Key::kDeviceOffset && stat.int64() == in.offset_ps && !name->has_category) ||
-        (key->key == Key::kDeviceDuration && stat.int64() == in.duration_ps &&
-         !name->has_category))
+        (key->key == Key::kDeviceDuration && stat.int64() == in.duration_ps && !name->has_category))
       continue;
     ArgValue value;
     if (stat.kind == wire::Stat::kInt) {

@@ -28,10 +28,12 @@ class XSpaceExport : public testing::Test {
 
   static Store Load(std::string_view sql) {
     Store store = *Store::CreateTemporary();
-    absl::Status status = LoadSql(
-        store, "INSERT INTO run VALUES (1, 'r', NULL, 1, 'x'); INSERT INTO source (id, path, "
-               "format, imported) VALUES (1, 'a', 'xspace', 1); INSERT INTO process VALUES (1, 1, "
-               "1, 0, 'vm', 7, NULL, NULL);" + std::string(sql));
+    absl::Status status =
+        LoadSql(store,
+                "INSERT INTO run VALUES (1, 'r', NULL, 1, 'x'); INSERT INTO source (id, path, "
+                "format, imported) VALUES (1, 'a', 'xspace', 1); INSERT INTO process VALUES (1, 1, "
+                "1, 0, 'vm', 7, NULL, NULL);" +
+                    std::string(sql));
     EXPECT_TRUE(status.ok()) << status;
     return store;
   }
@@ -82,8 +84,9 @@ TEST_F(XSpaceExport, DeviceOfAnotherKindIsATpuForXprof) {
   EXPECT_THAT(left_out_, ElementsAre());
   // What was added for XProf is gone again, and the names are the store's.
   const Store again = Again(store);
-  EXPECT_THAT(Rows(again, "SELECT kind || ' ' || name || ' ' || ifnull(device, '') FROM track "
-                          "ORDER BY 1"),
+  EXPECT_THAT(Rows(again,
+                   "SELECT kind || ' ' || name || ' ' || ifnull(device, '') FROM track "
+                   "ORDER BY 1"),
               ElementsAre("device CPU:0 CPU:0", "device_stream kernels CPU:0",
                           "device_stream programs CPU:0", "host_thread main "));
   EXPECT_THAT(Rows(again, "SELECT name || ' ' || category FROM event ORDER BY ts_ns"),
@@ -100,12 +103,12 @@ TEST_F(XSpaceExport, FindingsAreShownAndNotReadBack) {
 }
 
 TEST_F(XSpaceExport, NamesThatReadersTakeApartStayWhole) {
-  const Store again = Again(Load(
-      "INSERT INTO track VALUES (1, 1, 'host_thread', 'a', 0, NULL, NULL, 0);"
-      "INSERT INTO event (id, track_id, ts_ns, dur_ns, name) VALUES (1, 1, 0, 9, 'x#k=v#'), "
-      "(2, 1, 1, 1, '%a = b'), (3, 1, 2, 1, ''), (4, 1, 3, 1, '_counters_');"
-      "INSERT INTO arg (event_id, key, type, value) VALUES (1, '_r', 'int', 1), "
-      "(2, 'xlaprof_category', 'string', 'step');"));
+  const Store again = Again(
+      Load("INSERT INTO track VALUES (1, 1, 'host_thread', 'a', 0, NULL, NULL, 0);"
+           "INSERT INTO event (id, track_id, ts_ns, dur_ns, name) VALUES (1, 1, 0, 9, 'x#k=v#'), "
+           "(2, 1, 1, 1, '%a = b'), (3, 1, 2, 1, ''), (4, 1, 3, 1, '_counters_');"
+           "INSERT INTO arg (event_id, key, type, value) VALUES (1, '_r', 'int', 1), "
+           "(2, 'xlaprof_category', 'string', 'step');"));
   EXPECT_THAT(Rows(again, "SELECT name FROM event ORDER BY ts_ns"),
               ElementsAre("x#k=v#", "%a = b", "", "_counters_"));
   EXPECT_THAT(Rows(again, "SELECT key FROM arg ORDER BY key"),
@@ -121,11 +124,11 @@ TEST_F(XSpaceExport, SliceKeepsWhatOverlapsIt) {
 }
 
 TEST_F(XSpaceExport, EventsOfAnotherCenturyAreCounted) {
-  Bytes(Load("INSERT INTO track VALUES (1, 1, 'host_thread', 'a', 1, NULL, NULL, 0);"
-             "INSERT INTO event (id, track_id, ts_ns, dur_ns, name) VALUES (1, 1, 0, 9, 'a'), "
-             "(2, 1, 900000000000000000, 9, 'b');"));
-  EXPECT_THAT(left_out_,
-              ElementsAre("1 event more than 100 days from the first of their thread"));
+  Bytes(
+      Load("INSERT INTO track VALUES (1, 1, 'host_thread', 'a', 1, NULL, NULL, 0);"
+           "INSERT INTO event (id, track_id, ts_ns, dur_ns, name) VALUES (1, 1, 0, 9, 'a'), "
+           "(2, 1, 900000000000000000, 9, 'b');"));
+  EXPECT_THAT(left_out_, ElementsAre("1 event more than 100 days from the first of their thread"));
 }
 
 // Lengths are filled in wherever the file's buffer ends.
