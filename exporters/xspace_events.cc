@@ -42,6 +42,7 @@ XSpaceEvents::XSpaceEvents(const Store& store, int64_t origin_ns, int64_t end_ns
       end_ns_(end_ns),
       file_(&file),
       events_(std::move(events)),
+      kernels_(store),
       step_(store.Find(category::kStep)),
       root_key_(store.Find("_r")),
       step_key_(store.Find("step_num")),
@@ -209,6 +210,12 @@ void XSpaceEvents::Batch(const XSpacePlane& plane, const EventBatch& batch,
     if (const Argument* launch = Find(correlation_key_);
         launch != nullptr && launch->value.index() == 0 && std::get<0>(launch->value) > 0)
       tables.PutInt(kEventStat, tables.Added("correlation_id"), std::get<0>(launch->value), stats_);
+    if (plane.is_gpu()) {
+      if (const std::string details =
+              kernels_.Of(all_, arguments.OfName(arguments.NameIndex(index)));
+          !details.empty())
+        tables.PutString(kEventStat, tables.Added("kernel_details"), details, stats_);
+    }
     if (dur_ns < 0) {
       // To the end of what is shown, and said to be endless.
       dur_ns = std::max<int64_t>(0, end_ns_ - ts_ns);

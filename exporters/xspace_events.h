@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "exporters/kernel_details.h"
 #include "exporters/proto_file.h"
 #include "exporters/xspace_layout.h"
 #include "exporters/xspace_tables.h"
@@ -66,6 +67,7 @@ class XSpaceEvents {
   };
   absl::flat_hash_map<std::tuple<int64_t, int64_t, int64_t>, Step> steps_;  // by process and time
   absl::flat_hash_set<StringId> keys_on_event_;
+  KernelDetails kernels_;
   StringId step_ = 0, root_key_ = 0, step_key_ = 0, producer_key_ = 0, consumer_key_ = 0,
            correlation_key_ = 0;
   absl::flat_hash_map<int64_t, std::vector<NameOfChunk>> names_;  // of the chunks that are open

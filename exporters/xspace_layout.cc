@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <set>
 
 #include "profiler/store/events.h"
 
@@ -56,8 +56,8 @@ class Layout {
     XP_TRY(ReadProcesses());
     XP_TRY(ReadTracks());
     NamePlanes();
-    for (size_t i = 0; i < tracks_.size(); ++i) {
-      if (tracks_[i].kind != "counter") AddLine(tracks_[i]);
+    for (const Track& track : tracks_) {
+      if (track.kind != "counter") AddLine(track);
     }
     for (const Track& track : tracks_) {
       if (track.kind == "counter") AddCounter(track);
@@ -140,57 +140,60 @@ class Layout {
     }
   }
 
-  XSpacePlane& PlaneOf(const Track& track) {
-    return planes_[plane_of_[{track.process_id.value_or(0), track.device.value_or("")}]];
+  size_t PlaneOf(const Track& track) {
+    return plane_of_[{track.process_id.value_or(0), track.device.value_or("")}];
   }
 
   // A device is a plane, and no line in it.
   void AddLine(const Track& track) {
     if (track.kind == "device" && track.category.empty()) return;
-    XSpacePlane& plane = PlaneOf(track);
-    auto& ids = ids_[&plane - planes_.data()];
+    XSpacePlane& plane = planes_[PlaneOf(track)];
+    Taken& taken = taken_[PlaneOf(track)];
     XSpaceLine line{.track_id = track.id,
                     .id = track.tid.value_or(next_line_id_),
                     .name = track.name,
                     .is_async = track.kind == "async"};
-    if (!track.tid || !ids.insert(line.id).second) {
+    if (!track.tid || !taken.ids.insert(line.id).second) {
       // In a line with the same id, its events would be those of one thread.
       if (track.tid) line.display_id = *track.tid;
-      ids.insert(line.id = next_line_id_++);
+      taken.ids.insert(line.id = next_line_id_++);
     }
     if (plane.is_device && !IsKnownLine(track.name)) {
       line.display_name = track.name;
       const std::string known = LineOfCategory(track.category);
       if (plane.is_gpu()) {
         line.name = fmt::format("Stream #{}(Compute)", track.tid.value_or(0));
-      } else if (std::none_of(plane.lines.begin(), plane.lines.end(),
-                              [&](const XSpaceLine& other) { return other.name == known; })) {
-        line.name = known.empty() ? track.name : known;
+      } else if (!known.empty() && !taken.names.contains(known)) {
+        line.name = known;
       }
     }
+    if (plane.is_device) taken.names.insert(line.name);
+    taken.line_of_track[track.id] = plane.lines.size();
     plane.has_steps |= line.name == "Steps";
     plane.lines.push_back(std::move(line));
   }
 
+  // On one line, counters are told apart by their names.
   void AddCounter(const Track& track) {
-    XSpacePlane& plane = PlaneOf(track);
-    XSpaceCounter counter{.track_id = track.id, .name = track.name};
-    auto parent = std::find_if(plane.lines.begin(), plane.lines.end(), [&](const XSpaceLine& line) {
-      return OptInt(line.track_id) == track.parent_id;
-    });
-    auto is_taken = [&](const XSpaceCounter& other) {
-      return other.line_id == counter.line_id && other.name == track.name;
-    };
-    if (parent != plane.lines.end()) {
-      counter.line_id = parent->id, counter.line_name = parent->name;
-      if (std::none_of(plane.counters.begin(), plane.counters.end(), is_taken)) {
-        plane.counters.push_back(std::move(counter));
-        return;
-      }
+    XSpacePlane& plane = planes_[PlaneOf(track)];
+    Taken& taken = taken_[PlaneOf(track)];
+    auto parent = taken.line_of_track.find(track.parent_id.value_or(0));
+    if (parent != taken.line_of_track.end() &&
+        taken.counters.emplace(parent->first, track.name).second) {
+      const XSpaceLine& line = plane.lines[parent->second];
+      plane.counters.push_back({track.id, line.id, line.name, track.name});
+    } else {
+      plane.counters.push_back({track.id, next_line_id_++, kCounterLine, track.name});
     }
-    counter.line_id = next_line_id_++, counter.line_name = kCounterLine;
-    plane.counters.push_back(std::move(counter));
   }
+
+  // Of one plane.
+  struct Taken {
+    absl::flat_hash_set<int64_t> ids;  // of lines
+    std::set<std::string> names;       // of a device's lines
+    absl::flat_hash_map<int64_t, size_t> line_of_track;
+    std::set<std::pair<int64_t, std::string>> counters;  // by track and name
+  };
 
   const Store& store_;
   std::map<int64_t, OptInt> pids_;
@@ -198,7 +201,7 @@ class Layout {
   std::vector<Track> tracks_;
   std::vector<XSpacePlane> planes_;
   std::map<std::pair<int64_t, std::string>, size_t> plane_of_;
-  std::map<ptrdiff_t, absl::flat_hash_set<int64_t>> ids_;  // of lines, by plane
+  std::map<size_t, Taken> taken_;  // by plane
   int64_t next_line_id_ = kFirstLineId;
 };
 

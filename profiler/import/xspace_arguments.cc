@@ -74,8 +74,11 @@ absl::Status XPlane::Resolve(EventName& event) {
       const StatName* text = stat.kind == wire::Stat::kRef ? StatOf(stat.int64()) : nullptr;
       if (text == nullptr) continue;
       event.has_category = true;
-      event.category = text->name;
+      event.category_text = text->name;
       event.user = text->name == category::kScope;
+      for (size_t i = 0; i < size_t(XCategory::kCount); ++i) {
+        if (CategoryName(XCategory(i)) == text->name) event.category = XCategory(i);
+      }
       continue;
     }
     event.has_stats = true;

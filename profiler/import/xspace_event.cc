@@ -101,9 +101,7 @@ absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId nam
 XCategory XPlane::CategoryOf(const EventName& event, const LineState& line, bool is_root,
                              bool is_op) const {
   if (event.has_category) {
-    for (size_t i = 0; i < size_t(XCategory::kCount); ++i) {
-      if (CategoryName(XCategory(i)) == event.category) return XCategory(i);
-    }
+    if (event.category != XCategory::kCount) return event.category;
     return line.device ? line.category : XCategory::kHost;
   }
   const bool is_step = is_root && !event.what.known && !line.device;
@@ -116,8 +114,8 @@ XCategory XPlane::CategoryOf(const EventName& event, const LineState& line, bool
 
 absl::StatusOr<StringId> XPlane::CategoryId(EventName& event, XCategory category) {
   if (!event.has_category) return file_.categories[size_t(category)];
-  if (event.category_id == 0 && !event.category.empty()) {
-    XP_TRY(event.category_id, file_.Intern(event.category));
+  if (event.category_id == 0 && !event.category_text.empty()) {
+    XP_TRY(event.category_id, file_.Intern(event.category_text));
   }
   return event.category_id;
 }

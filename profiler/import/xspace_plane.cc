@@ -127,14 +127,18 @@ int64_t XPlane::IntStat(std::string_view key) const {
   return -1;
 }
 
-bool XPlane::IsMarked(std::string_view key, int64_t line_id) const {
+// What our own exporter says of the plane.
+absl::Status XPlane::ReadStats() {
   for (const wire::Stat& stat : plane_stats_) {
-    uint32_t index = stat_ids_.Find(stat.metadata_id);
-    if (index != UINT32_MAX && stats_[index].added && stats_[index].name == key &&
-        stat.int64() == line_id)
-      return true;
+    const StatName* key = StatOf(stat.metadata_id);
+    if (key == nullptr || !key->added) continue;
+    if (key->name == "xlaprof_added_line") added_lines_.insert(stat.int64());
+    if (key->name == "xlaprof_async_line") async_lines_.insert(stat.int64());
+    if (key->name == "xlaprof_device") {
+      XP_TRY(device_, file_.Intern(stat.bytes));
+    }
   }
-  return false;
+  return absl::OkStatus();
 }
 
 std::vector<XPlane::HloProto> XPlane::HloProtos() const {
@@ -185,13 +189,12 @@ absl::Status XPlane::Read(int64_t process_id, int64_t index, XFacts& facts) {
   constexpr int64_t kLinesAPlane = 10'000;
   sort_base_ = (is_device() ? 1 + index : 0) * kLinesAPlane;
   FindDifferingNames();
+  XP_TRY(ReadStats());
   if (is_device()) {
     std::string_view device = std::string_view(name_).substr(std::string_view("/device:").size());
-    for (const wire::Stat& stat : plane_stats_) {
-      const StatName* key = StatOf(stat.metadata_id);
-      if (key != nullptr && key->added && key->name == "xlaprof_device") device = stat.bytes;
+    if (device_ == 0) {
+      XP_TRY(device_, file_.Intern(device));
     }
-    XP_TRY(device_, file_.Intern(device));
     size_t digits = device.find_last_not_of("0123456789") + 1;
     std::from_chars(device.data() + digits, device.data() + device.size(), device_ordinal_);
   } else {
@@ -215,7 +218,7 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
   wire::Decode(bytes, &header);
   file_.context.progress(size_t(file_.Offset(bytes.data())));
   const bool is_last_of_id = --lines_left_[header.id] == 0;
-  if (header.events == 0 || IsMarked("xlaprof_added_line", header.id)) return absl::OkStatus();
+  if (header.events == 0 || added_lines_.contains(header.id)) return absl::OkStatus();
   LineState line;
   line.name = header.name;
   line.tid = header.display_id != 0 ? header.display_id : header.id;
@@ -225,7 +228,7 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
   line.front = number < front_.size() && front_[number];
   line.facts = &facts;
   TrackRow track{.process_id = process_id_, .kind = "host_thread", .tid = line.tid};
-  if (IsMarked("xlaprof_async_line", header.id)) track.kind = "async";
+  if (async_lines_.contains(header.id)) track.kind = "async";
   XP_TRY(StringId shown,
          file_.Intern(header.display_name.empty() ? header.name : header.display_name));
   track.name = file_.context.store.Text(shown);

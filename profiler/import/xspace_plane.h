@@ -7,6 +7,7 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <array>
 #include <cstdint>
@@ -115,7 +116,8 @@ class XPlane {
     bool per_event = false;  // another of this name differs: its arguments go to each event
     // Where our own exporter said it: the category, else told from name and place.
     bool has_category = false;
-    std::string_view category;
+    XCategory category = XCategory::kCount;  // kCount: one that XLA's profiles do not have
+    std::string_view category_text;
     StringId category_id = 0;
   };
   // A table by id: an array when the ids are small, as they mostly are, else a hash map.
@@ -155,8 +157,7 @@ class XPlane {
   };
 
   static Key KeyOf(std::string_view name);
-  // Lines that our own exporter marked with this statistic of the plane.
-  bool IsMarked(std::string_view key, int64_t line_id) const;
+  absl::Status ReadStats();
   XCategory CategoryOf(const EventName& event, const LineState& line, bool is_root,
                        bool is_op) const;
   void FindDifferingNames();
@@ -189,6 +190,8 @@ class XPlane {
   std::vector<EventName> events_;
   Ids event_ids_;
   std::vector<wire::Stat> plane_stats_;
+  // Ids of lines that our own exporter added, and of those of no thread.
+  absl::flat_hash_set<int64_t> added_lines_, async_lines_;
   std::vector<bool> front_;  // of each line: its thread runs the user's code
 
   int64_t process_id_ = 0, sort_base_ = 0, device_track_id_ = 0;

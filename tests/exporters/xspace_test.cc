@@ -102,6 +102,25 @@ TEST_F(XSpaceExport, FindingsAreShownAndNotReadBack) {
   EXPECT_THAT(Rows(Again(store, {finding}), "SELECT count(*) || '' FROM event"), ElementsAre("4"));
 }
 
+TEST_F(XSpaceExport, KernelsOfKinetoHaveWhatXprofReads) {
+  const Store store = Load(
+      "INSERT INTO track VALUES (1, 1, 'device_stream', 'stream 7 ', 7, 'GPU:0', NULL, 0);"
+      "INSERT INTO event (id, track_id, ts_ns, dur_ns, name, category) VALUES (1, 1, 0, 9, 'k', "
+      "'op'), (2, 1, 10, 9, 'no launch', 'op');"
+      "INSERT INTO arg (event_id, key, type, value) VALUES (1, 'grid', 'string', '[2400, 1, 1]'), "
+      "(1, 'block', 'string', '[256, 1, 1]'), (1, 'registers per thread', 'int', 27), "
+      "(1, 'correlation', 'int', 5), (2, 'grid', 'string', '[many]'), (2, 'block', 'int', 1);");
+  const std::string bytes = Bytes(store);
+  EXPECT_THAT(bytes, HasSubstr("regs:27 static_shared:0 dynamic_shared:0 grid:2400,1,1 "
+                               "block:256,1,1 occ_pct:0"));
+  EXPECT_THAT(bytes, HasSubstr("Stream #7(Compute)"));
+  EXPECT_THAT(bytes, HasSubstr("correlation_id"));
+  const Store again = Again(store);
+  EXPECT_THAT(Rows(again, "SELECT key FROM arg ORDER BY event_id, key"),
+              ElementsAre("block", "correlation", "grid", "registers per thread", "block", "grid"));
+  EXPECT_THAT(Rows(again, "SELECT name FROM track WHERE tid = 7"), ElementsAre("stream 7 "));
+}
+
 TEST_F(XSpaceExport, NamesThatReadersTakeApartStayWhole) {
   const Store again = Again(
       Load("INSERT INTO track VALUES (1, 1, 'host_thread', 'a', 0, NULL, NULL, 0);"

@@ -108,8 +108,9 @@ def main(program):
                 shutil.rmtree(done)
         kineto = export(bundled_captures()["sampled_rank-0"], "kineto")
         shown, found = steps(kineto), {step for *_, step in events(kineto)}
-        print(f"xprof: kineto: {len(shown)} steps")
-        failures += len(shown) != 2 or not any(step == "ProfilerStep#551 551" for step in found)
+        kernels = tool(kineto, "kernel_stats")
+        print(f"xprof: kineto: {len(shown)} steps, {len(kernels['rows'])} kernels")
+        failures += len(shown) != 2 or not any(step == "ProfilerStep#551 551" for step in found) or len(kernels["rows"]) < 100
     return 1 if failures else 0
 
 
