@@ -10,7 +10,6 @@ namespace xlaprof {
 struct CurrentRecording {
   std::filesystem::path path;
   int64_t now_ns = 0;  // in the store's times, before the commit
-  int64_t started_epoch_ns = 0;
   RecordStats stats;  // up to the commit
 };
 

@@ -434,7 +434,6 @@ absl::StatusOr<CurrentRecording> CommitRecording(int64_t timeout_ns) {
     if (current.impl == nullptr) return absl::NotFoundError("nothing is recorded now");
     now.path = current.impl->path;
     now.now_ns = Clock::MonotonicNs() - current.impl->origin_ns;
-    now.started_epoch_ns = current.impl->file->header().base_epoch_ns;
     asked = current.impl->others;
   }
   std::unique_lock lock(asked->mutex);

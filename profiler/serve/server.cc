@@ -1,9 +1,13 @@
 #include "profiler/serve/server.h"
 
 #include <grpcpp/grpcpp.h>
+#include <netdb.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <condition_variable>
+#include <cstring>
 #include <fstream>
 #include <mutex>
 
@@ -186,6 +190,27 @@ class Service final : public tensorflow::ProfilerService::Service {
   int64_t end_epoch_ns_ = 0;  // when it should be over
 };
 
+// Why nobody can listen there, in words: gRPC would say it in its log alone.
+absl::Status CheckPort(const std::string& address, int port) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found) != 0)
+    return Invalid("{}: is no numeric address, such as 127.0.0.1 or ::", address);
+  const int probe = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const bool is_free =
+      probe >= 0 && bind(probe, found->ai_addr, found->ai_addrlen) == 0 && listen(probe, 1) == 0;
+  const int error = errno;
+  freeaddrinfo(found);
+  if (probe >= 0) close(probe);
+  if (is_free) return absl::OkStatus();
+  return IoError("{}, port {}: cannot listen there: {}. Port 0 finds one that is free", address,
+                 port, std::strerror(error));
+}
+
 }  // namespace
 
 struct ProfilerServer::Impl {
@@ -211,6 +236,7 @@ int ProfilerServer::port() const { return impl_->port; }
 
 absl::StatusOr<std::unique_ptr<ProfilerServer>> StartServer(int port, ServerOptions options) {
   if (port < 0 || port > 65535) return Invalid("{}: is no port. Choose one up to 65535", port);
+  XP_TRY(CheckPort(options.address, port));
   auto impl = std::make_unique<ProfilerServer::Impl>();
   const bool is_v6 = options.address.find(':') != options.address.npos;
   const std::string address =
@@ -227,8 +253,7 @@ absl::StatusOr<std::unique_ptr<ProfilerServer>> StartServer(int port, ServerOpti
   builder.RegisterService(&impl->service);
   impl->server = builder.BuildAndStart();
   if (impl->server == nullptr || impl->port == 0)
-    return IoError("{}: cannot listen there. Is the port taken? Port 0 finds one that is free",
-                   address);
+    return IoError("{}: cannot listen there. Port 0 finds one that is free", address);
   return std::unique_ptr<ProfilerServer>(new ProfilerServer(std::move(impl)));
 }
 

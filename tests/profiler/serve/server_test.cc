@@ -257,7 +257,11 @@ TEST_F(Server, StrangersDoNotDisturbIt) {
 TEST_F(Server, PortThatIsTaken) {
   auto second = StartServer(server_->port());
   EXPECT_TRUE(absl::IsUnavailable(second.status()));
-  EXPECT_THAT(std::string(Message(second.status())), HasSubstr("Is the port taken?"));
+  EXPECT_THAT(std::string(Message(second.status())),
+              HasSubstr("cannot listen there: Address already in use"));
+  EXPECT_TRUE(absl::IsInvalidArgument(StartServer(0, {.address = "my-host"}).status()));
+  // Whether this machine has IPv6 or not, that is an address.
+  EXPECT_FALSE(absl::IsInvalidArgument(StartServer(0, {.address = "::1"}).status()));
   EXPECT_FALSE(StartServer(70000).ok());
 }
 
