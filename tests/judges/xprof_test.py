@@ -1,7 +1,8 @@
 """xprof_test.py PROGRAM: what XProf shows of our XSpace exports is what it shows of the captures that they were made from.
 
 Run by the Python of `scripts/env jax`. For each bundled profile: the events of its trace viewer (process, thread, name, step)
-and the step times of its overview page. Then a Kineto trace, which XProf cannot read itself, must have its steps there.
+and the step times of its overview page. Then a Kineto trace, which XProf cannot read itself, and a device of a kind that it
+does not know must have their steps there.
 scripts/test --all calls it."""
 import collections
 import contextlib
@@ -15,7 +16,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from stores import bundled_captures  # noqa: E402
+from stores import bundled_captures, store_of_sql  # noqa: E402
 
 # What our file has and the capture had not: findings, and the category of each name. What the capture had and the store has
 # not: the programs' HLO, by which XProf draws lines of its own.
@@ -73,6 +74,33 @@ def events(file):
     return found
 
 
+# A lazy runtime's run of ten steps on a device of its own kind, whose host leads to it by flows.
+LANES = """INSERT INTO run VALUES (1, 'lanes', NULL, 1, 'x');
+INSERT INTO source (id, path, format, imported) VALUES (1, 'lanes', 'recording', 1);
+INSERT INTO process VALUES (1, 1, 1, 0, 'vm', 7, NULL, NULL);
+INSERT INTO track VALUES (1, 1, 'host_thread', 'main', 7, NULL, NULL, 0), (2, 1, 'device', 'CPU:0', NULL, 'CPU:0', NULL, 1),
+  (3, 1, 'device_stream', 'programs', 1, 'CPU:0', 2, 2), (4, 1, 'device_stream', 'kernels', 2, 'CPU:0', 2, 3);
+""" + "".join(f"""INSERT INTO step VALUES ({k + 1}, 1, {k}, {k}, 'train', {k}000000, 900000);
+INSERT INTO execution (id, process_id, ordinal, ts_ns, dur_ns, device, step_id) VALUES ({k}, 1, {k}, {k}300000, 600000, 'CPU:0', {k + 1});
+INSERT INTO event (id, track_id, ts_ns, dur_ns, name, category, flow_in, flow_out) VALUES
+  ({k}1, 1, {k}000000, 900000, 'train', 'step', NULL, NULL), ({k}2, 1, {k}100000, 1000, 'launch', 'execute', NULL, {k + 1}),
+  ({k}3, 3, {k}300000, 600000, 'jit_train', 'module', {k + 1}, NULL), ({k}4, 4, {k}300000, 500000, 'fusion.1', 'op', NULL, NULL);
+""" for k in range(1, 11))
+
+
+def lanes_problems(file):
+    """Steps of the device, and its programs in the steps that launched them."""
+    shown, found = steps(file), events(file)
+    # XProf counts the steps that it sees from 0, and drops none on a TPU.
+    if [number for number, _ in shown] != [str(k) for k in range(10)] or any(abs(ms - 0.6) > 0.01 for _, ms in shown):
+        yield f"steps of the device: {shown}"
+    for k in range(1, 11):
+        if found["/host:CPU", "main", f"train {k}", f"train {k}"] != 1:
+            yield f"step {k} of the host: {found}"
+    if not {"Steps", "kernels", "programs"} <= {thread for process, thread, *_ in found if process == "/device:TPU:0"}:
+        yield f"threads of the device: {found}"
+
+
 def main(program):
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -111,6 +139,12 @@ def main(program):
         kernels = tool(kineto, "kernel_stats")
         print(f"xprof: kineto: {len(shown)} steps, {len(kernels['rows'])} kernels")
         failures += len(shown) != 2 or not any(step == "ProfilerStep#551 551" for step in found) or len(kernels["rows"]) < 100
+        (folder / "lanes.sql").write_text(LANES)
+        lanes = store_of_sql(folder / "lanes.sql", folder / "lanes.xlaprof", pathlib.Path(program).with_name("xlaprof_sqlite.so"))
+        problems = list(lanes_problems(export(lanes, "lanes")))
+        for problem in problems:
+            print(f"xprof: lanes: {problem}")
+        failures += bool(problems)
     return 1 if failures else 0
 
 
