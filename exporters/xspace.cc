@@ -116,24 +116,25 @@ class XSpaceExport {
   // step asked for.
   absl::Status DeviceSteps(const XSpacePlane& plane, XSpaceTables& tables) {
     struct Step {
-      int64_t number, ts_ns, end_ns;
+      int64_t number, ts_ns, dur_ns;
     };
     const std::string device = plane.device.value_or(plane.name.substr(sizeof "/device:" - 1));
     XP_TRY(
         std::vector<Step> steps,
         store_.Collect(
-            "SELECT coalesce(s.number, s.ordinal), min(e.ts_ns), max(e.ts_ns + e.dur_ns) FROM "
+            "SELECT coalesce(s.number, s.ordinal), min(e.ts_ns), max(e.ts_ns + e.dur_ns) - "
+            "min(e.ts_ns) FROM "
             "execution e JOIN step s ON s.id = e.step_id WHERE e.device = ?1 AND e.process_id IS "
             "?2 AND e.ts_ns IS NOT NULL AND e.dur_ns IS NOT NULL GROUP BY s.id ORDER BY 2, 3",
-            [](int64_t number, int64_t ts_ns, int64_t end_ns) {
-              return Step{number, ts_ns, end_ns};
+            [](int64_t number, int64_t ts_ns, int64_t dur_ns) {
+              return Step{number, ts_ns, dur_ns};
             },
             device, plane.process_id));
     if (steps.empty()) return absl::OkStatus();
     events_.BeginLine({.id = kAddedLineId, .name = "Steps"}, steps[0].ts_ns);
     for (const Step& step : steps)
       events_.PutEvent(tables.Name(fmt::to_string(step.number)), step.ts_ns,
-                       std::max<int64_t>(0, step.end_ns - step.ts_ns), {});
+                       std::max<int64_t>(0, step.dur_ns), {});
     events_.EndLine();
     AddedLine(kAddedLineId, tables);
     return absl::OkStatus();
@@ -171,14 +172,17 @@ class XSpaceExport {
 
   // Where 0 lies.
   void TaskEnvironment() {
-    if (!times_.base_epoch_ns || *times_.base_epoch_ns + times_.origin_ns <= 0) return;
+    int64_t start_ns = 0, stop_ns = 0;
+    if (!times_.base_epoch_ns ||
+        __builtin_add_overflow(*times_.base_epoch_ns, times_.origin_ns, &start_ns) ||
+        __builtin_add_overflow(*times_.base_epoch_ns, times_.end_ns, &stop_ns) || start_ns <= 0)
+      return;
     XSpaceTables tables(store_);
     BeginPlane("Task Environment");
     ProtoText stats;
-    tables.PutUint(kPlaneStat, tables.Added("profile_start_time"),
-                   uint64_t(*times_.base_epoch_ns) + uint64_t(times_.origin_ns), stats);
+    tables.PutUint(kPlaneStat, tables.Added("profile_start_time"), uint64_t(start_ns), stats);
     tables.PutUint(kPlaneStat, tables.Added("profile_stop_time"),
-                   uint64_t(*times_.base_epoch_ns) + uint64_t(times_.end_ns), stats);
+                   uint64_t(std::max(start_ns, stop_ns)), stats);
     file_.Write(stats);
     EndPlane(tables);
   }

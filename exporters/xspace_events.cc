@@ -86,7 +86,7 @@ void XSpaceEvents::PutEvent(int64_t name, int64_t ts_ns, int64_t dur_ns, std::st
   int64_t offset_ns, end_ns;
   if (__builtin_sub_overflow(ts_ns, line_ns_, &offset_ns) ||
       __builtin_add_overflow(offset_ns, dur_ns, &end_ns) || offset_ns < -kMaxNs ||
-      end_ns > kMaxNs) {
+      std::max(dur_ns, end_ns) > kMaxNs) {
     ++too_far_;
     return;
   }
@@ -218,7 +218,7 @@ void XSpaceEvents::Batch(const XSpacePlane& plane, const EventBatch& batch,
     }
     if (dur_ns < 0) {
       // To the end of what is shown, and said to be endless.
-      dur_ns = std::max<int64_t>(0, end_ns_ - ts_ns);
+      if (__builtin_sub_overflow(end_ns_, ts_ns, &dur_ns) || dur_ns < 0) dur_ns = 0;
       tables.PutUint(kEventStat, tables.Added("xlaprof_endless"), 1, stats_);
     }
     PutEvent(number, ts_ns, dur_ns, stats_.bytes());
