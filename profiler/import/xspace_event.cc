@@ -71,8 +71,12 @@ void XPlane::Note(StatName& name, const wire::Stat& stat, Said* said) {
                       : stat.kind == wire::Stat::kInt  ? double(stat.int64())
                                                        : double(stat.number);
       break;
+    case Key::kEndless:
+      said->is_endless = name.added;
+      break;
     case Key::kDeviceOffset:
     case Key::kDeviceDuration:
+    case Key::kCategory:
       break;
     case Key::kGraphHash:
     case Key::kModuleName:
@@ -85,14 +89,35 @@ absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId nam
   std::string full = fmt::format("{}{}", file_.context.store.Text(name), unit);
   int64_t& id = counters_[{line.track_id, full}];
   if (id != 0) return id;
-  TrackRow track{.process_id = process_id_,
-                 .kind = "counter",
-                 .name = full,
-                 .parent_id = line.track_id,
-                 .sort = sort_base_ + 9'000};
+  TrackRow track{
+      .process_id = process_id_, .kind = "counter", .name = full, .sort = sort_base_ + 9'000};
+  if (line.track_id > 0) track.parent_id = line.track_id;
   if (device_ != 0) track.device = std::string(file_.context.store.Text(device_));
   XP_TRY(id, file_.context.store.Add(track));
   return id;
+}
+
+// What our own exporter says holds; else a device's line tells, or name and place.
+XCategory XPlane::CategoryOf(const EventName& event, const LineState& line, bool is_root,
+                             bool is_op) const {
+  if (event.has_category) {
+    if (event.category != XCategory::kCount) return event.category;
+    return line.device ? line.category : XCategory::kHost;
+  }
+  const bool is_step = is_root && !event.what.known && !line.device;
+  return line.device  ? line.category
+         : is_step    ? XCategory::kStep
+         : is_op      ? XCategory::kOp
+         : event.user ? XCategory::kScope
+                      : event.what.category;
+}
+
+absl::StatusOr<StringId> XPlane::CategoryId(EventName& event, XCategory category) {
+  if (!event.has_category) return file_.categories[size_t(category)];
+  if (event.category_id == 0 && !event.category_text.empty()) {
+    XP_TRY(event.category_id, file_.Intern(event.category_text));
+  }
+  return event.category_id;
 }
 
 absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& facts) {
@@ -134,10 +159,9 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
              __builtin_add_overflow(origin_ns, FloorToNs(in.offset_ps), &ts_ns) ||
              __builtin_add_overflow(origin_ns, FloorToNs(end_ps), &end_ns);
   if (far || ts_ns < -kMaxTimeNs || end_ns > kMaxTimeNs) [[unlikely]] {
-    return file_.context.Issue(
-        "time_out_of_range", "warning",
-        "events with times that cannot be (decades away) were left out",
-        file_.Offset(bytes.data()));
+    return file_.context.Issue("time_out_of_range", "warning",
+                               "events with times that cannot be (decades away) were left out",
+                               file_.Offset(bytes.data()));
   }
 
   EventWriter& events = file_.context.events;
@@ -155,17 +179,15 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     return events.Counter(track, ts_ns, said.counter);
   }
 
-  bool is_step = said.is_root && !name->what.known && !line.device;
-  bool is_op = said.has_op || name->has_op;
-  XCategory category = line.device  ? line.category
-                       : is_step    ? XCategory::kStep
-                       : is_op      ? XCategory::kOp
-                       : name->user ? XCategory::kScope
-                                    : name->what.category;
+  const bool is_op = said.has_op || name->has_op;
+  const XCategory category = CategoryOf(*name, line, said.is_root, is_op);
+  const bool is_step = category == XCategory::kStep && !line.device;
+  if (line.track_id < 0) [[unlikely]]
+    XP_TRY(AddTrack(line));
   Event event{.ts_ns = ts_ns,
-              .dur_ns = end_ns - ts_ns,
-              .name = name->id,
-              .category = file_.categories[size_t(category)]};
+              .dur_ns = said.is_endless ? kUnknownDuration : end_ns - ts_ns,
+              .name = name->id};
+  XP_TRY(event.category, CategoryId(*name, category));
   if (said.produces) event.flow_out = file_.Flow(said.producer_type, said.producer_id);
   if (said.consumes) event.flow_in = file_.Flow(said.consumer_type, said.consumer_id);
   XP_TRY(events.Add(line.track_id, event));
@@ -177,10 +199,10 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   }
   for (auto& [key, stat] : arguments_) {
     // The number of a flow is kept as the event's flow, and what only repeats the event's own time
-    // as that.
-    if (key->key == Key::kProducerId || key->key == Key::kConsumerId ||
-        (key->key == Key::kDeviceOffset && stat.int64() == in.offset_ps) ||
-        (key->key == Key::kDeviceDuration && stat.int64() == in.duration_ps))
+    // as that (our own exporter left it out already).
+    if (key->key == Key::kProducerId || key->key == Key::kConsumerId || key->added ||
+        (key->key == Key::kDeviceOffset && stat.int64() == in.offset_ps && !name->has_category) ||
+        (key->key == Key::kDeviceDuration && stat.int64() == in.duration_ps && !name->has_category))
       continue;
     ArgValue value;
     if (stat.kind == wire::Stat::kInt) {
@@ -226,7 +248,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     }
     return absl::OkStatus();
   }
-  if (is_op) {
+  if (is_op && !is_step) {
     StringId device = 0;
     if (said.device_ordinal > 0) {
       XP_TRY(device, file_.context.store.Intern(fmt::format("CPU:{}", said.device_ordinal)));

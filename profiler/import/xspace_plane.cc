@@ -15,6 +15,8 @@ using wire::Reader;
 constexpr int64_t kEpochNs = 1'000'000'000'000'000;
 // Ids up to this many times the size of their table are looked up in an array.
 constexpr size_t kDenseFactor = 8;
+// Describes the statistics that our own exporter adds.
+constexpr std::string_view kAddedStat = "added by xlaprof export";
 
 }  // namespace
 
@@ -59,7 +61,9 @@ XPlane::Key XPlane::KeyOf(std::string_view name) {
                                                      {"program_id", Key::kProgramId},
                                                      {"counter_value", Key::kCounterValue},
                                                      {"device_offset_ps", Key::kDeviceOffset},
-                                                     {"device_duration_ps", Key::kDeviceDuration}};
+                                                     {"device_duration_ps", Key::kDeviceDuration},
+                                                     {"xlaprof_category", Key::kCategory},
+                                                     {"xlaprof_endless", Key::kEndless}};
   auto found = keys->find(name);
   return found == keys->end() ? Key::kOther : found->second;
 }
@@ -97,7 +101,9 @@ XPlane::XPlane(std::string_view bytes, bool cut, XFile& file)
         wire::StatMetadata metadata;
         wire::Decode(entry.value, &metadata);
         stat_ids_.Add(entry.key, uint32_t(stats_.size()));
-        stats_.push_back({.name = metadata.name, .key = KeyOf(metadata.name)});
+        stats_.push_back({.name = metadata.name,
+                          .key = KeyOf(metadata.name),
+                          .added = metadata.description == kAddedStat});
       }
     }
     if (in.number() == 6) {
@@ -119,6 +125,20 @@ int64_t XPlane::IntStat(std::string_view key) const {
       return stat.int64();
   }
   return -1;
+}
+
+// What our own exporter says of the plane.
+absl::Status XPlane::ReadStats() {
+  for (const wire::Stat& stat : plane_stats_) {
+    const StatName* key = StatOf(stat.metadata_id);
+    if (key == nullptr || !key->added) continue;
+    if (key->name == "xlaprof_added_line") added_lines_.insert(stat.int64());
+    if (key->name == "xlaprof_async_line") async_lines_.insert(stat.int64());
+    if (key->name == "xlaprof_device") {
+      XP_TRY(device_, file_.Intern(stat.bytes));
+    }
+  }
+  return absl::OkStatus();
 }
 
 std::vector<XPlane::HloProto> XPlane::HloProtos() const {
@@ -169,9 +189,12 @@ absl::Status XPlane::Read(int64_t process_id, int64_t index, XFacts& facts) {
   constexpr int64_t kLinesAPlane = 10'000;
   sort_base_ = (is_device() ? 1 + index : 0) * kLinesAPlane;
   FindDifferingNames();
+  XP_TRY(ReadStats());
   if (is_device()) {
     std::string_view device = std::string_view(name_).substr(std::string_view("/device:").size());
-    XP_TRY(device_, file_.Intern(device));
+    if (device_ == 0) {
+      XP_TRY(device_, file_.Intern(device));
+    }
     size_t digits = device.find_last_not_of("0123456789") + 1;
     std::from_chars(device.data() + digits, device.data() + device.size(), device_ordinal_);
   } else {
@@ -195,7 +218,7 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
   wire::Decode(bytes, &header);
   file_.context.progress(size_t(file_.Offset(bytes.data())));
   const bool is_last_of_id = --lines_left_[header.id] == 0;
-  if (header.events == 0) return absl::OkStatus();
+  if (header.events == 0 || added_lines_.contains(header.id)) return absl::OkStatus();
   LineState line;
   line.name = header.name;
   line.tid = header.display_id != 0 ? header.display_id : header.id;
@@ -205,6 +228,7 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
   line.front = number < front_.size() && front_[number];
   line.facts = &facts;
   TrackRow track{.process_id = process_id_, .kind = "host_thread", .tid = line.tid};
+  if (async_lines_.contains(header.id)) track.kind = "async";
   XP_TRY(StringId shown,
          file_.Intern(header.display_name.empty() ? header.name : header.display_name));
   track.name = file_.context.store.Text(shown);
@@ -227,13 +251,12 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
     constexpr int64_t kBehindUserThreads = 5'000;
     track.sort = sort_base_ + int64_t(number) + (line.front ? 0 : kBehindUserThreads);
   }
-  // Lines with one id and name are one timeline.
+  // Lines with one id and name are one timeline; one of counters alone is none.
+  const bool is_counters = header.name == "_counters_";
   int64_t& track_id = tracks_[{header.id, track.name}];
-  if (track_id == 0) {
-    XP_TRY(track_id, file_.context.store.Add(track));
-    file_.track_ids.push_back(track_id);
-  }
-  line.track_id = track_id;
+  line.track = std::move(track);
+  line.track_id = track_id != 0 ? track_id : -1 - int64_t(number);
+  if (!is_counters) XP_TRY(AddTrack(line));
 
   Reader in(bytes);
   while (in.Next()) {
@@ -241,8 +264,16 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
       XP_TRY(ReadEvent(in.bytes(), line, facts));
   }
   if ((in.cut() && !cut) || in.bad())
-    XP_TRY(Damaged(in, fmt::format("line {} of plane {}", track.name, name_)));
-  return is_last_of_id ? file_.context.events.Finish(track_id) : absl::OkStatus();
+    XP_TRY(Damaged(in, fmt::format("line {} of plane {}", line.track.name, name_)));
+  track_id = line.track_id;
+  return is_last_of_id && track_id > 0 ? file_.context.events.Finish(track_id) : absl::OkStatus();
+}
+
+absl::Status XPlane::AddTrack(LineState& line) {
+  if (line.track_id > 0) return absl::OkStatus();
+  XP_TRY(line.track_id, file_.context.store.Add(line.track));
+  file_.track_ids.push_back(line.track_id);
+  return absl::OkStatus();
 }
 
 }  // namespace xlaprof

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <array>
 #include <cstdint>
@@ -88,10 +89,13 @@ class XPlane {
     kCounterValue,
     kDeviceOffset,
     kDeviceDuration,
+    kCategory,
+    kEndless,
   };
   struct StatName {
     std::string_view name;
     Key key = Key::kOther;
+    bool added = false;  // our own exporter's, for readers: no argument of the event
     StringId id = 0;     // interned on first use
     StringId value = 0;  // as the value of a ref
   };
@@ -110,6 +114,11 @@ class XPlane {
     int64_t last_track = 0;   // by-name arguments were given on this track already
     bool has_stats = false;
     bool per_event = false;  // another of this name differs: its arguments go to each event
+    // Where our own exporter said it: the category, else told from name and place.
+    bool has_category = false;
+    XCategory category = XCategory::kCount;  // kCount: one that XLA's profiles do not have
+    std::string_view category_text;
+    StringId category_id = 0;
   };
   // A table by id: an array when the ids are small, as they mostly are, else a hash map.
   class Ids {
@@ -133,11 +142,13 @@ class XPlane {
     bool produces = false, consumes = false, is_root = false, has_op = false;
     int64_t step_number = -1, size = -1, run_id = -1, device_ordinal = -1, program_id = -1;
     double counter = 0;
-    bool has_counter = false;
+    bool has_counter = false, is_endless = false;
     StringId hash = 0, module = 0;
   };
   struct LineState {
-    int64_t track_id = 0, tid = 0;
+    TrackRow track;
+    int64_t track_id = 0;  // negative: not in the store, as no event needs it
+    int64_t tid = 0;
     std::string_view name;
     int64_t timestamp_ns = 0, shift_ns = 0;
     XCategory category = XCategory::kHost;  // of a device's line
@@ -146,6 +157,9 @@ class XPlane {
   };
 
   static Key KeyOf(std::string_view name);
+  absl::Status ReadStats();
+  XCategory CategoryOf(const EventName& event, const LineState& line, bool is_root,
+                       bool is_op) const;
   void FindDifferingNames();
   void Survey();
   void SurveyLine(std::string_view bytes, size_t number);
@@ -157,8 +171,10 @@ class XPlane {
   absl::StatusOr<bool> Value(const wire::Stat& stat, ArgValue* value);
   void Note(StatName& name, const wire::Stat& stat, Said* said);
   absl::Status ReadLine(std::string_view bytes, bool cut, size_t number, XFacts& facts);
+  absl::Status AddTrack(LineState& line);
   absl::Status ReadEvent(std::string_view bytes, LineState& line, XFacts& facts);
   absl::StatusOr<int64_t> CounterTrack(const LineState& line, StringId name, std::string_view unit);
+  absl::StatusOr<StringId> CategoryId(EventName& event, XCategory category);
   absl::Status Damaged(const wire::Reader& in, std::string_view where);
 
   std::string_view bytes_;
@@ -174,6 +190,8 @@ class XPlane {
   std::vector<EventName> events_;
   Ids event_ids_;
   std::vector<wire::Stat> plane_stats_;
+  // Ids of lines that our own exporter added, and of those of no thread.
+  absl::flat_hash_set<int64_t> added_lines_, async_lines_;
   std::vector<bool> front_;  // of each line: its thread runs the user's code
 
   int64_t process_id_ = 0, sort_base_ = 0, device_track_id_ = 0;

@@ -19,6 +19,7 @@ bool Decode(std::string_view message, StatMetadata* metadata) {
   while (in.Next()) {
     if (in.Is(1, kVarint)) metadata->id = in.int64();
     if (in.Is(2, kBytes)) metadata->name = in.bytes();
+    if (in.Is(3, kBytes)) metadata->description = in.bytes();
   }
   return !in.bad() && !in.cut();
 }

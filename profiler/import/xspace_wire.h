@@ -248,7 +248,7 @@ bool Decode(std::string_view message, EventMetadata* metadata);
 // XStatMetadata: 1 id, 2 name, 3 description.
 struct StatMetadata {
   int64_t id = 0;
-  std::string_view name;
+  std::string_view name, description;
 };
 bool Decode(std::string_view message, StatMetadata* metadata);
 

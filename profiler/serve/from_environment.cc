@@ -1,0 +1,42 @@
+// XLAPROF_SERVE: a server without a change of the program's code.
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "profiler/serve/server.h"
+
+namespace xlaprof::serve {
+namespace {
+
+void Say(std::string_view what) {
+  std::fprintf(stderr, "xlaprof: %.*s\n", int(what.size()), what.data());
+}
+
+std::unique_ptr<ProfilerServer> FromEnvironment() {
+  const char* text = std::getenv("XLAPROF_SERVE");
+  if (text == nullptr || *text == 0) return nullptr;
+  const std::string_view word = text;
+  int port = 0;
+  auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), port);
+  if (error != std::errc() || end != word.data() + word.size()) {
+    Say(fmt::format("nothing is served: XLAPROF_SERVE={}: is no port, such as 9012", word));
+    return nullptr;
+  }
+  auto server = StartServer(port);
+  if (!server.ok()) {
+    Say(fmt::format("nothing is served: {}", std::string(Message(server.status()))));
+    return nullptr;
+  }
+  Say(fmt::format("captures are served: xlaprof capture localhost:{}", (*server)->port()));
+  return *std::move(server);
+}
+
+}  // namespace
+
+bool StartFromEnvironment() {
+  static const std::unique_ptr<ProfilerServer> server = FromEnvironment();
+  return server != nullptr;
+}
+
+}  // namespace xlaprof::serve

@@ -1,0 +1,57 @@
+#include "profiler/serve/window.h"
+
+#include "exporters/exporter.h"
+#include "profiler/record/current.h"
+
+namespace xlaprof::serve {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::StatusOr<int64_t> Export(const fs::path& store_path, const Slice& slice,
+                               const fs::path& file) {
+  XP_TRY(Store store, Store::Open(store_path));
+  if (!slice.empty()) XP_TRY(store.Restrict(slice));
+  for (const Exporter* exporter : AllExporters()) {
+    if (std::string_view(exporter->name) != "xspace") continue;
+    XP_TRY(Exported exported, exporter->write(store, {}, {.path = file}));
+    return exported.event_count;
+  }
+  return absl::InternalError("this program was built without the exporter xspace");
+}
+
+// Of a recording that somebody else started, and may end meanwhile.
+absl::StatusOr<int64_t> OfCurrent(const CurrentRecording& begin, const fs::path& file,
+                                  const std::function<absl::Status()>& wait) {
+  XP_TRY(wait());
+  Slice slice{.from_ns = begin.now_ns};
+  auto end = CommitRecording();
+  if (end.ok() && end->path == begin.path) {
+    slice.to_ns = end->now_ns;
+  } else if (!end.ok() && !absl::IsNotFound(end.status())) {
+    return end.status();
+  }
+  return Export(begin.path, slice, file);
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> CaptureWindow(const fs::path& folder, const fs::path& file,
+                                      const std::function<absl::Status()>& wait) {
+  // Somebody may start or end a recording between the question and what follows.
+  for (int tries = 0;; ++tries) {
+    auto current = CommitRecording();
+    if (current.ok()) return OfCurrent(*current, file, wait);
+    if (!absl::IsNotFound(current.status())) return current.status();
+    const fs::path path = folder / "window.xlaprof";
+    auto recording = StartRecording(path);
+    if (absl::IsFailedPrecondition(recording.status()) && tries < 3) continue;
+    XP_TRY(recording.status());
+    absl::Status waited = wait();
+    XP_TRY(recording->Stop());
+    XP_TRY(std::move(waited));
+    return Export(path, {}, file);
+  }
+}
+
+}  // namespace xlaprof::serve

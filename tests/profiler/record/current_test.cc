@@ -1,0 +1,71 @@
+// The recording of this process, asked by who did not start it.
+#include "profiler/record/current.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "core/base/temporary_folder.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+namespace {
+
+class Current : public testing::Test {
+ protected:
+  TemporaryFolder folder_ = *TemporaryFolder::Make("test");
+  const std::filesystem::path path_ = folder_.path() / "run.xlaprof";
+};
+
+TEST_F(Current, NothingIsRecorded) {
+  EXPECT_TRUE(absl::IsNotFound(CommitRecording().status()));
+  auto recording = StartRecording(path_);
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_TRUE(CommitRecording().ok());
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_TRUE(absl::IsNotFound(CommitRecording().status()));
+}
+
+TEST_F(Current, WhatWasCompletedIsThereForReaders) {
+  // Nothing would be committed for an hour.
+  auto recording = StartRecording(path_, {.commit_interval_ns = int64_t(3600) * 1'000'000'000});
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  for (int round = 1; round <= 3; ++round) {
+    { Trace trace("done"); }
+    const auto before = std::chrono::steady_clock::now();
+    auto current = CommitRecording();
+    ASSERT_TRUE(current.ok()) << current.status();
+    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
+    EXPECT_EQ(current->path, path_);
+    EXPECT_EQ(current->stats.events, round);
+    Store store = *Store::Open(path_);
+    EXPECT_EQ(store.One<int64_t>("SELECT count(*) FROM event")->value_or(0), round);
+    EXPECT_LE(store.One<int64_t>("SELECT max(ts_ns + dur_ns) FROM event")->value_or(0),
+              current->now_ns);
+  }
+}
+
+// Who asks while the recording ends gets an answer, and at once.
+TEST_F(Current, NobodyWaitsForARecordingThatEnded) {
+  std::atomic<bool> ended = false;
+  std::thread asking([&] {
+    while (!ended) {
+      auto current = CommitRecording();
+      EXPECT_TRUE(current.ok() || absl::IsNotFound(current.status())) << current.status();
+    }
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) {
+    auto recording = StartRecording(folder_.path() / fmt::format("{}.xlaprof", i));
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    { Trace trace("work"); }
+    ASSERT_TRUE(recording->Stop().ok());
+  }
+  ended = true;
+  asking.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+}  // namespace
+}  // namespace xlaprof
