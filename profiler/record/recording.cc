@@ -42,14 +42,6 @@ int64_t ThreadCpuNs() {
   return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-// Never unmapped: scopes that began before the end of a recording write to it when they end.
-RingFile* Kept(std::unique_ptr<RingFile> file) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& kept = *new std::vector<std::unique_ptr<RingFile>>;
-  std::lock_guard lock(mutex);
-  return kept.emplace_back(std::move(file)).get();
-}
-
 // What tells a file from another that takes its name; 0: there is none.
 uint64_t FileNumber(const std::filesystem::path& path) {
   struct stat status;
@@ -77,7 +69,7 @@ struct Recording::Impl {
       : path(std::move(at)),
         options(std::move(given)),
         store(std::move(opened)),
-        file(Kept(std::move(ring_file))),
+        file(std::move(ring_file)),
         origin_ns(origin),
         file_number(FileNumber(path)),
         clock(file->header().first) {}
@@ -85,7 +77,7 @@ struct Recording::Impl {
   const std::filesystem::path path;
   const RecordOptions options;
   std::optional<Store> store;  // always inside a transaction: what is taken belongs together
-  RingFile* const file;
+  const std::unique_ptr<RingFile> file;
   const int64_t origin_ns;
   const uint64_t file_number;
   Clock clock;
@@ -510,7 +502,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, Reco
   if (auto network = impl->store->Meta("network_file_system"); network.ok() && *network) {
     std::fprintf(stderr, "xlaprof: %s: %s\n", path.c_str(), (*network)->c_str());
   }
-  record::Sites::Get().Attach(impl->file);
+  record::Sites::Get().Attach(impl->file.get());
   impl->thread = std::thread([raw = impl.get()] { raw->Run(); });
   if (!current.process_name.empty()) impl->new_name = current.process_name;
   current.impl = impl.get();
@@ -564,17 +556,16 @@ absl::StatusOr<RecordStats> Recording::Stop() {
   RecordStats stats;
   if (impl->error.ok()) impl->error = impl->Finish(&stats);
   if (absl::IsNotFound(impl->error)) impl->file->Unlink();
-  if (absl::IsNotFound(impl->error) || impl->error.ok()) {
-    impl->file->Release();
-    if (!impl->error.ok()) return impl->error;
-    return stats;
-  }
+  impl->collector.reset();
+  const std::string ring = impl->file->path().string();
+  impl->file->Release();
+  if (impl->error.ok()) return stats;
+  if (absl::IsNotFound(impl->error)) return impl->error;
   return absl::Status(
       impl->error.code(),
       fmt::format("{}. The last events are in {}: `xlaprof recover {}` takes them in when the disk "
                   "is well again",
-                  std::string_view(Message(impl->error)), impl->file->path().string(),
-                  impl->path.string()));
+                  std::string_view(Message(impl->error)), ring, impl->path.string()));
 }
 
 void NameThread(std::string_view name) {

@@ -84,9 +84,11 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::
 }
 
 RingFile::~RingFile() {
-  for (const Segment& segment : segments()) munmap(segment.header, SegmentBytes());
-  if (header_ != nullptr) munmap(header_, TableBytes());
-  close(fd_);
+  if (header_ != nullptr) {
+    for (const Segment& segment : segments()) munmap(segment.header, SegmentBytes());
+    munmap(header_, TableBytes());
+  }
+  if (fd_ >= 0) close(fd_);
 }
 
 absl::Status RingFile::MapTables() {
@@ -201,7 +203,13 @@ void RingFile::Unlink() {
 }
 
 void RingFile::Release() {
-  for (const Segment& segment : segments()) madvise(segment.header, SegmentBytes(), MADV_REMOVE);
+  const size_t bytes = SegmentBytes();
+  for (const Segment& segment : segments()) {
+    mmap(segment.header, bytes, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  }
+  munmap(std::exchange(header_, nullptr), TableBytes());
+  close(std::exchange(fd_, -1));
 }
 
 }  // namespace xlaprof::record

@@ -89,7 +89,8 @@ class RingFile {
   const SiteEntry* Site(uint32_t id) const;
 
   void Unlink();
-  // Gives the memory back; what is written afterwards is lost, and does no harm.
+  // Lets the file and its lock go; nothing else of this object may be used then. Scopes that began
+  // before may still end: the memory of the segments stays where it is for good, empty.
   void Release();
 
  private:
@@ -103,7 +104,7 @@ class RingFile {
   }
 
   const std::filesystem::path path_;
-  const int fd_;
+  int fd_;
   FileHeader* header_ = nullptr;
   char* strings_ = nullptr;
   SiteEntry* sites_ = nullptr;

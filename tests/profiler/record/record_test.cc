@@ -166,6 +166,24 @@ TEST_F(Record, ScopesOutliveTheirRecording) {
   EXPECT_THAT(Rows("SELECT name FROM event"), ElementsAre("inner"));
 }
 
+// A program that is captured again and again, for days.
+TEST_F(Record, RecordingsLeaveNothingOpen) {
+  auto open_files = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  std::vector<std::unique_ptr<Trace>> scopes;
+  const auto before = open_files();
+  for (int i = 0; i < 20; ++i) {
+    auto recording = StartRecording(folder_ / fmt::format("{}.xlaprof", i));
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    scopes.push_back(std::make_unique<Trace>("open"));
+    for (int k = 0; k < 1000; ++k) Trace scope("scope");
+    ASSERT_TRUE(recording->Stop().ok());
+  }
+  scopes.clear();
+  EXPECT_EQ(open_files(), before);
+}
+
 TEST_F(Record, ManyThreadsComeAndGo) {
   auto recording = StartRecording(path_, {.ring_bytes = 1 << 16, .commit_interval_ns = 1'000'000});
   ASSERT_TRUE(recording.ok());
