@@ -109,10 +109,13 @@ class Service final : public tensorflow::ProfilerService::Service {
   absl::Status Begin(const ProfilePlan& plan) {
     std::lock_guard lock(mutex_);
     if (is_stopping_) return absl::UnavailableError("the program is ending");
-    if (is_busy_)
-      return absl::AlreadyExistsError(fmt::format(
-          "another capture of this process is under way, for {:.1f} s more. Try again then",
-          double(std::max<int64_t>(0, end_epoch_ns_ - EpochNs())) / 1e9));
+    if (is_busy_) {
+      const int64_t left_ns = end_epoch_ns_ - EpochNs();
+      return absl::AlreadyExistsError(
+          fmt::format("another capture of this process is under way, {}",
+                      left_ns > 0 ? fmt::format("for {:.1f} s more", double(left_ns) / 1e9)
+                                  : "over, and not yet written"));
+    }
     is_busy_ = true;
     is_ended_ = false;
     session_id_ = plan.session_id;
