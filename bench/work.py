@@ -68,7 +68,9 @@ def store(source):
 @functools.cache
 def _store(path):
     out = path.rsplit('/', 1)[1].split('.')[0] + '.xlaprof'
-    run(XLAPROF, 'import', path, '-o', os.path.join(DATA, out), '--force')
+    if os.path.exists(os.path.join(DATA, out)):  # perhaps of an older schema, which --force refuses to replace
+        os.remove(os.path.join(DATA, out))
+    run(XLAPROF, 'import', path, '-o', os.path.join(DATA, out))
     return os.path.join(DATA, out)
 
 
@@ -176,7 +178,7 @@ TASKS = {
     **{f'{peer} scopes': functools.partial(run, f'{BIN}/scope_{peer}') for peer in ('tracy', 'perfetto', 'spdlog', 'vector')},
     'bursts': lambda: run(f'{BIN}/sustained', 0, 5),
     'five million': lambda: run(f'{BIN}/sustained', 5, 60),
-    'duckdb append': lambda: run(f'{PEERS}/python', 'bench/peers/duckdb_append.py', scratch('duckdb'), 10),
+    'duckdb append': lambda: run(f'{PEERS}/bin/python', 'bench/peers/duckdb_append.py', scratch('duckdb'), 10),
 }
 for m in SIZES_M:
     TASKS[f'import {m}M'] = functools.partial(import_, functools.partial(xspace, m))
