@@ -222,6 +222,25 @@ class Unpacked {
   std::filesystem::path path_;
 };
 
+// What the header says the file has: pages (28) of a size (16), https://sqlite.org/fileformat.html.
+uint64_t BytesOfHeader(std::string_view bytes) {
+  if (bytes.size() < 100) return 0;
+  auto byte = [&](size_t at) { return uint64_t(uint8_t(bytes[at])); };
+  const uint64_t size = byte(16) << 8 | byte(17);
+  const uint64_t pages = byte(28) << 24 | byte(29) << 16 | byte(30) << 8 | byte(31);
+  return pages * (size == 1 ? 65536 : size);
+}
+
+// SQLite does not miss the end of a page that holds nothing.
+absl::Status TellCut(const Input& input, ImportContext& context) {
+  const uint64_t whole = BytesOfHeader(input.bytes);
+  if (input.bytes.size() >= whole) return absl::OkStatus();
+  return context.Issue(
+      "cut_file", "warning",
+      fmt::format("the store ends at byte {} of {}: copy it again", input.bytes.size(), whole),
+      int64_t(input.bytes.size()));
+}
+
 absl::Status CopyRecording(const Input& input, const Store& from, ImportContext& context) {
   XP_TRY(auto recordings, from.One<int64_t>("SELECT count(*) FROM recording"));
   if (recordings.value_or(0) == 0) {
@@ -230,6 +249,7 @@ absl::Status CopyRecording(const Input& input, const Store& from, ImportContext&
         "together with other files. Name it alone, or name the captures that it was made from",
         input.path);
   }
+  XP_TRY(TellCut(input, context));
   return Copying(from, context).Run();
 }
 
