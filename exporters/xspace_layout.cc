@@ -18,13 +18,7 @@ constexpr int64_t kFirstPid = 1'000'000'000;
 // A line that XProf takes for counters, and no thread.
 constexpr const char* kCounterLine = "_counters_";
 
-struct Track {
-  int64_t id = 0;
-  OptInt process_id;
-  std::string kind, name;
-  OptInt tid;
-  OptText device;
-  OptInt parent_id;
+struct Track : TrackRow {
   std::string category;  // of its first event, of a device's track
 };
 
@@ -98,9 +92,14 @@ class Layout {
                            Where("process_id") + " ORDER BY device IS NOT NULL, sort, id",
                        [&](int64_t id, OptInt process_id, std::string kind, std::string name,
                            OptInt tid, OptText device, OptInt parent_id) {
-                         tracks_.push_back({id, process_id ? process_id : first_process_,
-                                            std::move(kind), std::move(name), tid,
-                                            std::move(device), parent_id, ""});
+                         tracks_.push_back({{.id = id,
+                                             .process_id = process_id ? process_id : first_process_,
+                                             .kind = std::move(kind),
+                                             .name = std::move(name),
+                                             .tid = tid,
+                                             .device = std::move(device),
+                                             .parent_id = parent_id},
+                                            ""});
                        }));
     for (Track& track : tracks_) {
       if (!track.device || track.kind == "counter" || IsKnownLine(track.name)) continue;

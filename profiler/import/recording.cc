@@ -1,12 +1,12 @@
 // Stores that our own recorder wrote, one a process, as sources of one run: the processes of a job
 // that recorded into one folder. A single store is opened as it is, and never comes here.
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 
+#include "core/base/temporary_folder.h"
 #include "profiler/import/importer.h"
 #include "profiler/store/salvage.h"
 
@@ -195,32 +195,15 @@ class Copying {
   std::vector<StringId> strings_;
 };
 
-// A file of the bytes alone, for a store that lay in an archive or was compressed; gone with the
-// object.
-class Unpacked {
- public:
-  ~Unpacked() {
-    std::error_code error;
-    if (!path_.empty()) std::filesystem::remove(path_, error);
-  }
-  absl::StatusOr<std::filesystem::path> Write(std::string_view bytes) {
-    std::string name = std::filesystem::temp_directory_path() / "xlaprof-store-XXXXXX";
-    const int fd = mkstemp(name.data());
-    if (fd < 0) return absl::UnavailableError(fmt::format("{}: cannot be made", name));
-    close(fd);
-    path_ = name;
-    std::ofstream out(path_, std::ios::binary);
-    out.write(bytes.data(), std::streamsize(bytes.size()));
-    if (!out.flush()) {
-      return absl::UnavailableError(fmt::format(
-          "{}: cannot be written. Check the disk's free space, or set TMPDIR to another", name));
-    }
-    return path_;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+// For a store that lay in an archive or was compressed.
+absl::Status Write(std::string_view bytes, const std::filesystem::path& path) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(bytes.data(), std::streamsize(bytes.size()));
+  if (out.flush()) return absl::OkStatus();
+  return absl::UnavailableError(
+      fmt::format("{}: cannot be written. Check the disk's free space, or set TMPDIR to another",
+                  path.string()));
+}
 
 // What the header says the file has: pages (28) of a size (16), https://sqlite.org/fileformat.html.
 uint64_t BytesOfHeader(std::string_view bytes) {
@@ -257,9 +240,12 @@ absl::Status Read(const Input& input, ImportContext& context) {
   // The file itself, where there is one: what was committed last is in its log beside it.
   std::error_code error;
   std::filesystem::path path = input.path;
-  Unpacked unpacked;
+  std::optional<TemporaryFolder> unpacked;
   if (std::filesystem::file_size(path, error) != input.bytes.size() || error) {
-    XP_TRY(path, unpacked.Write(input.bytes));
+    XP_TRY(TemporaryFolder folder, TemporaryFolder::Make("store"));
+    unpacked.emplace(std::move(folder));
+    path = unpacked->path() / "unpacked.xlaprof";
+    XP_TRY(Write(input.bytes, path));
   }
   auto name = [&](const absl::Status& status) {  // the user's name for it
     std::string text(Message(status));

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "core/base/clock_ns.h"
+
 namespace xlaprof::record {
 
 bool Clock::HasInvariantTsc() {
@@ -18,19 +20,13 @@ bool Clock::HasInvariantTsc() {
 #endif
 }
 
-int64_t Clock::MonotonicNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
 Anchor Clock::ReadAnchor(int64_t origin_ns) {
   // Of some tries the one that took least: nothing came between.
   Anchor best;
   uint64_t least = UINT64_MAX;
   for (int i = 0; i < 8; ++i) {
     const uint64_t before = Now();
-    const int64_t ns = MonotonicNs();
+    const int64_t ns = ClockNs(CLOCK_MONOTONIC);
     const uint64_t after = Now();
     if (after - before >= least) continue;
     least = after - before;

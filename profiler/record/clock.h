@@ -16,7 +16,6 @@ class Clock {
   static bool HasInvariantTsc();
   // Both clocks now; `origin_ns` is CLOCK_MONOTONIC at the store's time 0.
   static Anchor ReadAnchor(int64_t origin_ns);
-  static int64_t MonotonicNs();
 
   explicit Clock(Anchor first) : anchors_{first}, newest_{.from = first} {}
 

@@ -10,7 +10,7 @@ namespace xlaprof {
 struct CurrentRecording {
   std::filesystem::path path;
   int64_t now_ns = 0;  // in the store's times, before the commit
-  RecordStats stats;  // up to the commit
+  RecordStats stats;   // up to the commit
 };
 
 // Has everything committed that was completed until now, so that readers of the store find it.

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/base/clock_ns.h"
 #include "profiler/record/collector.h"
 #include "profiler/record/current.h"
 #include "profiler/record/losses.h"
@@ -35,12 +36,6 @@ constexpr auto kRetryTime = std::chrono::milliseconds(200);
 constexpr uint64_t kReadySlots = (size_t(4) << 20) / sizeof(record::Slot);
 // The file may be deleted under way; SQLite goes on writing to what nobody will find.
 constexpr int64_t kLookNs = 500'000'000;
-
-int64_t ThreadCpuNs() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
 
 // What tells a file from another that takes its name; 0: there is none.
 uint64_t FileNumber(const std::filesystem::path& path) {
@@ -278,18 +273,18 @@ absl::Status Recording::Impl::Commit() {
   XP_TRY(Rename());
   if (!collector->has_news()) {
     AddAnchor();
-    last_commit_ns = Clock::MonotonicNs();
+    last_commit_ns = ClockNs(CLOCK_MONOTONIC);
     return absl::OkStatus();
   }
   XP_TRY(collector->Write());
   XP_TRY(store->Run("UPDATE recording SET drain_cpu_ns = ?2 WHERE id = ?1", recording_id,
-                    ThreadCpuNs()));
+                    ClockNs(CLOCK_THREAD_CPUTIME_ID)));
   XP_TRY(store->Commit());
   XP_TRY(store->Begin());
   for (uint32_t i = 0; i < SegmentCount(); ++i)
     file->segments()[i].header->head.store(collector->taken(i), std::memory_order_release);
   AddAnchor();
-  last_commit_ns = Clock::MonotonicNs();
+  last_commit_ns = ClockNs(CLOCK_MONOTONIC);
   return absl::OkStatus();
 }
 
@@ -318,7 +313,7 @@ void Recording::Impl::KeepReady(uint32_t segment) {
 
 // Takes what is there, and commits where that is much, or has waited for long.
 absl::Status Recording::Impl::Round(bool all) {
-  if (const int64_t now_ns = Clock::MonotonicNs(); all || now_ns - last_look_ns >= kLookNs) {
+  if (const int64_t now_ns = ClockNs(CLOCK_MONOTONIC); all || now_ns - last_look_ns >= kLookNs) {
     last_look_ns = now_ns;
     XP_TRY(Look());
   }
@@ -340,7 +335,7 @@ absl::Status Recording::Impl::Round(bool all) {
       }
     }
   }
-  const int64_t waited_ns = Clock::MonotonicNs() - last_commit_ns;
+  const int64_t waited_ns = ClockNs(CLOCK_MONOTONIC) - last_commit_ns;
   if (all || crowded || waited_ns >= options.commit_interval_ns) XP_TRY(Commit());
   // Of threads that are gone, the memory is for the next.
   std::lock_guard lock(mutex);
@@ -385,7 +380,7 @@ void Recording::Impl::TellOthers(uint64_t asked) {
 
 void Recording::Impl::Run() {
   pthread_setname_np(pthread_self(), "xlaprof record");
-  last_commit_ns = Clock::MonotonicNs();
+  last_commit_ns = ClockNs(CLOCK_MONOTONIC);
   while (true) {
     bool last = false;
     {
@@ -405,7 +400,7 @@ void Recording::Impl::Run() {
       Recover();
     }
     if (error.ok()) error = Round(last || wanted);
-    drain_cpu_ns = ThreadCpuNs();
+    drain_cpu_ns = ClockNs(CLOCK_THREAD_CPUTIME_ID);
     if (wanted) TellOthers(asked);
     if (!error.ok() && !told) {
       told = true;
@@ -475,10 +470,8 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, Reco
     return file.status();
   }
   record::FileHeader& header = (*file)->header();
-  timespec epoch;
-  clock_gettime(CLOCK_REALTIME, &epoch);
-  const int64_t origin_ns = Clock::MonotonicNs();
-  header.base_epoch_ns = int64_t(epoch.tv_sec) * 1'000'000'000 + epoch.tv_nsec;
+  header.base_epoch_ns = ClockNs(CLOCK_REALTIME);
+  const int64_t origin_ns = ClockNs(CLOCK_MONOTONIC);
   header.uses_tsc = record::uses_tsc.load();
   header.first = Clock::ReadAnchor(origin_ns);
   header.newest[0] = header.newest[1] = header.first;
@@ -518,7 +511,7 @@ absl::StatusOr<CurrentRecording> CommitRecording(int64_t timeout_ns) {
     std::lock_guard lock(current.mutex);
     if (current.impl == nullptr) return absl::NotFoundError("nothing is recorded now");
     now.path = current.impl->path;
-    now.now_ns = Clock::MonotonicNs() - current.impl->origin_ns;
+    now.now_ns = ClockNs(CLOCK_MONOTONIC) - current.impl->origin_ns;
     asked = current.impl->others;
   }
   std::unique_lock lock(asked->mutex);

@@ -16,9 +16,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <string_view>
 #include <type_traits>
+
+#include "core/base/clock_ns.h"
 
 namespace xlaprof {
 
@@ -103,9 +104,7 @@ inline uint64_t Now() {
   if (uses_tsc.load(std::memory_order_relaxed)) [[likely]]
     return __rdtsc();
 #endif
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
+  return uint64_t(ClockNs(CLOCK_MONOTONIC));
 }
 
 // One thread's view of its segment.

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <mutex>
 
+#include "core/base/clock_ns.h"
 #include "core/base/temporary_folder.h"
 #include "profiler/record/current.h"
 #include "profiler/serve/profile_request.h"
@@ -31,11 +32,7 @@ constexpr auto kPollTime = std::chrono::milliseconds(20);
 // Larger messages no protobuf has.
 constexpr uintmax_t kMaxAnswerBytes = INT32_MAX - 1024;
 
-int64_t EpochNs() {
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
+int64_t EpochNs() { return ClockNs(CLOCK_REALTIME); }
 
 grpc::Status ToGrpc(const absl::Status& status) {
   return {grpc::StatusCode(int(status.code())), std::string(Message(status))};

@@ -15,6 +15,10 @@ struct ChunkDecoder::Reader {
   const uint8_t* p = nullptr;
   const uint8_t* end = nullptr;
 
+  static Reader Of(std::string_view bytes) {
+    const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
+    return {begin, begin + bytes.size()};
+  }
   size_t left() const { return size_t(end - p); }
   bool Done() const { return p == end; }
 
@@ -162,8 +166,7 @@ bool ChunkIsSound(std::string_view blob, int64_t count) {
 absl::Status ChunkDecoder::Events(std::string_view bytes, int64_t count, int64_t min_ts_ns,
                                   uint32_t columns, EventColumns* out) {
   XP_TRY(bytes, Unseal(bytes, count, EventWriter::kChunkEvents));
-  Reader blob{reinterpret_cast<const uint8_t*>(bytes.data()),
-              reinterpret_cast<const uint8_t*>(bytes.data()) + bytes.size()};
+  Reader blob = Reader::Of(bytes);
   const size_t n = size_t(count);
   const size_t max_raw = n * kMaxBytesAValue + kMaxBytesBeside;
   out->size = n;
@@ -285,8 +288,7 @@ bool ChunkDecoder::HasCategory(std::string_view bytes, int64_t count,
                                std::span<const StringId> categories) {
   absl::StatusOr<std::string_view> sound = Unseal(bytes, count, EventWriter::kChunkEvents);
   if (!sound.ok()) return true;
-  Reader blob{reinterpret_cast<const uint8_t*>(sound->data()),
-              reinterpret_cast<const uint8_t*>(sound->data()) + sound->size()};
+  Reader blob = Reader::Of(*sound);
   const size_t max_raw = size_t(count) * kMaxBytesAValue + kMaxBytesBeside;
   Reader in;
   for (bool wanted : {false, false, false, false, true}) {  // the fifth section is the category
@@ -309,8 +311,7 @@ bool ChunkDecoder::HasCategory(std::string_view bytes, int64_t count,
 bool ChunkDecoder::HasFlow(std::string_view bytes, int64_t count) {
   absl::StatusOr<std::string_view> sound = Unseal(bytes, count, EventWriter::kChunkEvents);
   if (!sound.ok()) return true;
-  Reader blob{reinterpret_cast<const uint8_t*>(sound->data()),
-              reinterpret_cast<const uint8_t*>(sound->data()) + sound->size()};
+  Reader blob = Reader::Of(*sound);
   const size_t max_raw = size_t(count) * kMaxBytesAValue + kMaxBytesBeside;
   Reader in;
   for (bool is_flow : {false, false, false, false, false, true, true}) {
@@ -380,8 +381,7 @@ bool ChunkDecoder::Values(Reader* in, ArgType type, size_t n, std::vector<uint64
 absl::Status ChunkDecoder::Arguments(std::string_view bytes, ArgType type, int64_t count,
                                      size_t limit, ArgColumn* out) {
   XP_TRY(bytes, Unseal(bytes, count, kChunkArguments));
-  Reader blob{reinterpret_cast<const uint8_t*>(bytes.data()),
-              reinterpret_cast<const uint8_t*>(bytes.data()) + bytes.size()};
+  Reader blob = Reader::Of(bytes);
   if (limit > size_t(EventWriter::kChunkEvents)) return Bad("argument");
   const size_t n = size_t(count);
   const size_t max_raw = std::max(n, limit) * kMaxBytesAValue + kMaxBytesBeside;
@@ -395,8 +395,7 @@ absl::Status ChunkDecoder::Arguments(std::string_view bytes, ArgType type, int64
 absl::Status ChunkDecoder::Samples(std::string_view bytes, int64_t count, int64_t min_ts_ns,
                                    std::vector<int64_t>* ts_ns, std::vector<double>* value) {
   XP_TRY(bytes, Unseal(bytes, count, EventWriter::kChunkEvents));
-  Reader blob{reinterpret_cast<const uint8_t*>(bytes.data()),
-              reinterpret_cast<const uint8_t*>(bytes.data()) + bytes.size()};
+  Reader blob = Reader::Of(bytes);
   const size_t n = size_t(count);
   const size_t max_raw = n * kMaxBytesAValue + kMaxBytesBeside;
   Reader in;
