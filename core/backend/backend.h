@@ -1,0 +1,86 @@
+// What executes programs. One file or folder a backend; the runtime knows only this header.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/ref.h"
+#include "core/base/status.h"
+#include "core/compile/program.h"
+
+namespace xlaprof::lazy {
+
+// Memory of a device that holds one dense, row-major tensor.
+class Buffer : public RefCounted {
+ public:
+  const Shape& shape() const { return shape_; }
+
+ protected:
+  explicit Buffer(Shape shape) : shape_(std::move(shape)) {}
+
+ private:
+  const Shape shape_;
+};
+
+// One operation, or several that were fused, as an executable runs it.
+struct Kernel {
+  std::string name;      // aten::mm; of fused: the first and the last operation, "fused add..relu"
+  std::string op_names;  // all, in order, separated by spaces
+  Shape shape;           // of the result
+  double flops = 0;
+  int64_t bytes = 0;  // read and written
+  std::source_location location;
+  ScopeId scope = 0;
+};
+
+// Hears of each kernel that runs. Called on the thread that executes.
+class KernelListener {
+ public:
+  virtual ~KernelListener() = default;
+  // Times in nanoseconds of the backend's clock.
+  virtual void OnKernel(const Kernel& kernel, int64_t ts_ns, int64_t dur_ns) = 0;
+};
+
+// A compiled program. Runs on one thread at a time.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+
+  // `arguments`, in the program's order; of donated ones the caller keeps no other reference, so
+  // that their memory can be used. Returns the results in order.
+  virtual absl::StatusOr<std::vector<Ref<Buffer>>> Run(std::vector<Ref<Buffer>> arguments,
+                                                       KernelListener* listener) = 0;
+
+  struct Sizes {
+    int64_t argument_bytes = 0, result_bytes = 0;
+    int64_t alias_bytes = 0;  // of results in donated arguments
+    int64_t temporary_bytes = 0, program_bytes = 0;
+  };
+  virtual Sizes sizes() const = 0;
+  virtual std::span<const Kernel> kernels() const = 0;
+};
+
+// All of its methods may be called from any thread.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;  // as in a device's name: CPU
+  virtual absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) = 0;
+  // Copies `shape.bytes()` bytes.
+  virtual absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) = 0;
+  virtual absl::Status ToHost(const Buffer& buffer, void* host) = 0;
+  virtual int64_t NowNs() = 0;  // CLOCK_MONOTONIC, or a clock of its own
+  virtual int64_t bytes_in_use() const = 0;
+};
+
+// Kernels on the CPU: matmul, convolution and pooling by oneDNN, chains of elementwise operations
+// fused by us. `threads`: 0: one a core.
+std::unique_ptr<Backend> MakeNativeBackend(int threads = 0);
+// Computes nothing: results are zeros, and its clock moves by a fixed time a kernel, transfer and
+// compilation. For tests whose output is the same to the byte.
+std::unique_ptr<Backend> MakeNullBackend();
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,73 @@
+// Shared ownership with the count inside the object: a pointer's size, one allocation.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace xlaprof {
+
+// Objects are made by MakeRef and destroyed by the last Ref, on its thread.
+class RefCounted {
+ public:
+  RefCounted(const RefCounted&) = delete;
+  RefCounted& operator=(const RefCounted&) = delete;
+
+ protected:
+  RefCounted() = default;
+  virtual ~RefCounted() = default;
+
+ private:
+  template <class T>
+  friend class Ref;
+  mutable std::atomic<uint32_t> count_{0};
+};
+
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  Ref(std::nullptr_t) {}
+  explicit Ref(T* object) : object_(object) { Take(); }
+  Ref(const Ref& other) : object_(other.object_) { Take(); }
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  template <class U>
+  Ref(const Ref<U>& other) : object_(other.get()) {
+    Take();
+  }
+  ~Ref() { Drop(); }
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+
+  T* get() const { return object_; }
+  T& operator*() const { return *object_; }
+  T* operator->() const { return object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+  bool operator==(const Ref& other) const { return object_ == other.object_; }
+  // Whether nobody else has it: then nobody can come to have it.
+  bool unique() const {
+    return object_ != nullptr && Count(object_).load(std::memory_order_acquire) == 1;
+  }
+
+ private:
+  static std::atomic<uint32_t>& Count(const RefCounted* object) { return object->count_; }
+  void Take() {
+    if (object_ != nullptr) Count(object_).fetch_add(1, std::memory_order_relaxed);
+  }
+  void Drop() {
+    if (object_ == nullptr) return;
+    const RefCounted* object = object_;
+    if (Count(object).fetch_sub(1, std::memory_order_acq_rel) == 1) delete object;
+  }
+
+  T* object_ = nullptr;
+};
+
+template <class T, class... Args>
+Ref<T> MakeRef(Args&&... args) {
+  return Ref<T>(new T(std::forward<Args>(args)...));
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,44 @@
+// A graph, ready to be compiled: a list of instructions, each after those that it needs. Holds no
+// nodes and no data, so that it can be kept.
+#pragma once
+
+#include <source_location>
+#include <vector>
+
+#include "core/ir/node.h"
+
+namespace xlaprof::lazy {
+
+struct Instruction {
+  const Op* op = nullptr;
+  Shape shape;
+  Attributes attributes;
+  absl::InlinedVector<int32_t, 3> operands;  // indices of earlier instructions
+  std::source_location location;
+  ScopeId scope = 0;
+};
+
+struct Program {
+  std::vector<Instruction> instructions;
+  std::vector<int32_t> parameters;  // the device_data instructions, in the order of the arguments
+  std::vector<int32_t> results;     // may repeat, and may be parameters
+  // Arguments whose memory may become a result's: (parameter, result), as indices of the two above.
+  // Each at most once; of equal shape.
+  struct Donation {
+    int32_t parameter, result;
+    bool operator==(const Donation&) const = default;
+  };
+  std::vector<Donation> donations;
+  std::string name;  // of the module: SyncTensorsGraph.12
+  Hash hash;
+
+  // Shapes of an instruction's operands.
+  absl::InlinedVector<const Shape*, 3> OperandShapes(const Instruction& instruction) const {
+    absl::InlinedVector<const Shape*, 3> shapes;
+    for (int32_t operand : instruction.operands)
+      shapes.push_back(&instructions[size_t(operand)].shape);
+    return shapes;
+  }
+};
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,74 @@
+// The types that elements of a tensor have.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+namespace xlaprof::lazy {
+
+enum class DType : uint8_t { kBool, kI32, kI64, kBF16, kF16, kF32, kF64 };
+
+int64_t ByteSize(DType type);
+// As XLA writes it in shapes: pred, s32, s64, bf16, f16, f32, f64.
+std::string_view XlaName(DType type);
+// As StableHLO writes it: i1, i32, i64, bf16, f16, f32, f64.
+std::string_view StableHloName(DType type);
+// As PyTorch writes it: bool, int32, int64, bfloat16, float16, float32, float64.
+std::string_view TorchName(DType type);
+bool IsFloat(DType type);
+
+// What an operation on both gives, PyTorch's rule: bool before whole numbers before fractions; of
+// one kind the wider; two different fractions of 16 bits give f32.
+DType Promote(DType a, DType b);
+
+// A float of 16 bits: the upper half of an f32, rounded to nearest even.
+struct BFloat16 {
+  uint16_t bits = 0;
+  BFloat16() = default;
+  explicit BFloat16(float value) {
+    uint32_t wide = std::bit_cast<uint32_t>(value);
+    const bool nan = (wide & 0x7fffffff) > 0x7f800000;
+    bits =
+        nan ? uint16_t((wide >> 16) | 0x40) : uint16_t((wide + 0x7fff + ((wide >> 16) & 1)) >> 16);
+  }
+  explicit operator float() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
+};
+using Float16 = _Float16;
+
+template <class T>
+constexpr DType DTypeOf() {
+  if constexpr (std::is_same_v<T, bool>) return DType::kBool;
+  if constexpr (std::is_same_v<T, int32_t>) return DType::kI32;
+  if constexpr (std::is_same_v<T, int64_t>) return DType::kI64;
+  if constexpr (std::is_same_v<T, BFloat16>) return DType::kBF16;
+  if constexpr (std::is_same_v<T, Float16>) return DType::kF16;
+  if constexpr (std::is_same_v<T, float>) return DType::kF32;
+  if constexpr (std::is_same_v<T, double>) return DType::kF64;
+}
+
+// Calls `f` with a value of the type that stands for `type`: f(float{}).
+template <class F>
+decltype(auto) VisitDType(DType type, F&& f) {
+  switch (type) {
+    case DType::kBool:
+      return f(bool{});
+    case DType::kI32:
+      return f(int32_t{});
+    case DType::kI64:
+      return f(int64_t{});
+    case DType::kBF16:
+      return f(BFloat16{});
+    case DType::kF16:
+      return f(Float16{});
+    case DType::kF32:
+      return f(float{});
+    case DType::kF64:
+      break;
+  }
+  return f(double{});
+}
+
+}  // namespace xlaprof::lazy

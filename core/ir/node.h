@@ -1,0 +1,65 @@
+// A value in a graph that was recorded and is not computed yet. Immutable, and made once: the same
+// operation on the same operands is the same node.
+#pragma once
+
+#include <source_location>
+
+#include "core/base/ref.h"
+#include "core/ir/op.h"
+#include "core/ir/scope.h"
+
+namespace xlaprof::lazy {
+
+class Data;
+
+class Node final : public RefCounted {
+ public:
+  using Operands = absl::InlinedVector<Ref<const Node>, 3>;
+
+  const Op& op() const { return *op_; }
+  const Shape& shape() const { return shape_; }
+  const Attributes& attributes() const { return attributes_; }
+  const Operands& operands() const { return operands_; }
+  // Of the operation and all that it needs: structure, attributes and the leaves' shapes; neither
+  // values nor buffers, places or names.
+  const Hash& hash() const { return hash_; }
+  // The user's line, always known, and the Trace scopes that were open.
+  const std::source_location& location() const { return location_; }
+  ScopeId scope() const { return scope_; }
+  // Of a device_data; else null.
+  const Ref<Data>& data() const { return data_; }
+
+  // The node for this operation. Raises an Error that names operation, shapes and `location`.
+  static Ref<const Node> Make(const Op& op, Operands operands, Attributes attributes,
+                              std::source_location location);
+  // A leaf.
+  static Ref<const Node> OfData(Ref<Data> data, std::source_location location);
+  // A scalar that is part of the graph.
+  static Ref<const Node> Constant(double value, DType dtype, std::source_location location);
+  static Ref<const Node> Constant(int64_t value, DType dtype, std::source_location location);
+
+  // How often it was part of an execution: a read computes what the step computes again.
+  bool was_executed() const { return executed_.load(std::memory_order_relaxed); }
+  void MarkExecuted() const { executed_.store(true, std::memory_order_relaxed); }
+
+  ~Node() override;
+
+ private:
+  friend class NodeTable;
+  Node() = default;
+
+  const Op* op_ = nullptr;
+  Shape shape_;
+  Attributes attributes_;
+  mutable Operands operands_;  // taken out by the destructor only
+  Hash hash_;
+  Ref<Data> data_;
+  std::source_location location_;
+  ScopeId scope_ = 0;
+  size_t table_hash_ = 0;
+  mutable std::atomic<bool> executed_{false};
+};
+
+using NodePtr = Ref<const Node>;
+
+}  // namespace xlaprof::lazy
