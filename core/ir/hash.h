@@ -2,6 +2,7 @@
 // the persistent cache.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>

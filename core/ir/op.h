@@ -21,8 +21,8 @@ struct Op {
   // operation, its shapes and the line. Operand types are equal where the operation needs that:
   // promotion is done by then.
   Shape (*shape)(std::span<const Shape* const> operands, const Attributes& attributes);
-  // Names of the attributes; the last takes all that are left where it ends in "...", and those
-  // that begin with '=' are the bits of a double.
+  // Names of the attributes, as texts print them. One that ends in "..." takes all that are left,
+  // one in "[2]" two (height and width); those that begin with '=' are the bits of a double.
   std::span<const std::string_view> attributes;
   // Elements of the result depend on the elements at the same place of the operands only: such
   // operations are fused.
@@ -34,10 +34,14 @@ struct Op {
 
 namespace op {
 
-// Leaves. A constant has attributes {value's bits, dtype}, a scalar; f64 bits for fractions.
+// Leaves. A constant has attributes {value, dtype}, a scalar; the value of fractions is the bits of
+// an f64.
 extern const Op device_data, constant;
 
-// Elementwise: of one operand, of two of the same shape, of three. A cast's attribute is the dtype.
+// Elementwise: of one operand, of two of the same shape, of three. A cast's attribute is the dtype;
+// a fraction becomes a whole number by leaving out what is behind the point, and the nearest there
+// is where it is too large, 0 where it is no number. A remainder has the divisor's sign. Whole
+// numbers are divided towards zero; x / 0 is -1 and the remainder x. Logical operations need pred.
 extern const Op neg, abs, exp, log, log1p, tanh, sqrt, rsqrt, sigmoid, relu, sin, cos, floor, erf,
     logical_not, cast;
 extern const Op add, sub, mul, div, pow, maximum, minimum, remainder, eq, ne, lt, le, gt, ge,
@@ -47,29 +51,33 @@ extern const Op where;  // (condition, then, else)
 // Shapes. expand, view: the result's sizes, expand to at least as many dimensions, aligned at the
 // last, operands of size 1 repeated. permute: for each dimension of the result that of the operand.
 // slice: dim, start, end, step. slice_scatter (into, from): the same place is replaced. cat: dim.
-// pad: value, then low and high for each dimension. flip: the dimensions.
+// pad: value (a double for every type), then low and high for each dimension, which cut off where
+// below 0. flip: the dimensions, ascending.
 extern const Op expand, view, permute, slice, slice_scatter, cat, pad, flip;
 
-// Contraction. mm [n,k] x [k,m]; bmm [b,n,k] x [b,k,m]. convolution (input NCHW, weight OIHW) and
-// what its gradient needs: (weight, gradient of the result) to the input's gradient, its height and
-// width being the last attributes; (input, gradient of the result) to the weight's, likewise.
+// Contraction. mm [n,k] x [k,m]; bmm [b,n,k] x [b,k,m]. convolution (input NCHW, weight OIHW):
+// stride, padding, each height and width; and what its gradient needs, with the same attributes:
+// (weight, gradient of the result) to the input's gradient, whose height and width are two more;
+// (input, gradient of the result) to the weight's, likewise.
 extern const Op mm, bmm, convolution, convolution_backward_input, convolution_backward_weight;
 
 // Reduction. sum, amax, amin, prod: keepdim, then the dimensions, ascending. argmax: keepdim, dim
-// (first of equals; s64).
+// (first of equals; s64). What is no number is larger and smaller than all others.
 extern const Op sum, amax, amin, prod, argmax;
 
 // Indexing. index_select (from, index of rank 1): dim. gather (from, index): dim. scatter_add
-// (into, index, from): dim. index_add (into, index of rank 1, from): dim. arange: start, step,
-// count, dtype. An index that is out of range is taken as the nearest in range, as XLA does.
+// (into, index, from): dim. index_add (into, index of rank 1, from): dim. arange: start and step
+// (doubles), count, dtype; computed as f64, or s64 for whole numbers. An index that is out of range
+// is taken as the nearest in range.
 extern const Op index_select, gather, scatter_add, index_add, arange;
 
 // Pooling of NCHW: kernel, stride, padding, each height and width. Their gradients: (gradient of
 // the result, input); of equal largest the first one gets it. Padding counts in averages.
 extern const Op max_pool2d, max_pool2d_backward, avg_pool2d, avg_pool2d_backward;
 
-// uniform (seed: s64 scalar): f32 in [0, 1) of the sizes, by Threefry 2x32 with the key
-// (high, low half of the seed) and the element's number as counter.
+// uniform (seed: s64 scalar): f32 in [0, 1) of the sizes, by Threefry 2x32 of 20 rounds. The key is
+// (high, low half of the seed), the counter of element i, row-major, (high, low half of i); of the
+// result's two words the first counts: (word >> 8) * 2^-24.
 extern const Op uniform;
 
 }  // namespace op

@@ -1,0 +1,115 @@
+#include "core/ir/ops/rules_internal.h"
+
+namespace xlaprof::lazy::op {
+namespace {
+
+Shape Product(Shapes operands, const Attributes& attributes, int64_t rank) {
+  ExpectOperands(operands, 2);
+  ExpectAttributes(attributes, 0);
+  const Shape &a = *operands[0], &b = *operands[1];
+  ExpectRank(a, rank);
+  ExpectRank(b, rank);
+  ExpectSameType(a, b);
+  ExpectNumbers(a);
+  const size_t n = size_t(rank) - 2, k = n + 1;
+  if (rank == 3 && a.dims[0] != b.dims[0])
+    Raise("numbers of matrices differ: {} and {}", a.dims[0], b.dims[0]);
+  if (a.dims[k] != b.dims[n])
+    Raise("{} columns do not fit {} rows of the second operand", a.dims[k], b.dims[n]);
+  Shape to = a;
+  to.dims[k] = b.dims[k];
+  return to;
+}
+
+Shape MatrixProduct(Shapes operands, const Attributes& attributes) {
+  return Product(operands, attributes, 2);
+}
+Shape BatchProduct(Shapes operands, const Attributes& attributes) {
+  return Product(operands, attributes, 3);
+}
+
+double ProductFlops(Shapes operands, const Shape& result, const Attributes&) {
+  return 2.0 * double(result.elements()) * double(operands[0]->dims.back());
+}
+
+// Of convolution's input and weight; {stride, padding}, each height and width.
+Shape Convolve(const Shape& input, const Shape& weight, const Attributes& attributes) {
+  ExpectRank(input, 4);
+  ExpectRank(weight, 4);
+  ExpectSameType(input, weight);
+  ExpectFractions(input);
+  if (input.dims[1] != weight.dims[1])
+    Raise("{} channels do not fit a weight for {}", input.dims[1], weight.dims[1]);
+  Shape to{input.dtype, {input.dims[0], weight.dims[0], 0, 0}};
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t stride = attributes[i], padding = attributes[2 + i];
+    if (stride < 1) Raise("stride is {}", stride);
+    if (padding < 0) Raise("padding is {}", padding);
+    const int64_t room = input.dims[2 + i] + 2 * padding - weight.dims[2 + i];
+    if (weight.dims[2 + i] < 1 || room < 0)
+      Raise("a weight of {} does not fit {} with a padding of {}", weight.dims[2 + i],
+            input.dims[2 + i], padding);
+    to.dims[2 + i] = room / stride + 1;
+  }
+  return to;
+}
+
+Shape Convolution(Shapes operands, const Attributes& attributes) {
+  ExpectOperands(operands, 2);
+  ExpectAttributes(attributes, 4);
+  return Convolve(*operands[0], *operands[1], attributes);
+}
+
+Shape BackwardInput(Shapes operands, const Attributes& attributes) {
+  ExpectOperands(operands, 2);
+  ExpectAttributes(attributes, 6);
+  const Shape &weight = *operands[0], &gradient = *operands[1];
+  ExpectRank(weight, 4);
+  ExpectRank(gradient, 4);
+  const Dims sizes = ExpectSizes(attributes, 4);
+  Shape input{weight.dtype, {gradient.dims[0], weight.dims[1], sizes[0], sizes[1]}};
+  ExpectSame(Convolve(input, weight, attributes), gradient);
+  return input;
+}
+
+Shape BackwardWeight(Shapes operands, const Attributes& attributes) {
+  ExpectOperands(operands, 2);
+  ExpectAttributes(attributes, 6);
+  const Shape &input = *operands[0], &gradient = *operands[1];
+  ExpectRank(input, 4);
+  ExpectRank(gradient, 4);
+  const Dims sizes = ExpectSizes(attributes, 4);
+  Shape weight{input.dtype, {gradient.dims[1], input.dims[1], sizes[0], sizes[1]}};
+  ExpectSame(Convolve(input, weight, attributes), gradient);
+  return weight;
+}
+
+// All three multiply each element of the convolution's result with one plane of the weight's.
+double Flops(const Shape& result, const Shape& weight) {
+  return 2.0 * double(result.elements()) * double(weight.dims[1] * weight.dims[2] * weight.dims[3]);
+}
+double ConvolutionFlops(Shapes operands, const Shape& result, const Attributes&) {
+  return Flops(result, *operands[1]);
+}
+double BackwardInputFlops(Shapes operands, const Shape&, const Attributes&) {
+  return Flops(*operands[1], *operands[0]);
+}
+double BackwardWeightFlops(Shapes operands, const Shape& result, const Attributes&) {
+  return Flops(*operands[1], result);
+}
+
+constexpr std::string_view kForward[] = {"stride[2]", "padding[2]"},
+                           kBackward[] = {"stride[2]", "padding[2]", "size[2]"};
+
+}  // namespace
+
+constinit const Op mm{"aten::mm", MatrixProduct, {}, false, ProductFlops};
+constinit const Op bmm{"aten::bmm", BatchProduct, {}, false, ProductFlops};
+constinit const Op convolution{"aten::convolution_overrideable", Convolution, kForward, false,
+                               ConvolutionFlops};
+constinit const Op convolution_backward_input{"aten::convolution_backward_input", BackwardInput,
+                                              kBackward, false, BackwardInputFlops};
+constinit const Op convolution_backward_weight{"aten::convolution_backward_weight", BackwardWeight,
+                                               kBackward, false, BackwardWeightFlops};
+
+}  // namespace xlaprof::lazy::op
