@@ -34,7 +34,7 @@ static const Here in_lambda_before_main = [] { return Here::current(); }();
 
 TEST(FunctionName, IsTheNameAlone) {
   const Net<Net<int>> net;
-  net < net;
+  EXPECT_FALSE(net < net);
   EXPECT_EQ(xlaprof::lazy::FunctionName(Function(0)), "Function");
   EXPECT_EQ(xlaprof::lazy::FunctionName(*Hidden()), "Hidden");
   EXPECT_EQ(xlaprof::lazy::FunctionName(net.Forward({})), "Net::Forward");
