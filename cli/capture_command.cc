@@ -7,12 +7,13 @@
 #include <set>
 #include <thread>
 
-#include "cli/capture_module.h"
+#include "cli/module.h"
 #include "cli/progress.h"
 #include "cli/slice_options.h"
 #include "cli/store_file.h"
 #include "cli/terminal.h"
 #include "core/base/temporary_folder.h"
+#include "profiler/serve/client.h"
 
 namespace xlaprof {
 namespace {
@@ -144,7 +145,7 @@ absl::StatusOr<std::string> KeepAll(const CaptureArguments& arguments,
 absl::StatusOr<int> RunCapture(const CaptureArguments& arguments) {
   XP_TRY(Plan plan, PlanOf(arguments));
   XP_TRY(CheckStoreOutput(arguments.output, arguments.force));
-  XP_TRY(const CaptureModule* module, LoadCaptureModule());
+  XP_TRY(const CaptureModule* module, LoadModule<CaptureModule>());
   XP_TRY(TemporaryFolder folder, TemporaryFolder::Make("capture"));
   const auto captured = CaptureAll(*module, arguments, plan, folder.path());
   size_t arrived = 0;

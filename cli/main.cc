@@ -4,6 +4,7 @@
 
 #include "analyzers/analyzer.h"
 #include "cli/capture_command.h"
+#include "cli/demo_command.h"
 #include "cli/export_command.h"
 #include "cli/import_command.h"
 #include "cli/query_command.h"
@@ -43,6 +44,7 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("xlaprof {}", kVersion));
   app.require_subcommand(1);
   app.footer(Registered);
+  AddDemoCommand(app, exit_status);
   AddReportCommand(app, exit_status);
   AddImportCommand(app, exit_status);
   AddExportCommand(app, exit_status);

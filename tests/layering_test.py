@@ -16,7 +16,8 @@ OURS = {
     "profiler/serve": ["profiler/store", "profiler/record", "analyzers", "exporters"],
     "analyzers": ["profiler/store"],
     "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/report.h"],
-    "cli": ["core", "profiler", "analyzers", "exporters"],
+    "examples": ["core", "profiler/record"],
+    "cli": ["core", "profiler", "analyzers", "exporters", "examples/demo.h"],
     "python": ["core", "profiler", "analyzers", "exporters"],
 }
 LIBRARIES = {
@@ -28,6 +29,7 @@ LIBRARIES = {
     "profiler/serve": ["grpc", "grpcpp", "google/protobuf", "httplib", "nlohmann"],
     "analyzers": ["nlohmann"],
     "exporters": ["google/protobuf", "nlohmann", "zlib", "zstd"],
+    "examples": ["CLI"],
     "cli": ["CLI", "nlohmann"],
     "python": ["nanobind"],
 }

@@ -41,6 +41,18 @@ class Ref {
     return *this;
   }
 
+  // What `object` is, or null where its last Ref is gone and it is about to be destroyed. The
+  // caller sees to it that its memory is still there.
+  static Ref IfAlive(T* object) {
+    auto& count = Count(object);
+    uint32_t now = count.load(std::memory_order_relaxed);
+    while (now != 0 && !count.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel)) {
+    }
+    Ref ref;
+    if (now != 0) ref.object_ = object;
+    return ref;
+  }
+
   T* get() const { return object_; }
   T& operator*() const { return *object_; }
   T* operator->() const { return object_; }

@@ -38,9 +38,14 @@ class Node final : public RefCounted {
   static Ref<const Node> Constant(double value, DType dtype, std::source_location location);
   static Ref<const Node> Constant(int64_t value, DType dtype, std::source_location location);
 
-  // How often it was part of an execution: a read computes what the step computes again.
-  bool was_executed() const { return executed_.load(std::memory_order_relaxed); }
-  void MarkExecuted() const { executed_.store(true, std::memory_order_relaxed); }
+  // Of walks over graphs, one at a time a device: the last walk that came here, the node's place in
+  // it, and whether an execution had the node already: after a read, a step computes it again.
+  struct Mark {
+    uint64_t walk = 0;
+    int32_t place = 0;
+    bool executed = false;
+  };
+  Mark& mark() const { return mark_; }
 
   ~Node() override;
 
@@ -57,7 +62,7 @@ class Node final : public RefCounted {
   std::source_location location_;
   ScopeId scope_ = 0;
   size_t table_hash_ = 0;
-  mutable std::atomic<bool> executed_{false};
+  mutable Mark mark_;
 };
 
 using NodePtr = Ref<const Node>;

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/ir/location.h"
+#include "core/base/source_location.h"
 
 namespace xlaprof::lazy {
 namespace {

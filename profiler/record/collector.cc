@@ -3,11 +3,21 @@
 #include <algorithm>
 #include <cstring>
 
+#include "profiler/record/record.h"
+
 namespace xlaprof::record {
 namespace {
 
 // Deeper scopes are kept as if they were this deep: their order is found by sorting.
 constexpr size_t kMaxDepth = 256;
+
+std::string_view CategoryOf(uint8_t kind) {
+  static constexpr std::string_view kCategories[Site::kKindCount] = {
+      category::kScope,    category::kStep,    category::kScope,   category::kScope,
+      category::kHost,     category::kTracing, category::kCompile, category::kExecute,
+      category::kTransfer, category::kInput,   category::kModule,  category::kOp};
+  return kind < Site::kKindCount ? kCategories[kind] : category::kScope;
+}
 
 }  // namespace
 
@@ -83,13 +93,20 @@ absl::Status Collector::Begin(uint32_t segment) {
   thread.events = thread.dropped = 0;
   ++thread_count_;
   const std::string_view name = file_.String(header.name.load(std::memory_order_acquire));
-  XP_TRY(thread.track_id,
-         store_.Add(TrackRow{
-             .process_id = process_id_,
-             .kind = "host_thread",
-             .name = name.empty() ? fmt::format("thread {}", header.tid.load()) : std::string(name),
-             .tid = header.tid.load(),
-             .sort = int64_t(segment)}));
+  const std::string_view device = file_.String(header.device.load(std::memory_order_acquire));
+  TrackRow track{.process_id = process_id_,
+                 .kind = "host_thread",
+                 .name = std::string(name),
+                 .tid = header.tid.load(),
+                 .sort = int64_t(segment)};
+  if (!device.empty()) {
+    track.kind = "device";
+    track.name = device;
+    track.device = track.name;
+  } else if (name.empty()) {
+    track.name = fmt::format("thread {}", header.tid.load());
+  }
+  XP_TRY(thread.track_id, store_.Add(track));
   return absl::OkStatus();
 }
 
@@ -178,16 +195,14 @@ inline absl::StatusOr<Collector::Sited*> Collector::SiteOf(uint32_t id) {
 }
 
 absl::StatusOr<Collector::Sited*> Collector::FindSite(uint32_t id) {
-  if (scope_ == 0) {
-    XP_TRY(scope_, store_.Intern(category::kScope));
-    XP_TRY(step_, store_.Intern(category::kStep));
-  }
   if (id > kMaxSites) id = 0;
   if (id >= sites_.size()) sites_.resize(id + 1);
   Sited& sited = sites_[id];
   if (sited.known) return &sited;
   const SiteEntry* site = file_.Site(id);
   XP_TRY(sited.name, StringOf(site == nullptr ? 0 : site->name));
+  XP_TRY(sited.category,
+         store_.Intern(CategoryOf(site == nullptr ? uint8_t(Site::kScope) : site->kind)));
   if (site != nullptr && site->line > 0) {
     XP_TRY(StringId file, StringOf(site->file));
     XP_TRY(StringId file_key, store_.Intern("source_file"));
@@ -286,7 +301,7 @@ inline absl::Status Collector::Append(const Thread& thread, const Segment& from,
   event.dur_ns =
       slot.end == 0 ? kUnknownDuration : std::max<int64_t>(0, clock_.Ns(slot.end) - event.ts_ns);
   event.name = site->name;
-  event.category = step ? step_ : scope_;
+  event.category = site->category;
   if (slot.bits() & kFlowIn) event.flow_in = slot.value;
   if (slot.bits() & kFlowOut) event.flow_out = slot.value;
   chunk_.depth.push_back(slot.depth());

@@ -48,7 +48,7 @@ class Collector {
   };
   struct Sited {
     bool known = false;
-    StringId name = 0;
+    StringId name = 0, category = 0;
     int64_t counter_track = 0;
   };
   // What of a thread's events of one depth is not in a chunk yet.
@@ -81,7 +81,6 @@ class Collector {
   std::vector<Sited> sites_;
   std::vector<Level> levels_;  // of WriteThread
   std::vector<StringId> strings_;
-  StringId scope_ = 0, step_ = 0;
   std::shared_ptr<NameArgs> places_ = std::make_shared<NameArgs>();
   std::vector<StepRow> steps_;
   int64_t next_step_ = 0, events_ = 0, thread_count_ = 0;

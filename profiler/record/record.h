@@ -78,7 +78,22 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path,
 // Where events come from: one object a place, of static storage.
 class Site {
  public:
-  enum Kind : uint8_t { kScope, kStep, kInstant, kCounter };
+  // Those from kHost on are of a lazy runtime: what it does on the host and on a device.
+  enum Kind : uint8_t {
+    kScope,
+    kStep,
+    kInstant,
+    kCounter,
+    kHost,
+    kTracing,
+    kCompile,
+    kExecute,
+    kTransfer,
+    kInput,
+    kModule,
+    kOp,
+    kKindCount
+  };
   constexpr Site(Kind kind, const char* name, const char* file = "", int line = 0,
                  const char* function = "")
       : name_(name), file_(file), function_(function), line_(line), kind_(kind) {}

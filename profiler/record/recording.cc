@@ -15,6 +15,8 @@
 #include "profiler/record/losses.h"
 #include "profiler/record/record.h"
 #include "profiler/record/recover.h"
+#include "profiler/record/runtime_facts.h"
+#include "profiler/record/runtime_observer.h"
 #include "profiler/record/sites.h"
 
 namespace xlaprof {
@@ -78,6 +80,7 @@ struct Recording::Impl {
   Clock clock;
   int64_t recording_id = 0, process_id = 0;
   std::optional<Collector> collector;
+  std::optional<record::RuntimeFactWriter> facts;
   uint32_t number = 0;
 
   const std::shared_ptr<Asked> others = std::make_shared<Asked>();
@@ -131,7 +134,7 @@ Current& TheCurrent() {
 // What a thread leaves behind when it ends.
 struct Rings {
   std::vector<std::unique_ptr<Ring>> rings;  // of all recordings: scopes may still be open in them
-  std::string name;
+  std::string name, device;
   uint32_t failed = 0;  // recording in which it has none
   ~Rings();
 };
@@ -171,9 +174,13 @@ Ring* Attach(uint32_t number) {
   ring_of_thread = current.impl->NewRing(mine.rings);
   if (ring_of_thread == nullptr) {
     mine.failed = number;
-  } else if (!mine.name.empty()) {
-    ring_of_thread->header().name.store(Sites::Get().String(mine.name), std::memory_order_release);
+    return nullptr;
   }
+  ThreadHeader& header = ring_of_thread->header();
+  if (!mine.name.empty())
+    header.name.store(Sites::Get().String(mine.name), std::memory_order_release);
+  if (!mine.device.empty())
+    header.device.store(Sites::Get().String(mine.device), std::memory_order_release);
   return ring_of_thread;
 }
 
@@ -205,6 +212,7 @@ Ring* Recording::Impl::NewRing(std::vector<std::unique_ptr<Ring>>& rings) {
     header.dropped_before.store(header.dropped.load(), std::memory_order_release);
     header.depth.store(0);
     header.name.store(0);
+    header.device.store(0);
     header.ended.store(0);
   } else {
     auto added = file->AddSegment();
@@ -271,7 +279,8 @@ absl::Status Recording::Impl::Rename() {
 
 absl::Status Recording::Impl::Commit() {
   XP_TRY(Rename());
-  if (!collector->has_news()) {
+  XP_TRY(facts->Write(*store));
+  if (!collector->has_news() && !facts->has_news()) {
     AddAnchor();
     last_commit_ns = ClockNs(CLOCK_MONOTONIC);
     return absl::OkStatus();
@@ -280,6 +289,7 @@ absl::Status Recording::Impl::Commit() {
   XP_TRY(store->Run("UPDATE recording SET drain_cpu_ns = ?2 WHERE id = ?1", recording_id,
                     ClockNs(CLOCK_THREAD_CPUTIME_ID)));
   XP_TRY(store->Commit());
+  facts->Committed();
   XP_TRY(store->Begin());
   for (uint32_t i = 0; i < SegmentCount(); ++i)
     file->segments()[i].header->head.store(collector->taken(i), std::memory_order_release);
@@ -361,6 +371,7 @@ void Recording::Impl::Recover() {
     return;
   }
   store.emplace(*std::move(opened));
+  facts->RolledBack();
   Collect();
   error = collector->Restore();
   if (error.ok()) error = store->Begin();
@@ -417,6 +428,7 @@ void Recording::Impl::Run() {
 absl::Status Recording::Impl::Finish(RecordStats* stats) {
   *stats = Stats();
   XP_TRY(Rename());
+  XP_TRY(facts->Write(*store));
   XP_TRY(collector->Write());  // what was dropped since
   XP_TRY(record::TellLosses(*store, recording_id));
   XP_TRY(store->Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1", recording_id,
@@ -486,6 +498,8 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, Reco
     return prepared_store;
   }
   impl->Collect();
+  record::RuntimeFacts::Get().Take();  // of before
+  impl->facts.emplace(impl->process_id, origin_ns);
   impl->number = ++current.last_number;
   // The rate of the counter must be known before the first event is written.
   timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
@@ -500,6 +514,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, Reco
   if (!current.process_name.empty()) impl->new_name = current.process_name;
   current.impl = impl.get();
   record::recording.store(impl->number, std::memory_order_release);
+  record::ObserveRuntime(true);
   return Recording(std::move(impl));
 }
 
@@ -538,6 +553,7 @@ absl::StatusOr<RecordStats> Recording::Stop() {
     record::recording.store(0, std::memory_order_relaxed);
     TheCurrent().impl = nullptr;
   }
+  record::ObserveRuntime(false);
   record::Sites::Get().Attach(nullptr);
   {
     std::lock_guard lock(impl->mutex);
@@ -566,6 +582,13 @@ void NameThread(std::string_view name) {
   rings_of_thread.name = name;
   if (Ring* ring = record::ring_of_thread)
     ring->header().name.store(record::Sites::Get().String(name), std::memory_order_release);
+}
+
+void record::NameDeviceThread(std::string_view device) {
+  if (rings_are_gone) return;
+  rings_of_thread.device = device;
+  if (Ring* ring = record::ring_of_thread)
+    ring->header().device.store(record::Sites::Get().String(device), std::memory_order_release);
 }
 
 void NameProcess(std::string_view name) {

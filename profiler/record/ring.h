@@ -91,6 +91,7 @@ struct ThreadHeader {
   // `first` is written first.
   std::atomic<uint64_t> first;
   std::atomic<uint64_t> dropped_before;
+  std::atomic<uint32_t> device;  // string: the device whose events these are; 0: a host thread
   struct Opened {
     std::atomic<uint64_t> begin;
     std::atomic<uint32_t> site;

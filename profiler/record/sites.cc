@@ -72,7 +72,7 @@ uint32_t Site::Register() {
 
 // Each thread remembers what it has asked for.
 uint32_t SiteOfName(Site::Kind kind, std::string_view name) {
-  thread_local record::NumberOfText known[4];
+  thread_local record::NumberOfText known[Site::kKindCount];
   auto& of_kind = known[kind];
   if (auto found = of_kind.find(name); found != of_kind.end()) return found->second;
   const uint32_t id = record::Sites::Get().OfName(kind, name);

@@ -39,7 +39,7 @@ absl::Status CheckAddress(std::string_view address);
 struct CaptureModule {
   const char* version;  // kVersion of the xlaprof that it belongs to
   absl::StatusOr<Captured> (*capture)(const CaptureRequest& request);
+  static constexpr const char *kFile = "xlaprof_capture.so", *kSymbol = "xlaprof_capture_module";
 };
-inline constexpr const char* kCaptureModuleSymbol = "xlaprof_capture_module";
 
 }  // namespace xlaprof

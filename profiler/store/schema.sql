@@ -211,7 +211,7 @@ CREATE TABLE compile (
   ts_ns INTEGER,                    -- start
   dur_ns INTEGER,                   -- length
   trace_ns INTEGER,                 -- tracing and lowering on the host before it, not in dur_ns; NULL: not known
-  dur_from TEXT,                    -- xspace: measured; log: by its lines' times; metrics: exact delta; metrics_share: equal part of an exact sum; NULL with dur_ns
+  dur_from TEXT,                    -- xspace, recorded: measured; log: by its lines' times; metrics: exact delta; metrics_share: equal part of an exact sum; NULL with dur_ns
   cause TEXT,                       -- cut kind, as in execution.cause
   function TEXT,                    -- jitted function or torch_xla.compile name; NULL: none
   site_id INTEGER,                  -- ref site

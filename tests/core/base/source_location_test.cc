@@ -1,4 +1,4 @@
-#include "core/ir/location.h"
+#include "core/base/source_location.h"
 
 #include <gtest/gtest.h>
 
@@ -35,19 +35,19 @@ static const Here in_lambda_before_main = [] { return Here::current(); }();
 TEST(FunctionName, IsTheNameAlone) {
   const Net<Net<int>> net;
   EXPECT_FALSE(net < net);
-  EXPECT_EQ(xlaprof::lazy::FunctionName(Function(0)), "Function");
-  EXPECT_EQ(xlaprof::lazy::FunctionName(*Hidden()), "Hidden");
-  EXPECT_EQ(xlaprof::lazy::FunctionName(net.Forward({})), "Net::Forward");
-  EXPECT_EQ(xlaprof::lazy::FunctionName(net()), "Net::operator()");
-  EXPECT_EQ(xlaprof::lazy::FunctionName(net.compared), "Net::operator<");
-  EXPECT_EQ(xlaprof::lazy::FunctionName(net.made), "Net::Net");
-  EXPECT_EQ(xlaprof::lazy::FunctionName(net.Cast<std::pair<int, char>>()), "Net::Cast");
-  EXPECT_EQ(xlaprof::lazy::FunctionName(before_main), "<static>");
-  EXPECT_EQ(xlaprof::lazy::FunctionName(in_lambda_before_main), "<static>");
+  EXPECT_EQ(xlaprof::FunctionName(Function(0)), "Function");
+  EXPECT_EQ(xlaprof::FunctionName(*Hidden()), "Hidden");
+  EXPECT_EQ(xlaprof::FunctionName(net.Forward({})), "Net::Forward");
+  EXPECT_EQ(xlaprof::FunctionName(net()), "Net::operator()");
+  EXPECT_EQ(xlaprof::FunctionName(net.compared), "Net::operator<");
+  EXPECT_EQ(xlaprof::FunctionName(net.made), "Net::Net");
+  EXPECT_EQ(xlaprof::FunctionName(net.Cast<std::pair<int, char>>()), "Net::Cast");
+  EXPECT_EQ(xlaprof::FunctionName(before_main), "<static>");
+  EXPECT_EQ(xlaprof::FunctionName(in_lambda_before_main), "<static>");
 }
 
 TEST(LocationText, HasTheFilesLastName) {
-  EXPECT_EQ(xlaprof::lazy::LocationText(Function(0)), "Function@location_test.cc:9");
+  EXPECT_EQ(xlaprof::LocationText(Function(0)), "Function@source_location_test.cc:9");
 }
 
 }  // namespace demo

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace xlaprof::lazy {
+namespace xlaprof {
 
 // The name alone of the function that a compiler writes out in full: main, Net::Forward. A class
 // before it stays, told from a namespace by its first letter; a lambda has the name of the function
@@ -18,4 +18,4 @@ std::string_view FileName(const std::source_location& location);
 // function@file:line
 std::string LocationText(const std::source_location& location);
 
-}  // namespace xlaprof::lazy
+}  // namespace xlaprof

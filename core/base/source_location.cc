@@ -4,14 +4,14 @@
 //   xlaprof::lazy::Tensor demo::Net<T>::Forward(const Tensor&) const [with T = float]
 //   demo::Train(int)::<lambda(int)>          auto demo::Train(int)::(lambda)::operator()() const
 //   {anonymous}::Step()                      void (anonymous namespace)::Step()
-#include "core/ir/location.h"
+#include "core/base/source_location.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-namespace xlaprof::lazy {
+namespace xlaprof {
 namespace {
 
 constexpr std::string_view kOperator = "operator";
@@ -91,4 +91,4 @@ std::string LocationText(const std::source_location& location) {
   return fmt::format("{}@{}:{}", FunctionName(location), FileName(location), location.line());
 }
 
-}  // namespace xlaprof::lazy
+}  // namespace xlaprof

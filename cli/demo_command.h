@@ -1,0 +1,10 @@
+// xlaprof demo: trains a small network on the lazy runtime, recorded, and reports on it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace xlaprof {
+
+void AddDemoCommand(CLI::App& app, int& exit_status);
+
+}  // namespace xlaprof

@@ -1,0 +1,31 @@
+// From tensors' values to a graph with a name: which nodes, in which order, what goes in and comes
+// out, and the hash by which a compiled program is found again.
+#pragma once
+
+#include <vector>
+
+#include "core/compile/program.h"
+
+namespace xlaprof::lazy {
+
+struct TracedGraph {
+  std::vector<const Node*> nodes;  // each after its operands; kept alive by the roots
+  std::vector<NodePtr> roots;
+  std::vector<Ref<Data>> parameters;    // each once, in the order in which nodes need them
+  std::vector<int32_t> parameter_uses;  // of each device_data among the nodes: which parameter
+  std::vector<Program::Donation> donations;
+  Hash hash;
+  int64_t executed_again = 0;  // nodes that were part of an execution before
+};
+
+// Walks all that `roots` need. One thread at a time a device. The hash is made by SetHash, when
+// donations are known.
+TracedGraph WalkGraph(std::vector<NodePtr> roots);
+
+// Of all that makes another program: the roots' structure and order, which uses share a parameter,
+// donations, whether it ends a step, and the environment.
+void SetHash(TracedGraph& graph, bool ends_step);
+
+Program MakeProgram(const TracedGraph& graph, std::string name);
+
+}  // namespace xlaprof::lazy

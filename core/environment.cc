@@ -1,0 +1,82 @@
+#include "core/environment.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_split.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+namespace xlaprof::lazy {
+namespace {
+
+void Complain(const char* name, std::string_view value, const char* expected) {
+  fmt::print(stderr, "xlaprof: {}={} is not {}: the default is used\n", name, value, expected);
+}
+
+void Read(const char* name, std::string* value) {
+  if (const char* text = std::getenv(name)) *value = text;
+}
+
+void Read(const char* name, bool* value) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == 0) return;
+  if (!absl::SimpleAtob(text, value)) Complain(name, text, "0 or 1");
+}
+
+template <class Int>
+void ReadCount(const char* name, Int least, Int* value) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == 0) return;
+  int64_t number = 0;
+  if (absl::SimpleAtoi(text, &number) && number >= int64_t(least)) {
+    *value = Int(number);
+  } else {
+    Complain(name, text, least == 0 ? "a number" : "a number from 1 on");
+  }
+}
+
+void ReadPercentiles(const char* name, std::vector<double>* value) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == 0) return;
+  std::vector<double> fractions;
+  for (absl::string_view part : absl::StrSplit(text, ':')) {
+    double fraction = 0;
+    if (!absl::SimpleAtod(part, &fraction) || !(fraction > 0 && fraction < 1))
+      return Complain(name, text, "a list of fractions between 0 and 1, as 0.5:0.99");
+    fractions.push_back(fraction);
+  }
+  std::sort(fractions.begin(), fractions.end());
+  *value = fractions;
+}
+
+Environment ReadAll() {
+  Environment e;
+  Read("XLAPROF_DEVICE", &e.device);
+  ReadCount<int64_t>("XLAPROF_THREADS", 0, &e.threads);
+  ReadCount<size_t>("XLA_METRICS_SAMPLES", 1, &e.metrics_samples);
+  ReadPercentiles("XLA_METRICS_PERCENTILES", &e.metrics_percentiles);
+  Read("XLA_METRICS_FILE", &e.metrics_file);
+  ReadCount<size_t>("XLA_COMPILATION_CACHE_SIZE", 1, &e.compilation_cache_size);
+  Read("XLA_NO_SPECIAL_SCALARS", &e.no_special_scalars);
+  Read("XLA_SYNC_WAIT", &e.sync_wait);
+  Read("XLA_USE_BF16", &e.use_bf16);
+  Read("XLA_USE_F16", &e.use_f16);
+  Read("XLA_USE_32BIT_LONG", &e.use_32bit_long);
+  for (const char* name : {"XLA_FLAGS", "LIBTPU_INIT_ARGS", "XLA_HLO_DEBUG", "XLA_IR_DEBUG"}) {
+    const char* text = std::getenv(name);
+    if (text != nullptr && *text != 0) e.compile_environment += fmt::format("{}={};", name, text);
+  }
+  return e;
+}
+
+}  // namespace
+
+const Environment& environment() {
+  static const Environment& values = *new Environment(ReadAll());
+  return values;
+}
+
+}  // namespace xlaprof::lazy

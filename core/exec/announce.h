@@ -1,0 +1,36 @@
+// What the runtime does, told to who observes it. Each costs a load where nobody does.
+#pragma once
+
+#include <optional>
+
+#include "core/exec/compile_cache.h"
+#include "core/exec/cut.h"
+#include "core/observe/observer.h"
+
+namespace xlaprof::lazy {
+
+// Before it is compiled.
+void AnnounceGraph(const Program& program);
+// Of a compilation that is over; `begin_ns` by the device's clock.
+void AnnounceCompile(const CompiledGraph& graph, Device& device, const Cut& cut, int64_t begin_ns);
+// On the thread that asks for an execution: what it knows of it, and that `run` begins here.
+observe::Execution DescribeExecution(const CompiledGraph& graph, Device& device, const Cut& cut);
+void AnnounceEnqueue(uint64_t run);
+// On the device's thread, before anything else of it.
+void AnnounceDeviceThread(const std::string& device);
+// There, when an execution is over.
+void AnnounceExecution(observe::Execution& execution, const std::string& name, uint64_t run,
+                       int64_t begin_ns, int64_t end_ns, int64_t bytes_in_use);
+
+// Passes kernels on.
+class KernelAnnouncer final : public KernelListener {
+ public:
+  // Null while nobody observes.
+  KernelListener* listener() { return observer_ == nullptr ? nullptr : this; }
+  void OnKernel(const Kernel& kernel, int64_t ts_ns, int64_t dur_ns) override;
+
+ private:
+  observe::Observer* const observer_ = observe::Current();
+};
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,48 @@
+// The user's line that the runtime works for: of the outermost call into it, whatever that calls.
+#pragma once
+
+#include <source_location>
+#include <utility>
+
+#include "core/observe/observer.h"
+
+namespace xlaprof::lazy {
+
+// In each public function: `Call call(where);`.
+class Call {
+ public:
+  explicit Call(const std::source_location& where) : is_outermost_(current_.line() == 0) {
+    if (is_outermost_) current_ = where;
+  }
+  ~Call() {
+    if (is_outermost_) current_ = {};
+  }
+  Call(const Call&) = delete;
+
+  static const std::source_location& Where() { return current_; }
+
+ private:
+  friend class CallOf;
+  static inline constinit thread_local std::source_location current_{};
+  const bool is_outermost_;
+};
+
+// What is done on behalf of another line: gradients belong to the forward operation's.
+class CallOf {
+ public:
+  explicit CallOf(const std::source_location& where)
+      : before_(std::exchange(Call::current_, where)) {}
+  ~CallOf() { Call::current_ = before_; }
+  CallOf(const CallOf&) = delete;
+
+ private:
+  const std::source_location before_;
+};
+
+// `where`, and the places of the Trace scopes around it, innermost first.
+observe::Stack StackAt(const std::source_location& where);
+// Trace scopes of the calling thread.
+void PushPlace(const std::source_location& where);
+void PopPlace();
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,38 @@
+// Programs that were compiled, by the hash of their graph; the least recently used one goes first.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <list>
+#include <memory>
+
+#include "core/backend/backend.h"
+
+namespace xlaprof::lazy {
+
+struct CompiledGraph {
+  Hash hash;
+  std::string name;    // of the module
+  int64_t number = 0;  // of the graph, in the order of compilation
+  size_t nodes = 0, inputs = 0, outputs = 0;
+  std::vector<Program::Donation> donations;
+  std::vector<Shape> results;
+  std::unique_ptr<Executable> executable;
+};
+
+// Used under Device::cutting().
+class CompileCache {
+ public:
+  explicit CompileCache(size_t capacity) : capacity_(capacity) {}
+  std::shared_ptr<CompiledGraph> Find(const Hash& hash);
+  void Add(std::shared_ptr<CompiledGraph> graph);
+  size_t size() const { return by_hash_.size(); }
+
+ private:
+  using Recent = std::list<std::shared_ptr<CompiledGraph>>;  // most recent first
+  const size_t capacity_;
+  Recent recent_;
+  absl::flat_hash_map<Hash, Recent::iterator> by_hash_;
+};
+
+}  // namespace xlaprof::lazy

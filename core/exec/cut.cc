@@ -1,0 +1,209 @@
+#include "core/exec/cut.h"
+
+#include <algorithm>
+
+#include "core/base/clock_ns.h"
+#include "core/compile/graph.h"
+#include "core/exec/announce.h"
+#include "core/exec/call.h"
+#include "core/exec/device.h"
+#include "core/metrics/metrics.h"
+#include "core/observe/observer.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+using metrics::Arena;
+using metrics::Counter;
+using metrics::Metric;
+using metrics::Unit;
+
+Metric& LazyMetric(const char* name, Unit unit) { return Metric::Of(name, unit, Arena::kLazy); }
+
+// A parameter whose tensor gets another value here, and that no tensor goes on to hold, gives its
+// memory.
+void FindDonations(std::span<const Ref<Storage>> computed, std::span<const Ref<Storage>> results,
+                   TracedGraph& graph) {
+  absl::flat_hash_map<const Data*, int32_t> parameters;
+  for (size_t i = 0; i < graph.parameters.size(); ++i) {
+    if (graph.parameters[i]->may_be_donated())
+      parameters.emplace(graph.parameters[i].get(), int32_t(i));
+  }
+  for (const Ref<Storage>& storage : computed) parameters.erase(storage->held().get());
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Ref<Data>& held = results[i]->held();
+    if (!held || held->shape() != results[i]->value()->shape()) continue;
+    auto found = parameters.find(held.get());
+    if (found == parameters.end()) continue;
+    graph.donations.push_back({found->second, int32_t(i)});
+    parameters.erase(found);
+  }
+  std::sort(graph.donations.begin(), graph.donations.end(),
+            [](auto& a, auto& b) { return a.parameter < b.parameter; });
+}
+
+absl::StatusOr<std::shared_ptr<CompiledGraph>> Compile(Device& device, const TracedGraph& graph,
+                                                       const Cut& cut) {
+  XLAPROF_OBSERVE(kCompile, "XLAGraphExecutor::Compile");
+  static Metric& time = Metric::Of("CompileTime", Unit::kTimeNs, Arena::kRuntime);
+  static Counter& handles = Counter::Of("CreateCompileHandles", Arena::kRuntime);
+  XLAPROF_COUNT("UncachedCompile");
+  static std::atomic<int64_t> modules{0};
+  const int64_t number = ++modules;
+  auto compiled = std::make_shared<CompiledGraph>(
+      CompiledGraph{.hash = graph.hash,
+                    .name = fmt::format("SyncTensorsGraph.{}", number),
+                    .number = number,
+                    .nodes = graph.nodes.size(),
+                    .inputs = graph.parameters.size(),
+                    .outputs = graph.roots.size(),
+                    .donations = graph.donations});
+  for (const NodePtr& root : graph.roots) compiled->results.push_back(root->shape());
+  Program program = MakeProgram(graph, compiled->name);
+  AnnounceGraph(program);
+  const int64_t begin_ns = device.backend().NowNs();
+  {
+    metrics::Timed timed(time);
+    XP_TRY(compiled->executable, device.backend().Compile(std::move(program)));
+  }
+  AnnounceCompile(*compiled, device, cut, begin_ns);
+  handles.Add();
+  LazyMetric("InputOutputAliasCount", Unit::kValue).Add(double(graph.donations.size()));
+  return compiled;
+}
+
+// What an execution needs on the device's thread.
+struct Task {
+  Device& device;
+  std::shared_ptr<CompiledGraph> graph;
+  std::vector<Ref<Data>> parameters, results;
+  observe::Execution announced;
+  uint64_t run = 0;
+
+  void Execute();
+  absl::StatusOr<std::vector<Ref<Buffer>>> Run();
+};
+
+absl::StatusOr<std::vector<Ref<Buffer>>> Task::Run() {
+  for (const Ref<Data>& parameter : parameters) XP_TRY(parameter->Wait());
+  std::vector<Ref<Buffer>> arguments(parameters.size());
+  for (const Program::Donation& donation : graph->donations)
+    arguments[size_t(donation.parameter)] = parameters[size_t(donation.parameter)]->Donate();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i]) arguments[i] = parameters[i]->buffer();
+    if (!arguments[i])
+      return DataLoss("{}: a value that it needs was donated to an earlier step", graph->name);
+  }
+  KernelAnnouncer kernels;
+  return graph->executable->Run(std::move(arguments), kernels.listener());
+}
+
+void Task::Execute() {
+  static Metric& time = Metric::Of("ExecuteTime", Unit::kTimeNs, Arena::kRuntime);
+  static Counter& handles = Counter::Of("CreateDataHandles", Arena::kRuntime);
+  AnnounceDeviceThread(device.name());
+  const int64_t begin_ns = device.backend().NowNs();
+  absl::StatusOr<std::vector<Ref<Buffer>>> buffers = Run();
+  const int64_t end_ns = device.backend().NowNs();
+  time.Add(double(end_ns - begin_ns));
+  AnnounceExecution(announced, graph->name, run, begin_ns, end_ns, device.backend().bytes_in_use());
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (buffers.ok()) {
+      results[i]->Set(std::move((*buffers)[i]));
+    } else {
+      results[i]->Fail(buffers.status());
+    }
+  }
+  if (buffers.ok()) handles.Add(int64_t(results.size()));
+}
+
+// Looks up, compiles and sends off; the results, on their way. `graph` has its hash.
+absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& graph,
+                                            const Cut& cut) {
+  LazyMetric("TensorsGraphSize", Unit::kValue).Add(double(graph.nodes.size()));
+  std::shared_ptr<CompiledGraph> compiled = device.cache().Find(graph.hash);
+  if (compiled != nullptr) {
+    XLAPROF_COUNT("CachedCompile");
+  } else {
+    XP_TRY(compiled, Compile(device, graph, cut));
+    device.cache().Add(compiled);
+  }
+  XLAPROF_OBSERVE(kExecute, "ScheduleSyncTensorsGraph");
+  static Metric& lock_wait = LazyMetric("DeviceLockWait", Unit::kTimeNs);
+  static std::atomic<uint64_t> runs{0};
+  auto task = std::make_shared<Task>(
+      Task{.device = device, .graph = compiled, .parameters = graph.parameters, .run = ++runs});
+  for (const Shape& shape : compiled->results)
+    task->results.push_back(MakeRef<Data>(shape, device));
+  std::vector<Ref<Data>> results = task->results;
+  task->announced = DescribeExecution(*compiled, device, cut);
+  AnnounceEnqueue(task->run);
+  if (graph.executed_again > 0) Counter::Of("NodesExecutedAgain").Add(graph.executed_again);
+  lock_wait.Add(double(device.Enqueue([task] { task->Execute(); })));
+  XLAPROF_COUNT("ExecuteComputation");
+  return results;
+}
+
+absl::Status WaitFor(std::span<const Ref<Data>> results) {
+  for (const Ref<Data>& result : results) XP_TRY(result->Wait());
+  return absl::OkStatus();
+}
+
+absl::Status CutStorages(Device& device, std::vector<Ref<Storage>> storages, bool ends_step,
+                         const Cut& cut) {
+  XLAPROF_OBSERVE(kHost, "SyncTensorsGraph");
+  std::unique_lock lock(device.cutting());
+  const auto computed =
+      std::stable_partition(storages.begin(), storages.end(),
+                            [](const Ref<Storage>& storage) { return !storage->is_computed(); });
+  const std::span pending(storages.begin(), computed);
+  if (pending.empty()) {
+    lock.unlock();
+    if (cut.wait) device.WaitForAll();
+    return absl::OkStatus();
+  }
+  TracedGraph graph;
+  {
+    XLAPROF_OBSERVE(kTracing, "RunPostOrder");
+    std::vector<NodePtr> roots;
+    for (const Ref<Storage>& storage : pending) roots.push_back(storage->value());
+    graph = WalkGraph(std::move(roots));
+    if (ends_step) FindDonations(std::span(computed, storages.end()), pending, graph);
+    SetHash(graph, ends_step);
+  }
+  XP_TRY(std::vector<Ref<Data>> results, Send(device, graph, cut));
+  for (size_t i = 0; i < pending.size(); ++i) pending[i]->Become(results[i]);
+  lock.unlock();
+  if (!cut.wait) return absl::OkStatus();
+  XLAPROF_OBSERVE(kExecute, "TensorCollectionBarrier");
+  return WaitFor(results);
+}
+
+}  // namespace
+
+absl::Status CutStep(Device& device, const Cut& cut) {
+  XLAPROF_OBSERVE(kHost, "SyncLiveTensorsGraph");
+  return CutStorages(device, device.live().All(), /*ends_step=*/true, cut);
+}
+
+absl::Status CutTensors(Device& device, std::span<const Ref<Storage>> tensors, const Cut& cut) {
+  std::vector<Ref<Storage>> storages(tensors.begin(), tensors.end());
+  std::sort(storages.begin(), storages.end(), [](auto& a, auto& b) { return a->id() < b->id(); });
+  storages.erase(std::unique(storages.begin(), storages.end()), storages.end());
+  return CutStorages(device, std::move(storages), /*ends_step=*/false, cut);
+}
+
+absl::StatusOr<std::vector<Ref<Data>>> Evaluate(Device& device, std::vector<NodePtr> values,
+                                                const Cut& cut) {
+  XLAPROF_OBSERVE(kHost, "SyncTensorsGraph");
+  std::lock_guard lock(device.cutting());
+  TracedGraph graph;
+  {
+    XLAPROF_OBSERVE(kTracing, "RunPostOrder");
+    graph = WalkGraph(std::move(values));
+    SetHash(graph, /*ends_step=*/false);
+  }
+  return Send(device, graph, cut);
+}
+
+}  // namespace xlaprof::lazy

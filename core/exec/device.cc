@@ -1,0 +1,108 @@
+#include "core/exec/device.h"
+
+#include <pthread.h>
+
+#include "core/base/clock_ns.h"
+#include "core/environment.h"
+#include "core/exec/transfer.h"
+#include "core/ir/error.h"
+#include "core/metrics/metrics.h"
+#include "core/observe/observer.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+// More are not queued: who traces faster than the device executes would fill the memory.
+constexpr int64_t kMaxQueued = 4;
+
+std::unique_ptr<Backend> MakeBackend(std::string_view name) {
+  if (name == "native") return MakeNativeBackend(int(environment().threads));
+  if (name == "null") return MakeNullBackend();
+  Raise("XLAPROF_DEVICE={} is no device. Set it to native or null", name);
+}
+
+}  // namespace
+
+Device& Device::Default() {
+  static Device& device = *[] {
+    std::unique_ptr<Backend> backend = MakeBackend(environment().device);
+    std::string name = fmt::format("{}:0", backend->name());
+    return new Device(std::move(name), std::move(backend));
+  }();
+  return device;
+}
+
+Device& Device::Named(std::string_view name) {
+  Device& device = Default();
+  if (name == device.name()) return device;
+  Raise(
+      "device {} is not configured: this process has {}. XLAPROF_DEVICE chooses the backend: "
+      "native or null",
+      name, device.name());
+}
+
+Device::Device(std::string name, std::unique_ptr<Backend> backend)
+    : name_(std::move(name)),
+      backend_(std::move(backend)),
+      cache_(environment().compilation_cache_size) {
+  thread_ = std::thread([this] { Run(); });
+  pthread_setname_np(thread_.native_handle(), name_.c_str());
+  thread_.detach();
+}
+
+int64_t Device::Enqueue(std::function<void()> task) {
+  std::unique_lock lock(mutex_);
+  int64_t waited_ns = 0;
+  if (enqueued_ - done_ >= kMaxQueued) {
+    const int64_t begin_ns = ClockNs(CLOCK_MONOTONIC);
+    went_.wait(lock, [&] { return enqueued_ - done_ < kMaxQueued; });
+    waited_ns = ClockNs(CLOCK_MONOTONIC) - begin_ns;
+  }
+  tasks_.push_back(std::move(task));
+  ++enqueued_;
+  came_.notify_one();
+  return waited_ns;
+}
+
+void Device::WaitForAll() {
+  std::unique_lock lock(mutex_);
+  went_.wait(lock, [&, until = enqueued_] { return done_ >= until; });
+}
+
+void Device::Run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    came_.wait(lock, [&] { return !tasks_.empty(); });
+    std::function<void()> task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    task();
+    task = nullptr;  // what it holds is given back before anyone is told
+    lock.lock();
+    ++done_;
+    went_.notify_all();
+  }
+}
+
+// Each use takes a seed of its own, derived from the one before inside the graph.
+NodePtr Device::NextSeed(std::source_location where) {
+  std::lock_guard lock(seed_mutex_);
+  if (!seed_) seed_ = Node::OfData(Upload(*this, &step_seed_, {DType::kI64, {}}, where), where);
+  const auto number = [&](int64_t n) { return Node::Constant(n, DType::kI64, where); };
+  const NodePtr scaled = Node::Make(op::mul, {seed_, number(214013)}, {}, where);
+  return std::exchange(seed_, Node::Make(op::add, {scaled, number(2531011)}, {}, where));
+}
+
+void Device::AdvanceSeed() {
+  std::lock_guard lock(seed_mutex_);
+  step_seed_ = int64_t(uint64_t(1012031) + uint64_t(step_seed_) * 7012063);
+  seed_ = nullptr;
+}
+
+void Device::SetSeed(int64_t seed) {
+  std::lock_guard lock(seed_mutex_);
+  step_seed_ = seed;
+  seed_ = nullptr;
+}
+
+}  // namespace xlaprof::lazy

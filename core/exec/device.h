@@ -1,0 +1,67 @@
+// A device: a backend, the tensors that live on it, the programs that were compiled for it and the
+// thread that runs them one after the other.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "core/backend/backend.h"
+#include "core/exec/compile_cache.h"
+#include "core/exec/storage.h"
+
+namespace xlaprof::lazy {
+
+// Lives as long as the process.
+class Device {
+ public:
+  // That of XLAPROF_DEVICE.
+  static Device& Default();
+  // By its name, CPU:0. Raises an Error that says what there is and what to set.
+  static Device& Named(std::string_view name);
+
+  const std::string& name() const { return name_; }
+  Backend& backend() const { return *backend_; }
+  LiveStorages& live() { return live_; }
+  CompileCache& cache() { return cache_; }
+  // Held while a graph is walked, compiled and sent off.
+  std::mutex& cutting() { return cutting_; }
+
+  // Runs `task` on the device's thread, after those before it. Waits while many are queued; the
+  // time that it waited.
+  int64_t Enqueue(std::function<void()> task);
+  // Until all that was enqueued before is done.
+  void WaitForAll();
+
+  // The seed that the next random operation takes, as a tensor; begins anew at each step mark from
+  // a value that changes from step to step.
+  NodePtr NextSeed(std::source_location where);
+  void AdvanceSeed();
+  void SetSeed(int64_t seed);
+
+  Device(std::string name, std::unique_ptr<Backend> backend);
+
+ private:
+  void Run();
+
+  const std::string name_;
+  const std::unique_ptr<Backend> backend_;
+  LiveStorages live_;
+  CompileCache cache_;
+  std::mutex cutting_;
+
+  std::mutex seed_mutex_;
+  int64_t step_seed_ = 101;
+  NodePtr seed_;  // of the next random operation; null: none was in this step
+
+  std::mutex mutex_;  // of what follows
+  std::condition_variable came_, went_;
+  std::deque<std::function<void()>> tasks_;
+  int64_t enqueued_ = 0, done_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,59 @@
+// What a tensor and its views share: a value on a device, recorded or computed.
+#pragma once
+
+#include "core/exec/data.h"
+#include "core/ir/node.h"
+
+namespace xlaprof::lazy {
+
+// Used by one thread at a time; a cut of its device counts as use of all that are alive.
+class Storage final : public RefCounted {
+ public:
+  // `logical`: the type that the user sees, which is not the node's where XLA_USE_BF16 and the like
+  // say so.
+  Storage(Device& device, NodePtr value, DType logical);
+  ~Storage() override;
+
+  Device& device() const { return device_; }
+  DType logical() const { return logical_; }
+  // Ascending in the order in which they were made.
+  int64_t id() const { return id_; }
+  // Counts the writes in place.
+  int64_t version() const { return version_; }
+
+  const NodePtr& value() const { return value_; }
+  bool is_computed() const { return value_->op().name == op::device_data.name; }
+  // A write in place.
+  void Write(NodePtr value) {
+    value_ = std::move(value);
+    ++version_;
+  }
+  // The value was computed, or will be: from now on it is this.
+  void Become(Ref<Data> data);
+  // The last value that was computed; the memory that a step's new one may take.
+  const Ref<Data>& held() const { return held_; }
+
+ private:
+  friend class LiveStorages;
+  Device& device_;
+  const DType logical_;
+  const int64_t id_;
+  int64_t version_ = 0;
+  NodePtr value_;
+  Ref<Data> held_;
+  Storage *before_ = nullptr, *after_ = nullptr;  // the device's list
+};
+
+// The storages of a device that are alive, in the order of their ids.
+class LiveStorages {
+ public:
+  void Add(Storage* storage);
+  void Remove(Storage* storage);
+  std::vector<Ref<Storage>> All();
+
+ private:
+  std::mutex mutex_;
+  Storage *first_ = nullptr, *last_ = nullptr;
+};
+
+}  // namespace xlaprof::lazy

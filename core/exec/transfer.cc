@@ -1,0 +1,66 @@
+#include "core/exec/transfer.h"
+
+#include "core/exec/call.h"
+#include "core/exec/device.h"
+#include "core/ir/error.h"
+#include "core/metrics/metrics.h"
+#include "core/observe/observer.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+using metrics::Arena;
+using metrics::Metric;
+using metrics::Unit;
+
+// `begin_ns`: by the device's clock.
+void Announce(bool to_device, Device& device, int64_t bytes, int64_t begin_ns,
+              std::source_location where) {
+  if (observe::Observer* observer = observe::Current()) {
+    observer->OnTransfer({.to_device = to_device,
+                          .bytes = bytes,
+                          .ts_ns = begin_ns,
+                          .dur_ns = device.backend().NowNs() - begin_ns,
+                          .device = device.name(),
+                          .scope = std::string(ScopeText(CurrentScope())),
+                          .stack = StackAt(where)});
+  }
+}
+
+}  // namespace
+
+Ref<Data> Upload(Device& device, const void* host, Shape shape, std::source_location where) {
+  XLAPROF_OBSERVE(kTransfer, "TransferToDevice");
+  static Metric& time = Metric::Of("TransferToDeviceTime", Unit::kTimeNs, Arena::kRuntime);
+  static Metric& size = Metric::Of("OutboundData", Unit::kBytes, Arena::kRuntime);
+  static metrics::Counter& handles = metrics::Counter::Of("CreateDataHandles", Arena::kRuntime);
+  metrics::Timed timed(time);
+  const int64_t begin_ns = device.backend().NowNs(), bytes = shape.bytes();
+  auto buffer = device.backend().ToDevice(host, shape);
+  if (!buffer.ok())
+    Raise("{} cannot take {}: {}", device.name(), shape.ToText(), Message(buffer.status()));
+  Ref<Data> data = MakeRef<Data>(std::move(shape), device);
+  data->Set(*std::move(buffer));
+  size.Add(double(bytes));
+  handles.Add();
+  Announce(true, device, bytes, begin_ns, where);
+  return data;
+}
+
+absl::Status Download(const Data& data, void* host, std::source_location where) {
+  XLAPROF_OBSERVE(kTransfer, "TransferFromDevice");
+  static Metric& time = Metric::Of("TransferFromDeviceTime", Unit::kTimeNs, Arena::kRuntime);
+  static Metric& size = Metric::Of("InboundData", Unit::kBytes, Arena::kRuntime);
+  metrics::Timed timed(time);
+  Device& device = data.device();
+  const int64_t begin_ns = device.backend().NowNs();
+  XP_TRY(data.Wait());
+  const Ref<Buffer> buffer = data.buffer();
+  if (!buffer) return DataLoss("a value that was donated to a later step was read");
+  XP_TRY(device.backend().ToHost(*buffer, host));
+  size.Add(double(data.shape().bytes()));
+  Announce(false, device, data.shape().bytes(), begin_ns, where);
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,129 @@
+// Reverse mode: each operation that needs it leaves a function that turns the gradient of its
+// result into those of its inputs, made of ordinary operations.
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <queue>
+
+#include "core/ir/scope.h"
+#include "core/trace/functions.h"
+#include "core/trace/tensor_impl.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+int64_t NextSequence() {
+  static std::atomic<int64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+struct ScopeOf {
+  explicit ScopeOf(std::string_view name) { PushScope(name); }
+  ~ScopeOf() { PopScope(); }
+};
+
+}  // namespace
+
+Saved::Saved(const Tensor& tensor)
+    : storage_(tensor.impl()->storage),
+      steps_(tensor.impl()->steps),
+      version_(storage_->version()) {}
+
+Tensor Saved::get() const {
+  if (storage_->version() != version_) {
+    Raise(
+        "backward(): a tensor that the gradient needs was written in place after it was used ({} "
+        "times)\n  used at {}:{}",
+        storage_->version() - version_, Call::Where().file_name(), Call::Where().line());
+  }
+  Ref<TensorImpl> impl = MakeRef<TensorImpl>();
+  impl->storage = storage_;
+  impl->steps = steps_;
+  return Tensor(std::move(impl));
+}
+
+bool NeedsGrad(std::initializer_list<Tensor> inputs) {
+  return !NoGrad::is_on() && std::any_of(inputs.begin(), inputs.end(), [](const Tensor& input) {
+    return input && input.impl()->requires_grad;
+  });
+}
+
+Tensor Differentiable(Tensor out, std::initializer_list<Tensor> inputs,
+                      std::function<Grads(const Tensor& grad)> vjp) {
+  Ref<GradFn> fn = MakeRef<GradFn>();
+  fn->sequence = NextSequence();
+  fn->where = Call::Where();
+  fn->vjp = std::move(vjp);
+  for (const Tensor& input : inputs) {
+    GradFn::Edge& edge = fn->edges.emplace_back();
+    if (!input || !input.impl()->requires_grad) continue;
+    edge.fn = input.impl()->grad_fn;
+    if (!edge.fn) edge.leaf = Ref<TensorImpl>(input.impl());
+  }
+  out.impl()->requires_grad = true;
+  out.impl()->grad_fn = std::move(fn);
+  return out;
+}
+
+Tensor& Tensor::requires_grad_(bool on) {
+  if (impl_->grad_fn) Raise("requires_grad_() of a tensor that an operation made");
+  if (on && !IsFloat(dtype()))
+    Raise("only tensors of fractions can have gradients, this one is of {}", TorchName(dtype()));
+  impl_->requires_grad = on;
+  return *this;
+}
+bool Tensor::requires_grad() const { return impl_->requires_grad; }
+Tensor Tensor::grad() const { return impl_->grad; }
+void Tensor::zero_grad() { impl_->grad = Tensor(); }
+
+Tensor Tensor::detach() const {
+  Ref<TensorImpl> impl = MakeRef<TensorImpl>();
+  impl->storage = impl_->storage;
+  impl->steps = impl_->steps;
+  return Tensor(std::move(impl));
+}
+
+void Tensor::backward(Where where) const {
+  Call call(where);
+  if (numel() != 1)
+    Raise("backward() of a tensor of {} elements: it needs one, a loss\n  at {}:{}", numel(),
+          where.file_name(), where.line());
+  if (!requires_grad())
+    Raise("backward() of a tensor that was made from none that requires_grad_()\n  at {}:{}",
+          where.file_name(), where.line());
+  NoGrad no_grad;
+  ScopeOf scope("backward");
+  absl::flat_hash_map<GradFn*, Tensor> grads;
+  auto later = [](const Ref<GradFn>& a, const Ref<GradFn>& b) { return a->sequence < b->sequence; };
+  std::priority_queue<Ref<GradFn>, std::vector<Ref<GradFn>>, decltype(later)> ready(later);
+  auto give = [&](const GradFn::Edge& edge, Tensor grad) {
+    if (edge.leaf) {
+      Tensor& sum = edge.leaf->grad;
+      sum = sum ? add(sum, grad) : std::move(grad);
+    } else if (edge.fn) {
+      auto [at, is_new] = grads.try_emplace(edge.fn.get());
+      at->second = is_new ? std::move(grad) : add(at->second, grad);
+      if (is_new) ready.push(edge.fn);
+    }
+  };
+  give({.fn = impl_->grad_fn, .leaf = impl_->grad_fn ? nullptr : impl_},
+       ones(sizes(), dtype(), device()));
+  while (!ready.empty()) {
+    const Ref<GradFn> fn = ready.top();
+    ready.pop();
+    CallOf call_of(fn->where);
+    if (!fn->vjp) {
+      Raise(
+          "backward() a second time through an operation whose tensors were given back\n  at {}:{}",
+          fn->where.file_name(), fn->where.line());
+    }
+    const Tensor grad = std::move(grads.extract(fn.get()).mapped());
+    const auto vjp = std::exchange(fn->vjp, nullptr);
+    Grads of_inputs = vjp(grad);
+    for (size_t i = 0; i < fn->edges.size(); ++i) {
+      if (of_inputs[i]) give(fn->edges[i], std::move(of_inputs[i]));
+    }
+  }
+}
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,129 @@
+#include "core/trace/functions.h"
+#include "core/trace/tensor_impl.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+// mm of matrices, bmm of batches of them.
+Tensor Multiply(const Op& op, const Tensor& a, const Tensor& b) {
+  const DType type = Promote(a.dtype(), b.dtype());
+  const Tensor left = a.to(type), right = b.to(type);
+  Tensor out = Emit(op, {left, right});
+  if (!NeedsGrad({left, right})) return out;
+  const bool to_a = left.requires_grad(), to_b = right.requires_grad();
+  return Differentiable(out, {left, right},
+                        [&op, to_a, to_b, a = Saved(left), b = Saved(right)](const Tensor& grad) {
+                          return Grads{to_a ? Multiply(op, grad, b.get().t()) : Tensor(),
+                                       to_b ? Multiply(op, a.get().t(), grad) : Tensor()};
+                        });
+}
+
+// The leading dimensions as one.
+Tensor AsBatch(const Tensor& x, const Dims& batch, int64_t rows, int64_t columns) {
+  Dims sizes = batch;
+  sizes.push_back(rows);
+  sizes.push_back(columns);
+  const Tensor all = x.sizes() == sizes ? x : x.expand(sizes);
+  return all.view({Shape{DType::kBool, batch}.elements(), rows, columns});
+}
+
+Tensor WithBias(const Tensor& x, const Tensor& bias, int64_t after) {
+  if (!bias) return x;
+  Dims sizes = bias.sizes();
+  sizes.resize(sizes.size() + size_t(after), 1);
+  return x + (after == 0 ? bias : bias.view(sizes));
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b, Where where) {
+  Call call(where);
+  const int64_t rank = std::max(a.dim(), b.dim());
+  if (a.dim() == 0 || b.dim() == 0) Multiply(op::mm, a, b);  // raises
+  if (rank <= 2) {
+    const Tensor left = a.dim() == 1 ? a.unsqueeze(0) : a;
+    const Tensor right = b.dim() == 1 ? b.unsqueeze(1) : b;
+    Tensor out = Multiply(op::mm, left, right);
+    if (b.dim() == 1) out = out.squeeze(-1);
+    return a.dim() == 1 ? out.squeeze(0) : out;
+  }
+  if (b.dim() == 2) {  // rows of all batches are rows
+    Dims sizes = a.sizes();
+    Tensor out = Multiply(op::mm, a.view({-1, sizes.back()}), b);
+    sizes.back() = b.size(1);
+    return out.view(sizes);
+  }
+  const Tensor left = a.dim() == 1 ? a.unsqueeze(0) : a, right = b.dim() == 1 ? b.unsqueeze(1) : b;
+  Dims batch(size_t(rank - 2), 1);
+  for (const Tensor* side : {&left, &right}) {
+    const Dims sizes = side->sizes();
+    for (size_t i = 3; i <= sizes.size(); ++i) {
+      int64_t& size = batch[batch.size() - (i - 2)];
+      if (size == 1) size = sizes[sizes.size() - i];
+    }
+  }
+  const int64_t rows = left.size(-2), columns = right.size(-1);
+  Tensor out = Multiply(op::bmm, AsBatch(left, batch, rows, left.size(-1)),
+                        AsBatch(right, batch, right.size(-2), columns));
+  Dims sizes = batch;
+  if (a.dim() > 1) sizes.push_back(rows);
+  if (b.dim() > 1) sizes.push_back(columns);
+  return out.view(sizes);
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Where where) {
+  Call call(where);
+  return WithBias(matmul(x, weight.t()), bias, 0);
+}
+
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride,
+              int64_t padding, Where where) {
+  Call call(where);
+  const Attributes how{stride, stride, padding, padding};
+  Tensor out = Emit(op::convolution, {x, weight}, how);
+  if (NeedsGrad({x, weight})) {
+    const bool to_x = x.requires_grad(), to_weight = weight.requires_grad();
+    out = Differentiable(
+        out, {x, weight}, [=, x = Saved(x), weight = Saved(weight)](const Tensor& grad) {
+          auto sized = [&](const Tensor& like) {
+            Attributes attributes = how;
+            attributes.push_back(like.size(2));
+            attributes.push_back(like.size(3));
+            return attributes;
+          };
+          const Tensor image = x.get(), kernel = weight.get();
+          return Grads{
+              to_x ? Emit(op::convolution_backward_input, {kernel, grad}, sized(image)) : Tensor(),
+              to_weight ? Emit(op::convolution_backward_weight, {image, grad}, sized(kernel))
+                        : Tensor()};
+        });
+  }
+  return WithBias(out, bias, 2);
+}
+
+namespace {
+
+Tensor Pool(const Op& op, const Op& backward, const Tensor& x, int64_t kernel, int64_t stride,
+            int64_t padding) {
+  if (stride == 0) stride = kernel;
+  const Attributes how{kernel, kernel, stride, stride, padding, padding};
+  Tensor out = Emit(op, {x}, how);
+  if (!NeedsGrad({x})) return out;
+  return Differentiable(out, {x}, [how, &backward, x = Saved(x)](const Tensor& grad) {
+    return Grads{Emit(backward, {grad, x.get()}, how)};
+  });
+}
+
+}  // namespace
+
+Tensor max_pool2d(const Tensor& x, int64_t kernel, int64_t stride, int64_t padding, Where where) {
+  Call call(where);
+  return Pool(op::max_pool2d, op::max_pool2d_backward, x, kernel, stride, padding);
+}
+
+Tensor avg_pool2d(const Tensor& x, int64_t kernel, int64_t stride, int64_t padding, Where where) {
+  Call call(where);
+  return Pool(op::avg_pool2d, op::avg_pool2d_backward, x, kernel, stride, padding);
+}
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,55 @@
+#include <cmath>
+#include <numbers>
+
+#include "core/trace/functions.h"
+#include "core/trace/tensor_impl.h"
+
+namespace xlaprof::lazy {
+
+Tensor full(Dims sizes, Scalar value, DType type, Device& device, Where where) {
+  Call call(where);
+  const NodePtr scalar = NodeOf(ScalarTensor(value, type, device));
+  NodePtr all =
+      Node::Make(op::expand, {scalar}, Attributes(sizes.begin(), sizes.end()), Call::Where());
+  return Wrap(device, std::move(all), type);
+}
+
+Tensor zeros(Dims sizes, DType type, Device& device, Where where) {
+  return full(std::move(sizes), 0, type, device, where);
+}
+
+Tensor ones(Dims sizes, DType type, Device& device, Where where) {
+  return full(std::move(sizes), 1, type, device, where);
+}
+
+Tensor arange(int64_t count, DType type, Device& device, Where where) {
+  Call call(where);
+  return Wrap(device,
+              Node::Make(op::arange, {},
+                         {AttributeOf(0.0), AttributeOf(1.0), count, int64_t(OnDevice(type))},
+                         Call::Where()),
+              type);
+}
+
+Tensor rand(Dims sizes, Device& device, Where where) {
+  Call call(where);
+  const NodePtr seed = device.NextSeed(Call::Where());
+  const Tensor numbers =
+      Wrap(device,
+           Node::Make(op::uniform, {seed}, Attributes(sizes.begin(), sizes.end()), Call::Where()),
+           DType::kF32);
+  return OnDevice(DType::kF32) == DType::kF32
+             ? numbers
+             : Emit(op::cast, {numbers}, {int64_t(OnDevice(DType::kF32))}, DType::kF32);
+}
+
+// Box and Muller: two uniform numbers give a normal one.
+Tensor randn(Dims sizes, Device& device, Where where) {
+  Call call(where);
+  const Tensor radius = sqrt(log(1 - rand(sizes, device)) * -2);
+  return radius * cos(rand(sizes, device) * (2 * std::numbers::pi));
+}
+
+void manual_seed(int64_t seed, Device& device) { device.SetSeed(seed); }
+
+}  // namespace xlaprof::lazy

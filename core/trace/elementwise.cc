@@ -1,0 +1,327 @@
+#include <absl/container/flat_hash_map.h>
+
+#include <cmath>
+#include <list>
+#include <numbers>
+
+#include "core/environment.h"
+#include "core/exec/transfer.h"
+#include "core/metrics/metrics.h"
+#include "core/trace/functions.h"
+#include "core/trace/tensor_impl.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+// `xla::add`, counted at each call.
+void CountCall(const Op& op) {
+  thread_local absl::flat_hash_map<const Op*, metrics::Counter*> counters;
+  metrics::Counter*& counter = counters[&op];
+  if (counter == nullptr) {
+    const std::string_view name = op.name.substr(op.name.find("::") + 2);
+    counter = &metrics::Counter::Of(fmt::format("xla::{}", name));
+  }
+  counter->Add();
+}
+
+// Scalars that became parameters: the last ones, so that a number that is used each step is sent
+// once.
+class ScalarCache {
+ public:
+  NodePtr Get(Device& device, Scalar value, DType type) {
+    const Key key{&device, type, value.is_whole ? value.whole : AttributeOf(value.real),
+                  value.is_whole};
+    std::lock_guard lock(mutex_);
+    if (auto found = by_key_.find(key); found != by_key_.end()) {
+      recent_.splice(recent_.begin(), recent_, found->second);
+      return found->second->second;
+    }
+    XLAPROF_COUNT("DeviceDataCacheMiss");
+    const HostTensor host = value.is_whole ? Converted(&value.whole, {DType::kI64, {}}, type)
+                                           : Converted(&value.real, {DType::kF64, {}}, type);
+    Ref<Data> data = Upload(device, host.bytes.data(), host.shape, Call::Where());
+    data->Keep();
+    if (recent_.size() == kCapacity) {
+      by_key_.erase(recent_.back().first);
+      recent_.pop_back();
+    }
+    recent_.emplace_front(key, Node::OfData(std::move(data), Call::Where()));
+    by_key_[key] = recent_.begin();
+    return recent_.front().second;
+  }
+
+ private:
+  static constexpr size_t kCapacity = 128;
+  using Key = std::tuple<const Device*, DType, int64_t, bool>;
+  using Recent = std::list<std::pair<Key, NodePtr>>;
+  std::mutex mutex_;
+  Recent recent_;
+  absl::flat_hash_map<Key, Recent::iterator> by_key_;
+};
+
+NodePtr ScalarNode(Scalar value, DType type, Device& device) {
+  static ScalarCache& cache = *new ScalarCache;
+  const bool is_special = value.real == 0 || value.real == 1;
+  if (!is_special || environment().no_special_scalars) return cache.Get(device, value, type);
+  return IsFloat(type) ? Node::Constant(value.real, type, Call::Where())
+                       : Node::Constant(int64_t(value.real), type, Call::Where());
+}
+
+Tensor Expanded(const Tensor& x, const Dims& sizes) {
+  return x.sizes() == sizes ? x : x.expand(sizes);
+}
+
+// Sizes that both can be repeated to, aligned at the last dimension.
+Dims BroadcastSizes(const Op& op, const Tensor& a, const Tensor& b) {
+  const Dims left = a.sizes(), right = b.sizes();
+  if (left == right) return left;
+  Dims sizes = left.size() >= right.size() ? left : right;
+  const Dims& shorter = left.size() >= right.size() ? right : left;
+  for (size_t i = 1; i <= shorter.size(); ++i) {
+    int64_t& size = sizes[sizes.size() - i];
+    const int64_t other = shorter[shorter.size() - i];
+    if (size == other || other == 1) continue;
+    if (size != 1) {
+      Raise("{}({}, {}): sizes {} and {} of dimension -{} differ, and neither is 1\n  at {}:{}",
+            op.name, NodeOf(a)->shape().ToText(), NodeOf(b)->shape().ToText(),
+            left[left.size() - i], right[right.size() - i], i, Call::Where().file_name(),
+            Call::Where().line());
+    }
+    size = other;
+  }
+  return sizes;
+}
+
+// The gradient of an operand that was repeated.
+Tensor SumTo(const Tensor& grad, const Dims& sizes) {
+  const Dims from = grad.sizes();
+  if (from == sizes) return grad;
+  const size_t added = from.size() - sizes.size();
+  Dims dims;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (i < added || (sizes[i - added] == 1 && from[i] != 1)) dims.push_back(int64_t(i));
+  }
+  return sum(grad, dims, /*keepdim=*/true).view(sizes);
+}
+
+DType FractionType(DType type) { return IsFloat(type) ? type : DType::kF32; }
+
+// Type that a tensor and a number give together.
+DType TypeWith(const Tensor& x, Scalar value) {
+  return value.is_whole ? (x.dtype() == DType::kBool ? DType::kI64 : x.dtype())
+                        : FractionType(x.dtype());
+}
+
+// Gradients ask for what was saved when they need it.
+using UnaryVjp = Tensor (*)(const Tensor& grad, const Saved& x, const Saved& y);
+
+Tensor Unary(const Op& op, const Tensor& x, UnaryVjp vjp) {
+  const Tensor from = vjp == nullptr ? x : x.to(FractionType(x.dtype()));
+  Tensor y = Emit(op, {from});
+  if (vjp == nullptr || !NeedsGrad({from})) return y;
+  return Differentiable(y, {from}, [vjp, x = Saved(from), y = Saved(y)](const Tensor& grad) {
+    return Grads{vjp(grad, x, y)};
+  });
+}
+
+using BinaryVjp = Tensor (*)(const Tensor& grad, const Saved& a, const Saved& b);
+
+Tensor Binary(const Op& op, const Tensor& a, const Tensor& b, DType type, BinaryVjp to_a,
+              BinaryVjp to_b, bool saves = true) {
+  const Dims sizes = BroadcastSizes(op, a, b);
+  const Tensor left = Expanded(a.to(type), sizes), right = Expanded(b.to(type), sizes);
+  Tensor out = Emit(op, {left, right});
+  if (to_a == nullptr || !NeedsGrad({left, right})) return out;
+  const bool needs_a = left.requires_grad(), needs_b = right.requires_grad();
+  return Differentiable(
+      out, {left, right},
+      [=, a = saves ? Saved(left) : Saved(),
+       b = saves ? Saved(right) : Saved()](const Tensor& grad) {
+        return Grads{needs_a ? to_a(grad, a, b) : Tensor(), needs_b ? to_b(grad, a, b) : Tensor()};
+      });
+}
+
+Tensor Compare(const Op& op, const Tensor& a, const Tensor& b, DType type) {
+  const Dims sizes = BroadcastSizes(op, a, b);
+  return Emit(op, {Expanded(a.to(type), sizes), Expanded(b.to(type), sizes)}, {}, DType::kBool);
+}
+
+}  // namespace
+
+Tensor Emit(const Op& op, std::initializer_list<Tensor> operands, Attributes attributes,
+            DType logical) {
+  CountCall(op);
+  Node::Operands nodes;
+  for (const Tensor& operand : operands) nodes.push_back(NodeOf(operand));
+  return Wrap(operands.begin()->device(),
+              Node::Make(op, std::move(nodes), std::move(attributes), Call::Where()), logical);
+}
+
+Tensor ScalarTensor(Scalar value, DType type, Device& device) {
+  return Wrap(device, ScalarNode(value, OnDevice(type), device), type);
+}
+
+Tensor Tensor::to(DType type, Where where) const {
+  if (type == dtype()) return *this;
+  Call call(where);
+  Tensor out = Emit(op::cast, {*this}, {int64_t(OnDevice(type))}, type);
+  if (!IsFloat(type) || !NeedsGrad({*this})) return out;
+  return Differentiable(out, {*this},
+                        [from = dtype()](const Tensor& grad) { return Grads{grad.to(from)}; });
+}
+
+Tensor Tensor::clone(Where where) const {
+  Call call(where);
+  Tensor out = Wrap(device(), NodeOf(*this), dtype());
+  if (!NeedsGrad({*this})) return out;
+  return Differentiable(out, {*this}, [](const Tensor& grad) { return Grads{grad}; });
+}
+
+#define UNARY(name, vjp)                      \
+  Tensor name(const Tensor& x, Where where) { \
+    Call call(where);                         \
+    return Unary(op::name, x, vjp);           \
+  }
+using T = const Tensor&;
+using S = const Saved&;
+UNARY(exp, [](T grad, S, S y) { return grad * y.get(); })
+UNARY(log, [](T grad, S x, S) { return grad / x.get(); })
+UNARY(log1p, [](T grad, S x, S) { return grad / (x.get() + 1); })
+UNARY(tanh, [](T grad, S, S y) { return grad * (1 - y.get() * y.get()); })
+UNARY(sqrt, [](T grad, S, S y) { return grad / (y.get() * 2); })
+UNARY(rsqrt, [](T grad, S, S y) { return grad * (y.get() * y.get() * y.get()) * -0.5; })
+UNARY(sigmoid, [](T grad, S, S y) { return grad * (y.get() * (1 - y.get())); })
+UNARY(sin, [](T grad, S x, S) { return grad * cos(x.get()); })
+UNARY(cos, [](T grad, S x, S) { return neg(grad * sin(x.get())); })
+UNARY(erf, [](T grad, S x, S) {
+  return grad * exp(neg(x.get() * x.get())) * (2 / std::sqrt(std::numbers::pi));
+})
+#undef UNARY
+
+// Also of whole numbers, as they are.
+#define UNARY_OF_ALL(name, vjp)                                       \
+  Tensor name(const Tensor& x, Where where) {                         \
+    Call call(where);                                                 \
+    return Unary(op::name, x, IsFloat(x.dtype()) ? +(vjp) : nullptr); \
+  }
+UNARY_OF_ALL(neg, [](T grad, S, S) { return neg(grad); })
+UNARY_OF_ALL(abs, [](T grad, S x, S) { return lazy::where(lt(x.get(), 0), neg(grad), grad); })
+UNARY_OF_ALL(relu, [](T grad, S, S y) { return lazy::where(gt(y.get(), 0), grad, mul(grad, 0)); })
+UNARY_OF_ALL(floor, [](T grad, S, S) { return grad * 0; })
+#undef UNARY_OF_ALL
+
+Tensor logical_not(const Tensor& x, Where where) {
+  Call call(where);
+  return Emit(op::logical_not, {x.to(DType::kBool)});
+}
+
+// The form with tanh that BERT and GPT-2 have.
+Tensor gelu(const Tensor& x, Where where) {
+  Call call(where);
+  const Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi);
+  return x * 0.5 * (tanh(inner) + 1);
+}
+
+// Each of two tensors, and of a tensor and a number.
+#define BINARY(name, type_of_two, type_with, to_a, to_b, ...)                          \
+  Tensor name(const Tensor& a, const Tensor& b, Where where) {                         \
+    Call call(where);                                                                  \
+    return Binary(op::name, a, b, type_of_two, to_a, to_b __VA_OPT__(, ) __VA_ARGS__); \
+  }                                                                                    \
+  Tensor name(const Tensor& a, Scalar b, Where where) {                                \
+    Call call(where);                                                                  \
+    const DType type = type_with;                                                      \
+    return Binary(op::name, a, ScalarTensor(b, type, a.device()), type, to_a,          \
+                  to_b __VA_OPT__(, ) __VA_ARGS__);                                    \
+  }
+#define BINARY_PLAIN(name, ...) \
+  BINARY(name, Promote(a.dtype(), b.dtype()), TypeWith(a, b), __VA_ARGS__)
+#define BINARY_FRACTION(name, to_a, to_b) \
+  BINARY(name, FractionType(Promote(a.dtype(), b.dtype())), FractionType(a.dtype()), to_a, to_b)
+BINARY_PLAIN(
+    add, [](T grad, S, S) { return grad; }, [](T grad, S, S) { return grad; },
+    /*saves=*/false)
+BINARY_PLAIN(
+    sub, [](T grad, S, S) { return grad; }, [](T grad, S, S) { return neg(grad); },
+    /*saves=*/false)
+BINARY_PLAIN(
+    mul, [](T grad, S, S b) { return grad * b.get(); },
+    [](T grad, S a, S) { return grad * a.get(); })
+BINARY_FRACTION(
+    div, [](T grad, S, S b) { return grad / b.get(); },
+    [](T grad, S a, S b) { return neg(grad * a.get() / (b.get() * b.get())); })
+BINARY_FRACTION(
+    pow, [](T grad, S a, S b) { return grad * b.get() * pow(a.get(), b.get() - 1); },
+    [](T grad, S a, S b) { return grad * pow(a.get(), b.get()) * log(a.get()); })
+BINARY_PLAIN(
+    maximum, [](T grad, S a, S b) { return lazy::where(ge(a.get(), b.get()), grad, grad * 0); },
+    [](T grad, S a, S b) { return lazy::where(ge(a.get(), b.get()), grad * 0, grad); })
+BINARY_PLAIN(
+    minimum, [](T grad, S a, S b) { return lazy::where(le(a.get(), b.get()), grad, grad * 0); },
+    [](T grad, S a, S b) { return lazy::where(le(a.get(), b.get()), grad * 0, grad); })
+BINARY_PLAIN(
+    remainder, [](T grad, S, S) { return grad; },
+    [](T grad, S a, S b) { return neg(grad * floor(a.get() / b.get())); })
+#undef BINARY_PLAIN
+#undef BINARY_FRACTION
+#undef BINARY
+
+#define COMPARE(name, type_of_two, type_with)                             \
+  Tensor name(const Tensor& a, const Tensor& b, Where where) {            \
+    Call call(where);                                                     \
+    return Compare(op::name, a, b, type_of_two);                          \
+  }                                                                       \
+  Tensor name(const Tensor& a, Scalar b, Where where) {                   \
+    Call call(where);                                                     \
+    const DType type = type_with;                                         \
+    return Compare(op::name, a, ScalarTensor(b, type, a.device()), type); \
+  }
+COMPARE(eq, Promote(a.dtype(), b.dtype()), TypeWith(a, b))
+COMPARE(ne, Promote(a.dtype(), b.dtype()), TypeWith(a, b))
+COMPARE(lt, Promote(a.dtype(), b.dtype()), TypeWith(a, b))
+COMPARE(le, Promote(a.dtype(), b.dtype()), TypeWith(a, b))
+COMPARE(gt, Promote(a.dtype(), b.dtype()), TypeWith(a, b))
+COMPARE(ge, Promote(a.dtype(), b.dtype()), TypeWith(a, b))
+COMPARE(logical_and, DType::kBool, DType::kBool)
+COMPARE(logical_or, DType::kBool, DType::kBool)
+#undef COMPARE
+
+Tensor rsub(const Tensor& a, Scalar b, Where where) {
+  Call call(where);
+  return sub(ScalarTensor(b, TypeWith(a, b), a.device()), a);
+}
+
+Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwise, Where where) {
+  Call call(where);
+  const DType type = Promote(then.dtype(), otherwise.dtype());
+  Dims sizes = BroadcastSizes(op::where, then, otherwise);
+  const Tensor chosen = Expanded(then.to(type), sizes);
+  sizes = BroadcastSizes(op::where, condition, chosen);
+  const Tensor mask = Expanded(condition.to(DType::kBool), sizes);
+  const Tensor a = Expanded(chosen, sizes), b = Expanded(otherwise.to(type), sizes);
+  Tensor out = Emit(op::where, {mask, a, b}, {}, type);
+  if (!NeedsGrad({a, b})) return out;
+  return Differentiable(out, {mask, a, b}, [mask = Saved(mask)](const Tensor& grad) {
+    const Tensor none = mul(grad, 0);
+    return Grads{Tensor(), lazy::where(mask.get(), grad, none),
+                 lazy::where(mask.get(), none, grad)};
+  });
+}
+
+Tensor clamp(const Tensor& x, Scalar least, Scalar most, Where where) {
+  Call call(where);
+  return minimum(maximum(x, least), most);
+}
+
+// --- expand: here, since its gradient is the sum over what was repeated ---
+
+Tensor Tensor::expand(Dims sizes, Where where) const {
+  Call call(where);
+  Tensor out = MakeView(*this, {&op::expand, Attributes(sizes.begin(), sizes.end())});
+  if (!NeedsGrad({*this})) return out;
+  return Differentiable(out, {*this}, [from = this->sizes()](const Tensor& grad) {
+    return Grads{SumTo(grad, from)};
+  });
+}
+
+}  // namespace xlaprof::lazy

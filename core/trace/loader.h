@@ -1,0 +1,46 @@
+// Batches for a device, made and sent ahead by a thread: MpDeviceLoader. Asking for the next batch
+// ends the step.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "core/trace/tensor.h"
+
+namespace xlaprof::lazy {
+
+class DeviceLoader {
+ public:
+  using HostBatch = std::vector<HostTensor>;
+  using Batch = std::vector<Tensor>;
+
+  // `read` is called on the loader's thread; empty: there are no more.
+  explicit DeviceLoader(std::function<std::optional<HostBatch>()> read,
+                        Device& device = Device::Default(), size_t ahead = 8,
+                        Where where = Where::current());
+  ~DeviceLoader();
+  DeviceLoader(const DeviceLoader&) = delete;
+
+  // Marks the step, and waits for a batch; empty at the end. Raises what `read` raised.
+  std::optional<Batch> next(Where where = Where::current());
+
+ private:
+  void Run();
+
+  const std::function<std::optional<HostBatch>()> read_;
+  Device& device_;
+  const size_t ahead_;
+  const Where where_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Batch> batches_;
+  std::exception_ptr error_;
+  bool at_end_ = false, stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace xlaprof::lazy

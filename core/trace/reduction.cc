@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <numeric>
+
+#include "core/trace/functions.h"
+#include "core/trace/tensor_impl.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+Dims AllOf(const Tensor& x, Dims dims) {
+  if (dims.empty()) {
+    dims.resize(size_t(x.dim()));
+    std::iota(dims.begin(), dims.end(), 0);
+  }
+  for (int64_t& dim : dims) dim = DimOf(dim, x.dim());
+  std::sort(dims.begin(), dims.end());
+  dims.erase(std::unique(dims.begin(), dims.end()), dims.end());
+  return dims;
+}
+
+Attributes Over(const Dims& dims, bool keepdim) {
+  Attributes attributes{keepdim};
+  attributes.insert(attributes.end(), dims.begin(), dims.end());
+  return attributes;
+}
+
+// A reduced tensor with its dimensions back, each of size 1.
+Tensor Kept(const Tensor& reduced, Dims sizes, const Dims& dims) {
+  for (int64_t dim : dims) sizes[size_t(dim)] = 1;
+  return reduced.sizes() == sizes ? reduced : reduced.view(sizes);
+}
+
+int64_t CountOf(const Tensor& x, const Dims& dims) {
+  const Dims sizes = x.sizes();
+  int64_t count = 1;
+  for (int64_t dim : dims) count *= sizes[size_t(dim)];
+  return count;
+}
+
+// Largest and smallest: the gradient goes to what is equal to the result, in equal parts.
+Tensor Extreme(const Op& op, const Tensor& x, Dims given, bool keepdim) {
+  const Dims dims = AllOf(x, std::move(given));
+  Tensor out = Emit(op, {x}, Over(dims, keepdim));
+  if (!NeedsGrad({x})) return out;
+  return Differentiable(out, {x}, [dims, x = Saved(x), y = Saved(out)](const Tensor& grad) {
+    const Tensor from = x.get();
+    const Tensor chosen = eq(from, Kept(y.get(), from.sizes(), dims)).to(grad.dtype());
+    const Tensor share = Kept(grad, from.sizes(), dims) / sum(chosen, dims, /*keepdim=*/true);
+    return Grads{chosen * share};
+  });
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& x, Dims given, bool keepdim, Where where) {
+  Call call(where);
+  const Dims dims = AllOf(x, std::move(given));
+  const Tensor from = IsFloat(x.dtype()) ? x : x.to(DType::kI64);
+  Tensor out = dims.empty() ? from.clone() : Emit(op::sum, {from}, Over(dims, keepdim));
+  if (dims.empty() || !NeedsGrad({from})) return out;
+  return Differentiable(out, {from}, [dims, sizes = from.sizes()](const Tensor& grad) {
+    return Grads{Kept(grad, sizes, dims).expand(sizes)};
+  });
+}
+
+Tensor mean(const Tensor& x, Dims dims, bool keepdim, Where where) {
+  Call call(where);
+  dims = AllOf(x, std::move(dims));
+  const int64_t count = CountOf(x, dims);
+  return sum(x.to(IsFloat(x.dtype()) ? x.dtype() : DType::kF32), dims, keepdim) *
+         (1.0 / double(count));
+}
+
+Tensor amax(const Tensor& x, Dims dims, bool keepdim, Where where) {
+  Call call(where);
+  return Extreme(op::amax, x, std::move(dims), keepdim);
+}
+
+Tensor amin(const Tensor& x, Dims dims, bool keepdim, Where where) {
+  Call call(where);
+  return Extreme(op::amin, x, std::move(dims), keepdim);
+}
+
+Tensor prod(const Tensor& x, Dims given, bool keepdim, Where where) {
+  Call call(where);
+  const Dims dims = AllOf(x, std::move(given));
+  const Tensor from = IsFloat(x.dtype()) ? x : x.to(DType::kI64);
+  Tensor out = Emit(op::prod, {from}, Over(dims, keepdim));
+  if (!NeedsGrad({from})) return out;
+  return Differentiable(out, {from}, [dims, x = Saved(from), y = Saved(out)](const Tensor& grad) {
+    const Tensor factors = x.get();
+    return Grads{Kept(grad * y.get(), factors.sizes(), dims) / factors};
+  });
+}
+
+Tensor argmax(const Tensor& x, int64_t dim, bool keepdim, Where where) {
+  Call call(where);
+  return Emit(op::argmax, {x}, {keepdim, DimOf(dim, x.dim())}, DType::kI64);
+}
+
+Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim, Where where) {
+  Call call(where);
+  // The largest is taken out so that nothing overflows; it takes no part in the gradient.
+  const Tensor largest = amax(x.detach(), {dim}, /*keepdim=*/true);
+  const Tensor all = log(sum(exp(x - largest), {dim}, /*keepdim=*/true)) + largest;
+  return keepdim ? all : all.squeeze(dim);
+}
+
+Tensor softmax(const Tensor& x, int64_t dim, Where where) {
+  Call call(where);
+  const Tensor powers = exp(x - amax(x.detach(), {dim}, /*keepdim=*/true));
+  return powers / sum(powers, {dim}, /*keepdim=*/true);
+}
+
+Tensor log_softmax(const Tensor& x, int64_t dim, Where where) {
+  Call call(where);
+  const Tensor centered = x - amax(x.detach(), {dim}, /*keepdim=*/true);
+  return centered - log(sum(exp(centered), {dim}, /*keepdim=*/true));
+}
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <numeric>
+
+#include "core/trace/functions.h"
+#include "core/trace/tensor_impl.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+Attributes Of(const Dims& dims) { return Attributes(dims.begin(), dims.end()); }
+
+// The gradient of a view is the view that leads back.
+Tensor View(const Tensor& from, ViewStep step, std::function<Tensor(const Tensor& grad)> back) {
+  Tensor out = MakeView(from, std::move(step));
+  if (!NeedsGrad({from})) return out;
+  return Differentiable(out, {from},
+                        [back = std::move(back)](const Tensor& grad) { return Grads{back(grad)}; });
+}
+
+[[noreturn]] void RaiseSizes(const char* what, const Dims& from, const Dims& to) {
+  Raise("{}: sizes {} do not fit {}\n  at {}:{}", what, SizesText(to), SizesText(from),
+        Call::Where().file_name(), Call::Where().line());
+}
+
+}  // namespace
+
+Tensor Tensor::view(Dims to, Where where) const {
+  Call call(where);
+  const Dims from = sizes();
+  const auto open = std::find(to.begin(), to.end(), -1);
+  if (open != to.end()) {
+    *open = 1;
+    const int64_t known = Shape{DType::kBool, to}.elements(), all = numel();
+    if (known == 0 || all % known != 0) {
+      *open = -1;
+      RaiseSizes("view", from, to);
+    }
+    *open = all / known;
+  }
+  return View(*this, {&op::view, Of(to)}, [from](const Tensor& grad) { return grad.view(from); });
+}
+
+Tensor Tensor::permute(Dims dims, Where where) const {
+  Call call(where);
+  if (int64_t(dims.size()) != dim()) RaiseSizes("permute", sizes(), dims);
+  for (int64_t& d : dims) d = DimOf(d, dim());
+  Dims back(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i) back[size_t(dims[i])] = int64_t(i);
+  return View(*this, {&op::permute, Of(dims)},
+              [back](const Tensor& grad) { return grad.permute(back); });
+}
+
+Tensor Tensor::transpose(int64_t a, int64_t b, Where where) const {
+  Call call(where);
+  Dims dims(size_t(dim()), 0);
+  std::iota(dims.begin(), dims.end(), 0);
+  std::swap(dims[size_t(DimOf(a, dim()))], dims[size_t(DimOf(b, dim()))]);
+  return permute(dims);
+}
+
+Tensor Tensor::slice(int64_t dim, int64_t start, int64_t end, int64_t step, Where where) const {
+  Call call(where);
+  const Dims from = sizes();
+  dim = DimOf(dim, int64_t(from.size()));
+  const int64_t size = from[size_t(dim)];
+  auto bound = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
+  start = bound(start), end = std::max(bound(end), start);
+  return View(*this, {&op::slice, {dim, start, end, step}}, [=](const Tensor& grad) {
+    const Tensor none = zeros(from, grad.dtype(), grad.device());
+    return Emit(op::slice_scatter, {none, grad}, {dim, start, end, step});
+  });
+}
+
+Tensor Tensor::select(int64_t dim, int64_t index, Where where) const {
+  Call call(where);
+  const int64_t at = DimOf(dim, this->dim()), size = this->size(at);
+  if (index < -size || index >= size)
+    Raise("select: index {} is out of range: dimension {} has size {}\n  at {}:{}", index, at, size,
+          Call::Where().file_name(), Call::Where().line());
+  if (index < 0) index += size;
+  return slice(at, index, index + 1).squeeze(at);
+}
+
+Tensor Tensor::unsqueeze(int64_t dim, Where where) const {
+  Call call(where);
+  Dims to = sizes();
+  to.insert(to.begin() + DimOf(dim, this->dim() + 1), 1);
+  return view(to);
+}
+
+Tensor Tensor::squeeze(int64_t dim, Where where) const {
+  Call call(where);
+  Dims to = sizes();
+  const auto at = to.begin() + DimOf(dim, this->dim());
+  if (*at == 1) to.erase(at);
+  return view(to);
+}
+
+Tensor Tensor::flatten(int64_t from, Where where) const {
+  Call call(where);
+  Dims to = sizes();
+  if (to.empty()) return view({1});
+  to.resize(size_t(DimOf(from, dim())) + 1);
+  to.back() = -1;
+  return view(to);
+}
+
+Tensor cat(std::span<const Tensor> parts, int64_t dim, Where where) {
+  Call call(where);
+  if (parts.empty()) Raise("cat of no tensors\n  at {}:{}", where.file_name(), where.line());
+  DType type = parts[0].dtype();
+  for (const Tensor& part : parts) type = Promote(type, part.dtype());
+  dim = DimOf(dim, parts[0].dim());
+  Tensor all = parts[0].to(type);
+  // Two at a time: a node has few operands; what is fused or copied is the same.
+  for (const Tensor& next : parts.subspan(1)) {
+    const Tensor part = next.to(type);
+    const Tensor before = all;
+    all = Emit(op::cat, {before, part}, {dim});
+    if (!NeedsGrad({before, part})) continue;
+    const int64_t first = before.size(dim), both = all.size(dim);
+    all = Differentiable(all, {before, part}, [=](const Tensor& grad) {
+      return Grads{grad.slice(dim, 0, first), grad.slice(dim, first, both)};
+    });
+  }
+  return all;
+}
+
+Tensor stack(std::span<const Tensor> parts, int64_t dim, Where where) {
+  Call call(where);
+  std::vector<Tensor> thick;
+  for (const Tensor& part : parts) thick.push_back(part.unsqueeze(dim));
+  return cat(thick, dim);
+}
+
+Tensor pad(const Tensor& x, Dims low, Dims high, Scalar value, Where where) {
+  Call call(where);
+  const Dims from = x.sizes();
+  if (low.size() != from.size() || high.size() != from.size()) RaiseSizes("pad", from, low);
+  Attributes attributes{AttributeOf(value.real)};
+  for (size_t i = 0; i < from.size(); ++i) {
+    attributes.push_back(low[i]);
+    attributes.push_back(high[i]);
+  }
+  Tensor out = Emit(op::pad, {x}, attributes);
+  if (!NeedsGrad({x})) return out;
+  return Differentiable(out, {x}, [=](const Tensor& grad) {
+    Tensor inner = grad;
+    for (size_t i = 0; i < from.size(); ++i)
+      inner = inner.slice(int64_t(i), low[i], low[i] + from[i]);
+    return Grads{inner};
+  });
+}
+
+Tensor flip(const Tensor& x, Dims dims, Where where) {
+  Call call(where);
+  for (int64_t& dim : dims) dim = DimOf(dim, x.dim());
+  std::sort(dims.begin(), dims.end());
+  Tensor out = Emit(op::flip, {x}, Of(dims));
+  if (!NeedsGrad({x})) return out;
+  return Differentiable(out, {x}, [dims](const Tensor& grad) { return Grads{flip(grad, dims)}; });
+}
+
+Tensor tril(const Tensor& x, int64_t diagonal, Where where) {
+  Call call(where);
+  if (x.dim() < 2)
+    Raise("tril needs a matrix\n  at {}:{}", Call::Where().file_name(), Call::Where().line());
+  const Tensor row = arange(x.size(-2), DType::kI64, x.device()).unsqueeze(1);
+  const Tensor column = arange(x.size(-1), DType::kI64, x.device());
+  return lazy::where(le(column, row + diagonal), x, ScalarTensor(0, x.dtype(), x.device()));
+}
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,162 @@
+#include "core/trace/step.h"
+
+#include <cstdio>
+#include <exception>
+#include <optional>
+
+#include "core/environment.h"
+#include "core/exec/call.h"
+#include "core/exec/cut.h"
+#include "core/ir/scope.h"
+#include "core/metrics/metrics.h"
+#include "core/trace/tensor_impl.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+// Of the step that runs.
+struct Step {
+  std::mutex mutex;
+  std::optional<int64_t> begin_ns;  // when the one before ended
+  std::string name;                 // of a StepTrace
+  std::optional<int64_t> number;
+};
+Step& TheStep() {
+  static Step& step = *new Step;
+  return step;
+}
+
+void AnnounceStep(Device& device) {
+  Step& step = TheStep();
+  std::lock_guard lock(step.mutex);
+  const int64_t now_ns = device.backend().NowNs();
+  observe::Observer* observer = observe::Current();
+  if (observer != nullptr && step.begin_ns) {
+    observer->OnStep({.name = step.name,
+                      .number = step.number,
+                      .ts_ns = *step.begin_ns,
+                      .dur_ns = now_ns - *step.begin_ns});
+  }
+  step.begin_ns = now_ns;
+  step.name.clear();
+  step.number.reset();
+}
+
+// XLA_METRICS_FILE: the whole report, once a step.
+void SaveMetrics() {
+  const std::string& path = environment().metrics_file;
+  if (path.empty()) return;
+  static int64_t saves = 0;
+  const std::string text = fmt::format("[MetricsData; step={}]\n{}\n", saves++, metrics_report());
+  if (path == "STDERR" || path == "STDOUT") {
+    fmt::print(path == "STDERR" ? stderr : stdout, "{}\n", text);
+    return;
+  }
+  if (std::FILE* file = std::fopen(path.c_str(), "a")) {
+    std::fwrite(text.data(), 1, text.size(), file);
+    std::fclose(file);
+  } else {
+    fmt::print(stderr, "xlaprof: XLA_METRICS_FILE={}: cannot be written\n", path);
+  }
+}
+
+void RaiseIfError(const absl::Status& status) {
+  if (!status.ok())
+    Raise("{}\n  at {}:{}", Message(status), Call::Where().file_name(), Call::Where().line());
+}
+
+}  // namespace
+
+namespace internal {
+
+void EndStep(Device& device, std::string_view cause, bool wait, Where where) {
+  Call call(where);
+  if (CurrentScope() != 0) {
+    Raise(
+        "Expecting scope to be empty but it is {}\n  a step ends inside of this Trace, at {}:{}. "
+        "End the Trace first, or use StepTrace",
+        ScopeText(CurrentScope()), where.file_name(), where.line());
+  }
+  {
+    XLAPROF_OBSERVE(kHost, "StepMarker");
+    RaiseIfError(CutStep(device, {cause, Call::Where(), wait || environment().sync_wait}));
+    static metrics::Counter& steps = metrics::Counter::Of("MarkStep", metrics::Arena::kRuntime);
+    steps.Add();
+    device.AdvanceSeed();
+    ResetScopes();
+  }
+  AnnounceStep(device);
+  SaveMetrics();
+}
+
+}  // namespace internal
+
+void mark_step(Device& device, Where where) {
+  internal::EndStep(device, cause::kUserSync, false, where);
+}
+
+void sync(bool wait, Device& device, Where where) {
+  internal::EndStep(device, cause::kUserSync, wait, where);
+}
+
+void unlazy(std::span<const Tensor> tensors, Where where) {
+  Call call(where);
+  if (tensors.empty()) return;
+  std::vector<Ref<Storage>> storages;
+  for (const Tensor& tensor : tensors) storages.push_back(tensor.impl()->storage);
+  RaiseIfError(CutTensors(tensors.front().device(), storages,
+                          {cause::kValueAccess, Call::Where(), /*wait=*/true}));
+}
+
+void wait_device_ops(Device& device) { device.WaitForAll(); }
+
+int64_t num_cached_graphs(Device& device) {
+  std::lock_guard lock(device.cutting());
+  return int64_t(device.cache().size());
+}
+
+namespace {
+observe::Site trace_site{observe::Site::kUser, "Trace"};
+observe::Site step_site{observe::Site::kStep, "StepTrace"};
+}  // namespace
+
+Trace::Trace(std::string_view name, Where where) : Trace(trace_site, name, where) {}
+
+Trace::Trace(observe::Site& site, std::string_view name, Where where) : observed_(site, name) {
+  PushScope(name);
+  PushPlace(where);
+}
+
+Trace::~Trace() {
+  if (in_scope_) LeaveScope();
+}
+
+void Trace::LeaveScope() {
+  PopScope();
+  PopPlace();
+  in_scope_ = false;
+}
+
+StepTrace::StepTrace(std::string_view name, int64_t number, Device& device, Where where)
+    : Trace(step_site, name, where),
+      device_(device),
+      name_(name),
+      number_(number),
+      where_(where),
+      exceptions_(std::uncaught_exceptions()) {
+  std::lock_guard lock(TheStep().mutex);
+  TheStep().begin_ns = device.backend().NowNs();
+}
+
+StepTrace::~StepTrace() noexcept(false) {
+  LeaveScope();
+  if (std::uncaught_exceptions() > exceptions_) return;
+  {
+    std::lock_guard lock(TheStep().mutex);
+    TheStep().name = name_;
+    TheStep().number = number_;
+  }
+  internal::EndStep(device_, cause::kStepTraceExit, false, where_);
+}
+
+}  // namespace xlaprof::lazy

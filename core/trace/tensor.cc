@@ -1,0 +1,234 @@
+#include "core/trace/tensor.h"
+
+#include "core/environment.h"
+#include "core/exec/cut.h"
+#include "core/exec/transfer.h"
+#include "core/metrics/metrics.h"
+#include "core/trace/fallback.h"
+#include "core/trace/functions.h"
+#include "core/trace/tensor_impl.h"
+
+namespace xlaprof::lazy {
+
+Tensor::Tensor() = default;
+Tensor::Tensor(Ref<TensorImpl> impl) : impl_(std::move(impl)) {}
+Tensor::Tensor(const Tensor&) = default;
+Tensor::Tensor(Tensor&&) noexcept = default;
+Tensor& Tensor::operator=(const Tensor&) = default;
+Tensor& Tensor::operator=(Tensor&&) noexcept = default;
+Tensor::~Tensor() = default;
+
+namespace {
+
+TensorImpl& ImplOf(const Tensor& tensor) {
+  if (!tensor) Raise("a tensor that is none was used\n  at {}", Call::Where().file_name());
+  return *tensor.impl();
+}
+
+// The value of a view from the value of the tensor that it looks at.
+NodePtr Through(NodePtr value, std::span<const ViewStep> steps) {
+  for (const ViewStep& step : steps)
+    value = Node::Make(*step.op, {std::move(value)}, step.attributes, Call::Where());
+  return value;
+}
+
+// The other way: `whole` with what the view shows replaced by `part`.
+NodePtr Into(const NodePtr& whole, std::span<const ViewStep> steps, NodePtr part) {
+  if (steps.empty()) return part;
+  const ViewStep& step = steps.front();
+  const NodePtr inner = Through(whole, steps.first(1));
+  part = Into(inner, steps.subspan(1), std::move(part));
+  const Dims& sizes = whole->shape().dims;
+  if (step.op == &op::view)
+    return Node::Make(op::view, {part}, Attributes(sizes.begin(), sizes.end()), Call::Where());
+  if (step.op == &op::slice)
+    return Node::Make(op::slice_scatter, {whole, part}, step.attributes, Call::Where());
+  if (step.op == &op::permute) {
+    Attributes back(step.attributes.size());
+    for (size_t i = 0; i < back.size(); ++i) back[size_t(step.attributes[i])] = int64_t(i);
+    return Node::Make(op::permute, {part}, back, Call::Where());
+  }
+  Raise(
+      "a view made by {} cannot be written: its elements share memory. clone() it first\n  at "
+      "{}:{}",
+      step.op->name, Call::Where().file_name(), Call::Where().line());
+}
+
+}  // namespace
+
+NodePtr NodeOf(const Tensor& tensor) {
+  const TensorImpl& impl = ImplOf(tensor);
+  return Through(impl.storage->value(), impl.steps);
+}
+
+DType OnDevice(DType logical) {
+  const Environment& env = environment();
+  if (logical == DType::kF32 && env.use_bf16) return DType::kBF16;
+  if (logical == DType::kF32 && env.use_f16) return DType::kF16;
+  if (logical == DType::kI64 && env.use_32bit_long) return DType::kI32;
+  return logical;
+}
+
+Tensor Wrap(Device& device, NodePtr value, DType logical) {
+  Ref<TensorImpl> impl = MakeRef<TensorImpl>();
+  impl->storage = MakeRef<Storage>(device, std::move(value), logical);
+  return Tensor(std::move(impl));
+}
+
+Tensor MakeView(const Tensor& tensor, ViewStep step) {
+  const TensorImpl& from = ImplOf(tensor);
+  Ref<TensorImpl> impl = MakeRef<TensorImpl>();
+  impl->storage = from.storage;
+  impl->steps = from.steps;
+  impl->steps.push_back(std::move(step));
+  Tensor view(std::move(impl));
+  NodeOf(view);  // raises where it does not fit
+  return view;
+}
+
+int64_t DimOf(int64_t dim, int64_t rank) {
+  if (dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
+  Raise("dimension {} is out of range: the tensor has {}\n  at {}:{}", dim, rank,
+        Call::Where().file_name(), Call::Where().line());
+}
+
+DType Tensor::dtype() const { return ImplOf(*this).storage->logical(); }
+Dims Tensor::sizes() const { return NodeOf(*this)->shape().dims; }
+int64_t Tensor::size(int64_t dim, Where where) const {
+  Call call(where);
+  const Dims all = sizes();
+  return all[size_t(DimOf(dim, int64_t(all.size())))];
+}
+int64_t Tensor::numel() const { return NodeOf(*this)->shape().elements(); }
+Device& Tensor::device() const { return ImplOf(*this).storage->device(); }
+
+Tensor Tensor::FromBytes(const void* values, size_t count, Shape shape, Device& device,
+                         Where where) {
+  Call call(where);
+  if (int64_t(count) != shape.elements())
+    Raise("{} values do not fill {}\n  at {}:{}", count, shape.ToText(), where.file_name(),
+          where.line());
+  static metrics::Metric& time =
+      metrics::Metric::Of("TensorToData", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
+  metrics::Timed timed(time);
+  const DType logical = shape.dtype;
+  const Shape on_device{OnDevice(logical), shape.dims};
+  if (on_device.dtype == logical) {
+    Ref<Data> data = Upload(device, values, std::move(shape), Call::Where());
+    return Wrap(device, Node::OfData(std::move(data), Call::Where()), logical);
+  }
+  const HostTensor kept = Converted(values, shape, on_device.dtype);
+  Ref<Data> data = Upload(device, kept.bytes.data(), on_device, Call::Where());
+  return Wrap(device, Node::OfData(std::move(data), Call::Where()), logical);
+}
+
+Tensor Tensor::FromHost(const HostTensor& host, Device& device, Where where) {
+  return FromBytes(host.bytes.data(), size_t(host.shape.elements()), host.shape, device, where);
+}
+
+HostTensor Tensor::to_cpu(Where where) const {
+  Call call(where);
+  const TensorImpl& impl = ImplOf(*this);
+  const NodePtr node = NodeOf(*this);
+  Ref<Data> data = node->data();
+  if (!data) {
+    auto results = Evaluate(device(), {node}, {cause::kValueAccess, Call::Where()});
+    if (!results.ok()) Raise("{}", Message(results.status()));
+    data = results->front();
+  }
+  HostTensor host{data->shape(), std::vector<std::byte>(size_t(data->shape().bytes()))};
+  if (absl::Status status = Download(*data, host.bytes.data(), Call::Where()); !status.ok())
+    Raise("{}\n  read at {}:{}", Message(status), Call::Where().file_name(), Call::Where().line());
+  const DType logical = impl.storage->logical();
+  if (logical == host.shape.dtype) return host;
+  return Converted(host.bytes.data(), host.shape, logical);
+}
+
+double Tensor::item(Where where) const {
+  Call call(where);
+  if (numel() != 1)
+    Raise("item() of a tensor of {} elements: only one can be converted\n  at {}:{}", numel(),
+          where.file_name(), where.line());
+  CountFallback("aten::_local_scalar_dense");
+  return to_cpu(where).Real(0);
+}
+
+void Tensor::print(Where where) const {
+  Call call(where);
+  fmt::print("{}\n", to_cpu(where).ToText());
+}
+
+// --- writes in place ---
+
+namespace {
+
+// `value`, of any type and of sizes that can be repeated to the target's, becomes the target's.
+void Assign(const Tensor& target, const Tensor& value) {
+  TensorImpl& impl = ImplOf(target);
+  const NodePtr old = NodeOf(target);
+  if (impl.requires_grad && !impl.grad_fn && !NoGrad::is_on())
+    Raise(
+        "a leaf that needs a gradient cannot be written in place: its gradient would be lost. Use "
+        "NoGrad\n  at {}:{}",
+        Call::Where().file_name(), Call::Where().line());
+  if (!impl.steps.empty() && NeedsGrad({target, value}))
+    Raise(
+        "a view cannot be written while gradients are recorded. Use NoGrad, or where()\n  at {}:{}",
+        Call::Where().file_name(), Call::Where().line());
+  Tensor fitting = value.to(target.dtype());
+  const Dims& sizes = old->shape().dims;
+  if (fitting.sizes() != sizes) fitting = fitting.expand(sizes);
+  const NodePtr whole = impl.storage->value();
+  impl.storage->Write(Into(whole, impl.steps, NodeOf(fitting)));
+  if (!NoGrad::is_on() && impl.steps.empty()) {
+    impl.grad_fn = fitting.impl()->grad_fn;
+    impl.requires_grad = fitting.requires_grad();
+  }
+}
+
+}  // namespace
+
+Tensor& Tensor::copy_(const Tensor& from, Where where) {
+  Call call(where);
+  Assign(*this, from);
+  return *this;
+}
+Tensor& Tensor::fill_(Scalar value, Where where) {
+  Call call(where);
+  Assign(*this, ScalarTensor(value, dtype(), device()));
+  return *this;
+}
+Tensor& Tensor::add_(const Tensor& other, Scalar alpha, Where where) {
+  Call call(where);
+  const bool plain = alpha.is_whole && alpha.whole == 1;
+  Assign(*this, add(*this, plain ? other : mul(other, alpha)));
+  return *this;
+}
+Tensor& Tensor::add_(Scalar other, Where where) {
+  Call call(where);
+  Assign(*this, add(*this, other));
+  return *this;
+}
+Tensor& Tensor::sub_(const Tensor& other, Scalar alpha, Where where) {
+  Call call(where);
+  const bool plain = alpha.is_whole && alpha.whole == 1;
+  Assign(*this, sub(*this, plain ? other : mul(other, alpha)));
+  return *this;
+}
+Tensor& Tensor::mul_(const Tensor& other, Where where) {
+  Call call(where);
+  Assign(*this, mul(*this, other));
+  return *this;
+}
+Tensor& Tensor::mul_(Scalar other, Where where) {
+  Call call(where);
+  Assign(*this, mul(*this, other));
+  return *this;
+}
+Tensor& Tensor::div_(const Tensor& other, Where where) {
+  Call call(where);
+  Assign(*this, div(*this, other));
+  return *this;
+}
+
+}  // namespace xlaprof::lazy

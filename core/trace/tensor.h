@@ -1,0 +1,157 @@
+// Tensors whose operations are recorded, and computed later: at a step mark, a sync, or when a
+// value is read.
+//
+//   Tensor x = rand({64, 784}), w = rand({784, 10}).requires_grad_();
+//   Tensor loss = log_softmax(matmul(x, w), 1).mean();
+//   loss.backward();
+//   mark_step();                    // computes what is alive, without waiting
+//   double value = loss.item();     // reads what was computed
+//
+// A Tensor is a handle: copies are the same tensor. One thread at a time uses a tensor. Shapes,
+// types and indices that do not fit raise an Error at once, with the caller's line.
+#pragma once
+
+#include <source_location>
+#include <span>
+#include <vector>
+
+#include "core/base/ref.h"
+#include "core/exec/device.h"
+#include "core/ir/error.h"
+#include "core/ir/shape.h"
+
+namespace xlaprof::lazy {
+
+// Of a call, filled in by the compiler.
+using Where = std::source_location;
+
+struct TensorImpl;
+
+// A number in an expression. Its type takes part in promotion only where it is a fraction and the
+// tensor is of whole numbers.
+struct Scalar {
+  template <class T>
+  requires std::is_arithmetic_v<T> Scalar(T value)
+      : is_whole(std::is_integral_v<T>), whole(int64_t(value)), real(double(value)) {}
+  bool is_whole;
+  int64_t whole;
+  double real;
+};
+
+// A tensor's elements on the host: dense, row-major.
+struct HostTensor {
+  Shape shape;
+  std::vector<std::byte> bytes;
+
+  template <class T>
+  std::span<const T> values() const {
+    if (DTypeOf<T>() != shape.dtype)
+      Raise("values of {} are asked for as {}", shape.ToText(), XlaName(DTypeOf<T>()));
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  // Element `i`, whatever its type.
+  double Real(int64_t i) const;
+  int64_t Whole(int64_t i) const;
+  // As PyTorch prints a tensor.
+  std::string ToText() const;
+};
+
+class Tensor {
+ public:
+  Tensor();  // none
+  explicit Tensor(Ref<TensorImpl> impl);
+  Tensor(const Tensor&);
+  Tensor(Tensor&&) noexcept;
+  Tensor& operator=(const Tensor&);
+  Tensor& operator=(Tensor&&) noexcept;
+  ~Tensor();
+
+  // Values from the host, row-major.
+  template <class T>
+  static Tensor FromHost(std::span<const T> values, Dims sizes, Device& device = Device::Default(),
+                         Where where = Where::current()) {
+    return FromBytes(values.data(), values.size(), {DTypeOf<T>(), std::move(sizes)}, device, where);
+  }
+  static Tensor FromHost(const HostTensor& host, Device& device = Device::Default(),
+                         Where where = Where::current());
+
+  explicit operator bool() const { return bool(impl_); }
+  TensorImpl* impl() const { return impl_.get(); }
+
+  DType dtype() const;
+  Dims sizes() const;
+  int64_t dim() const { return int64_t(sizes().size()); }
+  // Of a dimension; -1 is the last.
+  int64_t size(int64_t dim, Where where = Where::current()) const;
+  int64_t numel() const;
+  Device& device() const;
+
+  // Reads. They compute what they need, and no more; the graph goes on.
+  HostTensor to_cpu(Where where = Where::current()) const;
+  double item(Where where = Where::current()) const;
+  void print(Where where = Where::current()) const;
+
+  // Writes in place, through views too.
+  Tensor& copy_(const Tensor& from, Where where = Where::current());
+  Tensor& fill_(Scalar value, Where where = Where::current());
+  Tensor& zero_(Where where = Where::current()) { return fill_(0, where); }
+  Tensor& add_(const Tensor& other, Scalar alpha = 1, Where where = Where::current());
+  Tensor& add_(Scalar other, Where where = Where::current());
+  Tensor& sub_(const Tensor& other, Scalar alpha = 1, Where where = Where::current());
+  Tensor& mul_(const Tensor& other, Where where = Where::current());
+  Tensor& mul_(Scalar other, Where where = Where::current());
+  Tensor& div_(const Tensor& other, Where where = Where::current());
+
+  // Views: of the same storage.
+  Tensor view(Dims sizes, Where where = Where::current()) const;  // one size may be -1
+  Tensor permute(Dims dims, Where where = Where::current()) const;
+  Tensor transpose(int64_t a, int64_t b, Where where = Where::current()) const;
+  Tensor t(Where where = Where::current()) const { return transpose(-2, -1, where); }
+  Tensor slice(int64_t dim, int64_t start, int64_t end, int64_t step = 1,
+               Where where = Where::current()) const;  // negative: from the end
+  Tensor select(int64_t dim, int64_t index, Where where = Where::current()) const;
+  Tensor unsqueeze(int64_t dim, Where where = Where::current()) const;
+  Tensor squeeze(int64_t dim, Where where = Where::current()) const;
+  Tensor flatten(int64_t from = 0, Where where = Where::current()) const;
+  Tensor expand(Dims sizes, Where where = Where::current()) const;  // not to be written through
+
+  Tensor to(DType type, Where where = Where::current()) const;
+  Tensor clone(Where where = Where::current()) const;
+
+  // Gradients. Of leaves only: of what no operation made.
+  Tensor& requires_grad_(bool on = true);
+  bool requires_grad() const;
+  Tensor grad() const;  // none before the first backward()
+  void zero_grad();     // to none, as PyTorch does
+  // Of a scalar: adds the gradient of each leaf that it was made from.
+  void backward(Where where = Where::current()) const;
+  // The same value without its history; shares the storage.
+  Tensor detach() const;
+
+ private:
+  static Tensor FromBytes(const void* values, size_t count, Shape shape, Device& device,
+                          Where where);
+  Ref<TensorImpl> impl_;
+};
+
+// Operations inside are not recorded for gradients.
+class NoGrad {
+ public:
+  NoGrad() : before_(std::exchange(off_, true)) {}
+  ~NoGrad() { off_ = before_; }
+  NoGrad(const NoGrad&) = delete;
+  static bool is_on() { return off_; }
+
+ private:
+  static inline thread_local bool off_ = false;
+  const bool before_;
+};
+
+// The left operand of an operator, with the line it stands on.
+struct Operand {
+  Operand(const Tensor& tensor, Where where = Where::current()) : tensor(tensor), where(where) {}
+  const Tensor& tensor;
+  Where where;
+};
+
+}  // namespace xlaprof::lazy

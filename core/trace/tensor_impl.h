@@ -1,0 +1,85 @@
+// What stands behind a Tensor, for core/trace only.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "core/exec/call.h"
+#include "core/exec/storage.h"
+#include "core/trace/tensor.h"
+
+namespace xlaprof::lazy {
+
+// One step from a storage's value to a view of it.
+struct ViewStep {
+  const Op* op;
+  Attributes attributes;
+};
+
+struct GradFn;
+
+struct TensorImpl final : RefCounted {
+  Ref<Storage> storage;
+  std::vector<ViewStep> steps;  // empty: no view
+  bool requires_grad = false;
+  Ref<GradFn> grad_fn;  // of what an operation made
+  Tensor grad;          // of a leaf
+};
+
+using Grads = std::vector<Tensor>;  // of each input; none where it needs none
+
+// An operation that a gradient flows back through.
+struct GradFn final : RefCounted {
+  // Where a gradient goes: to the operation that made the input, or to the leaf that it is.
+  struct Edge {
+    Ref<GradFn> fn;
+    Ref<TensorImpl> leaf;
+  };
+  int64_t sequence = 0;  // ascending in the order in which operations were recorded
+  std::source_location where;
+  std::vector<Edge> edges;
+  std::function<Grads(const Tensor& grad)> vjp;  // empty once it was used
+};
+
+// A tensor whose value backward() needs. Holds the storage, not the history.
+class Saved {
+ public:
+  Saved() = default;  // none
+  explicit Saved(const Tensor& tensor);
+  // Raises where it was written in place since.
+  Tensor get() const;
+
+ private:
+  Ref<Storage> storage_;
+  std::vector<ViewStep> steps_;
+  int64_t version_ = 0;
+};
+
+NodePtr NodeOf(const Tensor& tensor);
+// The same values of another type.
+HostTensor Converted(const void* values, const Shape& shape, DType type);
+// A new tensor with this value.
+Tensor Wrap(Device& device, NodePtr value, DType logical);
+// Records an operation: of the tensors' values, at the line of the outermost call.
+Tensor Emit(const Op& op, std::initializer_list<Tensor> operands, Attributes attributes,
+            DType logical);
+inline Tensor Emit(const Op& op, std::initializer_list<Tensor> operands,
+                   Attributes attributes = {}) {
+  return Emit(op, operands, std::move(attributes), operands.begin()->dtype());
+}
+// A view of `tensor`, one step further.
+Tensor MakeView(const Tensor& tensor, ViewStep step);
+// How a type is kept on devices (XLA_USE_BF16 and the like).
+DType OnDevice(DType logical);
+// A scalar tensor: 0 and 1 are part of the graph, others parameters, so that a number that changes
+// does not make another graph.
+Tensor ScalarTensor(Scalar value, DType type, Device& device);
+// `dim` from the end where it is negative. Raises where it is none of `rank`.
+int64_t DimOf(int64_t dim, int64_t rank);
+
+bool NeedsGrad(std::initializer_list<Tensor> inputs);
+// Makes `out` know where its gradient goes.
+Tensor Differentiable(Tensor out, std::initializer_list<Tensor> inputs,
+                      std::function<Grads(const Tensor& grad)> vjp);
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,43 @@
+// xlaprof_demo.so: the lazy runtime, its recorder and a program for them.
+#include "core/base/version.h"
+#include "core/ir/error.h"
+#include "examples/demo.h"
+#include "examples/mnist/train.h"
+#include "profiler/record/record.h"
+
+namespace xlaprof {
+namespace {
+
+absl::StatusOr<DemoResult> Run(const DemoRequest& request) {
+  XP_TRY(Recording recording,
+         StartRecording(
+             request.output,
+             {.label = request.pathology.empty() ? "mnist" : "mnist " + request.pathology}));
+  examples::MnistOptions options{.pathology = request.pathology, .steps = request.steps};
+  options.progress = [&](int64_t step) { request.progress(double(step) / double(request.steps)); };
+  DemoResult result;
+  try {
+    XP_TRY(examples::MnistResult trained, examples::TrainMnist(options));
+    result.accuracy = trained.accuracy;
+  } catch (const lazy::Error& error) {
+    return absl::InternalError(error.what());
+  }
+  XP_TRY(recording.Stop());
+  return result;
+}
+
+std::span<const std::string_view> Names() {
+  static const auto& names = *new auto([] {
+    std::vector<std::string_view> all;
+    for (const examples::Pathology& pathology : examples::Pathologies())
+      all.push_back(pathology.name);
+    return all;
+  }());
+  return names;
+}
+
+}  // namespace
+}  // namespace xlaprof
+
+extern "C" [[gnu::visibility("default")]] const xlaprof::DemoModule xlaprof_demo_module;
+const xlaprof::DemoModule xlaprof_demo_module{xlaprof::kVersion, xlaprof::Run, xlaprof::Names};

@@ -1,0 +1,182 @@
+#include "examples/mnist/train.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "core/nn/nn.h"
+#include "core/nn/optim.h"
+#include "core/trace/loader.h"
+
+namespace xlaprof::examples {
+
+using namespace lazy;
+
+namespace {
+
+constexpr Pathology kPathologies[] = {
+    {"changing_batch", "batches of changing size"},
+    {"baked_scalar", "a number of the step is baked into the graph"},
+    {"loop_index", "a slice whose place depends on the step"},
+    {"loop_count", "a loop that runs more often in some steps"},
+    {"nonzero", "nonzero(): its size depends on values"},
+    {"mask", "masked_select(): its size depends on values"},
+    {"item", "item() in each step"},
+    {"print", "print() in each step"},
+    {"slow_loader", "the data comes too slowly"},
+    {"host_work", "the host computes while the device waits"},
+    {"live_tensor", "other tensors are alive at each step mark"},
+    {"unlowered_op", "an operation without a lowering"},
+    {"no_mark_step", "no step is ever marked"},
+    {"tied_weights", "weights tied before they were moved to the device"},
+};
+
+struct Net {
+  nn::Conv2d conv1{1, 10, 5}, conv2{10, 20, 5};
+  nn::Linear fc1{320, 50}, fc2{50, 10};
+
+  Tensor operator()(const Tensor& images) const {
+    Tensor x = relu(max_pool2d(conv1(images), 2));
+    x = relu(max_pool2d(conv2(x), 2));
+    x = relu(fc1(x.flatten(1)));
+    return log_softmax(fc2(x), 1);
+  }
+  std::vector<Tensor> parameters() const { return nn::Parameters(conv1, conv2, fc1, fc2); }
+};
+
+HostTensor Images(const Digits& digits, std::span<const int64_t> which) {
+  constexpr int64_t kPixels = Digits::kSide * Digits::kSide;
+  HostTensor host{{DType::kF32, {int64_t(which.size()), 1, Digits::kSide, Digits::kSide}}, {}};
+  host.bytes.resize(size_t(host.shape.bytes()));
+  auto* to = reinterpret_cast<float*>(host.bytes.data());
+  for (int64_t i : which) to = std::copy_n(digits.images.data() + i * kPixels, kPixels, to);
+  return host;
+}
+
+HostTensor Labels(const Digits& digits, std::span<const int64_t> which) {
+  HostTensor host{{DType::kI64, {int64_t(which.size())}}, {}};
+  host.bytes.resize(size_t(host.shape.bytes()));
+  auto* to = reinterpret_cast<int64_t*>(host.bytes.data());
+  for (int64_t i : which) *to++ = digits.labels[size_t(i)];
+  return host;
+}
+
+class Training {
+ public:
+  explicit Training(const MnistOptions& options) : options_(options) {}
+
+  absl::StatusOr<MnistResult> Run() {
+    XP_TRY(train_, options_.data.empty() ? DrawDigits(6000, options_.seed)
+                                         : ReadDigits(options_.data, /*held_out=*/false));
+    XP_TRY(held_out_, options_.data.empty() ? DrawDigits(1000, options_.seed + 1)
+                                            : ReadDigits(options_.data, /*held_out=*/true));
+    nn::manual_seed(options_.seed);
+    Net net;
+    optim::SGD optimizer(net.parameters(), /*lr=*/0.05, /*momentum=*/0.9);
+    Tensor loss;
+    DeviceLoader loader([this] { return NextBatch(); });
+    for (int64_t step = 0; auto batch = loader.next(); ++step) {
+      optimizer.zero_grad();
+      const Tensor output = net((*batch)[0]);
+      loss = nll_loss(output, (*batch)[1]);
+      Sin(step, (*batch)[0], output, loss);
+      loss.backward();
+      optimizer_step(optimizer);
+      if (options_.progress) options_.progress(step + 1);
+    }
+    return MnistResult{.accuracy = Accuracy(net), .loss = loss ? loss.item() : 0};
+  }
+
+ private:
+  bool Is(std::string_view pathology) const { return options_.pathology == pathology; }
+
+  // On the loader's thread.
+  std::optional<DeviceLoader::HostBatch> NextBatch() {
+    if (read_ == options_.steps) return std::nullopt;
+    int64_t size = options_.batch;
+    if (Is("changing_batch")) size -= read_ % 8;
+    if (Is("slow_loader")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::vector<int64_t> which(static_cast<size_t>(size));
+    for (int64_t& i : which) i = int64_t(random_() % uint64_t(train_.count()));
+    ++read_;
+    return DeviceLoader::HostBatch{Images(train_, which), Labels(train_, which)};
+  }
+
+  // What the pathology does in each step, beside the training.
+  void Sin(int64_t step, const Tensor& images, const Tensor& output, const Tensor& loss) {
+    if (Is("baked_scalar")) {
+      kept_ = {mean(pad(output, {0, 0}, {0, 1}, 0.01 * double(step)))};
+    } else if (Is("loop_index")) {
+      kept_ = {mean(output.select(0, step % 32))};
+    } else if (Is("loop_count")) {
+      Tensor sum = mean(output);
+      for (int64_t i = 0; i < step % 6; ++i) sum = sum * 0.5 + mean(output);
+      kept_ = {sum};
+    } else if (Is("nonzero")) {
+      kept_ = {nonzero(gt(output, -1))};
+    } else if (Is("mask")) {
+      kept_ = {masked_select(output, gt(output, -1))};
+    } else if (Is("item")) {
+      last_loss_ = loss.item();
+    } else if (Is("print")) {
+      loss.print();
+    } else if (Is("host_work")) {
+      Work();
+    } else if (Is("live_tensor")) {
+      kept_.clear();
+      for (int64_t i = 0; i < step % 5; ++i) kept_.push_back(output * double(i + 2));
+    } else if (Is("unlowered_op")) {
+      kept_ = {histc(images, 10, 0, 1)};
+    }
+  }
+
+  // Some milliseconds of the host's time.
+  void Work() {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(15);
+    while (std::chrono::steady_clock::now() < until) last_loss_ += 1e-9;
+  }
+
+  double Accuracy(const Net& net) const {
+    NoGrad no_grad;
+    std::vector<int64_t> all(size_t(held_out_.count()));
+    std::iota(all.begin(), all.end(), 0);
+    int64_t right = 0;
+    for (size_t from = 0; from < all.size(); from += 500) {
+      const std::span which =
+          std::span(all).subspan(from, std::min<size_t>(500, all.size() - from));
+      const Tensor images = Tensor::FromHost(Images(held_out_, which));
+      const Tensor labels = Tensor::FromHost(Labels(held_out_, which));
+      right += int64_t(sum(eq(argmax(net(images), 1), labels)).item());
+    }
+    return double(right) / double(all.size());
+  }
+
+  const MnistOptions& options_;
+  Digits train_, held_out_;
+  std::mt19937_64 random_{7};
+  int64_t read_ = 0;
+  std::vector<Tensor> kept_;
+  double last_loss_ = 0;
+};
+
+}  // namespace
+
+std::span<const Pathology> Pathologies() { return kPathologies; }
+
+absl::StatusOr<MnistResult> TrainMnist(const MnistOptions& options) {
+  const auto known = [&](const Pathology& pathology) {
+    return pathology.name == options.pathology;
+  };
+  if (!options.pathology.empty() &&
+      std::none_of(std::begin(kPathologies), std::end(kPathologies), known)) {
+    std::string names;
+    for (const Pathology& pathology : kPathologies)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", pathology.name);
+    return Invalid("there is no pathology {}. There are {}", options.pathology, names);
+  }
+  return Training(options).Run();
+}
+
+}  // namespace xlaprof::examples

@@ -1,0 +1,224 @@
+#include "profiler/record/runtime_facts.h"
+
+#include <utility>
+
+#include "core/base/source_location.h"
+
+namespace xlaprof::record {
+namespace {
+
+std::string JoinedOperands(const std::vector<int32_t>& operands) {
+  return fmt::to_string(fmt::join(operands, ","));
+}
+
+OptText Told(const std::string& text) { return text.empty() ? OptText() : OptText(text); }
+
+// function@file:line, with the whole path: what the compiler knew.
+std::string PlaceText(const std::source_location& place) {
+  return fmt::format("{}@{}:{}", FunctionName(place), place.file_name(), place.line());
+}
+
+// A place is its line: two objects that the compiler made for one call differ in their address.
+const void* KeyOf(const std::source_location& place) {
+  return reinterpret_cast<const char*>(place.file_name()) + place.line();
+}
+
+}  // namespace
+
+RuntimeFacts& RuntimeFacts::Get() {
+  static RuntimeFacts& facts = *new RuntimeFacts;
+  return facts;
+}
+
+void RuntimeFacts::Add(RuntimeFact fact) {
+  std::lock_guard lock(mutex_);
+  facts_.push_back(std::move(fact));
+}
+
+std::vector<RuntimeFact> RuntimeFacts::Take() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(facts_, {});
+}
+
+absl::Status RuntimeFactWriter::Write(Store& store) {
+  for (RuntimeFact& fact : RuntimeFacts::Get().Take()) {
+    written_.push_back(std::move(fact));
+    XP_TRY(std::visit([&](const auto& told) { return Add(store, told); }, written_.back()));
+  }
+  return absl::OkStatus();
+}
+
+void RuntimeFactWriter::Committed() {
+  written_.clear();
+  committed_ = now_;
+}
+
+void RuntimeFactWriter::RolledBack() {
+  for (RuntimeFact& fact : written_) RuntimeFacts::Get().Add(std::move(fact));
+  written_.clear();
+  now_ = committed_;
+  graphs_.clear();
+  stacks_.clear();
+  sites_.clear();
+}
+
+absl::Status RuntimeFactWriter::Add(Store& store, const observe::Graph& graph) {
+  XP_TRY(int64_t id, store.Add(GraphRow{.process_id = process_id_,
+                                        .hash = graph.hash,
+                                        .name = graph.name,
+                                        .node_count = int64_t(graph.nodes.size()),
+                                        .input_count = graph.inputs,
+                                        .output_count = graph.outputs,
+                                        .printed_as = "ir_text"}));
+  graphs_[graph.hash] = id;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const observe::GraphNode& node = graph.nodes[i];
+    XP_TRY(store.Add(GraphNodeRow{.graph_id = id,
+                                  .idx = int64_t(i),
+                                  .op = node.op,
+                                  .shape = node.shape,
+                                  .operands = JoinedOperands(node.operands),
+                                  .attributes = Told(node.attributes),
+                                  .scope = Told(node.scope),
+                                  .location = PlaceText(node.location),
+                                  .root = node.result,
+                                  .name = fmt::to_string(i)}));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RuntimeFactWriter::Add(Store& store, const observe::Compile& compile) {
+  XP_TRY(OptInt graph_id, GraphOf(store, compile.graph_hash));
+  XP_TRY(OptInt site_id, SiteOf(store, compile.stack));
+  XP_TRY(OptInt stack_id, StackOf(store, compile.stack));
+  OptInt hit;
+  if (compile.persistent_hit) hit = *compile.persistent_hit;
+  XP_TRY(int64_t id, store.Add(CompileRow{.process_id = process_id_,
+                                          .ordinal = now_.ordinal++,
+                                          .graph_id = graph_id,
+                                          .ts_ns = compile.ts_ns - origin_ns_,
+                                          .dur_ns = compile.dur_ns,
+                                          .dur_from = "recorded",
+                                          .cause = std::string(compile.cause),
+                                          .site_id = site_id,
+                                          .stack_id = stack_id,
+                                          .input_bytes = compile.argument_bytes,
+                                          .output_bytes = compile.result_bytes,
+                                          .alias_bytes = compile.alias_bytes,
+                                          .temp_bytes = compile.temporary_bytes,
+                                          .program_bytes = compile.program_bytes,
+                                          .persistent_hit = hit}));
+  if (now_.first_of_step[0] == 0) now_.first_of_step[0] = id;
+  return absl::OkStatus();
+}
+
+absl::Status RuntimeFactWriter::Add(Store& store, const observe::Execution& execution) {
+  XP_TRY(OptInt graph_id, GraphOf(store, execution.graph_hash));
+  XP_TRY(OptInt site_id, SiteOf(store, execution.stack));
+  XP_TRY(OptInt stack_id, StackOf(store, execution.stack));
+  XP_TRY(int64_t id, store.Add(ExecutionRow{.process_id = process_id_,
+                                            .ordinal = now_.ordinal++,
+                                            .graph_id = graph_id,
+                                            .enqueue_ts_ns = execution.enqueue_ts_ns - origin_ns_,
+                                            .ts_ns = execution.ts_ns - origin_ns_,
+                                            .dur_ns = execution.dur_ns,
+                                            .host_wait_ns = execution.host_wait_ns,
+                                            .device = std::string(execution.device),
+                                            .cause = std::string(execution.cause),
+                                            .site_id = site_id,
+                                            .stack_id = stack_id,
+                                            .scope = Told(execution.scope)}));
+  if (now_.first_of_step[1] == 0) now_.first_of_step[1] = id;
+  return absl::OkStatus();
+}
+
+absl::Status RuntimeFactWriter::Add(Store& store, const observe::Transfer& transfer) {
+  XP_TRY(OptInt site_id, SiteOf(store, transfer.stack));
+  XP_TRY(int64_t id,
+         store.Add(TransferRow{.process_id = process_id_,
+                               .ordinal = now_.ordinal++,
+                               .direction = transfer.to_device ? "to_device" : "from_device",
+                               .bytes = transfer.bytes,
+                               .ts_ns = transfer.ts_ns - origin_ns_,
+                               .dur_ns = transfer.dur_ns,
+                               .device = std::string(transfer.device),
+                               .site_id = site_id,
+                               .scope = Told(transfer.scope)}));
+  if (now_.first_of_step[2] == 0) now_.first_of_step[2] = id;
+  return absl::OkStatus();
+}
+
+absl::Status RuntimeFactWriter::Add(Store& store, const observe::Fallback& fallback) {
+  XP_TRY(OptInt site_id, SiteOf(store, fallback.stack));
+  XP_TRY(OptInt stack_id, StackOf(store, fallback.stack));
+  XP_TRY(int64_t id, store.Add(FallbackRow{.process_id = process_id_,
+                                           .ordinal = now_.ordinal++,
+                                           .op = std::string(fallback.op),
+                                           .count = 1,
+                                           .site_id = site_id,
+                                           .stack_id = stack_id}));
+  if (now_.first_of_step[3] == 0) now_.first_of_step[3] = id;
+  return absl::OkStatus();
+}
+
+// What came since the step before is this one's.
+absl::Status RuntimeFactWriter::Add(Store& store, const observe::Step& step) {
+  XP_TRY(int64_t id, store.Add(StepRow{.process_id = process_id_,
+                                       .ordinal = now_.step++,
+                                       .number = step.number,
+                                       .name = Told(step.name),
+                                       .ts_ns = step.ts_ns - origin_ns_,
+                                       .dur_ns = step.dur_ns}));
+  static constexpr const char* kSetStep[] = {
+      "UPDATE compile SET step_id = ?1 WHERE id >= ?2 AND process_id = ?3",
+      "UPDATE execution SET step_id = ?1 WHERE id >= ?2 AND process_id = ?3",
+      "UPDATE transfer SET step_id = ?1 WHERE id >= ?2 AND process_id = ?3",
+      "UPDATE fallback SET step_id = ?1 WHERE id >= ?2 AND process_id = ?3"};
+  for (size_t i = 0; i < std::size(kSetStep); ++i) {
+    if (const int64_t first = std::exchange(now_.first_of_step[i], 0); first != 0)
+      XP_TRY(store.Run(kSetStep[i], id, first, process_id_));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<OptInt> RuntimeFactWriter::GraphOf(Store& store, const std::string& hash) {
+  if (auto found = graphs_.find(hash); found != graphs_.end()) return OptInt(found->second);
+  XP_TRY(auto known, store.One<int64_t>("SELECT id FROM graph WHERE process_id = ?1 AND hash = ?2",
+                                        process_id_, hash));
+  int64_t id = known.value_or(0);
+  // Compiled before the recording began: known by its hash.
+  if (id == 0) {
+    XP_TRY(id, store.Add(GraphRow{.process_id = process_id_, .hash = hash}));
+  }
+  graphs_[hash] = id;
+  return OptInt(id);
+}
+
+absl::StatusOr<OptInt> RuntimeFactWriter::SiteOf(Store& store, const observe::Stack& stack) {
+  if (stack.empty()) return OptInt();
+  int64_t& id = sites_[KeyOf(stack.front())];
+  if (id == 0) {
+    XP_TRY(id, store.AddSite(FunctionName(stack.front()), stack.front().file_name(),
+                             int64_t(stack.front().line())));
+  }
+  return OptInt(id);
+}
+
+absl::StatusOr<OptInt> RuntimeFactWriter::StackOf(Store& store, const observe::Stack& stack) {
+  if (stack.empty()) return OptInt();
+  std::vector<const void*> key;
+  for (const std::source_location& place : stack) key.push_back(KeyOf(place));
+  int64_t& id = stacks_[key];
+  if (id == 0) {
+    std::vector<Store::Frame> frames;
+    for (const std::source_location& place : stack)
+      frames.push_back({.function = FunctionName(place),
+                        .file = place.file_name(),
+                        .line = int64_t(place.line()),
+                        .is_user = true});
+    XP_TRY(id, store.AddStack(frames));
+  }
+  return OptInt(id);
+}
+
+}  // namespace xlaprof::record

@@ -1,0 +1,72 @@
+// Facts that a lazy runtime in this process announces, on their way into the store: graphs,
+// compiles, executions, transfers, fallbacks, steps. Internal to profiler/record.
+//
+// They wait in memory until the recording's thread commits. What was announced after the last
+// commit of a process that is killed is lost, unlike its events.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <mutex>
+#include <variant>
+#include <vector>
+
+#include "core/observe/observer.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof::record {
+
+using RuntimeFact = std::variant<observe::Graph, observe::Compile, observe::Execution,
+                                 observe::Transfer, observe::Fallback, observe::Step>;
+
+// Any thread.
+class RuntimeFacts {
+ public:
+  static RuntimeFacts& Get();  // never destroyed: threads may outlive main
+  void Add(RuntimeFact fact);
+  // All that came since the last call.
+  std::vector<RuntimeFact> Take();
+
+ private:
+  std::mutex mutex_;
+  std::vector<RuntimeFact> facts_;
+};
+
+// Of one recording. `origin_ns`: CLOCK_MONOTONIC at the store's time 0.
+class RuntimeFactWriter {
+ public:
+  RuntimeFactWriter(int64_t process_id, int64_t origin_ns)
+      : process_id_(process_id), origin_ns_(origin_ns) {}
+
+  // Takes what is announced, and writes what is not committed yet.
+  absl::Status Write(Store& store);
+  bool has_news() const { return !written_.empty(); }
+  void Committed();
+  // The store was opened again, as of its last commit.
+  void RolledBack();
+
+ private:
+  struct Numbers {  // of what comes next
+    int64_t ordinal = 0, step = 0;
+    int64_t first_of_step[4] = {0, 0, 0, 0};  // ids: compile, execution, transfer, fallback
+  };
+  absl::Status Add(Store& store, const observe::Graph& graph);
+  absl::Status Add(Store& store, const observe::Compile& compile);
+  absl::Status Add(Store& store, const observe::Execution& execution);
+  absl::Status Add(Store& store, const observe::Transfer& transfer);
+  absl::Status Add(Store& store, const observe::Fallback& fallback);
+  absl::Status Add(Store& store, const observe::Step& step);
+  absl::StatusOr<OptInt> GraphOf(Store& store, const std::string& hash);
+  absl::StatusOr<OptInt> SiteOf(Store& store, const observe::Stack& stack);
+  absl::StatusOr<OptInt> StackOf(Store& store, const observe::Stack& stack);
+
+  const int64_t process_id_, origin_ns_;
+  std::vector<RuntimeFact> written_;  // since the last commit
+  Numbers now_, committed_;
+  // Ids of what was written, by hash and by the frames' addresses.
+  absl::flat_hash_map<std::string, int64_t> graphs_;
+  absl::flat_hash_map<std::vector<const void*>, int64_t> stacks_;
+  absl::flat_hash_map<const void*, int64_t> sites_;
+};
+
+}  // namespace xlaprof::record

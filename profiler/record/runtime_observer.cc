@@ -1,0 +1,165 @@
+// Listens to the lazy runtime (core/observe) in a process that is recorded: scopes and kernels go
+// into the rings, facts to the recording's thread.
+#include "profiler/record/runtime_observer.h"
+
+#include <vector>
+
+#include "core/observe/observer.h"
+#include "profiler/record/record.h"
+#include "profiler/record/runtime_facts.h"
+
+namespace xlaprof::record {
+namespace {
+
+Site::Kind KindOf(observe::Site::Kind kind) {
+  switch (kind) {
+    case observe::Site::kHost:
+      return Site::kHost;
+    case observe::Site::kUser:
+      return Site::kScope;
+    case observe::Site::kStep:
+      return Site::kStep;
+    case observe::Site::kTracing:
+      return Site::kTracing;
+    case observe::Site::kCompile:
+      return Site::kCompile;
+    case observe::Site::kExecute:
+      return Site::kExecute;
+    case observe::Site::kTransfer:
+      return Site::kTransfer;
+    case observe::Site::kInput:
+      break;
+  }
+  return Site::kInput;
+}
+
+uint32_t NumberOf(observe::Site& site, std::string_view name) {
+  if (name.data() != site.name) return SiteOfName(KindOf(site.kind), name);
+  uint32_t number = site.number.load(std::memory_order_relaxed);
+  if (number == 0) {
+    number = SiteOfName(KindOf(site.kind), name);
+    site.number.store(number, std::memory_order_relaxed);
+  }
+  return number;
+}
+
+Ring* RingNow() {
+  const uint32_t on = recording.load(std::memory_order_relaxed);
+  return on == 0 ? nullptr : RingOfThread(on);
+}
+
+// From CLOCK_MONOTONIC, by which devices tell, to the recorder's ticks: both clocks were read
+// together when the process began to be recorded, and are again where that is some time ago.
+uint64_t TicksAt(int64_t ns) {
+  if (!uses_tsc.load(std::memory_order_relaxed)) return uint64_t(ns);
+  struct Pair {
+    uint64_t ticks = Now();
+    int64_t ns = ClockNs(CLOCK_MONOTONIC);
+  };
+  static const Pair first;
+  thread_local Pair last;
+  thread_local double ticks_per_ns = 0;
+  constexpr int64_t kFresh = 10'000'000;
+  if (ticks_per_ns == 0 || ns - last.ns > kFresh) {
+    last = Pair();
+    // Two readings that lie close would give a poor rate.
+    constexpr int64_t kApart = 1'000'000;
+    while (last.ns - first.ns < kApart) last = Pair();
+    ticks_per_ns = double(last.ticks - first.ticks) / double(last.ns - first.ns);
+  }
+  return last.ticks + uint64_t(int64_t(double(ns - last.ns) * ticks_per_ns));
+}
+
+// A scope that is open on this thread.
+struct Open {
+  Ring* ring;  // null: it began while nobody recorded
+  uint64_t begin = 0, what = 0, flow = 0;
+};
+thread_local std::vector<Open> open_scopes;
+
+class RuntimeObserver final : public observe::Observer {
+ public:
+  void BeginScope(observe::Site& site, std::string_view name) override {
+    Open open{RingNow()};
+    if (open.ring != nullptr) {
+      const uint16_t depth = open.ring->depth();
+      const uint32_t number = NumberOf(site, name);
+      open.what = Slot::What(number, depth, kScope);
+      open.begin = Now();
+      open.ring->Open(depth, number, open.begin);
+    }
+    open_scopes.push_back(open);
+  }
+
+  void EndScope() override {
+    if (open_scopes.empty()) return;  // began before this observer listened
+    const Open open = open_scopes.back();
+    open_scopes.pop_back();
+    if (open.ring == nullptr) return;
+    const uint64_t end = Now();
+    open.ring->Close(uint16_t(open.what >> 32));
+    open.ring->Publish(open.begin, end, open.flow,
+                       open.what | Slot::Bits(open.flow != 0 ? kFlowOut : 0));
+  }
+
+  void OnCounter(observe::Site& site, double value) override { Counter(site.name, value); }
+
+  void OnDeviceThread(std::string_view device) override { NameDeviceThread(device); }
+
+  void OnModule(std::string_view name, int64_t ts_ns, int64_t dur_ns, uint64_t run) override {
+    if (Ring* ring = RingNow()) {
+      ring->Publish(TicksAt(ts_ns), TicksAt(ts_ns + dur_ns), run,
+                    Slot::What(SiteOfName(Site::kModule, name), 0, kScope) | Slot::Bits(kFlowIn));
+    }
+  }
+
+  void OnKernel(const observe::Kernel& kernel) override {
+    Ring* ring = RingNow();
+    if (ring == nullptr) return;
+    static const uint32_t op_names = RecordedString("ops"), shape = RecordedString("shape"),
+                          flops = RecordedString("flops"), bytes = RecordedString("bytes");
+    ArgSlot args[2]{};
+    int count = 0;
+    auto put = [&](uint32_t key, Value value) {
+      ArgSlot& slot = args[count / 2];
+      slot.bits[count % 2] = value.bits;
+      slot.key[count % 2] = key;
+      slot.type[count % 2] = uint8_t(value.type);
+      ++count;
+    };
+    put(op_names, ArgOf(kernel.op_names));
+    put(shape, ArgOf(kernel.shape));
+    put(flops, ArgOf(kernel.flops));
+    put(bytes, ArgOf(kernel.bytes));
+    const uint32_t site = SiteOfName(Site::kOp, kernel.name);
+    ring->Publish(TicksAt(kernel.ts_ns), TicksAt(kernel.ts_ns + kernel.dur_ns), 0,
+                  Slot::What(site, 1, kScope) | Slot::Bits(count), args, count / 2);
+  }
+
+  void OnEnqueue(uint64_t run) override {
+    if (!open_scopes.empty()) open_scopes.back().flow = run;
+  }
+
+  void OnGraph(const observe::Graph& fact) override { Keep(fact); }
+  void OnCompile(const observe::Compile& fact) override { Keep(fact); }
+  void OnExecution(const observe::Execution& fact) override { Keep(fact); }
+  void OnTransfer(const observe::Transfer& fact) override { Keep(fact); }
+  void OnFallback(const observe::Fallback& fact) override { Keep(fact); }
+  void OnStep(const observe::Step& fact) override { Keep(fact); }
+
+ private:
+  template <class Fact>
+  void Keep(const Fact& fact) {
+    if (recording.load(std::memory_order_relaxed) != 0) RuntimeFacts::Get().Add(fact);
+  }
+};
+
+}  // namespace
+
+void ObserveRuntime(bool on) {
+  static RuntimeObserver& observer = *new RuntimeObserver;
+  if (on) TicksAt(ClockNs(CLOCK_MONOTONIC));
+  observe::observer.store(on ? &observer : nullptr, std::memory_order_release);
+}
+
+}  // namespace xlaprof::record

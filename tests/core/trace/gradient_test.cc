@@ -1,0 +1,183 @@
+// Gradients of every operation against differences: (f(x + h) - f(x - h)) / 2h, in f64.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/nn/nn.h"
+#include "core/trace/functions.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+using Function = std::function<Tensor(const std::vector<Tensor>&)>;
+
+Tensor Put(const std::vector<double>& values, const Dims& sizes) {
+  return Tensor::FromHost(std::span<const double>(values), sizes);
+}
+
+// `f` gives any tensor; its elements are weighted, so that each counts differently.
+void Check(const Function& f, const std::vector<Dims>& sizes, double least = -2, double most = 2) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> draw(least, most);
+  std::vector<std::vector<double>> values;
+  for (const Dims& of : sizes) {
+    std::vector<double>& own = values.emplace_back(size_t(Shape{DType::kF64, of}.elements()));
+    for (double& value : own) value = draw(random);
+  }
+  auto weighted = [&](const std::vector<Tensor>& inputs) {
+    const Tensor out = f(inputs);
+    const Tensor weights = (arange(out.numel(), DType::kF64) + 1).view(out.sizes());
+    return sum(out * weights * 0.1);
+  };
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    inputs.push_back(Put(values[i], sizes[i]).requires_grad_());
+  weighted(inputs).backward();
+  NoGrad no_grad;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    ASSERT_TRUE(inputs[i].grad());
+    const HostTensor grad = inputs[i].grad().to_cpu();
+    ASSERT_EQ(grad.shape.dims, sizes[i]);
+    for (size_t k = 0; k < values[i].size(); ++k) {
+      constexpr double kStep = 1e-5;
+      auto at = [&](double off) {
+        std::vector<double> moved = values[i];
+        moved[k] += off;
+        std::vector<Tensor> others = inputs;
+        others[i] = Put(moved, sizes[i]);
+        return weighted(others).item();
+      };
+      const double expected = (at(kStep) - at(-kStep)) / (2 * kStep);
+      EXPECT_NEAR(grad.Real(int64_t(k)), expected, 1e-5 * std::max(1., std::abs(expected)))
+          << "input " << i << ", element " << k;
+    }
+  }
+}
+
+using Inputs = const std::vector<Tensor>&;
+
+TEST(Gradient, OfOne) {
+  for (auto f : {neg, exp, tanh, sigmoid, sin, cos, erf, gelu, relu, lazy::abs})
+    Check([f](Inputs x) { return f(x[0], Where::current()); }, {{3, 2}});
+  for (auto f : {lazy::log, log1p, lazy::sqrt, rsqrt})
+    Check([f](Inputs x) { return f(x[0], Where::current()); }, {{3, 2}}, 0.5, 2);
+}
+
+TEST(Gradient, OfTwo) {
+  using Binary = Tensor (*)(const Tensor&, const Tensor&, Where);
+  for (Binary f : {Binary(add), Binary(sub), Binary(mul), Binary(maximum), Binary(minimum)}) {
+    Check([f](Inputs x) { return f(x[0], x[1], Where::current()); }, {{3, 2}, {3, 2}});
+    Check([f](Inputs x) { return f(x[0], x[1], Where::current()); }, {{3, 2}, {2}});
+    Check([f](Inputs x) { return f(x[0], x[1], Where::current()); }, {{3, 1}, {1, 2}});
+  }
+  for (Binary f : {Binary(div), Binary(lazy::pow)})
+    Check([f](Inputs x) { return f(x[0], x[1], Where::current()); }, {{3, 2}, {2}}, 0.5, 2);
+  Check([](Inputs x) { return 2 - x[0] * 3 / 4 + x[0]; }, {{4}});
+}
+
+TEST(Gradient, OfChoice) {
+  Check([](Inputs x) { return where(gt(x[0], 0), x[0], x[1] * 2); }, {{3, 2}, {3, 2}});
+  Check([](Inputs x) { return clamp(x[0], -1, 1); }, {{5}});
+}
+
+TEST(Gradient, OfViews) {
+  Check([](Inputs x) { return x[0].view({-1, 2}); }, {{3, 4}});
+  Check([](Inputs x) { return x[0].permute({2, 0, 1}); }, {{2, 3, 4}});
+  Check([](Inputs x) { return x[0].t(); }, {{3, 2}});
+  Check([](Inputs x) { return x[0].slice(1, 1, 4, 2); }, {{2, 5}});
+  Check([](Inputs x) { return x[0].select(0, -1); }, {{3, 2}});
+  Check([](Inputs x) { return x[0].unsqueeze(1).expand({3, 4, 2}); }, {{3, 2}});
+  Check([](Inputs x) { return cat(std::vector{x[0], x[1], x[0]}, 1); }, {{2, 1}, {2, 3}});
+  Check([](Inputs x) { return stack(std::vector{x[0], x[1]}, 1); }, {{2, 3}, {2, 3}});
+  Check([](Inputs x) { return pad(x[0], {1, 0}, {0, 2}, 7); }, {{2, 3}});
+  Check([](Inputs x) { return flip(x[0], {1, 0}); }, {{2, 3}});
+  Check([](Inputs x) { return tril(x[0]); }, {{3, 3}});
+}
+
+TEST(Gradient, OfProducts) {
+  Check([](Inputs x) { return matmul(x[0], x[1]); }, {{3, 2}, {2, 4}});
+  Check([](Inputs x) { return matmul(x[0], x[1]); }, {{2}, {2, 4}});
+  Check([](Inputs x) { return matmul(x[0], x[1]); }, {{2, 3, 2}, {2, 4}});
+  Check([](Inputs x) { return matmul(x[0], x[1]); }, {{2, 1, 3, 2}, {3, 2, 2}});
+  Check([](Inputs x) { return linear(x[0], x[1], x[2]); }, {{3, 2}, {4, 2}, {4}});
+}
+
+TEST(Gradient, OfConvolutions) {
+  Check([](Inputs x) { return conv2d(x[0], x[1], x[2]); }, {{2, 2, 4, 4}, {3, 2, 3, 3}, {3}});
+  Check([](Inputs x) { return conv2d(x[0], x[1], Tensor(), 2, 1); }, {{1, 2, 5, 5}, {2, 2, 3, 3}});
+}
+
+TEST(Gradient, OfPools) {
+  Check([](Inputs x) { return max_pool2d(x[0], 2); }, {{1, 2, 4, 4}});
+  Check([](Inputs x) { return max_pool2d(x[0], 3, 2, 1); }, {{1, 1, 5, 5}});
+  Check([](Inputs x) { return avg_pool2d(x[0], 2); }, {{1, 2, 4, 4}});
+  Check([](Inputs x) { return avg_pool2d(x[0], 3, 2, 1); }, {{1, 1, 5, 5}});
+}
+
+TEST(Gradient, OfReductions) {
+  using Reduction = Tensor (*)(const Tensor&, Dims, bool, Where);
+  for (Reduction f : {Reduction(sum), Reduction(mean), Reduction(amax), Reduction(amin)}) {
+    Check([f](Inputs x) { return f(x[0], {1}, false, Where::current()); }, {{3, 4}});
+    Check([f](Inputs x) { return f(x[0], {0, 2}, true, Where::current()); }, {{2, 3, 2}});
+    Check([f](Inputs x) { return f(x[0], {}, false, Where::current()); }, {{2, 3}});
+  }
+  Check([](Inputs x) { return prod(x[0], {1}); }, {{2, 3}}, 0.5, 2);
+  Check([](Inputs x) { return logsumexp(x[0], 1); }, {{2, 3}});
+  Check([](Inputs x) { return softmax(x[0], 1); }, {{2, 3}});
+  Check([](Inputs x) { return log_softmax(x[0], 1); }, {{2, 3}});
+}
+
+TEST(Gradient, OfIndexing) {
+  const std::vector<int64_t> numbers{2, 0, 2, 1};
+  const Tensor index = Tensor::FromHost(std::span(numbers), {4});
+  Check([&](Inputs x) { return index_select(x[0], 0, index); }, {{3, 2}});
+  Check([&](Inputs x) { return gather(x[0], 1, index.view({2, 2})); }, {{2, 3}});
+  Check([&](Inputs x) { return scatter_add(x[0], 1, index.view({2, 2}), x[1]); }, {{2, 3}, {2, 2}});
+  Check([&](Inputs x) { return embedding(x[0], index.view({2, 2})); }, {{3, 2}});
+}
+
+TEST(Gradient, OfLosses) {
+  const std::vector<int64_t> numbers{2, 0};
+  const Tensor target = Tensor::FromHost(std::span(numbers), {2});
+  Check([&](Inputs x) { return nll_loss(x[0], target); }, {{2, 3}});
+  Check([&](Inputs x) { return cross_entropy(x[0], target); }, {{2, 3}});
+  Check([](Inputs x) { return mse_loss(x[0], x[1]); }, {{2, 3}, {2, 3}});
+  Check([](Inputs x) { return layer_norm(x[0], x[1], x[2]); }, {{2, 4}, {4}, {4}});
+  Check([](Inputs x) { return scaled_dot_product_attention(x[0], x[1], x[2], true); },
+        {{2, 3, 2}, {2, 3, 2}, {2, 3, 2}});
+}
+
+TEST(Gradient, OfWhatIsUsedTwiceIsTheSum) {
+  Tensor x = full({2}, 3).requires_grad_();
+  sum(x * x + x).backward();
+  EXPECT_EQ(x.grad().to_cpu().values<float>()[0], 7);
+  sum(x * 2).backward();  // is added to what is there
+  EXPECT_EQ(x.grad().to_cpu().values<float>()[1], 9);
+}
+
+TEST(Gradient, IsNotTakenTwice) {
+  Tensor x = full({2}, 3).requires_grad_();
+  const Tensor loss = sum(x * x);
+  loss.backward();
+  EXPECT_THROW(loss.backward(), Error);
+}
+
+TEST(Gradient, NeedsWhatWasNotOverwritten) {
+  Tensor x = full({2}, 3).requires_grad_();
+  Tensor y = x * 2;
+  const Tensor loss = sum(y * y);
+  {
+    NoGrad no_grad;
+    y.add_(1);
+  }
+  EXPECT_THROW(loss.backward(), Error);
+}
+
+TEST(Gradient, IsNotRecordedUnderNoGrad) {
+  Tensor x = full({2}, 3).requires_grad_();
+  NoGrad no_grad;
+  EXPECT_FALSE((x * 2).requires_grad());
+}
+
+}  // namespace
+}  // namespace xlaprof::lazy

@@ -1,0 +1,121 @@
+#include "core/trace/tensor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/metrics/metrics.h"
+#include "core/trace/functions.h"
+#include "core/trace/step.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<float> Values(const Tensor& tensor) {
+  const HostTensor host = tensor.to(DType::kF32).to_cpu();
+  const auto values = host.values<float>();
+  return {values.begin(), values.end()};
+}
+
+template <class F>
+std::string MessageOf(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was raised";
+}
+
+TEST(Tensor, ComputesWhenItIsRead) {
+  const Tensor x = arange(3, DType::kF32);
+  EXPECT_THAT(Values((x + 1) * 2 - 1), ElementsAre(1, 3, 5));
+  EXPECT_EQ((x * x).sizes(), (Dims{3}));
+}
+
+TEST(Tensor, IsWrittenThroughItsViews) {
+  Tensor x = zeros({2, 3});
+  x.select(0, 1).add_(5);
+  x.slice(1, 0, 1).fill_(7);
+  EXPECT_THAT(Values(x), ElementsAre(7, 0, 0, 7, 5, 5));
+  Tensor turned = x.t();
+  turned.select(0, 2).copy_(arange(2, DType::kF32));
+  EXPECT_THAT(Values(x), ElementsAre(7, 0, 0, 7, 5, 1));
+  x.add_(1);
+  EXPECT_THAT(Values(turned), ElementsAre(8, 8, 1, 6, 1, 2));
+  EXPECT_THAT(Values(x.view({6}).slice(0, 1, 6, 2)), ElementsAre(1, 8, 2));
+}
+
+TEST(Tensor, KeepsViewsAcrossAStep) {
+  Tensor x = zeros({2, 2});
+  Tensor row = x.select(0, 0);
+  x.add_(1);
+  mark_step();
+  row.add_(2);
+  mark_step();
+  EXPECT_THAT(Values(x), ElementsAre(3, 3, 1, 1));
+}
+
+TEST(Tensor, CannotBeWrittenWhereElementsShareMemory) {
+  Tensor x = zeros({1, 2}).expand({3, 2});
+  EXPECT_THAT(MessageOf([&] { x.add_(1); }), HasSubstr("share memory"));
+}
+
+TEST(Tensor, PromotesTypes) {
+  const Tensor whole = arange(2), fraction = arange(2, DType::kF32);
+  EXPECT_EQ((whole + fraction).dtype(), DType::kF32);
+  EXPECT_EQ((whole * 2).dtype(), DType::kI64);
+  EXPECT_EQ((whole * 2.5).dtype(), DType::kF32);
+  EXPECT_EQ((whole / 2).dtype(), DType::kF32);
+  EXPECT_EQ(gt(whole, 0).dtype(), DType::kBool);
+  EXPECT_EQ(sum(gt(whole, 0)).dtype(), DType::kI64);
+  EXPECT_EQ((fraction.to(DType::kF64) + 1).dtype(), DType::kF64);
+}
+
+TEST(Tensor, SaysWhatDoesNotFitAndWhere) {
+  const Tensor a = zeros({2, 3}), b = zeros({2, 4});
+  const std::string added = MessageOf([&] { a + b; });
+  EXPECT_THAT(added, HasSubstr("aten::add(f32[2,3], f32[2,4])"));
+  EXPECT_THAT(added, HasSubstr(fmt::format("tensor_test.cc:{}", __LINE__ - 2)));
+  EXPECT_THAT(MessageOf([&] { matmul(a, b); }), HasSubstr("aten::mm(f32[2,3], f32[2,4])"));
+  EXPECT_THAT(MessageOf([&] { a.select(1, 3); }), HasSubstr("index 3 is out of range"));
+  EXPECT_THAT(MessageOf([&] { a.view({4, -1}); }), HasSubstr("[4, -1] do not fit [2, 3]"));
+  EXPECT_THAT(MessageOf([&] { a.item(); }), HasSubstr("6 elements"));
+  EXPECT_THAT(MessageOf([] { Device::Named("TPU:0"); }),
+              ::testing::AllOf(HasSubstr("CPU:0"), HasSubstr("XLAPROF_DEVICE")));
+}
+
+TEST(Tensor, RandomNumbersDifferAndAreReproducible) {
+  manual_seed(5);
+  const Tensor a = rand({100}), b = rand({100});
+  const std::vector<float> first = Values(a), second = Values(b);
+  EXPECT_NE(first, second);
+  for (float value : first) EXPECT_TRUE(value >= 0 && value < 1);
+  manual_seed(5);
+  EXPECT_EQ(Values(rand({100})), first);
+  mark_step();
+  EXPECT_NE(Values(rand({100})), first);
+  const std::vector<float> normal = Values(randn({10000}));
+  double sum = 0, squares = 0;
+  for (float value : normal) sum += value, squares += value * value;
+  EXPECT_NEAR(sum / 10000, 0, 0.05);
+  EXPECT_NEAR(squares / 10000, 1, 0.1);
+}
+
+TEST(Tensor, FallbacksRunOnTheCpu) {
+  const std::vector<float> numbers{3, 0, 1, 2};
+  const Tensor x = Tensor::FromHost(std::span(numbers), {4});
+  EXPECT_THAT(Values(nonzero(x)), ElementsAre(0, 2, 3));
+  EXPECT_THAT(Values(masked_select(x, gt(x, 1))), ElementsAre(3, 2));
+  EXPECT_THAT(Values(sort(x)), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(Values(topk(x, 2)), ElementsAre(3, 2));
+  EXPECT_THAT(Values(unique(cat(std::vector{x, x}))), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(Values(histc(x, 2, 0, 4)), ElementsAre(2, 2));
+  for (const char* op : {"aten::nonzero", "aten::masked_select", "aten::sort", "aten::topk"})
+    EXPECT_GT(counter_value(op).value_or(0), 0) << op;
+}
+
+}  // namespace
+}  // namespace xlaprof::lazy
