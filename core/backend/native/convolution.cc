@@ -179,6 +179,91 @@ class Convolution final : public Thunk {
   int64_t scratch_bytes_ = 0;
 };
 
+// The images of a batch among the threads; gradients of the weight are added up in the end.
+class ByImages final : public Thunk {
+ public:
+  static ThunkOr Make(const Task& task, int64_t images) {
+    auto all = std::unique_ptr<ByImages>(new ByImages(task));
+    const int64_t parts = std::min<int64_t>(task.pool.threads(), images);
+    for (int64_t i = 0; i < parts; ++i) {
+      const int64_t begin = images * i / parts, end = images * (i + 1) / parts;
+      Instruction it = task.instruction;
+      Task part{
+          .instruction = it, .operands = task.operands, .result = task.result, .pool = task.pool};
+      Part made;
+      for (size_t k = 0; k < 3; ++k) {
+        Place& place = k < 2 ? part.operands[k] : part.result;
+        made.slots[k] = place.slot;
+        place.slot = int32_t(k);
+        if (all->IsWeight(k)) continue;
+        made.offsets[k] = begin * (place.shape.bytes() / images);
+        place.shape.dims[0] = end - begin;
+      }
+      it.shape = part.result.shape;
+      XP_TRY(made.thunk, Convolution::Make(part));
+      made.thunk->set_scratch(3);
+      all->parts_.push_back(std::move(made));
+    }
+    return all;
+  }
+
+  int64_t scratch_bytes() const override {
+    int64_t bytes = 0;
+    for (const Part& part : parts_) bytes += Rounded(part.thunk->scratch_bytes());
+    return bytes + (weight_ == 2 ? weight_bytes_ * int64_t(parts_.size()) : 0);
+  }
+
+  void Run(char* const* memory) override {
+    char* scratch = memory[scratch_];
+    for (Part& part : parts_) {
+      for (size_t k = 0; k < 3; ++k) part.table[k] = memory[part.slots[k]] + part.offsets[k];
+      // The first's is the sum.
+      if (weight_ == 2 && &part != &parts_[0]) {
+        part.table[2] = scratch;
+        scratch += weight_bytes_;
+      }
+      part.table[3] = scratch;
+      scratch += Rounded(part.thunk->scratch_bytes());
+    }
+    pool_.For(int64_t(parts_.size()), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        Part& part = parts_[size_t(i)];
+        part.thunk->Run(part.table);
+      }
+    });
+    if (weight_ != 2) return;
+    const auto add = ThisCpusLoops().accumulate[size_t(Reduction::kSum)][size_t(Computed::kF32)];
+    for (size_t i = 1; i < parts_.size(); ++i)
+      add(parts_[i].table[2], parts_[0].table[2], weight_elements_);
+  }
+
+ private:
+  struct Part {
+    std::unique_ptr<Thunk> thunk;
+    int32_t slots[3];  // operands and result
+    int64_t offsets[3] = {};
+    char* table[4] = {};  // and scratch
+  };
+
+  explicit ByImages(const Task& task)
+      : weight_(KindOf(task) == Kind::kForward ? 1
+                : KindOf(task) == Kind::kInput ? 0
+                                               : 2),
+        weight_elements_(Tensors(task).weight.shape.elements()),
+        weight_bytes_(Rounded(weight_elements_ * 4)),
+        pool_(task.pool) {}
+  bool IsWeight(size_t place) const { return place == weight_; }
+  static int64_t Rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+  const size_t weight_;  // which of the three places
+  const int64_t weight_elements_, weight_bytes_;
+  std::vector<Part> parts_;
+  ThreadPool& pool_;
+};
+
+// So many operations are worth another thread.
+constexpr double kWorthSharing = 4e6;
+
 // f64. One loop for all three: each takes two of the tensors and adds to the third.
 ThunkOr MakeSimple(const Task& task) {
   const Tensors tensors(task);
@@ -223,7 +308,15 @@ ThunkOr MakeConvolution(const Task& task) {
   if (task.shape(0).elements() == 0 || task.shape(1).elements() == 0)
     return ThunkOf([out = task.result.slot, bytes = task.result.shape.bytes()](
                        char* const* memory) { std::memset(memory[out], 0, size_t(bytes)); });
-  if (dtype == DType::kF32) return Convolution::Make(task);
+  if (dtype == DType::kF32) {
+    const Tensors tensors(task);
+    const Dims& window = tensors.weight.shape.dims;
+    const double flops =
+        2.0 * double(tensors.output.shape.elements() * window[1] * window[2] * window[3]);
+    const int64_t images = tensors.input.shape.dims[0];
+    const bool shared = task.pool.threads() > 1 && images > 1 && flops > kWorthSharing;
+    return shared ? ByImages::Make(task, images) : Convolution::Make(task);
+  }
   if (dtype == DType::kF64) return MakeSimple(task);
   return Unsupported("{}: there is no convolution of this type", Describe(task));
 }

@@ -29,8 +29,8 @@ absl::Status NativeExecutable::Check(const std::vector<Ref<Buffer>>& arguments) 
     return Invalid("{}: takes {} arguments, not {}", name_, parameters_.size(), arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i]->shape() != parameters_[i].shape)
-      return Invalid("{}: argument {} is {}, not {}", name_, i, parameters_[i].shape.ToText(),
-                     arguments[i]->shape().ToText());
+      return Invalid("{}: argument {} is {}, not {}", name_, i, arguments[i]->shape().ToText(),
+                     parameters_[i].shape.ToText());
   }
   return {};
 }

@@ -4,6 +4,10 @@
 #include <cmath>
 #include <cstdint>
 
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
+
 #include "core/backend/native/loops.h"
 
 // glibc has vector forms of these. It declares them with -ffast-math only, which would also drop
@@ -226,17 +230,42 @@ inline uint16_t ToBf16(float value) {
 }
 inline float FromBf16(uint16_t bits) { return __builtin_bit_cast(float, uint32_t(bits) << 16); }
 
+// The compiler does not make vectors of these conversions.
 void LoadF16(const void* const* in, void* out, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
-    static_cast<float*>(out)[i] = float(static_cast<const _Float16*>(in[0])[i]);
+  auto* from = static_cast<const _Float16*>(in[0]);
+  auto* to = static_cast<float*>(out);
+  int64_t i = 0;
+#ifdef __F16C__
+  for (; i + 8 <= n; i += 8) {
+    const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i));
+    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(halves));
+  }
+#endif
+  for (; i < n; ++i) to[i] = float(from[i]);
 }
 void StoreF16(const void* const* in, void* out, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
-    static_cast<_Float16*>(out)[i] = _Float16(static_cast<const float*>(in[0])[i]);
+  auto* from = static_cast<const float*>(in[0]);
+  auto* to = static_cast<_Float16*>(out);
+  int64_t i = 0;
+#ifdef __F16C__
+  for (; i + 8 <= n; i += 8) {
+    const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), halves);
+  }
+#endif
+  for (; i < n; ++i) to[i] = _Float16(from[i]);
 }
 void RoundF16(const void* const* in, void* out, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
-    static_cast<float*>(out)[i] = float(_Float16(static_cast<const float*>(in[0])[i]));
+  auto* from = static_cast<const float*>(in[0]);
+  auto* to = static_cast<float*>(out);
+  int64_t i = 0;
+#ifdef __F16C__
+  for (; i + 8 <= n; i += 8) {
+    const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT);
+    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(halves));
+  }
+#endif
+  for (; i < n; ++i) to[i] = float(_Float16(from[i]));
 }
 void LoadBf16(const void* const* in, void* out, int64_t n) {
 #pragma GCC ivdep

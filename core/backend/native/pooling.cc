@@ -1,5 +1,6 @@
 // Pooling of planes, and its gradients.
 #include <algorithm>
+#include <limits>
 
 #include "core/backend/native/through_f32.h"
 
@@ -23,16 +24,21 @@ struct Window {
     }
   }
 
-  // Calls f(place in the result, rows [r0, r1), columns [c0, c1) of the input that it covers).
+  // Calls f(row of the result, row of the input, offset to the first column, columns [begin, end)
+  // of the result) so that each pair of elements comes once: column j meets first + j * stride[1].
+  // Of one result the elements come in their order.
   template <class F>
   void Each(F&& f) const {
     for (int64_t i = 0; i < to_rows; ++i) {
-      const int64_t top = i * stride[0] - padding[0];
-      const int64_t r0 = std::max<int64_t>(top, 0), r1 = std::min(top + kernel[0], rows);
-      for (int64_t j = 0; j < to_columns; ++j) {
-        const int64_t left = j * stride[1] - padding[1];
-        f(i * to_columns + j, r0, r1, std::max<int64_t>(left, 0),
-          std::min(left + kernel[1], columns));
+      for (int64_t r = 0; r < kernel[0]; ++r) {
+        const int64_t row = i * stride[0] - padding[0] + r;
+        if (row < 0 || row >= rows) continue;
+        for (int64_t c = 0; c < kernel[1]; ++c) {
+          const int64_t first = c - padding[1];
+          const int64_t begin = first < 0 ? (-first + stride[1] - 1) / stride[1] : 0;
+          const int64_t end = std::min(to_columns, (columns - first + stride[1] - 1) / stride[1]);
+          if (begin < end) f(i, row, first, begin, end);
+        }
       }
     }
   }
@@ -40,17 +46,45 @@ struct Window {
   int64_t out_plane() const { return to_rows * to_columns; }
 };
 
-// Where the first of the largest is; what is no number counts as larger.
+// For each result the largest, and where its first is; what is no number counts as larger.
 template <class T>
-int64_t Largest(const T* plane, int64_t columns, int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
-  int64_t best = r0 * columns + c0;
-  for (int64_t r = r0; r < r1; ++r) {
-    for (int64_t at = r * columns + c0; at < r * columns + c1; ++at) {
-      const T a = plane[at], b = plane[best];
-      if (a > b || (a != a && b == b)) best = at;
+void FindLargest(const Window& window, const T* plane, T* largest, int64_t* places) {
+  std::fill_n(largest, window.out_plane(), -std::numeric_limits<T>::infinity());
+  std::fill_n(places, window.out_plane(), int64_t{-1});
+  window.Each([&](int64_t i, int64_t row, int64_t first, int64_t begin, int64_t end) {
+    const int64_t from = row * window.columns + first;
+    T* best = largest + i * window.to_columns;
+    int64_t* at = places + i * window.to_columns;
+    for (int64_t j = begin; j < end; ++j) {
+      const int64_t place = from + j * window.stride[1];
+      const T value = plane[place], now = best[j];
+      const bool better =
+          ((at[j] < 0) | (value > now) | (value != value)) & ((now == now) | (at[j] < 0));
+      best[j] = better ? value : now;
+      at[j] = better ? place : at[j];
     }
-  }
-  return best;
+  });
+}
+
+template <class T>
+void Pool(const Window& window, bool average, const T* plane, T* result) {
+  std::fill_n(result, window.out_plane(), average ? T(0) : -std::numeric_limits<T>::infinity());
+  window.Each([&](int64_t i, int64_t row, int64_t first, int64_t begin, int64_t end) {
+    const T* from = plane + row * window.columns + first;
+    T* to = result + i * window.to_columns;
+    const int64_t stride = window.stride[1];
+    if (average) {
+      for (int64_t j = begin; j < end; ++j) to[j] += from[j * stride];
+    } else {
+      for (int64_t j = begin; j < end; ++j) {
+        const T value = from[j * stride], now = to[j];
+        to[j] = (value > now) | (value != value) ? value : now;
+      }
+    }
+  });
+  const T share = T(1) / T(window.kernel[0] * window.kernel[1]);
+  if (average)
+    for (int64_t j = 0; j < window.out_plane(); ++j) result[j] *= share;
 }
 
 template <class T>
@@ -61,23 +95,20 @@ ThunkOr MakeForward(const Task& task) {
                   out = task.result.slot](char* const* memory) {
     auto* from = reinterpret_cast<const T*>(memory[in]);
     auto* to = reinterpret_cast<T*>(memory[out]);
-    const T share = T(1) / T(window.kernel[0] * window.kernel[1]);
     pool.For(window.planes, GrainOfRows(window.in_plane()), [&](int64_t begin, int64_t end) {
-      for (int64_t p = begin; p < end; ++p) {
-        const T* plane = from + p * window.in_plane();
-        T* result = to + p * window.out_plane();
-        window.Each([&](int64_t at, int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
-          if (average) {
-            T sum = 0;
-            for (int64_t r = r0; r < r1; ++r)
-              for (int64_t c = c0; c < c1; ++c) sum += plane[r * window.columns + c];
-            result[at] = sum * share;
-          } else {
-            result[at] = plane[Largest(plane, window.columns, r0, r1, c0, c1)];
-          }
-        });
-      }
+      for (int64_t p = begin; p < end; ++p)
+        Pool(window, average, from + p * window.in_plane(), to + p * window.out_plane());
     });
+  });
+}
+
+template <class T>
+void SpreadAverage(const Window& window, const T* gradient, T* result) {
+  const T share = T(1) / T(window.kernel[0] * window.kernel[1]);
+  window.Each([&](int64_t i, int64_t row, int64_t first, int64_t begin, int64_t end) {
+    const T* from = gradient + i * window.to_columns;
+    T* to = result + row * window.columns + first;
+    for (int64_t j = begin; j < end; ++j) to[j * window.stride[1]] += from[j] * share;
   });
 }
 
@@ -90,22 +121,19 @@ ThunkOr MakeBackward(const Task& task) {
     auto* gradients = reinterpret_cast<const T*>(memory[gradient_slot]);
     auto* from = reinterpret_cast<const T*>(memory[in]);
     auto* to = reinterpret_cast<T*>(memory[out]);
-    const T share = T(1) / T(window.kernel[0] * window.kernel[1]);
     pool.For(window.planes, GrainOfRows(window.in_plane()), [&](int64_t begin, int64_t end) {
+      std::vector<T> largest(size_t(average ? 0 : window.out_plane()));
+      std::vector<int64_t> places(largest.size());
       for (int64_t p = begin; p < end; ++p) {
-        const T* plane = from + p * window.in_plane();
         const T* gradient = gradients + p * window.out_plane();
         T* result = to + p * window.in_plane();
         std::fill_n(result, window.in_plane(), T(0));
-        window.Each([&](int64_t at, int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
-          if (average) {
-            for (int64_t r = r0; r < r1; ++r)
-              for (int64_t c = c0; c < c1; ++c)
-                result[r * window.columns + c] += gradient[at] * share;
-          } else {
-            result[Largest(plane, window.columns, r0, r1, c0, c1)] += gradient[at];
-          }
-        });
+        if (average) {
+          SpreadAverage(window, gradient, result);
+          continue;
+        }
+        FindLargest(window, from + p * window.in_plane(), largest.data(), places.data());
+        for (int64_t j = 0; j < window.out_plane(); ++j) result[places[size_t(j)]] += gradient[j];
       }
     });
   });

@@ -8,19 +8,32 @@
 namespace xlaprof::lazy {
 namespace {
 
-constexpr int64_t kTile = 32;
+// Elements of one line of the cache, so that of each line that is read or written all is used while
+// it is there.
+template <class T>
+constexpr int64_t kTile = 64 / sizeof(T);
 
-// In tiles, so that what is read across lines of the cache is used up before they are gone.
 template <class T>
 void Transpose(const T* from, int64_t from_row, int64_t from_column, T* to, int64_t to_row,
                int64_t to_column, int64_t rows, int64_t columns) {
-  for (int64_t r = 0; r < rows; r += kTile) {
-    const int64_t row_end = std::min(r + kTile, rows);
-    for (int64_t c = 0; c < columns; c += kTile) {
-      const int64_t column_end = std::min(c + kTile, columns);
-      for (int64_t i = r; i < row_end; ++i)
-        for (int64_t j = c; j < column_end; ++j)
-          to[i * to_row + j * to_column] = from[i * from_row + j * from_column];
+  constexpr int64_t kSide = kTile<T>;
+  const bool by_lines = from_row == 1 && to_column == 1;
+  for (int64_t r = 0; r < rows; r += kSide) {
+    for (int64_t c = 0; c < columns; c += kSide) {
+      const int64_t height = std::min(kSide, rows - r), width = std::min(kSide, columns - c);
+      const T* source = from + r * from_row + c * from_column;
+      T* target = to + r * to_row + c * to_column;
+      if (by_lines && height == kSide && width == kSide) {
+        T lines[kSide][kSide];
+        for (int64_t j = 0; j < kSide; ++j)
+          for (int64_t i = 0; i < kSide; ++i) lines[i][j] = source[i + j * from_column];
+        for (int64_t i = 0; i < kSide; ++i)
+          std::memcpy(target + i * to_row, lines[i], sizeof lines[i]);
+        continue;
+      }
+      for (int64_t i = 0; i < height; ++i)
+        for (int64_t j = 0; j < width; ++j)
+          target[i * to_row + j * to_column] = source[i * from_row + j * from_column];
     }
   }
 }
@@ -123,7 +136,7 @@ void StridedCopy::Run(const char* from, char* to, ThreadPool& pool) const {
     return;
   }
   if (from_.dims.size() == 2 && from_.strides[1] != 1 && from_.strides[0] == 1) {
-    pool.For(outer, std::max(kTile, GrainOfRows(from_.dims[1])), [&](int64_t begin, int64_t end) {
+    pool.For(outer, (GrainOfRows(from_.dims[1]) + 63) / 64 * 64, [&](int64_t begin, int64_t end) {
       VisitBytes(bytes_, [&](auto t) {
         using T = decltype(t);
         Transpose(reinterpret_cast<const T*>(from) + begin, 1, from_.strides[1],

@@ -34,7 +34,8 @@ class NativeExecutable : public testing::Test {
   }
   std::vector<std::string> KernelsOf(const Program& program) {
     std::vector<std::string> names;
-    for (const Kernel& kernel : Compile(program)->kernels()) names.push_back(kernel.name);
+    const auto executable = Compile(program);
+    for (const Kernel& kernel : executable->kernels()) names.push_back(kernel.name);
     return names;
   }
 
@@ -273,9 +274,9 @@ TEST_F(NativeExecutable, SaysWhatItCannotDo) {
   ProgramBuilder b;
   b.Result(b.Parameter(kMatrix));
   const auto executable = Compile(b.program);
-  EXPECT_EQ(executable->Run({}, nullptr).status().message(), ": takes 1 arguments, not 0");
+  EXPECT_EQ(Message(executable->Run({}, nullptr).status()), ": takes 1 arguments, not 0");
   const auto wrong = ToDevice(*backend_, {Random({DType::kF32, {3}}, 15)});
-  EXPECT_EQ(executable->Run(wrong, nullptr).status().message(),
+  EXPECT_EQ(Message(executable->Run(wrong, nullptr).status()),
             ": argument 0 is f32[3], not f32[16,24]");
 
   const Shape huge{DType::kF32, {int64_t{1} << 30, int64_t{1} << 20}};

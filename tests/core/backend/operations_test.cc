@@ -229,6 +229,15 @@ TEST(Operations, Convolutions) {
   }
 }
 
+TEST(Operations, LargeConvolutionsAreShared) {
+  const Values x = Random({DType::kF32, {14, 8, 12, 12}}, 40, -1, 1);
+  const Values w = Random({DType::kF32, {16, 8, 3, 3}}, 41, -1, 1);
+  const Values y = Random({DType::kF32, {14, 16, 12, 12}}, 42, -1, 1);
+  ASSERT_TRUE(Check(op::convolution, {x, w}, {1, 1, 1, 1}, 1e-4));
+  ASSERT_TRUE(Check(op::convolution_backward_input, {w, y}, {1, 1, 1, 1, 12, 12}, 1e-4));
+  ASSERT_TRUE(Check(op::convolution_backward_weight, {x, y}, {1, 1, 1, 1, 3, 3}, 1e-4));
+}
+
 TEST(Operations, Pooling) {
   for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
     for (auto [kernel, stride, padding] : {std::tuple{2, 2, 0}, {3, 2, 1}, {3, 1, 0}}) {
