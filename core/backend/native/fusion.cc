@@ -121,7 +121,8 @@ class Builder {
     const DType dtype = shape(source.value).dtype;
     Ref from = Memory(source.value);
     if (source.view >= 0) {
-      Strided view = ViewOf(instruction(source.view), shape(source.value));
+      const Instruction& seen = instruction(source.view);
+      Strided view = ViewOf(seen, shape(seen.operands[0]));
       Simplify(&view);
       if (view.dims.size() == 1 && view.strides[0] == 0) {
         const Ref reg = NewRegister(WidthOf(dtype));

@@ -1,6 +1,7 @@
 #include "core/backend/native/memory.h"
 
 #include <absl/status/status.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -28,6 +29,11 @@ SizeClass ClassOf(int64_t bytes) {
   return {size_t(log) * 8 + eighth, int64_t((rounded + 63) / 64 * 64)};
 }
 
+int64_t MemoryOfTheMachine() {
+  static const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
 }  // namespace
 
 DeviceMemory::~DeviceMemory() { FreeKept(); }
@@ -41,7 +47,8 @@ void DeviceMemory::FreeKept() {
 }
 
 char* DeviceMemory::Allocate(int64_t bytes) {
-  if (bytes < 0 || bytes > (int64_t{1} << 62)) return nullptr;
+  // More would be given all the same, and the process ended when it is used.
+  if (bytes < 0 || bytes > MemoryOfTheMachine() - in_use()) return nullptr;
   const SizeClass size = ClassOf(bytes);
   std::lock_guard lock(mutex_);
   char* memory;

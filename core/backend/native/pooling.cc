@@ -46,24 +46,13 @@ struct Window {
   int64_t out_plane() const { return to_rows * to_columns; }
 };
 
-// For each result the largest, and where its first is; what is no number counts as larger.
-template <class T>
-void FindLargest(const Window& window, const T* plane, T* largest, int64_t* places) {
-  std::fill_n(largest, window.out_plane(), -std::numeric_limits<T>::infinity());
-  std::fill_n(places, window.out_plane(), int64_t{-1});
-  window.Each([&](int64_t i, int64_t row, int64_t first, int64_t begin, int64_t end) {
-    const int64_t from = row * window.columns + first;
-    T* best = largest + i * window.to_columns;
-    int64_t* at = places + i * window.to_columns;
-    for (int64_t j = begin; j < end; ++j) {
-      const int64_t place = from + j * window.stride[1];
-      const T value = plane[place], now = best[j];
-      const bool better =
-          ((at[j] < 0) | (value > now) | (value != value)) & ((now == now) | (at[j] < 0));
-      best[j] = better ? value : now;
-      at[j] = better ? place : at[j];
-    }
-  });
+// Calls f with the step from column to column, known to the compiler where it is a usual one: that
+// is what it makes vectors of.
+template <class F>
+void VisitStride(int64_t stride, F&& f) {
+  if (stride == 1) return f(std::integral_constant<int64_t, 1>{});
+  if (stride == 2) return f(std::integral_constant<int64_t, 2>{});
+  f(stride);
 }
 
 template <class T>
@@ -71,20 +60,45 @@ void Pool(const Window& window, bool average, const T* plane, T* result) {
   std::fill_n(result, window.out_plane(), average ? T(0) : -std::numeric_limits<T>::infinity());
   window.Each([&](int64_t i, int64_t row, int64_t first, int64_t begin, int64_t end) {
     const T* from = plane + row * window.columns + first;
-    T* to = result + i * window.to_columns;
-    const int64_t stride = window.stride[1];
-    if (average) {
-      for (int64_t j = begin; j < end; ++j) to[j] += from[j * stride];
-    } else {
+    T* __restrict to = result + i * window.to_columns;
+    VisitStride(window.stride[1], [&](auto stride) {
+      if (average) {
+        for (int64_t j = begin; j < end; ++j) to[j] += from[j * stride];
+        return;
+      }
       for (int64_t j = begin; j < end; ++j) {
         const T value = from[j * stride], now = to[j];
         to[j] = (value > now) | (value != value) ? value : now;
       }
-    }
+    });
   });
   const T share = T(1) / T(window.kernel[0] * window.kernel[1]);
   if (average)
     for (int64_t j = 0; j < window.out_plane(); ++j) result[j] *= share;
+}
+
+// As wide as T: both are chosen by the same comparison.
+template <class T>
+using PlaceIn = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+
+// For each result the place of the first that is as large.
+template <class T>
+void FindFirst(const Window& window, const T* plane, const T* largest, PlaceIn<T>* places) {
+  using Place = PlaceIn<T>;
+  std::fill_n(places, window.out_plane(), Place{-1});
+  window.Each([&](int64_t i, int64_t row, int64_t first, int64_t begin, int64_t end) {
+    const T* from = plane + row * window.columns + first;
+    const T* best = largest + i * window.to_columns;
+    Place* __restrict at = places + i * window.to_columns;
+    const Place start = Place(row * window.columns + first);
+    VisitStride(window.stride[1], [&](auto stride) {
+      for (int64_t j = begin; j < end; ++j) {
+        const T value = from[j * stride];
+        const bool found = (at[j] < 0) & ((value == best[j]) | (value != value));
+        at[j] = found ? start + Place(j) * Place(stride) : at[j];
+      }
+    });
+  });
 }
 
 template <class T>
@@ -123,7 +137,7 @@ ThunkOr MakeBackward(const Task& task) {
     auto* to = reinterpret_cast<T*>(memory[out]);
     pool.For(window.planes, GrainOfRows(window.in_plane()), [&](int64_t begin, int64_t end) {
       std::vector<T> largest(size_t(average ? 0 : window.out_plane()));
-      std::vector<int64_t> places(largest.size());
+      std::vector<PlaceIn<T>> places(largest.size());
       for (int64_t p = begin; p < end; ++p) {
         const T* gradient = gradients + p * window.out_plane();
         T* result = to + p * window.in_plane();
@@ -132,7 +146,9 @@ ThunkOr MakeBackward(const Task& task) {
           SpreadAverage(window, gradient, result);
           continue;
         }
-        FindLargest(window, from + p * window.in_plane(), largest.data(), places.data());
+        const T* plane = from + p * window.in_plane();
+        Pool(window, false, plane, largest.data());
+        FindFirst(window, plane, largest.data(), places.data());
         for (int64_t j = 0; j < window.out_plane(); ++j) result[places[size_t(j)]] += gradient[j];
       }
     });

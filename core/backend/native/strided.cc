@@ -8,10 +8,10 @@
 namespace xlaprof::lazy {
 namespace {
 
-// Elements of one line of the cache, so that of each line that is read or written all is used while
-// it is there.
+// Elements of two lines of the cache, so that of each line that is read or written all is used
+// while it is there.
 template <class T>
-constexpr int64_t kTile = 64 / sizeof(T);
+constexpr int64_t kTile = 128 / sizeof(T);
 
 template <class T>
 void Transpose(const T* from, int64_t from_row, int64_t from_column, T* to, int64_t to_row,
@@ -136,14 +136,15 @@ void StridedCopy::Run(const char* from, char* to, ThreadPool& pool) const {
     return;
   }
   if (from_.dims.size() == 2 && from_.strides[1] != 1 && from_.strides[0] == 1) {
-    pool.For(outer, (GrainOfRows(from_.dims[1]) + 63) / 64 * 64, [&](int64_t begin, int64_t end) {
-      VisitBytes(bytes_, [&](auto t) {
-        using T = decltype(t);
-        Transpose(reinterpret_cast<const T*>(from) + begin, 1, from_.strides[1],
-                  reinterpret_cast<T*>(to) + begin * to_.strides[0], to_.strides[0], to_.strides[1],
-                  end - begin, from_.dims[1]);
-      });
-    });
+    pool.For(outer, (GrainOfRows(from_.dims[1]) + 127) / 128 * 128,
+             [&](int64_t begin, int64_t end) {
+               VisitBytes(bytes_, [&](auto t) {
+                 using T = decltype(t);
+                 Transpose(reinterpret_cast<const T*>(from) + begin, 1, from_.strides[1],
+                           reinterpret_cast<T*>(to) + begin * to_.strides[0], to_.strides[0],
+                           to_.strides[1], end - begin, from_.dims[1]);
+               });
+             });
     return;
   }
   pool.For(outer, GrainOfRows(from_.elements() / outer), [&](int64_t begin, int64_t end) {
