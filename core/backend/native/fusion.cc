@@ -10,7 +10,6 @@ namespace {
 using Ref = FusedThunk::Ref;
 using Step = FusedThunk::Step;
 
-bool IsShort(DType type) { return type == DType::kBF16 || type == DType::kF16; }
 int32_t WidthOf(DType type) { return int32_t(ByteSize(ComputedAs(type))); }
 
 class Builder {

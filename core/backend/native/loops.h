@@ -28,6 +28,8 @@ constexpr int64_t ByteSize(Computed type) {
   return type == Computed::kBool ? 1 : type == Computed::kI32 || type == Computed::kF32 ? 4 : 8;
 }
 
+constexpr bool IsShort(DType type) { return type == DType::kBF16 || type == DType::kF16; }
+
 enum class Code : uint8_t {
   kNeg,
   kAbs,

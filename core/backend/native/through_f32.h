@@ -8,6 +8,4 @@ namespace xlaprof::lazy {
 // `make`'s thunk, its operands and result converted around it.
 ThunkOr MakeThroughF32(const Task& task, ThunkOr (*make)(const Task&));
 
-inline bool IsShort(DType type) { return type == DType::kBF16 || type == DType::kF16; }
-
 }  // namespace xlaprof::lazy

@@ -1,0 +1,241 @@
+#include "core/ir/hlo_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/ir/xla/graph.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+using xla::Kind;
+
+std::string Braces(const Dims& dims) { return fmt::format("{{{}}}", fmt::join(dims, ",")); }
+
+// A name may hold letters, digits and these: _ . -
+std::string NameOf(std::string_view text) {
+  std::string name(text.empty() ? "main" : text);
+  for (char& c : name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!letter && !(c >= '0' && c <= '9') && c != '_' && c != '.' && c != '-') c = '_';
+  }
+  return name;
+}
+
+std::string Opcode(const xla::Instruction& instruction) {
+  switch (instruction.kind) {
+    case Kind::kCompare:
+      return "compare";
+    case Kind::kConvolution:
+      return "convolution";
+    case Kind::kDot:
+      return "dot";
+    case Kind::kBroadcast:
+      return "broadcast";
+    default: {
+      std::string name(instruction.name);
+      std::replace(name.begin(), name.end(), '_', '-');
+      return name;
+    }
+  }
+}
+
+std::string Literal(const xla::Instruction& constant) {
+  if (constant.type.element == xla::Element::kBool) return constant.number != 0 ? "true" : "false";
+  if (!IsFloat(constant.type.element)) return std::to_string(constant.number);
+  const double value = RealOf(constant.number);
+  return std::isnan(value) ? "nan" : fmt::format("{}", value);
+}
+
+std::string WindowText(const xla::Window& window) {
+  std::string padding;
+  for (size_t i = 0; i < window.low.size(); ++i)
+    padding += fmt::format("{}{}_{}", i > 0 ? "x" : "", window.low[i], window.high[i]);
+  std::string text = fmt::format("window={{size={} stride={} pad={}", fmt::join(window.size, "x"),
+                                 fmt::join(window.stride, "x"), padding);
+  if (!window.base_dilation.empty())
+    text += fmt::format(" lhs_dilate={} rhs_dilate={}", fmt::join(window.base_dilation, "x"),
+                        fmt::join(window.window_dilation, "x"));
+  if (window.reversed) text += " rhs_reversal=1x1";
+  return text + "}";
+}
+
+class Printer {
+ public:
+  Printer(const Program& program, TextOptions options)
+      : program_(program),
+        debug_(options.debug),
+        name_(NameOf(program.name)),
+        graph_(xla::Lower(program)) {}
+
+  std::string Print() {
+    for (size_t i = 0; i < graph_.instructions.size(); ++i) {
+      const xla::Instruction& instruction = graph_.instructions[i];
+      names_.push_back(instruction.kind == Kind::kParameter
+                           ? fmt::format("p{}.{}", instruction.number, i + 1)
+                           : fmt::format("{}.{}", Opcode(instruction), i + 1));
+    }
+    std::string entry;
+    for (size_t i = 0; i < graph_.instructions.size(); ++i) {
+      const xla::Instruction& instruction = graph_.instructions[i];
+      entry += fmt::format("  %{} = {} {}({}){}{}\n", names_[i], instruction.type.HloLayoutText(),
+                           Opcode(instruction), Operands(instruction), Attributes(instruction),
+                           Metadata(instruction));
+    }
+    entry += fmt::format("  ROOT %tuple.{} = {} tuple({})\n", graph_.instructions.size() + 1,
+                         Results(true), Listed(graph_.results));
+    std::string text = ModuleLine() + "\n";
+    for (const std::string& computation : computations_) text += computation + "\n";
+    return text + fmt::format("ENTRY %{} ({}) -> {} {{\n{}}}\n", name_, Parameters(),
+                              Results(false), entry);
+  }
+
+ private:
+  const xla::Type& TypeOf(int32_t value) const { return graph_.instructions[size_t(value)].type; }
+
+  std::string Results(bool layout) const {
+    std::string text = "(";
+    for (size_t i = 0; i < graph_.results.size(); ++i) {
+      const xla::Type& type = TypeOf(graph_.results[i]);
+      text += (i > 0 ? ", " : "") + (layout ? type.HloLayoutText() : type.HloText());
+    }
+    return text + ")";
+  }
+
+  std::string Parameters() const {
+    std::string text;
+    for (int32_t value : graph_.parameters)
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", names_[size_t(value)],
+                          TypeOf(value).HloText());
+    return text;
+  }
+
+  std::string ModuleLine() const {
+    std::string parameters, aliases;
+    for (int32_t value : graph_.parameters)
+      parameters += (parameters.empty() ? "" : ", ") + TypeOf(value).HloLayoutText();
+    for (const Program::Donation& donation : program_.donations)
+      aliases += fmt::format("{} {{{}}}: ({}, {{}}, may-alias)", aliases.empty() ? "" : ",",
+                             donation.result, donation.parameter);
+    if (!aliases.empty()) aliases = fmt::format(", input_output_alias={{{} }}", aliases);
+    return fmt::format("HloModule {}{}, entry_computation_layout={{({})->{}}}\n", name_, aliases,
+                       parameters, Results(true));
+  }
+
+  template <class Values>
+  std::string Listed(const Values& values) const {
+    std::string text;
+    for (int32_t value : values)
+      text += fmt::format("{}{} %{}", text.empty() ? "" : ", ", TypeOf(value).HloLayoutText(),
+                          names_[size_t(value)]);
+    return text;
+  }
+
+  std::string Operands(const xla::Instruction& instruction) const {
+    if (instruction.kind == Kind::kParameter) return std::to_string(instruction.number);
+    if (instruction.kind == Kind::kConstant) return Literal(instruction);
+    return Listed(instruction.operands);
+  }
+
+  std::string Metadata(const xla::Instruction& instruction) const {
+    if (!debug_) return "";
+    const Instruction& origin = program_.instructions[size_t(instruction.origin)];
+    return fmt::format(", metadata={{op_type={} op_name={} source_file={} source_line={}}}",
+                       xla::Quoted(xla::OpType(*origin.op)), xla::Quoted(xla::OpName(origin)),
+                       xla::Quoted(origin.location.file_name()), origin.location.line());
+  }
+
+  // The name of the computation that combines two elements; made when it is first needed.
+  std::string Computation(std::string_view opcode, xla::Element element) {
+    const std::string type = xla::Type{element, {}}.HloText();
+    const std::string name = fmt::format("{}_{}", opcode, xla::HloName(element));
+    computations_.insert(
+        fmt::format("%{0} (a: {1}, b: {1}) -> {1} {{\n"
+                    "  %a = {1} parameter(0)\n"
+                    "  %b = {1} parameter(1)\n"
+                    "  ROOT %{2} = {1} {2}({1} %a, {1} %b)\n"
+                    "}}\n",
+                    name, type, opcode));
+    return "%" + name;
+  }
+
+  std::string Attributes(const xla::Instruction& instruction) {
+    const auto& lists = instruction.lists;
+    const xla::Element element = instruction.type.element;
+    switch (instruction.kind) {
+      case Kind::kParameter:
+      case Kind::kConstant:
+      case Kind::kElementwise:
+        return "";
+      case Kind::kCompare:
+        return fmt::format(", direction={}", instruction.name);
+      case Kind::kBroadcast:
+      case Kind::kTranspose:
+      case Kind::kReverse:
+      case Kind::kConcatenate:
+        return ", dimensions=" + Braces(lists[0]);
+      case Kind::kIota:
+        return fmt::format(", iota_dimension={}", lists[0][0]);
+      case Kind::kSlice: {
+        std::string ranges;
+        for (size_t i = 0; i < lists[0].size(); ++i) {
+          ranges += fmt::format("{}[{}:{}", i > 0 ? ", " : "", lists[0][i], lists[1][i]);
+          ranges += lists[2][i] == 1 ? "]" : fmt::format(":{}]", lists[2][i]);
+        }
+        return fmt::format(", slice={{{}}}", ranges);
+      }
+      case Kind::kPad: {
+        std::string text;
+        for (size_t i = 0; i < lists[0].size(); ++i)
+          text +=
+              fmt::format("{}{}_{}_{}", i > 0 ? "x" : "", lists[0][i], lists[1][i], lists[2][i]);
+        return ", padding=" + text;
+      }
+      case Kind::kDot: {
+        const int64_t batch = instruction.number;
+        return fmt::format("{}, lhs_contracting_dims={{{}}}, rhs_contracting_dims={{{}}}",
+                           batch > 0 ? ", lhs_batch_dims={0}, rhs_batch_dims={0}" : "", batch + 1,
+                           batch);
+      }
+      case Kind::kConvolution:
+        return fmt::format(", {}, dim_labels={}", WindowText(instruction.window), instruction.name);
+      case Kind::kReduce:
+        return fmt::format(", dimensions={}, to_apply={}", Braces(lists[0]),
+                           Computation(instruction.combine, element));
+      case Kind::kReduceWindow:
+        return fmt::format(", {}, to_apply={}", WindowText(instruction.window),
+                           Computation(instruction.combine, element));
+      case Kind::kGather:
+        return fmt::format(
+            ", offset_dims={}, collapsed_slice_dims={}, start_index_map={}, "
+            "index_vector_dim={}, slice_sizes={}",
+            Braces(lists[0]), Braces(lists[1]), Braces(lists[2]),
+            TypeOf(instruction.operands[1]).rank() - 1, Braces(lists[3]));
+      case Kind::kScatter:
+        return fmt::format(
+            ", update_window_dims={}, inserted_window_dims={}, "
+            "scatter_dims_to_operand_dims={}, index_vector_dim={}, to_apply={}",
+            Braces(lists[0]), Braces(lists[1]), Braces(lists[2]),
+            TypeOf(instruction.operands[1]).rank() - 1, Computation(instruction.combine, element));
+    }
+    return "";
+  }
+
+  const Program& program_;
+  const bool debug_;
+  const std::string name_;
+  const xla::Graph graph_;
+  std::vector<std::string> names_;  // of graph_'s instructions
+  std::set<std::string> computations_;
+};
+
+}  // namespace
+
+std::string HloText(const Program& program, TextOptions options) {
+  return Printer(program, options).Print();
+}
+
+}  // namespace xlaprof::lazy

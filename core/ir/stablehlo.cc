@@ -1,0 +1,309 @@
+// Operations are written in StableHLO's short form, but for those with regions and those whose
+// short form changed between versions: these are in MLIR's general form, which all versions read.
+#include "core/ir/stablehlo.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "core/ir/xla/graph.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+using xla::Kind;
+
+std::string List(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ", ")); }
+
+// array<i64: 1, 2>
+std::string Array(const Dims& dims) {
+  return fmt::format("array<i64{}{}>", dims.empty() ? "" : ": ", fmt::join(dims, ", "));
+}
+
+// Of low and high, as reduce_window and convolution have it.
+std::string Padding(const xla::Window& window) {
+  std::string rows;
+  for (size_t i = 0; i < window.low.size(); ++i)
+    rows += fmt::format("{}[{}, {}]", i > 0 ? ", " : "", window.low[i], window.high[i]);
+  return fmt::format("dense<[{}]> : tensor<{}x2xi64>", rows, window.low.size());
+}
+
+// MLIR takes infinities and what is no number by their bits only, and wants a point in all others.
+std::string Literal(int64_t value, xla::Element element) {
+  if (element == xla::Element::kBool) return value != 0 ? "true" : "false";
+  if (!IsFloat(element)) return std::to_string(value);
+  const double real = RealOf(value);
+  if (!std::isfinite(real)) {
+    const float narrow = float(real);
+    switch (element) {
+      case xla::Element::kBF16:
+        return fmt::format("0x{:04X}", BFloat16(narrow).bits);
+      case xla::Element::kF16:
+        return fmt::format("0x{:04X}", std::bit_cast<uint16_t>(Float16(narrow)));
+      case xla::Element::kF32:
+        return fmt::format("0x{:08X}", std::bit_cast<uint32_t>(narrow));
+      default:
+        return fmt::format("0x{:016X}", std::bit_cast<uint64_t>(real));
+    }
+  }
+  std::string text = fmt::format("{}", real);
+  if (text.find('.') == std::string::npos) {
+    const size_t exponent = text.find('e');
+    text.insert(std::min(exponent, text.size()), ".0");
+  }
+  return text;
+}
+
+// bf01_oi01->bf01 becomes [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1].
+std::string ConvolutionNumbers(std::string_view labels) {
+  std::string text = "[";
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const bool last = i + 1 == labels.size() || labels[i + 1] == '_' || labels[i + 1] == '-';
+    if (labels[i] == '_') {
+      text += "]x[";
+    } else if (labels[i] == '-') {
+      text += "]->[";
+      ++i;
+    } else {
+      text += labels[i];
+      if (!last) text += ", ";
+    }
+  }
+  return text + "]";
+}
+
+class Printer {
+ public:
+  explicit Printer(const Program& program) : program_(program), graph_(xla::Lower(program)) {
+    names_.resize(graph_.instructions.size());
+    for (size_t i = 0; i < graph_.parameters.size(); ++i)
+      names_[size_t(graph_.parameters[i])] = fmt::format("%p{}", i);
+  }
+
+  std::string Print() {
+    text_ = fmt::format("module @{} {{\n  func.func public @main(",
+                        xla::Quoted(program_.name.empty() ? "main" : program_.name));
+    for (size_t i = 0; i < graph_.parameters.size(); ++i) Parameter(i);
+    text_ += ") -> (";
+    for (size_t i = 0; i < graph_.results.size(); ++i)
+      text_ += (i > 0 ? ", " : "") + TypeText(graph_.results[i]);
+    text_ += ") {\n";
+    for (size_t i = 0; i < graph_.instructions.size(); ++i) {
+      if (graph_.instructions[i].kind == Kind::kParameter) continue;
+      names_[i] = fmt::format("%{}", next_++);
+      text_ += fmt::format("    {} = ", names_[i]);
+      Operation(graph_.instructions[i]);
+      text_ += Location(graph_.instructions[i]) + '\n';
+    }
+    text_ += "    return";
+    std::string types;
+    for (size_t i = 0; i < graph_.results.size(); ++i) {
+      text_ += (i > 0 ? ", " : " ") + names_[size_t(graph_.results[i])];
+      types += (i > 0 ? ", " : " : ") + TypeText(graph_.results[i]);
+    }
+    return text_ + types + "\n  }\n}\n";
+  }
+
+ private:
+  std::string TypeText(int32_t value) const {
+    return graph_.instructions[size_t(value)].type.StableHloText();
+  }
+
+  std::string Location(const xla::Instruction& instruction) const {
+    const Instruction& origin = program_.instructions[size_t(instruction.origin)];
+    return fmt::format(" loc({}({}:{}:{}))", xla::Quoted(xla::OpName(origin)),
+                       xla::Quoted(origin.location.file_name()), origin.location.line(),
+                       origin.location.column());
+  }
+
+  void Parameter(size_t i) {
+    const int32_t value = graph_.parameters[i];
+    text_ += fmt::format("{}{}: {}", i > 0 ? ", " : "", names_[size_t(value)], TypeText(value));
+    for (const Program::Donation& donation : program_.donations) {
+      if (donation.parameter == int32_t(i))
+        text_ += fmt::format(" {{tf.aliasing_output = {} : i32}}", donation.result);
+    }
+    text_ += Location(graph_.instructions[size_t(value)]);
+  }
+
+  std::string Operands(const xla::Instruction& instruction) const {
+    std::string text;
+    for (int32_t operand : instruction.operands)
+      text += (text.empty() ? "" : ", ") + names_[size_t(operand)];
+    return text;
+  }
+
+  // (operands) -> result
+  std::string Signature(const xla::Instruction& instruction) const {
+    std::string text = "(";
+    for (size_t i = 0; i < instruction.operands.size(); ++i)
+      text += (i > 0 ? ", " : "") + TypeText(instruction.operands[i]);
+    return text + ") -> " + instruction.type.StableHloText();
+  }
+
+  void Short(const xla::Instruction& instruction, std::string_view middle) {
+    text_ += fmt::format("stablehlo.{} {}{} : {}", instruction.name, Operands(instruction), middle,
+                         Signature(instruction));
+  }
+
+  void Elementwise(const xla::Instruction& instruction) {
+    const std::string operands = Operands(instruction), type = instruction.type.StableHloText();
+    if (instruction.name == "erf")
+      text_ += fmt::format("chlo.erf {} : {} -> {}", operands, type, type);
+    else if (instruction.name == "convert" || instruction.name == "reshape")
+      Short(instruction, "");
+    else if (instruction.name == "select")
+      text_ += fmt::format("stablehlo.select {} : {}, {}", operands,
+                           TypeText(instruction.operands[0]), type);
+    else
+      text_ += fmt::format("stablehlo.{} {} : {}", instruction.name, operands, type);
+  }
+
+  void Slice(const xla::Instruction& instruction) {
+    std::string ranges;
+    const auto& lists = instruction.lists;
+    for (size_t i = 0; i < lists[0].size(); ++i) {
+      ranges += fmt::format("{}{}:{}", i > 0 ? ", " : "", lists[0][i], lists[1][i]);
+      if (lists[2][i] != 1) ranges += fmt::format(":{}", lists[2][i]);
+    }
+    Short(instruction, fmt::format(" [{}]", ranges));
+  }
+
+  void Dot(const xla::Instruction& instruction) {
+    const int64_t batch = instruction.number;
+    Short(instruction,
+          fmt::format("{}, contracting_dims = [{}] x [{}]",
+                      batch > 0 ? ", batching_dims = [0] x [0]" : "", batch + 1, batch));
+  }
+
+  // "stablehlo.scatter"(%0, %1) REGIONS {ATTRIBUTES} : ...
+  void General(const xla::Instruction& instruction, std::string_view name, std::string_view regions,
+               std::string_view attributes) {
+    text_ += fmt::format("\"stablehlo.{}\"({}){} {{{}}} : {}", name, Operands(instruction), regions,
+                         attributes, Signature(instruction));
+  }
+
+  // Arguments of a region have names that nothing else has.
+  std::string Combine(const xla::Instruction& instruction) {
+    const int64_t n = next_++;
+    const std::string type = xla::Type{instruction.type.element, {}}.StableHloText();
+    return fmt::format(
+        "{{\n"
+        "    ^bb0(%a{0}: {1}, %b{0}: {1}):\n"
+        "      %c{0} = stablehlo.{2} %a{0}, %b{0} : {1}\n"
+        "      stablehlo.return %c{0} : {1}\n"
+        "    }}",
+        n, type, instruction.combine);
+  }
+
+  void Convolution(const xla::Instruction& instruction) {
+    const xla::Window& window = instruction.window;
+    const std::string_view reversed = window.reversed ? "true" : "false";
+    General(instruction, "convolution", "",
+            fmt::format("window_strides = {}, padding = {}, lhs_dilation = {}, rhs_dilation = {}, "
+                        "window_reversal = array<i1: {}, {}>, "
+                        "dimension_numbers = #stablehlo.conv<{}>, "
+                        "feature_group_count = 1 : i64, batch_group_count = 1 : i64",
+                        Array(window.stride), Padding(window), Array(window.base_dilation),
+                        Array(window.window_dilation), reversed, reversed,
+                        ConvolutionNumbers(instruction.name)));
+  }
+
+  void Windowed(const xla::Instruction& instruction, std::string_view regions) {
+    General(instruction, instruction.name, regions,
+            fmt::format("window_dimensions = {}, window_strides = {}, padding = {}",
+                        Array(instruction.window.size), Array(instruction.window.stride),
+                        Padding(instruction.window)));
+  }
+
+  int64_t IndexVectorDim(const xla::Instruction& instruction) const {
+    return graph_.instructions[size_t(instruction.operands[1])].type.rank() - 1;
+  }
+
+  void Gather(const xla::Instruction& instruction) {
+    const auto& lists = instruction.lists;
+    General(instruction, "gather", "",
+            fmt::format("dimension_numbers = #stablehlo.gather<offset_dims = {}, "
+                        "collapsed_slice_dims = {}, start_index_map = {}, index_vector_dim = {}>, "
+                        "slice_sizes = {}, indices_are_sorted = false",
+                        List(lists[0]), List(lists[1]), List(lists[2]), IndexVectorDim(instruction),
+                        Array(lists[3])));
+  }
+
+  void Scatter(const xla::Instruction& instruction) {
+    const auto& lists = instruction.lists;
+    General(
+        instruction, "scatter", fmt::format(" ({})", Combine(instruction)),
+        fmt::format("scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = {}, "
+                    "inserted_window_dims = {}, scatter_dims_to_operand_dims = {}, "
+                    "index_vector_dim = {}>, indices_are_sorted = false, unique_indices = "
+                    "false",
+                    List(lists[0]), List(lists[1]), List(lists[2]), IndexVectorDim(instruction)));
+  }
+
+  void Operation(const xla::Instruction& instruction) {
+    const auto& lists = instruction.lists;
+    const std::string type = instruction.type.StableHloText();
+    switch (instruction.kind) {
+      case Kind::kParameter:
+        return;
+      case Kind::kConstant:
+        text_ += fmt::format("stablehlo.constant dense<{}> : {}",
+                             Literal(instruction.number, instruction.type.element), type);
+        return;
+      case Kind::kElementwise:
+        return Elementwise(instruction);
+      case Kind::kCompare:
+        text_ += fmt::format("stablehlo.compare {}, {} : {}", instruction.name,
+                             Operands(instruction), Signature(instruction));
+        return;
+      case Kind::kBroadcast:
+      case Kind::kTranspose:
+        return Short(instruction, ", dims = " + List(lists[0]));
+      case Kind::kReverse:
+        text_ += fmt::format("stablehlo.reverse {}, dims = {} : {}", Operands(instruction),
+                             List(lists[0]), type);
+        return;
+      case Kind::kConcatenate:
+        return Short(instruction, fmt::format(", dim = {}", lists[0][0]));
+      case Kind::kIota:
+        text_ += fmt::format("stablehlo.iota dim = {} : {}", lists[0][0], type);
+        return;
+      case Kind::kSlice:
+        return Slice(instruction);
+      case Kind::kPad:
+        return Short(instruction, fmt::format(", low = {}, high = {}, interior = {}",
+                                              List(lists[0]), List(lists[1]), List(lists[2])));
+      case Kind::kDot:
+        return Dot(instruction);
+      case Kind::kConvolution:
+        return Convolution(instruction);
+      case Kind::kReduce:
+        text_ += fmt::format(
+            "stablehlo.reduce({} init: {}) applies stablehlo.{} across "
+            "dimensions = {} : {}",
+            names_[size_t(instruction.operands[0])], names_[size_t(instruction.operands[1])],
+            instruction.combine, List(lists[0]), Signature(instruction));
+        return;
+      case Kind::kReduceWindow:
+        return Windowed(instruction, fmt::format(" ({})", Combine(instruction)));
+      case Kind::kGather:
+        return Gather(instruction);
+      case Kind::kScatter:
+        return Scatter(instruction);
+    }
+  }
+
+  const Program& program_;
+  const xla::Graph graph_;
+  std::vector<std::string> names_;  // of graph_'s instructions
+  int64_t next_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string StableHloText(const Program& program) { return Printer(program).Print(); }
+
+}  // namespace xlaprof::lazy

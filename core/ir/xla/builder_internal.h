@@ -1,0 +1,73 @@
+// How operations are taken apart into XLA's: one rule an operation, in files by family.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include "core/ir/xla/graph.h"
+
+namespace xlaprof::lazy::xla {
+
+using Value = int32_t;  // index into Graph::instructions
+
+// Appends to a graph. Types of results are told where they do not follow from the operands.
+class Builder {
+ public:
+  Builder(Graph* graph, int32_t origin) : graph_(graph), origin_(origin) {}
+
+  Value Add(Instruction instruction);
+  // A copy: adding moves the instructions.
+  Type TypeOf(Value value) const { return graph_->instructions[size_t(value)].type; }
+
+  // `value`, rounded to the type; of whole numbers a whole number.
+  Value Constant(double value, Element element);
+  Value ConstantBits(int64_t bits, Element element);  // as op.h has a constant's value
+  Value Lowest(Element element);                      // that nothing is below; false of truths
+  Value Highest(Element element);
+  Value Splat(double value, const Type& type);
+
+  Value Unary(std::string_view name, Value a);
+  Value Binary(std::string_view name, Value a, Value b);
+  Value Compare(std::string_view direction, Value a, Value b);
+  Value Select(Value condition, Value yes, Value no);
+  Value Convert(Value a, Element element);
+  Value Reshape(Value a, Dims dims);
+  // `dims`: for each dimension of `a` that of `to`; sizes are equal there.
+  Value Broadcast(Value a, Dims dims, Type to);
+  Value BroadcastScalar(Value a, const Type& to) { return Broadcast(a, {}, to); }
+  Value Transpose(Value a, Dims permutation);
+  Value Iota(Type type, int64_t dim);
+  Value Pad(Value a, Value value, Dims low, Dims high, Dims interior);
+  Value Reduce(Value a, Value begin, std::string_view combine, Dims dims);
+  Value ReduceWindow(Value a, Value begin, std::string_view combine, Window window, Type to);
+
+ private:
+  Graph* graph_;
+  int32_t origin_;
+};
+
+struct Call {
+  Builder& b;
+  const std::vector<Value>& operands;
+  const Attributes& attributes;
+  const Type& type;  // of the result
+
+  Value operator[](size_t i) const { return operands[i]; }
+  Type TypeOf(size_t i) const { return b.TypeOf(operands[i]); }
+};
+using Rule = Value (*)(const Call&);
+using Rules = absl::flat_hash_map<const Op*, Rule>;
+
+void AddElementwiseRules(Rules* rules);
+void AddShapeRules(Rules* rules);
+void AddContractionRules(Rules* rules);
+void AddReductionRules(Rules* rules);
+void AddIndexingRules(Rules* rules);
+void AddPoolingRules(Rules* rules);
+void AddRandomRules(Rules* rules);
+
+// What sums of `element` are held in: f32 for floats of 16 bits, which lose small addends.
+inline Element SumElement(Element element) {
+  return element == Element::kBF16 || element == Element::kF16 ? Element::kF32 : element;
+}
+
+}  // namespace xlaprof::lazy::xla

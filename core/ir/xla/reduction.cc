@@ -1,0 +1,60 @@
+#include "core/ir/xla/builder_internal.h"
+
+namespace xlaprof::lazy::xla {
+namespace {
+
+Dims Dimensions(const Call& call) { return {call.attributes.begin() + 1, call.attributes.end()}; }
+
+Value Fold(const Call& call, std::string_view combine, double begin) {
+  Builder& b = call.b;
+  const Element element = SumElement(call.type.element);
+  const Value folded =
+      b.Reduce(b.Convert(call[0], element), b.Constant(begin, element), combine, Dimensions(call));
+  return b.Reshape(b.Convert(folded, call.type.element), call.type.dims);
+}
+
+Value Sum(const Call& call) { return Fold(call, "add", 0); }
+Value Prod(const Call& call) { return Fold(call, "multiply", 1); }
+
+Value AMax(const Call& call) {
+  Builder& b = call.b;
+  return b.Reshape(b.Reduce(call[0], b.Lowest(call.type.element), "maximum", Dimensions(call)),
+                   call.type.dims);
+}
+
+Value AMin(const Call& call) {
+  Builder& b = call.b;
+  return b.Reshape(b.Reduce(call[0], b.Highest(call.type.element), "minimum", Dimensions(call)),
+                   call.type.dims);
+}
+
+// The smallest place of an element that is as large as the largest; one that is no number equals
+// nothing, but is as large as all.
+Value ArgMax(const Call& call) {
+  Builder& b = call.b;
+  const Type from = call.TypeOf(0);
+  const Dims dim = Dimensions(call);
+  const Value largest = b.Reduce(call[0], b.Lowest(from.element), "maximum", dim);
+  Dims others;
+  for (int64_t i = 0; i < from.rank(); ++i) {
+    if (i != dim[0]) others.push_back(i);
+  }
+  Value there = b.Compare("EQ", call[0], b.Broadcast(largest, others, from));
+  if (IsFloat(from.element)) there = b.Binary("or", there, b.Compare("NE", call[0], call[0]));
+  const Type places{Element::kI64, from.dims};
+  const Value highest = b.Highest(Element::kI64);
+  const Value place = b.Select(there, b.Iota(places, dim[0]), b.BroadcastScalar(highest, places));
+  return b.Reshape(b.Reduce(place, highest, "minimum", dim), call.type.dims);
+}
+
+}  // namespace
+
+void AddReductionRules(Rules* rules) {
+  rules->insert({{&op::sum, Sum},
+                 {&op::prod, Prod},
+                 {&op::amax, AMax},
+                 {&op::amin, AMin},
+                 {&op::argmax, ArgMax}});
+}
+
+}  // namespace xlaprof::lazy::xla
