@@ -21,10 +21,10 @@ using ::testing::HasSubstr;
 // texts below.
 Program Step() {
   ProgramBuilder builder;
+  ResetScopes();
 #line 100 "/home/user/train/step.cc"
   const int32_t x = builder.Parameter({DType::kF32, {4, 3}});
   const int32_t w = builder.Parameter({DType::kF32, {3}});
-  ResetScopes();
   PushScope("update");
   const int32_t half = builder.Constant(0.5, DType::kF32);
   const int32_t factor = builder.Do(op::expand, {half}, {3});

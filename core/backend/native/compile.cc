@@ -1,0 +1,263 @@
+// A program into kernels: which there are, in what order, and where their tensors are.
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+
+#include "core/backend/native/executable.h"
+#include "core/backend/native/fusion.h"
+#include "core/backend/native/graph.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+using Maker = ThunkOr (*)(const Task&);
+
+Maker MakerOf(const Op* op) {
+  static const absl::flat_hash_map<const Op*, Maker> makers = {
+      {&op::expand, MakeMovement},
+      {&op::permute, MakeMovement},
+      {&op::slice, MakeMovement},
+      {&op::slice_scatter, MakeMovement},
+      {&op::cat, MakeMovement},
+      {&op::pad, MakeMovement},
+      {&op::flip, MakeMovement},
+      {&op::mm, MakeProduct},
+      {&op::bmm, MakeProduct},
+      {&op::convolution, MakeConvolution},
+      {&op::convolution_backward_input, MakeConvolution},
+      {&op::convolution_backward_weight, MakeConvolution},
+      {&op::sum, MakeReduction},
+      {&op::amax, MakeReduction},
+      {&op::amin, MakeReduction},
+      {&op::prod, MakeReduction},
+      {&op::argmax, MakeArgMax},
+      {&op::index_select, MakeIndexing},
+      {&op::gather, MakeIndexing},
+      {&op::scatter_add, MakeIndexing},
+      {&op::index_add, MakeIndexing},
+      {&op::arange, MakeArange},
+      {&op::max_pool2d, MakePooling},
+      {&op::max_pool2d_backward, MakePooling},
+      {&op::avg_pool2d, MakePooling},
+      {&op::avg_pool2d_backward, MakePooling},
+      {&op::uniform, MakeUniform},
+  };
+  auto found = makers.find(op);
+  return found == makers.end() ? nullptr : found->second;
+}
+
+// aten::add is add.
+std::string_view ShortName(std::string_view name) {
+  const size_t colons = name.rfind("::");
+  return colons == name.npos ? name : name.substr(colons + 2);
+}
+
+}  // namespace
+
+std::string Describe(const Task& task) {
+  std::string text(task.instruction.op->name);
+  for (size_t i = 0; i < task.operands.size(); ++i)
+    text += (i == 0 ? " of " : ", ") + task.operands[i].shape.ToText();
+  return text + " to " + task.result.shape.ToText();
+}
+
+class Compiler {
+ public:
+  Compiler(const Program& program, Ref<DeviceMemory> memory, std::shared_ptr<ThreadPool> pool)
+      : program_(program), graph_(program), slots_(program.instructions.size(), -1) {
+    made_.name_ = program.name;
+    made_.memory_ = std::move(memory);
+    made_.pool_ = std::move(pool);
+  }
+
+  absl::StatusOr<std::unique_ptr<Executable>> Compile() {
+    for (const Unit& unit : graph_.units()) {
+      if (IsEmpty(unit)) continue;
+      for (int32_t input : unit.inputs) SlotOf(input);
+      for (int32_t output : unit.outputs) SlotOf(output);
+      XP_TRY(std::unique_ptr<Thunk> thunk,
+             unit.fused ? MakeFusion(program_, graph_, unit, slots_, *made_.pool_) : Single(unit));
+      made_.thunks_.push_back(std::move(thunk));
+      made_.kernels_.push_back(KernelOf(unit));
+      units_.push_back(&unit);
+    }
+    Parameters();
+    Results();
+    FindUses();
+    Donate();
+    Temporaries();
+    Measure();
+    return std::make_unique<NativeExecutable>(std::move(made_));
+  }
+
+ private:
+  const Instruction& instruction(int32_t i) const { return program_.instructions[size_t(i)]; }
+  const Shape& shape(int32_t i) const { return instruction(i).shape; }
+  int32_t SlotOf(int32_t value) {
+    int32_t& slot = slots_[size_t(value)];
+    if (slot < 0) slot = next_slot_++;
+    return slot;
+  }
+
+  bool IsEmpty(const Unit& unit) const {
+    for (int32_t output : unit.outputs)
+      if (shape(output).elements() > 0) return false;
+    return true;
+  }
+
+  ThunkOr Single(const Unit& unit) {
+    const int32_t i = unit.members[0];
+    const Instruction& it = instruction(i);
+    Task task{.instruction = it, .result = {SlotOf(i), it.shape}, .pool = *made_.pool_};
+    const bool product = it.op == &op::mm || it.op == &op::bmm;
+    for (size_t k = 0; k < it.operands.size(); ++k) {
+      const Graph::Source source = product ? graph_.SourceOf(it.operands[k], false)
+                                           : Graph::Source{graph_.root(it.operands[k])};
+      if (source.view >= 0) task.transposed[k] = true;
+      // The sizes that the operation has it with, which may be those of a view of the value.
+      Shape sizes = shape(it.operands[k]);
+      if (source.view >= 0) std::swap(sizes.dims.end()[-1], sizes.dims.end()[-2]);
+      task.operands.push_back({SlotOf(source.value), sizes});
+    }
+    const Maker make = MakerOf(it.op);
+    if (make == nullptr)
+      return Unsupported("{}: the native backend does not have this operation", Describe(task));
+    return make(task);
+  }
+
+  Kernel KernelOf(const Unit& unit) const {
+    const Instruction& last = instruction(unit.members.back());
+    const std::string_view last_name = last.op->name;
+    Kernel kernel{.name = std::string(last_name),
+                  .shape = last.shape,
+                  .location = last.location,
+                  .scope = last.scope};
+    if (unit.members.size() > 1)
+      kernel.name = fmt::format("fused {}..{}", ShortName(instruction(unit.members[0]).op->name),
+                                ShortName(last_name));
+    for (int32_t member : unit.members) {
+      const Instruction& it = instruction(member);
+      if (!kernel.op_names.empty()) kernel.op_names += ' ';
+      kernel.op_names += it.op->name;
+      if (it.op->flops == nullptr)
+        kernel.flops += double(it.shape.elements());
+      else
+        kernel.flops += it.op->flops(program_.OperandShapes(it), it.shape, it.attributes);
+    }
+    for (int32_t input : unit.inputs) kernel.bytes += shape(input).bytes();
+    for (int32_t output : unit.outputs) kernel.bytes += shape(output).bytes();
+    return kernel;
+  }
+
+  void Parameters() {
+    for (int32_t parameter : program_.parameters)
+      made_.parameters_.push_back({slots_[size_t(parameter)], shape(parameter)});
+  }
+
+  void Results() {
+    absl::flat_hash_map<int32_t, int32_t> arguments, known;
+    for (size_t p = 0; p < program_.parameters.size(); ++p)
+      arguments.insert({program_.parameters[p], int32_t(p)});
+    for (int32_t result : program_.results) {
+      const int32_t value = graph_.root(result);
+      NativeExecutable::Result it{.shape = shape(result)};
+      if (auto argument = arguments.find(value); argument != arguments.end()) {
+        it.parameter = argument->second;
+        it.is_view = shape(value) != it.shape;
+        passed_.push_back(value);
+      } else {
+        auto [made, added] = known.insert({value, int32_t(made_.made_.size())});
+        // The first has the buffer, unless another is donated one.
+        if (added) {
+          made_.made_.push_back({SlotOf(value), -1, it.shape});
+          made_values_.push_back(value);
+        }
+        it.made = made->second;
+      }
+      made_.results_.push_back(it);
+    }
+  }
+
+  // When each value is read for the last time.
+  void FindUses() {
+    last_read_.assign(slots_.size(), -1);
+    written_.assign(slots_.size(), -1);
+    for (size_t u = 0; u < units_.size(); ++u) {
+      for (int32_t input : units_[u]->inputs) last_read_[size_t(input)] = int32_t(u);
+      for (int32_t output : units_[u]->outputs) written_[size_t(output)] = int32_t(u);
+    }
+  }
+
+  void Donate() {
+    for (const Program::Donation& donation : program_.donations) {
+      const int32_t parameter = program_.parameters[size_t(donation.parameter)];
+      const int32_t made = made_.results_[size_t(donation.result)].made;
+      if (made < 0) continue;
+      const int32_t value = made_values_[size_t(made)];
+      NativeExecutable::Made& to = made_.made_[size_t(made)];
+      const int32_t at = written_[size_t(value)], read = last_read_[size_t(parameter)];
+      const bool passed = std::find(passed_.begin(), passed_.end(), parameter) != passed_.end();
+      if (passed || to.donor >= 0 || at < 0 || read > at) continue;
+      const int32_t from_slot = slots_[size_t(parameter)];
+      if (read == at) {
+        Thunk& thunk = *made_.thunks_[size_t(at)];
+        if (!thunk.MayReuse(from_slot, to.slot)) continue;
+        thunk.Reuse(from_slot, to.slot);
+      }
+      to.donor = donation.parameter;
+      to.shape = shape(parameter);
+      made_.sizes_.alias_bytes += to.shape.bytes();
+    }
+    for (NativeExecutable::Result& result : made_.results_)
+      if (result.made >= 0) result.is_view = made_.made_[size_t(result.made)].shape != result.shape;
+  }
+
+  void Temporaries() {
+    std::vector<Temporary> temporaries;
+    for (size_t u = 0; u < units_.size(); ++u) {
+      for (int32_t output : units_[u]->outputs) {
+        const int32_t slot = slots_[size_t(output)];
+        const bool kept =
+            std::find(made_values_.begin(), made_values_.end(), output) != made_values_.end();
+        if (!kept)
+          temporaries.push_back({slot, shape(output).bytes(), int32_t(u),
+                                 std::max(int32_t(u), last_read_[size_t(output)])});
+      }
+      if (const int64_t bytes = made_.thunks_[u]->scratch_bytes(); bytes > 0) {
+        temporaries.push_back({next_slot_, bytes, int32_t(u), int32_t(u)});
+        made_.thunks_[u]->set_scratch(next_slot_++);
+      }
+    }
+    made_.sizes_.temporary_bytes = PlanTemporaries(made_.thunks_, &temporaries);
+    for (const Temporary& temporary : temporaries)
+      made_.temporaries_.emplace_back(temporary.slot, temporary.offset);
+    made_.table_.resize(size_t(next_slot_));
+  }
+
+  void Measure() {
+    Executable::Sizes& sizes = made_.sizes_;
+    for (int32_t parameter : program_.parameters) sizes.argument_bytes += shape(parameter).bytes();
+    for (int32_t result : program_.results) sizes.result_bytes += shape(result).bytes();
+    sizes.program_bytes = int64_t(sizeof(NativeExecutable) + made_.table_.size() * sizeof(char*) +
+                                  made_.temporaries_.size() * sizeof(made_.temporaries_[0]));
+    for (const Kernel& kernel : made_.kernels_)
+      sizes.program_bytes += int64_t(sizeof kernel + kernel.name.size() + kernel.op_names.size());
+  }
+
+  const Program& program_;
+  const Graph graph_;
+  std::vector<int32_t> slots_;  // of values in memory
+  int32_t next_slot_ = 0;
+  std::vector<const Unit*> units_;  // those that have a thunk
+  std::vector<int32_t> passed_;     // parameters that are results
+  std::vector<int32_t> made_values_;
+  std::vector<int32_t> last_read_, written_;
+  NativeExecutable made_;
+};
+
+absl::StatusOr<std::unique_ptr<Executable>> NativeExecutable::Make(
+    const Program& program, Ref<DeviceMemory> memory, std::shared_ptr<ThreadPool> pool) {
+  return Compiler(program, std::move(memory), std::move(pool)).Compile();
+}
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,90 @@
+#include "core/backend/native/executable.h"
+
+#include "core/base/clock_ns.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+NativeBuffer& Native(const Ref<Buffer>& buffer) { return static_cast<NativeBuffer&>(*buffer); }
+
+// Memory that is given back.
+class Borrowed {
+ public:
+  Borrowed(DeviceMemory& memory, int64_t bytes)
+      : memory_(memory), bytes_(bytes), data_(bytes > 0 ? memory.Allocate(bytes) : nullptr) {}
+  ~Borrowed() { memory_.Free(data_, bytes_); }
+  Borrowed(const Borrowed&) = delete;
+  char* data() const { return data_; }
+
+ private:
+  DeviceMemory& memory_;
+  const int64_t bytes_;
+  char* const data_;
+};
+
+}  // namespace
+
+absl::Status NativeExecutable::Check(const std::vector<Ref<Buffer>>& arguments) const {
+  if (arguments.size() != parameters_.size())
+    return Invalid("{}: takes {} arguments, not {}", name_, parameters_.size(), arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i]->shape() != parameters_[i].shape)
+      return Invalid("{}: argument {} is {}, not {}", name_, i, arguments[i]->shape().ToText(),
+                     parameters_[i].shape.ToText());
+  }
+  return {};
+}
+
+absl::StatusOr<std::vector<Ref<Buffer>>> NativeExecutable::Run(std::vector<Ref<Buffer>> arguments,
+                                                               KernelListener* listener) {
+  XP_TRY(Check(arguments));
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (parameters_[i].slot >= 0) table_[size_t(parameters_[i].slot)] = Native(arguments[i]).data();
+
+  const Borrowed temporaries(*memory_, sizes_.temporary_bytes);
+  if (sizes_.temporary_bytes > 0 && temporaries.data() == nullptr)
+    return absl::ResourceExhaustedError(
+        fmt::format("{}: no memory left for temporaries, {} bytes", name_, sizes_.temporary_bytes));
+  if (temporaries.data() != temporaries_at_) {
+    temporaries_at_ = temporaries.data();
+    for (auto [slot, offset] : temporaries_) table_[size_t(slot)] = temporaries_at_ + offset;
+  }
+
+  absl::InlinedVector<Ref<Buffer>, 8> made;
+  for (const Made& it : made_) {
+    Ref<Buffer> buffer;
+    if (it.donor >= 0) {
+      Ref<Buffer>& argument = arguments[size_t(it.donor)];
+      if (argument.unique() && Native(argument).owns_alone()) buffer = argument;
+    }
+    if (!buffer) {
+      XP_TRY(buffer, NewBuffer(memory_, it.shape, name_));
+    }
+    table_[size_t(it.slot)] = Native(buffer).data();
+    made.push_back(std::move(buffer));
+  }
+
+  if (listener == nullptr) {
+    for (const auto& thunk : thunks_) thunk->Run(table_.data());
+  } else {
+    for (size_t i = 0; i < thunks_.size(); ++i) {
+      const int64_t begin_ns = ClockNs(CLOCK_MONOTONIC);
+      thunks_[i]->Run(table_.data());
+      listener->OnKernel(kernels_[i], begin_ns, ClockNs(CLOCK_MONOTONIC) - begin_ns);
+    }
+  }
+
+  std::vector<Ref<Buffer>> results;
+  results.reserve(results_.size());
+  for (const Result& it : results_) {
+    const Ref<Buffer>& whole =
+        it.made >= 0 ? made[size_t(it.made)] : arguments[size_t(it.parameter)];
+    if (it.is_view)
+      results.push_back(MakeRef<NativeBuffer>(it.shape, Ref<NativeBuffer>(&Native(whole))));
+    else
+      results.push_back(whole);
+  }
+  return results;
+}
+
+}  // namespace xlaprof::lazy

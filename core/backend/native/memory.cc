@@ -1,0 +1,95 @@
+#include "core/backend/native/memory.h"
+
+#include <absl/status/status.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+namespace xlaprof::lazy {
+namespace {
+
+constexpr int64_t kSmallest = 64;
+// Kept though nothing of the kind was ever in use.
+constexpr int64_t kAlwaysKept = int64_t{64} << 20;
+
+struct SizeClass {
+  size_t index;
+  int64_t bytes;
+};
+
+// Wastes an eighth at most.
+SizeClass ClassOf(int64_t bytes) {
+  const auto size = uint64_t(std::max(bytes, kSmallest)) - 1;
+  const int log = std::bit_width(size) - 1;  // from 5 on
+  const uint64_t step = uint64_t{1} << (log - 3);
+  const uint64_t eighth = (size - (uint64_t{1} << log)) / step;
+  const uint64_t rounded = (uint64_t{1} << log) + (eighth + 1) * step;
+  return {size_t(log) * 8 + eighth, int64_t((rounded + 63) / 64 * 64)};
+}
+
+int64_t MemoryOfTheMachine() {
+  static const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
+}  // namespace
+
+DeviceMemory::~DeviceMemory() { FreeKept(); }
+
+void DeviceMemory::FreeKept() {
+  for (auto& list : kept_) {
+    for (char* memory : list) std::free(memory);
+    list.clear();
+  }
+  kept_bytes_ = 0;
+}
+
+char* DeviceMemory::Allocate(int64_t bytes) {
+  // More would be given all the same, and the process ended when it is used.
+  if (bytes < 0 || bytes > MemoryOfTheMachine() - in_use()) return nullptr;
+  const SizeClass size = ClassOf(bytes);
+  std::lock_guard lock(mutex_);
+  char* memory;
+  if (auto& list = kept_[size.index]; !list.empty()) {
+    memory = list.back();
+    list.pop_back();
+    kept_bytes_ -= size.bytes;
+  } else {
+    memory = static_cast<char*>(std::aligned_alloc(64, size_t(size.bytes)));
+    if (memory == nullptr) {
+      FreeKept();
+      memory = static_cast<char*>(std::aligned_alloc(64, size_t(size.bytes)));
+    }
+    if (memory == nullptr) return nullptr;
+  }
+  most_in_use_ = std::max(most_in_use_, in_use_.fetch_add(bytes) + bytes);
+  return memory;
+}
+
+void DeviceMemory::Free(char* memory, int64_t bytes) {
+  if (memory == nullptr) return;
+  const SizeClass size = ClassOf(bytes);
+  {
+    std::lock_guard lock(mutex_);
+    in_use_.fetch_sub(bytes);
+    if (kept_bytes_ + size.bytes <= std::max(kAlwaysKept, most_in_use_)) {
+      kept_[size.index].push_back(memory);
+      kept_bytes_ += size.bytes;
+      return;
+    }
+  }
+  std::free(memory);
+}
+
+absl::StatusOr<Ref<NativeBuffer>> NewBuffer(const Ref<DeviceMemory>& memory, const Shape& shape,
+                                            std::string_view what) {
+  char* data = memory->Allocate(shape.bytes());
+  if (data == nullptr)
+    return absl::ResourceExhaustedError(
+        fmt::format("{}: no memory left for {}, {} bytes", what, shape.ToText(), shape.bytes()));
+  return MakeRef<NativeBuffer>(shape, data, memory);
+}
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,44 @@
+#include <atomic>
+#include <cstring>
+
+#include "core/backend/native/executable.h"
+#include "core/base/clock_ns.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+class NativeBackend final : public Backend {
+ public:
+  explicit NativeBackend(int threads)
+      : memory_(MakeRef<DeviceMemory>()), pool_(std::make_shared<ThreadPool>(threads)) {}
+
+  std::string_view name() const override { return "CPU"; }
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) override {
+    return NativeExecutable::Make(program, memory_, pool_);
+  }
+  absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) override {
+    XP_TRY(Ref<NativeBuffer> buffer, NewBuffer(memory_, shape, "transfer to the device"));
+    if (shape.bytes() > 0) std::memcpy(buffer->data(), host, size_t(shape.bytes()));
+    return Ref<Buffer>(buffer);
+  }
+  absl::Status ToHost(const Buffer& buffer, void* host) override {
+    const auto& native = static_cast<const NativeBuffer&>(buffer);
+    if (native.shape().bytes() > 0)
+      std::memcpy(host, native.data(), size_t(native.shape().bytes()));
+    return {};
+  }
+  int64_t NowNs() override { return ClockNs(CLOCK_MONOTONIC); }
+  int64_t bytes_in_use() const override { return memory_->in_use(); }
+
+ private:
+  const Ref<DeviceMemory> memory_;
+  const std::shared_ptr<ThreadPool> pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeNativeBackend(int threads) {
+  return std::make_unique<NativeBackend>(threads);
+}
+
+}  // namespace xlaprof::lazy

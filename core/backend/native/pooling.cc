@@ -1,0 +1,169 @@
+// Pooling of planes, and its gradients.
+#include <algorithm>
+#include <limits>
+
+#include "core/backend/native/through_f32.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+struct Window {
+  int64_t planes, rows, columns, to_rows, to_columns;
+  int64_t kernel[2], stride[2], padding[2];
+
+  Window(const Task& task, const Shape& input, const Shape& pooled)
+      : planes(input.dims[0] * input.dims[1]),
+        rows(input.dims[2]),
+        columns(input.dims[3]),
+        to_rows(pooled.dims[2]),
+        to_columns(pooled.dims[3]) {
+    for (size_t i = 0; i < 2; ++i) {
+      kernel[i] = task.attribute(i);
+      stride[i] = task.attribute(2 + i);
+      padding[i] = task.attribute(4 + i);
+    }
+  }
+
+  // Calls f(row of the result, row of the input, offset to the first column, columns [begin, end)
+  // of the result) so that each pair of elements comes once: column j meets first + j * stride[1].
+  // Of one result the elements come in their order.
+  template <class F>
+  void Each(F&& f) const {
+    for (int64_t i = 0; i < to_rows; ++i) {
+      for (int64_t r = 0; r < kernel[0]; ++r) {
+        const int64_t row = i * stride[0] - padding[0] + r;
+        if (row < 0 || row >= rows) continue;
+        for (int64_t c = 0; c < kernel[1]; ++c) {
+          const int64_t first = c - padding[1];
+          const int64_t begin = first < 0 ? (-first + stride[1] - 1) / stride[1] : 0;
+          const int64_t end = std::min(to_columns, (columns - first + stride[1] - 1) / stride[1]);
+          if (begin < end) f(i, row, first, begin, end);
+        }
+      }
+    }
+  }
+  int64_t in_plane() const { return rows * columns; }
+  int64_t out_plane() const { return to_rows * to_columns; }
+};
+
+// Calls f with the step from column to column, known to the compiler where it is a usual one: that
+// is what it makes vectors of.
+template <class F>
+void VisitStride(int64_t stride, F&& f) {
+  if (stride == 1) return f(std::integral_constant<int64_t, 1>{});
+  if (stride == 2) return f(std::integral_constant<int64_t, 2>{});
+  f(stride);
+}
+
+template <class T>
+void Pool(const Window& window, bool average, const T* plane, T* result) {
+  std::fill_n(result, window.out_plane(), average ? T(0) : -std::numeric_limits<T>::infinity());
+  window.Each([&](int64_t i, int64_t row, int64_t first, int64_t begin, int64_t end) {
+    const T* from = plane + row * window.columns + first;
+    T* __restrict to = result + i * window.to_columns;
+    VisitStride(window.stride[1], [&](auto stride) {
+      if (average) {
+        for (int64_t j = begin; j < end; ++j) to[j] += from[j * stride];
+        return;
+      }
+      for (int64_t j = begin; j < end; ++j) {
+        const T value = from[j * stride], now = to[j];
+        to[j] = (value > now) | (value != value) ? value : now;
+      }
+    });
+  });
+  const T share = T(1) / T(window.kernel[0] * window.kernel[1]);
+  if (average)
+    for (int64_t j = 0; j < window.out_plane(); ++j) result[j] *= share;
+}
+
+// As wide as T: both are chosen by the same comparison.
+template <class T>
+using PlaceIn = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+
+// For each result the place of the first that is as large.
+template <class T>
+void FindFirst(const Window& window, const T* plane, const T* largest, PlaceIn<T>* places) {
+  using Place = PlaceIn<T>;
+  std::fill_n(places, window.out_plane(), Place{-1});
+  window.Each([&](int64_t i, int64_t row, int64_t first, int64_t begin, int64_t end) {
+    const T* from = plane + row * window.columns + first;
+    const T* best = largest + i * window.to_columns;
+    Place* __restrict at = places + i * window.to_columns;
+    const Place start = Place(row * window.columns + first);
+    VisitStride(window.stride[1], [&](auto stride) {
+      for (int64_t j = begin; j < end; ++j) {
+        const T value = from[j * stride];
+        const bool found = (at[j] < 0) & ((value == best[j]) | (value != value));
+        at[j] = found ? start + Place(j) * Place(stride) : at[j];
+      }
+    });
+  });
+}
+
+template <class T>
+ThunkOr MakeForward(const Task& task) {
+  const bool average = task.instruction.op == &op::avg_pool2d;
+  return ThunkOf([window = Window(task, task.shape(0), task.result.shape), average,
+                  &pool = task.pool, in = task.operands[0].slot,
+                  out = task.result.slot](char* const* memory) {
+    auto* from = reinterpret_cast<const T*>(memory[in]);
+    auto* to = reinterpret_cast<T*>(memory[out]);
+    pool.For(window.planes, GrainOfRows(window.in_plane()), [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p)
+        Pool(window, average, from + p * window.in_plane(), to + p * window.out_plane());
+    });
+  });
+}
+
+template <class T>
+void SpreadAverage(const Window& window, const T* gradient, T* result) {
+  const T share = T(1) / T(window.kernel[0] * window.kernel[1]);
+  window.Each([&](int64_t i, int64_t row, int64_t first, int64_t begin, int64_t end) {
+    const T* from = gradient + i * window.to_columns;
+    T* to = result + row * window.columns + first;
+    for (int64_t j = begin; j < end; ++j) to[j * window.stride[1]] += from[j] * share;
+  });
+}
+
+template <class T>
+ThunkOr MakeBackward(const Task& task) {
+  const bool average = task.instruction.op == &op::avg_pool2d_backward;
+  return ThunkOf([window = Window(task, task.shape(1), task.shape(0)), average, &pool = task.pool,
+                  gradient_slot = task.operands[0].slot, in = task.operands[1].slot,
+                  out = task.result.slot](char* const* memory) {
+    auto* gradients = reinterpret_cast<const T*>(memory[gradient_slot]);
+    auto* from = reinterpret_cast<const T*>(memory[in]);
+    auto* to = reinterpret_cast<T*>(memory[out]);
+    pool.For(window.planes, GrainOfRows(window.in_plane()), [&](int64_t begin, int64_t end) {
+      std::vector<T> largest(size_t(average ? 0 : window.out_plane()));
+      std::vector<PlaceIn<T>> places(largest.size());
+      for (int64_t p = begin; p < end; ++p) {
+        const T* gradient = gradients + p * window.out_plane();
+        T* result = to + p * window.in_plane();
+        std::fill_n(result, window.in_plane(), T(0));
+        if (average) {
+          SpreadAverage(window, gradient, result);
+          continue;
+        }
+        const T* plane = from + p * window.in_plane();
+        Pool(window, false, plane, largest.data());
+        FindFirst(window, plane, largest.data(), places.data());
+        for (int64_t j = 0; j < window.out_plane(); ++j) result[places[size_t(j)]] += gradient[j];
+      }
+    });
+  });
+}
+
+}  // namespace
+
+ThunkOr MakePooling(const Task& task) {
+  const DType dtype = task.result.shape.dtype;
+  if (IsShort(dtype)) return MakeThroughF32(task, MakePooling);
+  const bool forward = task.operands.size() == 1;
+  if (dtype == DType::kF32) return forward ? MakeForward<float>(task) : MakeBackward<float>(task);
+  if (dtype == DType::kF64) return forward ? MakeForward<double>(task) : MakeBackward<double>(task);
+  return Unsupported("{}: there is no pooling of this type", Describe(task));
+}
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,88 @@
+// A kernel, ready to run: what a native executable is a list of.
+#pragma once
+
+#include <cstring>
+#include <memory>
+
+#include "core/backend/native/loops.h"
+#include "core/backend/native/thread_pool.h"
+#include "core/base/status.h"
+#include "core/compile/program.h"
+
+namespace xlaprof::lazy {
+
+// A tensor in memory: the place of its address in the table that a thunk is given.
+struct Place {
+  int32_t slot = -1;
+  Shape shape;
+};
+
+class Thunk {
+ public:
+  virtual ~Thunk() = default;
+
+  virtual void Run(char* const* memory) = 0;
+
+  // Whether the result may be written where the operand is, element for element. An operand whose
+  // memory is used so is announced before the first Run; the memory may be another one all the
+  // same.
+  virtual bool MayReuse(int32_t operand_slot, int32_t result_slot) const { return false; }
+  virtual void Reuse(int32_t operand_slot, int32_t result_slot) {}
+  // Memory needed while it runs.
+  virtual int64_t scratch_bytes() const { return 0; }
+  void set_scratch(int32_t slot) { scratch_ = slot; }
+
+ protected:
+  int32_t scratch_ = -1;
+};
+
+// An instruction with its places, for those who make thunks of single instructions.
+struct Task {
+  const Instruction& instruction;
+  absl::InlinedVector<Place, 3> operands;
+  Place result;
+  // Of a matrix product: which operands lie in memory with their last two dimensions swapped.
+  bool transposed[2] = {false, false};
+  ThreadPool& pool;
+
+  const Shape& shape(size_t operand) const { return operands[operand].shape; }
+  int64_t attribute(size_t index) const { return instruction.attributes[index]; }
+};
+using ThunkOr = absl::StatusOr<std::unique_ptr<Thunk>>;
+
+// Sizes of a task's operands and result as text, for messages.
+std::string Describe(const Task& task);
+
+// The smallest piece of work that is worth another thread, in elements touched.
+inline constexpr int64_t kGrain = 32768;
+
+// Rows of `row_elements` that make up such a piece.
+inline int64_t GrainOfRows(int64_t row_elements) {
+  return row_elements >= kGrain ? 1 : kGrain / (row_elements < 1 ? 1 : row_elements);
+}
+
+// A thunk of a function.
+template <class F>
+std::unique_ptr<Thunk> ThunkOf(F run) {
+  class OfFunction final : public Thunk {
+   public:
+    explicit OfFunction(F run) : run_(std::move(run)) {}
+    void Run(char* const* memory) override { run_(memory); }
+
+   private:
+    F run_;
+  };
+  return std::make_unique<OfFunction>(std::move(run));
+}
+
+ThunkOr MakeReduction(const Task& task);
+ThunkOr MakeArgMax(const Task& task);
+ThunkOr MakeMovement(const Task& task);  // expand, permute, slice, slice_scatter, cat, pad, flip
+ThunkOr MakeIndexing(const Task& task);  // index_select, gather, scatter_add, index_add
+ThunkOr MakeArange(const Task& task);
+ThunkOr MakeUniform(const Task& task);
+ThunkOr MakeProduct(const Task& task);  // mm, bmm
+ThunkOr MakeConvolution(const Task& task);
+ThunkOr MakePooling(const Task& task);
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,290 @@
+// Every operation with every type that it takes, against the reference.
+#include <gtest/gtest.h>
+
+#include "core/ir/error.h"
+#include "tests/core/backend/programs.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+constexpr DType kTypes[] = {DType::kBool, DType::kI32, DType::kI64, DType::kBF16,
+                            DType::kF16,  DType::kF32, DType::kF64};
+
+Backend& Native() {
+  static const std::unique_ptr<Backend> backend = MakeNativeBackend(2);
+  return *backend;
+}
+
+// `op` of arguments of these shapes; true if its shape rule takes them.
+bool Check(const Op& op, const std::vector<Values>& arguments, Attributes attributes = {},
+           double tolerance = 0) {
+  ProgramBuilder b;
+  for (const Values& argument : arguments) b.Parameter(argument.shape);
+  try {
+    switch (arguments.size()) {
+      case 0:
+        b.Result(b.Add(op, {}, attributes));
+        break;
+      case 1:
+        b.Result(b.Add(op, {0}, attributes));
+        break;
+      case 2:
+        b.Result(b.Add(op, {0, 1}, attributes));
+        break;
+      default:
+        b.Result(b.Add(op, {0, 1, 2}, attributes));
+    }
+  } catch (const Error&) {
+    return false;
+  }
+  ExpectAsReference(Native(), b.program, arguments, tolerance);
+  return true;
+}
+
+TEST(Operations, OfOneOperand) {
+  const Op* all[] = {&op::neg,  &op::abs,  &op::exp,   &op::log,     &op::log1p,
+                     &op::tanh, &op::sqrt, &op::rsqrt, &op::sigmoid, &op::relu,
+                     &op::sin,  &op::cos,  &op::floor, &op::erf,     &op::logical_not};
+  for (const Op* op : all) {
+    int taken = 0;
+    for (DType dtype : kTypes) {
+      // 3 is a tail; the last is more than one block, and two threads' work.
+      for (Dims dims : {Dims{3}, Dims{7, 19}, Dims{131072}})
+        taken += Check(*op, {Random({dtype, dims}, 1, 0.1, 3)});
+      if (op != &op::log && op != &op::sqrt && op != &op::rsqrt && op != &op::log1p)
+        Check(*op, {Random({dtype, {100}}, 2, -4, 4)});
+    }
+    EXPECT_GT(taken, 0) << op->name;
+  }
+}
+
+TEST(Operations, OfTwoOperands) {
+  const Op* all[] = {&op::add,     &op::sub,       &op::mul,         &op::div,
+                     &op::maximum, &op::minimum,   &op::eq,          &op::ne,
+                     &op::lt,      &op::le,        &op::gt,          &op::ge,
+                     &op::pow,     &op::remainder, &op::logical_and, &op::logical_or};
+  for (const Op* op : all) {
+    int taken = 0;
+    for (DType dtype : kTypes) {
+      const bool positive = op == &op::pow;
+      // f16's remainder of near multiples is another one after rounding.
+      if (op == &op::div && !IsFloat(dtype)) continue;
+      for (Dims dims : {Dims{}, Dims{5}, Dims{33, 65}})
+        taken += Check(*op, {Random({dtype, dims}, 3, positive ? 0.25 : -2, 1.5),
+                             Random({dtype, dims}, 4, positive ? 0.25 : -2, 1.5)});
+    }
+    EXPECT_GT(taken, 0) << op->name;
+  }
+}
+
+TEST(Operations, WholeNumbersDivide) {
+  for (DType dtype : {DType::kI32, DType::kI64}) {
+    const Values a = Of(dtype, {6}, {7, -7, 7, -7, 9, -9}),
+                 b = Of(dtype, {6}, {2, 2, -2, -2, 0, 0});
+    ProgramBuilder p;
+    const int32_t x = p.Parameter(a.shape), y = p.Parameter(b.shape);
+    p.Result(p.Add(op::div, {x, y}));
+    p.Result(p.Add(op::remainder, {x, y}));
+    const auto results = RunOn(Native(), p.program, {a, b});
+    EXPECT_EQ(results[0].elements, (std::vector<double>{3, -3, -3, 3, -1, -1}));
+    EXPECT_EQ(results[1].elements, (std::vector<double>{1, 1, -1, -1, 9, -9}));
+  }
+}
+
+TEST(Operations, Casts) {
+  for (DType from : kTypes)
+    for (DType to : kTypes) EXPECT_TRUE(Check(op::cast, {Random({from, {77}}, 5)}, {int64_t(to)}));
+  const double inf = INFINITY;
+  const Values odd = Of(DType::kF32, {6}, {1e30, -1e30, inf, -inf, NAN, 2147483648.0});
+  for (DType to : {DType::kI32, DType::kI64, DType::kF16, DType::kBF16, DType::kBool})
+    Check(op::cast, {odd}, {int64_t(to)});
+}
+
+TEST(Operations, NoNumbers) {
+  const Values a = Of(DType::kF32, {4}, {NAN, 1, NAN, -3}),
+               b = Of(DType::kF32, {4}, {2, NAN, NAN, 4});
+  for (const Op* op : {&op::maximum, &op::minimum, &op::eq, &op::ne, &op::lt}) Check(*op, {a, b});
+  for (const Op* op : {&op::relu, &op::neg, &op::exp, &op::tanh}) Check(*op, {a});
+  for (const Op* op : {&op::amax, &op::amin, &op::sum}) Check(*op, {a}, {0, 0});
+  Check(op::argmax, {a}, {0, 0});
+}
+
+TEST(Operations, Where) {
+  for (DType dtype : kTypes)
+    EXPECT_TRUE(Check(op::where, {Random({DType::kBool, {3, 50}}, 6), Random({dtype, {3, 50}}, 7),
+                                  Random({dtype, {3, 50}}, 8)}));
+}
+
+TEST(Operations, Movement) {
+  for (DType dtype : kTypes) {
+    const Values a = Random({dtype, {3, 4, 70}}, 9), row = Random({dtype, {70}}, 10);
+    EXPECT_TRUE(Check(op::expand, {row}, {5, 70}));
+    EXPECT_TRUE(Check(op::expand, {Random({dtype, {4, 1}}, 11)}, {2, 4, 9}));
+    EXPECT_TRUE(Check(op::expand, {Random({dtype, {}}, 11)}, {2, 9}));
+    EXPECT_TRUE(Check(op::view, {a}, {12, 70}));
+    for (Attributes order : {Attributes{0, 1, 2}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}, {1, 2, 0}})
+      EXPECT_TRUE(Check(op::permute, {a}, order));
+    EXPECT_TRUE(Check(op::permute, {Random({dtype, {200, 333}}, 12)}, {1, 0}));
+    EXPECT_TRUE(Check(op::slice, {a}, {2, 3, 64, 5}));
+    EXPECT_TRUE(Check(op::slice, {a}, {1, 1, 3, 1}));
+    EXPECT_TRUE(Check(op::slice, {a}, {1, 2, 2, 1}));  // nothing
+    EXPECT_TRUE(Check(op::slice_scatter, {a, Random({dtype, {3, 2, 70}}, 13)}, {1, 0, 4, 2}));
+    EXPECT_TRUE(Check(op::cat, {a, Random({dtype, {3, 1, 70}}, 14), a}, {1}));
+    EXPECT_TRUE(Check(op::pad, {a}, {AttributeOf(1), 1, 2, 0, 0, 3, 0}));
+    EXPECT_TRUE(Check(op::pad, {a}, {AttributeOf(0), -1, 0, 1, -2, -3, 5}));
+    EXPECT_TRUE(Check(op::flip, {a}, {0, 2}));
+    EXPECT_TRUE(Check(op::flip, {a}, {1}));
+  }
+}
+
+TEST(Operations, Reductions) {
+  for (const Op* op : {&op::sum, &op::amax, &op::amin, &op::prod}) {
+    int taken = 0;
+    for (DType dtype : kTypes) {
+      // Close to 1, so that products stay in range; whole numbers are four times as large.
+      const double one = IsFloat(dtype) ? 1 : 0.25;
+      const double low = op == &op::prod ? 0.9 * one : -2, high = op == &op::prod ? 1.1 * one : 2;
+      for (Attributes dims :
+           {Attributes{0, 0}, {0, 1}, {1, 2}, {0, 0, 2}, {1, 1, 2}, {0, 0, 1}, {0, 0, 1, 2}, {0}})
+        taken += Check(*op, {Random({dtype, {5, 6, 37}}, 15, low, high)}, dims);
+    }
+    EXPECT_GT(taken, 0) << op->name;
+  }
+}
+
+TEST(Operations, LargeReductions) {
+  for (DType dtype : {DType::kF32, DType::kF64, DType::kI32, DType::kBF16}) {
+    Check(op::sum, {Random({dtype, {300000}}, 16, 0, 1)}, {0, 0}, dtype == DType::kBF16 ? 0.01 : 0);
+    Check(op::sum, {Random({dtype, {70000, 3}}, 17, 0, 1)}, {0, 0});
+    Check(op::sum, {Random({dtype, {600, 1500}}, 18, 0, 1)}, {0, 0});
+    Check(op::sum, {Random({dtype, {600, 1500}}, 18, 0, 1)}, {0, 1});
+    Check(op::amax, {Random({dtype, {300000}}, 19)}, {0, 0});
+  }
+  Check(op::sum, {Of(DType::kF32, {0, 3}, {})}, {0, 0});
+}
+
+TEST(Operations, ArgMax) {
+  for (DType dtype : kTypes)
+    for (int64_t dim : {0, 1, 2})
+      EXPECT_TRUE(Check(op::argmax, {Random({dtype, {4, 9, 5}}, 20)}, {dim % 2, dim}));
+}
+
+TEST(Operations, Products) {
+  for (DType dtype : kTypes) {
+    if (dtype == DType::kBool) continue;
+    for (auto [n, k, m] : {std::tuple{3, 4, 5}, {1, 7, 1}, {65, 130, 70}, {4, 0, 3}}) {
+      EXPECT_TRUE(Check(
+          op::mm, {Random({dtype, {n, k}}, 21, -1, 1), Random({dtype, {k, m}}, 22, -1, 1)}, {},
+          dtype == DType::kF32    ? 1e-5
+          : dtype == DType::kBF16 ? 2e-2
+                                  : 0));
+      EXPECT_TRUE(
+          Check(op::bmm,
+                {Random({dtype, {3, n, k}}, 23, -1, 1), Random({dtype, {3, k, m}}, 24, -1, 1)}, {},
+                dtype == DType::kF32    ? 1e-5
+                : dtype == DType::kBF16 ? 2e-2
+                                        : 0));
+    }
+  }
+  Check(op::mm, {Random({DType::kF32, {300, 100}}, 25), Random({DType::kF32, {100, 200}}, 26)}, {},
+        1e-5);
+}
+
+TEST(Operations, ProductsOfTransposed) {
+  for (DType dtype : {DType::kF32, DType::kF64, DType::kBF16, DType::kI64}) {
+    for (bool batch : {false, true}) {
+      const Dims a = batch ? Dims{2, 9, 20} : Dims{9, 20}, b = batch ? Dims{2, 31, 9} : Dims{31, 9};
+      const Attributes swap = batch ? Attributes{0, 2, 1} : Attributes{1, 0};
+      ProgramBuilder p;
+      const int32_t x = p.Parameter({dtype, a}), y = p.Parameter({dtype, b});
+      p.Result(p.Add(batch ? op::bmm : op::mm,
+                     {p.Add(op::permute, {x}, swap), p.Add(op::permute, {y}, swap)}));
+      ExpectAsReference(Native(), p.program,
+                        {Random({dtype, a}, 27, -1, 1), Random({dtype, b}, 28, -1, 1)},
+                        dtype == DType::kF32 ? 1e-5 : 0);
+      auto executable = Native().Compile(p.program);
+      EXPECT_EQ((*executable)->kernels().size(), 1);  // no copies
+    }
+  }
+}
+
+TEST(Operations, Convolutions) {
+  for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
+    const double tolerance = dtype == DType::kF32 ? 2e-5 : dtype == DType::kBF16 ? 3e-2 : 1e-2;
+    for (auto [stride, padding, size] : {std::tuple{1, 1, 9}, {2, 0, 8}, {3, 2, 11}}) {
+      const Values x = Random({dtype, {2, 3, size, size + 1}}, 29, -1, 1);
+      const Values w = Random({dtype, {16, 3, 3, 2}}, 30, -1, 1);
+      const Attributes a{stride, stride, padding, padding / 2};
+      ASSERT_TRUE(Check(op::convolution, {x, w}, a, tolerance));
+      ProgramBuilder p;
+      p.Parameter(x.shape), p.Parameter(w.shape);
+      p.Add(op::convolution, {0, 1}, a);
+      const Values y = Random(p.program.instructions[2].shape, 31, -1, 1);
+      Attributes to_input = a, to_weight = a;
+      to_input.push_back(size), to_input.push_back(size + 1);
+      to_weight.push_back(3), to_weight.push_back(2);
+      ASSERT_TRUE(Check(op::convolution_backward_input, {w, y}, to_input, tolerance));
+      ASSERT_TRUE(Check(op::convolution_backward_weight, {x, y}, to_weight, tolerance * 4));
+    }
+  }
+}
+
+TEST(Operations, LargeConvolutionsAreShared) {
+  const Values x = Random({DType::kF32, {14, 8, 12, 12}}, 40, -1, 1);
+  const Values w = Random({DType::kF32, {16, 8, 3, 3}}, 41, -1, 1);
+  const Values y = Random({DType::kF32, {14, 16, 12, 12}}, 42, -1, 1);
+  ASSERT_TRUE(Check(op::convolution, {x, w}, {1, 1, 1, 1}, 1e-4));
+  ASSERT_TRUE(Check(op::convolution_backward_input, {w, y}, {1, 1, 1, 1, 12, 12}, 1e-4));
+  ASSERT_TRUE(Check(op::convolution_backward_weight, {x, y}, {1, 1, 1, 1, 3, 3}, 1e-4));
+}
+
+TEST(Operations, Pooling) {
+  for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
+    for (auto [kernel, stride, padding] : {std::tuple{2, 2, 0}, {3, 2, 1}, {3, 1, 0}}) {
+      // Few values, so that many are equal.
+      Values x = Random({dtype, {2, 3, 9, 8}}, 32);
+      for (double& element : x.elements) element = std::round(element);
+      const Attributes a{kernel, kernel, stride, stride, padding, padding};
+      ProgramBuilder p;
+      p.Parameter(x.shape);
+      p.Add(op::max_pool2d, {0}, a);
+      const Values y = Random(p.program.instructions[1].shape, 33);
+      ASSERT_TRUE(Check(op::max_pool2d, {x}, a));
+      ASSERT_TRUE(Check(op::avg_pool2d, {x}, a));
+      ASSERT_TRUE(Check(op::max_pool2d_backward, {y, x}, a));
+      ASSERT_TRUE(Check(op::avg_pool2d_backward, {y, x}, a));
+    }
+  }
+}
+
+TEST(Operations, Indexing) {
+  for (DType dtype : kTypes) {
+    for (DType index : {DType::kI32, DType::kI64}) {
+      for (int64_t dim : {0, 1, 2}) {
+        const Values a = Random({dtype, {5, 6, 7}}, 34);
+        // From -8 to 8: some are out of range.
+        const Values rows = Random({index, {9}}, 35);
+        EXPECT_TRUE(Check(op::index_select, {a, rows}, {dim}));
+        EXPECT_TRUE(Check(op::gather, {a, Random({index, {4, 3, 7}}, 36)}, {dim}));
+        if (dtype == DType::kBool) continue;
+        const Values from = Random({dtype, {5, 6, 7}}, 37);
+        EXPECT_TRUE(Check(op::scatter_add, {a, Random({index, {4, 3, 7}}, 38), from}, {dim}));
+        Shape selected = a.shape;
+        selected.dims[size_t(dim)] = 9;
+        EXPECT_TRUE(Check(op::index_add, {a, rows, Random(selected, 39)}, {dim}));
+      }
+    }
+  }
+}
+
+TEST(Operations, Numbers) {
+  for (DType dtype : kTypes) {
+    if (dtype == DType::kBool) continue;
+    EXPECT_TRUE(Check(op::arange, {}, {AttributeOf(3.0), AttributeOf(-2.0), 20, int64_t(dtype)}));
+  }
+  for (double seed : {0.0, 1.0, 1311768467463790320.0, -5.0})
+    EXPECT_TRUE(Check(op::uniform, {Of(DType::kI64, {}, {seed})}, {7, 33}));
+}
+
+}  // namespace
+}  // namespace xlaprof::lazy

@@ -1,0 +1,47 @@
+// Programs written by hand, run on a backend and, in f64 and element by element, by the reference.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/backend/backend.h"
+
+namespace xlaprof::lazy {
+
+// Elements as f64, each one that the type can hold.
+struct Values {
+  Shape shape;
+  std::vector<double> elements;
+};
+
+class ProgramBuilder {
+ public:
+  int32_t Parameter(Shape shape);
+  int32_t Constant(double value, DType dtype);
+  int32_t Add(const Op& op, std::initializer_list<int32_t> operands, Attributes attributes = {});
+  void Result(int32_t instruction) { program.results.push_back(instruction); }
+
+  Program program;
+};
+
+// The nearest that `dtype` has.
+double Rounded(double value, DType dtype);
+Values Of(DType dtype, Dims dims, std::vector<double> elements);
+Values Random(Shape shape, int seed, double low = -2, double high = 2);
+std::vector<char> ToBytes(const Values& values);
+Values FromBytes(const Shape& shape, const std::vector<char>& bytes);
+
+// All of the program's results.
+std::vector<Values> Reference(const Program& program, const std::vector<Values>& arguments);
+
+std::vector<Ref<Buffer>> ToDevice(Backend& backend, const std::vector<Values>& arguments);
+Values ToHost(Backend& backend, const Ref<Buffer>& buffer);
+std::vector<Values> RunOn(Backend& backend, const Program& program,
+                          const std::vector<Values>& arguments, KernelListener* listener = nullptr);
+
+// Expects the backend's results to be the reference's but for `tolerance`, relative to the larger
+// of 1 and the value; 0: what `dtype` rounds.
+void ExpectAsReference(Backend& backend, const Program& program,
+                       const std::vector<Values>& arguments, double tolerance = 0);
+
+}  // namespace xlaprof::lazy
