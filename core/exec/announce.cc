@@ -44,11 +44,13 @@ void AnnounceCompile(const CompiledGraph& graph, Device& device, const Cut& cut,
                        .stack = StackAt(cut.where)});
 }
 
-observe::Execution DescribeExecution(const CompiledGraph& graph, Device& device, const Cut& cut) {
+observe::Execution DescribeExecution(const CompiledGraph& graph, Device& device, const Cut& cut,
+                                     uint64_t run) {
   if (observe::Current() == nullptr) return {};
   return {.graph_hash = graph.hash.ToText(),
           .cause = cut.cause,
           .device = device.name(),
+          .run = run,
           .enqueue_ts_ns = device.backend().NowNs(),
           .scope = std::string(ScopeText(CurrentScope())),
           .stack = StackAt(cut.where)};
@@ -65,16 +67,25 @@ void AnnounceEnqueue(uint64_t run) {
   if (observe::Observer* observer = observe::Current()) observer->OnEnqueue(run);
 }
 
-void AnnounceExecution(observe::Execution& execution, const std::string& name, uint64_t run,
-                       int64_t begin_ns, int64_t end_ns, int64_t bytes_in_use) {
+void AnnounceExecution(observe::Execution& execution, const std::string& name, int64_t begin_ns,
+                       int64_t end_ns, int64_t bytes_in_use) {
   observe::Observer* observer = observe::Current();
   if (observer == nullptr || execution.device.empty()) return;
   execution.ts_ns = begin_ns;
   execution.dur_ns = end_ns - begin_ns;
-  observer->OnModule(name, begin_ns, end_ns - begin_ns, run);
+  observer->OnModule(name, begin_ns, end_ns - begin_ns, execution.run);
   static observe::Site memory{observe::Site::kHost, "memory in use (bytes)"};
   observer->OnCounter(memory, double(bytes_in_use));
   observer->OnExecution(execution);
+}
+
+absl::Status AwaitOnHost(const Data& data) {
+  observe::Observer* observer = observe::Current();
+  if (observer == nullptr || data.is_there()) return data.Wait();
+  const int64_t begin_ns = data.device().backend().NowNs();
+  absl::Status status = data.Wait();
+  observer->OnHostWait({data.run(), data.device().backend().NowNs() - begin_ns});
+  return status;
 }
 
 void KernelAnnouncer::OnKernel(const Kernel& kernel, int64_t ts_ns, int64_t dur_ns) {

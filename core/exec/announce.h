@@ -14,13 +14,17 @@ void AnnounceGraph(const Program& program);
 // Of a compilation that is over; `begin_ns` by the device's clock.
 void AnnounceCompile(const CompiledGraph& graph, Device& device, const Cut& cut, int64_t begin_ns);
 // On the thread that asks for an execution: what it knows of it, and that `run` begins here.
-observe::Execution DescribeExecution(const CompiledGraph& graph, Device& device, const Cut& cut);
+observe::Execution DescribeExecution(const CompiledGraph& graph, Device& device, const Cut& cut,
+                                     uint64_t run);
 void AnnounceEnqueue(uint64_t run);
 // On the device's thread, before anything else of it.
 void AnnounceDeviceThread(const std::string& device);
 // There, when an execution is over.
-void AnnounceExecution(observe::Execution& execution, const std::string& name, uint64_t run,
-                       int64_t begin_ns, int64_t end_ns, int64_t bytes_in_use);
+void AnnounceExecution(observe::Execution& execution, const std::string& name, int64_t begin_ns,
+                       int64_t end_ns, int64_t bytes_in_use);
+
+// Waits for what an execution makes, and tells for how long.
+absl::Status AwaitOnHost(const Data& data);
 
 // Passes kernels on.
 class KernelAnnouncer final : public KernelListener {

@@ -106,7 +106,7 @@ void Task::Execute() {
   absl::StatusOr<std::vector<Ref<Buffer>>> buffers = Run();
   const int64_t end_ns = device.backend().NowNs();
   time.Add(double(end_ns - begin_ns));
-  AnnounceExecution(announced, graph->name, run, begin_ns, end_ns, device.backend().bytes_in_use());
+  AnnounceExecution(announced, graph->name, begin_ns, end_ns, device.backend().bytes_in_use());
   for (size_t i = 0; i < results.size(); ++i) {
     if (buffers.ok()) {
       results[i]->Set(std::move((*buffers)[i]));
@@ -134,9 +134,9 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
   auto task = std::make_shared<Task>(
       Task{.device = device, .graph = compiled, .parameters = graph.parameters, .run = ++runs});
   for (const Shape& shape : compiled->results)
-    task->results.push_back(MakeRef<Data>(shape, device));
+    task->results.push_back(MakeRef<Data>(shape, device, task->run));
   std::vector<Ref<Data>> results = task->results;
-  task->announced = DescribeExecution(*compiled, device, cut);
+  task->announced = DescribeExecution(*compiled, device, cut, task->run);
   AnnounceEnqueue(task->run);
   if (graph.executed_again > 0) Counter::Of("NodesExecutedAgain").Add(graph.executed_again);
   lock_wait.Add(double(device.Enqueue([task] { task->Execute(); })));
@@ -145,7 +145,7 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
 }
 
 absl::Status WaitFor(std::span<const Ref<Data>> results) {
-  for (const Ref<Data>& result : results) XP_TRY(result->Wait());
+  for (const Ref<Data>& result : results) XP_TRY(AwaitOnHost(*result));
   return absl::OkStatus();
 }
 

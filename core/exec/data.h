@@ -12,10 +12,13 @@ class Device;
 // Any number of threads may wait; one sets it, once.
 class Data final : public RefCounted {
  public:
-  Data(Shape shape, Device& device) : shape_(std::move(shape)), device_(device) {}
+  // `run`: the execution that makes it; 0: it is sent from the host.
+  Data(Shape shape, Device& device, uint64_t run = 0)
+      : shape_(std::move(shape)), device_(device), run_(run) {}
 
   const Shape& shape() const { return shape_; }
   Device& device() const { return device_; }
+  uint64_t run() const { return run_; }
 
   bool is_there() const { return state_.load(std::memory_order_acquire) != kOnItsWay; }
   // Until it is there; the error of the execution that should have made it.
@@ -46,6 +49,7 @@ class Data final : public RefCounted {
 
   const Shape shape_;
   Device& device_;
+  const uint64_t run_;
   Ref<Buffer> buffer_;
   absl::Status error_;
   std::atomic<State> state_{kOnItsWay};

@@ -1,5 +1,6 @@
 #include "core/exec/transfer.h"
 
+#include "core/exec/announce.h"
 #include "core/exec/call.h"
 #include "core/exec/device.h"
 #include "core/ir/error.h"
@@ -54,7 +55,7 @@ absl::Status Download(const Data& data, void* host, std::source_location where) 
   metrics::Timed timed(time);
   Device& device = data.device();
   const int64_t begin_ns = device.backend().NowNs();
-  XP_TRY(data.Wait());
+  XP_TRY(AwaitOnHost(data));
   const Ref<Buffer> buffer = data.buffer();
   if (!buffer) return DataLoss("a value that was donated to a later step was read");
   XP_TRY(device.backend().ToHost(*buffer, host));

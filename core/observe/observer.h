@@ -50,10 +50,15 @@ struct Compile {
 struct Execution {
   std::string graph_hash;
   std::string_view cause, device;
+  uint64_t run = 0;  // of the process, from 1
   int64_t enqueue_ts_ns = 0, ts_ns = 0, dur_ns = 0;
-  std::optional<int64_t> host_wait_ns;
   std::string scope;
   Stack stack;
+};
+// The host was blocked for an execution that was announced.
+struct HostWait {
+  uint64_t run = 0;
+  int64_t dur_ns = 0;
 };
 struct Transfer {
   bool to_device = false;
@@ -98,6 +103,7 @@ class Observer {
   virtual void OnGraph(const Graph& graph) = 0;
   virtual void OnCompile(const Compile& compile) = 0;
   virtual void OnExecution(const Execution& execution) = 0;
+  virtual void OnHostWait(const HostWait& wait) = 0;
   virtual void OnTransfer(const Transfer& transfer) = 0;
   virtual void OnFallback(const Fallback& fallback) = 0;
   virtual void OnStep(const Step& step) = 0;

@@ -224,6 +224,7 @@ Ring* Recording::Impl::NewRing(std::vector<std::unique_ptr<Ring>>& rings) {
     segment = *added;
   }
   segment.header->tid = gettid();
+  if (gettid() == getpid()) segment.header->name.store(record::Sites::Get().String("main"));
   rings.push_back(std::make_unique<Ring>(number, segment.header, segment.slots));
   return rings.back().get();
 }

@@ -7,6 +7,9 @@
 namespace xlaprof::record {
 namespace {
 
+// A device queues some executions; the host waits for none that lies further back.
+constexpr size_t kMaxNewest = 64;
+
 std::string JoinedOperands(const std::vector<int32_t>& operands) {
   return fmt::to_string(fmt::join(operands, ","));
 }
@@ -57,6 +60,7 @@ void RuntimeFactWriter::RolledBack() {
   for (RuntimeFact& fact : written_) RuntimeFacts::Get().Add(std::move(fact));
   written_.clear();
   now_ = committed_;
+  newest_.clear();
   graphs_.clear();
   stacks_.clear();
   sites_.clear();
@@ -122,13 +126,24 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Execution& exec
                                             .enqueue_ts_ns = execution.enqueue_ts_ns - origin_ns_,
                                             .ts_ns = execution.ts_ns - origin_ns_,
                                             .dur_ns = execution.dur_ns,
-                                            .host_wait_ns = execution.host_wait_ns,
                                             .device = std::string(execution.device),
                                             .cause = std::string(execution.cause),
                                             .site_id = site_id,
                                             .stack_id = stack_id,
                                             .scope = Told(execution.scope)}));
   if (now_.first_of_step[1] == 0) now_.first_of_step[1] = id;
+  newest_.emplace_back(execution.run, id);
+  if (newest_.size() > kMaxNewest) newest_.pop_front();
+  return absl::OkStatus();
+}
+
+absl::Status RuntimeFactWriter::Add(Store& store, const observe::HostWait& wait) {
+  for (const auto& [run, id] : newest_) {
+    if (run != wait.run) continue;
+    return store.Run(
+        "UPDATE execution SET host_wait_ns = coalesce(host_wait_ns, 0) + ?2 WHERE id = ?1", id,
+        wait.dur_ns);
+  }
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <deque>
 #include <mutex>
 #include <variant>
 #include <vector>
@@ -16,8 +17,9 @@
 
 namespace xlaprof::record {
 
-using RuntimeFact = std::variant<observe::Graph, observe::Compile, observe::Execution,
-                                 observe::Transfer, observe::Fallback, observe::Step>;
+using RuntimeFact =
+    std::variant<observe::Graph, observe::Compile, observe::Execution, observe::HostWait,
+                 observe::Transfer, observe::Fallback, observe::Step>;
 
 // Any thread.
 class RuntimeFacts {
@@ -53,6 +55,7 @@ class RuntimeFactWriter {
   absl::Status Add(Store& store, const observe::Graph& graph);
   absl::Status Add(Store& store, const observe::Compile& compile);
   absl::Status Add(Store& store, const observe::Execution& execution);
+  absl::Status Add(Store& store, const observe::HostWait& wait);
   absl::Status Add(Store& store, const observe::Transfer& transfer);
   absl::Status Add(Store& store, const observe::Fallback& fallback);
   absl::Status Add(Store& store, const observe::Step& step);
@@ -67,6 +70,8 @@ class RuntimeFactWriter {
   absl::flat_hash_map<std::string, int64_t> graphs_;
   absl::flat_hash_map<std::vector<const void*>, int64_t> stacks_;
   absl::flat_hash_map<const void*, int64_t> sites_;
+  // Rows of the newest executions, by run: those that the host may wait for.
+  std::deque<std::pair<uint64_t, int64_t>> newest_;
 };
 
 }  // namespace xlaprof::record
