@@ -8,7 +8,7 @@
 namespace xlaprof::lazy {
 namespace {
 
-using Index = std::vector<int64_t>;
+using Index = Dims;
 
 Index IndexOf(const Dims& dims, int64_t number) {
   Index index(dims.size());
@@ -257,12 +257,11 @@ bool Evaluation::Windowed() {
     std::vector<double> sums(out_.elements.size());
     for (int64_t n = 0; n < y.shape.elements(); ++n) {
       const Index i = IndexOf(y.shape.dims, n);
-      for (int64_t m = 0; m < w.shape.elements(); ++m) {
+      const int64_t filter = w.shape.elements() / w.shape.dims[0];
+      for (int64_t m = i[1] * filter; m < (i[1] + 1) * filter; ++m) {
         const Index k = IndexOf(w.shape.dims, m);
         const int64_t row = i[2] * a_[0] - a_[2] + k[2], column = i[3] * a_[1] - a_[3] + k[3];
-        if (k[0] != i[1] || row < 0 || column < 0 || row >= x.shape.dims[2] ||
-            column >= x.shape.dims[3])
-          continue;
+        if (row < 0 || column < 0 || row >= x.shape.dims[2] || column >= x.shape.dims[3]) continue;
         const size_t at = NumberOf(x.shape.dims, {i[0], k[1], row, column});
         const size_t y_at = size_t(n), w_at = size_t(m);
         if (forward)
