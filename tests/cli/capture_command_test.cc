@@ -5,7 +5,7 @@
 
 #include "profiler/serve/server.h"
 #include "profiler/store/store.h"
-#include "tests/cli/run_program.h"
+#include "tests/run_program.h"
 #include "tests/profiler/serve/busy_program.h"
 
 namespace xlaprof {

@@ -4,7 +4,7 @@
 
 #include "profiler/store/load_sql.h"
 #include "profiler/store/store.h"
-#include "tests/cli/run_program.h"
+#include "tests/run_program.h"
 
 namespace xlaprof {
 namespace {

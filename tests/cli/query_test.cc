@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/store/load_sql.h"
-#include "tests/cli/run_program.h"
+#include "tests/run_program.h"
 
 namespace xlaprof {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "profiler/store/store.h"
-#include "tests/cli/run_program.h"
+#include "tests/run_program.h"
 
 namespace xlaprof {
 namespace {

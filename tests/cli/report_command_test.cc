@@ -6,7 +6,7 @@
 
 #include "cli/progress.h"
 #include "profiler/store/events.h"
-#include "tests/cli/run_program.h"
+#include "tests/run_program.h"
 
 namespace xlaprof {
 namespace {

@@ -8,7 +8,7 @@
 #include "analyzers/report.h"
 #include "profiler/import/import.h"
 #include "profiler/store/load_sql.h"
-#include "tests/cli/run_program.h"
+#include "tests/run_program.h"
 #include "tests/fuzz/targets.h"
 #include "tests/hostile/check.h"
 #include "tests/hostile/damage.h"

@@ -1,0 +1,108 @@
+// Each sin that examples/mnist can plant is found at its line, with its reason and its cost;
+// without one, nothing above info.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/run_program.h"
+
+namespace xlaprof {
+namespace {
+
+using nlohmann::json;
+
+struct Planted {
+  std::string pathology;
+  std::string kind;
+  std::string reason;  // "": any
+  std::string text;    // of the line at fault; "": none is told
+  int64_t steps = 60;
+};
+void PrintTo(const Planted& planted, std::ostream* out) { *out << planted.pathology; }
+
+class Mnist : public ProgramTest, public testing::WithParamInterface<Planted> {
+ protected:
+  json Report(const std::string& pathology, int64_t steps) {
+    const std::string option = pathology.empty() ? "" : " --pathology " + pathology;
+    const Ran trained = Run("demo --steps " + std::to_string(steps) + option + " -o run.xlaprof");
+    EXPECT_EQ(trained.status, 0) << trained.out;
+    const Ran report = Run("report run.xlaprof --format json");
+    EXPECT_EQ(report.status, 0) << report.out;
+    return json::parse(report.out);
+  }
+
+  // The number of the line of train.cc that has `text`.
+  static int64_t LineOf(const std::string& text) {
+    std::ifstream file(XLAPROF_SOURCE_DIR "/examples/mnist/train.cc");
+    std::string line;
+    for (int64_t number = 1; std::getline(file, line); ++number) {
+      if (line.find(text) != std::string::npos) return number;
+    }
+    ADD_FAILURE() << "no line has " << text;
+    return 0;
+  }
+};
+
+TEST_P(Mnist, SinIsFound) {
+  const Planted& planted = GetParam();
+  const json report = Report(planted.pathology, planted.steps);
+  std::string others;
+  for (const json& finding : report["findings"]) {
+    others += finding["title"].get<std::string>() + "\n";
+    if (finding["kind"] != planted.kind || finding["severity"] == "info") continue;
+    if (!planted.reason.empty() && finding["reason"]["type"] != planted.reason) continue;
+    if (!planted.text.empty()) {
+      EXPECT_EQ(finding["subject"]["line"], LineOf(planted.text)) << finding.dump(1);
+      EXPECT_THAT(finding["subject"]["file"].get<std::string>(),
+                  testing::EndsWith("examples/mnist/train.cc"));
+    }
+    // What a graph that is never cut costs, nobody can measure.
+    if (planted.pathology != "no_mark_step") {
+      EXPECT_TRUE(finding["cost_ns"].is_number() && finding["cost_ns"] > 0) << finding.dump(1);
+    }
+    return;
+  }
+  FAIL() << "found only:\n" << others;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Pathologies, Mnist,
+    testing::Values(Planted{"changing_batch", "recompilation", "shape_change", "DeviceLoader loader("},
+                    Planted{"baked_scalar", "recompilation", "constant_change", "pad(output"},
+                    Planted{"loop_index", "recompilation", "constant_change", "output.select(0"},
+                    Planted{"loop_count", "recompilation", "loop_count_change", "sum = sum * 0.5"},
+                    Planted{"nonzero", "fallback", "no_lowering", "nonzero(gt(output"},
+                    Planted{"mask", "fallback", "no_lowering", "masked_select(output"},
+                    Planted{"item", "sync_point", "value_access", "last_loss_ = loss.item()"},
+                    Planted{"print", "sync_point", "value_access", "loss.print()"},
+                    Planted{"slow_loader", "input_bound", "", ""},
+                    Planted{"host_work", "device_gap", "", ""},
+                    Planted{"live_tensor", "recompilation", "live_tensors_change", ""},
+                    Planted{"unlowered_op", "fallback", "no_lowering", "histc(output"},
+                    Planted{"no_mark_step", "missing_step_mark", "", "", 200}),
+    [](const auto& info) { return info.param.pathology; });
+
+TEST_F(Mnist, WithoutASinNothingIsFound) {
+  const json report = Report("", 60);
+  for (const json& finding : report["findings"])
+    EXPECT_EQ(finding["severity"], "info") << finding.dump(1);
+  EXPECT_EQ(report["summary"]["steps"], 60);
+}
+
+TEST_F(Mnist, LearnsDigits) {
+  const Ran trained = Run("demo -o run.xlaprof");
+  ASSERT_EQ(trained.status, 0);
+  double accuracy = 0;
+  ASSERT_EQ(std::sscanf(trained.out.c_str(), "MNIST, 300 steps: %lf %%", &accuracy), 1)
+      << trained.out;
+  EXPECT_GT(accuracy, 95);
+}
+
+TEST_F(Mnist, WrongNamesAreToldWithTheRightOnes) {
+  const Ran ran = Run("demo --pathology nonsense");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out, testing::HasSubstr("Take one of changing_batch, baked_scalar"));
+}
+
+}  // namespace
+}  // namespace xlaprof
