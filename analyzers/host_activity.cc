@@ -1,5 +1,7 @@
 #include "analyzers/host_activity.h"
 
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -231,42 +233,34 @@ absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
   return others;
 }
 
-// Intervals have few activities, which come again and again; where there are many, Merge sorts.
-constexpr size_t kFewShares = 16;
-
-void Add(const Activity& activity, int64_t ns, std::vector<ActivityShare>* shares) {
-  for (size_t i = 0; i < std::min(shares->size(), kFewShares); ++i) {
-    ActivityShare& share = (*shares)[i];
-    if (share.activity != activity) continue;
-    share.ns += ns;
-    return;
-  }
-  shares->push_back({activity, ns});
-}
-
-// Makes one share of those of the same activity, longest first.
-void Merge(std::vector<ActivityShare>* shares) {
-  std::vector<ActivityShare>& all = *shares;
-  if (all.size() > kFewShares) {
-    std::sort(all.begin(), all.end(), [](const ActivityShare& a, const ActivityShare& b) {
-      return a.activity < b.activity;
-    });
-    size_t last = 0;
-    for (size_t i = 1; i < all.size(); ++i) {
-      if (all[i].activity == all[last].activity) {
-        all[last].ns += all[i].ns;
-      } else {
-        all[++last] = all[i];
-      }
+// How long each activity was. Most intervals have few, which come again and again; where there are
+// many, the rest is found by a hash.
+class Shares {
+ public:
+  void Add(const Activity& activity, int64_t ns) {
+    constexpr size_t kFew = 16;
+    for (size_t i = 0; i < std::min(all_.size(), kFew); ++i) {
+      if (all_[i].activity != activity) continue;
+      all_[i].ns += ns;
+      return;
     }
-    all.resize(last + 1);
+    size_t place = all_.size();
+    if (place >= kFew) place = place_of_.try_emplace(activity, place).first->second;
+    if (place == all_.size()) all_.push_back({activity, 0});
+    all_[place].ns += ns;
   }
-  if (all.size() > 1) {
-    std::sort(all.begin(), all.end(), [](const ActivityShare& a, const ActivityShare& b) {
+  // Longest first.
+  std::vector<ActivityShare> Take() {
+    std::sort(all_.begin(), all_.end(), [](const ActivityShare& a, const ActivityShare& b) {
       return a.ns != b.ns ? a.ns > b.ns : a.activity < b.activity;
     });
+    return std::move(all_);
   }
-}
+
+ private:
+  std::vector<ActivityShare> all_;
+  absl::flat_hash_map<Activity, size_t> place_of_;
+};
 
 // Gives the time that `segments` leave free inside of `intervals` to `doing`.
 void Fill(const std::vector<Interval>& intervals, Doing doing,
@@ -346,19 +340,18 @@ absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t proc
 }
 
 std::vector<ActivityShare> HostTimeline::During(Interval interval) const {
-  std::vector<ActivityShare> out;
+  Shares shares;
   int64_t rest = interval.length_ns();
   auto it = std::upper_bound(segments_.begin(), segments_.end(), interval.begin_ns,
                              [](int64_t t, const ActivitySegment& s) { return t < s.time.end_ns; });
   for (; it != segments_.end() && it->time.begin_ns < interval.end_ns; ++it) {
     const int64_t ns =
         std::min(it->time.end_ns, interval.end_ns) - std::max(it->time.begin_ns, interval.begin_ns);
-    Add(it->activity, ns, &out);
+    shares.Add(it->activity, ns);
     rest -= ns;
   }
-  if (rest > 0) Add(Activity(), rest, &out);
-  Merge(&out);
-  return out;
+  if (rest > 0) shares.Add(Activity(), rest);
+  return shares.Take();
 }
 
 int64_t HostTimeline::PythonCalls(Interval interval) const {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzers/device_time.h"
@@ -37,6 +38,10 @@ struct Activity {
   StringId scope = 0;    // name of the innermost user scope, else of the step; 0: none
   bool in_step = false;  // scope is a step's name: no scope is open inside it
   auto operator<=>(const Activity&) const = default;
+  template <class Hash>
+  friend Hash AbslHashValue(Hash hash, const Activity& activity) {
+    return Hash::combine(std::move(hash), activity.doing, activity.scope, activity.in_step);
+  }
 };
 struct ActivityShare {
   Activity activity;

@@ -45,6 +45,7 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Store& store, const DeviceTi
   if (ops.track_ids.empty() || calls.track_ids.empty()) return waits;
   const StringId op = store.Find(category::kOp), collective = store.Find(category::kCollective);
   absl::flat_hash_map<uint64_t, size_t> gap_of_flow;
+  gap_of_flow.reserve(gaps.size());
   EventBatch batch;
   XP_TRY(EventScanner op_scanner, EventScanner::Make(store, ops));
   while (true) {

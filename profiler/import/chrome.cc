@@ -7,6 +7,7 @@
 // event and counted, and the rest is read: a profiler that was killed leaves no `]}`.
 #include <algorithm>
 
+#include "core/base/work_queue.h"
 #include "profiler/import/chrome_capture.h"
 #include "profiler/import/chrome_rows.h"
 #include "profiler/import/importer.h"
@@ -27,6 +28,8 @@ constexpr size_t kEndBytes = size_t(64) << 10;
 constexpr size_t kProbeBytes = size_t(1) << 20;
 // Where many events do not end, no other may be longer.
 constexpr size_t kTightBytes = size_t(4) << 10;
+// Less is read before a thread would have begun.
+constexpr size_t kWorthThread = size_t(1) << 20;
 constexpr size_t kBatchEvents = 512;
 constexpr size_t kProgressBytes = size_t(1) << 20;
 
@@ -50,6 +53,7 @@ struct Header {
   bool with_stack = false, record_shapes = false, profile_memory = false;
 };
 
+// The text is read here, and rows are made of its events by a thread of their own.
 class Reading {
  public:
   Reading(const Input& input, ImportContext& context) : input_(input), context_(context) {}
@@ -77,12 +81,30 @@ class Reading {
           "format",
           input_.path);
     }
+    XP_TRY(SubmitBatch());
+    while (!batches_.empty()) XP_TRY(TakeBatch());
     XP_TRY(rows_->Finish(header_.host, header_.rank));
     XP_TRY(odd_.Write(context_));
     return WriteSettings();
   }
 
  private:
+  // Events on their way to the rows.
+  struct Batch {
+    struct Located {
+      ChromeEvent event;
+      size_t offset = 0;
+    };
+    std::vector<Located> events;  // reused: the first `size` of them count
+    size_t size = 0;
+    absl::Status status;  // of the rows so far
+
+    Located& Next() {
+      if (size == events.size()) events.emplace_back();
+      return events[size];
+    }
+  };
+
   // What turns the file's times into the store's.
   absl::StatusOr<int64_t> SetClock() {
     const ChromeCapture capture = DescribeChromeCapture(input_.bytes);
@@ -152,11 +174,14 @@ class Reading {
                                ? input_.bytes.size()
                                : std::min(input_.bytes.size(), offset + kTightBytes);
         in.LimitTo(end);
-        const bool whole_event = reader_.Read(in, &event_);
+        Batch& batch = batches_.Next();
+        Batch::Located& next_event = batch.Next();
+        next_event.offset = offset;
+        const bool whole_event = reader_.Read(in, &next_event.event);
         in.LimitTo(input_.bytes.size());
         if (!whole_event && in.cut()) wasted_bytes_ += end - offset;
         if (whole_event) [[likely]] {
-          XP_TRY(rows_->Add(event_, offset));
+          if (++batch.size == kBatchEvents) XP_TRY(SubmitBatch());
           if (offset >= next_progress) {
             context_.progress(offset);
             next_progress = offset + kProgressBytes;
@@ -175,6 +200,25 @@ class Reading {
         return Cut();
       }
     }
+  }
+
+  absl::Status SubmitBatch() {
+    batches_.Submit(input_.bytes.size() >= kWorthThread);
+    return batches_.full() ? TakeBatch() : absl::OkStatus();
+  }
+
+  absl::Status TakeBatch() {
+    absl::Status status = batches_.Oldest().status;
+    batches_.Release();
+    return status;
+  }
+
+  // On the rows' thread.
+  void AddRows(Batch& batch) {
+    for (size_t i = 0; i < batch.size && rows_status_.ok(); ++i)
+      rows_status_ = rows_->Add(batch.events[i].event, batch.events[i].offset);
+    batch.status = rows_status_;
+    batch.size = 0;
   }
 
   // After broken JSON in the event at `from`: moves to the next event. False: there is none.
@@ -282,9 +326,10 @@ class Reading {
   const Input& input_;
   ImportContext& context_;
   ChromeEventReader reader_;
-  ChromeEvent event_;
   OddInput odd_;  // of the text; the events' are the rows'
   std::optional<ChromeRows> rows_;
+  absl::Status rows_status_;  // the first error
+  WorkQueue<Batch> batches_{[this](Batch& batch) { AddRows(batch); }};
   Header header_;
   bool found_events_ = false, cut_ = false;
   size_t probed_bytes_ = 0;  // where no event was

@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/work_queue.h"
+#include "profiler/store/chunk_packer.h"
 #include "profiler/store/chunk_rows.h"
 #include "profiler/store/events.h"
 #include "profiler/store/flow_points.h"
-#include "profiler/store/pack_queue.h"
 
 namespace xlaprof {
 namespace {
@@ -17,6 +18,8 @@ constexpr size_t kMaxBuffered = 1 << 20;
 constexpr size_t kMaxInOrder = 2 * EventWriter::kChunkEvents;
 // Buffers larger than this give their memory back once written.
 constexpr size_t kKeptCapacity = 4 * EventWriter::kChunkEvents;
+// Less is packed before a thread would have begun.
+constexpr size_t kWorthThread = 1 << 14;
 constexpr size_t kMaxDepth = UINT16_MAX;
 
 // Depths on one track. Keeps the ends of the events that are open at the current start, outermost
@@ -80,7 +83,12 @@ struct EventWriter::Impl {
   ChunkRows rows;
   Prepared insert_samples;
   ChunkEncoder encoder;  // of samples
-  PackQueue queue;
+  struct Packing {
+    ChunkInput input;
+    PackedChunk packed;
+  };
+  ChunkPacker packer;
+  WorkQueue<Packing> queue{[this](Packing& chunk) { packer.Pack(chunk.input, &chunk.packed); }};
   // Reused between chunks.
   std::vector<Event> sorted;
   std::vector<uint32_t> order;
@@ -150,7 +158,7 @@ struct EventWriter::Impl {
   absl::StatusOr<size_t> WriteFrom(int64_t track_id, TrackBuffer& track,
                                    const std::vector<Event>& events, size_t from) {
     if (queue.full()) XP_TRY(InsertOldest());
-    ChunkInput& chunk = queue.Next();
+    ChunkInput& chunk = queue.Next().input;
     chunk.track_id = track_id;
     chunk.name_args = track.name_args;
     size_t to = std::min(events.size(), from + kChunkEvents);
@@ -159,7 +167,7 @@ struct EventWriter::Impl {
     chunk.depth.resize(chunk.events.size());
     for (size_t i = 0; i < chunk.events.size(); ++i)
       chunk.depth[i] = track.nesting.Next(chunk.events[i]);
-    queue.Submit();
+    queue.Submit(chunk.events.size() >= kWorthThread);
     return to;
   }
 
@@ -224,8 +232,8 @@ struct EventWriter::Impl {
   }
 
   absl::Status InsertOldest() {
-    const PackQueue::Slot& slot = queue.Oldest();
-    absl::Status status = rows.Insert(slot.input, slot.packed);
+    const Packing& oldest = queue.Oldest();
+    absl::Status status = rows.Insert(oldest.input, oldest.packed);
     queue.Release();
     return status;
   }

@@ -57,6 +57,31 @@ TEST(Chrome, ReadsAnEventWithAllItHas) {
   EXPECT_THAT(in.Rows(kIssues), IsEmpty());
 }
 
+// So long that the rows are made on a thread of their own.
+TEST(Chrome, ReadsALongFile) {
+  constexpr int kEvents = 30'000;
+  std::string events;
+  size_t broken_at = 0;
+  for (int i = 0; i < kEvents; ++i) {
+    if (i == kEvents / 2) {
+      broken_at = events.size() + std::string("{\"ph\":").size();
+      events += "{\"ph\":},";
+    }
+    events +=
+        X(fmt::format("f{}", i % 3), fmt::to_string(10 * i), "7.5") + (i + 1 < kEvents ? "," : "");
+  }
+  ASSERT_GT(events.size(), size_t(1) << 20);
+  auto in = ReadEvents(events);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(
+      in.Rows("SELECT name, count(*), sum(dur_ns), min(ts_ns), max(ts_ns) FROM event GROUP BY 1"),
+      ElementsAre("f0|10000|75000000|0|299970000", "f1|10000|75000000|10000|299980000",
+                  "f2|10000|75000000|20000|299990000"));
+  EXPECT_THAT(in.Rows(kIssues),
+              ElementsAre(fmt::format("invalid_json|1|{}",
+                                      broken_at + std::string("{\"traceEvents\": [").size())));
+}
+
 // What `export --format chrome` adds is left out, and what it knows of a store comes back.
 TEST(Chrome, OurOwnExport) {
   auto in =
