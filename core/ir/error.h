@@ -1,5 +1,5 @@
 // What the tracing half of the runtime raises, and raises only at the public interface: a tensor
-// expression has no place for a status (docs/decisions/lazy_errors.md). From compilation on,
+// expression has no place for a status (docs/decisions/0005). From compilation on,
 // everything returns absl::Status.
 #pragma once
 

@@ -32,6 +32,9 @@ constexpr Pathology kPathologies[] = {
     {"no_mark_step", "no step is ever marked (a tenth of the steps: each takes longer)"},
 };
 
+// Longer than a step takes on a slow machine.
+constexpr auto kLong = std::chrono::milliseconds(100);
+
 struct Net {
   nn::Conv2d conv1{1, 10, 5}, conv2{10, 20, 5};
   nn::Linear fc1{320, 50}, fc2{50, 10};
@@ -108,7 +111,7 @@ class Training {
     if (read_ == options_.steps) return std::nullopt;
     int64_t size = options_.batch;
     if (Is("changing_batch")) size += int64_t(random_() % uint64_t(4 * size));
-    if (Is("slow_loader")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (Is("slow_loader")) std::this_thread::sleep_for(kLong);
     std::vector<int64_t> which(static_cast<size_t>(size));
     for (int64_t& i : which) i = int64_t(random_() % uint64_t(train_.count()));
     ++read_;
@@ -146,9 +149,8 @@ class Training {
     }
   }
 
-  // More of the host's time than the device needs for a step.
   void Work() {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(40);
+    const auto until = std::chrono::steady_clock::now() + kLong;
     while (std::chrono::steady_clock::now() < until) last_loss_ += 1e-9;
   }
 

@@ -41,6 +41,18 @@ static absl::Status TellDamage(Store& store, int64_t process_id, const absl::Sta
                                     std::string_view(Message(damage))));
 }
 
+// Facts of a lazy runtime are not in the ring.
+static absl::Status TellFacts(Store& store, int64_t process_id) {
+  XP_TRY(auto facts,
+         store.One<int64_t>("SELECT count(*) FROM execution WHERE process_id = ?1", process_id));
+  if (facts.value_or(0) == 0) return absl::OkStatus();
+  XP_TRY(auto source,
+         store.One<int64_t>("SELECT source_id FROM process WHERE id = ?1", process_id));
+  return store.AddIssue(source, "last_facts", "info",
+                        "the process was killed: compiles, executions, transfers and steps of its "
+                        "last tenth of a second may be missing, though not its events");
+}
+
 }  // namespace record
 
 absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
@@ -87,6 +99,7 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
     }
     XP_TRY(collector.Write());
     XP_TRY(TellLosses(store, found.id));
+    XP_TRY(TellFacts(store, found.process_id));
     XP_TRY(store.Run("UPDATE recording SET ended = 1 WHERE id = ?1", found.id));
     XP_TRY(store.Commit());
     taken = collector.events();

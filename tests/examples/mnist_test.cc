@@ -67,7 +67,8 @@ TEST_P(Mnist, SinIsFound) {
 
 INSTANTIATE_TEST_SUITE_P(
     Pathologies, Mnist,
-    testing::Values(Planted{"changing_batch", "recompilation", "shape_change", "DeviceLoader loader("},
+    testing::Values(Planted{"changing_batch", "recompilation", "shape_change",
+                            "DeviceLoader loader("},
                     Planted{"baked_scalar", "recompilation", "constant_change", "pad(output"},
                     Planted{"loop_index", "recompilation", "constant_change", "output.select(0"},
                     Planted{"loop_count", "recompilation", "loop_count_change", "sum = sum * 0.5"},
@@ -75,8 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Planted{"mask", "fallback", "no_lowering", "masked_select(output"},
                     Planted{"item", "sync_point", "value_access", "last_loss_ = loss.item()"},
                     Planted{"print", "sync_point", "value_access", "loss.print()"},
-                    Planted{"slow_loader", "input_bound", "", ""},
-                    Planted{"host_work", "device_gap", "", ""},
+                    Planted{"slow_loader", "input_bound", "", "", 30},
+                    Planted{"host_work", "device_gap", "", "", 30},
                     Planted{"live_tensor", "recompilation", "live_tensors_change", ""},
                     Planted{"unlowered_op", "fallback", "no_lowering", "histc(output"},
                     Planted{"no_mark_step", "missing_step_mark", "", "", 200}),
