@@ -3,9 +3,11 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_split.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -52,6 +54,57 @@ void ReadPercentiles(const char* name, std::vector<double>* value) {
   *value = fractions;
 }
 
+// A number as torch_xla reads it: what stands before anything else, 0 where there is none.
+void ReadNumber(const char* name, int64_t* value) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == 0) return;
+  char* end = nullptr;
+  *value = std::strtoll(text, &end, 10);
+  if (end == text) fmt::print(stderr, "xlaprof: {}={} is not a number: 0 is used\n", name, text);
+}
+
+// "true", "false", or a number likewise.
+void ReadFlag(const char* name, bool* value) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == 0) return;
+  const std::string_view word = text;
+  if (word == "true" || word == "false") {
+    *value = word == "true";
+    return;
+  }
+  int64_t number = 0;
+  ReadNumber(name, &number);
+  *value = number != 0;
+}
+
+void ReadChoice(const char* name, std::initializer_list<std::string_view> choices,
+                std::string* value) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == 0) return;
+  if (std::find(choices.begin(), choices.end(), text) == choices.end())
+    return Complain(name, text, fmt::format("one of {}", fmt::join(choices, ", ")).c_str());
+  *value = text;
+}
+
+void ReadDiagnostics(Environment* e) {
+  ReadFlag("PT_XLA_DEBUG", &e->debug);
+  ReadNumber("PT_XLA_DEBUG_LEVEL", &e->debug_level);
+  if (e->debug_level == -1 && e->debug) e->debug_level = 100;
+  Read("PT_XLA_DEBUG_FILE", &e->debug_file);
+  ReadNumber("PT_XLA_DEBUG_MAX_FRAME", &e->debug_frames);
+  ReadNumber("PJRT_LOCAL_PROCESS_RANK", &e->local_rank);
+  bool hlo_debug = false;
+  ReadFlag("XLA_IR_DEBUG", &e->ir_debug);
+  ReadFlag("XLA_HLO_DEBUG", &hlo_debug);
+  e->ir_debug |= hlo_debug;
+  Read("XLA_SAVE_TENSORS_FILE", &e->save_tensors_file);
+  ReadChoice("XLA_SAVE_TENSORS_FMT", {"text", "hlo", "dot", "stablehlo"}, &e->save_tensors_fmt);
+  Read("XLA_SAVE_HLO_FILE", &e->save_hlo_file);
+  ReadFlag("XLA_DUMP_HLO_GRAPH", &e->dump_hlo_graph);
+  e->diagnostics = e->debug || e->debug_level > 0 || !e->save_tensors_file.empty() ||
+                   !e->save_hlo_file.empty() || e->dump_hlo_graph;
+}
+
 Environment ReadAll() {
   Environment e;
   Read("XLAPROF_DEVICE", &e.device);
@@ -69,6 +122,7 @@ Environment ReadAll() {
     const char* text = std::getenv(name);
     if (text != nullptr && *text != 0) e.compile_environment += fmt::format("{}={};", name, text);
   }
+  ReadDiagnostics(&e);
   return e;
 }
 

@@ -1,5 +1,6 @@
 // What environment variables ask of the runtime: torch_xla's, by its names, and its own. Read once,
-// when it is asked for first; what is no value is told on stderr and left at its default.
+// when it is asked for first; what is no value is told on stderr and left at its default, or is 0
+// where torch_xla takes it so.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +22,19 @@ struct Environment {
   bool use_bf16 = false, use_f16 = false;  // XLA_USE_BF16, XLA_USE_F16: f32 is kept so on devices
   bool use_32bit_long = false;             // XLA_USE_32BIT_LONG: i64 likewise as i32
   std::string compile_environment;         // XLA_FLAGS and the like, part of each graph's hash
+
+  bool debug = false;             // PT_XLA_DEBUG: the rules of steps, the summary of fallbacks
+  int64_t debug_level = -1;       // PT_XLA_DEBUG_LEVEL, else 100 with debug: blocks, from 1 of
+                                  // compilations, from 2 of executions
+  std::string debug_file;         // PT_XLA_DEBUG_FILE: all of that is added to it
+  int64_t debug_frames = 8;       // PT_XLA_DEBUG_MAX_FRAME of a block
+  int64_t local_rank = 0;         // PJRT_LOCAL_PROCESS_RANK: only the first process prints blocks
+  bool ir_debug = false;          // XLA_IR_DEBUG or XLA_HLO_DEBUG: graphs show scopes and places
+  std::string save_tensors_file;  // XLA_SAVE_TENSORS_FILE: each graph that is cut is added to it
+  std::string save_tensors_fmt = "text";  // XLA_SAVE_TENSORS_FMT: text, hlo, dot or stablehlo
+  std::string save_hlo_file;              // XLA_SAVE_HLO_FILE: programs that do not compile
+  bool dump_hlo_graph = false;            // XLA_DUMP_HLO_GRAPH: and into the error
+  bool diagnostics = false;               // any of these is asked for
 };
 
 const Environment& environment();

@@ -4,6 +4,7 @@
 
 #include "core/base/clock_ns.h"
 #include "core/compile/graph.h"
+#include "core/debug/debug.h"
 #include "core/exec/announce.h"
 #include "core/exec/call.h"
 #include "core/exec/device.h"
@@ -61,12 +62,17 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> Compile(Device& device, const Tra
   for (const NodePtr& root : graph.roots) compiled->results.push_back(root->shape());
   Program program = MakeProgram(graph, compiled->name);
   AnnounceGraph(program);
+  if (debug::Asked()) debug::OnCompile(program, cut);
   const int64_t begin_ns = device.backend().NowNs();
   {
     metrics::Timed timed(time);
-    XP_TRY(compiled->executable, device.backend().Compile(std::move(program)));
+    auto executable = device.backend().Compile(std::move(program));
+    if (!executable.ok() && debug::Asked())
+      return debug::OnCompileError(executable.status(), MakeProgram(graph, compiled->name));
+    XP_TRY(compiled->executable, std::move(executable));
   }
   AnnounceCompile(*compiled, device, cut, begin_ns);
+  if (debug::Asked()) debug::OnCompiled(compiled->executable->sizes());
   handles.Add();
   LazyMetric("InputOutputAliasCount", Unit::kValue).Add(double(graph.donations.size()));
   return compiled;
@@ -121,12 +127,17 @@ void Task::Execute() {
 absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& graph,
                                             const Cut& cut) {
   LazyMetric("TensorsGraphSize", Unit::kValue).Add(double(graph.nodes.size()));
+  if (debug::Asked()) debug::OnCut(graph, device.name(), cut);
   std::shared_ptr<CompiledGraph> compiled = device.cache().Find(graph.hash);
   if (compiled != nullptr) {
     XLAPROF_COUNT("CachedCompile");
   } else {
     XP_TRY(compiled, Compile(device, graph, cut));
     device.cache().Add(compiled);
+  }
+  if (debug::Asked()) {
+    debug::OnProgram(graph, device.name());
+    debug::OnExecution(*compiled, cut);
   }
   XLAPROF_OBSERVE(kExecute, "ScheduleSyncTensorsGraph");
   static Metric& lock_wait = LazyMetric("DeviceLockWait", Unit::kTimeNs);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "core/debug/debug.h"
 #include "core/metrics/metrics.h"
 #include "core/observe/observer.h"
 #include "core/trace/functions.h"
@@ -15,6 +16,7 @@ void CountFallback(std::string_view op) {
   metrics::Counter::Of(op, metrics::Arena::kRuntime).Add();
   if (observe::Observer* observer = observe::Current())
     observer->OnFallback({.op = op, .stack = StackAt(Call::Where())});
+  if (debug::Asked()) debug::OnFallback(op, StackAt(Call::Where()));
 }
 
 namespace {

@@ -4,6 +4,8 @@
 #include <exception>
 #include <optional>
 
+#include "core/debug/append.h"
+#include "core/debug/debug.h"
 #include "core/environment.h"
 #include "core/exec/call.h"
 #include "core/exec/cut.h"
@@ -52,12 +54,7 @@ void SaveMetrics() {
     fmt::print(path == "STDERR" ? stderr : stdout, "{}\n", text);
     return;
   }
-  if (std::FILE* file = std::fopen(path.c_str(), "a")) {
-    std::fwrite(text.data(), 1, text.size(), file);
-    std::fclose(file);
-  } else {
-    fmt::print(stderr, "xlaprof: XLA_METRICS_FILE={}: cannot be written\n", path);
-  }
+  AppendToFile("XLA_METRICS_FILE", path, text);
 }
 
 void RaiseIfError(const absl::Status& status) {
@@ -86,6 +83,7 @@ void EndStep(Device& device, std::string_view cause, bool wait, Where where) {
     ResetScopes();
   }
   AnnounceStep(device);
+  if (debug::Asked()) debug::OnStep();
   SaveMetrics();
 }
 

@@ -1,0 +1,180 @@
+// What the runtime writes for torch_xla's readers, read by ours, tells the same compilations,
+// executions, causes and lines as the recording of the same run.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/run_program.h"
+
+namespace xlaprof {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class DebugFiles : public ProgramTest, public testing::WithParamInterface<std::string> {
+ protected:
+  // Runs it, recorded, with torch_xla's variables and those of `more`.
+  void RunDebugged(const std::string& what, const std::string& more) {
+    const Ran ran = RunShell("mkdir -p files && XLAPROF_RECORD=run.xlaprof " + more + " " +
+                                 XLAPROF_DEBUGGED_PROGRAM + " " + what,
+                             folder_);
+    ASSERT_EQ(ran.status, 0) << ran.out;
+  }
+  // Rows of a query over a file or folder.
+  json Rows(const std::string& path, const std::string& sql) {
+    const Ran ran = Run("query " + path + " --format json \"" + sql + "\"");
+    EXPECT_EQ(ran.status, 0) << ran.out;
+    return json::parse(ran.out, nullptr, false);
+  }
+  json Report(const std::string& path) {
+    const Ran ran = Run("report " + path + " --format json");
+    EXPECT_EQ(ran.status, 0) << ran.out;
+    return json::parse(ran.out, nullptr, false);
+  }
+  void ExpectSame(const std::string& path, const std::string& sql) {
+    const json recorded = Rows("run.xlaprof", sql);
+    EXPECT_FALSE(recorded.empty()) << sql;
+    EXPECT_EQ(Rows(path, sql).dump(1), recorded.dump(1)) << path << ": " << sql;
+  }
+};
+
+std::string CutsOf(const std::string& table) {
+  return "SELECT f.cause, s.function, s.file, s.line, g.hash, count(*) AS times FROM " + table +
+         " f JOIN site s ON s.id = f.site_id JOIN graph g ON g.id = f.graph_id GROUP BY 1, 2, 3, "
+         "4, 5 ORDER BY 1, 2, 3, 4, 5";
+}
+
+// The user's frames of each execution.
+constexpr char kStacks[] =
+    "SELECT DISTINCT e.cause, g.hash, f.function, f.file, f.line FROM execution e JOIN graph g ON "
+    "g.id = e.graph_id JOIN frame f ON f.stack_id = e.stack_id WHERE f.is_user ORDER BY 1, 2, 3, 5";
+
+constexpr char kAll[] =
+    "PT_XLA_DEBUG=1 PT_XLA_DEBUG_FILE=files/debug.log XLA_SAVE_TENSORS_FILE=files/save.ir "
+    "XLA_METRICS_FILE=files/metrics.txt";
+
+TEST_P(DebugFiles, TellWhatTheRecordingTells) {
+  RunDebugged(GetParam(), kAll);
+  for (const std::string path : {"files", "files/debug.log", "files/save.ir.0"}) {
+    ExpectSame(path, CutsOf("compile"));
+    ExpectSame(path, CutsOf("execution"));
+    ExpectSame(path, kStacks);
+    EXPECT_EQ(Rows(path, "SELECT code, advice FROM import_issue").dump(), "[]") << path;
+  }
+  ExpectSame("files",
+             "SELECT hash, max(node_count) AS nodes, max(input_count) AS inputs, max(output_count) "
+             "AS outputs FROM graph GROUP BY hash ORDER BY hash");
+  std::string sizes;
+  for (const char* of : {"input", "output", "alias", "temp", "program"})
+    sizes += fmt::format(", CAST(round({}_bytes / 1073.741824) AS INTEGER) AS {}", of, of);
+  ExpectSame("files/debug.log",
+             "SELECT ordinal - ordinal AS zero" + sizes + " FROM compile ORDER BY ordinal");
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, DebugFiles, testing::Values("cuts", "mnist", "item", "nonzero"),
+                         [](const auto& info) { return info.param; });
+
+TEST_F(DebugFiles, EachFormOfAGraphTellsIt) {
+  for (const std::string format : {"text", "hlo", "dot", "stablehlo"}) {
+    std::filesystem::remove_all(folder_ / "files");
+    std::filesystem::remove(folder_ / "run.xlaprof");
+    RunDebugged("cuts", "XLA_SAVE_TENSORS_FILE=files/save XLA_SAVE_TENSORS_FMT=" + format);
+    ExpectSame("files/save.0", CutsOf("compile"));
+    ExpectSame("files/save.0", CutsOf("execution"));
+    EXPECT_EQ(Rows("files/save.0", "SELECT code, advice FROM import_issue").dump(), "[]") << format;
+  }
+}
+
+TEST_F(DebugFiles, FallbacksAreSummedUpAtTheEnd) {
+  RunDebugged("cuts", kAll);
+  ExpectSame("files/debug.log",
+             "SELECT f.op, s.function, s.line, sum(f.count) AS times FROM fallback f JOIN site s "
+             "ON s.id = f.site_id GROUP BY 1, 2, 3 ORDER BY 1, 2, 3");
+  EXPECT_THAT(Rows("files", "SELECT text FROM profiler_line WHERE rule = 'not_lowered'").dump(),
+              HasSubstr("Op(s) not lowered: aten::nonzero,  Please"));
+}
+
+TEST_F(DebugFiles, LevelsAndRanksChooseBlocks) {
+  const auto log = [&](const std::string& variables) {
+    return RunShell("env " + variables + " " + XLAPROF_DEBUGGED_PROGRAM + " cuts", folder_).out;
+  };
+  EXPECT_EQ(log(""), "24\n24\n") << "nothing is printed where nothing is asked";
+  const std::string compiles = log("PT_XLA_DEBUG_LEVEL=1");
+  EXPECT_THAT(compiles, HasSubstr("\nPost Compilation Analysis: Graph input size: 0.0"));
+  EXPECT_THAT(compiles, HasSubstr("\n\nComputation hash: "));
+  EXPECT_THAT(compiles, Not(HasSubstr("\nExecution Analysis")));
+  EXPECT_THAT(compiles, Not(HasSubstr("pt-xla-profiler")));
+  EXPECT_THAT(log("PT_XLA_DEBUG_LEVEL=2"), HasSubstr("\nExecution Analysis"));
+  EXPECT_THAT(log("PT_XLA_DEBUG=1 PT_XLA_DEBUG_LEVEL=0"), Not(HasSubstr("Compilation Analysis")));
+  const std::string other = log("PT_XLA_DEBUG=true PJRT_LOCAL_PROCESS_RANK=1");
+  EXPECT_THAT(other, Not(HasSubstr("Compilation Analysis")));
+  EXPECT_THAT(other, HasSubstr("pt-xla-profiler: Op(s) not lowered: aten::nonzero"));
+  EXPECT_THAT(other, HasSubstr("pt-xla-profiler: Unlowered Op: \"nonzero\"\n"));
+  EXPECT_EQ(log("PT_XLA_DEBUG=yes"),
+            "24\n24\nxlaprof: PT_XLA_DEBUG=yes is not a number: 0 is used\n");
+  EXPECT_THAT(log("PT_XLA_DEBUG=1 PT_XLA_DEBUG_MAX_FRAME=1"),
+              HasSubstr("(<xlaprof>/torch_xla.py:1)\nExecution Analysis:   ..........\n"));
+}
+
+TEST_F(DebugFiles, WhatCannotBeDoneIsTold) {
+  const Ran ran = RunShell(
+      std::string("env PT_XLA_DEBUG_LEVEL=1 PT_XLA_DEBUG_FILE=no/log XLA_SAVE_TENSORS_FMT=svg ") +
+          XLAPROF_DEBUGGED_PROGRAM + " cuts",
+      folder_);
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, StartsWith("24\n24\nxlaprof: XLA_SAVE_TENSORS_FMT=svg is not one of text, "
+                                  "hlo, dot, stablehlo: the default is used\n"
+                                  "xlaprof: PT_XLA_DEBUG_FILE=no/log: cannot be written\n"
+                                  "\nCompilation Analysis: ===="));
+}
+
+TEST_F(DebugFiles, PlacesAndScopesAreInGraphsWhenAsked) {
+  RunDebugged("cuts", "XLA_IR_DEBUG=1 XLA_SAVE_TENSORS_FILE=files/save");
+  EXPECT_THAT(Content("files/save.0"),
+              HasSubstr("scope=forward.1, location=Trainer::Forward@debugged_program.cc:"));
+}
+
+TEST_F(DebugFiles, ProgramsThatDoNotCompileAreKept) {
+  const Ran ran = RunShell(
+      std::string(
+          "env XLA_SAVE_HLO_FILE=hlo.txt XLA_DUMP_HLO_GRAPH=1 XLA_SAVE_TENSORS_FILE=save ") +
+          XLAPROF_DEBUGGED_PROGRAM + " fails",
+      folder_);
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out, StartsWith("this backend compiles nothing\n>>> Dumping Computation 0\n"
+                                  "HloModule SyncTensorsGraph.1"));
+  EXPECT_THAT(Content("hlo.txt"), StartsWith("[HLO Graph 0 From Thread "));
+  EXPECT_THAT(Content("hlo.txt"), HasSubstr("]\nHloModule SyncTensorsGraph.1"));
+  EXPECT_THAT(Content("save.0"), HasSubstr("aten::add("));
+  EXPECT_THAT(Content("save.0"), Not(HasSubstr("END_GRAPH")));
+  EXPECT_EQ(Rows("save.0", "SELECT code, (SELECT count(*) FROM execution) AS ran FROM import_issue")
+                .dump(),
+            R"([{"code":"torn_section","ran":0}])");
+}
+
+// The report on the files, and that on the recording.
+TEST_F(DebugFiles, ReportsAgree) {
+  RunDebugged("item", kAll);
+  const json files = Report("files"), recorded = Report("run.xlaprof");
+  for (const char* key : {"steps", "compile_count", "execution_count"})
+    EXPECT_EQ(files.at("summary").at(key), recorded.at("summary").at(key)) << key;
+  const auto reads = [](const json& report) {
+    std::map<int64_t, json> reads;  // by line
+    for (const json& finding : report.at("findings")) {
+      if (finding.at("kind") == "sync_point")
+        reads[finding.at("subject").at("line")] = {finding.at("title"), finding.at("count"),
+                                                   finding.at("subject"), finding.at("reason")};
+    }
+    return reads;
+  };
+  EXPECT_EQ(reads(files).size(), 2);
+  EXPECT_EQ(reads(files), reads(recorded));
+}
+
+}  // namespace
+}  // namespace xlaprof
