@@ -42,10 +42,13 @@ Tensor Saved::get() const {
   return Tensor(std::move(impl));
 }
 
+bool NeedsGrad(const Tensor& input) {
+  return input && input.impl()->requires_grad && !NoGrad::is_on();
+}
+
 bool NeedsGrad(std::initializer_list<Tensor> inputs) {
-  return !NoGrad::is_on() && std::any_of(inputs.begin(), inputs.end(), [](const Tensor& input) {
-    return input && input.impl()->requires_grad;
-  });
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const Tensor& input) { return NeedsGrad(input); });
 }
 
 Tensor Differentiable(Tensor out, std::initializer_list<Tensor> inputs,

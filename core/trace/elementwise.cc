@@ -17,7 +17,7 @@ namespace {
 void CountCall(const Op& op) {
   thread_local absl::flat_hash_map<const Op*, metrics::Counter*> counters;
   metrics::Counter*& counter = counters[&op];
-  if (counter == nullptr) {
+  if (counter == nullptr) [[unlikely]] {
     const std::string_view name = op.name.substr(op.name.find("::") + 2);
     counter = &metrics::Counter::Of(fmt::format("xla::{}", name));
   }
@@ -128,6 +128,12 @@ using BinaryVjp = Tensor (*)(const Tensor& grad, const Saved& a, const Saved& b)
 
 Tensor Binary(const Op& op, const Tensor& a, const Tensor& b, DType type, BinaryVjp to_a,
               BinaryVjp to_b, bool saves = true) {
+  // Mostly nothing is to be made alike.
+  if (a.dtype() == type && b.dtype() == type && !NeedsGrad(a) && !NeedsGrad(b)) {
+    NodePtr left = NodeOf(a), right = NodeOf(b);
+    if (left->shape() == right->shape())
+      return Emit(a.device(), op, {std::move(left), std::move(right)}, {}, type);
+  }
   const Dims sizes = BroadcastSizes(op, a, b);
   const Tensor left = Expanded(a.to(type), sizes), right = Expanded(b.to(type), sizes);
   Tensor out = Emit(op, {left, right});
@@ -148,13 +154,18 @@ Tensor Compare(const Op& op, const Tensor& a, const Tensor& b, DType type) {
 
 }  // namespace
 
-Tensor Emit(const Op& op, std::initializer_list<Tensor> operands, Attributes attributes,
+Tensor Emit(Device& device, const Op& op, Node::Operands operands, Attributes attributes,
             DType logical) {
   CountCall(op);
+  return Wrap(device, Node::Make(op, std::move(operands), std::move(attributes), Call::Where()),
+              logical);
+}
+
+Tensor Emit(const Op& op, std::initializer_list<Tensor> operands, Attributes attributes,
+            DType logical) {
   Node::Operands nodes;
   for (const Tensor& operand : operands) nodes.push_back(NodeOf(operand));
-  return Wrap(operands.begin()->device(),
-              Node::Make(op, std::move(nodes), std::move(attributes), Call::Where()), logical);
+  return Emit(operands.begin()->device(), op, std::move(nodes), std::move(attributes), logical);
 }
 
 Tensor ScalarTensor(Scalar value, DType type, Device& device) {

@@ -58,7 +58,7 @@ NodePtr Into(const NodePtr& whole, std::span<const ViewStep> steps, NodePtr part
 
 NodePtr NodeOf(const Tensor& tensor) {
   const TensorImpl& impl = ImplOf(tensor);
-  return Through(impl.storage->value(), impl.steps);
+  return impl.steps.empty() ? impl.storage->value() : Through(impl.storage->value(), impl.steps);
 }
 
 DType OnDevice(DType logical) {

@@ -60,7 +60,9 @@ NodePtr NodeOf(const Tensor& tensor);
 HostTensor Converted(const void* values, const Shape& shape, DType type);
 // A new tensor with this value.
 Tensor Wrap(Device& device, NodePtr value, DType logical);
-// Records an operation: of the tensors' values, at the line of the outermost call.
+// Records an operation, at the line of the outermost call: of values, or of the tensors' values.
+Tensor Emit(Device& device, const Op& op, Node::Operands operands, Attributes attributes,
+            DType logical);
 Tensor Emit(const Op& op, std::initializer_list<Tensor> operands, Attributes attributes,
             DType logical);
 inline Tensor Emit(const Op& op, std::initializer_list<Tensor> operands,
@@ -77,6 +79,7 @@ Tensor ScalarTensor(Scalar value, DType type, Device& device);
 // `dim` from the end where it is negative. Raises where it is none of `rank`.
 int64_t DimOf(int64_t dim, int64_t rank);
 
+bool NeedsGrad(const Tensor& input);
 bool NeedsGrad(std::initializer_list<Tensor> inputs);
 // Makes `out` know where its gradient goes.
 Tensor Differentiable(Tensor out, std::initializer_list<Tensor> inputs,

@@ -5,6 +5,7 @@
 
 #include "core/ir/error.h"
 #include "examples/mnist/train.h"
+#include "profiler/record/record.h"  // XLAPROF_RECORD
 
 int main(int argc, char** argv) {
   using namespace xlaprof;
