@@ -127,7 +127,7 @@ class Training {
       kept_ = {mean(output.select(0, step % 32))};
     } else if (Is("loop_count")) {
       Tensor sum = mean(output);
-      for (int64_t i = 0; i < step % 6; ++i) sum = sum * 0.5 + mean(output);
+      for (int64_t i = 0; i < step % 24; ++i) sum = sum * 0.5 + mean(output);
       kept_ = {sum};
     } else if (Is("nonzero")) {
       kept_ = {nonzero(gt(output, -1))};
