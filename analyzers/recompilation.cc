@@ -339,6 +339,10 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns,
                         site.compiles.size(), group.steps->count(), group.steps->from)
           : fmt::format("{} of {} compiles here", group.compiles.size(), site.compiles.size());
   finding.evidence.push_back(std::move(evidence));
+  if (cause.graph_before && cause.graph_after)
+    finding.evidence.push_back({.table = "graph",
+                                .rows = {*cause.graph_before, *cause.graph_after},
+                                .text = "the two graphs that were compared"});
   return finding;
 }
 

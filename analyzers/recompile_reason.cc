@@ -239,6 +239,8 @@ struct ReasonFinder::Impl {
       for (const GraphDifference& origin : best->origins) {
         reason.causes.push_back(FromDifference(origin, *before, *after));
         reason.causes.back().seen_in = form.people;
+        reason.causes.back().graph_before = before->id;
+        reason.causes.back().graph_after = after->id;
       }
       return reason;
     }

@@ -23,6 +23,7 @@ struct RecompileCause {
   bool is_input = false;
   bool resized = false;     // the node's result has another shape
   bool follows = false;     // likely a consequence of another cause
+  OptInt graph_before, graph_after;  // rows of table graph that were compared; empty: none were
   std::string seen_in;      // form of the graphs that showed it, for people; "" when no graph did
   std::string note;         // what else is to be said, in a sentence
   std::string Key() const;  // equal for the same change in other compiles

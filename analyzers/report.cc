@@ -83,6 +83,11 @@ absl::StatusOr<std::optional<int64_t>> CaptureStart(const Store& store) {
 }
 
 absl::StatusOr<Report> MakeReport(const Store& store) {
+  XP_TRY(Findings findings, Analyze(store));
+  return MakeReport(store, std::move(findings));
+}
+
+absl::StatusOr<Report> MakeReport(const Store& store, Findings findings) {
   Report report;
   XP_TRY(ReadTables(store, report));
   XP_TRY(auto label, store.Meta("run_label"));
@@ -97,7 +102,7 @@ absl::StatusOr<Report> MakeReport(const Store& store) {
   XP_TRY(report.summary, Summarize(store));
   XP_TRY(report.steady, FindSteadyStep(store));
   XP_TRY(report.recordings, RecordingCosts(store));
-  XP_TRY(report.findings, Analyze(store));
+  report.findings = std::move(findings);
   return report;
 }
 

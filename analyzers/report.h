@@ -38,6 +38,8 @@ struct Report {
 
 // Runs the analyzers on `store` (its slice) and gathers the rest.
 absl::StatusOr<Report> MakeReport(const Store& store);
+// The same, of what Analyze found on this store.
+absl::StatusOr<Report> MakeReport(const Store& store, Findings findings);
 
 struct ReportOptions {
   bool colour = false;

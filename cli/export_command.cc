@@ -23,6 +23,7 @@ struct ExportArguments {
   InputOptions input;
   SliceOptions slice;
   std::string format, output;
+  std::vector<std::string> source_roots;
   bool force = false, no_findings = false;
 };
 
@@ -79,7 +80,8 @@ absl::Status RunExport(const ExportArguments& arguments) {
     }
     Progress progress;
     ExportOptions options{.path = to_stdout ? kStdout : unfinished.path(),
-                          .gzip = fs::path(arguments.output).extension() == ".gz"};
+                          .gzip = fs::path(arguments.output).extension() == ".gz",
+                          .source_roots = SourceRoots(arguments.input, arguments.source_roots)};
     options.progress = [&](double fraction) { progress.Update(fraction, arguments.output); };
     XP_TRY(exported, exporter.write(store, findings, options));
     XP_TRY(damage, DamageOf(store));
@@ -122,6 +124,7 @@ void AddExportCommand(CLI::App& app, int& exit_status) {
                    "The file to write, compressed with the suffix .gz; - is standard output")
       ->required();
   AddSliceOptions(*command, arguments->slice);
+  AddSourceRootOption(*command, arguments->source_roots);
   command->add_flag("--no-findings", arguments->no_findings, "The run alone, not analysed");
   command->add_flag("--force", arguments->force, "Replace an existing file");
   command->callback([arguments, &exit_status] {

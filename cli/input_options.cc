@@ -76,6 +76,28 @@ void AddInputOptions(CLI::App& command, InputOptions& options) {
   AddRunOptions(command, options);
 }
 
+void AddSourceRootOption(CLI::App& command, std::vector<std::string>& roots) {
+  command.add_option("--source-root", roots, "Quote source lines from files under DIR, too")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+}
+
+std::vector<fs::path> SourceRoots(const InputOptions& input,
+                                  const std::vector<std::string>& asked) {
+  std::vector<fs::path> roots(asked.begin(), asked.end());
+  std::error_code error;
+  std::vector<fs::path> implied = {fs::current_path(error)};
+  for (const std::string& path : input.paths) {
+    implied.push_back(fs::is_directory(path, error) ? fs::path(path)
+                                                    : fs::path(path).parent_path());
+  }
+  for (const fs::path& root : implied) {
+    fs::path real = fs::canonical(root.empty() ? "." : root, error);
+    if (!error && real != real.root_path()) roots.push_back(real);
+  }
+  return roots;
+}
+
 void AddRunOptions(CLI::App& command, InputOptions& options) {
   command.add_option("--run", options.run,
                      "The run to take, where the files hold several; else the newest");

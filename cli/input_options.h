@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,6 +21,13 @@ struct InputOptions {
 void AddInputOptions(CLI::App& command, InputOptions& options);
 // --run and --as only, for commands with a PATH of their own.
 void AddRunOptions(CLI::App& command, InputOptions& options);
+
+// --source-root, and where source lines may be quoted from: what it names, the working directory,
+// and the captures' directories. A working directory of / would let a hostile log name any file, so
+// that one has to be asked for.
+void AddSourceRootOption(CLI::App& command, std::vector<std::string>& roots);
+std::vector<std::filesystem::path> SourceRoots(const InputOptions& input,
+                                               const std::vector<std::string>& asked);
 
 // Calls `use` with the store that is named, or with a temporary one of what the files hold. Where a
 // store is damaged and `use` fails for it (DataLoss), it is called once more, with what lies on the

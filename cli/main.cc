@@ -11,6 +11,7 @@
 #include "cli/recover_command.h"
 #include "cli/report_command.h"
 #include "cli/terminal.h"
+#include "cli/view_command.h"
 #include "core/base/escape.h"
 #include "core/base/version.h"
 #include "exporters/exporter.h"
@@ -48,6 +49,7 @@ int Main(int argc, char** argv) {
   AddReportCommand(app, exit_status);
   AddImportCommand(app, exit_status);
   AddExportCommand(app, exit_status);
+  AddViewCommand(app, exit_status);
   AddQueryCommand(app, exit_status);
   AddRecoverCommand(app, exit_status);
   AddCaptureCommand(app, exit_status);

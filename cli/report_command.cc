@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "analyzers/report.h"
 #include "cli/input_options.h"
 #include "cli/slice_options.h"
@@ -11,8 +9,6 @@
 
 namespace xlaprof {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct ReportArguments {
   InputOptions input;
@@ -22,24 +18,6 @@ struct ReportArguments {
   bool all = false;
 };
 
-// Where source lines may be quoted from: what the user named, the working directory, and the
-// captures' directories. A working directory of / would let a hostile log name any file, so that
-// one has to be asked for.
-std::vector<fs::path> SourceRoots(const ReportArguments& arguments) {
-  std::vector<fs::path> roots(arguments.source_roots.begin(), arguments.source_roots.end());
-  std::error_code error;
-  std::vector<fs::path> implied = {fs::current_path(error)};
-  for (const std::string& path : arguments.input.paths) {
-    implied.push_back(fs::is_directory(path, error) ? fs::path(path)
-                                                    : fs::path(path).parent_path());
-  }
-  for (const fs::path& root : implied) {
-    fs::path real = fs::canonical(root.empty() ? "." : root, error);
-    if (!error && real != real.root_path()) roots.push_back(real);
-  }
-  return roots;
-}
-
 absl::StatusOr<std::string> ReportOn(Store& store, const ReportArguments& arguments) {
   XP_TRY(Restrict(arguments.slice, store));
   XP_TRY(Report report, MakeReport(store));
@@ -47,7 +25,7 @@ absl::StatusOr<std::string> ReportOn(Store& store, const ReportArguments& argume
   options.colour =
       arguments.colour == "always" || (arguments.output.empty() && WantsColour(arguments.colour));
   options.width = TerminalWidth(STDOUT_FILENO);
-  options.source_roots = SourceRoots(arguments);
+  options.source_roots = SourceRoots(arguments.input, arguments.source_roots);
   options.all = arguments.all;
   return arguments.format == "json"       ? ReportJson(report)
          : arguments.format == "markdown" ? ReportMarkdown(report, options)
@@ -76,11 +54,7 @@ void AddReportCommand(CLI::App& app, int& exit_status) {
   command->add_option("-o,--output", arguments->output,
                       "Write to this file instead of standard output");
   AddSliceOptions(*command, arguments->slice);
-  command
-      ->add_option("--source-root", arguments->source_roots,
-                   "Quote source lines from files under DIR, too")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
+  AddSourceRootOption(*command, arguments->source_roots);
   command->add_flag("--all", arguments->all,
                     "Findings of severity info in full, and the evidence of each finding");
   command->add_option("--colour,--color", arguments->colour, "auto, always or never")

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <tuple>
 
 namespace xlaprof {
@@ -136,12 +135,17 @@ absl::StatusOr<std::vector<MarkTrack>> StepMarks(const Store& store) {
   return tracks;
 }
 
+absl::StatusOr<Ranges> EvidenceTimes(const Store& store, const Finding& finding) {
+  Ranges ranges;
+  for (const Evidence& evidence : finding.evidence) XP_TRY(AddRanges(store, evidence, ranges));
+  return ranges;
+}
+
 absl::StatusOr<MarkTrack> FindingMarks(const Store& store, const Findings& findings,
                                        int64_t start_ns) {
   MarkTrack track{"findings", "xlaprof.finding", {}};
   for (const Finding& finding : findings) {
-    Ranges ranges;
-    for (const Evidence& evidence : finding.evidence) XP_TRY(AddRanges(store, evidence, ranges));
+    XP_TRY(Ranges ranges, EvidenceTimes(store, finding));
     if (ranges.empty()) ranges.emplace(start_ns, 0);
     const std::string arguments = Arguments(finding);
     for (auto [ts_ns, dur_ns] : ranges) {

@@ -1,0 +1,138 @@
+// The viewer with a run inside, in one file that opens from disk: docs/formats/view.md.
+#include <absl/strings/escaping.h>
+#include <zlib.h>
+
+#include <algorithm>
+
+#include "analyzers/quantity.h"
+#include "exporters/exporter.h"
+#include "exporters/sink.h"
+#include "exporters/view/details.h"
+#include "exporters/view/page.h"
+#include "exporters/view/run.h"
+#include "exporters/view/slices.h"
+
+namespace xlaprof {
+namespace {
+
+// So many slices a page draws fluidly, in some 100 MB; where a run has more, short ones are merged.
+constexpr int64_t kMaxSlices = 2'000'000;
+
+// Without zlib's header and check.
+absl::StatusOr<std::string> Deflated(std::string_view bytes) {
+  z_stream zlib = {};
+  if (deflateInit2(&zlib, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+    return absl::ResourceExhaustedError("no memory to compress the timeline");
+  std::string out;
+  std::vector<char> buffer(1 << 18);
+  // zlib counts in 32 bits.
+  constexpr size_t kPiece = size_t{1} << 30;
+  int state = Z_OK;
+  do {
+    const std::string_view piece = bytes.substr(0, kPiece);
+    bytes.remove_prefix(piece.size());
+    zlib.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
+    zlib.avail_in = uInt(piece.size());
+    do {
+      zlib.next_out = reinterpret_cast<Bytef*>(buffer.data());
+      zlib.avail_out = uInt(buffer.size());
+      state = deflate(&zlib, bytes.empty() ? Z_FINISH : Z_NO_FLUSH);
+      out.append(buffer.data(), buffer.size() - zlib.avail_out);
+    } while (zlib.avail_out == 0);
+  } while (state != Z_STREAM_END);
+  deflateEnd(&zlib);
+  return out;
+}
+
+// JSON inside a script element: nothing in it ends the element or begins a comment.
+std::string ForScript(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  for (char c : json) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+absl::Status WriteElement(Sink& sink, std::string_view id, std::string_view type,
+                          std::string_view text) {
+  XP_TRY(sink.Write(fmt::format("<script id=\"{}\" type=\"{}\">", id, type)));
+  XP_TRY(sink.Write(text));
+  return sink.Write("</script>\n");
+}
+
+absl::Status WriteBlock(Sink& sink, std::string_view id, std::string_view bytes) {
+  if (bytes.empty()) return WriteElement(sink, id, "text/plain", "");
+  XP_TRY(std::string deflated, Deflated(bytes));
+  return WriteElement(sink, id, "text/plain", absl::Base64Escape(deflated));
+}
+
+// Below what length slices are merged, so that at most kMaxSlices are left: 0, or a power of two.
+int64_t ResolutionFor(const ViewLanes& lanes, int64_t events) {
+  if (events <= kMaxSlices) return 0;
+  int64_t rows = 0;
+  for (const ViewLane& lane : lanes.lanes()) rows += lane.rows;
+  // Each cell of each row holds a merged slice and at most one longer one.
+  const int64_t cells = std::max<int64_t>(kMaxSlices / (2 * std::max<int64_t>(rows, 1)), 1);
+  int64_t resolution_ns = 1;
+  while (lanes.end_ns() / resolution_ns > cells) resolution_ns *= 2;
+  return resolution_ns;
+}
+
+absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
+                               const ExportOptions& options) {
+  XP_TRY(ViewLanes lanes, ViewLanes::Make(store));
+  XP_TRY(Report report, MakeReport(store, findings));
+  Exported exported;
+  SlicesAsked all{.to_ns = lanes.end_ns()};
+  for (const ViewLane& lane : lanes.lanes()) {
+    all.lanes.push_back(lane.id);
+    if (lane.kind != "counter") exported.event_count += lane.events;
+  }
+  all.resolution_ns = ResolutionFor(lanes, exported.event_count);
+  if (all.resolution_ns > 0)
+    exported.left_out.push_back(fmt::format(
+        "events shorter than {} stand together where they are close: a page holds {} at most. "
+        "--from, --to and --steps choose a part; `xlaprof view` shows all",
+        DurationText(all.resolution_ns), kMaxSlices));
+
+  XP_TRY(std::unique_ptr<Sink> sink, OpenSink(options.path, options.gzip));
+  const ViewPage page = Page();
+  XP_TRY(sink->Write(page.before_data));
+  XP_TRY(std::string run, RunJson(store, lanes, report, options.source_roots));
+  XP_TRY(WriteElement(*sink, "run", "application/json", ForScript(run)));
+  options.progress(0.2);
+  XP_TRY(std::string slices, EncodeSlices(store, lanes, all));
+  XP_TRY(WriteBlock(*sink, "slices", slices));
+  slices = {};
+  options.progress(0.6);
+  std::string arguments;
+  EncodedFlows flows;
+  if (all.resolution_ns == 0) {
+    XP_TRY(arguments, EncodeArguments(store, lanes));
+    XP_TRY(flows, EncodeFlows(store));
+  } else {
+    exported.left_out.push_back("arguments of events and flows between them");
+  }
+  XP_TRY(WriteBlock(*sink, "arguments", arguments));
+  XP_TRY(WriteBlock(*sink, "flows", flows.bytes));
+  if (flows.left_out > 0)
+    exported.left_out.push_back(
+        fmt::format("{} flows, because there are millions", flows.left_out));
+  XP_TRY(sink->Write(page.after_data));
+  XP_TRY(sink->Close());
+  return exported;
+}
+
+}  // namespace
+
+namespace exporters {
+extern const Exporter html{"html", "the viewer and the run in one page for any browser",
+                           "report.html", true, Write};
+}  // namespace exporters
+
+}  // namespace xlaprof

@@ -1,0 +1,156 @@
+#include "exporters/view/details.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "exporters/view/short_text.h"
+#include "exporters/view/varint.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kMaxTextBytes = 4096;
+constexpr size_t kMaxArrows = 4'000'000;  // many ends of one number make many more
+
+enum class Type : uint8_t { kInt, kUint, kDouble, kString, kBytes };
+
+std::string Hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string hex;
+  for (unsigned char byte : bytes) hex += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return hex;
+}
+
+class ArgumentEncoder {
+ public:
+  explicit ArgumentEncoder(const Store& store) : store_(store) {}
+
+  // Events of one batch: their ids follow each other.
+  void Add(const EventBatch& batch, const ChunkArguments& arguments) {
+    Block block;
+    for (size_t i = 0; i < batch.size; ++i) {
+      const size_t index = size_t(batch.first_index) + i;
+      const std::span<const Argument> own = arguments.Own(index),
+                                      of_name = arguments.OfName(arguments.NameIndex(index));
+      if (own.empty() && of_name.empty()) continue;
+      const int64_t id = batch.first_event_id + int64_t(i);
+      if (block.bytes.empty()) {
+        block.first_id = id;
+      } else {
+        PutSigned(id - block.last_id, &block.bytes);
+      }
+      block.last_id = id;
+      AddEvent(own, of_name, &block.bytes);
+    }
+    if (!block.bytes.empty()) blocks_.push_back(std::move(block));
+  }
+
+  std::string Finish() {
+    if (blocks_.empty()) return "";
+    std::sort(blocks_.begin(), blocks_.end(),
+              [](const Block& a, const Block& b) { return a.first_id < b.first_id; });
+    std::string out;
+    int64_t last_id = 0;
+    for (Block& block : blocks_) {
+      PutSigned(block.first_id - last_id, &out);
+      out += std::exchange(block.bytes, "");
+      last_id = block.last_id;
+    }
+    PutSigned(-last_id, &out);  // id 0 ends the list
+    PutVarint(texts_.size(), &out);
+    for (const auto& [id, type] : texts_) {
+      const std::string_view text = store_.Text(id);
+      PutVarint(id, &out);
+      PutText(type == Type::kBytes ? Hex(text.substr(0, kMaxTextBytes / 2))
+                                   : ShortText(text, kMaxTextBytes),
+              &out);
+    }
+    return out;
+  }
+
+ private:
+  // Of events with ids between two others; its first id is written when all blocks are in order.
+  struct Block {
+    int64_t first_id = 0, last_id = 0;
+    std::string bytes;
+  };
+
+  void AddEvent(std::span<const Argument> own, std::span<const Argument> of_name,
+                std::string* out) {
+    // An event's own value is the one that holds.
+    auto is_own = [&](const Argument& argument) {
+      return std::any_of(own.begin(), own.end(),
+                         [&](const Argument& other) { return other.key == argument.key; });
+    };
+    const auto hidden = size_t(std::count_if(of_name.begin(), of_name.end(), is_own));
+    PutVarint(own.size() + of_name.size() - hidden, out);
+    for (const Argument& argument : own) Put(argument, out);
+    for (const Argument& argument : of_name) {
+      if (hidden == 0 || !is_own(argument)) Put(argument, out);
+    }
+  }
+
+  void Put(const Argument& argument, std::string* out) {
+    Use(argument.key, Type::kString);
+    PutVarint(argument.key, out);
+    out->push_back(char(argument.value.index()));
+    if (const auto* value = std::get_if<int64_t>(&argument.value)) return PutSigned(*value, out);
+    if (const auto* value = std::get_if<uint64_t>(&argument.value)) return PutVarint(*value, out);
+    if (const auto* value = std::get_if<double>(&argument.value)) return PutDouble(*value, out);
+    const auto* bytes = std::get_if<Bytes>(&argument.value);
+    const StringId id = bytes != nullptr ? bytes->id : std::get<Text>(argument.value).id;
+    Use(id, bytes != nullptr ? Type::kBytes : Type::kString);
+    PutVarint(id, out);
+  }
+  void Use(StringId id, Type type) {
+    if (used_.insert(id).second) texts_.emplace_back(id, type);
+  }
+
+  const Store& store_;
+  std::vector<Block> blocks_;
+  absl::flat_hash_set<StringId> used_;
+  std::vector<std::pair<StringId, Type>> texts_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> EncodeArguments(const Store& store, const ViewLanes& lanes) {
+  ArgumentEncoder encoder(store);
+  XP_TRY(OrderedEvents events, OrderedEvents::Make(store, kName, true));
+  for (const ViewLane& lane : lanes.lanes()) {
+    if (lane.kind == "counter") continue;
+    XP_TRY(events.Open(lane.id));
+    EventBatch batch;
+    const ChunkArguments* arguments = nullptr;
+    while (true) {
+      XP_TRY(bool more, events.Next(&batch, &arguments));
+      if (!more) break;
+      if (arguments != nullptr) encoder.Add(batch, *arguments);
+    }
+  }
+  return encoder.Finish();
+}
+
+absl::StatusOr<EncodedFlows> EncodeFlows(const Store& store) {
+  EncodedFlows flows;
+  std::vector<std::pair<int64_t, int64_t>> arrows;
+  XP_TRY(store.Each("SELECT from_event_id, to_event_id FROM flow", [&](int64_t from, int64_t to) {
+    if (arrows.size() < kMaxArrows) {
+      arrows.emplace_back(from, to);
+    } else {
+      ++flows.left_out;
+    }
+  }));
+  if (arrows.empty()) return flows;
+  std::sort(arrows.begin(), arrows.end());
+  PutVarint(arrows.size(), &flows.bytes);
+  int64_t last_from = 0;
+  for (const auto& [from, to] : arrows) {
+    PutSigned(from - last_from, &flows.bytes);
+    PutSigned(to - from, &flows.bytes);
+    last_from = from;
+  }
+  return flows;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,18 @@
+// The beginning of a text that may be of any length.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace xlaprof {
+
+// `text`, or where it has more than `max_bytes`, so much of it as whole characters of UTF-8 and …
+inline std::string ShortText(std::string_view text, size_t max_bytes) {
+  constexpr std::string_view kMore = "…";
+  if (text.size() <= max_bytes) return std::string(text);
+  size_t end = max_bytes - kMore.size();
+  for (int i = 0; i < 3 && end > 0 && (text[end] & 0xC0) == 0x80; ++i) --end;
+  return std::string(text.substr(0, end)).append(kMore);
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,226 @@
+#include "exporters/view/slices.h"
+
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+
+#include "exporters/view/short_text.h"
+#include "exporters/view/varint.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kMaxNameBytes = 256;
+constexpr int64_t kNoCell = INT64_MIN;
+
+struct DrawnSlice {
+  int64_t ts_ns, end_ns;  // the view's times; INT64_MAX: never ended
+  int64_t longest_ns, id;
+  int64_t cell;  // in which short slices are merged; kNoCell: long enough to stand alone
+  uint32_t count;
+  StringId name;
+  uint8_t category;
+};
+
+// Slices of one row, by start; none overlaps another.
+class Row {
+ public:
+  void Add(const DrawnSlice& slice) {
+    if (!slices_.empty()) {
+      DrawnSlice& last = slices_.back();
+      const bool same_cell = slice.cell != kNoCell && slice.cell == last.cell;
+      if (same_cell || slice.ts_ns < last.end_ns) return Merge(slice, last);
+    }
+    slices_.push_back(slice);
+  }
+
+  void Encode(int64_t from_ns, std::string* out) const {
+    PutVarint(slices_.size(), out);
+    int64_t last_ts_ns = from_ns, last_id = 0;
+    bool first = true;
+    for (const DrawnSlice& slice : slices_) {
+      if (first) {
+        PutSigned(slice.ts_ns - last_ts_ns, out);
+      } else {
+        PutVarint(uint64_t(slice.ts_ns - last_ts_ns), out);
+      }
+      PutVarint(slice.end_ns == INT64_MAX ? 0 : uint64_t(slice.end_ns - slice.ts_ns) + 1, out);
+      PutVarint(slice.name, out);
+      PutVarint(slice.category, out);
+      PutVarint(slice.count, out);
+      PutSigned(slice.id - last_id, out);
+      last_ts_ns = slice.ts_ns, last_id = slice.id, first = false;
+    }
+  }
+  const std::vector<DrawnSlice>& slices() const { return slices_; }
+
+ private:
+  static void Merge(const DrawnSlice& slice, DrawnSlice& into) {
+    into.end_ns = std::max(into.end_ns, slice.end_ns);
+    into.count += slice.count;
+    if (slice.longest_ns <= into.longest_ns) return;
+    into.longest_ns = slice.longest_ns;
+    into.name = slice.name, into.category = slice.category, into.id = slice.id;
+  }
+  std::vector<DrawnSlice> slices_;
+};
+
+class Encoder {
+ public:
+  Encoder(const Store& store, const ViewLanes& lanes) : store_(store), lanes_(lanes) {
+    uint8_t index = 0;
+    for (std::string_view category : ViewCategories()) {
+      if (const StringId id = store.Find(category); id != 0) category_of_[id] = index;
+      ++index;
+    }
+  }
+
+  absl::StatusOr<std::string> Encode(const SlicesAsked& asked) {
+    std::vector<const ViewLane*> wanted;
+    for (int64_t id : asked.lanes) {
+      if (const ViewLane* lane = lanes_.Find(id)) wanted.push_back(lane);
+    }
+    PutVarint(wanted.size(), &out_);
+    for (const ViewLane* lane : wanted) {
+      SlicesAsked part = asked;
+      if (lane->events <= kWholeLaneEvents)
+        part.from_ns = 0, part.to_ns = lanes_.end_ns(), part.resolution_ns = 0;
+      PutVarint(uint64_t(lane->id), &out_);
+      PutVarint(lane->kind == "counter" ? 1 : 0, &out_);
+      PutSigned(part.from_ns, &out_);
+      PutSigned(part.to_ns, &out_);
+      PutVarint(uint64_t(part.resolution_ns), &out_);
+      if (lane->kind == "counter") {
+        XP_TRY(Counter(*lane, part));
+      } else {
+        XP_TRY(Slices(*lane, part));
+      }
+    }
+    PutNames();
+    return std::move(out_);
+  }
+
+ private:
+  absl::Status Slices(const ViewLane& lane, const SlicesAsked& part) {
+    std::vector<Row> rows(size_t(lane.rows));
+    XP_TRY(EachEvent(store_, lane, kDepth | kName | kCategory, lanes_.ToStore(part.from_ns),
+                     lanes_.ToStore(part.to_ns), [&](const EventBatch& batch, size_t i) {
+                       const size_t row = std::min<size_t>(lanes_.RowOf(batch, i), rows.size() - 1);
+                       rows[row].Add(Drawn(batch, i, part.resolution_ns));
+                     }));
+    PutVarint(rows.size(), &out_);
+    for (const Row& row : rows) {
+      for (const DrawnSlice& slice : row.slices()) Use(slice.name);
+      row.Encode(part.from_ns, &out_);
+    }
+    return absl::OkStatus();
+  }
+
+  DrawnSlice Drawn(const EventBatch& batch, size_t i, int64_t resolution_ns) const {
+    const int64_t ts_ns = lanes_.ToView(batch.ts_ns[i]), dur_ns = batch.dur_ns[i];
+    const int64_t store_end_ns = EndOf(batch.ts_ns[i], dur_ns);
+    const int64_t end_ns = store_end_ns == INT64_MAX ? INT64_MAX : lanes_.ToView(store_end_ns);
+    const bool is_short = dur_ns >= 0 && dur_ns < resolution_ns;
+    const auto category = category_of_.find(batch.category[i]);
+    return {.ts_ns = ts_ns,
+            .end_ns = end_ns,
+            .longest_ns = end_ns == INT64_MAX ? INT64_MAX : dur_ns,
+            .id = batch.first_event_id + int64_t(i),
+            .cell = is_short ? ts_ns / resolution_ns : kNoCell,
+            .count = 1,
+            .name = batch.name[i],
+            .category = category == category_of_.end() ? uint8_t{0} : category->second};
+  }
+
+  absl::Status Counter(const ViewLane& lane, const SlicesAsked& part) {
+    struct Sample {
+      int64_t ts_ns;
+      double least, greatest, last;
+    };
+    std::vector<Sample> samples;
+    XP_TRY(EachCounterBatch(store_, [&](const CounterBatch& batch) {
+      if (batch.track_id != lane.id) return absl::OkStatus();
+      for (size_t i = 0; i < batch.ts_ns.size(); ++i) {
+        const int64_t ts_ns = lanes_.ToView(batch.ts_ns[i]);
+        const double value = batch.value[i];
+        if (ts_ns > part.to_ns) continue;
+        if (ts_ns < part.from_ns) {
+          // What it was at the start is the last one before.
+          samples.assign(1, {ts_ns, value, value, value});
+          continue;
+        }
+        const bool same_cell =
+            part.resolution_ns > 0 && !samples.empty() && samples.back().ts_ns >= part.from_ns &&
+            samples.back().ts_ns / part.resolution_ns == ts_ns / part.resolution_ns;
+        if (!same_cell) {
+          samples.push_back({ts_ns, value, value, value});
+          continue;
+        }
+        Sample& cell = samples.back();
+        cell.least = std::min(cell.least, value), cell.greatest = std::max(cell.greatest, value);
+        cell.last = value;
+      }
+      return absl::OkStatus();
+    }));
+    std::stable_sort(samples.begin(), samples.end(),
+                     [](const Sample& a, const Sample& b) { return a.ts_ns < b.ts_ns; });
+    PutVarint(1, &out_);
+    PutVarint(samples.size(), &out_);
+    int64_t last_ns = part.from_ns;
+    for (const Sample& sample : samples) {
+      if (&sample == samples.data()) {
+        PutSigned(sample.ts_ns - last_ns, &out_);
+      } else {
+        PutVarint(uint64_t(sample.ts_ns - last_ns), &out_);
+      }
+      last_ns = sample.ts_ns;
+      for (double value : {sample.least, sample.greatest, sample.last}) PutDouble(value, &out_);
+    }
+    return absl::OkStatus();
+  }
+
+  void Use(StringId name) {
+    if (used_.insert(name).second) names_.push_back(name);
+  }
+
+  void PutNames() {
+    PutVarint(names_.size(), &out_);
+    for (StringId name : names_) {
+      PutVarint(name, &out_);
+      PutText(ShortText(store_.Text(name), kMaxNameBytes), &out_);
+    }
+  }
+
+  const Store& store_;
+  const ViewLanes& lanes_;
+  absl::flat_hash_map<StringId, uint8_t> category_of_;
+  absl::flat_hash_set<StringId> used_;
+  std::vector<StringId> names_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::vector<std::string_view> ViewCategories() {
+  return {"",
+          category::kHost,
+          category::kScope,
+          category::kStep,
+          category::kPython,
+          category::kTracing,
+          category::kCompile,
+          category::kExecute,
+          category::kTransfer,
+          category::kInput,
+          category::kModule,
+          category::kOp,
+          category::kAsyncOp,
+          category::kCollective};
+}
+
+absl::StatusOr<std::string> EncodeSlices(const Store& store, const ViewLanes& lanes,
+                                         const SlicesAsked& asked) {
+  return Encoder(store, lanes).Encode(asked);
+}
+
+}  // namespace xlaprof
