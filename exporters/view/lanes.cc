@@ -44,6 +44,9 @@ int64_t ViewLanes::ToView(int64_t store_ns) const {
 }
 
 int64_t ViewLanes::ToStore(int64_t view_ns) const {
+  // What lies further away is shown there.
+  if (view_ns >= kMaxSpanNs) return INT64_MAX;
+  if (view_ns <= -kMaxSpanNs) return INT64_MIN;
   const __int128 at = __int128{view_ns} + origin_ns_;
   return int64_t(std::clamp<__int128>(at, INT64_MIN, INT64_MAX));
 }

@@ -76,6 +76,11 @@ struct Viewer::Impl {
 
   absl::Status Listen() {
     XP_TRY(const std::string secret, Secret());
+    // Without SO_REUSEPORT, which is the library's default: nobody else can take the port as well.
+    server.set_socket_options([](int socket) {
+      const int yes = 1;
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
     // Binds before anybody is told the port.
     const int port = options.port != 0
                          ? (server.bind_to_port(kAddress, options.port) ? options.port : -1)
@@ -124,7 +129,8 @@ struct Viewer::Impl {
           XP_TRY(asked.from_ns, Number(request, "from_ns"));
           XP_TRY(asked.to_ns, Number(request, "to_ns"));
           XP_TRY(asked.resolution_ns, Number(request, "resolution_ns"));
-          if (asked.resolution_ns < 0) return Invalid("resolution_ns is negative");
+          if (asked.resolution_ns < 0)
+            return Invalid("resolution_ns={}: negative", asked.resolution_ns);
           return EncodeSlices(store, *lanes, asked);
         });
     Add(root + "event", "application/json", [this](const httplib::Request& request) -> Answer {

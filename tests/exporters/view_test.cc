@@ -1,0 +1,346 @@
+// What the viewer is told (docs/formats/view.md), of small stores whose answers are written out,
+// and of events made at random, against the rules themselves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "exporters/view/details.h"
+#include "exporters/view/event.h"
+#include "exporters/view/run.h"
+#include "exporters/view/search.h"
+#include "exporters/view/slices.h"
+#include "exporters/view/totals.h"
+#include "tests/exporters/view_decoder.h"
+
+namespace xlaprof {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+template <class T>
+T Value(absl::StatusOr<T> value) {
+  EXPECT_TRUE(value.ok()) << value.status();
+  return *std::move(value);
+}
+
+struct Made {
+  int64_t track, ts_ns, dur_ns;
+  std::string name, category = "op";
+};
+
+class View : public testing::Test {
+ protected:
+  int64_t Track(const std::string& name, const std::string& kind = "host_thread") {
+    return Value(
+        store_.Add(TrackRow{.process_id = 1, .kind = kind, .name = name, .sort = sort_++}));
+  }
+  void Write(const std::vector<Made>& events) {
+    ASSERT_TRUE(store_.Begin().ok());
+    EventWriter writer(store_);
+    for (const Made& made : events) {
+      Event event{.ts_ns = made.ts_ns, .dur_ns = made.dur_ns};
+      event.name = Value(store_.Intern(made.name));
+      event.category = Value(store_.Intern(made.category));
+      ASSERT_TRUE(writer.Add(made.track, event).ok());
+    }
+    ASSERT_TRUE(writer.Flush().ok());
+    ASSERT_TRUE(store_.Commit().ok());
+  }
+  ViewLanes Lanes() { return Value(ViewLanes::Make(store_)); }
+  DecodedSlices Slices(const ViewLanes& lanes, const SlicesAsked& asked) {
+    return DecodeSlices(Value(EncodeSlices(store_, lanes, asked)));
+  }
+
+  Store store_ = Value(Store::CreateTemporary());
+  int64_t sort_ = 0;
+  View() { Value(store_.Add(ProcessRow{.pid = 7, .name = "trainer"})); }
+};
+
+TEST_F(View, EventsLieInRowsByNesting) {
+  const int64_t track = Track("main");
+  Write({{track, 100, 50, "outer"}, {track, 110, 10, "inner"}, {track, 160, 0, "instant"}});
+  const ViewLanes lanes = Lanes();
+  ASSERT_EQ(lanes.lanes().size(), 1u);
+  EXPECT_EQ(lanes.lanes()[0].rows, 2);
+  EXPECT_EQ(lanes.lanes()[0].events, 3);
+  EXPECT_EQ(lanes.origin_ns(), 100);
+  EXPECT_EQ(lanes.end_ns(), 60);
+  const DecodedSlices slices = Slices(lanes, {.lanes = {track}, .to_ns = 60});
+  ASSERT_EQ(slices.lanes.size(), 1u);
+  ASSERT_EQ(slices.lanes[0].rows.size(), 2u);
+  const auto& outer = slices.lanes[0].rows[0];
+  ASSERT_EQ(outer.size(), 2u);
+  EXPECT_EQ(outer[0].ts_ns, 0);
+  EXPECT_EQ(outer[0].dur_ns, 50);
+  EXPECT_EQ(slices.names.at(outer[0].name), "outer");
+  EXPECT_EQ(ViewCategories()[outer[0].category], "op");
+  EXPECT_EQ(outer[1].dur_ns, 0);
+  EXPECT_EQ(slices.lanes[0].rows[1][0].ts_ns, 10);
+}
+
+TEST_F(View, OverlappingEventsLieSideBySide) {
+  const int64_t track = Track("requests", "async");
+  Write({{track, 0, 100, "a"},
+         {track, 50, 100, "b"},
+         {track, 60, 20, "in b"},
+         {track, 120, 10, "in b"}});
+  const ViewLanes lanes = Lanes();
+  const DecodedSlices slices = Slices(lanes, {.lanes = {track}, .to_ns = lanes.end_ns()});
+  std::map<std::string, std::vector<size_t>> rows;
+  for (size_t row = 0; row < slices.lanes[0].rows.size(); ++row) {
+    int64_t last_end_ns = 0;
+    for (const auto& slice : slices.lanes[0].rows[row]) {
+      EXPECT_GE(slice.ts_ns, last_end_ns) << "row " << row;
+      last_end_ns = slice.ts_ns + slice.dur_ns;
+      rows[slices.names.at(slice.name)].push_back(row);
+    }
+  }
+  EXPECT_THAT(rows["a"], ElementsAre(0));
+  EXPECT_THAT(rows["b"], ElementsAre(1));
+  EXPECT_THAT(rows["in b"], ElementsAre(2, 2));
+}
+
+TEST_F(View, AnEventThatNeverEndedSaysSo) {
+  const int64_t track = Track("main");
+  Write({{track, 0, 10, "done"}, {track, 20, kUnknownDuration, "open"}, {track, 30, 5, "inside"}});
+  const ViewLanes lanes = Lanes();
+  const DecodedSlices slices = Slices(lanes, {.lanes = {track}, .to_ns = lanes.end_ns()});
+  EXPECT_EQ(slices.lanes[0].rows[0][1].dur_ns, -1);
+  EXPECT_EQ(slices.names.at(slices.lanes[0].rows[1][0].name), "inside");
+}
+
+// Whatever is merged: nothing overlaps, nothing is lost, and what is long enough stands alone.
+TEST_F(View, MergedSlicesHoldAllEvents) {
+  const int64_t track = Track("main");
+  std::mt19937_64 random(5);
+  std::vector<Made> events;
+  int64_t ts_ns = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    ts_ns += int64_t(random() % 200);
+    const int64_t dur_ns = random() % 10 == 0 ? int64_t(random() % 5000) : int64_t(random() % 50);
+    events.push_back({track, ts_ns, dur_ns, "n" + std::to_string(random() % 20)});
+    if (random() % 3 == 0) events.push_back({track, ts_ns + dur_ns / 4, dur_ns / 2, "child"});
+    ts_ns += dur_ns;
+  }
+  Write(events);
+  const ViewLanes lanes = Lanes();
+  for (const int64_t resolution_ns : {0, 1, 64, 1000, 1 << 20}) {
+    const DecodedSlices slices =
+        Slices(lanes, {.lanes = {track}, .to_ns = lanes.end_ns(), .resolution_ns = resolution_ns});
+    const auto& lane = slices.lanes[0];
+    EXPECT_EQ(lane.resolution_ns, resolution_ns);
+    int64_t count = 0, long_ones = 0;
+    for (const auto& row : lane.rows) {
+      int64_t last_end_ns = INT64_MIN, last_cell = -1;
+      for (const auto& slice : row) {
+        EXPECT_GE(slice.ts_ns, last_end_ns);
+        last_end_ns = slice.ts_ns + slice.dur_ns;
+        count += slice.count;
+        if (resolution_ns == 0) {
+          EXPECT_EQ(slice.count, 1);
+          continue;
+        }
+        if (slice.count == 1 && slice.dur_ns >= resolution_ns) {
+          ++long_ones;
+          continue;
+        }
+        EXPECT_GT(slice.ts_ns / resolution_ns, last_cell);  // one a cell
+        last_cell = slice.ts_ns / resolution_ns;
+      }
+    }
+    EXPECT_EQ(count, int64_t(events.size())) << resolution_ns;
+    const auto expected = std::count_if(events.begin(), events.end(), [&](const Made& event) {
+      return resolution_ns > 0 && event.dur_ns >= resolution_ns;
+    });
+    EXPECT_EQ(long_ones, expected);
+  }
+  // A part holds what overlaps it.
+  const int64_t from_ns = lanes.end_ns() / 3, to_ns = lanes.end_ns() / 2;
+  const DecodedSlices part = Slices(lanes, {.lanes = {track}, .from_ns = from_ns, .to_ns = to_ns});
+  int64_t count = 0;
+  for (const auto& row : part.lanes[0].rows) count += int64_t(row.size());
+  EXPECT_EQ(count, std::count_if(events.begin(), events.end(), [&](const Made& event) {
+              const int64_t at_ns = event.ts_ns - lanes.origin_ns();
+              return at_ns <= to_ns && at_ns + event.dur_ns >= from_ns;
+            }));
+}
+
+TEST_F(View, SmallLanesComeWhole) {
+  const int64_t track = Track("main");
+  Write({{track, 0, 1, "a"}, {track, 1000, 1, "b"}});
+  const ViewLanes lanes = Lanes();
+  const DecodedSlices slices =
+      Slices(lanes, {.lanes = {track, 999}, .from_ns = 500, .to_ns = 600, .resolution_ns = 100});
+  ASSERT_EQ(slices.lanes.size(), 1u);  // nobody knows lane 999
+  EXPECT_EQ(slices.lanes[0].from_ns, 0);
+  EXPECT_EQ(slices.lanes[0].to_ns, lanes.end_ns());
+  EXPECT_EQ(slices.lanes[0].resolution_ns, 0);
+  EXPECT_EQ(slices.lanes[0].rows[0].size(), 2u);
+}
+
+TEST_F(View, CountersKeepTheirExtremes) {
+  const int64_t track = Track("bytes", "counter");
+  ASSERT_TRUE(store_.Begin().ok());
+  EventWriter writer(store_);
+  for (int64_t i = 0; i < 10'000; ++i)
+    ASSERT_TRUE(writer.Counter(track, i * 10, i == 5000 ? 1e9 : double(i % 7)).ok());
+  ASSERT_TRUE(writer.Flush().ok());
+  ASSERT_TRUE(store_.Commit().ok());
+  const ViewLanes lanes = Lanes();
+  EXPECT_EQ(lanes.lanes()[0].events, 10'000);
+  const DecodedSlices slices =
+      Slices(lanes, {.lanes = {track}, .to_ns = lanes.end_ns(), .resolution_ns = 10'000});
+  const auto& samples = slices.lanes[0].samples;
+  EXPECT_EQ(samples.size(), 10u);
+  EXPECT_EQ(samples[5].ts_ns, 50'000);
+  EXPECT_EQ(samples[5].greatest, 1e9);
+  EXPECT_EQ(samples[4].least, 0);
+  EXPECT_EQ(samples[4].greatest, 6);
+  EXPECT_EQ(samples[9].last, double(9999 % 7));
+}
+
+TEST_F(View, TotalsCountTheInsideOfTheRange) {
+  const int64_t track = Track("main");
+  Write({{track, 0, 100, "step"},
+         {track, 10, 20, "op"},
+         {track, 40, 20, "op"},
+         {track, 45, 5, "leaf"},
+         {track, 100, 100, "step"}});
+  const ViewLanes lanes = Lanes();
+  auto of = [&](int64_t from_ns, int64_t to_ns) {
+    std::map<std::string, NameTotals> by_name;
+    for (const NameTotals& totals : Value(TotalsByName(store_, lanes, {track}, from_ns, to_ns)))
+      by_name[std::string(store_.Text(totals.name))] = totals;
+    return by_name;
+  };
+  auto all = of(0, 201);
+  EXPECT_EQ(all["step"].count, 2);
+  EXPECT_EQ(all["step"].total_ns, 200);
+  EXPECT_EQ(all["step"].self_ns, 160);
+  EXPECT_EQ(all["op"].total_ns, 40);
+  EXPECT_EQ(all["op"].self_ns, 35);
+  EXPECT_EQ(all["leaf"].max_ns, 5);
+  auto part = of(50, 120);  // the end of one op and of its leaf, half of a step, some of the other
+  EXPECT_EQ(part["step"].count, 2);
+  EXPECT_EQ(part["step"].total_ns, 70);
+  EXPECT_EQ(part["step"].self_ns, 60);
+  EXPECT_EQ(part["op"].count, 1);
+  EXPECT_EQ(part["op"].total_ns, 10);
+  EXPECT_EQ(part.count("leaf"), 0u);
+}
+
+TEST_F(View, SearchGoesRoundInBothDirections) {
+  const int64_t one = Track("one"), two = Track("two");
+  Write({{one, 0, 5, "MatMul"},
+         {two, 10, 5, "matmul.3"},
+         {one, 20, 5, "other"},
+         {one, 30, 5, "matmul"}});
+  const ViewLanes lanes = Lanes();
+  json at = {{"event", {{"ts_ns", 0}, {"id", 0}}}};
+  auto go = [&](std::string_view text, bool backwards) {
+    at = json::parse(Value(SearchJson(store_, lanes,
+                                      {.text = text,
+                                       .backwards = backwards,
+                                       .ts_ns = at["event"]["ts_ns"],
+                                       .id = at["event"]["id"]})));
+    return std::pair(at["index"].get<int>(), at["event"]["name"].get<std::string>());
+  };
+  EXPECT_EQ(go("MATMUL", false), std::pair(0, std::string("MatMul")));
+  EXPECT_EQ(at["count"], 3);
+  EXPECT_EQ(at["names"].size(), 3u);
+  EXPECT_EQ(go("matmul", false), std::pair(1, std::string("matmul.3")));
+  EXPECT_EQ(at["event"]["lane"], two);
+  EXPECT_EQ(go("matmul", false), std::pair(2, std::string("matmul")));
+  EXPECT_EQ(go("matmul", false), std::pair(0, std::string("MatMul")));  // from the start again
+  EXPECT_EQ(go("matmul", true), std::pair(2, std::string("matmul")));
+  EXPECT_EQ(go("matmul", true), std::pair(1, std::string("matmul.3")));
+  const json none = json::parse(Value(SearchJson(store_, lanes, {.text = "100%_"})));
+  EXPECT_EQ(none["count"], 0);
+  EXPECT_TRUE(none["event"].is_null());
+}
+
+TEST_F(View, AnEventTellsItsArgumentsAndWhereItLeads) {
+  const int64_t host = Track("main"), device = Track("TPU:0", "device");
+  ASSERT_TRUE(store_.Begin().ok());
+  EventWriter writer(store_);
+  ASSERT_TRUE(
+      writer
+          .Add(host,
+               {.ts_ns = 0, .dur_ns = 5, .name = Value(store_.Intern("launch")), .flow_out = 9})
+          .ok());
+  writer.Arg(Value(store_.Intern("bytes")), int64_t{-3});
+  writer.Arg(Value(store_.Intern("text")), Text{Value(store_.Intern("<b>\n"))});
+  ASSERT_TRUE(
+      writer
+          .Add(device, {.ts_ns = 7, .dur_ns = 5, .name = Value(store_.Intern("run")), .flow_in = 9})
+          .ok());
+  ASSERT_TRUE(writer.Flush().ok());
+  ASSERT_TRUE(store_.Commit().ok());
+  const ViewLanes lanes = Lanes();
+  const json found = json::parse(Value(SearchJson(store_, lanes, {.text = "launch"})));
+  const int64_t id = found["event"]["id"];
+  const json event = json::parse(Value(EventJson(store_, lanes, id)));
+  EXPECT_EQ(event["arguments"], json::parse(R"([["bytes","-3","int"],["text","<b>\n","string"]])"));
+  ASSERT_EQ(event["flows"].size(), 1u);
+  EXPECT_EQ(event["flows"][0]["direction"], "out");
+  EXPECT_EQ(event["flows"][0]["event"]["name"], "run");
+  EXPECT_EQ(event["totals"]["count"], 1);
+  EXPECT_TRUE(absl::IsNotFound(EventJson(store_, lanes, 12345).status()));
+
+  const DecodedArguments arguments = DecodeArguments(Value(EncodeArguments(store_, lanes)));
+  EXPECT_THAT(arguments.at(id), ElementsAre("bytes=-3", "text=<b>\n"));
+  EXPECT_THAT(DecodeFlows(Value(EncodeFlows(store_)).bytes),
+              ElementsAre(std::pair(id, event["flows"][0]["event"]["id"].get<int64_t>())));
+}
+
+TEST_F(View, LongNamesAreCutBetweenCharacters) {
+  const int64_t track = Track("main");
+  std::string name;
+  for (int i = 0; i < 1000; ++i) name += "ж";
+  Write({{track, 0, 5, name}});
+  const ViewLanes lanes = Lanes();
+  const DecodedSlices slices = Slices(lanes, {.lanes = {track}, .to_ns = lanes.end_ns()});
+  const std::string& shown = slices.names.begin()->second;
+  EXPECT_LE(shown.size(), 256u);
+  EXPECT_THAT(shown, testing::EndsWith("ж…"));
+}
+
+TEST_F(View, TimesAtTheEndsOfTheWorldDoNotBreakIt) {
+  const int64_t track = Track("main");
+  Write({{track, INT64_MIN, 5, "first"},
+         {track, 0, INT64_MAX, "long"},
+         {track, INT64_MAX, 0, "last"}});
+  const ViewLanes lanes = Lanes();
+  const DecodedSlices slices = Slices(lanes, {.lanes = {track}, .to_ns = lanes.end_ns()});
+  int64_t count = 0;  // those beyond what can be told apart are one
+  for (const auto& row : slices.lanes[0].rows) {
+    for (const auto& slice : row) count += slice.count;
+  }
+  EXPECT_EQ(count, 3);
+  EXPECT_TRUE(TotalsByName(store_, lanes, {track}, INT64_MIN, INT64_MAX).ok());
+  EXPECT_TRUE(
+      EncodeSlices(
+          store_, lanes,
+          {.lanes = {track}, .from_ns = INT64_MIN, .to_ns = INT64_MAX, .resolution_ns = INT64_MAX})
+          .ok());
+}
+
+TEST_F(View, ARunWithoutEventsIsAPageWithoutLanes) {
+  const ViewLanes lanes = Lanes();
+  EXPECT_THAT(lanes.lanes(), IsEmpty());
+  const Report report = Value(MakeReport(store_));
+  const json run = json::parse(Value(RunJson(store_, lanes, report, {})));
+  EXPECT_EQ(run["span"]["end_ns"], 0);
+  EXPECT_THAT(run["steps"], IsEmpty());
+  EXPECT_EQ(run["reasons"].size(), run["report"]["findings"].size());
+  EXPECT_EQ(run["quotes"].size(), run["report"]["findings"].size());
+}
+
+}  // namespace
+}  // namespace xlaprof

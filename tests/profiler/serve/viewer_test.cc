@@ -1,0 +1,122 @@
+// The viewer's server as a browser meets it, and as others do.
+#include "profiler/serve/viewer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+class ViewerTest : public testing::Test {
+ protected:
+  ViewerTest() {
+    EXPECT_TRUE(store_.Begin().ok());
+    const int64_t track = *store_.Add(TrackRow{.kind = "host_thread", .name = "main", .sort = 0});
+    EventWriter writer(store_);
+    for (int64_t i = 0; i < 100; ++i)
+      EXPECT_TRUE(
+          writer.Add(track, {.ts_ns = i * 10, .dur_ns = 5, .name = *store_.Intern("work")}).ok());
+    EXPECT_TRUE(writer.Flush().ok());
+    EXPECT_TRUE(store_.Commit().ok());
+    viewer_ = *Viewer::Start(store_, {});
+    const std::string& url = viewer_->url();
+    const size_t path = url.find('/', 8);
+    root_ = url.substr(path);
+    host_ = url.substr(7, path - 7);
+    client_ = std::make_unique<httplib::Client>(url.substr(0, path));
+  }
+  httplib::Result Get(const std::string& path, const httplib::Headers& headers = {}) {
+    return client_->Get(path, headers);
+  }
+
+  Store store_ = *Store::CreateTemporary();
+  std::unique_ptr<Viewer> viewer_;
+  std::string root_, host_;
+  std::unique_ptr<httplib::Client> client_;
+};
+
+TEST_F(ViewerTest, AnswersBehindItsSecret) {
+  EXPECT_THAT(viewer_->url(), MatchesRegex("http://127\\.0\\.0\\.1:[0-9]+/[0-9a-f]{32}/"));
+  const auto page = Get(root_);
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->status, 200);
+  EXPECT_THAT(page->body, HasSubstr("<!doctype html>"));
+  EXPECT_EQ(page->get_header_value("Referrer-Policy"), "no-referrer");
+  EXPECT_EQ(page->get_header_value("Content-Security-Policy"), "frame-ancestors 'none'");
+  const json run = json::parse(Get(root_ + "run.json")->body);
+  EXPECT_EQ(run["lanes"][0]["events"], 100);
+  const auto slices = Get(root_ + "slices?lanes=1&from_ns=0&to_ns=1000&resolution_ns=0");
+  EXPECT_EQ(slices->get_header_value("Content-Type"), "application/octet-stream");
+  EXPECT_GT(slices->body.size(), 100u);
+  EXPECT_EQ(json::parse(Get(root_ + "range?lanes=1&from_ns=0&to_ns=500")->body)["rows"][0]["count"],
+            50);
+  EXPECT_EQ(json::parse(Get(root_ + "search?text=wor&direction=next&ts_ns=0&id=0")->body)["count"],
+            100);
+  EXPECT_EQ(json::parse(Get(root_ + "event?id=3")->body)["name"], "work");
+}
+
+TEST_F(ViewerTest, TellsNobodyElseAnything) {
+  for (const std::string path :
+       {"/", "/run.json", "/favicon.ico", "/00000000000000000000000000000000/run.json",
+        "/../../../../etc/passwd"}) {
+    const auto answer = Get(path);
+    ASSERT_TRUE(answer) << path;
+    EXPECT_EQ(answer->status, 404) << path;
+  }
+  EXPECT_EQ(Get(root_ + "..%2f..%2fetc/passwd")->status, 404);
+  // Names that somebody else's DNS may give to this address, and pages of others.
+  for (const std::string host : {"evil.example", "evil.example:80", "127.0.0.1", ""})
+    EXPECT_EQ(Get(root_ + "run.json", {{"Host", host}})->status, 403) << host;
+  EXPECT_EQ(Get(root_ + "run.json", {{"Origin", "https://evil.example"}})->status, 403);
+  EXPECT_EQ(Get(root_ + "run.json", {{"Origin", "null"}})->status, 403);
+  EXPECT_EQ(Get(root_ + "run.json", {{"Origin", "http://" + host_}})->status, 200);
+  EXPECT_NE(client_->Post(root_ + "run.json", "x", "text/plain")->status, 200);
+}
+
+TEST_F(ViewerTest, SaysWhatIsWrongWithAQuestion) {
+  for (const std::string question :
+       {"slices", "slices?lanes=x&from_ns=0&to_ns=1&resolution_ns=0",
+        "slices?lanes=1&from_ns=0&to_ns=1&resolution_ns=-5",
+        "slices?lanes=1&from_ns=99999999999999999999&to_ns=1&resolution_ns=0",
+        "event?id=", "range?lanes=1,,2&from_ns=0&to_ns=1", "search?text=a&ts_ns=0"}) {
+    const auto answer = Get(root_ + question);
+    ASSERT_TRUE(answer) << question;
+    EXPECT_EQ(answer->status, 400) << question;
+    EXPECT_THAT(answer->body, HasSubstr("="));
+  }
+  EXPECT_EQ(Get(root_ + "event?id=12345")->status, 404);
+}
+
+TEST_F(ViewerTest, AnswersSeveralAtOnce) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; ++i) {
+    threads.emplace_back([this] {
+      httplib::Client client("http://" + host_);
+      for (int k = 0; k < 20; ++k) {
+        const auto answer = client.Get(root_ + "range?lanes=1&from_ns=0&to_ns=1001");
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(json::parse(answer->body)["rows"][0]["count"], 100);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(ViewerTest, APortThatIsTakenIsSaid) {
+  const std::string port = host_.substr(host_.find(':') + 1);
+  const auto second = Viewer::Start(store_, {.port = std::stoi(port)});
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr("--port"));
+}
+
+}  // namespace
+}  // namespace xlaprof
