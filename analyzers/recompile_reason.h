@@ -21,8 +21,8 @@ struct RecompileCause {
   CodeLocation location;            // the user's line; empty when unknown
   bool near = false;                // `location` is only the nearest that is known
   bool is_input = false;
-  bool resized = false;     // the node's result has another shape
-  bool follows = false;     // likely a consequence of another cause
+  bool resized = false;              // the node's result has another shape
+  bool follows = false;              // likely a consequence of another cause
   OptInt graph_before, graph_after;  // rows of table graph that were compared; empty: none were
   std::string seen_in;      // form of the graphs that showed it, for people; "" when no graph did
   std::string note;         // what else is to be said, in a sentence

@@ -22,6 +22,13 @@ bool WindowIsWholeRun(const Summary& summary) {
   return summary.timed_steps.value_or(0) > 0 && summary.timed_steps == summary.steps;
 }
 
+std::string Relative(const Report& report, int64_t ns) {
+  ns -= report.start_ns.value_or(0);
+  return ns == 0 ? "0 s" : DurationText(ns);
+}
+
+}  // namespace
+
 std::string_view DoingName(Doing doing) {
   switch (doing) {
     case Doing::kNothing:
@@ -43,13 +50,6 @@ std::string_view DoingName(Doing doing) {
   }
   return "";
 }
-
-std::string Relative(const Report& report, int64_t ns) {
-  ns -= report.start_ns.value_or(0);
-  return ns == 0 ? "0 s" : DurationText(ns);
-}
-
-}  // namespace
 
 SourceNames::SourceNames(const Report& report) {
   if (report.sources.empty()) return;

@@ -30,8 +30,10 @@ std::string SliceText(const Report& report);      // "" if all of the run was lo
 std::string ProcessesText(const Report& report);  // for --process; "" if there is only one
 // "trainer (pid 12): 1,024 events of 2 threads, ..."
 std::string RecordingText(const RecordingCost& recording);
-bool IsFromTheStart(const Report& report);        // false: a slice leaves out the first step
-std::string CountsText(const Summary& summary);   // "14 steps, 7 compilations, ..."
+bool IsFromTheStart(const Report& report);       // false: a slice leaves out the first step
+std::string CountsText(const Summary& summary);  // "14 steps, 7 compilations, ..."
+
+std::string_view DoingName(Doing doing);  // "tracing", "compile", "your code", ...
 
 // One row of "where a step goes".
 struct StepShare {

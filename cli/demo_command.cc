@@ -52,10 +52,9 @@ absl::Status RunDemo(const DemoArguments& arguments) {
   XP_TRY(std::string report, ReportOn(arguments.output));
   return WriteOutput(
       fmt::format("MNIST, {} steps: {:.1f} % of held-out digits are read right.\n\n{}\n"
-                  "The recording is {}. Its timeline, for https://ui.perfetto.dev:\n"
-                  "  xlaprof export {} --format chrome -o run.json.gz\n",
-                  arguments.steps, 100 * result.accuracy, report, arguments.output,
-                  ShellWord(arguments.output)),
+                  "Its timeline, in the browser:\n"
+                  "  xlaprof view {}\n",
+                  arguments.steps, 100 * result.accuracy, report, ShellWord(arguments.output)),
       "");
 }
 

@@ -4,9 +4,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/quantity.h"
-#include "cli/input_options.h"
 #include "cli/progress.h"
-#include "cli/slice_options.h"
 #include "cli/terminal.h"
 #include "cli/unfinished_file.h"
 #include "core/base/escape.h"
@@ -18,14 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kStdout = "-";
-
-struct ExportArguments {
-  InputOptions input;
-  SliceOptions slice;
-  std::string format, output;
-  std::vector<std::string> source_roots;
-  bool force = false, no_findings = false;
-};
 
 const Exporter* Find(const std::string& name) {
   for (const Exporter* exporter : AllExporters()) {
@@ -64,6 +54,8 @@ absl::Status CheckOutput(const ExportArguments& arguments, const Exporter& expor
         "{}: is there already. Choose another name, or --force to replace it", arguments.output));
   return absl::OkStatus();
 }
+
+}  // namespace
 
 absl::Status RunExport(const ExportArguments& arguments) {
   const Exporter& exporter = *Find(arguments.format);
@@ -104,8 +96,6 @@ absl::Status RunExport(const ExportArguments& arguments) {
   std::fputs(text.c_str(), stderr);
   return absl::OkStatus();
 }
-
-}  // namespace
 
 void AddExportCommand(CLI::App& app, int& exit_status) {
   auto arguments = std::make_shared<ExportArguments>();

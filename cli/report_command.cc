@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "analyzers/report.h"
+#include "cli/export_command.h"
 #include "cli/input_options.h"
 #include "cli/slice_options.h"
 #include "cli/terminal.h"
@@ -33,6 +34,14 @@ absl::StatusOr<std::string> ReportOn(Store& store, const ReportArguments& argume
 }
 
 absl::Status RunReport(const ReportArguments& arguments) {
+  // The viewer and the run in one page: a format that is exported, too.
+  if (arguments.format == "html")
+    return RunExport({.input = arguments.input,
+                      .slice = arguments.slice,
+                      .format = arguments.format,
+                      .output = arguments.output.empty() ? "-" : arguments.output,
+                      .source_roots = arguments.source_roots,
+                      .force = true});
   std::string text;
   absl::Status status = WithInput(arguments.input, [&](Store& store) -> absl::Status {
     XP_TRY(text, ReportOn(store, arguments));
@@ -49,8 +58,8 @@ void AddReportCommand(CLI::App& app, int& exit_status) {
   CLI::App* command =
       app.add_subcommand("report", "Says where the time goes and which line is at fault");
   AddInputOptions(*command, arguments->input);
-  command->add_option("--format", arguments->format, "text, json or markdown")
-      ->check(CLI::IsMember({"text", "json", "markdown"}));
+  command->add_option("--format", arguments->format, "text, json, markdown or html")
+      ->check(CLI::IsMember({"text", "json", "markdown", "html"}));
   command->add_option("-o,--output", arguments->output,
                       "Write to this file instead of standard output");
   AddSliceOptions(*command, arguments->slice);

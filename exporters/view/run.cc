@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzers/graph_sides.h"
+#include "analyzers/report_words.h"
 #include "analyzers/source_quote.h"
 #include "analyzers/step_parts.h"
 #include "core/base/version.h"
@@ -125,7 +126,7 @@ absl::StatusOr<std::string> RunJson(const Store& store, const ViewLanes& lanes,
   json["processes"] = Processes(lanes);
   json["lanes"] = Lanes(lanes);
   json["step_parts"] = Json::array();
-  for (Doing doing : kStepParts) json["step_parts"].push_back(DoingText(doing));
+  for (Doing doing : kStepParts) json["step_parts"].push_back(DoingName(doing));
   XP_TRY(json["steps"], StepsOf(store, lanes));
   XP_TRY(json["marks"], Marks(store, lanes, report.findings));
   json["reasons"] = Json::array();
