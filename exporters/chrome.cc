@@ -58,13 +58,13 @@ absl::Status Header(const Store& store, int64_t origin_ns, JsonWriter& json) {
 }
 
 // The first record, so that all others can begin with a comma; then names and order of all groups.
-void Groups(const ChromeLayout& layout, ChromeEvents& events, JsonWriter& json) {
+void Groups(const TimelineLayout& layout, ChromeEvents& events, JsonWriter& json) {
   json.Raw(
       fmt::format("\n{{\"ph\":\"M\",\"pid\":{},\"tid\":0,\"name\":\"process_sort_index\","
                   "\"args\":{{\"sort_index\":-1}}}}",
                   layout.own_pid()));
   int64_t sort = 0;
-  for (const ChromeProcess& process : layout.processes()) {
+  for (const TimelineProcess& process : layout.processes()) {
     events.Metadata(process.pid, 0, "process_name", "name", JsonString(process.name));
     if (!process.labels.empty())
       events.Metadata(process.pid, 0, "process_labels", "labels", JsonString(process.labels));
@@ -74,10 +74,10 @@ void Groups(const ChromeLayout& layout, ChromeEvents& events, JsonWriter& json) 
   }
 }
 
-absl::Status Counters(const Store& store, const ChromeLayout& layout, const ChromeEvents& events,
+absl::Status Counters(const Store& store, const TimelineLayout& layout, const ChromeEvents& events,
                       JsonWriter& json, int64_t* not_finite) {
   absl::flat_hash_map<int64_t, std::string> heads;
-  for (const ChromeTrack& counter : layout.counters()) {
+  for (const TimelineTrack& counter : layout.counters()) {
     heads[counter.track_id] =
         fmt::format(",\n{{\"ph\":\"C\",\"pid\":{},\"tid\":0,\"name\":{},\"ts\":", counter.pid,
                     JsonString(counter.name));
@@ -107,9 +107,9 @@ const char* ColourOf(Severity severity) {
                                           : "grey";
 }
 
-void Marks(const MarkTrack& track, int64_t sort, ChromeLayout& layout, ChromeEvents& events,
+void Marks(const MarkTrack& track, int64_t sort, TimelineLayout& layout, ChromeEvents& events,
            JsonWriter& json) {
-  ChromeTrack thread{.pid = layout.own_pid(), .name = track.name};
+  TimelineTrack thread{.pid = layout.own_pid(), .name = track.name};
   Lanes lanes;
   std::vector<int64_t> tids;
   const bool coloured = std::string_view(track.category) == "xlaprof.finding";
@@ -144,9 +144,9 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
                                const ExportOptions& options) {
   XP_TRY(Span span, SpanOf(store));
   const int64_t origin_ns = OriginOf(span);
-  XP_TRY(ChromeLayout layout, ChromeLayout::Make(store));
+  XP_TRY(TimelineLayout layout, TimelineLayout::Make(store));
   std::vector<int64_t> threads;
-  for (const ChromeTrack& track : layout.tracks()) {
+  for (const TimelineTrack& track : layout.tracks()) {
     if (!track.is_async) threads.push_back(track.track_id);
   }
   XP_TRY(FlowPairs flows, FlowPairs::Read(store, threads));
@@ -164,7 +164,7 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
   XP_TRY(MarkTrack found, FindingMarks(store, findings, start_ns));
   Marks(found, sort, layout, events, json);
   uint32_t rank = 0;
-  for (const ChromeTrack& track : layout.tracks()) {
+  for (const TimelineTrack& track : layout.tracks()) {
     options.progress(double(rank) / double(layout.tracks().size()));
     XP_TRY(events.Track(track, track.is_async ? 0 : rank++));
   }

@@ -26,7 +26,7 @@ bool Has(std::span<const Argument> arguments, StringId key) {
 
 }  // namespace
 
-ChromeEvents::ChromeEvents(const Store& store, ChromeLayout& layout, const FlowPairs& flows,
+ChromeEvents::ChromeEvents(const Store& store, TimelineLayout& layout, const FlowPairs& flows,
                            int64_t origin_ns, JsonWriter& json)
     : store_(store),
       layout_(layout),
@@ -46,14 +46,14 @@ void ChromeEvents::Metadata(int64_t pid, int64_t tid, std::string_view what, std
       what, key, value));
 }
 
-void ChromeEvents::NameThread(const ChromeTrack& track, int64_t tid, size_t lane, int64_t sort) {
+void ChromeEvents::NameThread(const TimelineTrack& track, int64_t tid, size_t lane, int64_t sort) {
   std::string name = track.name;
   if (lane > 0) name += fmt::format(" ({})", lane + 1);
   Metadata(track.pid, tid, "thread_name", "name", JsonString(name));
   Metadata(track.pid, tid, "thread_sort_index", "sort_index", fmt::to_string(sort));
 }
 
-absl::Status ChromeEvents::Track(const ChromeTrack& track, uint32_t rank) {
+absl::Status ChromeEvents::Track(const TimelineTrack& track, uint32_t rank) {
   lanes_ = {};
   open_lanes_.clear();
   if (!events_) {
@@ -78,7 +78,7 @@ absl::Status ChromeEvents::Track(const ChromeTrack& track, uint32_t rank) {
   return absl::OkStatus();
 }
 
-void ChromeEvents::OpenLanes(const ChromeTrack& track, size_t count, int64_t sort) {
+void ChromeEvents::OpenLanes(const TimelineTrack& track, size_t count, int64_t sort) {
   while (open_lanes_.size() < count) {
     const size_t next = open_lanes_.size();
     const int64_t tid = next == 0 ? track.tid : layout_.NewTid();
@@ -89,7 +89,7 @@ void ChromeEvents::OpenLanes(const ChromeTrack& track, size_t count, int64_t sor
   }
 }
 
-void ChromeEvents::Batch(const ChromeTrack& track, uint32_t rank, const EventBatch& batch,
+void ChromeEvents::Batch(const TimelineTrack& track, uint32_t rank, const EventBatch& batch,
                          const ChunkArguments& arguments) {
   // Lanes of a track stand together.
   const int64_t sort = int64_t(rank) << 20;
@@ -128,7 +128,7 @@ void ChromeEvents::Batch(const ChromeTrack& track, uint32_t rank, const EventBat
 }
 
 // An event of no thread: phases b and e, under a number of its own.
-void ChromeEvents::AsyncBatch(const ChromeTrack& track, const EventBatch& batch,
+void ChromeEvents::AsyncBatch(const TimelineTrack& track, const EventBatch& batch,
                               const ChunkArguments& arguments) {
   for (size_t i = 0; i < batch.size; ++i) {
     const int64_t dur = batch.dur_ns[i];
