@@ -7,6 +7,7 @@
 #include "exporters/exporter.h"
 #include "exporters/json_text.h"
 #include "exporters/marks.h"
+#include "exporters/time_span.h"
 
 namespace xlaprof {
 namespace {
@@ -14,42 +15,21 @@ namespace {
 // Beyond this a time is no longer exact as a double of microseconds.
 constexpr int64_t kMaxExactNs = 100LL * 24 * 3600 * 1'000'000'000;
 
-struct Span {
-  OptInt first_ns, last_ns;
-};
-
-absl::StatusOr<Span> SpanOf(const Store& store) {
-  Span span;
-  XP_TRY(store.Each(
-      "SELECT min(t), max(t) FROM (SELECT min_ts_ns AS t FROM main.event_chunk UNION ALL "
-      "SELECT max_end_ns FROM main.event_chunk UNION ALL "
-      "SELECT min_ts_ns FROM main.counter_chunk UNION ALL SELECT max_ts_ns FROM "
-      "main.counter_chunk UNION ALL SELECT ts_ns FROM main.step)",
-      [&](OptInt first, OptInt last) {
-        span = {first, last};
-      }));
-  return span;
-}
-
 // The trace's time 0 in the store's times: the store's own, unless events lie before it or too far
 // behind it.
-int64_t OriginOf(const Span& span) {
+int64_t OriginOf(const TimeSpan& span) {
   if (!span.first_ns) return 0;
   return *span.first_ns < 0 || *span.last_ns > kMaxExactNs ? *span.first_ns : 0;
 }
 
-absl::Status Header(const Store& store, int64_t origin_ns, JsonWriter& json) {
+absl::Status Header(const Store& store, const TimeSpan& span, int64_t origin_ns, JsonWriter& json) {
   json.Raw("{\"displayTimeUnit\":\"ns\",\n");
-  XP_TRY(auto base, store.Meta("base_epoch_ns"));
   std::string other = fmt::format("\"exporter\":\"xlaprof {}\"", kVersion);
-  int64_t base_ns = 0;
-  if (base &&
-      std::from_chars(base->data(), base->data() + base->size(), base_ns).ec == std::errc() &&
-      !__builtin_add_overflow(base_ns, origin_ns, &base_ns)) {
+  if (OptInt base_ns = span.EpochOf(origin_ns)) {
     // As Kineto calls it: Unix time of the trace's 0. The string is for readers whose numbers are
     // doubles.
-    json.Raw(fmt::format("\"baseTimeNanoseconds\":{},\n", base_ns));
-    other += fmt::format(",\"base_epoch_ns\":\"{}\"", base_ns);
+    json.Raw(fmt::format("\"baseTimeNanoseconds\":{},\n", *base_ns));
+    other += fmt::format(",\"base_epoch_ns\":\"{}\"", *base_ns);
   }
   XP_TRY(auto label, store.Meta("run_label"));
   if (label) other += ",\"run\":" + JsonString(*label);
@@ -142,19 +122,19 @@ void Marks(const MarkTrack& track, int64_t sort, TimelineLayout& layout, ChromeE
 
 absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
                                const ExportOptions& options) {
-  XP_TRY(Span span, SpanOf(store));
+  XP_TRY(TimeSpan span, TimeSpanOf(store));
   const int64_t origin_ns = OriginOf(span);
   XP_TRY(TimelineLayout layout, TimelineLayout::Make(store));
   std::vector<int64_t> threads;
   for (const TimelineTrack& track : layout.tracks()) {
     if (!track.is_async) threads.push_back(track.track_id);
   }
-  XP_TRY(FlowPairs flows, FlowPairs::Read(store, threads));
+  XP_TRY(FlowPairs flows, FlowPairs::Read(store, threads, FlowPairs::Style::kRecords));
   XP_TRY(std::unique_ptr<Sink> sink, OpenSink(options.path, options.gzip));
   JsonWriter json(*sink);
   ChromeEvents events(store, layout, flows, origin_ns, json);
 
-  XP_TRY(Header(store, origin_ns, json));
+  XP_TRY(Header(store, span, origin_ns, json));
   Groups(layout, events, json);
   XP_TRY(auto steps, StepMarks(store));
   int64_t sort = 0;

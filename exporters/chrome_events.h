@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "exporters/chunk_names.h"
 #include "exporters/flow_pairs.h"
 #include "exporters/json_writer.h"
 #include "exporters/overlap.h"
@@ -55,15 +56,12 @@ class ChromeEvents {
     OwnPiece text;         // `,"cat":"host","name":"x"`, then `,"args":{"flops":12}` of the name
     size_t name_size = 0;  // of `text`, up to the arguments
   };
-  void OpenFragments(int64_t chunk_id, size_t names);
   const NameFragment& FragmentOf(const EventBatch& batch, size_t i,
                                  const ChunkArguments& arguments);
   void MakeFragment(StringId category, StringId name, std::span<const Argument> arguments,
                     NameFragment& fragment);
   // What follows the name of an event that has arguments of its own.
   void Arguments(const ChunkArguments& arguments, size_t index, const NameFragment& fragment);
-  // The same where the name has arguments of the same keys.
-  void MergedArguments(const ChunkArguments& arguments, size_t index);
   void Pairs(std::span<const Argument> arguments, JsonWriter& json);
   void Value(const ArgValue& value, JsonWriter& json);
   // The arrow of an event that is said on the event itself; its other arrows are left in arrows_.
@@ -85,9 +83,7 @@ class ChromeEvents {
     uint64_t number;
   };
   std::vector<ArrowEnd> arrows_;  // of the event being written
-  absl::flat_hash_map<int64_t, std::vector<NameFragment>>
-      fragments_;                                  // of the chunks that are open
-  std::vector<NameFragment>* of_chunk_ = nullptr;  // one of them
+  ChunkNames<NameFragment> fragments_;
   int64_t event_count_ = 0, async_count_ = 0;
 };
 

@@ -15,11 +15,13 @@ class ProtoText {
     Tag(field, 0);
     Raw(value);
   }
-  void Double(uint32_t field, double value) {
+  void Fixed64(uint32_t field, uint64_t value) {
     Tag(field, 1);
-    const auto bits = std::bit_cast<uint64_t>(value);
-    for (int i = 0; i < 8; ++i) bytes_.push_back(char(bits >> (8 * i)));
+    char bytes[8];
+    for (int i = 0; i < 8; ++i) bytes[i] = char(value >> (8 * i));
+    bytes_.append(bytes, 8);
   }
+  void Double(uint32_t field, double value) { Fixed64(field, std::bit_cast<uint64_t>(value)); }
   // Of strings, bytes and messages.
   void Bytes(uint32_t field, std::string_view value) {
     BytesHead(field, value.size());
