@@ -119,7 +119,7 @@ def main(build):
             store = folder / f"{name}.xlaprof"
             run(judge.program, "import", capture, "-o", store)
             judge.judge(name, store, folder)
-        for case in sorted((GOLDEN / "export_chrome").iterdir()):
+        for case in sorted((GOLDEN / "export_timeline").iterdir()):
             store = store_of_sql(case / "capture.sql", folder / f"{case.name}.xlaprof", judge.extension)
             judge.judge(case.name, store, folder)
     print(f"perfetto: {judge.failures} of {len(captures) + 1} differ" if judge.failures else "perfetto: all agree")
