@@ -7,6 +7,7 @@
 #include "exporters/exporter.h"
 #include "exporters/json_text.h"
 #include "exporters/marks.h"
+#include "exporters/time_span.h"
 
 namespace xlaprof {
 namespace {
@@ -14,42 +15,21 @@ namespace {
 // Beyond this a time is no longer exact as a double of microseconds.
 constexpr int64_t kMaxExactNs = 100LL * 24 * 3600 * 1'000'000'000;
 
-struct Span {
-  OptInt first_ns, last_ns;
-};
-
-absl::StatusOr<Span> SpanOf(const Store& store) {
-  Span span;
-  XP_TRY(store.Each(
-      "SELECT min(t), max(t) FROM (SELECT min_ts_ns AS t FROM main.event_chunk UNION ALL "
-      "SELECT max_end_ns FROM main.event_chunk UNION ALL "
-      "SELECT min_ts_ns FROM main.counter_chunk UNION ALL SELECT max_ts_ns FROM "
-      "main.counter_chunk UNION ALL SELECT ts_ns FROM main.step)",
-      [&](OptInt first, OptInt last) {
-        span = {first, last};
-      }));
-  return span;
-}
-
 // The trace's time 0 in the store's times: the store's own, unless events lie before it or too far
 // behind it.
-int64_t OriginOf(const Span& span) {
+int64_t OriginOf(const TimeSpan& span) {
   if (!span.first_ns) return 0;
   return *span.first_ns < 0 || *span.last_ns > kMaxExactNs ? *span.first_ns : 0;
 }
 
-absl::Status Header(const Store& store, int64_t origin_ns, JsonWriter& json) {
+absl::Status Header(const Store& store, const TimeSpan& span, int64_t origin_ns, JsonWriter& json) {
   json.Raw("{\"displayTimeUnit\":\"ns\",\n");
-  XP_TRY(auto base, store.Meta("base_epoch_ns"));
   std::string other = fmt::format("\"exporter\":\"xlaprof {}\"", kVersion);
-  int64_t base_ns = 0;
-  if (base &&
-      std::from_chars(base->data(), base->data() + base->size(), base_ns).ec == std::errc() &&
-      !__builtin_add_overflow(base_ns, origin_ns, &base_ns)) {
+  if (OptInt base_ns = span.EpochOf(origin_ns)) {
     // As Kineto calls it: Unix time of the trace's 0. The string is for readers whose numbers are
     // doubles.
-    json.Raw(fmt::format("\"baseTimeNanoseconds\":{},\n", base_ns));
-    other += fmt::format(",\"base_epoch_ns\":\"{}\"", base_ns);
+    json.Raw(fmt::format("\"baseTimeNanoseconds\":{},\n", *base_ns));
+    other += fmt::format(",\"base_epoch_ns\":\"{}\"", *base_ns);
   }
   XP_TRY(auto label, store.Meta("run_label"));
   if (label) other += ",\"run\":" + JsonString(*label);
@@ -58,13 +38,13 @@ absl::Status Header(const Store& store, int64_t origin_ns, JsonWriter& json) {
 }
 
 // The first record, so that all others can begin with a comma; then names and order of all groups.
-void Groups(const ChromeLayout& layout, ChromeEvents& events, JsonWriter& json) {
+void Groups(const TimelineLayout& layout, ChromeEvents& events, JsonWriter& json) {
   json.Raw(
       fmt::format("\n{{\"ph\":\"M\",\"pid\":{},\"tid\":0,\"name\":\"process_sort_index\","
                   "\"args\":{{\"sort_index\":-1}}}}",
                   layout.own_pid()));
   int64_t sort = 0;
-  for (const ChromeProcess& process : layout.processes()) {
+  for (const TimelineProcess& process : layout.processes()) {
     events.Metadata(process.pid, 0, "process_name", "name", JsonString(process.name));
     if (!process.labels.empty())
       events.Metadata(process.pid, 0, "process_labels", "labels", JsonString(process.labels));
@@ -74,10 +54,10 @@ void Groups(const ChromeLayout& layout, ChromeEvents& events, JsonWriter& json) 
   }
 }
 
-absl::Status Counters(const Store& store, const ChromeLayout& layout, const ChromeEvents& events,
+absl::Status Counters(const Store& store, const TimelineLayout& layout, const ChromeEvents& events,
                       JsonWriter& json, int64_t* not_finite) {
   absl::flat_hash_map<int64_t, std::string> heads;
-  for (const ChromeTrack& counter : layout.counters()) {
+  for (const TimelineTrack& counter : layout.counters()) {
     heads[counter.track_id] =
         fmt::format(",\n{{\"ph\":\"C\",\"pid\":{},\"tid\":0,\"name\":{},\"ts\":", counter.pid,
                     JsonString(counter.name));
@@ -107,9 +87,9 @@ const char* ColourOf(Severity severity) {
                                           : "grey";
 }
 
-void Marks(const MarkTrack& track, int64_t sort, ChromeLayout& layout, ChromeEvents& events,
+void Marks(const MarkTrack& track, int64_t sort, TimelineLayout& layout, ChromeEvents& events,
            JsonWriter& json) {
-  ChromeTrack thread{.pid = layout.own_pid(), .name = track.name};
+  TimelineTrack thread{.pid = layout.own_pid(), .name = track.name};
   Lanes lanes;
   std::vector<int64_t> tids;
   const bool coloured = std::string_view(track.category) == "xlaprof.finding";
@@ -142,19 +122,19 @@ void Marks(const MarkTrack& track, int64_t sort, ChromeLayout& layout, ChromeEve
 
 absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
                                const ExportOptions& options) {
-  XP_TRY(Span span, SpanOf(store));
+  XP_TRY(TimeSpan span, TimeSpanOf(store));
   const int64_t origin_ns = OriginOf(span);
-  XP_TRY(ChromeLayout layout, ChromeLayout::Make(store));
+  XP_TRY(TimelineLayout layout, TimelineLayout::Make(store));
   std::vector<int64_t> threads;
-  for (const ChromeTrack& track : layout.tracks()) {
+  for (const TimelineTrack& track : layout.tracks()) {
     if (!track.is_async) threads.push_back(track.track_id);
   }
-  XP_TRY(FlowPairs flows, FlowPairs::Read(store, threads));
+  XP_TRY(FlowPairs flows, FlowPairs::Read(store, threads, FlowPairs::Style::kRecords));
   XP_TRY(std::unique_ptr<Sink> sink, OpenSink(options.path, options.gzip));
   JsonWriter json(*sink);
   ChromeEvents events(store, layout, flows, origin_ns, json);
 
-  XP_TRY(Header(store, origin_ns, json));
+  XP_TRY(Header(store, span, origin_ns, json));
   Groups(layout, events, json);
   XP_TRY(auto steps, StepMarks(store));
   int64_t sort = 0;
@@ -164,7 +144,7 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
   XP_TRY(MarkTrack found, FindingMarks(store, findings, start_ns));
   Marks(found, sort, layout, events, json);
   uint32_t rank = 0;
-  for (const ChromeTrack& track : layout.tracks()) {
+  for (const TimelineTrack& track : layout.tracks()) {
     options.progress(double(rank) / double(layout.tracks().size()));
     XP_TRY(events.Track(track, track.is_async ? 0 : rank++));
   }

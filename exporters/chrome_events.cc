@@ -1,6 +1,7 @@
 #include "exporters/chrome_events.h"
 
 #include "exporters/json_text.h"
+#include "exporters/merged_arguments.h"
 
 namespace xlaprof {
 namespace {
@@ -17,16 +18,9 @@ std::string Hex(std::string_view bytes) {
   return hex;
 }
 
-bool Has(std::span<const Argument> arguments, StringId key) {
-  for (const Argument& argument : arguments) {
-    if (argument.key == key) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
-ChromeEvents::ChromeEvents(const Store& store, ChromeLayout& layout, const FlowPairs& flows,
+ChromeEvents::ChromeEvents(const Store& store, TimelineLayout& layout, const FlowPairs& flows,
                            int64_t origin_ns, JsonWriter& json)
     : store_(store),
       layout_(layout),
@@ -46,15 +40,15 @@ void ChromeEvents::Metadata(int64_t pid, int64_t tid, std::string_view what, std
       what, key, value));
 }
 
-void ChromeEvents::NameThread(const ChromeTrack& track, int64_t tid, size_t lane, int64_t sort) {
+void ChromeEvents::NameThread(const TimelineTrack& track, int64_t tid, size_t lane, int64_t sort) {
   std::string name = track.name;
   if (lane > 0) name += fmt::format(" ({})", lane + 1);
   Metadata(track.pid, tid, "thread_name", "name", JsonString(name));
   Metadata(track.pid, tid, "thread_sort_index", "sort_index", fmt::to_string(sort));
 }
 
-absl::Status ChromeEvents::Track(const ChromeTrack& track, uint32_t rank) {
-  lanes_ = {};
+absl::Status ChromeEvents::Track(const TimelineTrack& track, uint32_t rank) {
+  lanes_ = Lanes();
   open_lanes_.clear();
   if (!events_) {
     const uint32_t unused = has_flows_ ? kDepth : kDepth | kFlowIn | kFlowOut;
@@ -67,7 +61,7 @@ absl::Status ChromeEvents::Track(const ChromeTrack& track, uint32_t rank) {
   while (json_.ok()) {
     XP_TRY(bool more, events_->Next(&batch, &arguments));
     if (!more) break;
-    OpenFragments(batch.chunk_id, arguments->name_count());
+    fragments_.Open(batch.chunk_id, arguments->name_count());
     if (track.is_async) {
       AsyncBatch(track, batch, *arguments);
     } else {
@@ -78,7 +72,7 @@ absl::Status ChromeEvents::Track(const ChromeTrack& track, uint32_t rank) {
   return absl::OkStatus();
 }
 
-void ChromeEvents::OpenLanes(const ChromeTrack& track, size_t count, int64_t sort) {
+void ChromeEvents::OpenLanes(const TimelineTrack& track, size_t count, int64_t sort) {
   while (open_lanes_.size() < count) {
     const size_t next = open_lanes_.size();
     const int64_t tid = next == 0 ? track.tid : layout_.NewTid();
@@ -89,7 +83,7 @@ void ChromeEvents::OpenLanes(const ChromeTrack& track, size_t count, int64_t sor
   }
 }
 
-void ChromeEvents::Batch(const ChromeTrack& track, uint32_t rank, const EventBatch& batch,
+void ChromeEvents::Batch(const TimelineTrack& track, uint32_t rank, const EventBatch& batch,
                          const ChunkArguments& arguments) {
   // Lanes of a track stand together.
   const int64_t sort = int64_t(rank) << 20;
@@ -128,7 +122,7 @@ void ChromeEvents::Batch(const ChromeTrack& track, uint32_t rank, const EventBat
 }
 
 // An event of no thread: phases b and e, under a number of its own.
-void ChromeEvents::AsyncBatch(const ChromeTrack& track, const EventBatch& batch,
+void ChromeEvents::AsyncBatch(const TimelineTrack& track, const EventBatch& batch,
                               const ChunkArguments& arguments) {
   for (size_t i = 0; i < batch.size; ++i) {
     const int64_t dur = batch.dur_ns[i];
@@ -166,18 +160,10 @@ void ChromeEvents::AsyncBatch(const ChromeTrack& track, const EventBatch& batch,
   }
 }
 
-// Chunks that overlap in time take turns; those that are done are forgotten now and then.
-void ChromeEvents::OpenFragments(int64_t chunk_id, size_t names) {
-  if (fragments_.size() > 16 && !fragments_.contains(chunk_id)) fragments_.clear();
-  std::vector<NameFragment>& of_chunk = fragments_[chunk_id];
-  of_chunk.resize(names);
-  of_chunk_ = &of_chunk;
-}
-
 inline const ChromeEvents::NameFragment& ChromeEvents::FragmentOf(const EventBatch& batch, size_t i,
                                                                   const ChunkArguments& arguments) {
   const size_t name = arguments.NameIndex(size_t(batch.first_index) + i);
-  NameFragment& fragment = (*of_chunk_)[name];
+  NameFragment& fragment = fragments_[name];
   if (!fragment.made || fragment.category != batch.category[i])
     MakeFragment(batch.category[i], batch.name[i], arguments.OfName(name), fragment);
   return fragment;
@@ -205,24 +191,16 @@ void ChromeEvents::MakeFragment(StringId category, StringId name,
 
 void ChromeEvents::Arguments(const ChunkArguments& arguments, size_t index,
                              const NameFragment& fragment) {
-  if (arguments.keys_clash()) return MergedArguments(arguments, index);
   json_.Raw(kBeforeArguments);
+  if (arguments.keys_clash()) {
+    Pairs(MergedArguments(arguments, index), json_);
+    return json_.Raw("}");
+  }
   Pairs(arguments.Own(index), json_);
   const Piece of_name = fragment.text.get().Behind(fragment.name_size);
   if (of_name.empty()) return json_.Raw("}");
   json_.Raw(",");
   json_.Raw(of_name.Behind(sizeof kBeforeArguments - 1));
-}
-
-void ChromeEvents::MergedArguments(const ChunkArguments& arguments, size_t index) {
-  std::span<const Argument> own = arguments.Own(index);
-  std::vector<Argument> all(own.begin(), own.end());
-  for (const Argument& argument : arguments.OfName(arguments.NameIndex(index))) {
-    if (!Has(own, argument.key)) all.push_back(argument);
-  }
-  json_.Raw(kBeforeArguments);
-  Pairs(all, json_);
-  json_.Raw("}");
 }
 
 // The keys and values of an object, without a comma in front of the first.

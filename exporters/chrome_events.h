@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "exporters/chrome_layout.h"
+#include "exporters/chunk_names.h"
 #include "exporters/flow_pairs.h"
 #include "exporters/json_writer.h"
 #include "exporters/overlap.h"
 #include "exporters/text_fragments.h"
+#include "exporters/timeline_layout.h"
 #include "profiler/store/ordered_events.h"
 
 namespace xlaprof {
@@ -25,17 +26,17 @@ struct ChromeLane {
 class ChromeEvents {
  public:
   // `origin_ns` is the store's time at which the trace's times begin. All outlive this object.
-  ChromeEvents(const Store& store, ChromeLayout& layout, const FlowPairs& flows, int64_t origin_ns,
-               JsonWriter& json);
+  ChromeEvents(const Store& store, TimelineLayout& layout, const FlowPairs& flows,
+               int64_t origin_ns, JsonWriter& json);
 
   // A metadata record, such as thread_name; `value` is JSON.
   void Metadata(int64_t pid, int64_t tid, std::string_view what, std::string_view key,
                 std::string_view value);
   // Names of a thread; lanes after the first say so.
-  void NameThread(const ChromeTrack& track, int64_t tid, size_t lane, int64_t sort);
+  void NameThread(const TimelineTrack& track, int64_t tid, size_t lane, int64_t sort);
 
   // All events of a track, the `rank`-th that is written, inside the store's slice.
-  absl::Status Track(const ChromeTrack& track, uint32_t rank);
+  absl::Status Track(const TimelineTrack& track, uint32_t rank);
 
   uint64_t RelativeNs(int64_t ts_ns) const { return uint64_t(ts_ns) - uint64_t(origin_ns_); }
   int64_t event_count() const { return event_count_; }
@@ -43,10 +44,10 @@ class ChromeEvents {
   int64_t skipped_arguments() const { return events_ ? events_->skipped_arguments() : 0; }
 
  private:
-  void OpenLanes(const ChromeTrack& track, size_t count, int64_t sort);
-  void Batch(const ChromeTrack& track, uint32_t rank, const EventBatch& batch,
+  void OpenLanes(const TimelineTrack& track, size_t count, int64_t sort);
+  void Batch(const TimelineTrack& track, uint32_t rank, const EventBatch& batch,
              const ChunkArguments& arguments);
-  void AsyncBatch(const ChromeTrack& track, const EventBatch& batch,
+  void AsyncBatch(const TimelineTrack& track, const EventBatch& batch,
                   const ChunkArguments& arguments);
   // What is the same for all events of a name in a chunk.
   struct NameFragment {
@@ -55,15 +56,12 @@ class ChromeEvents {
     OwnPiece text;         // `,"cat":"host","name":"x"`, then `,"args":{"flops":12}` of the name
     size_t name_size = 0;  // of `text`, up to the arguments
   };
-  void OpenFragments(int64_t chunk_id, size_t names);
   const NameFragment& FragmentOf(const EventBatch& batch, size_t i,
                                  const ChunkArguments& arguments);
   void MakeFragment(StringId category, StringId name, std::span<const Argument> arguments,
                     NameFragment& fragment);
   // What follows the name of an event that has arguments of its own.
   void Arguments(const ChunkArguments& arguments, size_t index, const NameFragment& fragment);
-  // The same where the name has arguments of the same keys.
-  void MergedArguments(const ChunkArguments& arguments, size_t index);
   void Pairs(std::span<const Argument> arguments, JsonWriter& json);
   void Value(const ArgValue& value, JsonWriter& json);
   // The arrow of an event that is said on the event itself; its other arrows are left in arrows_.
@@ -71,7 +69,7 @@ class ChromeEvents {
   void ArrowRecords(const ChromeLane& lane, uint64_t relative_ns);
 
   const Store& store_;
-  ChromeLayout& layout_;
+  TimelineLayout& layout_;
   const FlowPairs& flows_;
   const bool has_flows_;
   const int64_t origin_ns_;
@@ -85,9 +83,7 @@ class ChromeEvents {
     uint64_t number;
   };
   std::vector<ArrowEnd> arrows_;  // of the event being written
-  absl::flat_hash_map<int64_t, std::vector<NameFragment>>
-      fragments_;                                  // of the chunks that are open
-  std::vector<NameFragment>* of_chunk_ = nullptr;  // one of them
+  ChunkNames<NameFragment> fragments_;
   int64_t event_count_ = 0, async_count_ = 0;
 };
 

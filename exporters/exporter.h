@@ -18,7 +18,7 @@ namespace xlaprof {
 struct ExportOptions {
   // The file to write; it is not there, or may be replaced. "-": standard output.
   std::filesystem::path path;
-  bool gzip = false;           // compressed, where the format allows it
+  bool gzip = false;  // compressed, where the format allows it
   // Where source lines may be quoted from, by a format that shows findings with their source.
   std::vector<std::filesystem::path> source_roots = {};
   std::function<void(double fraction)> progress = [](double) {};

@@ -15,8 +15,8 @@ bool Earlier(const FlowPairs::End& a, const FlowPairs::End& b) {
 
 }  // namespace
 
-absl::StatusOr<FlowPairs> FlowPairs::Read(const Store& store,
-                                          const std::vector<int64_t>& track_ids) {
+absl::StatusOr<FlowPairs> FlowPairs::Read(const Store& store, const std::vector<int64_t>& track_ids,
+                                          Style style) {
   std::vector<End> ends;
   XP_TRY(auto with_flows, TracksWithFlows(store));
   XP_TRY(OrderedEvents events, OrderedEvents::Make(store, kFlowIn | kFlowOut, false));
@@ -49,15 +49,16 @@ absl::StatusOr<FlowPairs> FlowPairs::Read(const Store& store,
       }
     }
   }
-  return FlowPairs(std::move(ends));
+  return FlowPairs(std::move(ends), style);
 }
 
-FlowPairs::FlowPairs(std::vector<End> ends) : ends_(std::move(ends)) {
+FlowPairs::FlowPairs(std::vector<End> ends, Style style) : style_(style), ends_(std::move(ends)) {
   std::sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) {
     return std::tie(a.flow, a.is_target, a.ts_ns, a.track_rank, a.event_id) <
            std::tie(b.flow, b.is_target, b.ts_ns, b.track_rank, b.event_id);
   });
   how_.assign(ends_.size(), How::kLeftOut);
+  first_pair_.resize(ends_.size());
   for (size_t begin = 0, end; begin < ends_.size(); begin = end) {
     Range range{begin, begin, begin};
     for (end = begin; end < ends_.size() && ends_[end].flow == ends_[begin].flow; ++end)
@@ -75,10 +76,14 @@ void FlowPairs::Draw(const Range& range) {
   for (size_t source = range.begin; source < range.targets; ++source) {
     auto [first, last] = TargetsOf(range, source);
     if (first == last) continue;
-    bool covered = ends_[source].is_covered;
-    for (size_t i = first; i < last && !covered; ++i) covered = ends_[i].is_covered;
+    bool covered = false;
+    if (style_ == Style::kRecords) {
+      covered = ends_[source].is_covered;
+      for (size_t i = first; i < last && !covered; ++i) covered = ends_[i].is_covered;
+    }
     if (covered && !TakeEvents(range, source, first, last)) continue;
     how_[source] = covered ? How::kOnEvent : How::kRecord;
+    first_pair_[source] = uint64_t(pair_count_ + drawn) + 1;
     drawn += int64_t(last - first);
   }
   pair_count_ += drawn;
@@ -105,6 +110,13 @@ bool FlowPairs::TakeEvents(const Range& range, size_t source, size_t first_targe
 size_t FlowPairs::FirstNotBefore(const Range& range, const End& end) const {
   auto first = ends_.begin() + ptrdiff_t(range.begin);
   auto last = ends_.begin() + ptrdiff_t(range.targets);
+  return size_t(std::lower_bound(first, last, end, Earlier) - ends_.begin());
+}
+
+size_t FlowPairs::PlaceOf(const Range& range, const End& end) const {
+  if (!end.is_target) return FirstNotBefore(range, end);
+  auto first = ends_.begin() + ptrdiff_t(range.targets);
+  auto last = ends_.begin() + ptrdiff_t(range.end);
   return size_t(std::lower_bound(first, last, end, Earlier) - ends_.begin());
 }
 

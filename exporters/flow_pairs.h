@@ -1,11 +1,11 @@
-// Which events lead to which: the store's flow numbers as arrows that a Chrome trace can hold. A
-// number may have several sources and several targets; an arrow has one source, and its targets
-// come later.
+// Which events lead to which: the store's flow numbers as arrows that a timeline can hold. A number
+// may have several sources and several targets; an arrow has one source, and its targets come
+// later.
 //
-// An arrow's end is a record of its own behind that of its event (phases s and f). Readers put
-// records of equal time behind all events that start then, and bind them to the innermost: so where
-// another event starts inside the end's own at the same time, both ends must be said on the events
-// themselves (bind_id), which leaves an event room for one arrow.
+// In a Chrome trace an arrow's end is a record of its own behind that of its event (phases s and
+// f). Readers put records of equal time behind all events that start then, and bind them to the
+// innermost: so where another event starts inside the end's own at the same time, both ends must be
+// said on the events themselves (bind_id), which leaves an event room for one arrow.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -36,10 +36,15 @@ class FlowPairs {
     bool on_event = false;  // to be said as bind_id
   };
 
+  // How a format says arrows: as Chrome's does, by records or one bind_id, or by naming on each
+  // event all the pairs of source and target that it belongs to.
+  enum class Style { kRecords, kPairs };
+
   // Reads what flows there are between the events of `track_ids` inside the store's slice.
-  static absl::StatusOr<FlowPairs> Read(const Store& store, const std::vector<int64_t>& track_ids);
+  static absl::StatusOr<FlowPairs> Read(const Store& store, const std::vector<int64_t>& track_ids,
+                                        Style style);
   // Of the ends given; for tests.
-  explicit FlowPairs(std::vector<End> ends);
+  explicit FlowPairs(std::vector<End> ends, Style style = Style::kRecords);
 
   Arrow ArrowFrom(const End& source) const;
   // Calls `fn(arrow)` for each arrow that ends at this target.
@@ -50,6 +55,25 @@ class FlowPairs {
     auto [first, behind] = SourcesOf(found->second, target);
     for (size_t i = first; i < behind; ++i) {
       if (how_[i] != How::kLeftOut) fn(Arrow{i + 1, how_[i] == How::kOnEvent});
+    }
+  }
+
+  // Calls `fn(number)` for each pair that this end, a source or a target, belongs to: numbers from
+  // 1 up.
+  template <class Fn>
+  void EachPair(const End& end, Fn&& fn) const {
+    auto found = of_flow_.find(end.flow);
+    if (found == of_flow_.end()) return;
+    const Range& range = found->second;
+    const size_t at = PlaceOf(range, end);
+    if (end.is_target) {
+      auto [first, behind] = SourcesOf(range, end);
+      for (size_t i = first; i < behind; ++i) {
+        if (how_[i] != How::kLeftOut) fn(first_pair_[i] + (at - TargetsOf(range, i).first));
+      }
+    } else if (how_[at] != How::kLeftOut) {
+      auto [first, behind] = TargetsOf(range, at);
+      for (size_t i = first; i < behind; ++i) fn(first_pair_[at] + (i - first));
     }
   }
 
@@ -69,14 +93,18 @@ class FlowPairs {
   bool TakeEvents(const Range& range, size_t source, size_t first_target, size_t last_target);
   // The first source that does not come before `end`.
   size_t FirstNotBefore(const Range& range, const End& end) const;
+  // Of an end that was given, in ends_.
+  size_t PlaceOf(const Range& range, const End& end) const;
   std::pair<size_t, size_t> SourcesOf(const Range& range, const End& target) const {
     const size_t behind = FirstNotBefore(range, target);
     return {behind - range.begin > kMaxSources ? behind - kMaxSources : range.begin, behind};
   }
   std::pair<size_t, size_t> TargetsOf(const Range& range, size_t source) const;
 
+  Style style_;
   std::vector<End> ends_;
-  std::vector<How> how_;  // of each source, by its place in ends_
+  std::vector<How> how_;              // of each source, by its place in ends_
+  std::vector<uint64_t> first_pair_;  // number of its pair with its first target, likewise
   absl::flat_hash_map<uint64_t, Range> of_flow_;
   absl::flat_hash_set<int64_t> taken_events_;  // that have a bind_id
   int64_t pair_count_ = 0, left_out_ = 0;

@@ -3,11 +3,11 @@
 namespace xlaprof {
 
 size_t Lanes::PlaceFurther(int64_t ts_ns, int64_t end_ns) {
-  for (size_t lane = 0; lane < kNestedLanes; ++lane) {
+  for (size_t lane = 0; lane < nested_lanes_; ++lane) {
     if (lane == nested_.size()) nested_.emplace_back();
     if (PlaceIn(nested_[lane], ts_ns, end_ns)) return lane;
   }
-  size_t lane = kNestedLanes + single_count_;
+  size_t lane = nested_lanes_ + single_count_;
   if (!single_.empty() && single_.top().first <= ts_ns) {
     lane = single_.top().second;
     single_.pop();

@@ -14,6 +14,12 @@ namespace xlaprof {
 
 class Lanes {
  public:
+  // Whether an event may lie in a lane inside another. Without nesting a lane holds one event at a
+  // time.
+  enum class Nesting { kAllowed, kNone };
+  explicit Lanes(Nesting nesting = Nesting::kAllowed)
+      : nested_lanes_(nesting == Nesting::kAllowed ? 32 : 0) {}
+
   // The lane of an event from `ts_ns` to before `end_ns` (INT64_MAX: never ended): 0 where it nests
   // there, else the first in which it does. Events come by start, then the longest first.
   size_t Place(int64_t ts_ns, int64_t end_ns) {
@@ -36,7 +42,7 @@ class Lanes {
 
   // Beyond these a lane holds one event at a time, so that thousands of open events cost
   // logarithmic time.
-  static constexpr size_t kNestedLanes = 32;
+  size_t nested_lanes_;
   std::vector<std::vector<int64_t>> nested_;  // ends of the open events of a lane, outermost first
   std::priority_queue<std::pair<int64_t, size_t>, std::vector<std::pair<int64_t, size_t>>,
                       std::greater<>>

@@ -5,7 +5,6 @@
 // one that can be sought in, and memory stays that of a buffer.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -13,46 +12,9 @@
 #include <vector>
 
 #include "core/base/status.h"
+#include "exporters/proto_text.h"
 
 namespace xlaprof {
-
-// A message in memory, appended field by field.
-class ProtoText {
- public:
-  void Varint(uint32_t field, uint64_t value) {
-    Tag(field, 0);
-    Raw(value);
-  }
-  void Double(uint32_t field, double value) {
-    Tag(field, 1);
-    const auto bits = std::bit_cast<uint64_t>(value);
-    for (int i = 0; i < 8; ++i) bytes_.push_back(char(bits >> (8 * i)));
-  }
-  // Of strings, bytes and messages.
-  void Bytes(uint32_t field, std::string_view value) {
-    BytesHead(field, value.size());
-    bytes_ += value;
-  }
-  // The same, where the `size` bytes follow.
-  void BytesHead(uint32_t field, size_t size) {
-    Tag(field, 2);
-    Raw(size);
-  }
-  void Clear() { bytes_.clear(); }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  void Tag(uint32_t field, uint32_t type) { Raw(uint64_t(field) << 3 | type); }
-  void Raw(uint64_t value) {
-    while (value >= 0x80) {
-      bytes_.push_back(char(value | 0x80));
-      value >>= 7;
-    }
-    bytes_.push_back(char(value));
-  }
-
-  std::string bytes_;
-};
 
 class ProtoFile {
  public:

@@ -1,10 +1,10 @@
 // XSpace, as XLA's profiler writes it and XProf reads it: docs/formats/xspace_export.md.
-#include <charconv>
 #include <map>
 
 #include "exporters/exporter.h"
 #include "exporters/marks.h"
 #include "exporters/overlap.h"
+#include "exporters/time_span.h"
 #include "exporters/xspace_events.h"
 
 namespace xlaprof {
@@ -20,27 +20,17 @@ constexpr int64_t kAddedLineId = int64_t(1) << 40;
 constexpr uint64_t kMaxProtobufBytes = INT32_MAX;
 
 struct Times {
-  OptInt base_epoch_ns;
+  TimeSpan span;
   int64_t origin_ns = 0;  // the file's 0 in the store's times
   int64_t end_ns = 0;
 };
 
 absl::StatusOr<Times> TimesOf(const Store& store) {
   Times times;
-  OptInt first_ns, last_ns;
-  XP_TRY(store.Each(
-      "SELECT min(t), max(t) FROM (SELECT min_ts_ns AS t FROM main.event_chunk UNION ALL "
-      "SELECT max_end_ns FROM main.event_chunk UNION ALL "
-      "SELECT min_ts_ns FROM main.counter_chunk UNION ALL SELECT max_ts_ns FROM "
-      "main.counter_chunk)",
-      [&](OptInt first, OptInt last) { first_ns = first, last_ns = last; }));
+  XP_TRY(times.span, TimeSpanOf(store));
   // XProf takes no times before 0.
-  times.origin_ns = std::min<int64_t>(0, first_ns.value_or(0));
-  times.end_ns = last_ns.value_or(0);
-  XP_TRY(auto base, store.Meta("base_epoch_ns"));
-  int64_t base_ns = 0;
-  if (base && std::from_chars(base->data(), base->data() + base->size(), base_ns).ec == std::errc())
-    times.base_epoch_ns = base_ns;
+  times.origin_ns = std::min<int64_t>(0, times.span.first_ns.value_or(0));
+  times.end_ns = times.span.last_ns.value_or(0);
   return times;
 }
 
@@ -172,17 +162,15 @@ class XSpaceExport {
 
   // Where 0 lies.
   void TaskEnvironment() {
-    int64_t start_ns = 0, stop_ns = 0;
-    if (!times_.base_epoch_ns ||
-        __builtin_add_overflow(*times_.base_epoch_ns, times_.origin_ns, &start_ns) ||
-        __builtin_add_overflow(*times_.base_epoch_ns, times_.end_ns, &stop_ns) || start_ns <= 0)
-      return;
+    const OptInt start_ns = times_.span.EpochOf(times_.origin_ns),
+                 stop_ns = times_.span.EpochOf(times_.end_ns);
+    if (!start_ns || !stop_ns || *start_ns <= 0) return;
     XSpaceTables tables(store_);
     BeginPlane("Task Environment");
     ProtoText stats;
-    tables.PutUint(kPlaneStat, tables.Added("profile_start_time"), uint64_t(start_ns), stats);
+    tables.PutUint(kPlaneStat, tables.Added("profile_start_time"), uint64_t(*start_ns), stats);
     tables.PutUint(kPlaneStat, tables.Added("profile_stop_time"),
-                   uint64_t(std::max(start_ns, stop_ns)), stats);
+                   uint64_t(std::max(*start_ns, *stop_ns)), stats);
     file_.Write(stats);
     EndPlane(tables);
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "exporters/merged_arguments.h"
+
 namespace xlaprof {
 namespace {
 
@@ -104,7 +106,7 @@ void XSpaceEvents::PutEvent(int64_t name, int64_t ts_ns, int64_t dur_ns, std::st
 absl::Status XSpaceEvents::Line(const XSpacePlane& plane, const XSpaceLine& line,
                                 XSpaceTables& tables) {
   XP_TRY(events_.Open(line.track_id));
-  names_.clear();
+  names_ = {};
   EventBatch batch;
   const ChunkArguments* arguments = nullptr;
   bool begun = false;
@@ -113,10 +115,7 @@ absl::Status XSpaceEvents::Line(const XSpacePlane& plane, const XSpaceLine& line
     if (!more) break;
     if (!begun) BeginLine(line, batch.ts_ns[0]);
     begun = true;
-    // Chunks that overlap in time take turns; those that are done are forgotten now and then.
-    if (names_.size() > 16 && !names_.contains(batch.chunk_id)) names_.clear();
-    of_chunk_ = &names_[batch.chunk_id];
-    of_chunk_->resize(arguments->name_count());
+    names_.Open(batch.chunk_id, arguments->name_count());
     Batch(plane, batch, *arguments, tables);
     event_count_ += int64_t(batch.size);
   }
@@ -128,7 +127,7 @@ const XSpaceEvents::NameOfChunk& XSpaceEvents::NameOf(const EventBatch& batch, s
                                                       const ChunkArguments& arguments,
                                                       XSpaceTables& tables) {
   const size_t index = arguments.NameIndex(size_t(batch.first_index) + i);
-  NameOfChunk& name = (*of_chunk_)[index];
+  NameOfChunk& name = names_[index];
   if (name.made && name.category == batch.category[i]) return name;
   name.made = true;
   name.category = batch.category[i];
@@ -185,18 +184,12 @@ void XSpaceEvents::Batch(const XSpacePlane& plane, const EventBatch& batch,
     const NameOfChunk& name = NameOf(batch, i, arguments, tables);
     int64_t number = name.number;
     const std::span<const Argument> own = arguments.Own(index);
-    all_.assign(own.begin(), own.end());
-    auto has_own = [&](StringId key) {
-      return std::any_of(own.begin(), own.end(),
-                         [&](const Argument& argument) { return argument.key == key; });
-    };
     if (arguments.keys_clash() && !own.empty()) {
       // An event's own value holds, so that of its name must not be said at all.
-      for (const Argument& argument : arguments.OfName(arguments.NameIndex(index))) {
-        if (!has_own(argument.key)) all_.push_back(argument);
-      }
+      all_ = MergedArguments(arguments, index);
       number = tables.Name(batch.name[i], batch.category[i], {});
     } else {
+      all_.assign(own.begin(), own.end());
       all_.insert(all_.end(), name.on_event.begin(), name.on_event.end());
     }
     stats_.Clear();

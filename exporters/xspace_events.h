@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "exporters/chunk_names.h"
 #include "exporters/kernel_details.h"
 #include "exporters/proto_file.h"
 #include "exporters/xspace_layout.h"
@@ -70,8 +71,7 @@ class XSpaceEvents {
   KernelDetails kernels_;
   StringId step_ = 0, root_key_ = 0, step_key_ = 0, producer_key_ = 0, consumer_key_ = 0,
            correlation_key_ = 0;
-  absl::flat_hash_map<int64_t, std::vector<NameOfChunk>> names_;  // of the chunks that are open
-  std::vector<NameOfChunk>* of_chunk_ = nullptr;
+  ChunkNames<NameOfChunk> names_;
   std::vector<Argument> all_;  // of the event being written
   ProtoText stats_, event_, field_;
   int64_t event_count_ = 0, too_far_ = 0;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/escape.h"
-
 namespace xlaprof {
 namespace {
 
@@ -27,20 +25,6 @@ bool IsTakenApart(std::string_view name) {
 }
 
 }  // namespace
-
-std::string ProtoString(std::string_view text) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const Character character = CharacterAt(text, at);
-    if (character.code < 0) {
-      out += "\xef\xbf\xbd";
-    } else {
-      out += text.substr(at, size_t(character.bytes));
-    }
-    at += size_t(character.bytes);
-  }
-  return out;
-}
 
 int64_t XSpaceTables::KeyNumber(StringId id) {
   auto [found, is_new] = keys_.try_emplace(id, last_key_ + 1);

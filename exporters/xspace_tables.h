@@ -49,7 +49,4 @@ class XSpaceTables {
   ProtoText stat_;
 };
 
-// `text` as proto3's strings must be: U+FFFD for each byte that is no UTF-8.
-std::string ProtoString(std::string_view text);
-
 }  // namespace xlaprof

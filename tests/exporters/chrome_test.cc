@@ -1,4 +1,4 @@
-// The Chrome exporter over the cases of tests/golden/export_chrome: capture.sql, what it is written
+// The Chrome exporter over the cases of tests/golden/export_timeline: capture.sql, what it is written
 // as (expected.json), and what must hold of it whatever the case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const fs::path kCases = fs::path(XLAPROF_SOURCE_DIR) / "tests/golden/export_chrome";
+const fs::path kCases = fs::path(XLAPROF_SOURCE_DIR) / "tests/golden/export_timeline";
 
 std::string ReadFile(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

@@ -98,5 +98,48 @@ TEST(FlowPairs, ManyToManyStaysBounded) {
   EXPECT_LE(pairs, 64 * 1000);
 }
 
+std::vector<uint64_t> Pairs(const FlowPairs& flows, const End& end) {
+  std::vector<uint64_t> out;
+  flows.EachPair(end, [&](uint64_t number) { out.push_back(number); });
+  return out;
+}
+
+TEST(FlowPairs, EachPairHasItsNumber) {
+  FlowPairs flows({Source(7, 10, 1), Source(7, 12, 2), Target(7, 11, 3), Target(7, 20, 4),
+                   Source(8, 1, 5), Target(8, 2, 6), Source(9, 1, 7)},
+                  FlowPairs::Style::kPairs);
+  EXPECT_THAT(Pairs(flows, Source(7, 10, 1)), testing::ElementsAre(1, 2));
+  EXPECT_THAT(Pairs(flows, Source(7, 12, 2)), testing::ElementsAre(3));
+  EXPECT_THAT(Pairs(flows, Target(7, 11, 3)), testing::ElementsAre(1));
+  EXPECT_THAT(Pairs(flows, Target(7, 20, 4)), testing::ElementsAre(2, 3));
+  EXPECT_THAT(Pairs(flows, Source(8, 1, 5)), testing::ElementsAre(4));
+  EXPECT_THAT(Pairs(flows, Target(8, 2, 6)), testing::ElementsAre(4));
+  EXPECT_THAT(Pairs(flows, Source(9, 1, 7)), testing::IsEmpty());
+}
+
+// What a bind_id has no room for.
+TEST(FlowPairs, PairsNeedNoRoomOnTheirEvents) {
+  FlowPairs flows({Source(7, 10, 1), Source(7, 11, 4), Covered(Target(7, 20, 2))},
+                  FlowPairs::Style::kPairs);
+  EXPECT_THAT(Pairs(flows, Target(7, 20, 2)), testing::ElementsAre(1, 2));
+  EXPECT_EQ(flows.left_out(), 0);
+}
+
+TEST(FlowPairs, PairsOfManyToManyMeet) {
+  std::vector<End> ends;
+  for (int64_t i = 0; i < 300; ++i) {
+    ends.push_back(Source(7, 2 * i, i + 1));
+    ends.push_back(Target(7, 2 * i + 1, 10000 + i));
+  }
+  FlowPairs flows(ends, FlowPairs::Style::kPairs);
+  absl::flat_hash_set<uint64_t> begun, ended;
+  for (const End& end : ends) {
+    for (uint64_t number : Pairs(flows, end))
+      EXPECT_TRUE((end.is_target ? ended : begun).insert(number).second);
+  }
+  EXPECT_EQ(begun, ended);
+  EXPECT_EQ(int64_t(begun.size()), flows.pair_count());
+}
+
 }  // namespace
 }  // namespace xlaprof

@@ -11,8 +11,9 @@ namespace {
 
 using testing::ElementsAre;
 
-std::vector<size_t> Place(const std::vector<std::pair<int64_t, int64_t>>& events) {
-  Lanes lanes;
+std::vector<size_t> Place(const std::vector<std::pair<int64_t, int64_t>>& events,
+                          Lanes::Nesting nesting = Lanes::Nesting::kAllowed) {
+  Lanes lanes(nesting);
   std::vector<size_t> out;
   for (auto [ts, end] : events) out.push_back(lanes.Place(ts, end));
   return out;
@@ -33,6 +34,13 @@ TEST(Lanes, InstantsFitEverywhere) {
 
 TEST(Lanes, WhatNeverEndedHoldsAllThatFollows) {
   EXPECT_THAT(Place({{0, INT64_MAX}, {5, 10}, {7, 12}, {20, INT64_MAX}}), ElementsAre(0, 0, 1, 0));
+}
+
+TEST(Lanes, WithoutNestingALaneHoldsOneAtATime) {
+  EXPECT_THAT(
+      Place({{0, 10}, {1, 5}, {5, 5}, {5, 7}, {10, 11}, {12, INT64_MAX}, {13, 14}, {15, 16}},
+            Lanes::Nesting::kNone),
+      ElementsAre(0, 1, 1, 1, 1, 0, 1, 1));
 }
 
 // Whatever comes: no two events of a lane overlap without one lying in the other, and as many

@@ -31,7 +31,7 @@ class SqliteExport : public testing::Test {
     std::string name = (fs::temp_directory_path() / "xlaprofXXXXXX").string();
     folder_ = mkdtemp(name.data());
     std::ifstream in(fs::path(XLAPROF_SOURCE_DIR) /
-                     "tests/golden/export_chrome/every_kind/capture.sql");
+                     "tests/golden/export_timeline/every_kind/capture.sql");
     std::string sql{std::istreambuf_iterator<char>(in), {}};
     absl::Status status = LoadSql(store_, sql);
     EXPECT_TRUE(status.ok()) << status;

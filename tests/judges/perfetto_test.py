@@ -1,11 +1,14 @@
 #!/usr/bin/python3
-"""perfetto_test.py BUILD: what Perfetto's trace_processor makes of our Chrome exports is what the store holds.
+"""perfetto_test.py BUILD: what Perfetto's trace_processor makes of our Chrome and Perfetto exports is what the store holds.
 
-Every bundled capture, and one store with everything that is rare, is exported; then slices, times, arguments, flows and
-counters are counted on both sides, and the statistics in which Perfetto tells what it could not read must be zero.
+Every bundled capture, and one store with everything that is rare, is exported in both formats; then slices, times,
+arguments, flows and counters are counted on both sides, and the statistics in which Perfetto tells what it could not read
+must be zero. The slices of both exports must be the same ones. A protobuf trace must have no field that Perfetto's own
+messages do not know (tests/judges/perfetto_fields.py).
 BUILD is a build folder, such as build/dev; `scripts/env judges` must have been run. scripts/test --all calls it."""
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -18,11 +21,10 @@ GOLDEN = ROOT / "tests/golden"
 
 # Both sides answer with the same columns. `own` leaves out what xlaprof adds (steps and findings); a lane of a track
 # counts as its track.
-OWN = """WITH own AS (SELECT s.*, t.name AS thread FROM slice s JOIN thread_track k ON k.id = s.track_id
-                      JOIN thread t USING (utid) LEFT JOIN process p USING (upid) WHERE p.name <> 'xlaprof'),
-              async AS (SELECT s.*, 'async' AS thread FROM slice s WHERE track_id NOT IN (SELECT id FROM thread_track)),
-              every AS (SELECT id, ts, dur, name, arg_set_id, thread FROM own UNION ALL
-                        SELECT id, ts, dur, name, arg_set_id, thread FROM async)
+OWN = """WITH every AS (
+  SELECT s.*, coalesce(t.name, 'async') AS thread FROM slice s LEFT JOIN thread_track k ON k.id = s.track_id
+  LEFT JOIN thread t USING (utid) LEFT JOIN process_track a ON a.id = s.track_id
+  LEFT JOIN process p ON p.upid = coalesce(t.upid, a.upid) WHERE coalesce(p.name, '') <> 'xlaprof')
 """
 # Names that trace_processor v52 shows as they are: it does not decode every escape.
 PLAIN = "name NOT GLOB '*[^ -~]*' AND instr(name, '\\') = 0 AND name NOT IN ('', '[No name]')"
@@ -44,7 +46,7 @@ QUESTIONS = {
         "JOIN slice a ON a.id = f.slice_out JOIN slice b ON b.id = f.slice_in ORDER BY 1, 3, 2, 4"),
     "arguments": (
         "SELECT count(*) AS n FROM arg WHERE value IS NOT NULL",
-        OWN + "SELECT count(*) AS n FROM every JOIN args USING (arg_set_id) WHERE key GLOB 'args.*'"),
+        OWN + "SELECT count(*) AS n FROM every JOIN args USING (arg_set_id) WHERE key GLOB '{arguments}.*'"),
     "counters": (
         "SELECT count(*) AS n, sum(ts_ns) AS times, max(value) AS highest, min(value) AS lowest FROM counter_sample "
         "WHERE abs(value) < 9e999",
@@ -64,10 +66,14 @@ FAULTS = {
     "statistics": "SELECT name, value, severity FROM stats WHERE value <> 0 AND (severity IN ('error', 'data_loss') OR "
                   "name GLOB 'flow_*' OR name GLOB '*overlap*')",
     "findings without advice or severity":
-        "SELECT name FROM slice WHERE category = 'xlaprof.finding' AND (extract_arg(arg_set_id, 'args.severity') IS NULL "
-        "OR extract_arg(arg_set_id, 'args.title') IS NULL)",
+        "SELECT name FROM slice WHERE category = 'xlaprof.finding' AND (extract_arg(arg_set_id, '{arguments}.severity') IS NULL "
+        "OR extract_arg(arg_set_id, '{arguments}.title') IS NULL)",
     "processes without a name": "SELECT pid FROM process WHERE name IS NULL AND pid <> 0",
 }
+
+SLICES = OWN + f"SELECT CASE WHEN {PLAIN} THEN name ELSE '' END AS name, thread, ts, dur, depth FROM every"
+# Format, suffix of its files, and what trace_processor calls an event's arguments.
+FORMATS = (("chrome", "json", "args"), ("perfetto", "pftrace", "debug"))
 
 
 def run(*command):
@@ -87,27 +93,50 @@ class Judge:
         if not self.node or not found:
             raise SystemExit("perfetto_test: no Node or no trace_processor here; run scripts/env judges")
         self.dist = found[-1]
+        self.python = environment / "bin/python"
         self.failures = 0
 
     def judge(self, name, store, folder):
-        trace = folder / f"{name}.json"
-        said = run(self.program, "export", store, "--format", "chrome", "-o", trace)
         ours = [json.loads(run(self.program, "query", store, sql, "--format", "json")) for sql, _ in QUESTIONS.values()]
-        theirs = json.loads(run(self.node, pathlib.Path(__file__).with_name("perfetto.cjs"), self.dist, trace,
-                                *[sql for _, sql in QUESTIONS.values()], *FAULTS.values()))
-        problems = []
-        for what, want, got in zip(QUESTIONS, ours, theirs):
-            if want != got:
-                first = next(((a, b) for a, b in zip(want, got) if a != b), (len(want), len(got)))
-                problems.append(f"{what}: the store has {first[0]}, Perfetto {first[1]}")
-        for what, rows in zip(FAULTS, theirs[len(QUESTIONS):]):
-            if rows:
-                problems.append(f"{what}: {rows[:5]}")
-        counts = theirs[0][0]
-        print(f"perfetto: {name}: {counts['n']} events, {len(theirs[2])} flows, {theirs[3][0]['n']} arguments: "
+        problems, slices = [], []
+        for format_, suffix, arguments in FORMATS:
+            trace = folder / f"{name}.{suffix}"
+            run(self.program, "export", store, "--format", format_, "-o", trace)
+            asked = [sql.replace("{arguments}", arguments) for sql in
+                     (*(sql for _, sql in QUESTIONS.values()), *FAULTS.values(), SLICES)]
+            theirs = json.loads(run(self.node, pathlib.Path(__file__).with_name("perfetto.cjs"), self.dist, trace, *asked))
+            problems += [f"{format_}: {problem}" for problem in self.compare(ours, theirs)]
+            slices.append(self.slices(theirs[-1]))
+            if format_ == "perfetto":
+                problems += run(self.python, pathlib.Path(__file__).with_name("perfetto_fields.py"), trace).splitlines()
+        if slices[0] != slices[1]:
+            problems.append(f"slices: Chrome has {self.first_difference(*slices)} Perfetto")
+        print(f"perfetto: {name}: {ours[0][0]['n']} events, {len(ours[2])} flows, {ours[3][0]['n']} arguments: "
               + ("; ".join(problems) or "the same"))
         self.failures += bool(problems)
-        return said
+
+    def compare(self, ours, theirs):
+        for what, want, got in zip(QUESTIONS, ours, theirs):
+            if want != got:
+                yield f"{what}: the store has {self.first_difference(want, got)} Perfetto"
+        for what, rows in zip(FAULTS, theirs[len(QUESTIONS):]):
+            if rows:
+                yield f"{what}: {rows[:5]}"
+
+    @staticmethod
+    def slices(rows):
+        """All of a trace, in order; further lanes of a Chrome thread, which have a number behind its name, are that thread."""
+        threads = {row["thread"] for row in rows}
+
+        def thread(name):
+            whole = re.sub(r" \(\d+\)$", "", name)
+            return whole if whole in threads else name
+        return sorted((row["ts"], row["dur"], thread(row["thread"]), row["name"], row["depth"]) for row in rows)
+
+    @staticmethod
+    def first_difference(left, right):
+        a, b = next(((a, b) for a, b in zip(left, right) if a != b), (len(left), len(right)))
+        return f"{a}, {b} has"
 
 
 def main(build):
@@ -119,7 +148,7 @@ def main(build):
             store = folder / f"{name}.xlaprof"
             run(judge.program, "import", capture, "-o", store)
             judge.judge(name, store, folder)
-        for case in sorted((GOLDEN / "export_chrome").iterdir()):
+        for case in sorted((GOLDEN / "export_timeline").iterdir()):
             store = store_of_sql(case / "capture.sql", folder / f"{case.name}.xlaprof", judge.extension)
             judge.judge(case.name, store, folder)
     print(f"perfetto: {judge.failures} of {len(captures) + 1} differ" if judge.failures else "perfetto: all agree")

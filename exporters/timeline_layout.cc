@@ -1,4 +1,4 @@
-#include "exporters/chrome_layout.h"
+#include "exporters/timeline_layout.h"
 
 #include <map>
 #include <tuple>
@@ -27,28 +27,28 @@ std::string Labels(const StoreProcess& process) {
 
 }  // namespace
 
-int64_t ChromeLayout::Number(OptInt wanted) {
+int64_t TimelineLayout::Number(OptInt wanted) {
   if (wanted && *wanted > 0 && *wanted <= kMaxNumber && numbers_.insert(*wanted).second)
     return *wanted;
   while (!numbers_.insert(++last_number_).second) continue;
   return last_number_;
 }
 
-int64_t ChromeLayout::Tid(int64_t pid, OptInt wanted) {
+int64_t TimelineLayout::Tid(int64_t pid, OptInt wanted) {
   // A process's main thread has its number.
   if (wanted == pid && main_threads_.insert(pid).second) return pid;
   return Number(wanted);
 }
 
-int64_t ChromeLayout::NewTid() { return Number({}); }
+int64_t TimelineLayout::NewTid() { return Number({}); }
 
-absl::StatusOr<ChromeLayout> ChromeLayout::Make(const Store& store) {
-  ChromeLayout layout;
+absl::StatusOr<TimelineLayout> TimelineLayout::Make(const Store& store) {
+  TimelineLayout layout;
   XP_TRY(layout.ReadTracks(store));
   return layout;
 }
 
-absl::Status ChromeLayout::ReadTracks(const Store& store) {
+absl::Status TimelineLayout::ReadTracks(const Store& store) {
   std::string where;
   if (auto process = store.slice().process_id)
     where = fmt::format(" WHERE {{}} = {0} OR {{}} IS NULL", *process);
@@ -74,7 +74,7 @@ absl::Status ChromeLayout::ReadTracks(const Store& store) {
     auto [found, is_new] = groups.emplace(std::pair(id, device.value_or("")), processes_.size());
     if (!is_new) return found->second;
     auto process = known.find(id);
-    ChromeProcess made{0, "host", process == known.end() ? "" : Labels(process->second)};
+    TimelineProcess made{0, "host", process == known.end() ? "" : Labels(process->second)};
     if (process != known.end() && process->second.name) made.name = *process->second.name;
     if (device) made.name = "/device:" + *device;
     // Devices of one host need not say whose they are.
@@ -93,7 +93,7 @@ absl::Status ChromeLayout::ReadTracks(const Store& store) {
                      " ORDER BY process_id IS NULL, process_id, device IS NOT NULL, sort, id",
                  [&](int64_t id, OptInt process_id, std::string kind, std::string name, OptInt tid,
                      OptText device) {
-                   const ChromeProcess& process = processes_[group_of(process_id, device)];
+                   const TimelineProcess& process = processes_[group_of(process_id, device)];
                    if (kind == "counter") {
                      // A counter has no number: its name is all that tells it from others of its
                      // process.
@@ -102,7 +102,7 @@ absl::Status ChromeLayout::ReadTracks(const Store& store) {
                      counters_.push_back({id, process.pid, 0, name, false});
                      return;
                    }
-                   ChromeTrack track{id, process.pid, 0, name, kind == "async"};
+                   TimelineTrack track{id, process.pid, 0, name, kind == "async"};
                    track.tid = Tid(process.pid, tid);
                    tracks_.push_back(std::move(track));
                  });

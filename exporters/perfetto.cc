@@ -1,0 +1,77 @@
+// Perfetto's protobuf trace, as ui.perfetto.dev and trace_processor read it:
+// docs/formats/perfetto_export.md.
+#include "exporters/exporter.h"
+#include "exporters/perfetto_events.h"
+#include "exporters/time_span.h"
+
+namespace xlaprof {
+namespace {
+
+// The trace's time 0 in the store's times: the store's own, unless events lie before it and a trace
+// can hold both them and the last.
+int64_t OriginOf(const TimeSpan& span) {
+  int64_t length_ns;
+  if (span.first_ns.value_or(0) >= 0 ||
+      __builtin_sub_overflow(*span.last_ns, *span.first_ns, &length_ns))
+    return 0;
+  return *span.first_ns;
+}
+
+absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
+                               const ExportOptions& options) {
+  XP_TRY(TimeSpan span, TimeSpanOf(store));
+  const int64_t origin_ns = OriginOf(span);
+  XP_TRY(TimelineLayout layout, TimelineLayout::Make(store));
+  std::vector<int64_t> track_ids;
+  for (const TimelineTrack& track : layout.tracks()) track_ids.push_back(track.track_id);
+  XP_TRY(FlowPairs flows, FlowPairs::Read(store, track_ids, FlowPairs::Style::kPairs));
+  XP_TRY(std::unique_ptr<Sink> sink, OpenSink(options.path, options.gzip));
+  PerfettoPackets packets(store, *sink, span.EpochOf(origin_ns));
+  PerfettoEvents events(store, flows, origin_ns, packets);
+
+  absl::flat_hash_map<int64_t, uint64_t> processes;  // by pid
+  for (const TimelineProcess& process : layout.processes())
+    processes[process.pid] = packets.Process(process, uint32_t(processes.size()));
+  const uint64_t own = processes[layout.own_pid()];
+  XP_TRY(auto steps, StepMarks(store));
+  for (const MarkTrack& track : steps) events.Marks(track, own);
+  const int64_t start_ns =
+      std::max(span.first_ns.value_or(0), store.slice().from_ns.value_or(INT64_MIN));
+  XP_TRY(MarkTrack found, FindingMarks(store, findings, start_ns));
+  events.Marks(found, own);
+  uint32_t rank = 0;
+  for (const TimelineTrack& track : layout.tracks()) {
+    options.progress(double(rank) / double(layout.tracks().size()));
+    XP_TRY(events.Track(track, processes[track.pid], rank++));
+  }
+  absl::flat_hash_map<int64_t, uint64_t> counters;
+  for (const TimelineTrack& counter : layout.counters())
+    counters[counter.track_id] = packets.Counter(processes[counter.pid], counter.name);
+  XP_TRY(events.Counters(counters));
+  XP_TRY(packets.Finish());
+  XP_TRY(sink->Close());
+
+  Exported exported{.event_count = events.event_count()};
+  auto left_out = [&](int64_t count, const char* what, const char* why) {
+    if (count > 0)
+      exported.left_out.push_back(
+          fmt::format("{} {}{}{}", count, what, count == 1 ? "" : "s", why));
+  };
+  left_out(events.out_of_time(), "start", " before the trace's 0, or 292 years behind it");
+  left_out(events.endless(), "end", " 292 years behind the trace's 0: shown as if there were none");
+  left_out(flows.left_out(), "flow",
+           " that cannot be drawn: its end comes before its beginning, or from too many events");
+  left_out(events.not_finite(), "counter sample", " without a finite value");
+  left_out(events.skipped_chunks(), "damaged chunk", " of events");
+  left_out(events.skipped_arguments(), "damaged chunk", " of arguments");
+  return exported;
+}
+
+}  // namespace
+
+namespace exporters {
+extern const Exporter perfetto{"perfetto", "a trace for ui.perfetto.dev and trace_processor",
+                               "trace.pftrace", true, Write};
+}  // namespace exporters
+
+}  // namespace xlaprof
