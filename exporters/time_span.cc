@@ -10,7 +10,8 @@ absl::StatusOr<TimeSpan> TimeSpanOf(const Store& store) {
       "SELECT min(t), max(t) FROM (SELECT min_ts_ns AS t FROM main.event_chunk UNION ALL "
       "SELECT max_end_ns FROM main.event_chunk UNION ALL "
       "SELECT min_ts_ns FROM main.counter_chunk UNION ALL SELECT max_ts_ns FROM "
-      "main.counter_chunk UNION ALL SELECT ts_ns FROM main.step)",
+      "main.counter_chunk UNION ALL SELECT ts_ns FROM main.step UNION ALL SELECT ts_ns + dur_ns "
+      "FROM main.step)",
       [&](OptInt first, OptInt last) {
         span.first_ns = first;
         span.last_ns = last;

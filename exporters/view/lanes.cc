@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "exporters/time_span.h"
+
 namespace xlaprof {
 namespace {
 
@@ -53,16 +55,9 @@ int64_t ViewLanes::ToStore(int64_t view_ns) const {
 
 absl::Status ViewLanes::FindSpan(const Store& store) {
   const Slice& slice = store.slice();
-  OptInt first_ns, last_ns;
-  XP_TRY(store.Each(
-      "SELECT min(t), max(t) FROM (SELECT min_ts_ns AS t FROM main.event_chunk UNION ALL "
-      "SELECT max_end_ns FROM main.event_chunk UNION ALL "
-      "SELECT min_ts_ns FROM main.counter_chunk UNION ALL SELECT max_ts_ns FROM "
-      "main.counter_chunk UNION ALL SELECT ts_ns FROM step UNION ALL SELECT ts_ns + dur_ns FROM "
-      "step UNION ALL SELECT ts_ns FROM compile UNION ALL SELECT ts_ns + dur_ns FROM compile)",
-      [&](OptInt first, OptInt last) { first_ns = first, last_ns = last; }));
-  origin_ns_ = std::max(first_ns.value_or(0), slice.from_ns.value_or(INT64_MIN));
-  last_ns_ = std::min(last_ns.value_or(origin_ns_), slice.to_ns.value_or(INT64_MAX));
+  XP_TRY(const TimeSpan span, TimeSpanOf(store));
+  origin_ns_ = std::max(span.first_ns.value_or(0), slice.from_ns.value_or(INT64_MIN));
+  last_ns_ = std::min(span.last_ns.value_or(origin_ns_), slice.to_ns.value_or(INT64_MAX));
   last_ns_ = std::max(last_ns_, origin_ns_);
   return absl::OkStatus();
 }

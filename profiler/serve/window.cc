@@ -12,12 +12,8 @@ absl::StatusOr<int64_t> Export(const fs::path& store_path, const Slice& slice,
                                const fs::path& file) {
   XP_TRY(Store store, Store::Open(store_path));
   if (!slice.empty()) XP_TRY(store.Restrict(slice));
-  for (const Exporter* exporter : AllExporters()) {
-    if (std::string_view(exporter->name) != "xspace") continue;
-    XP_TRY(Exported exported, exporter->write(store, {}, {.path = file}));
-    return exported.event_count;
-  }
-  return absl::InternalError("this program was built without the exporter xspace");
+  XP_TRY(Exported exported, FindExporter("xspace")->write(store, {}, {.path = file}));
+  return exported.event_count;
 }
 
 // Of a recording that somebody else started, and may end meanwhile.

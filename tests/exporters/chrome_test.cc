@@ -1,5 +1,5 @@
-// The Chrome exporter over the cases of tests/golden/export_timeline: capture.sql, what it is written
-// as (expected.json), and what must hold of it whatever the case.
+// The Chrome exporter over the cases of tests/golden/export_timeline: capture.sql, what it is
+// written as (expected.json), and what must hold of it whatever the case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -28,12 +28,7 @@ std::string ReadFile(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-const Exporter& Chrome() {
-  for (const Exporter* exporter : AllExporters()) {
-    if (std::string_view(exporter->name) == "chrome") return *exporter;
-  }
-  std::abort();
-}
+const Exporter& Chrome() { return *FindExporter("chrome"); }
 
 class ChromeExport : public testing::Test {
  protected:

@@ -46,11 +46,7 @@ class PerfettoExport : public testing::Test {
   static Store EveryKind() { return Load(ReadFile(kCases / "every_kind/capture.sql")); }
   absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
                                  const ExportOptions& options) {
-    for (const Exporter* exporter : AllExporters()) {
-      if (std::string_view(exporter->name) == "perfetto")
-        return exporter->write(store, findings, options);
-    }
-    return absl::NotFoundError("no exporter perfetto");
+    return FindExporter("perfetto")->write(store, findings, options);
   }
   PerfettoTrace Export(const Store& store, const Findings& findings = {}) {
     auto exported = Write(store, findings, {.path = folder_ / "trace"});

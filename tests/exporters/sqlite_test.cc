@@ -18,12 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const Exporter& Sqlite() {
-  for (const Exporter* exporter : AllExporters()) {
-    if (std::string_view(exporter->name) == "sqlite") return *exporter;
-  }
-  std::abort();
-}
+const Exporter& Sqlite() { return *FindExporter("sqlite"); }
 
 class SqliteExport : public testing::Test {
  protected:

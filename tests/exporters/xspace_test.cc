@@ -38,12 +38,9 @@ class XSpaceExport : public testing::Test {
     return store;
   }
   std::string Bytes(const Store& store, const Findings& findings = {}) {
-    for (const Exporter* exporter : AllExporters()) {
-      if (std::string_view(exporter->name) != "xspace") continue;
-      auto exported = exporter->write(store, findings, {.path = folder_ / "x.pb"});
-      EXPECT_TRUE(exported.ok()) << exported.status();
-      left_out_ = exported->left_out;
-    }
+    auto exported = FindExporter("xspace")->write(store, findings, {.path = folder_ / "x.pb"});
+    EXPECT_TRUE(exported.ok()) << exported.status();
+    left_out_ = exported->left_out;
     std::ifstream in(folder_ / "x.pb", std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
