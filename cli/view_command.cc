@@ -37,32 +37,34 @@ bool OpenBrowser(const std::string& url) {
   return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// The signals that end the server; who waits for them blocks them before threads are made.
-sigset_t EndingSignals() {
+// The signals that end the server. They are waited for: so they are blocked, in its threads too,
+// before it starts.
+sigset_t BlockEndingSignals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return signals;
 }
 
 // Tells where the run is to be seen and waits until the user has seen enough.
-void Wait(const std::string& url, bool open) {
+void WaitForEnd(const sigset_t& signals, const std::string& url, bool open) {
   const bool opened = open && OpenBrowser(url);
   fmt::print("{}\n{}", url,
              opened ? "  opened in the browser. Ctrl-C ends it\n"
                     : "  open this in a browser on this machine. Ctrl-C ends it\n");
   std::fflush(stdout);
-  const sigset_t signals = EndingSignals();
   int signal = 0;
   sigwait(&signals, &signal);
 }
 
 absl::Status ServeViewer(const Store& store, const ViewArguments& arguments) {
+  const sigset_t signals = BlockEndingSignals();
   XP_TRY(
       auto viewer,
       Viewer::Start(store, {.port = arguments.port,
                             .source_roots = SourceRoots(arguments.input, arguments.source_roots)}));
-  Wait(viewer->url(), !arguments.no_open);
+  WaitForEnd(signals, viewer->url(), !arguments.no_open);
   return absl::OkStatus();
 }
 
@@ -81,14 +83,13 @@ absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {
     options.copy = *copy;
     options.port = arguments.port;
   }
+  const sigset_t signals = BlockEndingSignals();
   XP_TRY(auto ui, PerfettoUi::Start(options));
-  Wait(ui->url(), !arguments.no_open);
+  WaitForEnd(signals, ui->url(), !arguments.no_open);
   return absl::OkStatus();
 }
 
 absl::Status RunView(const ViewArguments& arguments) {
-  const sigset_t signals = EndingSignals();
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return WithInput(arguments.input, [&](Store& store) -> absl::Status {
     XP_TRY(Restrict(arguments.slice, store));
     return arguments.perfetto ? ServePerfetto(store, arguments) : ServeViewer(store, arguments);
