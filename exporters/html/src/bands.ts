@@ -1,0 +1,137 @@
+// Where lanes lie, from top to bottom: bands of pixels.
+import type { Lane, Process, Run } from './run.ts';
+
+interface At {
+  key: string; // stable: what a link calls it
+  top: number; // CSS pixels
+  height: number;
+  folded: boolean;
+}
+
+export type Band = At &
+  (
+    | { type: 'process'; process: Process; lanes: number }
+    | { type: 'steps'; process: number }
+    | { type: 'marks' }
+    | { type: 'lane'; lane: Lane; rowHeight: number }
+  );
+
+export interface Bands {
+  bands: Band[];
+  height: number;
+}
+
+// Heights in CSS pixels, from the height of a row with text.
+export interface Sizes {
+  row: number;
+  counter: number;
+  process: number;
+  gap: number; // below a lane
+}
+
+export function sizesFor(rem: number): Sizes {
+  const row = Math.round(rem * 1.4);
+  return { row, counter: row * 2, process: Math.round(rem * 1.9), gap: Math.round(rem * 0.4) };
+}
+
+export interface Arrangement {
+  pinned: number[];
+  folded: string[];
+  markRows: number;
+}
+
+// What stays on top: findings' marks, and the lanes that are pinned, in the order in which they were.
+export function pinnedBands(
+  run: Run,
+  { pinned, folded, markRows }: Arrangement,
+  sizes: Sizes,
+): Bands {
+  const pile = new Pile(sizes, folded);
+  if (markRows > 0) pile.marks(markRows);
+  for (const id of pinned) {
+    const lane = run.lanes.find((lane) => lane.id === id);
+    if (lane !== undefined) pile.lane(lane);
+  }
+  return pile.done();
+}
+
+// The other lanes, by process.
+export function scrolledBands(run: Run, { pinned, folded }: Arrangement, sizes: Sizes): Bands {
+  const pile = new Pile(sizes, folded);
+  const known = new Set(run.processes.map((process) => process.id));
+  const strays = [...run.lanes, ...run.steps]
+    .map((of) => of.process)
+    .filter((id) => !known.has(id) && known.add(id))
+    .map((id) => ({ id, name: 'of no process', detail: '' }));
+  for (const process of [...run.processes, ...strays]) {
+    const lanes = run.lanes.filter(
+      (lane) => lane.process === process.id && !pinned.includes(lane.id),
+    );
+    const hasSteps = run.steps.some((step) => step.process === process.id && step.ts_ns !== null);
+    if (lanes.length === 0 && !hasSteps) continue;
+    if (!pile.process(process, lanes.length)) continue;
+    if (hasSteps) pile.steps(process.id);
+    for (const lane of lanes) pile.lane(lane);
+  }
+  return pile.done();
+}
+
+class Pile {
+  private readonly bands: Band[] = [];
+  private height = 0;
+
+  constructor(
+    private readonly sizes: Sizes,
+    private readonly foldedKeys: string[],
+  ) {}
+
+  // False: it is folded, what is in it is not shown.
+  process(process: Process, lanes: number): boolean {
+    const at = this.add(`p${process.id}`, this.sizes.process);
+    this.bands.push({ ...at, type: 'process', process, lanes });
+    return !at.folded;
+  }
+
+  steps(process: number): void {
+    const at = this.add(`s${process}`, this.sizes.row + this.sizes.gap);
+    this.bands.push({ ...at, type: 'steps', process });
+  }
+
+  marks(rows: number): void {
+    const at = this.add('m', this.sizes.row * rows + this.sizes.gap);
+    this.bands.push({ ...at, type: 'marks' });
+  }
+
+  // A folded lane shows its rows without text, in the height of one.
+  lane(lane: Lane): void {
+    const { row, counter, gap } = this.sizes;
+    const key = String(lane.id);
+    const folded = this.foldedKeys.includes(key);
+    const rows = Math.max(1, lane.rows);
+    const rowHeight =
+      lane.kind === 'counter'
+        ? folded
+          ? row
+          : counter
+        : folded
+          ? Math.max(2, Math.floor(row / rows))
+          : row;
+    const height = lane.kind === 'counter' ? rowHeight : folded ? row : rowHeight * rows;
+    this.bands.push({ ...this.add(key, height + gap), type: 'lane', lane, rowHeight });
+  }
+
+  private add(key: string, height: number): At {
+    const top = this.height;
+    this.height += height;
+    return { key, top, height, folded: this.foldedKeys.includes(key) };
+  }
+
+  done(): Bands {
+    return { bands: this.bands, height: this.height };
+  }
+}
+
+// The bands that show between `top` and `bottom`.
+export function between(bands: Band[], top: number, bottom: number): Band[] {
+  return bands.filter((band) => band.top + band.height > top && band.top < bottom);
+}

@@ -1,0 +1,61 @@
+// What was read, and what was odd in it.
+import { useViewer } from './context.ts';
+import type { Coverage, Issue } from './run.ts';
+import { count, fileName, plural, printable } from './text.ts';
+
+export function Capture() {
+  const { report } = useViewer().run;
+  return (
+    <section class="capture" aria-label="What was read">
+      {report.issues.length > 0 && (
+        <details>
+          <summary>{plural(report.issues.length, 'oddity', 'oddities')} in the input</summary>
+          <ul>
+            {report.issues.map((issue) => (
+              <IssueItem issue={issue} />
+            ))}
+          </ul>
+        </details>
+      )}
+      <details>
+        <summary>{plural(report.summary.coverage.length, 'file')} read</summary>
+        <ul>
+          {report.summary.coverage.map((coverage) => (
+            <CoverageItem coverage={coverage} />
+          ))}
+        </ul>
+      </details>
+    </section>
+  );
+}
+
+function IssueItem({ issue }: { issue: Issue }) {
+  const where =
+    issue.line !== null
+      ? `line ${count(issue.line)}`
+      : issue.offset !== null
+        ? `byte ${count(issue.offset)}`
+        : '';
+  return (
+    <li class={issue.severity}>
+      <b>{issue.code.replace(/_/g, ' ')}</b> {count(issue.count)} ×,{' '}
+      {printable(fileName(issue.path), 200)}
+      {where && `, ${where}`}
+      <p>{printable(issue.advice, 600)}</p>
+    </li>
+  );
+}
+
+function CoverageItem({ coverage }: { coverage: Coverage }) {
+  const facts = (['steps', 'compiles', 'executions', 'transfers', 'events'] as const)
+    .filter((what) => coverage[what] !== null)
+    .map((what) => `${count(coverage[what]!)} ${what}`);
+  return (
+    <li>
+      <b title={printable(coverage.path, 400)}>{printable(fileName(coverage.path), 200)}</b>{' '}
+      {coverage.format}
+      <p>{facts.join(', ') || 'nothing'}</p>
+      {coverage.note && <p>{printable(coverage.note, 400)}</p>}
+    </li>
+  );
+}

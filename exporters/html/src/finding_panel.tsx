@@ -1,0 +1,159 @@
+// All that is known of one finding: cost, reason, the line at fault, advice, evidence.
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { useViewer } from './context.ts';
+import { marksOf } from './marks.ts';
+import { ReasonView } from './reason.tsx';
+import type { Finding, Quote } from './run.ts';
+import { duration, exactTime, plural, printable } from './text.ts';
+
+export function FindingPanel({ index }: { index: number }) {
+  const { run } = useViewer();
+  const finding = run.report.findings[index];
+  const quote = run.quotes[index] ?? null;
+  const reason = run.reasons[index] ?? null;
+  return (
+    <article class="finding-panel">
+      <div>
+        <h3>
+          <bdi>{printable(finding.title)}</bdi>
+        </h3>
+        <dl>
+          <Place finding={finding} />
+          <Why finding={finding} hasGraphs={reason !== null} />
+          <Row name="cost">{priced(finding.cost_ns, finding.cost_note, '')}</Row>
+          <Row name="saves">{priced(finding.saving_ns, finding.saving_note, 'about ')}</Row>
+        </dl>
+        {quote && <QuoteView quote={quote} />}
+        <Advice text={finding.advice} />
+        <Evidence index={index} />
+      </div>
+      {reason && <ReasonView reason={reason} />}
+    </article>
+  );
+}
+
+function Row({ name, children }: { name: string; children: ComponentChildren }) {
+  if (!children) return null;
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function priced(ns: number | null, note: string | null, before: string): string {
+  const price = ns === null ? '' : before + duration(ns);
+  return [price, printable(note ?? '')].filter(Boolean).join(': ');
+}
+
+function Place({ finding: { subject } }: { finding: Finding }) {
+  const { file, line, op, scope, graph_hash } = subject;
+  const place = file && printable(file) + (line === null ? '' : `:${line}`);
+  const rest = [
+    subject.function && `in ${printable(subject.function, 200)}`,
+    scope && `scope ${printable(scope, 200)}`,
+    op && `op ${printable(op, 200)}`,
+    graph_hash && `graph ${printable(graph_hash, 64)}`,
+  ].filter(Boolean);
+  return (
+    <Row name="where">
+      {place && <code>{place}</code>}
+      {place && rest.length > 0 && ', '}
+      {rest.join(', ')}
+    </Row>
+  );
+}
+
+function Why({ finding: { reason }, hasGraphs }: { finding: Finding; hasGraphs: boolean }) {
+  if (reason === null) return null;
+  const words = [reason.type.replace(/_/g, ' '), reason.state?.replace(/_/g, ' ')]
+    .filter(Boolean)
+    .join(', ');
+  return (
+    <Row name="why">
+      {words}
+      {reason.text && `: ${printable(reason.text)}`}
+      {!hasGraphs && (reason.before !== null || reason.after !== null) && (
+        <div class="change">
+          {reason.node && <code>{printable(reason.node)}</code>}
+          <del>{printable(reason.before ?? '(not there)')}</del>
+          <ins>{printable(reason.after ?? '(not there)')}</ins>
+        </div>
+      )}
+    </Row>
+  );
+}
+
+function QuoteView({ quote }: { quote: Quote }) {
+  return (
+    <figure class="quote">
+      <pre>
+        <span>{quote.line}</span>
+        <code>{printable(quote.text)}</code>
+      </pre>
+      {quote.newer_than_capture && (
+        <figcaption>The file is newer than the capture: the line may be another.</figcaption>
+      )}
+    </figure>
+  );
+}
+
+function Advice({ text }: { text: string | null }) {
+  const viewer = useViewer();
+  const [copied, setCopied] = useState(false);
+  if (!text) return null;
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+      viewer.say('advice copied');
+    } catch {
+      viewer.say('the browser does not let pages copy: select the text');
+    }
+  };
+  return (
+    <div class="advice">
+      <p>
+        <b>Fix</b> {printable(text)}
+      </p>
+      <button onClick={copy}>{copied ? 'Copied' : 'Copy'}</button>
+    </div>
+  );
+}
+
+// Where it shows: each place is a way there.
+function Evidence({ index }: { index: number }) {
+  const viewer = useViewer();
+  const marks = marksOf(viewer.marks, index);
+  const untimed = viewer.run.report.findings[index].evidence.filter(
+    (evidence) => evidence.ts_ns === null && evidence.text,
+  );
+  if (marks.length === 0 && untimed.length === 0) return null;
+  return (
+    <details class="evidence" open={marks.length <= 12}>
+      <summary>
+        {marks.length === 0
+          ? 'Evidence, without a time'
+          : plural(marks.length, 'place on the timeline', 'places on the timeline')}
+      </summary>
+      <ul>
+        {marks.map((mark) => (
+          <li>
+            <button
+              class="link"
+              onClick={() => viewer.showMark({ from: mark.ts_ns, to: mark.end })}
+            >
+              {exactTime(mark.ts_ns)}
+            </button>{' '}
+            {printable(mark.text, 400)}
+          </li>
+        ))}
+        {untimed.map((evidence) => (
+          <li>{printable(evidence.text!, 400)}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}

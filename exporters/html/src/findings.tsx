@@ -1,0 +1,66 @@
+// The list of findings, dearest first; what needs no fixing stands below, as in the report.
+import { useShown, useViewer } from './context.ts';
+import type { Finding } from './run.ts';
+import { count, duration, fileName, plural, printable } from './text.ts';
+
+export function Findings() {
+  const { findings } = useViewer().run.report;
+  const numbered = findings.map((finding, index) => ({ finding, index }));
+  const toFix = numbered.filter(({ finding }) => finding.severity !== 'info');
+  const seen = numbered.filter(({ finding }) => finding.severity === 'info');
+  return (
+    <section aria-label="Findings">
+      <h2>
+        {toFix.length === 0 ? 'Findings' : `${plural(toFix.length, 'finding')}, dearest first`}
+      </h2>
+      {toFix.length === 0 && (
+        <p class="calm">Nothing found that needs fixing: no warning from any check.</p>
+      )}
+      <ol class="findings">
+        {toFix.map((of) => (
+          <Item key={of.index} {...of} />
+        ))}
+      </ol>
+      {seen.length > 0 && (
+        <>
+          <h2>Also seen</h2>
+          <ol class="findings">
+            {seen.map((of) => (
+              <Item key={of.index} {...of} />
+            ))}
+          </ol>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Item({ finding, index }: { finding: Finding; index: number }) {
+  const viewer = useViewer();
+  const isChosen = useShown((state) => state.finding === index);
+  return (
+    <li>
+      <button
+        class={`finding ${finding.severity}`}
+        aria-current={isChosen}
+        onClick={() => viewer.chooseFinding(index)}
+      >
+        <span class="kind">
+          <b>{finding.severity}</b> {finding.kind.replace(/_/g, ' ')}
+        </span>
+        <span class="cost">{finding.cost_ns === null ? '' : duration(finding.cost_ns)}</span>
+        <span class="title">
+          <bdi>{printable(finding.title, 400)}</bdi>
+        </span>
+        <span class="place">{placeOf(finding)}</span>
+        <span class="count">{finding.count === null ? '' : `${count(finding.count)} ×`}</span>
+      </button>
+    </li>
+  );
+}
+
+function placeOf({ subject }: Finding): string {
+  const { file, line, op, scope } = subject;
+  if (file !== null) return printable(fileName(file), 120) + (line === null ? '' : `:${line}`);
+  return printable(op ?? scope ?? '', 120);
+}

@@ -1,0 +1,85 @@
+// The part of the state that a link carries, in the address behind #.
+import type { State } from './state.ts';
+
+export type Linked = Pick<
+  State,
+  | 'from'
+  | 'to'
+  | 'scroll'
+  | 'finding'
+  | 'event'
+  | 'range'
+  | 'flags'
+  | 'query'
+  | 'pinned'
+  | 'folded'
+  | 'panel'
+>;
+
+export function hashOf(state: Linked): string {
+  const parts: [string, string][] = [['v', span(state)]];
+  const add = (key: string, value: string) => value !== '' && parts.push([key, value]);
+  if (state.scroll > 0) add('y', state.scroll.toFixed(2));
+  if (state.finding !== null) add('f', String(state.finding));
+  if (state.event !== null) add('e', String(state.event));
+  if (state.range !== null) {
+    add('r', span(state.range));
+    add('l', state.range.lanes?.join(',') ?? '');
+  }
+  add('m', state.flags.map(span).join(';'));
+  add('q', encodeURIComponent(state.query));
+  add('p', state.pinned.join(','));
+  add('c', state.folded.join(','));
+  if (state.panel !== null) add('b', state.panel);
+  return '#' + parts.map(([key, value]) => `${key}=${value}`).join('&');
+}
+
+// What `hash` says; the rest is left out. Anything may stand in a link.
+export function fromHash(hash: string): Partial<Linked> {
+  const linked: Partial<Linked> = {};
+  const said = new Map(
+    hash
+      .replace(/^#/, '')
+      .split('&')
+      .map((part) => [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1)]),
+  );
+  const window = spanFrom(said.get('v'));
+  if (window !== null) Object.assign(linked, window);
+  const range = spanFrom(said.get('r'));
+  if (range !== null) linked.range = { ...range, lanes: numbers(said.get('l')) };
+  const flags = said.get('m')?.split(';').map(spanFrom);
+  if (flags) linked.flags = flags.filter((flag) => flag !== null);
+  const whole = (key: string) => numbers(said.get(key))?.[0];
+  if (whole('y') !== undefined) linked.scroll = Math.max(0, whole('y')!);
+  if (whole('f') !== undefined) linked.finding = whole('f')!;
+  if (whole('e') !== undefined) linked.event = whole('e')!;
+  linked.query = decoded(said.get('q') ?? '');
+  linked.pinned = numbers(said.get('p')) ?? [];
+  linked.folded = said.get('c')?.split(',') ?? [];
+  const panel = said.get('b');
+  if (panel === 'finding' || panel === 'event' || panel === 'range') linked.panel = panel;
+  return linked;
+}
+
+function span({ from, to }: { from: number; to: number }): string {
+  return `${Math.round(from)},${Math.round(to)}`;
+}
+
+function spanFrom(text: string | undefined): { from: number; to: number } | null {
+  const values = numbers(text);
+  if (values === null || values.length !== 2) return null;
+  return values[0] <= values[1] ? { from: values[0], to: values[1] } : null;
+}
+
+function numbers(text: string | undefined): number[] | null {
+  const values = text?.split(',').map(Number);
+  return values !== undefined && text !== '' && values.every(Number.isFinite) ? values : null;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,49 @@
+// The top line: which run, search, theme, help.
+import { useShown, useViewer } from './context.ts';
+import { Icon } from './icons.tsx';
+import { Search } from './search.tsx';
+import type { Theme } from './state.ts';
+import { count, duration, printable } from './text.ts';
+
+const nextTheme: Record<Theme, Theme> = { system: 'dark', dark: 'light', light: 'system' };
+
+export function Header() {
+  const viewer = useViewer();
+  const theme = useShown((state) => state.theme);
+  const { run } = viewer;
+  const events = run.lanes.reduce(
+    (sum, lane) => sum + (lane.kind === 'counter' ? 0 : lane.events),
+    0,
+  );
+  const facts = [
+    run.span.end_ns > 0 && duration(run.span.end_ns),
+    run.steps.length > 0 && `${count(run.steps.length)} steps`,
+    events > 0 && `${count(events)} events`,
+  ].filter(Boolean);
+  return (
+    <header>
+      <span class="brand">xlaprof</span>
+      <h1>
+        <bdi>{printable(run.report.summary.run || 'run', 200)}</bdi>
+      </h1>
+      <span class="facts">{facts.join(' · ')}</span>
+      <Search />
+      <button
+        class="quiet"
+        aria-label={`Theme: ${theme}`}
+        title={`Theme: ${theme}`}
+        onClick={() => viewer.setTheme(nextTheme[theme])}
+      >
+        <Icon name="theme" />
+      </button>
+      <button
+        class="quiet"
+        aria-label="Help"
+        title="Help (?)"
+        onClick={() => viewer.store.set({ help: true })}
+      >
+        <Icon name="help" />
+      </button>
+    </header>
+  );
+}

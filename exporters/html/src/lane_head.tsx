@@ -1,0 +1,72 @@
+// The head of a band: its name, and what can be done with it.
+import type { Band } from './bands.ts';
+import { useShown, useViewer } from './context.ts';
+import { Icon } from './icons.tsx';
+import { plural, printable } from './text.ts';
+
+export function LaneHead({ band }: { band: Band }) {
+  const style = { top: `${band.top}px`, height: `${band.height}px` };
+  if (band.type === 'marks')
+    return (
+      <li class="head" style={style}>
+        Findings
+      </li>
+    );
+  if (band.type === 'steps')
+    return (
+      <li class="head" style={style}>
+        Steps
+      </li>
+    );
+  if (band.type === 'process') {
+    const { name, detail } = band.process;
+    return (
+      <li class="head process" style={style} title={printable(`${name}\n${detail}`, 300)}>
+        <Fold band={band} name={name} />
+        <b>{printable(name, 200)}</b> <span>{printable(detail, 200)}</span>
+      </li>
+    );
+  }
+  const { lane } = band;
+  return (
+    <li
+      class="head"
+      style={style}
+      title={`${printable(lane.name, 300)}\n${plural(lane.events, lane.kind === 'counter' ? 'sample' : 'event')}`}
+    >
+      <Fold band={band} name={lane.name} />
+      <span class="name">{printable(lane.name, 200)}</span>
+      <Pin lane={lane.id} name={lane.name} />
+    </li>
+  );
+}
+
+function Fold({ band, name }: { band: Band; name: string }) {
+  const viewer = useViewer();
+  return (
+    <button
+      class="quiet"
+      aria-expanded={!band.folded}
+      aria-label={`${printable(name, 80)}: rows`}
+      onClick={() => viewer.toggleFolded(band.key)}
+    >
+      <Icon name={band.folded ? 'right' : 'down'} />
+    </button>
+  );
+}
+
+function Pin({ lane, name }: { lane: number; name: string }) {
+  const viewer = useViewer();
+  const isPinned = useShown((state) => state.pinned.includes(lane));
+  return (
+    <button
+      class="quiet pin"
+      aria-pressed={isPinned}
+      aria-label={`Pin ${printable(name, 80)} on top`}
+      title="Pin on top"
+      onClick={() => viewer.togglePinned(lane)}
+    >
+      <Icon name="pin" />
+    </button>
+  );
+}

@@ -1,0 +1,35 @@
+// Starts the page.
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { SharedContext } from './context.ts';
+import { Frames } from './frames.ts';
+import { keepLink } from './link.ts';
+import { openSource } from './open.ts';
+import { onSystemTheme, rememberedTheme, wear } from './theme.ts';
+import { printable } from './text.ts';
+import { Viewer } from './viewer.ts';
+
+async function start(): Promise<void> {
+  wear(rememberedTheme());
+  const viewer = new Viewer(await openSource());
+  const frames = new Frames();
+  const dress = () => {
+    wear(viewer.store.state.theme);
+    frames.newColours();
+  };
+  onSystemTheme(dress);
+  viewer.store.subscribe((changed) => (changed.theme !== undefined ? dress() : frames.request()));
+  document.title = `${printable(viewer.run.report.summary.run || 'run', 100)} – xlaprof`;
+  if (location.hash.length > 1) viewer.follow(location.hash);
+  render(
+    <SharedContext.Provider value={{ viewer, frames }}>
+      <App />
+    </SharedContext.Provider>,
+    document.getElementById('page')!,
+  );
+  keepLink(viewer);
+}
+
+start().catch((error: Error) => {
+  document.getElementById('page')!.textContent = `This view could not be opened: ${error.message}`;
+});

@@ -1,0 +1,40 @@
+// Findings' marks, side by side where they overlap, dearest on top.
+import type { Mark, Run } from './run.ts';
+
+// `text` says what is seen there.
+export interface PlacedMark extends Mark {
+  end: number;
+  row: number;
+}
+
+const kMostRows = 4; // what needs more lies in the last
+
+export function placedMarks(run: Run): PlacedMark[] {
+  const rows: PlacedMark[][] = [];
+  const sorted = [...run.marks].sort((a, b) => a.finding - b.finding || a.ts_ns - b.ts_ns);
+  return sorted.map((mark) => {
+    const end = mark.ts_ns + (mark.dur_ns ?? 0);
+    const free = rows.findIndex((row) =>
+      row.every((other) => other.end <= mark.ts_ns || other.ts_ns >= end),
+    );
+    const row = Math.min(free >= 0 ? free : rows.length, kMostRows - 1);
+    const placed = { ...mark, end, row, text: textOf(run, mark) };
+    (rows[row] ??= []).push(placed);
+    return placed;
+  });
+}
+
+// A mark that says no more than its finding's kind is told by the evidence at its time.
+function textOf({ report, span }: Run, mark: Mark): string {
+  const finding = report.findings[mark.finding];
+  if (mark.text !== finding.kind) return mark.text;
+  const origin = Number(span.origin_ns);
+  const shown = finding.evidence.find(
+    ({ ts_ns }) => ts_ns !== null && ts_ns - origin === mark.ts_ns,
+  );
+  return shown?.text || finding.title;
+}
+
+export function marksOf(marks: PlacedMark[], finding: number | null): PlacedMark[] {
+  return finding === null ? [] : marks.filter((mark) => mark.finding === finding);
+}

@@ -1,0 +1,56 @@
+// Draws findings' marks on their lane.
+import type { Scale } from './axis.ts';
+import type { PlacedMark } from './marks.ts';
+import type { Surface } from './surface.ts';
+import type { Viewer } from './viewer.ts';
+
+export function paintMarks(
+  { ctx, words, colours, unit, width }: Surface,
+  scale: Scale,
+  viewer: Viewer,
+  top: number,
+): void {
+  const rowHeight = Math.round(viewer.sizes.row * unit);
+  const height = rowHeight - Math.round(unit);
+  const { finding: selected } = viewer.store.state;
+  const line = Math.max(1, Math.round(unit));
+  for (const mark of viewer.marks) {
+    if (mark.end < scale.from || mark.ts_ns > scale.to) continue;
+    const { severity } = viewer.run.report.findings[mark.finding];
+    const left = scale.pixel(mark.ts_ns);
+    const right = Math.max(scale.pixel(mark.end), left + 3 * line);
+    const y = top + mark.row * rowHeight;
+    ctx.globalAlpha = mark.finding === selected ? 0.5 : 0.2;
+    ctx.fillStyle = colours.severity[severity];
+    ctx.fillRect(left, y, right - left, height);
+    ctx.globalAlpha = 1;
+    ctx.fillRect(left, y, Math.min(3 * line, right - left), height);
+    if (right - left < 24 * unit) continue;
+    const x = Math.max(left, 0) + 7 * unit;
+    ctx.fillStyle = colours.text;
+    words.draw(
+      `${mark.finding + 1}  ${mark.text}`,
+      x,
+      y + height / 2,
+      Math.min(right, width) - x - 4 * unit,
+    );
+  }
+}
+
+// The mark at a pixel of the lane, the dearest of several; null: none.
+export function markAt(
+  marks: PlacedMark[],
+  scale: Scale,
+  row: number,
+  x: number,
+  reach: number,
+): PlacedMark | null {
+  return (
+    marks.find(
+      (mark) =>
+        mark.row === row &&
+        scale.x(mark.ts_ns) - reach <= x &&
+        x <= Math.max(scale.x(mark.end), scale.x(mark.ts_ns)) + reach,
+    ) ?? null
+  );
+}

@@ -1,0 +1,73 @@
+// Draws one row of slices, no pixel of it twice.
+import type { Scale } from './axis.ts';
+import { firstVisible } from './decode.ts';
+import { kNeverEnded, type SliceRow } from './source.ts';
+import type { Surface } from './surface.ts';
+
+// How the slices of a row look.
+export interface SliceLook {
+  fill(row: SliceRow, i: number): string;
+  label(row: SliceRow, i: number): string;
+  labelFill(row: SliceRow, i: number): string;
+  end: number; // where slices end that never ended, ns
+}
+
+export function paintRow(
+  surface: Surface,
+  scale: Scale,
+  row: SliceRow,
+  top: number,
+  height: number,
+  look: SliceLook,
+): void {
+  const { ctx, words, unit } = surface;
+  const withText = height >= 11 * unit;
+  const middle = top + height / 2;
+  const n = row.ts.length;
+  let drawn = -9; // pixels before this one are done
+  let i = firstVisible(row, scale.from);
+  while (i < n && row.ts[i] <= scale.to) {
+    const end = row.dur[i] === kNeverEnded ? look.end : row.ts[i] + row.dur[i];
+    const left = Math.max(scale.pixel(row.ts[i]), drawn);
+    const right = Math.max(scale.pixel(end), scale.pixel(row.ts[i]) + 1);
+    if (right <= drawn) {
+      // Those up to the next free pixel are not seen.
+      i = Math.max(i + 1, firstVisible(row, scale.time(drawn - 0.5)));
+      continue;
+    }
+    const width = right - left;
+    // Neighbours are told apart by a pixel where there is room.
+    ctx.fillStyle = look.fill(row, i);
+    ctx.fillRect(left, top, width > 4 ? width - 1 : width, height);
+    drawn = right;
+    if (withText && width > 22 * unit) {
+      const x = Math.max(left, 0) + 4 * unit;
+      ctx.fillStyle = look.labelFill(row, i);
+      words.draw(look.label(row, i), x, middle, Math.min(right, surface.width) - x - 4 * unit);
+    }
+    ++i;
+  }
+}
+
+// The slice of `row` at a pixel, or one that is at most `reach` pixels away; null: there is none.
+export function sliceAt(
+  scale: Scale,
+  row: SliceRow,
+  x: number,
+  reach: number,
+  end: number,
+): number | null {
+  let best: number | null = null;
+  let nearest = reach;
+  for (let i = firstVisible(row, scale.time(x - reach)); i < row.ts.length; ++i) {
+    const left = scale.x(row.ts[i]);
+    if (left > x + reach) break;
+    const right = scale.x(row.dur[i] === kNeverEnded ? end : row.ts[i] + row.dur[i]);
+    const away = Math.max(left - x, x - right, 0);
+    if (best !== null && away >= nearest) continue;
+    best = i;
+    nearest = away;
+    if (away === 0) break;
+  }
+  return best;
+}

@@ -1,0 +1,142 @@
+// run.json as docs/formats/view.md tells it. Times are ns since the view's origin, except in
+// `report`, whose times are the store's. What is unknown is null.
+
+export type Severity = 'info' | 'warning' | 'error';
+
+export interface Evidence {
+  table: string | null;
+  rows: number[];
+  ts_ns: number | null;
+  dur_ns: number | null;
+  text: string | null;
+}
+
+export interface Finding {
+  kind: string;
+  severity: Severity;
+  title: string;
+  subject: {
+    file: string | null;
+    line: number | null;
+    function: string | null;
+    scope: string | null;
+    op: string | null;
+    graph_hash: string | null;
+  };
+  count: number | null;
+  per_step: number | null;
+  cost_ns: number | null;
+  cost_note: string | null;
+  saving_ns: number | null;
+  saving_note: string | null;
+  reason: {
+    type: string;
+    state: string | null;
+    step: number | null;
+    node: string | null;
+    before: string | null;
+    after: string | null;
+    location: string | null;
+    text: string | null;
+  } | null;
+  advice: string | null;
+  evidence: Evidence[];
+  fingerprint: string;
+}
+
+export interface Coverage {
+  path: string;
+  format: string;
+  steps: number | null;
+  compiles: number | null;
+  executions: number | null;
+  transfers: number | null;
+  events: number | null;
+  note: string | null;
+}
+
+export interface Issue {
+  path: string;
+  code: string;
+  severity: Severity;
+  count: number;
+  offset: number | null;
+  line: number | null;
+  advice: string;
+}
+
+export interface Report {
+  summary: { run: string | null; coverage: Coverage[] };
+  findings: Finding[];
+  issues: Issue[];
+}
+
+export type LaneKind = 'host_thread' | 'device' | 'device_stream' | 'async' | 'counter';
+
+export interface Lane {
+  id: number;
+  process: number;
+  kind: LaneKind;
+  name: string;
+  device: string | null;
+  rows: number;
+  events: number;
+}
+
+export interface Process {
+  id: number;
+  name: string;
+  detail: string;
+}
+
+export interface Step {
+  process: number;
+  number: number | null;
+  ts_ns: number | null;
+  dur_ns: number | null;
+  warm_up: boolean;
+  parts_ns: (number | null)[];
+}
+
+export interface Mark {
+  finding: number;
+  ts_ns: number;
+  dur_ns: number | null;
+  text: string;
+}
+
+export const kSame = 0;
+export const kDiffers = 1;
+export const kBeganHere = 2;
+
+// before, after, state, location; a row of nodes left out is [null, null, 0, how many].
+export type ReasonRow = [string | null, string | null, number, string | number | null];
+
+export interface Reason {
+  before: string;
+  after: string;
+  rows: ReasonRow[];
+  omitted: number;
+}
+
+export interface Quote {
+  file: string;
+  line: number;
+  text: string;
+  newer_than_capture: boolean;
+}
+
+export interface Run {
+  xlaprof: string;
+  report: Report;
+  span: { origin_ns: string; base_epoch_ns: string | null; end_ns: number };
+  covered: [number, number][];
+  categories: string[];
+  processes: Process[];
+  lanes: Lane[];
+  step_parts: string[];
+  steps: Step[];
+  marks: Mark[];
+  reasons: (Reason | null)[];
+  quotes: (Quote | null)[];
+}

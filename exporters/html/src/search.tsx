@@ -1,0 +1,79 @@
+// The search for events by name.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useShown, useViewer } from './context.ts';
+import { Icon } from './icons.tsx';
+import { kSearchId } from './keys.ts';
+import { count } from './text.ts';
+
+const kPause = 150; // ms after the last letter
+
+export function Search() {
+  const viewer = useViewer();
+  const query = useShown((state) => state.query);
+  const found = useShown((state) => state.found);
+  const [typed, type] = useState(query);
+  const timer = useRef(0);
+  useEffect(() => type(query), [query]);
+  const search = (direction: 'next' | 'previous') => {
+    clearTimeout(timer.current);
+    void viewer.search(typed, direction);
+  };
+  return (
+    <form
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        search('next');
+      }}
+    >
+      <Icon name="search" />
+      <input
+        id={kSearchId}
+        type="text"
+        autocomplete="off"
+        spellcheck={false}
+        placeholder="Find events by name  ( / )"
+        aria-label="Find events by name"
+        value={typed}
+        onInput={(event) => {
+          const text = event.currentTarget.value;
+          type(text);
+          clearTimeout(timer.current);
+          timer.current = window.setTimeout(() => void viewer.search(text, 'next'), kPause);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !event.shiftKey) return;
+          event.preventDefault();
+          search('previous');
+        }}
+      />
+      <output>
+        {found === null
+          ? ''
+          : found.count === 0
+            ? 'none'
+            : `${count(found.index! + 1)} of ${count(found.count)}`}
+      </output>
+      <button
+        type="button"
+        class="quiet"
+        aria-label="Previous"
+        title="Previous (Shift+Enter)"
+        disabled={!found?.count}
+        onClick={() => search('previous')}
+      >
+        <Icon name="up" />
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        aria-label="Next"
+        title="Next (Enter)"
+        disabled={!found?.count}
+        onClick={() => search('next')}
+      >
+        <Icon name="down" />
+      </button>
+    </form>
+  );
+}

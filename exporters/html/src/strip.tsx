@@ -1,0 +1,165 @@
+// The summary strip: where each step's time went, one bar a step.
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { Canvas } from './canvas.tsx';
+import { useShared, useShown, useViewer } from './context.ts';
+import { measureStep, stepLines } from './pick.ts';
+import { type Bin, binsOf, meanParts, scaleOf } from './step_bins.ts';
+import type { Surface } from './surface.ts';
+import { duration, percent, plural, printable } from './text.ts';
+import type { Viewer } from './viewer.ts';
+
+const kNarrowestBar = 3; // CSS pixels
+const kWidestBar = 96;
+
+export function Strip() {
+  const viewer = useViewer();
+  const processes = viewer.run.processes.filter(({ id }) =>
+    viewer.run.steps.some((step) => step.process === id && step.dur_ns !== null),
+  );
+  const [chosen, choose] = useState(0);
+  if (processes.length === 0) return null;
+  const process = processes[Math.min(chosen, processes.length - 1)];
+  return (
+    <section class="strip" aria-label="Steps: where the time went">
+      <div class="corner">
+        <b>Steps</b>
+        {processes.length > 1 && (
+          <select
+            aria-label="Process"
+            value={chosen}
+            onChange={(event) => choose(Number(event.currentTarget.value))}
+          >
+            {processes.map(({ name, detail }, i) => (
+              <option value={i}>{printable(detail ? `${name}, ${detail}` : name, 60)}</option>
+            ))}
+          </select>
+        )}
+        <Legend process={process.id} />
+      </div>
+      <Bars key={process.id} process={process.id} />
+    </section>
+  );
+}
+
+function Legend({ process }: { process: number }) {
+  const { viewer, frames } = useShared();
+  useShown((state) => state.theme);
+  const parts = meanParts(viewer.run, process);
+  return (
+    <ul class="legend">
+      {parts.map(({ name, part }) => (
+        <li title={`${percent(part)} of the steps that are not warm-up`}>
+          <i style={{ background: frames.colours.part(name) }} />
+          {printable(name, 40)} <span>{percent(part)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Bars({ process }: { process: number }) {
+  const viewer = useViewer();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [at, setAt] = useState<number | null>(null); // index in run.steps, moved by arrows
+  const steps = useMemo(
+    () =>
+      viewer.run.steps.flatMap((step, i) =>
+        step.process === process && step.dur_ns !== null ? [i] : [],
+      ),
+    [process],
+  );
+  const bins = () =>
+    binsOf(viewer.run, steps, Math.floor(canvas.current!.clientWidth / kNarrowestBar));
+  const binAt = (x: number): Bin | undefined => {
+    const all = bins();
+    return all[Math.floor(x / barWidth(canvas.current!.clientWidth, all.length))];
+  };
+  const go = (step: number) => {
+    setAt(step);
+    viewer.say(stepLines(viewer, step).join('; '));
+    measureStep(viewer, step);
+  };
+  return (
+    <div
+      class="bars"
+      role="slider"
+      tabIndex={0}
+      data-arrows
+      aria-label="Step"
+      aria-valuemin={0}
+      aria-valuemax={steps.length - 1}
+      aria-valuenow={at === null ? 0 : steps.indexOf(at)}
+      aria-valuetext={at === null ? plural(steps.length, 'step') : stepLines(viewer, at)[0]}
+      onKeyDown={(event) => {
+        const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (by === undefined) return;
+        const next =
+          steps[Math.max(0, Math.min(steps.length - 1, at === null ? 0 : steps.indexOf(at) + by))];
+        go(next);
+        event.preventDefault();
+      }}
+      onClick={(event) => {
+        const bin = binAt(event.offsetX);
+        if (bin) go(bin.longest);
+      }}
+      onPointerMove={(event) => {
+        const bin = binAt(event.offsetX);
+        const more = bin && bin.steps > 1 ? [`the longest of ${plural(bin.steps, 'step')}`] : [];
+        viewer.hover.set({
+          time: null,
+          x: event.clientX,
+          y: event.clientY,
+          lines: bin ? [...stepLines(viewer, bin.longest), ...more] : [],
+        });
+      }}
+      onPointerLeave={() => viewer.hover.set({ lines: [] })}
+    >
+      <Canvas of={canvas} paint={(surface) => paint(surface, viewer, bins())} />
+    </div>
+  );
+}
+
+// CSS or device pixels, as `width`.
+function barWidth(width: number, bars: number, unit = 1): number {
+  return Math.min(width / bars, kWidestBar * unit);
+}
+
+function paint(surface: Surface, viewer: Viewer, bins: Bin[]): void {
+  const { ctx, colours, words, width, height, unit } = surface;
+  const line = Math.max(1, Math.round(unit));
+  const each = barWidth(width, bins.length, unit);
+  const top = 4 * unit;
+  const bottom = height - 5 * unit;
+  const most = scaleOf(bins);
+  const { from, to } = viewer.window;
+  bins.forEach((bin, i) => {
+    const left = Math.round(i * each);
+    const wide = Math.max(1, Math.round((i + 1) * each) - left - (each > 4 * line ? line : 0));
+    // A bar that is cut off keeps its proportions.
+    const isCut = bin.mean > most;
+    const perNs = (bottom - top) / (isCut ? bin.mean : most);
+    let y = bottom;
+    bin.parts.forEach((ns, part) => {
+      const next = Math.max(top, y - ns * perNs);
+      ctx.fillStyle = colours.part(viewer.run.step_parts[part]);
+      ctx.fillRect(left, Math.round(next), wide, Math.round(y) - Math.round(next));
+      y = next;
+    });
+    if (isCut) {
+      ctx.fillStyle = colours.back;
+      ctx.fillRect(left, top + 5 * unit, wide, 2 * line);
+      const text = duration(bin.mean);
+      if (words.width(text) < wide - 4 * unit) {
+        ctx.fillStyle = colours.compileText;
+        words.draw(text, left + 3 * unit, top + 16 * unit, wide);
+      }
+    }
+    if (bin.from !== null && bin.to !== null && bin.to >= from && bin.from <= to) {
+      ctx.fillStyle = colours.accent;
+      ctx.fillRect(left, height - 3 * line, Math.round((i + 1) * each) - left, 2 * line);
+    }
+  });
+  ctx.fillStyle = colours.faint;
+  const scale = duration(most);
+  words.draw(scale, width - words.width(scale) - 4 * unit, top + 6 * unit, Infinity);
+}

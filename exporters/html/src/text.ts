@@ -1,0 +1,80 @@
+// Numbers and names as they are shown.
+
+const units: [number, string][] = [
+  [1e9, 's'],
+  [1e6, 'ms'],
+  [1e3, 'µs'],
+  [1, 'ns'],
+];
+
+// Three digits and a unit, as the report prints them: 652 ms, 1.64 s.
+export function duration(ns: number | null): string {
+  if (ns === null) return '–';
+  if (ns === 0) return '0';
+  const size = Math.abs(ns);
+  const [scale, unit] = units.find(([scale]) => size >= scale * 0.9995) ?? units[3];
+  const value = ns / scale;
+  return `${trimmed(value.toFixed(Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) + 1e-12)))))} ${unit}`;
+}
+
+// With all its digits, in groups of three: 1.234 567 890 s.
+export function exactTime(ns: number): string {
+  const [scale, unit] = units.find(([scale]) => Math.abs(ns) >= scale) ?? units[3];
+  const whole = Math.trunc(ns / scale);
+  const rest = Math.abs(Math.round(ns - whole * scale));
+  const digits = Math.round(Math.log10(scale));
+  const fraction = rest === 0 ? '' : rest.toString().padStart(digits, '0').replace(/0+$/, '');
+  const grouped = fraction.replace(/(\d{3})(?=\d)/g, '$1\u202f');
+  const sign = whole === 0 && ns < 0 ? '-' : '';
+  return `${sign}${count(whole)}${grouped && '.' + grouped} ${unit}`;
+}
+
+// 449,936
+export function count(n: number): string {
+  return Math.round(n)
+    .toString()
+    .replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+}
+
+// A counter's value: four digits.
+export function quantity(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1e5) {
+    const power = Math.min(4, Math.floor(Math.log10(size) / 3));
+    return `${trimmed((value / 1000 ** power).toPrecision(4))} ${['', 'k', 'M', 'G', 'T'][power]}`;
+  }
+  return trimmed(Number.isInteger(value) ? value.toString() : value.toPrecision(4));
+}
+
+export function percent(part: number): string {
+  return `${trimmed((part * 100).toPrecision(part >= 0.1 ? 3 : 2))} %`;
+}
+
+export function plural(n: number, one: string, many = one + 's'): string {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+function trimmed(digits: string): string {
+  return digits.includes('.') && !digits.includes('e') ? digits.replace(/\.?0+$/, '') : digits;
+}
+
+// What no capture may do to the page: end lines, turn the direction of others' text, be invisible.
+const unprintable =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+export const kMaxShown = 4096; // characters of one text
+
+// `text` on one line, with a sign for every character that has none, cut where it is very long.
+export function printable(text: string, most = kMaxShown): string {
+  const cut =
+    text.length > most ? `${text.slice(0, most)}… (${count(text.length)} characters)` : text;
+  return cut.replace(unprintable, (c) => {
+    const code = c.charCodeAt(0);
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : '\ufffd';
+  });
+}
+
+// The last part of a path.
+export function fileName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

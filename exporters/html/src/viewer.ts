@@ -1,0 +1,400 @@
+// What hands can do with what is shown. Panels and canvases read `store`; nothing else changes it.
+import { around, bounded, type Scale, type Window, within, zoomed } from './axis.ts';
+import {
+  type Band,
+  type Bands,
+  pinnedBands,
+  scrolledBands,
+  sizesFor,
+  type Sizes,
+} from './bands.ts';
+import { fromHash } from './hash.ts';
+import { marksOf, type PlacedMark, placedMarks } from './marks.ts';
+import type { EventPlace, Source } from './source.ts';
+import { kInitial, type Panel, type Range, type Span, type State, type Theme } from './state.ts';
+import { Store } from './store.ts';
+import { Supply } from './supply.ts';
+import { count, duration, plural, printable } from './text.ts';
+import { rememberTheme, rememberedTheme } from './theme.ts';
+
+// Where the pointer is, and what it points at.
+export interface Hover {
+  time: number | null;
+  x: number; // CSS pixels of the page
+  y: number;
+  lines: string[]; // none: nothing
+}
+
+export class Viewer {
+  readonly store: Store<State>;
+  readonly hover = new Store<Hover>({ time: null, x: 0, y: 0, lines: [] });
+  readonly supply: Supply;
+  readonly marks: PlacedMark[];
+  readonly sizes: Sizes;
+  paneHeight = 400; // CSS pixels of the scrolled lanes; their pane sets it
+  private readonly lanesOf = new Map<string, number[]>(); // that a pane shows
+  private turn = 0; // of the latest question about an event
+  private searchTurn = 0;
+  private arranged: {
+    pinned: number[];
+    folded: string[];
+    panes: { pinned: Bands; scrolled: Bands };
+  } | null = null;
+
+  constructor(readonly source: Source) {
+    this.sizes = sizesFor(parseFloat(getComputedStyle(document.documentElement).fontSize));
+    this.marks = placedMarks(source.run);
+    this.store = new Store<State>({ ...kInitial, ...this.everything(), theme: rememberedTheme() });
+    this.supply = new Supply(
+      source,
+      () => this.store.set({ trouble: '' }),
+      (error) => this.fail(error),
+    );
+  }
+
+  get run() {
+    return this.source.run;
+  }
+
+  get window(): Window {
+    return { from: this.store.state.from, to: this.store.state.to };
+  }
+
+  // Shows what a link says.
+  follow(hash: string): void {
+    const linked = fromHash(hash);
+    const finding = linked.finding ?? null;
+    this.store.set({
+      ...this.everything(),
+      scroll: 0,
+      range: null,
+      totals: null,
+      flags: [],
+      panel: null,
+      ...linked,
+      finding: finding !== null && this.run.report.findings[finding] ? finding : null,
+      event: null,
+      detail: null,
+      found: null,
+      matches: null,
+    });
+    this.show(this.window);
+    if (typeof linked.event === 'number') void this.choose(linked.event, linked.panel ?? 'event');
+    if (linked.range) this.measure(linked.range, linked.panel ?? 'range');
+    if (linked.query) void this.search(linked.query, 'next', false);
+  }
+
+  // --- the window
+
+  show(window: Window): void {
+    this.store.set(bounded(window, this.run.span.end_ns));
+  }
+
+  zoom(factor: number, at = (this.window.from + this.window.to) / 2): void {
+    this.show(zoomed(this.window, factor, at));
+  }
+
+  // By a part of the window's width.
+  pan(part: number): void {
+    const { from, to } = this.window;
+    const by = (to - from) * part;
+    this.show({ from: from + by, to: to + by });
+  }
+
+  everything(): Window {
+    return bounded(around(0, this.run.span.end_ns, 0.01), this.run.span.end_ns);
+  }
+
+  // What is selected; where that is shown already, everything.
+  fit(): void {
+    const wanted = this.selectedSpan();
+    if (wanted === null) return this.show(this.everything());
+    const window = bounded(
+      within(around(wanted.from, wanted.to - wanted.from), this.everything()),
+      this.run.span.end_ns,
+    );
+    const { from, to } = this.window;
+    const isThere = Math.abs(window.from - from) + Math.abs(window.to - to) < (to - from) * 1e-6;
+    this.show(isThere ? this.everything() : window);
+  }
+
+  private selectedSpan(): Span | null {
+    const { panel, detail, range, finding } = this.store.state;
+    const event = detail && { from: detail.ts_ns, to: detail.ts_ns + (detail.dur_ns ?? 0) };
+    const evidence = this.hull(finding);
+    return { event, range, finding: evidence }[panel ?? 'event'] ?? event ?? range ?? evidence;
+  }
+
+  private hull(finding: number | null): Span | null {
+    const marks = marksOf(this.marks, finding);
+    if (marks.length === 0) return null;
+    return {
+      from: Math.min(...marks.map((mark) => mark.ts_ns)),
+      to: Math.max(...marks.map((mark) => mark.end)),
+    };
+  }
+
+  // Moves the window to where this can be seen, if it can't.
+  private bringIntoView(ts: number, dur: number): void {
+    const { from, to } = this.window;
+    const width = to - from;
+    const isInside = ts >= from && ts + dur <= to;
+    if (isInside && dur > width / 400) return;
+    if (dur > width / 400 && dur < width * 0.8)
+      this.show({ from: ts + dur / 2 - width / 2, to: ts + dur / 2 + width / 2 });
+    else this.show(around(ts, dur, 2));
+  }
+
+  // --- lanes
+
+  panes(): { pinned: Bands; scrolled: Bands } {
+    const { pinned, folded } = this.store.state;
+    if (this.arranged?.pinned !== pinned || this.arranged.folded !== folded) {
+      const markRows = 1 + Math.max(-1, ...this.marks.map((mark) => mark.row));
+      const arrangement = { pinned, folded, markRows };
+      this.arranged = {
+        pinned,
+        folded,
+        panes: {
+          pinned: pinnedBands(this.run, arrangement, this.sizes),
+          scrolled: scrolledBands(this.run, arrangement, this.sizes),
+        },
+      };
+    }
+    return this.arranged.panes;
+  }
+
+  scrollTo(top: number): void {
+    const most = Math.max(0, this.panes().scrolled.height - this.paneHeight);
+    const scroll = Math.min(Math.max(0, top), most) / this.sizes.row;
+    if (scroll !== this.store.state.scroll) this.store.set({ scroll });
+  }
+
+  scrollBy(pixels: number): void {
+    this.scrollTo(this.store.state.scroll * this.sizes.row + pixels);
+  }
+
+  togglePinned(lane: number): void {
+    const { pinned } = this.store.state;
+    const isPinned = pinned.includes(lane);
+    this.store.set({ pinned: isPinned ? pinned.filter((id) => id !== lane) : [...pinned, lane] });
+    this.say(`${printable(this.laneName(lane), 80)} ${isPinned ? 'unpinned' : 'pinned on top'}`);
+  }
+
+  toggleFolded(key: string): void {
+    const { folded } = this.store.state;
+    this.store.set({
+      folded: folded.includes(key) ? folded.filter((other) => other !== key) : [...folded, key],
+    });
+  }
+
+  // Unfolds what hides the row, and scrolls there.
+  private bringRowIntoView(lane: number, row: number): void {
+    const process = this.run.lanes.find((other) => other.id === lane)?.process;
+    const hiding = [`p${process}`, String(lane)];
+    const { folded } = this.store.state;
+    if (folded.some((key) => hiding.includes(key)))
+      this.store.set({ folded: folded.filter((key) => !hiding.includes(key)) });
+    const band = this.bandOf(lane);
+    if (band === null) return;
+    const top = band.top + row * band.rowHeight;
+    const scroll = this.store.state.scroll * this.sizes.row;
+    const margin = this.sizes.row * 2;
+    if (top - margin < scroll || top + margin > scroll + this.paneHeight)
+      this.scrollTo(top - this.paneHeight / 3);
+  }
+
+  private bandOf(lane: number): (Band & { type: 'lane' }) | null {
+    for (const band of this.panes().scrolled.bands)
+      if (band.type === 'lane' && band.lane.id === lane) return band;
+    return null;
+  }
+
+  // Called by each pane before it is drawn: what it needs is asked for.
+  wanted(pane: string, lanes: number[], scale: Scale): void {
+    this.lanesOf.set(pane, lanes);
+    const all = [...this.lanesOf.values()].flat();
+    this.supply.want({ lanes: all, from: scale.from, to: scale.to, perPixel: 1 / scale.perNs });
+  }
+
+  laneName(id: number): string {
+    return this.run.lanes.find((lane) => lane.id === id)?.name ?? '';
+  }
+
+  // --- findings
+
+  chooseFinding(index: number): void {
+    const finding = this.run.report.findings[index];
+    if (finding === undefined) return;
+    this.store.set({ finding: index, panel: 'finding' });
+    const evidence = this.hull(index);
+    if (evidence !== null)
+      this.show(within(around(evidence.from, evidence.to - evidence.from), this.everything()));
+    this.say(`${finding.severity}: ${printable(finding.title, 300)}`);
+  }
+
+  // Marks of the findings that say that `device` idles or waits.
+  gapsOf(device: string): PlacedMark[] {
+    const { findings } = this.run.report;
+    const devices = this.run.lanes.flatMap((lane) => lane.device ?? []);
+    return this.marks.filter(({ finding }) => {
+      const { kind, title } = findings[finding];
+      return (
+        kind.startsWith('device_') &&
+        (title.includes(device) || !devices.some((other) => title.includes(other)))
+      );
+    });
+  }
+
+  showMark(mark: Span): void {
+    this.show(around(mark.from, mark.to - mark.from, 0.5));
+  }
+
+  // --- events
+
+  // `before` is said before the event's name.
+  async choose(id: number, panel: Panel = 'event', before = ''): Promise<void> {
+    const turn = ++this.turn;
+    this.store.set({ event: id, panel });
+    try {
+      const detail = await this.source.event(id);
+      if (turn !== this.turn) return;
+      this.store.set({ detail, trouble: '' });
+      this.say(
+        `${before}${printable(detail.name, 200)}, ${duration(detail.dur_ns)}, ${printable(this.laneName(detail.lane), 80)}`,
+      );
+    } catch (error) {
+      if (turn !== this.turn) return;
+      this.store.set({ event: null, detail: null });
+      this.fail(error as Error);
+    }
+  }
+
+  goTo(event: EventPlace, before = ''): void {
+    this.bringIntoView(event.ts_ns, event.dur_ns ?? 0);
+    this.bringRowIntoView(event.lane, event.row);
+    void this.choose(event.id, 'event', before);
+  }
+
+  // The one before (-1) or behind (1) the selected one in its row, of those that are drawn.
+  chooseNeighbour(by: -1 | 1): void {
+    const { detail } = this.store.state;
+    const row = detail && this.supply.parts.get(detail.lane)?.rows[detail.row];
+    if (!row) return;
+    const i = row.id.indexOf(detail.id) + by;
+    if (i === by - 1 || i < 0 || i >= row.ts.length) return;
+    this.goTo({
+      id: row.id[i],
+      lane: detail.lane,
+      row: detail.row,
+      ts_ns: row.ts[i],
+      dur_ns: row.dur[i],
+      name: '',
+    });
+  }
+
+  // --- ranges and flags
+
+  // While a hand still drags, the range is shown and nothing is asked.
+  stretch(range: Range): void {
+    this.store.set({ range, totals: null, panel: 'range' });
+  }
+
+  measure(range: Range, panel: Panel = 'range'): void {
+    this.store.set({ range, totals: null, panel });
+    const lanes =
+      range.lanes ??
+      this.run.lanes.filter((lane) => lane.kind !== 'counter').map((lane) => lane.id);
+    this.source.range(lanes, Math.floor(range.from), Math.ceil(range.to)).then(
+      (totals) => {
+        if (this.store.state.range !== range) return;
+        this.store.set({ totals, trouble: '' });
+        this.say(
+          `${duration(range.to - range.from)} selected, ${plural(totals.rows.length, 'name')}`,
+        );
+      },
+      (error) => this.fail(error),
+    );
+  }
+
+  // Marks the selected event or range, else the time under the pointer; a mark that is there goes.
+  toggleFlag(): void {
+    const { flags, panel, detail, range } = this.store.state;
+    const at = this.hover.state.time ?? (this.window.from + this.window.to) / 2;
+    const event = detail && { from: detail.ts_ns, to: detail.ts_ns + (detail.dur_ns ?? 0) };
+    const chosen = (panel === 'range'
+      ? (range ?? event)
+      : panel === 'event'
+        ? (event ?? range)
+        : null) ?? { from: at, to: at };
+    const flag = { from: Math.round(chosen.from), to: Math.round(chosen.to) };
+    const near = (this.window.to - this.window.from) / 300;
+    const same = flags.find(
+      (f) => Math.abs(f.from - flag.from) < near && Math.abs(f.to - flag.to) < near,
+    );
+    this.store.set({
+      flags: same
+        ? flags.filter((f) => f !== same)
+        : [...flags, flag].sort((a, b) => a.from - b.from),
+    });
+    this.say(same ? 'mark removed' : `marked at ${duration(flag.from)}`);
+  }
+
+  // --- search
+
+  async search(text: string, direction: 'next' | 'previous', moves = true): Promise<void> {
+    const turn = ++this.searchTurn;
+    const isNew = text !== this.store.state.query || this.store.state.found === null;
+    this.store.set({ query: text });
+    if (text === '') return this.store.set({ found: null, matches: null });
+    const last = isNew ? null : (this.store.state.found?.event ?? null);
+    const ts = last?.ts_ns ?? Math.max(-1, Math.floor(this.window.from));
+    try {
+      const found = await this.source.search({ text, direction, ts, id: last?.id ?? 0 });
+      if (turn !== this.searchTurn) return;
+      const matches = new Uint8Array(this.source.names.count);
+      for (const name of found.names) matches[name] = 1;
+      this.store.set({ found, matches, trouble: '' });
+      if (found.event === null) return this.say('nothing found');
+      if (moves) this.goTo(found.event, `${count(found.index! + 1)} of ${count(found.count)}: `);
+    } catch (error) {
+      if (turn === this.searchTurn) this.fail(error as Error);
+    }
+  }
+
+  // --- the rest
+
+  setTheme(theme: Theme): void {
+    rememberTheme(theme);
+    this.store.set({ theme });
+  }
+
+  // Closes what is open, the latest first.
+  escape(): void {
+    const { help, panel, query, finding, event, range } = this.store.state;
+    if (help) return this.store.set({ help: false });
+    if (panel === 'range')
+      return this.store.set({
+        range: null,
+        totals: null,
+        panel: event !== null ? 'event' : finding !== null ? 'finding' : null,
+      });
+    if (panel === 'event')
+      return this.store.set({
+        event: null,
+        detail: null,
+        panel: finding !== null ? 'finding' : range ? 'range' : null,
+      });
+    if (panel === 'finding')
+      return this.store.set({ finding: null, panel: range ? 'range' : null });
+    if (query !== '') void this.search('', 'next');
+  }
+
+  say(said: string): void {
+    this.store.set({ said });
+  }
+
+  private fail(error: Error): void {
+    this.store.set({ trouble: error.message });
+  }
+}

@@ -1,0 +1,72 @@
+// A page in Debian's chromium, and what it did that no viewer may do.
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Data, fileOf } from './encode.ts';
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+  });
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'xlaprof-viewer-'));
+
+// The address of a file with the data in it, made as the exporter makes it.
+export function writeFile(name: string, data: Data): string {
+  const page = readFileSync(process.env.VIEWER ?? 'viewer.html', 'utf8');
+  const path = join(folder, `${name}.html`);
+  writeFileSync(path, fileOf(page, data));
+  return pathToFileURL(path).href;
+}
+
+export interface Watched {
+  page: Page;
+  wrongs: string[]; // errors, dialogs, requests that left the page
+}
+
+export async function open(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  const wrongs: string[] = [];
+  page.on(
+    'console',
+    (message) => ['error', 'warning'].includes(message.type()) && wrongs.push(message.text()),
+  );
+  page.on('pageerror', (error) => wrongs.push(String(error.stack)));
+  page.on('dialog', (dialog) => {
+    wrongs.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  const file = url.split('#')[0];
+  page.on('request', (request) => {
+    const to = request.url();
+    if (
+      to.split('#')[0] !== file &&
+      !to.startsWith('data:') &&
+      !to.startsWith(file.slice(0, file.lastIndexOf('/') + 1))
+    )
+      wrongs.push(`request: ${to}`);
+  });
+  await page.goto(url);
+  await page.waitForSelector('.pane.scrolled canvas, .empty');
+  await settled(page);
+  return { page, wrongs };
+}
+
+// Waits until what was asked for is drawn.
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(
+    () =>
+      new Promise<void>((done) =>
+        setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), 250),
+      ),
+  );
+}

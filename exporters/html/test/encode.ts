@@ -1,0 +1,163 @@
+// Writes what docs/formats/view.md says that an exporter writes.
+import { deflateRawSync } from 'node:zlib';
+
+export class Writer {
+  private readonly out: number[] = [];
+
+  varint(value: number | bigint): this {
+    let rest = BigInt(value);
+    for (; rest >= 0x80n; rest >>= 7n) this.out.push(Number(rest & 0x7fn) | 0x80);
+    this.out.push(Number(rest));
+    return this;
+  }
+
+  zigzag(value: number | bigint): this {
+    const wide = BigInt(value);
+    return this.varint(BigInt.asUintN(64, (wide << 1n) ^ (wide >> 63n)));
+  }
+
+  double(value: number): this {
+    this.out.push(...new Uint8Array(new Float64Array([value]).buffer));
+    return this;
+  }
+
+  text(text: string, most: number): this {
+    let bytes = Buffer.from(text);
+    if (bytes.length > most)
+      bytes = Buffer.from(
+        bytes
+          .subarray(0, most - 3)
+          .toString()
+          .replace(/\ufffd+$/, '') + '…',
+      );
+    this.varint(bytes.length);
+    for (const byte of bytes) this.out.push(byte);
+    return this;
+  }
+
+  bytes(): Uint8Array {
+    return Uint8Array.from(this.out);
+  }
+}
+
+export interface Slice {
+  ts: number;
+  dur: number; // -1: never ended
+  name: number; // id of a text
+  category: number;
+  id: number;
+}
+
+export interface Sample {
+  ts: number;
+  value: number;
+}
+
+export interface LaneEvents {
+  id: number;
+  rows: Slice[][];
+  samples: Sample[] | null;
+}
+
+export type Texts = Map<number, string>;
+
+export function encodeSlices(lanes: LaneEvents[], end: number, texts: Texts): Uint8Array {
+  const out = new Writer().varint(lanes.length);
+  const used = new Set<number>();
+  for (const { id, rows, samples } of lanes) {
+    out
+      .varint(id)
+      .varint(samples ? 1 : 0)
+      .zigzag(0)
+      .zigzag(end)
+      .varint(0);
+    out.varint(samples ? 1 : rows.length);
+    for (const row of samples ? [] : rows) {
+      out.varint(row.length);
+      let ts = 0;
+      let before = 0;
+      row.forEach((slice, i) => {
+        if (i === 0) out.zigzag(slice.ts);
+        else out.varint(slice.ts - ts);
+        out
+          .varint(slice.dur + 1)
+          .varint(slice.name)
+          .varint(slice.category)
+          .varint(1)
+          .zigzag(slice.id - before);
+        ts = slice.ts;
+        before = slice.id;
+        used.add(slice.name);
+      });
+    }
+    if (samples) {
+      out.varint(samples.length);
+      samples.forEach(({ ts, value }, i) => {
+        if (i === 0) out.zigzag(ts);
+        else out.varint(ts - samples[i - 1].ts);
+        out.double(value).double(value).double(value);
+      });
+    }
+  }
+  out.varint(used.size);
+  for (const id of used) out.varint(id).text(texts.get(id)!, 256);
+  return out.bytes();
+}
+
+export type Argument = [key: number, type: 0 | 1 | 2 | 3 | 4, value: number | bigint];
+
+export function encodeArguments(
+  events: [id: number, args: Argument[]][],
+  texts: Texts,
+): Uint8Array {
+  const out = new Writer();
+  const used = new Set<number>();
+  let before = 0;
+  for (const [id, args] of events) {
+    out.zigzag(id - before).varint(args.length);
+    before = id;
+    for (const [key, type, value] of args) {
+      used.add(key);
+      out.varint(key).varint(type);
+      if (type === 0) out.zigzag(value);
+      else if (type === 2) out.double(Number(value));
+      else out.varint(value);
+      if (type >= 3) used.add(Number(value));
+    }
+  }
+  out.zigzag(-before).varint(used.size);
+  for (const id of used) out.varint(id).text(texts.get(id)!, 4096);
+  return out.bytes();
+}
+
+export function encodeFlows(flows: [from: number, to: number][]): Uint8Array {
+  const out = new Writer().varint(flows.length);
+  let before = 0;
+  for (const [from, to] of flows) {
+    out.zigzag(from - before).zigzag(to - from);
+    before = from;
+  }
+  return out.bytes();
+}
+
+export interface Data {
+  run: unknown;
+  slices: Uint8Array;
+  arguments: Uint8Array;
+  flows: Uint8Array;
+}
+
+// The page with the data in it, as `xlaprof export --format html` writes it.
+export function fileOf(page: string, data: Data): string {
+  const packed = (bytes: Uint8Array) =>
+    bytes.length === 0 ? '' : deflateRawSync(bytes).toString('base64');
+  const json = JSON.stringify(data.run).replace(/</g, '\\u003c');
+  return page.replace(
+    '<!--data-->',
+    () =>
+      `<script id="run" type="application/json">${json}</script>` +
+      (['slices', 'arguments', 'flows'] as const)
+        .map((block) => `<script id="${block}" type="text/plain">${packed(data[block])}</script>`)
+        .join(''),
+  );
+}

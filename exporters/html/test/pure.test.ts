@@ -1,0 +1,165 @@
+// Axis, links, colours, texts, bands.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { around, bounded, Scale, ticksOf, zoomed } from '../src/axis.ts';
+import { between, scrolledBands, sizesFor } from '../src/bands.ts';
+import { fillsFor, hueOf, kHues } from '../src/colours.ts';
+import { fromHash, hashOf } from '../src/hash.ts';
+import { contrast } from '../src/oklch.ts';
+import { binsOf, meanParts, scaleOf } from '../src/step_bins.ts';
+import { count, duration, exactTime, percent, printable, quantity } from '../src/text.ts';
+import { kInitial } from '../src/state.ts';
+import { makeTraining } from './training.ts';
+
+test('durations are as the report prints them', () => {
+  const said: [number, string][] = [
+    [0, '0'],
+    [1, '1 ns'],
+    [999, '999 ns'],
+    [1000, '1 µs'],
+    [682_000, '682 µs'],
+    [60_500_000, '60.5 ms'],
+    [999_600_000, '1 s'],
+    [1_640_000_000, '1.64 s'],
+    [125e9, '125 s'],
+    [-2e6, '-2 ms'],
+  ];
+  for (const [ns, text] of said) assert.equal(duration(ns), text);
+});
+
+test('exact times, counts and quantities', () => {
+  assert.equal(exactTime(1_234_567_890), '1.234\u202f567\u202f89 s');
+  assert.equal(exactTime(-500), '-500 ns');
+  assert.equal(exactTime(5_000_000), '5 ms');
+  assert.equal(count(449936), '449,936');
+  assert.equal(quantity(1_409_000_000), '1.409 G');
+  assert.equal(quantity(0.25), '0.25');
+  assert.equal(percent(0.0461), '4.6 %');
+});
+
+test('no name ends a line, turns the direction or is endless', () => {
+  assert.equal(printable('a\nb\u202ec\u0000'), 'a\u240ab\ufffdc\u2400');
+  assert.ok(printable('x'.repeat(1_000_000)).length < 5000);
+});
+
+test('zoom keeps the time under the pointer', () => {
+  const window = { from: 1000, to: 3000 };
+  const at = 1500;
+  const before = new Scale(window.from, window.to, 800).x(at);
+  const after = zoomed(window, 0.5, at);
+  assert.equal(new Scale(after.from, after.to, 800).x(at), before);
+  assert.equal(after.to - after.from, 1000);
+});
+
+test('a window stays at the run, and wide enough', () => {
+  const end = 1e9;
+  assert.deepEqual(bounded({ from: 5e9, to: 6e9 }, end), { from: 0.5e9, to: 1.5e9 });
+  const narrow = bounded(around(500, 0), end);
+  assert.ok(narrow.to - narrow.from >= 20);
+  const wide = bounded({ from: -1e12, to: 1e12 }, end);
+  assert.equal(wide.to - wide.from, 1.5e9);
+});
+
+test('ticks are round, apart, and say their digits once', () => {
+  const ticks = ticksOf(new Scale(0, 3.2e9, 1000), 100);
+  assert.deepEqual(ticks.labels.slice(0, 3), ['0', '500 ms', '1 s']);
+  const deep = ticksOf(new Scale(1_234_567_000, 1_234_567_900, 1000), 100);
+  assert.equal(deep.base, '1.234\u202f56 s');
+  assert.ok(deep.labels.every((label) => label.startsWith('+')));
+  assert.ok(deep.times.every((time, i) => i === 0 || time - deep.times[i - 1] === 100));
+});
+
+test('a link says what the view was', () => {
+  const state = {
+    ...kInitial,
+    from: -12,
+    to: 5_000_000_000,
+    scroll: 3.5,
+    finding: 2,
+    event: 77,
+    range: { from: 5, to: 9, lanes: [3, 4] },
+    flags: [
+      { from: 1, to: 1 },
+      { from: 4, to: 8 },
+    ],
+    query: 'a&b=c#%',
+    pinned: [9],
+    folded: ['p1', '4'],
+    panel: 'range' as const,
+  };
+  const { from, to, scroll, finding, event, range, flags, query, pinned, folded, panel } = state;
+  assert.deepEqual(fromHash(hashOf(state)), {
+    from,
+    to,
+    scroll,
+    finding,
+    event,
+    range,
+    flags,
+    query,
+    pinned,
+    folded,
+    panel,
+  });
+});
+
+test('a link that makes no sense is harmless', () => {
+  for (const hash of [
+    '',
+    '#',
+    '#v=1',
+    '#v=9,1',
+    '#v=a,b&q=%zz&f=x&r=1&m=;;',
+    '#&&==',
+    '#v=NaN,Infinity',
+  ])
+    assert.deepEqual(fromHash(hash), {
+      query: '',
+      pinned: [],
+      folded: [],
+      ...(hash.includes('m=') && { flags: [] }),
+    });
+});
+
+test('every name can be read on its colour', () => {
+  for (const dark of [false, true]) {
+    const { text, fills } = fillsFor(dark);
+    assert.equal(fills.length, kHues);
+    for (const fill of fills) assert.ok(contrast(text, fill) >= 5);
+  }
+});
+
+test('colours depend on the name alone, not on its number', () => {
+  assert.equal(hueOf('fusion.12'), hueOf('fusion.137'));
+  assert.equal(hueOf('aten::mul'), 33); // this one must never change
+  assert.ok(new Set(['dot', 'add', 'mul', 'copy', 'relu', 'view'].map(hueOf)).size > 3);
+});
+
+const { run } = makeTraining();
+
+test('bars are of at most as many as there is room for, and keep all the time', () => {
+  const all = run.steps.map((_, i) => i);
+  const one = binsOf(run, all, 1000);
+  assert.equal(one.length, 20);
+  const few = binsOf(run, all, 6);
+  assert.equal(few.length, 5);
+  const sum = (bins: typeof few) => bins.reduce((sum, bin) => sum + bin.mean * bin.steps, 0);
+  assert.ok(Math.abs(sum(few) - sum(one)) < 1);
+  assert.equal(scaleOf(one), Math.max(...run.steps.slice(2).map((step) => step.dur_ns!)));
+  const parts = meanParts(run, 1);
+  assert.ok(Math.abs(parts.reduce((sum, { part }) => sum + part, 0) - 1) < 1e-9);
+});
+
+test('a folded process hides its lanes; a pinned lane is not there twice', () => {
+  const sizes = sizesFor(13);
+  const keys = (folded: string[], pinned: number[]) =>
+    scrolledBands(run, { folded, pinned, markRows: 1 }, sizes).bands.map((band) => band.key);
+  assert.deepEqual(keys([], []), ['p1', 's1', '1', '2', '3', '4', '5', '6', 'p2', '7']);
+  assert.deepEqual(keys(['p1'], [7]), ['p1']);
+  const { bands, height } = scrolledBands(run, { folded: [], pinned: [], markRows: 1 }, sizes);
+  assert.equal(bands[bands.length - 1].top + bands[bands.length - 1].height, height);
+  assert.deepEqual(
+    between(bands, bands[2].top, bands[2].top + 1).map((band) => band.key),
+    ['1'],
+  );
+});

@@ -1,0 +1,31 @@
+// Runs the tests: each *.test.ts is bundled, then all are run by Node's own runner.
+//   node test/run.mjs [part of a file's name]
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const out = `${here}../.cache/test`;
+mkdirSync(out, { recursive: true });
+const tests = readdirSync(here).filter(
+  (name) => name.endsWith('.test.ts') && name.includes(process.argv[2] ?? ''),
+);
+await build({
+  absWorkingDir: here,
+  entryPoints: tests,
+  outdir: out,
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node18',
+  packages: 'external',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+});
+const files = tests.map((name) => `${out}/${name.replace(/ts$/, 'mjs')}`);
+process.exit(
+  spawnSync(process.execPath, ['--test', ...files], { cwd: `${here}..`, stdio: 'inherit' })
+    .status ?? 1,
+);
