@@ -86,6 +86,37 @@ void ReadChoice(const char* name, std::initializer_list<std::string_view> choice
   *value = text;
 }
 
+void ReadLog(Environment* e) {
+  int64_t least = 1, all = 0;
+  ReadNumber("TF_CPP_MIN_LOG_LEVEL", &least);
+  ReadNumber("TF_CPP_MAX_VLOG_LEVEL", &all);
+  ReadFlag("TF_CPP_LOG_THREAD_ID", &e->log_thread_id);
+  Read("TF_CPP_VLOG_FILENAME", &e->log_file);
+  if (least > 0) return;
+  std::string modules;
+  Read("TF_CPP_VMODULE", &modules);
+  for (size_t i = 0; i < kLogModules.size(); ++i) {
+    e->log_levels[i] = all;
+    for (absl::string_view entry : absl::StrSplit(modules, ',')) {
+      const std::pair<std::string, std::string> pair =
+          absl::StrSplit(entry, absl::MaxSplits('=', 1));
+      int64_t level = 0;
+      if (pair.first == kLogModules[i] && absl::SimpleAtoi(pair.second, &level))
+        e->log_levels[i] = std::max(all, level);
+    }
+  }
+}
+
+void ReadFnTracker(Environment* e) {
+  constexpr int64_t kFallbackLevel = 3;
+  int64_t level = kFallbackLevel;
+  ReadNumber("XLA_FNTRACKER_LEVEL", &level);
+  if (level >= kFallbackLevel) Read("XLA_FNTRACKER_FILE", &e->fn_tracker_file);
+  std::string names;
+  Read("XLA_FNTRACKER_LIST", &names);
+  e->fn_tracker_list = absl::StrSplit(names, ':', absl::SkipEmpty());
+}
+
 void ReadDiagnostics(Environment* e) {
   ReadFlag("PT_XLA_DEBUG", &e->debug);
   ReadNumber("PT_XLA_DEBUG_LEVEL", &e->debug_level);
@@ -101,8 +132,11 @@ void ReadDiagnostics(Environment* e) {
   ReadChoice("XLA_SAVE_TENSORS_FMT", {"text", "hlo", "dot", "stablehlo"}, &e->save_tensors_fmt);
   Read("XLA_SAVE_HLO_FILE", &e->save_hlo_file);
   ReadFlag("XLA_DUMP_HLO_GRAPH", &e->dump_hlo_graph);
+  ReadFnTracker(e);
+  ReadLog(e);
   e->diagnostics = e->debug || e->debug_level > 0 || !e->save_tensors_file.empty() ||
-                   !e->save_hlo_file.empty() || e->dump_hlo_graph;
+                   !e->save_hlo_file.empty() || e->dump_hlo_graph || !e->fn_tracker_file.empty() ||
+                   *std::max_element(std::begin(e->log_levels), std::end(e->log_levels)) > 0;
 }
 
 Environment ReadAll() {

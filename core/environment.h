@@ -3,12 +3,19 @@
 // where torch_xla takes it so.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace xlaprof::lazy {
+
+// What writes to the C++ log, by the names that TF_CPP_VMODULE has for it.
+enum class LogModule : uint8_t { kGraphs, kClient };
+inline constexpr std::array<std::string_view, 2> kLogModules{"xla_graph_executor",
+                                                             "pjrt_computation_client"};
 
 struct Environment {
   std::string device = "native";  // XLAPROF_DEVICE: native or null
@@ -34,7 +41,15 @@ struct Environment {
   std::string save_tensors_fmt = "text";  // XLA_SAVE_TENSORS_FMT: text, hlo, dot or stablehlo
   std::string save_hlo_file;              // XLA_SAVE_HLO_FILE: programs that do not compile
   bool dump_hlo_graph = false;            // XLA_DUMP_HLO_GRAPH: and into the error
-  bool diagnostics = false;               // any of these is asked for
+  std::string fn_tracker_file;            // XLA_FNTRACKER_FILE: each operation on the CPU, unless
+                                          // _LEVEL is below 3, which torch_xla gives to these
+  std::vector<std::string> fn_tracker_list;  // XLA_FNTRACKER_LIST: only these
+  // TF_CPP_VMODULE, TF_CPP_MAX_VLOG_LEVEL: lines of the C++ log up to this level; none while
+  // TF_CPP_MIN_LOG_LEVEL is above 0, as it is where torch_xla was imported
+  int64_t log_levels[kLogModules.size()] = {};
+  bool log_thread_id = false;  // TF_CPP_LOG_THREAD_ID: lines tell their thread
+  std::string log_file;        // TF_CPP_VLOG_FILENAME: they are added to it
+  bool diagnostics = false;    // any of these is asked for
 };
 
 const Environment& environment();

@@ -56,6 +56,7 @@ void SetHash(TracedGraph& graph, bool ends_step) {
   static const Hash environment_hash = Mix(Hash{}, environment().compile_environment);
   Hash hash = Mix(environment_hash, uint64_t(ends_step));
   for (const NodePtr& root : graph.roots) hash = Mix(hash, root->hash());
+  graph.tensors_hash = hash;
   for (int32_t parameter : graph.parameter_uses) hash = Mix(hash, uint64_t(parameter));
   for (const Program::Donation& donation : graph.donations)
     hash = Mix(Mix(hash, uint64_t(donation.parameter)), uint64_t(donation.result));

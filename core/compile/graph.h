@@ -15,6 +15,7 @@ struct TracedGraph {
   std::vector<int32_t> parameter_uses;  // of each device_data among the nodes: which parameter
   std::vector<Program::Donation> donations;
   Hash hash;
+  Hash tensors_hash;           // before sharing and donations
   int64_t executed_again = 0;  // nodes that were part of an execution before
 };
 

@@ -11,13 +11,17 @@
 #include "core/debug/blocks.h"
 #include "core/debug/dump.h"
 #include "core/debug/fallback_summary.h"
+#include "core/debug/fn_tracker.h"
 #include "core/debug/frames.h"
+#include "core/debug/log.h"
 #include "core/debug/step_rules.h"
 #include "core/exec/call.h"
 #include "core/ir/hlo_text.h"
 
 namespace xlaprof::lazy::debug {
 namespace {
+
+using enum LogModule;
 
 bool PrintsBlocks(int64_t level) {
   return environment().debug_level >= level && environment().local_rank == 0;
@@ -45,6 +49,15 @@ void AddToTensorsFile(const std::string& device, std::string_view text) {
                fmt::format("{}.{}", path, device.substr(device.rfind(':') + 1)), text);
 }
 
+// (p0: f32[16,32], p1: s64[]) -> (f32[16])
+std::string ProgramShape(const TracedGraph& graph) {
+  std::vector<std::string> parameters, results;
+  for (const Ref<Data>& parameter : graph.parameters)
+    parameters.push_back(fmt::format("p{}: {}", parameters.size(), parameter->shape().ToText()));
+  for (const NodePtr& root : graph.roots) results.push_back(root->shape().ToText());
+  return fmt::format("({}) -> ({})", fmt::join(parameters, ", "), fmt::join(results, ", "));
+}
+
 void PrintSummary() {
   const std::string summary = FallbackSummary();
   if (!environment().debug_file.empty()) return Print(summary, stderr);
@@ -58,7 +71,14 @@ void PrintSummary() {
 
 }  // namespace
 
+void OnLiveTensors(size_t count) { Log(kGraphs, 4, "{} live tensors: devices=()", count); }
+void OnTensors(size_t count) { Log(kGraphs, 4, "Trying to sync the value of {} tensor(s)", count); }
+void OnRead(size_t count) { Log(kGraphs, 4, "Trying to get the value of {} tensor(s)", count); }
+
 void OnCut(const TracedGraph& graph, const std::string& device, const Cut& cut) {
+  Log(kGraphs, 4, "Tensors graph hash {} on device {}", graph.tensors_hash.ToText(), device);
+  Log(kGraphs, 4, "Parameter sequence graph hash {}", graph.hash.ToText());
+  Log(kGraphs, 5, "Graph hash: {}", graph.hash.ToText());
   if (environment().save_tensors_file.empty()) return;
   static std::atomic<int64_t> dumps{0};
   const Program program = MakeProgram(graph, fmt::format("IrToHlo.{}", ++dumps));
@@ -73,7 +93,8 @@ void OnProgram(const TracedGraph& graph, const std::string& device) {
   if (!environment().save_tensors_file.empty()) AddToTensorsFile(device, SectionEnd(graph.hash));
 }
 
-void OnCompile(const Program& program, const Cut& cut) {
+void OnCompile(const Program& program, const std::string& device, const Cut& cut) {
+  Log(kGraphs, 3, "Compiling IR graph hash {} on device {} ...", program.hash.ToText(), device);
   if (!PrintsBlocks(1)) return;
   const BlockFacts facts =
       FactsOf(program.hash, program.parameters.size(), program.results.size(), cut);
@@ -82,7 +103,17 @@ void OnCompile(const Program& program, const Cut& cut) {
         stderr);
 }
 
-void OnCompiled(const Executable::Sizes& sizes) {
+void OnCompiled(const TracedGraph& graph, const std::string& device,
+                const Executable::Sizes& sizes) {
+  Log(kClient, 3,
+      "memory usage detail = CompiledMemoryStats(generated_code_size_in_bytes={}, "
+      "argument_size_in_bytes={}, output_size_in_bytes={}, alias_size_in_bytes={}, "
+      "temp_size_in_bytes={})",
+      sizes.program_bytes, sizes.argument_bytes, sizes.result_bytes, sizes.alias_bytes,
+      sizes.temporary_bytes);
+  Log(kGraphs, 3, "Compiling IR graph hash {} on device {} done!", graph.hash.ToText(), device);
+  if (Logs(kGraphs, 5)) Log(kGraphs, 5, "Compiled program shape {}", ProgramShape(graph));
+  Log(kGraphs, 5, "TensorsGraphSize={}", graph.nodes.size());
   if (PrintsBlocks(1)) Print(PostCompilationBlock(sizes), stderr);
 }
 
@@ -106,6 +137,13 @@ void OnExecution(const CompiledGraph& graph, const Cut& cut) {
         stderr);
 }
 
+void OnRun(const CompiledGraph& graph, const std::string& device) {
+  Log(kGraphs, 3, "Executing IR graph hash {} on device {} ...", graph.hash.ToText(), device);
+}
+void OnRan(const CompiledGraph& graph, const std::string& device) {
+  Log(kGraphs, 3, "Executing IR graph hash {} on device {} done!", graph.hash.ToText(), device);
+}
+
 void OnStep() {
   if (!environment().debug) return;
   Print(StepRuleLines(), stdout);
@@ -113,6 +151,9 @@ void OnStep() {
 }
 
 void OnFallback(std::string_view op, const observe::Stack& stack) {
+  if (IsTracked(op))
+    AppendToFile("XLA_FNTRACKER_FILE", environment().fn_tracker_file,
+                 FnTrackerSection(op, FrameTexts(stack)));
   if (!environment().debug) return;
   [[maybe_unused]] static const int registered = std::atexit(PrintSummary);
   AddFallback(op, FrameTexts(stack));

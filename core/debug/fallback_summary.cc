@@ -6,6 +6,8 @@
 #include <map>
 #include <mutex>
 
+#include "core/debug/frames.h"
+
 namespace xlaprof::lazy::debug {
 namespace {
 
@@ -21,11 +23,9 @@ Fallbacks& TheFallbacks() {
 }  // namespace
 
 void AddFallback(std::string_view op, const std::vector<std::string>& frames) {
-  const size_t space = op.rfind("::");
-  if (space != std::string_view::npos) op.remove_prefix(space + 2);
   Fallbacks& fallbacks = TheFallbacks();
   std::lock_guard lock(fallbacks.mutex);
-  ++fallbacks.counts[{std::string(op), frames}];
+  ++fallbacks.counts[{std::string(BareName(op)), frames}];
 }
 
 std::string FallbackSummary() {

@@ -15,6 +15,11 @@ std::string_view CauseText(std::string_view cause) {
   return "most likely user code trying to access tensor value before torch_xla.sync";
 }
 
+std::string_view BareName(std::string_view op) {
+  const size_t colons = op.rfind("::");
+  return colons == std::string_view::npos ? op : op.substr(colons + 2);
+}
+
 std::vector<std::string> FrameTexts(const observe::Stack& stack) {
   std::vector<std::string> frames;
   for (const std::source_location& place : stack)

@@ -12,6 +12,9 @@ namespace xlaprof::lazy::debug {
 // The cause in torch_xla's words: `user torch_xla.sync`.
 std::string_view CauseText(std::string_view cause);
 
+// An operation without its namespace: nonzero of aten::nonzero.
+std::string_view BareName(std::string_view op);
+
 // `function (file:line)`, innermost first. Readers of these logs tell the cause of a cut from the
 // frames of torch_xla's own functions before the user's; such frames are first here too, in files
 // that no reader takes for the user's.

@@ -62,7 +62,7 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> Compile(Device& device, const Tra
   for (const NodePtr& root : graph.roots) compiled->results.push_back(root->shape());
   Program program = MakeProgram(graph, compiled->name);
   AnnounceGraph(program);
-  if (debug::Asked()) debug::OnCompile(program, cut);
+  if (debug::Asked()) debug::OnCompile(program, device.name(), cut);
   const int64_t begin_ns = device.backend().NowNs();
   {
     metrics::Timed timed(time);
@@ -72,7 +72,7 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> Compile(Device& device, const Tra
     XP_TRY(compiled->executable, std::move(executable));
   }
   AnnounceCompile(*compiled, device, cut, begin_ns);
-  if (debug::Asked()) debug::OnCompiled(compiled->executable->sizes());
+  if (debug::Asked()) debug::OnCompiled(graph, device.name(), compiled->executable->sizes());
   handles.Add();
   LazyMetric("InputOutputAliasCount", Unit::kValue).Add(double(graph.donations.size()));
   return compiled;
@@ -109,8 +109,10 @@ void Task::Execute() {
   static Counter& handles = Counter::Of("CreateDataHandles", Arena::kRuntime);
   AnnounceDeviceThread(device.name());
   const int64_t begin_ns = device.backend().NowNs();
+  if (debug::Asked()) debug::OnRun(*graph, device.name());
   absl::StatusOr<std::vector<Ref<Buffer>>> buffers = Run();
   const int64_t end_ns = device.backend().NowNs();
+  if (debug::Asked()) debug::OnRan(*graph, device.name());
   time.Add(double(end_ns - begin_ns));
   AnnounceExecution(announced, graph->name, begin_ns, end_ns, device.backend().bytes_in_use());
   for (size_t i = 0; i < results.size(); ++i) {
@@ -163,6 +165,7 @@ absl::Status WaitFor(std::span<const Ref<Data>> results) {
 absl::Status CutStorages(Device& device, std::vector<Ref<Storage>> storages, bool ends_step,
                          const Cut& cut) {
   XLAPROF_OBSERVE(kHost, "SyncTensorsGraph");
+  if (debug::Asked()) debug::OnTensors(storages.size());
   std::unique_lock lock(device.cutting());
   const auto computed =
       std::stable_partition(storages.begin(), storages.end(),
@@ -194,7 +197,9 @@ absl::Status CutStorages(Device& device, std::vector<Ref<Storage>> storages, boo
 
 absl::Status CutStep(Device& device, const Cut& cut) {
   XLAPROF_OBSERVE(kHost, "SyncLiveTensorsGraph");
-  return CutStorages(device, device.live().All(), /*ends_step=*/true, cut);
+  std::vector<Ref<Storage>> live = device.live().All();
+  if (debug::Asked()) debug::OnLiveTensors(live.size());
+  return CutStorages(device, std::move(live), /*ends_step=*/true, cut);
 }
 
 absl::Status CutTensors(Device& device, std::span<const Ref<Storage>> tensors, const Cut& cut) {
@@ -207,6 +212,7 @@ absl::Status CutTensors(Device& device, std::span<const Ref<Storage>> tensors, c
 absl::StatusOr<std::vector<Ref<Data>>> Evaluate(Device& device, std::vector<NodePtr> values,
                                                 const Cut& cut) {
   XLAPROF_OBSERVE(kHost, "SyncTensorsGraph");
+  if (debug::Asked()) debug::OnRead(values.size());
   std::lock_guard lock(device.cutting());
   TracedGraph graph;
   {

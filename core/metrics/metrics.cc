@@ -49,11 +49,11 @@ Metric& Metric::Of(std::string_view name, Unit unit, Arena arena) {
 
 Metric::Metric(Unit unit) : unit_(unit) {}
 
-void Metric::Add(double value) {
-  const Sample sample{ClockNs(CLOCK_REALTIME), value};
+void Metric::Add(double value, int64_t count) {
+  const Sample sample{ClockNs(CLOCK_REALTIME), value, count};
   std::lock_guard lock(mutex_);
-  ++data_.count;
-  data_.total += value;
+  data_.count += count;
+  data_.total += value * double(count);
   if (data_.samples.size() < environment().metrics_samples) {
     data_.samples.push_back(sample);
   } else {
@@ -77,6 +77,16 @@ void Metric::Clear() {
 
 Timed::Timed(Metric& metric) : metric_(metric), begin_ns_(ClockNs(CLOCK_MONOTONIC)) {}
 Timed::~Timed() { metric_.Add(double(ClockNs(CLOCK_MONOTONIC) - begin_ns_)); }
+
+void SampledCall::Begin() { begin_ns_ = ClockNs(CLOCK_MONOTONIC); }
+
+void SampledCall::End() {
+  constexpr int64_t kLongestPeriod = 64;
+  metric_.Add(double(ClockNs(CLOCK_MONOTONIC) - begin_ns_), period_);
+  static thread_local int64_t sampled = 0;
+  if (++sampled >= kLongestPeriod) period_ = kLongestPeriod;
+  until_sample_ = period_;
+}
 
 }  // namespace metrics
 
@@ -120,15 +130,15 @@ void Print(std::string_view name, metrics::Unit unit, const metrics::MetricData&
   *out += fmt::format("Metric: {}\n  TotalSamples: {}\n  Accumulator: {}\n", name, data.count,
                       UnitText(unit, data.total));
   std::vector<double> values;
-  double sum = 0;
+  double sum = 0, count = 0;
   for (const metrics::Sample& sample : data.samples) {
     values.push_back(sample.value);
-    sum += sample.value;
+    sum += sample.value * double(sample.count);
+    count += double(sample.count);
   }
   if (const int64_t ns = data.samples.back().ts_ns - data.samples.front().ts_ns; ns > 0) {
     *out += fmt::format("  ValueRate: {} / second\n  Rate: {:g} / second\n",
-                        UnitText(unit, 1e9 * sum / double(ns)),
-                        1e9 * double(values.size()) / double(ns));
+                        UnitText(unit, 1e9 * sum / double(ns)), 1e9 * count / double(ns));
   }
   std::sort(values.begin(), values.end());
   *out += "  Percentiles: ";

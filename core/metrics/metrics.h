@@ -36,9 +36,10 @@ class Counter {
 struct Sample {
   int64_t ts_ns = 0;  // when what it measures was over, since 1970
   double value = 0;
+  int64_t count = 1;  // of what it stands for: itself, and what was not measured
 };
 struct MetricData {
-  int64_t count = 0;            // of samples, ever
+  int64_t count = 0;            // of what samples stood for, ever
   double total = 0;             // of their values
   std::vector<Sample> samples;  // the last ones, oldest first
 };
@@ -46,7 +47,7 @@ struct MetricData {
 class Metric {
  public:
   static Metric& Of(std::string_view name, Unit unit, Arena arena);
-  void Add(double value);
+  void Add(double value, int64_t count = 1);
   MetricData data() const;
   Unit unit() const { return unit_; }
   void Clear();
@@ -69,6 +70,30 @@ class Timed {
  private:
   Metric& metric_;
   const int64_t begin_ns_;
+};
+
+// Adds the time from here to the end of the block for some calls of a thread, which stand for those
+// since the one before: each of the first, then one in 64. For calls that take less time than two
+// reads of the clock.
+class SampledCall {
+ public:
+  explicit SampledCall(Metric& metric) : metric_(metric) {
+    if (--until_sample_ == 0) [[unlikely]]
+      Begin();
+  }
+  ~SampledCall() {
+    if (begin_ns_ != 0) [[unlikely]]
+      End();
+  }
+  SampledCall(const SampledCall&) = delete;
+
+ private:
+  void Begin();
+  void End();
+
+  static inline constinit thread_local int64_t until_sample_ = 1, period_ = 1;
+  Metric& metric_;
+  int64_t begin_ns_ = 0;
 };
 
 // A duration as torch_xla writes it, but true in each part: 02s500ms000.000us, where torch_xla

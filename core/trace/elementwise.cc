@@ -156,6 +156,9 @@ Tensor Compare(const Op& op, const Tensor& a, const Tensor& b, DType type) {
 
 Tensor Emit(Device& device, const Op& op, Node::Operands operands, Attributes attributes,
             DType logical) {
+  static metrics::Metric& tracing =
+      metrics::Metric::Of("LazyTracing", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
+  metrics::SampledCall sampled(tracing);
   CountCall(op);
   return Wrap(device, Node::Make(op, std::move(operands), std::move(attributes), Call::Where()),
               logical);

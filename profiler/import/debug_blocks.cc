@@ -7,6 +7,7 @@
 #include <cmath>
 #include <deque>
 
+#include "profiler/import/debug_markers.h"
 #include "profiler/import/python_frames.h"
 #include "profiler/import/runtime_log_facts.h"
 
@@ -38,17 +39,6 @@ namespace {
 // `Unlowered Op: "nonzero"`,
 //     perhaps `Python Frames:` or `Frames:`, frames, an empty line; then the next FRAME.
 // Indentation, trailing spaces and what stands before a marker are not relied on.
-
-enum Block { kCompilation, kExecution, kUnexpected, kPost, kBlocks };
-constexpr std::string_view kAnalysis = "Analysis:";
-constexpr std::string_view kProfiler = "pt-xla-profiler:";
-
-bool IsRuler(std::string_view text, char mark) {
-  constexpr size_t kShortest = 20;  // of 80; the rest may be lost, or a progress bar may follow
-  if (text.size() < kShortest) return false;
-  text = text.substr(0, kShortest);
-  return std::all_of(text.begin(), text.end(), [&](char c) { return c == mark; });
-}
 
 // The text behind `label`; empty when `text` does not start with it.
 std::optional<std::string_view> After(std::string_view text, std::string_view label) {
@@ -129,33 +119,6 @@ class Parser {
     fact.kind = kind, fact.origin = origin, fact.offset = lines_.offset(),
     fact.line = lines_.number();
     return fact;
-  }
-
-  struct Marker {
-    size_t begin = std::string_view::npos, end = std::string_view::npos;
-    Block block = kBlocks;  // kBlocks: pt-xla-profiler
-  };
-
-  static Marker FindBlock(std::string_view text, size_t from) {
-    static constexpr std::pair<std::string_view, Block> kKinds[] = {
-        {"Post Compilation ", kPost},
-        {"Unexpected Execution ", kUnexpected},
-        {"Compilation ", kCompilation},
-        {"Execution ", kExecution}};
-    for (size_t at = text.find(kAnalysis, from); at != std::string_view::npos;
-         at = text.find(kAnalysis, at + 1)) {
-      for (const auto& [word, block] : kKinds) {
-        if (at >= from + word.size() && text.substr(at - word.size(), word.size()) == word) {
-          return {at - word.size(), at + kAnalysis.size(), block};
-        }
-      }
-    }
-    return {};
-  }
-
-  static Marker FindProfiler(std::string_view text, size_t from) {
-    size_t at = text.find(kProfiler, from);
-    return at == std::string_view::npos ? Marker{} : Marker{at, at + kProfiler.size(), kBlocks};
   }
 
   // Finds every marker in a text and reads from each to the next: processes that write at once

@@ -198,6 +198,8 @@ constexpr const char* kCompileColumns[] = {
 constexpr const char* kExecutionColumns[] = {"graph_id",     "enqueue_ts_ns", "ts_ns", "dur_ns",
                                              "host_wait_ns", "device",        "cause", "site_id",
                                              "stack_id",     "step_id",       "scope", "track_id"};
+constexpr const char* kGraphColumns[] = {"name", "program_id", "node_count", "input_count",
+                                         "output_count"};
 
 // Statements that fold one row of a table into another.
 class Folding {
@@ -299,15 +301,34 @@ absl::Status Unite(Store& store, int64_t into, int64_t from) {
                 "o.pid), rank = coalesce(t.rank, o.rank), name = coalesce(t.name, o.name) "
                 "FROM process AS o WHERE t.id = ?1 AND o.id = ?2",
                 into, from));
-  // Counts of one op that are cumulative, told by two reports of one process: the later one
-  // contains the other.
+  // Counts of one op, or of its calls at one place, that are cumulative and told by two sources of
+  // one process: the greater one contains the other.
   XP_TRY(
-      store.Run("DELETE FROM fallback WHERE process_id = ?1 AND ordinal IS NULL AND stack_id IS "
-                "NULL AND EXISTS (SELECT 1 FROM fallback o WHERE "
-                "o.process_id = ?1 AND o.ordinal IS NULL AND o.stack_id IS NULL AND o.op = "
-                "fallback.op AND (o.count, -o.id) > (fallback.count, -fallback.id))",
+      store.Run("DELETE FROM fallback WHERE process_id = ?1 AND ordinal IS NULL AND EXISTS (SELECT "
+                "1 FROM fallback o WHERE o.process_id = ?1 AND o.ordinal IS NULL AND o.op = "
+                "fallback.op AND o.stack_id IS fallback.stack_id AND (o.count, -o.id) > "
+                "(fallback.count, -fallback.id))",
                 into));
   return store.Run("DELETE FROM process WHERE id = ?1", from);
+}
+
+// What one source knows of a graph by its hash alone, or by its inputs, belongs to the graph of
+// that hash whose nodes another source printed.
+absl::Status UniteGraphs(Store& store) {
+  XP_TRY(store.Exec(
+      "CREATE TEMP TABLE united AS SELECT bare.id AS bare, p.id AS printed, min(iif(p.printed_as = "
+      "'hlo_optimized', 2, 1)) FROM graph bare JOIN graph p ON p.process_id = bare.process_id AND "
+      "p.hash = bare.hash WHERE coalesce(bare.printed_as, 'signature') = 'signature' AND "
+      "p.printed_as <> 'signature' GROUP BY bare.id;"
+      "UPDATE compile SET graph_id = printed FROM united WHERE bare = graph_id;"
+      "UPDATE execution SET graph_id = printed FROM united WHERE bare = graph_id;"
+      "DELETE FROM graph_node WHERE graph_id IN (SELECT bare FROM united);"));
+  XP_TRY(auto pairs,
+         store.Collect("SELECT printed, bare FROM united ORDER BY bare",
+                       [](int64_t printed, int64_t bare) { return std::pair(printed, bare); }));
+  XP_TRY(Folding graphs, Folding::Make(store, "graph", kGraphColumns));
+  for (auto [printed, bare] : pairs) XP_TRY(graphs.Fold(printed, bare));
+  return store.Exec("DROP TABLE united");
 }
 
 struct Process {
@@ -337,8 +358,8 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
   std::map<int64_t, std::vector<Process>> texts;
   std::vector<Process> timed;
   for (Process& process : processes) {
-    const bool has_times = process.format == "xspace" || process.format == "chrome" ||
-                           process.format == "recording";
+    const bool has_times =
+        process.format == "xspace" || process.format == "chrome" || process.format == "recording";
     (has_times ? timed : texts[process.rank.value_or(0)]).push_back(process);
   }
   std::vector<int64_t> text_ids;
@@ -408,7 +429,7 @@ absl::Status JoinFacts(Store& store) {
   XP_TRY(std::vector<int64_t> runs,
          store.Collect("SELECT id FROM run WHERE selected", [](int64_t id) { return id; }));
   for (int64_t run : runs) XP_TRY(JoinRun(store, run));
-  return absl::OkStatus();
+  return UniteGraphs(store);
 }
 
 }  // namespace xlaprof

@@ -142,6 +142,24 @@ bool ProgramShape(std::string_view rest, RuntimeLogLine* line) {
   return true;
 }
 
+// "CompiledMemoryStats(generated_code_size_in_bytes=512, argument_size_in_bytes=8, …)"
+std::array<OptInt, 5> MemoryUsage(std::string_view rest) {
+  static constexpr std::string_view kNames[] = {"argument", "output", "alias", "temp",
+                                                "generated_code"};
+  std::array<OptInt, 5> sizes;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    // The host's are called alike, behind a word of their own.
+    for (const char* before : {"(", " "}) {
+      const std::string label = fmt::format("{}{}_size_in_bytes=", before, kNames[i]);
+      const size_t at = rest.find(label);
+      if (at == std::string_view::npos) continue;
+      const std::string_view digits = rest.substr(at + label.size());
+      sizes[i] = Number(digits, 0, std::min(digits.find_first_not_of("0123456789"), digits.size()));
+    }
+  }
+  return sizes;
+}
+
 struct Label {
   std::string_view text;
   RuntimeLogLine::Kind kind;
@@ -149,8 +167,10 @@ struct Label {
 constexpr Label kLabels[] = {
     {"Trying to get the value of ", RuntimeLogLine::kReadValue},
     {" live tensors: devices=(", RuntimeLogLine::kLiveTensors},
+    {"Trying to sync the value of ", RuntimeLogLine::kSyncValue},
     {"Compiled program shape ", RuntimeLogLine::kProgramShape},
     {"TensorsGraphSize=", RuntimeLogLine::kGraphSize},
+    {"memory usage detail = ", RuntimeLogLine::kMemoryUsage},
 };
 
 }  // namespace
@@ -197,6 +217,7 @@ std::optional<RuntimeLogLine> ParseRuntimeLogLine(std::string_view text) {
       return std::nullopt;
     if (line.kind == RuntimeLogLine::kGraphSize)
       line.count = Number(rest, 0, std::min(rest.find_first_not_of("0123456789"), rest.size()));
+    if (line.kind == RuntimeLogLine::kMemoryUsage) line.sizes = MemoryUsage(rest);
     // " live tensors": its number stands before it.
     if (line.kind == RuntimeLogLine::kLiveTensors)
       begin = text.substr(0, begin).find_last_not_of("0123456789") + 1;

@@ -1,6 +1,7 @@
 // Lines of torch_xla's own C++ log (TF_CPP_VMODULE) that tell of compilations and executions.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,13 +13,15 @@ namespace xlaprof {
 
 struct RuntimeLogLine {
   enum Kind {
-    kCompile,       // Compiling IR graph hash H on device D ... / done!
-    kExecute,       // Executing IR graph hash H on device D ... / done!
-    kReadValue,     // Trying to get the value of 1 tensor(s): the next graph is cut by a read
-    kLiveTensors,   // 9 live tensors: devices=(): the next graph is cut by a step mark
-    kGraphIsNext,   // Parameter sequence graph hash H: what the marks above are about
+    kCompile,      // Compiling IR graph hash H on device D ... / done!
+    kExecute,      // Executing IR graph hash H on device D ... / done!
+    kReadValue,    // Trying to get the value of 1 tensor(s): the next graph is cut by a read
+    kLiveTensors,  // 9 live tensors: devices=(): the next graph is cut by a step mark
+    kSyncValue,    // Trying to sync the value of 9 tensor(s): by what was told before, or on demand
+    kGraphIsNext,  // Parameter sequence graph hash H: what the marks above are about
     kProgramShape,  // Compiled program shape (p0: f32[16,32]) -> (pred[32])
-    kGraphSize      // TensorsGraphSize=29
+    kGraphSize,     // TensorsGraphSize=29
+    kMemoryUsage    // memory usage detail = CompiledMemoryStats(…)
   };
   Kind kind = kCompile;
   bool done = false;                // kCompile, kExecute: it ended; else it begins
@@ -28,6 +31,7 @@ struct RuntimeLogLine {
   OptInt thread;                    // with TF_CPP_LOG_THREAD_ID
   std::vector<std::string> inputs;  // kProgramShape
   OptInt count;                     // kProgramShape: results; kGraphSize: nodes
+  std::array<OptInt, 5> sizes;      // kMemoryUsage: input, output, alias, temp, program bytes
 };
 
 // Empty for any other line. Times count from 1970, or from the beginning of an unknown year: only

@@ -28,8 +28,14 @@ void RuntimeLogReader::Take(const RuntimeLogLine& line, int64_t offset, int64_t 
     case RuntimeLogLine::kLiveTensors:
       cause_[line.thread] = "sync";
       break;
+    case RuntimeLogLine::kSyncValue:
+      cause_.try_emplace(line.thread, "value_access");
+      break;
     case RuntimeLogLine::kGraphIsNext:
-      cause_of_[line.hash] = cause_[line.thread];
+      if (auto mark = cause_.extract(line.thread)) cause_of_[line.hash] = mark.mapped();
+      break;
+    case RuntimeLogLine::kMemoryUsage:
+      if (last_compile_ < facts_.size()) facts_[last_compile_].sizes = line.sizes;
       break;
     case RuntimeLogLine::kProgramShape:
       if (last_compile_ < facts_.size()) {
@@ -109,6 +115,9 @@ void RuntimeLogReader::Finish(DebugLog& log) {
       block.dur_ns = fact.dur_ns;
       block.input_shapes = std::move(fact.input_shapes);
       block.nodes = fact.nodes;
+      for (size_t i = 0; i < fact.sizes.size(); ++i) {
+        if (fact.sizes[i]) block.sizes[i] = fact.sizes[i];  // blocks round them
+      }
       continue;
     }
     log.facts.push_back(std::move(fact));

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "profiler/import/hlo_proto.h"
@@ -94,16 +95,22 @@ class XFacts {
     const XModule* module = nullptr;  // where a device's XLA Modules line told it
   };
   // What is to become a row, so that rows are numbered in the order in which they happened.
-  struct Row;
+  struct Row {
+    int64_t ts_ns = 0;
+    // In the order of facts that begin together.
+    std::variant<CompileRow, ExecutionRow, TransferRow> fact;
+    int64_t offset = 0;
+  };
 
   absl::Status WriteSteps();
   void FindCompiles();
   absl::Status JoinGraphs();
+  void FindTransfers(std::vector<Row>& rows);
+  // In xspace_executions.cc.
   std::vector<Run> Runs();
   void FindExecutions(std::vector<Row>& rows);
   void AddModuleRow(const XModule& module, const XMark* enqueue, std::vector<Row>& rows) const;
   ExecutionRow& Place(int64_t host_ts_ns, int64_t track_id, Row* row) const;
-  void FindTransfers(std::vector<Row>& rows);
   void FindParents();
   const Step* StepAt(int64_t ts_ns) const;
   // "outer/inner" of the user's scopes and steps that are open at `ts_ns` on a track, or on the

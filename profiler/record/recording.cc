@@ -1,120 +1,25 @@
-// A recording: rings for the threads that come, and a thread that empties them into the store.
+// A recording: rings for the threads that come, and a drain that empties them into the store.
 #include <pthread.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <condition_variable>
 #include <cstdio>
 #include <mutex>
-#include <thread>
 
 #include "core/base/clock_ns.h"
-#include "profiler/record/collector.h"
 #include "profiler/record/current.h"
-#include "profiler/record/losses.h"
+#include "profiler/record/drain.h"
 #include "profiler/record/record.h"
 #include "profiler/record/recover.h"
-#include "profiler/record/runtime_facts.h"
 #include "profiler/record/runtime_observer.h"
 #include "profiler/record/sites.h"
 
 namespace xlaprof {
 
 using record::Clock;
-using record::Collector;
 using record::Ring;
 using record::RingFile;
-using record::Segment;
 
-namespace {
-
-// As many events are written at once, where they come fast.
-constexpr size_t kWriteEvents = EventWriter::kChunkEvents;
-constexpr auto kPollTime = std::chrono::milliseconds(1);
-// After an error the store is opened again this often.
-constexpr auto kRetryTime = std::chrono::milliseconds(200);
-// So far ahead of a thread its ring is kept free of page faults.
-constexpr uint64_t kReadySlots = (size_t(4) << 20) / sizeof(record::Slot);
-// The file may be deleted under way; SQLite goes on writing to what nobody will find.
-constexpr int64_t kLookNs = 500'000'000;
-
-// What tells a file from another that takes its name; 0: there is none.
-uint64_t FileNumber(const std::filesystem::path& path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 ? uint64_t(status.st_ino) : 0;
-}
-
-// Commits that others ask for, told when they are done; outlives the recording that they ask.
-struct Asked {
-  std::mutex mutex;
-  std::condition_variable done;
-  uint64_t asked = 0, committed = 0;
-  absl::Status error;  // why the last one failed
-  RecordStats stats;
-};
-
-std::string ProgramName() {
-  return program_invocation_short_name != nullptr ? program_invocation_short_name : "program";
-}
-
-}  // namespace
-
-struct Recording::Impl {
-  Impl(std::filesystem::path at, RecordOptions given, Store opened,
-       std::unique_ptr<RingFile> ring_file, int64_t origin)
-      : path(std::move(at)),
-        options(std::move(given)),
-        store(std::move(opened)),
-        file(std::move(ring_file)),
-        origin_ns(origin),
-        file_number(FileNumber(path)),
-        clock(file->header().first) {}
-
-  const std::filesystem::path path;
-  const RecordOptions options;
-  std::optional<Store> store;  // always inside a transaction: what is taken belongs together
-  const std::unique_ptr<RingFile> file;
-  const int64_t origin_ns;
-  const uint64_t file_number;
-  Clock clock;
-  int64_t recording_id = 0, process_id = 0;
-  std::optional<Collector> collector;
-  std::optional<record::RuntimeFactWriter> facts;
-  uint32_t number = 0;
-
-  const std::shared_ptr<Asked> others = std::make_shared<Asked>();
-  std::mutex mutex;  // of the next three
-  std::condition_variable wake;
-  std::vector<uint32_t> free_segments;
-  std::optional<std::string> new_name;  // of the process, not yet in the store
-  bool stopping = false;
-  std::vector<uint64_t> ready;  // of each segment: slots up to here were populated
-  std::thread thread;
-  absl::Status error;  // the last one of the thread
-  bool told = false;
-  int64_t drain_cpu_ns = 0, last_commit_ns = 0, last_look_ns = 0;
-
-  absl::Status Prepare();
-  void Collect() { collector.emplace(*store, *file, clock, recording_id, process_id); }
-  void Run();
-  absl::Status Round(bool all);
-  absl::Status Rename();
-  absl::Status Commit();
-  absl::Status Look() const;
-  void KeepReady(uint32_t segment);
-  void AddAnchor();
-  void Recover();
-  RecordStats Stats() const {
-    return {.events = collector->events(),
-            .dropped = collector->dropped(),
-            .threads = collector->threads(),
-            .drain_cpu_ns = drain_cpu_ns};
-  }
-  absl::Status Finish(RecordStats* stats);
-  void TellOthers(uint64_t asked);
-  size_t SegmentCount() { return file->header().segment_count.load(std::memory_order_acquire); }
-  Ring* NewRing(std::vector<std::unique_ptr<Ring>>& rings);
+struct Recording::Impl : record::Drain {
+  using Drain::Drain;
 };
 
 namespace {
@@ -170,12 +75,13 @@ Ring* Attach(uint32_t number) {
   if (mine.failed == number) return nullptr;
   Current& current = TheCurrent();
   std::lock_guard lock(current.mutex);
-  if (current.impl == nullptr || current.impl->number != number) return nullptr;
-  ring_of_thread = current.impl->NewRing(mine.rings);
-  if (ring_of_thread == nullptr) {
+  if (current.impl == nullptr || current.impl->number() != number) return nullptr;
+  std::unique_ptr<Ring> ring = current.impl->NewRing();
+  if (ring == nullptr) {
     mine.failed = number;
     return nullptr;
   }
+  ring_of_thread = mine.rings.emplace_back(std::move(ring)).get();
   ThreadHeader& header = ring_of_thread->header();
   if (!mine.name.empty())
     header.name.store(Sites::Get().String(mine.name), std::memory_order_release);
@@ -200,248 +106,6 @@ void Ring::Abandon() {
 }
 
 }  // namespace record
-
-Ring* Recording::Impl::NewRing(std::vector<std::unique_ptr<Ring>>& rings) {
-  std::lock_guard lock(mutex);
-  Segment segment;
-  if (!free_segments.empty()) {
-    segment = file->segments()[free_segments.back()];
-    free_segments.pop_back();
-    record::ThreadHeader& header = *segment.header;
-    header.first.store(header.tail.load(), std::memory_order_release);
-    header.dropped_before.store(header.dropped.load(), std::memory_order_release);
-    header.depth.store(0);
-    header.name.store(0);
-    header.device.store(0);
-    header.ended.store(0);
-  } else {
-    auto added = file->AddSegment();
-    if (!added.ok()) {
-      std::fprintf(stderr, "xlaprof: a thread is not recorded: %s\n",
-                   std::string(Message(added.status())).c_str());
-      return nullptr;
-    }
-    segment = *added;
-  }
-  segment.header->tid = gettid();
-  if (gettid() == getpid()) segment.header->name.store(record::Sites::Get().String("main"));
-  rings.push_back(std::make_unique<Ring>(number, segment.header, segment.slots));
-  return rings.back().get();
-}
-
-absl::Status Recording::Impl::Prepare() {
-  XP_TRY(store->Begin());
-  XP_TRY(store->SetMeta("base_epoch_ns", fmt::to_string(file->header().base_epoch_ns)));
-  const std::string label = options.label.empty() ? ProgramName() : options.label;
-  XP_TRY(store->SetMeta("run_label", label));
-  XP_TRY(int64_t run_id, store->Add(RunRow{.label = label,
-                                           .started_epoch_ns = file->header().base_epoch_ns,
-                                           .selected = true,
-                                           .why = "recorded"}));
-  XP_TRY(
-      int64_t source_id,
-      store->Add(SourceRow{
-          .path = path.string(), .format = "recording", .clock_offset_ns = 0, .imported = true}));
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  XP_TRY(process_id, store->Add(ProcessRow{.run_id = run_id,
-                                           .source_id = source_id,
-                                           .host = std::string(host),
-                                           .pid = getpid(),
-                                           .name = ProgramName()}));
-  XP_TRY(recording_id,
-         store->Add(RecordingRow{.process_id = process_id,
-                                 .ring = file->path().filename().string(),
-                                 .ring_key = file->Key(),
-                                 .clock = record::uses_tsc.load() ? "tsc" : "monotonic"}));
-  XP_TRY(store->Commit());
-  return store->Begin();
-}
-
-// Only where nothing waits: times of one write come from one line.
-void Recording::Impl::AddAnchor() {
-  record::FileHeader& header = file->header();
-  const record::Anchor anchor = Clock::ReadAnchor(origin_ns);
-  clock.Add(anchor);
-  const uint32_t count = header.anchor_count.load(std::memory_order_relaxed);
-  header.newest[(count + 1) % 2] = anchor;
-  header.anchor_count.store(count + 1, std::memory_order_release);
-}
-
-absl::Status Recording::Impl::Rename() {
-  std::optional<std::string> name;
-  {
-    std::lock_guard lock(mutex);
-    name = std::exchange(new_name, std::nullopt);
-  }
-  if (!name) return absl::OkStatus();
-  return store->Run("UPDATE process SET name = ?2 WHERE id = ?1", process_id, *name);
-}
-
-absl::Status Recording::Impl::Commit() {
-  XP_TRY(Rename());
-  XP_TRY(facts->Write(*store));
-  if (!collector->has_news() && !facts->has_news()) {
-    AddAnchor();
-    last_commit_ns = ClockNs(CLOCK_MONOTONIC);
-    return absl::OkStatus();
-  }
-  XP_TRY(collector->Write());
-  XP_TRY(store->Run("UPDATE recording SET drain_cpu_ns = ?2 WHERE id = ?1", recording_id,
-                    ClockNs(CLOCK_THREAD_CPUTIME_ID)));
-  XP_TRY(store->Commit());
-  facts->Committed();
-  XP_TRY(store->Begin());
-  for (uint32_t i = 0; i < SegmentCount(); ++i)
-    file->segments()[i].header->head.store(collector->taken(i), std::memory_order_release);
-  AddAnchor();
-  last_commit_ns = ClockNs(CLOCK_MONOTONIC);
-  return absl::OkStatus();
-}
-
-absl::Status Recording::Impl::Look() const {
-  if (FileNumber(path) == file_number) return absl::OkStatus();
-  return absl::NotFoundError(fmt::format(
-      "{}: was deleted or replaced while it was recorded. What was in it is lost, and nothing more "
-      "is kept. Record again, to a place that nobody clears",
-      path.string()));
-}
-
-// Page faults are this thread's, not those of the threads that are recorded.
-void Recording::Impl::KeepReady(uint32_t segment) {
-  const Segment& of = file->segments()[segment];
-  if (ready.size() <= segment) ready.resize(segment + 1, RingFile::kFirstSlots);
-  const uint64_t tail = of.header->tail.load(std::memory_order_relaxed);
-  // The more, the more the thread has written: most write little.
-  const uint64_t ahead = std::min<uint64_t>(
-      of.header->capacity, std::clamp(tail - of.header->first.load(std::memory_order_relaxed),
-                                      RingFile::kFirstSlots, kReadySlots));
-  const uint64_t from = std::max(ready[segment], tail);
-  if (tail + ahead < from + ahead / 2) return;
-  file->Populate(of, from, tail + ahead - from);
-  ready[segment] = tail + ahead;
-}
-
-// Takes what is there, and commits where that is much, or has waited for long.
-absl::Status Recording::Impl::Round(bool all) {
-  if (const int64_t now_ns = ClockNs(CLOCK_MONOTONIC); all || now_ns - last_look_ns >= kLookNs) {
-    last_look_ns = now_ns;
-    XP_TRY(Look());
-  }
-  const std::span<const Segment> segments = file->segments();
-  bool crowded = false, more = true;
-  while (more) {
-    more = false;
-    for (uint32_t i = 0; i < segments.size(); ++i) {
-      KeepReady(i);
-      XP_TRY(uint64_t slots, collector->Take(i, kWriteEvents));
-      const record::ThreadHeader& header = *segments[i].header;
-      const uint64_t waiting =
-          header.tail.load(std::memory_order_relaxed) - header.head.load(std::memory_order_relaxed);
-      crowded |= waiting > header.capacity / 4;
-      more |= slots >= kWriteEvents;
-      if (collector->pending() >= kWriteEvents) {
-        XP_TRY(Commit());
-        crowded = false;
-      }
-    }
-  }
-  const int64_t waited_ns = ClockNs(CLOCK_MONOTONIC) - last_commit_ns;
-  if (all || crowded || waited_ns >= options.commit_interval_ns) XP_TRY(Commit());
-  // Of threads that are gone, the memory is for the next.
-  std::lock_guard lock(mutex);
-  for (uint32_t i = 0; i < segments.size(); ++i) {
-    record::ThreadHeader& header = *segments[i].header;
-    if (header.ended.load(std::memory_order_acquire) == 1 && collector->finished(i) &&
-        header.head.load(std::memory_order_relaxed) == collector->taken(i)) {
-      header.ended.store(2);
-      free_segments.push_back(i);
-    }
-  }
-  return absl::OkStatus();
-}
-
-// What was not committed is still in the rings.
-void Recording::Impl::Recover() {
-  if (error = Look(); !error.ok()) return;
-  collector.reset();
-  store.reset();
-  auto opened = Store::OpenForWriting(path);
-  if (!opened.ok()) {
-    error = opened.status();
-    return;
-  }
-  store.emplace(*std::move(opened));
-  facts->RolledBack();
-  Collect();
-  error = collector->Restore();
-  if (error.ok()) error = store->Begin();
-}
-
-// `asked`: how many had asked before what was just committed was taken.
-void Recording::Impl::TellOthers(uint64_t asked) {
-  std::lock_guard lock(others->mutex);
-  if (asked == others->committed) return;
-  others->error = error;
-  if (error.ok()) {
-    others->committed = asked;
-    others->stats = Stats();
-  }
-  others->done.notify_all();
-}
-
-void Recording::Impl::Run() {
-  pthread_setname_np(pthread_self(), "xlaprof record");
-  last_commit_ns = ClockNs(CLOCK_MONOTONIC);
-  while (true) {
-    bool last = false;
-    {
-      std::unique_lock lock(mutex);
-      wake.wait_for(lock, error.ok() ? kPollTime : kRetryTime, [&] { return stopping; });
-      last = stopping;
-    }
-    uint64_t asked = 0;
-    bool wanted = false;
-    {
-      std::lock_guard lock(others->mutex);
-      asked = others->asked;
-      wanted = asked != others->committed;
-    }
-    if (!error.ok()) {
-      error = absl::OkStatus();
-      Recover();
-    }
-    if (error.ok()) error = Round(last || wanted);
-    drain_cpu_ns = ClockNs(CLOCK_THREAD_CPUTIME_ID);
-    if (wanted) TellOthers(asked);
-    if (!error.ok() && !told) {
-      told = true;
-      std::fprintf(stderr, "xlaprof: %s%s\n", std::string(Message(error)).c_str(),
-                   absl::IsNotFound(error)
-                       ? ""
-                       : ". The program goes on; what waits for the disk is kept in memory while "
-                         "there is room, then dropped and counted");
-    }
-    if (last) return;
-  }
-}
-
-absl::Status Recording::Impl::Finish(RecordStats* stats) {
-  *stats = Stats();
-  XP_TRY(Rename());
-  XP_TRY(facts->Write(*store));
-  XP_TRY(collector->Write());  // what was dropped since
-  XP_TRY(record::TellLosses(*store, recording_id));
-  XP_TRY(store->Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1", recording_id,
-                    drain_cpu_ns));
-  XP_TRY(store->Commit());
-  collector.reset();
-  XP_TRY(record::CloseLog(*store));
-  file->Unlink();
-  std::error_code none;
-  stats->committed_bytes = int64_t(std::filesystem::file_size(path, none));
-  return absl::OkStatus();
-}
 
 Recording::Recording(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Recording::Recording(Recording&&) noexcept = default;
@@ -469,7 +133,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, Reco
   if (current.impl != nullptr) {
     return absl::FailedPreconditionError(
         fmt::format("{}: this process is being recorded already, to {}. Stop that first",
-                    path.string(), current.impl->path.string()));
+                    path.string(), current.impl->path().string()));
   }
   const size_t capacity = options.ring_bytes / sizeof(record::Slot);
   if (!std::has_single_bit(capacity) || capacity < record::kPageBytes / sizeof(record::Slot) ||
@@ -490,55 +154,28 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, Reco
   header.newest[0] = header.newest[1] = header.first;
 
   auto impl = std::make_unique<Recording::Impl>(path, std::move(options), std::move(store),
-                                                *std::move(file), origin_ns);
-  if (absl::Status prepared_store = impl->Prepare(); !prepared_store.ok()) {
-    impl->file->Unlink();
-    impl->store.reset();
-    std::error_code error;
-    std::filesystem::remove(path, error);
-    return prepared_store;
-  }
-  impl->Collect();
-  record::RuntimeFacts::Get().Take();  // of before
-  impl->facts.emplace(impl->process_id, origin_ns);
-  impl->number = ++current.last_number;
-  // The rate of the counter must be known before the first event is written.
-  timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
-  nanosleep(&pause, nullptr);
-  impl->clock.Add(header.newest[1] = Clock::ReadAnchor(origin_ns));
-  header.anchor_count.store(1, std::memory_order_release);
-  if (auto network = impl->store->Meta("network_file_system"); network.ok() && *network) {
-    std::fprintf(stderr, "xlaprof: %s: %s\n", path.c_str(), (*network)->c_str());
-  }
-  record::Sites::Get().Attach(impl->file.get());
-  impl->thread = std::thread([raw = impl.get()] { raw->Run(); });
-  if (!current.process_name.empty()) impl->new_name = current.process_name;
+                                                *std::move(file), origin_ns, ++current.last_number);
+  XP_TRY(impl->Start());
+  record::Sites::Get().Attach(&impl->file());
+  if (!current.process_name.empty()) impl->RenameProcess(current.process_name);
   current.impl = impl.get();
-  record::recording.store(impl->number, std::memory_order_release);
+  record::recording.store(impl->number(), std::memory_order_release);
   record::ObserveRuntime(true);
   return Recording(std::move(impl));
 }
 
 absl::StatusOr<CurrentRecording> CommitRecording(int64_t timeout_ns) {
   CurrentRecording now;
-  std::shared_ptr<Asked> asked;
+  std::shared_ptr<record::CommitRequests> requests;
   {
     Current& current = TheCurrent();
     std::lock_guard lock(current.mutex);
     if (current.impl == nullptr) return absl::NotFoundError("nothing is recorded now");
-    now.path = current.impl->path;
-    now.now_ns = ClockNs(CLOCK_MONOTONIC) - current.impl->origin_ns;
-    asked = current.impl->others;
+    now.path = current.impl->path();
+    now.now_ns = ClockNs(CLOCK_MONOTONIC) - current.impl->origin_ns();
+    requests = current.impl->requests();
   }
-  std::unique_lock lock(asked->mutex);
-  const uint64_t mine = ++asked->asked;
-  if (!asked->done.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
-                            [&] { return asked->committed >= mine; })) {
-    return IoError("{}: nothing could be committed for {} s{}{}", now.path.string(),
-                   timeout_ns / 1'000'000'000, asked->error.ok() ? "" : ": ",
-                   std::string(Message(asked->error)));
-  }
-  now.stats = asked->stats;
+  XP_TRY(now.stats, requests->Await(now.path, timeout_ns));
   return now;
 }
 
@@ -556,26 +193,7 @@ absl::StatusOr<RecordStats> Recording::Stop() {
   }
   record::ObserveRuntime(false);
   record::Sites::Get().Attach(nullptr);
-  {
-    std::lock_guard lock(impl->mutex);
-    impl->stopping = true;
-    impl->wake.notify_all();
-  }
-  impl->thread.join();
-  impl->TellOthers(UINT64_MAX);  // who asks from now on need not wait
-  RecordStats stats;
-  if (impl->error.ok()) impl->error = impl->Finish(&stats);
-  if (absl::IsNotFound(impl->error)) impl->file->Unlink();
-  impl->collector.reset();
-  const std::string ring = impl->file->path().string();
-  impl->file->Release();
-  if (impl->error.ok()) return stats;
-  if (absl::IsNotFound(impl->error)) return impl->error;
-  return absl::Status(
-      impl->error.code(),
-      fmt::format("{}. The last events are in {}: `xlaprof recover {}` takes them in when the disk "
-                  "is well again",
-                  std::string_view(Message(impl->error)), ring, impl->path.string()));
+  return impl->Stop();
 }
 
 void NameThread(std::string_view name) {
@@ -596,9 +214,7 @@ void NameProcess(std::string_view name) {
   Current& current = TheCurrent();
   std::lock_guard lock(current.mutex);
   current.process_name = name;
-  if (current.impl == nullptr) return;
-  std::lock_guard names(current.impl->mutex);
-  current.impl->new_name = name;
+  if (current.impl != nullptr) current.impl->RenameProcess(name);
 }
 
 void Counter(std::string_view name, double value) {

@@ -12,6 +12,7 @@ namespace xlaprof {
 namespace {
 
 using nlohmann::json;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -67,8 +68,7 @@ TEST_P(DebugFiles, TellWhatTheRecordingTells) {
     EXPECT_EQ(Rows(path, "SELECT code, advice FROM import_issue").dump(), "[]") << path;
   }
   ExpectSame("files",
-             "SELECT hash, max(node_count) AS nodes, max(input_count) AS inputs, max(output_count) "
-             "AS outputs FROM graph GROUP BY hash ORDER BY hash");
+             "SELECT hash, node_count, input_count, output_count FROM graph ORDER BY hash");
   std::string sizes;
   for (const char* of : {"input", "output", "alias", "temp", "program"})
     sizes += fmt::format(", CAST(round({}_bytes / 1073.741824) AS INTEGER) AS {}", of, of);
@@ -90,13 +90,88 @@ TEST_F(DebugFiles, EachFormOfAGraphTellsIt) {
   }
 }
 
+constexpr char kFallbacks[] =
+    "SELECT f.op, s.function, s.file, s.line, sum(f.count) AS times FROM fallback f JOIN site s "
+    "ON s.id = f.site_id GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4";
+
 TEST_F(DebugFiles, FallbacksAreSummedUpAtTheEnd) {
-  RunDebugged("cuts", kAll);
-  ExpectSame("files/debug.log",
-             "SELECT f.op, s.function, s.line, sum(f.count) AS times FROM fallback f JOIN site s "
-             "ON s.id = f.site_id GROUP BY 1, 2, 3 ORDER BY 1, 2, 3");
+  RunDebugged("cuts", std::string(kAll) + " XLA_FNTRACKER_FILE=files/calls.txt");
+  ExpectSame("files/debug.log", kFallbacks);
+  ExpectSame("files", kFallbacks);  // two files tell of each call
   EXPECT_THAT(Rows("files", "SELECT text FROM profiler_line WHERE rule = 'not_lowered'").dump(),
               HasSubstr("Op(s) not lowered: aten::nonzero,  Please"));
+}
+
+TEST_F(DebugFiles, FallbacksAreTrackedOneByOne) {
+  RunDebugged("cuts", "XLA_FNTRACKER_FILE=files/calls.txt");
+  ExpectSame("files/calls.txt", kFallbacks);
+  EXPECT_EQ(Rows("files", "SELECT code, advice FROM import_issue").dump(), "[]");
+  EXPECT_THAT(Content("files/calls.txt"), HasSubstr("\n[TAG nonzero From Thread "));
+  EXPECT_THAT(Content("files/calls.txt"), HasSubstr("\txlaprof::lazy::nonzero()\n"));
+}
+
+TEST_F(DebugFiles, LevelAndListChooseWhatIsTracked) {
+  RunDebugged("cuts", "XLA_FNTRACKER_FILE=files/calls.txt XLA_FNTRACKER_LEVEL=2");
+  EXPECT_EQ(Content("files/calls.txt"), "") << "fallbacks are of level 3";
+  std::filesystem::remove(folder_ / "run.xlaprof");
+  RunDebugged("cuts", "XLA_FNTRACKER_FILE=files/calls.txt XLA_FNTRACKER_LIST=sort:nonzero");
+  ExpectSame("files/calls.txt",
+             std::string("SELECT * FROM (") + kFallbacks + ") WHERE op = 'aten::nonzero'");
+  EXPECT_THAT(Content("files/calls.txt"), Not(HasSubstr("[TAG _local_scalar_dense")));
+}
+
+constexpr char kCppLog[] =
+    "TF_CPP_MIN_LOG_LEVEL=0 TF_CPP_VMODULE=xla_graph_executor=5,pjrt_computation_client=3 "
+    "TF_CPP_LOG_THREAD_ID=1 TF_CPP_VLOG_FILENAME=files/cpp.log";
+
+// The C++ log knows the kind of a cut, but not the line.
+TEST_F(DebugFiles, TheCppLogTellsTheSameGraphs) {
+  RunDebugged("cuts", kCppLog);
+  for (const std::string table : {"compile", "execution"}) {
+    ExpectSame("files/cpp.log",
+               "SELECT iif(f.cause = 'value_access', f.cause, 'sync') AS cut, g.hash, count(*) AS "
+               "times FROM " +
+                   table + " f JOIN graph g ON g.id = f.graph_id GROUP BY 1, 2 ORDER BY 1, 2");
+  }
+  ExpectSame("files/cpp.log",
+             "SELECT g.hash, g.input_count, g.output_count, c.input_bytes, c.output_bytes, "
+             "c.alias_bytes, c.temp_bytes, c.program_bytes FROM compile c JOIN graph g ON g.id = "
+             "c.graph_id ORDER BY c.ordinal");
+  EXPECT_EQ(Rows("files/cpp.log", "SELECT code, advice FROM import_issue").dump(), "[]");
+  EXPECT_EQ(Rows("files/cpp.log",
+                 "SELECT count(*) AS n FROM compile WHERE dur_ns IS NULL OR cause IS NULL")
+                .dump(),
+            R"([{"n":0}])");
+}
+
+// Both logs in one file tell each compile once: causes from the blocks, exact sizes from the lines.
+TEST_F(DebugFiles, BothLogsAreOne) {
+  RunDebugged("cuts",
+              std::string(kCppLog) + " PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=files/cpp.log");
+  ExpectSame("files/cpp.log", CutsOf("compile"));
+  ExpectSame("files/cpp.log", CutsOf("execution"));
+  ExpectSame("files/cpp.log",
+             "SELECT ordinal - ordinal AS zero, input_bytes, temp_bytes, program_bytes FROM "
+             "compile ORDER BY ordinal");
+}
+
+TEST_F(DebugFiles, LevelsChooseLinesOfTheCppLog) {
+  const auto log = [&](const std::string& variables) {
+    return RunShell("env " + variables + " " + XLAPROF_DEBUGGED_PROGRAM + " cuts", folder_).out;
+  };
+  EXPECT_EQ(log("TF_CPP_VMODULE=xla_graph_executor=5"), "24\n24\n")
+      << "TF_CPP_MIN_LOG_LEVEL is 1 where torch_xla was imported";
+  const std::string some =
+      log("TF_CPP_MIN_LOG_LEVEL=0 TF_CPP_VMODULE=tensor=5,xla_graph_executor=3");
+  EXPECT_THAT(some, ContainsRegex("\n[-0-9]{10} [:0-9]{8}[.][0-9]{6}: I "
+                                  "<xlaprof>/xla_graph_executor.cpp:1] Compiling IR graph hash "
+                                  "[0-9a-f]+ on device CPU:0 [.]{3}\n"));
+  EXPECT_THAT(some, Not(HasSubstr("Parameter sequence")));
+  EXPECT_THAT(some, Not(HasSubstr("memory usage")));
+  const std::string all = log("TF_CPP_MIN_LOG_LEVEL=0 TF_CPP_MAX_VLOG_LEVEL=4");
+  EXPECT_THAT(all, HasSubstr("] Parameter sequence graph hash "));
+  EXPECT_THAT(all, HasSubstr("] memory usage detail = CompiledMemoryStats("));
+  EXPECT_THAT(all, Not(HasSubstr("TensorsGraphSize=")));
 }
 
 TEST_F(DebugFiles, LevelsAndRanksChooseBlocks) {

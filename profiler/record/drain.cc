@@ -1,0 +1,335 @@
+#include "profiler/record/drain.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/base/clock_ns.h"
+#include "profiler/record/losses.h"
+#include "profiler/record/recover.h"
+#include "profiler/record/sites.h"
+
+namespace xlaprof::record {
+namespace {
+
+// As many events are written at once, where they come fast.
+constexpr size_t kWriteEvents = EventWriter::kChunkEvents;
+constexpr auto kPollTime = std::chrono::milliseconds(1);
+// After an error the store is opened again this often.
+constexpr auto kRetryTime = std::chrono::milliseconds(200);
+// So far ahead of a thread its ring is kept free of page faults.
+constexpr uint64_t kReadySlots = (size_t(4) << 20) / sizeof(Slot);
+// The file may be deleted under way; SQLite goes on writing to what nobody will find.
+constexpr int64_t kLookNs = 500'000'000;
+
+// What tells a file from another that takes its name; 0: there is none.
+uint64_t FileNumber(const std::filesystem::path& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 ? uint64_t(status.st_ino) : 0;
+}
+
+std::string ProgramName() {
+  return program_invocation_short_name != nullptr ? program_invocation_short_name : "program";
+}
+
+}  // namespace
+
+Drain::Drain(std::filesystem::path path, RecordOptions options, Store store,
+             std::unique_ptr<RingFile> file, int64_t origin_ns, uint32_t number)
+    : path_(std::move(path)),
+      options_(std::move(options)),
+      store_(std::move(store)),
+      file_(std::move(file)),
+      origin_ns_(origin_ns),
+      number_(number),
+      file_number_(FileNumber(path_)),
+      clock_(file_->header().first) {}
+
+absl::Status Drain::Start() {
+  if (absl::Status added = AddRows(); !added.ok()) {
+    file_->Unlink();
+    store_.reset();
+    std::error_code error;
+    std::filesystem::remove(path_, error);
+    return added;
+  }
+  Collect();
+  RuntimeFacts::Get().Take();  // of before
+  facts_.emplace(process_id_, origin_ns_);
+  // The rate of the counter must be known before the first event is written.
+  timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
+  nanosleep(&pause, nullptr);
+  AddAnchor();
+  if (auto network = store_->Meta("network_file_system"); network.ok() && *network)
+    std::fprintf(stderr, "xlaprof: %s: %s\n", path_.c_str(), (*network)->c_str());
+  thread_ = std::thread([this] { Run(); });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RecordStats> Drain::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    wake_.notify_all();
+  }
+  thread_.join();
+  requests_->Answer(UINT64_MAX, Stats());  // who asks from now on need not wait
+  RecordStats stats;
+  if (error_.ok()) error_ = Finish(&stats);
+  if (absl::IsNotFound(error_)) file_->Unlink();
+  collector_.reset();
+  const std::string ring = file_->path().string();
+  file_->Release();
+  if (error_.ok()) return stats;
+  if (absl::IsNotFound(error_)) return error_;
+  return absl::Status(
+      error_.code(),
+      fmt::format("{}. The last events are in {}: `xlaprof recover {}` takes them in when the disk "
+                  "is well again",
+                  std::string_view(Message(error_)), ring, path_.string()));
+}
+
+absl::Status Drain::AddRows() {
+  XP_TRY(store_->Begin());
+  XP_TRY(store_->SetMeta("base_epoch_ns", fmt::to_string(file_->header().base_epoch_ns)));
+  const std::string label = options_.label.empty() ? ProgramName() : options_.label;
+  XP_TRY(store_->SetMeta("run_label", label));
+  XP_TRY(int64_t run_id, store_->Add(RunRow{.label = label,
+                                            .started_epoch_ns = file_->header().base_epoch_ns,
+                                            .selected = true,
+                                            .why = "recorded"}));
+  XP_TRY(
+      int64_t source_id,
+      store_->Add(SourceRow{
+          .path = path_.string(), .format = "recording", .clock_offset_ns = 0, .imported = true}));
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  XP_TRY(process_id_, store_->Add(ProcessRow{.run_id = run_id,
+                                             .source_id = source_id,
+                                             .host = std::string(host),
+                                             .pid = getpid(),
+                                             .name = ProgramName()}));
+  XP_TRY(recording_id_, store_->Add(RecordingRow{.process_id = process_id_,
+                                                 .ring = file_->path().filename().string(),
+                                                 .ring_key = file_->Key(),
+                                                 .clock = uses_tsc.load() ? "tsc" : "monotonic"}));
+  XP_TRY(store_->Commit());
+  return store_->Begin();
+}
+
+std::unique_ptr<Ring> Drain::NewRing() {
+  std::lock_guard lock(mutex_);
+  Segment segment;
+  if (!free_segments_.empty()) {
+    segment = file_->segments()[free_segments_.back()];
+    free_segments_.pop_back();
+    ThreadHeader& header = *segment.header;
+    header.first.store(header.tail.load(), std::memory_order_release);
+    header.dropped_before.store(header.dropped.load(), std::memory_order_release);
+    header.depth.store(0);
+    header.name.store(0);
+    header.device.store(0);
+    header.ended.store(0);
+  } else {
+    auto added = file_->AddSegment();
+    if (!added.ok()) {
+      std::fprintf(stderr, "xlaprof: a thread is not recorded: %s\n",
+                   std::string(Message(added.status())).c_str());
+      return nullptr;
+    }
+    segment = *added;
+  }
+  segment.header->tid = gettid();
+  if (gettid() == getpid()) segment.header->name.store(Sites::Get().String("main"));
+  return std::make_unique<Ring>(number_, segment.header, segment.slots);
+}
+
+void Drain::RenameProcess(std::string_view name) {
+  std::lock_guard lock(mutex_);
+  new_name_ = name;
+}
+
+absl::StatusOr<RecordStats> Drain::Stats() const {
+  if (!error_.ok()) return error_;
+  return RecordStats{.events = collector_->events(),
+                     .dropped = collector_->dropped(),
+                     .threads = collector_->threads(),
+                     .drain_cpu_ns = drain_cpu_ns_};
+}
+
+// Only where nothing waits: times of one write come from one line.
+void Drain::AddAnchor() {
+  FileHeader& header = file_->header();
+  const Anchor anchor = Clock::ReadAnchor(origin_ns_);
+  clock_.Add(anchor);
+  const uint32_t count = header.anchor_count.load(std::memory_order_relaxed);
+  header.newest[(count + 1) % 2] = anchor;
+  header.anchor_count.store(count + 1, std::memory_order_release);
+}
+
+absl::Status Drain::WriteName() {
+  std::optional<std::string> name;
+  {
+    std::lock_guard lock(mutex_);
+    name = std::exchange(new_name_, std::nullopt);
+  }
+  if (!name) return absl::OkStatus();
+  return store_->Run("UPDATE process SET name = ?2 WHERE id = ?1", process_id_, *name);
+}
+
+absl::Status Drain::Commit() {
+  XP_TRY(WriteName());
+  XP_TRY(facts_->Write(*store_));
+  if (!collector_->has_news() && !facts_->has_news()) {
+    AddAnchor();
+    last_commit_ns_ = ClockNs(CLOCK_MONOTONIC);
+    return absl::OkStatus();
+  }
+  XP_TRY(collector_->Write());
+  XP_TRY(store_->Run("UPDATE recording SET drain_cpu_ns = ?2 WHERE id = ?1", recording_id_,
+                     ClockNs(CLOCK_THREAD_CPUTIME_ID)));
+  XP_TRY(store_->Commit());
+  facts_->Committed();
+  XP_TRY(store_->Begin());
+  for (uint32_t i = 0; i < file_->segments().size(); ++i)
+    file_->segments()[i].header->head.store(collector_->taken(i), std::memory_order_release);
+  AddAnchor();
+  last_commit_ns_ = ClockNs(CLOCK_MONOTONIC);
+  return absl::OkStatus();
+}
+
+absl::Status Drain::Look() const {
+  if (FileNumber(path_) == file_number_) return absl::OkStatus();
+  return absl::NotFoundError(fmt::format(
+      "{}: was deleted or replaced while it was recorded. What was in it is lost, and nothing more "
+      "is kept. Record again, to a place that nobody clears",
+      path_.string()));
+}
+
+// Page faults are this thread's, not those of the threads that are recorded.
+void Drain::KeepReady(uint32_t segment) {
+  const Segment& of = file_->segments()[segment];
+  if (ready_.size() <= segment) ready_.resize(segment + 1, RingFile::kFirstSlots);
+  const uint64_t tail = of.header->tail.load(std::memory_order_relaxed);
+  // The more, the more the thread has written: most write little.
+  const uint64_t ahead = std::min<uint64_t>(
+      of.header->capacity, std::clamp(tail - of.header->first.load(std::memory_order_relaxed),
+                                      RingFile::kFirstSlots, kReadySlots));
+  const uint64_t from = std::max(ready_[segment], tail);
+  if (tail + ahead < from + ahead / 2) return;
+  file_->Populate(of, from, tail + ahead - from);
+  ready_[segment] = tail + ahead;
+}
+
+// Takes what is there, and commits where that is much, or has waited for long.
+absl::Status Drain::Round(bool all) {
+  if (const int64_t now_ns = ClockNs(CLOCK_MONOTONIC); all || now_ns - last_look_ns_ >= kLookNs) {
+    last_look_ns_ = now_ns;
+    XP_TRY(Look());
+  }
+  const std::span<const Segment> segments = file_->segments();
+  bool crowded = false, more = true;
+  while (more) {
+    more = false;
+    for (uint32_t i = 0; i < segments.size(); ++i) {
+      KeepReady(i);
+      XP_TRY(uint64_t slots, collector_->Take(i, kWriteEvents));
+      const ThreadHeader& header = *segments[i].header;
+      const uint64_t waiting =
+          header.tail.load(std::memory_order_relaxed) - header.head.load(std::memory_order_relaxed);
+      crowded |= waiting > header.capacity / 4;
+      more |= slots >= kWriteEvents;
+      if (collector_->pending() >= kWriteEvents) {
+        XP_TRY(Commit());
+        crowded = false;
+      }
+    }
+  }
+  const int64_t waited_ns = ClockNs(CLOCK_MONOTONIC) - last_commit_ns_;
+  if (all || crowded || waited_ns >= options_.commit_interval_ns) XP_TRY(Commit());
+  FreeSegments();
+  return absl::OkStatus();
+}
+
+// Of threads that are gone, the memory is for the next.
+void Drain::FreeSegments() {
+  const std::span<const Segment> segments = file_->segments();
+  std::lock_guard lock(mutex_);
+  for (uint32_t i = 0; i < segments.size(); ++i) {
+    ThreadHeader& header = *segments[i].header;
+    if (header.ended.load(std::memory_order_acquire) == 1 && collector_->finished(i) &&
+        header.head.load(std::memory_order_relaxed) == collector_->taken(i)) {
+      header.ended.store(2);
+      free_segments_.push_back(i);
+    }
+  }
+}
+
+// What was not committed is still in the rings.
+void Drain::Recover() {
+  if (error_ = Look(); !error_.ok()) return;
+  collector_.reset();
+  store_.reset();
+  auto opened = Store::OpenForWriting(path_);
+  if (!opened.ok()) {
+    error_ = opened.status();
+    return;
+  }
+  store_.emplace(*std::move(opened));
+  facts_->RolledBack();
+  Collect();
+  error_ = collector_->Restore();
+  if (error_.ok()) error_ = store_->Begin();
+}
+
+void Drain::Run() {
+  pthread_setname_np(pthread_self(), "xlaprof record");
+  last_commit_ns_ = ClockNs(CLOCK_MONOTONIC);
+  while (true) {
+    bool last = false;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, error_.ok() ? kPollTime : kRetryTime, [&] { return stopping_; });
+      last = stopping_;
+    }
+    const CommitRequests::Waiting waiting = requests_->waiting();
+    if (!error_.ok()) {
+      error_ = absl::OkStatus();
+      Recover();
+    }
+    if (error_.ok()) error_ = Round(last || waiting.any);
+    drain_cpu_ns_ = ClockNs(CLOCK_THREAD_CPUTIME_ID);
+    if (waiting.any) requests_->Answer(waiting.asked, Stats());
+    if (!error_.ok() && !told_) {
+      told_ = true;
+      std::fprintf(stderr, "xlaprof: %s%s\n", std::string(Message(error_)).c_str(),
+                   absl::IsNotFound(error_)
+                       ? ""
+                       : ". The program goes on; what waits for the disk is kept in memory while "
+                         "there is room, then dropped and counted");
+    }
+    if (last) return;
+  }
+}
+
+absl::Status Drain::Finish(RecordStats* stats) {
+  XP_TRY(*stats, Stats());
+  XP_TRY(WriteName());
+  XP_TRY(facts_->Write(*store_));
+  XP_TRY(collector_->Write());  // what was dropped since
+  XP_TRY(TellLosses(*store_, recording_id_));
+  XP_TRY(store_->Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1",
+                     recording_id_, drain_cpu_ns_));
+  XP_TRY(store_->Commit());
+  collector_.reset();
+  XP_TRY(CloseLog(*store_));
+  file_->Unlink();
+  std::error_code none;
+  stats->committed_bytes = int64_t(std::filesystem::file_size(path_, none));
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof::record

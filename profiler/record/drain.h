@@ -1,0 +1,83 @@
+// The thread of a recording, which empties the rings into the store. Internal to profiler/record.
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "profiler/record/collector.h"
+#include "profiler/record/commit_requests.h"
+#include "profiler/record/record.h"
+#include "profiler/record/runtime_facts.h"
+
+namespace xlaprof::record {
+
+// The recording calls Start and Stop, once each; any thread the rest, in between.
+class Drain {
+ public:
+  // `origin_ns`: CLOCK_MONOTONIC at the store's time 0.
+  Drain(std::filesystem::path path, RecordOptions options, Store store,
+        std::unique_ptr<RingFile> file, int64_t origin_ns, uint32_t number);
+
+  // Writes what the recording is of, and begins. After an error the store and the rings are gone.
+  absl::Status Start();
+  // What was completed before is committed, and the store is one file.
+  absl::StatusOr<RecordStats> Stop();
+
+  // Of a thread that comes; null, told on stderr, where there is no room for it.
+  std::unique_ptr<Ring> NewRing();
+  void RenameProcess(std::string_view name);
+
+  const std::filesystem::path& path() const { return path_; }
+  int64_t origin_ns() const { return origin_ns_; }
+  uint32_t number() const { return number_; }
+  RingFile& file() { return *file_; }
+  const std::shared_ptr<CommitRequests>& requests() const { return requests_; }
+
+ private:
+  absl::Status AddRows();
+  void Collect() { collector_.emplace(*store_, *file_, clock_, recording_id_, process_id_); }
+  void Run();
+  absl::Status Round(bool all);
+  absl::Status Commit();
+  absl::Status WriteName();
+  absl::Status Look() const;
+  void KeepReady(uint32_t segment);
+  void FreeSegments();
+  void AddAnchor();
+  void Recover();
+  absl::Status Finish(RecordStats* stats);
+  absl::StatusOr<RecordStats> Stats() const;  // or why nothing can be committed
+
+  const std::filesystem::path path_;
+  const RecordOptions options_;
+  std::optional<Store> store_;  // always inside a transaction: what is taken belongs together
+  const std::unique_ptr<RingFile> file_;
+  const int64_t origin_ns_;
+  const uint32_t number_;
+  const uint64_t file_number_;
+  Clock clock_;
+  int64_t recording_id_ = 0, process_id_ = 0;
+  std::optional<Collector> collector_;
+  std::optional<RuntimeFactWriter> facts_;
+  const std::shared_ptr<CommitRequests> requests_ = std::make_shared<CommitRequests>();
+
+  std::mutex mutex_;  // of the next three
+  std::condition_variable wake_;
+  std::vector<uint32_t> free_segments_;
+  std::optional<std::string> new_name_;  // of the process, not yet in the store
+  bool stopping_ = false;
+
+  std::vector<uint64_t> ready_;  // of each segment: slots up to here were populated
+  std::thread thread_;
+  absl::Status error_;  // the last one of the thread
+  bool told_ = false;
+  int64_t drain_cpu_ns_ = 0, last_commit_ns_ = 0, last_look_ns_ = 0;
+};
+
+}  // namespace xlaprof::record

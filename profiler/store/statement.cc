@@ -1,0 +1,96 @@
+// One statement of SQLite, and its errors as ours.
+#include <fmt/format.h>
+
+#include "profiler/store/sqlite.h"
+#include "profiler/store/store.h"
+#include "profiler/store/store_internal.h"
+
+namespace xlaprof {
+
+static absl::Status DamagedError(std::string_view doing, std::string_view what) {
+  return DataLoss("{}: the file is damaged ({}). `xlaprof report` reads what its intact pages hold",
+                  doing, what);
+}
+
+absl::Status SqliteError(sqlite3* db, std::string_view doing) {
+  int rc = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db);
+  const char* what = db == nullptr ? "out of memory" : sqlite3_errmsg(db);
+  switch (rc & 0xff) {
+    case SQLITE_FULL:
+      return absl::ResourceExhaustedError(
+          fmt::format("{}: the disk is full. Free space, or write elsewhere with -o", doing));
+    case SQLITE_IOERR:
+      return IoError(
+          "{}: {} (SQLite code {}). Check the disk and its free space, or write elsewhere with -o",
+          doing, what, sqlite3_extended_errcode(db));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return IoError("{}: another process is writing this store. Wait for it, or work on a copy",
+                     doing);
+    case SQLITE_CORRUPT:
+      return DamagedError(doing, what);
+    case SQLITE_NOTADB:
+      return Invalid(
+          "{}: not a store (no SQLite file). Import the files that it was made from, or run "
+          "`xlaprof report` on it if it was one",
+          doing);
+    case SQLITE_READONLY:
+      return absl::PermissionDeniedError(fmt::format("{}: cannot write there ({})", doing, what));
+    case SQLITE_CANTOPEN:
+      return IoError("{}: cannot open ({}). Check that the folder exists and can be written", doing,
+                     what);
+    default:
+      // The format in the header is one that no SQLite ever wrote: a flipped byte, without a code
+      // of its own.
+      if (std::string_view(what) == "unsupported file format") return DamagedError(doing, what);
+      // Of our own statements, on a file of another shape.
+      if (std::string_view(what).starts_with("no such ")) {
+        return Invalid("{}: {}: not written by this xlaprof. Import the sources again", doing,
+                       what);
+      }
+      return Invalid("{}: {}", doing, what);
+  }
+}
+
+Statement::~Statement() {
+  if (stmt_ != nullptr) sqlite3_finalize(stmt_);
+}
+
+absl::StatusOr<bool> Statement::Step() {
+  int rc = sqlite3_step(stmt_);
+  if (rc == SQLITE_ROW) return true;
+  if (rc == SQLITE_DONE) return false;
+  sqlite3* db = sqlite3_db_handle(stmt_);
+  const char* file = sqlite3_db_filename(db, "main");
+  return SqliteError(db, file == nullptr || *file == '\0' ? "store" : file);
+}
+
+void Statement::Reset() {
+  sqlite3_reset(stmt_);
+  sqlite3_clear_bindings(stmt_);
+}
+
+bool Statement::IsNull(int index) const { return sqlite3_column_type(stmt_, index) == SQLITE_NULL; }
+
+namespace internal {
+void BindInt(sqlite3_stmt* stmt, int index, int64_t value) {
+  sqlite3_bind_int64(stmt, index, value);
+}
+void BindReal(sqlite3_stmt* stmt, int index, double value) {
+  sqlite3_bind_double(stmt, index, value);
+}
+void BindText(sqlite3_stmt* stmt, int index, std::string_view value) {
+  sqlite3_bind_text64(stmt, index, value.data() == nullptr ? "" : value.data(), value.size(),
+                      SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+void BindNull(sqlite3_stmt* stmt, int index) { sqlite3_bind_null(stmt, index); }
+int64_t ColumnInt(sqlite3_stmt* stmt, int index) { return sqlite3_column_int64(stmt, index); }
+double ColumnReal(sqlite3_stmt* stmt, int index) { return sqlite3_column_double(stmt, index); }
+std::string_view ColumnText(sqlite3_stmt* stmt, int index) {
+  auto* data = static_cast<const char*>(sqlite3_column_blob(stmt, index));
+  return data == nullptr ? std::string_view()
+                         : std::string_view(data, sqlite3_column_bytes(stmt, index));
+}
+}  // namespace internal
+
+}  // namespace xlaprof
