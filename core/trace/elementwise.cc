@@ -18,8 +18,7 @@ void CountCall(const Op& op) {
   thread_local absl::flat_hash_map<const Op*, metrics::Counter*> counters;
   metrics::Counter*& counter = counters[&op];
   if (counter == nullptr) [[unlikely]] {
-    const std::string_view name = op.name.substr(op.name.find("::") + 2);
-    counter = &metrics::Counter::Of(fmt::format("xla::{}", name));
+    counter = &metrics::Counter::Of(fmt::format("xla::{}", op.short_name()));
   }
   counter->Add();
 }
