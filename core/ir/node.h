@@ -4,6 +4,7 @@
 
 #include <source_location>
 
+#include "core/base/pooled.h"
 #include "core/base/ref.h"
 #include "core/ir/op.h"
 #include "core/ir/scope.h"
@@ -12,8 +13,9 @@ namespace xlaprof::lazy {
 
 class Data;
 
-class Node final : public RefCounted {
+class Node final : public RefCounted, public Pooled<Node> {
  public:
+  static constexpr bool kIsLookedFor = true;
   using Operands = absl::InlinedVector<Ref<const Node>, 3>;
 
   const Op& op() const { return *op_; }

@@ -31,6 +31,7 @@ struct Op {
   // Floating-point operations of one execution; null: one an element of the result.
   double (*flops)(std::span<const Shape* const> operands, const Shape& result,
                   const Attributes& attributes) = nullptr;
+  Hash hash = Mix(Hash{}, name);  // two names are never the same operation
 };
 
 namespace op {
