@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
-#include "core/base/clock_ns.h"
-#include "core/compile/graph.h"
 #include "core/debug/debug.h"
 #include "core/exec/announce.h"
 #include "core/exec/call.h"
+#include "core/exec/compile.h"
 #include "core/exec/device.h"
 #include "core/metrics/metrics.h"
 #include "core/observe/observer.h"
@@ -41,41 +40,6 @@ void FindDonations(std::span<const Ref<Storage>> computed, std::span<const Ref<S
   }
   std::sort(graph.donations.begin(), graph.donations.end(),
             [](auto& a, auto& b) { return a.parameter < b.parameter; });
-}
-
-absl::StatusOr<std::shared_ptr<CompiledGraph>> Compile(Device& device, const TracedGraph& graph,
-                                                       const Cut& cut) {
-  XLAPROF_OBSERVE(kCompile, "XLAGraphExecutor::Compile");
-  static Metric& time = Metric::Of("CompileTime", Unit::kTimeNs, Arena::kRuntime);
-  static Counter& handles = Counter::Of("CreateCompileHandles", Arena::kRuntime);
-  XLAPROF_COUNT("UncachedCompile");
-  static std::atomic<int64_t> modules{0};
-  const int64_t number = ++modules;
-  auto compiled = std::make_shared<CompiledGraph>(
-      CompiledGraph{.hash = graph.hash,
-                    .name = fmt::format("SyncTensorsGraph.{}", number),
-                    .number = number,
-                    .nodes = graph.nodes.size(),
-                    .inputs = graph.parameters.size(),
-                    .outputs = graph.roots.size(),
-                    .donations = graph.donations});
-  for (const NodePtr& root : graph.roots) compiled->results.push_back(root->shape());
-  Program program = MakeProgram(graph, compiled->name);
-  AnnounceGraph(program);
-  if (debug::Asked()) debug::OnCompile(program, cut);
-  const int64_t begin_ns = device.backend().NowNs();
-  {
-    metrics::Timed timed(time);
-    auto executable = device.backend().Compile(std::move(program));
-    if (!executable.ok() && debug::Asked())
-      return debug::OnCompileError(executable.status(), MakeProgram(graph, compiled->name));
-    XP_TRY(compiled->executable, std::move(executable));
-  }
-  AnnounceCompile(*compiled, device, cut, begin_ns);
-  if (debug::Asked()) debug::OnCompiled(compiled->executable->sizes());
-  handles.Add();
-  LazyMetric("InputOutputAliasCount", Unit::kValue).Add(double(graph.donations.size()));
-  return compiled;
 }
 
 // What an execution needs on the device's thread.
