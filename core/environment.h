@@ -19,11 +19,14 @@ struct Environment {
   size_t compilation_cache_size = 2048;  // XLA_COMPILATION_CACHE_SIZE, graphs
   std::string persistent_cache_path;     // XLA_PERSISTENT_CACHE_PATH, a folder; empty: none
   bool persistent_cache_read_only = false;  // XLA_PERSISTENT_CACHE_READ_ONLY
-  bool no_special_scalars = false;          // XLA_NO_SPECIAL_SCALARS
-  bool sync_wait = false;                   // XLA_SYNC_WAIT
-  bool use_bf16 = false, use_f16 = false;   // XLA_USE_BF16, XLA_USE_F16: f32 is kept so on devices
-  bool use_32bit_long = false;              // XLA_USE_32BIT_LONG: i64 likewise as i32
-  std::string compile_environment;          // XLA_FLAGS and the like, part of each graph's hash
+  // XLA_GET_TENSORS_OPBYOP, XLA_SYNC_TENSORS_OPBYOP, also without XLA_: reads, and syncs, run each
+  // operation as a program of its own.
+  bool get_op_by_op = false, sync_op_by_op = false;
+  bool no_special_scalars = false;         // XLA_NO_SPECIAL_SCALARS
+  bool sync_wait = false;                  // XLA_SYNC_WAIT
+  bool use_bf16 = false, use_f16 = false;  // XLA_USE_BF16, XLA_USE_F16: f32 is kept so on devices
+  bool use_32bit_long = false;             // XLA_USE_32BIT_LONG: i64 likewise as i32
+  std::string compile_environment;         // XLA_FLAGS and the like, part of each graph's hash
 
   bool debug = false;             // PT_XLA_DEBUG: the rules of steps, the summary of fallbacks
   int64_t debug_level = -1;       // PT_XLA_DEBUG_LEVEL, else 100 with debug: blocks, from 1 of

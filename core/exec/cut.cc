@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/debug/debug.h"
+#include "core/environment.h"
 #include "core/exec/announce.h"
 #include "core/exec/call.h"
 #include "core/exec/compile.h"
@@ -119,6 +120,29 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
   return results;
 }
 
+// Each operation as a program of its own, on the results of those before it.
+absl::StatusOr<std::vector<Ref<Data>>> SendOneByOne(Device& device, const TracedGraph& graph,
+                                                    const Cut& cut) {
+  absl::flat_hash_map<const Node*, NodePtr> values;
+  for (const Node* node : graph.nodes) {
+    if (node->data()) {
+      values.emplace(node, node);
+      continue;
+    }
+    Node::Operands operands;
+    for (const NodePtr& operand : node->operands()) operands.push_back(values.at(operand.get()));
+    TracedGraph one = WalkGraph({Node::Make(node->op(), std::move(operands), node->attributes(),
+                                            node->location(), node->scope())});
+    SetHash(one, /*ends_step=*/false);
+    if (device.cache().Find(one.hash) == nullptr) XLAPROF_COUNT("OpByOpCompileCacheMiss");
+    XP_TRY(std::vector<Ref<Data>> result, Send(device, one, cut));
+    values.emplace(node, Node::OfData(std::move(result[0]), node->location()));
+  }
+  std::vector<Ref<Data>> results;
+  for (const NodePtr& root : graph.roots) results.push_back(values.at(root.get())->data());
+  return results;
+}
+
 absl::Status WaitFor(std::span<const Ref<Data>> results) {
   for (const Ref<Data>& result : results) XP_TRY(AwaitOnHost(*result));
   return absl::OkStatus();
@@ -146,7 +170,8 @@ absl::Status CutStorages(Device& device, std::vector<Ref<Storage>> storages, boo
     if (ends_step) FindDonations(std::span(computed, storages.end()), pending, graph);
     SetHash(graph, ends_step);
   }
-  XP_TRY(std::vector<Ref<Data>> results, Send(device, graph, cut));
+  const auto send = environment().sync_op_by_op ? SendOneByOne : Send;
+  XP_TRY(std::vector<Ref<Data>> results, send(device, graph, cut));
   for (size_t i = 0; i < pending.size(); ++i) pending[i]->Become(results[i]);
   lock.unlock();
   if (!cut.wait) return absl::OkStatus();
@@ -178,7 +203,7 @@ absl::StatusOr<std::vector<Ref<Data>>> Evaluate(Device& device, std::vector<Node
     graph = WalkGraph(std::move(values));
     SetHash(graph, /*ends_step=*/false);
   }
-  return Send(device, graph, cut);
+  return (environment().get_op_by_op ? SendOneByOne : Send)(device, graph, cut);
 }
 
 }  // namespace xlaprof::lazy

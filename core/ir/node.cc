@@ -83,7 +83,7 @@ Hash LeafHash(const Op& op, const Shape& shape) {
 }  // namespace
 
 Ref<const Node> Node::Make(const Op& op, Operands operands, Attributes attributes,
-                           std::source_location location) {
+                           std::source_location location, ScopeId scope) {
   const size_t hash = TableHash(op, operands, attributes);
   NodeTable::Place place(hash);
   if (Ref<const Node> known = place.Find(op, operands, attributes)) return known;
@@ -103,7 +103,7 @@ Ref<const Node> Node::Make(const Op& op, Operands operands, Attributes attribute
   node->operands_ = std::move(operands);
   node->attributes_ = std::move(attributes);
   node->location_ = location;
-  node->scope_ = CurrentScope();
+  node->scope_ = scope;
   node->table_hash_ = hash;
   place.Put(node.get());
   return node;

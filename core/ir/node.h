@@ -33,7 +33,7 @@ class Node final : public RefCounted, public Pooled<Node> {
 
   // The node for this operation. Raises an Error that names operation, shapes and `location`.
   static Ref<const Node> Make(const Op& op, Operands operands, Attributes attributes,
-                              std::source_location location);
+                              std::source_location location, ScopeId scope = CurrentScope());
   // A leaf.
   static Ref<const Node> OfData(Ref<Data> data, std::source_location location);
   // A scalar that is part of the graph.
