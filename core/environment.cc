@@ -147,6 +147,12 @@ Environment ReadAll() {
   ReadPercentiles("XLA_METRICS_PERCENTILES", &e.metrics_percentiles);
   Read("XLA_METRICS_FILE", &e.metrics_file);
   ReadCount<size_t>("XLA_COMPILATION_CACHE_SIZE", 1, &e.compilation_cache_size);
+  Read("XLA_PERSISTENT_CACHE_PATH", &e.persistent_cache_path);
+  Read("XLA_PERSISTENT_CACHE_READ_ONLY", &e.persistent_cache_read_only);
+  Read("GET_TENSORS_OPBYOP", &e.get_op_by_op);
+  Read("XLA_GET_TENSORS_OPBYOP", &e.get_op_by_op);
+  Read("SYNC_TENSORS_OPBYOP", &e.sync_op_by_op);
+  Read("XLA_SYNC_TENSORS_OPBYOP", &e.sync_op_by_op);
   Read("XLA_NO_SPECIAL_SCALARS", &e.no_special_scalars);
   Read("XLA_SYNC_WAIT", &e.sync_wait);
   Read("XLA_USE_BF16", &e.use_bf16);

@@ -22,8 +22,13 @@ struct Environment {
   int64_t threads = 0;            // XLAPROF_THREADS of the native backend; 0: one a core
   size_t metrics_samples = 1024;  // XLA_METRICS_SAMPLES
   std::vector<double> metrics_percentiles{0.01, 0.05, 0.1, 0.2, 0.5, 0.8, 0.9, 0.95, 0.99};
-  std::string metrics_file;                // XLA_METRICS_FILE: a report at each step is added to it
-  size_t compilation_cache_size = 2048;    // XLA_COMPILATION_CACHE_SIZE, graphs
+  std::string metrics_file;              // XLA_METRICS_FILE: a report at each step is added to it
+  size_t compilation_cache_size = 2048;  // XLA_COMPILATION_CACHE_SIZE, graphs
+  std::string persistent_cache_path;     // XLA_PERSISTENT_CACHE_PATH, a folder; empty: none
+  bool persistent_cache_read_only = false;  // XLA_PERSISTENT_CACHE_READ_ONLY
+  // XLA_GET_TENSORS_OPBYOP, XLA_SYNC_TENSORS_OPBYOP, also without XLA_: reads, and syncs, run each
+  // operation as a program of its own.
+  bool get_op_by_op = false, sync_op_by_op = false;
   bool no_special_scalars = false;         // XLA_NO_SPECIAL_SCALARS
   bool sync_wait = false;                  // XLA_SYNC_WAIT
   bool use_bf16 = false, use_f16 = false;  // XLA_USE_BF16, XLA_USE_F16: f32 is kept so on devices

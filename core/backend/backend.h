@@ -69,6 +69,17 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;  // as in a device's name: CPU
   virtual absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) = 0;
+  // What Compile(program) gave as bytes, and back in another process of the same version.
+  // Unsupported where a backend has no such form; an error where bytes are not those of this
+  // program.
+  virtual absl::StatusOr<std::string> Serialize(const Executable& executable,
+                                                const Program& program) {
+    return Unsupported("{} keeps no programs", name());
+  }
+  virtual absl::StatusOr<std::unique_ptr<Executable>> Deserialize(std::string_view bytes,
+                                                                  const Program& program) {
+    return Unsupported("{} keeps no programs", name());
+  }
   // Copies `shape.bytes()` bytes.
   virtual absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) = 0;
   virtual absl::Status ToHost(const Buffer& buffer, void* host) = 0;

@@ -28,7 +28,8 @@ void AnnounceGraph(const Program& program) {
   observer->OnGraph(graph);
 }
 
-void AnnounceCompile(const CompiledGraph& graph, Device& device, const Cut& cut, int64_t begin_ns) {
+void AnnounceCompile(const CompiledGraph& graph, Device& device, const Cut& cut, int64_t begin_ns,
+                     std::optional<bool> was_kept) {
   observe::Observer* observer = observe::Current();
   if (observer == nullptr) return;
   const Executable::Sizes sizes = graph.executable->sizes();
@@ -41,6 +42,7 @@ void AnnounceCompile(const CompiledGraph& graph, Device& device, const Cut& cut,
                        .alias_bytes = sizes.alias_bytes,
                        .temporary_bytes = sizes.temporary_bytes,
                        .program_bytes = sizes.program_bytes,
+                       .persistent_hit = was_kept,
                        .stack = StackAt(cut.where)});
 }
 

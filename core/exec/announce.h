@@ -11,8 +11,10 @@ namespace xlaprof::lazy {
 
 // Before it is compiled.
 void AnnounceGraph(const Program& program);
-// Of a compilation that is over; `begin_ns` by the device's clock.
-void AnnounceCompile(const CompiledGraph& graph, Device& device, const Cut& cut, int64_t begin_ns);
+// Of a compilation that is over; `begin_ns` by the device's clock. `was_kept`: whether it was only
+// loaded from the persistent cache; none: there is none.
+void AnnounceCompile(const CompiledGraph& graph, Device& device, const Cut& cut, int64_t begin_ns,
+                     std::optional<bool> was_kept);
 // On the thread that asks for an execution: what it knows of it, and that `run` begins here.
 observe::Execution DescribeExecution(const CompiledGraph& graph, Device& device, const Cut& cut,
                                      uint64_t run);

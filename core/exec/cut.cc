@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "core/base/clock_ns.h"
-#include "core/compile/graph.h"
 #include "core/debug/debug.h"
+#include "core/environment.h"
 #include "core/exec/announce.h"
 #include "core/exec/call.h"
+#include "core/exec/compile.h"
 #include "core/exec/device.h"
 #include "core/metrics/metrics.h"
 #include "core/observe/observer.h"
@@ -41,41 +41,6 @@ void FindDonations(std::span<const Ref<Storage>> computed, std::span<const Ref<S
   }
   std::sort(graph.donations.begin(), graph.donations.end(),
             [](auto& a, auto& b) { return a.parameter < b.parameter; });
-}
-
-absl::StatusOr<std::shared_ptr<CompiledGraph>> Compile(Device& device, const TracedGraph& graph,
-                                                       const Cut& cut) {
-  XLAPROF_OBSERVE(kCompile, "XLAGraphExecutor::Compile");
-  static Metric& time = Metric::Of("CompileTime", Unit::kTimeNs, Arena::kRuntime);
-  static Counter& handles = Counter::Of("CreateCompileHandles", Arena::kRuntime);
-  XLAPROF_COUNT("UncachedCompile");
-  static std::atomic<int64_t> modules{0};
-  const int64_t number = ++modules;
-  auto compiled = std::make_shared<CompiledGraph>(
-      CompiledGraph{.hash = graph.hash,
-                    .name = fmt::format("SyncTensorsGraph.{}", number),
-                    .number = number,
-                    .nodes = graph.nodes.size(),
-                    .inputs = graph.parameters.size(),
-                    .outputs = graph.roots.size(),
-                    .donations = graph.donations});
-  for (const NodePtr& root : graph.roots) compiled->results.push_back(root->shape());
-  Program program = MakeProgram(graph, compiled->name);
-  AnnounceGraph(program);
-  if (debug::Asked()) debug::OnCompile(program, device.name(), cut);
-  const int64_t begin_ns = device.backend().NowNs();
-  {
-    metrics::Timed timed(time);
-    auto executable = device.backend().Compile(std::move(program));
-    if (!executable.ok() && debug::Asked())
-      return debug::OnCompileError(executable.status(), MakeProgram(graph, compiled->name));
-    XP_TRY(compiled->executable, std::move(executable));
-  }
-  AnnounceCompile(*compiled, device, cut, begin_ns);
-  if (debug::Asked()) debug::OnCompiled(graph, device.name(), compiled->executable->sizes());
-  handles.Add();
-  LazyMetric("InputOutputAliasCount", Unit::kValue).Add(double(graph.donations.size()));
-  return compiled;
 }
 
 // What an execution needs on the device's thread.
@@ -157,6 +122,29 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
   return results;
 }
 
+// Each operation as a program of its own, on the results of those before it.
+absl::StatusOr<std::vector<Ref<Data>>> SendOneByOne(Device& device, const TracedGraph& graph,
+                                                    const Cut& cut) {
+  absl::flat_hash_map<const Node*, NodePtr> values;
+  for (const Node* node : graph.nodes) {
+    if (node->data()) {
+      values.emplace(node, node);
+      continue;
+    }
+    Node::Operands operands;
+    for (const NodePtr& operand : node->operands()) operands.push_back(values.at(operand.get()));
+    TracedGraph one = WalkGraph({Node::Make(node->op(), std::move(operands), node->attributes(),
+                                            node->location(), node->scope())});
+    SetHash(one, /*ends_step=*/false);
+    if (device.cache().Find(one.hash) == nullptr) XLAPROF_COUNT("OpByOpCompileCacheMiss");
+    XP_TRY(std::vector<Ref<Data>> result, Send(device, one, cut));
+    values.emplace(node, Node::OfData(std::move(result[0]), node->location()));
+  }
+  std::vector<Ref<Data>> results;
+  for (const NodePtr& root : graph.roots) results.push_back(values.at(root.get())->data());
+  return results;
+}
+
 absl::Status WaitFor(std::span<const Ref<Data>> results) {
   for (const Ref<Data>& result : results) XP_TRY(AwaitOnHost(*result));
   return absl::OkStatus();
@@ -185,7 +173,8 @@ absl::Status CutStorages(Device& device, std::vector<Ref<Storage>> storages, boo
     if (ends_step) FindDonations(std::span(computed, storages.end()), pending, graph);
     SetHash(graph, ends_step);
   }
-  XP_TRY(std::vector<Ref<Data>> results, Send(device, graph, cut));
+  const auto send = environment().sync_op_by_op ? SendOneByOne : Send;
+  XP_TRY(std::vector<Ref<Data>> results, send(device, graph, cut));
   for (size_t i = 0; i < pending.size(); ++i) pending[i]->Become(results[i]);
   lock.unlock();
   if (!cut.wait) return absl::OkStatus();
@@ -220,7 +209,7 @@ absl::StatusOr<std::vector<Ref<Data>>> Evaluate(Device& device, std::vector<Node
     graph = WalkGraph(std::move(values));
     SetHash(graph, /*ends_step=*/false);
   }
-  return Send(device, graph, cut);
+  return (environment().get_op_by_op ? SendOneByOne : Send)(device, graph, cut);
 }
 
 }  // namespace xlaprof::lazy

@@ -45,6 +45,9 @@ Device::Device(std::string name, std::unique_ptr<Backend> backend)
     : name_(std::move(name)),
       backend_(std::move(backend)),
       cache_(environment().compilation_cache_size) {
+  if (const Environment& env = environment(); !env.persistent_cache_path.empty())
+    persistent_cache_ = std::make_unique<PersistentCache>(env.persistent_cache_path,
+                                                          env.persistent_cache_read_only);
   thread_ = std::thread([this] { Run(); });
   pthread_setname_np(thread_.native_handle(), name_.c_str());
   thread_.detach();

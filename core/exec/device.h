@@ -11,6 +11,7 @@
 
 #include "core/backend/backend.h"
 #include "core/exec/compile_cache.h"
+#include "core/exec/persistent_cache.h"
 #include "core/exec/storage.h"
 
 namespace xlaprof::lazy {
@@ -27,6 +28,11 @@ class Device {
   Backend& backend() const { return *backend_; }
   LiveStorages& live() { return live_; }
   CompileCache& cache() { return cache_; }
+  // Null: programs are not kept. Under cutting(), as the cache.
+  PersistentCache* persistent_cache() { return persistent_cache_.get(); }
+  void set_persistent_cache(std::unique_ptr<PersistentCache> cache) {
+    persistent_cache_ = std::move(cache);
+  }
   // Held while a graph is walked, compiled and sent off.
   std::mutex& cutting() { return cutting_; }
 
@@ -51,6 +57,7 @@ class Device {
   const std::unique_ptr<Backend> backend_;
   LiveStorages live_;
   CompileCache cache_;
+  std::unique_ptr<PersistentCache> persistent_cache_;
   std::mutex cutting_;
 
   std::mutex seed_mutex_;

@@ -1,14 +1,16 @@
 // What a tensor and its views share: a value on a device, recorded or computed.
 #pragma once
 
+#include "core/base/spin_lock.h"
 #include "core/exec/data.h"
 #include "core/ir/node.h"
 
 namespace xlaprof::lazy {
 
 // Used by one thread at a time; a cut of its device counts as use of all that are alive.
-class Storage final : public RefCounted {
+class Storage final : public RefCounted, public Pooled<Storage> {
  public:
+  static constexpr bool kIsLookedFor = true;
   // `logical`: the type that the user sees, which is not the node's where XLA_USE_BF16 and the like
   // say so.
   Storage(Device& device, NodePtr value, DType logical);
@@ -16,7 +18,7 @@ class Storage final : public RefCounted {
 
   Device& device() const { return device_; }
   DType logical() const { return logical_; }
-  // Ascending in the order in which they were made.
+  // Ascending in the order in which they were made on their device.
   int64_t id() const { return id_; }
   // Counts the writes in place.
   int64_t version() const { return version_; }
@@ -37,7 +39,7 @@ class Storage final : public RefCounted {
   friend class LiveStorages;
   Device& device_;
   const DType logical_;
-  const int64_t id_;
+  int64_t id_ = 0;  // given by LiveStorages
   int64_t version_ = 0;
   NodePtr value_;
   Ref<Data> held_;
@@ -52,7 +54,8 @@ class LiveStorages {
   std::vector<Ref<Storage>> All();
 
  private:
-  std::mutex mutex_;
+  SpinLock lock_;
+  int64_t last_id_ = 0;
   Storage *first_ = nullptr, *last_ = nullptr;
 };
 

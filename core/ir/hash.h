@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,18 +19,18 @@ struct Hash {
 };
 
 // Folds a number into a hash: two multiplications of 64 by 64 to 128 bits, crossed.
-inline Hash Mix(Hash hash, uint64_t value) {
+constexpr Hash Mix(Hash hash, uint64_t value) {
   auto multiply = [](uint64_t a, uint64_t b) { return static_cast<unsigned __int128>(a) * b; };
   const auto a = multiply(hash.low ^ value ^ 0x9e3779b97f4a7c15, 0xd6e8feb86659fd93 ^ hash.high);
   const auto b = multiply(hash.high + value + 0xa0761d6478bd642f, 0xe7037ed1a0b428db + hash.low);
   return {uint64_t(a >> 64) ^ uint64_t(b), uint64_t(a) ^ uint64_t(b >> 64)};
 }
-inline Hash Mix(Hash hash, Hash other) { return Mix(Mix(hash, other.low), other.high); }
-inline Hash Mix(Hash hash, std::string_view text) {
+constexpr Hash Mix(Hash hash, Hash other) { return Mix(Mix(hash, other.low), other.high); }
+constexpr Hash Mix(Hash hash, std::string_view text) {
   hash = Mix(hash, text.size());
   for (; !text.empty(); text.remove_prefix(std::min<size_t>(8, text.size()))) {
     uint64_t word = 0;
-    std::memcpy(&word, text.data(), std::min<size_t>(8, text.size()));
+    for (size_t i = 0; i < 8 && i < text.size(); ++i) word |= uint64_t(uint8_t(text[i])) << 8 * i;
     hash = Mix(hash, word);
   }
   return hash;

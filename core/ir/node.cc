@@ -1,66 +1,61 @@
 #include "core/ir/node.h"
 
 #include <array>
-#include <thread>
+#include <mutex>
 
 #include "core/base/source_location.h"
+#include "core/base/spin_lock.h"
 #include "core/exec/data.h"
 #include "core/ir/error.h"
 
 namespace xlaprof::lazy {
+namespace {
+
+constexpr size_t kShards = 32, kSlots = 256;
+struct alignas(64) Shard {
+  SpinLock lock;
+  std::array<const Node*, kSlots> nodes{};
+};
+constinit std::array<Shard, kShards> shards{};
+
+}  // namespace
 
 // The nodes that were made last, so that the same operation is found again: an entry is overwritten
 // by what comes to its place. Forgetting one costs an equal node, never a wrong one.
 class NodeTable {
  public:
-  // A node that equals what is asked for; null: none is known.
-  static Ref<const Node> Find(size_t hash, const Op& op, const Node::Operands& operands,
-                              const Attributes& attributes) {
-    Shard& shard = ShardOf(hash);
-    Lock lock(shard);
-    const Node* node = shard.nodes[(hash >> kShardBits) % kSlots];
-    if (node == nullptr || node->table_hash_ != hash || node->op_ != &op ||
-        node->operands_ != operands || node->attributes_ != attributes)
-      return nullptr;
-    return Ref<const Node>::IfAlive(node);
-  }
-  static void Put(const Node* node) {
-    Shard& shard = ShardOf(node->table_hash_);
-    Lock lock(shard);
-    shard.nodes[(node->table_hash_ >> kShardBits) % kSlots] = node;
-  }
-  // From a node's destructor: until then, Find may look at it.
-  static void Remove(const Node* node) {
-    Shard& shard = ShardOf(node->table_hash_);
-    Lock lock(shard);
-    const Node*& slot = shard.nodes[(node->table_hash_ >> kShardBits) % kSlots];
-    if (slot == node) slot = nullptr;
-  }
+  // Where a node of this hash is, if it is known; nobody else looks there meanwhile.
+  class Place {
+   public:
+    explicit Place(size_t hash)
+        : hash_(hash),
+          shard_(shards[hash % kShards]),
+          lock_(shard_.lock),
+          node_(shard_.nodes[hash / kShards % kSlots]) {}
 
- private:
-  static constexpr size_t kShardBits = 5, kSlots = 256;
-  struct alignas(64) Shard {
-    std::atomic_flag busy;
-    std::array<const Node*, kSlots> nodes{};
-  };
-  // Held for some nanoseconds.
-  struct Lock {
-    explicit Lock(Shard& shard) : shard(shard) {
-      while (shard.busy.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    // A node that equals what is asked for, or null.
+    Ref<const Node> Find(const Op& op, const Node::Operands& operands,
+                         const Attributes& attributes) const {
+      if (node_ == nullptr || node_->table_hash_ != hash_ || node_->op_ != &op ||
+          node_->operands_ != operands || node_->attributes_ != attributes)
+        return nullptr;
+      return Ref<const Node>::IfAlive(node_);
     }
-    ~Lock() { shard.busy.clear(std::memory_order_release); }
-    Shard& shard;
+    void Put(const Node* node) { node_ = node; }
+    // From a node's destructor: until then, Find may look at it.
+    void Remove(const Node* node) {
+      if (node_ == node) node_ = nullptr;
+    }
+
+   private:
+    const size_t hash_;
+    Shard& shard_;
+    const std::lock_guard<SpinLock> lock_;
+    const Node*& node_;
   };
-  static Shard& ShardOf(size_t hash) {
-    static auto& shards = *new std::array<Shard, size_t(1) << kShardBits>;
-    return shards[hash % shards.size()];
-  }
 };
 
 namespace {
-
-// Of an operation's name: two names are never the same operation.
-Hash HashOfOp(const Op& op) { return Mix(Hash{}, op.name); }
 
 size_t TableHash(const Op& op, const Node::Operands& operands, const Attributes& attributes) {
   size_t hash = reinterpret_cast<uintptr_t>(&op) >> 4;
@@ -73,7 +68,7 @@ size_t TableHash(const Op& op, const Node::Operands& operands, const Attributes&
 }
 
 Hash LeafHash(const Op& op, const Shape& shape) {
-  return Mix(Mix(HashOfOp(op), uint64_t(shape.dtype)), std::span<const int64_t>(shape.dims));
+  return Mix(Mix(op.hash, uint64_t(shape.dtype)), std::span<const int64_t>(shape.dims));
 }
 
 [[noreturn]] void RaiseAbout(const Op& op, const Node::Operands& operands, std::string_view why,
@@ -88,37 +83,34 @@ Hash LeafHash(const Op& op, const Shape& shape) {
 }  // namespace
 
 Ref<const Node> Node::Make(const Op& op, Operands operands, Attributes attributes,
-                           std::source_location location) {
+                           std::source_location location, ScopeId scope) {
   const size_t hash = TableHash(op, operands, attributes);
-  if (Ref<const Node> known = NodeTable::Find(hash, op, operands, attributes)) return known;
+  NodeTable::Place place(hash);
+  if (Ref<const Node> known = place.Find(op, operands, attributes)) return known;
 
   absl::InlinedVector<const Shape*, 3> shapes;
   for (const NodePtr& operand : operands) shapes.push_back(&operand->shape());
-  Ref<Node> node(new Node);
+  Ref<Node> node = Ref<Node>::First(new Node);
   try {
     node->shape_ = op.shape(shapes, attributes);
   } catch (const Error& error) {
     RaiseAbout(op, operands, error.what(), location);
   }
-  // A name is hashed once an operation.
-  thread_local const Op* last_op = nullptr;
-  thread_local Hash last_hash;
-  if (last_op != &op) last_hash = HashOfOp(op), last_op = &op;
-  node->hash_ = last_hash;
+  node->hash_ = op.hash;
   for (int64_t attribute : attributes) node->hash_ = Mix(node->hash_, uint64_t(attribute));
   for (const NodePtr& operand : operands) node->hash_ = Mix(node->hash_, operand->hash());
   node->op_ = &op;
   node->operands_ = std::move(operands);
   node->attributes_ = std::move(attributes);
   node->location_ = location;
-  node->scope_ = CurrentScope();
+  node->scope_ = scope;
   node->table_hash_ = hash;
-  NodeTable::Put(node.get());
+  place.Put(node.get());
   return node;
 }
 
 Ref<const Node> Node::OfData(Ref<Data> data, std::source_location location) {
-  Ref<Node> node(new Node);
+  Ref<Node> node = Ref<Node>::First(new Node);
   node->op_ = &op::device_data;
   node->shape_ = data->shape();
   node->hash_ = LeafHash(op::device_data, node->shape_);
@@ -138,7 +130,7 @@ Ref<const Node> Node::Constant(int64_t value, DType dtype, std::source_location 
 
 // A chain of a million nodes is taken apart in a loop, not by a call in a call.
 Node::~Node() {
-  if (table_hash_ != 0) NodeTable::Remove(this);
+  if (table_hash_ != 0) NodeTable::Place(table_hash_).Remove(this);
   if (operands_.empty()) return;
   thread_local std::vector<Operands> waiting;
   thread_local bool busy = false;

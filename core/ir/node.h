@@ -4,6 +4,7 @@
 
 #include <source_location>
 
+#include "core/base/pooled.h"
 #include "core/base/ref.h"
 #include "core/ir/op.h"
 #include "core/ir/scope.h"
@@ -12,8 +13,9 @@ namespace xlaprof::lazy {
 
 class Data;
 
-class Node final : public RefCounted {
+class Node final : public RefCounted, public Pooled<Node> {
  public:
+  static constexpr bool kIsLookedFor = true;
   using Operands = absl::InlinedVector<Ref<const Node>, 3>;
 
   const Op& op() const { return *op_; }
@@ -31,7 +33,7 @@ class Node final : public RefCounted {
 
   // The node for this operation. Raises an Error that names operation, shapes and `location`.
   static Ref<const Node> Make(const Op& op, Operands operands, Attributes attributes,
-                              std::source_location location);
+                              std::source_location location, ScopeId scope = CurrentScope());
   // A leaf.
   static Ref<const Node> OfData(Ref<Data> data, std::source_location location);
   // A scalar that is part of the graph.

@@ -17,6 +17,7 @@ inline double RealOf(int64_t attribute) { return std::bit_cast<double>(attribute
 
 struct Op {
   std::string_view name;  // as torch_xla prints it: aten::add
+  std::string_view short_name() const { return name.substr(name.find("::") + 2); }  // add
   // Shape of the result. Raises an Error that says only what does not fit: the caller adds the
   // operation, its shapes and the line. Operand types are equal where the operation needs that:
   // promotion is done by then.
@@ -30,6 +31,7 @@ struct Op {
   // Floating-point operations of one execution; null: one an element of the result.
   double (*flops)(std::span<const Shape* const> operands, const Shape& result,
                   const Attributes& attributes) = nullptr;
+  Hash hash = Mix(Hash{}, name);  // two names are never the same operation
 };
 
 namespace op {

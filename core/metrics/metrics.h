@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/metrics/thread_cells.h"
+
 namespace xlaprof::lazy {
 
 namespace metrics {
@@ -25,12 +27,13 @@ class Counter {
  public:
   // The counter of this name; made when it is asked for first.
   static Counter& Of(std::string_view name, Arena arena = Arena::kLazy);
-  void Add(int64_t n = 1) { value_.fetch_add(n, std::memory_order_relaxed); }
-  int64_t value() const { return value_.load(std::memory_order_relaxed); }
-  void Clear() { value_.store(0, std::memory_order_relaxed); }
+  void Add(int64_t n = 1) { cells_.Add(n); }
+  int64_t value() const { return cells_.sum() - cleared_.load(std::memory_order_relaxed); }
+  void Clear() { cleared_.store(cells_.sum(), std::memory_order_relaxed); }
 
  private:
-  std::atomic<int64_t> value_{0};
+  ThreadCells cells_;
+  std::atomic<int64_t> cleared_{0};  // what was there at the last Clear()
 };
 
 struct Sample {

@@ -46,18 +46,18 @@ bool NeedsGrad(const Tensor& input) {
   return input && input.impl()->requires_grad && !NoGrad::is_on();
 }
 
-bool NeedsGrad(std::initializer_list<Tensor> inputs) {
+bool NeedsGrad(Inputs inputs) {
   return std::any_of(inputs.begin(), inputs.end(),
-                     [](const Tensor& input) { return NeedsGrad(input); });
+                     [](const Input& input) { return NeedsGrad(input.tensor); });
 }
 
-Tensor Differentiable(Tensor out, std::initializer_list<Tensor> inputs,
-                      std::function<Grads(const Tensor& grad)> vjp) {
+Tensor Differentiable(Tensor out, Inputs inputs, std::function<Grads(const Tensor& grad)> vjp) {
   Ref<GradFn> fn = MakeRef<GradFn>();
   fn->sequence = NextSequence();
   fn->where = Call::Where();
   fn->vjp = std::move(vjp);
-  for (const Tensor& input : inputs) {
+  fn->edges.reserve(inputs.size());
+  for (const auto& [input] : inputs) {
     GradFn::Edge& edge = fn->edges.emplace_back();
     if (!input || !input.impl()->requires_grad) continue;
     edge.fn = input.impl()->grad_fn;

@@ -4,6 +4,12 @@
 namespace xlaprof::lazy {
 namespace {
 
+// Whether the rows were columns: the gradient goes back the same way.
+bool IsTransposed(const Tensor& x) {
+  const NodePtr node = NodeOf(x);
+  return &node->op() == &op::permute && node->attributes().back() == node->shape().rank() - 2;
+}
+
 // mm of matrices, bmm of batches of them.
 Tensor Multiply(const Op& op, const Tensor& a, const Tensor& b) {
   const DType type = Promote(a.dtype(), b.dtype());
@@ -13,8 +19,18 @@ Tensor Multiply(const Op& op, const Tensor& a, const Tensor& b) {
   const bool to_a = left.requires_grad(), to_b = right.requires_grad();
   return Differentiable(out, {left, right},
                         [&op, to_a, to_b, a = Saved(left), b = Saved(right)](const Tensor& grad) {
-                          return Grads{to_a ? Multiply(op, grad, b.get().t()) : Tensor(),
-                                       to_b ? Multiply(op, a.get().t(), grad) : Tensor()};
+                          Grads grads(2);
+                          if (to_a) {
+                            const Tensor other = b.get();
+                            grads[0] = IsTransposed(a.get()) ? Multiply(op, other, grad.t()).t()
+                                                             : Multiply(op, grad, other.t());
+                          }
+                          if (to_b) {
+                            const Tensor other = a.get();
+                            grads[1] = IsTransposed(b.get()) ? Multiply(op, grad.t(), other).t()
+                                                             : Multiply(op, other.t(), grad);
+                          }
+                          return grads;
                         });
 }
 

@@ -15,13 +15,16 @@ namespace {
 
 // `xla::add`, counted at each call.
 void CountCall(const Op& op) {
-  thread_local absl::flat_hash_map<const Op*, metrics::Counter*> counters;
-  metrics::Counter*& counter = counters[&op];
-  if (counter == nullptr) [[unlikely]] {
-    const std::string_view name = op.name.substr(op.name.find("::") + 2);
-    counter = &metrics::Counter::Of(fmt::format("xla::{}", name));
-  }
-  counter->Add();
+  struct Known {
+    const Op* op = nullptr;
+    metrics::Counter* counter = nullptr;
+  };
+  // Each operation has its place, or shares it.
+  constinit thread_local std::array<Known, 256> all{};
+  Known& known = all[reinterpret_cast<uintptr_t>(&op) / alignof(Op) % all.size()];
+  if (known.op != &op) [[unlikely]]
+    known = {&op, &metrics::Counter::Of(fmt::format("xla::{}", op.short_name()))};
+  known.counter->Add();
 }
 
 // Scalars that became parameters: the last ones, so that a number that is used each step is sent
@@ -129,10 +132,12 @@ using BinaryVjp = Tensor (*)(const Tensor& grad, const Saved& a, const Saved& b)
 Tensor Binary(const Op& op, const Tensor& a, const Tensor& b, DType type, BinaryVjp to_a,
               BinaryVjp to_b, bool saves = true) {
   // Mostly nothing is to be made alike.
-  if (a.dtype() == type && b.dtype() == type && !NeedsGrad(a) && !NeedsGrad(b)) {
-    NodePtr left = NodeOf(a), right = NodeOf(b);
-    if (left->shape() == right->shape())
-      return Emit(a.device(), op, {std::move(left), std::move(right)}, {}, type);
+  const Storage &from_a = *ImplOf(a).storage, &from_b = *ImplOf(b).storage;
+  if (from_a.logical() == type && from_b.logical() == type && !NeedsGrad(a) && !NeedsGrad(b)) {
+    Node::Operands operands(2);
+    operands[0] = NodeOf(a), operands[1] = NodeOf(b);
+    if (operands[0]->shape() == operands[1]->shape())
+      return Emit(from_a.device(), op, std::move(operands), {}, type);
   }
   const Dims sizes = BroadcastSizes(op, a, b);
   const Tensor left = Expanded(a.to(type), sizes), right = Expanded(b.to(type), sizes);
@@ -164,11 +169,11 @@ Tensor Emit(Device& device, const Op& op, Node::Operands operands, Attributes at
               logical);
 }
 
-Tensor Emit(const Op& op, std::initializer_list<Tensor> operands, Attributes attributes,
-            DType logical) {
+Tensor Emit(const Op& op, Inputs operands, Attributes attributes, DType logical) {
   Node::Operands nodes;
-  for (const Tensor& operand : operands) nodes.push_back(NodeOf(operand));
-  return Emit(operands.begin()->device(), op, std::move(nodes), std::move(attributes), logical);
+  for (const auto& [operand] : operands) nodes.push_back(NodeOf(operand));
+  return Emit(operands.begin()->tensor.device(), op, std::move(nodes), std::move(attributes),
+              logical);
 }
 
 Tensor ScalarTensor(Scalar value, DType type, Device& device) {

@@ -113,6 +113,11 @@ int64_t num_cached_graphs(Device& device) {
   return int64_t(device.cache().size());
 }
 
+void initialize_cache(const std::filesystem::path& path, bool readonly, Device& device) {
+  std::lock_guard lock(device.cutting());
+  device.set_persistent_cache(std::make_unique<PersistentCache>(path, readonly));
+}
+
 namespace {
 observe::Site trace_site{observe::Site::kUser, "Trace"};
 observe::Site step_site{observe::Site::kStep, "StepTrace"};

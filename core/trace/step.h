@@ -1,6 +1,7 @@
 // Where steps end, and named parts of a program.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -20,6 +21,10 @@ void unlazy(std::span<const Tensor> tensors, Where where = Where::current());
 // Until the device has done all that it was given.
 void wait_device_ops(Device& device = Device::Default());
 int64_t num_cached_graphs(Device& device = Device::Default());
+// From now on compiled programs are kept in this folder, for other processes too, and looked for
+// there (docs/decisions/0007). `readonly`: only looked for. As XLA_PERSISTENT_CACHE_PATH.
+void initialize_cache(const std::filesystem::path& path, bool readonly = false,
+                      Device& device = Device::Default());
 
 namespace internal {
 void EndStep(Device& device, std::string_view cause, bool wait, Where where);

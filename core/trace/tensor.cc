@@ -18,19 +18,18 @@ Tensor& Tensor::operator=(const Tensor&) = default;
 Tensor& Tensor::operator=(Tensor&&) noexcept = default;
 Tensor::~Tensor() = default;
 
-namespace {
-
-TensorImpl& ImplOf(const Tensor& tensor) {
-  if (!tensor) Raise("a tensor that is none was used\n  at {}", Call::Where().file_name());
-  return *tensor.impl();
+void RaiseNone() {
+  Raise("a tensor that is none was used\n  at {}:{}", Call::Where().file_name(),
+        Call::Where().line());
 }
 
-// The value of a view from the value of the tensor that it looks at.
 NodePtr Through(NodePtr value, std::span<const ViewStep> steps) {
   for (const ViewStep& step : steps)
     value = Node::Make(*step.op, {std::move(value)}, step.attributes, Call::Where());
   return value;
 }
+
+namespace {
 
 // The other way: `whole` with what the view shows replaced by `part`.
 NodePtr Into(const NodePtr& whole, std::span<const ViewStep> steps, NodePtr part) {
@@ -56,11 +55,6 @@ NodePtr Into(const NodePtr& whole, std::span<const ViewStep> steps, NodePtr part
 
 }  // namespace
 
-NodePtr NodeOf(const Tensor& tensor) {
-  const TensorImpl& impl = ImplOf(tensor);
-  return impl.steps.empty() ? impl.storage->value() : Through(impl.storage->value(), impl.steps);
-}
-
 DType OnDevice(DType logical) {
   const Environment& env = environment();
   if (logical == DType::kF32 && env.use_bf16) return DType::kBF16;
@@ -75,12 +69,29 @@ Tensor Wrap(Device& device, NodePtr value, DType logical) {
   return Tensor(std::move(impl));
 }
 
+namespace {
+
+// Dimensions changed places, and change back.
+bool TurnsBack(const ViewStep& step, const ViewStep& next) {
+  if (step.op != &op::permute || next.op != &op::permute) return false;
+  if (step.attributes.size() != next.attributes.size()) return false;
+  for (size_t i = 0; i < next.attributes.size(); ++i)
+    if (step.attributes[size_t(next.attributes[i])] != int64_t(i)) return false;
+  return true;
+}
+
+}  // namespace
+
 Tensor MakeView(const Tensor& tensor, ViewStep step) {
   const TensorImpl& from = ImplOf(tensor);
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
   impl->storage = from.storage;
   impl->steps = from.steps;
-  impl->steps.push_back(std::move(step));
+  if (!impl->steps.empty() && TurnsBack(impl->steps.back(), step)) {
+    impl->steps.pop_back();
+  } else {
+    impl->steps.push_back(std::move(step));
+  }
   Tensor view(std::move(impl));
   NodeOf(view);  // raises where it does not fit
   return view;

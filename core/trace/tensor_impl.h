@@ -18,7 +18,7 @@ struct ViewStep {
 
 struct GradFn;
 
-struct TensorImpl final : RefCounted {
+struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   Ref<Storage> storage;
   std::vector<ViewStep> steps;  // empty: no view
   bool requires_grad = false;
@@ -29,7 +29,7 @@ struct TensorImpl final : RefCounted {
 using Grads = std::vector<Tensor>;  // of each input; none where it needs none
 
 // An operation that a gradient flows back through.
-struct GradFn final : RefCounted {
+struct GradFn final : RefCounted, Pooled<GradFn> {
   // Where a gradient goes: to the operation that made the input, or to the leaf that it is.
   struct Edge {
     Ref<GradFn> fn;
@@ -55,7 +55,24 @@ class Saved {
   int64_t version_ = 0;
 };
 
-NodePtr NodeOf(const Tensor& tensor);
+// Tensors that are given to an operation, not copied.
+struct Input {
+  Input(const Tensor& tensor) : tensor(tensor) {}
+  const Tensor& tensor;
+};
+using Inputs = std::initializer_list<Input>;
+
+[[noreturn]] void RaiseNone();
+inline TensorImpl& ImplOf(const Tensor& tensor) {
+  if (!tensor) RaiseNone();
+  return *tensor.impl();
+}
+// The value of a view from the value of the tensor that it looks at.
+NodePtr Through(NodePtr value, std::span<const ViewStep> steps);
+inline NodePtr NodeOf(const Tensor& tensor) {
+  const TensorImpl& impl = ImplOf(tensor);
+  return impl.steps.empty() ? impl.storage->value() : Through(impl.storage->value(), impl.steps);
+}
 // The same values of another type.
 HostTensor Converted(const void* values, const Shape& shape, DType type);
 // A new tensor with this value.
@@ -63,11 +80,9 @@ Tensor Wrap(Device& device, NodePtr value, DType logical);
 // Records an operation, at the line of the outermost call: of values, or of the tensors' values.
 Tensor Emit(Device& device, const Op& op, Node::Operands operands, Attributes attributes,
             DType logical);
-Tensor Emit(const Op& op, std::initializer_list<Tensor> operands, Attributes attributes,
-            DType logical);
-inline Tensor Emit(const Op& op, std::initializer_list<Tensor> operands,
-                   Attributes attributes = {}) {
-  return Emit(op, operands, std::move(attributes), operands.begin()->dtype());
+Tensor Emit(const Op& op, Inputs operands, Attributes attributes, DType logical);
+inline Tensor Emit(const Op& op, Inputs operands, Attributes attributes = {}) {
+  return Emit(op, operands, std::move(attributes), operands.begin()->tensor.dtype());
 }
 // A view of `tensor`, one step further.
 Tensor MakeView(const Tensor& tensor, ViewStep step);
@@ -80,9 +95,8 @@ Tensor ScalarTensor(Scalar value, DType type, Device& device);
 int64_t DimOf(int64_t dim, int64_t rank);
 
 bool NeedsGrad(const Tensor& input);
-bool NeedsGrad(std::initializer_list<Tensor> inputs);
+bool NeedsGrad(Inputs inputs);
 // Makes `out` know where its gradient goes.
-Tensor Differentiable(Tensor out, std::initializer_list<Tensor> inputs,
-                      std::function<Grads(const Tensor& grad)> vjp);
+Tensor Differentiable(Tensor out, Inputs inputs, std::function<Grads(const Tensor& grad)> vjp);
 
 }  // namespace xlaprof::lazy

@@ -46,12 +46,6 @@ Maker MakerOf(const Op* op) {
   return found == makers.end() ? nullptr : found->second;
 }
 
-// aten::add is add.
-std::string_view ShortName(std::string_view name) {
-  const size_t colons = name.rfind("::");
-  return colons == name.npos ? name : name.substr(colons + 2);
-}
-
 }  // namespace
 
 std::string Describe(const Task& task) {
@@ -127,14 +121,13 @@ class Compiler {
 
   Kernel KernelOf(const Unit& unit) const {
     const Instruction& last = instruction(unit.members.back());
-    const std::string_view last_name = last.op->name;
-    Kernel kernel{.name = std::string(last_name),
+    Kernel kernel{.name = std::string(last.op->name),
                   .shape = last.shape,
                   .location = last.location,
                   .scope = last.scope};
     if (unit.members.size() > 1)
-      kernel.name = fmt::format("fused {}..{}", ShortName(instruction(unit.members[0]).op->name),
-                                ShortName(last_name));
+      kernel.name = fmt::format("fused {}..{}", instruction(unit.members[0]).op->short_name(),
+                                last.op->short_name());
     for (int32_t member : unit.members) {
       const Instruction& it = instruction(member);
       if (!kernel.op_names.empty()) kernel.op_names += ' ';

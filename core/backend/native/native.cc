@@ -3,9 +3,17 @@
 
 #include "core/backend/native/executable.h"
 #include "core/base/clock_ns.h"
+#include "core/ir/text.h"
 
 namespace xlaprof::lazy {
 namespace {
+
+std::string Text(const Program& program) {
+  std::string text = IrText(program);
+  for (auto [parameter, result] : program.donations)
+    text += fmt::format("parameter {} gives its memory to result {}\n", parameter, result);
+  return text;
+}
 
 class NativeBackend final : public Backend {
  public:
@@ -15,6 +23,15 @@ class NativeBackend final : public Backend {
   std::string_view name() const override { return "CPU"; }
   absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) override {
     return NativeExecutable::Make(program, memory_, pool_);
+  }
+  // oneDNN's kernels cannot be kept: the bytes are the program, which is compiled again.
+  absl::StatusOr<std::string> Serialize(const Executable&, const Program& program) override {
+    return Text(program);
+  }
+  absl::StatusOr<std::unique_ptr<Executable>> Deserialize(std::string_view bytes,
+                                                          const Program& program) override {
+    if (bytes != Text(program)) return DataLoss("of another program");
+    return Compile(program);
   }
   absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) override {
     XP_TRY(Ref<NativeBuffer> buffer, NewBuffer(memory_, shape, "transfer to the device"));

@@ -29,14 +29,23 @@ struct Sizes {
 // So many multiplications are worth another thread.
 constexpr int64_t kWorth = 1 << 20;
 
-class Sgemm final : public Thunk {
- public:
-  explicit Sgemm(const Task& task)
+class Product : public Thunk {
+ protected:
+  explicit Product(const Task& task)
       : sizes_(task),
         a_(task.operands[0].slot),
         b_(task.operands[1].slot),
         out_(task.result.slot),
         pool_(task.pool) {}
+
+  const Sizes sizes_;
+  const int32_t a_, b_, out_;
+  ThreadPool& pool_;
+};
+
+class Sgemm final : public Product {
+ public:
+  explicit Sgemm(const Task& task) : Product(task) {}
 
   void Run(char* const* memory) override {
     const OneThread one_thread;
@@ -80,23 +89,14 @@ class Sgemm final : public Thunk {
                s.transposed[1] ? s.inner : s.columns, 0.0f, out + row * s.columns + column,
                s.columns);
   }
-
-  const Sizes sizes_;
-  const int32_t a_, b_, out_;
-  ThreadPool& pool_;
 };
 
 // Whole numbers and f64.
 template <class T>
-class SimpleProduct final : public Thunk {
+class SimpleProduct final : public Product {
  public:
   explicit SimpleProduct(const Task& task)
-      : sizes_(task),
-        a_(task.operands[0].slot),
-        b_(task.operands[1].slot),
-        out_(task.result.slot),
-        add_(ThisCpusLoops().multiply_add[size_t(ComputedAs(DTypeOf<T>()))]),
-        pool_(task.pool) {}
+      : Product(task), add_(ThisCpusLoops().multiply_add[size_t(ComputedAs(DTypeOf<T>()))]) {}
 
   // Rows of the second are walked: they must lie together.
   int64_t scratch_bytes() const override {
@@ -130,10 +130,7 @@ class SimpleProduct final : public Thunk {
   }
 
  private:
-  const Sizes sizes_;
-  const int32_t a_, b_, out_;
   const Loops::MultiplyAdd add_;
-  ThreadPool& pool_;
 };
 
 }  // namespace

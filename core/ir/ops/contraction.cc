@@ -60,29 +60,21 @@ Shape Convolution(Shapes operands, const Attributes& attributes) {
   return Convolve(*operands[0], *operands[1], attributes);
 }
 
-Shape BackwardInput(Shapes operands, const Attributes& attributes) {
+// The input from the weight, or the weight from the input; its first dimension is the gradient's.
+template <size_t kDim>
+Shape Backward(Shapes operands, const Attributes& attributes) {
   ExpectOperands(operands, 2);
   ExpectAttributes(attributes, 6);
-  const Shape &weight = *operands[0], &gradient = *operands[1];
-  ExpectRank(weight, 4);
+  const Shape &other = *operands[0], &gradient = *operands[1];
+  ExpectRank(other, 4);
   ExpectRank(gradient, 4);
   const Dims sizes = ExpectSizes(attributes, 4);
-  Shape input{weight.dtype, {gradient.dims[0], weight.dims[1], sizes[0], sizes[1]}};
-  ExpectSame(Convolve(input, weight, attributes), gradient);
-  return input;
+  Shape made{other.dtype, {gradient.dims[kDim], other.dims[1], sizes[0], sizes[1]}};
+  const bool is_input = kDim == 0;
+  ExpectSame(Convolve(is_input ? made : other, is_input ? other : made, attributes), gradient);
+  return made;
 }
-
-Shape BackwardWeight(Shapes operands, const Attributes& attributes) {
-  ExpectOperands(operands, 2);
-  ExpectAttributes(attributes, 6);
-  const Shape &input = *operands[0], &gradient = *operands[1];
-  ExpectRank(input, 4);
-  ExpectRank(gradient, 4);
-  const Dims sizes = ExpectSizes(attributes, 4);
-  Shape weight{input.dtype, {gradient.dims[1], input.dims[1], sizes[0], sizes[1]}};
-  ExpectSame(Convolve(input, weight, attributes), gradient);
-  return weight;
-}
+constexpr auto kBackwardInput = Backward<0>, kBackwardWeight = Backward<1>;
 
 // All three multiply each element of the convolution's result with one plane of the weight's.
 double Flops(const Shape& result, const Shape& weight) {
@@ -107,9 +99,9 @@ constinit const Op mm{"aten::mm", MatrixProduct, {}, false, ProductFlops};
 constinit const Op bmm{"aten::bmm", BatchProduct, {}, false, ProductFlops};
 constinit const Op convolution{"aten::convolution_overrideable", Convolution, kForward, false,
                                ConvolutionFlops};
-constinit const Op convolution_backward_input{"aten::convolution_backward_input", BackwardInput,
+constinit const Op convolution_backward_input{"aten::convolution_backward_input", kBackwardInput,
                                               kBackward, false, BackwardInputFlops};
-constinit const Op convolution_backward_weight{"aten::convolution_backward_weight", BackwardWeight,
+constinit const Op convolution_backward_weight{"aten::convolution_backward_weight", kBackwardWeight,
                                                kBackward, false, BackwardWeightFlops};
 
 }  // namespace xlaprof::lazy::op

@@ -48,13 +48,13 @@ TEST_F(NativeExecutable, FusesChains) {
   ProgramBuilder b;
   const int32_t x = b.Parameter(kMatrix), bias = b.Parameter({DType::kF32, {24}}),
                 scale = b.Parameter({DType::kF32, {16, 1}});
-  const int32_t half = b.Add(op::expand, {b.Constant(0.5, DType::kF32)}, {16, 24});
-  const int32_t moved = b.Add(op::add, {x, b.Add(op::expand, {bias}, {16, 24})});
-  const int32_t scaled = b.Add(op::mul, {moved, b.Add(op::expand, {scale}, {16, 24})});
-  const int32_t flat = b.Add(op::view, {b.Add(op::mul, {scaled, half})}, {384});
-  const int32_t truth = b.Add(op::gt, {flat, b.Add(op::exp, {flat})});
-  b.Result(b.Add(op::relu, {flat}));
-  b.Result(b.Add(op::cast, {truth}, {int64_t(DType::kBF16)}));
+  const int32_t half = b.Do(op::expand, {b.Constant(0.5, DType::kF32)}, {16, 24});
+  const int32_t moved = b.Do(op::add, {x, b.Do(op::expand, {bias}, {16, 24})});
+  const int32_t scaled = b.Do(op::mul, {moved, b.Do(op::expand, {scale}, {16, 24})});
+  const int32_t flat = b.Do(op::view, {b.Do(op::mul, {scaled, half})}, {384});
+  const int32_t truth = b.Do(op::gt, {flat, b.Do(op::exp, {flat})});
+  b.Result(b.Do(op::relu, {flat}));
+  b.Result(b.Do(op::cast, {truth}, {int64_t(DType::kBF16)}));
   ExpectAsReference(
       *backend_, b.program,
       {Random(kMatrix, 1), Random({DType::kF32, {24}}, 2), Random({DType::kF32, {16, 1}}, 3)});
@@ -87,31 +87,31 @@ TEST_F(NativeExecutable, FusesAnything) {
       const int32_t x = values[draw(values.size())], y = values[draw(values.size())];
       switch (draw(9)) {
         case 0:
-          values.push_back(b.Add(op::permute, {x}, {1, 0}));
+          values.push_back(b.Do(op::permute, {x}, {1, 0}));
           break;
         case 1: {
-          const int32_t sum = b.Add(op::amax, {x}, {1, int64_t(draw(2))});
-          values.push_back(b.Add(op::expand, {sum}, {12, 12}));
+          const int32_t sum = b.Do(op::amax, {x}, {1, int64_t(draw(2))});
+          values.push_back(b.Do(op::expand, {sum}, {12, 12}));
           break;
         }
         case 2: {
-          const int32_t flat = b.Add(op::exp, {b.Add(op::neg, {b.Add(op::view, {x}, {144})})});
-          values.push_back(b.Add(op::tanh, {b.Add(op::view, {flat}, {12, 12})}));
+          const int32_t flat = b.Do(op::exp, {b.Do(op::neg, {b.Do(op::view, {x}, {144})})});
+          values.push_back(b.Do(op::tanh, {b.Do(op::view, {flat}, {12, 12})}));
           break;
         }
         case 3: {
-          const int32_t row = b.Add(op::slice, {x}, {int64_t(draw(2)), 3, 4, 1});
-          values.push_back(b.Add(op::expand, {row}, {12, 12}));
+          const int32_t row = b.Do(op::slice, {x}, {int64_t(draw(2)), 3, 4, 1});
+          values.push_back(b.Do(op::expand, {row}, {12, 12}));
           break;
         }
         case 4:
-          values.push_back(b.Add(op::where, {b.Add(op::lt, {x, y}), x, y}));
+          values.push_back(b.Do(op::where, {b.Do(op::lt, {x, y}), x, y}));
           break;
         case 5:
-          values.push_back(b.Add(*unary[draw(6)], {x}));
+          values.push_back(b.Do(*unary[draw(6)], {x}));
           break;
         default:
-          values.push_back(b.Add(op::tanh, {b.Add(*binary[draw(5)], {x, y})}));
+          values.push_back(b.Do(op::tanh, {b.Do(*binary[draw(5)], {x, y})}));
       }
       if (draw(8) == 0) b.Result(values.back());
     }
@@ -129,18 +129,18 @@ TEST_F(NativeExecutable, FusesAnything) {
 TEST_F(NativeExecutable, LeavesOutWhatNobodyNeeds) {
   ProgramBuilder b;
   const int32_t x = b.Parameter(kMatrix);
-  b.Add(op::exp, {x});
+  b.Do(op::exp, {x});
   const int32_t two = b.Constant(2, DType::kF32);
-  const int32_t four = b.Add(op::mul, {two, two});
-  b.Result(b.Add(op::mul, {x, b.Add(op::expand, {four}, {16, 24})}));
+  const int32_t four = b.Do(op::mul, {two, two});
+  b.Result(b.Do(op::mul, {x, b.Do(op::expand, {four}, {16, 24})}));
   EXPECT_THAT(KernelsOf(b.program), ElementsAre("aten::mul"));
   ExpectAsReference(*backend_, b.program, {Random(kMatrix, 4)});
 }
 
 TEST_F(NativeExecutable, WritesConstantsOnlyWhereNeeded) {
   ProgramBuilder b;
-  const int32_t ones = b.Add(op::expand, {b.Constant(1, DType::kF32)}, {16, 16});
-  b.Result(b.Add(op::mm, {ones, b.Parameter(kMatrix)}));
+  const int32_t ones = b.Do(op::expand, {b.Constant(1, DType::kF32)}, {16, 16});
+  b.Result(b.Do(op::mm, {ones, b.Parameter(kMatrix)}));
   b.Result(ones);
   EXPECT_THAT(KernelsOf(b.program), ElementsAre("aten::expand", "aten::mm"));
   ExpectAsReference(*backend_, b.program, {Random(kMatrix, 5)}, 1e-5);
@@ -149,8 +149,8 @@ TEST_F(NativeExecutable, WritesConstantsOnlyWhereNeeded) {
 TEST_F(NativeExecutable, DonatedMemoryIsTheResults) {
   ProgramBuilder b;
   const int32_t weight = b.Parameter(kMatrix), gradient = b.Parameter(kMatrix);
-  const int32_t rate = b.Add(op::expand, {b.Constant(0.1, DType::kF32)}, {16, 24});
-  b.Result(b.Add(op::sub, {weight, b.Add(op::mul, {gradient, rate})}));
+  const int32_t rate = b.Do(op::expand, {b.Constant(0.1, DType::kF32)}, {16, 24});
+  b.Result(b.Do(op::sub, {weight, b.Do(op::mul, {gradient, rate})}));
   const std::vector<Values> values = {Random(kMatrix, 6), Random(kMatrix, 7)};
   const std::vector<Values> expected = Reference(b.program, values);
   b.program.donations = {{0, 0}};
@@ -176,9 +176,9 @@ TEST_F(NativeExecutable, DonatedMemoryIsTheResults) {
 TEST_F(NativeExecutable, DonatedMemoryIsReadBeforeItIsWritten) {
   ProgramBuilder b;
   const int32_t x = b.Parameter(kMatrix);
-  const int32_t first = b.Add(op::neg, {x});
+  const int32_t first = b.Do(op::neg, {x});
   b.Result(first);
-  b.Result(b.Add(op::add, {b.Add(op::exp, {first}), x}));
+  b.Result(b.Do(op::add, {b.Do(op::exp, {first}), x}));
   b.program.donations = {{0, 0}};
   EXPECT_EQ(Compile(b.program)->sizes().alias_bytes, kMatrix.bytes());
   ExpectAsReference(*backend_, b.program, {Random(kMatrix, 8)});
@@ -187,8 +187,8 @@ TEST_F(NativeExecutable, DonatedMemoryIsReadBeforeItIsWritten) {
 TEST_F(NativeExecutable, DoesNotDonateWhatIsReadLater) {
   ProgramBuilder b;
   const int32_t x = b.Parameter({DType::kF32, {16, 16}});
-  b.Result(b.Add(op::mm, {x, x}));
-  b.Result(b.Add(op::neg, {x}));
+  b.Result(b.Do(op::mm, {x, x}));
+  b.Result(b.Do(op::neg, {x}));
   b.program.donations = {{0, 0}};
   EXPECT_EQ(Compile(b.program)->sizes().alias_bytes, 0);
   ExpectAsReference(*backend_, b.program, {Random({DType::kF32, {16, 16}}, 9)}, 1e-5);
@@ -197,10 +197,10 @@ TEST_F(NativeExecutable, DoesNotDonateWhatIsReadLater) {
 TEST_F(NativeExecutable, PassesArgumentsThrough) {
   ProgramBuilder b;
   const int32_t x = b.Parameter(kMatrix);
-  const int32_t y = b.Add(op::neg, {x});
+  const int32_t y = b.Do(op::neg, {x});
   for (int32_t result : {x, y, y, x}) b.Result(result);
-  b.Result(b.Add(op::view, {x}, {384}));
-  b.Result(b.Add(op::view, {y}, {384}));
+  b.Result(b.Do(op::view, {x}, {384}));
+  b.Result(b.Do(op::view, {y}, {384}));
   const auto executable = Compile(b.program);
   const Values values = Random(kMatrix, 10);
   const auto arguments = ToDevice(*backend_, {values});
@@ -216,8 +216,8 @@ TEST_F(NativeExecutable, PassesArgumentsThrough) {
 // A view of an argument lives in its memory: giving the argument away must not change the view.
 TEST_F(NativeExecutable, DoesNotDonateWhatHasViews) {
   ProgramBuilder look, change;
-  look.Result(look.Add(op::view, {look.Parameter(kMatrix)}, {384}));
-  change.Result(change.Add(op::neg, {change.Parameter(kMatrix)}));
+  look.Result(look.Do(op::view, {look.Parameter(kMatrix)}, {384}));
+  change.Result(change.Do(op::neg, {change.Parameter(kMatrix)}));
   change.program.donations = {{0, 0}};
   const Values values = Random(kMatrix, 11);
   auto arguments = ToDevice(*backend_, {values});
@@ -230,15 +230,15 @@ TEST_F(NativeExecutable, TemporariesShareMemory) {
   ProgramBuilder b;
   const Shape square{DType::kF32, {64, 64}};
   int32_t x = b.Parameter(square);
-  for (int i = 0; i < 10; ++i) x = b.Add(op::mm, {x, b.program.parameters[0]});
+  for (int i = 0; i < 10; ++i) x = b.Do(op::mm, {x, b.program.parameters[0]});
   b.Result(x);
   EXPECT_EQ(Compile(b.program)->sizes().temporary_bytes, 2 * square.bytes());
   // Where a kernel may write over what it reads, one place is enough.
   ProgramBuilder c;
   int32_t y = c.Parameter(square);
   for (int i = 0; i < 10; ++i) {
-    const int32_t mm = c.Add(op::mm, {y, c.program.parameters[0]});
-    y = c.Add(op::tanh, {mm});
+    const int32_t mm = c.Do(op::mm, {y, c.program.parameters[0]});
+    y = c.Do(op::tanh, {mm});
   }
   c.Result(y);
   EXPECT_EQ(Compile(c.program)->sizes().temporary_bytes, 2 * square.bytes());
@@ -248,9 +248,9 @@ TEST_F(NativeExecutable, MovesWorkToWhereItIsUsed) {
   ProgramBuilder b;
   const Shape square{DType::kF32, {8, 8}};
   const int32_t x = b.Parameter(square), w = b.Parameter(square);
-  const int32_t decay = b.Add(op::mul, {w, w});
-  const int32_t g = b.Add(op::mm, {x, x});
-  b.Result(b.Add(op::add, {g, decay}));
+  const int32_t decay = b.Do(op::mul, {w, w});
+  const int32_t g = b.Do(op::mm, {x, x});
+  b.Result(b.Do(op::add, {g, decay}));
   EXPECT_THAT(KernelsOf(b.program), ElementsAre("aten::mm", "fused mul..add"));
   ExpectAsReference(*backend_, b.program, {Random(square, 12), Random(square, 13)}, 1e-5);
 }
@@ -258,7 +258,7 @@ TEST_F(NativeExecutable, MovesWorkToWhereItIsUsed) {
 TEST_F(NativeExecutable, TellsOfEachKernel) {
   ProgramBuilder b;
   const int32_t x = b.Parameter({DType::kF32, {16, 16}});
-  b.Result(b.Add(op::sum, {b.Add(op::relu, {b.Add(op::mm, {x, x})})}, {0, 0, 1}));
+  b.Result(b.Do(op::sum, {b.Do(op::relu, {b.Do(op::mm, {x, x})})}, {0, 0, 1}));
   const auto executable = Compile(b.program);
   Heard heard;
   const auto arguments = ToDevice(*backend_, {Random({DType::kF32, {16, 16}}, 14)});
@@ -282,7 +282,7 @@ TEST_F(NativeExecutable, SaysWhatItCannotDo) {
   const Shape huge{DType::kF32, {int64_t{1} << 30, int64_t{1} << 20}};
   EXPECT_TRUE(absl::IsResourceExhausted(backend_->ToDevice(nullptr, huge).status()));
   ProgramBuilder c;
-  c.Result(c.Add(op::expand, {c.Parameter({DType::kF32, {}})}, {huge.dims[0], huge.dims[1]}));
+  c.Result(c.Do(op::expand, {c.Parameter({DType::kF32, {}})}, {huge.dims[0], huge.dims[1]}));
   const auto scalar = ToDevice(*backend_, {Random({DType::kF32, {}}, 16)});
   const auto result = Compile(c.program)->Run(scalar, nullptr);
   EXPECT_TRUE(absl::IsResourceExhausted(result.status())) << result.status();
@@ -301,10 +301,10 @@ TEST_F(NativeExecutable, SameForAnyNumberOfThreads) {
   ProgramBuilder b;
   const Shape shape{DType::kF32, {700, 900}};
   const int32_t x = b.Parameter(shape);
-  const int32_t y = b.Add(op::exp, {x});
-  b.Result(b.Add(op::sum, {y}, {0, 0, 1}));
-  b.Result(b.Add(op::sum, {y}, {0, 0}));
-  b.Result(b.Add(op::permute, {y}, {1, 0}));
+  const int32_t y = b.Do(op::exp, {x});
+  b.Result(b.Do(op::sum, {y}, {0, 0, 1}));
+  b.Result(b.Do(op::sum, {y}, {0, 0}));
+  b.Result(b.Do(op::permute, {y}, {1, 0}));
   const Values values = Random(shape, 18);
   const auto three = MakeNativeBackend(3);
   const auto one = RunOn(*backend_, b.program, {values});

@@ -17,7 +17,7 @@ std::string Session() {
   ProgramBuilder b;
   const Shape shape{DType::kF32, {4, 4}};
   const int32_t x = b.Parameter(shape);
-  b.Result(b.Add(op::relu, {b.Add(op::mm, {x, x})}));
+  b.Result(b.Do(op::relu, {b.Do(op::mm, {x, x})}));
   Times times;
   times.text = fmt::format("begin {}\n", backend->NowNs());
   for (const Values& result : RunOn(*backend, b.program, {Random(shape, 1)}, &times))

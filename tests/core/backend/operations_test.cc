@@ -23,16 +23,16 @@ bool Check(const Op& op, const std::vector<Values>& arguments, Attributes attrib
   try {
     switch (arguments.size()) {
       case 0:
-        b.Result(b.Add(op, {}, attributes));
+        b.Result(b.Do(op, {}, attributes));
         break;
       case 1:
-        b.Result(b.Add(op, {0}, attributes));
+        b.Result(b.Do(op, {0}, attributes));
         break;
       case 2:
-        b.Result(b.Add(op, {0, 1}, attributes));
+        b.Result(b.Do(op, {0, 1}, attributes));
         break;
       default:
-        b.Result(b.Add(op, {0, 1, 2}, attributes));
+        b.Result(b.Do(op, {0, 1, 2}, attributes));
     }
   } catch (const Error&) {
     return false;
@@ -83,8 +83,8 @@ TEST(Operations, WholeNumbersDivide) {
                  b = Of(dtype, {6}, {2, 2, -2, -2, 0, 0});
     ProgramBuilder p;
     const int32_t x = p.Parameter(a.shape), y = p.Parameter(b.shape);
-    p.Result(p.Add(op::div, {x, y}));
-    p.Result(p.Add(op::remainder, {x, y}));
+    p.Result(p.Do(op::div, {x, y}));
+    p.Result(p.Do(op::remainder, {x, y}));
     const auto results = RunOn(Native(), p.program, {a, b});
     EXPECT_EQ(results[0].elements, (std::vector<double>{3, -3, -3, 3, -1, -1}));
     EXPECT_EQ(results[1].elements, (std::vector<double>{1, 1, -1, -1, 9, -9}));
@@ -197,8 +197,8 @@ TEST(Operations, ProductsOfTransposed) {
       const Attributes swap = batch ? Attributes{0, 2, 1} : Attributes{1, 0};
       ProgramBuilder p;
       const int32_t x = p.Parameter({dtype, a}), y = p.Parameter({dtype, b});
-      p.Result(p.Add(batch ? op::bmm : op::mm,
-                     {p.Add(op::permute, {x}, swap), p.Add(op::permute, {y}, swap)}));
+      p.Result(p.Do(batch ? op::bmm : op::mm,
+                    {p.Do(op::permute, {x}, swap), p.Do(op::permute, {y}, swap)}));
       ExpectAsReference(Native(), p.program,
                         {Random({dtype, a}, 27, -1, 1), Random({dtype, b}, 28, -1, 1)},
                         dtype == DType::kF32 ? 1e-5 : 0);
@@ -218,7 +218,7 @@ TEST(Operations, Convolutions) {
       ASSERT_TRUE(Check(op::convolution, {x, w}, a, tolerance));
       ProgramBuilder p;
       p.Parameter(x.shape), p.Parameter(w.shape);
-      p.Add(op::convolution, {0, 1}, a);
+      p.Do(op::convolution, {0, 1}, a);
       const Values y = Random(p.program.instructions[2].shape, 31, -1, 1);
       Attributes to_input = a, to_weight = a;
       to_input.push_back(size), to_input.push_back(size + 1);
@@ -247,7 +247,7 @@ TEST(Operations, Pooling) {
       const Attributes a{kernel, kernel, stride, stride, padding, padding};
       ProgramBuilder p;
       p.Parameter(x.shape);
-      p.Add(op::max_pool2d, {0}, a);
+      p.Do(op::max_pool2d, {0}, a);
       const Values y = Random(p.program.instructions[1].shape, 33);
       ASSERT_TRUE(Check(op::max_pool2d, {x}, a));
       ASSERT_TRUE(Check(op::avg_pool2d, {x}, a));

@@ -7,26 +7,6 @@
 
 namespace xlaprof::lazy {
 
-int32_t ProgramBuilder::Parameter(Shape shape) {
-  program.instructions.push_back({.op = &op::device_data, .shape = std::move(shape)});
-  program.parameters.push_back(int32_t(program.instructions.size()) - 1);
-  return program.parameters.back();
-}
-
-int32_t ProgramBuilder::Constant(double value, DType dtype) {
-  return Add(op::constant, {},
-             {IsFloat(dtype) ? AttributeOf(value) : int64_t(value), int64_t(dtype)});
-}
-
-int32_t ProgramBuilder::Add(const Op& op, std::initializer_list<int32_t> operands,
-                            Attributes attributes) {
-  Instruction it{.op = &op, .attributes = std::move(attributes)};
-  it.operands.assign(operands.begin(), operands.end());
-  it.shape = op.shape(program.OperandShapes(it), it.attributes);
-  program.instructions.push_back(std::move(it));
-  return int32_t(program.instructions.size()) - 1;
-}
-
 double Rounded(double value, DType dtype) {
   return VisitDType(dtype, [&](auto t) -> double {
     using T = decltype(t);

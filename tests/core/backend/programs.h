@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/backend/backend.h"
+#include "tests/core/ir/programs.h"
 
 namespace xlaprof::lazy {
 
@@ -12,16 +13,6 @@ namespace xlaprof::lazy {
 struct Values {
   Shape shape;
   std::vector<double> elements;
-};
-
-class ProgramBuilder {
- public:
-  int32_t Parameter(Shape shape);
-  int32_t Constant(double value, DType dtype);
-  int32_t Add(const Op& op, std::initializer_list<int32_t> operands, Attributes attributes = {});
-  void Result(int32_t instruction) { program.results.push_back(instruction); }
-
-  Program program;
 };
 
 // The nearest that `dtype` has.

@@ -9,10 +9,10 @@
 
 #include "core/metrics/metrics.h"
 #include "core/nn/optim.h"
-#include "core/observe/observer.h"
 #include "core/trace/functions.h"
 #include "core/trace/loader.h"
 #include "core/trace/step.h"
+#include "tests/core/exec/silent_observer.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -281,17 +281,10 @@ TEST(Loader, RaisesWhatReadingRaises) {
 }
 
 // Listens, and keeps what it hears of as text.
-class Listener final : public observe::Observer {
+class Listener final : public SilentObserver {
  public:
   std::vector<std::string> heard;
 
-  void BeginScope(observe::Site&, std::string_view) override {}
-  void EndScope() override {}
-  void OnCounter(observe::Site&, double) override {}
-  void OnDeviceThread(std::string_view) override {}
-  void OnModule(std::string_view, int64_t, int64_t, uint64_t) override {}
-  void OnKernel(const observe::Kernel&) override {}
-  void OnEnqueue(uint64_t) override {}
   void OnGraph(const observe::Graph& graph) override {
     Hear(fmt::format("graph of {} nodes", graph.nodes.size()));
   }
@@ -301,7 +294,6 @@ class Listener final : public observe::Observer {
   void OnExecution(const observe::Execution& execution) override {
     Hear(fmt::format("execution for {} on {}", execution.cause, execution.device));
   }
-  void OnHostWait(const observe::HostWait&) override {}
   void OnTransfer(const observe::Transfer& transfer) override {
     Hear(fmt::format("{} bytes {}", transfer.bytes, transfer.to_device ? "there" : "back"));
   }

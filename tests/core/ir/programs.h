@@ -27,6 +27,8 @@ class ProgramBuilder {
     return Append(op, std::move(shape), std::move(attributes), std::move(operands), location);
   }
 
+  void Result(int32_t instruction) { program.results.push_back(instruction); }
+
   Program program;
 
  private:

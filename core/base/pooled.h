@@ -1,0 +1,56 @@
+// Memory for objects of one class that come and go by the thousand: what a thread has given back
+// it takes again, without asking the allocator.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace xlaprof {
+
+// `class Node final : public Pooled<Node>`. Any thread may make and destroy; each keeps the memory
+// of up to 4096 objects until it ends. Sanitizers see every object.
+template <class T>
+class Pooled {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+ public:
+  static void* operator new(size_t bytes) {
+    Kept& kept = kept_;
+    if (kept.first == nullptr) return ::operator new(bytes);
+    ++kept.room;
+    return std::exchange(kept.first, kept.first->next);
+  }
+  static void operator delete(void* memory) {
+    Kept& kept = kept_;
+    if (kept.room == 0) [[unlikely]] {
+      if (kept.is_open) return ::operator delete(memory);
+      // A thread's first: its last act will be to give all back.
+      thread_local const AtEnd at_end;
+      kept.is_open = true;
+      kept.room = 4096;
+    }
+    --kept.room;
+    kept.first = new (memory) Free{kept.first};
+  }
+
+ private:
+  struct Free {
+    Free* next;
+  };
+  struct Kept {
+    Free* first = nullptr;
+    size_t room = 0;
+    bool is_open = false;
+  };
+  struct AtEnd {
+    ~AtEnd() {
+      while (kept_.first != nullptr)
+        ::operator delete(std::exchange(kept_.first, kept_.first->next));
+      kept_.room = 0;
+    }
+  };
+  static inline constinit thread_local Kept kept_{};
+#endif
+};
+
+}  // namespace xlaprof

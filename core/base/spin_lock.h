@@ -1,0 +1,20 @@
+// A lock that is held for some nanoseconds, by one thread mostly: for std::lock_guard.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+namespace xlaprof {
+
+class SpinLock {
+ public:
+  void lock() {
+    while (busy_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() { busy_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag busy_;
+};
+
+}  // namespace xlaprof

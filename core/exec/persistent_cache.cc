@@ -1,0 +1,102 @@
+#include "core/exec/persistent_cache.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <iterator>
+
+#include "core/base/version.h"
+#include "core/metrics/metrics.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+namespace fs = std::filesystem;
+using metrics::Arena;
+using metrics::Metric;
+using metrics::Unit;
+
+// A file: these lines, the hash of all that follows as a line, and the backend's bytes.
+constexpr std::string_view kFirstLine = "xlaprof executable 1\n";
+
+std::string Header(const Backend& backend, const Program& program) {
+  return fmt::format("{}version {}\nbackend {}\ngraph {}\n", kFirstLine, kVersion, backend.name(),
+                     program.hash.ToText());
+}
+
+std::string CheckSum(std::string_view bytes) { return Mix(Hash{}, bytes).ToText() + '\n'; }
+
+absl::StatusOr<std::string_view> BytesOf(std::string_view file, std::string_view header) {
+  if (!file.starts_with(kFirstLine)) return DataLoss("not an executable of this program");
+  if (!file.starts_with(header)) return DataLoss("of another version, backend or graph");
+  file.remove_prefix(header.size());
+  const std::string_view sum = file.substr(0, file.find('\n') + 1);
+  file.remove_prefix(sum.size());
+  if (sum != CheckSum(file)) return DataLoss("damaged, or not all of it is there");
+  return file;
+}
+
+void Tell(const fs::path& path, std::string_view what) {
+  fmt::print(stderr, "xlaprof: {}: {}\n", path.string(), what);
+}
+
+absl::Status Write(const fs::path& path, std::string_view header, std::string_view bytes) {
+  static std::atomic<int64_t> files{0};
+  const fs::path part = path.parent_path() / fmt::format(".{}.{}", ::getpid(), ++files);
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  {
+    std::ofstream out(part, std::ios::binary);
+    out << header << CheckSum(bytes) << bytes;
+    out.close();
+    if (out) fs::rename(part, path, error);
+    if (out && !error) return {};
+  }
+  fs::remove(part, error);
+  return IoError("cannot be written; programs are not kept");
+}
+
+}  // namespace
+
+fs::path PersistentCache::PathOf(const Backend& backend, const Program& program) const {
+  return folder_ / fmt::format("{}.{}", program.hash.ToText(), backend.name());
+}
+
+std::unique_ptr<Executable> PersistentCache::Load(Backend& backend, const Program& program) {
+  const fs::path path = PathOf(backend, program);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    XLAPROF_COUNT("PersistentCacheMiss");
+    return nullptr;
+  }
+  static Metric& time = Metric::Of("PersistentCacheLoad", Unit::kTimeNs, Arena::kLazy);
+  metrics::Timed timed(time);
+  const std::string file{std::istreambuf_iterator<char>(in), {}};
+  const auto load = [&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
+    XP_TRY(std::string_view bytes, BytesOf(file, Header(backend, program)));
+    return backend.Deserialize(bytes, program);
+  };
+  auto executable = load();
+  if (executable.ok()) {
+    XLAPROF_COUNT("PersistentCacheHit");
+    return *std::move(executable);
+  }
+  Tell(path, Message(executable.status()));
+  XLAPROF_COUNT("PersistentCacheDeserializeFailure");
+  XLAPROF_COUNT("PersistentCacheMiss");
+  return nullptr;
+}
+
+void PersistentCache::Save(Backend& backend, const Executable& executable, const Program& program) {
+  if (read_only_ || failed_) return;
+  auto bytes = backend.Serialize(executable, program);
+  if (!bytes.ok()) return;
+  const fs::path path = PathOf(backend, program);
+  const absl::Status status = Write(path, Header(backend, program), *bytes);
+  if (status.ok()) return;
+  Tell(path, Message(status));
+  failed_ = true;
+}
+
+}  // namespace xlaprof::lazy

@@ -1,0 +1,171 @@
+// Programs that one process compiles and another finds. Here each process is a device: what was
+// compiled for one, another has not.
+#include "core/exec/persistent_cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "core/base/temporary_folder.h"
+#include "core/metrics/metrics.h"
+#include "core/trace/functions.h"
+#include "core/trace/step.h"
+#include "tests/core/exec/silent_observer.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+int64_t Count(std::string_view name) { return counter_value(name).value_or(0); }
+int64_t Samples(std::string_view name) {
+  const auto data = metric_data(name);
+  return data ? data->count : 0;
+}
+
+// What the rest of a test adds to the counters.
+struct Since {
+  const int64_t compiled = Count("UncachedCompile"), timed = Samples("CompileTime"),
+                hits = Count("PersistentCacheHit"), misses = Count("PersistentCacheMiss"),
+                failures = Count("PersistentCacheDeserializeFailure");
+  std::string Text() const {
+    return fmt::format("{} compiled, {} timed, {} hits, {} misses, {} failures",
+                       Count("UncachedCompile") - compiled, Samples("CompileTime") - timed,
+                       Count("PersistentCacheHit") - hits, Count("PersistentCacheMiss") - misses,
+                       Count("PersistentCacheDeserializeFailure") - failures);
+  }
+};
+constexpr const char* kCompiled = "1 compiled, 1 timed, 0 hits, 1 misses, 0 failures";
+constexpr const char* kFound = "0 compiled, 0 timed, 1 hits, 0 misses, 0 failures";
+constexpr const char* kCompiledAgain = "1 compiled, 1 timed, 0 hits, 1 misses, 1 failures";
+
+class PersistentCacheTest : public ::testing::Test {
+ protected:
+  // The same program on a device that has compiled nothing yet, whose cache is in `folder`.
+  std::vector<float> Compute(const fs::path& folder, bool read_only = false) {
+    Device& device = *new Device("CPU:0", MakeNativeBackend(1));
+    const std::vector<float> values{1, 2, 3};
+    const Tensor x = Tensor::FromHost<float>(values, {3}, device);
+    initialize_cache(folder, read_only, device);
+    const HostTensor host = exp(x * x - x).to_cpu();
+    return {host.values<float>().begin(), host.values<float>().end()};
+  }
+  std::vector<fs::path> Files() const {
+    if (!fs::exists(folder_)) return {};
+    return {fs::directory_iterator(folder_), fs::directory_iterator()};
+  }
+  std::string Read(const fs::path& path) const {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void Write(const fs::path& path, std::string_view text) const {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+  const std::vector<float> expected_{1, std::exp(2.0f), std::exp(6.0f)};
+  const TemporaryFolder temporary_ = *TemporaryFolder::Make("persistent-cache-test");
+  const fs::path folder_ = temporary_.path() / "made" / "here";
+};
+
+TEST_F(PersistentCacheTest, AnotherProcessFindsWhatOneCompiled) {
+  const Since start;
+  EXPECT_EQ(Compute(folder_), expected_);
+  EXPECT_EQ(start.Text(), kCompiled);
+  ASSERT_EQ(Files().size(), 1);
+
+  static SilentObserver& observer = *new SilentObserver;
+  observe::observer = &observer;
+  const Since second;
+  const int64_t loads = Samples("PersistentCacheLoad"), cached = Count("CachedCompile");
+  EXPECT_EQ(Compute(folder_), expected_);
+  observe::observer = nullptr;
+  EXPECT_EQ(second.Text(), kFound);
+  EXPECT_EQ(Samples("PersistentCacheLoad"), loads + 1);
+  EXPECT_EQ(Count("CachedCompile"), cached + 1);
+  ASSERT_EQ(observer.compiles.size(), 1);
+  EXPECT_EQ(observer.compiles[0].persistent_hit, true);
+}
+
+TEST_F(PersistentCacheTest, WithoutOneNobodyAsks) {
+  static SilentObserver& observer = *new SilentObserver;
+  observe::observer = &observer;
+  Device& device = *new Device("CPU:0", MakeNativeBackend(1));
+  const Since start;
+  EXPECT_EQ(sum(ones({3}, DType::kF32, device)).item(), 3);
+  observe::observer = nullptr;
+  EXPECT_EQ(start.Text(), "1 compiled, 1 timed, 0 hits, 0 misses, 0 failures");
+  ASSERT_EQ(observer.compiles.size(), 1);
+  EXPECT_EQ(observer.compiles[0].persistent_hit, std::nullopt);
+}
+
+TEST_F(PersistentCacheTest, ReadOnlyWritesNothing) {
+  const Since start;
+  EXPECT_EQ(Compute(folder_, /*read_only=*/true), expected_);
+  EXPECT_EQ(start.Text(), kCompiled);
+  EXPECT_THAT(Files(), IsEmpty());
+  Compute(folder_);
+  const Since second;
+  EXPECT_EQ(Compute(folder_, /*read_only=*/true), expected_);
+  EXPECT_EQ(second.Text(), kFound);
+}
+
+TEST_F(PersistentCacheTest, DamagedFilesAreMissesAndAreMadeAnew) {
+  Compute(folder_);
+  const fs::path path = Files()[0];
+  const std::string whole = Read(path);
+  std::vector<std::string> damaged{"", "\n", "something else", whole + " ", whole + whole};
+  for (size_t i = 1; i < whole.size(); i += 23) {
+    damaged.push_back(whole.substr(0, i));
+    damaged.push_back(whole);
+    damaged.back()[i] ^= 0x20;
+  }
+  for (const std::string& bytes : damaged) {
+    Write(path, bytes);
+    const Since start;
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(Compute(folder_), expected_);
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr(path.string()));
+    EXPECT_EQ(start.Text(), kCompiledAgain);
+    ASSERT_EQ(Read(path), whole);
+  }
+  EXPECT_THAT(Files(), ElementsAre(path));  // nothing half written is left
+}
+
+TEST_F(PersistentCacheTest, AnotherVersionsFilesAreMisses) {
+  Compute(folder_);
+  const fs::path path = Files()[0];
+  std::string older = Read(path);
+  const size_t version = older.find("version ");
+  older.replace(version, older.find('\n', version) - version, "version 0.0.0");
+  Write(path, older);
+  const Since start;
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(Compute(folder_, /*read_only=*/true), expected_);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("of another version"));
+  EXPECT_EQ(start.Text(), kCompiledAgain);
+  EXPECT_EQ(Read(path), older);
+}
+
+TEST_F(PersistentCacheTest, WhereNothingCanBeWrittenProgramsRun) {
+  Write(temporary_.path() / "file", "");
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(Compute(temporary_.path() / "file" / "below"), expected_);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("cannot be written"));
+}
+
+TEST_F(PersistentCacheTest, ABackendMayHaveNoSuchForm) {
+  Device& device = *new Device("NULL:0", MakeNullBackend());
+  initialize_cache(folder_, false, device);
+  const Since start;
+  sum(ones({3}, DType::kF32, device)).item();
+  EXPECT_EQ(start.Text(), kCompiled);
+  EXPECT_THAT(Files(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace xlaprof::lazy
