@@ -82,10 +82,9 @@ Dims BroadcastSizes(const Op& op, const Tensor& a, const Tensor& b) {
     const int64_t other = shorter[shorter.size() - i];
     if (size == other || other == 1) continue;
     if (size != 1) {
-      Raise("{}({}, {}): sizes {} and {} of dimension -{} differ, and neither is 1\n  at {}:{}",
-            op.name, NodeOf(a)->shape().ToText(), NodeOf(b)->shape().ToText(),
-            left[left.size() - i], right[right.size() - i], i, Call::Where().file_name(),
-            Call::Where().line());
+      RaiseHere("{}({}, {}): sizes {} and {} of dimension -{} differ, and neither is 1", op.name,
+                NodeOf(a)->shape().ToText(), NodeOf(b)->shape().ToText(), left[left.size() - i],
+                right[right.size() - i], i);
     }
     size = other;
   }

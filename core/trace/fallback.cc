@@ -100,9 +100,7 @@ Tensor topk(const Tensor& x, int64_t k, Where where) {
   Call call(where);
   CountFallback("aten::topk");
   const int64_t row = x.size(-1);
-  if (k < 0 || k > row)
-    Raise("topk of {}: the last dimension has {}\n  at {}:{}", k, row, Call::Where().file_name(),
-          Call::Where().line());
+  if (k < 0 || k > row) RaiseHere("topk of {}: the last dimension has {}", k, row);
   std::vector<double> values = Numbers(x), result;
   for (auto at = values.begin(); row > 0 && at != values.end(); at += row) {
     std::partial_sort(at, at + k, at + row, std::greater<>());

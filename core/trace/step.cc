@@ -58,8 +58,7 @@ void SaveMetrics() {
 }
 
 void RaiseIfError(const absl::Status& status) {
-  if (!status.ok())
-    Raise("{}\n  at {}:{}", Message(status), Call::Where().file_name(), Call::Where().line());
+  if (!status.ok()) RaiseHere("{}", Message(status));
 }
 
 }  // namespace
@@ -69,10 +68,10 @@ namespace internal {
 void EndStep(Device& device, std::string_view cause, bool wait, Where where) {
   Call call(where);
   if (CurrentScope() != 0) {
-    Raise(
-        "Expecting scope to be empty but it is {}\n  a step ends inside of this Trace, at {}:{}. "
-        "End the Trace first, or use StepTrace",
-        ScopeText(CurrentScope()), where.file_name(), where.line());
+    RaiseHere(
+        "Expecting scope to be empty but it is {}: a step ends inside of this Trace. End the Trace "
+        "first, or use StepTrace",
+        ScopeText(CurrentScope()));
   }
   {
     XLAPROF_OBSERVE(kHost, "StepMarker");
