@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <optional>
 
 #include "core/debug/append.h"
@@ -98,11 +99,13 @@ void sync(bool wait, Device& device, Where where) {
 
 void unlazy(std::span<const Tensor> tensors, Where where) {
   Call call(where);
-  if (tensors.empty()) return;
-  std::vector<Ref<Storage>> storages;
-  for (const Tensor& tensor : tensors) storages.push_back(tensor.impl()->storage);
-  RaiseIfError(CutTensors(tensors.front().device(), storages,
-                          {cause::kValueAccess, Call::Where(), /*wait=*/true}));
+  std::map<std::string_view, std::vector<Ref<Storage>>> by_device;
+  for (const Tensor& tensor : tensors)
+    by_device[tensor.device().name()].push_back(tensor.impl()->storage);
+  for (const auto& [name, storages] : by_device) {
+    RaiseIfError(CutTensors(storages.front()->device(), storages,
+                            {cause::kValueAccess, Call::Where(), /*wait=*/true}));
+  }
 }
 
 void wait_device_ops(Device& device) { device.WaitForAll(); }

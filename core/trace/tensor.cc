@@ -167,7 +167,7 @@ void Assign(const Tensor& target, const Tensor& value) {
         "NoGrad");
   if (!impl.steps.empty() && NeedsGrad({target, value}))
     RaiseHere("a view cannot be written while gradients are recorded. Use NoGrad, or where()");
-  Tensor fitting = value.to(target.dtype());
+  Tensor fitting = value.to(target.device()).to(target.dtype());
   const Dims& sizes = old->shape().dims;
   if (fitting.sizes() != sizes) fitting = fitting.expand(sizes);
   const NodePtr whole = impl.storage->value();

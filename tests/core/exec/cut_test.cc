@@ -13,6 +13,7 @@
 #include "core/trace/functions.h"
 #include "core/trace/loader.h"
 #include "core/trace/step.h"
+#include "tests/core/observe/listener.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -280,18 +281,9 @@ TEST(Loader, RaisesWhatReadingRaises) {
   EXPECT_THROW(loader.next(), Error);
 }
 
-// Listens, and keeps what it hears of as text.
-class Listener final : public observe::Observer {
+// Everything but scopes, kernels and waits.
+class All final : public Listener {
  public:
-  std::vector<std::string> heard;
-
-  void BeginScope(observe::Site&, std::string_view) override {}
-  void EndScope() override {}
-  void OnCounter(observe::Site&, double) override {}
-  void OnDeviceThread(std::string_view) override {}
-  void OnModule(std::string_view, int64_t, int64_t, uint64_t) override {}
-  void OnKernel(const observe::Kernel&) override {}
-  void OnEnqueue(uint64_t) override {}
   void OnGraph(const observe::Graph& graph) override {
     Hear(fmt::format("graph of {} nodes", graph.nodes.size()));
   }
@@ -301,7 +293,6 @@ class Listener final : public observe::Observer {
   void OnExecution(const observe::Execution& execution) override {
     Hear(fmt::format("execution for {} on {}", execution.cause, execution.device));
   }
-  void OnHostWait(const observe::HostWait&) override {}
   void OnTransfer(const observe::Transfer& transfer) override {
     Hear(fmt::format("{} bytes {}", transfer.bytes, transfer.to_device ? "there" : "back"));
   }
@@ -311,17 +302,10 @@ class Listener final : public observe::Observer {
   void OnStep(const observe::Step& step) override {
     Hear(fmt::format("step {} {}", step.name, step.number.value_or(-1)));
   }
-
- private:
-  void Hear(std::string text) {
-    std::lock_guard lock(mutex_);
-    heard.push_back(std::move(text));
-  }
-  std::mutex mutex_;
 };
 
 TEST(Observer, HearsWhatHappensAndWhere) {
-  static Listener& listener = *new Listener;
+  static All& listener = *new All;
   Mark();
   observe::observer = &listener;
   int line = 0;

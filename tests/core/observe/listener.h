@@ -1,0 +1,42 @@
+// An observer that keeps what it hears of as text; each test overrides what it listens to.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/observe/observer.h"
+
+namespace xlaprof::lazy {
+
+class Listener : public observe::Observer {
+ public:
+  std::vector<std::string> heard;
+
+  void BeginScope(observe::Site&, std::string_view) override {}
+  void EndScope() override {}
+  void OnCounter(observe::Site&, double) override {}
+  void OnDeviceThread(std::string_view) override {}
+  void OnModule(std::string_view, int64_t, int64_t, uint64_t) override {}
+  void OnKernel(const observe::Kernel&) override {}
+  void OnEnqueue(uint64_t) override {}
+  void OnGraph(const observe::Graph&) override {}
+  void OnCompile(const observe::Compile&) override {}
+  void OnExecution(const observe::Execution&) override {}
+  void OnHostWait(const observe::HostWait&) override {}
+  void OnTransfer(const observe::Transfer&) override {}
+  void OnFallback(const observe::Fallback&) override {}
+  void OnUntied(const observe::Untied&) override {}
+  void OnStep(const observe::Step&) override {}
+
+ protected:
+  void Hear(std::string text) {
+    std::lock_guard lock(mutex_);
+    heard.push_back(std::move(text));
+  }
+
+ private:
+  std::mutex mutex_;
+};
+
+}  // namespace xlaprof::lazy
