@@ -29,7 +29,7 @@ LIBRARIES = {
     "profiler/serve": ["grpc", "grpcpp", "google/protobuf", "httplib", "nlohmann"],
     "analyzers": ["nlohmann"],
     "exporters": ["google/protobuf", "nlohmann", "zlib", "zstd"],
-    "examples": ["CLI"],
+    "examples": ["CLI", "zlib"],
     "cli": ["CLI", "nlohmann"],
     "python": ["nanobind"],
 }
