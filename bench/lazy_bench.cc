@@ -33,6 +33,12 @@ double MedianOf(int times, F&& f) {
   return Median(std::move(values));
 }
 
+struct Mlp : nn::Module {
+  nn::Linear fc1{784, 256}, fc2{256, 128}, fc3{128, 10};
+  std::vector<nn::Part> parts() override { return {{"fc1", fc1}, {"fc2", fc2}, {"fc3", fc3}}; }
+  Tensor operator()(const Tensor& x) const { return fc3(relu(fc2(relu(fc1(x))))); }
+};
+
 int Main() {
   const Tensor x = ones({16, 16}), y = ones({16, 16});
   sync(true);
@@ -58,13 +64,13 @@ int Main() {
   });
   const double item = MedianOf(500, [&] { sum(x * y).item(); });
 
-  nn::Linear fc1(784, 256), fc2(256, 128), fc3(128, 10);
-  optim::SGD optimizer(nn::Parameters(fc1, fc2, fc3), 0.1);
+  Mlp net;
+  optim::SGD optimizer(net.parameters(), 0.1);
   const Tensor images = rand({64, 784}), labels = remainder(arange(64), 10);
   sync(true);
   auto step = [&] {
     optimizer.zero_grad();
-    const Tensor loss = nll_loss(log_softmax(fc3(relu(fc2(relu(fc1(images))))), 1), labels);
+    const Tensor loss = nll_loss(log_softmax(net(images), 1), labels);
     loss.backward();
     optimizer.step();
     optimizer.zero_grad();

@@ -22,14 +22,14 @@ OURS = {
 }
 LIBRARIES = {
     "core/base": [],
-    "core": ["dnnl", "xla/pjrt"],
+    "core": ["dnnl", "xla/pjrt", "nlohmann"],
     "profiler/store": ["sqlite3", "zstd"],
     "profiler/record": [],
     "profiler/import": ["google/protobuf", "nlohmann", "simdjson", "zlib", "zstd", "archive", "openssl"],
     "profiler/serve": ["grpc", "grpcpp", "google/protobuf", "httplib", "nlohmann"],
     "analyzers": ["nlohmann"],
     "exporters": ["google/protobuf", "nlohmann", "zlib", "zstd"],
-    "examples": ["CLI"],
+    "examples": ["CLI", "zlib"],
     "cli": ["CLI", "nlohmann"],
     "python": ["nanobind"],
 }
@@ -37,7 +37,8 @@ ALWAYS = ["absl", "fmt"]
 # C++ and POSIX headers have no folder, or one of these.
 SYSTEM = ["sys", "netinet", "arpa", "linux"]
 # A library that a folder may use in the named files only.
-ONLY_IN = {("profiler/store", "zstd"): ["chunk"], ("analyzers", "nlohmann"): ["report"]}
+ONLY_IN = {("profiler/store", "zstd"): ["chunk"], ("analyzers", "nlohmann"): ["report"],
+           ("core", "nlohmann"): ["safetensors"]}
 OTHER = ["zlib.h", "zstd.h", "zconf.h", "sqlite3.h", "sqlite3ext.h", "archive.h", "archive_entry.h", "simdjson.h", "dnnl.hpp",
          "httplib.h"]
 

@@ -4,6 +4,7 @@
 #include <source_location>
 #include <utility>
 
+#include "core/ir/error.h"
 #include "core/observe/observer.h"
 
 namespace xlaprof::lazy {
@@ -38,6 +39,15 @@ class CallOf {
  private:
   const std::source_location before_;
 };
+
+// Raises an Error that ends with the user's line, where it is known.
+template <class... Args>
+[[noreturn]] void RaiseHere(fmt::format_string<Args...> format, Args&&... args) {
+  const std::source_location& where = Call::Where();
+  std::string text = fmt::format(format, std::forward<Args>(args)...);
+  if (where.line() != 0) text += fmt::format("\n  at {}:{}", where.file_name(), where.line());
+  throw Error(text);
+}
 
 // `where`, and the places of the Trace scopes around it, innermost first.
 observe::Stack StackAt(const std::source_location& where);

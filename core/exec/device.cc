@@ -32,13 +32,23 @@ Device& Device::Default() {
   return device;
 }
 
+Device& Device::Host() {
+  static Device& device =
+      *new Device(std::string(kHostName), MakeNativeBackend(int(environment().threads)));
+  return device;
+}
+
+Device* Device::Find(std::string_view name) {
+  if (name == kHostName) return &Host();
+  return name == Default().name() ? &Default() : nullptr;
+}
+
 Device& Device::Named(std::string_view name) {
-  Device& device = Default();
-  if (name == device.name()) return device;
+  if (Device* device = Find(name)) return *device;
   Raise(
-      "device {} is not configured: this process has {}. XLAPROF_DEVICE chooses the backend: "
-      "native or null",
-      name, device.name());
+      "device {} is not configured: this process has {} and {}. XLAPROF_DEVICE chooses the "
+      "backend: native or null",
+      name, Default().name(), kHostName);
 }
 
 Device::Device(std::string name, std::unique_ptr<Backend> backend)

@@ -21,10 +21,16 @@ class Device {
  public:
   // That of XLAPROF_DEVICE.
   static Device& Default();
+  // The host itself, "cpu": where a model may be made before it is moved. Made when it is asked for
+  // first; what is sent to it and read from it is no transfer.
+  static Device& Host();
   // By its name, CPU:0. Raises an Error that says what there is and what to set.
   static Device& Named(std::string_view name);
+  // The same; null where this process has none of that name.
+  static Device* Find(std::string_view name);
 
   const std::string& name() const { return name_; }
+  bool is_host() const { return name_ == kHostName; }
   Backend& backend() const { return *backend_; }
   LiveStorages& live() { return live_; }
   CompileCache& cache() { return cache_; }
@@ -51,6 +57,7 @@ class Device {
   Device(std::string name, std::unique_ptr<Backend> backend);
 
  private:
+  static constexpr std::string_view kHostName = "cpu";
   void Run();
 
   const std::string name_;

@@ -28,20 +28,33 @@ void Announce(bool to_device, Device& device, int64_t bytes, int64_t begin_ns,
   }
 }
 
+Ref<Data> Put(Device& device, const void* host, Shape shape) {
+  auto buffer = device.backend().ToDevice(host, shape);
+  if (!buffer.ok())
+    Raise("{} cannot take {}: {}", device.name(), shape.ToText(), Message(buffer.status()));
+  Ref<Data> data = MakeRef<Data>(std::move(shape), device);
+  data->Set(*std::move(buffer));
+  return data;
+}
+
+absl::Status Fetch(const Data& data, void* host) {
+  XP_TRY(AwaitOnHost(data));
+  const Ref<Buffer> buffer = data.buffer();
+  if (!buffer) return DataLoss("a value that was donated to a later step was read");
+  return data.device().backend().ToHost(*buffer, host);
+}
+
 }  // namespace
 
 Ref<Data> Upload(Device& device, const void* host, Shape shape, std::source_location where) {
+  if (device.is_host()) return Put(device, host, std::move(shape));
   XLAPROF_OBSERVE(kTransfer, "TransferToDevice");
   static Metric& time = Metric::Of("TransferToDeviceTime", Unit::kTimeNs, Arena::kRuntime);
   static Metric& size = Metric::Of("OutboundData", Unit::kBytes, Arena::kRuntime);
   static metrics::Counter& handles = metrics::Counter::Of("CreateDataHandles", Arena::kRuntime);
   metrics::Timed timed(time);
   const int64_t begin_ns = device.backend().NowNs(), bytes = shape.bytes();
-  auto buffer = device.backend().ToDevice(host, shape);
-  if (!buffer.ok())
-    Raise("{} cannot take {}: {}", device.name(), shape.ToText(), Message(buffer.status()));
-  Ref<Data> data = MakeRef<Data>(std::move(shape), device);
-  data->Set(*std::move(buffer));
+  Ref<Data> data = Put(device, host, std::move(shape));
   size.Add(double(bytes));
   handles.Add();
   Announce(true, device, bytes, begin_ns, where);
@@ -49,16 +62,14 @@ Ref<Data> Upload(Device& device, const void* host, Shape shape, std::source_loca
 }
 
 absl::Status Download(const Data& data, void* host, std::source_location where) {
+  Device& device = data.device();
+  if (device.is_host()) return Fetch(data, host);
   XLAPROF_OBSERVE(kTransfer, "TransferFromDevice");
   static Metric& time = Metric::Of("TransferFromDeviceTime", Unit::kTimeNs, Arena::kRuntime);
   static Metric& size = Metric::Of("InboundData", Unit::kBytes, Arena::kRuntime);
   metrics::Timed timed(time);
-  Device& device = data.device();
   const int64_t begin_ns = device.backend().NowNs();
-  XP_TRY(AwaitOnHost(data));
-  const Ref<Buffer> buffer = data.buffer();
-  if (!buffer) return DataLoss("a value that was donated to a later step was read");
-  XP_TRY(device.backend().ToHost(*buffer, host));
+  XP_TRY(Fetch(data, host));
   size.Add(double(data.shape().bytes()));
   Announce(false, device, data.shape().bytes(), begin_ns, where);
   return absl::OkStatus();

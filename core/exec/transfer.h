@@ -1,4 +1,4 @@
-// Copies between host and device: timed, counted, announced.
+// Copies between host and device: timed, counted, announced, but for those of Device::Host().
 #pragma once
 
 #include <source_location>

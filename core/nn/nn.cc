@@ -68,6 +68,7 @@ Tensor BatchNorm2d::operator()(const Tensor& x, Where where) {
     NoGrad no_grad;
     // The running variance is of the population that the batch was drawn from.
     const double count = double(x.numel() / x.size(1));
+    if (count == 1) RaiseHere("BatchNorm2d in training: one value a channel has no variance");
     running_mean.mul_(1 - momentum).add_(center.detach().flatten(), momentum);
     running_var.mul_(1 - momentum).add_(spread.detach().flatten(), momentum * count / (count - 1));
   }

@@ -5,6 +5,10 @@
 namespace xlaprof::lazy {
 namespace optim {
 
+Optimizer::Optimizer(std::vector<Tensor> parameters) : parameters_(std::move(parameters)) {
+  if (parameters_.empty()) Raise("an optimizer without parameters");
+}
+
 void Optimizer::zero_grad() {
   for (Tensor& parameter : parameters_) parameter.zero_grad();
 }
@@ -32,14 +36,14 @@ void Adam::step(Where where) {
   Call call(where);
   NoGrad no_grad;
   if (!steps_) {
-    steps_ = zeros({}, DType::kF32, parameters_.front().device());
+    steps_ = zeros({}, DType::kF64, device());
     for (const Tensor& parameter : parameters_) {
       mean_.push_back(zeros(parameter.sizes(), parameter.dtype(), parameter.device()));
       square_.push_back(zeros(parameter.sizes(), parameter.dtype(), parameter.device()));
     }
   }
   steps_.add_(1);
-  const Tensor base = zeros({}, DType::kF32, steps_.device());
+  const Tensor base = zeros({}, steps_.dtype(), steps_.device());
   const Tensor mean_part = 1 - pow(base + beta1, steps_);
   const Tensor square_part = sqrt(1 - pow(base + beta2, steps_));
   for (size_t i = 0; i < parameters_.size(); ++i) {
@@ -57,7 +61,7 @@ void Adam::step(Where where) {
 void optimizer_step(optim::Optimizer& optimizer, bool barrier, Where where) {
   Call call(where);
   optimizer.step();
-  if (barrier) mark_step(Device::Default(), where);
+  if (barrier) mark_step(optimizer.device(), where);
 }
 
 }  // namespace xlaprof::lazy

@@ -8,10 +8,13 @@ namespace xlaprof::lazy::optim {
 
 class Optimizer {
  public:
-  explicit Optimizer(std::vector<Tensor> parameters) : parameters_(std::move(parameters)) {}
+  // Raises where there are none.
+  explicit Optimizer(std::vector<Tensor> parameters);
   virtual ~Optimizer() = default;
   virtual void step(Where where = Where::current()) = 0;
   void zero_grad();
+  // Of its parameters; there is one at least.
+  Device& device() const { return parameters_.front().device(); }
 
  protected:
   std::vector<Tensor> parameters_;
@@ -37,7 +40,9 @@ class Adam final : public Optimizer {
   double lr, beta1, beta2, eps;
 
  private:
-  Tensor steps_;  // on the device: a number on the host would be sent each step
+  // On the device: a number on the host would be sent each step. Of a type that XLA_USE_BF16, which
+  // has no 257 and no 0.999, leaves alone.
+  Tensor steps_;
   std::vector<Tensor> mean_, square_;
 };
 

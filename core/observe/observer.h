@@ -71,6 +71,13 @@ struct Fallback {
   std::string_view op;
   Stack stack;
 };
+// Parameters that were one tensor became several when their module was moved to a device.
+struct Untied {
+  std::vector<std::string> names;
+  int64_t bytes = 0;  // of each
+  std::string_view device;
+  Stack stack;
+};
 // A step ended by a step mark. `number`: the user's, of a StepTrace.
 struct Step {
   std::string name;
@@ -106,6 +113,7 @@ class Observer {
   virtual void OnHostWait(const HostWait& wait) = 0;
   virtual void OnTransfer(const Transfer& transfer) = 0;
   virtual void OnFallback(const Fallback& fallback) = 0;
+  virtual void OnUntied(const Untied& untied) = 0;
   virtual void OnStep(const Step& step) = 0;
 };
 

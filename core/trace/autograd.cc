@@ -31,10 +31,10 @@ Saved::Saved(const Tensor& tensor)
 
 Tensor Saved::get() const {
   if (storage_->version() != version_) {
-    Raise(
+    RaiseHere(
         "backward(): a tensor that the gradient needs was written in place after it was used ({} "
-        "times)\n  used at {}:{}",
-        storage_->version() - version_, Call::Where().file_name(), Call::Where().line());
+        "times)",
+        storage_->version() - version_);
   }
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
   impl->storage = storage_;
@@ -89,11 +89,9 @@ Tensor Tensor::detach() const {
 void Tensor::backward(Where where) const {
   Call call(where);
   if (numel() != 1)
-    Raise("backward() of a tensor of {} elements: it needs one, a loss\n  at {}:{}", numel(),
-          where.file_name(), where.line());
+    RaiseHere("backward() of a tensor of {} elements: it needs one, a loss", numel());
   if (!requires_grad())
-    Raise("backward() of a tensor that was made from none that requires_grad_()\n  at {}:{}",
-          where.file_name(), where.line());
+    RaiseHere("backward() of a tensor that was made from none that requires_grad_()");
   NoGrad no_grad;
   ScopeOf scope("backward");
   absl::flat_hash_map<GradFn*, Tensor> grads;
@@ -116,9 +114,7 @@ void Tensor::backward(Where where) const {
     ready.pop();
     CallOf call_of(fn->where);
     if (!fn->vjp) {
-      Raise(
-          "backward() a second time through an operation whose tensors were given back\n  at {}:{}",
-          fn->where.file_name(), fn->where.line());
+      RaiseHere("backward() a second time through an operation whose tensors were given back");
     }
     const Tensor grad = std::move(grads.extract(fn.get()).mapped());
     const auto vjp = std::exchange(fn->vjp, nullptr);

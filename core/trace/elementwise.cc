@@ -85,10 +85,9 @@ Dims BroadcastSizes(const Op& op, const Tensor& a, const Tensor& b) {
     const int64_t other = shorter[shorter.size() - i];
     if (size == other || other == 1) continue;
     if (size != 1) {
-      Raise("{}({}, {}): sizes {} and {} of dimension -{} differ, and neither is 1\n  at {}:{}",
-            op.name, NodeOf(a)->shape().ToText(), NodeOf(b)->shape().ToText(),
-            left[left.size() - i], right[right.size() - i], i, Call::Where().file_name(),
-            Call::Where().line());
+      RaiseHere("{}({}, {}): sizes {} and {} of dimension -{} differ, and neither is 1", op.name,
+                NodeOf(a)->shape().ToText(), NodeOf(b)->shape().ToText(), left[left.size() - i],
+                right[right.size() - i], i);
     }
     size = other;
   }
@@ -105,6 +104,18 @@ Tensor SumTo(const Tensor& grad, const Dims& sizes) {
     if (i < added || (sizes[i - added] == 1 && from[i] != 1)) dims.push_back(int64_t(i));
   }
   return sum(grad, dims, /*keepdim=*/true).view(sizes);
+}
+
+// The type of two tensors' result: a number of no dimensions counts only where it is of a higher
+// kind, a fraction beside whole numbers.
+DType TypeOfTwo(const Tensor& a, const Tensor& b) {
+  const DType left = a.dtype(), right = b.dtype();
+  if (left == right) return left;
+  const bool left_has = a.dim() > 0, right_has = b.dim() > 0;
+  if (left_has == right_has) return Promote(left, right);
+  const DType wide = left_has ? left : right, number = left_has ? right : left;
+  const bool is_higher = wide == DType::kBool || (IsFloat(number) && !IsFloat(wide));
+  return is_higher ? Promote(wide, number) : wide;
 }
 
 DType FractionType(DType type) { return IsFloat(type) ? type : DType::kF32; }
@@ -133,7 +144,8 @@ Tensor Binary(const Op& op, const Tensor& a, const Tensor& b, DType type, Binary
               BinaryVjp to_b, bool saves = true) {
   // Mostly nothing is to be made alike.
   const Storage &from_a = *ImplOf(a).storage, &from_b = *ImplOf(b).storage;
-  if (from_a.logical() == type && from_b.logical() == type && !NeedsGrad(a) && !NeedsGrad(b)) {
+  if (from_a.logical() == type && from_b.logical() == type &&
+      &from_a.device() == &from_b.device() && !NeedsGrad(a) && !NeedsGrad(b)) {
     Node::Operands operands(2);
     operands[0] = NodeOf(a), operands[1] = NodeOf(b);
     if (operands[0]->shape() == operands[1]->shape())
@@ -170,10 +182,16 @@ Tensor Emit(Device& device, const Op& op, Node::Operands operands, Attributes at
 }
 
 Tensor Emit(const Op& op, Inputs operands, Attributes attributes, DType logical) {
+  Device& device = operands.begin()->tensor.device();
   Node::Operands nodes;
-  for (const auto& [operand] : operands) nodes.push_back(NodeOf(operand));
-  return Emit(operands.begin()->tensor.device(), op, std::move(nodes), std::move(attributes),
-              logical);
+  for (const auto& [operand] : operands) {
+    if (&operand.device() != &device) {
+      RaiseHere("{} of tensors on {} and {}: to(device) brings one to the other", op.name,
+                device.name(), operand.device().name());
+    }
+    nodes.push_back(NodeOf(operand));
+  }
+  return Emit(device, op, std::move(nodes), std::move(attributes), logical);
 }
 
 Tensor ScalarTensor(Scalar value, DType type, Device& device) {
@@ -253,10 +271,9 @@ Tensor gelu(const Tensor& x, Where where) {
     return Binary(op::name, a, ScalarTensor(b, type, a.device()), type, to_a,          \
                   to_b __VA_OPT__(, ) __VA_ARGS__);                                    \
   }
-#define BINARY_PLAIN(name, ...) \
-  BINARY(name, Promote(a.dtype(), b.dtype()), TypeWith(a, b), __VA_ARGS__)
+#define BINARY_PLAIN(name, ...) BINARY(name, TypeOfTwo(a, b), TypeWith(a, b), __VA_ARGS__)
 #define BINARY_FRACTION(name, to_a, to_b) \
-  BINARY(name, FractionType(Promote(a.dtype(), b.dtype())), FractionType(a.dtype()), to_a, to_b)
+  BINARY(name, FractionType(TypeOfTwo(a, b)), FractionType(a.dtype()), to_a, to_b)
 BINARY_PLAIN(
     add, [](T grad, S, S) { return grad; }, [](T grad, S, S) { return grad; },
     /*saves=*/false)
@@ -295,12 +312,12 @@ BINARY_PLAIN(
     const DType type = type_with;                                         \
     return Compare(op::name, a, ScalarTensor(b, type, a.device()), type); \
   }
-COMPARE(eq, Promote(a.dtype(), b.dtype()), TypeWith(a, b))
-COMPARE(ne, Promote(a.dtype(), b.dtype()), TypeWith(a, b))
-COMPARE(lt, Promote(a.dtype(), b.dtype()), TypeWith(a, b))
-COMPARE(le, Promote(a.dtype(), b.dtype()), TypeWith(a, b))
-COMPARE(gt, Promote(a.dtype(), b.dtype()), TypeWith(a, b))
-COMPARE(ge, Promote(a.dtype(), b.dtype()), TypeWith(a, b))
+COMPARE(eq, TypeOfTwo(a, b), TypeWith(a, b))
+COMPARE(ne, TypeOfTwo(a, b), TypeWith(a, b))
+COMPARE(lt, TypeOfTwo(a, b), TypeWith(a, b))
+COMPARE(le, TypeOfTwo(a, b), TypeWith(a, b))
+COMPARE(gt, TypeOfTwo(a, b), TypeWith(a, b))
+COMPARE(ge, TypeOfTwo(a, b), TypeWith(a, b))
 COMPARE(logical_and, DType::kBool, DType::kBool)
 COMPARE(logical_or, DType::kBool, DType::kBool)
 #undef COMPARE
@@ -312,7 +329,7 @@ Tensor rsub(const Tensor& a, Scalar b, Where where) {
 
 Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwise, Where where) {
   Call call(where);
-  const DType type = Promote(then.dtype(), otherwise.dtype());
+  const DType type = TypeOfTwo(then, otherwise);
   Dims sizes = BroadcastSizes(op::where, then, otherwise);
   const Tensor chosen = Expanded(then.to(type), sizes);
   sizes = BroadcastSizes(op::where, condition, chosen);

@@ -1,8 +1,7 @@
 #include "core/trace/fallback.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
+#include <cmath>
 
 #include "core/debug/debug.h"
 #include "core/metrics/metrics.h"
@@ -21,25 +20,34 @@ void CountFallback(std::string_view op) {
 
 namespace {
 
+// `f` of x's elements on the CPU, as a vector: of whole numbers as int64_t, of fractions as double,
+// so that none loses digits.
+template <class F>
+auto OnNumbers(const Tensor& x, F&& f) {
+  const HostTensor host = x.to_cpu();
+  const auto as = [&]<class T>(T) {
+    const HostTensor wide = Converted(host.bytes.data(), host.shape, DTypeOf<T>());
+    const std::span<const T> values = wide.values<T>();
+    return f(std::vector<T>(values.begin(), values.end()));
+  };
+  return IsFloat(host.shape.dtype) ? as(double()) : as(int64_t());
+}
+
+// `values`, as a tensor of `type`, where `x` is.
 template <class T>
-Tensor Back(const std::vector<T>& values, Dims sizes, Device& device) {
-  HostTensor host{{DTypeOf<T>(), std::move(sizes)}, {}};
-  const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-  host.bytes.assign(bytes, bytes + values.size() * sizeof(T));
-  return Tensor::FromHost(host, device, Call::Where());
+Tensor Back(const std::vector<T>& values, Dims sizes, DType type, const Tensor& x) {
+  return Tensor::FromHost(Converted(values.data(), {DTypeOf<T>(), std::move(sizes)}, type),
+                          x.device());
 }
 
-// Numbers of `x` as doubles become a tensor of its type again.
-Tensor BackAs(const Tensor& x, const std::vector<double>& values, Dims sizes) {
-  return Tensor::FromHost(Converted(values.data(), {DType::kF64, std::move(sizes)}, x.dtype()),
-                          x.device(), Call::Where());
+// What is no number is larger than all others.
+template <class T>
+bool IsLess(T a, T b) {
+  return a < b || (std::is_floating_point_v<T> && std::isnan(b) && !std::isnan(a));
 }
-
-std::vector<double> Numbers(const Tensor& x) {
-  const HostTensor host = x.to_cpu(Call::Where());
-  std::vector<double> values(size_t(host.shape.elements()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = host.Real(int64_t(i));
-  return values;
+template <class T>
+bool IsMore(T a, T b) {
+  return IsLess(b, a);
 }
 
 }  // namespace
@@ -47,82 +55,85 @@ std::vector<double> Numbers(const Tensor& x) {
 Tensor nonzero(const Tensor& x, Where where) {
   Call call(where);
   CountFallback("aten::nonzero");
-  const std::vector<double> values = Numbers(x);
   const Dims strides = RowMajorStrides(x.sizes());
-  std::vector<int64_t> places;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] == 0) continue;
-    int64_t rest = int64_t(i);
-    for (int64_t stride : strides) places.push_back(rest / stride), rest %= stride;
-  }
-  const int64_t count =
-      std::count_if(values.begin(), values.end(), [](double v) { return v != 0; });
-  return Back(places, {count, x.dim()}, x.device());
+  return OnNumbers(x, [&](const auto& values) {
+    std::vector<int64_t> places;
+    int64_t count = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i] == 0) continue;
+      ++count;
+      int64_t rest = int64_t(i);
+      for (int64_t stride : strides) places.push_back(rest / stride), rest %= stride;
+    }
+    return Back(places, {count, x.dim()}, DType::kI64, x);
+  });
 }
 
 Tensor masked_select(const Tensor& x, const Tensor& mask, Where where) {
   Call call(where);
   CountFallback("aten::masked_select");
   const Tensor chosen = mask.sizes() == x.sizes() ? mask : mask.expand(x.sizes());
-  const std::vector<double> values = Numbers(x), kept = Numbers(chosen);
-  std::vector<double> result;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (kept[i] != 0) result.push_back(values[i]);
-  }
-  return BackAs(x, result, {int64_t(result.size())});
+  const HostTensor kept = chosen.to_cpu();
+  return OnNumbers(x, [&]<class T>(std::vector<T> values) {
+    int64_t i = 0;
+    std::erase_if(values, [&](T) { return kept.Whole(i++) == 0; });
+    return Back(values, {int64_t(values.size())}, x.dtype(), x);
+  });
 }
 
 Tensor unique(const Tensor& x, Where where) {
   Call call(where);
   CountFallback("aten::_unique2");
-  std::vector<double> values = Numbers(x);
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  return BackAs(x, values, {int64_t(values.size())});
+  return OnNumbers(x, [&]<class T>(std::vector<T> values) {
+    std::sort(values.begin(), values.end(), IsLess<T>);
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    return Back(values, {int64_t(values.size())}, x.dtype(), x);
+  });
 }
 
 Tensor sort(const Tensor& x, bool descending, Where where) {
   Call call(where);
   CountFallback("aten::sort");
-  std::vector<double> values = Numbers(x);
   const int64_t row = x.dim() == 0 ? 1 : x.size(-1);
-  for (auto at = values.begin(); row > 0 && at != values.end(); at += row) {
-    if (descending) {
-      std::sort(at, at + row, std::greater<>());
-    } else {
-      std::sort(at, at + row);
-    }
-  }
-  return BackAs(x, values, x.sizes());
+  return OnNumbers(x, [&]<class T>(std::vector<T> values) {
+    for (auto at = values.begin(); at != values.end(); at += row)
+      std::sort(at, at + row, descending ? IsMore<T> : IsLess<T>);
+    return Back(values, x.sizes(), x.dtype(), x);
+  });
 }
 
 Tensor topk(const Tensor& x, int64_t k, Where where) {
   Call call(where);
   CountFallback("aten::topk");
   const int64_t row = x.size(-1);
-  if (k < 0 || k > row)
-    Raise("topk of {}: the last dimension has {}\n  at {}:{}", k, row, Call::Where().file_name(),
-          Call::Where().line());
-  std::vector<double> values = Numbers(x), result;
-  for (auto at = values.begin(); row > 0 && at != values.end(); at += row) {
-    std::partial_sort(at, at + k, at + row, std::greater<>());
-    result.insert(result.end(), at, at + k);
-  }
+  if (k < 0 || k > row) RaiseHere("topk of {}: the last dimension has {}", k, row);
   Dims sizes = x.sizes();
   sizes.back() = k;
-  return BackAs(x, result, sizes);
+  return OnNumbers(x, [&]<class T>(std::vector<T> values) {
+    std::vector<T> largest;
+    for (auto at = values.begin(); at != values.end(); at += row) {
+      std::partial_sort(at, at + k, at + row, IsMore<T>);
+      largest.insert(largest.end(), at, at + k);
+    }
+    return Back(largest, sizes, x.dtype(), x);
+  });
 }
 
 Tensor histc(const Tensor& x, int64_t bins, double least, double most, Where where) {
   Call call(where);
   CountFallback("aten::histc");
-  std::vector<double> counts(size_t(bins), 0);
-  for (double value : Numbers(x)) {
-    if (!(value >= least && value <= most)) continue;
-    const auto bin = int64_t((value - least) / (most - least) * double(bins));
-    ++counts[size_t(std::min(bin, bins - 1))];
-  }
-  return BackAs(x, counts, {bins});
+  if (bins <= 0 || !(most > least))
+    RaiseHere("histc of {} bins from {} to {}: there is none", bins, least, most);
+  return OnNumbers(x, [&](const auto& values) {
+    std::vector<int64_t> counts(size_t(bins), 0);
+    for (const auto value : values) {
+      const auto real = double(value);
+      if (!(real >= least && real <= most)) continue;
+      const auto bin = int64_t((real - least) / (most - least) * double(bins));
+      ++counts[size_t(std::min(bin, bins - 1))];
+    }
+    return Back(counts, {bins}, x.dtype(), x);
+  });
 }
 
 }  // namespace xlaprof::lazy

@@ -20,6 +20,9 @@ Tensor arange(int64_t count, DType type = DType::kI64, Device& device = Device::
 Tensor rand(Dims sizes, Device& device = Device::Default(), Where where = Where::current());
 Tensor randn(Dims sizes, Device& device = Device::Default(), Where where = Where::current());
 void manual_seed(int64_t seed, Device& device = Device::Default());
+// A tensor of its own with the same values, and with the same gradient, where it has one. Of leaves
+// only: of what no operation made.
+Tensor deepcopy(const Tensor& x, Where where = Where::current());
 
 // Elementwise; whole numbers become f32 where the result is a fraction.
 #define XLAPROF_UNARY(name) Tensor name(const Tensor& x, Where where = Where::current());

@@ -6,8 +6,7 @@ namespace {
 
 Tensor Indices(const Tensor& index) {
   if (!IsFloat(index.dtype()) && index.dtype() != DType::kBool) return index;
-  Raise("an index of type {}: it must be of whole numbers\n  at {}:{}", TorchName(index.dtype()),
-        Call::Where().file_name(), Call::Where().line());
+  RaiseHere("an index of type {}: it must be of whole numbers", TorchName(index.dtype()));
 }
 
 }  // namespace

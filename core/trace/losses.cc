@@ -32,7 +32,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
 Tensor dropout(const Tensor& x, double p, Where where) {
   Call call(where);
   const Tensor kept = ge(rand(x.sizes(), x.device()), p).to(x.dtype());
-  return x * kept * (1 / (1 - p));
+  return x * kept * (p < 1 ? 1 / (1 - p) : 0);
 }
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,

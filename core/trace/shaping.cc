@@ -18,8 +18,7 @@ Tensor View(const Tensor& from, ViewStep step, std::function<Tensor(const Tensor
 }
 
 [[noreturn]] void RaiseSizes(const char* what, const Dims& from, const Dims& to) {
-  Raise("{}: sizes {} do not fit {}\n  at {}:{}", what, SizesText(to), SizesText(from),
-        Call::Where().file_name(), Call::Where().line());
+  RaiseHere("{}: sizes {} do not fit {}", what, SizesText(to), SizesText(from));
 }
 
 }  // namespace
@@ -75,8 +74,7 @@ Tensor Tensor::select(int64_t dim, int64_t index, Where where) const {
   Call call(where);
   const int64_t at = DimOf(dim, this->dim()), size = this->size(at);
   if (index < -size || index >= size)
-    Raise("select: index {} is out of range: dimension {} has size {}\n  at {}:{}", index, at, size,
-          Call::Where().file_name(), Call::Where().line());
+    RaiseHere("select: index {} is out of range: dimension {} has size {}", index, at, size);
   if (index < 0) index += size;
   return slice(at, index, index + 1).squeeze(at);
 }
@@ -107,7 +105,7 @@ Tensor Tensor::flatten(int64_t from, Where where) const {
 
 Tensor cat(std::span<const Tensor> parts, int64_t dim, Where where) {
   Call call(where);
-  if (parts.empty()) Raise("cat of no tensors\n  at {}:{}", where.file_name(), where.line());
+  if (parts.empty()) RaiseHere("cat of no tensors");
   DType type = parts[0].dtype();
   for (const Tensor& part : parts) type = Promote(type, part.dtype());
   dim = DimOf(dim, parts[0].dim());
@@ -163,8 +161,7 @@ Tensor flip(const Tensor& x, Dims dims, Where where) {
 
 Tensor tril(const Tensor& x, int64_t diagonal, Where where) {
   Call call(where);
-  if (x.dim() < 2)
-    Raise("tril needs a matrix\n  at {}:{}", Call::Where().file_name(), Call::Where().line());
+  if (x.dim() < 2) RaiseHere("tril needs a matrix");
   const Tensor row = arange(x.size(-2), DType::kI64, x.device()).unsqueeze(1);
   const Tensor column = arange(x.size(-1), DType::kI64, x.device());
   return lazy::where(le(column, row + diagonal), x, ScalarTensor(0, x.dtype(), x.device()));

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <optional>
 
 #include "core/debug/append.h"
@@ -58,8 +59,7 @@ void SaveMetrics() {
 }
 
 void RaiseIfError(const absl::Status& status) {
-  if (!status.ok())
-    Raise("{}\n  at {}:{}", Message(status), Call::Where().file_name(), Call::Where().line());
+  if (!status.ok()) RaiseHere("{}", Message(status));
 }
 
 }  // namespace
@@ -69,10 +69,10 @@ namespace internal {
 void EndStep(Device& device, std::string_view cause, bool wait, Where where) {
   Call call(where);
   if (CurrentScope() != 0) {
-    Raise(
-        "Expecting scope to be empty but it is {}\n  a step ends inside of this Trace, at {}:{}. "
-        "End the Trace first, or use StepTrace",
-        ScopeText(CurrentScope()), where.file_name(), where.line());
+    RaiseHere(
+        "Expecting scope to be empty but it is {}: a step ends inside of this Trace. End the Trace "
+        "first, or use StepTrace",
+        ScopeText(CurrentScope()));
   }
   {
     XLAPROF_OBSERVE(kHost, "StepMarker");
@@ -99,11 +99,13 @@ void sync(bool wait, Device& device, Where where) {
 
 void unlazy(std::span<const Tensor> tensors, Where where) {
   Call call(where);
-  if (tensors.empty()) return;
-  std::vector<Ref<Storage>> storages;
-  for (const Tensor& tensor : tensors) storages.push_back(tensor.impl()->storage);
-  RaiseIfError(CutTensors(tensors.front().device(), storages,
-                          {cause::kValueAccess, Call::Where(), /*wait=*/true}));
+  std::map<std::string_view, std::vector<Ref<Storage>>> by_device;
+  for (const Tensor& tensor : tensors)
+    by_device[tensor.device().name()].push_back(tensor.impl()->storage);
+  for (const auto& [name, storages] : by_device) {
+    RaiseIfError(CutTensors(storages.front()->device(), storages,
+                            {cause::kValueAccess, Call::Where(), /*wait=*/true}));
+  }
 }
 
 void wait_device_ops(Device& device) { device.WaitForAll(); }

@@ -18,10 +18,7 @@ Tensor& Tensor::operator=(const Tensor&) = default;
 Tensor& Tensor::operator=(Tensor&&) noexcept = default;
 Tensor::~Tensor() = default;
 
-void RaiseNone() {
-  Raise("a tensor that is none was used\n  at {}:{}", Call::Where().file_name(),
-        Call::Where().line());
-}
+void RaiseNone() { RaiseHere("a tensor that is none was used"); }
 
 NodePtr Through(NodePtr value, std::span<const ViewStep> steps) {
   for (const ViewStep& step : steps)
@@ -47,10 +44,8 @@ NodePtr Into(const NodePtr& whole, std::span<const ViewStep> steps, NodePtr part
     for (size_t i = 0; i < back.size(); ++i) back[size_t(step.attributes[i])] = int64_t(i);
     return Node::Make(op::permute, {part}, back, Call::Where());
   }
-  Raise(
-      "a view made by {} cannot be written: its elements share memory. clone() it first\n  at "
-      "{}:{}",
-      step.op->name, Call::Where().file_name(), Call::Where().line());
+  RaiseHere("a view made by {} cannot be written: its elements share memory. clone() it first",
+            step.op->name);
 }
 
 }  // namespace
@@ -99,8 +94,7 @@ Tensor MakeView(const Tensor& tensor, ViewStep step) {
 
 int64_t DimOf(int64_t dim, int64_t rank) {
   if (dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
-  Raise("dimension {} is out of range: the tensor has {}\n  at {}:{}", dim, rank,
-        Call::Where().file_name(), Call::Where().line());
+  RaiseHere("dimension {} is out of range: the tensor has {}", dim, rank);
 }
 
 DType Tensor::dtype() const { return ImplOf(*this).storage->logical(); }
@@ -117,8 +111,7 @@ Tensor Tensor::FromBytes(const void* values, size_t count, Shape shape, Device& 
                          Where where) {
   Call call(where);
   if (int64_t(count) != shape.elements())
-    Raise("{} values do not fill {}\n  at {}:{}", count, shape.ToText(), where.file_name(),
-          where.line());
+    RaiseHere("{} values do not fill {}", count, shape.ToText());
   static metrics::Metric& time =
       metrics::Metric::Of("TensorToData", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
   metrics::Timed timed(time);
@@ -144,12 +137,12 @@ HostTensor Tensor::to_cpu(Where where) const {
   Ref<Data> data = node->data();
   if (!data) {
     auto results = Evaluate(device(), {node}, {cause::kValueAccess, Call::Where()});
-    if (!results.ok()) Raise("{}", Message(results.status()));
+    if (!results.ok()) RaiseHere("{}", Message(results.status()));
     data = results->front();
   }
   HostTensor host{data->shape(), std::vector<std::byte>(size_t(data->shape().bytes()))};
   if (absl::Status status = Download(*data, host.bytes.data(), Call::Where()); !status.ok())
-    Raise("{}\n  read at {}:{}", Message(status), Call::Where().file_name(), Call::Where().line());
+    RaiseHere("{}", Message(status));
   const DType logical = impl.storage->logical();
   if (logical == host.shape.dtype) return host;
   return Converted(host.bytes.data(), host.shape, logical);
@@ -158,8 +151,7 @@ HostTensor Tensor::to_cpu(Where where) const {
 double Tensor::item(Where where) const {
   Call call(where);
   if (numel() != 1)
-    Raise("item() of a tensor of {} elements: only one can be converted\n  at {}:{}", numel(),
-          where.file_name(), where.line());
+    RaiseHere("item() of a tensor of {} elements: only one can be converted", numel());
   CountFallback("aten::_local_scalar_dense");
   return to_cpu(where).Real(0);
 }
@@ -178,15 +170,12 @@ void Assign(const Tensor& target, const Tensor& value) {
   TensorImpl& impl = ImplOf(target);
   const NodePtr old = NodeOf(target);
   if (impl.requires_grad && !impl.grad_fn && !NoGrad::is_on())
-    Raise(
+    RaiseHere(
         "a leaf that needs a gradient cannot be written in place: its gradient would be lost. Use "
-        "NoGrad\n  at {}:{}",
-        Call::Where().file_name(), Call::Where().line());
+        "NoGrad");
   if (!impl.steps.empty() && NeedsGrad({target, value}))
-    Raise(
-        "a view cannot be written while gradients are recorded. Use NoGrad, or where()\n  at {}:{}",
-        Call::Where().file_name(), Call::Where().line());
-  Tensor fitting = value.to(target.dtype());
+    RaiseHere("a view cannot be written while gradients are recorded. Use NoGrad, or where()");
+  Tensor fitting = value.to(target.device()).to(target.dtype());
   const Dims& sizes = old->shape().dims;
   if (fitting.sizes() != sizes) fitting = fitting.expand(sizes);
   const NodePtr whole = impl.storage->value();

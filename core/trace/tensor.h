@@ -116,6 +116,8 @@ class Tensor {
   Tensor expand(Dims sizes, Where where = Where::current()) const;  // not to be written through
 
   Tensor to(DType type, Where where = Where::current()) const;
+  // The same values on another device: a read, and a copy that is sent.
+  Tensor to(Device& device, Where where = Where::current()) const;
   Tensor clone(Where where = Where::current()) const;
 
   // Gradients. Of leaves only: of what no operation made.

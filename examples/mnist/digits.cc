@@ -1,11 +1,12 @@
 #include "examples/mnist/digits.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <memory>
 #include <random>
 
 namespace xlaprof::examples {
@@ -79,14 +80,34 @@ void Draw(int64_t digit, std::mt19937_64& random, float* image) {
   }
 }
 
+// A whole file, unpacked where it is packed. `asked`: for the error that it is not there.
+absl::StatusOr<std::string> ReadMaybePacked(const std::filesystem::path& path,
+                                            const std::filesystem::path& asked) {
+  const std::unique_ptr<gzFile_s, decltype(&gzclose)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (!file)
+    return NotFound("{}: cannot be read, nor {}.gz. Is one there?", asked.string(),
+                    asked.filename().string());
+  std::string bytes;
+  std::array<char, 1 << 16> part;
+  int got = 0;
+  while ((got = gzread(file.get(), part.data(), part.size())) > 0)
+    bytes.append(part.data(), size_t(got));
+  int error = Z_OK;
+  const char* why = gzerror(file.get(), &error);
+  if (got == 0 && error == Z_OK) return bytes;
+  return DataLoss("{}: cannot be read to its end: {}. Copy it again", path.string(),
+                  error == Z_BUF_ERROR ? "it is cut" : why);
+}
+
 constexpr uint32_t kImages = 0x803, kLabels = 0x801;
 
-// IDX, as MNIST has it: big-endian words, the kind and the sizes, then a byte a value.
-absl::StatusOr<std::string> ReadIdx(const std::filesystem::path& path, uint32_t kind,
+// IDX, as MNIST has it: big-endian words, the kind and the sizes, then a byte a value. As it is, or
+// packed by gzip.
+absl::StatusOr<std::string> ReadIdx(const std::filesystem::path& unpacked, uint32_t kind,
                                     size_t header_words, int64_t* count) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return NotFound("{}: cannot be read. Is it there, and unpacked?", path.string());
-  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  std::filesystem::path path = unpacked;
+  if (!std::filesystem::exists(path)) path += ".gz";
+  XP_TRY(std::string bytes, ReadMaybePacked(path, unpacked));
   auto word = [&](size_t i) {
     uint32_t value = 0;
     for (size_t k = 0; k < 4; ++k) value = value << 8 | uint8_t(bytes[4 * i + k]);
@@ -100,10 +121,13 @@ absl::StatusOr<std::string> ReadIdx(const std::filesystem::path& path, uint32_t 
   if (header_words > 2 && (word(2) != Digits::kSide || word(3) != Digits::kSide))
     return Invalid("{}: images of {} x {}, not of 28 x 28", path.string(), word(2), word(3));
   *count = int64_t(word(1));
-  if (bytes.size() - header < size_t(*count) * each)
-    return DataLoss("{}: {} bytes, but {} values of {} bytes are announced. Copy it again",
-                    path.string(), bytes.size(), *count, each);
-  return bytes.substr(header, size_t(*count) * each);
+  if (*count == 0) return Invalid("{}: holds no digits", path.string());
+  if (bytes.size() - header != size_t(*count) * each) {
+    return DataLoss(
+        "{}: {} bytes follow its header, which announces {} values of {}. Copy it again",
+        path.string(), bytes.size() - header, *count, each);
+  }
+  return bytes.substr(header);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ struct Digits {
 // Strokes of a digit, moved, slanted, scaled, thick or thin, with noise: no two are alike.
 Digits DrawDigits(int64_t count, uint64_t seed);
 
-// `folder` has train-images-idx3-ubyte and train-labels-idx1-ubyte (`t10k-` for held-out ones), not
-// compressed.
+// `folder` has train-images-idx3-ubyte and train-labels-idx1-ubyte (`t10k-` for held-out ones),
+// each as it is or as it is offered, with .gz. An error names the file and what is wrong with it.
 absl::StatusOr<Digits> ReadDigits(const std::filesystem::path& folder, bool held_out);
 
 }  // namespace xlaprof::examples

@@ -6,9 +6,9 @@
 #include <random>
 #include <thread>
 
-#include "core/nn/nn.h"
 #include "core/nn/optim.h"
 #include "core/trace/loader.h"
+#include "examples/mnist/net.h"
 
 namespace xlaprof::examples {
 
@@ -29,25 +29,20 @@ constexpr Pathology kPathologies[] = {
     {"host_work", "the host computes while the device waits"},
     {"live_tensor", "other tensors are alive at each step mark"},
     {"unlowered_op", "an operation without a lowering"},
+    {"tied_weights", "weights are tied before their model is moved to the device"},
     {"no_mark_step", "no step is ever marked (a tenth of the steps: each takes longer)"},
 };
 
 // Longer than a step takes on a slow machine.
 constexpr auto kLong = std::chrono::milliseconds(100);
 
-struct Net {
-  nn::Conv2d conv1{1, 10, 5}, conv2{10, 20, 5};
-  nn::Linear fc1{320, 50}, fc2{50, 10};
+// Learns beside the network to give back what it is shown, with one weight for both ways.
+struct Mirror : nn::Module {
+  nn::Linear there{50, 50, Device::Host()}, back{50, 50, Device::Host()};
 
-  // `layers`, where given: what each layer gives.
-  Tensor operator()(const Tensor& images, std::vector<Tensor>* layers = nullptr) const {
-    const Tensor pool1 = max_pool2d(conv1(images), 2), relu1 = relu(pool1);
-    const Tensor pool2 = max_pool2d(conv2(relu1), 2), relu2 = relu(pool2);
-    const Tensor hidden = fc1(relu2.flatten(1)), relu3 = relu(hidden);
-    if (layers != nullptr) *layers = {pool1, relu1, pool2, relu2, hidden, relu3};
-    return log_softmax(fc2(relu3), 1);
-  }
-  std::vector<Tensor> parameters() const { return nn::Parameters(conv1, conv2, fc1, fc2); }
+  Mirror() { back.weight = there.weight; }
+  Tensor Loss(const Tensor& x) const { return mse_loss(back(relu(there(x))), x); }
+  std::vector<nn::Part> parts() override { return {{"there", there}, {"back", back}}; }
 };
 
 HostTensor Images(const Digits& digits, std::span<const int64_t> which) {
@@ -78,7 +73,14 @@ class Training {
                                             : ReadDigits(options_.data, /*held_out=*/true));
     nn::manual_seed(options_.seed);
     Net net;
-    optim::SGD optimizer(net.parameters(), /*lr=*/0.05, /*momentum=*/0.9);
+    std::vector<Tensor> parameters = net.parameters();
+    std::optional<Mirror> mirror;
+    if (Is("tied_weights")) {
+      mirror.emplace();
+      mirror->to(Device::Default());
+      for (const Tensor& parameter : mirror->parameters()) parameters.push_back(parameter);
+    }
+    optim::SGD optimizer(parameters, /*lr=*/0.05, /*momentum=*/0.9);
     Tensor loss;
     auto step = [&](int64_t number, const DeviceLoader::Batch& batch) {
       optimizer.zero_grad();
@@ -86,6 +88,7 @@ class Training {
       const Tensor output = net(batch[0], &layers);
       loss = nll_loss(output, batch[1]);
       Sin(number, output, loss, layers);
+      if (mirror) loss = loss + mirror->Loss(layers.back().detach());
       loss.backward();
       optimizer_step(optimizer);
       if (options_.progress) options_.progress(number + 1);

@@ -176,6 +176,18 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Fallback& fallb
   return absl::OkStatus();
 }
 
+absl::Status RuntimeFactWriter::Add(Store& store, const observe::Untied& untied) {
+  XP_TRY(OptInt site_id, SiteOf(store, untied.stack));
+  return internal::ToStatus(
+      store.Add(UntiedWeightRow{.process_id = process_id_,
+                                .ordinal = now_.ordinal++,
+                                .names = fmt::to_string(fmt::join(untied.names, ", ")),
+                                .copies = int64_t(untied.names.size()),
+                                .bytes = untied.bytes,
+                                .device = std::string(untied.device),
+                                .site_id = site_id}));
+}
+
 // What came since the step before is this one's.
 absl::Status RuntimeFactWriter::Add(Store& store, const observe::Step& step) {
   XP_TRY(int64_t id, store.Add(StepRow{.process_id = process_id_,

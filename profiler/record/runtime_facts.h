@@ -1,5 +1,5 @@
 // Facts that a lazy runtime in this process announces, on their way into the store: graphs,
-// compiles, executions, transfers, fallbacks, steps. Internal to profiler/record.
+// compiles, executions, transfers, fallbacks, untied weights, steps. Internal to profiler/record.
 //
 // They wait in memory until the recording's thread commits. What was announced after the last
 // commit of a process that is killed is lost, unlike its events.
@@ -19,7 +19,7 @@ namespace xlaprof::record {
 
 using RuntimeFact =
     std::variant<observe::Graph, observe::Compile, observe::Execution, observe::HostWait,
-                 observe::Transfer, observe::Fallback, observe::Step>;
+                 observe::Transfer, observe::Fallback, observe::Untied, observe::Step>;
 
 // Any thread.
 class RuntimeFacts {
@@ -58,6 +58,7 @@ class RuntimeFactWriter {
   absl::Status Add(Store& store, const observe::HostWait& wait);
   absl::Status Add(Store& store, const observe::Transfer& transfer);
   absl::Status Add(Store& store, const observe::Fallback& fallback);
+  absl::Status Add(Store& store, const observe::Untied& untied);
   absl::Status Add(Store& store, const observe::Step& step);
   absl::StatusOr<OptInt> GraphOf(Store& store, const std::string& hash);
   absl::StatusOr<OptInt> SiteOf(Store& store, const observe::Stack& stack);

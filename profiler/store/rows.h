@@ -212,6 +212,21 @@ struct FallbackRow {
   }
 };
 
+struct UntiedWeightRow {
+  int64_t id = 0;
+  OptInt process_id;
+  int64_t ordinal = 0;
+  std::string names;
+  int64_t copies = 0, bytes = 0;
+  OptText device;
+  OptInt site_id;
+  static constexpr const char* kTable = "untied_weight";
+  void Fields(auto&& f) const {
+    f("process_id", process_id), f("ordinal", ordinal), f("names", names), f("copies", copies);
+    f("bytes", bytes), f("device", device), f("site_id", site_id);
+  }
+};
+
 struct ProfilerLineRow {
   int64_t id = 0;
   OptInt process_id;

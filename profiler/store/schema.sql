@@ -289,6 +289,18 @@ CREATE TABLE fallback (
   step_id INTEGER                   -- ref step
 );
 
+-- Parameters of a model that were one tensor, and became copies of it when the model was moved to a device.
+CREATE TABLE untied_weight (
+  id INTEGER PRIMARY KEY,           -- given once
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- order among the process's facts
+  names TEXT NOT NULL,              -- of the parameters in the model, separated by ", ": encoder.weight, decoder.weight
+  copies INTEGER NOT NULL,          -- how many they are
+  bytes INTEGER NOT NULL,           -- of each
+  device TEXT,                      -- to which they were moved, such as CPU:0
+  site_id INTEGER                   -- ref site: the line that moved
+);
+
 -- Findings of torch_xla's own step-time analysis (the pt-xla-profiler lines), as printed.
 CREATE TABLE profiler_line (
   id INTEGER PRIMARY KEY,           -- given once

@@ -22,8 +22,8 @@ constexpr size_t kLongestReportBytes = 4 << 20;
 constexpr size_t kLongestErrorBytes = 4000;
 
 // What errors tell to do.
-constexpr const char* kAdvice[] = {"Try ",     "--as",     "Copy ",         "copy it", "Run ",
-                                   "Set ",     "Use a ",   "Name ",         "Print ",  "Import ",
+constexpr const char* kAdvice[] = {"Try ",     "--as",     "Copy ",          "copy it", "Run ",
+                                   "Set ",     "Use a ",   "Name ",          "Print ",  "Import ",
                                    "Capture ", "`xlaprof", "still starting", "Give "};
 
 // Removes the directory when the process that made it ends.
@@ -48,9 +48,9 @@ class ScratchFolder {
 
 // Tables of facts; columns that name rows of other tables, or order, are left out.
 constexpr const char* kFactTables[] = {
-    "step",      "graph",    "graph_node", "frame",         "site",   "compile",
-    "execution", "transfer", "fallback",   "profiler_line", "metric", "metric_percentile",
-    "counter",   "event"};
+    "step",          "graph",     "graph_node",        "frame",    "site",
+    "compile",       "execution", "transfer",          "fallback", "untied_weight",
+    "profiler_line", "metric",    "metric_percentile", "counter",  "event"};
 
 bool IsFactColumn(std::string_view name) {
   return name != "id" && !name.ends_with("_id") && name != "ordinal" && name != "depth" &&

@@ -26,6 +26,11 @@ bool SwapsLastTwo(const Instruction& instruction) {
   return order[size_t(rank) - 1] == rank - 2;
 }
 
+// Whether the last two sizes are the same: then all that lies before them is, too.
+bool SameMatrices(const Shape& a, const Shape& b) {
+  return a.rank() >= 2 && std::equal(a.dims.end() - 2, a.dims.end(), b.dims.end() - 2);
+}
+
 bool IsProduct(const Op* op) { return op == &op::mm || op == &op::bmm; }
 
 void Add(std::vector<int32_t>* list, int32_t value) {
@@ -81,8 +86,11 @@ void Graph::FindLive() {
 Graph::Source Graph::SourceOf(int32_t operand, bool fused) const {
   const int32_t value = root(operand);
   const Node& node = nodes_[size_t(value)];
-  if (fused ? node.reads_elsewhere : node.swaps)
-    return {root(instruction(value).operands[0]), value};
+  // A product cannot swap what it has as other matrices: [18,16] of [3,6,16].
+  const bool elsewhere =
+      fused ? node.reads_elsewhere
+            : node.swaps && SameMatrices(instruction(operand).shape, instruction(value).shape);
+  if (elsewhere) return {root(instruction(value).operands[0]), value};
   return {value};
 }
 

@@ -20,7 +20,7 @@ using namespace lazy;
 
 struct Trainer {
   nn::Linear layer{4, 2};
-  optim::SGD optimizer{nn::Parameters(layer), 0.1};
+  optim::SGD optimizer{layer.parameters(), 0.1};
 
   Tensor Forward(const Tensor& x) {
     lazy::Trace trace("forward");

@@ -13,6 +13,7 @@
 #include "core/trace/loader.h"
 #include "core/trace/step.h"
 #include "tests/core/exec/silent_observer.h"
+#include "tests/core/observe/listener.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -280,11 +281,9 @@ TEST(Loader, RaisesWhatReadingRaises) {
   EXPECT_THROW(loader.next(), Error);
 }
 
-// Listens, and keeps what it hears of as text.
-class Listener final : public SilentObserver {
+// Everything but scopes, kernels and waits.
+class All final : public Listener {
  public:
-  std::vector<std::string> heard;
-
   void OnGraph(const observe::Graph& graph) override {
     Hear(fmt::format("graph of {} nodes", graph.nodes.size()));
   }
@@ -303,17 +302,10 @@ class Listener final : public SilentObserver {
   void OnStep(const observe::Step& step) override {
     Hear(fmt::format("step {} {}", step.name, step.number.value_or(-1)));
   }
-
- private:
-  void Hear(std::string text) {
-    std::lock_guard lock(mutex_);
-    heard.push_back(std::move(text));
-  }
-  std::mutex mutex_;
 };
 
 TEST(Observer, HearsWhatHappensAndWhere) {
-  static Listener& listener = *new Listener;
+  static All& listener = *new All;
   Mark();
   observe::observer = &listener;
   int line = 0;

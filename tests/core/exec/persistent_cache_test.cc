@@ -13,7 +13,7 @@
 #include "core/metrics/metrics.h"
 #include "core/trace/functions.h"
 #include "core/trace/step.h"
-#include "tests/core/exec/silent_observer.h"
+#include "tests/core/observe/listener.h"
 
 namespace xlaprof::lazy {
 namespace {
@@ -72,13 +72,19 @@ class PersistentCacheTest : public ::testing::Test {
   const fs::path folder_ = temporary_.path() / "made" / "here";
 };
 
+class Compiles final : public Listener {
+ public:
+  std::vector<observe::Compile> compiles;
+  void OnCompile(const observe::Compile& compile) override { compiles.push_back(compile); }
+};
+
 TEST_F(PersistentCacheTest, AnotherProcessFindsWhatOneCompiled) {
   const Since start;
   EXPECT_EQ(Compute(folder_), expected_);
   EXPECT_EQ(start.Text(), kCompiled);
   ASSERT_EQ(Files().size(), 1);
 
-  static SilentObserver& observer = *new SilentObserver;
+  static Compiles& observer = *new Compiles;
   observe::observer = &observer;
   const Since second;
   const int64_t loads = Samples("PersistentCacheLoad"), cached = Count("CachedCompile");
@@ -92,7 +98,7 @@ TEST_F(PersistentCacheTest, AnotherProcessFindsWhatOneCompiled) {
 }
 
 TEST_F(PersistentCacheTest, WithoutOneNobodyAsks) {
-  static SilentObserver& observer = *new SilentObserver;
+  static Compiles& observer = *new Compiles;
   observe::observer = &observer;
   Device& device = *new Device("CPU:0", MakeNativeBackend(1));
   const Since start;

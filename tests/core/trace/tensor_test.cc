@@ -3,31 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/metrics/metrics.h"
 #include "core/trace/functions.h"
 #include "core/trace/step.h"
+#include "tests/core/trace/values.h"
 
 namespace xlaprof::lazy {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::vector<float> Values(const Tensor& tensor) {
-  const HostTensor host = tensor.to(DType::kF32).to_cpu();
-  const auto values = host.values<float>();
-  return {values.begin(), values.end()};
-}
-
-template <class F>
-std::string MessageOf(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was raised";
-}
 
 TEST(Tensor, ComputesWhenItIsRead) {
   const Tensor x = arange(3, DType::kF32);
@@ -72,6 +59,12 @@ TEST(Tensor, PromotesTypes) {
   EXPECT_EQ(gt(whole, 0).dtype(), DType::kBool);
   EXPECT_EQ(sum(gt(whole, 0)).dtype(), DType::kI64);
   EXPECT_EQ((fraction.to(DType::kF64) + 1).dtype(), DType::kF64);
+  // A number in a tensor of no dimensions counts where it is of a higher kind.
+  EXPECT_EQ((fraction.to(DType::kBF16) * full({}, 2.5)).dtype(), DType::kBF16);
+  EXPECT_EQ((full({}, 2, DType::kI64) + whole.to(DType::kI32)).dtype(), DType::kI32);
+  EXPECT_EQ((whole * full({}, 2.5)).dtype(), DType::kF32);
+  EXPECT_EQ((gt(whole, 0) + full({}, 2, DType::kI32)).dtype(), DType::kI32);
+  EXPECT_EQ((full({}, 2, DType::kI32) + full({}, 2, DType::kI64)).dtype(), DType::kI64);
 }
 
 TEST(Tensor, SaysWhatDoesNotFitAndWhere) {
@@ -115,6 +108,39 @@ TEST(Tensor, FallbacksRunOnTheCpu) {
   EXPECT_THAT(Values(histc(x, 2, 0, 4)), ElementsAre(2, 2));
   for (const char* op : {"aten::nonzero", "aten::masked_select", "aten::sort", "aten::topk"})
     EXPECT_GT(counter_value(op).value_or(0), 0) << op;
+}
+
+// The native backend took the rows of all batches for the columns of one transposed matrix: keys of
+// attention had wrong gradients.
+TEST(Tensor, AViewOfTransposedBatchesIsMultiplied) {
+  const Tensor x = arange(12, DType::kF32).view({2, 3, 2});
+  const Tensor rows = x.permute({0, 2, 1}).view({4, 3});
+  EXPECT_THAT(Values(matmul(rows, ones({3, 1}))), ElementsAre(6, 9, 24, 27));
+  EXPECT_THAT(Values(matmul(x.permute({0, 2, 1}), ones({2, 3, 1}))), ElementsAre(6, 9, 24, 27));
+}
+
+// They were computed as doubles, which have 53 bits.
+TEST(Tensor, FallbacksKeepAllDigitsOfWholeNumbers) {
+  constexpr int64_t kLarge = (int64_t(1) << 60) + 1;
+  const std::vector<int64_t> numbers{kLarge, kLarge + 1, kLarge, -kLarge};
+  const Tensor x = Tensor::FromHost(std::span(numbers), {4});
+  auto whole = [](const Tensor& tensor) {
+    const HostTensor host = tensor.to_cpu();
+    const auto values = host.values<int64_t>();
+    return std::vector<int64_t>(values.begin(), values.end());
+  };
+  EXPECT_THAT(whole(unique(x)), ElementsAre(-kLarge, kLarge, kLarge + 1));
+  EXPECT_THAT(whole(sort(x)), ElementsAre(-kLarge, kLarge, kLarge, kLarge + 1));
+  EXPECT_THAT(whole(topk(x, 2)), ElementsAre(kLarge + 1, kLarge));
+  EXPECT_THAT(whole(masked_select(x, gt(x, 0))), ElementsAre(kLarge, kLarge + 1, kLarge));
+}
+
+TEST(Tensor, FallbacksTakeWhatIsNoNumberForTheLargest) {
+  const std::vector<float> numbers{2, NAN, 1, 3};
+  const Tensor x = Tensor::FromHost(std::span(numbers), {4});
+  EXPECT_THAT(Values(sort(x)), ElementsAre(1, 2, 3, ::testing::IsNan()));
+  EXPECT_THAT(Values(topk(x, 2)), ElementsAre(::testing::IsNan(), 3));
+  EXPECT_THAT(MessageOf([&] { histc(x, 0, 0, 1); }), HasSubstr("histc of 0 bins"));
 }
 
 }  // namespace

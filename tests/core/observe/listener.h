@@ -1,15 +1,17 @@
-// Keeps the compilations that it hears of, and nothing else.
+// An observer that keeps what it hears of as text; each test overrides what it listens to.
 #pragma once
 
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include "core/observe/observer.h"
 
 namespace xlaprof::lazy {
 
-class SilentObserver : public observe::Observer {
+class Listener : public observe::Observer {
  public:
-  std::vector<observe::Compile> compiles;
+  std::vector<std::string> heard;
 
   void BeginScope(observe::Site&, std::string_view) override {}
   void EndScope() override {}
@@ -19,12 +21,22 @@ class SilentObserver : public observe::Observer {
   void OnKernel(const observe::Kernel&) override {}
   void OnEnqueue(uint64_t) override {}
   void OnGraph(const observe::Graph&) override {}
-  void OnCompile(const observe::Compile& compile) override { compiles.push_back(compile); }
+  void OnCompile(const observe::Compile&) override {}
   void OnExecution(const observe::Execution&) override {}
   void OnHostWait(const observe::HostWait&) override {}
   void OnTransfer(const observe::Transfer&) override {}
   void OnFallback(const observe::Fallback&) override {}
+  void OnUntied(const observe::Untied&) override {}
   void OnStep(const observe::Step&) override {}
+
+ protected:
+  void Hear(std::string text) {
+    std::lock_guard lock(mutex_);
+    heard.push_back(std::move(text));
+  }
+
+ private:
+  std::mutex mutex_;
 };
 
 }  // namespace xlaprof::lazy

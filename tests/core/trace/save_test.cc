@@ -1,0 +1,157 @@
+#include "core/trace/save.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/base/temporary_folder.h"
+#include "core/metrics/metrics.h"
+#include "core/trace/functions.h"
+#include "core/trace/safetensors.h"
+#include "core/trace/step.h"
+#include "tests/core/trace/values.h"
+
+namespace xlaprof::lazy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Save : public testing::Test {
+ protected:
+  std::string Content() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void Write(std::string_view bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
+  // A file with this header and this data.
+  void Write(const std::string& header, std::string_view data) {
+    const uint64_t length = header.size();
+    std::string bytes(reinterpret_cast<const char*>(&length), 8);
+    Write(bytes + header + std::string(data));
+  }
+  std::string ErrorOfLoad() {
+    return MessageOf([&] { load(path_); });
+  }
+
+  TemporaryFolder folder_ = *TemporaryFolder::Make("save");
+  const std::filesystem::path path_ = folder_.path() / "weights.safetensors";
+};
+
+TEST_F(Save, KeepsTypesSizesAndValues) {
+  State state;
+  for (DType type : {DType::kBool, DType::kI32, DType::kI64, DType::kBF16, DType::kF16, DType::kF32,
+                     DType::kF64})
+    state[std::string(TorchName(type))] = (arange(6) - 2).view({2, 3}).to(type);
+  state["a \"name\" \\ of \n any kind"] = zeros({0, 3});
+  state["scalar"] = full({}, 0.5);
+  save(state, path_);
+  const State read = load(path_);
+  ASSERT_EQ(read.size(), state.size());
+  for (const auto& [name, tensor] : state) {
+    const Tensor& got = read.find(name)->second;
+    EXPECT_EQ(got.dtype(), tensor.dtype()) << name;
+    EXPECT_EQ(got.sizes(), tensor.sizes()) << name;
+    EXPECT_EQ(got.to_cpu().bytes, tensor.to_cpu().bytes) << name;
+  }
+}
+
+TEST_F(Save, ComputesWithOneExecution) {
+  const Tensor x = arange(3, DType::kF32);
+  const State state{{"a", x + 1}, {"b", x * 2}, {"c", x - 1}};
+  const int64_t before = counter_value("ExecuteComputation").value_or(0);
+  save(state, path_);
+  EXPECT_EQ(counter_value("ExecuteComputation").value_or(0) - before, 1);
+}
+
+TEST_F(Save, LoadGivesEachTensorItsDeviceBack) {
+  save({{"here", ones({2})}, {"host", ones({2}, DType::kF32, Device::Host())}}, path_);
+  State state = load(path_);
+  EXPECT_EQ(&state["here"].device(), &Device::Default());
+  EXPECT_EQ(&state["host"].device(), &Device::Host());
+  state = load(path_, Device::Host());
+  EXPECT_EQ(&state["here"].device(), &Device::Host());
+}
+
+TEST_F(Save, LoadSaysWhichDeviceIsAbsent) {
+  HostTensor one{{DType::kF32, {1}}, std::vector<std::byte>(4)};
+  ASSERT_TRUE(WriteSafetensors(path_, {{"layer.weight", {one, "TPU:3"}}}).ok());
+  const std::string message = ErrorOfLoad();
+  EXPECT_THAT(message, AllOf(HasSubstr("weights.safetensors: layer.weight"), HasSubstr("TPU:3"),
+                             HasSubstr("load(path, device)"), HasSubstr("save_test.cc:")));
+  EXPECT_EQ(&load(path_, Device::Default())["layer.weight"].device(), &Device::Default());
+}
+
+TEST_F(Save, LeavesTheFileBeforeWhereItFails) {
+  save({{"a", ones({2})}}, path_);
+  EXPECT_THAT(MessageOf([&] { save({{"b\xff", ones({2})}}, path_); }), HasSubstr("UTF-8"));
+  EXPECT_EQ(load(path_).count("a"), 1u);
+  EXPECT_THAT(MessageOf([&] { save({}, folder_.path() / "none" / "x"); }),
+              HasSubstr("cannot be written"));
+}
+
+TEST_F(Save, EachCutIsTold) {
+  save({{"a", arange(5)}, {"b", ones({3})}}, path_);
+  const std::string whole = Content();
+  for (size_t size = 0; size < whole.size(); ++size) {
+    Write(whole.substr(0, size));
+    EXPECT_THAT(ErrorOfLoad(), HasSubstr("cut")) << size;
+  }
+  Write(whole + "x");
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("its header tells of"));
+}
+
+TEST_F(Save, EachFlippedBitIsToldOrHarmless) {
+  save({{"a", arange(5)}, {"b", ones({3})}}, path_);
+  const std::string whole = Content();
+  const size_t name_of_hash = whole.find("xlaprof.hash"), data = whole.find("}}}") + 3;
+  int64_t harmless = 0;
+  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string flipped = whole;
+    flipped[bit / 8] = char(flipped[bit / 8] ^ (1 << bit % 8));
+    Write(flipped);
+    if (ErrorOfLoad() == "nothing was raised") {
+      ++harmless;
+      // The name under which the hash stands is another: the file is one of another program.
+      EXPECT_TRUE(bit / 8 < name_of_hash + 13) << bit / 8 << " of " << data;
+      EXPECT_EQ(Values(load(path_)["a"]), (std::vector<float>{0, 1, 2, 3, 4}));
+    }
+  }
+  EXPECT_LT(harmless, 8 * 30);
+}
+
+TEST_F(Save, FilesOfOtherProgramsAreRead) {
+  Write(R"({"w":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}})", std::string("\0\7\1", 3));
+  EXPECT_THAT(Values(load(path_)["w"]), ElementsAre(0, 1, 1));
+}
+
+TEST_F(Save, WhatIsNoneOfThemIsTold) {
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("Is it there?"));
+  Write("PK\3\4 and so on");
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("torch.save wrote it"));
+  Write("import torch\n");
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("byte 8 is 0x6f"));
+  Write("{]", "");
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("broken JSON"));
+  Write(R"({"w":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}})", "x");
+  EXPECT_THAT(ErrorOfLoad(), AllOf(HasSubstr("tensor w"), HasSubstr("F8_E4M3 is not known")));
+  Write(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", "xxxx");
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("F32 [2] does not fill bytes 0 to 4"));
+  Write(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", "xxxxxxxx");
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("begins at byte 4 of the data, where 0"));
+  const char* kHuge =
+      R"({"w":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})";
+  Write(kHuge, "");
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("does not fill"));
+  Write(R"({"w":{"dtype":"F32","shape":[-1],"data_offsets":[0,18446744073709551615]}})", "");
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("has no sense"));
+  Write(R"({"w":7,"__metadata__":{}})", "");
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("is missing"));
+  Write(R"({"__metadata__":7})", "");
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("__metadata__"));
+}
+
+}  // namespace
+}  // namespace xlaprof::lazy
