@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/wording.h"
 
 namespace xlaprof {
 namespace {
@@ -85,6 +86,10 @@ absl::StatusOr<Findings> Analyze(const Store& store) {
                           fmt::format("{}: {}", analyzer->name, Message(found.status())));
     }
     std::move(found->begin(), found->end(), std::back_inserter(all));
+  }
+  XP_TRY(const Language language, LanguageOf(store));
+  if (language == Language::kCpp) {
+    for (Finding& finding : all) SayInCpp(&finding);
   }
   std::stable_sort(all.begin(), all.end(), Before);
   SetFingerprints(all);

@@ -2,6 +2,7 @@
 // result is sent back.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "analyzers/analyzer.h"
 #include "analyzers/early_cut.h"
@@ -79,7 +80,26 @@ std::string AdviceFor(const std::string& op) {
       op);
 }
 
-Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, std::optional<int64_t> steps) {
+// Time and number of the transfers at lines that call one op without lowering, and nothing else
+// that fetches.
+struct Transfers {
+  int64_t dur_ns = 0, count = 0;
+};
+absl::StatusOr<std::map<std::string, Transfers>> TransfersOfOps(const Store& store) {
+  std::map<std::string, Transfers> of_op;
+  XP_TRY(store.Each(
+      "SELECT f.op, sum(t.dur_ns), count(*) FROM transfer t JOIN (SELECT process_id, site_id, "
+      "min(op) AS op FROM fallback WHERE site_id IS NOT NULL GROUP BY 1, 2 HAVING count(DISTINCT "
+      "op) = 1) f ON f.process_id = t.process_id AND f.site_id = t.site_id WHERE t.dur_ns IS NOT "
+      "NULL GROUP BY f.op",
+      [&](std::string op, int64_t dur_ns, int64_t count) {
+        of_op[std::move(op)] = {dur_ns, count};
+      }));
+  return of_op;
+}
+
+Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& transfers,
+               std::optional<int64_t> steps) {
   Finding finding{.kind = "fallback"};
   const EarlyCut* cut = op.cut >= 0 ? &cuts.cuts[size_t(op.cut)] : nullptr;
   if (cut != nullptr) finding.subject = cut->subject;
@@ -130,6 +150,10 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, std::optional<int64_
     finding.cost_note =
         fmt::format("time that the host was blocked by the early executions, measured for {} of {}",
                     cut->waits_measured, cut->executions.size());
+  } else if (transfers.count > 0) {
+    finding.cost_ns = transfers.dur_ns;
+    finding.cost_note = fmt::format(
+        "{} transfers, of its inputs and results; the op itself is not timed", transfers.count);
   } else {
     finding.cost_note = "unmeasured: no profile covers the early executions that it causes";
   }
@@ -155,8 +179,10 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, std::optional<int64_
 static absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(EarlyCuts cuts, FindEarlyCuts(store));
   XP_TRY(std::optional<int64_t> steps, StepCount(store));
+  XP_TRY(auto transfers, TransfersOfOps(store));
   Findings findings;
-  for (const FallbackOp& op : cuts.ops) findings.push_back(FromOp(op, cuts, steps));
+  for (const FallbackOp& op : cuts.ops)
+    findings.push_back(FromOp(op, cuts, transfers[op.op], steps));
   return findings;
 }
 

@@ -85,6 +85,7 @@ class Backend {
   virtual absl::Status ToHost(const Buffer& buffer, void* host) = 0;
   virtual int64_t NowNs() = 0;  // CLOCK_MONOTONIC, or a clock of its own
   virtual int64_t bytes_in_use() const = 0;
+  virtual int64_t peak_bytes_in_use() const = 0;  // the most that was, ever
 };
 
 // Kernels on the CPU: matmul, convolution and pooling by oneDNN, chains of elementwise operations

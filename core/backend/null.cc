@@ -10,13 +10,18 @@ namespace {
 constexpr int64_t kKernelNs = 1'000, kCompileNs = 1'000'000, kTransferNs = 10'000;
 
 struct State final : RefCounted {
-  std::atomic<int64_t> now_ns{0}, bytes{0};
+  std::atomic<int64_t> now_ns{0}, bytes{0}, most_bytes{0};
+  void Take(int64_t taken) {
+    const int64_t now = bytes += taken;
+    int64_t most = most_bytes;
+    while (now > most && !most_bytes.compare_exchange_weak(most, now)) continue;
+  }
 };
 
 class NullBuffer final : public Buffer {
  public:
   NullBuffer(Shape shape, Ref<State> state) : Buffer(std::move(shape)), state_(std::move(state)) {
-    state_->bytes += this->shape().bytes();
+    state_->Take(this->shape().bytes());
   }
   ~NullBuffer() override { state_->bytes -= shape().bytes(); }
 
@@ -101,6 +106,7 @@ class NullBackend final : public Backend {
   }
   int64_t NowNs() override { return state_->now_ns; }
   int64_t bytes_in_use() const override { return state_->bytes; }
+  int64_t peak_bytes_in_use() const override { return state_->most_bytes; }
 
  private:
   const Ref<State> state_ = MakeRef<State>();

@@ -70,14 +70,16 @@ void AnnounceEnqueue(uint64_t run) {
 }
 
 void AnnounceExecution(observe::Execution& execution, const std::string& name, int64_t begin_ns,
-                       int64_t end_ns, int64_t bytes_in_use) {
+                       int64_t end_ns, const Backend& backend) {
   observe::Observer* observer = observe::Current();
   if (observer == nullptr || execution.device.empty()) return;
   execution.ts_ns = begin_ns;
   execution.dur_ns = end_ns - begin_ns;
   observer->OnModule(name, begin_ns, end_ns - begin_ns, execution.run);
-  static observe::Site memory{observe::Site::kHost, "memory in use (bytes)"};
-  observer->OnCounter(memory, double(bytes_in_use));
+  static observe::Site memory{observe::Site::kCounter, "memory in use (bytes)"};
+  static observe::Site peak{observe::Site::kCounter, "peak memory in use (bytes)"};
+  observer->OnCounter(memory, double(backend.bytes_in_use()));
+  observer->OnCounter(peak, double(backend.peak_bytes_in_use()));
   observer->OnExecution(execution);
 }
 

@@ -23,7 +23,7 @@ void AnnounceEnqueue(uint64_t run);
 void AnnounceDeviceThread(const std::string& device);
 // There, when an execution is over.
 void AnnounceExecution(observe::Execution& execution, const std::string& name, int64_t begin_ns,
-                       int64_t end_ns, int64_t bytes_in_use);
+                       int64_t end_ns, const Backend& backend);
 
 // Waits for what an execution makes, and tells for how long.
 absl::Status AwaitOnHost(const Data& data);

@@ -79,7 +79,7 @@ void Task::Execute() {
   const int64_t end_ns = device.backend().NowNs();
   if (debug::Asked()) debug::OnRan(*graph, device.name());
   time.Add(double(end_ns - begin_ns));
-  AnnounceExecution(announced, graph->name, begin_ns, end_ns, device.backend().bytes_in_use());
+  AnnounceExecution(announced, graph->name, begin_ns, end_ns, device.backend());
   for (size_t i = 0; i < results.size(); ++i) {
     if (buffers.ok()) {
       results[i]->Set(std::move((*buffers)[i]));

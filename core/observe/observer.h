@@ -14,9 +14,19 @@
 
 namespace xlaprof::observe {
 
-// A place that opens scopes, of static storage. `number` is the observer's own.
+// A place that opens scopes or counts, of static storage. `number` is the observer's own.
 struct Site {
-  enum Kind : uint8_t { kHost, kUser, kStep, kTracing, kCompile, kExecute, kTransfer, kInput };
+  enum Kind : uint8_t {
+    kHost,
+    kUser,
+    kStep,
+    kTracing,
+    kCompile,
+    kExecute,
+    kTransfer,
+    kInput,
+    kCounter
+  };
   Kind kind;
   const char* name;
   std::atomic<uint32_t> number{0};
@@ -99,7 +109,7 @@ class Observer {
   // Of the calling thread; they nest.
   virtual void BeginScope(Site& site, std::string_view name) = 0;
   virtual void EndScope() = 0;
-  virtual void OnCounter(Site& site, double value) = 0;
+  virtual void OnCounter(Site& site, double value) = 0;  // of kind kCounter
   // The calling thread stands for a device from now on.
   virtual void OnDeviceThread(std::string_view device) = 0;
   // On a device's thread; `run` leads from the execution's enqueueing to it.

@@ -22,7 +22,7 @@ void unlazy(std::span<const Tensor> tensors, Where where = Where::current());
 void wait_device_ops(Device& device = Device::Default());
 int64_t num_cached_graphs(Device& device = Device::Default());
 // From now on compiled programs are kept in this folder, for other processes too, and looked for
-// there (docs/decisions/0007). `readonly`: only looked for. As XLA_PERSISTENT_CACHE_PATH.
+// there (docs/decisions/0008). `readonly`: only looked for. As XLA_PERSISTENT_CACHE_PATH.
 void initialize_cache(const std::filesystem::path& path, bool readonly = false,
                       Device& device = Device::Default());
 

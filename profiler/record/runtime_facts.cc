@@ -91,47 +91,51 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Graph& graph) {
   return absl::OkStatus();
 }
 
+// Whose it is, its place in the order, and where it came from.
+template <class Row>
+absl::StatusOr<int64_t> RuntimeFactWriter::AddFact(Store& store, Table table, Row row,
+                                                   const observe::Stack& stack) {
+  row.process_id = process_id_;
+  row.ordinal = now_.ordinal++;
+  XP_TRY(row.site_id, SiteOf(store, stack));
+  if constexpr (requires { row.stack_id; }) {
+    XP_TRY(row.stack_id, StackOf(store, stack));
+  }
+  XP_TRY(int64_t id, store.Add(row));
+  if (now_.first_of_step[table] == 0) now_.first_of_step[table] = id;
+  return id;
+}
+
 absl::Status RuntimeFactWriter::Add(Store& store, const observe::Compile& compile) {
   XP_TRY(OptInt graph_id, GraphOf(store, compile.graph_hash));
-  XP_TRY(OptInt site_id, SiteOf(store, compile.stack));
-  XP_TRY(OptInt stack_id, StackOf(store, compile.stack));
   OptInt hit;
   if (compile.persistent_hit) hit = *compile.persistent_hit;
-  XP_TRY(int64_t id, store.Add(CompileRow{.process_id = process_id_,
-                                          .ordinal = now_.ordinal++,
-                                          .graph_id = graph_id,
-                                          .ts_ns = compile.ts_ns - origin_ns_,
-                                          .dur_ns = compile.dur_ns,
-                                          .dur_from = "recorded",
-                                          .cause = std::string(compile.cause),
-                                          .site_id = site_id,
-                                          .stack_id = stack_id,
-                                          .input_bytes = compile.argument_bytes,
-                                          .output_bytes = compile.result_bytes,
-                                          .alias_bytes = compile.alias_bytes,
-                                          .temp_bytes = compile.temporary_bytes,
-                                          .program_bytes = compile.program_bytes,
-                                          .persistent_hit = hit}));
-  if (now_.first_of_step[0] == 0) now_.first_of_step[0] = id;
-  return absl::OkStatus();
+  return internal::ToStatus(AddFact(store, kCompiles,
+                                    CompileRow{.graph_id = graph_id,
+                                               .ts_ns = compile.ts_ns - origin_ns_,
+                                               .dur_ns = compile.dur_ns,
+                                               .dur_from = "recorded",
+                                               .cause = std::string(compile.cause),
+                                               .input_bytes = compile.argument_bytes,
+                                               .output_bytes = compile.result_bytes,
+                                               .alias_bytes = compile.alias_bytes,
+                                               .temp_bytes = compile.temporary_bytes,
+                                               .program_bytes = compile.program_bytes,
+                                               .persistent_hit = hit},
+                                    compile.stack));
 }
 
 absl::Status RuntimeFactWriter::Add(Store& store, const observe::Execution& execution) {
   XP_TRY(OptInt graph_id, GraphOf(store, execution.graph_hash));
-  XP_TRY(OptInt site_id, SiteOf(store, execution.stack));
-  XP_TRY(OptInt stack_id, StackOf(store, execution.stack));
-  XP_TRY(int64_t id, store.Add(ExecutionRow{.process_id = process_id_,
-                                            .ordinal = now_.ordinal++,
-                                            .graph_id = graph_id,
-                                            .enqueue_ts_ns = execution.enqueue_ts_ns - origin_ns_,
-                                            .ts_ns = execution.ts_ns - origin_ns_,
-                                            .dur_ns = execution.dur_ns,
-                                            .device = std::string(execution.device),
-                                            .cause = std::string(execution.cause),
-                                            .site_id = site_id,
-                                            .stack_id = stack_id,
-                                            .scope = Told(execution.scope)}));
-  if (now_.first_of_step[1] == 0) now_.first_of_step[1] = id;
+  XP_TRY(int64_t id, AddFact(store, kExecutions,
+                             ExecutionRow{.graph_id = graph_id,
+                                          .enqueue_ts_ns = execution.enqueue_ts_ns - origin_ns_,
+                                          .ts_ns = execution.ts_ns - origin_ns_,
+                                          .dur_ns = execution.dur_ns,
+                                          .device = std::string(execution.device),
+                                          .cause = std::string(execution.cause),
+                                          .scope = Told(execution.scope)},
+                             execution.stack));
   newest_.emplace_back(execution.run, id);
   if (newest_.size() > kMaxNewest) newest_.pop_front();
   return absl::OkStatus();
@@ -148,32 +152,20 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::HostWait& wait)
 }
 
 absl::Status RuntimeFactWriter::Add(Store& store, const observe::Transfer& transfer) {
-  XP_TRY(OptInt site_id, SiteOf(store, transfer.stack));
-  XP_TRY(int64_t id,
-         store.Add(TransferRow{.process_id = process_id_,
-                               .ordinal = now_.ordinal++,
-                               .direction = transfer.to_device ? "to_device" : "from_device",
-                               .bytes = transfer.bytes,
-                               .ts_ns = transfer.ts_ns - origin_ns_,
-                               .dur_ns = transfer.dur_ns,
-                               .device = std::string(transfer.device),
-                               .site_id = site_id,
-                               .scope = Told(transfer.scope)}));
-  if (now_.first_of_step[2] == 0) now_.first_of_step[2] = id;
-  return absl::OkStatus();
+  return internal::ToStatus(
+      AddFact(store, kTransfers,
+              TransferRow{.direction = transfer.to_device ? "to_device" : "from_device",
+                          .bytes = transfer.bytes,
+                          .ts_ns = transfer.ts_ns - origin_ns_,
+                          .dur_ns = transfer.dur_ns,
+                          .device = std::string(transfer.device),
+                          .scope = Told(transfer.scope)},
+              transfer.stack));
 }
 
 absl::Status RuntimeFactWriter::Add(Store& store, const observe::Fallback& fallback) {
-  XP_TRY(OptInt site_id, SiteOf(store, fallback.stack));
-  XP_TRY(OptInt stack_id, StackOf(store, fallback.stack));
-  XP_TRY(int64_t id, store.Add(FallbackRow{.process_id = process_id_,
-                                           .ordinal = now_.ordinal++,
-                                           .op = std::string(fallback.op),
-                                           .count = 1,
-                                           .site_id = site_id,
-                                           .stack_id = stack_id}));
-  if (now_.first_of_step[3] == 0) now_.first_of_step[3] = id;
-  return absl::OkStatus();
+  return internal::ToStatus(AddFact(
+      store, kFallbacks, FallbackRow{.op = std::string(fallback.op), .count = 1}, fallback.stack));
 }
 
 absl::Status RuntimeFactWriter::Add(Store& store, const observe::Untied& untied) {
@@ -196,14 +188,14 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Step& step) {
                                        .name = Told(step.name),
                                        .ts_ns = step.ts_ns - origin_ns_,
                                        .dur_ns = step.dur_ns}));
-  static constexpr const char* kSetStep[] = {
+  static constexpr const char* kSetStep[kTables] = {
       "UPDATE compile SET step_id = ?1 WHERE id >= ?2 AND process_id = ?3",
       "UPDATE execution SET step_id = ?1 WHERE id >= ?2 AND process_id = ?3",
       "UPDATE transfer SET step_id = ?1 WHERE id >= ?2 AND process_id = ?3",
       "UPDATE fallback SET step_id = ?1 WHERE id >= ?2 AND process_id = ?3"};
-  for (size_t i = 0; i < std::size(kSetStep); ++i) {
-    if (const int64_t first = std::exchange(now_.first_of_step[i], 0); first != 0)
-      XP_TRY(store.Run(kSetStep[i], id, first, process_id_));
+  for (size_t table = 0; table < kTables; ++table) {
+    if (const int64_t first = std::exchange(now_.first_of_step[table], 0); first != 0)
+      XP_TRY(store.Run(kSetStep[table], id, first, process_id_));
   }
   return absl::OkStatus();
 }

@@ -48,10 +48,14 @@ class RuntimeFactWriter {
   void RolledBack();
 
  private:
+  // Of facts that belong to a step, and have a place in one order.
+  enum Table { kCompiles, kExecutions, kTransfers, kFallbacks, kTables };
   struct Numbers {  // of what comes next
     int64_t ordinal = 0, step = 0;
-    int64_t first_of_step[4] = {0, 0, 0, 0};  // ids: compile, execution, transfer, fallback
+    int64_t first_of_step[kTables] = {};  // ids
   };
+  template <class Row>
+  absl::StatusOr<int64_t> AddFact(Store& store, Table table, Row row, const observe::Stack& stack);
   absl::Status Add(Store& store, const observe::Graph& graph);
   absl::Status Add(Store& store, const observe::Compile& compile);
   absl::Status Add(Store& store, const observe::Execution& execution);

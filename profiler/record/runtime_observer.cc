@@ -28,9 +28,11 @@ Site::Kind KindOf(observe::Site::Kind kind) {
     case observe::Site::kTransfer:
       return Site::kTransfer;
     case observe::Site::kInput:
+      return Site::kInput;
+    case observe::Site::kCounter:
       break;
   }
-  return Site::kInput;
+  return Site::kCounter;
 }
 
 uint32_t NumberOf(observe::Site& site, std::string_view name) {
@@ -102,7 +104,12 @@ class RuntimeObserver final : public observe::Observer {
                        open.what | Slot::Bits(open.flow != 0 ? kFlowOut : 0));
   }
 
-  void OnCounter(observe::Site& site, double value) override { Counter(site.name, value); }
+  void OnCounter(observe::Site& site, double value) override {
+    if (Ring* ring = RingNow()) {
+      ring->Publish(Now(), 0, std::bit_cast<uint64_t>(value),
+                    Slot::What(NumberOf(site, site.name), 0, record::kCounter));
+    }
+  }
 
   void OnDeviceThread(std::string_view device) override { NameDeviceThread(device); }
 

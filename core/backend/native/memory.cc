@@ -64,7 +64,7 @@ char* DeviceMemory::Allocate(int64_t bytes) {
     }
     if (memory == nullptr) return nullptr;
   }
-  most_in_use_ = std::max(most_in_use_, in_use_.fetch_add(bytes) + bytes);
+  most_in_use_ = std::max(most_in_use(), in_use_.fetch_add(bytes) + bytes);
   return memory;
 }
 
@@ -74,7 +74,7 @@ void DeviceMemory::Free(char* memory, int64_t bytes) {
   {
     std::lock_guard lock(mutex_);
     in_use_.fetch_sub(bytes);
-    if (kept_bytes_ + size.bytes <= std::max(kAlwaysKept, most_in_use_)) {
+    if (kept_bytes_ + size.bytes <= std::max(kAlwaysKept, most_in_use())) {
       kept_[size.index].push_back(memory);
       kept_bytes_ += size.bytes;
       return;

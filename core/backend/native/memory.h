@@ -20,13 +20,14 @@ class DeviceMemory final : public RefCounted {
   char* Allocate(int64_t bytes);
   void Free(char* memory, int64_t bytes);
   int64_t in_use() const { return in_use_.load(std::memory_order_relaxed); }
+  int64_t most_in_use() const { return most_in_use_.load(std::memory_order_relaxed); }
 
  private:
   void FreeKept();
 
-  std::atomic<int64_t> in_use_{0};
+  std::atomic<int64_t> in_use_{0}, most_in_use_{0};
   std::mutex mutex_;
-  int64_t kept_bytes_ = 0, most_in_use_ = 0;
+  int64_t kept_bytes_ = 0;
   // By size: eight sizes for each power of two.
   std::array<std::vector<char*>, 64 * 8> kept_;
 };

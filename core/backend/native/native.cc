@@ -46,6 +46,7 @@ class NativeBackend final : public Backend {
   }
   int64_t NowNs() override { return ClockNs(CLOCK_MONOTONIC); }
   int64_t bytes_in_use() const override { return memory_->in_use(); }
+  int64_t peak_bytes_in_use() const override { return memory_->most_in_use(); }
 
  private:
   const Ref<DeviceMemory> memory_;

@@ -295,6 +295,7 @@ TEST_F(NativeExecutable, CountsMemory) {
     EXPECT_EQ(backend_->bytes_in_use(), kMatrix.bytes());
   }
   EXPECT_EQ(backend_->bytes_in_use(), 0);
+  EXPECT_EQ(backend_->peak_bytes_in_use(), kMatrix.bytes());
 }
 
 TEST_F(NativeExecutable, SameForAnyNumberOfThreads) {

@@ -72,6 +72,7 @@ class FailingBackend final : public Backend {
   }
   int64_t NowNs() override { return null_->NowNs(); }
   int64_t bytes_in_use() const override { return null_->bytes_in_use(); }
+  int64_t peak_bytes_in_use() const override { return null_->peak_bytes_in_use(); }
 
  private:
   const std::unique_ptr<Backend> null_ = MakeNullBackend();

@@ -98,8 +98,39 @@ TEST_F(DebugFiles, FallbacksAreSummedUpAtTheEnd) {
   RunDebugged("cuts", std::string(kAll) + " XLA_FNTRACKER_FILE=files/calls.txt");
   ExpectSame("files/debug.log", kFallbacks);
   ExpectSame("files", kFallbacks);  // two files tell of each call
+  // The input was computed before: what the calls cost are the transfers of their line.
+  const json transfers =
+      Rows("run.xlaprof",
+           "SELECT sum(t.dur_ns) AS ns, count(*) AS n FROM transfer t JOIN fallback f ON f.site_id "
+           "= t.site_id AND f.op = 'aten::nonzero' AND f.id = (SELECT min(id) FROM fallback WHERE "
+           "op = f.op)");
+  EXPECT_EQ(transfers[0].at("n"), 4) << "two calls, both ways";
+  for (const json& finding : Report("run.xlaprof").at("findings")) {
+    if (finding.at("kind") == "fallback") {
+      EXPECT_EQ(finding.at("cost_ns"), transfers[0].at("ns"));
+    }
+  }
   EXPECT_THAT(Rows("files", "SELECT text FROM profiler_line WHERE rule = 'not_lowered'").dump(),
               HasSubstr("Op(s) not lowered: aten::nonzero,  Please"));
+}
+
+// Beside each execution, when it is over.
+TEST_F(DebugFiles, MemoryAndItsPeakAreCounted) {
+  RunDebugged("cuts", "");
+  const json samples =
+      Rows("run.xlaprof",
+           "SELECT t.name, count(*) AS n, max(s.value) AS most, max(s.value) FILTER (WHERE s.ts_ns "
+           "= (SELECT max(ts_ns) FROM counter_sample WHERE track_id = t.id)) AS last, (SELECT "
+           "count(*) FROM execution) AS executions FROM track t JOIN counter_sample s ON "
+           "s.track_id = t.id WHERE t.kind = 'counter' GROUP BY t.name ORDER BY t.name");
+  ASSERT_EQ(samples.size(), 2) << samples.dump(1);
+  const json &used = samples[0], &peak = samples[1];
+  EXPECT_EQ(used.at("name"), "memory in use (bytes)");
+  EXPECT_EQ(peak.at("name"), "peak memory in use (bytes)");
+  for (const json& counter : samples) EXPECT_EQ(counter.at("n"), counter.at("executions"));
+  EXPECT_GT(used.at("most"), 0);
+  EXPECT_GE(peak.at("last"), used.at("most"));
+  EXPECT_EQ(peak.at("last"), peak.at("most")) << "it never falls";
 }
 
 TEST_F(DebugFiles, FallbacksAreTrackedOneByOne) {

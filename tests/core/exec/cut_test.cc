@@ -220,6 +220,7 @@ class Failing final : public Backend {
   }
   int64_t NowNs() override { return null_->NowNs(); }
   int64_t bytes_in_use() const override { return 0; }
+  int64_t peak_bytes_in_use() const override { return 0; }
 
  private:
   std::unique_ptr<Backend> null_ = MakeNullBackend();
