@@ -63,13 +63,13 @@ export interface Colours {
 // Colours of a step's parts, by the words of run.step_parts.
 const parts: Record<string, string> = {
   tracing: '--part-tracing',
-  compilation: '--part-compile',
-  'asking for an execution': '--part-execute',
+  compile: '--part-compile',
+  execute: '--part-execute',
   transfer: '--part-transfer',
-  'waiting for data': '--part-input',
-  'user code': '--part-user',
+  input: '--part-input',
+  'your code': '--part-user',
   runtime: '--part-runtime',
-  'nothing recorded': '--part-idle',
+  unrecorded: '--part-idle',
 };
 
 // Of the theme that the page has now.

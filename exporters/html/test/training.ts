@@ -34,15 +34,7 @@ const kCategories = [
   'module',
   'op',
 ];
-const kParts = [
-  'tracing',
-  'compilation',
-  'asking for an execution',
-  'transfer',
-  'waiting for data',
-  'user code',
-  'nothing recorded',
-];
+const kParts = ['tracing', 'compile', 'execute', 'transfer', 'input', 'your code', 'unrecorded'];
 const kCompiling = [0, 1, 4, 9, 13]; // steps
 
 // A generator of numbers from 0 to 1 (mulberry32).
