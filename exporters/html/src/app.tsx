@@ -42,6 +42,7 @@ function Timeline() {
   const viewer = useViewer();
   useShown((state) => state.pinned);
   useShown((state) => state.folded);
+  useShown((state) => state.deep);
   if (viewer.run.lanes.length === 0 && viewer.run.steps.every((step) => step.ts_ns === null))
     return (
       <p class="calm empty">

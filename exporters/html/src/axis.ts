@@ -80,12 +80,8 @@ export function ticksOf(scale: Scale, apart: number): Ticks {
   // Deep inside a long run, the digits that all labels share are said once.
   const coarse = 10 ** Math.ceil(Math.log10(scale.to - scale.from) + 0.5);
   const base = scale.from > coarse * 10 ? Math.floor(scale.from / coarse) * coarse : 0;
-  const labels = times.map((time) => (base > 0 ? '+' : '') + tickText(time - base));
+  const labels = times.map((time) => (base > 0 ? '+' : '') + exactTime(time - base));
   return { base: base > 0 ? exactTime(base) : '', times, labels };
-}
-
-function tickText(time: number): string {
-  return time === 0 ? '0' : exactTime(time);
 }
 
 export function windowText({ from, to }: Window): string {

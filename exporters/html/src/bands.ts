@@ -13,8 +13,11 @@ export type Band = At &
     | { type: 'process'; process: Process; lanes: number }
     | { type: 'steps'; process: number }
     | { type: 'marks' }
-    | { type: 'lane'; lane: Lane; rowHeight: number }
+    | { type: 'lane'; lane: Lane; rowHeight: number; hiddenRows: number }
   );
+
+// A lane that is deeper shows so many rows, so that others are seen, too; until it is asked for all.
+export const kMostRows = 16;
 
 export interface Bands {
   bands: Band[];
@@ -37,16 +40,17 @@ export function sizesFor(rem: number): Sizes {
 export interface Arrangement {
   pinned: number[];
   folded: string[];
+  deep: number[]; // lanes that show all their rows, however many
   markRows: number;
 }
 
 // What stays on top: findings' marks, and the lanes that are pinned, in the order in which they were.
 export function pinnedBands(
   run: Run,
-  { pinned, folded, markRows }: Arrangement,
+  { pinned, folded, deep, markRows }: Arrangement,
   sizes: Sizes,
 ): Bands {
-  const pile = new Pile(sizes, folded);
+  const pile = new Pile(sizes, folded, deep);
   if (markRows > 0) pile.marks(markRows);
   for (const id of pinned) {
     const lane = run.lanes.find((lane) => lane.id === id);
@@ -56,8 +60,12 @@ export function pinnedBands(
 }
 
 // The other lanes, by process.
-export function scrolledBands(run: Run, { pinned, folded }: Arrangement, sizes: Sizes): Bands {
-  const pile = new Pile(sizes, folded);
+export function scrolledBands(
+  run: Run,
+  { pinned, folded, deep }: Arrangement,
+  sizes: Sizes,
+): Bands {
+  const pile = new Pile(sizes, folded, deep);
   const known = new Set(run.processes.map((process) => process.id));
   const strays = [...run.lanes, ...run.steps]
     .map((of) => of.process)
@@ -83,6 +91,7 @@ class Pile {
   constructor(
     private readonly sizes: Sizes,
     private readonly foldedKeys: string[],
+    private readonly deep: number[],
   ) {}
 
   // False: it is folded, what is in it is not shown.
@@ -107,17 +116,19 @@ class Pile {
     const { row, counter, gap } = this.sizes;
     const key = String(lane.id);
     const folded = this.foldedKeys.includes(key);
-    const rows = Math.max(1, lane.rows);
+    const all = Math.max(1, lane.rows);
+    const rows = this.deep.includes(lane.id) ? all : Math.min(all, kMostRows);
     const rowHeight =
       lane.kind === 'counter'
         ? folded
           ? row
           : counter
         : folded
-          ? Math.max(2, Math.floor(row / rows))
+          ? Math.max(2, Math.floor(row / all))
           : row;
     const height = lane.kind === 'counter' ? rowHeight : folded ? row : rowHeight * rows;
-    this.bands.push({ ...this.add(key, height + gap), type: 'lane', lane, rowHeight });
+    const hiddenRows = folded ? 0 : all - rows;
+    this.bands.push({ ...this.add(key, height + gap), type: 'lane', lane, rowHeight, hiddenRows });
   }
 
   private add(key: string, height: number): At {

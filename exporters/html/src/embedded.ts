@@ -13,6 +13,7 @@ import {
   type LanePart,
   type RangeTotals,
   type SearchAsked,
+  type SliceRow,
   type SlicesAsked,
   type Source,
 } from './source.ts';
@@ -85,28 +86,32 @@ export class EmbeddedSource implements Source {
     const names = this.namesWith(text);
     const wanted = new Uint8Array(this.names.count);
     for (const name of names) wanted[name] = 1;
+    const sign = direction === 'next' ? 1 : -1;
     let count = 0;
-    let before = 0; // matches that don't lie behind (ts, id)
-    // The nearest in the direction, and the one that comes where there is none: the first or last.
-    let nearest: Place | null = null;
-    let wrapped: Place | null = null;
-    const forward = direction === 'next';
-    for (const place of this.all(wanted)) {
-      ++count;
-      const order = this.compare(place, ts, id);
-      if (forward ? order <= 0 : order < 0) ++before;
-      const ahead = forward ? order > 0 : order < 0;
-      if (ahead && (nearest === null || this.isBefore(place, nearest) === forward)) nearest = place;
-      if (wrapped === null || this.isBefore(place, wrapped) === forward) wrapped = place;
-    }
-    const found = nearest ?? wrapped;
-    const index = forward
-      ? nearest === null
-        ? 0
-        : before
-      : (nearest === null ? count : before) - 1;
+    let before = 0; // matches before (ts, id)
+    let upTo = 0; // those, and the one there
+    let ahead: Place | null = null; // the nearest in the direction
+    let around: Place | null = null; // the one that comes when there is none: the first or the last
+    for (const [lane, { whole }] of this.lanes)
+      for (let row = 0; row < whole.rows.length; ++row) {
+        const slices = whole.rows[row];
+        for (let index = 0; index < slices.name.length; ++index) {
+          if (wanted[slices.name[index]] !== 1) continue;
+          ++count;
+          const order = slices.ts[index] - ts || slices.id[index] - id;
+          if (order < 0) ++before;
+          if (order <= 0) ++upTo;
+          const best: Place | null = order * sign > 0 ? ahead : around;
+          if (best !== null && this.order(slices, index, best) * sign > 0) continue;
+          if (order * sign > 0) ahead = { lane, row, index };
+          else around = { lane, row, index };
+        }
+      }
+    const found = ahead ?? around;
     if (found === null) return { count, index: null, names, event: null };
-    return { count, index, names, event: this.placeOf(found) };
+    const event = this.placeOf(found);
+    const index = sign > 0 ? (ahead === null ? 0 : upTo) : (ahead === null ? count : before) - 1;
+    return { count, index, names, event };
   }
 
   private namesWith(text: string): number[] {
@@ -118,23 +123,10 @@ export class EmbeddedSource implements Source {
     return names;
   }
 
-  private *all(wanted: Uint8Array): Generator<Place> {
-    for (const [lane, { whole }] of this.lanes)
-      for (let row = 0; row < whole.rows.length; ++row) {
-        const { name } = whole.rows[row];
-        for (let index = 0; index < name.length; ++index)
-          if (wanted[name[index]] === 1) yield { lane, row, index };
-      }
-  }
-
-  private compare(place: Place, ts: number, id: number): number {
-    const row = this.row(place);
-    return row.ts[place.index] - ts || row.id[place.index] - id;
-  }
-
-  private isBefore(a: Place, b: Place): boolean {
-    const row = this.row(b);
-    return this.compare(a, row.ts[b.index], row.id[b.index]) < 0;
+  // By start, then by id: negative where the slice comes before the other.
+  private order(slices: SliceRow, index: number, other: Place): number {
+    const row = this.row(other);
+    return slices.ts[index] - row.ts[other.index] || slices.id[index] - row.id[other.index];
   }
 
   private row({ lane, row }: Place) {

@@ -1,13 +1,13 @@
 // The list of findings, dearest first; what needs no fixing stands below, as in the report.
 import { useShown, useViewer } from './context.ts';
-import type { Finding } from './run.ts';
+import { type Finding, ranked } from './run.ts';
 import { count, duration, fileName, plural, printable } from './text.ts';
 
 export function Findings() {
   const { findings } = useViewer().run.report;
-  const numbered = findings.map((finding, index) => ({ finding, index }));
-  const toFix = numbered.filter(({ finding }) => finding.severity !== 'info');
-  const seen = numbered.filter(({ finding }) => finding.severity === 'info');
+  const { toFix, seen } = ranked(findings);
+  const items = (indexes: number[]) =>
+    indexes.map((index) => <Item key={index} index={index} finding={findings[index]} />);
   return (
     <section aria-label="Findings">
       <h2>
@@ -16,19 +16,11 @@ export function Findings() {
       {toFix.length === 0 && (
         <p class="calm">Nothing found that needs fixing: no warning from any check.</p>
       )}
-      <ol class="findings">
-        {toFix.map((of) => (
-          <Item key={of.index} {...of} />
-        ))}
-      </ol>
+      <ol class="findings">{items(toFix)}</ol>
       {seen.length > 0 && (
         <>
           <h2>Also seen</h2>
-          <ol class="findings">
-            {seen.map((of) => (
-              <Item key={of.index} {...of} />
-            ))}
-          </ol>
+          <ol class="findings">{items(seen)}</ol>
         </>
       )}
     </section>

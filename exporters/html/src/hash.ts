@@ -13,6 +13,7 @@ export type Linked = Pick<
   | 'query'
   | 'pinned'
   | 'folded'
+  | 'deep'
   | 'panel'
 >;
 
@@ -30,6 +31,7 @@ export function hashOf(state: Linked): string {
   add('q', encodeURIComponent(state.query));
   add('p', state.pinned.join(','));
   add('c', state.folded.join(','));
+  add('d', state.deep.join(','));
   if (state.panel !== null) add('b', state.panel);
   return '#' + parts.map(([key, value]) => `${key}=${value}`).join('&');
 }
@@ -56,6 +58,7 @@ export function fromHash(hash: string): Partial<Linked> {
   linked.query = decoded(said.get('q') ?? '');
   linked.pinned = numbers(said.get('p')) ?? [];
   linked.folded = said.get('c')?.split(',') ?? [];
+  linked.deep = numbers(said.get('d')) ?? [];
   const panel = said.get('b');
   if (panel === 'finding' || panel === 'event' || panel === 'range') linked.panel = panel;
   return linked;

@@ -1,5 +1,5 @@
 // The head of a band: its name, and what can be done with it.
-import type { Band } from './bands.ts';
+import { type Band, kMostRows } from './bands.ts';
 import { useShown, useViewer } from './context.ts';
 import { Icon } from './icons.tsx';
 import { plural, printable } from './text.ts';
@@ -37,7 +37,19 @@ export function LaneHead({ band }: { band: Band }) {
       <Fold band={band} name={lane.name} />
       <span class="name">{printable(lane.name, 200)}</span>
       <Pin lane={lane.id} name={lane.name} />
+      <Deep band={band} />
     </li>
+  );
+}
+
+// The rows of a deep lane that are not shown are a button away.
+function Deep({ band: { lane, hiddenRows, folded } }: { band: Band & { type: 'lane' } }) {
+  const viewer = useViewer();
+  if (folded || lane.rows <= kMostRows) return null;
+  return (
+    <button class="link deep" onClick={() => viewer.toggleDeep(lane.id)}>
+      {hiddenRows > 0 ? plural(hiddenRows, 'more row') : 'fewer rows'}
+    </button>
   );
 }
 

@@ -1,5 +1,5 @@
 // Findings' marks, side by side where they overlap, dearest on top.
-import type { Mark, Run } from './run.ts';
+import { type Mark, ranked, type Run } from './run.ts';
 
 // `text` says what is seen there.
 export interface PlacedMark extends Mark {
@@ -11,7 +11,11 @@ const kMostRows = 4; // what needs more lies in the last
 
 export function placedMarks(run: Run): PlacedMark[] {
   const rows: PlacedMark[][] = [];
-  const sorted = [...run.marks].sort((a, b) => a.finding - b.finding || a.ts_ns - b.ts_ns);
+  const { toFix, seen } = ranked(run.report.findings);
+  const rank = new Map([...toFix, ...seen].map((index, rank) => [index, rank]));
+  const sorted = [...run.marks].sort(
+    (a, b) => rank.get(a.finding)! - rank.get(b.finding)! || a.ts_ns - b.ts_ns,
+  );
   return sorted.map((mark) => {
     const end = mark.ts_ns + (mark.dur_ns ?? 0);
     const free = rows.findIndex((row) =>

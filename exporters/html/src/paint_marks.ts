@@ -28,12 +28,7 @@ export function paintMarks(
     if (right - left < 24 * unit) continue;
     const x = Math.max(left, 0) + 7 * unit;
     ctx.fillStyle = colours.text;
-    words.draw(
-      `${mark.finding + 1}  ${mark.text}`,
-      x,
-      y + height / 2,
-      Math.min(right, width) - x - 4 * unit,
-    );
+    words.draw(mark.text, x, y + height / 2, Math.min(right, width) - x - 4 * unit);
   }
 }
 

@@ -16,11 +16,7 @@ export function Panels() {
   const chosen = useShown((state) => state.panel);
   const there: [Panel, string, ComponentChildren][] = [];
   if (finding !== null)
-    there.push([
-      'finding',
-      `Finding ${finding + 1}`,
-      <FindingPanel key={finding} index={finding} />,
-    ]);
+    there.push(['finding', 'Finding', <FindingPanel key={finding} index={finding} />]);
   if (event !== null) there.push(['event', 'Event', <EventPanel />]);
   if (range !== null) there.push(['range', 'Range', <RangePanel range={range} />]);
   const shown = there.find(([panel]) => panel === chosen);

@@ -71,6 +71,14 @@ export interface Report {
   issues: Issue[];
 }
 
+// Indexes of findings in the order in which they are shown: what needs fixing, dearest first, then
+// what was also seen.
+export function ranked(findings: Finding[]): { toFix: number[]; seen: number[] } {
+  const all = findings.map((_, index) => index);
+  const isInfo = (index: number) => findings[index].severity === 'info';
+  return { toFix: all.filter((index) => !isInfo(index)), seen: all.filter(isInfo) };
+}
+
 export type LaneKind = 'host_thread' | 'device' | 'device_stream' | 'async' | 'counter';
 
 export interface Lane {

@@ -28,6 +28,7 @@ export interface State {
   matches: Uint8Array | null; // by index of a name: 1 where it contains the query
   pinned: number[]; // lanes
   folded: string[]; // keys of bands
+  deep: number[]; // lanes that show all their rows, however many
   panel: Panel | null;
   theme: Theme;
   help: boolean;
@@ -50,6 +51,7 @@ export const kInitial: State = {
   matches: null,
   pinned: [],
   folded: [],
+  deep: [],
   panel: null,
   theme: 'system',
   help: false,

@@ -5,7 +5,7 @@ import { useShared, useShown, useViewer } from './context.ts';
 import { measureStep, stepLines } from './pick.ts';
 import { type Bin, binsOf, meanParts, scaleOf } from './step_bins.ts';
 import type { Surface } from './surface.ts';
-import { duration, percent, plural, printable } from './text.ts';
+import { duration, percent, plural, printable, share } from './text.ts';
 import type { Viewer } from './viewer.ts';
 
 const kNarrowestBar = 3; // CSS pixels
@@ -48,9 +48,10 @@ function Legend({ process }: { process: number }) {
   return (
     <ul class="legend">
       {parts.map(({ name, part }) => (
-        <li title={`${percent(part)} of the steps that are not warm-up`}>
+        <li title={`${name}: ${percent(part)} of the steps that are not warm-up`}>
           <i style={{ background: frames.colours.part(name) }} />
-          {printable(name, 40)} <span>{percent(part)}</span>
+          <b>{printable(name, 40)}</b>
+          <span>{share(part)}</span>
         </li>
       ))}
     </ul>

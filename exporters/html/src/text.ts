@@ -19,6 +19,7 @@ export function duration(ns: number | null): string {
 
 // With all its digits, in groups of three: 1.234 567 890 s.
 export function exactTime(ns: number): string {
+  if (ns === 0) return '0';
   const [scale, unit] = units.find(([scale]) => Math.abs(ns) >= scale) ?? units[3];
   const whole = Math.trunc(ns / scale);
   const rest = Math.abs(Math.round(ns - whole * scale));
@@ -44,6 +45,11 @@ export function quantity(value: number): string {
     return `${trimmed((value / 1000 ** power).toPrecision(4))} ${['', 'k', 'M', 'G', 'T'][power]}`;
   }
   return trimmed(Number.isInteger(value) ? value.toString() : value.toPrecision(4));
+}
+
+// 63 %
+export function share(part: number): string {
+  return part > 0 && part < 0.005 ? '< 1 %' : `${Math.round(part * 100)} %`;
 }
 
 export function percent(part: number): string {

@@ -15,7 +15,7 @@ interface Sum {
 }
 
 export class TotalsByName {
-  private readonly sums = new Map<number, Sum>();
+  private readonly sums: Sum[] = []; // by name, with gaps
 
   // Looks at [from, to); `end` is where slices end that never ended; `only`: one name's index.
   constructor(
@@ -59,7 +59,7 @@ export class TotalsByName {
 
   private count(row: SliceRow, i: number, inside: number, nested: number): void {
     const name = row.name[i];
-    let sum = this.sums.get(name);
+    let sum = this.sums[name];
     if (sum === undefined) {
       sum = {
         name,
@@ -69,7 +69,7 @@ export class TotalsByName {
         nested: 0,
         durations: [],
       };
-      this.sums.set(name, sum);
+      this.sums[name] = sum;
     }
     sum.count += row.count[i];
     sum.total += inside;
@@ -79,7 +79,7 @@ export class TotalsByName {
 
   // Longest total first.
   totals(names: Names, categories: string[]): RangeTotals {
-    const rows = [...this.sums.values()]
+    const rows = Object.values(this.sums)
       .map((sum) => totalsOf(sum, names, categories))
       .sort((a, b) => b.total_ns - a.total_ns || b.count - a.count);
     return { rows: rows.slice(0, kMostRows), left_out: Math.max(0, rows.length - kMostRows) };

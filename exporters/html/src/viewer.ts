@@ -3,6 +3,7 @@ import { around, bounded, type Scale, type Window, within, zoomed } from './axis
 import {
   type Band,
   type Bands,
+  kMostRows,
   pinnedBands,
   scrolledBands,
   sizesFor,
@@ -35,11 +36,7 @@ export class Viewer {
   private readonly lanesOf = new Map<string, number[]>(); // that a pane shows
   private turn = 0; // of the latest question about an event
   private searchTurn = 0;
-  private arranged: {
-    pinned: number[];
-    folded: string[];
-    panes: { pinned: Bands; scrolled: Bands };
-  } | null = null;
+  private arranged: { state: State; panes: { pinned: Bands; scrolled: Bands } } | null = null;
 
   constructor(readonly source: Source) {
     this.sizes = sizesFor(parseFloat(getComputedStyle(document.documentElement).fontSize));
@@ -142,19 +139,22 @@ export class Viewer {
     if (isInside && dur > width / 400) return;
     if (dur > width / 400 && dur < width * 0.8)
       this.show({ from: ts + dur / 2 - width / 2, to: ts + dur / 2 + width / 2 });
-    else this.show(around(ts, dur, 2));
+    else this.show(around(ts, dur, 8));
   }
 
   // --- lanes
 
   panes(): { pinned: Bands; scrolled: Bands } {
-    const { pinned, folded } = this.store.state;
-    if (this.arranged?.pinned !== pinned || this.arranged.folded !== folded) {
+    const { state } = this.store;
+    const before = this.arranged?.state;
+    const isSame = (['pinned', 'folded', 'deep'] as const).every(
+      (key) => state[key] === before?.[key],
+    );
+    if (this.arranged === null || !isSame) {
       const markRows = 1 + Math.max(-1, ...this.marks.map((mark) => mark.row));
-      const arrangement = { pinned, folded, markRows };
+      const arrangement = { ...state, markRows };
       this.arranged = {
-        pinned,
-        folded,
+        state,
         panes: {
           pinned: pinnedBands(this.run, arrangement, this.sizes),
           scrolled: scrolledBands(this.run, arrangement, this.sizes),
@@ -188,6 +188,13 @@ export class Viewer {
     });
   }
 
+  toggleDeep(lane: number): void {
+    const { deep } = this.store.state;
+    this.store.set({
+      deep: deep.includes(lane) ? deep.filter((id) => id !== lane) : [...deep, lane],
+    });
+  }
+
   // Unfolds what hides the row, and scrolls there.
   private bringRowIntoView(lane: number, row: number): void {
     const process = this.run.lanes.find((other) => other.id === lane)?.process;
@@ -197,6 +204,7 @@ export class Viewer {
       this.store.set({ folded: folded.filter((key) => !hiding.includes(key)) });
     const band = this.bandOf(lane);
     if (band === null) return;
+    if (row >= kMostRows && band.hiddenRows > 0) this.toggleDeep(lane);
     const top = band.top + row * band.rowHeight;
     const scroll = this.store.state.scroll * this.sizes.row;
     const margin = this.sizes.row * 2;

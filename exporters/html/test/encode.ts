@@ -5,14 +5,18 @@ export class Writer {
   private readonly out: number[] = [];
 
   varint(value: number | bigint): this {
-    let rest = BigInt(value);
-    for (; rest >= 0x80n; rest >>= 7n) this.out.push(Number(rest & 0x7fn) | 0x80);
-    this.out.push(Number(rest));
+    if (typeof value === 'bigint') {
+      for (; value >= 0x80n; value >>= 7n) this.out.push(Number(value & 0x7fn) | 0x80);
+      value = Number(value);
+    }
+    for (; value >= 0x80; value = Math.floor(value / 0x80)) this.out.push(value % 0x80 | 0x80);
+    this.out.push(value);
     return this;
   }
 
   zigzag(value: number | bigint): this {
-    const wide = BigInt(value);
+    if (typeof value === 'number') return this.varint(value < 0 ? -2 * value - 1 : 2 * value);
+    const wide = value;
     return this.varint(BigInt.asUintN(64, (wide << 1n) ^ (wide >> 63n)));
   }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { around, bounded, Scale, ticksOf, zoomed } from '../src/axis.ts';
-import { between, scrolledBands, sizesFor } from '../src/bands.ts';
+import { type Band, between, kMostRows, scrolledBands, sizesFor } from '../src/bands.ts';
 import { fillsFor, hueOf, kHues } from '../src/colours.ts';
 import { fromHash, hashOf } from '../src/hash.ts';
 import { contrast } from '../src/oklch.ts';
@@ -85,9 +85,11 @@ test('a link says what the view was', () => {
     query: 'a&b=c#%',
     pinned: [9],
     folded: ['p1', '4'],
+    deep: [3],
     panel: 'range' as const,
   };
-  const { from, to, scroll, finding, event, range, flags, query, pinned, folded, panel } = state;
+  const { from, to, scroll, finding, event, range, flags, query, pinned, folded, deep, panel } =
+    state;
   assert.deepEqual(fromHash(hashOf(state)), {
     from,
     to,
@@ -99,6 +101,7 @@ test('a link says what the view was', () => {
     query,
     pinned,
     folded,
+    deep,
     panel,
   });
 });
@@ -117,6 +120,7 @@ test('a link that makes no sense is harmless', () => {
       query: '',
       pinned: [],
       folded: [],
+      deep: [],
       ...(hash.includes('m=') && { flags: [] }),
     });
 });
@@ -153,13 +157,33 @@ test('bars are of at most as many as there is room for, and keep all the time', 
 test('a folded process hides its lanes; a pinned lane is not there twice', () => {
   const sizes = sizesFor(13);
   const keys = (folded: string[], pinned: number[]) =>
-    scrolledBands(run, { folded, pinned, markRows: 1 }, sizes).bands.map((band) => band.key);
+    scrolledBands(run, { folded, pinned, deep: [], markRows: 1 }, sizes).bands.map(
+      (band) => band.key,
+    );
   assert.deepEqual(keys([], []), ['p1', 's1', '1', '2', '3', '4', '5', '6', 'p2', '7']);
   assert.deepEqual(keys(['p1'], [7]), ['p1']);
-  const { bands, height } = scrolledBands(run, { folded: [], pinned: [], markRows: 1 }, sizes);
+  const { bands, height } = scrolledBands(
+    run,
+    { folded: [], pinned: [], deep: [], markRows: 1 },
+    sizes,
+  );
   assert.equal(bands[bands.length - 1].top + bands[bands.length - 1].height, height);
   assert.deepEqual(
     between(bands, bands[2].top, bands[2].top + 1).map((band) => band.key),
     ['1'],
   );
+});
+
+test('a deep lane shows its first rows until it is asked for all', () => {
+  const sizes = sizesFor(13);
+  const [lane] = run.lanes;
+  const nested = { ...run, lanes: [{ ...lane, rows: kMostRows + 5 }] };
+  const band = (deep: number[], folded: string[]) => {
+    const { bands } = scrolledBands(nested, { folded, pinned: [], deep, markRows: 0 }, sizes);
+    return bands[bands.length - 1] as Band & { type: 'lane' };
+  };
+  assert.equal(band([], []).hiddenRows, 5);
+  assert.equal(band([lane.id], []).hiddenRows, 0);
+  assert.equal(band([lane.id], []).height - band([], []).height, 5 * sizes.row);
+  assert.equal(band([], [String(lane.id)]).height, sizes.row + sizes.gap);
 });
