@@ -55,7 +55,7 @@ class Spread:
 
     def text(self, unit):
         form = {'s': '{:.3f}', 'ms': '{:.1f}', 'ns': '{:.0f}', 'MB': '{:.0f}', 'ns1': '{:.2f}', 'M': '{:.1f}', 'B': '{:.2f}', '%': '{:.0f}',
-                'count': '{:.0f}'}[unit]
+                'us': '{:.2f}', 'count': '{:.0f}'}[unit]
         low, high = form.format(self.min), form.format(self.max)
         unit = {'ns1': 'ns', 'M': 'million', 'count': 'events'}.get(unit, unit)
         return form.format(self.median) + f' {unit}' + (f' ({low} to {high})' if low != high else '')

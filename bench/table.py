@@ -98,11 +98,12 @@ class Said:
 
 
 class Beside:
-    """A figure that our program and a peer's print, each over the floor that it measured itself: what is left of noise."""
+    """A figure that our program and a peer's print, each over the floor that it measured itself: what is left of noise. `want`: at
+    least that ratio, None where it is shown for its own sake."""
 
-    def __init__(self, what, ours, field, peer, peer_task, floor='clock_ns', unit='ns'):
+    def __init__(self, what, ours, field, peer, peer_task, floor='clock_ns', unit='ns', want=None):
         self.what, self.ours, self.field, self.peer, self.peer_task = what, ours, field, peer, peer_task
-        self.floor, self.unit = floor, unit
+        self.floor, self.unit, self.want = floor, unit, want
 
     def tasks(self):
         return [self.ours, self.peer_task]
@@ -112,12 +113,24 @@ class Beside:
         theirs = [s.said[self.field] for s in samples[self.peer_task]]
         ratio = Spread([(b.said[self.field] / b.said[self.floor]) / (a.said[self.field] / a.said[self.floor])
                         for a, b in zip(samples[self.ours], samples[self.peer_task])])
-        return [self.what, Spread(ours).text(self.unit), f'{self.peer}: {Spread(theirs).text(self.unit)}', f'{ratio.median:.1f}x', '', None]
+        target = '' if self.want is None else f'at least {self.want:.2g}x'
+        met = None if self.want is None else ratio.median >= self.want
+        return [self.what, Spread(ours).text(self.unit), f'{self.peer}: {Spread(theirs).text(self.unit)}', f'{ratio.median:.1f}x',
+                target, met]
+
+
+class Lazy(Beside):
+    """A row of the lazy runtime beside a framework's."""
+
+    def __init__(self, what, field, peer, want=None):
+        super().__init__(what, 'lazy', field, peer, peer, floor='one', unit='us', want=want)
 
 
 class Section:
-    def __init__(self, title, note, rows):
-        self.title, self.note, self.rows = title, note, rows
+    """`programs`: what is built for it; `envs`: the environments of scripts/env that its peers need."""
+
+    def __init__(self, title, note, rows, programs=work.PROGRAMS, envs=('peers',)):
+        self.title, self.note, self.rows, self.programs, self.envs = title, note, rows, programs, envs
 
 
 def megabytes(path):
@@ -170,6 +183,22 @@ SECTIONS = [
         Said('five million a second for 60 s: part of a core', 'five million', 'core_percent', '%', most=30),
         Beside('durable append, CPU ns an event', 'bursts', 'ns_an_event', 'DuckDB, 64 Ki rows a commit', 'duckdb append', floor='one'),
     ]),
+    Section('Lazy runtime', "microseconds, medians of one process's repetitions; one thread of kernels each, torch and JAX from Python; "
+            'MLP: 784-256-128-10, batch 64, SGD', [
+        Said('recording an operation', 'lazy', 'record_us_an_op', 'us', most=0.1),
+        Lazy('recording an operation', 'record_us_an_op', 'torch_xla'),
+        Said('smallest cached step', 'lazy', 'smallest_step_us', 'us', most=25),
+        Lazy('smallest cached step', 'smallest_step_us', 'torch_xla'),
+        Lazy('smallest cached step', 'smallest_step_us', 'jax'),
+        Said('item()', 'lazy', 'item_us', 'us', most=20),
+        Lazy('item()', 'item_us', 'torch_xla'),
+        Lazy('item()', 'item_us', 'jax'),
+        Lazy('MLP training step', 'mlp_step_us', 'torch eager', 1),
+        Lazy('MLP training step', 'mlp_step_us', 'torch_xla'),
+        Lazy('MLP training step', 'mlp_step_us', 'jax'),
+        Within('MLP training step, recorded', 'lazy recorded', 'recorded_mlp_step_us', 'every second step not recorded',
+               lambda s: s['mlp_step_us'], 1.03, 'us'),
+    ], ('lazy_bench',), ('torch', 'jax')),
     Section('Cost of one event as profiles grow', 'ns of CPU an event, and peak memory', [
         PerEvent(f'{what} of {m} M', what, m) for what in ('import', 'report', 'export') for m in work.SIZES_M
     ]),

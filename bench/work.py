@@ -12,10 +12,11 @@ BIN = 'build/release/bench'
 XLAPROF = 'build/release/xlaprof'
 ENV = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'scripts/env')
 PEERS = subprocess.run([ENV, '--path', 'peers'], check=True, capture_output=True, text=True).stdout.strip()
+TORCH, JAX = (subprocess.run([ENV, '--path', name], check=True, capture_output=True, text=True).stdout.strip() for name in ('torch', 'jax'))
 PERFETTO = 'tests/judges/perfetto.cjs'
 CRATES = 'build/bench/crates'
-PROGRAMS = ('generate_xspace', 'generate_chrome', 'store_queries', 'protobuf_parse', 'nlohmann_sax', 'nlohmann_dump', 'scope_bench',
-            'sustained', 'scope_vector', 'scope_spdlog', 'scope_tracy', 'scope_perfetto')
+PROGRAMS = ('xlaprof', 'generate_xspace', 'generate_chrome', 'store_queries', 'protobuf_parse', 'nlohmann_sax', 'nlohmann_dump',
+            'scope_bench', 'sustained', 'scope_vector', 'scope_spdlog', 'scope_tracy', 'scope_perfetto')
 SIZES_M = (1, 3, 10, 30)
 DUCKDB_THREADS = 2
 QUERY_ROUNDS = 5  # inside one run; the least counts, for us as for DuckDB
@@ -178,6 +179,11 @@ TASKS = {
     **{f'{peer} scopes': functools.partial(run, f'{BIN}/scope_{peer}') for peer in ('tracy', 'perfetto', 'spdlog', 'vector')},
     'bursts': lambda: run(f'{BIN}/sustained', 0, 5),
     'five million': lambda: run(f'{BIN}/sustained', 5, 60),
+    'lazy': lambda: run('env', 'XLAPROF_THREADS=1', f'{BIN}/lazy_bench'),
+    'lazy recorded': lambda: run('env', 'XLAPROF_THREADS=1', 'XLAPROF_RECORD=' + scratch('xlaprof'), f'{BIN}/lazy_bench'),
+    'torch_xla': lambda: run(f'{TORCH}/bin/python', 'bench/peers/lazy_torch.py', 'xla'),
+    'torch eager': lambda: run(f'{TORCH}/bin/python', 'bench/peers/lazy_torch.py', 'eager'),
+    'jax': lambda: run(f'{JAX}/bin/python', 'bench/peers/lazy_jax.py'),
     'duckdb append': lambda: run(f'{PEERS}/bin/python', 'bench/peers/duckdb_append.py', scratch('duckdb'), 10),
 }
 for m in SIZES_M:

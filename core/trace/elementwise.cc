@@ -21,7 +21,7 @@ void CountCall(const Op& op) {
   };
   // Each operation has its place, or shares it.
   constinit thread_local std::array<Known, 256> all{};
-  Known& known = all[reinterpret_cast<uintptr_t>(&op) / alignof(Op) % all.size()];
+  Known& known = all[reinterpret_cast<uintptr_t>(&op) / sizeof(Op) % all.size()];
   if (known.op != &op) [[unlikely]]
     known = {&op, &metrics::Counter::Of(fmt::format("xla::{}", op.short_name()))};
   known.counter->Add();

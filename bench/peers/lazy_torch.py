@@ -1,0 +1,77 @@
+"""lazy_torch.py eager|xla: lazy_bench's work on PyTorch, or on PyTorch/XLA: medians in microseconds, as a JSON object."""
+import json
+import os
+import statistics
+import sys
+import time
+
+XLA = sys.argv[1] == 'xla'
+if XLA:
+    os.environ.setdefault('PJRT_DEVICE', 'CPU')
+    os.environ.setdefault('XLA_FLAGS', '--xla_cpu_multi_thread_eigen=false')
+import torch  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
+
+if XLA:
+    import torch_xla
+
+OPS = 1000
+
+
+def median_us(times, run, warm_up=20):
+    values = []
+    for i in range(warm_up + times):
+        begin = time.perf_counter()
+        run()
+        values.append((time.perf_counter() - begin) * 1e6)
+    return statistics.median(values[warm_up:])
+
+
+def sync():
+    if XLA:
+        torch_xla.sync(wait=True)
+
+
+def main():
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    device = torch_xla.device() if XLA else torch.device('cpu')
+    said = {'one': 1}
+    x, y = torch.ones(16, 16, device=device), torch.ones(16, 16, device=device)
+    sync()
+    if XLA:
+        record = []
+        for _ in range(30):
+            begin = time.perf_counter()
+            z = x
+            for _ in range(OPS // 2):
+                z = z * y + x
+            record.append((time.perf_counter() - begin) * 1e6 / OPS)
+            sync()
+        said['record_us_an_op'] = statistics.median(record)
+    state = [x.clone()]
+
+    def smallest():
+        state[0] = state[0] * y + x
+        sync()
+
+    said['smallest_step_us'] = median_us(500, smallest)
+    said['item_us'] = median_us(500, lambda: (x * y).sum().item())
+
+    model = torch.nn.Sequential(torch.nn.Linear(784, 256), torch.nn.ReLU(), torch.nn.Linear(256, 128), torch.nn.ReLU(),
+                                torch.nn.Linear(128, 10), torch.nn.LogSoftmax(1)).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    images, labels = torch.rand(64, 784).to(device), (torch.arange(64) % 10).to(device)
+    sync()
+
+    def step():
+        optimizer.zero_grad()
+        F.nll_loss(model(images), labels).backward()
+        optimizer.step()
+        sync()
+
+    said['mlp_step_us'] = median_us(200, step)
+    print(json.dumps(said))
+
+
+main()
