@@ -42,6 +42,15 @@ absl::StatusOr<std::vector<int64_t>> Lanes(const httplib::Request& request) {
   return lanes;
 }
 
+// In pieces: a body that is given as a whole the library compresses, at its slowest.
+void Send(std::string content, const char* type, httplib::Response& response) {
+  const auto kept = std::make_shared<const std::string>(std::move(content));
+  response.set_content_provider(kept->size(), type,
+                                [kept](size_t offset, size_t length, httplib::DataSink& sink) {
+                                  return sink.write(kept->data() + offset, length);
+                                });
+}
+
 }  // namespace
 
 struct Viewer::Impl {
@@ -65,8 +74,8 @@ struct Viewer::Impl {
   void AddAnswers(const std::string& root) {
     local->server().Get(root, [](const httplib::Request&, httplib::Response& response) {
       const ViewPage page = Page();
-      response.set_content(std::string(page.before_data).append(page.after_data),
-                           "text/html; charset=utf-8");
+      Send(std::string(page.before_data).append(page.after_data), "text/html; charset=utf-8",
+           response);
     });
     Add(root + "run.json", "application/json", [this](const httplib::Request&) { return Run(); });
     Add(root + "slices", "application/octet-stream",
@@ -106,7 +115,7 @@ struct Viewer::Impl {
         path, [this, type, answer](const httplib::Request& request, httplib::Response& response) {
           std::lock_guard lock(mutex);
           Answer content = answer(request);
-          if (content.ok()) return response.set_content(*std::move(content), type);
+          if (content.ok()) return Send(*std::move(content), type, response);
           response.status = absl::IsNotFound(content.status())          ? 404
                             : absl::IsInvalidArgument(content.status()) ? 400
                                                                         : 500;

@@ -12,7 +12,6 @@
 #include "core/trace/functions.h"
 #include "core/trace/loader.h"
 #include "core/trace/step.h"
-#include "tests/core/exec/silent_observer.h"
 #include "tests/core/observe/listener.h"
 
 namespace xlaprof::lazy {
