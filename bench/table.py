@@ -132,6 +132,7 @@ SECTIONS = [
         Limit('report of the store', 'report 1M', 1),
         Ratio('export as Chrome JSON', 'export profile', 'XProf trace_viewer', 'xprof trace_viewer', 20),
         Ratio('export as Chrome JSON, of the store', 'dump store', 'nlohmann dump alone', 'nlohmann dump', 10),
+        Ratio('export for Perfetto, of the store', 'dump store for perfetto', 'our export as Chrome JSON', 'dump store', 1),
         Limit('export as Chrome JSON, of the store, findings and file', 'export store', None),
     ]),
     Section('Chrome trace of 1,800,000 events', 'JSON, 214 MB; seconds of whole processes; ours has a thread that reads and one that '

@@ -82,9 +82,9 @@ def export(source):
     return run(XLAPROF, 'export', source, '--format', 'chrome', '-o', scratch('json'))
 
 
-def dump(source):
-    """The events alone as text to nowhere, as nlohmann's dump is timed."""
-    return run(XLAPROF, 'export', source, '--format', 'chrome', '--no-findings', '-o', '-', to=os.devnull)
+def dump(source, format_='chrome'):
+    """The events alone to nowhere, as nlohmann's dump is timed."""
+    return run(XLAPROF, 'export', source, '--format', format_, '--no-findings', '-o', '-', to=os.devnull)
 
 
 def xprof_events_db():
@@ -168,6 +168,7 @@ TASKS = {
     'export profile': lambda: export(xspace(1)),
     'export store': lambda: export(store(lambda: xspace(1))),
     'dump store': lambda: dump(store(lambda: xspace(1))),
+    'dump store for perfetto': lambda: dump(store(lambda: xspace(1)), 'perfetto'),
     'xprof trace_viewer': lambda: timed_inside(f'{PEERS}/bin/python', 'bench/peers/xprof_trace_viewer.py', xspace(1)),
     'nlohmann dump': lambda: timed_inside(f'{BIN}/nlohmann_dump', exported()),
     'import chrome': lambda: import_(chrome),

@@ -15,7 +15,7 @@ using Type = PerfettoPackets::Type;
 OwnPiece TrackField(uint64_t uuid) {
   ProtoText field;
   PerfettoPackets::Track(uuid, field);
-  return OwnPiece(field.bytes());
+  return OwnPiece(std::string(field.bytes()));
 }
 
 }  // namespace
@@ -37,21 +37,25 @@ void PerfettoEvents::OpenTrack(Lanes::Nesting nesting, uint64_t uuid, uint64_t p
                                std::string_view name) {
   places_ = Lanes(nesting);
   lanes_.clear();
-  lanes_.push_back({TrackField(uuid), {}});
+  AddLane(uuid);
   parent_ = parent;
   name_ = name;
 }
 
-PerfettoEvents::Lane& PerfettoEvents::LaneOf(int64_t ts_ns, int64_t end_ns) {
+void PerfettoEvents::AddLane(uint64_t uuid) {
+  lanes_.push_back({TrackField(uuid), PerfettoPackets::EndOf(uuid), {}});
+}
+
+inline PerfettoEvents::Lane& PerfettoEvents::LaneOf(int64_t ts_ns, int64_t end_ns) {
   const size_t lane = places_.Place(ts_ns, end_ns);
   // Viewers draw children of one name as one track.
-  while (lanes_.size() <= lane) lanes_.push_back({TrackField(packets_.Child(parent_, name_)), {}});
+  while (lanes_.size() <= lane) AddLane(packets_.Child(parent_, name_));
   return lanes_[lane];
 }
 
-void PerfettoEvents::End(Lane& lane, uint64_t ts_ns) {
+inline void PerfettoEvents::End(Lane& lane, uint64_t ts_ns) {
   while (!lane.end_ns.empty() && lane.end_ns.back() <= ts_ns) {
-    packets_.Event(Type::kEnd, lane.end_ns.back(), lane.track.get(), {});
+    packets_.End(lane.end_ns.back(), lane.end.get());
     lane.end_ns.pop_back();
   }
 }
@@ -60,7 +64,8 @@ void PerfettoEvents::CloseTrack() {
   for (Lane& lane : lanes_) End(lane, UINT64_MAX);
 }
 
-void PerfettoEvents::Put(int64_t ts_ns, int64_t dur_ns, Piece fields, std::string_view more) {
+inline void PerfettoEvents::Put(int64_t ts_ns, int64_t dur_ns, Piece fields,
+                                std::string_view more) {
   const uint64_t start_ns = RelativeNs(ts_ns);
   int64_t end_ns = INT64_MAX;
   if (dur_ns >= 0 &&
@@ -106,6 +111,26 @@ absl::Status PerfettoEvents::Track(const TimelineTrack& track, uint64_t process,
   return absl::OkStatus();
 }
 
+inline const PerfettoEvents::NameFields& PerfettoEvents::FieldsOf(const EventBatch& batch, size_t i,
+                                                                  const ChunkArguments& arguments) {
+  const size_t index = arguments.NameIndex(size_t(batch.first_index) + i);
+  NameFields& name = names_[index];
+  if (!name.made || name.category != batch.category[i]) [[unlikely]]
+    MakeFields(batch.name[i], batch.category[i], arguments.OfName(index), name);
+  return name;
+}
+
+void PerfettoEvents::MakeFields(StringId name, StringId category,
+                                std::span<const Argument> arguments, NameFields& made) {
+  ProtoText fields;
+  packets_.Name(name, category, fields);
+  made.made = true;
+  made.category = category;
+  made.name_size = fields.bytes().size();
+  packets_.Arguments(arguments, fields);
+  made.fields = OwnPiece(std::string(fields.bytes()));
+}
+
 void PerfettoEvents::Batch(uint32_t rank, const EventBatch& batch,
                            const ChunkArguments& arguments) {
   for (size_t i = 0; i < batch.size; ++i) {
@@ -123,22 +148,6 @@ void PerfettoEvents::Batch(uint32_t rank, const EventBatch& batch,
     Put(batch.ts_ns[i], batch.dur_ns[i], fields, more_.bytes());
     ++event_count_;
   }
-}
-
-const PerfettoEvents::NameFields& PerfettoEvents::FieldsOf(const EventBatch& batch, size_t i,
-                                                           const ChunkArguments& arguments) {
-  const size_t index = arguments.NameIndex(size_t(batch.first_index) + i);
-  NameFields& name = names_[index];
-  if (name.made && name.category == batch.category[i]) [[likely]]
-    return name;
-  ProtoText fields;
-  packets_.Name(batch.name[i], batch.category[i], fields);
-  name.made = true;
-  name.category = batch.category[i];
-  name.name_size = fields.bytes().size();
-  packets_.Arguments(arguments.OfName(index), fields);
-  name.fields = OwnPiece(fields.bytes());
-  return name;
 }
 
 void PerfettoEvents::More(uint32_t rank, const EventBatch& batch, size_t i,

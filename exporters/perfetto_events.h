@@ -40,7 +40,7 @@ class PerfettoEvents {
  private:
   // A track in the file, which holds those events of one in the store that nest.
   struct Lane {
-    OwnPiece track;                // the field that names it
+    OwnPiece track, end;           // the field that names it; its events' ends
     std::vector<uint64_t> end_ns;  // of the open events, outermost first
   };
   // What is the same for all events of a name in a chunk.
@@ -52,12 +52,15 @@ class PerfettoEvents {
   };
   void Batch(uint32_t rank, const EventBatch& batch, const ChunkArguments& arguments);
   const NameFields& FieldsOf(const EventBatch& batch, size_t i, const ChunkArguments& arguments);
+  void MakeFields(StringId name, StringId category, std::span<const Argument> arguments,
+                  NameFields& made);
   // Arguments and flows of an event, in more_.
   void More(uint32_t rank, const EventBatch& batch, size_t i, const ChunkArguments& arguments);
   // An event with a start that can be said, in the lane where it nests. `dur_ns` is
   // kUnknownDuration where it never ended.
   void Put(int64_t ts_ns, int64_t dur_ns, Piece fields, std::string_view more);
   Lane& LaneOf(int64_t ts_ns, int64_t end_ns);
+  void AddLane(uint64_t uuid);
   // Ends what is over at `ts_ns`.
   void End(Lane& lane, uint64_t ts_ns);
   void OpenTrack(Lanes::Nesting nesting, uint64_t uuid, uint64_t parent, std::string_view name);

@@ -8,8 +8,8 @@ namespace {
 // Fields of Perfetto's messages (protos/perfetto/trace).
 constexpr uint32_t kTracePacket = 1;
 // TracePacket
-constexpr uint32_t kClockSnapshot = 6, kSequence = 10, kInternedData = 12, kSequenceFlags = 13,
-                   kTrackDescriptor = 60;
+constexpr uint32_t kClockSnapshot = 6, kSequence = 10, kTrackEvent = 11, kInternedData = 12,
+                   kSequenceFlags = 13, kTrackDescriptor = 60;
 constexpr uint64_t kStateCleared = 1, kNeedsState = 2;
 // ClockSnapshot, and Clock in it
 constexpr uint32_t kClock = 1, kPrimaryClock = 2, kClockId = 1, kClockNs = 2;
@@ -23,9 +23,10 @@ constexpr uint32_t kTid = 2, kThreadName = 5;
 constexpr uint32_t kUnit = 3, kUnitName = 6;
 constexpr uint64_t kUnitNs = 1, kUnitCount = 2, kUnitBytes = 3;
 // TrackEvent
-constexpr uint32_t kCategoryIid = 3, kAnnotation = 4, kNameIid = 10, kTrackUuid = 11,
+constexpr uint32_t kCategoryIid = 3, kAnnotation = 4, kType = 9, kNameIid = 10, kTrackUuid = 11,
                    kCategoryText = 22, kNameText = 23, kCounterDouble = 44, kFlowId = 47,
                    kLastFlowId = 48;
+constexpr uint64_t kSliceEnd = 2;
 // DebugAnnotation
 constexpr uint32_t kKeyIid = 1, kBool = 2, kUint = 3, kInt = 4, kDouble = 5, kString = 6, kKey = 10,
                    kStringIid = 17;
@@ -168,6 +169,17 @@ inline uint64_t PerfettoPackets::Interned(Texts kind, Seen& seen, StringId id) {
 
 void PerfettoPackets::Track(uint64_t uuid, ProtoText& to) { to.Varint(kTrackUuid, uuid); }
 
+// trusted_packet_sequence_id, sequence_flags, track_event{type SLICE_END, track_uuid}.
+OwnPiece PerfettoPackets::EndOf(uint64_t uuid) {
+  ProtoText event, packet;
+  event.Varint(kType, kSliceEnd);
+  event.Varint(kTrackUuid, uuid);
+  packet.Varint(kSequence, 1);
+  packet.Varint(kSequenceFlags, kNeedsState);
+  packet.Bytes(kTrackEvent, event.bytes());
+  return OwnPiece(std::string(packet.bytes()));
+}
+
 void PerfettoPackets::Name(StringId name, StringId category, ProtoText& to) {
   if (category != 0) to.Varint(kCategoryIid, Interned(kCategories, categories_, category));
   if (name != 0) to.Varint(kNameIid, Interned(kNames, names_, name));
@@ -178,39 +190,44 @@ void PerfettoPackets::Name(std::string_view name, std::string_view category, Pro
   to.Bytes(kNameText, PerfettoString(name));
 }
 
+// The field and number of a value that is said as one; field 0: it is not.
+inline std::pair<uint32_t, uint64_t> PerfettoPackets::Short(const ArgValue& value) {
+  switch (value.index()) {
+    case 0:
+      return {kInt, uint64_t(std::get<0>(value))};
+    case 1:
+      // Readers hold it in a signed number.
+      return {std::get<1>(value) <= uint64_t(INT64_MAX) ? kUint : 0, std::get<1>(value)};
+    case 3:
+      return {kStringIid, Interned(kValues, values_, std::get<Text>(value).id)};
+    default:
+      return {};
+  }
+}
+
 void PerfettoPackets::Arguments(std::span<const Argument> arguments, ProtoText& to) {
   int repeats = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto& [key, value] = arguments[i];
     repeats = i > 0 && key == arguments[i - 1].key ? repeats + 1 : 0;
+    const auto [field, number] = Short(value);
+    if (repeats == 0 && field != 0) [[likely]] {
+      to.Varints(kAnnotation, kKeyIid, Interned(kKeys, keys_, key), field, number);
+      continue;
+    }
     argument_.Clear();
     if (repeats > 0) {
       argument_.Bytes(kKey, PerfettoString(fmt::format("{} ({})", store_.Text(key), repeats + 1)));
     } else {
       argument_.Varint(kKeyIid, Interned(kKeys, keys_, key));
     }
-    switch (value.index()) {
-      case 0:
-        argument_.Varint(kInt, uint64_t(std::get<0>(value)));
-        break;
-      case 1: {
-        // Readers hold it in a signed number.
-        const uint64_t number = std::get<1>(value);
-        if (number > uint64_t(INT64_MAX)) {
-          argument_.Bytes(kString, fmt::to_string(number));
-        } else {
-          argument_.Varint(kUint, number);
-        }
-        break;
-      }
-      case 2:
-        argument_.Double(kDouble, std::get<2>(value));
-        break;
-      case 3:
-        argument_.Varint(kStringIid, Interned(kValues, values_, std::get<Text>(value).id));
-        break;
-      default:
-        argument_.Bytes(kString, Hex(store_.Text(std::get<Bytes>(value).id)));
+    if (field != 0) {
+      argument_.Varint(field, number);
+    } else if (value.index() == 2) {
+      argument_.Double(kDouble, std::get<2>(value));
+    } else {
+      argument_.Bytes(kString, value.index() == 1 ? fmt::to_string(std::get<1>(value))
+                                                  : Hex(store_.Text(std::get<Bytes>(value).id)));
     }
     to.Bytes(kAnnotation, argument_.bytes());
   }

@@ -20,7 +20,7 @@ namespace xlaprof {
 class PerfettoPackets {
  public:
   // TrackEvent's types.
-  enum class Type : char { kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4 };
+  enum class Type : char { kBegin = 1, kInstant = 3, kCounter = 4 };
 
   // Both outlive this object. `epoch_ns` is the Unix time of the trace's 0, if it is known.
   PerfettoPackets(const Store& store, Sink& sink, OptInt epoch_ns);
@@ -48,9 +48,12 @@ class PerfettoPackets {
   static void FlowFrom(uint64_t number, ProtoText& to);
   static void FlowTo(uint64_t number, ProtoText& to);
 
-  // An event of those fields; an end has its track alone. Events of a track are written in order;
-  // each end belongs to the last beginning of its track that has none.
+  // An event of those fields. Events and ends of a track are written in order; each end belongs to
+  // the last beginning of its track that has none.
   void Event(Type type, uint64_t ts_ns, Piece track, Piece fields, std::string_view more = {});
+  // `end` is what EndOf gives for its track.
+  void End(uint64_t ts_ns, Piece end);
+  static OwnPiece EndOf(uint64_t uuid);
 
   // Everything to the sink; the first error.
   absl::Status Finish() { return buffer_.Finish(); }
@@ -69,6 +72,7 @@ class PerfettoPackets {
   };
   // The text's number in the trace, which is that of the store.
   uint64_t Interned(Texts kind, Seen& seen, StringId id);
+  std::pair<uint32_t, uint64_t> Short(const ArgValue& value);
   uint64_t AddTrack(ProtoText& descriptor);
   void Packet(const ProtoText& packet);
 
@@ -79,16 +83,12 @@ class PerfettoPackets {
   uint64_t last_uuid_ = 0;
 };
 
-inline char* PutVarint(char* to, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) *to++ = char(value | 0x80);
-  *to++ = char(value);
-  return to;
+inline size_t VarintBytes(uint64_t value) {
+  return size_t(std::bit_width(value | 1) * 9 + 64) / 64;  // a seventh, rounded up
 }
 
-inline size_t VarintBytes(uint64_t value) { return size_t(std::bit_width(value | 1) + 6) / 7; }
-
-inline void PerfettoPackets::Event(Type type, uint64_t ts_ns, Piece track, Piece fields,
-                                   std::string_view more) {
+[[gnu::always_inline]] inline void PerfettoPackets::Event(Type type, uint64_t ts_ns, Piece track,
+                                                          Piece fields, std::string_view more) {
   // Trace.packet{timestamp, trusted_packet_sequence_id 1, sequence_flags NEEDS_INCREMENTAL_STATE,
   // track_event{type, ...}}
   const size_t event = 2 + track.size() + fields.size() + more.size();
@@ -106,6 +106,15 @@ inline void PerfettoPackets::Event(Type type, uint64_t ts_ns, Piece track, Piece
   to = Put(to, fields);
   if (!more.empty()) std::memcpy(to, more.data(), more.size());
   buffer_.EndAt(to + more.size());
+}
+
+inline void PerfettoPackets::End(uint64_t ts_ns, Piece end) {
+  const size_t packet = 1 + VarintBytes(ts_ns) + end.size();
+  char* to = buffer_.Room(packet + 11);
+  *to++ = 0x0a;
+  to = PutVarint(to, packet);
+  *to++ = 0x40;
+  buffer_.EndAt(Put(PutVarint(to, ts_ns), end));
 }
 
 }  // namespace xlaprof

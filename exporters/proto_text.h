@@ -3,49 +3,67 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
 namespace xlaprof {
 
+inline char* PutVarint(char* to, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) *to++ = char(value | 0x80);
+  *to++ = char(value);
+  return to;
+}
+
 // A message, appended field by field.
 class ProtoText {
  public:
   void Varint(uint32_t field, uint64_t value) {
-    Tag(field, 0);
-    Raw(value);
+    EndAt(PutVarint(PutVarint(Room(kMaxTag + kMaxVarint), field << 3), value));
   }
   void Fixed64(uint32_t field, uint64_t value) {
-    Tag(field, 1);
-    char bytes[8];
-    for (int i = 0; i < 8; ++i) bytes[i] = char(value >> (8 * i));
-    bytes_.append(bytes, 8);
+    char* to = PutVarint(Room(kMaxTag + sizeof value), field << 3 | 1);
+    for (size_t i = 0; i < sizeof value; ++i) *to++ = char(value >> (8 * i));
+    EndAt(to);
   }
   void Double(uint32_t field, double value) { Fixed64(field, std::bit_cast<uint64_t>(value)); }
   // Of strings, bytes and messages.
   void Bytes(uint32_t field, std::string_view value) {
     BytesHead(field, value.size());
-    bytes_ += value;
+    if (value.empty()) return;  // of a view of nothing, nothing may be copied
+    char* to = Room(value.size());
+    std::memcpy(to, value.data(), value.size());
+    EndAt(to + value.size());
   }
   // The same, where the `size` bytes follow.
   void BytesHead(uint32_t field, size_t size) {
-    Tag(field, 2);
-    Raw(size);
+    EndAt(PutVarint(PutVarint(Room(kMaxTag + kMaxVarint), field << 3 | 2), size));
   }
-  void Clear() { bytes_.clear(); }
-  const std::string& bytes() const { return bytes_; }
+  // A message of two varints, which is so short that its length takes one byte.
+  void Varints(uint32_t field, uint32_t first, uint64_t first_value, uint32_t second,
+               uint64_t second_value) {
+    char* length = PutVarint(Room(3 * kMaxTag + 2 * kMaxVarint + 1), field << 3 | 2);
+    char* to = PutVarint(PutVarint(length + 1, first << 3), first_value);
+    to = PutVarint(PutVarint(to, second << 3), second_value);
+    *length = char(to - length - 1);
+    EndAt(to);
+  }
+  void Clear() { size_ = 0; }
+  // Good until the next change.
+  std::string_view bytes() const { return {buffer_.data(), size_}; }
 
  private:
-  void Tag(uint32_t field, uint32_t type) { Raw(uint64_t(field) << 3 | type); }
-  void Raw(uint64_t value) {
-    while (value >= 0x80) {
-      bytes_.push_back(char(value | 0x80));
-      value >>= 7;
-    }
-    bytes_.push_back(char(value));
-  }
+  static constexpr size_t kMaxTag = 5, kMaxVarint = 10;
 
-  std::string bytes_;
+  char* Room(size_t bytes) {
+    if (buffer_.size() - size_ < bytes) [[unlikely]]
+      buffer_.resize(size_ + bytes + buffer_.size());
+    return buffer_.data() + size_;
+  }
+  void EndAt(const char* to) { size_ = size_t(to - buffer_.data()); }
+
+  std::string buffer_;  // its first size_ bytes are the message's
+  size_t size_ = 0;
 };
 
 // `text` as proto3's strings must be: U+FFFD for each byte that is no UTF-8.

@@ -88,8 +88,8 @@ void XSpaceTables::PutString(uint32_t field, int64_t key, std::string_view text,
   to.Bytes(field, stat_.bytes());
 }
 
-int64_t XSpaceTables::NameNumber(const std::string& fields) {
-  return names_.try_emplace(fields, int64_t(names_.size()) + 1).first->second;
+int64_t XSpaceTables::NameNumber(std::string_view fields) {
+  return names_.try_emplace(std::string(fields), int64_t(names_.size()) + 1).first->second;
 }
 
 int64_t XSpaceTables::Name(StringId name, StringId category, std::span<const Argument> shared) {
@@ -129,7 +129,7 @@ void XSpaceTables::Write(ProtoFile& file) const {
     value.Varint(kId, uint64_t(number));
     entry.Clear();
     entry.Varint(kMapKey, uint64_t(number));
-    entry.Bytes(kMapValue, value.bytes() + std::string(rest));
+    entry.Bytes(kMapValue, std::string(value.bytes()).append(rest));
     ProtoText field;
     field.Bytes(table, entry.bytes());
     file.Write(field);

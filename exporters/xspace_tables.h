@@ -39,7 +39,7 @@ class XSpaceTables {
 
  private:
   int64_t KeyNumber(StringId id);
-  int64_t NameNumber(const std::string& fields);
+  int64_t NameNumber(std::string_view fields);
 
   const Store& store_;
   absl::flat_hash_map<StringId, int64_t> keys_;
