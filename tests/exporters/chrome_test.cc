@@ -1,5 +1,5 @@
-// The Chrome exporter over the cases of tests/golden/export_timeline: capture.sql, what it is written
-// as (expected.json), and what must hold of it whatever the case.
+// The Chrome exporter over the cases of tests/golden/export_timeline: capture.sql, what it is
+// written as (expected.json), and what must hold of it whatever the case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
