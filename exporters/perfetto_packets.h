@@ -4,7 +4,6 @@
 
 #include <absl/container/flat_hash_set.h>
 
-#include <bit>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -82,10 +81,6 @@ class PerfettoPackets {
   ProtoText argument_;  // being written
   uint64_t last_uuid_ = 0;
 };
-
-inline size_t VarintBytes(uint64_t value) {
-  return size_t(std::bit_width(value | 1) * 9 + 64) / 64;  // a seventh, rounded up
-}
 
 [[gnu::always_inline]] inline void PerfettoPackets::Event(Type type, uint64_t ts_ns, Piece track,
                                                           Piece fields, std::string_view more) {

@@ -9,6 +9,10 @@
 
 namespace xlaprof {
 
+inline size_t VarintBytes(uint64_t value) {
+  return size_t(std::bit_width(value | 1) * 9 + 64) / 64;  // a seventh, rounded up
+}
+
 inline char* PutVarint(char* to, uint64_t value) {
   for (; value >= 0x80; value >>= 7) *to++ = char(value | 0x80);
   *to++ = char(value);
