@@ -344,3 +344,26 @@ test('a run without a clock, and one without findings', async () => {
   assert.match(await text(page, 'aside'), /Nothing found that needs fixing/);
   assert.deepEqual(wrongs, []);
 });
+
+test('the flows of a selected slice are arrows', async () => {
+  const { page } = await open(browser, url);
+  const launched = training.lanes[0].rows[1].find(
+    (slice) => training.texts.get(slice.name) === 'ExecuteComputation',
+  )!;
+  const view = `v=${launched.ts - 20e6},${launched.ts + 40e6}`;
+  const accents = () =>
+    page.evaluate(() => {
+      const canvas = document.querySelector<HTMLCanvasElement>('.pane.scrolled canvas')!;
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4)
+        if (data[i] === 0x1d && data[i + 1] === 0x63 && data[i + 2] === 0xc9) ++count;
+      return count;
+    });
+  await page.goto(`${url}#${view}`);
+  await settled(page);
+  assert.equal(await accents(), 0);
+  await page.goto(`${url}#${view}&e=${launched.id}`);
+  await settled(page);
+  assert.ok((await accents()) > 50);
+});
