@@ -300,7 +300,7 @@ test('dark, light and the system’s; a choice is remembered', async () => {
 test('help opens and closes; everything that can be pressed has a name', async () => {
   const { page, wrongs } = await open(browser, url);
   await page.keyboard.press('?');
-  assert.ok(await page.locator('dialog').isVisible());
+  await page.waitForSelector('dialog[open]');
   await page.keyboard.press('Escape');
   await page.waitForSelector('dialog', { state: 'hidden' });
   await page.click('.finding >> nth=0');
