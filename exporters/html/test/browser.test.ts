@@ -367,3 +367,23 @@ test('the flows of a selected slice are arrows', async () => {
   await settled(page);
   assert.ok((await accents()) > 50);
 });
+
+test('a drag with shift measures the lanes that it touches', async () => {
+  const { page, wrongs } = await open(browser, url);
+  await nudge(page);
+  const { ts, dur } = training.lanes[0].rows[0][1];
+  const from = await placeOf(page, 3, 0, ts);
+  const to = await placeOf(page, 4, 0, ts + dur);
+  await page.keyboard.down('Shift');
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up('Shift');
+  await settled(page);
+  assert.match(await hash(page), /&l=3,4&/);
+  assert.match(await text(page, '.range-panel'), /2 lanes/);
+  const names = await page.locator('.totals tbody .name').allInnerTexts();
+  assert.ok(names.includes('SyncTensorsGraph.181') && !names.includes('XlaCompile'));
+  assert.deepEqual(wrongs, []);
+});
