@@ -6,7 +6,7 @@ import { contrast, type Rgb } from '../src/oklch.ts';
 
 // The colours of a rule, by name.
 function coloursOf(selector: string): Map<string, Rgb> {
-  const css = readFileSync('style.css', 'utf8');
+  const css = readFileSync('style/colours.css', 'utf8');
   const start = css.indexOf(`${selector} {`);
   const rule = css.slice(start, css.indexOf('}', start));
   return new Map(
