@@ -32,7 +32,7 @@ function hashOf(text) {
 }
 
 const script = await bundled('src/main.tsx');
-const style = await bundled('style.css');
+const style = await bundled('style/style.css');
 const page = readFileSync(`${here}page.html`, 'utf8')
   .replace('SCRIPT_HASH', () => hashOf(script))
   .replace('STYLE_HASH', () => hashOf(style))

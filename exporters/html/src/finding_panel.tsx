@@ -18,14 +18,14 @@ export function FindingPanel({ index }: { index: number }) {
         <h3>
           <bdi>{printable(finding.title)}</bdi>
         </h3>
+        <Advice text={finding.advice} />
+        {quote && <QuoteView quote={quote} />}
         <dl>
           <Place finding={finding} />
           <Why finding={finding} hasGraphs={reason !== null} />
           <Row name="cost">{priced(finding.cost_ns, finding.cost_note, '')}</Row>
           <Row name="saves">{priced(finding.saving_ns, finding.saving_note, 'about ')}</Row>
         </dl>
-        {quote && <QuoteView quote={quote} />}
-        <Advice text={finding.advice} />
         <Evidence index={index} />
       </div>
       {reason && <ReasonView reason={reason} />}

@@ -1,6 +1,7 @@
 // The top line: which run, search, theme, help.
 import { useShown, useViewer } from './context.ts';
 import { Icon } from './icons.tsx';
+import type { Run } from './run.ts';
 import { Search } from './search.tsx';
 import type { Theme } from './state.ts';
 import { count, duration, printable } from './text.ts';
@@ -26,7 +27,9 @@ export function Header() {
       <h1>
         <bdi>{printable(run.report.summary.run || 'run', 200)}</bdi>
       </h1>
-      <span class="facts">{facts.join(' · ')}</span>
+      <span class="facts" title={recordedAt(run.span)}>
+        {facts.join(' · ')}
+      </span>
       <Search />
       <button
         class="quiet"
@@ -46,4 +49,11 @@ export function Header() {
       </button>
     </header>
   );
+}
+
+// When the view begins, by the calendar; "" where no source knows.
+function recordedAt({ base_epoch_ns, origin_ns }: Run['span']): string {
+  if (base_epoch_ns === null) return '';
+  const date = new Date(Number((BigInt(base_epoch_ns) + BigInt(origin_ns)) / 1_000_000n));
+  return Number.isNaN(date.getTime()) ? '' : `from ${date.toISOString()}`;
 }

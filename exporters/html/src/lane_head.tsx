@@ -8,13 +8,13 @@ export function LaneHead({ band }: { band: Band }) {
   const style = { top: `${band.top}px`, height: `${band.height}px` };
   if (band.type === 'marks')
     return (
-      <li class="head" style={style}>
+      <li class="head plain" style={style}>
         Findings
       </li>
     );
   if (band.type === 'steps')
     return (
-      <li class="head" style={style}>
+      <li class="head plain" style={style}>
         Steps
       </li>
     );

@@ -21,11 +21,13 @@ async function start(): Promise<void> {
   viewer.store.subscribe((changed) => (changed.theme !== undefined ? dress() : frames.request()));
   document.title = `${printable(viewer.run.report.summary.run || 'run', 100)} – xlaprof`;
   if (location.hash.length > 1) viewer.follow(location.hash);
+  const page = document.getElementById('page')!;
+  page.replaceChildren();
   render(
     <SharedContext.Provider value={{ viewer, frames }}>
       <App />
     </SharedContext.Provider>,
-    document.getElementById('page')!,
+    page,
   );
   keepLink(viewer);
 }

@@ -6,6 +6,7 @@ import type { Source } from './source.ts';
 export async function openSource(): Promise<Source> {
   const run = document.getElementById('run');
   if (run === null) return ServedSource.open();
+  run.remove();
   return EmbeddedSource.open(JSON.parse(run.textContent!), {
     slices: () => inflated('slices'),
     arguments: () => inflated('arguments'),

@@ -69,9 +69,10 @@ function boxOf(
   return { left, right, top: isAbove ? -20 * unit : surface.height + 20 * unit, height: 0 };
 }
 
-// From the end of one slice to the start of the other.
+// From one slice to the start of the other; straight down where the other starts while the first lasts.
 function arrow({ ctx, colours, unit, width }: Surface, from: Box, to: Box): void {
-  const [x0, y0] = [Math.min(Math.max(from.right, -9), width + 9), from.top + from.height / 2];
+  const leaves = Math.min(Math.max(to.left, from.left), from.right);
+  const [x0, y0] = [Math.min(Math.max(leaves, -9), width + 9), from.top + from.height / 2];
   const [x1, y1] = [to.left, to.top + to.height / 2];
   const bend = Math.min(Math.max(30 * unit, Math.abs(x1 - x0) / 2), 120 * unit);
   const size = 5 * unit;

@@ -9,6 +9,7 @@ import { paintFlows } from './paint_flows.ts';
 import { paintRow, type SliceLook } from './paint_slices.ts';
 import { paintSteps } from './paint_steps.ts';
 import type { SliceRow } from './source.ts';
+import type { Span } from './state.ts';
 import { hatched, type Surface } from './surface.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -51,13 +52,7 @@ export class PanePainter {
       ctx.fillRect(scale.pixel(time), 0, line, height);
     paintUncovered(surface, scale, this.viewer.run.covered, this.viewer.run.span.end_ns, 0, height);
     const { range } = this.viewer.store.state;
-    if (range !== null) {
-      ctx.globalAlpha = 0.12;
-      ctx.fillStyle = colours.accent;
-      const left = scale.pixel(range.from);
-      ctx.fillRect(left, 0, Math.max(line, scale.pixel(range.to) - left), height);
-      ctx.globalAlpha = 1;
-    }
+    if (range !== null && range.lanes === null) paintRange(surface, scale, range, 0, height);
   }
 
   private band(surface: Surface, scale: Scale, band: Band, y: (top: number) => number): void {
@@ -89,6 +84,8 @@ export class PanePainter {
   ): void {
     const { viewer } = this;
     const { unit } = surface;
+    const { range } = viewer.store.state;
+    if (range?.lanes?.includes(band.lane.id)) paintRange(surface, scale, range, top, height);
     const part = viewer.supply.parts.get(band.lane.id);
     if (part === undefined) return;
     if (part.samples !== null) {
@@ -169,6 +166,20 @@ export class PanePainter {
         ctx.fillRect(scale.pixel(time), 0, line, height);
     if (state.detail !== null) paintFlows(surface, scale, this.viewer, state.detail, bands, y);
   }
+}
+
+function paintRange(
+  { ctx, colours, unit }: Surface,
+  scale: Scale,
+  range: Span,
+  top: number,
+  height: number,
+): void {
+  const left = scale.pixel(range.from);
+  ctx.globalAlpha = 0.12;
+  ctx.fillStyle = colours.accent;
+  ctx.fillRect(left, top, Math.max(Math.round(unit), scale.pixel(range.to) - left), height);
+  ctx.globalAlpha = 1;
 }
 
 // Shades what no source looked at.

@@ -1,10 +1,25 @@
 // Two graphs side by side; where they differ is marked, and where it began.
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { kBeganHere, kSame, type Reason, type ReasonRow } from './run.ts';
 import { plural, printable } from './text.ts';
 
+const kAbove = 60; // CSS pixels of what comes before, when it opens
+
 export function ReasonView({ reason }: { reason: Reason }) {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const row = box.current!.querySelector<HTMLElement>('.began, .differs');
+    box.current!.scrollTop = row === null ? 0 : row.offsetTop - kAbove;
+  }, [reason]);
   return (
-    <div class="reason" tabIndex={0} data-arrows aria-label="The two graphs" role="region">
+    <div
+      class="reason"
+      ref={box}
+      tabIndex={0}
+      data-arrows
+      aria-label="The two graphs"
+      role="region"
+    >
       <table>
         <thead>
           <tr>
@@ -53,7 +68,16 @@ function Node({ row: [before, after, state, location] }: { row: ReasonRow }) {
       </td>
       <td>{before !== null && <code>{printable(before)}</code>}</td>
       <td>{after !== null && <code>{printable(after)}</code>}</td>
-      <td>{typeof location === 'string' && <code>{printable(location, 300)}</code>}</td>
+      <td>
+        {typeof location === 'string' && (
+          <code title={printable(location, 300)}>{printable(withoutFolder(location), 200)}</code>
+        )}
+      </td>
     </tr>
   );
+}
+
+// function@/some/folder/file.py:7 is function@file.py:7.
+function withoutFolder(location: string): string {
+  return location.replace(/[^\s@]*\//, '');
 }

@@ -114,10 +114,9 @@ export interface Mark {
 }
 
 export const kSame = 0;
-export const kDiffers = 1;
 export const kBeganHere = 2;
 
-// before, after, state, location; a row of nodes left out is [null, null, 0, how many].
+// before, after, state (1: differs), location; a row of nodes left out is [null, null, 0, how many].
 export type ReasonRow = [string | null, string | null, number, string | number | null];
 
 export interface Reason {

@@ -69,8 +69,12 @@ function Bars({ process }: { process: number }) {
       ),
     [process],
   );
-  const bins = () =>
-    binsOf(viewer.run, steps, Math.floor(canvas.current!.clientWidth / kNarrowestBar));
+  const kept = useRef<{ most: number; bins: Bin[] }>({ most: 0, bins: [] });
+  const bins = (): Bin[] => {
+    const most = Math.floor(canvas.current!.clientWidth / kNarrowestBar);
+    if (kept.current.most !== most) kept.current = { most, bins: binsOf(viewer.run, steps, most) };
+    return kept.current.bins;
+  };
   const binAt = (x: number): Bin | undefined => {
     const all = bins();
     return all[Math.floor(x / barWidth(canvas.current!.clientWidth, all.length))];

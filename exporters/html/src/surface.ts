@@ -42,8 +42,7 @@ export function surfaceOf(
   return surface;
 }
 
-// Diagonal lines of one colour, to fill with.
-export function hatch({ ctx, unit }: Surface, colour: string): CanvasPattern {
+function hatch({ ctx, unit }: Surface, colour: string): CanvasPattern {
   const size = Math.round(6 * unit);
   const tile = document.createElement('canvas');
   tile.width = tile.height = size;
@@ -61,7 +60,7 @@ export function hatch({ ctx, unit }: Surface, colour: string): CanvasPattern {
 
 const patterns = new Map<string, CanvasPattern>();
 
-// The same, made once a colour and pixel size.
+// Diagonal lines of one colour, to fill with; made once a colour and pixel size.
 export function hatched(surface: Surface, colour: string): CanvasPattern {
   const key = `${colour} ${surface.unit}`;
   let pattern = patterns.get(key);

@@ -42,10 +42,17 @@ export class Viewer {
     this.sizes = sizesFor(parseFloat(getComputedStyle(document.documentElement).fontSize));
     this.marks = placedMarks(source.run);
     this.store = new Store<State>({ ...kInitial, ...this.everything(), theme: rememberedTheme() });
+    let cutOff = ''; // what was said when slices did not come
     this.supply = new Supply(
       source,
-      () => this.store.set({ trouble: '' }),
-      (error) => this.fail(error),
+      () => {
+        const { trouble } = this.store.state;
+        this.store.set({ trouble: trouble === cutOff ? '' : trouble });
+      },
+      (error) => {
+        cutOff = error.message;
+        this.fail(error);
+      },
     );
   }
 

@@ -300,7 +300,7 @@ test('dark, light and the system’s; a choice is remembered', async () => {
 test('help opens and closes; everything that can be pressed has a name', async () => {
   const { page, wrongs } = await open(browser, url);
   await page.keyboard.press('?');
-  assert.ok(await page.locator('dialog').isVisible());
+  await page.waitForSelector('dialog[open]');
   await page.keyboard.press('Escape');
   await page.waitForSelector('dialog', { state: 'hidden' });
   await page.click('.finding >> nth=0');
@@ -342,5 +342,48 @@ test('a run without a clock, and one without findings', async () => {
   );
   assert.match(await text(page, '.empty'), /no timeline/);
   assert.match(await text(page, 'aside'), /Nothing found that needs fixing/);
+  assert.deepEqual(wrongs, []);
+});
+
+test('the flows of a selected slice are arrows', async () => {
+  const { page } = await open(browser, url);
+  const launched = training.lanes[0].rows[1].find(
+    (slice) => training.texts.get(slice.name) === 'ExecuteComputation',
+  )!;
+  const view = `v=${launched.ts - 20e6},${launched.ts + 40e6}`;
+  const accents = () =>
+    page.evaluate(() => {
+      const canvas = document.querySelector<HTMLCanvasElement>('.pane.scrolled canvas')!;
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4)
+        if (data[i] === 0x1d && data[i + 1] === 0x63 && data[i + 2] === 0xc9) ++count;
+      return count;
+    });
+  await page.goto(`${url}#${view}`);
+  await settled(page);
+  assert.equal(await accents(), 0);
+  await page.goto(`${url}#${view}&e=${launched.id}`);
+  await settled(page);
+  assert.ok((await accents()) > 50);
+});
+
+test('a drag with shift measures the lanes that it touches', async () => {
+  const { page, wrongs } = await open(browser, url);
+  await nudge(page);
+  const { ts, dur } = training.lanes[0].rows[0][1];
+  const from = await placeOf(page, 3, 0, ts);
+  const to = await placeOf(page, 4, 0, ts + dur);
+  await page.keyboard.down('Shift');
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up('Shift');
+  await settled(page);
+  assert.match(await hash(page), /&l=3,4&/);
+  assert.match(await text(page, '.range-panel'), /2 lanes/);
+  const names = await page.locator('.totals tbody .name').allInnerTexts();
+  assert.ok(names.includes('SyncTensorsGraph.181') && !names.includes('XlaCompile'));
   assert.deepEqual(wrongs, []);
 });

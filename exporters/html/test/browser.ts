@@ -56,17 +56,27 @@ export async function open(
       wrongs.push(`request: ${to}`);
   });
   await page.goto(url);
-  await page.waitForSelector('.pane.scrolled canvas, .empty');
+  await page.waitForSelector('aside');
   await settled(page);
   return { page, wrongs };
 }
 
-// Waits until what was asked for is drawn.
+const kLonger = 250; // ms: than the page ever waits before it does something
+
+// Waits until the page has nothing more to do: it looks the same twice, however slow the machine.
 export async function settled(page: Page): Promise<void> {
-  await page.evaluate(
-    () =>
-      new Promise<void>((done) =>
-        setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), 250),
-      ),
-  );
+  const look = () =>
+    page.evaluate(
+      (pause) =>
+        new Promise<string>((done) => {
+          const see = () => done(location.hash + document.body.innerText);
+          setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(see)), pause);
+        }),
+      kLonger,
+    );
+  for (let before = await look(); ; ) {
+    const now = await look();
+    if (now === before) return;
+    before = now;
+  }
 }
