@@ -61,7 +61,7 @@ std::string Unpacked(std::string_view packed) {
     stream.next_out = reinterpret_cast<Bytef*>(out.data());
     stream.avail_out = uInt(out.size());
     inflate(&stream, Z_SYNC_FLUSH);
-    out.resize(out.size() - stream.avail_out);
+    out.resize(size_t(stream.next_out - reinterpret_cast<Bytef*>(out.data())));
     inflateEnd(&stream);
     return out;
   }

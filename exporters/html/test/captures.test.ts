@@ -1,0 +1,139 @@
+// Every capture of tests/golden, through the program that XLAPROF names: as a page from disk and from
+// the server, and both sources give the same answers.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { inflateRawSync } from 'node:zlib';
+import type { Browser } from 'playwright-core';
+import { EmbeddedSource } from '../src/embedded.ts';
+import type { Run } from '../src/run.ts';
+import type { EventDetail, EventPlace, Found, RangeTotals } from '../src/source.ts';
+import { launch, open, settled } from './browser.ts';
+
+const program = process.env.XLAPROF;
+const captures = process.env.CAPTURES ?? '../../tests/golden/captures';
+const folder = mkdtempSync(join(tmpdir(), 'xlaprof-captures-'));
+const skip = program ? false : 'XLAPROF does not name the program';
+let browser: Browser;
+before(async () => void (program && (browser = await launch())));
+after(() => browser?.close());
+
+// The page of a capture, and its data as the page will hold it.
+async function exported(name: string): Promise<{ url: string; run: Run; source: EmbeddedSource }> {
+  const path = join(folder, `${name}.html`);
+  execFileSync(program!, ['report', join(captures, name), '--format', 'html', '-o', path]);
+  const html = readFileSync(path, 'utf8');
+  const element = (id: string) =>
+    html.match(new RegExp(`<script id="${id}"[^>]*>([^]*?)</script>`))![1];
+  const block = (id: string) => async () =>
+    new Uint8Array(element(id) ? inflateRawSync(Buffer.from(element(id), 'base64')) : []);
+  const run = JSON.parse(element('run')) as Run;
+  const source = await EmbeddedSource.open(run, {
+    slices: block('slices'),
+    arguments: block('arguments'),
+    flows: block('flows'),
+  });
+  return { url: pathToFileURL(path).href, run, source };
+}
+
+// The address at which the program serves a capture, and how to end that.
+function served(name: string): Promise<{ url: string; end: () => void }> {
+  const server = spawn(program!, ['view', join(captures, name), '--no-open'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise((done, failed) => {
+    server.on('exit', (status) => failed(new Error(`xlaprof view ended with ${status}`)));
+    server.stdout.on('data', (said: Buffer) => {
+      const url = String(said).match(/http:\S+/)?.[0];
+      if (url) done({ url, end: () => server.removeAllListeners('exit').kill() });
+    });
+  });
+}
+
+const brief = (event: EventPlace | null) =>
+  event && [event.id, event.lane, event.row, event.ts_ns, event.dur_ns, event.name];
+
+// What two sources may not differ in; the order of what ties is theirs.
+function plain(detail: EventDetail): unknown {
+  return [
+    brief(detail),
+    detail.category,
+    detail.arguments.map((argument) => JSON.stringify(argument)).sort(),
+    detail.flows.map((flow) => JSON.stringify([flow.direction, brief(flow.event)])).sort(),
+    { ...detail.totals, mean_ns: Math.floor(detail.totals?.mean_ns ?? 0) },
+  ];
+}
+
+const byName = (range: RangeTotals) =>
+  range.rows
+    .map((row) => JSON.stringify({ ...row, mean_ns: Math.floor(row.mean_ns) }))
+    .sort();
+
+for (const name of program ? readdirSync(captures).sort() : ['none']) {
+  test(`${name}: opens from disk, and each finding can be looked at`, { skip }, async () => {
+    const { url, run } = await exported(name);
+    const { page, wrongs } = await open(browser, url);
+    const { findings } = run.report;
+    assert.equal(await page.locator('.finding').count(), findings.length);
+    for (let i = 0; i < findings.length; ++i) {
+      await page.click(`.finding >> nth=${i}`);
+      await settled(page);
+      const title = await page.locator('.finding-panel h3').innerText();
+      assert.ok(findings.some((finding) => finding.title === title));
+      if (run.reasons[i]) assert.ok((await page.locator('.reason').count()) <= 1);
+    }
+    assert.deepEqual(wrongs, []);
+    await page.context().close();
+  });
+
+  test(`${name}: the server and the page give the same answers`, { skip }, async () => {
+    const { run, source } = await exported(name);
+    const { url, end } = await served(name);
+    try {
+      const ask = async (question: string) => {
+        const answer = await fetch(url + question);
+        return answer.ok ? answer.json() : null;
+      };
+      const ours = (await ask('run.json')) as Run;
+      assert.deepEqual(ours.lanes, run.lanes);
+      assert.deepEqual(ours.marks, run.marks);
+      const lanes = run.lanes.filter(({ kind }) => kind !== 'counter').map(({ id }) => id);
+      const last = run.span.end_ns;
+      for (const [from, to] of [
+        [0, last + 1],
+        [Math.floor(last / 3), Math.floor(last / 2)],
+        [Math.floor(last * 0.7), Math.floor(last * 0.7) + 1e6],
+      ]) {
+        const asked = `range?lanes=${lanes.join(',')}&from_ns=${from}&to_ns=${to}`;
+        const theirs = (await ask(asked)) as RangeTotals;
+        const own = await source.range(lanes, from, to);
+        assert.equal(own.left_out, theirs.left_out);
+        if (own.left_out === 0) assert.deepEqual(byName(own), byName(theirs));
+      }
+      for (const text of ['execute', 'step', 'Compile', 'no such name'])
+        for (const direction of ['next', 'previous'] as const)
+          for (const ts of [-1, Math.floor(last / 2)]) {
+            const theirs = (await ask(
+              `search?text=${encodeURIComponent(text)}&direction=${direction}&ts_ns=${ts}&id=5`,
+            )) as Found;
+            const own = await source.search({ text, direction, ts, id: 5 });
+            assert.deepEqual(
+              [own.count, own.index, brief(own.event)],
+              [theirs.count, theirs.index, brief(theirs.event)],
+            );
+          }
+      const events = run.lanes.reduce((sum, lane) => sum + lane.events, 0);
+      for (let id = 1; id <= events; id += Math.max(1, Math.floor(events / 40))) {
+        const theirs = (await ask(`event?id=${id}`)) as EventDetail | null;
+        const own = await source.event(id).catch(() => null);
+        assert.deepEqual(own && plain(own), theirs && plain(theirs));
+      }
+    } finally {
+      end();
+    }
+  });
+}
