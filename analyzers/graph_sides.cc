@@ -22,7 +22,8 @@ std::string NameOf(const PrintedGraph& graph, int index) {
 // "%12 = aten::mul f32[64,10](%3, %11), value=2"
 std::string LineOf(const PrintedGraph& graph, int index) {
   const GraphNode& node = graph.nodes[size_t(index)];
-  std::string line = fmt::format("{} = {} {}", NameOf(graph, index), node.op, WithoutLayout(node.shape));
+  std::string line =
+      fmt::format("{} = {} {}", NameOf(graph, index), node.op, WithoutLayout(node.shape));
   if (!node.operands.empty()) {
     line += "(";
     for (size_t i = 0; i < node.operands.size(); ++i) {

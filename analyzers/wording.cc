@@ -69,7 +69,16 @@ constexpr CppWord kWords[] = {
     {"It takes a Python stack at every op: for", "It prints the place of every op: for"},
     {"as torch_xla keeps", "as the runtime keeps"},
     {"IR dump", "graph"},
-    {"torch.", ""},
+    // their names, not each "torch.": a path may have it
+    {"torch.where", "where"},
+    {"torch.nn.functional.one_hot", "one_hot"},
+    {"torch.sort", "sort"},
+    {"torch.gather", "gather"},
+    {"torch.logsumexp", "logsumexp"},
+    {"torch.rand_like", "rand_like"},
+    {"torch.linalg.", "linalg."},
+    {" (torch.compile)", ""},
+    {"(torch.compile, CUDA graphs)", "(CUDA graphs)"},
 };
 
 }  // namespace

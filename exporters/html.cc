@@ -100,6 +100,8 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
         "--from, --to and --steps choose a part; `xlaprof view` shows all",
         DurationText(all.resolution_ns), kMaxSlices));
 
+  if (lanes.damaged_chunks() > 0)
+    exported.left_out.push_back(fmt::format("{} damaged chunks of events", lanes.damaged_chunks()));
   XP_TRY(std::unique_ptr<Sink> sink, OpenSink(options.path, options.gzip));
   const ViewPage page = Page();
   XP_TRY(sink->Write(page.before_data));
@@ -110,7 +112,7 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
   XP_TRY(WriteBlock(*sink, "slices", slices));
   slices = {};
   options.progress(0.6);
-  std::string arguments;
+  EncodedArguments arguments;
   EncodedFlows flows;
   if (all.resolution_ns == 0) {
     XP_TRY(arguments, EncodeArguments(store, lanes));
@@ -118,11 +120,12 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
   } else {
     exported.left_out.push_back("arguments of events and flows between them");
   }
-  XP_TRY(WriteBlock(*sink, "arguments", arguments));
+  XP_TRY(WriteBlock(*sink, "arguments", arguments.bytes));
   XP_TRY(WriteBlock(*sink, "flows", flows.bytes));
-  if (flows.left_out > 0)
+  if (arguments.damaged_chunks > 0)
     exported.left_out.push_back(
-        fmt::format("{} flows, because there are millions", flows.left_out));
+        fmt::format("{} damaged chunks of arguments", arguments.damaged_chunks));
+  if (flows.more) exported.left_out.push_back("flows behind the first millions");
   XP_TRY(sink->Write(page.after_data));
   XP_TRY(sink->Close());
   return exported;

@@ -6,13 +6,22 @@
 #include <new>
 #include <utility>
 
+// GCC defines the first two; clang answers __has_feature.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define XLAPROF_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define XLAPROF_SANITIZED 1
+#endif
+#endif
+
 namespace xlaprof {
 
 // `class Node final : public Pooled<Node>`. Any thread may make and destroy; each keeps the memory
 // of up to 4096 objects until it ends. Sanitizers see every object.
 template <class T>
 class Pooled {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef XLAPROF_SANITIZED
  public:
   static void* operator new(size_t bytes) {
     Kept& kept = kept_;

@@ -19,8 +19,8 @@ struct TracedGraph {
   int64_t executed_again = 0;  // nodes that were part of an execution before
 };
 
-// Walks all that `roots` need. One thread at a time a device. The hash is made by SetHash, when
-// donations are known.
+// Walks all that `roots` need. One walk at a time in a process, until MakeProgram is done with the
+// graph. The hash is made by SetHash, when donations are known.
 TracedGraph WalkGraph(std::vector<NodePtr> roots);
 
 // Of all that makes another program: the roots' structure and order, which uses share a parameter,

@@ -39,7 +39,7 @@ class Device {
   void set_persistent_cache(std::unique_ptr<PersistentCache> cache) {
     persistent_cache_ = std::move(cache);
   }
-  // Held while a graph is walked, compiled and sent off.
+  // Held while a graph is walked, compiled and sent off: one walk at a time.
   std::mutex& cutting() { return cutting_; }
 
   // Runs `task` on the device's thread, after those before it. Waits while many are queued; the
@@ -65,7 +65,7 @@ class Device {
   LiveStorages live_;
   CompileCache cache_;
   std::unique_ptr<PersistentCache> persistent_cache_;
-  std::mutex cutting_;
+  static inline std::mutex cutting_;  // of all devices: constants are nodes of any of them
 
   std::mutex seed_mutex_;
   int64_t step_seed_ = 101;

@@ -1,10 +1,9 @@
 #include "core/exec/persistent_cache.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <fstream>
-#include <iterator>
+#include <random>
+#include <sstream>
 
 #include "core/base/version.h"
 #include "core/metrics/metrics.h"
@@ -42,8 +41,14 @@ void Tell(const fs::path& path, std::string_view what) {
 }
 
 absl::Status Write(const fs::path& path, std::string_view header, std::string_view bytes) {
+  // Processes of several containers, whose ids are the same, may share the folder.
+  static const uint64_t process = [] {
+    std::random_device random;
+    return uint64_t(random()) << 32 | random();
+  }();
   static std::atomic<int64_t> files{0};
-  const fs::path part = path.parent_path() / fmt::format(".{}.{}", ::getpid(), ++files);
+  const fs::path part = path.parent_path() /
+                        fmt::format(".{}.{:016x}.{}", path.filename().string(), process, ++files);
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   {
@@ -72,7 +77,10 @@ std::unique_ptr<Executable> PersistentCache::Load(Backend& backend, const Progra
   }
   static Metric& time = Metric::Of("PersistentCacheLoad", Unit::kTimeNs, Arena::kLazy);
   metrics::Timed timed(time);
-  const std::string file{std::istreambuf_iterator<char>(in), {}};
+  // What cannot be read (a folder, a bad disk) ends early and is found damaged.
+  std::ostringstream all;
+  all << in.rdbuf();
+  const std::string file = std::move(all).str();
   const auto load = [&]() -> absl::StatusOr<std::unique_ptr<Executable>> {
     XP_TRY(std::string_view bytes, BytesOf(file, Header(backend, program)));
     return backend.Deserialize(bytes, program);

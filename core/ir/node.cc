@@ -1,5 +1,7 @@
 #include "core/ir/node.h"
 
+#include <absl/container/inlined_vector.h>
+
 #include <array>
 #include <mutex>
 
@@ -132,19 +134,21 @@ Ref<const Node> Node::Constant(int64_t value, DType dtype, std::source_location 
 Node::~Node() {
   if (table_hash_ != 0) NodeTable::Place(table_hash_).Remove(this);
   if (operands_.empty()) return;
-  thread_local std::vector<Operands> waiting;
-  thread_local bool busy = false;
-  if (busy) {
-    waiting.push_back(std::move(operands_));
+  using Waiting = absl::InlinedVector<Operands, 4>;
+  constinit thread_local Waiting* busy = nullptr;
+  if (busy != nullptr) {
+    busy->push_back(std::move(operands_));
     return;
   }
-  busy = true;
+  // On the stack: a static tensor is destroyed after the thread's own variables.
+  Waiting waiting;
+  busy = &waiting;
   operands_.clear();
   while (!waiting.empty()) {
     const Operands next = std::move(waiting.back());
     waiting.pop_back();
   }
-  busy = false;
+  busy = nullptr;
 }
 
 }  // namespace xlaprof::lazy

@@ -40,8 +40,8 @@ class Node final : public RefCounted, public Pooled<Node> {
   static Ref<const Node> Constant(double value, DType dtype, std::source_location location);
   static Ref<const Node> Constant(int64_t value, DType dtype, std::source_location location);
 
-  // Of walks over graphs, one at a time a device: the last walk that came here, the node's place in
-  // it, and whether an execution had the node already: after a read, a step computes it again.
+  // Of walks over graphs, one walk at a time: the last that came here, the node's place in it, and
+  // whether an execution had the node already: after a read, a step computes it again.
   struct Mark {
     uint64_t walk = 0;
     int32_t place = 0;

@@ -122,7 +122,7 @@ Tensor topk(const Tensor& x, int64_t k, Where where) {
 Tensor histc(const Tensor& x, int64_t bins, double least, double most, Where where) {
   Call call(where);
   CountFallback("aten::histc");
-  if (bins <= 0 || !(most > least))
+  if (bins <= 0 || !(most > least) || !std::isfinite(least) || !std::isfinite(most))
     RaiseHere("histc of {} bins from {} to {}: there is none", bins, least, most);
   return OnNumbers(x, [&](const auto& values) {
     std::vector<int64_t> counts(size_t(bins), 0);

@@ -1,6 +1,9 @@
 #include "core/trace/safetensors.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <fstream>
@@ -17,10 +20,11 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "data is written as it lies in memory");
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 // The format's own bound.
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
+constexpr std::string_view kMetadata = "__metadata__";
 constexpr std::string_view kDevice = "xlaprof.device/", kUnset = "00000000000000000000000000000000";
 // What a header with a hash begins with; the hash follows, and is taken with zeros in its place.
 constexpr std::string_view kHashBegins = R"({"__metadata__":{"xlaprof.hash":")";
@@ -149,7 +153,7 @@ class Reader {
   absl::StatusOr<std::vector<Entry>> Entries(const Json& header) {
     std::vector<Entry> entries;
     for (const auto& [name, value] : header.items()) {
-      if (name == "__metadata__") {
+      if (name == kMetadata) {
         XP_TRY(TakeMetadata(value));
         continue;
       }
@@ -172,15 +176,17 @@ class Reader {
     auto bad = [&](std::string_view what) {
       return Invalid("{}: tensor {}: {}", path_.string(), Printable(name), what);
     };
-    const auto part = [&](const char* key) {
-      return value.is_object() && value.contains(key) ? value[key] : Json();
+    // Nothing is copied: a copy calls itself for each level of what is nested.
+    static const Json none;
+    const auto part = [&](const char* key) -> const Json& {
+      return value.is_object() && value.contains(key) ? value[key] : none;
     };
     const auto are_counts = [](const Json& list) {
       return list.is_array() && std::all_of(list.begin(), list.end(), [](const Json& item) {
                return item.is_number_unsigned() && item.get<uint64_t>() <= INT64_MAX;
              });
     };
-    const Json dtype = part("dtype"), shape = part("shape"), offsets = part("data_offsets");
+    const Json &dtype = part("dtype"), &shape = part("shape"), &offsets = part("data_offsets");
     if (!dtype.is_string() || !are_counts(shape) || !are_counts(offsets) || offsets.size() != 2)
       return bad("dtype, shape or data_offsets is missing or has no sense. Copy it again");
     const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) {
@@ -267,7 +273,7 @@ std::vector<const Named*> InOrder(const SavedTensors& tensors) {
 
 // With zeros for the hash.
 std::string HeaderOf(const std::vector<const Named*>& order) {
-  Json header;
+  nlohmann::ordered_json header;
   header["__metadata__"]["xlaprof.hash"] = kUnset;
   int64_t at = 0;
   for (const Named* named : order) {
@@ -287,6 +293,10 @@ std::string HeaderOf(const std::vector<const Named*>& order) {
 }  // namespace
 
 absl::Status WriteSafetensors(const std::filesystem::path& path, const SavedTensors& tensors) {
+  if (tensors.contains(kMetadata)) {
+    return Invalid("{}: a tensor cannot be named {}: the format keeps that name", path.string(),
+                   kMetadata);
+  }
   const std::vector<const Named*> order = InOrder(tensors);
   std::string header;
   try {
@@ -299,7 +309,8 @@ absl::Status WriteSafetensors(const std::filesystem::path& path, const SavedTens
   header.replace(kHashBegins.size(), kUnset.size(), hash.text());
 
   std::filesystem::path beside = path;
-  beside += ".part";
+  static std::atomic<int64_t> files{0};
+  beside += fmt::format(".{}.{}.part", ::getpid(), ++files);
   std::ofstream file(beside, std::ios::binary);
   const uint64_t length = header.size();
   file.write(reinterpret_cast<const char*>(&length), 8);

@@ -33,11 +33,11 @@ class ArgumentEncoder {
       const std::span<const Argument> own = arguments.Own(index),
                                       of_name = arguments.OfName(arguments.NameIndex(index));
       if (own.empty() && of_name.empty()) continue;
-      const int64_t id = batch.first_event_id + int64_t(i);
+      const int64_t id = EventId(batch, i);
       if (block.bytes.empty()) {
         block.first_id = id;
       } else {
-        PutSigned(id - block.last_id, &block.bytes);
+        PutSigned(Apart(id, block.last_id), &block.bytes);
       }
       block.last_id = id;
       AddEvent(own, of_name, &block.bytes);
@@ -52,18 +52,21 @@ class ArgumentEncoder {
     std::string out;
     int64_t last_id = 0;
     for (Block& block : blocks_) {
-      PutSigned(block.first_id - last_id, &out);
+      // A damaged store may give an id twice; id 0 would end the list.
+      if (block.first_id <= last_id) continue;
+      PutSigned(Apart(block.first_id, last_id), &out);
       out += std::exchange(block.bytes, "");
       last_id = block.last_id;
     }
-    PutSigned(-last_id, &out);  // id 0 ends the list
+    PutSigned(Apart(0, last_id), &out);  // id 0 ends the list
     PutVarint(texts_.size(), &out);
     for (const auto& [id, type] : texts_) {
       const std::string_view text = store_.Text(id);
       PutVarint(id, &out);
-      PutText(type == Type::kBytes ? Hex(text.substr(0, kMaxTextBytes / 2))
-                                   : ShortText(text, kMaxTextBytes),
-              &out);
+      PutText(
+          ShortText(type == Type::kBytes ? Hex(text.substr(0, kMaxTextBytes)) : std::string(text),
+                    kMaxTextBytes),
+          &out);
     }
     return out;
   }
@@ -114,7 +117,7 @@ class ArgumentEncoder {
 
 }  // namespace
 
-absl::StatusOr<std::string> EncodeArguments(const Store& store, const ViewLanes& lanes) {
+absl::StatusOr<EncodedArguments> EncodeArguments(const Store& store, const ViewLanes& lanes) {
   ArgumentEncoder encoder(store);
   XP_TRY(OrderedEvents events, OrderedEvents::Make(store, kName, true));
   for (const ViewLane& lane : lanes.lanes()) {
@@ -128,26 +131,24 @@ absl::StatusOr<std::string> EncodeArguments(const Store& store, const ViewLanes&
       if (arguments != nullptr) encoder.Add(batch, *arguments);
     }
   }
-  return encoder.Finish();
+  return EncodedArguments{encoder.Finish(), events.skipped_arguments()};
 }
 
 absl::StatusOr<EncodedFlows> EncodeFlows(const Store& store) {
   EncodedFlows flows;
   std::vector<std::pair<int64_t, int64_t>> arrows;
-  XP_TRY(store.Each("SELECT from_event_id, to_event_id FROM flow", [&](int64_t from, int64_t to) {
-    if (arrows.size() < kMaxArrows) {
-      arrows.emplace_back(from, to);
-    } else {
-      ++flows.left_out;
-    }
-  }));
+  XP_TRY(store.Each(
+      fmt::format("SELECT from_event_id, to_event_id FROM flow LIMIT {}", kMaxArrows + 1),
+      [&](int64_t from, int64_t to) { arrows.emplace_back(from, to); }));
+  flows.more = arrows.size() > kMaxArrows;
+  if (flows.more) arrows.pop_back();
   if (arrows.empty()) return flows;
   std::sort(arrows.begin(), arrows.end());
   PutVarint(arrows.size(), &flows.bytes);
   int64_t last_from = 0;
   for (const auto& [from, to] : arrows) {
-    PutSigned(from - last_from, &flows.bytes);
-    PutSigned(to - from, &flows.bytes);
+    PutSigned(Apart(from, last_from), &flows.bytes);
+    PutSigned(Apart(to, from), &flows.bytes);
     last_from = from;
   }
   return flows;

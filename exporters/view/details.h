@@ -8,12 +8,15 @@
 
 namespace xlaprof {
 
-// "" where no event has an argument.
-absl::StatusOr<std::string> EncodeArguments(const Store& store, const ViewLanes& lanes);
+struct EncodedArguments {
+  std::string bytes;  // "" where no event has one
+  int64_t damaged_chunks = 0;
+};
+absl::StatusOr<EncodedArguments> EncodeArguments(const Store& store, const ViewLanes& lanes);
 
 struct EncodedFlows {
-  std::string bytes;     // "" where there are none
-  int64_t left_out = 0;  // arrows, because there are millions
+  std::string bytes;  // "" where there are none
+  bool more = false;  // than a page holds
 };
 absl::StatusOr<EncodedFlows> EncodeFlows(const Store& store);
 

@@ -28,10 +28,12 @@ absl::StatusOr<Found> FindEvent(const Store& store, const ViewLanes& lanes, int6
       id));
   const ViewLane* lane = found ? lanes.Find(found->track_id) : nullptr;
   if (lane == nullptr) return NotFound("no event {}", id);
-  XP_TRY(EachEvent(store, *lane, kDepth, found->ts_ns, found->ts_ns,
+  // Whatever their order: only the chunks of that time are read.
+  ViewLane any_order = *lane;
+  any_order.chunks_in_order = true;
+  XP_TRY(EachEvent(store, any_order, kDepth, found->ts_ns, found->ts_ns,
                    [&](const EventBatch& batch, size_t i) {
-                     if (batch.first_event_id + int64_t(i) == id)
-                       found->row = lanes.RowOf(batch, i);
+                     if (EventId(batch, i) == id) found->row = lanes.RowOf(batch, i);
                    }));
   return *found;
 }

@@ -8,9 +8,6 @@
 namespace xlaprof {
 namespace {
 
-// Differences of times that lie further apart are not exact, nor in a double.
-constexpr int64_t kMaxSpanNs = int64_t{1} << 61;
-
 std::string DetailOf(const OptText& host, OptInt pid, OptInt rank) {
   std::string detail;
   auto add = [&](std::string text) { detail += (detail.empty() ? "" : ", ") + text; };
@@ -74,7 +71,8 @@ absl::Status ViewLanes::ReadTracks(const Store& store) {
                       known[id] = {id, name->empty() ? "process" : *name, detail};
                     }));
   XP_TRY(store.Each(
-      "SELECT id, process_id, kind, name, device, (SELECT coalesce(sum(count), 0) FROM "
+      "SELECT id, process_id, kind, name, device, (SELECT CAST(total(max(count, 0)) AS INTEGER) "
+      "FROM "
       "main.counter_chunk c WHERE c.track_id = track.id) FROM track" +
           where +
           " ORDER BY process_id IS NULL, process_id, kind = 'counter', device IS NOT NULL, sort, "
@@ -98,6 +96,7 @@ absl::Status ViewLanes::CountRows(const Store& store, ViewLane& lane) {
   int64_t last_ts_ns = INT64_MIN;
   // In the order of the chunks; where those of the lane overlap, all is looked at again.
   XP_TRY(
+      const int64_t damaged,
       EachEvent(store, lane, kDepth, INT64_MIN, INT64_MAX, [&](const EventBatch& batch, size_t i) {
         const int64_t ts_ns = batch.ts_ns[i];
         lane.chunks_in_order &= ts_ns >= last_ts_ns;
@@ -109,6 +108,7 @@ absl::Status ViewLanes::CountRows(const Store& store, ViewLane& lane) {
         overlap |= ts_ns < end_of_row[row] && row + 1 < kMaxRows;
         end_of_row[row] = EndOf(ts_ns, batch.dur_ns[i]);
       }));
+  damaged_chunks_ += damaged;
   lane.rows = std::max<int64_t>(int64_t(end_of_row.size()), 1);
   return overlap ? PlaceSideBySide(store, lane) : absl::OkStatus();
 }

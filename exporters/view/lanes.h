@@ -38,6 +38,8 @@ class ViewLanes {
   const std::vector<ViewLane>& lanes() const { return lanes_; }
   const ViewLane* Find(int64_t id) const;  // null: no such lane
 
+  int64_t damaged_chunks() const { return damaged_chunks_; }  // their events are not shown
+
   // The row of event `i` of a batch: its depth, or where that one is taken, one that is free.
   // `batch` has the column depth.
   uint16_t RowOf(const EventBatch& batch, size_t i) const {
@@ -49,6 +51,8 @@ class ViewLanes {
   int64_t end_ns() const { return ToView(last_ns_); }
   int64_t ToView(int64_t store_ns) const;
   int64_t ToStore(int64_t view_ns) const;
+  // Times that lie further from the origin count as this far.
+  static constexpr int64_t kMaxSpanNs = int64_t{1} << 61;
 
  private:
   static uint16_t Capped(uint16_t depth) { return std::min<uint16_t>(depth, kMaxRows - 1); }
@@ -63,8 +67,13 @@ class ViewLanes {
   absl::flat_hash_map<int64_t, size_t> place_of_;  // of a lane, by id
   // Rows of the events of chunks whose lane has events side by side, by chunk id.
   absl::flat_hash_map<int64_t, std::vector<uint16_t>> rows_of_chunk_;
-  int64_t origin_ns_ = 0, last_ns_ = 0;
+  int64_t origin_ns_ = 0, last_ns_ = 0, damaged_chunks_ = 0;
 };
+
+// The id of event `i` of a batch; those of damaged stores may wrap.
+inline int64_t EventId(const EventBatch& batch, size_t i) {
+  return int64_t(uint64_t(batch.first_event_id) + i);
+}
 
 // The end of an event in the store's times; one that never ended has none (INT64_MAX).
 inline int64_t EndOf(int64_t ts_ns, int64_t dur_ns) {
@@ -73,12 +82,12 @@ inline int64_t EndOf(int64_t ts_ns, int64_t dur_ns) {
   return end_ns;
 }
 
-// Calls `fn(batch, i)` for the events of a lane that overlap [from_ns, to_ns] (the store's times),
-// by start, then the longest first. `columns`: EventColumn bits; start and duration are always
-// there.
+// How many chunks are damaged, and skipped. Calls `fn(batch, i)` for the events of a lane that
+// overlap [from_ns, to_ns] (the store's times), by start, then the longest first. `columns`:
+// EventColumn bits; start and duration are always there.
 template <class Fn>
-absl::Status EachEvent(const Store& store, const ViewLane& lane, uint32_t columns, int64_t from_ns,
-                       int64_t to_ns, Fn&& fn) {
+absl::StatusOr<int64_t> EachEvent(const Store& store, const ViewLane& lane, uint32_t columns,
+                                  int64_t from_ns, int64_t to_ns, Fn&& fn) {
   EventBatch batch;
   columns |= kStart | kDuration;
   if (lane.chunks_in_order) {
@@ -88,7 +97,7 @@ absl::Status EachEvent(const Store& store, const ViewLane& lane, uint32_t column
                {.columns = columns, .track_ids = {lane.id}, .from_ns = from_ns, .to_ns = to_ns}));
     while (true) {
       XP_TRY(bool more, scanner.Next(&batch));
-      if (!more) return absl::OkStatus();
+      if (!more) return scanner.skipped_chunks();
       for (size_t i = 0; i < batch.size; ++i) fn(batch, i);
     }
   }
@@ -97,7 +106,7 @@ absl::Status EachEvent(const Store& store, const ViewLane& lane, uint32_t column
   const ChunkArguments* none = nullptr;
   while (true) {
     XP_TRY(bool more, events.Next(&batch, &none));
-    if (!more) return absl::OkStatus();
+    if (!more) return events.skipped_chunks();
     for (size_t i = 0; i < batch.size; ++i) {
       const int64_t ts_ns = batch.ts_ns[i], dur_ns = batch.dur_ns[i];
       if (ts_ns <= to_ns && (dur_ns < 0 ? ts_ns : EndOf(ts_ns, dur_ns)) >= from_ns) fn(batch, i);

@@ -122,6 +122,7 @@ absl::StatusOr<std::string> RunJson(const Store& store, const ViewLanes& lanes,
                   {"base_epoch_ns", base},
                   {"end_ns", lanes.end_ns()}};
   json["covered"] = Covered(lanes, report.summary);
+  json["damaged_chunks"] = lanes.damaged_chunks();
   json["categories"] = ViewCategories();
   json["processes"] = Processes(lanes);
   json["lanes"] = Lanes(lanes);

@@ -56,7 +56,7 @@ absl::StatusOr<std::string> SearchJson(const Store& store, const ViewLanes& lane
             last_name = batch.name[i], last_matches = names.contains(last_name);
           if (!last_matches) return;
           used.insert(last_name);
-          around.Add({batch.ts_ns[i], batch.first_event_id + int64_t(i)}, cursor);
+          around.Add({batch.ts_ns[i], EventId(batch, i)}, cursor);
         }));
   }
   const std::optional<Place> near = asked.backwards ? around.previous : around.next;

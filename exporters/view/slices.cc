@@ -48,7 +48,7 @@ class Row {
       PutVarint(slice.name, out);
       PutVarint(slice.category, out);
       PutVarint(slice.count, out);
-      PutSigned(slice.id - last_id, out);
+      PutSigned(Apart(slice.id, last_id), out);
       last_ts_ns = slice.ts_ns, last_id = slice.id, first = false;
     }
   }
@@ -77,12 +77,16 @@ class Encoder {
 
   absl::StatusOr<std::string> Encode(const SlicesAsked& asked) {
     std::vector<const ViewLane*> wanted;
+    absl::flat_hash_set<int64_t> seen;
     for (int64_t id : asked.lanes) {
-      if (const ViewLane* lane = lanes_.Find(id)) wanted.push_back(lane);
+      const ViewLane* lane = lanes_.Find(id);
+      if (lane != nullptr && seen.insert(id).second) wanted.push_back(lane);
     }
     PutVarint(wanted.size(), &out_);
     for (const ViewLane* lane : wanted) {
       SlicesAsked part = asked;
+      part.from_ns = std::clamp(asked.from_ns, -ViewLanes::kMaxSpanNs, ViewLanes::kMaxSpanNs);
+      part.to_ns = std::clamp(asked.to_ns, -ViewLanes::kMaxSpanNs, ViewLanes::kMaxSpanNs);
       if (lane->events <= kWholeLaneEvents)
         part.from_ns = 0, part.to_ns = lanes_.end_ns(), part.resolution_ns = 0;
       PutVarint(uint64_t(lane->id), &out_);
@@ -125,7 +129,7 @@ class Encoder {
     return {.ts_ns = ts_ns,
             .end_ns = end_ns,
             .longest_ns = end_ns == INT64_MAX ? INT64_MAX : dur_ns,
-            .id = batch.first_event_id + int64_t(i),
+            .id = EventId(batch, i),
             .cell = is_short ? ts_ns / resolution_ns : kNoCell,
             .count = 1,
             .name = batch.name[i],
@@ -138,15 +142,14 @@ class Encoder {
       double least, greatest, last;
     };
     std::vector<Sample> samples;
-    XP_TRY(EachCounterBatch(store_, [&](const CounterBatch& batch) {
-      if (batch.track_id != lane.id) return absl::OkStatus();
+    std::optional<Sample> before;  // the last one before the range: what it was at the start
+    XP_TRY(EachCounterBatch(store_, lane.id, [&](const CounterBatch& batch) {
       for (size_t i = 0; i < batch.ts_ns.size(); ++i) {
         const int64_t ts_ns = lanes_.ToView(batch.ts_ns[i]);
         const double value = batch.value[i];
         if (ts_ns > part.to_ns) continue;
         if (ts_ns < part.from_ns) {
-          // What it was at the start is the last one before.
-          samples.assign(1, {ts_ns, value, value, value});
+          if (!before || ts_ns >= before->ts_ns) before = Sample{ts_ns, value, value, value};
           continue;
         }
         const bool same_cell =
@@ -162,6 +165,7 @@ class Encoder {
       }
       return absl::OkStatus();
     }));
+    if (before) samples.push_back(*before);
     std::stable_sort(samples.begin(), samples.end(),
                      [](const Sample& a, const Sample& b) { return a.ts_ns < b.ts_ns; });
     PutVarint(1, &out_);

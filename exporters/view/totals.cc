@@ -1,5 +1,7 @@
 #include "exporters/view/totals.h"
 
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -40,13 +42,17 @@ absl::StatusOr<std::vector<NameTotals>> TotalsByName(const Store& store, const V
     size_t sum = 0;
   };
   std::vector<Open> open;  // the last event of each row
+  absl::flat_hash_set<int64_t> seen;
   for (int64_t id : lane_ids) {
     const ViewLane* lane = lanes.Find(id);
-    if (lane == nullptr || lane->kind == "counter") continue;
+    if (lane == nullptr || lane->kind == "counter" || !seen.insert(id).second) continue;
     open.assign(size_t(lane->rows), {});
     XP_TRY(EachEvent(
         store, *lane, kDepth | kName | kCategory, from, to, [&](const EventBatch& batch, size_t i) {
-          const int64_t ts_ns = batch.ts_ns[i], end_ns = EndOf(ts_ns, batch.dur_ns[i]);
+          const int64_t ts_ns = batch.ts_ns[i];
+          int64_t end_ns = EndOf(ts_ns, batch.dur_ns[i]);
+          // One that never ended ends with the run.
+          if (end_ns == INT64_MAX) end_ns = std::max(ts_ns, lanes.ToStore(lanes.end_ns()));
           // The scanner's range has both ends in it.
           if (ts_ns >= to || (end_ns <= from && ts_ns != from)) return;
           const int64_t part_ns = std::max<int64_t>(

@@ -24,6 +24,9 @@ inline void PutSigned(int64_t value, std::string* out) {
   PutVarint((uint64_t(value) << 1) ^ uint64_t(value >> 63), out);
 }
 
+// a - b, which wraps as ids of damaged stores may.
+inline int64_t Apart(int64_t a, int64_t b) { return int64_t(uint64_t(a) - uint64_t(b)); }
+
 inline void PutDouble(double value, std::string* out) {
   char bytes[sizeof(value)];
   std::memcpy(bytes, &value, sizeof(value));

@@ -1,5 +1,6 @@
 #include "profiler/record/runtime_facts.h"
 
+#include <iterator>
 #include <utility>
 
 #include "core/base/source_location.h"
@@ -22,8 +23,8 @@ std::string PlaceText(const std::source_location& place) {
 }
 
 // A place is its line: two objects that the compiler made for one call differ in their address.
-const void* KeyOf(const std::source_location& place) {
-  return reinterpret_cast<const char*>(place.file_name()) + place.line();
+std::pair<const void*, uint32_t> KeyOf(const std::source_location& place) {
+  return {place.file_name(), place.line()};
 }
 
 }  // namespace
@@ -43,11 +44,20 @@ std::vector<RuntimeFact> RuntimeFacts::Take() {
   return std::exchange(facts_, {});
 }
 
+void RuntimeFacts::PutBack(std::vector<RuntimeFact> facts) {
+  std::lock_guard lock(mutex_);
+  facts_.insert(facts_.begin(), std::make_move_iterator(facts.begin()),
+                std::make_move_iterator(facts.end()));
+}
+
 absl::Status RuntimeFactWriter::Write(Store& store) {
-  for (RuntimeFact& fact : RuntimeFacts::Get().Take()) {
-    written_.push_back(std::move(fact));
-    XP_TRY(std::visit([&](const auto& told) { return Add(store, told); }, written_.back()));
-  }
+  std::vector<RuntimeFact> news = RuntimeFacts::Get().Take();
+  const size_t first = written_.size();
+  // All of them before the first is written: after an error none is lost.
+  written_.insert(written_.end(), std::make_move_iterator(news.begin()),
+                  std::make_move_iterator(news.end()));
+  for (size_t i = first; i < written_.size(); ++i)
+    XP_TRY(std::visit([&](const auto& told) { return Add(store, told); }, written_[i]));
   return absl::OkStatus();
 }
 
@@ -57,8 +67,7 @@ void RuntimeFactWriter::Committed() {
 }
 
 void RuntimeFactWriter::RolledBack() {
-  for (RuntimeFact& fact : written_) RuntimeFacts::Get().Add(std::move(fact));
-  written_.clear();
+  RuntimeFacts::Get().PutBack(std::exchange(written_, {}));
   now_ = committed_;
   newest_.clear();
   graphs_.clear();
@@ -225,7 +234,7 @@ absl::StatusOr<OptInt> RuntimeFactWriter::SiteOf(Store& store, const observe::St
 
 absl::StatusOr<OptInt> RuntimeFactWriter::StackOf(Store& store, const observe::Stack& stack) {
   if (stack.empty()) return OptInt();
-  std::vector<const void*> key;
+  std::vector<Place> key;
   for (const std::source_location& place : stack) key.push_back(KeyOf(place));
   int64_t& id = stacks_[key];
   if (id == 0) {

@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <mutex>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,6 +29,8 @@ class RuntimeFacts {
   void Add(RuntimeFact fact);
   // All that came since the last call.
   std::vector<RuntimeFact> Take();
+  // What was taken, before all that came since.
+  void PutBack(std::vector<RuntimeFact> facts);
 
  private:
   std::mutex mutex_;
@@ -71,10 +74,11 @@ class RuntimeFactWriter {
   const int64_t process_id_, origin_ns_;
   std::vector<RuntimeFact> written_;  // since the last commit
   Numbers now_, committed_;
-  // Ids of what was written, by hash and by the frames' addresses.
+  // Ids of what was written, by hash and by the frames' places.
+  using Place = std::pair<const void*, uint32_t>;  // file, line
   absl::flat_hash_map<std::string, int64_t> graphs_;
-  absl::flat_hash_map<std::vector<const void*>, int64_t> stacks_;
-  absl::flat_hash_map<const void*, int64_t> sites_;
+  absl::flat_hash_map<std::vector<Place>, int64_t> stacks_;
+  absl::flat_hash_map<Place, int64_t> sites_;
   // Rows of the newest executions, by run: those that the host may wait for.
   std::deque<std::pair<uint64_t, int64_t>> newest_;
 };

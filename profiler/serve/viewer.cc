@@ -94,7 +94,12 @@ struct Viewer::Impl {
       return EventJson(store, *lanes, id);
     });
     Add(root + "range", "application/json", [this](const httplib::Request& request) -> Answer {
-      XP_TRY(auto asked, Lanes(request));
+      std::vector<int64_t> asked;
+      if (request.has_param("lanes")) {
+        XP_TRY(asked, Lanes(request));
+      } else {
+        for (const ViewLane& lane : lanes->lanes()) asked.push_back(lane.id);
+      }
       XP_TRY(int64_t from_ns, Number(request, "from_ns"));
       XP_TRY(int64_t to_ns, Number(request, "to_ns"));
       return RangeJson(store, *lanes, asked, from_ns, to_ns);

@@ -247,7 +247,12 @@ absl::StatusOr<std::vector<std::optional<ArgValue>>> ReadArgumentColumn(const St
 
 absl::Status EachCounterBatch(const Store& store,
                               const std::function<absl::Status(const CounterBatch&)>& fn) {
-  std::string where = "1";
+  return EachCounterBatch(store, {}, fn);
+}
+
+absl::Status EachCounterBatch(const Store& store, OptInt track_id,
+                              const std::function<absl::Status(const CounterBatch&)>& fn) {
+  std::string where = track_id ? fmt::format("track_id = {}", *track_id) : "1";
   const Slice& slice = store.slice();
   if (slice.process_id) {
     where += fmt::format(

@@ -165,8 +165,10 @@ struct CounterBatch {
   std::vector<int64_t> ts_ns;
   std::vector<double> value;
 };
-// Samples of the counter tracks, chunk by chunk, by track and time.
+// Samples of the counter tracks, or of one, chunk by chunk, by track and time.
 absl::Status EachCounterBatch(const Store& store,
+                              const std::function<absl::Status(const CounterBatch&)>& fn);
+absl::Status EachCounterBatch(const Store& store, OptInt track_id,
                               const std::function<absl::Status(const CounterBatch&)>& fn);
 
 }  // namespace xlaprof

@@ -42,6 +42,9 @@ TEST(Wording, PhrasesAreReplaced) {
       InCpp("Read it every N steps; for `if tensor:` use torch.where. Then torch_xla.sync()"),
       "Read it every N steps; instead of an if on it use where(condition, a, b). Then sync()");
   EXPECT_EQ(InCpp("Pad it to 64."), "Pad it to 64.");
+  EXPECT_EQ(InCpp("Use torch.sort(x)."), "Use sort(x).");
+  const std::string paths = "at a/torch.cc:12 of libtorch.so";
+  EXPECT_EQ(InCpp(paths), paths);
 }
 
 TEST(Wording, LanguageIsThatOfTheLines) {

@@ -293,7 +293,7 @@ TEST_F(View, AnEventTellsItsArgumentsAndWhereItLeads) {
   EXPECT_EQ(event["totals"]["count"], 1);
   EXPECT_TRUE(absl::IsNotFound(EventJson(store_, lanes, 12345).status()));
 
-  const DecodedArguments arguments = DecodeArguments(Value(EncodeArguments(store_, lanes)));
+  const DecodedArguments arguments = DecodeArguments(Value(EncodeArguments(store_, lanes)).bytes);
   EXPECT_THAT(arguments.at(id), ElementsAre("bytes=-3", "text=<b>\n"));
   EXPECT_THAT(DecodeFlows(Value(EncodeFlows(store_)).bytes),
               ElementsAre(std::pair(id, event["flows"][0]["event"]["id"].get<int64_t>())));

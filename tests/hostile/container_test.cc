@@ -50,7 +50,7 @@ std::string Gunzipped(std::string_view gzip, size_t bytes) {
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
   stream.avail_out = uInt(out.size());
   const bool whole = inflate(&stream, Z_FINISH) == Z_STREAM_END;
-  out.resize(whole ? out.size() - stream.avail_out : 0);
+  out.resize(whole ? size_t(stream.next_out - reinterpret_cast<Bytef*>(out.data())) : 0);
   inflateEnd(&stream);
   return out;
 }

@@ -4,9 +4,15 @@ import type { Coverage, Issue } from './run.ts';
 import { count, fileName, plural, printable } from './text.ts';
 
 export function Capture() {
-  const { report } = useViewer().run;
+  const { report, damaged_chunks } = useViewer().run;
   return (
     <section class="capture" aria-label="What was read">
+      {damaged_chunks > 0 && (
+        <p class="error">
+          {plural(damaged_chunks, 'chunk')} of events in the store{' '}
+          {damaged_chunks > 1 ? 'are' : 'is'} damaged and not shown: import its files again
+        </p>
+      )}
       {report.issues.length > 0 && (
         <details>
           <summary>{plural(report.issues.length, 'oddity', 'oddities')} in the input</summary>

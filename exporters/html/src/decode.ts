@@ -93,8 +93,10 @@ export function upperBound(
 
 // Index of the first slice of the row that ends behind `ts` or begins there or later.
 export function firstVisible(row: SliceRow, ts: number): number {
-  const i = upperBound(row.ts, ts) - 1;
+  let i = upperBound(row.ts, ts) - 1;
   if (i < 0) return 0;
+  // Instants may begin where another one does.
+  while (i > 0 && row.ts[i] === ts && row.ts[i - 1] === ts) --i;
   const dur = row.dur[i];
   return dur === kNeverEnded || row.ts[i] + dur >= ts ? i : i + 1;
 }

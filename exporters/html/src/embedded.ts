@@ -62,7 +62,8 @@ export class EmbeddedSource implements Source {
     const [args, arrows] = [await this.args, await this.arrows];
     const rows = this.lanes.get(place.lane)!.whole.rows;
     const row = rows[place.row];
-    const sums = new TotalsByName(-Infinity, Infinity, this.run.span.end_ns, row.name[place.index]);
+    const end = this.run.span.end_ns;
+    const sums = new TotalsByName(0, end + 1, end, row.name[place.index]);
     sums.add(rows);
     return {
       ...this.placeOf(place),

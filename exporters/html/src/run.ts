@@ -138,6 +138,7 @@ export interface Run {
   report: Report;
   span: { origin_ns: string; base_epoch_ns: string | null; end_ns: number };
   covered: [number, number][];
+  damaged_chunks: number; // of events, which are not shown
   categories: string[];
   processes: Process[];
   lanes: Lane[];

@@ -4,6 +4,7 @@ import { sizeOf } from './levels.ts';
 import type { LanePart, SlicesAsked, Source } from './source.ts';
 
 const kPause = 60; // ms between questions
+const kPauseAfterFailure = 2000;
 const kManySlices = 8192; // a part with fewer is never too fine
 const kMostKept = 1_500_000; // slices of lanes that are not shown
 
@@ -87,6 +88,9 @@ export class Supply {
       this.arrived();
     } catch (error) {
       if (!abort.signal.aborted) {
+        // The next picture asks again, later.
+        this.waiting = true;
+        setTimeout(() => (this.waiting = false), kPauseAfterFailure);
         this.failed(error as Error);
         return;
       }

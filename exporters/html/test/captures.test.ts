@@ -69,9 +69,7 @@ function plain(detail: EventDetail): unknown {
 }
 
 const byName = (range: RangeTotals) =>
-  range.rows
-    .map((row) => JSON.stringify({ ...row, mean_ns: Math.floor(row.mean_ns) }))
-    .sort();
+  range.rows.map((row) => JSON.stringify({ ...row, mean_ns: Math.floor(row.mean_ns) })).sort();
 
 for (const name of program ? readdirSync(captures).sort() : ['none']) {
   test(`${name}: opens from disk, and each finding can be looked at`, { skip }, async () => {

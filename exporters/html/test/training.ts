@@ -299,6 +299,7 @@ function emptyRun(): Run {
     },
     span: { origin_ns: '991714441', base_epoch_ns: '1795230383541910441', end_ns: 0 },
     covered: [],
+    damaged_chunks: 0,
     categories: kCategories,
     processes: [
       { id: 1, name: 'python3 train.py', detail: 'rank 0, vm, pid 21403' },

@@ -46,7 +46,7 @@ TEST(Pooled, OneThreadMakesAndAnotherDestroys) {
   EXPECT_TRUE(AreMany(things, 3));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef XLAPROF_SANITIZED
 TEST(Pooled, MemoryIsTakenAgain) {
   Thing* first = new Thing(1);
   const void* kept = first;

@@ -142,6 +142,18 @@ TEST_F(PersistentCacheTest, DamagedFilesAreMissesAndAreMadeAnew) {
   EXPECT_THAT(Files(), ElementsAre(path));  // nothing half written is left
 }
 
+TEST_F(PersistentCacheTest, AFolderOfThatNameIsAMiss) {
+  Compute(folder_);
+  const fs::path path = Files()[0];
+  fs::remove(path);
+  fs::create_directory(path);
+  const Since start;
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(Compute(folder_, /*read_only=*/true), expected_);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr(path.string()));
+  EXPECT_EQ(start.Text(), kCompiledAgain);
+}
+
 TEST_F(PersistentCacheTest, AnotherVersionsFilesAreMisses) {
   Compute(folder_);
   const fs::path path = Files()[0];

@@ -87,6 +87,10 @@ TEST_F(Save, LoadSaysWhichDeviceIsAbsent) {
 TEST_F(Save, LeavesTheFileBeforeWhereItFails) {
   save({{"a", ones({2})}}, path_);
   EXPECT_THAT(MessageOf([&] { save({{"b\xff", ones({2})}}, path_); }), HasSubstr("UTF-8"));
+  EXPECT_THAT(MessageOf([&] {
+                save({{"__metadata__", ones({2})}}, path_);
+              }),
+              HasSubstr("the format keeps that name"));
   EXPECT_EQ(load(path_).count("a"), 1u);
   EXPECT_THAT(MessageOf([&] { save({}, folder_.path() / "none" / "x"); }),
               HasSubstr("cannot be written"));
@@ -147,6 +151,8 @@ TEST_F(Save, WhatIsNoneOfThemIsTold) {
   EXPECT_THAT(ErrorOfLoad(), HasSubstr("does not fill"));
   Write(R"({"w":{"dtype":"F32","shape":[-1],"data_offsets":[0,18446744073709551615]}})", "");
   EXPECT_THAT(ErrorOfLoad(), HasSubstr("has no sense"));
+  Write(R"({"w":{"dtype":)" + std::string(200'000, '[') + std::string(200'000, ']') + "}}", "");
+  EXPECT_THAT(ErrorOfLoad(), HasSubstr("is missing"));
   Write(R"({"w":7,"__metadata__":{}})", "");
   EXPECT_THAT(ErrorOfLoad(), HasSubstr("is missing"));
   Write(R"({"__metadata__":7})", "");
