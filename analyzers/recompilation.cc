@@ -364,11 +364,10 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
     }
     ++at->second.second;
     Finding& kept = merged[at->second.first].second;
-    if (finding.count > kept.count) {
-      for (Evidence& evidence : kept.evidence) finding.evidence.push_back(std::move(evidence));
-      kept = std::move(finding);
-    } else {
-      for (Evidence& evidence : finding.evidence) kept.evidence.push_back(std::move(evidence));
+    if (finding.count > kept.count) std::swap(finding, kept);
+    // The reason is told with the graphs of the one that is kept.
+    for (Evidence& evidence : finding.evidence) {
+      if (evidence.table != "graph") kept.evidence.push_back(std::move(evidence));
     }
   }
   for (const auto& [key, entry] : first) {

@@ -58,7 +58,9 @@ TEST(Recompilation, SizesThatVaryAreOneFinding) {
             "train step recompiled 5 times: batch dimension of input f32[64,16] changes (64, 48, "
             "17, 33, 9, 25)");
   EXPECT_THAT(finding.advice, HasSubstr("to 64 (one program), or to the buckets 16, 32, 64"));
-  ASSERT_THAT(finding.evidence, SizeIs(1));
+  ASSERT_THAT(finding.evidence, SizeIs(2));
+  EXPECT_EQ(finding.evidence[1].table, "graph");  // the two that were compared
+  EXPECT_THAT(finding.evidence[1].rows, SizeIs(2));
   EXPECT_EQ(finding.evidence[0].table, "compile");
   EXPECT_THAT(finding.evidence[0].rows, SizeIs(5));
   EXPECT_NEAR(*finding.per_step, 5.0 / 14, 1e-9);
@@ -318,7 +320,7 @@ TEST(Recompilation, RanksOfOneJobAreOneFinding) {
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.count, 11);
   EXPECT_THAT(finding.title, HasSubstr("in each of 3 processes"));
-  EXPECT_THAT(finding.evidence, SizeIs(3));
+  EXPECT_THAT(finding.evidence, SizeIs(4));  // compiles of each rank, and the graphs of one
 }
 
 TEST(Recompilation, WithoutStepsTheStateIsUnknown) {

@@ -115,7 +115,7 @@ TEST_F(ViewerTest, AnswersSeveralAtOnce) {
 TEST_F(ViewerTest, APortThatIsTakenIsSaid) {
   const std::string port = host_.substr(host_.find(':') + 1);
   const auto second = Viewer::Start(store_, {.port = std::stoi(port)});
-  EXPECT_THAT(std::string(second.status().message()), HasSubstr("--port"));
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr("take another port"));
 }
 
 }  // namespace
