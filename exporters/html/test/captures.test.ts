@@ -54,8 +54,9 @@ function served(name: string): Promise<{ url: string; end: () => void }> {
   });
 }
 
+// A file has the beginnings of long names only.
 const brief = (event: EventPlace | null) =>
-  event && [event.id, event.lane, event.row, event.ts_ns, event.dur_ns, event.name];
+  event && [event.id, event.lane, event.row, event.ts_ns, event.dur_ns, event.name.slice(0, 200)];
 
 // What two sources may not differ in; the order of what ties is theirs.
 function plain(detail: EventDetail): unknown {
