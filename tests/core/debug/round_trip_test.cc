@@ -105,7 +105,8 @@ TEST_F(DebugFiles, FallbacksAreSummedUpAtTheEnd) {
            "= t.site_id AND f.op = 'aten::nonzero' AND f.id = (SELECT min(id) FROM fallback WHERE "
            "op = f.op)");
   EXPECT_EQ(transfers[0].at("n"), 4) << "two calls, both ways";
-  for (const json& finding : Report("run.xlaprof").at("findings")) {
+  const json report = Report("run.xlaprof");
+  for (const json& finding : report.at("findings")) {
     if (finding.at("kind") == "fallback") {
       EXPECT_EQ(finding.at("cost_ns"), transfers[0].at("ns"));
     }
