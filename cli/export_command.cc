@@ -6,8 +6,8 @@
 #include "analyzers/quantity.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "cli/unfinished_file.h"
 #include "core/base/escape.h"
+#include "core/base/unfinished_file.h"
 #include "exporters/exporter.h"
 
 namespace xlaprof {

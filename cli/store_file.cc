@@ -3,8 +3,8 @@
 #include "analyzers/quantity.h"
 #include "analyzers/report.h"
 #include "cli/progress.h"
-#include "cli/unfinished_file.h"
 #include "core/base/escape.h"
+#include "core/base/unfinished_file.h"
 
 namespace xlaprof {
 

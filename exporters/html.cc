@@ -1,5 +1,6 @@
 // The viewer with a run inside, in one file that opens from disk: docs/formats/view.md.
 #include <absl/strings/escaping.h>
+#include <absl/strings/str_replace.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -45,17 +46,8 @@ absl::StatusOr<std::string> Deflated(std::string_view bytes) {
 }
 
 // JSON inside a script element: nothing in it ends the element or begins a comment.
-std::string ForScript(std::string_view json) {
-  std::string out;
-  out.reserve(json.size());
-  for (char c : json) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else {
-      out += c;
-    }
-  }
-  return out;
+std::string ForScript(const std::string& json) {
+  return absl::StrReplaceAll(json, {{"<", "\\u003c"}});
 }
 
 absl::Status WriteElement(Sink& sink, std::string_view id, std::string_view type,
@@ -100,8 +92,7 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
         "--from, --to and --steps choose a part; `xlaprof view` shows all",
         DurationText(all.resolution_ns), kMaxSlices));
 
-  if (lanes.damaged_chunks() > 0)
-    exported.left_out.push_back(fmt::format("{} damaged chunks of events", lanes.damaged_chunks()));
+  exported.LeaveOut(lanes.damaged_chunks(), "damaged chunk", " of events");
   XP_TRY(std::unique_ptr<Sink> sink, OpenSink(options.path, options.gzip));
   const ViewPage page = Page();
   XP_TRY(sink->Write(page.before_data));
@@ -122,9 +113,7 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
   }
   XP_TRY(WriteBlock(*sink, "arguments", arguments.bytes));
   XP_TRY(WriteBlock(*sink, "flows", flows.bytes));
-  if (arguments.damaged_chunks > 0)
-    exported.left_out.push_back(
-        fmt::format("{} damaged chunks of arguments", arguments.damaged_chunks));
+  exported.LeaveOut(arguments.damaged_chunks, "damaged chunk", " of arguments");
   if (flows.more) exported.left_out.push_back("flows behind the first millions");
   XP_TRY(sink->Write(page.after_data));
   XP_TRY(sink->Close());

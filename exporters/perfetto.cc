@@ -52,18 +52,15 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
   XP_TRY(sink->Close());
 
   Exported exported{.event_count = events.event_count()};
-  auto left_out = [&](int64_t count, const char* what, const char* why) {
-    if (count > 0)
-      exported.left_out.push_back(
-          fmt::format("{} {}{}{}", count, what, count == 1 ? "" : "s", why));
-  };
-  left_out(events.out_of_time(), "start", " before the trace's 0, or 292 years behind it");
-  left_out(events.endless(), "end", " 292 years behind the trace's 0: shown as if there were none");
-  left_out(flows.left_out(), "flow",
-           " that cannot be drawn: its end comes before its beginning, or from too many events");
-  left_out(events.not_finite(), "counter sample", " without a finite value");
-  left_out(events.skipped_chunks(), "damaged chunk", " of events");
-  left_out(events.skipped_arguments(), "damaged chunk", " of arguments");
+  exported.LeaveOut(events.out_of_time(), "start", " before the trace's 0, or 292 years behind it");
+  exported.LeaveOut(events.endless(), "end",
+                    " 292 years behind the trace's 0: shown as if there were none");
+  exported.LeaveOut(
+      flows.left_out(), "flow",
+      " that cannot be drawn: its end comes before its beginning, or from too many events");
+  exported.LeaveOut(events.not_finite(), "counter sample", " without a finite value");
+  exported.LeaveOut(events.skipped_chunks(), "damaged chunk", " of events");
+  exported.LeaveOut(events.skipped_arguments(), "damaged chunk", " of arguments");
   return exported;
 }
 

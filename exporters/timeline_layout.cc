@@ -3,6 +3,8 @@
 #include <map>
 #include <tuple>
 
+#include "exporters/process_labels.h"
+
 namespace xlaprof {
 namespace {
 
@@ -15,15 +17,6 @@ struct StoreProcess {
   OptInt pid, rank;
   OptText name;
 };
-
-std::string Labels(const StoreProcess& process) {
-  std::string labels;
-  auto add = [&](std::string text) { labels += (labels.empty() ? "" : ", ") + text; };
-  if (process.rank) add(fmt::format("rank {}", *process.rank));
-  if (process.host) add(*process.host);
-  if (process.pid) add(fmt::format("pid {}", *process.pid));
-  return labels;
-}
 
 }  // namespace
 
@@ -74,7 +67,11 @@ absl::Status TimelineLayout::ReadTracks(const Store& store) {
     auto [found, is_new] = groups.emplace(std::pair(id, device.value_or("")), processes_.size());
     if (!is_new) return found->second;
     auto process = known.find(id);
-    TimelineProcess made{0, "host", process == known.end() ? "" : Labels(process->second)};
+    TimelineProcess made{
+        0, "host",
+        process == known.end()
+            ? ""
+            : ProcessLabels(process->second.host, process->second.pid, process->second.rank)};
     if (process != known.end() && process->second.name) made.name = *process->second.name;
     if (device) made.name = "/device:" + *device;
     // Devices of one host need not say whose they are.

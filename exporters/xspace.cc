@@ -187,19 +187,16 @@ class XSpaceExport {
 
   absl::Status LeftOut() {
     exported_.event_count = events_.event_count();
-    auto left_out = [&](int64_t count, const char* what, const char* why) {
-      if (count > 0)
-        exported_.left_out.push_back(
-            fmt::format("{} {}{}{}", count, what, count == 1 ? "" : "s", why));
-    };
-    left_out(events_.too_far(), "event", " more than 100 days from the first of their thread");
+    exported_.LeaveOut(events_.too_far(), "event",
+                       " more than 100 days from the first of their thread");
     XP_TRY(auto graphs, store_.One<int64_t>("SELECT count(*) FROM graph"));
-    left_out(graphs.value_or(0), "graph", ": an XSpace holds a program's protobuf, not its nodes");
+    exported_.LeaveOut(graphs.value_or(0), "graph",
+                       ": an XSpace holds a program's protobuf, not its nodes");
     XP_TRY(auto steps, store_.One<int64_t>("SELECT count(*) FROM step WHERE ts_ns IS NULL"));
-    left_out(steps.value_or(0), "step", " outside of what was profiled");
-    left_out(events_.unmarked_steps(), "step", " that no event marks");
-    left_out(events_.skipped_chunks(), "damaged chunk", " of events");
-    left_out(events_.skipped_arguments(), "damaged chunk", " of arguments");
+    exported_.LeaveOut(steps.value_or(0), "step", " outside of what was profiled");
+    exported_.LeaveOut(events_.unmarked_steps(), "step", " that no event marks");
+    exported_.LeaveOut(events_.skipped_chunks(), "damaged chunk", " of events");
+    exported_.LeaveOut(events_.skipped_arguments(), "damaged chunk", " of arguments");
     if (file_.size() > kMaxProtobufBytes)
       exported_.left_out.push_back(
           "nothing, but the file is larger than the 2 GiB that XProf reads. Export a part: "

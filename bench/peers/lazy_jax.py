@@ -1,22 +1,12 @@
 """lazy_jax.py: lazy_bench's work on JAX, each step compiled by jit: medians in microseconds, as a JSON object."""
 import json
 import os
-import statistics
-import time
 
 os.environ.setdefault('JAX_PLATFORMS', 'cpu')
 os.environ.setdefault('XLA_FLAGS', '--xla_cpu_multi_thread_eigen=false')
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
-
-
-def median_us(times, run, warm_up=20):
-    values = []
-    for i in range(warm_up + times):
-        begin = time.perf_counter()
-        run()
-        values.append((time.perf_counter() - begin) * 1e6)
-    return statistics.median(values[warm_up:])
+from lazy_clock import median_us  # noqa: E402
 
 
 def loss(weights, images, labels):

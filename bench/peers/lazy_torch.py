@@ -11,20 +11,12 @@ if XLA:
     os.environ.setdefault('XLA_FLAGS', '--xla_cpu_multi_thread_eigen=false')
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
+from lazy_clock import median_us  # noqa: E402
 
 if XLA:
     import torch_xla
 
 OPS = 1000
-
-
-def median_us(times, run, warm_up=20):
-    values = []
-    for i in range(warm_up + times):
-        begin = time.perf_counter()
-        run()
-        values.append((time.perf_counter() - begin) * 1e6)
-    return statistics.median(values[warm_up:])
 
 
 def sync():

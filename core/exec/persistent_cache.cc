@@ -1,10 +1,9 @@
 #include "core/exec/persistent_cache.h"
 
-#include <atomic>
 #include <fstream>
-#include <random>
 #include <sstream>
 
+#include "core/base/unfinished_file.h"
 #include "core/base/version.h"
 #include "core/metrics/metrics.h"
 
@@ -41,25 +40,14 @@ void Tell(const fs::path& path, std::string_view what) {
 }
 
 absl::Status Write(const fs::path& path, std::string_view header, std::string_view bytes) {
-  // Processes of several containers, whose ids are the same, may share the folder.
-  static const uint64_t process = [] {
-    std::random_device random;
-    return uint64_t(random()) << 32 | random();
-  }();
-  static std::atomic<int64_t> files{0};
-  const fs::path part = path.parent_path() /
-                        fmt::format(".{}.{:016x}.{}", path.filename().string(), process, ++files);
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
-  {
-    std::ofstream out(part, std::ios::binary);
-    out << header << CheckSum(bytes) << bytes;
-    out.close();
-    if (out) fs::rename(part, path, error);
-    if (out && !error) return {};
-  }
-  fs::remove(part, error);
-  return IoError("cannot be written; programs are not kept");
+  UnfinishedFile file(path);
+  std::ofstream out(file.path(), std::ios::binary);
+  out << header << CheckSum(bytes) << bytes;
+  out.close();
+  if (!out || !file.Finish().ok()) return IoError("cannot be written; programs are not kept");
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
 #include "core/trace/safetensors.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstring>
 #include <fstream>
@@ -13,6 +10,7 @@
 #include <tuple>
 
 #include "core/base/escape.h"
+#include "core/base/unfinished_file.h"
 #include "core/ir/hash.h"
 
 namespace xlaprof::lazy {
@@ -308,21 +306,18 @@ absl::Status WriteSafetensors(const std::filesystem::path& path, const SavedTens
   for (const Named* tensor : order) hash.Add(Bytes(tensor->second.values));
   header.replace(kHashBegins.size(), kUnset.size(), hash.text());
 
-  std::filesystem::path beside = path;
-  static std::atomic<int64_t> files{0};
-  beside += fmt::format(".{}.{}.part", ::getpid(), ++files);
-  std::ofstream file(beside, std::ios::binary);
+  UnfinishedFile unfinished(path);
+  std::ofstream file(unfinished.path(), std::ios::binary);
   const uint64_t length = header.size();
   file.write(reinterpret_cast<const char*>(&length), 8);
   file << header;
   for (const Named* tensor : order) file << Bytes(tensor->second.values);
   file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(beside, path, error);
-  if (file && !error) return absl::OkStatus();
-  const std::string why = error ? error.message() : "is the folder there, and the disk not full?";
-  std::filesystem::remove(beside, error);
-  return IoError("{}: cannot be written: {}", path.string(), why);
+  if (!file) {
+    return IoError("{}: cannot be written: is the folder there, and the disk not full?",
+                   path.string());
+  }
+  return unfinished.Finish();
 }
 
 absl::StatusOr<SavedTensors> ReadSafetensors(const std::filesystem::path& path) {

@@ -3,22 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "exporters/process_labels.h"
 #include "exporters/time_span.h"
 
 namespace xlaprof {
-namespace {
-
-std::string DetailOf(const OptText& host, OptInt pid, OptInt rank) {
-  std::string detail;
-  auto add = [&](std::string text) { detail += (detail.empty() ? "" : ", ") + text; };
-  if (rank) add(fmt::format("rank {}", *rank));
-  if (host) add(*host);
-  if (pid) add(fmt::format("pid {}", *pid));
-  return detail;
-}
-
-}  // namespace
-
 absl::StatusOr<ViewLanes> ViewLanes::Make(const Store& store) {
   ViewLanes lanes;
   XP_TRY(lanes.FindSpan(store));
@@ -66,14 +54,13 @@ absl::Status ViewLanes::ReadTracks(const Store& store) {
   std::map<int64_t, ViewProcess> known;
   XP_TRY(store.Each("SELECT id, host, pid, rank, name FROM process ORDER BY id",
                     [&](int64_t id, OptText host, OptInt pid, OptInt rank, OptText name) {
-                      std::string detail = DetailOf(host, pid, rank);
+                      std::string detail = ProcessLabels(host, pid, rank);
                       if (!name) name = std::exchange(detail, "");
                       known[id] = {id, name->empty() ? "process" : *name, detail};
                     }));
   XP_TRY(store.Each(
       "SELECT id, process_id, kind, name, device, (SELECT CAST(total(max(count, 0)) AS INTEGER) "
-      "FROM "
-      "main.counter_chunk c WHERE c.track_id = track.id) FROM track" +
+      "FROM main.counter_chunk c WHERE c.track_id = track.id) FROM track" +
           where +
           " ORDER BY process_id IS NULL, process_id, kind = 'counter', device IS NOT NULL, sort, "
           "id",

@@ -6,6 +6,9 @@
 
 namespace xlaprof {
 
+// Of a name, where it is one of many.
+inline constexpr size_t kShownNameBytes = 256;
+
 // `text`, or where it has more than `max_bytes`, so much of it as whole characters of UTF-8 and …
 inline std::string ShortText(std::string_view text, size_t max_bytes) {
   constexpr std::string_view kMore = "…";

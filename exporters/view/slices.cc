@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "exporters/view/short_text.h"
 #include "exporters/view/varint.h"
@@ -10,7 +11,6 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxNameBytes = 256;
 constexpr int64_t kNoCell = INT64_MIN;
 
 struct DrawnSlice {
@@ -20,6 +20,25 @@ struct DrawnSlice {
   uint32_t count;
   StringId name;
   uint8_t category;
+};
+
+// The starts of a row, each as its distance from the one before; the first may come before
+// `from_ns`.
+class Starts {
+ public:
+  explicit Starts(int64_t from_ns) : last_ns_(from_ns) {}
+  void Put(int64_t ts_ns, std::string* out) {
+    if (std::exchange(is_first_, false)) {
+      PutSigned(ts_ns - last_ns_, out);
+    } else {
+      PutVarint(uint64_t(ts_ns - last_ns_), out);
+    }
+    last_ns_ = ts_ns;
+  }
+
+ private:
+  int64_t last_ns_;
+  bool is_first_ = true;
 };
 
 // Slices of one row, by start; none overlaps another.
@@ -36,20 +55,16 @@ class Row {
 
   void Encode(int64_t from_ns, std::string* out) const {
     PutVarint(slices_.size(), out);
-    int64_t last_ts_ns = from_ns, last_id = 0;
-    bool first = true;
+    Starts starts(from_ns);
+    int64_t last_id = 0;
     for (const DrawnSlice& slice : slices_) {
-      if (first) {
-        PutSigned(slice.ts_ns - last_ts_ns, out);
-      } else {
-        PutVarint(uint64_t(slice.ts_ns - last_ts_ns), out);
-      }
+      starts.Put(slice.ts_ns, out);
       PutVarint(slice.end_ns == INT64_MAX ? 0 : uint64_t(slice.end_ns - slice.ts_ns) + 1, out);
       PutVarint(slice.name, out);
       PutVarint(slice.category, out);
       PutVarint(slice.count, out);
       PutSigned(Apart(slice.id, last_id), out);
-      last_ts_ns = slice.ts_ns, last_id = slice.id, first = false;
+      last_id = slice.id;
     }
   }
   const std::vector<DrawnSlice>& slices() const { return slices_; }
@@ -153,7 +168,7 @@ class Encoder {
           continue;
         }
         const bool same_cell =
-            part.resolution_ns > 0 && !samples.empty() && samples.back().ts_ns >= part.from_ns &&
+            part.resolution_ns > 0 && !samples.empty() &&
             samples.back().ts_ns / part.resolution_ns == ts_ns / part.resolution_ns;
         if (!same_cell) {
           samples.push_back({ts_ns, value, value, value});
@@ -170,14 +185,9 @@ class Encoder {
                      [](const Sample& a, const Sample& b) { return a.ts_ns < b.ts_ns; });
     PutVarint(1, &out_);
     PutVarint(samples.size(), &out_);
-    int64_t last_ns = part.from_ns;
+    Starts starts(part.from_ns);
     for (const Sample& sample : samples) {
-      if (&sample == samples.data()) {
-        PutSigned(sample.ts_ns - last_ns, &out_);
-      } else {
-        PutVarint(uint64_t(sample.ts_ns - last_ns), &out_);
-      }
-      last_ns = sample.ts_ns;
+      starts.Put(sample.ts_ns, &out_);
       for (double value : {sample.least, sample.greatest, sample.last}) PutDouble(value, &out_);
     }
     return absl::OkStatus();
@@ -191,7 +201,7 @@ class Encoder {
     PutVarint(names_.size(), &out_);
     for (StringId name : names_) {
       PutVarint(name, &out_);
-      PutText(ShortText(store_.Text(name), kMaxNameBytes), &out_);
+      PutText(ShortText(store_.Text(name), kShownNameBytes), &out_);
     }
   }
 

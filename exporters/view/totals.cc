@@ -13,7 +13,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxRows = 1000;
-constexpr size_t kMaxNameBytes = 256;
 
 struct Sum {
   NameTotals totals;
@@ -84,7 +83,7 @@ absl::StatusOr<std::vector<NameTotals>> TotalsByName(const Store& store, const V
 }
 
 Json TotalsJson(const Store& store, const NameTotals& totals) {
-  return {{"name", ShortText(store.Text(totals.name), kMaxNameBytes)},
+  return {{"name", ShortText(store.Text(totals.name), kShownNameBytes)},
           {"category", std::string(store.Text(totals.category))},
           {"count", totals.count},
           {"total_ns", totals.total_ns},

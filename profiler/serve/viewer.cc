@@ -116,17 +116,16 @@ struct Viewer::Impl {
 
   template <class Fn>
   void Add(const std::string& path, const char* type, Fn&& answer) {
-    local->server().Get(
-        path, [this, type, answer](const httplib::Request& request, httplib::Response& response) {
-          std::lock_guard lock(mutex);
-          Answer content = answer(request);
-          if (content.ok()) return Send(*std::move(content), type, response);
-          response.status = absl::IsNotFound(content.status())          ? 404
-                            : absl::IsInvalidArgument(content.status()) ? 400
-                                                                        : 500;
-          response.set_content(std::string(content.status().message()) + "\n",
-                               "text/plain; charset=utf-8");
-        });
+    local->server().Get(path, [this, type, answer](const httplib::Request& request,
+                                                   httplib::Response& response) {
+      std::lock_guard lock(mutex);
+      Answer content = answer(request);
+      if (content.ok()) return Send(*std::move(content), type, response);
+      response.status = absl::IsNotFound(content.status())          ? 404
+                        : absl::IsInvalidArgument(content.status()) ? 400
+                                                                    : 500;
+      Send(std::string(content.status().message()) + "\n", "text/plain; charset=utf-8", response);
+    });
   }
 
   // Made once: the analyzers look at all.

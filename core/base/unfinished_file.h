@@ -1,4 +1,5 @@
 // A file beside the output that becomes the output only when it is whole, and is gone otherwise.
+// Its name is no other's, of whatever process, machine or container that shares the folder.
 #pragma once
 
 #include <filesystem>
