@@ -32,6 +32,7 @@ struct Mlp : nn::Module {
 };
 
 // A device of its own, so that each way begins with nothing compiled, and what is trained on it.
+// A device lives as long as the process.
 struct Training {
   Device& device = *new Device("CPU:0", MakeNativeBackend(int(environment().threads)));
   Mlp net{device};
@@ -113,7 +114,7 @@ double LargestGraph(const Counts& before) {
 }
 
 void Measure(const Way& way, int64_t steps) {
-  Training& training = *new Training;
+  Training training;
   const Counts before = Counts::Now();
   std::optional<DeviceLoader> loader;
   if (way.by_loader) {
