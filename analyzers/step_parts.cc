@@ -6,25 +6,33 @@
 
 namespace xlaprof {
 
-absl::StatusOr<std::vector<StepParts>> PartsOfSteps(const Store& store) {
+absl::StatusOr<std::vector<TimedStep>> TimedSteps(const Store& store) {
   XP_TRY(Steps steps, LoadSteps(store));
   absl::flat_hash_map<int64_t, OptInt> number;  // by step id
   XP_TRY(store.Each("SELECT id, number FROM step",
                     [&](int64_t id, OptInt value) { number[id] = value; }));
-  std::vector<StepParts> all;
+  std::vector<TimedStep> timed;
   for (const StepSpan& step : steps.all) {
     int64_t end_ns;
     if (!step.ts_ns || !step.dur_ns || __builtin_add_overflow(*step.ts_ns, *step.dur_ns, &end_ns))
       continue;
-    StepParts parts{.step = step, .number = number[step.id]};
-    XP_TRY(auto timeline, HostTimeline::Of(store, step.process_id));
-    if (timeline->has_events()) {
-      for (const ActivityShare& share : timeline->During({*step.ts_ns, end_ns})) {
-        const auto part = std::find(kStepParts.begin(), kStepParts.end(), share.activity.doing);
-        parts.ns[size_t(part - kStepParts.begin())] += share.ns;
-      }
+    timed.push_back({step, {*step.ts_ns, end_ns}, number[step.id]});
+  }
+  return timed;
+}
+
+absl::StatusOr<std::vector<StepParts>> PartsOfSteps(const Store& store,
+                                                    const std::vector<TimedStep>& steps) {
+  std::vector<StepParts> all;
+  all.reserve(steps.size());
+  for (const TimedStep& step : steps) {
+    StepParts& parts = all.emplace_back();
+    XP_TRY(auto timeline, HostTimeline::Of(store, step.span.process_id));
+    if (!timeline->has_events()) continue;
+    for (const ActivityShare& share : timeline->During(step.time)) {
+      const auto part = std::find(kStepParts.begin(), kStepParts.end(), share.activity.doing);
+      parts[size_t(part - kStepParts.begin())] += share.ns;
     }
-    all.push_back(parts);
   }
   return all;
 }

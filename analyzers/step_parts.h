@@ -15,13 +15,21 @@ inline constexpr std::array kStepParts = {Doing::kTracing,  Doing::kCompile, Doi
                                           Doing::kTransfer, Doing::kInput,   Doing::kUserCode,
                                           Doing::kRuntime,  Doing::kNothing};
 
-struct StepParts {
-  StepSpan step;                                // has a start and a length
-  OptInt number;                                // the user's
-  std::array<int64_t, kStepParts.size()> ns{};  // sum to its length; zeros: no host thread recorded
+// A step that has a start and a length.
+struct TimedStep {
+  StepSpan span;
+  Interval time;
+  OptInt number;  // the user's
 };
 
-// Timed steps of the store's slice, by process and ordinal.
-absl::StatusOr<std::vector<StepParts>> PartsOfSteps(const Store& store);
+// Those of the store's slice, by process and ordinal.
+absl::StatusOr<std::vector<TimedStep>> TimedSteps(const Store& store);
+
+// ns of each of kStepParts; they sum to the step's length. Zeros: no host thread recorded.
+using StepParts = std::array<int64_t, kStepParts.size()>;
+
+// Of each of the steps, in their order.
+absl::StatusOr<std::vector<StepParts>> PartsOfSteps(const Store& store,
+                                                    const std::vector<TimedStep>& steps);
 
 }  // namespace xlaprof

@@ -9,6 +9,7 @@
 #include "exporters/exporter.h"
 #include "exporters/sink.h"
 #include "exporters/view/details.h"
+#include "exporters/view/findings.h"
 #include "exporters/view/page.h"
 #include "exporters/view/run.h"
 #include "exporters/view/slices.h"
@@ -96,8 +97,10 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
   XP_TRY(std::unique_ptr<Sink> sink, OpenSink(options.path, options.gzip));
   const ViewPage page = Page();
   XP_TRY(sink->Write(page.before_data));
-  XP_TRY(std::string run, RunJson(store, lanes, report, options.source_roots));
+  XP_TRY(std::string run, RunJson(store, lanes));
   XP_TRY(WriteElement(*sink, "run", "application/json", ForScript(run)));
+  XP_TRY(std::string found, FindingsJson(store, lanes, report, options.source_roots));
+  XP_TRY(WriteElement(*sink, "findings", "application/json", ForScript(found)));
   options.progress(0.2);
   XP_TRY(std::string slices, EncodeSlices(store, lanes, all));
   XP_TRY(WriteBlock(*sink, "slices", slices));

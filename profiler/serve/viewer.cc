@@ -6,6 +6,7 @@
 
 #include "analyzers/report.h"
 #include "exporters/view/event.h"
+#include "exporters/view/findings.h"
 #include "exporters/view/page.h"
 #include "exporters/view/run.h"
 #include "exporters/view/search.h"
@@ -77,7 +78,10 @@ struct Viewer::Impl {
       Send(std::string(page.before_data).append(page.after_data), "text/html; charset=utf-8",
            response);
     });
-    Add(root + "run.json", "application/json", [this](const httplib::Request&) { return Run(); });
+    Add(root + "run.json", "application/json",
+        [this](const httplib::Request&) { return RunJson(store, *lanes); });
+    Add(root + "findings.json", "application/json",
+        [this](const httplib::Request&) { return Findings(); });
     Add(root + "slices", "application/octet-stream",
         [this](const httplib::Request& request) -> Answer {
           SlicesAsked asked;
@@ -129,18 +133,18 @@ struct Viewer::Impl {
   }
 
   // Made once: the analyzers look at all.
-  Answer Run() {
-    if (run.empty()) {
+  Answer Findings() {
+    if (findings.empty()) {
       XP_TRY(Report report, MakeReport(store));
-      XP_TRY(run, RunJson(store, *lanes, report, options.source_roots));
+      XP_TRY(findings, FindingsJson(store, *lanes, report, options.source_roots));
     }
-    return run;
+    return findings;
   }
 
   const Store& store;
   const ViewerOptions options;
   std::optional<ViewLanes> lanes;
-  std::string url, run;
+  std::string url, findings;
   std::mutex mutex;                    // one question at a time: a Store is for one thread
   std::unique_ptr<LocalServer> local;  // last: its threads use the rest
 };

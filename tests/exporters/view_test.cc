@@ -9,6 +9,7 @@
 
 #include "exporters/view/details.h"
 #include "exporters/view/event.h"
+#include "exporters/view/findings.h"
 #include "exporters/view/run.h"
 #include "exporters/view/search.h"
 #include "exporters/view/slices.h"
@@ -335,11 +336,13 @@ TEST_F(View, ARunWithoutEventsIsAPageWithoutLanes) {
   const ViewLanes lanes = Lanes();
   EXPECT_THAT(lanes.lanes(), IsEmpty());
   const Report report = Value(MakeReport(store_));
-  const json run = json::parse(Value(RunJson(store_, lanes, report, {})));
+  const json run = json::parse(Value(RunJson(store_, lanes)));
   EXPECT_EQ(run["span"]["end_ns"], 0);
   EXPECT_THAT(run["steps"], IsEmpty());
-  EXPECT_EQ(run["reasons"].size(), run["report"]["findings"].size());
-  EXPECT_EQ(run["quotes"].size(), run["report"]["findings"].size());
+  const json findings = json::parse(Value(FindingsJson(store_, lanes, report, {})));
+  EXPECT_THAT(findings["step_parts_ns"], IsEmpty());
+  EXPECT_EQ(findings["reasons"].size(), findings["report"]["findings"].size());
+  EXPECT_EQ(findings["quotes"].size(), findings["report"]["findings"].size());
 }
 
 }  // namespace

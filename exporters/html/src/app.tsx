@@ -40,6 +40,7 @@ export function App() {
 
 function Timeline() {
   const viewer = useViewer();
+  useShown((state) => state.concluded);
   useShown((state) => state.pinned);
   useShown((state) => state.folded);
   useShown((state) => state.deep);

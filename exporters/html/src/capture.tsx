@@ -1,9 +1,10 @@
 // What was read, and what was odd in it.
-import { useViewer } from './context.ts';
+import { useShown, useViewer } from './context.ts';
 import type { Coverage, Issue } from './run.ts';
 import { count, fileName, plural, printable } from './text.ts';
 
 export function Capture() {
+  useShown((state) => state.concluded);
   const { report, damaged_chunks } = useViewer().run;
   return (
     <section class="capture" aria-label="What was read">
@@ -23,14 +24,16 @@ export function Capture() {
           </ul>
         </details>
       )}
-      <details>
-        <summary>{plural(report.summary.coverage.length, 'file')} read</summary>
-        <ul>
-          {report.summary.coverage.map((coverage) => (
-            <CoverageItem coverage={coverage} />
-          ))}
-        </ul>
-      </details>
+      {report.summary.coverage.length > 0 && (
+        <details>
+          <summary>{plural(report.summary.coverage.length, 'file')} read</summary>
+          <ul>
+            {report.summary.coverage.map((coverage) => (
+              <CoverageItem coverage={coverage} />
+            ))}
+          </ul>
+        </details>
+      )}
     </section>
   );
 }

@@ -4,7 +4,7 @@ import { decodeSlices } from './decode.ts';
 import { Flows } from './flows.ts';
 import { LaneLevels } from './levels.ts';
 import { Names } from './names.ts';
-import type { Run } from './run.ts';
+import { type Conclusions, kNoConclusions, type Outline, type Run } from './run.ts';
 import {
   type EventDetail,
   type EventPlace,
@@ -21,6 +21,7 @@ import { TotalsByName } from './totals.ts';
 
 // What the file holds, each inflated when it is first needed.
 export interface Blocks {
+  findings(): Conclusions;
   slices(): Promise<Uint8Array>;
   arguments(): Promise<Uint8Array>;
   flows(): Promise<Uint8Array>;
@@ -38,16 +39,24 @@ export class EmbeddedSource implements Source {
   private args: Promise<Arguments> | null = null;
   private arrows: Promise<Flows> | null = null;
 
-  private constructor(
-    readonly run: Run,
-    private readonly blocks: Blocks,
-  ) {}
+  run: Run;
 
-  static async open(run: Run, blocks: Blocks): Promise<EmbeddedSource> {
-    const source = new EmbeddedSource(run, blocks);
+  private constructor(
+    outline: Outline,
+    private readonly blocks: Blocks,
+  ) {
+    this.run = { ...outline, ...kNoConclusions };
+  }
+
+  static async open(outline: Outline, blocks: Blocks): Promise<EmbeddedSource> {
+    const source = new EmbeddedSource(outline, blocks);
     for (const part of decodeSlices(await blocks.slices(), source.names))
       source.lanes.set(part.lane, new LaneLevels(part));
     return source;
+  }
+
+  async conclude(): Promise<void> {
+    this.run = { ...this.run, ...this.blocks.findings() };
   }
 
   async slices(asked: SlicesAsked): Promise<LanePart[]> {

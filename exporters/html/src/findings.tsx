@@ -4,10 +4,18 @@ import { type Finding, ranked } from './run.ts';
 import { count, duration, fileName, plural, printable } from './text.ts';
 
 export function Findings() {
+  const isConcluded = useShown((state) => state.concluded);
   const { findings } = useViewer().run.report;
   const { toFix, seen } = ranked(findings);
   const items = (indexes: number[]) =>
     indexes.map((index) => <Item key={index} index={index} finding={findings[index]} />);
+  if (!isConcluded)
+    return (
+      <section aria-label="Findings" aria-busy>
+        <h2>Findings</h2>
+        <p class="calm">Looking at the whole run …</p>
+      </section>
+    );
   return (
     <section aria-label="Findings">
       <h2>

@@ -25,7 +25,7 @@ export function Header() {
     <header>
       <span class="brand">xlaprof</span>
       <h1>
-        <bdi>{printable(run.report.summary.run || 'run', 200)}</bdi>
+        <bdi>{printable(run.label || 'run', 200)}</bdi>
       </h1>
       <span class="facts" title={recordedAt(run.span)}>
         {facts.join(' · ')}

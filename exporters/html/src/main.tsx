@@ -9,6 +9,8 @@ import { onSystemTheme, rememberedTheme, wear } from './theme.ts';
 import { printable } from './text.ts';
 import { Viewer } from './viewer.ts';
 
+const kNothingDrawn = 1000; // ms: no lane is shown, nothing comes that the findings should wait for
+
 async function start(): Promise<void> {
   wear(rememberedTheme());
   const viewer = new Viewer(await openSource());
@@ -19,7 +21,7 @@ async function start(): Promise<void> {
   };
   onSystemTheme(dress);
   viewer.store.subscribe((changed) => (changed.theme !== undefined ? dress() : frames.request()));
-  document.title = `${printable(viewer.run.report.summary.run || 'run', 100)} – xlaprof`;
+  document.title = `${printable(viewer.run.label || 'run', 100)} – xlaprof`;
   if (location.hash.length > 1) viewer.follow(location.hash);
   const page = document.getElementById('page')!;
   page.replaceChildren();
@@ -30,6 +32,7 @@ async function start(): Promise<void> {
     page,
   );
   keepLink(viewer);
+  setTimeout(() => void viewer.conclude(), kNothingDrawn);
 }
 
 start().catch((error: Error) => {

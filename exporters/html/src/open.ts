@@ -4,21 +4,28 @@ import { ServedSource } from './served.ts';
 import type { Source } from './source.ts';
 
 export async function openSource(): Promise<Source> {
-  const run = document.getElementById('run');
-  if (run === null) return ServedSource.open();
-  run.remove();
-  return EmbeddedSource.open(JSON.parse(run.textContent!), {
+  if (document.getElementById('run') === null) return ServedSource.open();
+  return EmbeddedSource.open(parsed('run'), {
+    findings: () => parsed('findings'),
     slices: () => inflated('slices'),
     arguments: () => inflated('arguments'),
     flows: () => inflated('flows'),
   });
 }
 
-// The bytes that are in the script element with this id, which is removed: they are in memory once.
-async function inflated(id: string): Promise<Uint8Array> {
+function parsed(id: string) {
+  return JSON.parse(taken(id));
+}
+
+// What is in the script element with this id, which is removed: it is in memory once.
+function taken(id: string): string {
   const element = document.getElementById(id);
-  const text = element?.textContent?.trim() ?? '';
   element?.remove();
+  return element?.textContent?.trim() ?? '';
+}
+
+async function inflated(id: string): Promise<Uint8Array> {
+  const text = taken(id);
   if (text === '') return new Uint8Array(0);
   const binary = atob(text);
   const deflated = new Uint8Array(binary.length);

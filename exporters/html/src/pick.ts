@@ -67,10 +67,10 @@ function stepAt(viewer: Viewer, process: number, time: number): Picked | null {
 }
 
 export function stepLines(viewer: Viewer, index: number): string[] {
-  const { steps, step_parts } = viewer.run;
+  const { steps, step_parts, step_parts_ns } = viewer.run;
   const step = steps[index];
   const parts = step_parts
-    .map((name, i) => ({ name, ns: step.parts_ns[i] ?? 0 }))
+    .map((name, i) => ({ name, ns: step_parts_ns[index][i] }))
     .filter((part) => part.ns > 0)
     .sort((a, b) => b.ns - a.ns);
   return [

@@ -1,5 +1,5 @@
-// run.json as docs/formats/view.md tells it. Times are ns since the view's origin, except in
-// `report`, whose times are the store's. What is unknown is null.
+// run.json and findings.json as docs/formats/view.md tells them. Times are ns since the view's
+// origin, except in `report`, whose times are the store's. What is unknown is null.
 
 export type Severity = 'info' | 'warning' | 'error';
 
@@ -66,7 +66,7 @@ export interface Issue {
 }
 
 export interface Report {
-  summary: { run: string | null; coverage: Coverage[] };
+  summary: { coverage: Coverage[] };
   findings: Finding[];
   issues: Issue[];
 }
@@ -103,7 +103,6 @@ export interface Step {
   ts_ns: number | null;
   dur_ns: number | null;
   warm_up: boolean;
-  parts_ns: (number | null)[];
 }
 
 export interface Mark {
@@ -133,18 +132,38 @@ export interface Quote {
   newer_than_capture: boolean;
 }
 
-export interface Run {
+// run.json: what there is to see.
+export interface Outline {
   xlaprof: string;
-  report: Report;
+  label: string;
   span: { origin_ns: string; base_epoch_ns: string | null; end_ns: number };
-  covered: [number, number][];
   damaged_chunks: number; // of events, which are not shown
   categories: string[];
   processes: Process[];
   lanes: Lane[];
-  step_parts: string[];
   steps: Step[];
+}
+
+// findings.json: what it means. The server needs to look at everything for it.
+export interface Conclusions {
+  report: Report;
+  covered: [number, number][];
+  step_parts: string[];
+  step_parts_ns: number[][]; // one a step, one of each part
   marks: Mark[];
   reasons: (Reason | null)[];
   quotes: (Quote | null)[];
 }
+
+export type Run = Outline & Conclusions;
+
+// Before findings.json is there.
+export const kNoConclusions: Conclusions = {
+  report: { summary: { coverage: [] }, findings: [], issues: [] },
+  covered: [],
+  step_parts: [],
+  step_parts_ns: [],
+  marks: [],
+  reasons: [],
+  quotes: [],
+};

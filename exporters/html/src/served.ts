@@ -1,7 +1,7 @@
 // The source that is the server the page came from (`xlaprof view`).
 import { decodeSlices } from './decode.ts';
 import { Names } from './names.ts';
-import type { Run } from './run.ts';
+import { kNoConclusions, type Outline, type Run } from './run.ts';
 import type {
   EventDetail,
   Found,
@@ -17,10 +17,18 @@ type Question = Record<string, string | number>;
 export class ServedSource implements Source {
   readonly names = new Names();
 
-  private constructor(readonly run: Run) {}
+  run: Run;
+
+  private constructor(outline: Outline) {
+    this.run = { ...outline, ...kNoConclusions };
+  }
 
   static async open(): Promise<ServedSource> {
     return new ServedSource(await (await ask('run.json', {})).json());
+  }
+
+  async conclude(): Promise<void> {
+    this.run = { ...this.run, ...(await (await ask('findings.json', {})).json()) };
   }
 
   async slices(asked: SlicesAsked, signal: AbortSignal): Promise<LanePart[]> {

@@ -88,8 +88,9 @@ export interface SearchAsked {
 
 // Every question rejects with an Error that says what went wrong, or with an AbortError.
 export interface Source {
-  readonly run: Run;
+  readonly run: Run; // another one, with the findings, after conclude()
   readonly names: Names;
+  conclude(): Promise<void>;
   slices(asked: SlicesAsked, signal: AbortSignal): Promise<LanePart[]>;
   event(id: number): Promise<EventDetail>;
   range(lanes: number[], from: number, to: number): Promise<RangeTotals>;

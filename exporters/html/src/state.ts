@@ -14,6 +14,7 @@ export interface Range extends Span {
 }
 
 export interface State {
+  concluded: boolean; // the findings are there
   from: number; // the window of time, ns
   to: number;
   scroll: number; // of the lanes, in rows' heights
@@ -37,6 +38,7 @@ export interface State {
 }
 
 export const kInitial: State = {
+  concluded: false,
   from: 0,
   to: 1,
   scroll: 0,

@@ -5,7 +5,7 @@ export interface Bin {
   steps: number;
   longest: number; // index in run.steps
   mean: number; // ns a step
-  parts: number[]; // ns a step, one a part of run.step_parts
+  parts: number[]; // ns a step, one a part of run.step_parts; none: not known yet
   warmUp: boolean; // all of them
   from: number | null; // ns: where they lie
   to: number | null;
@@ -32,7 +32,7 @@ function binOf(run: Run, indexes: number[]): Bin {
     ),
     mean: sum(steps.map((step) => step.dur_ns)) / steps.length,
     parts: run.step_parts.map(
-      (_, part) => sum(steps.map((step) => step.parts_ns[part])) / steps.length,
+      (_, part) => sum(indexes.map((i) => run.step_parts_ns[i][part])) / steps.length,
     ),
     warmUp: steps.every((step) => step.warm_up),
     from: times.length === 0 ? null : Math.min(...times.map((step) => step.ts_ns!)),
@@ -52,11 +52,13 @@ export function scaleOf(bins: Bin[]): number {
 // The share of each part in the steps that are not warm-up, or in all where there are no others;
 // those that are nothing are left out.
 export function meanParts(run: Run, process: number): { name: string; part: number }[] {
-  const timed = run.steps.filter((step) => step.process === process && step.dur_ns !== null);
-  const steady = timed.filter((step) => !step.warm_up);
+  const timed = run.steps.flatMap((step, i) =>
+    step.process === process && step.dur_ns !== null ? [i] : [],
+  );
+  const steady = timed.filter((i) => !run.steps[i].warm_up);
   const steps = steady.length === 0 ? timed : steady;
   const sums = run.step_parts.map((_, part) =>
-    steps.reduce((sum, step) => sum + (step.parts_ns[part] ?? 0), 0),
+    steps.reduce((sum, i) => sum + run.step_parts_ns[i][part], 0),
   );
   const all = sums.reduce((a, b) => a + b, 0) || 1;
   return run.step_parts

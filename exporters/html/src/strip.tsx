@@ -3,6 +3,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { Canvas } from './canvas.tsx';
 import { useShared, useShown, useViewer } from './context.ts';
 import { measureStep, stepLines } from './pick.ts';
+import type { Run } from './run.ts';
 import { type Bin, binsOf, meanParts, scaleOf } from './step_bins.ts';
 import type { Surface } from './surface.ts';
 import { duration, percent, plural, printable, share } from './text.ts';
@@ -13,6 +14,7 @@ const kWidestBar = 96;
 
 export function Strip() {
   const viewer = useViewer();
+  useShown((state) => state.concluded);
   const processes = viewer.run.processes.filter(({ id }) =>
     viewer.run.steps.some((step) => step.process === id && step.dur_ns !== null),
   );
@@ -69,10 +71,12 @@ function Bars({ process }: { process: number }) {
       ),
     [process],
   );
-  const kept = useRef<{ most: number; bins: Bin[] }>({ most: 0, bins: [] });
+  const kept = useRef<{ run: Run; most: number; bins: Bin[] } | null>(null);
   const bins = (): Bin[] => {
+    const { run } = viewer;
     const most = Math.floor(canvas.current!.clientWidth / kNarrowestBar);
-    if (kept.current.most !== most) kept.current = { most, bins: binsOf(viewer.run, steps, most) };
+    if (kept.current?.run !== run || kept.current.most !== most)
+      kept.current = { run, most, bins: binsOf(run, steps, most) };
     return kept.current.bins;
   };
   const binAt = (x: number): Bin | undefined => {
@@ -144,6 +148,10 @@ function paint(surface: Surface, viewer: Viewer, bins: Bin[]): void {
     const isCut = bin.mean > most;
     const perNs = (bottom - top) / (isCut ? bin.mean : most);
     let y = bottom;
+    if (bin.parts.length === 0) {
+      ctx.fillStyle = colours.faint;
+      ctx.fillRect(left, Math.round(Math.max(top, y - bin.mean * perNs)), wide, Math.round(y));
+    }
     bin.parts.forEach((ns, part) => {
       const next = Math.max(top, y - ns * perNs);
       ctx.fillStyle = colours.part(viewer.run.step_parts[part]);

@@ -30,17 +30,18 @@ export class Viewer {
   readonly store: Store<State>;
   readonly hover = new Store<Hover>({ time: null, x: 0, y: 0, lines: [] });
   readonly supply: Supply;
-  readonly marks: PlacedMark[];
+  marks: PlacedMark[] = []; // of the findings, once they are known
   readonly sizes: Sizes;
   paneHeight = 400; // CSS pixels of the scrolled lanes; their pane sets it
   private readonly lanesOf = new Map<string, number[]>(); // that a pane shows
+  private isConcluding = false;
+  private linkedFinding: number | null = null; // by the link that was followed last
   private turn = 0; // of the latest question about an event
   private searchTurn = 0;
   private arranged: { state: State; panes: { pinned: Bands; scrolled: Bands } } | null = null;
 
   constructor(readonly source: Source) {
     this.sizes = sizesFor(parseFloat(getComputedStyle(document.documentElement).fontSize));
-    this.marks = placedMarks(source.run);
     this.store = new Store<State>({ ...kInitial, ...this.everything(), theme: rememberedTheme() });
     let cutOff = ''; // what was said when slices did not come
     this.supply = new Supply(
@@ -48,6 +49,7 @@ export class Viewer {
       () => {
         const { trouble } = this.store.state;
         this.store.set({ trouble: trouble === cutOff ? '' : trouble });
+        void this.conclude();
       },
       (error) => {
         cutOff = error.message;
@@ -64,10 +66,29 @@ export class Viewer {
     return { from: this.store.state.from, to: this.store.state.to };
   }
 
+  // Asks what is wrong with the run, once, and shows it. Behind the first slices: the server answers
+  // one question at a time.
+  async conclude(): Promise<void> {
+    if (this.isConcluding) return;
+    this.isConcluding = true;
+    try {
+      await this.source.conclude();
+    } catch (error) {
+      return this.fail(error as Error);
+    }
+    this.marks = placedMarks(this.run);
+    this.arranged = null;
+    this.store.set({ concluded: true, finding: this.known(this.linkedFinding) });
+  }
+
+  private known(finding: number | null): number | null {
+    return finding !== null && this.run.report.findings[finding] ? finding : null;
+  }
+
   // Shows what a link says.
   follow(hash: string): void {
     const linked = fromHash(hash);
-    const finding = linked.finding ?? null;
+    this.linkedFinding = linked.finding ?? null;
     this.store.set({
       ...this.everything(),
       scroll: 0,
@@ -76,7 +97,7 @@ export class Viewer {
       flags: [],
       panel: null,
       ...linked,
-      finding: finding !== null && this.run.report.findings[finding] ? finding : null,
+      finding: this.known(this.linkedFinding),
       event: null,
       detail: null,
       found: null,

@@ -1,9 +1,7 @@
 // Every capture of tests/golden, through the program that XLAPROF names: as a page from disk and from
 // the server, and both sources give the same answers.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -13,45 +11,30 @@ import { EmbeddedSource } from '../src/embedded.ts';
 import type { Run } from '../src/run.ts';
 import type { EventDetail, EventPlace, Found, RangeTotals } from '../src/source.ts';
 import { launch, open, settled } from './browser.ts';
+import { folder, served, skip, xlaprof } from './program.ts';
 
-const program = process.env.XLAPROF;
 const captures = process.env.CAPTURES ?? '../../tests/golden/captures';
-const folder = mkdtempSync(join(tmpdir(), 'xlaprof-captures-'));
-const skip = program ? false : 'XLAPROF does not name the program';
 let browser: Browser;
-before(async () => void (program && (browser = await launch())));
+before(async () => void (skip || (browser = await launch())));
 after(() => browser?.close());
 
 // The page of a capture, and its data as the page will hold it.
 async function exported(name: string): Promise<{ url: string; run: Run; source: EmbeddedSource }> {
   const path = join(folder, `${name}.html`);
-  execFileSync(program!, ['report', join(captures, name), '--format', 'html', '-o', path]);
+  xlaprof('report', join(captures, name), '--format', 'html', '-o', path);
   const html = readFileSync(path, 'utf8');
   const element = (id: string) =>
     html.match(new RegExp(`<script id="${id}"[^>]*>([^]*?)</script>`))![1];
   const block = (id: string) => async () =>
     new Uint8Array(element(id) ? inflateRawSync(Buffer.from(element(id), 'base64')) : []);
-  const run = JSON.parse(element('run')) as Run;
-  const source = await EmbeddedSource.open(run, {
+  const source = await EmbeddedSource.open(JSON.parse(element('run')), {
+    findings: () => JSON.parse(element('findings')),
     slices: block('slices'),
     arguments: block('arguments'),
     flows: block('flows'),
   });
-  return { url: pathToFileURL(path).href, run, source };
-}
-
-// The address at which the program serves a capture, and how to end that.
-function served(name: string): Promise<{ url: string; end: () => void }> {
-  const server = spawn(program!, ['view', join(captures, name), '--no-open'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return new Promise((done, failed) => {
-    server.on('exit', (status) => failed(new Error(`xlaprof view ended with ${status}`)));
-    server.stdout.on('data', (said: Buffer) => {
-      const url = String(said).match(/http:\S+/)?.[0];
-      if (url) done({ url, end: () => server.removeAllListeners('exit').kill() });
-    });
-  });
+  await source.conclude();
+  return { url: pathToFileURL(path).href, run: source.run, source };
 }
 
 // A file has the beginnings of long names only.
@@ -72,7 +55,7 @@ function plain(detail: EventDetail): unknown {
 const byName = (range: RangeTotals) =>
   range.rows.map((row) => JSON.stringify({ ...row, mean_ns: Math.floor(row.mean_ns) })).sort();
 
-for (const name of program ? readdirSync(captures).sort() : ['none']) {
+for (const name of skip ? ['none'] : readdirSync(captures).sort()) {
   test(`${name}: opens from disk, and each finding can be looked at`, { skip }, async () => {
     const { url, run } = await exported(name);
     const { page, wrongs } = await open(browser, url);
@@ -91,15 +74,14 @@ for (const name of program ? readdirSync(captures).sort() : ['none']) {
 
   test(`${name}: the server and the page give the same answers`, { skip }, async () => {
     const { run, source } = await exported(name);
-    const { url, end } = await served(name);
+    const { url, end } = await served(join(captures, name));
     try {
       const ask = async (question: string) => {
         const answer = await fetch(url + question);
         return answer.ok ? answer.json() : null;
       };
-      const ours = (await ask('run.json')) as Run;
-      assert.deepEqual(ours.lanes, run.lanes);
-      assert.deepEqual(ours.marks, run.marks);
+      const ours = { ...(await ask('run.json')), ...(await ask('findings.json')) } as Run;
+      assert.deepEqual(ours, run);
       const lanes = run.lanes.filter(({ kind }) => kind !== 'counter').map(({ id }) => id);
       const last = run.span.end_ns;
       for (const [from, to] of [

@@ -1,22 +1,13 @@
 // What a file answers for itself, against a plain reckoning over the events that were written.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EmbeddedSource } from '../src/embedded.ts';
 import { LaneLevels } from '../src/levels.ts';
 import type { Totals } from '../src/source.ts';
-import type { Slice } from './encode.ts';
-import { makeTraining, type Training } from './training.ts';
+import { type Slice, sourceOf } from './encode.ts';
+import { makeTraining } from './training.ts';
 
 const training = makeTraining({ events: 4000 });
-const source = await open(training);
-
-function open({ run, data }: Training): Promise<EmbeddedSource> {
-  return EmbeddedSource.open(run, {
-    slices: async () => data.slices,
-    arguments: async () => data.arguments,
-    flows: async () => data.flows,
-  });
-}
+const source = await sourceOf(training.data);
 
 const clip = (slice: Slice, from: number, to: number) =>
   Math.min(slice.ts + slice.dur, to) - Math.max(slice.ts, from);
@@ -143,7 +134,7 @@ test('search goes through all matches in order, and around', async () => {
 });
 
 test('coarser levels keep every event, the longest name, and what is long', async () => {
-  const many = await open(makeTraining({ events: 60_000 }));
+  const many = await sourceOf(makeTraining({ events: 60_000 }).data);
   const [whole] = await many.slices({ lanes: [1], from: 0, to: 1, resolution: 0 });
   const cell = 4 ** 11; // 4.2 ms
   const part = new LaneLevels(whole).at(cell * 2);

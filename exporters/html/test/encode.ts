@@ -1,5 +1,7 @@
 // Writes what docs/formats/view.md says that an exporter writes.
 import { deflateRawSync } from 'node:zlib';
+import { EmbeddedSource } from '../src/embedded.ts';
+import { type Conclusions, kNoConclusions, type Outline, type Run } from '../src/run.ts';
 
 export class Writer {
   private readonly out: number[] = [];
@@ -144,22 +146,43 @@ export function encodeFlows(flows: [from: number, to: number][]): Uint8Array {
   return out.bytes();
 }
 
+// run.json and findings.json of a run.
+export function halves(run: Run): [Outline, Conclusions] {
+  const isConclusion = (key: string) => key in kNoConclusions;
+  const part = (wanted: boolean) =>
+    Object.fromEntries(Object.entries(run).filter(([key]) => isConclusion(key) === wanted));
+  return [part(false) as unknown as Outline, part(true) as unknown as Conclusions];
+}
+
 export interface Data {
-  run: unknown;
+  run: Run;
   slices: Uint8Array;
   arguments: Uint8Array;
   flows: Uint8Array;
+}
+
+// The data as the page finds it in its file.
+export function sourceOf(data: Data): Promise<EmbeddedSource> {
+  const [outline, conclusions] = halves(data.run);
+  return EmbeddedSource.open(outline, {
+    findings: () => conclusions,
+    slices: async () => data.slices,
+    arguments: async () => data.arguments,
+    flows: async () => data.flows,
+  });
 }
 
 // The page with the data in it, as `xlaprof export --format html` writes it.
 export function fileOf(page: string, data: Data): string {
   const packed = (bytes: Uint8Array) =>
     bytes.length === 0 ? '' : deflateRawSync(bytes).toString('base64');
-  const json = JSON.stringify(data.run).replace(/</g, '\\u003c');
+  const [outline, conclusions] = halves(data.run);
+  const json = (value: unknown) => JSON.stringify(value).replace(/</g, '\\u003c');
   return page.replace(
     '<!--data-->',
     () =>
-      `<script id="run" type="application/json">${json}</script>` +
+      `<script id="run" type="application/json">${json(outline)}</script>` +
+      `<script id="findings" type="application/json">${json(conclusions)}</script>` +
       (['slices', 'arguments', 'flows'] as const)
         .map((block) => `<script id="${block}" type="text/plain">${packed(data[block])}</script>`)
         .join(''),

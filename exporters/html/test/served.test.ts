@@ -34,7 +34,23 @@ test('it asks what it needs, once', async () => {
   await page.focus('.bars');
   await page.keyboard.press('ArrowRight');
   await page.waitForSelector('.totals tbody tr');
-  assert.ok(served.asked.some((address) => address.startsWith('range?lanes=')));
+  assert.ok(
+    served.asked.some((address) => address.startsWith('range?from_ns=')),
+    'of all lanes',
+  );
+  assert.deepEqual(wrongs, []);
+});
+
+test('lanes come first, then the findings, and the one that a link names', async () => {
+  const { page, wrongs } = await open(browser, `${served.url}#f=1&b=finding`);
+  const answered = served.asked.slice(served.asked.lastIndexOf('run.json'));
+  assert.deepEqual(
+    answered.map((address) => address.split('?')[0]),
+    ['run.json', 'slices', 'findings.json'],
+  );
+  assert.equal(await page.locator('.finding').count(), 3);
+  assert.match(await page.locator('.finding-panel h3').innerText(), /^CPU:0 idle/);
+  assert.match(page.url(), /f=1&b=finding/);
   assert.deepEqual(wrongs, []);
 });
 

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { EmbeddedSource } from '../src/embedded.ts';
-import { encodeSlices } from './encode.ts';
+import { encodeSlices, halves, sourceOf } from './encode.ts';
 import type { Training } from './training.ts';
 
 export interface Served {
@@ -13,19 +12,17 @@ export interface Served {
 }
 
 export async function serve({ run, lanes, texts, data }: Training): Promise<Served> {
-  const source = await EmbeddedSource.open(run, {
-    slices: async () => data.slices,
-    arguments: async () => data.arguments,
-    flows: async () => data.flows,
-  });
+  const [outline, conclusions] = halves(run);
+  const source = await sourceOf(data);
   const idOf = new Map([...texts].map(([id, text]) => [text, id]));
   const asked: string[] = [];
 
   async function answer(path: string, of: URLSearchParams): Promise<Uint8Array | string | null> {
     const number = (key: string) => Number(of.get(key));
-    const wanted = of.get('lanes')?.split(',').map(Number) ?? [];
+    const wanted = of.get('lanes')?.split(',').map(Number) ?? lanes.map(({ id }) => id);
     if (path === '') return readFileSync(process.env.VIEWER ?? 'viewer.html');
-    if (path === 'run.json') return JSON.stringify(run);
+    if (path === 'run.json') return JSON.stringify(outline);
+    if (path === 'findings.json') return JSON.stringify(conclusions);
     // Finer and more than was asked: everything.
     if (path === 'slices')
       return encodeSlices(

@@ -164,8 +164,10 @@ export function makeTraining({ events = 3000, names = [] as string[], steps = 20
       ts_ns: main[0][step].ts,
       dur_ns: main[0][step].dur,
       warm_up: step < 2,
-      parts_ns: [tracing, compile, execute, 0.6 * kMs, input, 0.4 * kMs, idle].map(Math.round),
     });
+    run.step_parts_ns.push(
+      [tracing, compile, execute, 0.6 * kMs, input, 0.4 * kMs, idle].map(Math.round),
+    );
     now = Math.max(now, main[0][step].ts + main[0][step].dur);
   }
   const end = Math.round(now + 30 * kMs);
@@ -258,9 +260,9 @@ function fill(
 function emptyRun(): Run {
   return {
     xlaprof: '0.1.0',
+    label: '2026_11_21_03_06_23',
     report: {
       summary: {
-        run: '2026_11_21_03_06_23',
         coverage: [
           {
             path: '/data/run/localhost_9012.xplane.pb',
@@ -307,6 +309,7 @@ function emptyRun(): Run {
     ],
     lanes: [],
     step_parts: kParts,
+    step_parts_ns: [],
     steps: [],
     marks: [],
     reasons: [],
@@ -335,10 +338,10 @@ function finding(part: Partial<Finding>): Finding {
 }
 
 function addFindings(run: Run): void {
-  const compiled = kCompiling.flatMap((step) => run.steps[step] ?? []);
+  const compiled = kCompiling.filter((step) => run.steps[step]);
   const { findings } = run.report;
-  const compileStart = (step: Run['steps'][0]) =>
-    step.ts_ns! + step.parts_ns[4]! + step.parts_ns[0]!;
+  const compileStart = (step: number) =>
+    run.steps[step].ts_ns! + run.step_parts_ns[step][4] + run.step_parts_ns[step][0];
   findings.push(
     finding({
       title:
@@ -414,13 +417,13 @@ function addFindings(run: Run): void {
     run.marks.push({
       finding: 0,
       ts_ns: compileStart(step),
-      dur_ns: step.parts_ns[1],
-      text: `compile of ${Math.round(step.parts_ns[1]! / kMs)} ms`,
+      dur_ns: run.step_parts_ns[step][1],
+      text: `compile of ${Math.round(run.step_parts_ns[step][1] / kMs)} ms`,
     });
     run.marks.push({
       finding: 1,
-      ts_ns: step.ts_ns!,
-      dur_ns: Math.max(1, compileStart(step) - step.ts_ns!),
+      ts_ns: run.steps[step].ts_ns!,
+      dur_ns: Math.max(1, compileStart(step) - run.steps[step].ts_ns!),
       text: 'gap before the execution',
     });
   }

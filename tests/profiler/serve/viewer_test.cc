@@ -55,6 +55,9 @@ TEST_F(ViewerTest, AnswersBehindItsSecret) {
   EXPECT_EQ(page->get_header_value("Content-Security-Policy"), "frame-ancestors 'none'");
   const json run = json::parse(Get(root_ + "run.json")->body);
   EXPECT_EQ(run["lanes"][0]["events"], 100);
+  const json findings = json::parse(Get(root_ + "findings.json")->body);
+  EXPECT_EQ(findings["report"]["xlaprof"], run["xlaprof"]);
+  EXPECT_EQ(findings["step_parts_ns"].size(), run["steps"].size());
   const auto slices = Get(root_ + "slices?lanes=1&from_ns=0&to_ns=1000&resolution_ns=0");
   EXPECT_EQ(slices->get_header_value("Content-Type"), "application/octet-stream");
   EXPECT_GT(slices->body.size(), 100u);

@@ -1,0 +1,30 @@
+// xlaprof itself: XLAPROF names the program.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+
+export const program = process.env.XLAPROF;
+export const skip = program ? false : 'XLAPROF does not name the program';
+
+export const folder = mkdtempSync(join(tmpdir(), 'xlaprof-tests-'));
+after(() => rmSync(folder, { recursive: true }));
+
+export function xlaprof(...args: string[]): void {
+  execFileSync(program!, args);
+}
+
+// The address at which the program serves a capture, and how to end that.
+export function served(path: string): Promise<{ url: string; end: () => void }> {
+  const server = spawn(program!, ['view', path, '--no-open'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise((done, failed) => {
+    server.on('exit', (status) => failed(new Error(`xlaprof view ended with ${status}`)));
+    server.stdout.on('data', (said: Buffer) => {
+      const url = String(said).match(/http:\S+/)?.[0];
+      if (url) done({ url, end: () => server.removeAllListeners('exit').kill() });
+    });
+  });
+}

@@ -1,0 +1,100 @@
+#include "exporters/view/findings.h"
+
+#include <nlohmann/json.hpp>
+
+#include "analyzers/graph_sides.h"
+#include "analyzers/report_words.h"
+#include "analyzers/source_quote.h"
+#include "analyzers/step_parts.h"
+#include "exporters/marks.h"
+
+namespace xlaprof {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Nullable(const auto& value) { return value ? Json(*value) : Json(nullptr); }
+
+// When some source with a clock was looking.
+Json Covered(const ViewLanes& lanes, const Summary& summary) {
+  std::vector<Interval> windows;
+  for (const Coverage& coverage : summary.coverage) {
+    if (coverage.from_ns && coverage.to_ns && *coverage.to_ns > *coverage.from_ns)
+      windows.push_back({lanes.ToView(*coverage.from_ns), lanes.ToView(*coverage.to_ns)});
+  }
+  Json covered = Json::array();
+  for (const Interval& window : Union(std::move(windows)))
+    covered.push_back({window.begin_ns, window.end_ns});
+  return covered;
+}
+
+absl::StatusOr<Json> Marks(const Store& store, const ViewLanes& lanes, const Findings& findings) {
+  Json marks = Json::array();
+  for (size_t i = 0; i < findings.size(); ++i) {
+    XP_TRY(auto times, EvidenceTimes(store, findings[i]));
+    for (const auto& [ts_ns, dur_ns] : times) {
+      marks.push_back({{"finding", i},
+                       {"ts_ns", lanes.ToView(ts_ns)},
+                       {"dur_ns", dur_ns},
+                       {"text", findings[i].kind}});
+    }
+  }
+  return marks;
+}
+
+// The two graphs that a finding's evidence names.
+absl::StatusOr<Json> ReasonOf(const Store& store, const Finding& finding) {
+  for (const Evidence& evidence : finding.evidence) {
+    if (evidence.table != "graph" || evidence.rows.size() != 2) continue;
+    XP_TRY(GraphSides sides, CompareSides(store, evidence.rows[0], evidence.rows[1]));
+    Json rows = Json::array();
+    for (const GraphSidesRow& row : sides.rows) {
+      const Json last = row.left_out > 0 ? Json(row.left_out) : Nullable(row.location);
+      rows.push_back({Nullable(row.before), Nullable(row.after), int(row.state), last});
+    }
+    return Json{{"before", sides.before},
+                {"after", sides.after},
+                {"rows", std::move(rows)},
+                {"omitted", sides.omitted}};
+  }
+  return nullptr;
+}
+
+Json QuoteOf(const Finding& finding, const std::vector<std::filesystem::path>& roots,
+             int64_t capture_epoch_ns) {
+  const Subject& subject = finding.subject;
+  if (!subject.file || !subject.line) return nullptr;
+  const auto quote = QuoteSource(*subject.file, *subject.line, roots, capture_epoch_ns);
+  if (!quote) return nullptr;
+  return {{"file", *subject.file},
+          {"line", *subject.line},
+          {"text", quote->text},
+          {"newer_than_capture", quote->newer_than_capture}};
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> FindingsJson(const Store& store, const ViewLanes& lanes,
+                                         const Report& report,
+                                         const std::vector<std::filesystem::path>& source_roots) {
+  Json json = {{"covered", Covered(lanes, report.summary)}};
+  json["step_parts"] = Json::array();
+  for (Doing doing : kStepParts) json["step_parts"].push_back(DoingName(doing));
+  json["step_parts_ns"] = Json::array();
+  XP_TRY(const std::vector<TimedStep> steps, TimedSteps(store));
+  XP_TRY(const std::vector<StepParts> parts, PartsOfSteps(store, steps));
+  for (const StepParts& of_step : parts) json["step_parts_ns"].push_back(of_step);
+  XP_TRY(json["marks"], Marks(store, lanes, report.findings));
+  json["reasons"] = Json::array();
+  json["quotes"] = Json::array();
+  for (const Finding& finding : report.findings) {
+    XP_TRY(Json reason, ReasonOf(store, finding));
+    json["reasons"].push_back(std::move(reason));
+    json["quotes"].push_back(QuoteOf(finding, source_roots, report.capture_epoch_ns));
+  }
+  // The report is JSON already.
+  const std::string rest = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return fmt::format("{{\"report\":{},{}", ReportJson(report), std::string_view(rest).substr(1));
+}
+
+}  // namespace xlaprof
