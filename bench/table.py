@@ -17,7 +17,7 @@ class Ratio:
         return [self.ours, self.peer_task]
 
     def cells(self, samples):
-        scale = {'s': 1, 'ms': 1e3}[self.unit]
+        scale = {'ms': 1e3}.get(self.unit, 1)
         ours = [getattr(s, self.field) * scale for s in samples[self.ours]]
         theirs = [getattr(s, self.field) * scale for s in samples[self.peer_task]]
         ratio = Spread([b / a for a, b in zip(ours, theirs)])
@@ -162,6 +162,15 @@ SECTIONS = [
         Ratio('what the host did in the gaps', 'scan overlap', 'DuckDB', 'duckdb overlap', 1 / 3, 'cpu_s', 'ms'),
         Limit('report of the store, peak memory', 'report nested', 500, 'peak_mb', 'MB'),
     ]),
+    Section('Timeline in a browser', "seconds of the clock until Debian's chromium, which draws by software, shows slices, and the peak "
+            "memory of the page's process; 1,000,000 events, where nothing else is said", [
+        Limit('first picture of 10,000,000 events', 'first picture 10M', 2, 'wall_s'),
+        Limit('memory of their page', 'first picture 10M', 300, 'peak_mb', 'MB'),
+        Ratio('first picture', 'first picture', "XProf's trace_viewer@", 'xprof picture', 1, 'wall_s'),
+        Ratio('first picture', 'first picture', "Perfetto's page", 'perfetto picture', 1, 'wall_s'),
+        Ratio('memory of the page', 'first picture', "XProf's trace_viewer@", 'xprof picture', 1, 'peak_mb', 'MB'),
+        Ratio('memory of the page', 'first picture', "Perfetto's page", 'perfetto picture', 1, 'peak_mb', 'MB'),
+    ], ('xlaprof', 'generate_xspace')),
     Section('Recording', 'ns of the recorded thread, the least of 60 bursts; ratios to peers of what each takes over one reading of '
             'the clock', [
         Within('scope', 'scopes', 'scope_ns', 'two readings of the clock', lambda s: 2 * s['clock_ns'], 1.15),

@@ -128,6 +128,13 @@ def perfetto():
     return Sample(whole.cpu_s - start.cpu_s, whole.wall_s - start.wall_s, whole.peak_mb)
 
 
+def first_picture(tool, program, path):
+    """Seconds until a browser shows the timeline, and the page's peak memory. Perfetto's page finds its trace ready made: the time
+    is without our export."""
+    told = run('env', f'PATH={PEERS}/bin:' + os.environ['PATH'], 'node', 'bench/peers/first_picture.mjs', tool, program, path).said
+    return Sample(None, told['page_s' if tool == 'perfetto' else 'wall_s'], told['page_mb'])
+
+
 class Queries:
     """The three questions, asked together by one process; `query` gives each its own Sample, whose CPU seconds are those of
     one of `threads`, as if these shared the work evenly and never waited. The two engines must agree."""
@@ -175,6 +182,10 @@ TASKS = {
     'import chrome': lambda: import_(chrome),
     'nlohmann sax': lambda: run(f'{BIN}/nlohmann_sax', chrome()),
     'perfetto': perfetto,
+    'first picture': lambda: first_picture('xlaprof', XLAPROF, store(lambda: xspace(1))),
+    'first picture 10M': lambda: first_picture('xlaprof', XLAPROF, store(lambda: nested())),
+    'perfetto picture': lambda: first_picture('perfetto', XLAPROF, store(lambda: xspace(1))),
+    'xprof picture': lambda: first_picture('xprof', f'{PEERS}/bin/xprof', xspace(1)),
     'report nested': lambda: report(nested),
     'scopes': lambda: run(f'{BIN}/scope_bench'),
     **{f'{peer} scopes': functools.partial(run, f'{BIN}/scope_{peer}') for peer in ('tracy', 'perfetto', 'spdlog', 'vector')},
