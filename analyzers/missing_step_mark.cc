@@ -1,5 +1,6 @@
 // A loop without a step mark: the graph grows with every step, until a read evaluates all of it.
 #include <algorithm>
+#include <map>
 
 #include "analyzers/analyzer.h"
 
@@ -15,7 +16,31 @@ struct Read {
   int64_t id = 0;
   OptInt nodes;
   OptInt site_id;
+  OptInt dur_ns;  // on the device; where that is unknown, how long the host waited
 };
+
+// The part of the executions that ran nodes of earlier steps again, by their number; empty where an
+// execution's time or a graph's size is unknown.
+OptInt RunAgain(const std::vector<Read>& reads) {
+  double again_ns = 0;
+  for (const Read& read : reads) {
+    if (!read.nodes || !read.dur_ns || *read.nodes <= 0) return {};
+    const double old = double(*read.nodes - *reads.front().nodes) / double(*read.nodes);
+    again_ns += std::max(old, 0.0) * double(*read.dur_ns);
+  }
+  return int64_t(again_ns);
+}
+
+// Where most of the reads are; the first of several.
+OptInt UsualSite(const std::vector<Read>& reads) {
+  std::map<int64_t, int64_t> count;
+  for (const Read& read : reads)
+    if (read.site_id) ++count[*read.site_id];
+  OptInt usual;
+  for (const Read& read : reads)
+    if (read.site_id && (!usual || count[*read.site_id] > count[*usual])) usual = read.site_id;
+  return usual;
+}
 
 absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_t process) {
   XP_TRY(auto marks, store.One<int64_t>("SELECT count(*) FROM execution WHERE process_id = ?1 AND "
@@ -25,11 +50,11 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_
   XP_TRY(std::vector<Read> reads,
          store.Collect(
              "SELECT e.id, coalesce(g.node_count, (SELECT max(node_count) FROM graph h WHERE "
-             "h.hash = g.hash)), e.site_id FROM execution e "
+             "h.hash = g.hash)), e.site_id, coalesce(e.dur_ns, e.host_wait_ns) FROM execution e "
              "LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 AND e.cause = "
              "'value_access' ORDER BY e.ordinal",
-             [](int64_t id, OptInt nodes, OptInt site) {
-               return Read{id, nodes, site};
+             [](int64_t id, OptInt nodes, OptInt site, OptInt dur_ns) {
+               return Read{id, nodes, site, dur_ns};
              },
              process));
   if (int64_t(reads.size()) < kFewReads) return std::nullopt;
@@ -55,21 +80,26 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_
               : fmt::format("no step mark in {} executions", reads.size());
   }
   finding.count = int64_t(reads.size());
-  finding.cost_note = "unmeasured: every node is traced, hashed and run again until a step mark";
+  if (grows) finding.cost_ns = RunAgain(reads);
+  finding.cost_note =
+      finding.cost_ns
+          ? "their time on nodes of earlier steps, which ran again, by the number of nodes; that "
+            "each new graph is compiled comes on top"
+          : "unmeasured: every node is traced, hashed and run again until a step mark";
   finding.reason = Reason{.type = "no_step_mark",
                           .text =
                               "every execution was forced by a read; nothing marked the end of a "
                               "step, so the graph is never cut"};
   finding.advice =
       "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which does.";
-  if (last.site_id) {
+  if (const OptInt site = UsualSite(reads)) {
     XP_TRY(store.Each(
         "SELECT function, file, line FROM site WHERE id = ?1",
         [&](OptText function, OptText file, OptInt line) {
           finding.subject = {
               .file = std::move(file), .line = line, .function = std::move(function)};
         },
-        *last.site_id));
+        *site));
   }
   finding.evidence.push_back(
       {.table = "execution", .rows = {first.id, last.id}, .text = "first and last"});

@@ -40,13 +40,21 @@ std::string Values(const RecompileGroup& group) {
   return text;
 }
 
+// Two shapes of the same type and rank: where several inputs change, as images and their labels do,
+// the first that differs is not the same one in each compile.
+bool MayBeOneInput(const std::string& shape, const std::string& other) {
+  const size_t type = shape.find('[');
+  return type != std::string::npos && shape.compare(0, type + 1, other, 0, type + 1) == 0 &&
+         Dimensions(shape).size() == Dimensions(other).size();
+}
+
 }  // namespace
 
 std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
-  const RecompileCause& first = group.causes.front();
-  if (first.type != "shape_change" || first.before.find('[') == std::string::npos)
+  const std::string& shown = group.cause().before;
+  if (group.cause().type != "shape_change" || shown.find('[') == std::string::npos)
     return std::nullopt;
-  SizesSeen seen{.shape = first.before};
+  SizesSeen seen{.shape = shown};
   std::vector<std::vector<int64_t>> all;
   auto add = [&](const std::string& shape) {
     if (std::find(seen.shapes.begin(), seen.shapes.end(), shape) != seen.shapes.end()) return;
@@ -54,9 +62,9 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
     all.push_back(Dimensions(shape));
   };
   for (const RecompileCause& cause : group.causes) {
-    if (cause.before.find('[') != std::string::npos && &cause == &group.causes.front())
-      add(cause.before);
-    if (cause.after.find('[') != std::string::npos) add(cause.after);
+    if (!MayBeOneInput(cause.before, shown) || !MayBeOneInput(cause.after, shown)) continue;
+    if (all.empty()) add(cause.before);
+    add(cause.after);
   }
   std::optional<int> varies;
   for (const std::vector<int64_t>& dimensions : all) {

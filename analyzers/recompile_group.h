@@ -27,7 +27,7 @@ struct RecompileGroup {
 
 // The sizes that the input of a shape_change took.
 struct SizesSeen {
-  std::string shape;                // the first, such as f32[64,1,28,28]
+  std::string shape;                // of the clearest change, such as f32[64,1,28,28]
   std::optional<int> dimension;     // the one that varies; empty: several do, or the rank
   std::vector<int64_t> sizes;       // of that dimension, distinct, in the order in which they came
   std::vector<std::string> shapes;  // distinct, in the order in which they came

@@ -244,6 +244,22 @@ TEST(MissingStepMark, FiresWhenTheGraphGrowsAndNothingCutsIt) {
   }
 }
 
+TEST(MissingStepMark, CostsWhatRunsAgain) {
+  Recorded run;
+  run.Graph(1, "aa", "f32[]", 10);
+  run.Graph(2, "bb", "f32[]", 20);
+  run.Graph(3, "cc", "f32[]", 40);
+  for (int graph : {1, 2}) run.Execute(graph, "value_access", 9, "7000");
+  run.Execute(3, "value_access", 12, "7000");
+  EXPECT_EQ(run.Warnings(missing_step_mark)[0].subject.line, 9) << "most are there";
+  // Of the second half is old, of the third three quarters; the device's time counts, where known.
+  EXPECT_EQ(run.Warnings(missing_step_mark)[0].cost_ns, 3500 + 5250);
+  run.Exec("UPDATE execution SET dur_ns = 1000 WHERE ordinal > 0");
+  EXPECT_EQ(run.Warnings(missing_step_mark)[0].cost_ns, 500 + 750);
+  run.Exec("UPDATE execution SET dur_ns = NULL, host_wait_ns = NULL WHERE ordinal = 1");
+  EXPECT_EQ(run.Warnings(missing_step_mark)[0].cost_ns, std::nullopt);
+}
+
 TEST(MissingStepMark, OneStepMarkIsEnough) {
   Recorded run;
   run.Graph(1, "aa", "f32[]", 10);
