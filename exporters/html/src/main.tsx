@@ -9,7 +9,7 @@ import { onSystemTheme, rememberedTheme, wear } from './theme.ts';
 import { printable } from './text.ts';
 import { Viewer } from './viewer.ts';
 
-const kNothingDrawn = 1000; // ms: no lane is shown, nothing comes that the findings should wait for
+const kLongestWait = 1000; // ms: for the first slices, before the findings are asked for; all lanes may be folded
 
 async function start(): Promise<void> {
   wear(rememberedTheme());
@@ -32,7 +32,8 @@ async function start(): Promise<void> {
     page,
   );
   keepLink(viewer);
-  setTimeout(() => void viewer.conclude(), kNothingDrawn);
+  // Where nothing comes to be drawn, nothing is to be waited for.
+  setTimeout(() => void viewer.conclude(), viewer.run.lanes.length === 0 ? 0 : kLongestWait);
 }
 
 start().catch((error: Error) => {

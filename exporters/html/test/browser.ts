@@ -56,7 +56,7 @@ export async function open(
       wrongs.push(`request: ${to}`);
   });
   await page.goto(url);
-  await page.waitForSelector('aside');
+  await page.waitForSelector('[aria-label=Findings]:not([aria-busy=true])');
   await settled(page);
   return { page, wrongs };
 }
