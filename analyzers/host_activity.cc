@@ -339,19 +339,31 @@ absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t proc
   return timeline;
 }
 
-std::vector<ActivityShare> HostTimeline::During(Interval interval) const {
-  Shares shares;
+template <class Fn>
+void HostTimeline::EachDuring(Interval interval, Fn&& fn) const {
   int64_t rest = interval.length_ns();
   auto it = std::upper_bound(segments_.begin(), segments_.end(), interval.begin_ns,
                              [](int64_t t, const ActivitySegment& s) { return t < s.time.end_ns; });
   for (; it != segments_.end() && it->time.begin_ns < interval.end_ns; ++it) {
     const int64_t ns =
         std::min(it->time.end_ns, interval.end_ns) - std::max(it->time.begin_ns, interval.begin_ns);
-    shares.Add(it->activity, ns);
+    fn(it->activity, ns);
     rest -= ns;
   }
-  if (rest > 0) shares.Add(Activity(), rest);
+  if (rest > 0) fn(Activity(), rest);
+}
+
+std::vector<ActivityShare> HostTimeline::During(Interval interval) const {
+  Shares shares;
+  EachDuring(interval, [&](const Activity& activity, int64_t ns) { shares.Add(activity, ns); });
   return shares.Take();
+}
+
+std::array<int64_t, kDoingCount> HostTimeline::TotalsDuring(Interval interval) const {
+  std::array<int64_t, kDoingCount> totals{};
+  EachDuring(interval,
+             [&](const Activity& activity, int64_t ns) { totals[size_t(activity.doing)] += ns; });
+  return totals;
 }
 
 int64_t HostTimeline::PythonCalls(Interval interval) const {

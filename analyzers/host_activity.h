@@ -6,6 +6,7 @@
 // counts, and between two annotated steps also a data loader's thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,6 +31,7 @@ enum class Doing {
   kTransfer,  // copying between host and device
   kCompile,
 };
+inline constexpr size_t kDoingCount = size_t(Doing::kCompile) + 1;
 // "user code", "tracing", ...
 std::string_view DoingText(Doing doing);
 
@@ -62,6 +64,8 @@ class HostTimeline {
 
   // What filled `interval`: longest first, summing to its length.
   std::vector<ActivityShare> During(Interval interval) const;
+  // The same by Doing alone, which for a whole run is far less to tell apart.
+  std::array<int64_t, kDoingCount> TotalsDuring(Interval interval) const;
   // False: the process has no host thread with any of these events, so that "nothing" says nothing.
   bool has_events() const { return has_events_; }
   // Events of the Python tracer that started inside `interval` on the leading thread.
@@ -71,6 +75,10 @@ class HostTimeline {
   std::vector<ActivitySegment> segments_;  // disjoint, sorted, kNothing left out
   std::vector<int64_t> python_calls_;      // starts, sorted
   bool has_events_ = false;
+
+  // Calls fn(activity, ns) for each part of `interval`, in order but for what is left to kNothing.
+  template <class Fn>
+  void EachDuring(Interval interval, Fn&& fn) const;
 
   static absl::StatusOr<HostTimeline> Make(const Store& store, int64_t process_id);
 };

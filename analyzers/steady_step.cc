@@ -27,8 +27,10 @@ absl::StatusOr<SteadyStep> FindSteadyStep(const Store& store) {
     XP_TRY(std::shared_ptr<const HostTimeline> timeline, HostTimeline::Of(store, process));
     if (timeline->has_events()) {
       host_steps += count;
-      for (const ActivityShare& share : timeline->During(*window))
-        host[share.activity.doing] += share.ns;
+      const auto totals = timeline->TotalsDuring(*window);
+      for (size_t doing = 0; doing < totals.size(); ++doing) {
+        if (totals[doing] > 0) host[Doing(doing)] += totals[doing];
+      }
     }
     for (const DeviceTime& device : devices) {
       if (device.process_id != process) continue;

@@ -35,13 +35,9 @@ absl::Status HostTotals(const Store& store, const std::map<int64_t, Interval>& w
   for (const auto& [process, window] : windows) {
     XP_TRY(auto host, HostTimeline::Of(store, process));
     if (!host->has_events()) continue;
-    int64_t tracing = 0, input = 0;
-    for (const ActivityShare& share : host->During(window)) {
-      if (share.activity.doing == Doing::kTracing) tracing += share.ns;
-      if (share.activity.doing == Doing::kInput) input += share.ns;
-    }
-    summary.tracing_ns = summary.tracing_ns.value_or(0) + tracing;
-    summary.input_ns = summary.input_ns.value_or(0) + input;
+    const auto totals = host->TotalsDuring(window);
+    summary.tracing_ns = summary.tracing_ns.value_or(0) + totals[size_t(Doing::kTracing)];
+    summary.input_ns = summary.input_ns.value_or(0) + totals[size_t(Doing::kInput)];
   }
   return absl::OkStatus();
 }

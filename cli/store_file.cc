@@ -34,6 +34,8 @@ absl::Status StoreFindings(const Findings& findings, Store& store) {
 absl::StatusOr<Report> ImportInto(ImportOptions& inputs, const fs::path& path,
                                   const std::function<absl::Status(Store&)>& finish) {
   XP_TRY(Store store, Store::Create(path));
+  // The file has no reader and no name yet: it goes to the disk once, when it is whole.
+  XP_TRY(store.Exec("PRAGMA synchronous=OFF"));
   {
     Progress progress;
     inputs.progress = [&](double fraction, std::string_view what) {
@@ -45,7 +47,7 @@ absl::StatusOr<Report> ImportInto(ImportOptions& inputs, const fs::path& path,
   XP_TRY(Report report, MakeReport(store));
   XP_TRY(StoreFindings(report.findings, store));
   // Nobody writes to it any more: without a write-ahead log, readers need no files beside it.
-  XP_TRY(store.Exec("PRAGMA journal_mode=DELETE"));
+  XP_TRY(store.Exec("PRAGMA synchronous=NORMAL; PRAGMA journal_mode=DELETE"));
   return report;
 }
 

@@ -32,30 +32,29 @@ void ReadId2(const Value& value, ChromeEvent* event) {
   Scanner in(value.raw);
   if (!in.Take('{')) return;
   Value key, id;
+  event->has_ids = true;
   while (in.ReadKey(&key) && in.Read(&id)) {
     (key.raw == "local" ? event->id_local : event->id_global) = id;
     if (!in.Take(',')) return;
   }
 }
 
-void Clear(ChromeEvent* event) {
-  event->phase = 0;
-  event->flow_in = event->flow_out = event->bad_args = false;
-  event->args.clear();
-  for (Value* value :
-       {&event->name, &event->cat, &event->pid, &event->tid, &event->ts, &event->dur, &event->id,
-        &event->id_local, &event->id_global, &event->bind_id, &event->bind_point})
-    value->kind = Kind::kNone;
-}
-
 }  // namespace
+
+void ChromeEvent::Clear() {
+  if (has_ids) id = id_local = id_global = bind_id = bind_point = {};
+  name = cat = pid = tid = ts = dur = {};
+  args.clear();
+  phase = 0;
+  flow_in = flow_out = bad_args = has_ids = false;
+}
 
 bool ChromeEventReader::Read(Scanner& in, ChromeEvent* event) {
   in.Next();
-  Clear(event);
+  event->Clear();
   if (shapes_.Read(in, event)) [[likely]]
     return true;
-  Clear(event);
+  event->Clear();
   pieces_.clear();
   plain_ = true;
   const bool whole = ReadObject(in, event);

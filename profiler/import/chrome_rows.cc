@@ -356,7 +356,7 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
       if (IdNumber(*id, &number) && number != 0)
         (kind.on_device ? row.flow_in : row.flow_out) = FlowOfCorrelation(number);
     }
-  } else if (event.bind_id.kind != Kind::kNone && (event.flow_in || event.flow_out)) {
+  } else if ((event.flow_in || event.flow_out) && event.bind_id.kind != Kind::kNone) {
     XP_TRY(uint64_t flow, FlowOf(event.bind_id, 0, 0));
     auto passed = hops_.find(flow);
     const uint64_t now = passed == hops_.end() ? flow : passed->second;

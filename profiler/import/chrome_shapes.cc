@@ -23,6 +23,7 @@ Value* ChromePlaceOf(ChromeSlot slot, const Value& key, ChromeEvent* event, Valu
       &ChromeEvent::name, &ChromeEvent::cat,        &ChromeEvent::pid,
       &ChromeEvent::tid,  &ChromeEvent::ts,         &ChromeEvent::dur,
       &ChromeEvent::id,   &ChromeEvent::bind_point, &ChromeEvent::bind_id};
+  event->has_ids |= slot >= ChromeSlot::kId && slot <= ChromeSlot::kBindId;
   if (slot <= ChromeSlot::kBindId) return &(event->*kMembers[size_t(slot)]);
   if (slot != ChromeSlot::kExtra) return scratch;
   ChromeEvent::Member& member = event->args.emplace_back();

@@ -14,8 +14,9 @@ namespace {
 // About 50 MB.
 constexpr size_t kMaxBuffered = 1 << 20;
 // A track whose events come in order is written a chunk at a time once it has this many: the rest
-// waits for what belongs before it.
-constexpr size_t kMaxInOrder = 2 * EventWriter::kChunkEvents;
+// waits for what belongs before it. Little does, and all that waits to the end is packed at last,
+// while nothing else is left to do.
+constexpr size_t kMaxInOrder = EventWriter::kChunkEvents + EventWriter::kChunkEvents / 4;
 // Buffers larger than this give their memory back once written.
 constexpr size_t kKeptCapacity = 4 * EventWriter::kChunkEvents;
 // Less is packed before a thread would have begun.

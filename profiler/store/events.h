@@ -61,10 +61,10 @@ enum class FlowEnd : uint8_t { kOut, kInEnclosing, kInNext };
 // Buffers events a track, sorts and encodes them, and writes chunks of up to kChunkEvents. Not
 // thread-safe. Flush writes everything; it must be called before Commit, and its status looked at.
 // Past about a million buffered events the largest track is written early, so memory stays bounded;
-// a track that comes in order is written but for its last 64 Ki events. Large chunks are packed on
-// a thread of the writer's own; what is written early may wait there until three more follow. The
-// depth of an event counts the events of its track around it that are in the same Flush or were
-// written before it.
+// a track that comes in order is written but for its last 16 to 80 Ki events. Large chunks are
+// packed on a thread of the writer's own; what is written early may wait there until three more
+// follow. The depth of an event counts the events of its track around it that are in the same Flush
+// or were written before it.
 class EventWriter {
  public:
   static constexpr int kChunkEvents = 65536;

@@ -11,8 +11,9 @@ namespace {
 
 using json::Value;
 
+// Of what is not there, no text may be left from an event before: readers compare it.
 void Append(const Value& value, std::string* out) {
-  if (value.kind != json::Kind::kNone)
+  if (value.kind != json::Kind::kNone || !value.raw.empty())
     *out += fmt::format("{}{}{}:{}", int(value.kind), value.escaped ? "e" : "",
                         value.control ? "c" : "", value.raw);
   *out += ';';
