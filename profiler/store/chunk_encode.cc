@@ -16,8 +16,11 @@ constexpr int kZstdLevel = 1;
 // Below this a zstd frame's own header eats the gain.
 constexpr size_t kMinCompressed = 64;
 // A section that shrinks by less than one part of this many stays as it is: starts and durations of
-// varied events shrink by a sixth, and then half of a scan is unpacking.
-constexpr size_t kWorthUnpacking = 4;
+// varied events shrink by a sixth to a third, and then half of a scan is unpacking, and a third of
+// a recording packing.
+constexpr size_t kWorthUnpacking = 2;
+// So much from the middle of a long section tells whether to pack it.
+constexpr size_t kProbeBytes = 4096;
 // String ids below this are looked up in an array, others (which no Intern gives in practice) in a
 // hash table.
 constexpr StringId kSmallIds = 1 << 22;
@@ -116,7 +119,8 @@ void ChunkEncoder::Section(const uint8_t* end, std::string* out) {
   const uint8_t* bytes = raw_.data();
   size_t stored = raw;
   Codec codec = kRaw;
-  if (raw >= kMinCompressed) {
+  if (raw >= kMinCompressed &&
+      (raw < 4 * kProbeBytes || Compress(raw_.data() + raw / 2, kProbeBytes) > 0)) {
     if (const size_t packed = Compress(raw_.data(), raw); packed > 0) {
       codec = kZstd;
       stored = packed;
