@@ -60,45 +60,42 @@ class Load {
   uint64_t flow_ = 0;
 };
 
-std::vector<uint16_t> NoDepth(size_t n) {
-  std::vector<uint16_t> depth(n);
-  for (size_t i = 0; i < n; ++i) depth[i] = uint16_t(i % 7);
-  return depth;
-}
-
-std::vector<Event> Chunk(bool device) {
+EventColumns Chunk(bool device) {
   Load load(1);
-  return device ? load.Device(EventWriter::kChunkEvents) : load.Host(EventWriter::kChunkEvents);
+  EventColumns events;
+  events.Assign(device ? load.Device(EventWriter::kChunkEvents)
+                       : load.Host(EventWriter::kChunkEvents));
+  for (size_t i = 0; i < events.size; ++i) events.depth[i] = uint16_t(i % 7);
+  return events;
 }
 
 void Encode(benchmark::State& state) {
-  std::vector<Event> events = Chunk(state.range(0) != 0);
-  std::vector<uint16_t> depth = NoDepth(events.size());
+  const EventColumns events = Chunk(state.range(0) != 0);
   ChunkEncoder encoder;
   EncodedEvents encoded;
   for (auto _ : state) {
-    encoder.Events(events, depth, &encoded);
+    encoder.Events(events, &encoded);
     benchmark::DoNotOptimize(encoded.columns.data());
   }
-  state.SetItemsProcessed(int64_t(state.iterations() * events.size()));
-  state.counters["bytes_an_event"] = double(encoded.columns.size()) / double(events.size());
+  state.SetItemsProcessed(int64_t(state.iterations() * events.size));
+  state.counters["bytes_an_event"] = double(encoded.columns.size()) / double(events.size);
 }
 BENCHMARK(Encode)->ArgName("device")->Arg(0)->Arg(1);
 
 void Decode(benchmark::State& state) {
-  std::vector<Event> events = Chunk(false);
+  const EventColumns events = Chunk(false);
   ChunkEncoder encoder;
   EncodedEvents encoded;
-  encoder.Events(events, NoDepth(events.size()), &encoded);
+  encoder.Events(events, &encoded);
   ChunkDecoder decoder;
   EventColumns columns;
   for (auto _ : state) {
     if (!decoder
-             .Events(encoded.columns, int64_t(events.size()), 0, uint32_t(state.range(0)), &columns)
+             .Events(encoded.columns, int64_t(events.size), 0, uint32_t(state.range(0)), &columns)
              .ok())
       std::abort();
   }
-  state.SetItemsProcessed(int64_t(state.iterations() * events.size()));
+  state.SetItemsProcessed(int64_t(state.iterations() * events.size));
 }
 BENCHMARK(Decode)
     ->ArgName("columns")

@@ -39,7 +39,7 @@ Clock::Line Clock::Between(Anchor a, Anchor b) {
   Line line{.from = a};
   if (b.ticks > a.ticks && b.ns > a.ns) {
     __extension__ using Wide = unsigned __int128;
-    line.ns_per_tick = uint64_t((Wide(uint64_t(b.ns - a.ns)) << 32) / (b.ticks - a.ticks));
+    line.ns_per_tick = int64_t((Wide(uint64_t(b.ns - a.ns)) << 32) / (b.ticks - a.ticks));
   }
   return line;
 }
@@ -56,23 +56,22 @@ void Clock::Add(Anchor anchor) {
   if (anchors_.size() == kMaxAnchors) {  // every second one will do
     for (size_t i = 0; i < kMaxAnchors / 2; ++i) anchors_[i] = anchors_[2 * i];
     anchors_.resize(kMaxAnchors / 2);
-    earlier_end_ = 0;
   }
   anchors_.push_back(anchor);
+  line_ticks_ = 0;
 }
 
-void Clock::FindEarlier(uint64_t ticks) {
+void Clock::FindLine(uint64_t ticks) {
   auto after = std::upper_bound(anchors_.begin(), anchors_.end(), ticks,
                                 [](uint64_t t, const Anchor& a) { return t < a.ticks; });
-  const bool before_all = after == anchors_.begin();
-  if (before_all) ++after;
-  if (after == anchors_.end()) {  // one anchor only: nothing but its line is known
-    earlier_ = newest_;
-    earlier_end_ = newest_.from.ticks;
+  if (after == anchors_.begin() && anchors_.size() > 1) ++after;  // before them all
+  if (after == anchors_.end() || anchors_.size() == 1) {
+    line_ = newest_;
+    line_ticks_ = UINT64_MAX - line_.from.ticks;
     return;
   }
-  earlier_ = Between(*(after - 1), *after);
-  earlier_end_ = after->ticks;
+  line_ = Between(*(after - 1), *after);
+  line_ticks_ = after->ticks - line_.from.ticks;
 }
 
 }  // namespace xlaprof::record

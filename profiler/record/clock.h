@@ -17,16 +17,15 @@ class Clock {
   // Both clocks now; `origin_ns` is CLOCK_MONOTONIC at the store's time 0.
   static Anchor ReadAnchor(int64_t origin_ns);
 
-  explicit Clock(Anchor first) : anchors_{first}, newest_{.from = first} {}
+  explicit Clock(Anchor first) : anchors_{first}, newest_{.from = first}, line_(newest_) {}
 
   // Later than all before; those closer than kClosestNs to the last are not kept.
   void Add(Anchor anchor);
   // Ticks before the first or behind the last anchor run on as the nearest two do.
   int64_t Ns(uint64_t ticks) {
-    if (ticks >= newest_.from.ticks) return newest_.At(ticks);
-    if (ticks < earlier_.from.ticks || ticks >= earlier_end_) [[unlikely]]
-      FindEarlier(ticks);
-    return earlier_.At(ticks);
+    if (ticks - line_.from.ticks >= line_ticks_) [[unlikely]]
+      FindLine(ticks);
+    return line_.At(ticks);
   }
 
   static constexpr int64_t kClosestNs = 1'000'000;
@@ -34,19 +33,19 @@ class Clock {
  private:
   struct Line {
     Anchor from;
-    uint64_t ns_per_tick = uint64_t(1) << 32;  // times 2^32
+    int64_t ns_per_tick = int64_t(1) << 32;  // times 2^32
     int64_t At(uint64_t ticks) const {
       __extension__ using Wide = __int128;
-      return from.ns + int64_t(Wide(int64_t(ticks - from.ticks)) * Wide(ns_per_tick) >> 32);
+      return from.ns + int64_t(Wide(int64_t(ticks - from.ticks)) * ns_per_tick >> 32);
     }
   };
   static Line Between(Anchor a, Anchor b);
-  void FindEarlier(uint64_t ticks);
+  void FindLine(uint64_t ticks);
 
   std::vector<Anchor> anchors_;
-  Line newest_;   // from the last anchor on
-  Line earlier_;  // the one that was asked for last, up to earlier_end_
-  uint64_t earlier_end_ = 0;
+  Line newest_;              // from the last anchor on
+  Line line_;                // the one that was asked for last
+  uint64_t line_ticks_ = 0;  // from its start on; 0: look for it
 };
 
 }  // namespace xlaprof::record

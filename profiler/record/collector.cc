@@ -8,15 +8,18 @@
 namespace xlaprof::record {
 namespace {
 
-// Deeper scopes are kept as if they were this deep: their order is found by sorting.
-constexpr size_t kMaxDepth = 256;
-
 std::string_view CategoryOf(uint8_t kind) {
   static constexpr std::string_view kCategories[Site::kKindCount] = {
       category::kScope,    category::kStep,    category::kScope,   category::kScope,
       category::kHost,     category::kTracing, category::kCompile, category::kExecute,
       category::kTransfer, category::kInput,   category::kModule,  category::kOp};
   return kind < Site::kKindCount ? kCategories[kind] : category::kScope;
+}
+
+// As EventBefore; of equal ones the outer is first. One that is open ends last.
+bool Before(const Slot* a, const Slot* b) {
+  if (a->begin != b->begin) return a->begin < b->begin;
+  return a->end != b->end ? a->end - 1 > b->end - 1 : a->depth() < b->depth();
 }
 
 }  // namespace
@@ -130,26 +133,23 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
   thread.changed = true;
   while (thread.taken < end) {
     const Slot& slot = from.slots[thread.taken & mask];
-    const auto arg_slots = uint64_t(slot.arg_slots());
-    if (arg_slots > kMaxArgs / 2 || tail - thread.taken <= arg_slots) {
-      return DataLoss("{}: slot {} of part {} is no event", file_.path().string(), thread.taken,
-                      segment);
+    uint64_t arg_slots = 0;
+    if (!slot.plain()) {
+      arg_slots = uint64_t(slot.arg_slots());
+      if (arg_slots > kMaxArgs / 2 || tail - thread.taken <= arg_slots) {
+        return DataLoss("{}: slot {} of part {} is no event", file_.path().string(), thread.taken,
+                        segment);
+      }
     }
     if (slot.kind() == kCounter) {
       XP_TRY(AddCounter(slot));
     } else {
-      Keep(thread, slot);
+      thread.slots.push_back(&slot);
     }
     ++thread.events, ++events_, ++pending_;
     thread.taken += 1 + arg_slots;
   }
   return thread.taken - begin;
-}
-
-inline void Collector::Keep(Thread& thread, const Slot& slot) {
-  const size_t level = std::min<size_t>(slot.depth(), kMaxDepth - 1);
-  if (thread.by_depth.size() <= level) thread.by_depth.resize(level + 1);
-  thread.by_depth[level].push_back(&slot);
 }
 
 absl::Status Collector::AddCounter(const Slot& slot) {
@@ -168,13 +168,13 @@ absl::Status Collector::TakeOpen(uint32_t segment) {
   Thread& thread = threads_[segment];
   const uint32_t depth = std::min<uint32_t>(header.depth.load(), ThreadHeader::kMaxOpen);
   if (depth > 0 && thread.first != header.first.load()) XP_TRY(Begin(segment));
-  for (uint32_t i = 0; i < depth; ++i) {
+  for (uint32_t i = depth; i-- > 0;) {
     thread.open.push_back({.begin = header.open[i].begin.load(),
                            .end = 0,
                            .value = 0,
                            .what = Slot::What(header.open[i].site.load(), uint16_t(i), kScope)});
   }
-  for (const Slot& slot : thread.open) Keep(thread, slot);
+  for (const Slot& slot : thread.open) thread.slots.push_back(&slot);
   thread.changed |= depth > 0;
   return absl::OkStatus();
 }
@@ -188,13 +188,7 @@ absl::StatusOr<StringId> Collector::StringOf(uint32_t id) {
   return strings_[id];
 }
 
-inline absl::StatusOr<Collector::Sited*> Collector::SiteOf(uint32_t id) {
-  if (id < sites_.size() && sites_[id].known) [[likely]]
-    return &sites_[id];
-  return FindSite(id);
-}
-
-absl::StatusOr<Collector::Sited*> Collector::FindSite(uint32_t id) {
+absl::StatusOr<Collector::Sited*> Collector::SiteOf(uint32_t id) {
   if (id > kMaxSites) id = 0;
   if (id >= sites_.size()) sites_.resize(id + 1);
   Sited& sited = sites_[id];
@@ -250,76 +244,102 @@ absl::Status Collector::WriteSteps() {
   return absl::OkStatus();
 }
 
-// Slots come in the order in which scopes end; at one depth, that is the order in which they began.
+// Slots come in the order in which scopes end. Read backwards, scopes that are around what comes
+// next wait, the innermost last; those that began after it are no longer around it, and placed.
+void Collector::SortByBegin(std::span<const Slot*> slots) {
+  if (waiting_.size() < slots.size()) waiting_.resize(slots.size());
+  const Slot** const none = waiting_.data();
+  const Slot** waiting = none;  // behind the innermost
+  const Slot** place = slots.data() + slots.size();
+  uint64_t earliest = UINT64_MAX;
+  bool nested = true;
+  auto place_innermost = [&] {
+    *--place = *--waiting;
+    nested &= (*place)->begin <= earliest;
+    earliest = (*place)->begin;
+  };
+  for (const Slot** next = place; next != slots.data();) {
+    const Slot* slot = *--next;
+    while (waiting != none && !Before(waiting[-1], slot)) place_innermost();
+    *waiting++ = slot;
+  }
+  while (waiting != none) place_innermost();
+  if (!nested) std::stable_sort(slots.begin(), slots.end(), Before);  // what a device tells
+}
+
 absl::Status Collector::WriteThread(Thread& thread, const Segment& from) {
-  if (thread.by_depth.size() == kMaxDepth) {
-    auto& deepest = thread.by_depth.back();
-    std::stable_sort(deepest.begin(), deepest.end(), [](const Slot* a, const Slot* b) {
-      return a->begin != b->begin ? a->begin < b->begin : a->end > b->end;
-    });
+  SortByBegin(thread.slots);
+  for (size_t at = 0; at < thread.slots.size(); at += EventWriter::kChunkEvents) {
+    const size_t count = std::min<size_t>(thread.slots.size() - at, EventWriter::kChunkEvents);
+    XP_TRY(WriteChunk(thread.track_id, from, std::span(thread.slots).subspan(at, count)));
   }
-  levels_.clear();
-  for (const auto& level : thread.by_depth) {
-    if (!level.empty())
-      levels_.push_back({level.data(), level.data() + level.size(), level.front()->begin});
-  }
-  while (!levels_.empty()) {
-    // The level whose next event is first, the outermost of equals; and up to where it stays so.
-    Level* first = &levels_.front();
-    uint64_t others = UINT64_MAX;
-    for (Level& level : std::span(levels_).subspan(1)) {
-      if (level.begin < first->begin) {
-        others = first->begin;
-        first = &level;
-      } else {
-        others = std::min(others, level.begin);
-      }
-    }
-    do {
-      XP_TRY(Append(thread, from, **first->next++));
-      if (first->next == first->end) {
-        levels_.erase(levels_.begin() + (first - levels_.data()));
-        break;
-      }
-      first->begin = (*first->next)->begin;
-    } while (first->begin < others);
-  }
-  XP_TRY(WriteChunk(thread.track_id));
-  for (auto& level : thread.by_depth) level.clear();
+  thread.slots.clear();
   thread.open.clear();
   return absl::OkStatus();
 }
 
-inline absl::Status Collector::Append(const Thread& thread, const Segment& from, const Slot& slot) {
-  if (chunk_.events.size() == size_t(EventWriter::kChunkEvents) ||
-      chunk_.args.size() + size_t(slot.args()) > kChunkArguments)
-    XP_TRY(WriteChunk(thread.track_id));
-  XP_TRY(Sited * site, SiteOf(slot.site()));
-  const bool step = slot.kind() == kStep;
-  Event& event = chunk_.events.emplace_back();
-  event.ts_ns = clock_.Ns(slot.begin);
-  event.dur_ns =
-      slot.end == 0 ? kUnknownDuration : std::max<int64_t>(0, clock_.Ns(slot.end) - event.ts_ns);
-  event.name = site->name;
-  event.category = site->category;
-  if (slot.bits() & kFlowIn) event.flow_in = slot.value;
-  if (slot.bits() & kFlowOut) event.flow_out = slot.value;
-  chunk_.depth.push_back(slot.depth());
-  if (step) {
-    steps_.push_back({.process_id = process_id_,
-                      .number = int64_t(slot.value),
-                      .name = std::string(store_.Text(site->name)),
-                      .ts_ns = event.ts_ns,
-                      .dur_ns = event.dur_ns < 0 ? OptInt() : OptInt(event.dur_ns)});
+absl::Status Collector::WriteChunk(int64_t track_id, const Segment& from,
+                                   std::span<const Slot* const> slots) {
+  EventColumns& events = chunk_.events;
+  events.Resize(slots.size());
+  chunk_.first_arg.clear();
+  chunk_.args.clear();
+  // The compiler cannot know that what is written to a column does not move another.
+  int64_t* const ts_ns = events.ts_ns.data();
+  int64_t* const dur_ns = events.dur_ns.data();
+  StringId* const name = events.name.data();
+  StringId* const category = events.category.data();
+  uint16_t* const depth = events.depth.data();
+  std::span<const Sited> sites = sites_;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const Slot& slot = *slots[i];
+    __builtin_prefetch(slots[std::min(i + 16, slots.size() - 1)]);  // the ring leaves the caches
+    size_t site = slot.site();
+    if (site >= sites.size() || !sites[site].known) [[unlikely]] {
+      XP_TRY(const Sited* found, SiteOf(slot.site()));
+      sites = sites_;
+      site = size_t(found - sites.data());
+    }
+    ts_ns[i] = clock_.Ns(slot.begin);
+    dur_ns[i] =
+        slot.end == 0 ? kUnknownDuration : std::max<int64_t>(0, clock_.Ns(slot.end) - ts_ns[i]);
+    name[i] = sites[site].name;
+    category[i] = sites[site].category;
+    depth[i] = slot.depth();
+    if (!slot.plain()) XP_TRY(AddRest(from, slot, i));
   }
-  if (slot.args() == 0 && chunk_.first_arg.empty()) return absl::OkStatus();
-  return AppendArgs(from, slot);
+  if (!chunk_.first_arg.empty())
+    chunk_.first_arg.resize(slots.size(), uint32_t(chunk_.args.size()));
+  chunk_.track_id = track_id;
+  chunk_.name_args = places_;
+  packer_.Pack(chunk_, &packed_);
+  return rows_.Insert(chunk_, packed_);
 }
 
-absl::Status Collector::AppendArgs(const Segment& from, const Slot& slot) {
-  if (chunk_.first_arg.empty()) chunk_.first_arg.assign(chunk_.events.size() - 1, 0);
-  chunk_.first_arg.push_back(uint32_t(chunk_.args.size()));
+// What few events have beside time and name; `at`: of the event in its chunk.
+absl::Status Collector::AddRest(const Segment& from, const Slot& slot, size_t at) {
+  EventColumns& events = chunk_.events;
+  if (slot.bits() & kFlowIn) {
+    events.flow_in.resize(events.size);
+    events.flow_in[at] = slot.value;
+  }
+  if (slot.bits() & kFlowOut) {
+    events.flow_out.resize(events.size);
+    events.flow_out[at] = slot.value;
+  }
+  if (slot.kind() == kStep) {
+    steps_.push_back({.process_id = process_id_,
+                      .number = int64_t(slot.value),
+                      .name = std::string(store_.Text(events.name[at])),
+                      .ts_ns = events.ts_ns[at],
+                      .dur_ns = slot.end == 0 ? OptInt() : OptInt(events.dur_ns[at])});
+  }
   if (slot.args() == 0) return absl::OkStatus();
+  chunk_.first_arg.resize(at + 1, uint32_t(chunk_.args.size()));  // none of those in between
+  return AddArgs(from, slot);
+}
+
+absl::Status Collector::AddArgs(const Segment& from, const Slot& slot) {
   const size_t at = size_t(&slot - from.slots), mask = from.header->capacity - 1;
   for (int i = 0; i < std::min(slot.args(), kMaxArgs); ++i) {
     ArgSlot pair;
@@ -331,20 +351,6 @@ absl::Status Collector::AppendArgs(const Segment& from, const Slot& slot) {
     }
     chunk_.args.push_back(arg);
   }
-  return absl::OkStatus();
-}
-
-absl::Status Collector::WriteChunk(int64_t track_id) {
-  if (!chunk_.events.empty()) {
-    chunk_.track_id = track_id;
-    chunk_.name_args = places_;
-    packer_.Pack(chunk_, &packed_);
-    XP_TRY(rows_.Insert(chunk_, packed_));
-  }
-  chunk_.events.clear();
-  chunk_.depth.clear();
-  chunk_.first_arg.clear();
-  chunk_.args.clear();
   return absl::OkStatus();
 }
 

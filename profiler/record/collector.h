@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "profiler/record/clock.h"
@@ -41,8 +42,9 @@ class Collector {
   struct Thread {
     uint64_t taken = 0, first = UINT64_MAX;
     int64_t track_id = 0, events = 0, dropped = 0;
-    // What was taken and is not written: it stays in the ring. Each in order of start.
-    std::vector<std::vector<const Slot*>> by_depth;
+    // What was taken and is not written: it stays in the ring. In the order in which scopes end,
+    // the outer one after the inner.
+    std::vector<const Slot*> slots;
     std::vector<Slot> open;  // of TakeOpen
     bool changed = false;
   };
@@ -51,22 +53,16 @@ class Collector {
     StringId name = 0, category = 0;
     int64_t counter_track = 0;
   };
-  // What of a thread's events of one depth is not in a chunk yet.
-  struct Level {
-    const Slot *const *next, *const *end;
-    uint64_t begin;  // of *next
-  };
-
   absl::Status Begin(uint32_t segment);
   int64_t DroppedOf(uint32_t segment) const;
-  void Keep(Thread& thread, const Slot& slot);
   absl::Status AddCounter(const Slot& slot);
+  void SortByBegin(std::span<const Slot*> slots);
   absl::Status WriteThread(Thread& thread, const Segment& from);
-  absl::Status Append(const Thread& thread, const Segment& from, const Slot& slot);
-  absl::Status AppendArgs(const Segment& from, const Slot& slot);
-  absl::Status WriteChunk(int64_t track_id);
+  absl::Status WriteChunk(int64_t track_id, const Segment& from,
+                          std::span<const Slot* const> slots);
+  absl::Status AddRest(const Segment& from, const Slot& slot, size_t at);
+  absl::Status AddArgs(const Segment& from, const Slot& slot);
   absl::StatusOr<Sited*> SiteOf(uint32_t id);
-  absl::StatusOr<Sited*> FindSite(uint32_t id);
   absl::StatusOr<StringId> StringOf(uint32_t id);
   absl::Status WriteSteps();
 
@@ -79,7 +75,7 @@ class Collector {
   EventWriter samples_;
   std::vector<Thread> threads_;
   std::vector<Sited> sites_;
-  std::vector<Level> levels_;  // of WriteThread
+  std::vector<const Slot*> waiting_;  // of SortByBegin
   std::vector<StringId> strings_;
   std::shared_ptr<NameArgs> places_ = std::make_shared<NameArgs>();
   std::vector<StepRow> steps_;

@@ -47,6 +47,7 @@ struct Slot {
   uint8_t bits() const { return uint8_t(what >> 56); }
   int args() const { return bits() & kArgCount; }
   int arg_slots() const { return (args() + 1) / 2; }
+  bool plain() const { return what >> 48 == kScope; }  // a scope with nothing beside its times
 };
 static_assert(sizeof(Slot) == 32);
 

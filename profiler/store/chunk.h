@@ -68,6 +68,24 @@ inline int64_t EventEnd(int64_t ts_ns, int64_t dur_ns) {
 // bytes need it.
 void SealForTest(std::string* blob, uint64_t count);
 
+// The events of a chunk, a vector a column.
+struct EventColumns {
+  size_t size = 0;
+  std::vector<int64_t> ts_ns, dur_ns;
+  std::vector<StringId> name, category;
+  std::vector<uint16_t> depth;
+  std::vector<uint64_t> flow_in, flow_out;  // to encode: empty where no event has one
+  std::vector<StringId> names;              // decoded with kName, kCategory or kNameIndex
+  std::vector<uint16_t> name_index;         // likewise
+
+  // Room for `count` events without flows, whose values are to be set.
+  void Resize(size_t count);
+  // These, all of depth 0.
+  void Assign(std::span<const Event> events);
+};
+// Asks ChunkDecoder for names and name_index without the name column.
+inline constexpr uint32_t kNameIndex = 1u << 31;
+
 struct EncodedEvents {
   std::string columns;
   std::vector<StringId> names;       // the chunk's dictionary, most frequent first
@@ -82,8 +100,8 @@ class ChunkEncoder {
   ~ChunkEncoder();
   ChunkEncoder(const ChunkEncoder&) = delete;
 
-  // 1 to kChunkEvents events in the order of EventBefore, and the depth of each.
-  void Events(std::span<const Event> events, std::span<const uint16_t> depth, EncodedEvents* out);
+  // 1 to kChunkEvents events in the order of EventBefore.
+  void Events(const EventColumns& events, EncodedEvents* out);
   // Values of one key: `index` (event or name, ascending, repeats allowed, below `limit`) and the
   // bits of each value.
   std::string Arguments(ArgType type, std::span<const uint32_t> index,
@@ -95,12 +113,15 @@ class ChunkEncoder {
   void Start(std::string* out);
   uint8_t* Room(size_t bytes);
   void Section(const uint8_t* end, std::string* out);
-  void SectionOf(const uint8_t* begin, const uint8_t* end, std::string* out);
+  size_t Compress(const uint8_t* bytes, size_t size);
   uint32_t& LocalOf(StringId id);
+  void Times(const EventColumns& events, EncodedEvents* out);
+  void Names(const EventColumns& events, EncodedEvents* out);
+  void Categories(const EventColumns& events, EncodedEvents* out);
   uint8_t* Values(uint8_t* at, ArgType type, std::span<const uint64_t> bits);
 
   ZSTD_CCtx_s* zstd_;
-  std::vector<uint8_t> raw_, durations_, packed_;
+  std::vector<uint8_t> raw_, packed_;
   std::vector<uint32_t>
       local_of_id_;  // local index + 1 by string id, for small ids; 0: not in this chunk
   absl::flat_hash_map<StringId, uint32_t> local_of_large_id_;
@@ -108,18 +129,6 @@ class ChunkEncoder {
 
 // Whether a blob of `count` values, of any kind, is as its encoder wrote it (by its checksum).
 bool ChunkIsSound(std::string_view blob, int64_t count);
-
-struct EventColumns {
-  size_t size = 0;
-  std::vector<int64_t> ts_ns, dur_ns;
-  std::vector<StringId> name, category;
-  std::vector<uint16_t> depth;
-  std::vector<uint64_t> flow_in, flow_out;
-  std::vector<StringId> names;       // filled with kName, kCategory or kNameIndex
-  std::vector<uint16_t> name_index;  // likewise
-};
-// Asks ChunkDecoder for names and name_index without the name column.
-inline constexpr uint32_t kNameIndex = 1u << 31;
 
 struct ArgColumn {
   std::vector<uint32_t> index;  // of the event or name, ascending

@@ -16,8 +16,11 @@ constexpr int kZstdLevel = 1;
 // Below this a zstd frame's own header eats the gain.
 constexpr size_t kMinCompressed = 64;
 // A section that shrinks by less than one part of this many stays as it is: starts and durations of
-// varied events shrink by a sixth, and then half of a scan is unpacking.
-constexpr size_t kWorthUnpacking = 4;
+// varied events shrink by a sixth to a third, and then half of a scan is unpacking, and a third of
+// a recording packing.
+constexpr size_t kWorthUnpacking = 2;
+// So much from the middle of a long section tells whether to pack it.
+constexpr size_t kProbeBytes = 4096;
 // String ids below this are looked up in an array, others (which no Intern gives in practice) in a
 // hash table.
 constexpr StringId kSmallIds = 1 << 22;
@@ -52,6 +55,27 @@ uint8_t* PutPlaces(uint8_t* p, std::span<const uint32_t> index, size_t limit) {
   return p;
 }
 
+uint16_t AnyBits(std::span<const uint16_t> values) {
+  uint16_t any = 0;
+  for (uint16_t v : values) any |= v;
+  return any;
+}
+
+// Mostly a byte each: `any_bits` of them all tells.
+uint8_t* PutVarints(uint8_t* p, std::span<const uint16_t> values, uint64_t any_bits) {
+  size_t i = 0;
+  if (any_bits < 0x80) {
+    constexpr size_t kAtOnce = 16;  // a loop of fixed length becomes one instruction or two
+    for (; i + kAtOnce <= values.size(); i += kAtOnce, p += kAtOnce) {
+      uint8_t bytes[kAtOnce];
+      for (size_t k = 0; k < kAtOnce; ++k) bytes[k] = uint8_t(values[i + k]);
+      std::memcpy(p, bytes, kAtOnce);
+    }
+  }
+  for (; i < values.size(); ++i) p = PutVarint(p, values[i]);
+  return p;
+}
+
 bool IsWhole(double v) {
   return std::abs(v) < 9007199254740992.0 && v == std::floor(v) && !(v == 0 && std::signbit(v));
 }
@@ -81,21 +105,23 @@ inline uint32_t& ChunkEncoder::LocalOf(StringId id) {
   return local_of_id_[id];
 }
 
-// Appends raw_ up to `end` as a section.
-void ChunkEncoder::Section(const uint8_t* end, std::string* out) {
-  SectionOf(raw_.data(), end, out);
+// Into packed_; 0: not worth it.
+size_t ChunkEncoder::Compress(const uint8_t* bytes, size_t size) {
+  if (packed_.size() < ZSTD_compressBound(size)) packed_.resize(ZSTD_compressBound(size));
+  const size_t packed =
+      ZSTD_compressCCtx(zstd_, packed_.data(), packed_.size(), bytes, size, kZstdLevel);
+  return !ZSTD_isError(packed) && packed < size - size / kWorthUnpacking ? packed : 0;
 }
 
-void ChunkEncoder::SectionOf(const uint8_t* begin, const uint8_t* end, std::string* out) {
-  size_t raw = size_t(end - begin);
-  const uint8_t* bytes = begin;
+// Appends raw_ up to `end` as a section.
+void ChunkEncoder::Section(const uint8_t* end, std::string* out) {
+  const size_t raw = size_t(end - raw_.data());
+  const uint8_t* bytes = raw_.data();
   size_t stored = raw;
   Codec codec = kRaw;
-  if (raw >= kMinCompressed) {
-    if (packed_.size() < ZSTD_compressBound(raw)) packed_.resize(ZSTD_compressBound(raw));
-    size_t packed =
-        ZSTD_compressCCtx(zstd_, packed_.data(), packed_.size(), begin, raw, kZstdLevel);
-    if (!ZSTD_isError(packed) && packed < raw - raw / kWorthUnpacking) {
+  if (raw >= kMinCompressed &&
+      (raw < 4 * kProbeBytes || Compress(raw_.data() + raw / 2, kProbeBytes) > 0)) {
+    if (const size_t packed = Compress(raw_.data(), raw); packed > 0) {
       codec = kZstd;
       stored = packed;
       bytes = packed_.data();
@@ -110,122 +136,135 @@ void ChunkEncoder::SectionOf(const uint8_t* begin, const uint8_t* end, std::stri
   out->append(reinterpret_cast<const char*>(bytes), stored);
 }
 
-void ChunkEncoder::Events(std::span<const Event> events, std::span<const uint16_t> depth,
-                          EncodedEvents* out) {
-  const size_t n = events.size();
-  XP_CHECK(n > 0 && n <= size_t(EventWriter::kChunkEvents) && depth.size() == n);
+void ChunkEncoder::Events(const EventColumns& events, EncodedEvents* out) {
+  const size_t n = events.size;
+  XP_CHECK(n > 0 && n <= size_t(EventWriter::kChunkEvents));
   Start(&out->columns);
-  // One walk over the events, which are more than a cache holds: starts here, durations beside.
   uint8_t* const start = Room(n * kMaxBytesAValue + kMaxBytesBeside);
+  Times(events, out);
+  Names(events, out);
+
   uint8_t* p = start;
-  if (durations_.size() < n * kMaxVarintBytes) durations_.resize(n * kMaxVarintBytes);
-  uint8_t* q = durations_.data();
-  struct Name {
-    StringId id, category;
-    uint32_t count;
-  };
-  std::vector<Name> found;
-  out->name_index.resize(n);
-  uint64_t last = uint64_t(events[0].ts_ns);
-  out->min_ts_ns = events[0].ts_ns;
-  out->max_end_ns = INT64_MIN;
-  out->max_dur_ns = 0;
-  uint64_t any_flow_in = 0, any_flow_out = 0;
-  bool one_category = true, category_fits_name = true;
-  for (size_t i = 0; i < n; ++i) {
-    const Event& event = events[i];
-    p = PutVarint(p, uint64_t(event.ts_ns) - std::exchange(last, uint64_t(event.ts_ns)));
-    q = PutVarint(q, uint64_t(event.dur_ns) + 1);
-    out->max_end_ns = std::max(out->max_end_ns, EventEnd(event.ts_ns, event.dur_ns));
-    out->max_dur_ns = std::max(out->max_dur_ns, event.dur_ns);
-    any_flow_in |= event.flow_in;
-    any_flow_out |= event.flow_out;
-    uint32_t& slot = LocalOf(event.name);
-    if (slot == 0) {
-      found.push_back({event.name, event.category, 0});
-      slot = uint32_t(found.size());
+  const uint16_t any_depth = AnyBits(events.depth);
+  if (any_depth != 0) p = PutVarints(p, events.depth, any_depth);
+  Section(p, &out->columns);
+
+  Categories(events, out);
+  for (const std::vector<uint64_t>* flow : {&events.flow_in, &events.flow_out}) {
+    std::vector<uint32_t> places;
+    for (size_t i = 0; i < flow->size(); ++i) {
+      if ((*flow)[i] != 0) places.push_back(uint32_t(i));
     }
-    Name& name = found[slot - 1];
-    ++name.count;
-    out->name_index[i] = uint16_t(slot - 1);
-    category_fits_name &= name.category == event.category;
-    one_category &= event.category == events[0].category;
+    p = start;
+    if (!places.empty()) {
+      p = PutVarint(p, places.size());
+      p = PutPlaces(p, places, n);
+      uint64_t before = 0;
+      for (uint32_t i : places)
+        p = PutVarint(p, ZigZag(int64_t((*flow)[i] - std::exchange(before, (*flow)[i]))));
+    }
+    Section(p, &out->columns);
+  }
+  Seal(&out->columns, n);
+}
+
+void ChunkEncoder::Times(const EventColumns& events, EncodedEvents* out) {
+  const std::span<const int64_t> ts_ns = events.ts_ns, dur_ns = events.dur_ns;
+  uint8_t* p = raw_.data();
+  uint64_t last = uint64_t(ts_ns[0]);
+  for (int64_t ts : ts_ns) p = PutVarint(p, uint64_t(ts) - std::exchange(last, uint64_t(ts)));
+  Section(p, &out->columns);
+
+  p = raw_.data();
+  int64_t max_end_ns = INT64_MIN, max_dur_ns = 0;
+  for (size_t i = 0; i < dur_ns.size(); ++i) {
+    p = PutVarint(p, uint64_t(dur_ns[i]) + 1);
+    max_end_ns = std::max(max_end_ns, EventEnd(ts_ns[i], dur_ns[i]));
+    max_dur_ns = std::max(max_dur_ns, dur_ns[i]);
   }
   Section(p, &out->columns);
-  SectionOf(durations_.data(), q, &out->columns);
+  out->min_ts_ns = ts_ns[0];
+  out->max_end_ns = max_end_ns;
+  out->max_dur_ns = max_dur_ns;
+}
 
-  // Names: the dictionary, most frequent first, then an index an event unless there is one name
-  // only.
-  for (const Name& name : found) {
-    if (name.id < kSmallIds) local_of_id_[name.id] = 0;
+// The dictionary, most frequent first, then an index an event unless there is one name only.
+void ChunkEncoder::Names(const EventColumns& events, EncodedEvents* out) {
+  std::vector<StringId> found;
+  std::vector<uint32_t> count;
+  std::span<const uint32_t> known = local_of_id_;
+  out->name_index.resize(events.size);
+  const std::span<uint16_t> index = out->name_index;
+  for (size_t i = 0; i < index.size(); ++i) {
+    const StringId id = events.name[i];
+    uint32_t local = id < known.size() ? known[id] : 0;
+    if (local == 0) [[unlikely]] {
+      uint32_t& slot = LocalOf(id);
+      if (slot == 0) {
+        found.push_back(id);
+        count.push_back(0);
+        slot = uint32_t(found.size());
+      }
+      local = slot;
+      known = local_of_id_;
+    }
+    ++count[local - 1];
+    index[i] = uint16_t(local - 1);
+  }
+  for (StringId id : found) {
+    if (id < kSmallIds) local_of_id_[id] = 0;
   }
   local_of_large_id_.clear();
   std::vector<uint32_t> order(found.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return found[a].count > found[b].count; });
+                   [&](uint32_t a, uint32_t b) { return count[a] > count[b]; });
   std::vector<uint16_t> rank(found.size());
   out->names.resize(found.size());
   for (size_t i = 0; i < order.size(); ++i) {
     rank[order[i]] = uint16_t(i);
-    out->names[i] = found[order[i]].id;
+    out->names[i] = found[order[i]];
   }
-  p = PutVarint(start, found.size());
+  for (uint16_t& name : index) name = rank[name];
+  uint8_t* p = PutVarint(raw_.data(), found.size());
   for (StringId id : out->names) p = PutVarint(p, id);
-  for (uint16_t& index : out->name_index) index = rank[index];
-  if (found.size() > 1) {
-    for (uint16_t index : out->name_index) p = PutVarint(p, index);
-  }
+  if (found.size() > 1) p = PutVarints(p, index, found.size() - 1);
   Section(p, &out->columns);
+}
 
-  p = start;
-  if (std::any_of(depth.begin(), depth.end(), [](uint16_t d) { return d != 0; })) {
-    for (uint16_t d : depth) p = PutVarint(p, d);
-  }
-  Section(p, &out->columns);
-
-  // Category: one for all, one a name, or one an event.
-  p = start;
-  if (one_category) {
-    if (events[0].category != 0) {
+// One for all, one a name, or one an event.
+void ChunkEncoder::Categories(const EventColumns& events, EncodedEvents* out) {
+  const std::vector<StringId>& category = events.category;
+  uint8_t* p = raw_.data();
+  if (std::all_of(category.begin(), category.end(), [&](StringId c) { return c == category[0]; })) {
+    if (category[0] != 0) {
       *p++ = kOneCategory;
-      p = PutVarint(p, events[0].category);
+      p = PutVarint(p, category[0]);
     }
-  } else if (category_fits_name) {
+    return Section(p, &out->columns);
+  }
+  std::vector<StringId> of_name(out->names.size());
+  for (size_t i = 0; i < events.size; ++i) of_name[out->name_index[i]] = category[i];
+  bool fits_name = true;
+  for (size_t i = 0; i < events.size; ++i) fits_name &= of_name[out->name_index[i]] == category[i];
+  if (fits_name) {
     *p++ = kCategoryByName;
-    for (uint32_t name : order) p = PutVarint(p, found[name].category);
+    for (StringId c : of_name) p = PutVarint(p, c);
   } else {
     absl::flat_hash_map<StringId, uint32_t> local;
     std::vector<StringId> categories;
-    std::vector<uint32_t> index(n);
-    for (size_t i = 0; i < n; ++i) {
-      auto [at, added] = local.try_emplace(events[i].category, uint32_t(categories.size()));
-      if (added) categories.push_back(events[i].category);
+    std::vector<uint32_t> index(events.size);
+    for (size_t i = 0; i < events.size; ++i) {
+      auto [at, added] = local.try_emplace(category[i], uint32_t(categories.size()));
+      if (added) categories.push_back(category[i]);
       index[i] = at->second;
     }
     *p++ = kCategoryByEvent;
     p = PutVarint(p, categories.size());
-    for (StringId category : categories) p = PutVarint(p, category);
+    for (StringId c : categories) p = PutVarint(p, c);
     for (uint32_t i : index) p = PutVarint(p, i);
   }
   Section(p, &out->columns);
-
-  for (auto flow : {&Event::flow_in, &Event::flow_out}) {
-    p = start;
-    if ((flow == &Event::flow_in ? any_flow_in : any_flow_out) != 0) {
-      std::vector<uint32_t> places;
-      for (size_t i = 0; i < n; ++i) {
-        if (events[i].*flow != 0) places.push_back(uint32_t(i));
-      }
-      p = PutVarint(p, places.size());
-      p = PutPlaces(p, places, n);
-      uint64_t before = 0;
-      for (uint32_t i : places)
-        p = PutVarint(p, ZigZag(int64_t(events[i].*flow - std::exchange(before, events[i].*flow))));
-    }
-    Section(p, &out->columns);
-  }
-  Seal(&out->columns, n);
 }
 
 // Values, in the smallest of: plain varints (ints zigzag), zigzag differences, a dictionary, 8

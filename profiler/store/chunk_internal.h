@@ -28,7 +28,14 @@ enum CategoryMode : uint8_t { kOneCategory = 0, kCategoryByName = 1, kCategoryBy
 inline uint64_t ZigZag(int64_t v) { return (uint64_t(v) << 1) ^ uint64_t(v >> 63); }
 inline int64_t UnZigZag(uint64_t v) { return int64_t((v >> 1) ^ (0 - (v & 1))); }
 
+// May write a byte more than it takes. Whether one or two bytes is no branch: durations have now
+// one, now two.
 inline uint8_t* PutVarint(uint8_t* p, uint64_t v) {
+  const uint64_t more = v >= 0x80;
+  const auto both = uint16_t((v + (v & 0x3f80)) | more << 7);
+  std::memcpy(p, &both, 2);
+  if (v < 1 << 14) [[likely]]
+    return p + 1 + more;
   while (v >= 0x80) {
     *p++ = uint8_t(v) | 0x80;
     v >>= 7;

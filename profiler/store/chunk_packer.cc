@@ -12,7 +12,7 @@ constexpr size_t kMaxKeptColumns = 1024;
 }  // namespace
 
 void ChunkPacker::Pack(const ChunkInput& input, PackedChunk* packed) {
-  encoder_.Events(input.events, input.depth, &packed->events);
+  encoder_.Events(input.events, &packed->events);
   packed->columns.clear();
   TakeArgs(input);
 
@@ -38,7 +38,7 @@ void ChunkPacker::Pack(const ChunkInput& input, PackedChunk* packed) {
       for (uint16_t name : encoded.name_index) ++of_name[name];
     }
     TakeConstants(encoded, of_name, key, *column, constants);
-    if (!column->index.empty()) Write(key, false, *column, input.events.size(), packed);
+    if (!column->index.empty()) Write(key, false, *column, input.events.size, packed);
   }
   for (const auto& [key, column] : constants) Write(key, true, column, names, packed);
   if (columns_.size() > kMaxKeptColumns) {

@@ -24,8 +24,7 @@ using NameArgs = absl::flat_hash_map<StringId, std::vector<BufferedArg>>;
 
 struct ChunkInput {
   int64_t track_id = 0;
-  std::vector<Event> events;  // 1 to kChunkEvents, in the order of EventBefore
-  std::vector<uint16_t> depth;
+  EventColumns events;              // 1 to kChunkEvents, in the order of EventBefore
   std::vector<uint32_t> first_arg;  // of each event; empty: no event has arguments
   std::vector<BufferedArg> args;    // at most kChunkArguments
   std::shared_ptr<const NameArgs> name_args;

@@ -54,7 +54,7 @@ absl::Status ChunkRows::Insert(const ChunkInput& chunk, const PackedChunk& packe
       "columns) VALUES (?, ?, ?, ?, ?, ?, ?)"));
   sqlite3_stmt* statement = insert_events_.statement;
   const EncodedEvents& encoded = packed.events;
-  const int64_t count = int64_t(chunk.events.size());
+  const int64_t count = int64_t(chunk.events.size);
   const int64_t numbers[] = {chunk.track_id,    next_event_id_,     count,
                              encoded.min_ts_ns, encoded.max_end_ns, encoded.max_dur_ns};
   for (int i = 0; i < 6; ++i) sqlite3_bind_int64(statement, i + 1, numbers[i]);

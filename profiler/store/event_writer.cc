@@ -164,11 +164,9 @@ struct EventWriter::Impl {
     chunk.name_args = track.name_args;
     size_t to = std::min(events.size(), from + kChunkEvents);
     to = TakeArgs(track, from, to, &chunk);
-    chunk.events.assign(events.begin() + int64_t(from), events.begin() + int64_t(to));
-    chunk.depth.resize(chunk.events.size());
-    for (size_t i = 0; i < chunk.events.size(); ++i)
-      chunk.depth[i] = track.nesting.Next(chunk.events[i]);
-    queue.Submit(chunk.events.size() >= kWorthThread);
+    chunk.events.Assign(std::span(events).subspan(from, to - from));
+    for (size_t i = from; i < to; ++i) chunk.events.depth[i - from] = track.nesting.Next(events[i]);
+    queue.Submit(to - from >= kWorthThread);
     return to;
   }
 

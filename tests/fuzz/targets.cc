@@ -170,7 +170,10 @@ std::vector<std::string> ChunkSeeds() {
   }
   ChunkEncoder encoder;
   EncodedEvents encoded;
-  encoder.Events(events, depth, &encoded);
+  EventColumns columns;
+  columns.Assign(events);
+  columns.depth = depth;
+  encoder.Events(columns, &encoded);
   add(7, events.size(), encoded.columns);
   for (int type = 0; type < 5; ++type)
     add(type + 1, index.size(), encoder.Arguments(ArgType(type), index, bits, 4096));

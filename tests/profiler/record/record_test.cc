@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <functional>
 #include <map>
 #include <thread>
 
@@ -122,6 +123,34 @@ TEST_F(Record, ScopesEndHoweverTheirBlockIsLeft) {
   EXPECT_THAT(Rows("SELECT name || ' ' || depth FROM event ORDER BY ts_ns, depth"),
               ElementsAre("early 0", "early 0", "late 1", "outer 0", "throws 1", "caught 0"));
   EXPECT_THAT(Rows("SELECT name FROM process"), ElementsAre("trainer 3"));
+}
+
+// What devices tell may overlap without being nested; scopes may be deeper than any table.
+TEST_F(Record, EventsAreInTheOrderOfTheirStarts) {
+  auto recording = StartRecording(path_);
+  ASSERT_TRUE(recording.ok());
+  std::function<void(int)> nest = [&](int depth) {
+    XLAPROF_TRACE("nested");
+    if (depth < 600) nest(depth + 1);
+    if (depth % 100 == 0) Inner();
+  };
+  nest(0);
+  const uint64_t now = record::Now();
+  record::Ring& ring = *record::RingOfThread(record::recording);
+  for (auto [begin, end] : {std::pair(25, 28), {10, 30}, {20, 40}, {20, 41}}) {
+    ring.Publish(
+        now + uint64_t(begin) * 1000, now + uint64_t(end) * 1000, 0,
+        record::Slot::What(SiteOfName(Site::kScope, std::to_string(end)), 0, record::kScope));
+  }
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(
+      Rows("SELECT group_concat(name) FROM (SELECT name FROM event WHERE name GLOB '[0-9]*' "
+           "ORDER BY id)"),
+      ElementsAre("30,41,40,28"));
+  EXPECT_THAT(
+      Rows("SELECT count(*) || ' ' || max(depth) FROM (SELECT depth, ts_ns < lag(ts_ns) OVER "
+           "(ORDER BY id) AS back FROM event) WHERE back IS NOT 1"),
+      ElementsAre("619 602"));
 }
 
 TEST_F(Record, NothingIsRecordedWhileNobodyRecords) {

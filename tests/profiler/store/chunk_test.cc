@@ -27,6 +27,13 @@ std::vector<Event> RandomEvents(size_t n, uint64_t seed) {
   return events;
 }
 
+EventColumns Columns(const std::vector<Event>& events, const std::vector<uint16_t>& depth = {}) {
+  EventColumns columns;
+  columns.Assign(events);
+  std::copy(depth.begin(), depth.end(), columns.depth.begin());
+  return columns;
+}
+
 void ExpectSame(const std::vector<Event>& events, const std::vector<uint16_t>& depth,
                 const EventColumns& columns) {
   ASSERT_EQ(columns.size, events.size());
@@ -46,7 +53,7 @@ void RoundTrip(std::vector<Event> events, std::vector<uint16_t> depth = {}) {
   depth.resize(events.size());
   ChunkEncoder encoder;
   EncodedEvents encoded;
-  encoder.Events(events, depth, &encoded);
+  encoder.Events(Columns(events, depth), &encoded);
   ChunkDecoder decoder;
   EventColumns columns;
   absl::Status status = decoder.Events(encoded.columns, int64_t(events.size()), encoded.min_ts_ns,
@@ -98,20 +105,18 @@ TEST(Chunk, OneNameAndOneCategoryCostNothingAnEvent) {
   std::vector<Event> events(10000);
   for (size_t i = 0; i < events.size(); ++i)
     events[i] = {.ts_ns = int64_t(i), .dur_ns = 1, .name = 7, .category = 9};
-  std::vector<uint16_t> depth(events.size());
   ChunkEncoder encoder;
   EncodedEvents encoded;
-  encoder.Events(events, depth, &encoded);
+  encoder.Events(Columns(events), &encoded);
   EXPECT_LT(encoded.columns.size(), 200u);
   RoundTrip(events);
 }
 
 TEST(Chunk, DecodesOnlyWhatIsAskedFor) {
   std::vector<Event> events = RandomEvents(1000, 1);
-  std::vector<uint16_t> depth(events.size());
   ChunkEncoder encoder;
   EncodedEvents encoded;
-  encoder.Events(events, depth, &encoded);
+  encoder.Events(Columns(events), &encoded);
   ChunkDecoder decoder;
   EventColumns columns;
   ASSERT_TRUE(decoder.Events(encoded.columns, 1000, encoded.min_ts_ns, kCategory, &columns).ok());
@@ -124,10 +129,9 @@ TEST(Chunk, DecodesOnlyWhatIsAskedFor) {
 // A clock offset is applied by an UPDATE of min_ts_ns, without touching the blob.
 TEST(Chunk, TimesAreRelativeToTheRow) {
   std::vector<Event> events = RandomEvents(50, 1);
-  std::vector<uint16_t> depth(events.size());
   ChunkEncoder encoder;
   EncodedEvents encoded;
-  encoder.Events(events, depth, &encoded);
+  encoder.Events(Columns(events), &encoded);
   ChunkDecoder decoder;
   EventColumns columns;
   ASSERT_TRUE(
@@ -137,10 +141,9 @@ TEST(Chunk, TimesAreRelativeToTheRow) {
 
 TEST(Chunk, AlteredBytesGiveDataLoss) {
   std::vector<Event> events = RandomEvents(300, 1);
-  std::vector<uint16_t> depth(events.size());
   ChunkEncoder encoder;
   EncodedEvents encoded;
-  encoder.Events(events, depth, &encoded);
+  encoder.Events(Columns(events), &encoded);
   ChunkDecoder decoder;
   EventColumns columns;
   const std::string good = encoded.columns;
@@ -230,10 +233,9 @@ TEST(Chunk, LyingBytesWithARightChecksumAreSafe) {
   std::vector<int64_t> ts;
   std::vector<double> value;
   std::vector<Event> events = RandomEvents(200, 1);
-  std::vector<uint16_t> depth(events.size());
   ChunkEncoder encoder;
   EncodedEvents encoded;
-  encoder.Events(events, depth, &encoded);
+  encoder.Events(Columns(events), &encoded);
   std::vector<uint32_t> index = {0, 5, 9};
   std::vector<uint64_t> bits = {1, 2, 3};
   const std::string seeds[] = {encoded.columns,
