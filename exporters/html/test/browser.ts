@@ -61,6 +61,7 @@ export async function open(
   return { page, wrongs };
 }
 
+const kNever = 120_000; // ms
 const kLonger = 250; // ms: than the page ever waits before it does something
 
 // Waits until the page has nothing more to do: it looks the same twice, however slow the machine.
@@ -74,9 +75,11 @@ export async function settled(page: Page): Promise<void> {
         }),
       kLonger,
     );
-  for (let before = await look(); ; ) {
+  const begin = Date.now();
+  for (let before = await look(); Date.now() - begin < kNever; ) {
     const now = await look();
     if (now === before) return;
     before = now;
   }
+  throw new Error('the page does not come to rest');
 }
