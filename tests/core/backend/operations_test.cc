@@ -257,6 +257,30 @@ TEST(Operations, Pooling) {
   }
 }
 
+TEST(Operations, LargePoolsAreShared) {
+  const Values x = Random({DType::kF32, {3, 43, 31, 30}}, 43);
+  const Attributes a{3, 2, 2, 1, 1, 0};
+  ProgramBuilder p;
+  p.Parameter(x.shape);
+  p.Do(op::avg_pool2d, {0}, a);
+  const Values y = Random(p.program.instructions[1].shape, 44);
+  for (const Op* op : {&op::avg_pool2d, &op::max_pool2d}) ASSERT_TRUE(Check(*op, {x}, a));
+  for (const Op* op : {&op::avg_pool2d_backward, &op::max_pool2d_backward})
+    ASSERT_TRUE(Check(*op, {y, x}, a));
+}
+
+// oneDNN's pools of the largest lose it.
+TEST(Operations, PoolsKeepWhatIsNoNumber) {
+  for (const Op* op : {&op::max_pool2d, &op::avg_pool2d}) {
+    const Values x = Of(DType::kF32, {1, 1, 2, 6}, {NAN, 1, 2, 3, NAN, NAN, 0, 1, 4, 5, NAN, NAN});
+    ProgramBuilder p;
+    p.Result(p.Do(*op, {p.Parameter(x.shape)}, {2, 2, 2, 2, 0, 0}));
+    const Values y = RunOn(Native(), p.program, {x})[0];
+    EXPECT_TRUE(std::isnan(y.elements[0]) && std::isnan(y.elements[2])) << op->name;
+    EXPECT_EQ(y.elements[1], op == &op::max_pool2d ? 5 : 3.5);
+  }
+}
+
 TEST(Operations, Indexing) {
   for (DType dtype : kTypes) {
     for (DType index : {DType::kI32, DType::kI64}) {
