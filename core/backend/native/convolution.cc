@@ -98,7 +98,7 @@ class ByImages final : public Parts {
       Instruction it = task.instruction;
       Task part{
           .instruction = it, .operands = task.operands, .result = task.result, .pool = task.pool};
-      absl::InlinedVector<Window, 6> windows;
+      Windows windows;
       for (size_t k = 0; k < 3; ++k) {
         Place& place = k < 2 ? part.operands[k] : part.result;
         Window& window = windows.emplace_back(Window{.slot = place.slot});

@@ -7,7 +7,7 @@ int64_t Rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
-void Parts::Add(std::unique_ptr<Thunk> thunk, absl::InlinedVector<Window, 6> windows) {
+void Parts::Add(std::unique_ptr<Thunk> thunk, Windows windows) {
   thunk->set_scratch(int32_t(windows.size()));
   std::vector<char*> table(windows.size() + 1);
   parts_.push_back({std::move(thunk), std::move(windows), std::move(table)});

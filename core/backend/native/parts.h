@@ -13,11 +13,12 @@ class Parts : public Thunk {
     int64_t offset = 0;  // in bytes
     int64_t bytes = 0;   // of its own memory
   };
+  using Windows = absl::InlinedVector<Window, 8>;
 
   explicit Parts(ThreadPool& pool) : pool_(pool) {}
 
   // `thunk` has the windows in its slots 0, 1, .., and scratch memory behind them.
-  void Add(std::unique_ptr<Thunk> thunk, absl::InlinedVector<Window, 6> windows);
+  void Add(std::unique_ptr<Thunk> thunk, Windows windows);
 
   int64_t scratch_bytes() const override;
   void Run(char* const* memory) override;
@@ -30,7 +31,7 @@ class Parts : public Thunk {
  private:
   struct Part {
     std::unique_ptr<Thunk> thunk;
-    absl::InlinedVector<Window, 6> windows;
+    Windows windows;
     std::vector<char*> table;
   };
 
