@@ -88,8 +88,8 @@ class Backend {
   virtual int64_t peak_bytes_in_use() const = 0;  // the most that was, ever
 };
 
-// Kernels on the CPU: matmul, convolution and pooling by oneDNN, chains of elementwise operations
-// fused by us. `threads`: 0: one a core.
+// Kernels on the CPU: matmul, convolution, average pooling and batch norm by oneDNN, chains of
+// elementwise operations fused by us. `threads`: 0: one a core.
 std::unique_ptr<Backend> MakeNativeBackend(int threads = 0);
 // Computes nothing: results are zeros, and its clock moves by a fixed time a kernel, transfer and
 // compilation. For tests whose output is the same to the byte.

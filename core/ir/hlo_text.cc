@@ -81,7 +81,7 @@ class Printer {
     std::string entry;
     for (size_t i = 0; i < graph_.instructions.size(); ++i) {
       const xla::Instruction& instruction = graph_.instructions[i];
-      entry += fmt::format("  %{} = {} {}({}){}{}\n", names_[i], instruction.type.HloLayoutText(),
+      entry += fmt::format("  %{} = {} {}({}){}{}\n", names_[i], TypeText(int32_t(i)),
                            Opcode(instruction), Operands(instruction), Attributes(instruction),
                            Metadata(instruction));
     }
@@ -95,6 +95,15 @@ class Printer {
 
  private:
   const xla::Type& TypeOf(int32_t value) const { return graph_.instructions[size_t(value)].type; }
+  // With layout; of several outputs a tuple.
+  std::string TypeText(int32_t value) const {
+    const xla::Instruction& instruction = graph_.instructions[size_t(value)];
+    if (instruction.outputs.empty()) return instruction.type.HloLayoutText();
+    std::string text;
+    for (const xla::Type& output : instruction.outputs)
+      text += (text.empty() ? "(" : ", ") + output.HloLayoutText();
+    return text + ")";
+  }
 
   std::string Results(bool layout) const {
     std::string text = "(";
@@ -129,8 +138,8 @@ class Printer {
   std::string Listed(const Values& values) const {
     std::string text;
     for (int32_t value : values)
-      text += fmt::format("{}{} %{}", text.empty() ? "" : ", ", TypeOf(value).HloLayoutText(),
-                          names_[size_t(value)]);
+      text +=
+          fmt::format("{}{} %{}", text.empty() ? "" : ", ", TypeText(value), names_[size_t(value)]);
     return text;
   }
 
@@ -208,6 +217,10 @@ class Printer {
       case Kind::kReduceWindow:
         return fmt::format(", {}, to_apply={}", WindowText(instruction.window),
                            Computation(instruction.combine, element));
+      case Kind::kBatchNorm:
+        return fmt::format(", epsilon={}, feature_index=1", RealOf(instruction.number));
+      case Kind::kOutput:
+        return fmt::format(", index={}", instruction.number);
       case Kind::kGather:
         return fmt::format(
             ", offset_dims={}, collapsed_slice_dims={}, start_index_map={}, "

@@ -65,6 +65,9 @@ static constexpr const Op* kAll[] = {
     &op::max_pool2d_backward,
     &op::avg_pool2d,
     &op::avg_pool2d_backward,
+    &op::native_batch_norm,
+    &op::native_batch_norm_backward,
+    &op::batch_norm_inference,
     &op::uniform,
 };
 

@@ -31,6 +31,9 @@ struct Op {
   // Floating-point operations of one execution; null: one an element of the result.
   double (*flops)(std::span<const Shape* const> operands, const Shape& result,
                   const Attributes& attributes) = nullptr;
+  // What one execution gives. Each output is a node of its own, which of them says the last
+  // attribute; backends compute nodes that differ in nothing else at once.
+  int outputs = 1;
   Hash hash = Mix(Hash{}, name);  // two names are never the same operation
 };
 
@@ -76,6 +79,13 @@ extern const Op index_select, gather, scatter_add, index_add, arange;
 // Pooling of NCHW: kernel, stride, padding, each height and width. Their gradients: (gradient of
 // the result, input); of equal largest the first one gets it. Padding counts in averages.
 extern const Op max_pool2d, max_pool2d_backward, avg_pool2d, avg_pool2d_backward;
+
+// Normalisation of each channel, the second dimension; eps is a double. native_batch_norm (x,
+// weight, bias): by the mean and the biased variance of all of a channel's elements; outputs: the
+// result, the means, the variances. Its gradients (gradient of the result, x, weight, means,
+// variances): of x, of weight, of bias. batch_norm_inference (x, weight, bias, means, variances):
+// by those given.
+extern const Op native_batch_norm, native_batch_norm_backward, batch_norm_inference;
 
 // uniform (seed: s64 scalar): f32 in [0, 1) of the sizes, by Threefry 2x32 of 20 rounds. The key is
 // (high, low half of the seed), the counter of element i, row-major, (high, low half of i); of the

@@ -91,10 +91,17 @@ class Printer {
     text_ += ") {\n";
     for (size_t i = 0; i < graph_.instructions.size(); ++i) {
       if (graph_.instructions[i].kind == Kind::kParameter) continue;
+      const xla::Instruction& instruction = graph_.instructions[i];
+      if (instruction.kind == Kind::kOutput) {  // only a name
+        names_[i] = fmt::format("{}#{}", Operands(instruction), instruction.number);
+        continue;
+      }
       names_[i] = fmt::format("%{}", next_++);
-      text_ += fmt::format("    {} = ", names_[i]);
-      Operation(graph_.instructions[i]);
-      text_ += Location(graph_.instructions[i]) + '\n';
+      const size_t outputs = instruction.outputs.size();
+      text_ +=
+          fmt::format("    {}{} = ", names_[i], outputs > 0 ? fmt::format(":{}", outputs) : "");
+      Operation(instruction);
+      text_ += Location(instruction) + '\n';
     }
     text_ += "    return";
     std::string types;
@@ -134,12 +141,16 @@ class Printer {
     return text;
   }
 
-  // (operands) -> result
+  // (operands) -> result, or (results)
   std::string Signature(const xla::Instruction& instruction) const {
     std::string text = "(";
     for (size_t i = 0; i < instruction.operands.size(); ++i)
       text += (i > 0 ? ", " : "") + TypeText(instruction.operands[i]);
-    return text + ") -> " + instruction.type.StableHloText();
+    text += ") -> ";
+    if (instruction.outputs.empty()) return text + instruction.type.StableHloText();
+    for (const xla::Type& output : instruction.outputs)
+      text += (&output == &instruction.outputs[0] ? "(" : ", ") + output.StableHloText();
+    return text + ')';
   }
 
   void Short(const xla::Instruction& instruction, std::string_view middle) {
@@ -247,6 +258,7 @@ class Printer {
     const std::string type = instruction.type.StableHloText();
     switch (instruction.kind) {
       case Kind::kParameter:
+      case Kind::kOutput:
         return;
       case Kind::kConstant:
         text_ += fmt::format("stablehlo.constant dense<{}> : {}",
@@ -288,6 +300,10 @@ class Printer {
         return;
       case Kind::kReduceWindow:
         return Windowed(instruction, fmt::format(" ({})", Combine(instruction)));
+      case Kind::kBatchNorm:
+        return General(instruction, instruction.name, "",
+                       fmt::format("epsilon = {} : f32, feature_index = 1 : i64",
+                                   Literal(instruction.number, xla::Element::kF32)));
       case Kind::kGather:
         return Gather(instruction);
       case Kind::kScatter:

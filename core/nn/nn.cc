@@ -3,8 +3,6 @@
 #include <cmath>
 #include <random>
 
-#include "core/exec/call.h"
-
 namespace xlaprof::lazy::nn {
 namespace {
 
@@ -58,21 +56,7 @@ BatchNorm2d::BatchNorm2d(int64_t channels, Device& device)
       running_var(Filled(channels, 1, device).detach()) {}
 
 Tensor BatchNorm2d::operator()(const Tensor& x, Where where) {
-  Call call(where);
-  const Dims sides{1, weight.size(0), 1, 1};
-  Tensor center = running_mean.view(sides), spread = running_var.view(sides);
-  if (training) {
-    center = mean(x, {0, 2, 3}, /*keepdim=*/true);
-    const Tensor off = x - center;
-    spread = mean(off * off, {0, 2, 3}, /*keepdim=*/true);
-    NoGrad no_grad;
-    // The running variance is of the population that the batch was drawn from.
-    const double count = double(x.numel() / x.size(1));
-    if (count == 1) RaiseHere("BatchNorm2d in training: one value a channel has no variance");
-    running_mean.mul_(1 - momentum).add_(center.detach().flatten(), momentum);
-    running_var.mul_(1 - momentum).add_(spread.detach().flatten(), momentum * count / (count - 1));
-  }
-  return (x - center) * rsqrt(spread + eps) * weight.view(sides) + bias.view(sides);
+  return batch_norm(x, running_mean, running_var, weight, bias, training, momentum, eps, where);
 }
 
 Embedding::Embedding(int64_t count, int64_t width, Device& device)

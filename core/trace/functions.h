@@ -134,6 +134,12 @@ Tensor mse_loss(const Tensor& x, const Tensor& target, Where where = Where::curr
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps = 1e-5,
                   Where where = Where::current());  // over the last dimension
+// Over all but the second dimension. In training by the batch, whose mean and (unbiased) variance
+// the running ones follow; else by those. Weight and bias may be none; in training the running ones
+// too.
+Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
+                  const Tensor& bias, bool training = false, double momentum = 0.1,
+                  double eps = 1e-5, Where where = Where::current());
 Tensor dropout(const Tensor& x, double p, Where where = Where::current());
 // Queries, keys and values [.., time, width].
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,

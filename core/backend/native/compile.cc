@@ -40,6 +40,9 @@ Maker MakerOf(const Op* op) {
       {&op::max_pool2d_backward, MakePooling},
       {&op::avg_pool2d, MakePooling},
       {&op::avg_pool2d_backward, MakePooling},
+      {&op::native_batch_norm, MakeBatchNorm},
+      {&op::native_batch_norm_backward, MakeBatchNorm},
+      {&op::batch_norm_inference, MakeBatchNorm},
       {&op::uniform, MakeUniform},
   };
   auto found = makers.find(op);
@@ -102,7 +105,13 @@ class Compiler {
   ThunkOr Single(const Unit& unit) {
     const int32_t i = unit.members[0];
     const Instruction& it = instruction(i);
-    Task task{.instruction = it, .result = {SlotOf(i), it.shape}, .pool = *made_.pool_};
+    Task task{.instruction = it, .pool = *made_.pool_};
+    task.others.resize(size_t(it.op->outputs - 1));
+    for (int32_t member : unit.members) {
+      const size_t output = it.op->outputs > 1 ? size_t(instruction(member).attributes.back()) : 0;
+      Place& place = output == 0 ? task.result : task.others[output - 1];
+      place = {SlotOf(member), shape(member)};
+    }
     const bool product = it.op == &op::mm || it.op == &op::bmm;
     for (size_t k = 0; k < it.operands.size(); ++k) {
       const Graph::Source source = product ? graph_.SourceOf(it.operands[k], false)
@@ -120,18 +129,18 @@ class Compiler {
   }
 
   Kernel KernelOf(const Unit& unit) const {
-    const Instruction& last = instruction(unit.members.back());
+    const Instruction& last = instruction(unit.fused ? unit.members.back() : unit.members[0]);
     Kernel kernel{.name = std::string(last.op->name),
                   .shape = last.shape,
                   .location = last.location,
                   .scope = last.scope};
-    if (unit.members.size() > 1)
+    if (unit.fused && unit.members.size() > 1)
       kernel.name = fmt::format("fused {}..{}", instruction(unit.members[0]).op->short_name(),
                                 last.op->short_name());
     for (int32_t member : unit.members) {
       const Instruction& it = instruction(member);
-      if (!kernel.op_names.empty()) kernel.op_names += ' ';
-      kernel.op_names += it.op->name;
+      if (unit.fused && !kernel.op_names.empty()) kernel.op_names += ' ';
+      if (unit.fused || kernel.op_names.empty()) kernel.op_names += it.op->name;
       if (it.op->flops == nullptr)
         kernel.flops += double(it.shape.elements());
       else

@@ -31,6 +31,11 @@ bool SameMatrices(const Shape& a, const Shape& b) {
   return a.rank() >= 2 && std::equal(a.dims.end() - 2, a.dims.end(), b.dims.end() - 2);
 }
 
+// Where it stands in the program: a fused one where its last member does.
+int32_t PlaceOf(const Unit& unit) {
+  return unit.fused ? unit.members.back() : unit.members.front();
+}
+
 bool IsProduct(const Op* op) { return op == &op::mm || op == &op::bmm; }
 
 void Add(std::vector<int32_t>* list, int32_t value) {
@@ -263,8 +268,31 @@ void Graph::Sink() {
   }
 }
 
+// Puts one of an operation's outputs into the last of `units` that has others of the same; false:
+// it is the first of its kind.
+bool Graph::JoinsOutputs(int32_t i, Outputs* outputs, std::vector<Unit>& units) const {
+  const Instruction& it = instruction(i);
+  if (it.op->outputs == 1) return false;
+  std::vector<int32_t> operands;
+  for (int32_t operand : it.operands) operands.push_back(root(operand));
+  const std::vector<int64_t> attributes(it.attributes.begin(), it.attributes.end() - 1);
+  auto [at, is_new] = outputs->try_emplace({it.op, operands, attributes}, units.size());
+  if (is_new) return false;
+  auto place = [this](int32_t member) { return instruction(member).attributes.back(); };
+  std::vector<int32_t>& members = units[at->second].members;
+  const auto behind = std::lower_bound(members.begin(), members.end(), i,
+                                       [&](int32_t a, int32_t b) { return place(a) < place(b); });
+  if (behind != members.end() && place(*behind) == place(i)) {  // twice: then as another kernel
+    at->second = units.size();
+    return false;
+  }
+  members.insert(behind, i);
+  return true;
+}
+
 void Graph::MakeUnits() {
   std::vector<Unit> units;
+  Outputs outputs;
   for (auto& group : groups_) {
     if (group.empty()) continue;
     std::sort(group.begin(), group.end());
@@ -274,7 +302,8 @@ void Graph::MakeUnits() {
     const Node& self = node(i);
     const bool made = self.live && self.root == i && self.in_memory && !self.fusable &&
                       instruction(i).op != &op::device_data;
-    if (made) units.push_back({.fused = self.is_splat, .members = {i}});
+    if (made && !JoinsOutputs(i, &outputs, units))
+      units.push_back({.fused = self.is_splat, .members = {i}});
   }
   for (Unit& unit : units) {
     for (int32_t member : unit.members) {
@@ -303,7 +332,7 @@ void Graph::Order(std::vector<Unit> units) {
     for (int32_t output : units[u].outputs) maker[size_t(output)] = int32_t(u);
   std::vector<int32_t> waits(units.size());
   std::vector<std::vector<int32_t>> users(units.size());
-  using Entry = std::pair<int32_t, int32_t>;  // last member, unit
+  using Entry = std::pair<int32_t, int32_t>;  // place, unit
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
   for (size_t u = 0; u < units.size(); ++u) {
     for (int32_t input : units[u].inputs) {
@@ -312,13 +341,13 @@ void Graph::Order(std::vector<Unit> units) {
       users[size_t(before)].push_back(int32_t(u));
       ++waits[u];
     }
-    if (waits[u] == 0) ready.emplace(units[u].members.back(), int32_t(u));
+    if (waits[u] == 0) ready.emplace(PlaceOf(units[u]), int32_t(u));
   }
   while (!ready.empty()) {
     const int32_t u = ready.top().second;
     ready.pop();
     for (int32_t user : users[size_t(u)]) {
-      if (--waits[size_t(user)] == 0) ready.emplace(units[size_t(user)].members.back(), user);
+      if (--waits[size_t(user)] == 0) ready.emplace(PlaceOf(units[size_t(user)]), user);
     }
     units_.push_back(std::move(units[size_t(u)]));
   }

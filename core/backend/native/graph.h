@@ -2,6 +2,8 @@
 // scalars, nothing.
 #pragma once
 
+#include <map>
+
 #include "core/backend/native/loops.h"
 #include "core/backend/native/strided.h"
 
@@ -15,10 +17,11 @@ struct Splat {
 // The code of an elementwise operation that is not a cast; kCount: it is none.
 Code CodeOf(const Op* op);
 
-// Instructions that run as one kernel: a single one, or elementwise ones of equally many elements.
+// Instructions that run as one kernel: a single one, those that are outputs of one operation, or
+// elementwise ones of equally many elements.
 struct Unit {
   bool fused = false;
-  std::vector<int32_t> members;  // ascending
+  std::vector<int32_t> members;  // ascending; of outputs by their places
   // Values in memory that it reads, and members that are put in memory; each once.
   std::vector<int32_t> inputs, outputs;
 };
@@ -61,6 +64,10 @@ class Graph {
   void Group(int32_t i);
   void FindMemory();
   void Sink();
+  // By what several outputs have in common, the unit that they are.
+  using Outputs =
+      std::map<std::tuple<const Op*, std::vector<int32_t>, std::vector<int64_t>>, size_t>;
+  bool JoinsOutputs(int32_t i, Outputs* outputs, std::vector<Unit>& units) const;
   void MakeUnits();
   void Order(std::vector<Unit> units);
   const Instruction& instruction(int32_t i) const { return program_.instructions[size_t(i)]; }

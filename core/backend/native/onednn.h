@@ -3,7 +3,7 @@
 
 #include <dnnl.hpp>
 
-#include "core/base/status.h"
+#include "core/backend/native/thunk.h"
 
 namespace xlaprof::lazy {
 
@@ -32,5 +32,58 @@ auto Guarded(const std::string& what, F&& make) -> decltype(make()) {
     return Unsupported("{}: oneDNN: {}", what, error.what());
   }
 }
+
+// Primitives that run one after the other, with the reorders to and from the layouts that they are
+// fastest with.
+class Primitives : public Thunk {
+ public:
+  int64_t scratch_bytes() const override { return scratch_bytes_; }
+  void Run(char* const* memory) override;
+
+ protected:
+  using Memory = dnnl::memory;
+  struct Source {
+    int32_t slot = -1;  // -1: in the scratch memory
+    int64_t offset = 0;
+  };
+  // What a primitive takes or gives under a number (DNNL_ARG_SRC), and how it lies where it is.
+  struct Argument {
+    int number;
+    Memory::desc layout;
+    Source source;
+  };
+
+  static Memory::dims Sizes(const Place& place) {
+    return {place.shape.dims.begin(), place.shape.dims.end()};
+  }
+  // f32 of four dimensions, row by row.
+  static Memory::desc Plain(const Place& place) {
+    return {Sizes(place), Memory::data_type::f32, Memory::format_tag::abcd};
+  }
+  static Argument PlainArgument(int number, const Place& place) {
+    return {number, Plain(place), {place.slot}};
+  }
+  // What every primitive is described with: its scratch memory is ours.
+  static dnnl::primitive_attr WithOurScratch();
+
+  Source Scratch(size_t bytes);
+  void Add(const dnnl::primitive_desc_base& description, std::vector<Argument> operands,
+           std::vector<Argument> results);
+  void Reorder(const Memory::desc& from, Source from_source, const Memory::desc& to,
+               Source to_source);
+
+ private:
+  struct Step {
+    dnnl::primitive primitive;
+    std::vector<Memory> memories;  // own what `arguments` points to
+    std::vector<dnnl_exec_arg_t> arguments;
+    std::vector<Source> sources;
+  };
+  static void AddTo(Step* step, const Argument& argument);
+  void Push(Step step, const Memory::desc& scratchpad);
+
+  std::vector<Step> steps_;
+  int64_t scratch_bytes_ = 0;
+};
 
 }  // namespace xlaprof::lazy

@@ -1,7 +1,11 @@
-// Pooling of planes, and its gradients.
+// Pooling of planes, and its gradients: averages of f32 by oneDNN. The largest are found by us: of
+// a window that holds what is no number, oneDNN 2.6 gives the largest of the others (decision
+// 0010).
 #include <algorithm>
 #include <limits>
 
+#include "core/backend/native/onednn.h"
+#include "core/backend/native/parts.h"
 #include "core/backend/native/through_f32.h"
 
 namespace xlaprof::lazy {
@@ -101,11 +105,14 @@ void FindFirst(const Window& window, const T* plane, const T* largest, PlaceIn<T
   });
 }
 
+bool IsAverage(const Task& task) {
+  return task.instruction.op == &op::avg_pool2d || task.instruction.op == &op::avg_pool2d_backward;
+}
+
 template <class T>
 ThunkOr MakeForward(const Task& task) {
-  const bool average = task.instruction.op == &op::avg_pool2d;
-  return ThunkOf([window = Window(task, task.shape(0), task.result.shape), average,
-                  &pool = task.pool, in = task.operands[0].slot,
+  return ThunkOf([window = Window(task, task.shape(0), task.result.shape),
+                  average = IsAverage(task), &pool = task.pool, in = task.operands[0].slot,
                   out = task.result.slot](char* const* memory) {
     auto* from = reinterpret_cast<const T*>(memory[in]);
     auto* to = reinterpret_cast<T*>(memory[out]);
@@ -128,10 +135,9 @@ void SpreadAverage(const Window& window, const T* gradient, T* result) {
 
 template <class T>
 ThunkOr MakeBackward(const Task& task) {
-  const bool average = task.instruction.op == &op::avg_pool2d_backward;
-  return ThunkOf([window = Window(task, task.shape(1), task.shape(0)), average, &pool = task.pool,
-                  gradient_slot = task.operands[0].slot, in = task.operands[1].slot,
-                  out = task.result.slot](char* const* memory) {
+  return ThunkOf([window = Window(task, task.shape(1), task.shape(0)), average = IsAverage(task),
+                  &pool = task.pool, gradient_slot = task.operands[0].slot,
+                  in = task.operands[1].slot, out = task.result.slot](char* const* memory) {
     auto* gradients = reinterpret_cast<const T*>(memory[gradient_slot]);
     auto* from = reinterpret_cast<const T*>(memory[in]);
     auto* to = reinterpret_cast<T*>(memory[out]);
@@ -155,11 +161,60 @@ ThunkOr MakeBackward(const Task& task) {
   });
 }
 
+// Planes as the channels of one image: of an image's few channels, oneDNN's are seven times slower.
+class Average final : public Primitives {
+ public:
+  // Reads slot 0, writes slot 1.
+  Average(const Window& window, int64_t planes, bool forward) {
+    const Memory::dims kernel{window.kernel[0], window.kernel[1]},
+        stride{window.stride[0], window.stride[1]}, padding{window.padding[0], window.padding[1]};
+    const Place input{forward ? 0 : 1, {DType::kF32, {1, planes, window.rows, window.columns}}};
+    const Place pooled{forward ? 1 : 0,
+                       {DType::kF32, {1, planes, window.to_rows, window.to_columns}}};
+    const auto average = dnnl::algorithm::pooling_avg_include_padding;
+    using Forward = dnnl::pooling_forward;
+    using Backward = dnnl::pooling_backward;
+    const Forward::primitive_desc description(
+        Forward::desc(dnnl::prop_kind::forward_training, average, Plain(input), Plain(pooled),
+                      stride, kernel, padding, padding),
+        WithOurScratch(), Engine());
+    if (forward) {
+      Add(description, {PlainArgument(DNNL_ARG_SRC, input)}, {PlainArgument(DNNL_ARG_DST, pooled)});
+    } else {
+      Add(Backward::primitive_desc(Backward::desc(average, Plain(input), Plain(pooled), stride,
+                                                  kernel, padding, padding),
+                                   WithOurScratch(), Engine(), description),
+          {PlainArgument(DNNL_ARG_DIFF_DST, pooled)}, {PlainArgument(DNNL_ARG_DIFF_SRC, input)});
+    }
+  }
+};
+
+ThunkOr MakeAverage(const Task& task) {
+  const bool forward = task.instruction.op == &op::avg_pool2d;
+  const Place &from = task.operands[0], &to = task.result;
+  const Window window =
+      forward ? Window(task, from.shape, to.shape) : Window(task, to.shape, from.shape);
+  return Guarded(Describe(task), [&]() -> ThunkOr {
+    auto all = std::make_unique<Parts>(task.pool);
+    const int64_t grains = window.planes * window.in_plane() / kGrain;
+    const int64_t parts =
+        std::clamp<int64_t>(grains, 1, std::min<int64_t>(task.pool.threads(), window.planes));
+    for (int64_t i = 0; i < parts; ++i) {
+      const int64_t begin = window.planes * i / parts, end = window.planes * (i + 1) / parts;
+      all->Add(std::make_unique<Average>(window, end - begin, forward),
+               {{.slot = from.slot, .offset = begin * (from.shape.bytes() / window.planes)},
+                {.slot = to.slot, .offset = begin * (to.shape.bytes() / window.planes)}});
+    }
+    return all;
+  });
+}
+
 }  // namespace
 
 ThunkOr MakePooling(const Task& task) {
   const DType dtype = task.result.shape.dtype;
   if (IsShort(dtype)) return MakeThroughF32(task, MakePooling);
+  if (dtype == DType::kF32 && IsAverage(task)) return MakeAverage(task);
   const bool forward = task.operands.size() == 1;
   if (dtype == DType::kF32) return forward ? MakeForward<float>(task) : MakeBackward<float>(task);
   if (dtype == DType::kF64) return forward ? MakeForward<double>(task) : MakeBackward<double>(task);

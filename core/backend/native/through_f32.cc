@@ -7,40 +7,51 @@ int64_t Rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 class ThroughF32 final : public Thunk {
  public:
-  // The inner thunk's slots: operands, result, scratch.
+  // The inner thunk's slots: operands, outputs, scratch.
   ThroughF32(const Task& task, std::unique_ptr<Thunk> inner)
-      : operands_(task.operands),
-        result_(task.result),
+      : places_(task.operands.begin(), task.operands.end()),
+        operands_(task.operands.size()),
         inner_(std::move(inner)),
-        table_(task.operands.size() + 2),
         pool_(task.pool) {
+    places_.push_back(task.result);
+    places_.insert(places_.end(), task.others.begin(), task.others.end());
+    table_.resize(places_.size() + 1);
     const Loops& loops = ThisCpusLoops();
-    const bool half = task.result.shape.dtype == DType::kF16;
+    const bool half = task.shape(0).dtype == DType::kF16;
     load_ = half ? loops.load_f16 : loops.load_bf16;
     store_ = half ? loops.store_f16 : loops.store_bf16;
     inner_->set_scratch(int32_t(table_.size()) - 1);
   }
 
   int64_t scratch_bytes() const override {
-    int64_t bytes = Rounded(result_.shape.elements() * 4) + inner_->scratch_bytes();
-    for (const Place& operand : operands_) bytes += Rounded(operand.shape.elements() * 4);
+    int64_t bytes = inner_->scratch_bytes();
+    for (const Place& place : places_) bytes += Wide(place);
     return bytes;
   }
 
   void Run(char* const* memory) override {
     char* at = memory[scratch_];
-    for (size_t i = 0; i < operands_.size(); ++i) {
-      Convert(load_, memory[operands_[i].slot], 2, at, 4, operands_[i].shape.elements());
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const Place& place = places_[i];
       table_[i] = at;
-      at += Rounded(operands_[i].shape.elements() * 4);
+      at += Wide(place);
+      if (i < operands_)
+        Convert(load_, memory[place.slot], 2, table_[i], 4, place.shape.elements());
     }
-    char* result = table_[operands_.size()] = at;
-    table_.back() = at + Rounded(result_.shape.elements() * 4);
+    table_.back() = at;
     inner_->Run(table_.data());
-    Convert(store_, result, 4, memory[result_.slot], 2, result_.shape.elements());
+    for (size_t i = operands_; i < places_.size(); ++i) {
+      const Place& place = places_[i];
+      if (place.slot >= 0)
+        Convert(store_, table_[i], 4, memory[place.slot], 2, place.shape.elements());
+    }
   }
 
  private:
+  static int64_t Wide(const Place& place) {
+    return place.slot < 0 ? 0 : Rounded(place.shape.elements() * 4);
+  }
+
   void Convert(Loops::Elementwise loop, const char* from, int64_t from_width, char* to,
                int64_t to_width, int64_t elements) const {
     pool_.For(elements, kGrain, [&](int64_t begin, int64_t end) {
@@ -49,8 +60,8 @@ class ThroughF32 final : public Thunk {
     });
   }
 
-  const absl::InlinedVector<Place, 3> operands_;
-  const Place result_;
+  std::vector<Place> places_;  // operands, then outputs
+  const size_t operands_;
   const std::unique_ptr<Thunk> inner_;
   std::vector<char*> table_;
   ThreadPool& pool_;
@@ -62,12 +73,21 @@ class ThroughF32 final : public Thunk {
 ThunkOr MakeThroughF32(const Task& task, ThunkOr (*make)(const Task&)) {
   Instruction wide = task.instruction;
   wide.shape.dtype = DType::kF32;
-  Task inner{wide, task.operands, task.result, {task.transposed[0], task.transposed[1]}, task.pool};
-  for (size_t i = 0; i < inner.operands.size(); ++i) {
-    inner.operands[i].slot = int32_t(i);
-    inner.operands[i].shape.dtype = DType::kF32;
-  }
-  inner.result = {int32_t(task.operands.size()), wide.shape};
+  Task inner{.instruction = wide,
+             .operands = task.operands,
+             .result = task.result,
+             .others = task.others,
+             .transposed = {task.transposed[0], task.transposed[1]},
+             .pool = task.pool};
+  int32_t next = 0;
+  auto widen = [&](Place& place) {
+    if (place.slot >= 0) place.slot = next;
+    place.shape.dtype = DType::kF32;
+    ++next;
+  };
+  for (Place& operand : inner.operands) widen(operand);
+  widen(inner.result);
+  for (Place& other : inner.others) widen(other);
   XP_TRY(std::unique_ptr<Thunk> thunk, make(inner));
   return std::make_unique<ThroughF32>(task, std::move(thunk));
 }

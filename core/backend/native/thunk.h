@@ -41,6 +41,9 @@ struct Task {
   const Instruction& instruction;
   absl::InlinedVector<Place, 3> operands;
   Place result;
+  // Of an operation with several outputs, those after the first. One that nobody needs, the first
+  // too, has no slot.
+  absl::InlinedVector<Place, 2> others;
   // Of a matrix product: which operands lie in memory with their last two dimensions swapped.
   bool transposed[2] = {false, false};
   ThreadPool& pool;
@@ -84,5 +87,6 @@ ThunkOr MakeUniform(const Task& task);
 ThunkOr MakeProduct(const Task& task);  // mm, bmm
 ThunkOr MakeConvolution(const Task& task);
 ThunkOr MakePooling(const Task& task);
+ThunkOr MakeBatchNorm(const Task& task);
 
 }  // namespace xlaprof::lazy

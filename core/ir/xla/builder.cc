@@ -132,4 +132,13 @@ Value Builder::ReduceWindow(Value a, Value begin, std::string_view combine, Wind
               .combine = combine});
 }
 
+Value Builder::Output(Value all, int64_t output) {
+  const Type type = graph_->instructions[size_t(all)].outputs[size_t(output)];
+  return Add({.kind = Kind::kOutput,
+              .name = "get_tuple_element",
+              .type = type,
+              .operands = {all},
+              .number = output});
+}
+
 }  // namespace xlaprof::lazy::xla

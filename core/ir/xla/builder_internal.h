@@ -39,6 +39,8 @@ class Builder {
   Value Pad(Value a, Value value, Dims low, Dims high, Dims interior);
   Value Reduce(Value a, Value begin, std::string_view combine, Dims dims);
   Value ReduceWindow(Value a, Value begin, std::string_view combine, Window window, Type to);
+  // One of the outputs of an instruction with several.
+  Value Output(Value all, int64_t output);
 
  private:
   Graph* graph_;
@@ -50,6 +52,9 @@ struct Call {
   const std::vector<Value>& operands;
   const Attributes& attributes;
   const Type& type;  // of the result
+  // Of an operation with several outputs: the value that has all of them, made for the first that
+  // is asked for. -1 before.
+  Value* all;
 
   Value operator[](size_t i) const { return operands[i]; }
   Type TypeOf(size_t i) const { return b.TypeOf(operands[i]); }
@@ -63,6 +68,7 @@ void AddContractionRules(Rules* rules);
 void AddReductionRules(Rules* rules);
 void AddIndexingRules(Rules* rules);
 void AddPoolingRules(Rules* rules);
+void AddBatchNormRules(Rules* rules);
 void AddRandomRules(Rules* rules);
 
 // What sums of `element` are held in: f32 for floats of 16 bits, which lose small addends.

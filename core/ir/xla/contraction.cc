@@ -49,7 +49,7 @@ Value BackwardInput(const Call& call) {
     window.high.push_back(call.type.dims[2 + i] - spread - window.low[i] + window.size[i] - 1);
   }
   const std::vector<Value> operands{call[1], call[0]};
-  return Convolve({call.b, operands, call.attributes, call.type}, "bf01_io01->bf01",
+  return Convolve({call.b, operands, call.attributes, call.type, call.all}, "bf01_io01->bf01",
                   std::move(window));
 }
 

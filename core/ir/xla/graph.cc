@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "core/base/status.h"
 #include "core/ir/xla/builder_internal.h"
 
@@ -69,6 +71,7 @@ static const Rules& AllRules() {
     AddReductionRules(all);
     AddIndexingRules(all);
     AddPoolingRules(all);
+    AddBatchNormRules(all);
     AddRandomRules(all);
     return all;
   }();
@@ -78,6 +81,8 @@ static const Rules& AllRules() {
 Graph Lower(const Program& program) {
   Graph graph;
   std::vector<Value> values;
+  // Nodes that differ in their output only have one value that has all of them.
+  std::map<std::tuple<const Op*, std::vector<Value>, std::vector<int64_t>>, Value> whole;
   for (size_t i = 0; i < program.instructions.size(); ++i) {
     const lazy::Instruction& instruction = program.instructions[i];
     Builder builder(&graph, int32_t(i));
@@ -98,7 +103,13 @@ Graph Lower(const Program& program) {
     XP_CHECK(rule != AllRules().end());
     std::vector<Value> operands;
     for (int32_t operand : instruction.operands) operands.push_back(values[size_t(operand)]);
-    values.push_back(rule->second({builder, operands, instruction.attributes, type}));
+    Value* all = nullptr;
+    if (instruction.op->outputs > 1) {
+      const Attributes& a = instruction.attributes;
+      all = &whole.try_emplace({instruction.op, operands, {a.begin(), a.end() - 1}}, -1)
+                 .first->second;
+    }
+    values.push_back(rule->second({builder, operands, instruction.attributes, type, all}));
   }
   for (int32_t parameter : program.parameters) {
     const Value value = values[size_t(parameter)];

@@ -43,6 +43,8 @@ enum class Kind : uint8_t {
   kConvolution,   // `name` are the dimensions' labels, as HLO has them
   kReduce,        // (operand, value to begin with)
   kReduceWindow,  // likewise
+  kBatchNorm,     // `name` says which; number: the bits of epsilon, a double
+  kOutput,        // one of its operand's outputs, whose place is `number`
   kGather,        // (operand, indices); lists: offset dimensions, collapsed, index map, slice sizes
   kScatter,       // (operand, indices, updates); lists: window dimensions, inserted, index map
 };
@@ -57,6 +59,7 @@ struct Instruction {
   Kind kind;
   std::string_view name;  // StableHLO's
   Type type;
+  std::vector<Type> outputs;  // of an instruction with several; `type` is the first's
   absl::InlinedVector<int32_t, 3> operands;
   std::vector<Dims> lists;
   int64_t number = 0;  // a parameter's; a constant's value, as op.h has it

@@ -257,6 +257,57 @@ TEST(Operations, Pooling) {
   }
 }
 
+TEST(Operations, LargePoolsAreShared) {
+  const Values x = Random({DType::kF32, {3, 43, 31, 30}}, 43);
+  const Attributes a{3, 2, 2, 1, 1, 0};
+  ProgramBuilder p;
+  p.Parameter(x.shape);
+  p.Do(op::avg_pool2d, {0}, a);
+  const Values y = Random(p.program.instructions[1].shape, 44);
+  for (const Op* op : {&op::avg_pool2d, &op::max_pool2d}) ASSERT_TRUE(Check(*op, {x}, a));
+  for (const Op* op : {&op::avg_pool2d_backward, &op::max_pool2d_backward})
+    ASSERT_TRUE(Check(*op, {y, x}, a));
+}
+
+// oneDNN's pools of the largest lose it.
+TEST(Operations, PoolsKeepWhatIsNoNumber) {
+  for (const Op* op : {&op::max_pool2d, &op::avg_pool2d}) {
+    const Values x = Of(DType::kF32, {1, 1, 2, 6}, {NAN, 1, 2, 3, NAN, NAN, 0, 1, 4, 5, NAN, NAN});
+    ProgramBuilder p;
+    p.Result(p.Do(*op, {p.Parameter(x.shape)}, {2, 2, 2, 2, 0, 0}));
+    const Values y = RunOn(Native(), p.program, {x})[0];
+    EXPECT_TRUE(std::isnan(y.elements[0]) && std::isnan(y.elements[2])) << op->name;
+    EXPECT_EQ(y.elements[1], op == &op::max_pool2d ? 5 : 3.5);
+  }
+}
+
+// All outputs are one kernel's; each alone is the same. Of 8 and more channels each thread has
+// some.
+TEST(Operations, BatchNorm) {
+  for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
+    for (const Dims& dims :
+         {Dims{4, 3, 5, 6}, Dims{9, 2}, Dims{1, 16, 3, 7}, Dims{5, 19, 32, 25}}) {
+      const Shape shape{dtype, dims}, channels{dtype, {dims[1]}};
+      const std::vector<Values> all{Random(shape, 45), Random(shape, 46), Random(channels, 47),
+                                    Random(channels, 48), Random(channels, 49, 0.5, 2)};
+      const double tolerance = dtype == DType::kF32 ? 4e-5 : dtype == DType::kF64 ? 1e-11 : 2e-2;
+      for (int outputs = dims[0] == 5 ? 7 : 1; outputs < 8; ++outputs) {
+        ProgramBuilder b;
+        for (const Values& values : all) b.Parameter(values.shape);
+        for (int64_t i = 0; i < 3; ++i) {
+          if ((outputs >> i & 1) == 0) continue;
+          const Attributes attributes{AttributeOf(1e-3), i};
+          b.Result(b.Do(op::native_batch_norm, {0, 2, 3}, attributes));
+          b.Result(b.Do(op::native_batch_norm_backward, {0, 1, 2, 3, 4}, attributes));
+        }
+        b.Result(b.Do(op::batch_norm_inference, {0, 2, 3, 3, 4}, {AttributeOf(1e-3)}));
+        EXPECT_EQ((*Native().Compile(b.program))->kernels().size(), 3u);
+        ASSERT_NO_FATAL_FAILURE(ExpectAsReference(Native(), b.program, all, tolerance));
+      }
+    }
+  }
+}
+
 TEST(Operations, Indexing) {
   for (DType dtype : kTypes) {
     for (DType index : {DType::kI32, DType::kI64}) {

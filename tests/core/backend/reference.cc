@@ -76,7 +76,9 @@ class Evaluation {
       : it_(it), a_(it.attributes), in_(std::move(in)), out_(*out) {}
 
   void Run() {
-    if (Elementwise() || Moved() || Reduced() || Indexed() || Multiplied() || Windowed()) return;
+    if (Elementwise() || Moved() || Reduced() || Indexed() || Multiplied() || Windowed() ||
+        Normed())
+      return;
     if (it_.op == &op::constant) Set(0, IsFloat(it_.shape.dtype) ? RealOf(a_[0]) : double(a_[0]));
     if (it_.op == &op::arange)
       for (int64_t i = 0; i < a_[2]; ++i) Set(size_t(i), RealOf(a_[0]) + double(i) * RealOf(a_[1]));
@@ -239,6 +241,7 @@ class Evaluation {
 
   // Convolutions, poolings and their gradients: over all windows and what is in them.
   bool Windowed();
+  bool Normed();
   double Drawn(int64_t i);
 
   const Instruction& it_;
@@ -305,6 +308,55 @@ bool Evaluation::Windowed() {
     }
   }
   for (size_t i = 0; i < sums.size(); ++i) Set(i, sums[i]);
+  return true;
+}
+
+bool Evaluation::Normed() {
+  const bool train = it_.op == &op::native_batch_norm;
+  const bool backward = it_.op == &op::native_batch_norm_backward;
+  if (!train && !backward && it_.op != &op::batch_norm_inference) return false;
+  const Values& x = *in_[backward ? 1 : 0];
+  auto mean_of = [&](auto f) {
+    std::vector<double> means(size_t(x.shape.dims[1]));
+    for (size_t i = 0; i < x.elements.size(); ++i)
+      means[size_t(IndexOf(x.shape.dims, int64_t(i))[1])] += f(i);
+    const double count = double(x.elements.size() / means.size());
+    for (double& mean : means) mean /= count;
+    return means;
+  };
+  auto channel = [&](size_t i) { return size_t(IndexOf(x.shape.dims, int64_t(i))[1]); };
+  std::vector<double> mean, variance;
+  if (train) {
+    mean = mean_of([&](size_t i) { return x.elements[i]; });
+    variance = mean_of([&](size_t i) {
+      const double off = x.elements[i] - mean[channel(i)];
+      return off * off;
+    });
+  } else {
+    mean = in_[3]->elements, variance = in_[4]->elements;
+  }
+  auto scale = [&](size_t c) { return 1 / std::sqrt(variance[c] + RealOf(a_[0])); };
+  auto normal = [&](size_t i) { return (x.elements[i] - mean[channel(i)]) * scale(channel(i)); };
+  const std::vector<double>& weight = in_[backward ? 2 : 1]->elements;
+  if (!backward) {
+    const std::vector<double>& bias = in_[2]->elements;
+    for (size_t i = 0; i < out_.elements.size(); ++i) {
+      Set(i, train && a_[1] == 1   ? mean[i]
+             : train && a_[1] == 2 ? variance[i]
+                                   : normal(i) * weight[channel(i)] + bias[channel(i)]);
+    }
+    return true;
+  }
+  const std::vector<double>& gradient = in_[0]->elements;
+  const auto along = mean_of([&](size_t i) { return gradient[i] * normal(i); });
+  const auto all = mean_of([&](size_t i) { return gradient[i]; });
+  const double count = double(x.elements.size() / along.size());
+  for (size_t i = 0; i < out_.elements.size(); ++i) {
+    const size_t c = a_[1] == 0 ? channel(i) : i;
+    Set(i, a_[1] == 1   ? along[c] * count
+           : a_[1] == 2 ? all[c] * count
+                        : weight[c] * scale(c) * (gradient[i] - all[c] - normal(i) * along[c]));
+  }
   return true;
 }
 

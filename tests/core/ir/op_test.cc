@@ -43,7 +43,7 @@ TEST(Ops, HaveNamesOfTheirOwn) {
     for (size_t i = 0; i + 1 < op->attributes.size(); ++i)
       EXPECT_FALSE(op->attributes[i].ends_with("...")) << op->name;
   }
-  EXPECT_EQ(names.size(), 63u);
+  EXPECT_EQ(names.size(), 66u);
 }
 
 TEST(ElementwiseShapes, AreTheOperands) {
@@ -154,6 +154,33 @@ TEST(Pooling, OfWindowsThatFit) {
             "a kernel of 9 does not fit 7 with a padding of 0");
   EXPECT_EQ(Of(op::uniform, {{kI64, {}}}, {3, 2}), "f32[3,2]");
   EXPECT_EQ(Of(op::uniform, {{kF32, {}}}, {3, 2}), "a seed is s64, not f32");
+}
+
+TEST(BatchNorm, HasOutputs) {
+  const Shape x{kF32, {2, 3, 4, 4}}, channels{kF32, {3}};
+  const Attributes of[] = {{AttributeOf(1e-5), 0}, {AttributeOf(1e-5), 1}, {AttributeOf(1e-5), 2}};
+  for (int i = 0; i < 3; ++i) {
+    const char* shape = i == 0 ? "f32[2,3,4,4]" : "f32[3]";
+    EXPECT_EQ(Of(op::native_batch_norm, {x, channels, channels}, of[i]), shape);
+    EXPECT_EQ(Of(op::native_batch_norm_backward, {x, x, channels, channels, channels}, of[i]),
+              shape);
+  }
+  EXPECT_EQ(Of(op::batch_norm_inference, {x, channels, channels, channels, channels},
+               {AttributeOf(1e-5)}),
+            "f32[2,3,4,4]");
+  EXPECT_EQ(Of(op::native_batch_norm, {{kF32, {5, 3}}, channels, channels}, of[0]), "f32[5,3]");
+  EXPECT_EQ(Of(op::native_batch_norm, {x, channels, channels}, {AttributeOf(1e-5), 3}),
+            "there is no output 3");
+  EXPECT_EQ(Of(op::native_batch_norm, {x, channels, {kF32, {4}}}, of[0]),
+            "sizes of dimension 0 differ: 3 and 4");
+  EXPECT_EQ(Of(op::native_batch_norm, {channels, channels, channels}, of[0]),
+            "f32[3] has no channels");
+  EXPECT_EQ(Of(op::native_batch_norm, {{kF32, {0, 3}}, channels, channels}, of[0]),
+            "f32[0,3] is empty, and nothing has no mean");
+  double flops = 0;
+  for (const Attributes& output : of)
+    flops += Flops(op::native_batch_norm, {x, channels, channels}, output);
+  EXPECT_EQ(flops, 6 * 96);
 }
 
 }  // namespace

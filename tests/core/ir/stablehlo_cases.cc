@@ -224,6 +224,21 @@ void Pooling(Cases& cases) {
   }
 }
 
+void BatchNorms(Cases& cases) {
+  for (DType type : kFractions) {
+    const Shape channels{type, {3}};
+    for (const Shape& x : {Shape{type, {2, 3, 4, 5}}, Shape{type, {7, 3}}}) {
+      for (int64_t output = 0; output < 3; ++output) {
+        const Attributes attributes{AttributeOf(0.125), output};
+        cases.Add(op::native_batch_norm, {x, channels, channels}, attributes);
+        cases.Add(op::native_batch_norm_backward, {x, x, channels, channels, channels}, attributes);
+      }
+      cases.Add(op::batch_norm_inference, {x, channels, channels, channels, channels},
+                {AttributeOf(0.125)});
+    }
+  }
+}
+
 int Run(const char* folder) {
   Cases cases(folder);
   Elementwise(cases);
@@ -232,6 +247,7 @@ int Run(const char* folder) {
   Reductions(cases);
   Indexing(cases);
   Pooling(cases);
+  BatchNorms(cases);
   for (const Attributes& sizes : std::vector<Attributes>{{}, {7}, {3, 5, 2}, {0, 4}})
     cases.Add(op::uniform, {{kI64, {}}}, sizes);
   cases.AddDonation();

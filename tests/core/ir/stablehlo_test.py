@@ -50,6 +50,8 @@ def make_input(rng, case, place, name, sizes):
         values[:6] = [np.inf, -np.inf, np.nan, 0.9, -0.9, 3e9 if name in ("float32", "float64", "bfloat16") else 6e4]
     elif op in ("log", "sqrt", "rsqrt", "pow", "prod"):
         values = np.abs(values) + 0.25
+    elif "batch_norm" in op and place == 4:  # a variance
+        values = np.abs(values) + 0.25
     elif op == "log1p":
         values = np.abs(values) - 0.75
     elif op in ("amax", "amin", "argmax", "maximum", "relu"):
@@ -130,6 +132,35 @@ def avg_pool2d_backward(a, result, gradient, input_):
     for y, x, rows, columns in windows(a, result, gradient.shape[2:]):
         out[:, :, rows, columns] += gradient[:, :, y, x, None, None] / (a[0] * a[1])
     return out
+
+
+def channels(values, like):
+    """One number a channel, where that channel's elements are."""
+    return values.reshape([-1] + [1] * (like.ndim - 2))
+
+
+def normal(eps, x, mean, variance):
+    return (x - channels(mean, x)) / np.sqrt(channels(variance, x) + eps)
+
+
+def others(x):
+    return tuple(i for i in range(x.ndim) if i != 1)
+
+
+def native_batch_norm(a, result, x, weight, bias):
+    mean, variance = x.mean(axis=others(x)), x.var(axis=others(x))
+    return (normal(real(a[0]), x, mean, variance) * channels(weight, x) + channels(bias, x), mean, variance)[a[1]]
+
+
+def batch_norm_inference(a, result, x, weight, bias, mean, variance):
+    return normal(real(a[0]), x, mean, variance) * channels(weight, x) + channels(bias, x)
+
+
+def native_batch_norm_backward(a, result, gradient, x, weight, mean, variance):
+    n = normal(real(a[0]), x, mean, variance)
+    along, total = (gradient * n).sum(axis=others(x)), gradient.sum(axis=others(x))
+    mid = gradient - (channels(total, x) + n * channels(along, x)) * len(total) / x.size
+    return (mid * channels(weight / np.sqrt(variance + real(a[0])), x), along, total)[a[1]]
 
 
 def index_at(index, dim):
@@ -262,7 +293,8 @@ EXPECTED = {
     "gather": gather, "scatter_add": scatter_add, "index_add": index_add,
     "arange": lambda a, result: real(a[0]) + real(a[1]) * np.arange(a[2]), "max_pool2d": max_pool2d,
     "avg_pool2d": avg_pool2d, "max_pool2d_backward": max_pool2d_backward, "avg_pool2d_backward": avg_pool2d_backward,
-    "uniform": uniform, "Constant": constant,
+    "native_batch_norm": native_batch_norm, "native_batch_norm_backward": native_batch_norm_backward,
+    "_native_batch_norm_legit_no_training": batch_norm_inference, "uniform": uniform, "Constant": constant,
 }
 # Whose results are inputs, counts or exact sums of bits.
 EXACT = {"uniform", "Constant", "cast", "expand", "view", "permute", "slice", "slice_scatter", "cat", "constant_pad_nd",

@@ -78,6 +78,7 @@ TEST(AttributesText, NamesEachKind) {
   EXPECT_EQ(AttributesText(op::cast, {int64_t(DType::kBF16)}), "dtype=bf16");
   EXPECT_EQ(AttributesText(op::pad, {AttributeOf(-1.5), 0, 2}), "value=-1.5, pad=(0, 2)");
   EXPECT_EQ(AttributesText(op::convolution, {2, 1, 0, 3}), "stride=(2, 1), padding=(0, 3)");
+  EXPECT_EQ(AttributesText(op::native_batch_norm, {AttributeOf(1e-5), 2}), "eps=1e-05, output=2");
   EXPECT_EQ(AttributesText(op::constant, {1, int64_t(DType::kI64)}), "value=1");
   EXPECT_EQ(AttributesText(op::constant, {AttributeOf(0.1), int64_t(DType::kF32)}), "value=0.1");
   EXPECT_EQ(AttributesText(op::view, {}), "output_size=()");
@@ -126,6 +127,33 @@ TEST(StableHloText, IsOneFunction) {
   EXPECT_THAT(text, HasSubstr("    return %5, %p0 : tensor<3xf32>, tensor<4x3xf32>\n  }\n}\n"));
 }
 
+// Two of an operation's outputs, and what is made of one.
+Program Normed() {
+  ProgramBuilder builder;
+  const int32_t x = builder.Parameter({DType::kF32, {8, 2}});
+  const int32_t weight = builder.Parameter({DType::kF32, {2}});
+  const int32_t bias = builder.Parameter({DType::kF32, {2}});
+  const int32_t out = builder.Do(op::native_batch_norm, {x, weight, bias}, {AttributeOf(0.25), 0});
+  const int32_t mean = builder.Do(op::native_batch_norm, {x, weight, bias}, {AttributeOf(0.25), 1});
+  builder.program.results = {out, builder.Do(op::neg, {mean})};
+  return builder.program;
+}
+
+TEST(StableHloText, HasOutputsOfOneOperation) {
+  const std::string text = StableHloText(Normed());
+  EXPECT_THAT(text, HasSubstr("    %0:3 = \"stablehlo.batch_norm_training\"(%p0, %p1, %p2) "
+                              "{epsilon = 0.25 : f32, feature_index = 1 : i64} : (tensor<8x2xf32>, "
+                              "tensor<2xf32>, tensor<2xf32>) -> (tensor<8x2xf32>, tensor<2xf32>, "
+                              "tensor<2xf32>) loc("));
+  EXPECT_THAT(text, HasSubstr("    %1 = stablehlo.negate %0#1 : tensor<2xf32> loc("));
+  EXPECT_THAT(text, HasSubstr("    return %0#0, %1 : tensor<8x2xf32>, tensor<2xf32>\n"));
+  const GraphText graph = ParseStableHloText(text);
+  EXPECT_TRUE(graph.oddities.empty());
+  ASSERT_EQ(graph.nodes.size(), 5u);
+  EXPECT_EQ(graph.nodes[3].operands, "0,1,2");
+  EXPECT_EQ(graph.nodes[4].operands, "3.1");
+}
+
 TEST(StableHloText, IsReadBack) {
   const GraphText graph = ParseStableHloText(StableHloText(Step()));
   EXPECT_TRUE(graph.oddities.empty());
@@ -160,6 +188,21 @@ TEST(HloText, IsXlas) {
             "  ROOT %tuple.9 = (f32[3]{0}, f32[4,3]{1,0}) tuple(f32[3]{0} %subtract.8, "
             "f32[4,3]{1,0} %p0.1)\n"
             "}\n");
+}
+
+TEST(HloText, HasATupleOfOutputs) {
+  const std::string text = HloText(Normed());
+  EXPECT_THAT(
+      text, HasSubstr("  %batch-norm-training.4 = (f32[8,2]{1,0}, f32[2]{0}, f32[2]{0}) "
+                      "batch-norm-training(f32[8,2]{1,0} %p0.1, f32[2]{0} %p1.2, f32[2]{0} %p2.3), "
+                      "epsilon=0.25, feature_index=1\n"));
+  EXPECT_THAT(text,
+              HasSubstr("  %get-tuple-element.6 = f32[2]{0} get-tuple-element((f32[8,2]{1,0}, "
+                        "f32[2]{0}, f32[2]{0}) %batch-norm-training.4), index=1\n"));
+  const GraphText graph = ParseHloText(text);
+  EXPECT_TRUE(graph.oddities.empty());
+  ASSERT_EQ(graph.nodes.size(), 8u);
+  EXPECT_EQ(graph.nodes[5].operands, "3");
 }
 
 TEST(HloText, IsReadBack) {

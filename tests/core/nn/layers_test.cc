@@ -113,6 +113,13 @@ TEST_F(BatchNorm, CannotTrainOnOneValue) {
             std::string::npos);
 }
 
+TEST_F(BatchNorm, CannotEvaluateByNothing) {
+  EXPECT_NE(MessageOf([&] {
+              batch_norm(Images(Values(1)), {}, {}, norm_.weight, norm_.bias);
+            }).find("no running mean"),
+            std::string::npos);
+}
+
 TEST(Dropout, KeepsTheMeanInTrainingAndAllInEvaluation) {
   nn::Dropout half(0.5), all(1);
   const std::vector<float> kept = Values(half(ones({10000})));

@@ -114,6 +114,19 @@ TEST(Gradient, OfPools) {
   Check([](Inputs x) { return avg_pool2d(x[0], 3, 2, 1); }, {{1, 1, 5, 5}});
 }
 
+TEST(Gradient, OfBatchNorm) {
+  const Tensor mean = Put({0.5, -1}, {2}), var = Put({4, 0.25}, {2});
+  for (const Dims& sizes : {Dims{3, 2, 2, 2}, Dims{5, 2}}) {
+    for (bool training : {true, false}) {
+      const auto norm = [&](Inputs x) {
+        return batch_norm(x[0], mean.clone(), var.clone(), x[1], x[2], training);
+      };
+      Check(norm, {sizes, {2}, {2}});
+    }
+    Check([&](Inputs x) { return batch_norm(x[0], {}, {}, {}, {}, true); }, {sizes});
+  }
+}
+
 TEST(Gradient, OfReductions) {
   using Reduction = Tensor (*)(const Tensor&, Dims, bool, Where);
   for (Reduction f : {Reduction(sum), Reduction(mean), Reduction(amax), Reduction(amin)}) {
