@@ -39,11 +39,23 @@ int64_t MemoryOfTheMachine() {
 DeviceMemory::~DeviceMemory() { FreeKept(); }
 
 void DeviceMemory::FreeKept() {
-  for (auto& list : kept_) {
-    for (char* memory : list) std::free(memory);
-    list.clear();
+  for (Kept& kept : kept_)
+    while (!kept.free.empty()) FreeOne(kept);
+}
+
+void DeviceMemory::FreeOne(Kept& kept) {
+  std::free(kept.free.back());
+  kept.free.pop_back();
+  kept_bytes_ -= kept.bytes_each;
+}
+
+DeviceMemory::Kept* DeviceMemory::Stalest(const Kept& but) {
+  Kept* stalest = nullptr;
+  for (Kept& kept : kept_) {
+    if (&kept == &but || kept.free.empty()) continue;
+    if (stalest == nullptr || kept.asked < stalest->asked) stalest = &kept;
   }
-  kept_bytes_ = 0;
+  return stalest;
 }
 
 char* DeviceMemory::Allocate(int64_t bytes) {
@@ -51,10 +63,12 @@ char* DeviceMemory::Allocate(int64_t bytes) {
   if (bytes < 0 || bytes > MemoryOfTheMachine() - in_use()) return nullptr;
   const SizeClass size = ClassOf(bytes);
   std::lock_guard lock(mutex_);
+  Kept& kept = kept_[size.index];
+  kept.asked = ++calls_;
   char* memory;
-  if (auto& list = kept_[size.index]; !list.empty()) {
-    memory = list.back();
-    list.pop_back();
+  if (!kept.free.empty()) {
+    memory = kept.free.back();
+    kept.free.pop_back();
     kept_bytes_ -= size.bytes;
   } else {
     memory = static_cast<char*>(std::aligned_alloc(64, size_t(size.bytes)));
@@ -71,16 +85,17 @@ char* DeviceMemory::Allocate(int64_t bytes) {
 void DeviceMemory::Free(char* memory, int64_t bytes) {
   if (memory == nullptr) return;
   const SizeClass size = ClassOf(bytes);
-  {
-    std::lock_guard lock(mutex_);
-    in_use_.fetch_sub(bytes);
-    if (kept_bytes_ + size.bytes <= std::max(kAlwaysKept, most_in_use())) {
-      kept_[size.index].push_back(memory);
-      kept_bytes_ += size.bytes;
-      return;
-    }
+  std::lock_guard lock(mutex_);
+  in_use_.fetch_sub(bytes);
+  Kept& kept = kept_[size.index];
+  kept.bytes_each = size.bytes;
+  kept.free.push_back(memory);
+  kept_bytes_ += size.bytes;
+  // Sizes that are no longer asked for make room for those that are.
+  while (kept_bytes_ > std::max(kAlwaysKept, most_in_use())) {
+    Kept* stalest = Stalest(kept);
+    FreeOne(stalest != nullptr ? *stalest : kept);
   }
-  std::free(memory);
 }
 
 absl::StatusOr<Ref<NativeBuffer>> NewBuffer(const Ref<DeviceMemory>& memory, const Shape& shape,

@@ -23,13 +23,22 @@ class DeviceMemory final : public RefCounted {
   int64_t most_in_use() const { return most_in_use_.load(std::memory_order_relaxed); }
 
  private:
+  // Memory of one size, given back and kept.
+  struct Kept {
+    std::vector<char*> free;
+    int64_t bytes_each = 0;
+    int64_t asked = 0;  // when it was asked for last, in calls of Allocate
+  };
   void FreeKept();
+  void FreeOne(Kept& kept);
+  // The size that was asked for longest ago, of those that have any; null: none but `but` has.
+  Kept* Stalest(const Kept& but);
 
   std::atomic<int64_t> in_use_{0}, most_in_use_{0};
   std::mutex mutex_;
-  int64_t kept_bytes_ = 0;
+  int64_t kept_bytes_ = 0, calls_ = 0;
   // By size: eight sizes for each power of two.
-  std::array<std::vector<char*>, 64 * 8> kept_;
+  std::array<Kept, 64 * 8> kept_;
 };
 
 class NativeBuffer final : public Buffer {
