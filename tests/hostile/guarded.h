@@ -26,8 +26,8 @@ inline constexpr size_t kMemoryBytes = size_t{192} << 20;
 // one complaint a bad case, a dozen at most. XLAPROF_HOSTILE_VERBOSE=1 prints what each case took.
 std::vector<std::string> RunGuarded(size_t count, const std::function<GuardedCase(size_t)>& make);
 
-// How much of the space of cases is walked: 1, or what XLAPROF_HOSTILE_SCALE says (scripts/test
-// --all).
+// How much of the space of cases is walked: 1, or what XLAPROF_HOSTILE_SCALE says, for hunts by
+// hand.
 int HostileScale();
 
 }  // namespace xlaprof
