@@ -11,7 +11,8 @@ import { join } from 'node:path';
 
 const { chromium } = createRequire(new URL('../../exporters/html/', import.meta.url))('playwright-core');
 const kSize = { width: 1280, height: 800 };
-const kColoured = 0.005; // of the pixels below the page's head
+const kSeen = { x: 400, y: 250, width: 600, height: 400 }; // of the page: lanes, in each
+const kColoured = 0.005; // of its pixels
 const kLongest_s = 180;
 
 const [tool, program, path] = process.argv.slice(2);
@@ -105,7 +106,7 @@ try {
   const seconds = (since) => (performance.now() - since) / 1000;
   await page.goto(url, { waitUntil: 'commit' });
   for (;;) {
-    const png = await page.screenshot({ clip: { x: 300, y: 200, width: kSize.width - 300, height: kSize.height - 200 } });
+    const png = await page.screenshot({ clip: kSeen });
     const taken = { page_s: seconds(served), wall_s: seconds(start) };
     if ((await coloured(blank, png)) > kColoured) {
       console.log(JSON.stringify({ ...taken, page_mb: renderersPeak() }));
