@@ -25,11 +25,6 @@ const ViewLane* ViewLanes::Find(int64_t id) const {
   return found == place_of_.end() ? nullptr : &lanes_[found->second];
 }
 
-int64_t ViewLanes::ToView(int64_t store_ns) const {
-  const __int128 apart = __int128{store_ns} - origin_ns_;
-  return int64_t(std::clamp<__int128>(apart, -kMaxSpanNs, kMaxSpanNs));
-}
-
 int64_t ViewLanes::ToStore(int64_t view_ns) const {
   // What lies further away is shown there.
   if (view_ns >= kMaxSpanNs) return INT64_MAX;

@@ -4,6 +4,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -49,7 +50,12 @@ class ViewLanes {
   // Between the store's times and the view's, which begin at 0.
   int64_t origin_ns() const { return origin_ns_; }
   int64_t end_ns() const { return ToView(last_ns_); }
-  int64_t ToView(int64_t store_ns) const;
+  int64_t ToView(int64_t store_ns) const {
+    int64_t apart;
+    if (__builtin_sub_overflow(store_ns, origin_ns_, &apart))
+      return store_ns < origin_ns_ ? -kMaxSpanNs : kMaxSpanNs;
+    return std::clamp(apart, -kMaxSpanNs, kMaxSpanNs);
+  }
   int64_t ToStore(int64_t view_ns) const;
   // Times that lie further from the origin count as this far.
   static constexpr int64_t kMaxSpanNs = int64_t{1} << 61;

@@ -16,7 +16,7 @@ constexpr int64_t kNoCell = INT64_MIN;
 struct DrawnSlice {
   int64_t ts_ns, end_ns;  // the view's times; INT64_MAX: never ended
   int64_t longest_ns, id;
-  int64_t cell;  // in which short slices are merged; kNoCell: long enough to stand alone
+  int64_t cell_end_ns;  // where short slices are no longer merged into it; kNoCell: it is not short
   uint32_t count;
   StringId name;
   uint8_t category;
@@ -44,14 +44,14 @@ class Starts {
 // Slices of one row, by start; none overlaps another.
 class Row {
  public:
-  void Add(const DrawnSlice& slice) {
-    if (!slices_.empty()) {
-      DrawnSlice& last = slices_.back();
-      const bool same_cell = slice.cell != kNoCell && slice.cell == last.cell;
-      if (same_cell || slice.ts_ns < last.end_ns) return Merge(slice, last);
-    }
-    slices_.push_back(slice);
+  // The slice that one with this start is a part of; null: it is drawn by itself.
+  DrawnSlice* Cover(int64_t ts_ns, bool is_short) {
+    if (slices_.empty()) return nullptr;
+    DrawnSlice& last = slices_.back();
+    const bool same_cell = is_short && ts_ns < last.cell_end_ns;
+    return same_cell || ts_ns < last.end_ns ? &last : nullptr;
   }
+  void Add(const DrawnSlice& slice) { slices_.push_back(slice); }
 
   void Encode(int64_t from_ns, std::string* out) const {
     PutVarint(slices_.size(), out);
@@ -70,13 +70,6 @@ class Row {
   const std::vector<DrawnSlice>& slices() const { return slices_; }
 
  private:
-  static void Merge(const DrawnSlice& slice, DrawnSlice& into) {
-    into.end_ns = std::max(into.end_ns, slice.end_ns);
-    into.count += slice.count;
-    if (slice.longest_ns <= into.longest_ns) return;
-    into.longest_ns = slice.longest_ns;
-    into.name = slice.name, into.category = slice.category, into.id = slice.id;
-  }
   std::vector<DrawnSlice> slices_;
 };
 
@@ -125,7 +118,7 @@ class Encoder {
     XP_TRY(EachEvent(store_, lane, kDepth | kName | kCategory, lanes_.ToStore(part.from_ns),
                      lanes_.ToStore(part.to_ns), [&](const EventBatch& batch, size_t i) {
                        const size_t row = std::min<size_t>(lanes_.RowOf(batch, i), rows.size() - 1);
-                       rows[row].Add(Drawn(batch, i, part.resolution_ns));
+                       Draw(batch, i, part.resolution_ns, rows[row]);
                      }));
     PutVarint(rows.size(), &out_);
     for (const Row& row : rows) {
@@ -135,20 +128,36 @@ class Encoder {
     return absl::OkStatus();
   }
 
-  DrawnSlice Drawn(const EventBatch& batch, size_t i, int64_t resolution_ns) const {
+  // Of millions of events nearly all are parts of a slice: for those, only what that needs.
+  void Draw(const EventBatch& batch, size_t i, int64_t resolution_ns, Row& row) const {
     const int64_t ts_ns = lanes_.ToView(batch.ts_ns[i]), dur_ns = batch.dur_ns[i];
     const int64_t store_end_ns = EndOf(batch.ts_ns[i], dur_ns);
     const int64_t end_ns = store_end_ns == INT64_MAX ? INT64_MAX : lanes_.ToView(store_end_ns);
     const bool is_short = dur_ns >= 0 && dur_ns < resolution_ns;
-    const auto category = category_of_.find(batch.category[i]);
-    return {.ts_ns = ts_ns,
-            .end_ns = end_ns,
-            .longest_ns = end_ns == INT64_MAX ? INT64_MAX : dur_ns,
-            .id = EventId(batch, i),
-            .cell = is_short ? ts_ns / resolution_ns : kNoCell,
-            .count = 1,
-            .name = batch.name[i],
-            .category = category == category_of_.end() ? uint8_t{0} : category->second};
+    const int64_t longest_ns = end_ns == INT64_MAX ? INT64_MAX : dur_ns;
+    if (DrawnSlice* cover = row.Cover(ts_ns, is_short)) {
+      cover->end_ns = std::max(cover->end_ns, end_ns);
+      ++cover->count;
+      if (longest_ns <= cover->longest_ns) return;
+      cover->longest_ns = longest_ns;
+      cover->id = EventId(batch, i);
+      cover->name = batch.name[i];
+      cover->category = CategoryOf(batch.category[i]);
+      return;
+    }
+    row.Add({.ts_ns = ts_ns,
+             .end_ns = end_ns,
+             .longest_ns = longest_ns,
+             .id = EventId(batch, i),
+             .cell_end_ns = is_short ? (ts_ns / resolution_ns + 1) * resolution_ns : kNoCell,
+             .count = 1,
+             .name = batch.name[i],
+             .category = CategoryOf(batch.category[i])});
+  }
+
+  uint8_t CategoryOf(StringId text) const {
+    const auto category = category_of_.find(text);
+    return category == category_of_.end() ? uint8_t{0} : category->second;
   }
 
   absl::Status Counter(const ViewLane& lane, const SlicesAsked& part) {
