@@ -2,8 +2,6 @@
 
 #include <absl/container/flat_hash_map.h>
 
-#include <algorithm>
-
 namespace xlaprof {
 
 absl::StatusOr<std::vector<TimedStep>> TimedSteps(const Store& store) {
@@ -29,10 +27,9 @@ absl::StatusOr<std::vector<StepParts>> PartsOfSteps(const Store& store,
     StepParts& parts = all.emplace_back();
     XP_TRY(auto timeline, HostTimeline::Of(store, step.span.process_id));
     if (!timeline->has_events()) continue;
-    for (const ActivityShare& share : timeline->During(step.time)) {
-      const auto part = std::find(kStepParts.begin(), kStepParts.end(), share.activity.doing);
-      parts[size_t(part - kStepParts.begin())] += share.ns;
-    }
+    const auto totals = timeline->TotalsDuring(step.time);
+    for (size_t part = 0; part < parts.size(); ++part)
+      parts[part] = totals[size_t(kStepParts[part])];
   }
   return all;
 }

@@ -7,13 +7,12 @@
 #include "analyzers/source_quote.h"
 #include "analyzers/step_parts.h"
 #include "exporters/marks.h"
+#include "exporters/view/nullable_json.h"
 
 namespace xlaprof {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json Nullable(const auto& value) { return value ? Json(*value) : Json(nullptr); }
 
 // When some source with a clock was looking.
 Json Covered(const ViewLanes& lanes, const Summary& summary) {

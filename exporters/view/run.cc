@@ -5,14 +5,13 @@
 #include "analyzers/step_parts.h"
 #include "core/base/version.h"
 #include "exporters/time_span.h"
+#include "exporters/view/nullable_json.h"
 #include "exporters/view/slices.h"
 
 namespace xlaprof {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json Nullable(const auto& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json Processes(const ViewLanes& lanes) {
   Json processes = Json::array();

@@ -8,6 +8,8 @@
 namespace xlaprof::record {
 namespace {
 
+static_assert(size_t{kMaxArgs} * EventWriter::kChunkEvents <= kChunkArguments);
+
 std::string_view CategoryOf(uint8_t kind) {
   static constexpr std::string_view kCategories[Site::kKindCount] = {
       category::kScope,    category::kStep,    category::kScope,   category::kScope,
