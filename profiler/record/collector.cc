@@ -9,6 +9,9 @@ namespace xlaprof::record {
 namespace {
 
 static_assert(size_t{kMaxArgs} * EventWriter::kChunkEvents <= kChunkArguments);
+// So far ahead slots are fetched: they lie in another core's cache, or in none. Beyond the ring's
+// ends that does nothing.
+constexpr ptrdiff_t kSlotsAhead = 40;
 
 std::string_view CategoryOf(uint8_t kind) {
   static constexpr std::string_view kCategories[Site::kKindCount] = {
@@ -82,9 +85,9 @@ int64_t Collector::DroppedOf(uint32_t segment) const {
 }
 
 bool Collector::has_news() const {
-  if (pending_ > 0) return true;
   for (uint32_t i = 0; i < file_.segments().size(); ++i) {
-    if (threads_[i].track_id != 0 && DroppedOf(i) != threads_[i].dropped) return true;
+    const Thread& thread = threads_[i];
+    if (thread.changed || (thread.track_id != 0 && DroppedOf(i) != thread.dropped)) return true;
   }
   return false;
 }
@@ -130,28 +133,32 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
     return DataLoss("{}: its ring holds {} slots, {} are said to wait there", file_.path().string(),
                     capacity, tail - thread.taken);
   }
-  const uint64_t end = std::min(tail, thread.taken + max_slots);
-  const uint64_t begin = thread.taken;
-  thread.changed = true;
-  while (thread.taken < end) {
-    const Slot& slot = from.slots[thread.taken & mask];
-    uint64_t arg_slots = 0;
+  const uint64_t begin = thread.taken, end = std::min(tail, begin + max_slots);
+  uint64_t at = begin;
+  int64_t events = 0;
+  bool damaged = false;
+  for (uint64_t next = 0; at < end; at = next, ++events) {
+    const Slot& slot = from.slots[at & mask];
+    __builtin_prefetch(&from.slots[(at + kSlotsAhead) & mask]);
+    next = at + 1;
     if (!slot.plain()) {
-      arg_slots = uint64_t(slot.arg_slots());
-      if (arg_slots > kMaxArgs / 2 || tail - thread.taken <= arg_slots) {
-        return DataLoss("{}: slot {} of part {} is no event", file_.path().string(), thread.taken,
-                        segment);
+      next += uint64_t(slot.arg_slots());
+      damaged = slot.arg_slots() > kMaxArgs / 2 || next > tail;
+      if (damaged) break;
+      if (slot.kind() == kCounter) {
+        XP_TRY(AddCounter(slot));
+        continue;
       }
     }
-    if (slot.kind() == kCounter) {
-      XP_TRY(AddCounter(slot));
-    } else {
-      thread.slots.push_back(&slot);
-    }
-    ++thread.events, ++events_, ++pending_;
-    thread.taken += 1 + arg_slots;
+    thread.slots.push_back(&slot);
   }
-  return thread.taken - begin;
+  thread.taken = at;
+  thread.changed = true;
+  thread.events += events, events_ += events, pending_ += size_t(events);
+  if (damaged) {
+    return DataLoss("{}: slot {} of part {} is no event", file_.path().string(), at, segment);
+  }
+  return at - begin;
 }
 
 absl::Status Collector::AddCounter(const Slot& slot) {
@@ -216,13 +223,20 @@ absl::StatusOr<Collector::Sited*> Collector::SiteOf(uint32_t id) {
   return &sited;
 }
 
+absl::Status Collector::WriteEvents() {
+  for (uint32_t i = 0; i < file_.segments().size(); ++i)
+    XP_TRY(WriteThread(threads_[i], file_.segments()[i]));
+  pending_ = 0;
+  return absl::OkStatus();
+}
+
 absl::Status Collector::Write() {
+  XP_TRY(WriteEvents());
   for (uint32_t i = 0; i < file_.segments().size(); ++i) {
     Thread& thread = threads_[i];
     const int64_t dropped = DroppedOf(i);
     if (thread.track_id == 0 || (!thread.changed && dropped == thread.dropped)) continue;
     thread.dropped = dropped;
-    XP_TRY(WriteThread(thread, file_.segments()[i]));
     XP_TRY(store_.Run(
         "INSERT INTO recording_thread VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE "
         "SET taken_slots = ?5, events = ?6, dropped = ?7",
@@ -230,7 +244,6 @@ absl::Status Collector::Write() {
         thread.events, dropped));
     thread.changed = false;
   }
-  pending_ = 0;
   XP_TRY(WriteSteps());
   return samples_.Flush();
 }
@@ -262,6 +275,7 @@ void Collector::SortByBegin(std::span<const Slot*> slots) {
   };
   for (const Slot** next = place; next != slots.data();) {
     const Slot* slot = *--next;
+    __builtin_prefetch(slot - kSlotsAhead);
     while (waiting != none && !Before(waiting[-1], slot)) place_innermost();
     *waiting++ = slot;
   }
@@ -295,7 +309,7 @@ absl::Status Collector::WriteChunk(int64_t track_id, const Segment& from,
   std::span<const Sited> sites = sites_;
   for (size_t i = 0; i < slots.size(); ++i) {
     const Slot& slot = *slots[i];
-    __builtin_prefetch(slots[std::min(i + 16, slots.size() - 1)]);  // the ring leaves the caches
+    __builtin_prefetch(&slot + kSlotsAhead);
     size_t site = slot.site();
     if (site >= sites.size() || !sites[site].known) [[unlikely]] {
       XP_TRY(const Sited* found, SiteOf(slot.site()));

@@ -23,13 +23,15 @@ class Collector {
   absl::StatusOr<uint64_t> Take(uint32_t segment, uint64_t max_slots);
   // Scopes that were open when the process was killed become events that never ended.
   absl::Status TakeOpen(uint32_t segment);
+  // Writes the events that were taken, as chunks; Write does, too.
+  absl::Status WriteEvents();
   // Writes what was taken, and how far that is. The caller's transaction makes it last; only then
   // may the segments' heads move to taken().
   absl::Status Write();
 
   uint64_t taken(uint32_t segment) const { return threads_[segment].taken; }
-  size_t pending() const { return pending_; }  // events that Write will write
-  bool has_news() const;                       // or drops
+  size_t pending() const { return pending_; }  // events that are not yet in chunks
+  bool has_news() const;                       // events or drops that Write is to tell
   int64_t events() const { return events_; }
   int64_t threads() const { return thread_count_; }
   int64_t dropped() const;

@@ -15,8 +15,10 @@
 namespace xlaprof::record {
 namespace {
 
-// As many events are written at once, where they come fast.
+// As many events make a chunk, where they come fast.
 constexpr size_t kWriteEvents = EventWriter::kChunkEvents;
+// A ring of which this part waits for COMMIT does not wait for its time.
+constexpr uint64_t kCrowdedPart = 8;
 constexpr auto kPollTime = std::chrono::milliseconds(1);
 // After an error the store is opened again this often.
 constexpr auto kRetryTime = std::chrono::milliseconds(200);
@@ -224,7 +226,8 @@ void Drain::KeepReady(uint32_t segment) {
   ready_[segment] = tail + ahead;
 }
 
-// Takes what is there, and commits where that is much, or has waited for long.
+// Takes what is there, a chunk at a time, and commits where it fills the ring, or has waited for
+// long: a COMMIT costs as much as some ten thousand events.
 absl::Status Drain::Round(bool all) {
   if (const int64_t now_ns = ClockNs(CLOCK_MONOTONIC); all || now_ns - last_look_ns_ >= kLookNs) {
     last_look_ns_ = now_ns;
@@ -236,16 +239,16 @@ absl::Status Drain::Round(bool all) {
     more = false;
     for (uint32_t i = 0; i < segments.size(); ++i) {
       KeepReady(i);
-      XP_TRY(uint64_t slots, collector_->Take(i, kWriteEvents));
+      const uint64_t room = kWriteEvents - collector_->pending();
+      XP_TRY(uint64_t slots, collector_->Take(i, room));
+      more |= slots >= room;
       const ThreadHeader& header = *segments[i].header;
       const uint64_t waiting =
           header.tail.load(std::memory_order_relaxed) - header.head.load(std::memory_order_relaxed);
-      crowded |= waiting > header.capacity / 4;
-      more |= slots >= kWriteEvents;
-      if (collector_->pending() >= kWriteEvents) {
-        XP_TRY(Commit());
-        crowded = false;
-      }
+      crowded |= waiting > header.capacity / kCrowdedPart;
+      if (collector_->pending() < kWriteEvents) continue;
+      XP_TRY(collector_->WriteEvents());
+      if (std::exchange(crowded, false)) XP_TRY(Commit());
     }
   }
   const int64_t waited_ns = ClockNs(CLOCK_MONOTONIC) - last_commit_ns_;

@@ -7,6 +7,7 @@
 
 #include "profiler/store/chunk.h"
 #include "profiler/store/chunk_internal.h"
+#include "profiler/store/varint_block.h"
 
 namespace xlaprof {
 namespace {
@@ -15,10 +16,10 @@ namespace {
 constexpr int kZstdLevel = 1;
 // Below this a zstd frame's own header eats the gain.
 constexpr size_t kMinCompressed = 64;
-// A section that shrinks by less than one part of this many stays as it is: starts and durations of
-// varied events shrink by a sixth to a third, and then half of a scan is unpacking, and a third of
-// a recording packing.
-constexpr size_t kWorthUnpacking = 2;
+// A section that does not shrink to less than one part of this many stays as it is: starts and
+// durations of varied events shrink to half at best, and then half of a scan is unpacking, and a
+// third of a recording packing.
+constexpr size_t kWorthUnpacking = 3;
 // So much from the middle of a long section tells whether to pack it.
 constexpr size_t kProbeBytes = 4096;
 // String ids below this are looked up in an array, others (which no Intern gives in practice) in a
@@ -76,6 +77,17 @@ uint8_t* PutVarints(uint8_t* p, std::span<const uint16_t> values, uint64_t any_b
   return p;
 }
 
+uint8_t* PutDifferences(uint8_t* p, std::span<const int64_t> ts_ns) {
+  uint64_t block[kVarintBlock], last = uint64_t(ts_ns[0]);
+  for (size_t from = 0; from < ts_ns.size(); from += kVarintBlock) {
+    const size_t n = std::min(kVarintBlock, ts_ns.size() - from);
+    for (size_t i = 0; i < n; ++i)
+      block[i] = uint64_t(ts_ns[from + i]) - std::exchange(last, uint64_t(ts_ns[from + i]));
+    p = EncodeVarints(std::span(block, n), p);
+  }
+  return p;
+}
+
 bool IsWhole(double v) {
   return std::abs(v) < 9007199254740992.0 && v == std::floor(v) && !(v == 0 && std::signbit(v));
 }
@@ -110,7 +122,7 @@ size_t ChunkEncoder::Compress(const uint8_t* bytes, size_t size) {
   if (packed_.size() < ZSTD_compressBound(size)) packed_.resize(ZSTD_compressBound(size));
   const size_t packed =
       ZSTD_compressCCtx(zstd_, packed_.data(), packed_.size(), bytes, size, kZstdLevel);
-  return !ZSTD_isError(packed) && packed < size - size / kWorthUnpacking ? packed : 0;
+  return !ZSTD_isError(packed) && packed < size / kWorthUnpacking ? packed : 0;
 }
 
 // Appends raw_ up to `end` as a section.
@@ -170,17 +182,21 @@ void ChunkEncoder::Events(const EventColumns& events, EncodedEvents* out) {
 
 void ChunkEncoder::Times(const EventColumns& events, EncodedEvents* out) {
   const std::span<const int64_t> ts_ns = events.ts_ns, dur_ns = events.dur_ns;
-  uint8_t* p = raw_.data();
-  uint64_t last = uint64_t(ts_ns[0]);
-  for (int64_t ts : ts_ns) p = PutVarint(p, uint64_t(ts) - std::exchange(last, uint64_t(ts)));
+  uint8_t* p = PutDifferences(raw_.data(), ts_ns);
   Section(p, &out->columns);
 
   p = raw_.data();
   int64_t max_end_ns = INT64_MIN, max_dur_ns = 0;
-  for (size_t i = 0; i < dur_ns.size(); ++i) {
-    p = PutVarint(p, uint64_t(dur_ns[i]) + 1);
-    max_end_ns = std::max(max_end_ns, EventEnd(ts_ns[i], dur_ns[i]));
-    max_dur_ns = std::max(max_dur_ns, dur_ns[i]);
+  uint64_t block[kVarintBlock];
+  for (size_t from = 0; from < dur_ns.size(); from += kVarintBlock) {
+    const size_t n = std::min(kVarintBlock, dur_ns.size() - from);
+    for (size_t i = 0; i < n; ++i) {
+      const int64_t dur = dur_ns[from + i];
+      block[i] = uint64_t(dur) + 1;
+      max_end_ns = std::max(max_end_ns, EventEnd(ts_ns[from + i], dur));
+      max_dur_ns = std::max(max_dur_ns, dur);
+    }
+    p = EncodeVarints(std::span(block, n), p);
   }
   Section(p, &out->columns);
   out->min_ts_ns = ts_ns[0];
@@ -360,10 +376,7 @@ std::string ChunkEncoder::Samples(std::span<const int64_t> ts_ns, std::span<cons
   std::string out;
   Start(&out);
   uint8_t* start = Room(n * kMaxBytesAValue + kMaxBytesBeside);
-  uint8_t* p = start;
-  uint64_t last = uint64_t(ts_ns[0]);
-  for (int64_t ts : ts_ns) p = PutVarint(p, uint64_t(ts) - std::exchange(last, uint64_t(ts)));
-  Section(p, &out);
+  Section(PutDifferences(start, ts_ns), &out);
   std::vector<uint64_t> bits(n);
   std::memcpy(bits.data(), value.data(), n * 8);
   Section(Values(start, ArgType::kDouble, bits), &out);

@@ -24,11 +24,12 @@ struct ByShifts {
 #ifdef __x86_64__
 // The same as one instruction of BMI2; as assembly, so that nothing else needs to be built for it.
 struct ByExtraction {
-  static uint64_t Squeeze(uint64_t v) {
+  static uint64_t Pick(uint64_t v, uint64_t bits) {
     uint64_t out;
-    asm("pext %2, %1, %0" : "=r"(out) : "r"(v), "r"(~kTopBits));
+    asm("pext %2, %1, %0" : "=r"(out) : "r"(v), "r"(bits));
     return out;
   }
+  static uint64_t Squeeze(uint64_t v) { return Pick(v, ~kTopBits); }
 };
 const bool kCanExtract = __builtin_cpu_supports("bmi2");
 #endif
@@ -97,6 +98,30 @@ const uint8_t* DecodeVarintBlock(const uint8_t* p, const uint8_t* end, uint64_t*
     if (!sound) return nullptr;
   }
   return begins[kParts];
+}
+
+uint8_t* EncodeVarints(std::span<const uint64_t> values, uint8_t* p) {
+  size_t i = 0;
+#ifdef __x86_64__
+  for (; kCanExtract && i + 4 <= values.size(); i += 4) {
+    const uint64_t *v = &values[i], all = v[0] | v[1] | v[2] | v[3];
+    if (all >= 1 << 14) [[unlikely]] {
+      for (size_t k = 0; k < 4; ++k) p = PutVarint(p, v[k]);
+      continue;
+    }
+    // Two bytes each; then the upper ones that are 0 are taken out.
+    const uint64_t four = v[0] | v[1] << 16 | v[2] << 32 | v[3] << 48;
+    const uint64_t high = (four & 0x3f803f803f803f80) << 1;
+    const uint64_t two = (high + 0x7f007f007f007f00) & 0x8000800080008000;
+    const uint64_t bytes = (four & 0x007f007f007f007f) | high | two >> 8;
+    const uint64_t packed =
+        ByExtraction::Pick(bytes, 0x00ff00ff00ff00ff | two | (two - (two >> 7)));
+    std::memcpy(p, &packed, 8);
+    p += 4 + ((two >> 15) * 0x0001000100010001 >> 48);
+  }
+#endif
+  for (; i < values.size(); ++i) p = PutVarint(p, values[i]);
+  return p;
 }
 
 }  // namespace xlaprof

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace xlaprof {
 
@@ -14,5 +15,9 @@ inline constexpr size_t kVarintBlock = 2048;
 // the 8 bytes behind them do not end before `end`, or one of them is longer than 8 bytes; `out` is
 // then anything.
 const uint8_t* DecodeVarintBlock(const uint8_t* p, const uint8_t* end, uint64_t* out);
+
+// Writes varints of `values` to `p`, and up to 4 bytes of anything behind them, and returns where
+// they end.
+uint8_t* EncodeVarints(std::span<const uint64_t> values, uint8_t* p);
 
 }  // namespace xlaprof

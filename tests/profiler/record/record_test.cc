@@ -236,6 +236,23 @@ TEST_F(Record, ManyThreadsComeAndGo) {
   EXPECT_THAT(Rows("SELECT count(*) FROM recording_thread"), ElementsAre("240"));
 }
 
+// Chunks are written while their COMMIT is still to come.
+TEST_F(Record, ManyChunksAreOneCommit) {
+  auto recording =
+      StartRecording(path_, {.ring_bytes = 64 << 20, .commit_interval_ns = 1'000'000'000'000});
+  ASSERT_TRUE(recording.ok());
+  constexpr int64_t kScopes = 100'000;
+  for (int64_t i = 0; i < kScopes; ++i) Trace("scope").Arg("i", i);
+  EXPECT_THAT(Rows("SELECT count(*) FROM event"), ElementsAre("0"));
+  auto stats = recording->Stop();
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_EQ(stats->events, kScopes);
+  EXPECT_THAT(Rows("SELECT sum(count) || ' ' || (count(*) > 1) FROM event_chunk"),
+              ElementsAre("100000 1"));
+  EXPECT_THAT(Rows("SELECT events || ' ' || taken_slots FROM recording_thread"),
+              ElementsAre("100000 200000"));
+}
+
 // A full ring drops, counts, and the report says so.
 TEST_F(Record, DropsAreCounted) {
   auto recording =

@@ -46,6 +46,23 @@ TEST(VarintBlock, IsTheSameAsOneByOne) {
   }
 }
 
+TEST(VarintBlock, IsWrittenTheSameAsOneByOne) {
+  std::mt19937_64 random(1);
+  for (int max_bits : {7, 8, 14, 15, 21, 64}) {
+    for (size_t size : {0, 1, 3, 4, 5, 2048, 2051}) {
+      std::vector<uint64_t> numbers(size);
+      for (uint64_t& number : numbers)
+        number = random() >> (64 - 1 - random() % uint64_t(max_bits));
+      const std::vector<uint8_t> bytes = Pack(numbers);
+      std::vector<uint8_t> out(bytes.size() + 4);
+      const uint8_t* behind = EncodeVarints(numbers, out.data());
+      ASSERT_EQ(behind - out.data(), int64_t(bytes.size())) << max_bits;
+      out.resize(bytes.size());
+      EXPECT_EQ(out, bytes) << max_bits;
+    }
+  }
+}
+
 TEST(VarintBlock, LeavesTheEndOfASectionToOthers) {
   std::vector<uint8_t> bytes = Pack(std::vector<uint64_t>(kVarintBlock, 300));
   std::vector<uint64_t> out;
