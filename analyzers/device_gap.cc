@@ -6,6 +6,7 @@
 // the queue (kernel_wait).
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -46,7 +47,23 @@ struct Idle {
   int64_t in = 0;        // gaps in which it occurs
   int64_t calls = 0;     // of the Python tracer, in the gaps of which it is the longest
   int64_t main_ns = 0;   // its time in those
+  int64_t scopes = 1;    // that were put together, see Gather
   std::vector<std::pair<int64_t, Interval>> longest;  // its part, the gap; dearest first
+
+  // Of gaps that are as long, the first stay.
+  void KeepLongest() {
+    std::stable_sort(longest.begin(), longest.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (longest.size() > kMaxEvidence) longest.resize(kMaxEvidence);
+  }
+  // Of another scope, which has less.
+  void Add(const Idle& other) {
+    ns += other.ns, usual_ns += other.usual_ns;
+    main_of += other.main_of, main_ns += other.main_ns;
+    in += other.in, calls += other.calls, scopes += other.scopes;
+    longest.insert(longest.end(), other.longest.begin(), other.longest.end());
+    KeepLongest();
+  }
 };
 
 // Steps after warm-up that compile: what the host does in them, but for the user's own scopes, it
@@ -67,54 +84,60 @@ struct Share {
   int64_t ns = 0, usual_ns = 0;
 };
 
-// What filled one gap, longest first.
-std::vector<Share> Shares(const HostTimeline& host, const std::vector<Interval>& compiling,
-                          Interval gap) {
-  std::vector<Share> out;
-  auto step = std::upper_bound(compiling.begin(), compiling.end(), gap.begin_ns,
-                               [](int64_t t, const Interval& i) { return t < i.end_ns; });
-  if (step == compiling.end() || step->begin_ns >= gap.end_ns) {
-    for (const ActivityShare& share : host.During(gap))
-      out.push_back({share.activity, share.ns, share.ns});
-    return out;
-  }
-  std::map<Activity, Share> sums;
-  auto add = [&](Interval part, bool compiles) {
-    if (part.length_ns() <= 0) return;
-    for (const ActivityShare& share : host.During(part)) {
-      const bool own_scope = share.activity.doing == Doing::kUserCode && !share.activity.in_step;
-      Share& sum =
-          sums[compiles && !own_scope ? Activity{.doing = Doing::kCompile} : share.activity];
-      sum.ns += share.ns;
-      if (!compiles) sum.usual_ns += share.ns;
-    }
-  };
-  int64_t at = gap.begin_ns;
-  for (; step != compiling.end() && step->begin_ns < gap.end_ns; ++step) {
-    const int64_t end_ns = std::min(step->end_ns, gap.end_ns);
-    add({at, step->begin_ns}, false);
-    add({std::max(at, step->begin_ns), end_ns}, true);
-    at = end_ns;
-  }
-  add({at, gap.end_ns}, false);
-  for (const auto& [activity, sum] : sums) out.push_back({activity, sum.ns, sum.usual_ns});
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Share& a, const Share& b) { return a.ns > b.ns; });
-  return out;
-}
+// What filled one gap after the other.
+class GapShares {
+ public:
+  GapShares(const HostTimeline& host, const std::vector<Interval>& compiling)
+      : walk_(host), compiling_(compiling) {}
 
-// Of gaps that are as long, the first stay.
-void KeepLongest(Idle& idle) {
-  std::stable_sort(idle.longest.begin(), idle.longest.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (idle.longest.size() > kMaxEvidence) idle.longest.resize(kMaxEvidence);
-}
+  // Longest first; good until the next call.
+  const std::vector<Share>& Of(Interval gap) {
+    shares_.clear();
+    auto step = std::upper_bound(compiling_.begin(), compiling_.end(), gap.begin_ns,
+                                 [](int64_t t, const Interval& i) { return t < i.end_ns; });
+    if (step == compiling_.end() || step->begin_ns >= gap.end_ns) {
+      for (const ActivityShare& share : walk_.During(gap))
+        shares_.push_back({share.activity, share.ns, share.ns});
+      return shares_;
+    }
+    std::map<Activity, Share> sums;
+    auto add = [&](Interval part, bool compiles) {
+      if (part.length_ns() <= 0) return;
+      for (const ActivityShare& share : walk_.During(part)) {
+        const bool own_scope = share.activity.doing == Doing::kUserCode && !share.activity.in_step;
+        Share& sum =
+            sums[compiles && !own_scope ? Activity{.doing = Doing::kCompile} : share.activity];
+        sum.ns += share.ns;
+        if (!compiles) sum.usual_ns += share.ns;
+      }
+    };
+    int64_t at = gap.begin_ns;
+    for (; step != compiling_.end() && step->begin_ns < gap.end_ns; ++step) {
+      const int64_t end_ns = std::min(step->end_ns, gap.end_ns);
+      add({at, step->begin_ns}, false);
+      add({std::max(at, step->begin_ns), end_ns}, true);
+      at = end_ns;
+    }
+    add({at, gap.end_ns}, false);
+    for (const auto& [activity, sum] : sums) shares_.push_back({activity, sum.ns, sum.usual_ns});
+    std::stable_sort(shares_.begin(), shares_.end(),
+                     [](const Share& a, const Share& b) { return a.ns > b.ns; });
+    return shares_;
+  }
+
+ private:
+  HostTimeline::Walk walk_;
+  const std::vector<Interval>& compiling_;
+  std::vector<Share> shares_;
+};
 
 // Idle time by its cause, longest first.
 std::vector<std::pair<Cause, Idle>> ByCause(const DeviceIdle& device, const HostTimeline& host,
                                             std::span<const GapWait> waits,
                                             const std::vector<Interval>& compiling) {
   std::map<Cause, Idle> sums;
+  GapShares filled(host, compiling);
+  std::vector<Share> whole(1);
   Cause last;
   Idle* idle_of_last = nullptr;
   auto idle_of = [&](const Cause& cause) -> Idle& {
@@ -126,9 +149,8 @@ std::vector<std::pair<Cause, Idle>> ByCause(const DeviceIdle& device, const Host
     const GapWait wait = waits[g];
     // What the host does while it launches, or has launched already, delays nothing.
     const bool host_matters = wait == GapWait::kUnknown || wait == GapWait::kHostWait;
-    const std::vector<Share> shares =
-        host_matters ? Shares(host, compiling, gap)
-                     : std::vector<Share>{{{}, gap.length_ns(), gap.length_ns()}};
+    whole[0].ns = whole[0].usual_ns = gap.length_ns();
+    const std::vector<Share>& shares = host_matters ? filled.Of(gap) : whole;
     for (size_t i = 0; i < shares.size(); ++i) {
       Idle& idle = idle_of({wait, shares[i].activity});
       idle.ns += shares[i].ns;
@@ -140,11 +162,32 @@ std::vector<std::pair<Cause, Idle>> ByCause(const DeviceIdle& device, const Host
       idle.calls += host.PythonCalls(gap);
       // Those that were longest so far are kept; the others would fill the memory.
       idle.longest.emplace_back(shares[i].ns, gap);
-      if (idle.longest.size() >= kMaxEvidence * 64) KeepLongest(idle);
+      if (idle.longest.size() >= kMaxEvidence * 64) idle.KeepLongest();
     }
   }
   std::vector<std::pair<Cause, Idle>> out(sums.begin(), sums.end());
-  for (auto& [cause, idle] : out) KeepLongest(idle);
+  for (auto& [cause, idle] : out) idle.KeepLongest();
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+  return out;
+}
+
+// Puts those together that are too small to be told and differ only in the user's scope: a hundred
+// scopes with a half percent each are half of the time.
+std::vector<std::pair<Cause, Idle>> Gather(
+    std::vector<std::pair<Cause, Idle>> causes,
+    const std::function<bool(const Cause&, const Idle&)>& enough) {
+  std::map<std::pair<GapWait, Doing>, std::pair<Cause, Idle>> rest;
+  std::vector<std::pair<Cause, Idle>> out;
+  for (auto& [cause, idle] : causes) {
+    if (enough(cause, idle)) {
+      out.emplace_back(cause, std::move(idle));
+      continue;
+    }
+    auto [sum, is_first] = rest.try_emplace({cause.wait, cause.activity.doing}, cause, idle);
+    if (!is_first) sum->second.second.Add(idle);
+  }
+  for (auto& [kind, sum] : rest) out.push_back(std::move(sum));
   std::stable_sort(out.begin(), out.end(),
                    [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
   return out;
@@ -178,8 +221,12 @@ std::string Title(const DeviceIdle& device, const Idle& idle, double share, bool
                      gaps == 1 ? "" : "s", meanwhile);
 }
 
-std::string Meanwhile(const Activity& activity, const std::string& scope, bool has_events) {
-  const std::string in = scope.empty() ? "" : fmt::format(" in '{}'", scope);
+// `scopes`: how many there were; `scope` is the one of most time.
+std::string Meanwhile(const Activity& activity, const std::string& scope, int64_t scopes,
+                      bool has_events) {
+  std::string in = scopes > 1 ? fmt::format(" in {} scopes", scopes) : "";
+  if (!scope.empty()) in += fmt::format("{} in '{}'", scopes > 1 ? ", most" : "", scope);
+  if (scopes > 1 && activity.doing == Doing::kUserCode) return "was" + in;
   switch (activity.doing) {
     case Doing::kNothing:
       return has_events ? "did nothing that was recorded" : "was not recorded";
@@ -202,14 +249,15 @@ std::string Meanwhile(const Activity& activity, const std::string& scope, bool h
   return "";
 }
 
-std::string Meanwhile(const Cause& cause, const std::string& scope, bool has_events) {
+std::string Meanwhile(const Cause& cause, const std::string& scope, int64_t scopes,
+                      bool has_events) {
   const std::string wait =
       cause.wait == GapWait::kUnknown ? "" : fmt::format(" ({})", GapWaitText(cause.wait));
   if (cause.wait == GapWait::kLaunch)
     return "the call that launches the next kernel was under way" + wait;
   if (cause.wait == GapWait::kKernelWait)
     return "the next kernel was launched already and waited" + wait;
-  return "the host " + Meanwhile(cause.activity, scope, has_events) + wait;
+  return "the host " + Meanwhile(cause.activity, scope, scopes, has_events) + wait;
 }
 
 std::string Advice(const Activity& activity, bool has_events) {
@@ -350,22 +398,30 @@ absl::StatusOr<Findings> Run(const Store& store) {
           ? device.steady.length_ns()
           : device.steady.length_ns() - Overlap(compiling, device.steady);
   XP_TRY(std::vector<GapWait> waits, GapWaits(store, device.time, device.gaps));
-  for (const auto& [cause, idle] : ByCause(device, *host, waits, compiling)) {
+  // Where some steps compile for seconds, the others still count.
+  auto is_usual = [&](const Cause& cause) {
+    return not_compiling_ns < device.steady.length_ns() && cause.activity.doing != Doing::kCompile;
+  };
+  auto share_of = [&](const Cause& cause, const Idle& idle) {
+    return is_usual(cause) ? double(idle.usual_ns) / double(not_compiling_ns)
+                           : double(idle.ns) / double(device.steady.length_ns());
+  };
+  auto enough = [&](const Cause& cause, const Idle& idle) {
+    return share_of(cause, idle) >= kIdleShare;
+  };
+  for (const auto& [cause, idle] : Gather(ByCause(device, *host, waits, compiling), enough)) {
     const Activity& activity = cause.activity;
-    // Where some steps compile for seconds, the others still count.
-    const bool usual =
-        not_compiling_ns < device.steady.length_ns() && activity.doing != Doing::kCompile;
-    const double share = usual ? double(idle.usual_ns) / double(not_compiling_ns)
-                               : double(idle.ns) / double(device.steady.length_ns());
-    if (share < kIdleShare) continue;
-    const std::string scope(store.Text(activity.scope));
+    if (!enough(cause, idle)) continue;
+    const bool usual = is_usual(cause);
+    const double share = share_of(cause, idle);
+    const std::string scope(ScopeText(store, activity));
     const int64_t gaps = idle.main_of > 0 ? idle.main_of : idle.in;
     const bool recurs =
         gaps >= kMinGaps && double(gaps) >= kRecurringShare * double(device.chances);
 
     Finding finding{.kind = "device_gap",
                     .title = Title(device, idle, share, usual, gaps,
-                                   Meanwhile(cause, scope, host->has_events())),
+                                   Meanwhile(cause, scope, idle.scopes, host->has_events())),
                     .count = gaps,
                     .cost_ns = idle.ns};
     finding.cost_note =
@@ -379,7 +435,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
         Reason{.type = cause.wait == GapWait::kUnknown ? std::string(ReasonType(activity.doing))
                                                        : std::string(GapWaitText(cause.wait))};
     finding.advice = Advice(cause, host->has_events());
-    if (!scope.empty()) {
+    if (!scope.empty() && idle.scopes == 1) {
       finding.subject.scope = scope;
       XP_TRY(FillLine(store, scope, finding.subject));
     }

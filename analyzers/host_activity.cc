@@ -1,7 +1,5 @@
 #include "analyzers/host_activity.h"
 
-#include <absl/container/flat_hash_map.h>
-
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -34,6 +32,14 @@ struct Categories {
                          what == compile || what == execute || what == transfer || what == input);
   }
 };
+
+// "ProfilerStep" of "ProfilerStep#7", "train" of "train 12"; a name that is only a number, whole.
+std::string_view WithoutNumber(std::string_view step) {
+  const size_t digits = step.find_last_not_of("0123456789") + 1;
+  if (digits == step.size()) return step;
+  const size_t end = step.find_last_not_of(" #_-:", digits - 1) + 1;
+  return digits == 0 || end == 0 ? step : step.substr(0, end);
+}
 
 struct Open {
   int64_t begin_ns = 0, end_ns = 0;
@@ -113,11 +119,12 @@ absl::StatusOr<Leader> FindLeader(const Store& store, const Categories& is,
 // What passes between two changes is one segment.
 class Sweep {
  public:
-  Sweep(const Categories& is, std::vector<ActivitySegment>* segments)
-      : is_(is), segments_(*segments) {}
+  Sweep(const Store& store, const Categories& is, std::vector<ActivitySegment>* segments)
+      : store_(store), is_(is), segments_(*segments) {}
 
-  void Take(const Open& event) {
+  void Take(Open event) {
     PassUntil(event.begin_ns);
+    if (event.category == is_.step && event.name != 0) event.name = FirstOfItsKind(event.name);
     stack_.emplace_back(event.end_ns,
                         Enter(is_, stack_.empty() ? Activity() : stack_.back().second, event));
   }
@@ -142,17 +149,27 @@ class Sweep {
   }
 
  private:
+  StringId FirstOfItsKind(StringId step) {
+    auto [known, is_new] = first_step_.try_emplace(step, step);
+    if (is_new)
+      known->second = step_names_.try_emplace(WithoutNumber(store_.Text(step)), step).first->second;
+    return known->second;
+  }
+
+  const Store& store_;
   const Categories& is_;
   std::vector<ActivitySegment>& segments_;
   std::vector<std::pair<int64_t, Activity>> stack_;  // end, state
   int64_t now_ns_ = INT64_MIN;
+  absl::flat_hash_map<StringId, StringId> first_step_;          // of its kind, by a step's name
+  absl::flat_hash_map<std::string_view, StringId> step_names_;  // without their numbers
 };
 
 // The sweep over the leading thread. Its chunks come by their starts but may overlap, so of what
 // was read only that is taken which begins before the newest chunk.
 absl::Status SweepLeader(const Store& store, const Categories& is, int64_t track_id,
                          std::vector<ActivitySegment>* segments, std::vector<int64_t>* calls) {
-  Sweep sweep(is, segments);
+  Sweep sweep(store, is, segments);
   std::vector<Open> waiting;
   auto earlier = [](const Open& a, const Open& b) {
     return std::pair(a.begin_ns, -a.end_ns) < std::pair(b.begin_ns, -b.end_ns);
@@ -233,35 +250,6 @@ absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
   return others;
 }
 
-// How long each activity was. Most intervals have few, which come again and again; where there are
-// many, the rest is found by a hash.
-class Shares {
- public:
-  void Add(const Activity& activity, int64_t ns) {
-    constexpr size_t kFew = 16;
-    for (size_t i = 0; i < std::min(all_.size(), kFew); ++i) {
-      if (all_[i].activity != activity) continue;
-      all_[i].ns += ns;
-      return;
-    }
-    size_t place = all_.size();
-    if (place >= kFew) place = place_of_.try_emplace(activity, place).first->second;
-    if (place == all_.size()) all_.push_back({activity, 0});
-    all_[place].ns += ns;
-  }
-  // Longest first.
-  std::vector<ActivityShare> Take() {
-    std::sort(all_.begin(), all_.end(), [](const ActivityShare& a, const ActivityShare& b) {
-      return a.ns != b.ns ? a.ns > b.ns : a.activity < b.activity;
-    });
-    return std::move(all_);
-  }
-
- private:
-  std::vector<ActivityShare> all_;
-  absl::flat_hash_map<Activity, size_t> place_of_;
-};
-
 // Gives the time that `segments` leave free inside of `intervals` to `doing`.
 void Fill(const std::vector<Interval>& intervals, Doing doing,
           std::vector<ActivitySegment>* segments) {
@@ -287,6 +275,11 @@ void Fill(const std::vector<Interval>& intervals, Doing doing,
 }
 
 }  // namespace
+
+std::string_view ScopeText(const Store& store, const Activity& activity) {
+  const std::string_view text = store.Text(activity.scope);
+  return activity.in_step ? WithoutNumber(text) : text;
+}
 
 std::string_view DoingText(Doing doing) {
   switch (doing) {
@@ -339,12 +332,24 @@ absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t proc
   return timeline;
 }
 
+size_t HostTimeline::EndingBehind(int64_t t_ns, size_t from) const {
+  const auto ends = [&](size_t i) { return segments_[i].time.end_ns <= t_ns; };
+  if (from > 0 && !ends(from - 1)) from = 0;
+  size_t step = 1;
+  for (; from + step <= segments_.size() && ends(from + step - 1); step *= 2) from += step;
+  const auto begin = segments_.begin();
+  return size_t(
+      std::upper_bound(begin + ptrdiff_t(from),
+                       begin + ptrdiff_t(std::min(from + step - 1, segments_.size())), t_ns,
+                       [](int64_t t, const ActivitySegment& s) { return t < s.time.end_ns; }) -
+      begin);
+}
+
 template <class Fn>
-void HostTimeline::EachDuring(Interval interval, Fn&& fn) const {
+void HostTimeline::EachDuring(Interval interval, size_t first, Fn&& fn) const {
   int64_t rest = interval.length_ns();
-  auto it = std::upper_bound(segments_.begin(), segments_.end(), interval.begin_ns,
-                             [](int64_t t, const ActivitySegment& s) { return t < s.time.end_ns; });
-  for (; it != segments_.end() && it->time.begin_ns < interval.end_ns; ++it) {
+  for (auto it = segments_.begin() + ptrdiff_t(first);
+       it != segments_.end() && it->time.begin_ns < interval.end_ns; ++it) {
     const int64_t ns =
         std::min(it->time.end_ns, interval.end_ns) - std::max(it->time.begin_ns, interval.begin_ns);
     fn(it->activity, ns);
@@ -353,15 +358,35 @@ void HostTimeline::EachDuring(Interval interval, Fn&& fn) const {
   if (rest > 0) fn(Activity(), rest);
 }
 
-std::vector<ActivityShare> HostTimeline::During(Interval interval) const {
-  Shares shares;
-  EachDuring(interval, [&](const Activity& activity, int64_t ns) { shares.Add(activity, ns); });
-  return shares.Take();
+// Most intervals have few activities, which come again and again; where there are many, the rest is
+// found by a hash.
+void HostTimeline::Walk::Add(const Activity& activity, int64_t ns) {
+  constexpr size_t kFew = 16;
+  for (size_t i = 0; i < std::min(shares_.size(), kFew); ++i) {
+    if (shares_[i].activity != activity) continue;
+    shares_[i].ns += ns;
+    return;
+  }
+  size_t place = shares_.size();
+  if (place >= kFew) place = place_of_.try_emplace(activity, place).first->second;
+  if (place == shares_.size()) shares_.push_back({activity, 0});
+  shares_[place].ns += ns;
+}
+
+std::span<const ActivityShare> HostTimeline::Walk::During(Interval interval) {
+  shares_.clear();
+  if (!place_of_.empty()) place_of_.clear();
+  at_ = of_.EndingBehind(interval.begin_ns, at_);
+  of_.EachDuring(interval, at_, [&](const Activity& activity, int64_t ns) { Add(activity, ns); });
+  std::sort(shares_.begin(), shares_.end(), [](const ActivityShare& a, const ActivityShare& b) {
+    return a.ns != b.ns ? a.ns > b.ns : a.activity < b.activity;
+  });
+  return shares_;
 }
 
 std::array<int64_t, kDoingCount> HostTimeline::TotalsDuring(Interval interval) const {
   std::array<int64_t, kDoingCount> totals{};
-  EachDuring(interval,
+  EachDuring(interval, EndingBehind(interval.begin_ns, 0),
              [&](const Activity& activity, int64_t ns) { totals[size_t(activity.doing)] += ns; });
   return totals;
 }

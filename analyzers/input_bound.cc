@@ -37,7 +37,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
   struct Worst {
     int64_t process = 0, wait_ns = 0, window_ns = 0, waited_steps = 0, steps = 0;
     std::vector<std::pair<int64_t, Interval>> longest;
-    StringId scope = 0;
+    Activity activity;  // most of the waiting
   };
   std::optional<Worst> worst;
   const int64_t median = NearestRank(steps.steady_ns, 50).value_or(0);
@@ -47,21 +47,22 @@ absl::StatusOr<Findings> Run(const Store& store) {
     XP_TRY(auto host, HostTimeline::Of(store, process));
     if (!host->has_events()) continue;
     Worst sum{.process = process, .window_ns = window.length_ns(), .steps = int64_t(of.size())};
-    std::map<StringId, int64_t> scopes;
+    std::map<Activity, int64_t> scopes;
+    HostTimeline::Walk walk(*host);
     for (const Interval& period : of) {
       int64_t wait = 0;
-      for (const ActivityShare& share : host->During(period)) {
+      for (const ActivityShare& share : walk.During(period)) {
         if (share.activity.doing != Doing::kInput) continue;
         wait += share.ns;
-        scopes[share.activity.scope] += share.ns;
+        scopes[share.activity] += share.ns;
       }
       sum.wait_ns += wait;
       if (double(wait) > kMinStepShare * double(median)) ++sum.waited_steps;
       if (wait > 0) sum.longest.emplace_back(wait, period);
     }
     int64_t most = 0;
-    for (const auto& [scope, ns] : scopes) {
-      if (ns > most) most = ns, sum.scope = scope;
+    for (const auto& [activity, ns] : scopes) {
+      if (ns > most) most = ns, sum.activity = activity;
     }
     if (!worst || sum.wait_ns > worst->wait_ns) worst = std::move(sum);
   }
@@ -85,7 +86,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
   if (!repeats)
     finding.reason->text =
         fmt::format("only {} of {} steps waited", worst->waited_steps, worst->steps);
-  if (worst->scope != 0) finding.subject.scope = std::string(store.Text(worst->scope));
+  if (worst->activity.scope != 0)
+    finding.subject.scope = std::string(ScopeText(store, worst->activity));
   finding.advice =
       "Load ahead: more loader workers, a deeper prefetch (MpDeviceLoader's loader_prefetch_size "
       "and "

@@ -58,9 +58,10 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps
     XP_TRY(auto host, HostTimeline::Of(store, process));
     if (!host->has_events()) continue;
     std::map<StringId, int64_t> in_scope;
+    HostTimeline::Walk walk(*host);
     for (const Interval& period : usual) {
       traced.step_ns += period.length_ns();
-      for (const ActivityShare& share : host->During(period)) {
+      for (const ActivityShare& share : walk.During(period)) {
         if (share.activity.doing == Doing::kTracing) traced.tracing_ns += share.ns;
         if (share.activity.doing == Doing::kUserCode) in_scope[share.activity.scope] += share.ns;
       }

@@ -34,8 +34,9 @@ absl::Status StoreFindings(const Findings& findings, Store& store) {
 absl::StatusOr<Report> ImportInto(ImportOptions& inputs, const fs::path& path,
                                   const std::function<absl::Status(Store&)>& finish) {
   XP_TRY(Store store, Store::Create(path));
-  // The file has no reader and no name yet: it goes to the disk once, when it is whole.
-  XP_TRY(store.Exec("PRAGMA synchronous=OFF"));
+  // The file has no reader and no name yet: its pages are written once, and go to the disk when all
+  // are there.
+  XP_TRY(store.Exec("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY"));
   {
     Progress progress;
     inputs.progress = [&](double fraction, std::string_view what) {

@@ -30,7 +30,7 @@ constexpr size_t kProbeBytes = size_t(1) << 20;
 constexpr size_t kTightBytes = size_t(4) << 10;
 // Less is read before a thread would have begun.
 constexpr size_t kWorthThread = size_t(1) << 20;
-constexpr size_t kBatchEvents = 512;
+constexpr size_t kBatchEvents = 512, kBatchArgs = 4 * ChromeArgs::kMax;
 constexpr size_t kProgressBytes = size_t(1) << 20;
 
 int Sniff(std::string_view head) {
@@ -89,19 +89,45 @@ class Reading {
   }
 
  private:
-  // Events on their way to the rows.
-  struct Batch {
-    struct Located {
-      ChromeEvent event;
-      size_t offset = 0;
-    };
-    std::vector<Located> events;  // reused: the first `size` of them count
+  // Events on their way to the rows, and their arguments. On cache lines of its own: others are
+  // filled meanwhile.
+  struct alignas(128) Batch {
+    std::vector<ChromeEvent> events;  // reused: the first `size` of them count
     size_t size = 0;
+    std::vector<ChromeArgs::Arg> args;
+    size_t args_size = 0;
     absl::Status status;  // of the rows so far
 
-    Located& Next() {
-      if (size == events.size()) events.emplace_back();
+    ChromeEvent& Next() {
+      if (events.empty()) {
+        events.resize(kBatchEvents);
+        args.resize(kBatchArgs);
+      }
+      Prefetch</*kForWriting=*/true>(size);
+      events[size].args = ChromeArgs(args.data() + args_size);
       return events[size];
+    }
+    // Keeps the event that Next() gave. False: there is room for no other.
+    bool Keep() {
+      args_size += events[size].args.size();
+      return ++size < kBatchEvents && args_size + ChromeArgs::kMax <= kBatchArgs;
+    }
+    void Clear() { size = args_size = 0; }
+    // The cache lines of the event some places behind `i`, which another core has written or read.
+    template <bool kForWriting>
+    void Prefetch(size_t i) const {
+      constexpr size_t kAhead = 8, kLineBytes = 64;
+      const char* event = reinterpret_cast<const char*>(&events[i]) + kAhead * sizeof(ChromeEvent);
+#ifdef __SSE2__
+      if constexpr (kForWriting) {  // the compiler does so only for newer processors than we ask
+                                    // for
+        asm volatile("prefetchw (%0)" ::"r"(event));
+        asm volatile("prefetchw (%0)" ::"r"(event + kLineBytes));
+        return;
+      }
+#endif
+      __builtin_prefetch(event, kForWriting);
+      __builtin_prefetch(event + kLineBytes, kForWriting);
     }
   };
 
@@ -125,16 +151,16 @@ class Reading {
     const size_t object = in.offset() - 1;
     while (!in.Take('}')) {
       if (!in.ReadKey(&key)) return BrokenHeader(in);
-      if (key.raw == "traceEvents" && in.Next() == '[') {
+      if (key.raw() == "traceEvents" && in.Next() == '[') {
         XP_TRY(ReadEvents(in, /*bare=*/false));
         if (cut_) return absl::OkStatus();
       } else {
         if (!in.Read(&value)) return BrokenHeader(in);
-        if (key.raw == "ph" && !found_events_) {  // events one behind the other, without an array
+        if (key.raw() == "ph" && !found_events_) {  // events one behind the other, without an array
           in.MoveTo(object);
           return ReadEvents(in, /*bare=*/true);
         }
-        XP_TRY(Take(key.raw, value));
+        XP_TRY(Take(key.raw(), value));
       }
       in.Take(',');
     }
@@ -175,13 +201,11 @@ class Reading {
                                : std::min(input_.bytes.size(), offset + kTightBytes);
         in.LimitTo(end);
         Batch& batch = batches_.Next();
-        Batch::Located& next_event = batch.Next();
-        next_event.offset = offset;
-        const bool whole_event = reader_.Read(in, &next_event.event);
+        const bool whole_event = reader_.Read(in, &batch.Next());
         in.LimitTo(input_.bytes.size());
         if (!whole_event && in.cut()) wasted_bytes_ += end - offset;
         if (whole_event) [[likely]] {
-          if (++batch.size == kBatchEvents) XP_TRY(SubmitBatch());
+          if (!batch.Keep()) XP_TRY(SubmitBatch());
           if (offset >= next_progress) {
             context_.progress(offset);
             next_progress = offset + kProgressBytes;
@@ -215,10 +239,12 @@ class Reading {
 
   // On the rows' thread.
   void AddRows(Batch& batch) {
-    for (size_t i = 0; i < batch.size && rows_status_.ok(); ++i)
-      rows_status_ = rows_->Add(batch.events[i].event, batch.events[i].offset);
+    for (size_t i = 0; i < batch.size && rows_status_.ok(); ++i) {
+      batch.Prefetch</*kForWriting=*/false>(i);
+      rows_status_ = rows_->Add(batch.events[i]);
+    }
     batch.status = rows_status_;
-    batch.size = 0;
+    batch.Clear();
   }
 
   // After broken JSON in the event at `from`: moves to the next event. False: there is none.
@@ -226,7 +252,8 @@ class Reading {
     const size_t broken = in.offset();
     const bool cut = in.cut();
     ChromeEventReader reader;
-    ChromeEvent event;
+    std::vector<ChromeArgs::Arg> args(ChromeArgs::kMax);
+    ChromeEvent event(args.data());
     for (size_t at = input_.bytes.find('{', from + 1); at != std::string_view::npos;
          at = input_.bytes.find('{', at + 1)) {
       // An event begins behind a comma or the bracket; so do objects inside of arguments, which
@@ -278,13 +305,13 @@ class Reading {
 
   // A member of the file's object.
   absl::Status Take(std::string_view key, const Value& value) {
-    auto on = [&] { return value.Int().value_or(0) != 0 || value.kind == Kind::kTrue; };
+    auto on = [&] { return value.Int().value_or(0) != 0 || value.kind() == Kind::kTrue; };
     if (key == "distributedInfo") {
-      Scanner in(value.raw);
+      Scanner in(value.raw());
       Value name, field;
       in.Take('{');
       while (in.ReadKey(&name) && in.Read(&field)) {
-        if (name.raw == "rank") header_.rank = field.Int();
+        if (name.raw() == "rank") header_.rank = field.Int();
         if (!in.Take(',')) break;
       }
     } else if (key == "host_name" || key == "hostname") {
@@ -295,15 +322,15 @@ class Reading {
       header_.record_shapes = on();
     } else if (key == "profile_memory") {
       header_.profile_memory = on();
-    } else if (key == "systemTraceEvents" && value.raw.size() > 2) {
+    } else if (key == "systemTraceEvents" && value.raw().size() > 2) {
       odd_.Count("system_events", "info", "kernel events in ftrace's format were not read",
-                 int64_t(value.raw.data() - input_.bytes.data()));
-    } else if (key == "metadata" && value.kind == Kind::kNested && value.raw.starts_with('{')) {
-      Scanner in(value.raw);
+                 int64_t(value.raw().data() - input_.bytes.data()));
+    } else if (key == "metadata" && value.kind() == Kind::kNested && value.raw().starts_with('{')) {
+      Scanner in(value.raw());
       Value name, field;
       in.Take('{');
       while (in.ReadKey(&name) && in.Read(&field)) {
-        XP_TRY(Take(name.raw == "metadata" ? std::string_view() : name.raw, field));
+        XP_TRY(Take(name.raw() == "metadata" ? std::string_view() : name.raw(), field));
         if (!in.Take(',')) break;
       }
     }

@@ -35,7 +35,7 @@ void FindTimes(std::string_view text, ChromeCapture* capture) {
     Scanner in(text.substr(at + kKey.size()));
     Value value;
     Picoseconds time;
-    if (!in.Take(':') || !in.Read(&value) || !ParseMicroseconds(value.raw, &time)) continue;
+    if (!in.Take(':') || !in.Read(&value) || !ParseMicroseconds(value.raw(), &time)) continue;
     if (time.ns == 0) continue;  // on metadata events: says nothing about when the others are
     capture->first_ns = std::min(capture->first_ns, time.ns);
     capture->last_ns = std::max(capture->last_ns, time.ns);
@@ -55,8 +55,8 @@ ChromeCapture DescribeChromeCapture(std::string_view bytes) {
   FindTimes(bytes.substr(0, near), &capture);
   FindTimes(bytes.substr(bytes.size() - near), &capture);
   if (auto info = find("\"distributedInfo\"")) {
-    if (auto rank = ValueOf(info->raw, "\"rank\"")) capture.rank = rank->Int();
-    if (auto size = ValueOf(info->raw, "\"world_size\"")) capture.world_size = size->Int();
+    if (auto rank = ValueOf(info->raw(), "\"rank\"")) capture.rank = rank->Int();
+    if (auto size = ValueOf(info->raw(), "\"world_size\"")) capture.world_size = size->Int();
   }
   if (auto host = find("\"host_name\"")) capture.host = ToUtf8(json::Decode(*host));
   if (auto base = find("\"baseTimeNanoseconds\""); base && base->Int().value_or(0) > 0) {

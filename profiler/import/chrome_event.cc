@@ -28,13 +28,13 @@ ChromeSlot SlotOf(std::string_view key) {
 
 // id2: {"local": "0x1"} or {"global": ...}.
 void ReadId2(const Value& value, ChromeEvent* event) {
-  if (value.kind != Kind::kNested) return;
-  Scanner in(value.raw);
+  if (value.kind() != Kind::kNested) return;
+  Scanner in(value.raw());
   if (!in.Take('{')) return;
   Value key, id;
   event->has_ids = true;
   while (in.ReadKey(&key) && in.Read(&id)) {
-    (key.raw == "local" ? event->id_local : event->id_global) = id;
+    (key.raw() == "local" ? event->id_local : event->id_global) = id;
     if (!in.Take(',')) return;
   }
 }
@@ -43,7 +43,8 @@ void ReadId2(const Value& value, ChromeEvent* event) {
 
 void ChromeEvent::Clear() {
   if (has_ids) id = id_local = id_global = bind_id = bind_point = {};
-  name = cat = pid = tid = ts = dur = {};
+  ts = dur = {};
+  name = cat = pid = tid = {};
   args.clear();
   phase = 0;
   flow_in = flow_out = bad_args = has_ids = false;
@@ -52,6 +53,7 @@ void ChromeEvent::Clear() {
 bool ChromeEventReader::Read(Scanner& in, ChromeEvent* event) {
   in.Next();
   event->Clear();
+  event->offset = int64_t(in.offset());
   if (shapes_.Read(in, event)) [[likely]]
     return true;
   event->Clear();
@@ -81,7 +83,7 @@ bool ChromeEventReader::ReadObject(Scanner& in, ChromeEvent* event) {
 }
 
 bool ChromeEventReader::ReadMember(Scanner& in, size_t from, const Value& key, ChromeEvent* event) {
-  const ChromeSlot slot = SlotOf(key.raw);
+  const ChromeSlot slot = SlotOf(key.raw());
   if (slot == ChromeSlot::kArgs && in.Next() == '{') return ReadArgs(in, from, event);
   return ReadValue(in, from, slot, key, event);
 }
@@ -99,22 +101,22 @@ bool ChromeEventReader::ReadArgs(Scanner& in, size_t from, ChromeEvent* event) {
 
 bool ChromeEventReader::ReadValue(Scanner& in, size_t from, ChromeSlot slot, const Value& key,
                                   ChromeEvent* event) {
-  Value scratch;
-  Value& value = *ChromePlaceOf(slot, key, event, &scratch);
+  Value value;
   const bool text = in.Next() == '"';
   std::string_view before = in.Since(from);
   if (!in.Read(&value)) return false;
   value_end_ = in.offset();
   if (slot == ChromeSlot::kArgs) {
-    event->bad_args = value.kind != Kind::kNull;
+    event->bad_args = value.kind() != Kind::kNull;
   } else if (slot == ChromeSlot::kId2) {
     ReadId2(value, event);
   } else {
-    PutChromeValue(slot, value, event);
+    PutChromeValue(slot, key, value, event);
   }
-  plain_ &= slot != ChromeSlot::kArgs && slot != ChromeSlot::kId2 && !key.escaped && !key.control;
+  plain_ &=
+      slot != ChromeSlot::kArgs && slot != ChromeSlot::kId2 && !key.escaped() && !key.control();
   if (text) before = {before.data(), before.size() + 1};
-  pieces_.push_back({.before = before, .key = key.raw, .slot = slot, .kind = value.kind});
+  pieces_.push_back({.before = before, .key = key.raw(), .slot = slot, .kind = value.kind()});
   return true;
 }
 

@@ -9,41 +9,41 @@ namespace {
 using json::Value;
 
 void Append(const Value& value, std::string* key) {
-  if (value.kind != json::Kind::kNone) *key += value.raw;
+  if (value.kind() != json::Kind::kNone) *key += value.raw();
   *key += '\0';
 }
 
 }  // namespace
 
-void ChromePairs::Marks::Add(Picoseconds ts, size_t offset, bool begins) {
+void ChromePairs::Marks::Add(const ChromeEvent& event, Picoseconds ts, bool begins) {
   const uint32_t group = groups.emplace(key, uint32_t(groups.size())).first->second;
-  all.push_back({ts.ns, ts.ps, group, offset, begins});
+  all.push_back({ts.ns, ts.ps, group, event.offset, begins});
 }
 
-void ChromePairs::AddThread(const ChromeEvent& event, Picoseconds ts, size_t offset) {
+void ChromePairs::AddThread(const ChromeEvent& event, Picoseconds ts) {
   threads_.key.clear();
   Append(event.pid, &threads_.key);
   Append(event.tid, &threads_.key);
-  threads_.Add(ts, offset, event.phase == 'B');
+  threads_.Add(event, ts, event.phase == 'B');
 }
 
 // An operation is its category and id; the id is the process's own only where it says so.
-void ChromePairs::AddAsync(const ChromeEvent& event, Picoseconds ts, size_t offset) {
+void ChromePairs::AddAsync(const ChromeEvent& event, Picoseconds ts) {
   std::string& key = asyncs_.key;
   key.clear();
-  const bool local = event.id_local.kind != json::Kind::kNone;
+  const bool local = event.id_local.kind() != json::Kind::kNone;
   Append(event.cat, &key);
-  Append(local                                       ? event.id_local
-         : event.id_global.kind != json::Kind::kNone ? event.id_global
-                                                     : event.id,
+  Append(local                                         ? event.id_local
+         : event.id_global.kind() != json::Kind::kNone ? event.id_global
+                                                       : event.id,
          &key);
   if (local) Append(event.pid, &key);
-  for (const ChromeEvent::Member& member : event.args) {
-    if (member.key.raw == "scope") Append(member.value, &key);
+  for (const ChromeArgs::Arg& arg : event.args) {
+    if (arg.key.raw() == "scope") Append(arg.value, &key);
   }
   // The older kind: an operation is its name, too.
   if (event.phase == 'S' || event.phase == 'F') Append(event.name, &key);
-  asyncs_.Add(ts, offset, event.phase == 'b' || event.phase == 'S');
+  asyncs_.Add(event, ts, event.phase == 'b' || event.phase == 'S');
 }
 
 absl::Status ChromePairs::Match(Marks& marks, OddInput& odd, const Emit& emit) {
@@ -55,14 +55,15 @@ absl::Status ChromePairs::Match(Marks& marks, OddInput& odd, const Emit& emit) {
     std::string_view name;  // raw
   };
   std::vector<Open> open;
-  ChromeEvent begin, end;
+  std::vector<ChromeArgs::Arg> args(2 * ChromeArgs::kMax);
+  ChromeEvent begin(args.data()), end(args.data() + ChromeArgs::kMax);
   auto read = [&](const Mark& mark, ChromeEvent* event) {
     json::Scanner in(file_);
-    in.MoveTo(mark.offset);
+    in.MoveTo(size_t(mark.offset));
     reader_.Read(in, event);  // it was read before
   };
   auto name_of = [](const ChromeEvent& event) {
-    return event.name.kind == json::Kind::kText ? event.name.raw : std::string_view();
+    return event.name.kind() == json::Kind::kText ? event.name.raw() : std::string_view();
   };
   auto give = [&](const Open& one, const Mark* ended) {
     read(*one.mark, &begin);
@@ -71,7 +72,6 @@ absl::Status ChromePairs::Match(Marks& marks, OddInput& odd, const Emit& emit) {
                  ended != nullptr ? &end : nullptr,
                  {one.mark->ts_ns, one.mark->ts_ps},
                  {last.ts_ns, last.ts_ps},
-                 int64_t(one.mark->offset),
                  open.empty() ? one.name : open.front().name});
   };
   auto close_all = [&]() -> absl::Status {
@@ -79,7 +79,7 @@ absl::Status ChromePairs::Match(Marks& marks, OddInput& odd, const Emit& emit) {
       odd.Count("never_ended", "info",
                 "events that have a beginning and no end: the trace stops before it, or the end "
                 "was lost. Their length is unknown",
-                int64_t(one.mark->offset));
+                one.mark->offset);
       XP_TRY(give(one, nullptr));
     }
     open.clear();
@@ -102,7 +102,7 @@ absl::Status ChromePairs::Match(Marks& marks, OddInput& odd, const Emit& emit) {
       odd.Count("end_without_begin", "warning",
                 "ends of events that never began were left out: the trace begins after them, or "
                 "their names differ from those that they should end",
-                int64_t(mark.offset));
+                mark.offset);
       continue;
     }
     XP_TRY(give(*match, &mark));

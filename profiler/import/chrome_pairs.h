@@ -23,16 +23,14 @@ class ChromePairs {
     const ChromeEvent& begin;
     const ChromeEvent* end;
     Picoseconds ts, end_ts;
-    int64_t offset;
     std::string_view outermost;
   };
   using Emit = std::function<absl::Status(const Pair&)>;
 
   explicit ChromePairs(std::string_view file) : file_(file) {}
 
-  // `offset`: where the event's object begins.
-  void AddThread(const ChromeEvent& event, Picoseconds ts, size_t offset);
-  void AddAsync(const ChromeEvent& event, Picoseconds ts, size_t offset);
+  void AddThread(const ChromeEvent& event, Picoseconds ts);
+  void AddAsync(const ChromeEvent& event, Picoseconds ts);
 
   // Matches all and hands them over, by thread or operation and time. An end closes the innermost
   // open one of its name, any if it gives none; an end without beginning is counted and left out.
@@ -44,14 +42,14 @@ class ChromePairs {
     int64_t ts_ns;
     int32_t ts_ps;
     uint32_t group;  // thread or operation
-    size_t offset;
+    int64_t offset;  // of its object
     bool begins;
   };
   struct Marks {
     std::vector<Mark> all;
     absl::flat_hash_map<std::string, uint32_t> groups;
     std::string key;  // scratch
-    void Add(Picoseconds ts, size_t offset, bool begins);
+    void Add(const ChromeEvent& event, Picoseconds ts, bool begins);
   };
   absl::Status Match(Marks& marks, OddInput& odd, const Emit& emit);
 

@@ -13,8 +13,6 @@ namespace {
 using json::Kind;
 using json::Value;
 
-// More arguments on one event are damage; they would cost quadratic time.
-constexpr size_t kMaxArgs = 1024;
 // Times beyond are damage, and differences of theirs would overflow: thirty-six years.
 constexpr int64_t kMaxTimeNs = int64_t(1) << 60;
 // Ids below fit a flow as they are, beside the source and the kind of flow.
@@ -23,13 +21,6 @@ constexpr int kIdBits = 38, kSourceBits = 44;
 // The end of an event, from its exact start and length.
 int64_t EndNs(Picoseconds ts, Picoseconds dur) {
   return ts.ns + dur.ns + (ts.ps + dur.ps >= 1000 ? 1 : 0);
-}
-
-const Value* ArgOf(const ChromeEvent& event, std::string_view key) {
-  for (const ChromeEvent::Member& member : event.args) {
-    if (member.key.raw == key) return &member.value;
-  }
-  return nullptr;
 }
 
 // Flows that are no small numbers are hashed; the top bit keeps them apart from those that are.
@@ -50,7 +41,7 @@ bool ToDouble(std::string_view text, double* value) {
 
 // "12", "0x1f" as most writers give ids.
 bool IdNumber(const Value& id, uint64_t* number) {
-  std::string_view text = id.raw;
+  std::string_view text = id.raw();
   int base = 10;
   if (text.starts_with("0x")) text.remove_prefix(2), base = 16;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number, base);
@@ -70,60 +61,60 @@ ChromeRows::ChromeRows(const Input& input, ImportContext& context, ChromeWriter 
       facts_(context),
       xprof_(context, facts_) {}
 
-bool ChromeRows::TimeOf(const ChromeEvent& event, size_t offset, Picoseconds* ts) {
-  const bool number = event.ts.kind == Kind::kNumber || event.ts.kind == Kind::kText;
-  if (!number || !ParseMicroseconds(event.ts.raw, ts)) {
+bool ChromeRows::TimeOf(const ChromeEvent& event, Picoseconds* ts) {
+  if (!event.ts.valid) {
     odd_.Count("event_without_time", "warning",
                "events whose `ts` is missing or no number of microseconds were left out",
-               int64_t(offset));
+               event.offset);
     return false;
   }
-  if (!__builtin_add_overflow(ts->ns, shift_ns_, &ts->ns) && ts->ns >= -kMaxTimeNs &&
+  ts->ps = event.ts.ps;
+  if (!__builtin_add_overflow(event.ts.ns, shift_ns_, &ts->ns) && ts->ns >= -kMaxTimeNs &&
       ts->ns <= kMaxTimeNs) [[likely]]
     return true;
   odd_.Count("time_out_of_range", "warning",
-             "events with times that cannot be (decades away) were left out", int64_t(offset));
+             "events with times that cannot be (decades away) were left out", event.offset);
   return false;
 }
 
-absl::Status ChromeRows::Add(const ChromeEvent& event, size_t offset) {
+absl::Status ChromeRows::Add(const ChromeEvent& event) {
   if (event.phase == 'M') {
     if (!tracks_.TakeMetadata(event)) {
       odd_.Count("metadata_not_read", "info",
-                 "metadata events that name no process or thread were not read", int64_t(offset));
+                 "metadata events that name no process or thread were not read", event.offset);
     }
     return absl::OkStatus();
   }
   // XProf ends its list with {}.
-  if (event.phase == 0 && event.ts.kind == Kind::kNone && event.name.kind == Kind::kNone)
+  if (event.phase == 0 && !event.ts.given && event.name.kind() == Kind::kNone)
     return absl::OkStatus();
   // Steps and findings that an export added to the events.
-  if (writer_ == ChromeWriter::kXlaprof && event.cat.raw.starts_with("xlaprof."))
+  if (writer_ == ChromeWriter::kXlaprof && event.cat.raw().starts_with("xlaprof."))
     return absl::OkStatus();
   if (event.bad_args) {
-    odd_.Count("bad_args", "warning", "events whose `args` is no object lost it", int64_t(offset));
+    odd_.Count("bad_args", "warning", "events whose `args` is no object lost it", event.offset);
   }
   Picoseconds ts;
-  if (!TimeOf(event, offset, &ts)) return absl::OkStatus();
+  if (!TimeOf(event, &ts)) return absl::OkStatus();
   switch (event.phase) {
     case 'X':
-      return AddComplete(event, ts, offset);
+      return AddComplete(event, ts);
     case 'B':
     case 'E':
-      pairs_.AddThread(event, ts, offset);
+      pairs_.AddThread(event, ts);
       return absl::OkStatus();
     case 'b':
     case 'e':
     case 'S':
     case 'F':
-      pairs_.AddAsync(event, ts, offset);
+      pairs_.AddAsync(event, ts);
       return absl::OkStatus();
     case 's':
     case 't':
     case 'f':
       return AddFlow(event, ts);
     case 'C':
-      return AddCounter(event, ts, offset);
+      return AddCounter(event, ts);
     case 'i':  // instant, as it is written since 2012, and before
     case 'I':
     case 'R':  // mark
@@ -140,51 +131,49 @@ absl::Status ChromeRows::Add(const ChromeEvent& event, size_t offset) {
     case '(':  // context
     case ')':
     case '=':  // a link between ids
-      return AddInstant(event, ts, offset);
+      return AddInstant(event, ts);
     default:
       odd_.Count("unknown_phase", "warning",
-                 "events without a phase `ph` that the format knows were left out",
-                 int64_t(offset));
+                 "events without a phase `ph` that the format knows were left out", event.offset);
       return absl::OkStatus();
   }
 }
 
-absl::Status ChromeRows::AddComplete(const ChromeEvent& event, Picoseconds ts, size_t offset) {
-  Picoseconds dur;
+absl::Status ChromeRows::AddComplete(const ChromeEvent& event, Picoseconds ts) {
   int64_t dur_ns = kUnknownDuration;
-  const bool number = event.dur.kind == Kind::kNumber || event.dur.kind == Kind::kText;
-  if (number && ParseMicroseconds(event.dur.raw, &dur)) [[likely]] {
+  if (event.dur.valid) [[likely]] {
+    Picoseconds dur = event.dur.value();
     if (dur.ns < 0) {
       odd_.Count("negative_duration", "warning", "events of negative length were taken as instants",
-                 int64_t(offset));
+                 event.offset);
       dur = {};
     }
     if (dur.ns > kMaxTimeNs) {
       odd_.Count("time_out_of_range", "warning",
-                 "events with times that cannot be (decades away) were left out", int64_t(offset));
+                 "events with times that cannot be (decades away) were left out", event.offset);
       return absl::OkStatus();
     }
     dur_ns = EndNs(ts, dur) - ts.ns;
   } else {
     odd_.Count("missing_duration", "warning",
-               "complete events (ph X) without a length `dur`: it is unknown", int64_t(offset));
+               "complete events (ph X) without a length `dur`: it is unknown", event.offset);
   }
   XP_TRY(TraceTrack * track, tracks_.Of(event));
-  return AddRow(event, nullptr, {track, track->id}, ts.ns, dur_ns, offset);
+  return AddRow(event, nullptr, {track, track->id}, ts.ns, dur_ns);
 }
 
-absl::Status ChromeRows::AddInstant(const ChromeEvent& event, Picoseconds ts, size_t offset) {
-  if (event.name.raw == "[memory]") XP_TRY(AddMemory(event, ts));
+absl::Status ChromeRows::AddInstant(const ChromeEvent& event, Picoseconds ts) {
+  if (event.name.raw() == "[memory]") XP_TRY(AddMemory(event, ts));
   XP_TRY(TraceTrack * track, tracks_.Of(event));
-  return AddRow(event, nullptr, {track, track->id}, ts.ns, 0, offset);
+  return AddRow(event, nullptr, {track, track->id}, ts.ns, 0);
 }
 
 // PyTorch's allocator: what is allocated after each of its calls.
 absl::Status ChromeRows::AddMemory(const ChromeEvent& event, Picoseconds ts) {
-  const Value* total = ArgOf(event, "Total Allocated");
-  const Value* device = ArgOf(event, "Device Id");
+  const Value* total = event.Arg("Total Allocated");
+  const Value* device = event.Arg("Device Id");
   double value = 0;
-  if (total == nullptr || !ToDouble(total->raw, &value)) return absl::OkStatus();
+  if (total == nullptr || !ToDouble(total->raw(), &value)) return absl::OkStatus();
   const int64_t index = device == nullptr ? -1 : device->Int().value_or(-1);
   XP_TRY(int64_t track_id,
          tracks_.Counter(event, index < 0 ? std::string("allocated bytes")
@@ -192,25 +181,26 @@ absl::Status ChromeRows::AddMemory(const ChromeEvent& event, Picoseconds ts) {
   return context_.events.Counter(track_id, ts.ns, value);
 }
 
-absl::Status ChromeRows::AddCounter(const ChromeEvent& event, Picoseconds ts, size_t offset) {
+absl::Status ChromeRows::AddCounter(const ChromeEvent& event, Picoseconds ts) {
   std::string base = json::Decode(event.name);
-  if (event.id.kind != Kind::kNone) base += fmt::format(" [{}]", event.id.raw);
+  if (event.id.kind() != Kind::kNone) base += fmt::format(" [{}]", event.id.raw());
   bool any = false;
-  for (const ChromeEvent::Member& member : event.args) {
+  for (const ChromeArgs::Arg& arg : event.args) {
     double value = 0;
-    const bool number = member.value.kind == Kind::kNumber || member.value.kind == Kind::kText;
-    if (!number || !ToDouble(member.value.raw, &value) || !std::isfinite(value)) continue;
-    const bool alone = event.args.size() == 1 && member.key.raw == "value";
-    XP_TRY(int64_t track_id,
-           tracks_.Counter(event,
-                           alone ? base : fmt::format("{} {}", base, json::Decode(member.key))));
+    const bool number = arg.value.kind() == Kind::kNumber || arg.value.kind() == Kind::kText;
+    if (!number || !ToDouble(arg.value.raw(), &value) || !std::isfinite(value)) continue;
+    const bool alone = event.args.size() == 1 && arg.key.raw() == "value";
+    XP_TRY(
+        int64_t track_id,
+        tracks_.Counter(event, alone ? base : fmt::format("{} {}", base, json::Decode(arg.key))));
     XP_TRY(context_.events.Counter(track_id, ts.ns, value));
     ++event_count_;
     any = true;
   }
+  if (event.args.left_out()) LeftOutArgs(event);
   if (!any) {
     odd_.Count("counter_without_number", "warning",
-               "counter events (ph C) without any number were left out", int64_t(offset));
+               "counter events (ph C) without any number were left out", event.offset);
   }
   return absl::OkStatus();
 }
@@ -231,12 +221,13 @@ absl::StatusOr<uint64_t> ChromeRows::FlowOf(const Value& id, StringId cat, Strin
 }
 
 absl::Status ChromeRows::AddFlow(const ChromeEvent& event, Picoseconds ts) {
-  if (writer_ == ChromeWriter::kKineto && IsCorrelationFlow(event.cat.raw)) return absl::OkStatus();
+  if (writer_ == ChromeWriter::kKineto && IsCorrelationFlow(event.cat.raw()))
+    return absl::OkStatus();
   XP_TRY(StringId cat, texts_.Of(event.cat));
   XP_TRY(StringId name, texts_.Of(event.name));
-  const Value& id = event.id.kind != Kind::kNone          ? event.id
-                    : event.id_global.kind != Kind::kNone ? event.id_global
-                                                          : event.id_local;
+  const Value& id = event.id.kind() != Kind::kNone          ? event.id
+                    : event.id_global.kind() != Kind::kNone ? event.id_global
+                                                            : event.id_local;
   XP_TRY(uint64_t flow, FlowOf(id, cat, name));
   XP_TRY(TraceTrack * track, tracks_.Of(event));
   if (event.phase == 's') {
@@ -244,8 +235,8 @@ absl::Status ChromeRows::AddFlow(const ChromeEvent& event, Picoseconds ts) {
     context_.events.Flow(track->id, ts.ns, flow, FlowEnd::kOut);
     return absl::OkStatus();
   }
-  const FlowEnd end =
-      event.phase == 't' || event.bind_point.raw == "e" ? FlowEnd::kInEnclosing : FlowEnd::kInNext;
+  const FlowEnd end = event.phase == 't' || event.bind_point.raw() == "e" ? FlowEnd::kInEnclosing
+                                                                          : FlowEnd::kInNext;
   auto passed = hops_.find(flow);
   const uint64_t now = passed == hops_.end() ? flow : passed->second;
   context_.events.Flow(track->id, ts.ns, now, end);
@@ -261,13 +252,13 @@ absl::Status ChromeRows::AddPair(const ChromePairs::Pair& pair, bool async) {
   const int64_t dur_ns = pair.end == nullptr ? kUnknownDuration : pair.end_ts.ns - pair.ts.ns;
   Where where;
   if (async) {
-    const Value name{.kind = Kind::kText, .escaped = true, .raw = pair.outermost};
+    const Value name(Kind::kText, pair.outermost, /*escaped=*/true);
     XP_TRY(where.track_id, tracks_.Async(pair.begin, json::Decode(name)));
   } else {
     XP_TRY(where.track, tracks_.Of(pair.begin));
     where.track_id = where.track->id;
   }
-  return AddRow(pair.begin, pair.end, where, pair.ts.ns, dur_ns, size_t(pair.offset));
+  return AddRow(pair.begin, pair.end, where, pair.ts.ns, dur_ns);
 }
 
 ChromeKind ChromeRows::KindOf(StringId cat, StringId name) {
@@ -284,57 +275,71 @@ ChromeKind ChromeRows::KindOf(StringId cat, StringId name) {
   return named.kind;
 }
 
-absl::StatusOr<ArgValue> ChromeRows::ValueOf(const Value& value) {
-  if (value.kind == Kind::kNumber) {
-    const char* first = value.raw.data();
-    const char* last = first + value.raw.size();
+absl::Status ChromeRows::AddArg(StringId key, const Value& value) {
+  if (value.kind() == Kind::kNumber) {
+    const char* first = value.raw().data();
+    const char* last = first + value.raw().size();
     int64_t number = 0;
     auto [end, error] = std::from_chars(first, last, number);
-    if (error == std::errc() && end == last) [[likely]]
-      return ArgValue(number);
+    if (error == std::errc() && end == last) [[likely]] {
+      context_.events.Arg(key, number);
+      return absl::OkStatus();
+    }
     if (error == std::errc::result_out_of_range && end == last) {
       uint64_t large = 0;
       auto [large_end, large_error] = std::from_chars(first, last, large);
-      if (large_error == std::errc() && large_end == last) return ArgValue(large);
+      if (large_error == std::errc() && large_end == last) {
+        context_.events.Arg(key, large);
+        return absl::OkStatus();
+      }
     }
     double real = 0;
-    if (ToDouble(value.raw, &real) && std::isfinite(real)) return ArgValue(real);
-  }
-  XP_TRY(StringId text, texts_.Of(value));
-  return ArgValue(Text{text});
-}
-
-absl::Status ChromeRows::AddArgs(const ChromeEvent& event, size_t offset) {
-  for (const ChromeEvent::Member& member : event.args) {
-    if (member.value.kind == Kind::kNull) continue;
-    if (keys_.size() >= kMaxArgs) {
-      odd_.Count("too_many_arguments", "warning",
-                 fmt::format("arguments of an event beyond {} were left out", kMaxArgs),
-                 int64_t(offset));
+    if (ToDouble(value.raw(), &real) && std::isfinite(real)) {
+      context_.events.Arg(key, real);
       return absl::OkStatus();
     }
-    XP_TRY(StringId key, texts_.Of(member.key));
+  }
+  XP_TRY(StringId text, texts_.Of(value));
+  context_.events.Arg(key, Text{text});
+  return absl::OkStatus();
+}
+
+void ChromeRows::LeftOutArgs(const ChromeEvent& event) {
+  odd_.Count("too_many_arguments", "warning",
+             fmt::format("arguments of an event beyond {} were left out", ChromeArgs::kMax),
+             event.offset);
+}
+
+absl::Status ChromeRows::AddArgs(const ChromeEvent& event) {
+  bool left_out = event.args.left_out();
+  for (const ChromeArgs::Arg& arg : event.args) {
+    if (arg.value.kind() == Kind::kNull) continue;
+    if (keys_.size() >= ChromeArgs::kMax) {
+      left_out = true;
+      break;
+    }
+    XP_TRY(StringId key, texts_.Of(arg.key));
     if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
       odd_.Count("repeated_argument", "info",
-                 "arguments that an event gives twice: the first was kept", int64_t(offset));
+                 "arguments that an event gives twice: the first was kept", event.offset);
       continue;
     }
     keys_.push_back(key);
-    XP_TRY(ArgValue value, ValueOf(member.value));
-    context_.events.Arg(key, value);
+    XP_TRY(AddArg(key, arg.value));
   }
+  if (left_out) LeftOutArgs(event);
   return absl::OkStatus();
 }
 
 absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end, Where where,
-                                int64_t ts_ns, int64_t dur_ns, size_t offset) {
+                                int64_t ts_ns, int64_t dur_ns) {
   StringId name = 0, cat = 0;
-  if (event.name.kind != Kind::kNone) {
+  if (event.name.kind() != Kind::kNone) {
     XP_TRY(name, texts_.Of(event.name));
   } else {
     XP_TRY(name, context_.store.Intern(""));
   }
-  if (event.cat.kind != Kind::kNone && !event.cat.raw.empty()) {
+  if (event.cat.kind() != Kind::kNone && !event.cat.raw().empty()) {
     XP_TRY(cat, texts_.Of(event.cat));
   }
   ChromeKind kind = KindOf(cat, name);
@@ -351,12 +356,12 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
 
   Event row{.ts_ns = ts_ns, .dur_ns = dur_ns, .name = name, .category = category};
   if (kind.calls_device) {
-    if (const Value* id = ArgOf(event, "correlation"); id != nullptr) {
+    if (const Value* id = event.Arg("correlation"); id != nullptr) {
       uint64_t number = 0;
       if (IdNumber(*id, &number) && number != 0)
         (kind.on_device ? row.flow_in : row.flow_out) = FlowOfCorrelation(number);
     }
-  } else if ((event.flow_in || event.flow_out) && event.bind_id.kind != Kind::kNone) {
+  } else if ((event.flow_in || event.flow_out) && event.bind_id.kind() != Kind::kNone) {
     XP_TRY(uint64_t flow, FlowOf(event.bind_id, 0, 0));
     auto passed = hops_.find(flow);
     const uint64_t now = passed == hops_.end() ? flow : passed->second;
@@ -373,7 +378,7 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
     ++where.track->events;
     if (kind.on_device && !where.track->is_device) {
       where.track->is_device = true;
-      where.track->device_type = DeviceTypeOf(event.cat.raw);
+      where.track->device_type = DeviceTypeOf(event.cat.raw());
     }
   }
 
@@ -385,17 +390,16 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
     keys_.push_back(cat_key_);
     context_.events.Arg(cat_key_, Text{cat});
   }
-  XP_TRY(AddArgs(event, offset));
-  if (end != nullptr) XP_TRY(AddArgs(*end, offset));
+  XP_TRY(AddArgs(event));
+  if (end != nullptr) XP_TRY(AddArgs(*end));
 
   if (where.track == nullptr || !has_facts()) return absl::OkStatus();
-  if (writer_ == ChromeWriter::kXprof)
-    return xprof_.Add(event, *where.track, kind, row, int64_t(offset));
+  if (writer_ == ChromeWriter::kXprof) return xprof_.Add(event, *where.track, kind, row);
   if (kind.role == XRole::kNone) return absl::OkStatus();
   int64_t number = -1;
   if (kind.role == XRole::kStep) {
     number = ProfilerStep(context_.store.Text(name));
-  } else if (const Value* bytes = ArgOf(event, "bytes")) {
+  } else if (const Value* bytes = event.Arg("bytes")) {
     number = bytes->Int().value_or(-1);
   }
   facts_.Add(XMark{.ts_ns = ts_ns,
@@ -404,7 +408,7 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
                    .name = name,
                    .number = number,
                    .track_id = where.track_id,
-                   .offset = int64_t(offset),
+                   .offset = event.offset,
                    .front = !kind.on_device});
   return absl::OkStatus();
 }

@@ -20,8 +20,7 @@ class ChromeRows {
   // `shift_ns` turns the file's times into the store's.
   ChromeRows(const Input& input, ImportContext& context, ChromeWriter writer, int64_t shift_ns);
 
-  // `offset`: where the event's object begins in the file.
-  absl::Status Add(const ChromeEvent& event, size_t offset);
+  absl::Status Add(const ChromeEvent& event);
   // What needs all events: pairs, names, facts. `host` and `rank` are the file's.
   absl::Status Finish(OptText host, OptInt rank);
 
@@ -33,18 +32,19 @@ class ChromeRows {
     int64_t track_id = 0;
   };
 
-  bool TimeOf(const ChromeEvent& event, size_t offset, Picoseconds* ts);
-  absl::Status AddComplete(const ChromeEvent& event, Picoseconds ts, size_t offset);
-  absl::Status AddInstant(const ChromeEvent& event, Picoseconds ts, size_t offset);
-  absl::Status AddCounter(const ChromeEvent& event, Picoseconds ts, size_t offset);
+  bool TimeOf(const ChromeEvent& event, Picoseconds* ts);
+  absl::Status AddComplete(const ChromeEvent& event, Picoseconds ts);
+  absl::Status AddInstant(const ChromeEvent& event, Picoseconds ts);
+  absl::Status AddCounter(const ChromeEvent& event, Picoseconds ts);
   absl::Status AddMemory(const ChromeEvent& event, Picoseconds ts);
   absl::Status AddFlow(const ChromeEvent& event, Picoseconds ts);
   absl::Status AddPair(const ChromePairs::Pair& pair, bool async);
   absl::Status AddRow(const ChromeEvent& event, const ChromeEvent* end, Where where, int64_t ts_ns,
-                      int64_t dur_ns, size_t offset);
-  absl::Status AddArgs(const ChromeEvent& event, size_t offset);
+                      int64_t dur_ns);
+  absl::Status AddArgs(const ChromeEvent& event);
+  void LeftOutArgs(const ChromeEvent& event);
   ChromeKind KindOf(StringId cat, StringId name);
-  absl::StatusOr<ArgValue> ValueOf(const json::Value& value);
+  absl::Status AddArg(StringId key, const json::Value& value);
   // Unique in the store: flows of different sources never meet.
   absl::StatusOr<uint64_t> FlowOf(const json::Value& id, StringId cat, StringId name);
   uint64_t FlowOfCorrelation(uint64_t correlation) const;

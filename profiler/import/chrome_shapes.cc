@@ -13,28 +13,41 @@ using json::Value;
 namespace {
 
 bool IsTrue(const Value& value) {
-  return value.kind == Kind::kTrue || (value.kind == Kind::kNumber && value.raw != "0");
+  return value.kind() == Kind::kTrue || (value.kind() == Kind::kNumber && value.raw() != "0");
+}
+
+void ReadTime(const Value& value, ChromeTime* time) {
+  Picoseconds read;
+  time->given = true;
+  time->valid = (value.kind() == Kind::kNumber || value.kind() == Kind::kText) &&
+                ParseMicroseconds(value.raw(), &read);
+  time->ns = read.ns;
+  time->ps = read.ps;
 }
 
 }  // namespace
 
-Value* ChromePlaceOf(ChromeSlot slot, const Value& key, ChromeEvent* event, Value* scratch) {
+void PutChromeValue(ChromeSlot slot, const Value& key, const Value& value, ChromeEvent* event) {
   static constexpr Value ChromeEvent::*kMembers[] = {
-      &ChromeEvent::name, &ChromeEvent::cat,        &ChromeEvent::pid,
-      &ChromeEvent::tid,  &ChromeEvent::ts,         &ChromeEvent::dur,
+      &ChromeEvent::name, &ChromeEvent::cat,        &ChromeEvent::pid,    &ChromeEvent::tid,
       &ChromeEvent::id,   &ChromeEvent::bind_point, &ChromeEvent::bind_id};
-  event->has_ids |= slot >= ChromeSlot::kId && slot <= ChromeSlot::kBindId;
-  if (slot <= ChromeSlot::kBindId) return &(event->*kMembers[size_t(slot)]);
-  if (slot != ChromeSlot::kExtra) return scratch;
-  ChromeEvent::Member& member = event->args.emplace_back();
-  member.key = key;
-  return &member.value;
-}
-
-void PutChromeValue(ChromeSlot slot, const Value& value, ChromeEvent* event) {
+  if (slot <= ChromeSlot::kBindId) {
+    event->*kMembers[size_t(slot)] = value;
+    if (slot >= ChromeSlot::kId) event->has_ids = true;
+    return;
+  }
   switch (slot) {
+    case ChromeSlot::kExtra:
+      event->args.Add(key, value);
+      return;
+    case ChromeSlot::kTs:
+      ReadTime(value, &event->ts);
+      return;
+    case ChromeSlot::kDur:
+      ReadTime(value, &event->dur);
+      return;
     case ChromeSlot::kPhase:
-      event->phase = value.kind == Kind::kText && value.raw.size() == 1 ? value.raw[0] : '?';
+      event->phase = value.kind() == Kind::kText && value.raw().size() == 1 ? value.raw()[0] : '?';
       return;
     case ChromeSlot::kFlowIn:
       event->flow_in = IsTrue(value);
@@ -53,50 +66,57 @@ bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
   const char *at = rest.data(), *const end = at + rest.size();
   const size_t from = in.offset();
   auto begins = [](const char* text, const Node& node) {
-    for (size_t block = 0; block < node.size; block += kBlock) {
-      const auto same = unsigned(_mm_movemask_epi8(_mm_cmpeq_epi8(
-          _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + block)),
-          _mm_load_si128(reinterpret_cast<const __m128i*>(node.text.data() + block)))));
-      if (size_t(std::countr_one(same)) < std::min(kBlock, node.size - block)) return false;
+    for (size_t block = 0; block * kBlock < node.size; ++block) {
+      const __m128i same = _mm_cmpeq_epi8(
+          _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + block * kBlock)),
+          _mm_load_si128(reinterpret_cast<const __m128i*>(node.text.data() + block * kBlock)));
+      if ((unsigned(_mm_movemask_epi8(same)) & node.used[block]) != node.used[block]) return false;
     }
     return true;
   };
   // What is looked at without asking again: the text, and the beginning of the value.
   constexpr ptrdiff_t kRoom = kBlock * kMaxBlocks + 32;
-  Value key{.kind = Kind::kText}, scratch;
   for (uint16_t index = nodes_[0].next; index != 0 && end - at >= kRoom;) {
     const Node& node = nodes_[index];
     if (!begins(at, node)) {
       index = node.sibling;
       continue;
     }
-    const char* value_at = at + node.size;
-    if (node.kind == Kind::kNone) {
-      in.MoveTo(from + size_t(value_at - rest.data()));
-      return true;
+    const Value key(Kind::kText, {at + node.key_at, node.key_size});
+    const char *const value_at = at + node.size, *behind = nullptr;
+    Value value;
+    switch (node.kind) {
+      case Kind::kNone:
+        in.MoveTo(from + size_t(value_at - rest.data()));
+        return true;
+      case Kind::kText:
+        if (const char* text_end = json::PlainTextEnd(value_at)) [[likely]] {
+          value = Value(Kind::kText, {value_at, size_t(text_end - value_at)});
+          behind = text_end + 1;
+        }
+        break;
+      case Kind::kNumber: {
+        const char* number_end = json::DigitsEnd(value_at);
+        if (number_end == value_at) {  // another kind of value
+          index = node.sibling;
+          continue;
+        }
+        if (*number_end == ',' || *number_end == '}') [[likely]] {
+          value = Value(Kind::kNumber, {value_at, size_t(number_end - value_at)});
+          behind = number_end;
+        }
+        break;
+      }
+      default:
+        break;
     }
-    const char* number_end = node.kind == Kind::kNumber ? json::DigitsEnd(value_at) : nullptr;
-    if (number_end == value_at) {  // another kind of value
-      index = node.sibling;
-      continue;
-    }
-    key.raw = {at + node.key_at, node.key_size};
-    Value* value = ChromePlaceOf(node.slot, key, event, &scratch);
-    value->kind = node.kind;
-    value->escaped = value->control = false;
-    const char* text_end = node.kind == Kind::kText ? json::PlainTextEnd(value_at) : nullptr;
-    if (text_end != nullptr) {
-      value->raw = {value_at, size_t(text_end - value_at)};
-      at = text_end + 1;
-    } else if (number_end != nullptr && (*number_end == ',' || *number_end == '}')) {
-      value->raw = {value_at, size_t(number_end - value_at)};
-      at = number_end;
-    } else {
+    if (behind == nullptr) {
       in.MoveTo(from + size_t(value_at - rest.data()) - (node.kind == Kind::kText ? 1 : 0));
-      if (!in.Read(value)) break;
-      at = in.rest().data();
+      if (!in.Read(&value)) break;
+      behind = in.rest().data();
     }
-    if (value == &scratch) PutChromeValue(node.slot, scratch, event);
+    PutChromeValue(node.slot, key, value, event);
+    at = behind;
     index = node.next;
   }
   in.MoveTo(from);
@@ -127,6 +147,7 @@ void ChromeShapes::Learn(std::span<const Piece> pieces) {
       Node& node = nodes_.emplace_back();
       std::copy(piece.before.begin(), piece.before.end(), node.text.begin());
       node.size = uint8_t(piece.before.size());
+      for (size_t i = 0; i < node.size; ++i) node.used[i / kBlock] |= uint16_t(1) << i % kBlock;
       node.slot = piece.slot;
       node.kind = kind;
       if (!piece.key.empty()) {

@@ -20,13 +20,13 @@ enum class ChromeSlot : uint8_t {
   kCat,
   kPid,
   kTid,
-  kTs,
-  kDur,
   kId,
   kBindPoint,
   kBindId,
   kExtra,  // no member of the format, or one of `args`: an argument
   kPhase,
+  kTs,
+  kDur,
   kFlowIn,
   kFlowOut,
   kNothing,  // how wide an instant is drawn; a colour
@@ -57,6 +57,7 @@ class ChromeShapes {
   static constexpr size_t kMaxNodes = 1024, kMaxSiblings = 6, kBlock = 16, kMaxBlocks = 4;
   struct Node {
     alignas(kBlock) std::array<char, kBlock * kMaxBlocks> text{};
+    std::array<uint16_t, kMaxBlocks> used{};  // of each block, a bit for each byte
     uint8_t size = 0, key_at = 0, key_size = 0;
     ChromeSlot slot = ChromeSlot::kEnd;
     json::Kind kind = json::Kind::kNone;  // kNested: also true, false and null; kNone: the end
@@ -66,10 +67,8 @@ class ChromeShapes {
   std::vector<Node> nodes_ = std::vector<Node>(1);  // [0] is no node; its `next` is the first
 };
 
-// Where the value of a member is to be read to, so that it need not be copied; an argument is added
-// to the event. `scratch`: for what has no place of its own, which PutChromeValue then takes.
-json::Value* ChromePlaceOf(ChromeSlot slot, const json::Value& key, ChromeEvent* event,
-                           json::Value* scratch);
-void PutChromeValue(ChromeSlot slot, const json::Value& value, ChromeEvent* event);
+// Puts the value of a member where it belongs; of kArgs and kId2, nowhere.
+void PutChromeValue(ChromeSlot slot, const json::Value& key, const json::Value& value,
+                    ChromeEvent* event);
 
 }  // namespace xlaprof

@@ -15,13 +15,6 @@ constexpr std::string_view kDevicePlane = "/device:";
 
 std::string TextOf(const Value& value) { return ToUtf8(json::Decode(value)); }
 
-const Value* ArgOf(const ChromeEvent& event, std::string_view key) {
-  for (const ChromeEvent::Member& member : event.args) {
-    if (member.key.raw == key) return &member.value;
-  }
-  return nullptr;
-}
-
 bool IsFrontThread(std::string_view name) {
   const std::string_view thread = name.substr(0, name.find('/'));
   return thread == "python" || thread == "python3" || thread == "main" || thread == "MainThread";
@@ -31,11 +24,11 @@ bool IsFrontThread(std::string_view name) {
 
 TraceProcess* ChromeTracks::ProcessOf(const Value& pid) {
   auto [found, is_new] =
-      process_of_.emplace(pid.kind == Kind::kNone ? std::string_view() : pid.raw, nullptr);
+      process_of_.emplace(pid.kind() == Kind::kNone ? std::string_view() : pid.raw(), nullptr);
   if (is_new) {
     TraceProcess& process = processes_.emplace_back();
     process.pid = pid.Int();
-    if (!process.pid && pid.kind != Kind::kNone) process.text = TextOf(pid);
+    if (!process.pid && pid.kind() != Kind::kNone) process.text = TextOf(pid);
     process.order = int64_t(processes_.size());
     found->second = &process;
   }
@@ -44,9 +37,9 @@ TraceProcess* ChromeTracks::ProcessOf(const Value& pid) {
 
 TraceTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
   // Without a tid the process is its own thread, as in Perfetto.
-  const Value& tid = event.tid.kind == Kind::kNone ? event.pid : event.tid;
-  const Key key(event.pid.kind == Kind::kNone ? std::string_view() : event.pid.raw,
-                tid.kind == Kind::kNone ? std::string_view() : tid.raw);
+  const Value& tid = event.tid.kind() == Kind::kNone ? event.pid : event.tid;
+  const Key key(event.pid.kind() == Kind::kNone ? std::string_view() : event.pid.raw(),
+                tid.kind() == Kind::kNone ? std::string_view() : tid.raw());
   // Threads take turns: a few are remembered by the ends of their ids.
   auto last_byte = [](std::string_view text) {
     return text.empty() ? size_t(0) : size_t(uint8_t(text.back()));
@@ -58,7 +51,7 @@ TraceTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
     TraceTrack& track = tracks_.emplace_back();
     track.process = ProcessOf(event.pid);
     track.tid = tid.Int();
-    if (!track.tid && tid.kind != Kind::kNone) track.text = TextOf(tid);
+    if (!track.tid && tid.kind() != Kind::kNone) track.text = TextOf(tid);
     track.order = int64_t(tracks_.size());
     found->second = &track;
   }
@@ -127,24 +120,23 @@ absl::StatusOr<int64_t> ChromeTracks::Async(const ChromeEvent& event, const std:
 }
 
 bool ChromeTracks::TakeMetadata(const ChromeEvent& event) {
-  const std::string_view what = event.name.raw;
-  const Value* name = ArgOf(event, "name");
+  const std::string_view what = event.name.raw();
+  const Value* name = event.Arg("name");
   if (what == "process_name") {
     TraceProcess* process = ProcessOf(event.pid);
     if (name != nullptr) process->name = TextOf(*name);
     if (writer_ == ChromeWriter::kXprof || writer_ == ChromeWriter::kXlaprof)
       process->is_device = process->name.starts_with(kDevicePlane);
   } else if (what == "process_labels") {
-    if (const Value* labels = ArgOf(event, "labels"))
-      ProcessOf(event.pid)->labels = TextOf(*labels);
+    if (const Value* labels = event.Arg("labels")) ProcessOf(event.pid)->labels = TextOf(*labels);
   } else if (what == "process_sort_index") {
-    if (const Value* sort = ArgOf(event, "sort_index")) ProcessOf(event.pid)->sort = sort->Int();
+    if (const Value* sort = event.Arg("sort_index")) ProcessOf(event.pid)->sort = sort->Int();
   } else if (what == "thread_name") {
     TraceTrack* track = TrackOf(event);
     if (name != nullptr) track->name = TextOf(*name);
     track->front = IsFrontThread(track->name);
   } else if (what == "thread_sort_index") {
-    if (const Value* sort = ArgOf(event, "sort_index")) TrackOf(event)->sort = sort->Int();
+    if (const Value* sort = event.Arg("sort_index")) TrackOf(event)->sort = sort->Int();
   } else {
     return false;
   }

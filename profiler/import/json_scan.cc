@@ -79,17 +79,18 @@ std::optional<uint32_t> Hex4(std::string_view text, size_t at) {
 }  // namespace
 
 std::optional<int64_t> Value::Int() const {
-  if (kind != Kind::kNumber && kind != Kind::kText) return {};
+  if (kind() != Kind::kNumber && kind() != Kind::kText) return {};
   int64_t value = 0;
-  auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), value);
-  if (error != std::errc() || end != raw.data() + raw.size() || raw.empty()) return {};
+  const std::string_view text = raw();
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return {};
   return value;
 }
 
 std::string Decode(const Value& text) {
   constexpr uint32_t kReplacement = 0xfffd;
-  std::string_view raw = text.raw;
-  if (!text.escaped) return std::string(raw);
+  const std::string_view raw = text.raw();
+  if (!text.escaped()) return std::string(raw);
   std::string out;
   out.reserve(raw.size());
   for (size_t i = 0; i < raw.size(); ++i) {
@@ -154,7 +155,6 @@ bool Scanner::ReadOther(Value* value, char first) {
 
 bool Scanner::ReadKey(Value* key) {
   if (Next() != '"') return cut_ = at_ == end_, false;
-  key->escaped = key->control = false;
   if (!ReadText(key)) return false;
   if (Take(':')) return true;
   return cut_ = at_ == end_, false;
@@ -163,16 +163,16 @@ bool Scanner::ReadKey(Value* key) {
 bool Scanner::ReadLongText(Value* value) {
   const char* from = at_ + 1;
   const char* at = from;
+  bool escaped = false, control = false;
   while (true) {
-    at = FindTextStop(at, end_, &value->control);
+    at = FindTextStop(at, end_, &control);
     if (at == end_) return cut_ = true, false;
     if (*at == '"') break;
-    value->escaped = true;
+    escaped = true;
     at += 2;
     if (at > end_) return cut_ = true, false;
   }
-  value->kind = Kind::kText;
-  value->raw = std::string_view(from, size_t(at - from));
+  *value = Value(Kind::kText, {from, size_t(at - from)}, escaped, control);
   at_ = at + 1;
   return true;
 }
@@ -182,11 +182,11 @@ bool Scanner::ReadNested(Value* value) {
   const char* from = at_;
   const char* at = at_;
   int64_t depth = 0;
+  bool control = false;
   while (true) {
     at = FindStructure(at, end_);
     if (at == end_) return cut_ = true, false;
     if (*at == '"') {
-      bool control = false;
       ++at;
       while (true) {
         at = FindTextStop(at, end_, &control);
@@ -194,7 +194,6 @@ bool Scanner::ReadNested(Value* value) {
         if (*at == '"') break;
         if ((at += 2) > end_) return cut_ = true, false;
       }
-      value->control |= control;
       ++at;
       continue;
     }
@@ -202,8 +201,7 @@ bool Scanner::ReadNested(Value* value) {
     ++at;
     if (depth == 0) break;
   }
-  value->kind = Kind::kNested;
-  value->raw = std::string_view(from, size_t(at - from));
+  *value = Value(Kind::kNested, {from, size_t(at - from)}, /*escaped=*/false, control);
   at_ = at;
   return true;
 }
@@ -213,18 +211,17 @@ bool Scanner::ReadWord(Value* value) {
   const char* at = at_;
   while (at < end_ && kWordBytes[uint8_t(*at)]) ++at;
   if (at == from) return false;
-  value->raw = std::string_view(from, size_t(at - from));
+  const std::string_view raw(from, size_t(at - from));
   const char first = *from;
-  value->kind = (first >= '0' && first <= '9') || first == '-' || first == '+' || first == '.'
-                    ? Kind::kNumber
-                : value->raw == "true"  ? Kind::kTrue
-                : value->raw == "false" ? Kind::kFalse
-                : value->raw == "null"  ? Kind::kNull
-                : value->raw == "NaN" || value->raw == "Infinity" || value->raw == "nan" ||
-                        value->raw == "inf"
-                    ? Kind::kNumber
-                    : Kind::kNone;
-  if (value->kind == Kind::kNone) return false;
+  const Kind kind =
+      (first >= '0' && first <= '9') || first == '-' || first == '+' || first == '.' ? Kind::kNumber
+      : raw == "true"                                                                ? Kind::kTrue
+      : raw == "false"                                                               ? Kind::kFalse
+      : raw == "null"                                                                ? Kind::kNull
+      : raw == "NaN" || raw == "Infinity" || raw == "nan" || raw == "inf"            ? Kind::kNumber
+                                                                                     : Kind::kNone;
+  *value = Value(kind, raw);
+  if (kind == Kind::kNone) return false;
   at_ = at;
   return true;
 }

@@ -5,11 +5,11 @@
 namespace xlaprof {
 
 absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value, Slot* slot) {
-  const int64_t offset = int64_t(value.raw.data() - file_.data());
+  const int64_t offset = int64_t(value.raw().data() - file_.data());
   std::string decoded;
-  std::string_view text = value.raw;
-  if (value.escaped) text = decoded = json::Decode(value);
-  if (value.control) {
+  std::string_view text = value.raw();
+  if (value.escaped()) text = decoded = json::Decode(value);
+  if (value.control()) {
     odd_.Count("control_character", "warning",
                "texts with raw control characters, which JSON forbids: they were kept, but other "
                "programs refuse the whole file. Update what wrote it",
@@ -29,7 +29,9 @@ absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value, Slot* slot)
     text = repaired = ToUtf8(text);
   }
   XP_TRY(StringId id, store_.Intern(text));
-  if (!value.control) *slot = {WordsOf(value.raw), value.raw.data(), id};  // else each use counts
+  // What is counted is looked at each time.
+  if (!value.control() && value.raw().size() <= kMaxTextBytes)
+    *slot = {EndsOf(value.raw()), value.raw().data(), uint32_t(value.raw().size()), id};
   return id;
 }
 

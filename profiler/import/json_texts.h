@@ -22,10 +22,12 @@ class JsonTexts {
 
   // Id of what a text stands for; of any other value, of its text as it stands.
   absl::StatusOr<StringId> Of(const json::Value& value) {
-    const Words words = WordsOf(value.raw);
-    Slot& slot = slots_[words.Hash()];
-    if (slot.id != 0 && slot.words == words &&
-        (words.size <= 16 || std::memcmp(slot.raw, value.raw.data(), words.size) == 0)) [[likely]] {
+    const std::string_view raw = value.raw();
+    const Ends ends = EndsOf(raw);
+    Slot& slot = slots_[ends.Hash(raw.size())];
+    if (slot.size == raw.size() && slot.ends == ends && slot.id != 0 &&
+        (raw.size() <= sizeof(Ends) || std::memcmp(slot.raw, raw.data(), raw.size()) == 0))
+        [[likely]] {
       return slot.id;
     }
     return Intern(value, &slot);
@@ -33,32 +35,32 @@ class JsonTexts {
 
  private:
   static constexpr int kSlotBits = 13;
-  // The ends of a text: all of it, up to 16 bytes.
-  struct Words {
+  // The first and last bytes of a text: all of it, up to 16 bytes.
+  struct Ends {
     uint64_t first = 0, last = 0;
-    size_t size = 0;
-    bool operator==(const Words&) const = default;
-    size_t Hash() const {
+    bool operator==(const Ends&) const = default;
+    size_t Hash(size_t size) const {
       const uint64_t mixed =
           (first ^ std::rotl(last, 23) ^ size) * 0x9e3779b97f4a7c15 ^ last * 0xd6e8feb86659fd93;
       return size_t((mixed * 0x9e3779b97f4a7c15) >> (64 - kSlotBits));
     }
   };
-  struct Slot {
-    Words words;
+  struct alignas(32) Slot {  // never on two cache lines
+    Ends ends;
     const char* raw = nullptr;
+    uint32_t size = 0;
     StringId id = 0;
   };
 
-  static Words WordsOf(std::string_view raw) {
-    Words words{.size = raw.size()};
+  static Ends EndsOf(std::string_view raw) {
+    Ends ends;
     if (raw.size() >= 8) [[likely]] {
-      std::memcpy(&words.first, raw.data(), 8);
-      std::memcpy(&words.last, raw.data() + raw.size() - 8, 8);
+      std::memcpy(&ends.first, raw.data(), 8);
+      std::memcpy(&ends.last, raw.data() + raw.size() - 8, 8);
     } else {
-      for (size_t i = 0; i < raw.size(); ++i) words.first |= uint64_t(uint8_t(raw[i])) << (8 * i);
+      for (size_t i = 0; i < raw.size(); ++i) ends.first |= uint64_t(uint8_t(raw[i])) << (8 * i);
     }
-    return words;
+    return ends;
   }
   absl::StatusOr<StringId> Intern(const json::Value& value, Slot* slot);
 

@@ -9,15 +9,8 @@ namespace {
 
 using json::Value;
 
-const Value* ArgOf(const ChromeEvent& event, std::string_view key) {
-  for (const ChromeEvent::Member& member : event.args) {
-    if (member.key.raw == key) return &member.value;
-  }
-  return nullptr;
-}
-
 int64_t NumberOf(const ChromeEvent& event, std::string_view key) {
-  const Value* value = ArgOf(event, key);
+  const Value* value = event.Arg(key);
   return value == nullptr ? -1 : value->Int().value_or(-1);
 }
 
@@ -42,7 +35,7 @@ int64_t ProgramOf(std::string_view name) {
 }  // namespace
 
 absl::StatusOr<StringId> XprofFacts::TextOf(const ChromeEvent& event, std::string_view key) {
-  const Value* value = ArgOf(event, key);
+  const Value* value = event.Arg(key);
   if (value == nullptr) return StringId(0);
   return context_.store.Intern(ToUtf8(json::Decode(*value)));
 }
@@ -51,14 +44,14 @@ ChromeKind XprofFacts::KindOf(const ChromeEvent& event, const TraceTrack& track,
                               ChromeKind by_name) const {
   if (track.is_device) return {track.device_category};
   if (by_name.role == XRole::kNone && by_name.category == XCategory::kHost) {
-    if (ArgOf(event, "step_num") != nullptr) return {XCategory::kStep, XRole::kStep};
-    if (ArgOf(event, "hlo_op") != nullptr) return {XCategory::kOp};
+    if (event.Arg("step_num") != nullptr) return {XCategory::kStep, XRole::kStep};
+    if (event.Arg("hlo_op") != nullptr) return {XCategory::kOp};
   }
   return by_name;
 }
 
 absl::Status XprofFacts::Add(const ChromeEvent& event, const TraceTrack& track, ChromeKind kind,
-                             const Event& row, int64_t offset) {
+                             const Event& row) {
   const int64_t end_ns = row.ts_ns + std::max<int64_t>(0, row.dur_ns);
   const int64_t run_id = NumberOf(event, "run_id"), program_id = NumberOf(event, "program_id");
   if (track.is_device) {
@@ -71,9 +64,9 @@ absl::Status XprofFacts::Add(const ChromeEvent& event, const TraceTrack& track, 
                          .run_id = run_id,
                          .device = device,
                          .name = name,
-                         .offset = offset});
+                         .offset = event.offset});
     } else if (kind.category == XCategory::kStep) {
-      facts_.AddDeviceStep(row.ts_ns, end_ns, row.name, offset, device);
+      facts_.AddDeviceStep(row.ts_ns, end_ns, row.name, event.offset, device);
     }
     return absl::OkStatus();
   }
@@ -96,17 +89,17 @@ absl::Status XprofFacts::Add(const ChromeEvent& event, const TraceTrack& track, 
              .name = row.name,
              .device = NumberOf(event, "device_ordinal"),
              .track_id = track.id,
-             .offset = offset,
+             .offset = event.offset,
              .front = track.front};
   if (kind.role == XRole::kGraphCompile) {
     XP_TRY(mark.text, TextOf(event, "graph_hash"));
   } else if (kind.role == XRole::kModule) {
-    XP_TRY(mark.text, TextOf(event, ArgOf(event, "module") != nullptr ? "module" : "name"));
+    XP_TRY(mark.text, TextOf(event, event.Arg("module") != nullptr ? "module" : "name"));
   }
-  mark.number = kind.role == XRole::kStep         ? NumberOf(event, "step_num")
-                : kind.role == XRole::kEnqueue    ? run_id
-                : ArgOf(event, "size") != nullptr ? NumberOf(event, "size")
-                                                  : NumberOf(event, "bytes_transferred");
+  mark.number = kind.role == XRole::kStep      ? NumberOf(event, "step_num")
+                : kind.role == XRole::kEnqueue ? run_id
+                : event.Arg("size") != nullptr ? NumberOf(event, "size")
+                                               : NumberOf(event, "bytes_transferred");
   facts_.Add(mark);
   return absl::OkStatus();
 }

@@ -19,7 +19,7 @@ class XprofFacts {
   ChromeKind KindOf(const ChromeEvent& event, const TraceTrack& track, ChromeKind by_name) const;
   // Takes what `event`, which has become `row`, means for the fact tables.
   absl::Status Add(const ChromeEvent& event, const TraceTrack& track, ChromeKind kind,
-                   const Event& row, int64_t offset);
+                   const Event& row);
 
  private:
   absl::StatusOr<StringId> TextOf(const ChromeEvent& event, std::string_view key);

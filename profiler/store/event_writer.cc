@@ -55,6 +55,25 @@ struct TrackBuffer {
   Nesting nesting;
   bool in_order = true;  // events are sorted
 
+  void Add(const Event& event) {
+    if (!first_arg.empty()) {
+      MakeRoom(first_arg, kMaxInOrder);
+      first_arg.push_back(uint32_t(args.size()));
+    }
+    MakeRoom(events, kMaxInOrder);
+    events.push_back(event);
+  }
+  void Add(const BufferedArg& arg) {
+    MakeRoom(args, 2 * kMaxInOrder);
+    args.push_back(arg);
+  }
+  // For the next value; of a track with many, at once for as many as usually wait.
+  template <class T>
+  static void MakeRoom(std::vector<T>& values, size_t usual) {
+    constexpr size_t kMany = 1 << 12;
+    if (values.size() == values.capacity() && values.size() >= kMany && values.size() < usual)
+      values.reserve(usual);
+  }
   size_t Weight() const { return events.size() + (args.size() + samples.size()) / 2; }
   // Exchanges memory; both are empty.
   void Swap(TrackBuffer& other) {
@@ -281,8 +300,7 @@ absl::Status EventWriter::Add(int64_t track_id, const Event& event) {
     if (track->in_order && track->events.size() >= kMaxInOrder)
       XP_TRY(impl_->WriteFirstChunk(track_id, *track));
   }
-  if (!track->first_arg.empty()) track->first_arg.push_back(uint32_t(track->args.size()));
-  track->events.push_back(event);
+  track->Add(event);
   impl_->weight += 2;
   return absl::OkStatus();
 }
@@ -295,7 +313,7 @@ void EventWriter::Arg(StringId key, const ArgValue& value) {
     impl_->has_arg_error = true;
     return;
   }
-  track->args.push_back({ArgBits(value), key, ArgTypeOf(value)});
+  track->Add(BufferedArg{ArgBits(value), key, ArgTypeOf(value)});
   impl_->weight += 1;
 }
 

@@ -70,6 +70,37 @@ TEST_F(DeviceGap, OnceIsNone) {
   EXPECT_EQ(found[0].cost_ns, 600'000);
 }
 
+// Each of twenty-five scopes has two hundredths of the time.
+TEST_F(DeviceGap, ScopesOfALittleEachAreToldTogether) {
+  int64_t host = run_.HostThread(), device = run_.Device();
+  for (int i = 0; i < 50; ++i) {
+    run_.Step(host, i * 1000, 1000);
+    run_.Event(device, category::kModule, "step", i * 1000, 500);
+    run_.Event(host, category::kScope, fmt::format("layer {}", i % 25), i * 1000 + 500, 500);
+  }
+  Findings found = Warnings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].cost_ns, 25'000'000);
+  EXPECT_EQ(found[0].count, 50);
+  EXPECT_EQ(found[0].subject.scope, OptText());
+  EXPECT_NE(found[0].title.find("was in 25 scopes, most in 'layer 0'"), std::string::npos)
+      << found[0].title;
+  EXPECT_EQ(found[0].evidence.size(), 8u);
+}
+
+// PyTorch's profiler gives each step a name of its own.
+TEST_F(DeviceGap, NumbersOfStepsDoNotDivideWhatTheyShare) {
+  int64_t host = run_.HostThread(), device = run_.Device();
+  for (int i = 0; i < 50; ++i) {
+    run_.Step(host, i * 1000, 1000, fmt::format("ProfilerStep#{}", i));
+    run_.Event(device, category::kModule, "step", i * 1000, 500);
+  }
+  Findings found = Warnings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject.scope, "ProfilerStep");
+  EXPECT_EQ(found[0].cost_ns, 25'000'000);
+}
+
 // No gap of these is long; together they are half of the time.
 TEST_F(DeviceGap, ManySmallGapsAreSummed) {
   int64_t host = run_.HostThread(), device = run_.Device();

@@ -12,8 +12,9 @@ class HostActivity : public testing::Test {
     Store& store = run_.store();
     Interval all{from_us * 1000, to_us * 1000};
     auto host = HostTimeline::Of(store, 1).value();
+    HostTimeline::Walk walk(*host);
     std::string out;
-    for (const ActivityShare& share : host->During(all)) {
+    for (const ActivityShare& share : walk.During(all)) {
       out += fmt::format("{}{}/{} {}", out.empty() ? "" : "; ", DoingText(share.activity.doing),
                          store.Text(share.activity.scope), share.ns / 1000);
     }

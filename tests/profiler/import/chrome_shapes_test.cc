@@ -13,9 +13,9 @@ using json::Value;
 
 // Of what is not there, no text may be left from an event before: readers compare it.
 void Append(const Value& value, std::string* out) {
-  if (value.kind != json::Kind::kNone || !value.raw.empty())
-    *out += fmt::format("{}{}{}:{}", int(value.kind), value.escaped ? "e" : "",
-                        value.control ? "c" : "", value.raw);
+  if (value.kind() != json::Kind::kNone || !value.raw().empty())
+    *out += fmt::format("{}{}{}:{}", int(value.kind()), value.escaped() ? "e" : "",
+                        value.control() ? "c" : "", value.raw());
   *out += ';';
 }
 
@@ -25,13 +25,14 @@ std::string Told(bool whole, const ChromeEvent& event, size_t offset) {
       fmt::format("{} to {} {}{}{}{} ", whole, offset, int(event.phase), event.flow_in ? "i" : "",
                   event.flow_out ? "o" : "", event.bad_args ? "b" : "");
   if (!whole) return out.substr(0, 1);
-  for (const Value* value :
-       {&event.name, &event.cat, &event.pid, &event.tid, &event.ts, &event.dur, &event.id,
-        &event.id_local, &event.id_global, &event.bind_id, &event.bind_point})
+  for (const Value* value : {&event.name, &event.cat, &event.pid, &event.tid, &event.id,
+                             &event.id_local, &event.id_global, &event.bind_id, &event.bind_point})
     Append(*value, &out);
-  for (const ChromeEvent::Member& member : event.args) {
-    Append(member.key, &out);
-    Append(member.value, &out);
+  for (const ChromeTime& time : {event.ts, event.dur})
+    out += fmt::format("{}{}{}+{};", time.given, time.valid, time.ns, time.ps);
+  for (const ChromeArgs::Arg& arg : event.args) {
+    Append(arg.key, &out);
+    Append(arg.value, &out);
   }
   return out;
 }
@@ -46,13 +47,14 @@ void ExpectTheSame(const std::vector<std::string>& events) {
   }
   text += std::string(200, ' ');  // so that the last are not special
   ChromeEventReader reader;
-  ChromeEvent shared;
+  std::vector<ChromeArgs::Arg> room(2 * ChromeArgs::kMax);
+  ChromeEvent shared(room.data());
   for (int round = 0; round < 3; ++round) {
     for (size_t i = 0; i < events.size(); ++i) {
       json::Scanner in(text), fresh_in(text);
       in.MoveTo(begins[i]);
       fresh_in.MoveTo(begins[i]);
-      ChromeEvent alone;
+      ChromeEvent alone(room.data() + ChromeArgs::kMax);
       const bool whole = reader.Read(in, &shared);
       const bool fresh_whole = ChromeEventReader().Read(fresh_in, &alone);
       ASSERT_EQ(Told(whole, shared, in.offset()), Told(fresh_whole, alone, fresh_in.offset()))

@@ -279,6 +279,34 @@ TEST(Chrome, OddEventsAreCountedNotGuessed) {
                           "negative_duration|1", "repeated_argument|1", "unknown_phase|2"));
 }
 
+// Many such events, so that their arguments fill more than one batch on its way to the rows.
+TEST(Chrome, ArgumentsBeyondAThousandAreLeftOutAndCounted) {
+  auto members = [](int from, int count) {
+    std::string out;
+    for (int i = 0; i < count; ++i)
+      out += fmt::format("{}\"k{}\":{}", i == 0 ? "" : ",", from + i, from + i);
+    return out;
+  };
+  std::string events;
+  for (int i = 0; i < 8; ++i) {
+    events += X(fmt::format("f{}", i), fmt::to_string(10 * i), "5",
+                ",\"args\":{" + members(0, i % 2 == 0 ? 1024 : 1500) + "}") +
+              ",";
+  }
+  events += R"({"ph":"B","name":"p","pid":1,"tid":3,"ts":1,"args":{)" + members(0, 800) + "}},";
+  events += R"({"ph":"E","name":"p","pid":1,"tid":3,"ts":2,"args":{)" + members(800, 800) + "}},";
+  events += R"({"ph":"C","name":"c","pid":1,"ts":1,"args":{)" + members(0, 1030) + "}}";
+  auto in = ReadEvents(events);
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(
+      in.Rows("SELECT e.name, count(*), max(a.value) FROM event e JOIN arg a ON a.event_id "
+              "= e.id GROUP BY 1"),
+      ElementsAre("f0|1024|1023", "f1|1024|1023", "f2|1024|1023", "f3|1024|1023", "f4|1024|1023",
+                  "f5|1024|1023", "f6|1024|1023", "f7|1024|1023", "p|1024|1023"));
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM track WHERE kind = 'counter'"), ElementsAre("1024"));
+  EXPECT_THAT(in.Rows("SELECT code, count FROM import_issue"), ElementsAre("too_many_arguments|6"));
+}
+
 TEST(Chrome, PidsAndTidsMayBeTexts) {
   auto in = ReadEvents(R"({"ph":"X","pid":"Spans","tid":"Worker","ts":1,"dur":1,"name":"a"},)"
                        R"({"ph":"X","pid":"12","tid":"34","ts":2,"dur":1,"name":"b"},)"

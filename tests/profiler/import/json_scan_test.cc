@@ -23,14 +23,14 @@ bool Refused(std::string_view text, bool* cut) {
 }
 
 TEST(JsonScan, ReadsEachKind) {
-  EXPECT_EQ(Only(" \n\"a\"").kind, Kind::kText);
-  EXPECT_EQ(Only("-1.5e3,").raw, "-1.5e3");
-  EXPECT_EQ(Only("true").kind, Kind::kTrue);
-  EXPECT_EQ(Only("false").kind, Kind::kFalse);
-  EXPECT_EQ(Only("null").kind, Kind::kNull);
-  EXPECT_EQ(Only("NaN").kind, Kind::kNumber);
-  EXPECT_EQ(Only("-Infinity").kind, Kind::kNumber);
-  EXPECT_EQ(Only("{\"a\": [1, \"}]\\\"\"]} tail").raw, "{\"a\": [1, \"}]\\\"\"]}");
+  EXPECT_EQ(Only(" \n\"a\"").kind(), Kind::kText);
+  EXPECT_EQ(Only("-1.5e3,").raw(), "-1.5e3");
+  EXPECT_EQ(Only("true").kind(), Kind::kTrue);
+  EXPECT_EQ(Only("false").kind(), Kind::kFalse);
+  EXPECT_EQ(Only("null").kind(), Kind::kNull);
+  EXPECT_EQ(Only("NaN").kind(), Kind::kNumber);
+  EXPECT_EQ(Only("-Infinity").kind(), Kind::kNumber);
+  EXPECT_EQ(Only("{\"a\": [1, \"}]\\\"\"]} tail").raw(), "{\"a\": [1, \"}]\\\"\"]}");
   EXPECT_EQ(Only("12").Int(), 12);
   EXPECT_EQ(Only("\"12\"").Int(), 12);
   EXPECT_EQ(Only("12.0").Int(), std::nullopt);
@@ -55,20 +55,20 @@ TEST(JsonScan, SeesControlsAndEscapesAtAnyPlace) {
       std::string text(length, 'x');
       std::string quoted = "\"" + text + "\"";
       Value value = Only(quoted);
-      ASSERT_EQ(value.raw, text);
-      ASSERT_FALSE(value.control || value.escaped);
+      ASSERT_EQ(value.raw(), text);
+      ASSERT_FALSE(value.control() || value.escaped());
       std::string odd = text;
       odd.insert(at, "\n");
       quoted = "\"" + odd + "\"\n";
       value = Only(quoted);
-      ASSERT_EQ(value.raw, odd);
-      ASSERT_TRUE(value.control);
+      ASSERT_EQ(value.raw(), odd);
+      ASSERT_TRUE(value.control());
       odd = text;
       odd.insert(at, "\\\"");
       quoted = "\"" + odd + "\"";
       value = Only(quoted);
-      ASSERT_EQ(value.raw, odd);
-      ASSERT_TRUE(value.escaped);
+      ASSERT_EQ(value.raw(), odd);
+      ASSERT_TRUE(value.escaped());
       ASSERT_EQ(Decode(value), text.substr(0, at) + "\"" + text.substr(at));
     }
   }
@@ -84,7 +84,7 @@ TEST(JsonScan, DecodesEscapes) {
 TEST(JsonScan, DeepNestingCostsNoStack) {
   std::string deep(1'000'000, '[');
   deep += "1" + std::string(1'000'000, ']');
-  EXPECT_EQ(Only(deep).raw.size(), deep.size());
+  EXPECT_EQ(Only(deep).raw().size(), deep.size());
 }
 
 // Numbers are found 16 bytes at a time where so many follow: wherever they end, and whatever ends
@@ -100,9 +100,9 @@ TEST(JsonScan, NumbersOfEveryLength) {
         json::Scanner in(text);
         json::Value value;
         ASSERT_TRUE(in.Read(&value)) << text;
-        EXPECT_EQ(value.raw, plain) << text;
+        EXPECT_EQ(value.raw(), plain) << text;
         EXPECT_EQ(in.offset(), plain.size()) << text;
-        EXPECT_EQ(value.kind, json::Kind::kNumber);
+        EXPECT_EQ(value.kind(), json::Kind::kNumber);
       }
     }
   }

@@ -27,6 +27,30 @@ TEST(Microseconds, AreExact) {
   EXPECT_EQ(Parsed("007"), "7000+0");
 }
 
+// Most writers give three digits behind the point: those are read in words.
+TEST(Microseconds, ThreeDigitsBehindThePoint) {
+  std::mt19937_64 random(5);
+  for (int digits = 1; digits <= 17; ++digits) {
+    for (int i = 0; i < 2000; ++i) {
+      std::string text;
+      for (int d = 0; d < digits; ++d) text += char('0' + random() % 10);
+      const int64_t us = std::stoll(text);
+      const int64_t ns = int64_t(random() % 1000);
+      text += fmt::format(".{:03}", ns);
+      const std::string expected = digits <= 15 || us < (int64_t(1) << 62) / 1000 - 1
+                                       ? fmt::format("{}+0", us * 1000 + ns)
+                                       : "no";
+      ASSERT_EQ(Parsed(text), expected) << text;
+      // Any other character is seen, wherever it stands.
+      std::string broken = text;
+      const size_t at = random() % text.size();
+      do broken[at] = char(random() % 256);
+      while (std::string_view("0123456789.-+eE").find(broken[at]) != std::string_view::npos);
+      ASSERT_EQ(Parsed(broken), "no") << broken;
+    }
+  }
+}
+
 TEST(Microseconds, SignsAndExponents) {
   EXPECT_EQ(Parsed("-1"), "-1000+0");
   EXPECT_EQ(Parsed("-0.0005"), "-1+500");
