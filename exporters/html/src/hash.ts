@@ -1,4 +1,5 @@
 // The part of the state that a link carries, in the address behind #.
+import type { EventPlace } from './source.ts';
 import type { State } from './state.ts';
 
 export type Linked = Pick<
@@ -17,7 +18,10 @@ export type Linked = Pick<
   | 'panel'
 >;
 
-export function hashOf(state: Linked): string {
+// Of the event that a search found.
+export type Place = Pick<EventPlace, 'ts_ns' | 'id'>;
+
+export function hashOf(state: Linked & { found: { event: Place | null } | null }): string {
   const parts: [string, string][] = [['v', span(state)]];
   const add = (key: string, value: string) => value !== '' && parts.push([key, value]);
   if (state.scroll > 0) add('y', state.scroll.toFixed(2));
@@ -29,6 +33,7 @@ export function hashOf(state: Linked): string {
   }
   add('m', state.flags.map(span).join(';'));
   add('q', encodeURIComponent(state.query));
+  if (state.found?.event) add('n', `${state.found.event.ts_ns},${state.found.event.id}`);
   add('p', state.pinned.join(','));
   add('c', state.folded.join(','));
   add('d', state.deep.join(','));
@@ -37,8 +42,8 @@ export function hashOf(state: Linked): string {
 }
 
 // What `hash` says; the rest is left out. Anything may stand in a link.
-export function fromHash(hash: string): Partial<Linked> {
-  const linked: Partial<Linked> = {};
+export function fromHash(hash: string): Partial<Linked> & { found?: Place } {
+  const linked: Partial<Linked> & { found?: Place } = {};
   const said = new Map(
     hash
       .replace(/^#/, '')
@@ -56,6 +61,8 @@ export function fromHash(hash: string): Partial<Linked> {
   if (whole('f') !== undefined) linked.finding = whole('f')!;
   if (whole('e') !== undefined) linked.event = whole('e')!;
   linked.query = decoded(said.get('q') ?? '');
+  const found = numbers(said.get('n'));
+  if (found?.length === 2) linked.found = { ts_ns: found[0], id: found[1] };
   linked.pinned = numbers(said.get('p')) ?? [];
   linked.folded = said.get('c')?.split(',') ?? [];
   linked.deep = numbers(said.get('d')) ?? [];

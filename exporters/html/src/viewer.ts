@@ -9,7 +9,7 @@ import {
   sizesFor,
   type Sizes,
 } from './bands.ts';
-import { fromHash } from './hash.ts';
+import { fromHash, type Place } from './hash.ts';
 import { marksOf, type PlacedMark, placedMarks } from './marks.ts';
 import type { EventPlace, Source } from './source.ts';
 import { kInitial, type Panel, type Range, type Span, type State, type Theme } from './state.ts';
@@ -87,7 +87,7 @@ export class Viewer {
 
   // Shows what a link says.
   follow(hash: string): void {
-    const linked = fromHash(hash);
+    const { found, ...linked } = fromHash(hash);
     this.linkedFinding = linked.finding ?? null;
     this.store.set({
       ...this.everything(),
@@ -106,7 +106,7 @@ export class Viewer {
     this.show(this.window);
     if (typeof linked.event === 'number') void this.choose(linked.event, linked.panel ?? 'event');
     if (linked.range) this.measure(linked.range, linked.panel ?? 'range');
-    if (linked.query) void this.search(linked.query, 'next', false);
+    if (linked.query) void this.search(linked.query, 'next', { found });
   }
 
   // --- the window
@@ -378,21 +378,30 @@ export class Viewer {
 
   // --- search
 
-  async search(text: string, direction: 'next' | 'previous', moves = true): Promise<void> {
+  // `linked`: a link says so, and what had been found; its window stays.
+  async search(
+    text: string,
+    direction: 'next' | 'previous',
+    linked?: { found?: Place },
+  ): Promise<void> {
     const turn = ++this.searchTurn;
     const isNew = text !== this.store.state.query || this.store.state.found === null;
     this.store.set({ query: text });
     if (text === '') return this.store.set({ found: null, matches: null });
     const last = isNew ? null : (this.store.state.found?.event ?? null);
-    const ts = last?.ts_ns ?? Math.max(-1, Math.floor(this.window.from));
+    // Behind this; so the one before what is to be found again.
+    const behind = linked?.found
+      ? { ts_ns: linked.found.ts_ns, id: linked.found.id - 1 }
+      : (last ?? { ts_ns: Math.max(-1, Math.floor(this.window.from)), id: 0 });
     try {
-      const found = await this.source.search({ text, direction, ts, id: last?.id ?? 0 });
+      const { ts_ns: ts, id } = behind;
+      const found = await this.source.search({ text, direction, ts, id });
       if (turn !== this.searchTurn) return;
       const matches = new Uint8Array(this.source.names.count);
       for (const name of found.names) matches[name] = 1;
       this.store.set({ found, matches, trouble: '' });
       if (found.event === null) return this.say('nothing found');
-      if (moves) this.goTo(found.event, `${count(found.index! + 1)} of ${count(found.count)}: `);
+      if (!linked) this.goTo(found.event, `${count(found.index! + 1)} of ${count(found.count)}: `);
     } catch (error) {
       if (turn === this.searchTurn) this.fail(error as Error);
     }

@@ -211,7 +211,9 @@ test('a link shows a colleague the same', async () => {
   await page.click('.finding >> nth=1');
   await page.keyboard.press('/');
   await page.keyboard.type('relu');
+  await page.waitForSelector('output:has-text("1 of 31")');
   await page.keyboard.press('Enter');
+  await page.waitForSelector('output:has-text("2 of 31")');
   await settled(page);
   await page.keyboard.press('Escape');
   await page.hover('.head:has-text("XLA Ops")');
@@ -221,7 +223,7 @@ test('a link shows a colleague the same', async () => {
   await page.keyboard.press('m');
   await settled(page);
   const link = await page.evaluate(() => location.href);
-  for (const part of ['f=1', 'q=relu', 'p=4', 'c=2', 'm='])
+  for (const part of ['f=1', 'q=relu', 'n=', 'p=4', 'c=2', 'm='])
     assert.ok(link.includes(part), `${part} in ${link}`);
   const colleague = await open(browser, link);
   await settled(colleague.page);
