@@ -24,7 +24,7 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   int64_t version() const { return version_; }
 
   const NodePtr& value() const { return value_; }
-  bool is_computed() const { return value_->op().name == op::device_data.name; }
+  bool is_computed() const { return &value_->op() == &op::device_data; }
   // A write in place.
   void Write(NodePtr value) {
     value_ = std::move(value);
