@@ -16,8 +16,8 @@ namespace xlaprof::lazy {
 // The nodes that were made last, so that the same operation is found again: an entry is overwritten
 // by what comes to its place. Forgetting one costs an equal node, never a wrong one.
 //
-// A node is put in without a lock. Who looks at one that is in the table holds its lock, and so
-// does its destructor before its memory goes.
+// A node is put in without a lock. Who looks at one that is found holds the lock, one for all nodes
+// of a place, and so does the last Ref before the node goes.
 class NodeTable {
  public:
   // A node that equals what is asked for, or null.
@@ -30,20 +30,22 @@ class NodeTable {
     if (node == nullptr || node->op_ != &op || !std::ranges::equal(node->attributes_, attributes) ||
         !std::ranges::equal(node->operands_, operands, {}, &Ref<const Node>::get))
       return nullptr;
-    return Ref<const Node>::IfAlive(node);
+    return Ref<const Node>(node);
   }
   static void Put(const Node* node) {
     Entry& entry = EntryOf(node->table_hash_);
     entry.node.store(node, std::memory_order_release);
     entry.hash.store(node->table_hash_, std::memory_order_relaxed);
   }
-  // From a node's destructor.
-  static void Remove(const Node* node) {
+  static bool Hide(const Node* node) {
     Entry& entry = EntryOf(node->table_hash_);
     std::lock_guard lock(LockOf(node->table_hash_));
-    if (entry.node.load(std::memory_order_relaxed) != node) return;
-    entry.hash.store(0, std::memory_order_relaxed);
-    entry.node.store(nullptr, std::memory_order_relaxed);
+    if (!node->has_one_ref()) return false;
+    if (entry.node.load(std::memory_order_relaxed) == node) {
+      entry.hash.store(0, std::memory_order_relaxed);
+      entry.node.store(nullptr, std::memory_order_relaxed);
+    }
+    return true;
   }
 
  private:
@@ -140,9 +142,10 @@ Ref<const Node> Node::Constant(int64_t value, DType dtype, std::source_location 
   return Make(op::constant, {}, {value, int64_t(dtype)}, location);
 }
 
+bool Node::Hide() const { return table_hash_ == 0 || NodeTable::Hide(this); }
+
 // A chain of a million nodes is taken apart in a loop, not by a call in a call.
 Node::~Node() {
-  if (table_hash_ != 0) NodeTable::Remove(this);
   if (operands_.empty()) return;
   using Waiting = absl::InlinedVector<Operands, 4>;
   constinit thread_local Waiting* busy = nullptr;

@@ -17,7 +17,6 @@ class Data;
 
 class Node final : public RefCounted, public Pooled<Node> {
  public:
-  static constexpr bool kIsLookedFor = true;
   using Operands = absl::InlinedVector<Ref<const Node>, 3>;
 
   const Op& op() const { return *op_; }
@@ -52,6 +51,8 @@ class Node final : public RefCounted, public Pooled<Node> {
   };
   Mark& mark() const { return mark_; }
 
+  // From the table of nodes.
+  bool Hide() const;
   ~Node() override;
 
  private:

@@ -174,20 +174,23 @@ Tensor Compare(const Op& op, const Tensor& a, const Tensor& b, DType type) {
 }  // namespace
 
 Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes, DType logical) {
-  static metrics::Metric& tracing =
-      metrics::Metric::Of("LazyTracing", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
-  metrics::SampledCall sampled(tracing);
-  CountCall(op);
   Device& device = ImplOf(operands.begin()->tensor).storage->device();
-  absl::InlinedVector<BorrowedNode, 3> values;
-  absl::InlinedVector<const Node*, 3> nodes;
+  absl::InlinedVector<NodePtr, 1> views;  // nobody else has them
+  absl::InlinedVector<const Node*, 3> nodes(operands.size());
+  size_t at = 0;
   for (const auto& [operand] : operands) {
     if (&ImplOf(operand).storage->device() != &device) {
       RaiseHere("{} of tensors on {} and {}: to(device) brings one to the other", op.name,
                 device.name(), operand.device().name());
     }
-    nodes.push_back(values.emplace_back(NodeOf(operand)).get());
+    const TensorImpl& impl = *operand.impl();
+    nodes[at++] = impl.steps.empty() ? impl.storage->value().get()
+                                     : views.emplace_back(NodeOf(operand)).get();
   }
+  static metrics::Metric& tracing =
+      metrics::Metric::Of("LazyTracing", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
+  metrics::SampledCall sampled(tracing);
+  CountCall(op);
   return Wrap(device, Node::Make(op, nodes, attributes, Call::Where()), logical);
 }
 

@@ -59,7 +59,7 @@ DType OnDevice(DType logical) {
 
 Tensor Wrap(Device& device, NodePtr value, DType logical) {
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
-  impl->storage = MakeRef<Storage>(device, std::move(value), logical);
+  impl->storage = Storage::Make(device, std::move(value), logical);
   return Tensor(std::move(impl));
 }
 
