@@ -71,7 +71,7 @@ size_t TableHash(const Op& op, Nodes operands, absl::Span<const int64_t> attribu
   };
   for (const Node* operand : operands) mix(reinterpret_cast<uintptr_t>(operand) >> 4);
   for (int64_t attribute : attributes) mix(uint64_t(attribute));
-  return hash;
+  return hash == 0 ? 1 : hash;  // 0: not in the table
 }
 
 Hash HashOf(const Op& op, Nodes operands, absl::Span<const int64_t> attributes) {
