@@ -54,25 +54,37 @@ sigset_t BlockEndingSignals() {
   return signals;
 }
 
-// Tells where the run is to be seen and waits until the user has seen enough.
-void WaitForEnd(const sigset_t& signals, const std::string& url, bool open) {
+// Tells where the run is to be seen.
+void Announce(const std::string& url, bool open) {
   fmt::print("{}\n", url);
   std::fflush(stdout);
   fmt::print("{}\n", open && OpenBrowser(url)
                          ? "  opens in the browser. Ctrl-C ends it"
                          : "  open this in a browser on this machine. Ctrl-C ends it");
   std::fflush(stdout);
+}
+
+// Until the user has seen enough.
+void WaitForEnd(const sigset_t& signals) {
   int signal = 0;
   sigwait(&signals, &signal);
 }
 
-absl::Status ServeViewer(const Store& store, const ViewArguments& arguments) {
+// Shows `store` in `viewer`, which is started first if there is none yet; it is there afterwards
+// only where `store` could not be shown.
+absl::Status ServeViewer(const Store& store, const ViewArguments& arguments,
+                         std::unique_ptr<Viewer>& viewer) {
   const sigset_t signals = BlockEndingSignals();
-  XP_TRY(
-      auto viewer,
-      Viewer::Start(store, {.port = arguments.port,
-                            .source_roots = SourceRoots(arguments.input, arguments.source_roots)}));
-  WaitForEnd(signals, viewer->url(), !arguments.no_open);
+  if (!viewer) {
+    XP_TRY(viewer,
+           Viewer::Start({.port = arguments.port,
+                          .source_roots = SourceRoots(arguments.input, arguments.source_roots)}));
+    // The browser starts while the store is looked at.
+    Announce(viewer->url(), !arguments.no_open);
+  }
+  XP_TRY(viewer->Show(store));
+  WaitForEnd(signals);
+  viewer.reset();  // its threads use the store
   return absl::OkStatus();
 }
 
@@ -101,14 +113,18 @@ absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {
   }
   const sigset_t signals = BlockEndingSignals();
   XP_TRY(auto ui, PerfettoUi::Start(options));
-  WaitForEnd(signals, ui->url(), !arguments.no_open);
+  Announce(ui->url(), !arguments.no_open);
+  WaitForEnd(signals);
   return absl::OkStatus();
 }
 
 absl::Status RunView(const ViewArguments& arguments) {
+  // Outlives a damaged store: what is left of that is shown at the address that was told.
+  std::unique_ptr<Viewer> viewer;
   return WithInput(arguments.input, [&](Store& store) -> absl::Status {
     XP_TRY(Restrict(arguments.slice, store));
-    return arguments.perfetto ? ServePerfetto(store, arguments) : ServeViewer(store, arguments);
+    return arguments.perfetto ? ServePerfetto(store, arguments)
+                              : ServeViewer(store, arguments, viewer);
   });
 }
 

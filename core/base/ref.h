@@ -13,12 +13,15 @@ class RefCounted {
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
 
-  // True in classes whose objects are looked for with IfAlive().
-  static constexpr bool kIsLookedFor = false;
+  // Asked by the only Ref before it destroys the object: false where another has come meanwhile. A
+  // class whose objects are looked for by pointers has a Hide() of its own, which takes the object,
+  // if has_one_ref(), out of where it is found, under the lock that those hold who look.
+  bool Hide() const { return true; }
 
  protected:
   RefCounted() = default;
   virtual ~RefCounted() = default;
+  bool has_one_ref() const { return count_.load(std::memory_order_acquire) == 1; }
 
  private:
   template <class T>
@@ -53,18 +56,6 @@ class Ref {
     ref.object_ = object;
     return ref;
   }
-  // What `object` is, or null where its last Ref is gone and it is about to be destroyed. The
-  // caller sees to it that its memory is still there.
-  static Ref IfAlive(T* object) {
-    static_assert(T::kIsLookedFor);
-    auto& count = Count(object);
-    uint32_t now = count.load(std::memory_order_relaxed);
-    while (now != 0 && !count.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel)) {
-    }
-    Ref ref;
-    if (now != 0) ref.object_ = object;
-    return ref;
-  }
 
   T* get() const { return object_; }
   T& operator*() const { return *object_; }
@@ -72,9 +63,7 @@ class Ref {
   explicit operator bool() const { return object_ != nullptr; }
   bool operator==(const Ref& other) const { return object_ == other.object_; }
   // Whether nobody else has it: then nobody can come to have it.
-  bool unique() const {
-    return object_ != nullptr && Count(object_).load(std::memory_order_acquire) == 1;
-  }
+  bool unique() const { return object_ != nullptr && object_->RefCounted::has_one_ref(); }
 
  private:
   template <class U>
@@ -85,11 +74,14 @@ class Ref {
   }
   void Drop() {
     if (object_ == nullptr) return;
-    const RefCounted* object = object_;
-    std::atomic<uint32_t>& count = Count(object);
-    // The only one need not count: nobody can come to have another.
-    const bool is_only = !T::kIsLookedFor && count.load(std::memory_order_acquire) == 1;
-    if (is_only || count.fetch_sub(1, std::memory_order_acq_rel) == 1) delete object;
+    std::atomic<uint32_t>& count = Count(object_);
+    uint32_t now = count.load(std::memory_order_acquire);
+    // The only one need not count.
+    while (now > 1 || !object_->Hide()) {
+      if (now > 1 && count.compare_exchange_weak(now, now - 1, std::memory_order_acq_rel)) return;
+      now = count.load(std::memory_order_acquire);
+    }
+    delete static_cast<const RefCounted*>(object_);
   }
 
   T* object_ = nullptr;

@@ -131,10 +131,11 @@ absl::StatusOr<std::vector<Ref<Data>>> SendOneByOne(Device& device, const Traced
       values.emplace(node, node);
       continue;
     }
-    Node::Operands operands;
-    for (const NodePtr& operand : node->operands()) operands.push_back(values.at(operand.get()));
-    TracedGraph one = WalkGraph({Node::Make(node->op(), std::move(operands), node->attributes(),
-                                            node->location(), node->scope())});
+    std::vector<const Node*> operands;
+    for (const NodePtr& operand : node->operands())
+      operands.push_back(values.at(operand.get()).get());
+    TracedGraph one = WalkGraph(
+        {Node::Make(node->op(), operands, node->attributes(), node->location(), node->scope())});
     SetHash(one, /*ends_step=*/false);
     if (device.cache().Find(one.hash) == nullptr) XLAPROF_COUNT("OpByOpCompileCacheMiss");
     XP_TRY(std::vector<Ref<Data>> result, Send(device, one, cut));

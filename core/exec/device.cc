@@ -102,8 +102,9 @@ NodePtr Device::NextSeed(std::source_location where) {
   std::lock_guard lock(seed_mutex_);
   if (!seed_) seed_ = Node::OfData(Upload(*this, &step_seed_, {DType::kI64, {}}, where), where);
   const auto number = [&](int64_t n) { return Node::Constant(n, DType::kI64, where); };
-  const NodePtr scaled = Node::Make(op::mul, {seed_, number(214013)}, {}, where);
-  return std::exchange(seed_, Node::Make(op::add, {scaled, number(2531011)}, {}, where));
+  const NodePtr scaled = Node::Make(op::mul, {seed_.get(), number(214013).get()}, {}, where);
+  return std::exchange(seed_,
+                       Node::Make(op::add, {scaled.get(), number(2531011).get()}, {}, where));
 }
 
 void Device::AdvanceSeed() {

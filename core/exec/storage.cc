@@ -4,17 +4,22 @@
 #include "core/metrics/metrics.h"
 
 namespace xlaprof::lazy {
+
 Storage::Storage(Device& device, NodePtr value, DType logical)
     : device_(device), logical_(logical), value_(std::move(value)) {
   if (is_computed()) held_ = value_->data();
-  XLAPROF_COUNT("CreateXlaTensor");
-  device_.live().Add(this);
 }
 
-Storage::~Storage() {
-  device_.live().Remove(this);
-  XLAPROF_COUNT("DestroyXlaTensor");
+Ref<Storage> Storage::Make(Device& device, NodePtr value, DType logical) {
+  Ref<Storage> storage = Ref<Storage>::First(new Storage(device, std::move(value), logical));
+  XLAPROF_COUNT("CreateXlaTensor");
+  device.live().Add(storage.get());
+  return storage;
 }
+
+Storage::~Storage() { XLAPROF_COUNT("DestroyXlaTensor"); }
+
+bool Storage::Hide() { return device_.live().Remove(this); }
 
 void Storage::Become(Ref<Data> data) {
   held_ = data;
@@ -29,19 +34,19 @@ void LiveStorages::Add(Storage* storage) {
   last_ = storage;
 }
 
-void LiveStorages::Remove(Storage* storage) {
+bool LiveStorages::Remove(Storage* storage) {
   std::lock_guard lock(lock_);
+  if (!storage->has_one_ref()) return false;
   (storage->before_ == nullptr ? first_ : storage->before_->after_) = storage->after_;
   (storage->after_ == nullptr ? last_ : storage->after_->before_) = storage->before_;
+  return true;
 }
 
 std::vector<Ref<Storage>> LiveStorages::All() {
   std::vector<Ref<Storage>> all;
   std::lock_guard lock(lock_);
-  for (Storage* storage = first_; storage != nullptr; storage = storage->after_) {
-    // One whose last owner is about to remove it is not alive any more.
-    if (Ref<Storage> alive = Ref<Storage>::IfAlive(storage)) all.push_back(std::move(alive));
-  }
+  for (Storage* storage = first_; storage != nullptr; storage = storage->after_)
+    all.emplace_back(storage);
   return all;
 }
 

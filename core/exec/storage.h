@@ -10,10 +10,9 @@ namespace xlaprof::lazy {
 // Used by one thread at a time; a cut of its device counts as use of all that are alive.
 class Storage final : public RefCounted, public Pooled<Storage> {
  public:
-  static constexpr bool kIsLookedFor = true;
   // `logical`: the type that the user sees, which is not the node's where XLA_USE_BF16 and the like
   // say so.
-  Storage(Device& device, NodePtr value, DType logical);
+  static Ref<Storage> Make(Device& device, NodePtr value, DType logical);
   ~Storage() override;
 
   Device& device() const { return device_; }
@@ -24,7 +23,7 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   int64_t version() const { return version_; }
 
   const NodePtr& value() const { return value_; }
-  bool is_computed() const { return value_->op().name == op::device_data.name; }
+  bool is_computed() const { return &value_->op() == &op::device_data; }
   // A write in place.
   void Write(NodePtr value) {
     value_ = std::move(value);
@@ -35,8 +34,13 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   // The last value that was computed; the memory that a step's new one may take.
   const Ref<Data>& held() const { return held_; }
 
+  // From the live ones of its device.
+  bool Hide();
+
  private:
   friend class LiveStorages;
+  Storage(Device& device, NodePtr value, DType logical);
+
   Device& device_;
   const DType logical_;
   int64_t id_ = 0;  // given by LiveStorages
@@ -50,7 +54,8 @@ class Storage final : public RefCounted, public Pooled<Storage> {
 class LiveStorages {
  public:
   void Add(Storage* storage);
-  void Remove(Storage* storage);
+  // False, and nothing is done, where somebody else has it.
+  bool Remove(Storage* storage);
   std::vector<Ref<Storage>> All();
 
  private:

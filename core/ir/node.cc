@@ -2,6 +2,7 @@
 
 #include <absl/container/inlined_vector.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 
@@ -11,61 +12,72 @@
 #include "core/ir/error.h"
 
 namespace xlaprof::lazy {
-namespace {
-
-constexpr size_t kShards = 32, kSlots = 256;
-struct alignas(64) Shard {
-  SpinLock lock;
-  std::array<const Node*, kSlots> nodes{};
-};
-constinit std::array<Shard, kShards> shards{};
-
-}  // namespace
 
 // The nodes that were made last, so that the same operation is found again: an entry is overwritten
 // by what comes to its place. Forgetting one costs an equal node, never a wrong one.
+//
+// A node is put in without a lock. Who looks at one that is found holds the lock, one for all nodes
+// of a place, and so does the last Ref before the node goes.
 class NodeTable {
  public:
-  // Where a node of this hash is, if it is known; nobody else looks there meanwhile.
-  class Place {
-   public:
-    explicit Place(size_t hash)
-        : hash_(hash),
-          shard_(shards[hash % kShards]),
-          lock_(shard_.lock),
-          node_(shard_.nodes[hash / kShards % kSlots]) {}
-
-    // A node that equals what is asked for, or null.
-    Ref<const Node> Find(const Op& op, const Node::Operands& operands,
-                         const Attributes& attributes) const {
-      if (node_ == nullptr || node_->table_hash_ != hash_ || node_->op_ != &op ||
-          node_->operands_ != operands || node_->attributes_ != attributes)
-        return nullptr;
-      return Ref<const Node>::IfAlive(node_);
+  // A node that equals what is asked for, or null.
+  static Ref<const Node> Find(size_t hash, const Op& op, absl::Span<const Node* const> operands,
+                              absl::Span<const int64_t> attributes) {
+    const Entry& entry = EntryOf(hash);
+    if (entry.hash.load(std::memory_order_relaxed) != hash) return nullptr;
+    std::lock_guard lock(LockOf(hash));
+    const Node* node = entry.node.load(std::memory_order_acquire);
+    if (node == nullptr || node->op_ != &op || !std::ranges::equal(node->attributes_, attributes) ||
+        !std::ranges::equal(node->operands_, operands, {}, &Ref<const Node>::get))
+      return nullptr;
+    return Ref<const Node>(node);
+  }
+  static void Put(const Node* node) {
+    Entry& entry = EntryOf(node->table_hash_);
+    entry.node.store(node, std::memory_order_release);
+    entry.hash.store(node->table_hash_, std::memory_order_relaxed);
+  }
+  static bool Hide(const Node* node) {
+    Entry& entry = EntryOf(node->table_hash_);
+    std::lock_guard lock(LockOf(node->table_hash_));
+    if (!node->has_one_ref()) return false;
+    if (entry.node.load(std::memory_order_relaxed) == node) {
+      entry.hash.store(0, std::memory_order_relaxed);
+      entry.node.store(nullptr, std::memory_order_relaxed);
     }
-    void Put(const Node* node) { node_ = node; }
-    // From a node's destructor: until then, Find may look at it.
-    void Remove(const Node* node) {
-      if (node_ == node) node_ = nullptr;
-    }
+    return true;
+  }
 
-   private:
-    const size_t hash_;
-    Shard& shard_;
-    const std::lock_guard<SpinLock> lock_;
-    const Node*& node_;
+ private:
+  struct Entry {
+    std::atomic<size_t> hash;  // of the node, or of one that was here before
+    std::atomic<const Node*> node;
   };
+  struct alignas(64) Lock : SpinLock {};
+  static Entry& EntryOf(size_t hash) { return entries_[hash % entries_.size()]; }
+  static SpinLock& LockOf(size_t hash) { return locks_[hash % locks_.size()]; }
+  static inline constinit std::array<Entry, 8192> entries_{};
+  static inline constinit std::array<Lock, 32> locks_{};
 };
 
 namespace {
 
-size_t TableHash(const Op& op, const Node::Operands& operands, const Attributes& attributes) {
+using Nodes = absl::Span<const Node* const>;
+
+size_t TableHash(const Op& op, Nodes operands, absl::Span<const int64_t> attributes) {
   size_t hash = reinterpret_cast<uintptr_t>(&op) >> 4;
   auto mix = [&](uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15, hash ^= hash >> 29;
   };
-  for (const NodePtr& operand : operands) mix(reinterpret_cast<uintptr_t>(operand.get()) >> 4);
+  for (const Node* operand : operands) mix(reinterpret_cast<uintptr_t>(operand) >> 4);
   for (int64_t attribute : attributes) mix(uint64_t(attribute));
+  return hash == 0 ? 1 : hash;  // 0: not in the table
+}
+
+Hash HashOf(const Op& op, Nodes operands, absl::Span<const int64_t> attributes) {
+  Hash hash = op.hash;
+  for (int64_t attribute : attributes) hash = Mix(hash, uint64_t(attribute));
+  for (const Node* operand : operands) hash = Mix(hash, operand->hash());
   return hash;
 }
 
@@ -73,53 +85,53 @@ Hash LeafHash(const Op& op, const Shape& shape) {
   return Mix(Mix(op.hash, uint64_t(shape.dtype)), std::span<const int64_t>(shape.dims));
 }
 
-[[noreturn]] void RaiseAbout(const Op& op, const Node::Operands& operands, std::string_view why,
-                             const std::source_location& location) {
-  std::string shapes;
-  for (const NodePtr& operand : operands)
-    shapes += (shapes.empty() ? "" : ", ") + operand->shape().ToText();
-  Raise("{}({}): {}\n  at {} ({}:{})", op.name, shapes, why, FunctionName(location),
-        location.file_name(), location.line());
+Shape ShapeOf(const Op& op, Nodes operands, const Attributes& attributes,
+              const std::source_location& location) {
+  absl::InlinedVector<const Shape*, 3> shapes(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) shapes[i] = &operands[i]->shape();
+  try {
+    return op.shape(shapes, attributes);
+  } catch (const Error& error) {
+    std::string texts;
+    for (const Shape* shape : shapes) texts += (texts.empty() ? "" : ", ") + shape->ToText();
+    Raise("{}({}): {}\n  at {} ({}:{})", op.name, texts, error.what(), FunctionName(location),
+          location.file_name(), location.line());
+  }
 }
 
 }  // namespace
 
-Ref<const Node> Node::Make(const Op& op, Operands operands, Attributes attributes,
+Node::Node(const Op& op, Nodes operands, absl::Span<const int64_t> attributes,
+           std::source_location location, ScopeId scope, size_t table_hash)
+    : op_(&op),
+      attributes_(attributes.begin(), attributes.end()),
+      shape_(ShapeOf(op, operands, attributes_, location)),
+      operands_(operands.begin(), operands.end()),
+      hash_(HashOf(op, operands, attributes)),
+      location_(location),
+      scope_(scope),
+      table_hash_(table_hash) {}
+
+Node::Node(Ref<Data> data, std::source_location location)
+    : op_(&op::device_data),
+      shape_(data->shape()),
+      hash_(LeafHash(*op_, shape_)),
+      data_(std::move(data)),
+      location_(location),
+      scope_(CurrentScope()) {}
+
+Ref<const Node> Node::Make(const Op& op, Nodes operands, absl::Span<const int64_t> attributes,
                            std::source_location location, ScopeId scope) {
   const size_t hash = TableHash(op, operands, attributes);
-  NodeTable::Place place(hash);
-  if (Ref<const Node> known = place.Find(op, operands, attributes)) return known;
-
-  absl::InlinedVector<const Shape*, 3> shapes;
-  for (const NodePtr& operand : operands) shapes.push_back(&operand->shape());
-  Ref<Node> node = Ref<Node>::First(new Node);
-  try {
-    node->shape_ = op.shape(shapes, attributes);
-  } catch (const Error& error) {
-    RaiseAbout(op, operands, error.what(), location);
-  }
-  node->hash_ = op.hash;
-  for (int64_t attribute : attributes) node->hash_ = Mix(node->hash_, uint64_t(attribute));
-  for (const NodePtr& operand : operands) node->hash_ = Mix(node->hash_, operand->hash());
-  node->op_ = &op;
-  node->operands_ = std::move(operands);
-  node->attributes_ = std::move(attributes);
-  node->location_ = location;
-  node->scope_ = scope;
-  node->table_hash_ = hash;
-  place.Put(node.get());
+  if (Ref<const Node> known = NodeTable::Find(hash, op, operands, attributes)) return known;
+  Ref<const Node> node =
+      Ref<const Node>::First(new Node(op, operands, attributes, location, scope, hash));
+  NodeTable::Put(node.get());
   return node;
 }
 
 Ref<const Node> Node::OfData(Ref<Data> data, std::source_location location) {
-  Ref<Node> node = Ref<Node>::First(new Node);
-  node->op_ = &op::device_data;
-  node->shape_ = data->shape();
-  node->hash_ = LeafHash(op::device_data, node->shape_);
-  node->data_ = std::move(data);
-  node->location_ = location;
-  node->scope_ = CurrentScope();
-  return node;
+  return Ref<const Node>::First(new Node(std::move(data), location));
 }
 
 Ref<const Node> Node::Constant(double value, DType dtype, std::source_location location) {
@@ -130,9 +142,10 @@ Ref<const Node> Node::Constant(int64_t value, DType dtype, std::source_location 
   return Make(op::constant, {}, {value, int64_t(dtype)}, location);
 }
 
+bool Node::Hide() const { return table_hash_ == 0 || NodeTable::Hide(this); }
+
 // A chain of a million nodes is taken apart in a loop, not by a call in a call.
 Node::~Node() {
-  if (table_hash_ != 0) NodeTable::Place(table_hash_).Remove(this);
   if (operands_.empty()) return;
   using Waiting = absl::InlinedVector<Operands, 4>;
   constinit thread_local Waiting* busy = nullptr;

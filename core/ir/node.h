@@ -2,6 +2,8 @@
 // operation on the same operands is the same node.
 #pragma once
 
+#include <absl/types/span.h>
+
 #include <source_location>
 
 #include "core/base/pooled.h"
@@ -15,7 +17,6 @@ class Data;
 
 class Node final : public RefCounted, public Pooled<Node> {
  public:
-  static constexpr bool kIsLookedFor = true;
   using Operands = absl::InlinedVector<Ref<const Node>, 3>;
 
   const Op& op() const { return *op_; }
@@ -32,8 +33,9 @@ class Node final : public RefCounted, public Pooled<Node> {
   const Ref<Data>& data() const { return data_; }
 
   // The node for this operation. Raises an Error that names operation, shapes and `location`.
-  static Ref<const Node> Make(const Op& op, Operands operands, Attributes attributes,
-                              std::source_location location, ScopeId scope = CurrentScope());
+  static Ref<const Node> Make(const Op& op, absl::Span<const Node* const> operands,
+                              absl::Span<const int64_t> attributes, std::source_location location,
+                              ScopeId scope = CurrentScope());
   // A leaf.
   static Ref<const Node> OfData(Ref<Data> data, std::source_location location);
   // A scalar that is part of the graph.
@@ -49,21 +51,25 @@ class Node final : public RefCounted, public Pooled<Node> {
   };
   Mark& mark() const { return mark_; }
 
+  // From the table of nodes.
+  bool Hide() const;
   ~Node() override;
 
  private:
   friend class NodeTable;
-  Node() = default;
+  Node(const Op& op, absl::Span<const Node* const> operands, absl::Span<const int64_t> attributes,
+       std::source_location location, ScopeId scope, size_t table_hash);
+  Node(Ref<Data> data, std::source_location location);
 
-  const Op* op_ = nullptr;
-  Shape shape_;
-  Attributes attributes_;
+  const Op* const op_;
+  const Attributes attributes_;
+  const Shape shape_;
   mutable Operands operands_;  // taken out by the destructor only
-  Hash hash_;
-  Ref<Data> data_;
-  std::source_location location_;
-  ScopeId scope_ = 0;
-  size_t table_hash_ = 0;
+  const Hash hash_;
+  const Ref<Data> data_;
+  const std::source_location location_;
+  const ScopeId scope_;
+  const size_t table_hash_ = 0;  // 0: no table knows it
   mutable Mark mark_;
 };
 

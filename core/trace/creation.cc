@@ -9,8 +9,7 @@ namespace xlaprof::lazy {
 Tensor full(Dims sizes, Scalar value, DType type, Device& device, Where where) {
   Call call(where);
   const NodePtr scalar = NodeOf(ScalarTensor(value, type, device));
-  NodePtr all =
-      Node::Make(op::expand, {scalar}, Attributes(sizes.begin(), sizes.end()), Call::Where());
+  NodePtr all = Node::Make(op::expand, {scalar.get()}, sizes, Call::Where());
   return Wrap(device, std::move(all), type);
 }
 
@@ -35,9 +34,7 @@ Tensor rand(Dims sizes, Device& device, Where where) {
   Call call(where);
   const NodePtr seed = device.NextSeed(Call::Where());
   const Tensor numbers =
-      Wrap(device,
-           Node::Make(op::uniform, {seed}, Attributes(sizes.begin(), sizes.end()), Call::Where()),
-           DType::kF32);
+      Wrap(device, Node::Make(op::uniform, {seed.get()}, sizes, Call::Where()), DType::kF32);
   return OnDevice(DType::kF32) == DType::kF32
              ? numbers
              : Emit(op::cast, {numbers}, {int64_t(OnDevice(DType::kF32))}, DType::kF32);

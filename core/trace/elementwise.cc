@@ -94,6 +94,12 @@ Dims BroadcastSizes(const Op& op, const Tensor& a, const Tensor& b) {
   return sizes;
 }
 
+// Of that type and of the same sizes, as operations of several tensors need them.
+bool AreAlike(const Tensor& a, const Tensor& b, DType type) {
+  return ImplOf(a).storage->logical() == type && ImplOf(b).storage->logical() == type &&
+         NodeOf(a)->shape().dims == NodeOf(b)->shape().dims;
+}
+
 // The gradient of an operand that was repeated.
 Tensor SumTo(const Tensor& grad, const Dims& sizes) {
   const Dims from = grad.sizes();
@@ -130,10 +136,10 @@ DType TypeWith(const Tensor& x, Scalar value) {
 using UnaryVjp = Tensor (*)(const Tensor& grad, const Saved& x, const Saved& y);
 
 Tensor Unary(const Op& op, const Tensor& x, UnaryVjp vjp) {
-  const Tensor from = vjp == nullptr ? x : x.to(FractionType(x.dtype()));
-  Tensor y = Emit(op, {from});
-  if (vjp == nullptr || !NeedsGrad({from})) return y;
-  return Differentiable(y, {from}, [vjp, x = Saved(from), y = Saved(y)](const Tensor& grad) {
+  if (vjp != nullptr && !IsFloat(x.dtype())) return Unary(op, x.to(DType::kF32), vjp);
+  Tensor y = Emit(op, {x});
+  if (vjp == nullptr || !NeedsGrad(x)) return y;
+  return Differentiable(y, {x}, [vjp, x = Saved(x), y = Saved(y)](const Tensor& grad) {
     return Grads{vjp(grad, x, y)};
   });
 }
@@ -142,56 +148,50 @@ using BinaryVjp = Tensor (*)(const Tensor& grad, const Saved& a, const Saved& b)
 
 Tensor Binary(const Op& op, const Tensor& a, const Tensor& b, DType type, BinaryVjp to_a,
               BinaryVjp to_b, bool saves = true) {
-  // Mostly nothing is to be made alike.
-  const Storage &from_a = *ImplOf(a).storage, &from_b = *ImplOf(b).storage;
-  if (from_a.logical() == type && from_b.logical() == type &&
-      &from_a.device() == &from_b.device() && !NeedsGrad(a) && !NeedsGrad(b)) {
-    Node::Operands operands(2);
-    operands[0] = NodeOf(a), operands[1] = NodeOf(b);
-    if (operands[0]->shape() == operands[1]->shape())
-      return Emit(from_a.device(), op, std::move(operands), {}, type);
+  if (!AreAlike(a, b, type)) {
+    const Dims sizes = BroadcastSizes(op, a, b);
+    return Binary(op, Expanded(a.to(type), sizes), Expanded(b.to(type), sizes), type, to_a, to_b,
+                  saves);
   }
-  const Dims sizes = BroadcastSizes(op, a, b);
-  const Tensor left = Expanded(a.to(type), sizes), right = Expanded(b.to(type), sizes);
-  Tensor out = Emit(op, {left, right});
-  if (to_a == nullptr || !NeedsGrad({left, right})) return out;
-  const bool needs_a = left.requires_grad(), needs_b = right.requires_grad();
+  Tensor out = Emit(op, {a, b}, {}, type);
+  const bool needs_a = NeedsGrad(a), needs_b = NeedsGrad(b);
+  if (!needs_a && !needs_b) return out;
   return Differentiable(
-      out, {left, right},
-      [=, a = saves ? Saved(left) : Saved(),
-       b = saves ? Saved(right) : Saved()](const Tensor& grad) {
+      out, {a, b},
+      [=, a = saves ? Saved(a) : Saved(), b = saves ? Saved(b) : Saved()](const Tensor& grad) {
         return Grads{needs_a ? to_a(grad, a, b) : Tensor(), needs_b ? to_b(grad, a, b) : Tensor()};
       });
 }
 
 Tensor Compare(const Op& op, const Tensor& a, const Tensor& b, DType type) {
-  const Dims sizes = BroadcastSizes(op, a, b);
-  return Emit(op, {Expanded(a.to(type), sizes), Expanded(b.to(type), sizes)}, {}, DType::kBool);
+  if (!AreAlike(a, b, type)) {
+    const Dims sizes = BroadcastSizes(op, a, b);
+    return Compare(op, Expanded(a.to(type), sizes), Expanded(b.to(type), sizes), type);
+  }
+  return Emit(op, {a, b}, {}, DType::kBool);
 }
 
 }  // namespace
 
-Tensor Emit(Device& device, const Op& op, Node::Operands operands, Attributes attributes,
-            DType logical) {
+Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes, DType logical) {
+  Device& device = ImplOf(operands.begin()->tensor).storage->device();
+  absl::InlinedVector<NodePtr, 1> views;  // nobody else has them
+  absl::InlinedVector<const Node*, 3> nodes(operands.size());
+  size_t at = 0;
+  for (const auto& [operand] : operands) {
+    if (&ImplOf(operand).storage->device() != &device) {
+      RaiseHere("{} of tensors on {} and {}: to(device) brings one to the other", op.name,
+                device.name(), operand.device().name());
+    }
+    const TensorImpl& impl = *operand.impl();
+    nodes[at++] = impl.steps.empty() ? impl.storage->value().get()
+                                     : views.emplace_back(NodeOf(operand)).get();
+  }
   static metrics::Metric& tracing =
       metrics::Metric::Of("LazyTracing", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
   metrics::SampledCall sampled(tracing);
   CountCall(op);
-  return Wrap(device, Node::Make(op, std::move(operands), std::move(attributes), Call::Where()),
-              logical);
-}
-
-Tensor Emit(const Op& op, Inputs operands, Attributes attributes, DType logical) {
-  Device& device = operands.begin()->tensor.device();
-  Node::Operands nodes;
-  for (const auto& [operand] : operands) {
-    if (&operand.device() != &device) {
-      RaiseHere("{} of tensors on {} and {}: to(device) brings one to the other", op.name,
-                device.name(), operand.device().name());
-    }
-    nodes.push_back(NodeOf(operand));
-  }
-  return Emit(device, op, std::move(nodes), std::move(attributes), logical);
+  return Wrap(device, Node::Make(op, nodes, attributes, Call::Where()), logical);
 }
 
 Tensor ScalarTensor(Scalar value, DType type, Device& device) {

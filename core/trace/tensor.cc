@@ -22,7 +22,7 @@ void RaiseNone() { RaiseHere("a tensor that is none was used"); }
 
 NodePtr Through(NodePtr value, std::span<const ViewStep> steps) {
   for (const ViewStep& step : steps)
-    value = Node::Make(*step.op, {std::move(value)}, step.attributes, Call::Where());
+    value = Node::Make(*step.op, {value.get()}, step.attributes, Call::Where());
   return value;
 }
 
@@ -35,14 +35,13 @@ NodePtr Into(const NodePtr& whole, std::span<const ViewStep> steps, NodePtr part
   const NodePtr inner = Through(whole, steps.first(1));
   part = Into(inner, steps.subspan(1), std::move(part));
   const Dims& sizes = whole->shape().dims;
-  if (step.op == &op::view)
-    return Node::Make(op::view, {part}, Attributes(sizes.begin(), sizes.end()), Call::Where());
+  if (step.op == &op::view) return Node::Make(op::view, {part.get()}, sizes, Call::Where());
   if (step.op == &op::slice)
-    return Node::Make(op::slice_scatter, {whole, part}, step.attributes, Call::Where());
+    return Node::Make(op::slice_scatter, {whole.get(), part.get()}, step.attributes, Call::Where());
   if (step.op == &op::permute) {
     Attributes back(step.attributes.size());
     for (size_t i = 0; i < back.size(); ++i) back[size_t(step.attributes[i])] = int64_t(i);
-    return Node::Make(op::permute, {part}, back, Call::Where());
+    return Node::Make(op::permute, {part.get()}, back, Call::Where());
   }
   RaiseHere("a view made by {} cannot be written: its elements share memory. clone() it first",
             step.op->name);
@@ -60,7 +59,7 @@ DType OnDevice(DType logical) {
 
 Tensor Wrap(Device& device, NodePtr value, DType logical) {
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
-  impl->storage = MakeRef<Storage>(device, std::move(value), logical);
+  impl->storage = Storage::Make(device, std::move(value), logical);
   return Tensor(std::move(impl));
 }
 

@@ -69,20 +69,33 @@ inline TensorImpl& ImplOf(const Tensor& tensor) {
 }
 // The value of a view from the value of the tensor that it looks at.
 NodePtr Through(NodePtr value, std::span<const ViewStep> steps);
-inline NodePtr NodeOf(const Tensor& tensor) {
+// A tensor's value until the tensor is written or given up: its storage holds it, or, that of a
+// view, this. A NodePtr made of it has no such end.
+class BorrowedNode {
+ public:
+  explicit BorrowedNode(const Node* of_storage) : node_(of_storage) {}
+  explicit BorrowedNode(NodePtr of_view) : view_(std::move(of_view)), node_(view_.get()) {}
+  const Node* get() const { return node_; }
+  const Node* operator->() const { return node_; }
+  operator NodePtr() const { return NodePtr(node_); }
+
+ private:
+  NodePtr view_;
+  const Node* node_;
+};
+inline BorrowedNode NodeOf(const Tensor& tensor) {
   const TensorImpl& impl = ImplOf(tensor);
-  return impl.steps.empty() ? impl.storage->value() : Through(impl.storage->value(), impl.steps);
+  const NodePtr& value = impl.storage->value();
+  return impl.steps.empty() ? BorrowedNode(value.get()) : BorrowedNode(Through(value, impl.steps));
 }
 // The same values of another type.
 HostTensor Converted(const void* values, const Shape& shape, DType type);
 // A new tensor with this value.
 Tensor Wrap(Device& device, NodePtr value, DType logical);
-// Records an operation, at the line of the outermost call: of values, or of the tensors' values.
-Tensor Emit(Device& device, const Op& op, Node::Operands operands, Attributes attributes,
-            DType logical);
-Tensor Emit(const Op& op, Inputs operands, Attributes attributes, DType logical);
-inline Tensor Emit(const Op& op, Inputs operands, Attributes attributes = {}) {
-  return Emit(op, operands, std::move(attributes), operands.begin()->tensor.dtype());
+// Records an operation, at the line of the outermost call.
+Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes, DType logical);
+inline Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes = {}) {
+  return Emit(op, operands, attributes, operands.begin()->tensor.dtype());
 }
 // A view of `tensor`, one step further.
 Tensor MakeView(const Tensor& tensor, ViewStep step);

@@ -9,6 +9,20 @@ namespace xlaprof {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// What the only run is called: as its only file, or else as the folder of its files.
+std::string NameOf(std::span<const FoundFile> files) {
+  fs::path name;
+  for (const FoundFile& file : files) {
+    if (file.derived_from) continue;
+    name = name.empty() ? file.path : file.root;
+  }
+  return name.has_filename() ? name.filename().string() : "the run";
+}
+
+}  // namespace
+
 void RunChoice::FromFolders(std::span<const FoundFile> files, std::string_view wanted) {
   wanted_ = wanted;
   std::map<fs::path, int64_t> newest_of_root;
@@ -32,7 +46,7 @@ void RunChoice::FromFolders(std::span<const FoundFile> files, std::string_view w
                        modified, traces.contains(key)});
     }
     if (runs_.size() == before)
-      runs_.push_back({root, "", prefix.empty() ? "the run" : prefix, newest});
+      runs_.push_back({root, "", prefix.empty() ? NameOf(files) : prefix, newest});
   }
   // RUN folders are named by their time, and files may have been copied: names decide within a
   // root.

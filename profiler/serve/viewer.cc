@@ -1,6 +1,7 @@
 #include "profiler/serve/viewer.h"
 
 #include <charconv>
+#include <condition_variable>
 #include <mutex>
 #include <optional>
 
@@ -57,7 +58,12 @@ void Send(std::string content, const char* type, httplib::Response& response) {
 struct Viewer::Impl {
   using Answer = absl::StatusOr<std::string>;
 
-  Impl(const Store& s, const ViewerOptions& o) : store(s), options(o) {}
+  explicit Impl(const ViewerOptions& o) : options(o) {}
+  ~Impl() {
+    std::lock_guard lock(mutex);
+    is_ending = true;
+    changed.notify_all();
+  }
 
   absl::Status Listen() {
     XP_TRY(local, LocalServer::Bind({.port = options.port}));
@@ -79,7 +85,7 @@ struct Viewer::Impl {
            response);
     });
     Add(root + "run.json", "application/json",
-        [this](const httplib::Request&) { return RunJson(store, *lanes); });
+        [this](const httplib::Request&) { return RunJson(*store, *lanes); });
     Add(root + "findings.json", "application/json",
         [this](const httplib::Request&) { return Findings(); });
     Add(root + "slices", "application/octet-stream",
@@ -91,11 +97,11 @@ struct Viewer::Impl {
           XP_TRY(asked.resolution_ns, Number(request, "resolution_ns"));
           if (asked.resolution_ns < 0)
             return Invalid("resolution_ns={}: negative", asked.resolution_ns);
-          return EncodeSlices(store, *lanes, asked);
+          return EncodeSlices(*store, *lanes, asked);
         });
     Add(root + "event", "application/json", [this](const httplib::Request& request) -> Answer {
       XP_TRY(int64_t id, Number(request, "id"));
-      return EventJson(store, *lanes, id);
+      return EventJson(*store, *lanes, id);
     });
     Add(root + "range", "application/json", [this](const httplib::Request& request) -> Answer {
       std::vector<int64_t> asked;
@@ -106,7 +112,7 @@ struct Viewer::Impl {
       }
       XP_TRY(int64_t from_ns, Number(request, "from_ns"));
       XP_TRY(int64_t to_ns, Number(request, "to_ns"));
-      return RangeJson(store, *lanes, asked, from_ns, to_ns);
+      return RangeJson(*store, *lanes, asked, from_ns, to_ns);
     });
     Add(root + "search", "application/json", [this](const httplib::Request& request) -> Answer {
       const std::string text = request.get_param_value("text");
@@ -114,7 +120,7 @@ struct Viewer::Impl {
                         .backwards = request.get_param_value("direction") == "previous"};
       XP_TRY(asked.ts_ns, Number(request, "ts_ns"));
       XP_TRY(asked.id, Number(request, "id"));
-      return SearchJson(store, *lanes, asked);
+      return SearchJson(*store, *lanes, asked);
     });
   }
 
@@ -122,8 +128,9 @@ struct Viewer::Impl {
   void Add(const std::string& path, const char* type, Fn&& answer) {
     local->server().Get(path, [this, type, answer](const httplib::Request& request,
                                                    httplib::Response& response) {
-      std::lock_guard lock(mutex);
-      Answer content = answer(request);
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [this] { return lanes || is_ending; });
+      Answer content = lanes ? answer(request) : absl::UnavailableError("xlaprof view ends");
       if (content.ok()) return Send(*std::move(content), type, response);
       response.status = absl::IsNotFound(content.status())          ? 404
                         : absl::IsInvalidArgument(content.status()) ? 400
@@ -135,24 +142,24 @@ struct Viewer::Impl {
   // Made once: the analyzers look at all.
   Answer Findings() {
     if (findings.empty()) {
-      XP_TRY(Report report, MakeReport(store));
-      XP_TRY(findings, FindingsJson(store, *lanes, report, options.source_roots));
+      XP_TRY(Report report, MakeReport(*store));
+      XP_TRY(findings, FindingsJson(*store, *lanes, report, options.source_roots));
     }
     return findings;
   }
 
-  const Store& store;
   const ViewerOptions options;
-  std::optional<ViewLanes> lanes;
+  const Store* store = nullptr;
+  std::optional<ViewLanes> lanes;  // of `store`, once it is shown
   std::string url, findings;
-  std::mutex mutex;                    // one question at a time: a Store is for one thread
+  std::mutex mutex;                 // one question at a time: a Store is for one thread
+  std::condition_variable changed;  // lanes, is_ending
+  bool is_ending = false;
   std::unique_ptr<LocalServer> local;  // last: its threads use the rest
 };
 
-absl::StatusOr<std::unique_ptr<Viewer>> Viewer::Start(const Store& store,
-                                                      const ViewerOptions& options) {
-  auto impl = std::make_unique<Impl>(store, options);
-  XP_TRY(impl->lanes, ViewLanes::Make(store));
+absl::StatusOr<std::unique_ptr<Viewer>> Viewer::Start(const ViewerOptions& options) {
+  auto impl = std::make_unique<Impl>(options);
   XP_TRY(impl->Listen());
   return std::unique_ptr<Viewer>(new Viewer(std::move(impl)));
 }
@@ -162,5 +169,14 @@ Viewer::Viewer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Viewer::~Viewer() = default;
 
 const std::string& Viewer::url() const { return impl_->url; }
+
+absl::Status Viewer::Show(const Store& store) {
+  XP_TRY(ViewLanes lanes, ViewLanes::Make(store));
+  std::lock_guard lock(impl_->mutex);
+  impl_->store = &store;
+  impl_->lanes = std::move(lanes);
+  impl_->changed.notify_all();
+  return absl::OkStatus();
+}
 
 }  // namespace xlaprof

@@ -21,12 +21,16 @@ struct ViewerOptions {
 // origins are refused.
 class Viewer {
  public:
-  // Looks at all events once. `store` outlives the viewer, and only the viewer uses it meanwhile.
-  static absl::StatusOr<std::unique_ptr<Viewer>> Start(const Store& store,
-                                                       const ViewerOptions& options);
+  // The page is there at once, so that a browser can load it meanwhile; what it asks about the run
+  // waits for Show.
+  static absl::StatusOr<std::unique_ptr<Viewer>> Start(const ViewerOptions& options);
   ~Viewer();
 
   const std::string& url() const;
+
+  // Looks at all events once. `store` outlives the viewer, and only the viewer uses it meanwhile.
+  // Where it can't be read, nothing is shown, and another one may be.
+  absl::Status Show(const Store& store);
 
  private:
   struct Impl;

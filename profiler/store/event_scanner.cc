@@ -57,7 +57,7 @@ struct EventScanner::Impl {
                        [&](int64_t id, int64_t track, int64_t first, int64_t count, int64_t min_ts,
                            int64_t max_end) {
                          chunks.push_back({id, track, first, count, min_ts,
-                                           from_ns == INT64_MIN && max_end <= to_ns});
+                                           from_ns <= min_ts && max_end <= to_ns});
                        });
   }
 

@@ -22,10 +22,9 @@ void ExpectSameType(const Shape& a, const Shape& b) {
 
 void ExpectSameSizes(const Shape& a, const Shape& b) {
   if (a.rank() != b.rank()) Raise("numbers of dimensions differ: {} and {}", a.rank(), b.rank());
-  for (size_t i = 0; i < a.dims.size(); ++i) {
-    if (a.dims[i] != b.dims[i])
-      Raise("sizes of dimension {} differ: {} and {}", i, a.dims[i], b.dims[i]);
-  }
+  const auto [in_a, in_b] = std::ranges::mismatch(a.dims, b.dims);
+  if (in_a != a.dims.end())
+    Raise("sizes of dimension {} differ: {} and {}", in_a - a.dims.begin(), *in_a, *in_b);
 }
 
 void ExpectSame(const Shape& a, const Shape& b) {

@@ -12,8 +12,9 @@ import { Viewer } from './viewer.ts';
 const kLongestWait = 1000; // ms: for the first slices, before the findings are asked for; all lanes may be folded
 
 async function start(): Promise<void> {
+  const opening = openSource();
   wear(rememberedTheme());
-  const viewer = new Viewer(await openSource());
+  const viewer = new Viewer(await opening);
   const frames = new Frames();
   const dress = () => {
     wear(viewer.store.state.theme);

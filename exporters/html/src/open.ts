@@ -1,11 +1,12 @@
 // Finds what the page is to show: in its own file, or at the server that it came from.
 import { EmbeddedSource } from './embedded.ts';
 import { ServedSource } from './served.ts';
+import { outlineOf } from './run.ts';
 import type { Source } from './source.ts';
 
 export async function openSource(): Promise<Source> {
   if (document.getElementById('run') === null) return ServedSource.open();
-  return EmbeddedSource.open(parsed('run'), {
+  return EmbeddedSource.open(outlineOf(parsed('run')), {
     findings: () => parsed('findings'),
     slices: () => inflated('slices'),
     arguments: () => inflated('arguments'),

@@ -144,6 +144,23 @@ export interface Outline {
   steps: Step[];
 }
 
+// The same as it comes: of the steps a column each.
+export type OutlineJson = Omit<Outline, 'steps'> & {
+  steps: { [Column in keyof Step]: Step[Column][] };
+};
+
+export function outlineOf(json: OutlineJson): Outline {
+  const { process, number, ts_ns, dur_ns, warm_up } = json.steps;
+  const steps = process.map((_, i) => ({
+    process: process[i],
+    number: number[i],
+    ts_ns: ts_ns[i],
+    dur_ns: dur_ns[i],
+    warm_up: warm_up[i],
+  }));
+  return { ...json, steps };
+}
+
 // findings.json: what it means. The server needs to look at everything for it.
 export interface Conclusions {
   report: Report;

@@ -1,7 +1,7 @@
 // The source that is the server the page came from (`xlaprof view`).
 import { decodeSlices } from './decode.ts';
 import { Names } from './names.ts';
-import { kNoConclusions, type Outline, type Run } from './run.ts';
+import { kNoConclusions, type Outline, outlineOf, type Run } from './run.ts';
 import type {
   EventDetail,
   Found,
@@ -24,7 +24,7 @@ export class ServedSource implements Source {
   }
 
   static async open(): Promise<ServedSource> {
-    return new ServedSource(await (await ask('run.json', {})).json());
+    return new ServedSource(outlineOf(await (await ask('run.json', {})).json()));
   }
 
   async conclude(): Promise<void> {

@@ -49,7 +49,8 @@ export class Viewer {
       () => {
         const { trouble } = this.store.state;
         this.store.set({ trouble: trouble === cutOff ? '' : trouble });
-        void this.conclude();
+        // Behind the picture: what it takes to look at the whole run is not taken from that.
+        requestAnimationFrame(() => setTimeout(() => void this.conclude()));
       },
       (error) => {
         cutOff = error.message;

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { inflateRawSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { EmbeddedSource } from '../src/embedded.ts';
-import type { Run } from '../src/run.ts';
+import { outlineOf, type OutlineJson, type Run } from '../src/run.ts';
 import type { EventDetail, EventPlace, Found, RangeTotals } from '../src/source.ts';
 import { launch, open, settled } from './browser.ts';
 import { folder, served, skip, xlaprof } from './program.ts';
@@ -27,7 +27,7 @@ async function exported(name: string): Promise<{ url: string; run: Run; source: 
     html.match(new RegExp(`<script id="${id}"[^>]*>([^]*?)</script>`))![1];
   const block = (id: string) => async () =>
     new Uint8Array(element(id) ? inflateRawSync(Buffer.from(element(id), 'base64')) : []);
-  const source = await EmbeddedSource.open(JSON.parse(element('run')), {
+  const source = await EmbeddedSource.open(outlineOf(JSON.parse(element('run'))), {
     findings: () => JSON.parse(element('findings')),
     slices: block('slices'),
     arguments: block('arguments'),
@@ -80,7 +80,8 @@ for (const name of skip ? ['none'] : readdirSync(captures).sort()) {
         const answer = await fetch(url + question);
         return answer.ok ? answer.json() : null;
       };
-      const ours = { ...(await ask('run.json')), ...(await ask('findings.json')) } as Run;
+      const outline = outlineOf((await ask('run.json')) as OutlineJson);
+      const ours = { ...outline, ...(await ask('findings.json')) } as Run;
       assert.deepEqual(ours, run);
       const lanes = run.lanes.filter(({ kind }) => kind !== 'counter').map(({ id }) => id);
       const last = run.span.end_ns;

@@ -1,7 +1,13 @@
 // Writes what docs/formats/view.md says that an exporter writes.
 import { deflateRawSync } from 'node:zlib';
 import { EmbeddedSource } from '../src/embedded.ts';
-import { type Conclusions, kNoConclusions, type Outline, type Run } from '../src/run.ts';
+import {
+  type Conclusions,
+  kNoConclusions,
+  outlineOf,
+  type OutlineJson,
+  type Run,
+} from '../src/run.ts';
 
 export class Writer {
   private readonly out: number[] = [];
@@ -147,11 +153,16 @@ export function encodeFlows(flows: [from: number, to: number][]): Uint8Array {
 }
 
 // run.json and findings.json of a run.
-export function halves(run: Run): [Outline, Conclusions] {
+export function halves(run: Run): [OutlineJson, Conclusions] {
   const isConclusion = (key: string) => key in kNoConclusions;
   const part = (wanted: boolean) =>
     Object.fromEntries(Object.entries(run).filter(([key]) => isConclusion(key) === wanted));
-  return [part(false) as unknown as Outline, part(true) as unknown as Conclusions];
+  const columns = ['process', 'number', 'ts_ns', 'dur_ns', 'warm_up'] as const;
+  const steps = Object.fromEntries(columns.map((key) => [key, run.steps.map((step) => step[key])]));
+  return [
+    { ...part(false), steps } as unknown as OutlineJson,
+    part(true) as unknown as Conclusions,
+  ];
 }
 
 export interface Data {
@@ -164,7 +175,7 @@ export interface Data {
 // The data as the page finds it in its file.
 export function sourceOf(data: Data): Promise<EmbeddedSource> {
   const [outline, conclusions] = halves(data.run);
-  return EmbeddedSource.open(outline, {
+  return EmbeddedSource.open(outlineOf(outline), {
     findings: () => conclusions,
     slices: async () => data.slices,
     arguments: async () => data.arguments,

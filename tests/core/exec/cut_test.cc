@@ -254,6 +254,20 @@ TEST(Cut, ThreadsMayCutOneDevice) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Each finds, makes and gives up the nodes that the others find, make and give up.
+TEST(Cut, ThreadsMayRecordTheSame) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      for (int round = 0; round < 1000; ++round) {
+        const Tensor sum = ones({2}) + ones({2});
+        EXPECT_EQ((sum * sum).sizes(), Dims({2}));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST(Loader, GivesBatchesInOrderAndMarksSteps) {
   int64_t made = 0;
   DeviceLoader loader(
