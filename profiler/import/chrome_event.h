@@ -23,7 +23,7 @@ class ChromeArgs {
   ChromeArgs() = default;
   explicit ChromeArgs(Arg* room) : args_(room) {}  // for kMax of them; not owned
 
-  void Add(const json::Value& key, const json::Value& value) {
+  void Add(json::Value key, json::Value value) {
     if (size_ < kMax)
       args_[size_++] = {key, value};
     else

@@ -12,11 +12,11 @@ using json::Value;
 
 namespace {
 
-bool IsTrue(const Value& value) {
+bool IsTrue(Value value) {
   return value.kind() == Kind::kTrue || (value.kind() == Kind::kNumber && value.raw() != "0");
 }
 
-void ReadTime(const Value& value, ChromeTime* time) {
+void ReadTime(Value value, ChromeTime* time) {
   Picoseconds read;
   time->given = true;
   time->valid = (value.kind() == Kind::kNumber || value.kind() == Kind::kText) &&
@@ -27,7 +27,7 @@ void ReadTime(const Value& value, ChromeTime* time) {
 
 }  // namespace
 
-void PutChromeValue(ChromeSlot slot, const Value& key, const Value& value, ChromeEvent* event) {
+void PutChromeValue(ChromeSlot slot, Value key, Value value, ChromeEvent* event) {
   static constexpr Value ChromeEvent::*kMembers[] = {
       &ChromeEvent::name, &ChromeEvent::cat,        &ChromeEvent::pid,    &ChromeEvent::tid,
       &ChromeEvent::id,   &ChromeEvent::bind_point, &ChromeEvent::bind_id};

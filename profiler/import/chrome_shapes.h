@@ -68,7 +68,6 @@ class ChromeShapes {
 };
 
 // Puts the value of a member where it belongs; of kArgs and kId2, nowhere.
-void PutChromeValue(ChromeSlot slot, const json::Value& key, const json::Value& value,
-                    ChromeEvent* event);
+void PutChromeValue(ChromeSlot slot, json::Value key, json::Value value, ChromeEvent* event);
 
 }  // namespace xlaprof

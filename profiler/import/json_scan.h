@@ -20,7 +20,8 @@ namespace xlaprof::json {
 
 enum class Kind : uint8_t { kNone, kText, kNumber, kTrue, kFalse, kNull, kNested };
 
-// One value, in 16 bytes: millions of them go from one core to another.
+// One value, in two words: millions of them go from one core to another. Pass it by value, in
+// registers.
 class Value {
  public:
   constexpr Value() = default;
@@ -45,7 +46,7 @@ class Value {
   static constexpr uint64_t kEscaped = 1, kControl = 2;
 
   const char* data_ = nullptr;
-  uint64_t told_ = 0;  // one word, since it is read soon after it was written
+  uint64_t told_ = 0;
 };
 static_assert(sizeof(Value) == 16);
 

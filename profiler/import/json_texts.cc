@@ -4,7 +4,7 @@
 
 namespace xlaprof {
 
-absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value, Slot* slot) {
+absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value, Slot* pair) {
   const int64_t offset = int64_t(value.raw().data() - file_.data());
   std::string decoded;
   std::string_view text = value.raw();
@@ -30,8 +30,10 @@ absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value, Slot* slot)
   }
   XP_TRY(StringId id, store_.Intern(text));
   // What is counted is looked at each time.
-  if (!value.control() && value.raw().size() <= kMaxTextBytes)
-    *slot = {EndsOf(value.raw()), value.raw().data(), uint32_t(value.raw().size()), id};
+  if (!value.control() && value.raw().size() <= kMaxTextBytes) {
+    pair[1] = pair[0];
+    pair[0] = {EndsOf(value.raw()), value.raw().data(), uint32_t(value.raw().size()), id};
+  }
   return id;
 }
 
