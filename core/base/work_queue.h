@@ -2,6 +2,7 @@
 // after the other, and taken back in the order in which they were filled.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <cstddef>
@@ -53,7 +54,9 @@ class WorkQueue {
   const Piece& Oldest() {
     if (thread_.joinable()) {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return done_ > taken_; });
+      // To be woken costs both threads more than some pieces do: who must wait waits for several.
+      if (done_ == taken_) owner_waits_for_ = std::min(submitted_, taken_ + kPieces / 2);
+      changed_.wait(lock, [&] { return done_ > taken_ && done_ >= owner_waits_for_; });
     }
     return pieces_[taken_ % kPieces];
   }
@@ -71,8 +74,7 @@ class WorkQueue {
       lock.unlock();
       work_(piece);
       lock.lock();
-      ++done_;
-      changed_.notify_all();
+      if (++done_ == owner_waits_for_) changed_.notify_all();
     }
   }
 
@@ -81,7 +83,8 @@ class WorkQueue {
   size_t submitted_ = 0, taken_ = 0;  // the owner's own
   std::mutex mutex_;
   std::condition_variable changed_;
-  size_t wanted_ = 0, done_ = 0;  // pieces submitted, and worked on so far; under mutex_
+  // Pieces submitted, worked on so far, and to be worked on before the owner goes on; under mutex_.
+  size_t wanted_ = 0, done_ = 0, owner_waits_for_ = 0;
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -1,5 +1,7 @@
 #include "profiler/import/chrome_capture.h"
 
+#include <string.h>
+
 #include <algorithm>
 
 #include "profiler/import/json_scan.h"
@@ -20,9 +22,10 @@ constexpr int64_t kEpochNs = 1'000'000'000'000'000'000;
 
 // The value of the first member called `key` (with its quotes).
 std::optional<Value> ValueOf(std::string_view text, std::string_view key) {
-  const size_t at = text.find(key);
-  if (at == std::string_view::npos) return {};
-  Scanner in(text.substr(at + key.size()));
+  // Not find(), which stops at each quote.
+  const void* found = memmem(text.data(), text.size(), key.data(), key.size());
+  if (found == nullptr) return {};
+  Scanner in(text.substr(size_t(static_cast<const char*>(found) - text.data()) + key.size()));
   Value value;
   if (!in.Take(':') || !in.Read(&value)) return {};
   return value;

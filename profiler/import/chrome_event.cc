@@ -110,8 +110,10 @@ bool ChromeEventReader::ReadValue(Scanner& in, size_t from, ChromeSlot slot, con
     event->bad_args = value.kind() != Kind::kNull;
   } else if (slot == ChromeSlot::kId2) {
     ReadId2(value, event);
+  } else if (slot == ChromeSlot::kExtra) {
+    event->args.Add(key, value);
   } else {
-    PutChromeValue(slot, key, value, event);
+    PutChromeValue(slot, value, event);
   }
   plain_ &=
       slot != ChromeSlot::kArgs && slot != ChromeSlot::kId2 && !key.escaped() && !key.control();

@@ -83,6 +83,10 @@ static_assert(offsetof(ChromeEvent, id) == 128);
 
 class ChromeEventReader {
  public:
+  // `numbers_keys`: keys of arguments get numbers below kMaxKeys, see json::Value.
+  static constexpr size_t kMaxKeys = ChromeShapes::kMaxNodes;
+  explicit ChromeEventReader(bool numbers_keys = false) : shapes_(numbers_keys) {}
+
   // Reads the object that begins at the next byte. False: it is no well-formed object; the scanner
   // then stands where that shows, or is cut(). `event` is reused, with its room for arguments:
   // nothing of before is left in it.

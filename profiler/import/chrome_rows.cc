@@ -304,6 +304,14 @@ absl::Status ChromeRows::AddArg(StringId key, const Value& value) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<StringId> ChromeRows::KeyOf(Value key) {
+  StringId& known = key_ids_[key.number()];
+  if (known != 0 && key.number() != 0) [[likely]]
+    return known;
+  XP_TRY(known, texts_.Of(key));
+  return known;
+}
+
 void ChromeRows::LeftOutArgs(const ChromeEvent& event) {
   odd_.Count("too_many_arguments", "warning",
              fmt::format("arguments of an event beyond {} were left out", ChromeArgs::kMax),
@@ -318,7 +326,7 @@ absl::Status ChromeRows::AddArgs(const ChromeEvent& event) {
       left_out = true;
       break;
     }
-    XP_TRY(StringId key, texts_.Of(arg.key));
+    XP_TRY(StringId key, KeyOf(arg.key));
     if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
       odd_.Count("repeated_argument", "info",
                  "arguments that an event gives twice: the first was kept", event.offset);

@@ -27,7 +27,7 @@ void ReadTime(Value value, ChromeTime* time) {
 
 }  // namespace
 
-void PutChromeValue(ChromeSlot slot, Value key, Value value, ChromeEvent* event) {
+void PutChromeValue(ChromeSlot slot, Value value, ChromeEvent* event) {
   static constexpr Value ChromeEvent::*kMembers[] = {
       &ChromeEvent::name, &ChromeEvent::cat,        &ChromeEvent::pid,    &ChromeEvent::tid,
       &ChromeEvent::id,   &ChromeEvent::bind_point, &ChromeEvent::bind_id};
@@ -37,9 +37,6 @@ void PutChromeValue(ChromeSlot slot, Value key, Value value, ChromeEvent* event)
     return;
   }
   switch (slot) {
-    case ChromeSlot::kExtra:
-      event->args.Add(key, value);
-      return;
     case ChromeSlot::kTs:
       ReadTime(value, &event->ts);
       return;
@@ -82,7 +79,6 @@ bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
       index = node.sibling;
       continue;
     }
-    const Value key(Kind::kText, {at + node.key_at, node.key_size});
     const char *const value_at = at + node.size, *behind = nullptr;
     Value value;
     switch (node.kind) {
@@ -115,7 +111,12 @@ bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
       if (!in.Read(&value)) break;
       behind = in.rest().data();
     }
-    PutChromeValue(node.slot, key, value, event);
+    if (node.slot == ChromeSlot::kExtra) {
+      const Value key(Kind::kText, {at + node.key_at, node.key_size});
+      event->args.Add(numbers_keys_ ? key.Numbered(index) : key, value);
+    } else {
+      PutChromeValue(node.slot, value, event);
+    }
     at = behind;
     index = node.next;
   }

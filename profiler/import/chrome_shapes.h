@@ -45,6 +45,9 @@ class ChromeShapes {
     json::Kind kind = json::Kind::kNone;
   };
 
+  // `numbers_keys`: keys that are read get numbers (json::Value::number()) below kMaxNodes.
+  explicit ChromeShapes(bool numbers_keys) : numbers_keys_(numbers_keys) {}
+
   // Reads the event that begins at the scanner's next byte. False: it is written like none before,
   // or is broken; the scanner stands where it stood, and `event` holds anything.
   bool Read(json::Scanner& in, ChromeEvent* event) const;
@@ -53,8 +56,10 @@ class ChromeShapes {
   // new ones are not kept.
   void Learn(std::span<const Piece> pieces);
 
+  static constexpr size_t kMaxNodes = 1024;
+
  private:
-  static constexpr size_t kMaxNodes = 1024, kMaxSiblings = 6, kBlock = 16, kMaxBlocks = 4;
+  static constexpr size_t kMaxSiblings = 6, kBlock = 16, kMaxBlocks = 4;
   struct Node {
     alignas(kBlock) std::array<char, kBlock * kMaxBlocks> text{};
     std::array<uint16_t, kMaxBlocks> used{};  // of each block, a bit for each byte
@@ -64,10 +69,11 @@ class ChromeShapes {
     uint16_t next = 0, sibling = 0;  // what may follow; what may stand here instead; 0: nothing
   };
 
+  const bool numbers_keys_;
   std::vector<Node> nodes_ = std::vector<Node>(1);  // [0] is no node; its `next` is the first
 };
 
-// Puts the value of a member where it belongs; of kArgs and kId2, nowhere.
-void PutChromeValue(ChromeSlot slot, json::Value key, json::Value value, ChromeEvent* event);
+// Puts the value of a member of the format where it belongs; of kArgs and kId2, nowhere.
+void PutChromeValue(ChromeSlot slot, json::Value value, ChromeEvent* event);
 
 }  // namespace xlaprof

@@ -37,8 +37,8 @@ bool IsAboutInput(const absl::Status& status) {
 
 class Importing {
  public:
-  Importing(const ImportOptions& options, Store& store)
-      : options_(options), store_(store), events_(store) {}
+  Importing(const ImportOptions& options, Store& store, SourceHashes& hashes)
+      : options_(options), store_(store), hashes_(hashes), events_(store) {}
 
   absl::Status Run() {
     if (!options_.as_format.empty() && ImporterNamed(options_.as_format) == nullptr) {
@@ -102,26 +102,31 @@ class Importing {
       XP_TRY(int64_t id, store_.Add(source));
       return store_.AddIssue(id, "unreadable_file", "warning", *source.note);
     }
-    std::string_view bytes = opened->bytes();
-    source.bytes = opened->disk_bytes();
+    struct Kept {
+      std::shared_ptr<const Archive> archive;  // whose bytes they may be
+      InputFile file;
+    };
+    const auto kept = std::make_shared<Kept>(Kept{file.archive, *std::move(opened)});
+    const std::shared_ptr<InputFile> input(kept, &kept->file);
+    const std::string_view bytes = input->bytes();
+    source.bytes = int64_t(input->disk().size());
     const Importer* importer =
         options_.as_format.empty() ? Recognise(bytes) : ImporterNamed(options_.as_format);
     if (importer == nullptr) return NotRecognised(file, bytes, std::move(source));
     source.format = importer->name;
-    std::future<std::string> sha256 = opened->Sha256();
     XP_TRY(int64_t id, store_.Add(source));
     ImportContext context(store_, events_, id);
-    XP_TRY(TellDamage(file, *opened, context));
+    hashes_.Add(id, input);
+    XP_TRY(TellDamage(file, *input, context));
     context.progress = [&](size_t done) {
       Progress(file, done);
-      opened->Forget(done);
+      input->Forget(done);
     };
     const bool is_shared = !file.dump.empty();
     if (is_shared) context.Continue(dumps_[file.dump]);
     absl::Status status = importer->read({file.path.string(), bytes}, context);
     if (is_shared) dumps_[file.dump] = context.place();
     done_bytes_ += file.bytes;
-    XP_TRY(store_.Run("UPDATE source SET sha256 = ?2 WHERE id = ?1", id, sha256.get()));
     if (!status.ok()) {
       if (!IsAboutInput(status)) return status;
       problems_.push_back(std::string(Message(status)));
@@ -191,6 +196,7 @@ class Importing {
 
   const ImportOptions& options_;
   Store& store_;
+  SourceHashes& hashes_;
   EventWriter events_;
   std::vector<FoundFile> files_;
   RunChoice runs_;
@@ -202,14 +208,20 @@ class Importing {
 
 }  // namespace
 
-absl::Status Import(const ImportOptions& options, Store& store) {
+absl::Status Import(const ImportOptions& options, Store& store, SourceHashes& hashes) {
   XP_TRY(store.Begin());
-  absl::Status status = Importing(options, store).Run();
+  absl::Status status = Importing(options, store, hashes).Run();
   if (!status.ok()) {
     store.Rollback();
     return status;
   }
   return store.Commit();
+}
+
+absl::Status Import(const ImportOptions& options, Store& store) {
+  SourceHashes hashes;
+  XP_TRY(Import(options, store, hashes));
+  return hashes.Write(store);
 }
 
 }  // namespace xlaprof

@@ -1,7 +1,6 @@
 #include "profiler/import/input.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -128,12 +127,13 @@ InputFile::~InputFile() = default;
 std::string_view InputFile::bytes() const {
   return impl_->compressed ? impl_->plain.view() : impl_->stored();
 }
+std::string_view InputFile::disk() const { return impl_->stored(); }
+void InputFile::ForgetDisk(size_t from, size_t to) const { impl_->disk.Forget(from, to); }
 void InputFile::Forget(size_t done) {
   if (done < impl_->forgotten + kForgetBytes) return;
   (impl_->compressed ? impl_->plain : impl_->disk).Forget(impl_->forgotten, done);
   impl_->forgotten = done;
 }
-int64_t InputFile::disk_bytes() const { return int64_t(impl_->stored().size()); }
 std::string_view InputFile::compression() const { return impl_->compression; }
 const std::string& InputFile::damage() const { return impl_->damage; }
 
@@ -189,30 +189,6 @@ absl::Status InputFile::Impl::Decompress(const std::string& name) {
   if (!plain.view().empty()) return absl::OkStatus();
   return Invalid("{}: {} without content{}{}. Copy the file again", name, compression,
                  damage.empty() ? "" : ": ", damage);
-}
-
-std::future<std::string> InputFile::Sha256() const {
-  // A thread is worth it where hashing takes a millisecond.
-  constexpr size_t kLargeBytes = size_t(1) << 20;
-  const std::string_view disk = impl_->stored();
-  return std::async(disk.size() >= kLargeBytes ? std::launch::async : std::launch::deferred,
-                    [disk, block = &impl_->disk] {
-                      unsigned char digest[EVP_MAX_MD_SIZE];
-                      unsigned int size = 0;
-                      EVP_MD_CTX* hash = EVP_MD_CTX_new();
-                      EVP_DigestInit_ex(hash, EVP_sha256(), nullptr);
-                      for (size_t from = 0; from < disk.size(); from += kForgetBytes) {
-                        const std::string_view piece = disk.substr(from, kForgetBytes);
-                        EVP_DigestUpdate(hash, piece.data(), piece.size());
-                        block->Forget(from, from + piece.size());
-                      }
-                      EVP_DigestFinal_ex(hash, digest, &size);
-                      EVP_MD_CTX_free(hash);
-                      std::string hex;
-                      for (unsigned int i = 0; i < size; ++i)
-                        hex += fmt::format("{:02x}", digest[i]);
-                      return hex;
-                    });
 }
 
 std::string_view LooksLike(std::string_view bytes) {

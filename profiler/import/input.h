@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,11 +28,10 @@ class InputFile {
   std::string_view bytes() const;  // decompressed; valid as long as this object
   // bytes() before `done` will hardly be read again: their memory is given back, in large pieces.
   void Forget(size_t done);
-  int64_t disk_bytes() const;            // as it lies on disk
+  std::string_view disk() const;  // as it lies on disk
+  // Memory of these bytes of disk() is given back until they are read again. On any thread.
+  void ForgetDisk(size_t from, size_t to) const;
   std::string_view compression() const;  // gzip, zstd or ""
-  // SHA-256 of the file as it lies on disk, lower-case hex; of large files computed meanwhile on a
-  // thread of its own, which this object must outlive.
-  std::future<std::string> Sha256() const;
   // What went wrong while decompressing, with the byte in the compressed file; "" if all is well.
   // bytes() then holds what could be read.
   const std::string& damage() const;

@@ -27,22 +27,31 @@ class Value {
   constexpr Value() = default;
   constexpr Value(Kind kind, std::string_view raw, bool escaped = false, bool control = false)
       : data_(raw.data()),
-        told_(raw.size() << kSizeShift | uint64_t(kind) << kKindShift | (control ? kControl : 0) |
-              (escaped ? kEscaped : 0)) {}
+        told_((raw.size() & kMaxSize) << kSizeShift | uint64_t(kind) << kKindShift |
+              (control ? kControl : 0) | (escaped ? kEscaped : 0)) {}
 
   // What stands between the quotes of a text, else the whole value; of an object or array from its
   // bracket to the matching one.
-  constexpr std::string_view raw() const { return {data_, told_ >> kSizeShift}; }
+  constexpr std::string_view raw() const { return {data_, told_ >> kSizeShift & kMaxSize}; }
   constexpr Kind kind() const { return Kind(told_ >> kKindShift & 0xf); }
   bool escaped() const { return told_ & kEscaped; }  // a text with a backslash: Decode it
   bool control() const {
     return told_ & kControl;
   }  // a text with a raw control character: forbidden
+  // A text's number, where who read it gave it one: equal numbers of one reader are equal texts.
+  // 0: none.
+  constexpr uint16_t number() const { return uint16_t(told_ >> kNumberShift); }
+  constexpr Value Numbered(uint16_t number) const {
+    Value value = *this;
+    value.told_ |= uint64_t(number) << kNumberShift;
+    return value;
+  }
   // Whole numbers that fit, also written as text ("12"); empty else.
   std::optional<int64_t> Int() const;
 
  private:
-  static constexpr int kKindShift = 4, kSizeShift = 8;
+  static constexpr int kKindShift = 4, kSizeShift = 8, kNumberShift = 48;
+  static constexpr uint64_t kMaxSize = (uint64_t(1) << (kNumberShift - kSizeShift)) - 1;  // 1 TB
   static constexpr uint64_t kEscaped = 1, kControl = 2;
 
   const char* data_ = nullptr;

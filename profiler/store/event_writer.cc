@@ -67,12 +67,13 @@ struct TrackBuffer {
     MakeRoom(args, 2 * kMaxInOrder);
     args.push_back(arg);
   }
-  // For the next value; of a track with many, at once for as many as usually wait.
+  // For the next value; of a track with many, at once for as many as usually wait, and then for as
+  // many as ever do: memory that is not written to costs nothing, and growing twice copies twice.
   template <class T>
   static void MakeRoom(std::vector<T>& values, size_t usual) {
     constexpr size_t kMany = 1 << 12;
-    if (values.size() == values.capacity() && values.size() >= kMany && values.size() < usual)
-      values.reserve(usual);
+    if (values.size() == values.capacity() && values.size() >= kMany)
+      values.reserve(values.size() < usual ? usual : std::max(2 * values.size(), kMaxBuffered));
   }
   size_t Weight() const { return events.size() + (args.size() + samples.size()) / 2; }
   // Exchanges memory; both are empty.
@@ -111,7 +112,7 @@ struct EventWriter::Impl {
   WorkQueue<Packing> queue{[this](Packing& chunk) { packer.Pack(chunk.input, &chunk.packed); }};
   // Reused between chunks.
   std::vector<Event> sorted;
-  std::vector<uint32_t> order;
+  std::vector<uint32_t> order, late;
 
   explicit Impl(sqlite3* database) : db(database), rows(database) {}
 
@@ -226,26 +227,30 @@ struct EventWriter::Impl {
   void Sort(TrackBuffer& track) {
     sorted.clear();
     if (track.in_order) return;
-    struct Key {
-      int64_t ts_ns;
-      uint64_t shortness;
-      uint32_t original;
-      bool operator<(const Key& other) const {
-        if (ts_ns != other.ts_ns) return ts_ns < other.ts_ns;
-        if (shortness != other.shortness) return shortness < other.shortness;
-        return original < other.original;
-      }
-    };
-    std::vector<Key> keys(track.events.size());
-    for (size_t i = 0; i < keys.size(); ++i) {
-      keys[i] = {track.events[i].ts_ns, ~uint64_t(track.events[i].dur_ns), uint32_t(i)};
+    // Mostly a few come late, such as what is written down when it ends: they go between the
+    // others, which are in order.
+    const std::vector<Event>& events = track.events;
+    order.clear();
+    order.reserve(events.size());
+    late.clear();
+    for (uint32_t i = 0; i < events.size(); ++i) {
+      (order.empty() || !EventBefore(events[i], events[order.back()]) ? order : late).push_back(i);
     }
-    std::sort(keys.begin(), keys.end());
-    order.resize(keys.size());
-    sorted.resize(keys.size());
-    for (size_t i = 0; i < keys.size(); ++i) {
-      order[i] = keys[i].original;
-      sorted[i] = track.events[keys[i].original];
+    auto before = [&](uint32_t a, uint32_t b) {
+      if (EventBefore(events[a], events[b])) return true;
+      return a < b && !EventBefore(events[b], events[a]);
+    };
+    std::sort(late.begin(), late.end(), before);
+    sorted.resize(events.size());
+    // From the back, where there is room.
+    size_t in_order = order.size(), to = events.size();
+    order.resize(to);
+    for (size_t from = late.size(); to > 0;) {
+      const bool is_late =
+          from > 0 && (in_order == 0 || before(order[in_order - 1], late[from - 1]));
+      const uint32_t i = is_late ? late[--from] : order[--in_order];
+      order[--to] = i;
+      sorted[to] = events[i];
     }
   }
 

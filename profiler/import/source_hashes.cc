@@ -1,0 +1,90 @@
+#include "profiler/import/source_hashes.h"
+
+#include <openssl/evp.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+namespace xlaprof {
+namespace {
+
+// Less than a thread is worth.
+constexpr size_t kSmallBytes = size_t(1) << 20;
+constexpr int kLeastUrgent = 19;  // as of nice
+
+}  // namespace
+
+class SourceHashes::Sha256 {
+ public:
+  explicit Sha256(const InputFile& file) : file_(file) {
+    EVP_DigestInit_ex(context_, EVP_sha256(), nullptr);
+  }
+  ~Sha256() { EVP_MD_CTX_free(context_); }
+
+  // One piece more. False: there is none.
+  bool Step() {
+    constexpr size_t kPieceBytes = size_t(1) << 20;
+    const std::string_view bytes = file_.disk();
+    if (at_ == bytes.size()) return false;
+    const std::string_view piece = bytes.substr(at_, kPieceBytes);
+    EVP_DigestUpdate(context_, piece.data(), piece.size());
+    file_.ForgetDisk(at_, at_ + piece.size());
+    at_ += piece.size();
+    return true;
+  }
+  std::string Hex() {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned int size = 0;
+    EVP_DigestFinal_ex(context_, digest, &size);
+    std::string hex;
+    for (unsigned int i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
+    return hex;
+  }
+
+ private:
+  const InputFile& file_;
+  EVP_MD_CTX* const context_ = EVP_MD_CTX_new();
+  size_t at_ = 0;
+};
+
+SourceHashes::SourceHashes() = default;
+SourceHashes::~SourceHashes() { Stop(); }
+
+void SourceHashes::Add(int64_t source_id, std::shared_ptr<const InputFile> file) {
+  Finish();
+  source_id_ = source_id;
+  file_ = std::move(file);
+  hash_ = std::make_unique<Sha256>(*file_);
+  if (file_->disk().size() < kSmallBytes) return;
+  stopping_ = false;
+  thread_ = std::thread([this] {
+    setpriority(PRIO_PROCESS, 0, kLeastUrgent);  // on Linux, of this thread
+    while (!stopping_ && hash_->Step()) {
+    }
+  });
+}
+
+void SourceHashes::Stop() {
+  stopping_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void SourceHashes::Finish() {
+  if (file_ == nullptr) return;
+  // What is left is urgent now, and on a busy machine the thread might never get to it.
+  Stop();
+  while (hash_->Step()) {
+  }
+  done_.emplace_back(source_id_, hash_->Hex());
+  hash_ = nullptr;
+  file_ = nullptr;
+}
+
+absl::Status SourceHashes::Write(Store& store) {
+  Finish();
+  for (const auto& [source_id, sha256] : std::exchange(done_, {}))
+    XP_TRY(store.Run("UPDATE source SET sha256 = ?2 WHERE id = ?1", source_id, sha256));
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof
