@@ -1,5 +1,5 @@
 // Finds what keeps compiling, and why. A finding is a site and a reason; a site's first compile is
-// never counted.
+// not counted, unless what was read says that it was not the first.
 //
 // Several things may change at once. Each recompile lists all changes that would have been enough;
 // the change that explains most of a site's recompiles takes those first, then the one that
@@ -393,9 +393,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
     const StepsSeen& steps = facts.steps.at(site.process_id);
     const OptInt wall_ns = facts.wall_ns.at(site.process_id);
     std::vector<CompileReason> reasons;
-    XP_TRY(std::optional<RecompileCause> other_cut, finder.OtherCut(site));
-    const size_t first_index = other_cut ? 0 : 1;
-    if (other_cut) reasons.push_back({.causes = {std::move(*other_cut)}, .nearest = 0});
+    XP_TRY(std::optional<CompileReason> first, finder.WhyFirst(site));
+    const size_t first_index = first ? 0 : 1;
+    if (first) reasons.push_back(*std::move(first));
     for (size_t i = 1; i < site.compiles.size(); ++i) {
       XP_TRY(CompileReason reason, finder.Why(site, i));
       reasons.push_back(std::move(reason));

@@ -233,7 +233,7 @@ struct ReasonFinder::Impl {
         if (!*alike) *alike = {nearest, &form};
         continue;
       }
-      CompileReason reason{.nearest = nearest, .differing_nodes = best->differing_nodes};
+      CompileReason reason{.differing_nodes = best->differing_nodes};
       XP_TRY(const PrintedGraph* before, Graph(*RowOf(site.compiles[nearest], form.name)));
       XP_TRY(const PrintedGraph* after, Graph(*row));
       for (const GraphDifference& origin : best->origins) {
@@ -426,23 +426,32 @@ absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Store& store, const Recomp
 absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t index) {
   const CompileFact& compile = site.compiles[index];
   if (auto eviction = impl_->Eviction(compile))
-    return CompileReason{.causes = {std::move(*eviction)}, .nearest = index - 1};
+    return CompileReason{.causes = {std::move(*eviction)}};
   const auto said = impl_->said.find(compile.id);
   const bool is_said = said != impl_->said.end();
   if (is_said && said->second.front().type != "unknown")
-    return CompileReason{.causes = said->second, .nearest = index - 1};
+    return CompileReason{.causes = said->second};
   std::optional<std::pair<size_t, const Form*>> alike;
   XP_TRY(std::optional<CompileReason> reason, impl_->ByGraphs(site, index, &alike));
   if (reason) return *std::move(reason);
-  if (is_said) return CompileReason{.causes = said->second, .nearest = index - 1};
+  if (is_said) return CompileReason{.causes = said->second};
   if (alike) {
     const auto& [nearest, form] = *alike;
     XP_TRY(RecompileCause cause, impl_->NotPrinted(site.compiles[nearest], compile, *form));
-    return CompileReason{.causes = {std::move(cause)}, .nearest = nearest};
+    return CompileReason{.causes = {std::move(cause)}};
   }
   const size_t nearest = Impl::NearestBySizes(site, index);
-  return CompileReason{.causes = {Impl::BySizes(site.compiles[nearest], compile)},
-                       .nearest = nearest};
+  return CompileReason{.causes = {Impl::BySizes(site.compiles[nearest], compile)}};
+}
+
+absl::StatusOr<std::optional<CompileReason>> ReasonFinder::WhyFirst(const CompileSite& site) {
+  // A log that began late, or names that many functions have.
+  const auto said = impl_->said.find(site.compiles.front().id);
+  if (said != impl_->said.end() && said->second.front().type != "unknown")
+    return CompileReason{.causes = said->second};
+  XP_TRY(std::optional<RecompileCause> other_cut, OtherCut(site));
+  if (!other_cut) return std::nullopt;
+  return CompileReason{.causes = {*std::move(other_cut)}};
 }
 
 absl::StatusOr<std::optional<RecompileCause>> ReasonFinder::OtherCut(const CompileSite& site) {

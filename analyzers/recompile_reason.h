@@ -32,7 +32,6 @@ struct RecompileCause {
 struct CompileReason {
   std::vector<RecompileCause>
       causes;                   // at least one; the first is the one to tell if only one is told
-  size_t nearest = 0;           // index of the compile compared with
   int64_t differing_nodes = 0;  // by which its graph differs; 0: no graph was compared
 };
 
@@ -46,12 +45,15 @@ class ReasonFinder {
   // Why compile `index` (at least 1) of a site was not answered by an earlier one.
   absl::StatusOr<CompileReason> Why(const CompileSite& site, size_t index);
 
-  // Whether the first compile of a site repeats, under another kind of cut, a graph that was
-  // compiled before in its process and prints alike: a cut_kind_change. Empty if not.
-  absl::StatusOr<std::optional<RecompileCause>> OtherCut(const CompileSite& site);
+  // Why the first compile that was seen of a site is not its first: its source names an earlier
+  // one, or it repeats, under another kind of cut, a graph that was compiled before in its process
+  // and prints alike. Empty: as far as is known, it is.
+  absl::StatusOr<std::optional<CompileReason>> WhyFirst(const CompileSite& site);
 
  private:
   struct Impl;
+  // A cut_kind_change; empty if there was no such graph.
+  absl::StatusOr<std::optional<RecompileCause>> OtherCut(const CompileSite& site);
   explicit ReasonFinder(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

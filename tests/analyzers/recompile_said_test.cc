@@ -113,6 +113,21 @@ TEST(RecompileSaid, EachTypeHasItsWords) {
   }
 }
 
+// Of a log that begins late, the first compile is one that came after another.
+TEST(RecompileSaid, TheFirstThatWasSeenMayBeARecompilation) {
+  Calls calls;
+  for (int size : {7, 6, 5}) {
+    calls.Compile("");
+    calls.Said("shape_change", "x", "f32[8,4]", fmt::format("f32[{},4]", size));
+  }
+  EXPECT_EQ(calls.TheFinding().title,
+            "`f` recompiled 3 times: batch dimension of input x f32[8,4] changes (8, 7, 6, 5)");
+  Calls unknown;
+  unknown.Compile("");
+  unknown.Said("unknown", "", "", "");  // an explanation that failed names no earlier one
+  EXPECT_THAT(unknown.Find(), testing::IsEmpty());
+}
+
 TEST(RecompileSaid, WordsAloneAreQuoted) {
   Calls calls;
   calls.Compile("");
