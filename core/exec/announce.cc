@@ -58,13 +58,6 @@ observe::Execution DescribeExecution(const CompiledGraph& graph, Device& device,
           .stack = StackAt(cut.where)};
 }
 
-void AnnounceDeviceThread(const std::string& device) {
-  thread_local observe::Observer* told = nullptr;
-  observe::Observer* observer = observe::Current();
-  if (observer != nullptr && std::exchange(told, observer) != observer)
-    observer->OnDeviceThread(device);
-}
-
 void AnnounceEnqueue(uint64_t run) {
   if (observe::Observer* observer = observe::Current()) observer->OnEnqueue(run);
 }
@@ -84,11 +77,13 @@ void AnnounceExecution(observe::Execution& execution, const std::string& name, i
 }
 
 absl::Status AwaitOnHost(const Data& data) {
+  if (data.is_there()) return data.Wait();
+  Device& device = data.device();
   observe::Observer* observer = observe::Current();
-  if (observer == nullptr || data.is_there()) return data.Wait();
-  const int64_t begin_ns = data.device().backend().NowNs();
+  const int64_t begin_ns = observer == nullptr ? 0 : device.backend().NowNs();
+  device.RunUntil(data);
   absl::Status status = data.Wait();
-  observer->OnHostWait({data.run(), data.device().backend().NowNs() - begin_ns});
+  if (observer != nullptr) observer->OnHostWait({data.run(), device.backend().NowNs() - begin_ns});
   return status;
 }
 

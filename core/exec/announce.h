@@ -19,13 +19,26 @@ void AnnounceCompile(const CompiledGraph& graph, Device& device, const Cut& cut,
 observe::Execution DescribeExecution(const CompiledGraph& graph, Device& device, const Cut& cut,
                                      uint64_t run);
 void AnnounceEnqueue(uint64_t run);
-// On the device's thread, before anything else of it.
-void AnnounceDeviceThread(const std::string& device);
-// There, when an execution is over.
+// What a thread does for a device, from here to the end of the block.
+class DeviceTurn {
+ public:
+  explicit DeviceTurn(const std::string& device) : observer_(observe::Current()) {
+    if (observer_ != nullptr) observer_->EnterDevice(device);
+  }
+  ~DeviceTurn() {
+    if (observer_ != nullptr) observer_->LeaveDevice();
+  }
+  DeviceTurn(const DeviceTurn&) = delete;
+
+ private:
+  observe::Observer* const observer_;
+};
+// In such a block, when an execution is over.
 void AnnounceExecution(observe::Execution& execution, const std::string& name, int64_t begin_ns,
                        int64_t end_ns, const Backend& backend);
 
-// Waits for what an execution makes, and tells for how long.
+// Waits for what an execution makes, doing the device's work meanwhile if nobody does, and tells
+// for how long.
 absl::Status AwaitOnHost(const Data& data);
 
 // Passes kernels on.

@@ -72,7 +72,7 @@ absl::StatusOr<std::vector<Ref<Buffer>>> Task::Run() {
 void Task::Execute() {
   static Metric& time = Metric::Of("ExecuteTime", Unit::kTimeNs, Arena::kRuntime);
   static Counter& handles = Counter::Of("CreateDataHandles", Arena::kRuntime);
-  AnnounceDeviceThread(device.name());
+  DeviceTurn turn(device.name());
   const int64_t begin_ns = device.backend().NowNs();
   if (debug::Asked()) debug::OnRun(*graph, device.name());
   absl::StatusOr<std::vector<Ref<Buffer>>> buffers = Run();
@@ -117,7 +117,7 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
   task->announced = DescribeExecution(*compiled, device, cut, task->run);
   AnnounceEnqueue(task->run);
   if (graph.executed_again > 0) Counter::Of("NodesExecutedAgain").Add(graph.executed_again);
-  lock_wait.Add(double(device.Enqueue([task] { task->Execute(); })));
+  lock_wait.Add(double(device.Enqueue([task] { task->Execute(); }, cut.wait)));
   XLAPROF_COUNT("ExecuteComputation");
   return results;
 }

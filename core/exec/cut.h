@@ -20,7 +20,7 @@ inline constexpr std::string_view kValueAccess = "value_access";
 struct Cut {
   std::string_view cause;
   std::source_location where;
-  bool wait = false;  // until the device is done
+  bool wait = false;  // until the device is done; of a read, its caller does, at once
 };
 
 // All tensors of the device that are alive: what they hold is computed into them, and what they

@@ -63,37 +63,53 @@ Device::Device(std::string name, std::unique_ptr<Backend> backend)
   thread_.detach();
 }
 
-int64_t Device::Enqueue(std::function<void()> task) {
+int64_t Device::Enqueue(std::function<void()> task, bool caller_waits) {
   std::unique_lock lock(mutex_);
   int64_t waited_ns = 0;
   if (enqueued_ - done_ >= kMaxQueued) {
     const int64_t begin_ns = ClockNs(CLOCK_MONOTONIC);
+    came_.notify_one();
     went_.wait(lock, [&] { return enqueued_ - done_ < kMaxQueued; });
     waited_ns = ClockNs(CLOCK_MONOTONIC) - begin_ns;
   }
   tasks_.push_back(std::move(task));
   ++enqueued_;
-  came_.notify_one();
+  if (!caller_waits) came_.notify_one();
   return waited_ns;
+}
+
+void Device::RunUntil(const Data& data) {
+  std::unique_lock lock(mutex_);
+  while (!data.is_there() && !is_running_ && !tasks_.empty()) RunNext(lock);
 }
 
 void Device::WaitForAll() {
   std::unique_lock lock(mutex_);
-  went_.wait(lock, [&, until = enqueued_] { return done_ >= until; });
+  const int64_t until = enqueued_;
+  while (done_ < until && !is_running_ && !tasks_.empty()) RunNext(lock);
+  went_.wait(lock, [&] { return done_ >= until; });
+}
+
+// `lock` of mutex_, which is let go of meanwhile.
+void Device::RunNext(std::unique_lock<std::mutex>& lock) {
+  is_running_ = true;
+  std::function<void()> task = std::move(tasks_.front());
+  tasks_.pop_front();
+  lock.unlock();
+  task();
+  task = nullptr;  // what it holds is given back before anyone is told
+  lock.lock();
+  is_running_ = false;
+  ++done_;
+  went_.notify_all();
+  if (!tasks_.empty()) came_.notify_one();
 }
 
 void Device::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    came_.wait(lock, [&] { return !tasks_.empty(); });
-    std::function<void()> task = std::move(tasks_.front());
-    tasks_.pop_front();
-    lock.unlock();
-    task();
-    task = nullptr;  // what it holds is given back before anyone is told
-    lock.lock();
-    ++done_;
-    went_.notify_all();
+    came_.wait(lock, [&] { return !is_running_ && !tasks_.empty(); });
+    RunNext(lock);
   }
 }
 

@@ -1,5 +1,5 @@
 // A device: a backend, the tensors that live on it, the programs that were compiled for it and the
-// thread that runs them one after the other.
+// queue in which they run one after the other, on a thread of its own or one that waits for them.
 #pragma once
 
 #include <condition_variable>
@@ -42,9 +42,13 @@ class Device {
   // Held while a graph is walked, compiled and sent off: one walk at a time.
   std::mutex& cutting() { return cutting_; }
 
-  // Runs `task` on the device's thread, after those before it. Waits while many are queued; the
-  // time that it waited.
-  int64_t Enqueue(std::function<void()> task);
+  // Runs `task` after those before it, on the device's thread or one that waits for it. Waits while
+  // many are queued; the time that it waited. `caller_waits`: the caller calls RunUntil at once, so
+  // the thread need not be woken.
+  int64_t Enqueue(std::function<void()> task, bool caller_waits = false);
+  // Runs what is queued on the calling thread until `data` is there, or until another thread does:
+  // to wake one and be woken by it takes longer than many programs.
+  void RunUntil(const Data& data);
   // Until all that was enqueued before is done.
   void WaitForAll();
 
@@ -59,6 +63,7 @@ class Device {
  private:
   static constexpr std::string_view kHostName = "cpu";
   void Run();
+  void RunNext(std::unique_lock<std::mutex>& lock);
 
   const std::string name_;
   const std::unique_ptr<Backend> backend_;
@@ -75,6 +80,7 @@ class Device {
   std::condition_variable came_, went_;
   std::deque<std::function<void()>> tasks_;
   int64_t enqueued_ = 0, done_ = 0;
+  bool is_running_ = false;  // a task, on whatever thread
   std::thread thread_;
 };
 

@@ -110,9 +110,11 @@ class Observer {
   virtual void BeginScope(Site& site, std::string_view name) = 0;
   virtual void EndScope() = 0;
   virtual void OnCounter(Site& site, double value) = 0;  // of kind kCounter
-  // The calling thread stands for a device from now on.
-  virtual void OnDeviceThread(std::string_view device) = 0;
-  // On a device's thread; `run` leads from the execution's enqueueing to it.
+  // The calling thread does a device's work from here to LeaveDevice(), in place of its own; one
+  // thread at a time does each device's.
+  virtual void EnterDevice(std::string_view device) = 0;
+  virtual void LeaveDevice() = 0;
+  // Of a device's work; `run` leads from the execution's enqueueing to it.
   virtual void OnModule(std::string_view name, int64_t ts_ns, int64_t dur_ns, uint64_t run) = 0;
   virtual void OnKernel(const Kernel& kernel) = 0;
   virtual void OnEnqueue(uint64_t run) = 0;

@@ -135,7 +135,7 @@ HostTensor Tensor::to_cpu(Where where) const {
   const NodePtr node = NodeOf(*this);
   Ref<Data> data = node->data();
   if (!data) {
-    auto results = Evaluate(device(), {node}, {cause::kValueAccess, Call::Where()});
+    auto results = Evaluate(device(), {node}, {cause::kValueAccess, Call::Where(), /*wait=*/true});
     if (!results.ok()) RaiseHere("{}", Message(results.status()));
     data = results->front();
   }

@@ -105,7 +105,7 @@ absl::Status Collector::Begin(uint32_t segment) {
   TrackRow track{.process_id = process_id_,
                  .kind = "host_thread",
                  .name = std::string(name),
-                 .tid = header.tid.load(),
+                 .tid = device.empty() ? OptInt(header.tid.load()) : OptInt(),
                  .sort = int64_t(segment)};
   if (!device.empty()) {
     track.kind = "device";

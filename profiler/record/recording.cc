@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include <cstdio>
+#include <map>
 #include <mutex>
 
 #include "core/base/clock_ns.h"
@@ -36,7 +37,7 @@ Current& TheCurrent() {
   return current;
 }
 
-// What a thread leaves behind when it ends.
+// What a thread leaves behind when it ends, or several have that do a device's work in turns.
 struct Rings {
   std::vector<std::unique_ptr<Ring>> rings;  // of all recordings: scopes may still be open in them
   std::string name, device;
@@ -45,6 +46,34 @@ struct Rings {
 };
 thread_local bool rings_are_gone = false;
 thread_local Rings rings_of_thread;
+thread_local Rings* rings_of_device = nullptr;  // that the thread works for now
+
+// Those of devices stay.
+struct Devices {
+  std::mutex mutex;
+  std::map<std::string, Rings*, std::less<>> rings;
+};
+Devices& TheDevices() {
+  static Devices& devices = *new Devices;
+  return devices;
+}
+
+Rings& RingsOf(std::string_view device) {
+  thread_local Rings* last = nullptr;
+  if (last != nullptr && last->device == device) return *last;
+  Devices& devices = TheDevices();
+  std::lock_guard lock(devices.mutex);
+  Rings*& rings = devices.rings.try_emplace(std::string(device)).first->second;
+  if (rings == nullptr) {
+    rings = new Rings;
+    rings->device = device;
+  }
+  return *(last = rings);
+}
+
+void WriteTo(const Rings& rings) {
+  record::ring_of_thread = rings.rings.empty() ? nullptr : rings.rings.back().get();
+}
 
 Rings::~Rings() {
   rings_are_gone = true;
@@ -57,6 +86,7 @@ void AfterForkInChild() {
   record::recording.store(0, std::memory_order_relaxed);
   record::ring_of_thread = nullptr;
   new (&TheCurrent().mutex) std::mutex;
+  new (&TheDevices().mutex) std::mutex;
   TheCurrent().impl = nullptr;
   record::Sites::Get().Attach(nullptr);
   if (rings_are_gone) return;
@@ -71,7 +101,7 @@ namespace record {
 
 Ring* Attach(uint32_t number) {
   if (rings_are_gone) return nullptr;
-  Rings& mine = rings_of_thread;
+  Rings& mine = rings_of_device != nullptr ? *rings_of_device : rings_of_thread;
   if (mine.failed == number) return nullptr;
   Current& current = TheCurrent();
   std::lock_guard lock(current.mutex);
@@ -203,11 +233,16 @@ void NameThread(std::string_view name) {
     ring->header().name.store(record::Sites::Get().String(name), std::memory_order_release);
 }
 
-void record::NameDeviceThread(std::string_view device) {
+void record::EnterDevice(std::string_view device) {
   if (rings_are_gone) return;
-  rings_of_thread.device = device;
-  if (Ring* ring = record::ring_of_thread)
-    ring->header().device.store(record::Sites::Get().String(device), std::memory_order_release);
+  rings_of_device = &RingsOf(device);
+  WriteTo(*rings_of_device);
+}
+
+void record::LeaveDevice() {
+  if (rings_are_gone) return;
+  rings_of_device = nullptr;
+  WriteTo(rings_of_thread);
 }
 
 void NameProcess(std::string_view name) {

@@ -111,7 +111,8 @@ class RuntimeObserver final : public observe::Observer {
     }
   }
 
-  void OnDeviceThread(std::string_view device) override { NameDeviceThread(device); }
+  void EnterDevice(std::string_view device) override { record::EnterDevice(device); }
+  void LeaveDevice() override { record::LeaveDevice(); }
 
   void OnModule(std::string_view name, int64_t ts_ns, int64_t dur_ns, uint64_t run) override {
     if (Ring* ring = RingNow()) {

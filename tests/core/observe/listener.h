@@ -16,7 +16,8 @@ class Listener : public observe::Observer {
   void BeginScope(observe::Site&, std::string_view) override {}
   void EndScope() override {}
   void OnCounter(observe::Site&, double) override {}
-  void OnDeviceThread(std::string_view) override {}
+  void EnterDevice(std::string_view) override {}
+  void LeaveDevice() override {}
   void OnModule(std::string_view, int64_t, int64_t, uint64_t) override {}
   void OnKernel(const observe::Kernel&) override {}
   void OnEnqueue(uint64_t) override {}

@@ -10,6 +10,8 @@
 #include <map>
 #include <thread>
 
+#include "core/base/clock_ns.h"
+#include "core/observe/observer.h"
 #include "profiler/record/recover.h"
 #include "profiler/store/events.h"
 
@@ -97,6 +99,34 @@ TEST_F(Record, ScopesStepsCountersAndArguments) {
   EXPECT_THAT(Rows("SELECT value FROM arg WHERE key = 'source_file' LIMIT 1"),
               ElementsAre(HasSubstr("record_test.cc")));
   EXPECT_THAT(Rows("SELECT ended || ' ' || clock FROM recording"), ElementsAre(HasSubstr("1 ")));
+}
+
+// A device's work is done by whoever waits for it, in turns; its events are of one track.
+TEST_F(Record, WhatThreadsDoForADeviceIsTheDevices) {
+  for (int times = 0; times < 2; ++times) {
+    auto recording = StartRecording(path_);
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    observe::Observer& observer = *observe::Current();
+    auto work = [&](const char* name) {
+      XLAPROF_TRACE("waits");
+      observer.EnterDevice("CPU:0");
+      observer.OnModule(name, ClockNs(CLOCK_MONOTONIC), 10, 1);
+      observer.LeaveDevice();
+      Instant("after");
+    };
+    work("first");
+    std::thread(work, "second").join();
+    work("third");
+    ASSERT_TRUE(recording->Stop().ok());
+    EXPECT_THAT(Rows("SELECT group_concat(e.name, ' ') FROM event e JOIN track t ON t.id = "
+                     "e.track_id WHERE t.kind = 'device' AND t.name = 'CPU:0' AND t.tid IS NULL "
+                     "GROUP BY t.id"),
+                ElementsAre("first second third"));
+    EXPECT_THAT(Rows("SELECT group_concat(e.name || e.depth, ' ') FROM event e JOIN track t ON "
+                     "t.id = e.track_id WHERE t.kind = 'host_thread' GROUP BY t.id ORDER BY t.id"),
+                ElementsAre("waits0 after1 waits0 after1", "waits0 after1"));
+    fs::remove(path_);
+  }
 }
 
 TEST_F(Record, ScopesEndHoweverTheirBlockIsLeft) {
