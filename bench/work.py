@@ -201,7 +201,7 @@ TASKS = {
 for m in SIZES_M:
     TASKS[f'import {m}M'] = functools.partial(import_, functools.partial(xspace, m))
     TASKS[f'report {m}M'] = functools.partial(report, functools.partial(xspace, m))
-    TASKS[f'export {m}M'] = lambda m=m: export(store(lambda: xspace(m)))
+    TASKS[f'export {m}M'] = lambda m=m: dump(store(lambda: xspace(m)))
 for q in ('group_by_name', 'gaps', 'overlap'):
     TASKS[f'scan {q}'] = functools.partial(ours.query, q)
     TASKS[f'duckdb {q}'] = functools.partial(theirs.query, q)
