@@ -110,6 +110,12 @@ struct ReasonFinder::Impl {
       changed_setting;  // of a process: a setting that has several values
   absl::flat_hash_map<int64_t, std::vector<RecompileCause>> said;  // of a compile, by its source
 
+  // Null: its source says nothing.
+  const std::vector<RecompileCause>* SaidOf(const CompileFact& compile) const {
+    const auto found = said.find(compile.id);
+    return found == said.end() ? nullptr : &found->second;
+  }
+
   absl::StatusOr<const PrintedGraph*> Graph(int64_t id) {
     auto& graph = graphs[id];
     if (!graph) {
@@ -427,14 +433,12 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
   const CompileFact& compile = site.compiles[index];
   if (auto eviction = impl_->Eviction(compile))
     return CompileReason{.causes = {std::move(*eviction)}};
-  const auto said = impl_->said.find(compile.id);
-  const bool is_said = said != impl_->said.end();
-  if (is_said && said->second.front().type != "unknown")
-    return CompileReason{.causes = said->second};
+  const std::vector<RecompileCause>* said = impl_->SaidOf(compile);
+  if (said != nullptr && said->front().type != "unknown") return CompileReason{.causes = *said};
   std::optional<std::pair<size_t, const Form*>> alike;
   XP_TRY(std::optional<CompileReason> reason, impl_->ByGraphs(site, index, &alike));
   if (reason) return *std::move(reason);
-  if (is_said) return CompileReason{.causes = said->second};
+  if (said != nullptr) return CompileReason{.causes = *said};
   if (alike) {
     const auto& [nearest, form] = *alike;
     XP_TRY(RecompileCause cause, impl_->NotPrinted(site.compiles[nearest], compile, *form));
@@ -446,9 +450,8 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
 
 absl::StatusOr<std::optional<CompileReason>> ReasonFinder::WhyFirst(const CompileSite& site) {
   // A log that began late, or names that many functions have.
-  const auto said = impl_->said.find(site.compiles.front().id);
-  if (said != impl_->said.end() && said->second.front().type != "unknown")
-    return CompileReason{.causes = said->second};
+  const std::vector<RecompileCause>* said = impl_->SaidOf(site.compiles.front());
+  if (said != nullptr && said->front().type != "unknown") return CompileReason{.causes = *said};
   XP_TRY(std::optional<RecompileCause> other_cut, OtherCut(site));
   if (!other_cut) return std::nullopt;
   return CompileReason{.causes = {*std::move(other_cut)}};

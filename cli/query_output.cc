@@ -26,12 +26,6 @@ std::string_view TextOf(sqlite3_stmt* stmt, int column) {
   return {data == nullptr ? "" : data, size_t(sqlite3_column_bytes(stmt, column))};
 }
 
-std::string HexOf(std::string_view bytes) {
-  std::string out;
-  for (unsigned char byte : bytes) fmt::format_to(std::back_inserter(out), "{:02x}", byte);
-  return out;
-}
-
 // The shortest decimal that reads back as `value`, always recognisable as a REAL.
 std::string RealOf(double value) {
   std::string out = fmt::format("{}", value);
@@ -47,7 +41,7 @@ std::string ValueOf(sqlite3_stmt* stmt, int column) {
     case SQLITE_FLOAT:
       return RealOf(sqlite3_column_double(stmt, column));
     case SQLITE_BLOB:
-      return HexOf(TextOf(stmt, column));
+      return Hex(TextOf(stmt, column));
     default:
       return std::string(TextOf(stmt, column));
   }

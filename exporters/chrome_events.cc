@@ -1,5 +1,6 @@
 #include "exporters/chrome_events.h"
 
+#include "core/base/escape.h"
 #include "exporters/json_text.h"
 #include "exporters/merged_arguments.h"
 
@@ -11,12 +12,6 @@ constexpr ptrdiff_t kPhaseAt = 9;
 constexpr char kBeforeArguments[] = ",\"args\":{";
 // Numbers and literals of an event's record.
 constexpr size_t kBesidePieces = 2 * kIntegerBytes + 20;
-
-std::string Hex(std::string_view bytes) {
-  std::string hex;
-  for (unsigned char byte : bytes) fmt::format_to(std::back_inserter(hex), "{:02x}", byte);
-  return hex;
-}
 
 }  // namespace
 

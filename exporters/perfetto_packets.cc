@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/escape.h"
+
 namespace xlaprof {
 namespace {
 
@@ -38,12 +40,6 @@ std::string PerfettoString(std::string_view text) {
   std::string out = ProtoString(text);
   for (size_t at; (at = out.find('\0')) != std::string::npos;) out.replace(at, 1, "\xef\xbf\xbd");
   return out;
-}
-
-std::string Hex(std::string_view bytes) {
-  std::string hex;
-  for (unsigned char byte : bytes) fmt::format_to(std::back_inserter(hex), "{:02x}", byte);
-  return hex;
 }
 
 // What stands in brackets at a name's end.

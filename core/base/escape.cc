@@ -37,6 +37,12 @@ Character CharacterAt(std::string_view text, size_t at) {
   return {code, length};
 }
 
+std::string Hex(std::string_view bytes) {
+  std::string hex;
+  for (unsigned char byte : bytes) fmt::format_to(std::back_inserter(hex), "{:02x}", byte);
+  return hex;
+}
+
 std::string Printable(std::string_view text, bool keep_newlines) {
   std::string out;
   out.reserve(text.size());

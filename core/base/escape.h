@@ -16,6 +16,9 @@ struct Character {
 };
 Character CharacterAt(std::string_view text, size_t at);
 
+// Bytes that are no text: two digits each, lower-case.
+std::string Hex(std::string_view bytes);
+
 // For a terminal: control characters, what turns the direction of writing, and invalid bytes as
 // \n, \t, \x1b, \u202e, \xff. Real line ends stay where `keep_newlines`.
 std::string Printable(std::string_view text, bool keep_newlines = false);

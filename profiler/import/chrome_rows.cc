@@ -305,10 +305,11 @@ absl::Status ChromeRows::AddArg(StringId key, const Value& value) {
 }
 
 absl::StatusOr<StringId> ChromeRows::KeyOf(Value key) {
+  if (key.number() == 0) return texts_.Of(key);
   StringId& known = key_ids_[key.number()];
-  if (known != 0 && key.number() != 0) [[likely]]
-    return known;
-  XP_TRY(known, texts_.Of(key));
+  if (known == 0) [[unlikely]] {
+    XP_TRY(known, texts_.Of(key));
+  }
   return known;
 }
 

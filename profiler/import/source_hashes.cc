@@ -3,7 +3,7 @@
 #include <openssl/evp.h>
 #include <sys/resource.h>
 
-#include <algorithm>
+#include "core/base/escape.h"
 
 namespace xlaprof {
 namespace {
@@ -32,13 +32,11 @@ class SourceHashes::Sha256 {
     at_ += piece.size();
     return true;
   }
-  std::string Hex() {
+  std::string Digest() {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned int size = 0;
     EVP_DigestFinal_ex(context_, digest, &size);
-    std::string hex;
-    for (unsigned int i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
-    return hex;
+    return Hex({reinterpret_cast<const char*>(digest), size});
   }
 
  private:
@@ -75,7 +73,7 @@ void SourceHashes::Finish() {
   Stop();
   while (hash_->Step()) {
   }
-  done_.emplace_back(source_id_, hash_->Hex());
+  done_.emplace_back(source_id_, hash_->Digest());
   hash_ = nullptr;
   file_ = nullptr;
 }

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "core/base/escape.h"
+
 namespace xlaprof {
 namespace {
 
@@ -11,12 +13,10 @@ constexpr const char* kAddress = "127.0.0.1";
 constexpr size_t kThreads = 8;  // a browser keeps six connections open
 
 absl::StatusOr<std::string> Secret() {
-  unsigned char bytes[16];
+  char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != ssize_t(sizeof bytes))
     return absl::InternalError("the kernel gives no random bytes for the server's address");
-  std::string secret;
-  for (unsigned char byte : bytes) secret += fmt::format("{:02x}", byte);
-  return secret;
+  return Hex({bytes, sizeof bytes});
 }
 
 }  // namespace

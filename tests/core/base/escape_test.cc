@@ -61,6 +61,11 @@ TEST(CsvText, IsRfc4180) {
   EXPECT_EQ(CsvText("a\xff"), "a\xef\xbf\xbd");
 }
 
+TEST(Hex, IsTwoDigitsAByte) {
+  EXPECT_EQ(Hex(std::string_view("\0\x0a\xff~", 4)), "000aff7e");
+  EXPECT_EQ(Hex(""), "");
+}
+
 TEST(ShellWord, IsOneWord) {
   EXPECT_EQ(ShellWord("runs/2026-11-21.xlaprof"), "runs/2026-11-21.xlaprof");
   EXPECT_EQ(ShellWord("my run; reboot"), "'my run; reboot'");
