@@ -44,9 +44,14 @@ class Server : public testing::Test {
                     .duration_ms = duration_ms,
                     .folder = folder_.path()});
   }
-  static void WaitForRecording() {
-    while (absl::IsNotFound(CommitRecording().status()))
+  // False: none has begun within a minute, or it is over.
+  static bool WaitForRecording() {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (absl::IsNotFound(CommitRecording().status())) {
+      if (std::chrono::steady_clock::now() > end) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
   }
   TemporaryFolder folder_ = *TemporaryFolder::Make("test");
   std::unique_ptr<ProfilerServer> server_;
@@ -115,7 +120,7 @@ TEST_F(Server, ASecondCaptureIsToldToWaitAndTerminateEndsTheFirst) {
   ProfileRequest request = Request(60'000);
   request.set_session_id("long");
   auto first = std::async(std::launch::async, [&] { return Profile(request, &response); });
-  WaitForRecording();
+  ASSERT_TRUE(WaitForRecording());
   ProfileResponse unused;
   const grpc::Status second = Profile(Request(1), &unused);
   EXPECT_EQ(second.error_code(), grpc::ALREADY_EXISTS);
@@ -150,7 +155,7 @@ TEST_F(Server, ClientThatIsGoneEndsItsCapture) {
     ProfileResponse response;
     return stub_->Profile(&context, Request(60'000), &response);
   });
-  WaitForRecording();
+  ASSERT_TRUE(WaitForRecording());
   context.TryCancel();
   EXPECT_EQ(asked.get().error_code(), grpc::CANCELLED);
   absl::StatusOr<Captured> next = absl::UnknownError("");
@@ -163,7 +168,7 @@ TEST_F(Server, ClientThatIsGoneEndsItsCapture) {
 
 TEST_F(Server, EndsInTheMiddleOfACapture) {
   auto asked = std::async(std::launch::async, [&] { return CaptureFor(60'000); });
-  WaitForRecording();
+  ASSERT_TRUE(WaitForRecording());
   server_.reset();
   auto captured = asked.get();
   EXPECT_TRUE(absl::IsUnavailable(captured.status())) << captured.status();
