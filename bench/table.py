@@ -221,11 +221,13 @@ def text(sections, samples, failed, rounds, markdown):
     for section in sections:
         rows = []
         for row in section.rows:
-            broken = [f'{name}: {failed[name]}' for name in row.tasks() if name in failed]
-            if broken:
+            # The rounds in which all of the row's programs ran.
+            whole = set.intersection(*(set(samples[name]) for name in row.tasks()))
+            if not whole:
+                broken = [f'{name}: {failed[name]}' for name in row.tasks() if name in failed]
                 rows.append([row.what, 'not measured', broken[0], '', '', ''])
             else:
-                *cells, met = row.cells(samples)
+                *cells, met = row.cells({name: [samples[name][number] for number in sorted(whole)] for name in row.tasks()})
                 rows.append([*cells, '' if met is None else 'met' if met else 'MISSED'])
         blocks.append((section, rows))
     widths = [max(len(r[i]) for _, rows in blocks for r in [HEADS, *rows]) for i in range(len(HEADS))]
@@ -238,5 +240,6 @@ def text(sections, samples, failed, rounds, markdown):
             lines += ['  ' + '  '.join(c.ljust(w) for c, w in zip(r, widths)).rstrip() for r in rows]
     with open('/proc/cpuinfo', encoding='utf-8') as info:
         cpu = next((line.split(':', 1)[1].strip() for line in info if line.startswith('model name')), 'unknown CPU')
+    lines += [''] + [f'{name} failed in {rounds - len(samples[name])} of the rounds: {why}' for name, why in failed.items()]
     lines += ['', f'{rounds} rounds, medians (least to most); {os.cpu_count()} x {cpu}, load {os.getloadavg()[1]:.1f}.']
     return '\n'.join(lines).strip('\n')
