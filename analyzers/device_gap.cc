@@ -415,7 +415,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
     const bool usual = is_usual(cause);
     const double share = share_of(cause, idle);
     const std::string scope(ScopeText(store, activity));
-    const int64_t gaps = idle.main_of > 0 ? idle.main_of : idle.in;
+    // A little in each of many gaps is no less a pattern than most of a few.
+    const int64_t gaps = 2 * idle.main_ns >= idle.ns ? idle.main_of : idle.in;
     const bool recurs =
         gaps >= kMinGaps && double(gaps) >= kRecurringShare * double(device.chances);
 

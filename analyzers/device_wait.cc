@@ -20,6 +20,8 @@ constexpr double kWaitShare = 0.10;
 // Below that, but worth a line: XProf's "moderate".
 constexpr double kInfoShare = 0.05;
 constexpr int64_t kMinOccurrences = 2;  // once is no pattern
+// Of the share of who waits most: who waits less than this is waited for.
+constexpr double kLateShare = 0.5;
 constexpr size_t kMaxEvidence = 12;
 // Memory space 5 in XLA's layouts is the host's memory.
 constexpr std::string_view kHostMemory = "S(5)";
@@ -72,16 +74,19 @@ struct Group {
 };
 using Groups = std::map<std::string, Group>;  // by base name
 
-absl::StatusOr<std::map<std::string, Groups>> WaitsByDevice(const Store& store) {
-  std::map<std::string, Groups> out;
+// Processes on several machines call their devices by the same names.
+using Device = std::pair<int64_t, std::string>;  // process, name
+
+absl::StatusOr<std::map<Device, Groups>> WaitsByDevice(const Store& store) {
+  std::map<Device, Groups> out;
   const StringId op = store.Find(category::kOp), collective = store.Find(category::kCollective);
-  std::map<int64_t, std::string> device_of;
+  std::map<int64_t, Device> device_of;
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
   XP_TRY(
-      store.Each("SELECT id, coalesce(device, 'CPU:0') FROM track WHERE kind IN ('host_thread', "
-                 "'device', 'device_stream')",
-                 [&](int64_t id, std::string device) {
-                   device_of[id] = device;
+      store.Each("SELECT id, coalesce(process_id, 0), coalesce(device, 'CPU:0') FROM track WHERE "
+                 "kind IN ('host_thread', 'device', 'device_stream')",
+                 [&](int64_t id, int64_t process_id, std::string device) {
+                   device_of[id] = {process_id, std::move(device)};
                    options.track_ids.push_back(id);
                  }));
   if (device_of.empty() || (op == 0 && collective == 0)) return out;
@@ -205,18 +210,39 @@ void FillLocation(std::string_view location, Subject& subject) {
   subject.line = line;
 }
 
+// "GPU:0 of rank 1" where several ranks have one of that name.
+absl::StatusOr<std::map<Device, std::string>> DeviceNames(const Store& store,
+                                                          const std::vector<DeviceTime>& times) {
+  std::map<int64_t, OptInt> rank_of;
+  XP_TRY(store.Each("SELECT id, rank FROM process",
+                    [&](int64_t id, OptInt rank) { rank_of[id] = rank; }));
+  std::map<Device, std::string> names;
+  for (const DeviceTime& time : times) {
+    const auto same = std::count_if(times.begin(), times.end(), [&](const DeviceTime& other) {
+      return other.device == time.device;
+    });
+    const OptInt rank = rank_of[time.process_id];
+    names[{time.process_id, time.device}] =
+        same == 1 ? time.device
+        : rank    ? fmt::format("{} of rank {}", time.device, *rank)
+                  : fmt::format("{} of process {}", time.device, time.process_id);
+  }
+  return names;
+}
+
 absl::StatusOr<Findings> Run(const Store& store) {
   Findings findings;
   XP_TRY(auto waits, WaitsByDevice(store));
   XP_TRY(std::vector<DeviceTime> times, DeviceTimes(store));
   if (waits.empty() || times.empty()) return findings;
   XP_TRY(Steps steps, LoadSteps(store));
-  std::map<std::string, const DeviceTime*> time_of;
-  for (const DeviceTime& time : times) time_of.try_emplace(time.device, &time);
+  XP_TRY(auto names, DeviceNames(store, times));
+  std::map<Device, const DeviceTime*> time_of;
+  for (const DeviceTime& time : times) time_of[{time.process_id, time.device}] = &time;
   struct Worst {
     const Group* group = nullptr;
-    const DeviceTime* time = nullptr;
-    double share = 0, least = 1;
+    std::string device, least_device;
+    double share = 0, least = 2;
     int64_t devices = 0;
   };
   std::map<std::string, Worst> by_base;
@@ -227,9 +253,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
       Worst& worst = by_base[base];
       const double share = double(group.ns) / double(time->second->busy_ns);
       ++worst.devices;
-      worst.least = std::min(worst.least, share);
+      if (share < worst.least) worst.least = share, worst.least_device = names[device];
       if (!worst.group || share > worst.share)
-        worst.group = &group, worst.time = time->second, worst.share = share;
+        worst.group = &group, worst.device = names[device], worst.share = share;
     }
   }
   for (const auto& [base, worst] : by_base) {
@@ -260,16 +286,27 @@ absl::StatusOr<Findings> Run(const Store& store) {
                                   .text = text});
     }
     const Words words = Say(WaitsFor(base).empty() ? "collective" : WaitsFor(base), host_memory);
-    finding.title = fmt::format("{} of {}'s busy time is '{}', waiting for {}",
-                                fmt::format("{:.0f} %", 100 * worst.share), worst.time->device,
-                                base, words.title);
+    finding.title =
+        fmt::format("{} of {}'s busy time is '{}', waiting for {}",
+                    fmt::format("{:.0f} %", 100 * worst.share), worst.device, base, words.title);
     finding.cost_note = fmt::format(
-        "sum of these ops on {}{}", worst.time->device,
-        worst.devices > 1 ? fmt::format("; on {} devices it is {:.1f} to {:.1f} % of busy",
-                                        worst.devices, 100 * worst.least, 100 * worst.share)
-                          : "");
+        "sum of these ops on {}{}", worst.device,
+        worst.devices > 1
+            ? fmt::format("; on {} devices it is {:.1f} (on {}) to {:.1f} % of busy", worst.devices,
+                          100 * worst.least, worst.least_device, 100 * worst.share)
+            : "");
     finding.reason = Reason{.type = words.type};
     finding.advice = words.advice;
+    // All of a group end together: who waits least came last.
+    if (finding.reason->type == "collective" && worst.devices > 1 &&
+        worst.least <= kLateShare * worst.share) {
+      finding.reason->text =
+          fmt::format("{} waits least: the others wait for it", worst.least_device);
+      finding.advice = fmt::format(
+          "Look at what {} does before these ops that the others do not: more or longer work, a "
+          "slower machine, input that comes late.",
+          worst.least_device);
+    }
     if (steps.timed > 0) finding.per_step = double(group.count) / double(steps.timed);
     if (worst.share >= kWaitShare && group.count >= kMinOccurrences)
       finding.severity = Severity::kWarning;

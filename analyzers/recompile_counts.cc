@@ -29,6 +29,11 @@ constexpr int64_t kMostCounted = int64_t{1}
                                  << 60;  // no run counts as far; a sum of a few is no overflow
 constexpr int64_t kManyGraphs = 50;  // more graphs than one program has, if it does not recompile
 
+constexpr int64_t kFewSteps = 5;  // before the first sample: all of them are the start of the run
+constexpr int64_t kLatePart = 4;  // samples that begin behind this part of the run begin late
+constexpr int64_t kExpected = 3;  // compiles that a window would have at the rate before it: then
+                                  // none is no accident
+
 struct Sample {
   int64_t row = 0;  // metrics_report or profiler_line
   OptInt steps, saves, compiles, executions, compile_ns,
@@ -146,6 +151,24 @@ std::vector<int64_t> StepsOfCompiles(const std::vector<Sample>& samples) {
   return compiles;
 }
 
+// Of compiles at the steps `when`. Where the samples begin late in the run, the first one's
+// compiles may lie anywhere before it: what it did since then counts.
+RecompileState StateInWindows(const std::vector<Sample>& samples, const std::vector<int64_t>& when,
+                              int64_t steps) {
+  const int64_t last = steps > 0 ? steps - 1 : static_cast<int64_t>(samples.size()) - 1;
+  const int64_t begin = samples.front().steps.value_or(0);
+  if (begin < kFewSteps || kLatePart * begin < steps) return StateOf(when, 0, last);
+  const auto later = std::lower_bound(when.begin(), when.end(), begin);
+  RecompileState state{.word = "unknown"};
+  if (later != when.end()) {
+    state = StateOf(std::vector<int64_t>(later, when.end()), begin, last);
+  } else if ((steps - begin) * static_cast<int64_t>(when.size()) >= kExpected * begin) {
+    state.word = "settled", state.step = begin - 1;
+  }
+  state.after_warm_up = static_cast<int64_t>(when.size());
+  return state;
+}
+
 // What two reports tell that one can't: the compiles between them.
 struct Between {
   int64_t before = 0, more = 0;  // compiles up to the earlier report, and since
@@ -206,9 +229,7 @@ std::optional<Finding> Judge(Series series) {
              when.begin() + std::min<int64_t>(cuts, static_cast<int64_t>(when.size())));
   RecompileState state{.word = "unknown"};
   const bool windows = series.samples.size() >= kSeries && !when.empty();
-  if (windows)
-    state =
-        StateOf(when, 0, steps > 0 ? steps - 1 : static_cast<int64_t>(series.samples.size()) - 1);
+  if (windows) state = StateInWindows(series.samples, when, steps);
   const std::optional<Between> between = windows ? std::nullopt : LastInterval(series.samples);
   const bool quiet = between && between->more == 0 && between->since_step &&
                      steps - *between->since_step >= std::max<int64_t>(1, steps / 4);

@@ -22,7 +22,7 @@ constexpr std::array<Form, 6> kForms = {{{"hlo", "the HLO dump"},
                                          {"stablehlo", "the StableHLO dump"},
                                          {"ir_text", "the IR dump"},
                                          {"ir_dot", "the IR dump"},
-                                         {"hlo_optimized", "the optimised HLO in the XSpace"},
+                                         {"hlo_optimized", "the optimised HLO"},
                                          {kSignature, "the log's list of inputs"}}};
 
 constexpr size_t kMaxLookedBack = 4096;  // compiles; a run that recompiles for days has a million

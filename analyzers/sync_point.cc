@@ -123,6 +123,12 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
         if (!transfers)
           transfers = samples, transfers_name = "TransferFromDeviceTime", evidence = text;
       }));
+  // Lines of one program that tell the same count at several steps: what was fetched was so before.
+  bool rises = true;
+  XP_TRY(store.Each(
+      "SELECT min(samples) < max(samples) OR count(DISTINCT steps) < 2 FROM profiler_line WHERE "
+      "rule = 'transfer_from_frequent' AND samples IS NOT NULL AND steps IS NOT NULL",
+      [&](OptInt does) { rises = does.value_or(1) != 0; }));
   int64_t by_ops = 0;
   for (const FallbackOp& op : cuts.ops) by_ops += op.count.value_or(0);
   int64_t other = transfers ? std::max<int64_t>(0, *transfers - reads - by_ops) : 0;
@@ -135,13 +141,15 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
     Finding finding{.kind = "sync_point"};
     if (where != nullptr) finding.subject = *where;
     finding.count = count;
-    finding.per_step = PerStep(count, steps);
+    if (rises) finding.per_step = PerStep(count, steps);
     // Without step marks the executions bound the steps from above.
     std::optional<double> rate = finding.per_step;
     if (!rate && executions && *executions > 0) rate = double(count) / double(*executions);
-    finding.severity = SeverityOf(count, rate);
+    finding.severity = rises ? SeverityOf(count, rate) : Severity::kInfo;
     finding.title = fmt::format("{}, {} times", title, count);
-    if (finding.per_step) {
+    if (!rises) {
+      finding.title += ", and not again in the steps that the log tells of";
+    } else if (finding.per_step) {
       finding.title += fmt::format(" ({:.3g} a step)", *finding.per_step);
     } else if (rate) {
       finding.title += fmt::format(" in {} executions", *executions);

@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <sstream>
 
 #include "analyzers/analyzer.h"
 #include "cli/input_options.h"
@@ -26,10 +27,15 @@ struct ViewArguments {
   bool no_open = false, perfetto = false;
 };
 
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 // Asks the desktop to open `url`, in a session of its own and with no signal blocked; whether that
 // could be asked. It may still fail to.
 bool OpenBrowser(const std::string& url) {
-  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return false;
+  if (Environment("DISPLAY").empty() && Environment("WAYLAND_DISPLAY").empty()) return false;
   std::string program = "xdg-open", address = url;
   char* const arguments[] = {program.data(), address.data(), nullptr};
   posix_spawnattr_t how;
@@ -54,13 +60,37 @@ sigset_t BlockEndingSignals() {
   return signals;
 }
 
+// What makes `url`, which is of this machine only, reachable from where the user sits: empty unless
+// that is at the other end of an ssh session (SSH_CONNECTION: client, its port, server, its port).
+std::string Forwarding(const std::string& url) {
+  std::istringstream connection(Environment("SSH_CONNECTION"));
+  std::string client, client_port, server, server_port;
+  if (!(connection >> client >> client_port >> server >> server_port)) return "";
+  const std::string_view kHere = "127.0.0.1:";
+  const size_t at = url.find(kHere);
+  if (at == std::string::npos) return "";
+  const size_t from = at + kHere.size();
+  const std::string port = url.substr(from, url.find_first_not_of("0123456789", from) - from);
+  const std::string user = Environment("USER");
+  return fmt::format("ssh -N -L {0}:127.0.0.1:{0} {1}{2}", port,
+                     server_port == "22" ? "" : fmt::format("-p {} ", ShellWord(server_port)),
+                     ShellWord(user.empty() ? server : fmt::format("{}@{}", user, server)));
+}
+
 // Tells where the run is to be seen.
 void Announce(const std::string& url, bool open) {
   fmt::print("{}\n", url);
   std::fflush(stdout);
-  fmt::print("{}\n", open && OpenBrowser(url)
-                         ? "  opens in the browser. Ctrl-C ends it"
-                         : "  open this in a browser on this machine. Ctrl-C ends it");
+  if (open && OpenBrowser(url)) {
+    fmt::print("  opens in the browser. Ctrl-C ends it\n");
+  } else if (const std::string forwarding = Forwarding(url); !forwarding.empty()) {
+    fmt::print(
+        "  open this in your browser. Ctrl-C ends it. Over ssh, run this on your own machine "
+        "first:\n    {}\n",
+        forwarding);
+  } else {
+    fmt::print("  open this in a browser on this machine. Ctrl-C ends it\n");
+  }
   std::fflush(stdout);
 }
 
@@ -86,11 +116,6 @@ absl::Status ServeViewer(const Store& store, const ViewArguments& arguments,
   WaitForEnd(signals);
   viewer.reset();  // its threads use the store
   return absl::OkStatus();
-}
-
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
 }
 
 absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {

@@ -41,7 +41,11 @@ std::optional<Store::Frame> ParseFrame(std::string_view line) {
 }
 
 bool IsUserFile(std::string_view file) {
-  if (file.empty() || file.front() == '<') return false;
+  if (file.empty()) return false;
+  if (file.front() == '<') {  // no file: typed into IPython, Python or a Databricks notebook
+    return file.starts_with("<ipython-input-") || file.starts_with("<command-") ||
+           file == "<stdin>";
+  }
   for (std::string_view part :
        {"/site-packages/", "/dist-packages/", "/torch_xla/", "/torch/", "/jax/_src/", "/jaxlib/",
         "/functorch/", "/importlib/", "/multiprocessing/", "/concurrent/futures/"}) {

@@ -55,6 +55,23 @@ TEST_F(DeviceGap, LessJustDoesNot) {
   EXPECT_TRUE(run_.Run(device_gap).empty());
 }
 
+// It is the longest of one gap alone.
+TEST_F(DeviceGap, ALittleOfEachGapIsAPattern) {
+  const int64_t host = run_.HostThread(), device = run_.Device();
+  for (int i = 0; i < 10; ++i) {
+    const int64_t t = i * 1000, other_us = i == 9 ? 0 : 51;
+    run_.Step(host, t, 1000);
+    run_.Event(device, category::kModule, "step", t, 900);
+    run_.Event(host, category::kScope, "other", t + 900, other_us);
+    run_.Event(host, category::kScope, "log", t + 900 + other_us, 100 - other_us);
+  }
+  Findings found = Warnings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject.scope, "log");
+  EXPECT_EQ(found[0].count, 10);
+  EXPECT_EQ(found[0].cost_ns, 541'000);
+}
+
 TEST_F(DeviceGap, EveryThirdStepIsAPattern) {
   Steps(500, 500, 3);
   Findings found = Warnings();

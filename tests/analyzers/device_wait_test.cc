@@ -64,6 +64,29 @@ TEST_F(DeviceWait, TenInAHundredJustFires) {
   EXPECT_EQ(found[0].reason->type, "collective");
 }
 
+// Four hosts with a device each, which they all call GPU:0; one comes late.
+TEST_F(DeviceWait, DevicesOfOneNameAreOneARank) {
+  for (int64_t rank = 0; rank < 4; ++rank) {
+    const int64_t process = rank + 1;
+    if (rank > 0)
+      run_.Exec(fmt::format("INSERT INTO process VALUES ({0}, 1, 1, 0, NULL, NULL, {1}, NULL)",
+                            process, rank));
+    const int64_t device = run_.Device("GPU:0", process);
+    const int64_t wait_us = rank == 2 ? 50 : 680 + rank;
+    run_.Event(device, category::kModule, "step", 0, 1000);
+    for (int i = 0; i < 2; ++i)
+      run_.Event(device, category::kCollective, "ncclDevKernel_AllReduce", i * 500, wait_us / 2);
+  }
+  run_.Exec("UPDATE process SET rank = 0 WHERE id = 1");
+  Findings found = run_.Run(device_wait);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find("68 % of GPU:0 of rank 3's busy time"), std::string::npos)
+      << found[0].title;
+  EXPECT_EQ(found[0].cost_ns, 682'000);
+  EXPECT_EQ(found[0].count, 2);
+  EXPECT_EQ(found[0].reason->text, "GPU:0 of rank 2 waits least: the others wait for it");
+}
+
 TEST_F(DeviceWait, LessIsInfoAndLittleIsNothing) {
   Record("all-reduce.1", "all-reduce.2", 98);
   ASSERT_EQ(run_.Run(device_wait).size(), 1u);

@@ -242,6 +242,23 @@ TEST(PastedText, InboundDataTellsOfReads) {
             Severity::kInfo);
 }
 
+// Lines of torch_xla's own that tell the same count at each step: it was fetched before them.
+TEST(PastedText, FetchesThatDoNotGoOnHaveNoRate) {
+  auto lines = [](int64_t growth) {
+    std::string text;
+    for (int64_t step = 3; step < 7; ++step)
+      text += fmt::format(
+          "pt-xla-profiler: TransferFromServerTime too frequent: {} counts during {} steps\n",
+          634 + growth * step, step);
+    return text + "Counter: MarkStep\n  Value: 2\n";
+  };
+  const Finding over = TheOne(OfKind(FindingsIn(lines(0)), "sync_point"));
+  EXPECT_EQ(over.severity, Severity::kInfo);
+  EXPECT_EQ(over.per_step, std::nullopt);
+  EXPECT_THAT(over.title, HasSubstr("634 times, and not again in the steps that the log tells of"));
+  EXPECT_EQ(TheOne(OfKind(FindingsIn(lines(1)), "sync_point")).severity, Severity::kWarning);
+}
+
 // 2019: a gradient of 480 MB came back in each of ten executions, and no step marks were counted.
 TEST(PastedText, LargeTransfersWithoutStepMarks) {
   const std::string old =

@@ -151,5 +151,26 @@ TEST(RecompileCounts, CompilesThatAreKnownOneByOneAreNotCountedAgain) {
   EXPECT_THAT(run.Find(), IsEmpty());
 }
 
+// As in a log whose beginning was lost.
+TEST(RecompileCounts, WhatTheFirstLateSampleCountsMayBeLongOver) {
+  Reports run;
+  for (int64_t step = 51; step < 60; ++step) run.Line(33, step);
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->state, "settled");
+  EXPECT_EQ(finding.reason->step, 50);
+}
+
+TEST(RecompileCounts, WhatALateLogSawRiseGoesOn) {
+  Reports run;
+  for (int64_t step = 51; step < 60; ++step) run.Line(33 + step / 2, step);
+  EXPECT_EQ(run.TheFinding().reason->state, "ongoing");
+}
+
+TEST(RecompileCounts, AFewLateStepsWithoutOneSayNothingOfRareOnes) {
+  Reports run;
+  for (int64_t step = 500; step < 510; ++step) run.Line(33, step);
+  EXPECT_EQ(run.TheFinding().reason->state, "unknown");
+}
+
 }  // namespace
 }  // namespace xlaprof

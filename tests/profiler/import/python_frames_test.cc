@@ -95,6 +95,8 @@ TEST(CauseFromFrames, FollowsTheOutwardScan) {
 TEST(IsUserFile, ToldFromLibraries) {
   EXPECT_TRUE(IsUserFile("/home/user/train/train.py"));
   EXPECT_TRUE(IsUserFile("train.py"));
+  EXPECT_TRUE(IsUserFile("<ipython-input-7-0c5a3d9f1e2b>"));
+  EXPECT_TRUE(IsUserFile("<stdin>"));
   for (const char* file :
        {"/v/lib/python3.11/site-packages/torch_xla/torch_xla.py", "/usr/lib/python3.11/runpy.py",
         "/src/pytorch/torch/nn/modules/module.py", "<string>", ""}) {

@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/run_program.h"
+
+namespace xlaprof {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+class ViewCommand : public ProgramTest {
+ protected:
+  // What it prints before it waits to be ended, as it is then.
+  Ran View(const std::string& environment) {
+    return RunShell(
+        fmt::format("true\nenv -u DISPLAY -u WAYLAND_DISPLAY -u SSH_CONNECTION {} {} view "
+                    "'{}/tests/golden/captures/jax_recompile' >out.txt & pid=$!\n"
+                    "until grep -qs Ctrl-C out.txt || ! kill -0 $pid; do sleep 0.02; done\n"
+                    "kill $pid; wait $pid; status=$?; cat out.txt; (exit $status)",
+                    environment, XLAPROF_PROGRAM, XLAPROF_SOURCE_DIR),
+        folder_);
+  }
+};
+
+TEST_F(ViewCommand, TellsTheAddress) {
+  const Ran ran = View("");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("http://127.0.0.1:"));
+  EXPECT_THAT(ran.out, HasSubstr("open this in a browser on this machine"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("ssh")));
+}
+
+TEST_F(ViewCommand, TellsHowToReachItOverSsh) {
+  Ran ran = View("SSH_CONNECTION='10.0.0.9 55555 10.0.0.5 22' USER=ada");
+  EXPECT_EQ(ran.status, 0) << ran.out;
+  EXPECT_THAT(ran.out, ContainsRegex("ssh -N -L ([0-9]+):127.0.0.1:[0-9]+ ada@10.0.0.5\n"));
+  ran = View("SSH_CONNECTION='fe80::1 55555 fe80::2 2222' USER=");
+  EXPECT_THAT(ran.out, ContainsRegex("ssh -N -L [0-9]+:127.0.0.1:[0-9]+ -p 2222 fe80::2\n"));
+  ran = View("SSH_CONNECTION=damaged");
+  EXPECT_THAT(ran.out, HasSubstr("open this in a browser on this machine"));
+}
+
+}  // namespace
+}  // namespace xlaprof
