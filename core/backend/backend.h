@@ -29,11 +29,16 @@ class Buffer : public RefCounted {
 struct Kernel {
   std::string name;      // aten::mm; of fused: the first and the last operation, "fused add..relu"
   std::string op_names;  // all, in order, separated by spaces
-  Shape shape;           // of the result
+  std::string shape;     // of the result: "f32[64,10]"
+  std::string operands;  // shapes of what it reads: "f32[64,784], f32[784,10]"
   double flops = 0;
   int64_t bytes = 0;  // read and written
   std::source_location location;
   ScopeId scope = 0;
+
+  void AddOperand(const Shape& operand) {
+    operands += (operands.empty() ? "" : ", ") + operand.ToText();
+  }
 };
 
 // Hears of each kernel that runs. Called on the thread that executes.
@@ -92,7 +97,7 @@ class Backend {
 // elementwise operations fused by us. `threads`: 0: one a core.
 std::unique_ptr<Backend> MakeNativeBackend(int threads = 0);
 // Computes nothing: results are zeros, and its clock moves by a fixed time a kernel, transfer and
-// compilation. For tests whose output is the same to the byte.
-std::unique_ptr<Backend> MakeNullBackend();
+// compilation, from `begin_ns` on. For tests whose output is the same to the byte.
+std::unique_ptr<Backend> MakeNullBackend(int64_t begin_ns = 0);
 
 }  // namespace xlaprof::lazy

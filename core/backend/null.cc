@@ -43,12 +43,15 @@ class NullExecutable final : public Executable {
       if (!IsKernel(it)) continue;
       Kernel kernel{.name = std::string(it.op->name),
                     .op_names = std::string(it.op->name),
-                    .shape = it.shape,
+                    .shape = it.shape.ToText(),
                     .bytes = it.shape.bytes(),
                     .location = it.location,
                     .scope = it.scope};
       const auto operands = program.OperandShapes(it);
-      for (const Shape* operand : operands) kernel.bytes += operand->bytes();
+      for (const Shape* operand : operands) {
+        kernel.AddOperand(*operand);
+        kernel.bytes += operand->bytes();
+      }
       kernel.flops = it.op->flops != nullptr ? it.op->flops(operands, it.shape, it.attributes)
                                              : double(it.shape.elements());
       kernels_.push_back(std::move(kernel));
@@ -90,6 +93,7 @@ class NullExecutable final : public Executable {
 
 class NullBackend final : public Backend {
  public:
+  explicit NullBackend(int64_t begin_ns) { state_->now_ns = begin_ns; }
   std::string_view name() const override { return "NULL"; }
   absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) override {
     state_->now_ns += kCompileNs;
@@ -114,6 +118,8 @@ class NullBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> MakeNullBackend() { return std::make_unique<NullBackend>(); }
+std::unique_ptr<Backend> MakeNullBackend(int64_t begin_ns) {
+  return std::make_unique<NullBackend>(begin_ns);
+}
 
 }  // namespace xlaprof::lazy

@@ -90,7 +90,8 @@ absl::Status AwaitOnHost(const Data& data) {
 void KernelAnnouncer::OnKernel(const Kernel& kernel, int64_t ts_ns, int64_t dur_ns) {
   observer_->OnKernel({.name = kernel.name,
                        .op_names = kernel.op_names,
-                       .shape = "",
+                       .shape = kernel.shape,
+                       .operands = kernel.operands,
                        .ts_ns = ts_ns,
                        .dur_ns = dur_ns,
                        .flops = kernel.flops,

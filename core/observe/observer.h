@@ -96,7 +96,8 @@ struct Step {
 };
 // An operation on a device.
 struct Kernel {
-  std::string_view name, op_names, shape;
+  std::string_view name, op_names;
+  std::string_view shape, operands;  // of the result; of what it reads, separated by commas
   int64_t ts_ns = 0, dur_ns = 0;
   double flops = 0;
   int64_t bytes = 0;

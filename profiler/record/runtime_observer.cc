@@ -125,8 +125,9 @@ class RuntimeObserver final : public observe::Observer {
     Ring* ring = RingNow();
     if (ring == nullptr) return;
     static const uint32_t op_names = RecordedString("ops"), shape = RecordedString("shape"),
-                          flops = RecordedString("flops"), bytes = RecordedString("bytes");
-    ArgSlot args[2]{};
+                          operands = RecordedString("operands"), flops = RecordedString("flops"),
+                          bytes = RecordedString("bytes");
+    ArgSlot args[3]{};
     int count = 0;
     auto put = [&](uint32_t key, Value value) {
       ArgSlot& slot = args[count / 2];
@@ -137,11 +138,12 @@ class RuntimeObserver final : public observe::Observer {
     };
     put(op_names, ArgOf(kernel.op_names));
     put(shape, ArgOf(kernel.shape));
+    put(operands, ArgOf(kernel.operands));
     put(flops, ArgOf(kernel.flops));
     put(bytes, ArgOf(kernel.bytes));
     const uint32_t site = SiteOfName(Site::kOp, kernel.name);
     ring->Publish(TicksAt(kernel.ts_ns), TicksAt(kernel.ts_ns + kernel.dur_ns), 0,
-                  Slot::What(site, 1, kScope) | Slot::Bits(count), args, count / 2);
+                  Slot::What(site, 1, kScope) | Slot::Bits(count), args, (count + 1) / 2);
   }
 
   void OnEnqueue(uint64_t run) override {

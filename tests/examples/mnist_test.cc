@@ -107,6 +107,31 @@ TEST_F(Mnist, LearnsDigits) {
   EXPECT_GT(accuracy, 95);
 }
 
+TEST_F(Mnist, KernelsTellTheirShapes) {
+  ASSERT_EQ(Run("demo --steps 5 -o run.xlaprof", kNoLeaks).status, 0);
+  const auto count = [&](const std::string& where) {
+    const Ran ran =
+        Run("query run.xlaprof --format csv \"SELECT count(*) AS n FROM event e JOIN arg "
+            "s ON s.event_id = e.id AND s.key = 'shape' JOIN arg o ON o.event_id = e.id "
+            "AND o.key = 'operands' WHERE e.category = 'op' AND " +
+            where + "\"");
+    EXPECT_EQ(ran.status, 0) << ran.out;
+    return ran.out;
+  };
+  EXPECT_EQ(count("s.value NOT LIKE '%[%'"), "n\r\n0\r\n");
+  EXPECT_NE(count("e.name = 'aten::mm' AND s.value LIKE 'f32[%,10]' AND o.value LIKE 'f32[%], "
+                  "f32[%,10]'"),
+            "n\r\n0\r\n");
+}
+
+TEST_F(Mnist, IsRecordedOnTheNullBackend) {
+  ASSERT_EQ(
+      Run("demo --steps 5 -o run.xlaprof", std::string(kNoLeaks) + " XLAPROF_DEVICE=null").status,
+      0);
+  const Ran report = Run("report run.xlaprof --format json");
+  EXPECT_LT(json::parse(report.out)["summary"]["wall_ns"], int64_t{600} * 1'000'000'000);
+}
+
 TEST_F(Mnist, WrongNamesAreToldWithTheRightOnes) {
   const Ran ran = Run("demo --pathology nonsense");
   EXPECT_EQ(ran.status, 2);

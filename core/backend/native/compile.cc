@@ -131,7 +131,7 @@ class Compiler {
   Kernel KernelOf(const Unit& unit) const {
     const Instruction& last = instruction(unit.fused ? unit.members.back() : unit.members[0]);
     Kernel kernel{.name = std::string(last.op->name),
-                  .shape = last.shape,
+                  .shape = last.shape.ToText(),
                   .location = last.location,
                   .scope = last.scope};
     if (unit.fused && unit.members.size() > 1)
@@ -145,6 +145,11 @@ class Compiler {
         kernel.flops += double(it.shape.elements());
       else
         kernel.flops += it.op->flops(program_.OperandShapes(it), it.shape, it.attributes);
+    }
+    if (unit.fused) {
+      for (int32_t input : unit.inputs) kernel.AddOperand(shape(input));
+    } else {
+      for (const Shape* operand : program_.OperandShapes(last)) kernel.AddOperand(*operand);
     }
     for (int32_t input : unit.inputs) kernel.bytes += shape(input).bytes();
     for (int32_t output : unit.outputs) kernel.bytes += shape(output).bytes();
@@ -243,7 +248,8 @@ class Compiler {
     sizes.program_bytes = int64_t(sizeof(NativeExecutable) + made_.table_.size() * sizeof(char*) +
                                   made_.temporaries_.size() * sizeof(made_.temporaries_[0]));
     for (const Kernel& kernel : made_.kernels_)
-      sizes.program_bytes += int64_t(sizeof kernel + kernel.name.size() + kernel.op_names.size());
+      sizes.program_bytes += int64_t(sizeof kernel + kernel.name.size() + kernel.op_names.size() +
+                                     kernel.shape.size() + kernel.operands.size());
   }
 
   const Program& program_;

@@ -264,6 +264,9 @@ TEST_F(NativeExecutable, TellsOfEachKernel) {
   const auto arguments = ToDevice(*backend_, {Random({DType::kF32, {16, 16}}, 14)});
   ASSERT_TRUE(executable->Run(arguments, &heard).ok());
   EXPECT_THAT(heard.names, ElementsAre("aten::mm", "aten::relu", "aten::sum"));
+  EXPECT_EQ(executable->kernels()[0].shape, "f32[16,16]");
+  EXPECT_EQ(executable->kernels()[0].operands, "f32[16,16], f32[16,16]");
+  EXPECT_EQ(executable->kernels()[2].shape, "f32[]");
   EXPECT_EQ(executable->kernels()[0].flops, 2 * 16 * 16 * 16);
   EXPECT_EQ(executable->kernels()[2].bytes, 16 * 16 * 4 + 4);
   EXPECT_EQ(executable->sizes().argument_bytes, 1024);
