@@ -58,12 +58,16 @@ struct Task {
 absl::StatusOr<std::vector<Ref<Buffer>>> Task::Run() {
   for (const Ref<Data>& parameter : parameters) XP_TRY(parameter->Wait());
   std::vector<Ref<Buffer>> arguments(parameters.size());
-  for (const Program::Donation& donation : graph->donations)
-    arguments[size_t(donation.parameter)] = parameters[size_t(donation.parameter)]->Donate();
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (!arguments[i]) arguments[i] = parameters[i]->buffer();
-    if (!arguments[i])
-      return DataLoss("{}: a value that it needs was donated to an earlier step", graph->name);
+  {
+    static Metric& time = LazyMetric("UnwrapXlaData", Unit::kTimeNs);
+    metrics::Timed timed(time);
+    for (const Program::Donation& donation : graph->donations)
+      arguments[size_t(donation.parameter)] = parameters[size_t(donation.parameter)]->Donate();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (!arguments[i]) arguments[i] = parameters[i]->buffer();
+      if (!arguments[i])
+        return DataLoss("{}: a value that it needs was donated to an earlier step", graph->name);
+    }
   }
   KernelAnnouncer kernels;
   return graph->executable->Run(std::move(arguments), kernels.listener());
@@ -80,6 +84,8 @@ void Task::Execute() {
   if (debug::Asked()) debug::OnRan(*graph, device.name());
   time.Add(double(end_ns - begin_ns));
   AnnounceExecution(announced, graph->name, begin_ns, end_ns, device.backend());
+  static Metric& wrap_time = LazyMetric("WrapXlaData", Unit::kTimeNs);
+  metrics::Timed wrap(wrap_time);
   for (size_t i = 0; i < results.size(); ++i) {
     if (buffers.ok()) {
       results[i]->Set(std::move((*buffers)[i]));
@@ -90,12 +96,22 @@ void Task::Execute() {
   if (buffers.ok()) handles.Add(int64_t(results.size()));
 }
 
+void HashGraph(TracedGraph& graph, bool ends_step) {
+  XLAPROF_OBSERVE(kTracing, "HashGraph");
+  SetHash(graph, ends_step);
+}
+
+std::shared_ptr<CompiledGraph> LookUp(Device& device, const TracedGraph& graph) {
+  XLAPROF_OBSERVE(kTracing, "LookupCachedCompile");
+  return device.cache().Find(graph.hash);
+}
+
 // Looks up, compiles and sends off; the results, on their way. `graph` has its hash.
 absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& graph,
                                             const Cut& cut) {
   LazyMetric("TensorsGraphSize", Unit::kValue).Add(double(graph.nodes.size()));
   if (debug::Asked()) debug::OnCut(graph, device.name(), cut);
-  std::shared_ptr<CompiledGraph> compiled = device.cache().Find(graph.hash);
+  std::shared_ptr<CompiledGraph> compiled = LookUp(device, graph);
   if (compiled != nullptr) {
     XLAPROF_COUNT("CachedCompile");
   } else {
@@ -136,7 +152,7 @@ absl::StatusOr<std::vector<Ref<Data>>> SendOneByOne(Device& device, const Traced
       operands.push_back(values.at(operand.get()).get());
     TracedGraph one = WalkGraph(
         {Node::Make(node->op(), operands, node->attributes(), node->location(), node->scope())});
-    SetHash(one, /*ends_step=*/false);
+    HashGraph(one, /*ends_step=*/false);
     if (device.cache().Find(one.hash) == nullptr) XLAPROF_COUNT("OpByOpCompileCacheMiss");
     XP_TRY(std::vector<Ref<Data>> result, Send(device, one, cut));
     values.emplace(node, Node::OfData(std::move(result[0]), node->location()));
@@ -151,14 +167,19 @@ absl::Status WaitFor(std::span<const Ref<Data>> results) {
   return absl::OkStatus();
 }
 
+// Brings those that have been recorded only to the front; returns their end.
+std::vector<Ref<Storage>>::iterator CollectPending(std::vector<Ref<Storage>>& storages) {
+  XLAPROF_OBSERVE(kTracing, "CollectSyncTensors");
+  return std::stable_partition(storages.begin(), storages.end(),
+                               [](const Ref<Storage>& storage) { return !storage->is_computed(); });
+}
+
 absl::Status CutStorages(Device& device, std::vector<Ref<Storage>> storages, bool ends_step,
                          const Cut& cut) {
   XLAPROF_OBSERVE(kHost, "SyncTensorsGraph");
   if (debug::Asked()) debug::OnTensors(storages.size());
   std::unique_lock lock(device.cutting());
-  const auto computed =
-      std::stable_partition(storages.begin(), storages.end(),
-                            [](const Ref<Storage>& storage) { return !storage->is_computed(); });
+  const auto computed = CollectPending(storages);
   const std::span pending(storages.begin(), computed);
   if (pending.empty()) {
     lock.unlock();
@@ -172,8 +193,8 @@ absl::Status CutStorages(Device& device, std::vector<Ref<Storage>> storages, boo
     for (const Ref<Storage>& storage : pending) roots.push_back(storage->value());
     graph = WalkGraph(std::move(roots));
     if (ends_step) FindDonations(std::span(computed, storages.end()), pending, graph);
-    SetHash(graph, ends_step);
   }
+  HashGraph(graph, ends_step);
   const auto send = environment().sync_op_by_op ? SendOneByOne : Send;
   XP_TRY(std::vector<Ref<Data>> results, send(device, graph, cut));
   for (size_t i = 0; i < pending.size(); ++i) pending[i]->Become(results[i]);
@@ -208,8 +229,8 @@ absl::StatusOr<std::vector<Ref<Data>>> Evaluate(Device& device, std::vector<Node
   {
     XLAPROF_OBSERVE(kTracing, "RunPostOrder");
     graph = WalkGraph(std::move(values));
-    SetHash(graph, /*ends_step=*/false);
   }
+  HashGraph(graph, /*ends_step=*/false);
   return (environment().get_op_by_op ? SendOneByOne : Send)(device, graph, cut);
 }
 

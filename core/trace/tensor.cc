@@ -113,7 +113,10 @@ Tensor Tensor::FromBytes(const void* values, size_t count, Shape shape, Device& 
     RaiseHere("{} values do not fill {}", count, shape.ToText());
   static metrics::Metric& time =
       metrics::Metric::Of("TensorToData", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
-  metrics::Timed timed(time);
+  // In torch_xla, when an operation needs it first.
+  static metrics::Metric& value_time =
+      metrics::Metric::Of("IrValueTensorToXlaData", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
+  metrics::Timed timed(time), value_timed(value_time);
   const DType logical = shape.dtype;
   const Shape on_device{OnDevice(logical), shape.dims};
   if (on_device.dtype == logical) {

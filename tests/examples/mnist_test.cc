@@ -124,6 +124,16 @@ TEST_F(Mnist, KernelsTellTheirShapes) {
             "n\r\n0\r\n");
 }
 
+TEST_F(Mnist, EachPartOfACutIsAScope) {
+  ASSERT_EQ(Run("demo --steps 5 -o run.xlaprof", kNoLeaks).status, 0);
+  const Ran ran = Run("query run.xlaprof --format csv \"SELECT DISTINCT name FROM event\"");
+  for (const char* part :
+       {"StepMarker", "SyncLiveTensorsGraph", "SyncTensorsGraph", "CollectSyncTensors",
+        "RunPostOrder", "HashGraph", "LookupCachedCompile", "XLAGraphExecutor::Compile",
+        "ScheduleSyncTensorsGraph", "TransferToDevice", "TransferFromDevice"})
+    EXPECT_THAT(ran.out, testing::HasSubstr(std::string(part) + "\r\n"));
+}
+
 TEST_F(Mnist, IsRecordedOnTheNullBackend) {
   ASSERT_EQ(
       Run("demo --steps 5 -o run.xlaprof", std::string(kNoLeaks) + " XLAPROF_DEVICE=null").status,

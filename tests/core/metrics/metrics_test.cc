@@ -60,5 +60,17 @@ TEST(LazyTracing, CountsTheOperationsThatCountersCount) {
   EXPECT_THAT(metrics_report(), Not(HasSubstr("LazyTracing")));
 }
 
+TEST(Metrics, AnExecutionTimesWhatItTakesAndGives) {
+  clear_all();
+  const float values[] = {1, 2};
+  const Tensor x = Tensor::FromHost<float>(values, {2});
+  EXPECT_EQ(sum(x + x).item(), 6);
+  for (const char* name : {"IrValueTensorToXlaData", "UnwrapXlaData", "WrapXlaData"}) {
+    const auto metric = metric_data(name);
+    ASSERT_TRUE(metric) << name;
+    EXPECT_GE(metric->count, 1) << name;
+  }
+}
+
 }  // namespace
 }  // namespace xlaprof::lazy
