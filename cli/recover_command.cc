@@ -3,6 +3,7 @@
 #include "cli/terminal.h"
 #include "core/base/escape.h"
 #include "profiler/record/recover.h"
+#include "profiler/store/store.h"
 
 namespace xlaprof {
 
@@ -13,6 +14,7 @@ static absl::Status RunRecover(const std::vector<std::string>& paths) {
     if (!std::filesystem::exists(path, error))
       return NotFound("{}: no such file. Name the store that was being recorded", path);
     XP_TRY(int64_t events, RecoverRecording(path));
+    if (events == 0) XP_TRY(internal::ToStatus(Store::Open(path)));  // which may be no recording
     text += events == 0 ? fmt::format("{}: nothing waits in a ring\n", path)
                         : fmt::format("{}: {} event{} taken in. To see them: xlaprof report {}\n",
                                       path, events, events == 1 ? "" : "s", ShellWord(path));

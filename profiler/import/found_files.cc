@@ -92,6 +92,9 @@ class Finder {
         if (out_.files.size() == before)
           out_.problems.push_back(fmt::format(
               "{}: an empty directory. Name the one that the run wrote to", input.string()));
+      } else if (input != "-" && !fs::exists(input, error)) {
+        // A slip of the pen: what it should have named would be missed without a word.
+        return NotFound("{}: no such file or directory", input.string());
       } else {
         out_.files.push_back({.path = input, .named = true});
       }

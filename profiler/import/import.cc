@@ -89,6 +89,8 @@ class Importing {
       source.note = file.note ? *file.note
                               : "made from another file of this run: not imported, or every event "
                                 "would count twice";
+      if (not_imported_.empty())
+        not_imported_ = fmt::format("{}: {}", file.path.string(), *source.note);
       return internal::ToStatus(store_.Add(source));
     }
     if (!runs_.Wants(file)) {
@@ -180,6 +182,7 @@ class Importing {
     std::string message;
     for (const std::string& problem : problems_)
       message += fmt::format("{}{}", message.empty() ? "" : "\n", Printable(problem));
+    if (message.empty()) message = Printable(not_imported_);
     if (files_.size() > 1)
       message += fmt::format("\nnone of {} files could be read", files_.size());
     if (message.empty()) message = "nothing to read";
@@ -204,6 +207,7 @@ class Importing {
   int read_ = 0;
   int64_t total_bytes_ = 0, done_bytes_ = 0;
   std::vector<std::string> problems_;
+  std::string not_imported_;  // why the first of those that were left out was
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ std::optional<XlaDumpName> ParseXlaDumpName(std::string_view name) {
   const bool text = name.ends_with(".txt");
   out.is_proto = name.ends_with(".hlo.pb");
   auto is = [&](std::string_view what) {
-    for (std::string_view type : {".txt", ".hlo.pb"}) {
+    for (std::string_view type : {".txt", ".hlo", ".hlo.pb"}) {
       if (name.ends_with(std::string(what) + std::string(type))) return true;
     }
     return false;

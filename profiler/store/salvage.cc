@@ -416,8 +416,8 @@ absl::StatusOr<SalvageResult> Salvage(const std::filesystem::path& damaged, Stor
   if (result->damaged()) {
     XP_TRY(into.AddIssue(
         {}, "damaged_store", "error",
-        fmt::format("{} is damaged: of {} pages {} are cut off and {} unreadable; {} rows were "
-                    "lost, {} rows with {} events "
+        fmt::format("{} is damaged: of {} pages {} are cut off and {} unreadable, with the "
+                    "rows in them; {} rows of the others were lost, {} rows with {} events "
                     "in {} chunks were read. What it says is incomplete: record again, or import "
                     "the sources again",
                     damaged.filename().string(), result->pages + result->missing_pages,

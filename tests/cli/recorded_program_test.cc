@@ -75,6 +75,8 @@ TEST_F(RecordedProgram, IsRecoveredAfterAKill) {
   EXPECT_EQ(ran.status, 0) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("taken in"));
   EXPECT_THAT(Run("recover run.xlaprof").out, HasSubstr("nothing waits"));
+  Write("foreign.bin", "no recording");
+  EXPECT_EQ(Run("recover foreign.bin").status, 2);
   ran = Run("query run.xlaprof \"SELECT count(*), count(dur_ns) FROM event\" --format csv");
   EXPECT_THAT(ran.out, HasSubstr("16,15")) << "one never ended";
   EXPECT_THAT(Run("report run.xlaprof").out, Not(HasSubstr("recover")));
