@@ -268,6 +268,13 @@ struct ReasonFinder::Impl {
       between += !seen[process.compiles[i].graph];
       seen[process.compiles[i].graph] = true;
     }
+    if (between == 0) {
+      RecompileCause cause{.type = "unknown"};
+      cause.note =
+          "the very same graph was compiled before, and no other since, so it was not dropped for "
+          "room: processes that share one log, another device, or a cache that the program cleared";
+      return cause;
+    }
     RecompileCause cause{.type = "cache_eviction"};
     cause.note = between >= kCacheSize
                      ? fmt::format(
@@ -275,12 +282,12 @@ struct ReasonFinder::Impl {
                            "keeps ({})",
                            kCacheSize)
                      : fmt::format(
-                           "only {} other graphs were compiled since, fewer than the {} that "
+                           "only {} other graph{} compiled since, fewer than the {} that "
                            "torch_xla keeps by "
                            "default: a smaller XLA_COMPILATION_CACHE_SIZE, a cache that the "
                            "program cleared, "
                            "another device, or processes that share one log",
-                           between, kCacheSize);
+                           between, between == 1 ? " was" : "s were", kCacheSize);
     return cause;
   }
 

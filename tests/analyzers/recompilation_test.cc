@@ -244,15 +244,29 @@ TEST(Recompilation, TheSameGraphCutInAnotherWay) {
   EXPECT_EQ(finding.count, 1);
 }
 
-TEST(Recompilation, AGraphThatIsCompiledAgainWasEvicted) {
+TEST(Recompilation, AGraphThatIsCompiledAgainBehindOthersWasEvicted) {
+  RecompileRun run;
+  const int64_t graph = run.Graph("a", TrainStep(8));
+  run.Steps(graph, 10);
+  run.Steps(run.Graph("b", TrainStep(16)), 10);
+  run.Step(graph, {.compiles = true});
+  run.Steps(graph, 10);
+  std::string text;
+  for (const Finding& finding : run.Find()) {
+    if (finding.reason->type == "cache_eviction") text = *finding.reason->text;
+  }
+  EXPECT_THAT(text, HasSubstr("nly 1 other graph was compiled since"));
+}
+
+TEST(Recompilation, AGraphThatIsCompiledTwiceInARowWasNotEvicted) {
   RecompileRun run;
   const int64_t graph = run.Graph("a", TrainStep(8));
   run.Steps(graph, 10);
   run.Step(graph, {.compiles = true});
   run.Steps(graph, 10);
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->type, "cache_eviction");
-  EXPECT_THAT(*finding.reason->text, HasSubstr("nly 0 other graphs"));
+  EXPECT_EQ(finding.reason->type, "unknown");
+  EXPECT_THAT(*finding.reason->text, HasSubstr("processes that share one log"));
 }
 
 TEST(Recompilation, SettingsThatChangeAreTheEnvironment) {
