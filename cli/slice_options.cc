@@ -93,9 +93,7 @@ absl::StatusOr<int64_t> ParseTime(const std::string& text) {
                                                 : 0;
   if (error != std::errc() || scale == 0 || !std::isfinite(value) || value < 0 ||
       value * scale > 9e18 || (unit.empty() && text.find('.') != std::string::npos)) {
-    return Invalid(
-        "{}: not a time since the capture's start. Write 1.5s, 200ms, 30us or a whole number of ns",
-        text);
+    return Invalid("{}: not a time. Write 1.5s, 200ms, 30us or a whole number of ns", text);
   }
   int64_t whole_ns = 0;
   if (unit.empty() && std::from_chars(text.data(), end, whole_ns).ec == std::errc())

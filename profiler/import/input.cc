@@ -153,7 +153,11 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
     }
     struct stat info {};
     fstat(fd.get(), &info);
-    if (!S_ISREG(info.st_mode)) return Invalid("{}: not a regular file", name);
+    if (!S_ISREG(info.st_mode)) {
+      return Invalid(
+          "{}: not a regular file. To read what a program prints: PROGRAM | xlaprof report -",
+          name);
+    }
     if (info.st_size > int64_t(kInMemoryBytes)) {
       XP_TRY(impl->disk, Block::Map(fd.get(), size_t(info.st_size), name));
     } else {
