@@ -84,7 +84,11 @@ Json Of(const RecordingCost& recording) {
 }
 
 Json Of(const Summary::Device& device) {
-  return {{"name", device.name}, {"busy_ns", device.busy_ns}, {"span_ns", device.span_ns}};
+  return {{"name", device.name},
+          {"busy_ns", device.busy_ns},
+          {"span_ns", device.span_ns},
+          {"after_steps_ns", Nullable(device.after_steps_ns)},
+          {"busy_a_step_ns", Nullable(device.busy_a_step_ns)}};
 }
 
 Json Of(const Evidence& evidence) {

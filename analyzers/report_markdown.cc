@@ -50,6 +50,10 @@ class MarkdownReport {
     time("steady step p50", s.step_p50_ns);
     time("p99", s.step_p99_ns);
     if (!times.empty()) Add("\n{}\n", times);
+    for (const Summary::Device& device : s.devices) {
+      if (const std::string after = AfterStepsText(device); !after.empty())
+        Add("\n{}\n", Prose(after));
+    }
     if (std::string counts = CountsText(s); !counts.empty()) Add("\n{}\n", counts);
     std::vector<StepShare> shares = SteadyShares(report_);
     std::string what = shares.empty()

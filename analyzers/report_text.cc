@@ -110,6 +110,8 @@ class TextReport {
              shares);
     }
     for (const Summary::Device& device : s.devices) {
+      if (const std::string after = AfterStepsText(device); !after.empty())
+        Paragraph(4, after, Style::kPlain, "  ");
       if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;
       Paragraph(4,
                 fmt::format("{} busy {:.2f} % of {}", device.name,

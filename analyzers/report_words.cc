@@ -166,6 +166,14 @@ bool IsFromTheStart(const Report& report) {
   return !report.slice.first_step && !report.slice.from_ns;
 }
 
+std::string AfterStepsText(const Summary::Device& device) {
+  if (!device.after_steps_ns || !device.busy_a_step_ns) return "";
+  return fmt::format(
+      "{} works on for {} after the last step: the host's steps only queue work; on the device one "
+      "takes {}",
+      device.name, DurationText(*device.after_steps_ns), DurationText(*device.busy_a_step_ns));
+}
+
 std::string CountsText(const Summary& summary) {
   std::string out;
   auto add = [&](const std::optional<int64_t>& count, const char* one, const char* many,

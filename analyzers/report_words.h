@@ -30,7 +30,9 @@ std::string SliceText(const Report& report);      // "" if all of the run was lo
 std::string ProcessesText(const Report& report);  // for --process; "" if there is only one
 // "trainer (pid 12): 1,024 events of 2 threads, ..."
 std::string RecordingText(const RecordingCost& recording);
-bool IsFromTheStart(const Report& report);       // false: a slice leaves out the first step
+bool IsFromTheStart(const Report& report);  // false: a slice leaves out the first step
+// "GPU:0 works on for 236 ms after the last step: …"; "" for a device that does not.
+std::string AfterStepsText(const Summary::Device& device);
 std::string CountsText(const Summary& summary);  // "14 steps, 7 compilations, ..."
 
 std::string_view DoingName(Doing doing);  // "tracing", "compile", "your code", ...

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "analyzers/device_idle.h"
 #include "analyzers/device_time.h"
 #include "analyzers/host_activity.h"
 #include "analyzers/metrics.h"
@@ -255,6 +256,23 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
   return absl::OkStatus();
 }
 
+// The host's steps of an asynchronous program may be far shorter than what they ask for.
+void WorkAfterSteps(const Steps& steps, const DeviceTime& device, OptInt step_ns,
+                    Summary::Device& out) {
+  constexpr int64_t kManySteps = 3;
+  int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN, count = 0;
+  for (const StepSpan& step : steps.all) {
+    if (step.process_id != device.process_id || !step.ts_ns || !step.dur_ns) continue;
+    begin_ns = std::min(begin_ns, *step.ts_ns);
+    end_ns = std::max(end_ns, *step.ts_ns + *step.dur_ns);
+    ++count;
+  }
+  const int64_t after_ns = device.span().end_ns - end_ns;
+  if (count == 0 || !step_ns || after_ns <= kManySteps * *step_ns) return;
+  out.after_steps_ns = after_ns;
+  out.busy_a_step_ns = Overlap(device.busy, {begin_ns, device.span().end_ns}) / count;
+}
+
 }  // namespace
 
 absl::StatusOr<Summary> Summarize(const Store& store) {
@@ -277,6 +295,7 @@ absl::StatusOr<Summary> Summarize(const Store& store) {
 
   for (const DeviceTime& device : devices) {
     summary.devices.push_back({device.device, device.busy_ns, device.span().length_ns()});
+    WorkAfterSteps(steps, device, summary.step_p50_ns, summary.devices.back());
     summary.device_busy_ns = summary.device_busy_ns.value_or(0) + device.busy_ns;
     summary.device_idle_ns =
         summary.device_idle_ns.value_or(0) + device.span().length_ns() - device.busy_ns;

@@ -38,6 +38,9 @@ struct Summary {
   struct Device {
     std::string name;
     int64_t busy_ns = 0, span_ns = 0;  // union of busy time; first start to last end
+    // Where it works on for long after the host's last step: how long, and its busy time a step
+    // from the first step's start on. Such steps only queue work.
+    std::optional<int64_t> after_steps_ns, busy_a_step_ns;
   };
   std::vector<Device> devices;
   std::vector<Coverage> coverage;

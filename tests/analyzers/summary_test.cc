@@ -1,5 +1,6 @@
 #include "analyzers/summary.h"
 
+#include "analyzers/report_words.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {
@@ -48,6 +49,24 @@ TEST(Summary, FromEvents) {
   EXPECT_EQ(summary.coverage[0].path, "host.xplane.pb");
   EXPECT_EQ(summary.coverage[0].events, 41);
   EXPECT_EQ(summary.coverage[0].to_ns, 1'069'000);
+}
+
+// PyTorch's host is done with a step once it has launched its kernels.
+TEST(Summary, StepsThatOnlyQueueWorkAreNotTheDevices) {
+  TimedRun run;
+  const int64_t host = run.HostThread(), device = run.Stream();
+  for (int i = 0; i < 8; ++i) {
+    run.Step(host, i * 500, 500);
+    run.Event(device, category::kOp, "gemm", i * 30'000, 30'000);
+  }
+  const Summary summary = Summarize(run.store()).value();
+  EXPECT_EQ(summary.step_p50_ns, 500'000);
+  ASSERT_EQ(summary.devices.size(), 1u);
+  EXPECT_EQ(summary.devices[0].after_steps_ns, 236'000'000);
+  EXPECT_EQ(summary.devices[0].busy_a_step_ns, 30'000'000);
+  EXPECT_EQ(AfterStepsText(summary.devices[0]),
+            "GPU:0 works on for 236 ms after the last step: the host's steps only queue work; on "
+            "the device one takes 30 ms");
 }
 
 TEST(Summary, FromMetricsAlone) {
