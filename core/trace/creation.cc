@@ -33,11 +33,7 @@ Tensor arange(int64_t count, DType type, Device& device, Where where) {
 Tensor rand(Dims sizes, Device& device, Where where) {
   Call call(where);
   const NodePtr seed = device.NextSeed(Call::Where());
-  const Tensor numbers =
-      Wrap(device, Node::Make(op::uniform, {seed.get()}, sizes, Call::Where()), DType::kF32);
-  return OnDevice(DType::kF32) == DType::kF32
-             ? numbers
-             : Emit(op::cast, {numbers}, {int64_t(OnDevice(DType::kF32))}, DType::kF32);
+  return Wrap(device, Node::Make(op::uniform, {seed.get()}, sizes, Call::Where()), DType::kF32);
 }
 
 // Box and Muller: two uniform numbers give a normal one.

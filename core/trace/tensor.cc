@@ -58,6 +58,9 @@ DType OnDevice(DType logical) {
 }
 
 Tensor Wrap(Device& device, NodePtr value, DType logical) {
+  // Operations that choose their type themselves do not know of XLA_USE_32BIT_LONG and the like.
+  if (const DType kept = OnDevice(logical); value->shape().dtype != kept)
+    value = Node::Make(op::cast, {value.get()}, {int64_t(kept)}, Call::Where());
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
   impl->storage = Storage::Make(device, std::move(value), logical);
   return Tensor(std::move(impl));

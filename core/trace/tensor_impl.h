@@ -90,7 +90,7 @@ inline BorrowedNode NodeOf(const Tensor& tensor) {
 }
 // The same values of another type.
 HostTensor Converted(const void* values, const Shape& shape, DType type);
-// A new tensor with this value.
+// A new tensor with this value, in the type in which devices keep the logical one.
 Tensor Wrap(Device& device, NodePtr value, DType logical);
 // Records an operation, at the line of the outermost call.
 Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes, DType logical);

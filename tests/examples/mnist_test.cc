@@ -1,5 +1,6 @@
 // Each sin that examples/mnist can plant is found at its line, with its reason and its cost;
 // without one, nothing above info.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -140,6 +141,14 @@ TEST_F(Mnist, IsRecordedOnTheNullBackend) {
       0);
   const Ran report = Run("report run.xlaprof --format json");
   EXPECT_LT(json::parse(report.out)["summary"]["wall_ns"], int64_t{600} * 1'000'000'000);
+}
+
+TEST_F(Mnist, TrainsInEachKeptType) {
+  for (const char* variable : {"XLA_USE_BF16", "XLA_USE_F16", "XLA_USE_32BIT_LONG"}) {
+    const Ran trained =
+        Run("demo --force --steps 6 -o run.xlaprof", fmt::format("{} {}=1", kNoLeaks, variable));
+    EXPECT_EQ(trained.status, 0) << variable << "\n" << trained.out;
+  }
 }
 
 TEST_F(Mnist, WrongNamesAreToldWithTheRightOnes) {

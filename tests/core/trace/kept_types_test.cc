@@ -64,6 +64,50 @@ TEST(KeptTypes, LongMayHave32Bits) {
   ExpectWith("XLA_USE_32BIT_LONG", index, "^int64, int64, 4\\.$");
 }
 
+// argmax gave 64 bits, which no other tensor of whole numbers has then: the program broke off at
+// the first one that met it.
+std::string Mix() {
+  const std::vector<int64_t> numbers{0, 1, 2, 3};
+  const Tensor x = Tensor::FromHost(std::span(numbers), {4}), table = x.view({2, 2});
+  const Tensor most = argmax(x, 0), places = argmax(table, 1);
+  Tensor written = x.clone();
+  try {
+    written.slice(0, 0, 2).copy_(places);
+    written.add_(most).mul_(2).sub_(most, 3);
+    const std::vector<Tensor> all{
+        eq(most, x),
+        most + x,
+        places * 2,
+        maximum(most, 2),
+        remainder(x, most),
+        clamp(places, 0, 5),
+        where(gt(x, 1), x, most),
+        cat(std::vector{places, x}),
+        stack(std::vector{most, x.select(0, 1)}),
+        one_hot(places, 3) + most,
+        gather(table, 1, places.unsqueeze(1)) + places,
+        index_select(x, 0, places) - most,
+        sum(gt(x, 1)) + most,
+        sum(places) + nonzero(x).select(1, 0) + topk(x, 1) + prod(x),
+        flip(places, {0}) + pad(places, {0}, {0}),
+        written,
+        scatter_add(x, 0, places, x.slice(0, 2, 4)),
+        most.to(DType::kI32) + arange(4, DType::kI32),
+        most.to(DType::kF32) + rand({4}) + randn({4}),
+    };
+    for (const Tensor& one : all) one.to_cpu();
+    return fmt::format("{}, {}, {}", Read(most), Read(cat(std::vector{places, x})), Read(written));
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(KeptTypes, WholeNumbersOfAllOperationsMix) {
+  constexpr const char* kSaid = "^int64, int64, 3, int64, int64, 1, int64, int64, -1\\.$";
+  for (const char* variable : {"XLA_USE_BF16", "XLA_USE_F16", "XLA_USE_32BIT_LONG"})
+    ExpectWith(variable, Mix, kSaid);
+}
+
 // Every operation of a training keeps to it: types that differ on the device raise an error.
 std::string Train() {
   nn::manual_seed(1);
