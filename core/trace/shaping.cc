@@ -143,10 +143,12 @@ Tensor pad(const Tensor& x, Dims low, Dims high, Scalar value, Where where) {
   Tensor out = Emit(op::pad, {x}, attributes);
   if (!NeedsGrad({x})) return out;
   return Differentiable(out, {x}, [=](const Tensor& grad) {
-    Tensor inner = grad;
-    for (size_t i = 0; i < from.size(); ++i)
-      inner = inner.slice(int64_t(i), low[i], low[i] + from[i]);
-    return Grads{inner};
+    // What was added is cut off, and what was cut off is 0.
+    Dims back_low = low, back_high = high;
+    for (Dims* sizes : {&back_low, &back_high}) {
+      for (int64_t& size : *sizes) size = -size;
+    }
+    return Grads{pad(grad, back_low, back_high)};
   });
 }
 

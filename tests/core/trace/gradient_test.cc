@@ -85,13 +85,27 @@ TEST(Gradient, OfViews) {
   Check([](Inputs x) { return x[0].permute({2, 0, 1}); }, {{2, 3, 4}});
   Check([](Inputs x) { return x[0].t(); }, {{3, 2}});
   Check([](Inputs x) { return x[0].slice(1, 1, 4, 2); }, {{2, 5}});
+  Check([](Inputs x) { return x[0].slice(-1, -3, 100); }, {{2, 5}});
+  Check([](Inputs x) { return x[0].slice(0, -4, -1, 2); }, {{5, 2}});
+  Check([](Inputs x) { return cat(std::vector{x[0].slice(1, 3, 1), x[0]}, -1); }, {{2, 5}});
   Check([](Inputs x) { return x[0].select(0, -1); }, {{3, 2}});
+  Check([](Inputs x) { return x[0].select(-2, -3); }, {{3, 2}});
+  Check([](Inputs x) { return x[0].permute({-1, 0, -2}); }, {{2, 3, 4}});
+  Check([](Inputs x) { return x[0].unsqueeze(-1).squeeze(-1).flatten(-2); }, {{2, 3, 4}});
   Check([](Inputs x) { return x[0].unsqueeze(1).expand({3, 4, 2}); }, {{3, 2}});
   Check([](Inputs x) { return cat(std::vector{x[0], x[1], x[0]}, 1); }, {{2, 1}, {2, 3}});
   Check([](Inputs x) { return stack(std::vector{x[0], x[1]}, 1); }, {{2, 3}, {2, 3}});
   Check([](Inputs x) { return pad(x[0], {1, 0}, {0, 2}, 7); }, {{2, 3}});
+  // What is cut off has a gradient of 0; the gradient was as small as what was left.
+  for (const Dims& low : {Dims{0, -1}, Dims{1, -2}, Dims{-1, 2}, Dims{-2, 0}}) {
+    for (const Dims& high : {Dims{0, 0}, Dims{0, -1}, Dims{1, 2}})
+      Check([&](Inputs x) { return pad(x[0], low, high, 7); }, {{3, 4}});
+  }
   Check([](Inputs x) { return flip(x[0], {1, 0}); }, {{2, 3}});
-  Check([](Inputs x) { return tril(x[0]); }, {{3, 3}});
+  Check([](Inputs x) { return flip(x[0], {-1}); }, {{2, 3}});
+  Check([](Inputs x) { return flip(x[0], {}); }, {{2, 3}});
+  for (int64_t diagonal : {0, -1, -5, 1, 5})
+    Check([=](Inputs x) { return tril(x[0], diagonal); }, {{3, 3}});
 }
 
 TEST(Gradient, OfProducts) {
@@ -131,12 +145,15 @@ TEST(Gradient, OfReductions) {
   using Reduction = Tensor (*)(const Tensor&, Dims, bool, Where);
   for (Reduction f : {Reduction(sum), Reduction(mean), Reduction(amax), Reduction(amin)}) {
     Check([f](Inputs x) { return f(x[0], {1}, false, Where::current()); }, {{3, 4}});
-    Check([f](Inputs x) { return f(x[0], {0, 2}, true, Where::current()); }, {{2, 3, 2}});
+    Check([f](Inputs x) { return f(x[0], {0, -1}, true, Where::current()); }, {{2, 3, 2}});
     Check([f](Inputs x) { return f(x[0], {}, false, Where::current()); }, {{2, 3}});
   }
   Check([](Inputs x) { return prod(x[0], {1}); }, {{2, 3}}, 0.5, 2);
+  Check([](Inputs x) { return prod(x[0], {-2}); }, {{2, 3}}, 0.5, 2);
   Check([](Inputs x) { return logsumexp(x[0], 1); }, {{2, 3}});
+  Check([](Inputs x) { return logsumexp(x[0], -2); }, {{2, 3}});
   Check([](Inputs x) { return softmax(x[0], 1); }, {{2, 3}});
+  Check([](Inputs x) { return softmax(x[0], -2); }, {{2, 3}});
   Check([](Inputs x) { return log_softmax(x[0], 1); }, {{2, 3}});
 }
 
@@ -144,7 +161,9 @@ TEST(Gradient, OfIndexing) {
   const std::vector<int64_t> numbers{2, 0, 2, 1};
   const Tensor index = Tensor::FromHost(std::span(numbers), {4});
   Check([&](Inputs x) { return index_select(x[0], 0, index); }, {{3, 2}});
+  Check([&](Inputs x) { return index_select(x[0], -1, index); }, {{2, 3}});
   Check([&](Inputs x) { return gather(x[0], 1, index.view({2, 2})); }, {{2, 3}});
+  Check([&](Inputs x) { return gather(x[0], -1, index.view({2, 2})); }, {{2, 3}});
   Check([&](Inputs x) { return scatter_add(x[0], 1, index.view({2, 2}), x[1]); }, {{2, 3}, {2, 2}});
   Check([&](Inputs x) { return embedding(x[0], index.view({2, 2})); }, {{3, 2}});
 }
