@@ -70,30 +70,6 @@ NodePtr ScalarNode(Scalar value, DType type, Device& device) {
                        : Node::Constant(int64_t(value.real), type, Call::Where());
 }
 
-Tensor Expanded(const Tensor& x, const Dims& sizes) {
-  return x.sizes() == sizes ? x : x.expand(sizes);
-}
-
-// Sizes that both can be repeated to, aligned at the last dimension.
-Dims BroadcastSizes(const Op& op, const Tensor& a, const Tensor& b) {
-  const Dims left = a.sizes(), right = b.sizes();
-  if (left == right) return left;
-  Dims sizes = left.size() >= right.size() ? left : right;
-  const Dims& shorter = left.size() >= right.size() ? right : left;
-  for (size_t i = 1; i <= shorter.size(); ++i) {
-    int64_t& size = sizes[sizes.size() - i];
-    const int64_t other = shorter[shorter.size() - i];
-    if (size == other || other == 1) continue;
-    if (size != 1) {
-      RaiseHere("{}({}, {}): sizes {} and {} of dimension -{} differ, and neither is 1", op.name,
-                NodeOf(a)->shape().ToText(), NodeOf(b)->shape().ToText(), left[left.size() - i],
-                right[right.size() - i], i);
-    }
-    size = other;
-  }
-  return sizes;
-}
-
 // Of that type and of the same sizes, as operations of several tensors need them.
 bool AreAlike(const Tensor& a, const Tensor& b, DType type) {
   return ImplOf(a).storage->logical() == type && ImplOf(b).storage->logical() == type &&
@@ -112,9 +88,11 @@ Tensor SumTo(const Tensor& grad, const Dims& sizes) {
   return sum(grad, dims, /*keepdim=*/true).view(sizes);
 }
 
+DType FractionType(DType type) { return IsFloat(type) ? type : DType::kF32; }
+
 // The type of two tensors' result: a number of no dimensions counts only where it is of a higher
 // kind, a fraction beside whole numbers.
-DType TypeOfTwo(const Tensor& a, const Tensor& b) {
+DType TypeOf(const Tensor& a, const Tensor& b) {
   const DType left = a.dtype(), right = b.dtype();
   if (left == right) return left;
   const bool left_has = a.dim() > 0, right_has = b.dim() > 0;
@@ -123,13 +101,38 @@ DType TypeOfTwo(const Tensor& a, const Tensor& b) {
   const bool is_higher = wide == DType::kBool || (IsFloat(number) && !IsFloat(wide));
   return is_higher ? Promote(wide, number) : wide;
 }
+// Of a tensor's and a number's.
+DType TypeOf(const Tensor& x, Scalar value) {
+  if (!value.is_whole) return FractionType(x.dtype());
+  return x.dtype() == DType::kBool && !value.is_truth ? DType::kI64 : x.dtype();
+}
 
-DType FractionType(DType type) { return IsFloat(type) ? type : DType::kF32; }
+template <class B>
+DType FractionTypeOf(const Tensor& a, const B& b) {
+  return FractionType(TypeOf(a, b));
+}
 
-// Type that a tensor and a number give together.
-DType TypeWith(const Tensor& x, Scalar value) {
-  return value.is_whole ? (x.dtype() == DType::kBool ? DType::kI64 : x.dtype())
-                        : FractionType(x.dtype());
+template <class B>
+DType TruthTypeOf(const Tensor&, const B&) {
+  return DType::kBool;
+}
+
+bool IsTruth(const Tensor& x) { return x.dtype() == DType::kBool; }
+bool IsTruth(Scalar value) { return value.is_truth; }
+
+template <class B>
+DType DifferenceTypeOf(const Tensor& a, const B& b) {
+  if (!IsTruth(a) && !IsTruth(b)) return TypeOf(a, b);
+  RaiseHere("{}({}, {}): truths are not subtracted. logical_not() or ne() may be meant",
+            op::sub.name, TextOf(a), TextOf(b));
+}
+
+DType PowerTypeOf(const Tensor& a, const Tensor& b) { return TypeOf(a, b); }
+DType PowerTypeOf(const Tensor& x, Scalar exponent) {
+  const DType type = TypeOf(x, exponent);
+  if (IsFloat(type) || exponent.whole >= 0) return type;
+  RaiseHere("{}({}, {}): whole numbers have no negative powers. to(DType::kF32) has them",
+            op::pow.name, TextOf(x), TextOf(exponent));
 }
 
 // Gradients ask for what was saved when they need it.
@@ -149,7 +152,7 @@ using BinaryVjp = Tensor (*)(const Tensor& grad, const Saved& a, const Saved& b)
 Tensor Binary(const Op& op, const Tensor& a, const Tensor& b, DType type, BinaryVjp to_a,
               BinaryVjp to_b, bool saves = true) {
   if (!AreAlike(a, b, type)) {
-    const Dims sizes = BroadcastSizes(op, a, b);
+    const Dims sizes = BroadcastSizes(op.name, a, b);
     return Binary(op, Expanded(a.to(type), sizes), Expanded(b.to(type), sizes), type, to_a, to_b,
                   saves);
   }
@@ -165,13 +168,35 @@ Tensor Binary(const Op& op, const Tensor& a, const Tensor& b, DType type, Binary
 
 Tensor Compare(const Op& op, const Tensor& a, const Tensor& b, DType type) {
   if (!AreAlike(a, b, type)) {
-    const Dims sizes = BroadcastSizes(op, a, b);
+    const Dims sizes = BroadcastSizes(op.name, a, b);
     return Compare(op, Expanded(a.to(type), sizes), Expanded(b.to(type), sizes), type);
   }
   return Emit(op, {a, b}, {}, DType::kBool);
 }
 
 }  // namespace
+
+Dims BroadcastSizes(std::string_view op, const Tensor& a, const Tensor& b) {
+  const Dims left = a.sizes(), right = b.sizes();
+  if (left == right) return left;
+  Dims sizes = left.size() >= right.size() ? left : right;
+  const Dims& shorter = left.size() >= right.size() ? right : left;
+  for (size_t i = 1; i <= shorter.size(); ++i) {
+    int64_t& size = sizes[sizes.size() - i];
+    const int64_t other = shorter[shorter.size() - i];
+    if (size == other || other == 1) continue;
+    if (size != 1) {
+      RaiseHere("{}({}, {}): sizes {} and {} of dimension -{} differ, and neither is 1", op,
+                TextOf(a), TextOf(b), left[left.size() - i], right[right.size() - i], i);
+    }
+    size = other;
+  }
+  return sizes;
+}
+
+Tensor Expanded(const Tensor& x, const Dims& sizes) {
+  return x.sizes() == sizes ? x : x.expand(sizes);
+}
 
 Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes, DType logical) {
   Device& device = ImplOf(operands.begin()->tensor).storage->device();
@@ -244,8 +269,13 @@ UNARY(erf, [](T grad, S x, S) {
 UNARY_OF_ALL(neg, [](T grad, S, S) { return neg(grad); })
 UNARY_OF_ALL(abs, [](T grad, S x, S) { return lazy::where(lt(x.get(), 0), neg(grad), grad); })
 UNARY_OF_ALL(relu, [](T grad, S, S y) { return lazy::where(gt(y.get(), 0), grad, mul(grad, 0)); })
-UNARY_OF_ALL(floor, [](T grad, S, S) { return grad * 0; })
 #undef UNARY_OF_ALL
+
+Tensor floor(const Tensor& x, Where where) {
+  Call call(where);
+  if (!IsFloat(x.dtype())) return x.clone();
+  return Unary(op::floor, x, [](T grad, S, S) { return grad * 0; });
+}
 
 Tensor logical_not(const Tensor& x, Where where) {
   Call call(where);
@@ -260,79 +290,77 @@ Tensor gelu(const Tensor& x, Where where) {
 }
 
 // Each of two tensors, and of a tensor and a number.
-#define BINARY(name, type_of_two, type_with, to_a, to_b, ...)                          \
-  Tensor name(const Tensor& a, const Tensor& b, Where where) {                         \
-    Call call(where);                                                                  \
-    return Binary(op::name, a, b, type_of_two, to_a, to_b __VA_OPT__(, ) __VA_ARGS__); \
-  }                                                                                    \
-  Tensor name(const Tensor& a, Scalar b, Where where) {                                \
-    Call call(where);                                                                  \
-    const DType type = type_with;                                                      \
-    return Binary(op::name, a, ScalarTensor(b, type, a.device()), type, to_a,          \
-                  to_b __VA_OPT__(, ) __VA_ARGS__);                                    \
+#define BINARY(name, type_of, to_a, to_b, ...)                                           \
+  Tensor name(const Tensor& a, const Tensor& b, Where where) {                           \
+    Call call(where);                                                                    \
+    return Binary(op::name, a, b, type_of(a, b), to_a, to_b __VA_OPT__(, ) __VA_ARGS__); \
+  }                                                                                      \
+  Tensor name(const Tensor& a, Scalar b, Where where) {                                  \
+    Call call(where);                                                                    \
+    const DType type = type_of(a, b);                                                    \
+    return Binary(op::name, a, ScalarTensor(b, type, a.device()), type, to_a,            \
+                  to_b __VA_OPT__(, ) __VA_ARGS__);                                      \
   }
-#define BINARY_PLAIN(name, ...) BINARY(name, TypeOfTwo(a, b), TypeWith(a, b), __VA_ARGS__)
-#define BINARY_FRACTION(name, to_a, to_b) \
-  BINARY(name, FractionType(TypeOfTwo(a, b)), FractionType(a.dtype()), to_a, to_b)
-BINARY_PLAIN(
-    add, [](T grad, S, S) { return grad; }, [](T grad, S, S) { return grad; },
+BINARY(
+    add, TypeOf, [](T grad, S, S) { return grad; }, [](T grad, S, S) { return grad; },
     /*saves=*/false)
-BINARY_PLAIN(
-    sub, [](T grad, S, S) { return grad; }, [](T grad, S, S) { return neg(grad); },
+BINARY(
+    sub, DifferenceTypeOf, [](T grad, S, S) { return grad; },
+    [](T grad, S, S) { return neg(grad); },
     /*saves=*/false)
-BINARY_PLAIN(
-    mul, [](T grad, S, S b) { return grad * b.get(); },
+BINARY(
+    mul, TypeOf, [](T grad, S, S b) { return grad * b.get(); },
     [](T grad, S a, S) { return grad * a.get(); })
-BINARY_FRACTION(
-    div, [](T grad, S, S b) { return grad / b.get(); },
+BINARY(
+    div, FractionTypeOf, [](T grad, S, S b) { return grad / b.get(); },
     [](T grad, S a, S b) { return neg(grad * a.get() / (b.get() * b.get())); })
-BINARY_FRACTION(
-    pow, [](T grad, S a, S b) { return grad * b.get() * pow(a.get(), b.get() - 1); },
+BINARY(
+    pow, PowerTypeOf, [](T grad, S a, S b) { return grad * b.get() * pow(a.get(), b.get() - 1); },
     [](T grad, S a, S b) { return grad * pow(a.get(), b.get()) * log(a.get()); })
-BINARY_PLAIN(
-    maximum, [](T grad, S a, S b) { return lazy::where(ge(a.get(), b.get()), grad, grad * 0); },
+BINARY(
+    maximum, TypeOf,
+    [](T grad, S a, S b) { return lazy::where(ge(a.get(), b.get()), grad, grad * 0); },
     [](T grad, S a, S b) { return lazy::where(ge(a.get(), b.get()), grad * 0, grad); })
-BINARY_PLAIN(
-    minimum, [](T grad, S a, S b) { return lazy::where(le(a.get(), b.get()), grad, grad * 0); },
+BINARY(
+    minimum, TypeOf,
+    [](T grad, S a, S b) { return lazy::where(le(a.get(), b.get()), grad, grad * 0); },
     [](T grad, S a, S b) { return lazy::where(le(a.get(), b.get()), grad * 0, grad); })
-BINARY_PLAIN(
-    remainder, [](T grad, S, S) { return grad; },
+BINARY(
+    remainder, TypeOf, [](T grad, S, S) { return grad; },
     [](T grad, S a, S b) { return neg(grad * floor(a.get() / b.get())); })
-#undef BINARY_PLAIN
-#undef BINARY_FRACTION
 #undef BINARY
 
-#define COMPARE(name, type_of_two, type_with)                             \
+#define COMPARE(name, type_of)                                            \
   Tensor name(const Tensor& a, const Tensor& b, Where where) {            \
     Call call(where);                                                     \
-    return Compare(op::name, a, b, type_of_two);                          \
+    return Compare(op::name, a, b, type_of(a, b));                        \
   }                                                                       \
   Tensor name(const Tensor& a, Scalar b, Where where) {                   \
     Call call(where);                                                     \
-    const DType type = type_with;                                         \
+    const DType type = type_of(a, b);                                     \
     return Compare(op::name, a, ScalarTensor(b, type, a.device()), type); \
   }
-COMPARE(eq, TypeOfTwo(a, b), TypeWith(a, b))
-COMPARE(ne, TypeOfTwo(a, b), TypeWith(a, b))
-COMPARE(lt, TypeOfTwo(a, b), TypeWith(a, b))
-COMPARE(le, TypeOfTwo(a, b), TypeWith(a, b))
-COMPARE(gt, TypeOfTwo(a, b), TypeWith(a, b))
-COMPARE(ge, TypeOfTwo(a, b), TypeWith(a, b))
-COMPARE(logical_and, DType::kBool, DType::kBool)
-COMPARE(logical_or, DType::kBool, DType::kBool)
+COMPARE(eq, TypeOf)
+COMPARE(ne, TypeOf)
+COMPARE(lt, TypeOf)
+COMPARE(le, TypeOf)
+COMPARE(gt, TypeOf)
+COMPARE(ge, TypeOf)
+COMPARE(logical_and, TruthTypeOf)
+COMPARE(logical_or, TruthTypeOf)
 #undef COMPARE
 
 Tensor rsub(const Tensor& a, Scalar b, Where where) {
   Call call(where);
-  return sub(ScalarTensor(b, TypeWith(a, b), a.device()), a);
+  return sub(ScalarTensor(b, DifferenceTypeOf(a, b), a.device()), a);
 }
 
 Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwise, Where where) {
   Call call(where);
-  const DType type = TypeOfTwo(then, otherwise);
-  Dims sizes = BroadcastSizes(op::where, then, otherwise);
+  const DType type = TypeOf(then, otherwise);
+  Dims sizes = BroadcastSizes(op::where.name, then, otherwise);
   const Tensor chosen = Expanded(then.to(type), sizes);
-  sizes = BroadcastSizes(op::where, condition, chosen);
+  sizes = BroadcastSizes(op::where.name, condition, chosen);
   const Tensor mask = Expanded(condition.to(DType::kBool), sizes);
   const Tensor a = Expanded(chosen, sizes), b = Expanded(otherwise.to(type), sizes);
   Tensor out = Emit(op::where, {mask, a, b}, {}, type);

@@ -71,10 +71,10 @@ Tensor nonzero(const Tensor& x, Where where) {
 
 Tensor masked_select(const Tensor& x, const Tensor& mask, Where where) {
   Call call(where);
+  const Dims sizes = BroadcastSizes("aten::masked_select", x, mask);
   CountFallback("aten::masked_select");
-  const Tensor chosen = mask.sizes() == x.sizes() ? mask : mask.expand(x.sizes());
-  const HostTensor kept = chosen.to_cpu();
-  return OnNumbers(x, [&]<class T>(std::vector<T> values) {
+  const HostTensor kept = Expanded(mask, sizes).to_cpu();
+  return OnNumbers(Expanded(x, sizes), [&]<class T>(std::vector<T> values) {
     int64_t i = 0;
     std::erase_if(values, [&](T) { return kept.Whole(i++) == 0; });
     return Back(values, {int64_t(values.size())}, x.dtype(), x);

@@ -24,7 +24,7 @@ void manual_seed(int64_t seed, Device& device = Device::Default());
 // only: of what no operation made.
 Tensor deepcopy(const Tensor& x, Where where = Where::current());
 
-// Elementwise; whole numbers become f32 where the result is a fraction.
+// Elementwise; whole numbers become f32 where the result is a fraction, and are their own floor.
 #define XLAPROF_UNARY(name) Tensor name(const Tensor& x, Where where = Where::current());
 XLAPROF_UNARY(neg)
 XLAPROF_UNARY(abs)
@@ -44,7 +44,8 @@ XLAPROF_UNARY(erf)
 XLAPROF_UNARY(logical_not)
 #undef XLAPROF_UNARY
 
-// Of two; sizes are broadcast, types promoted.
+// Of two; sizes are broadcast, types promoted. A quotient is a fraction; whole numbers have whole
+// powers.
 #define XLAPROF_BINARY(name)                                                     \
   Tensor name(const Tensor& a, const Tensor& b, Where where = Where::current()); \
   Tensor name(const Tensor& a, Scalar b, Where where = Where::current());
@@ -97,7 +98,8 @@ Tensor max_pool2d(const Tensor& x, int64_t kernel, int64_t stride = 0, int64_t p
 Tensor avg_pool2d(const Tensor& x, int64_t kernel, int64_t stride = 0, int64_t padding = 0,
                   Where where = Where::current());
 
-// Over the dimensions given; over all where none is.
+// Over the dimensions given; over all where none is. Sums and products of truths and of s32 are
+// s64; a mean needs fractions.
 Tensor sum(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
 Tensor mean(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
 Tensor amax(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());

@@ -65,10 +65,10 @@ Tensor sum(const Tensor& x, Dims given, bool keepdim, Where where) {
 
 Tensor mean(const Tensor& x, Dims dims, bool keepdim, Where where) {
   Call call(where);
+  if (!IsFloat(x.dtype()))
+    RaiseHere("aten::mean({}): needs fractions. to(DType::kF32) makes them", TextOf(x));
   dims = AllOf(x, std::move(dims));
-  const int64_t count = CountOf(x, dims);
-  return sum(x.to(IsFloat(x.dtype()) ? x.dtype() : DType::kF32), dims, keepdim) *
-         (1.0 / double(count));
+  return sum(x, dims, keepdim) * (1.0 / double(CountOf(x, dims)));
 }
 
 Tensor amax(const Tensor& x, Dims dims, bool keepdim, Where where) {

@@ -94,6 +94,12 @@ Tensor MakeView(const Tensor& tensor, ViewStep step) {
   return view;
 }
 
+std::string TextOf(const Tensor& x) { return Shape{x.dtype(), x.sizes()}.ToText(); }
+std::string TextOf(Scalar value) {
+  if (value.is_truth) return value.whole == 0 ? "false" : "true";
+  return value.is_whole ? fmt::format("{}", value.whole) : fmt::format("{}", value.real);
+}
+
 int64_t DimOf(int64_t dim, int64_t rank) {
   if (dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
   RaiseHere("dimension {} is out of range: the tensor has {}", dim, rank);
@@ -191,10 +197,36 @@ void Assign(const Tensor& target, const Tensor& value) {
   }
 }
 
+// What an operation gave for `target` and `other` becomes the target's.
+template <class Other>
+Tensor& Update(const Op& op, Tensor& target, const Other& other, const Tensor& result) {
+  const DType type = target.dtype(), made = result.dtype();
+  if ((IsFloat(made) && !IsFloat(type)) || (made != type && type == DType::kBool)) {
+    RaiseHere("{}_({}, {}): the result is of {}, which a tensor of {} cannot take", op.name,
+              TextOf(target), TextOf(other), TorchName(made), TorchName(type));
+  }
+  const BorrowedNode from = NodeOf(result), to = NodeOf(target);
+  if (from->shape().dims != to->shape().dims) {
+    RaiseHere("{}_({}, {}): the result has sizes {}, the tensor {}", op.name, TextOf(target),
+              TextOf(other), SizesText(from->shape().dims), SizesText(to->shape().dims));
+  }
+  Assign(target, result);
+  return target;
+}
+
+// `other` as often as `alpha` says.
+Tensor Times(const Tensor& other, Scalar alpha) {
+  return alpha.is_whole && alpha.whole == 1 ? other : mul(other, alpha);
+}
+
 }  // namespace
 
 Tensor& Tensor::copy_(const Tensor& from, Where where) {
   Call call(where);
+  if (BroadcastSizes("aten::copy_", *this, from) != sizes()) {
+    RaiseHere("aten::copy_({}, {}): sizes {} are not repeated to {}", TextOf(*this), TextOf(from),
+              SizesText(from.sizes()), SizesText(sizes()));
+  }
   Assign(*this, from);
   return *this;
 }
@@ -205,35 +237,27 @@ Tensor& Tensor::fill_(Scalar value, Where where) {
 }
 Tensor& Tensor::add_(const Tensor& other, Scalar alpha, Where where) {
   Call call(where);
-  const bool plain = alpha.is_whole && alpha.whole == 1;
-  Assign(*this, add(*this, plain ? other : mul(other, alpha)));
-  return *this;
+  return Update(op::add, *this, other, add(*this, Times(other, alpha)));
 }
 Tensor& Tensor::add_(Scalar other, Where where) {
   Call call(where);
-  Assign(*this, add(*this, other));
-  return *this;
+  return Update(op::add, *this, other, add(*this, other));
 }
 Tensor& Tensor::sub_(const Tensor& other, Scalar alpha, Where where) {
   Call call(where);
-  const bool plain = alpha.is_whole && alpha.whole == 1;
-  Assign(*this, sub(*this, plain ? other : mul(other, alpha)));
-  return *this;
+  return Update(op::sub, *this, other, sub(*this, Times(other, alpha)));
 }
 Tensor& Tensor::mul_(const Tensor& other, Where where) {
   Call call(where);
-  Assign(*this, mul(*this, other));
-  return *this;
+  return Update(op::mul, *this, other, mul(*this, other));
 }
 Tensor& Tensor::mul_(Scalar other, Where where) {
   Call call(where);
-  Assign(*this, mul(*this, other));
-  return *this;
+  return Update(op::mul, *this, other, mul(*this, other));
 }
 Tensor& Tensor::div_(const Tensor& other, Where where) {
   Call call(where);
-  Assign(*this, div(*this, other));
-  return *this;
+  return Update(op::div, *this, other, div(*this, other));
 }
 
 }  // namespace xlaprof::lazy

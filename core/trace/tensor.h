@@ -27,13 +27,16 @@ using Where = std::source_location;
 
 struct TensorImpl;
 
-// A number in an expression. Its type takes part in promotion only where it is a fraction and the
-// tensor is of whole numbers.
+// A number in an expression. Its type takes part in promotion only where it is of a higher kind
+// than the tensor's: truths, whole numbers, fractions.
 struct Scalar {
   template <class T>
   requires std::is_arithmetic_v<T> Scalar(T value)
-      : is_whole(std::is_integral_v<T>), whole(int64_t(value)), real(double(value)) {}
-  bool is_whole;
+      : is_truth(std::is_same_v<T, bool>),
+        is_whole(std::is_integral_v<T>),
+        whole(int64_t(value)),
+        real(double(value)) {}
+  bool is_truth, is_whole;
   int64_t whole;
   double real;
 };
@@ -91,7 +94,8 @@ class Tensor {
   double item(Where where = Where::current()) const;
   void print(Where where = Where::current()) const;
 
-  // Writes in place, through views too.
+  // Writes in place, through views too. A result whose type is of a higher kind than the tensor's
+  // is an error; copy_ and fill_ convert.
   Tensor& copy_(const Tensor& from, Where where = Where::current());
   Tensor& fill_(Scalar value, Where where = Where::current());
   Tensor& zero_(Where where = Where::current()) { return fill_(0, where); }

@@ -104,6 +104,14 @@ DType OnDevice(DType logical);
 // A scalar tensor: 0 and 1 are part of the graph, others parameters, so that a number that changes
 // does not make another graph.
 Tensor ScalarTensor(Scalar value, DType type, Device& device);
+// An operand, as errors name it: f32[2,3], 1.5.
+std::string TextOf(const Tensor& x);
+std::string TextOf(Scalar value);
+// Sizes that both can be repeated to, aligned at the last dimension. Raises, by the operation's
+// name, where there are none.
+Dims BroadcastSizes(std::string_view op, const Tensor& a, const Tensor& b);
+// `x` repeated to these sizes.
+Tensor Expanded(const Tensor& x, const Dims& sizes);
 // `dim` from the end where it is negative. Raises where it is none of `rank`.
 int64_t DimOf(int64_t dim, int64_t rank);
 

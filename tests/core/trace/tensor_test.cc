@@ -50,23 +50,6 @@ TEST(Tensor, CannotBeWrittenWhereElementsShareMemory) {
   EXPECT_THAT(MessageOf([&] { x.add_(1); }), HasSubstr("share memory"));
 }
 
-TEST(Tensor, PromotesTypes) {
-  const Tensor whole = arange(2), fraction = arange(2, DType::kF32);
-  EXPECT_EQ((whole + fraction).dtype(), DType::kF32);
-  EXPECT_EQ((whole * 2).dtype(), DType::kI64);
-  EXPECT_EQ((whole * 2.5).dtype(), DType::kF32);
-  EXPECT_EQ((whole / 2).dtype(), DType::kF32);
-  EXPECT_EQ(gt(whole, 0).dtype(), DType::kBool);
-  EXPECT_EQ(sum(gt(whole, 0)).dtype(), DType::kI64);
-  EXPECT_EQ((fraction.to(DType::kF64) + 1).dtype(), DType::kF64);
-  // A number in a tensor of no dimensions counts where it is of a higher kind.
-  EXPECT_EQ((fraction.to(DType::kBF16) * full({}, 2.5)).dtype(), DType::kBF16);
-  EXPECT_EQ((full({}, 2, DType::kI64) + whole.to(DType::kI32)).dtype(), DType::kI32);
-  EXPECT_EQ((whole * full({}, 2.5)).dtype(), DType::kF32);
-  EXPECT_EQ((gt(whole, 0) + full({}, 2, DType::kI32)).dtype(), DType::kI32);
-  EXPECT_EQ((full({}, 2, DType::kI32) + full({}, 2, DType::kI64)).dtype(), DType::kI64);
-}
-
 TEST(Tensor, SaysWhatDoesNotFitAndWhere) {
   const Tensor a = zeros({2, 3}), b = zeros({2, 4});
   const std::string added = MessageOf([&] { a + b; });
