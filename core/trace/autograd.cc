@@ -68,20 +68,24 @@ Tensor Differentiable(Tensor out, Inputs inputs, std::function<Grads(const Tenso
   return out;
 }
 
-Tensor& Tensor::requires_grad_(bool on) {
-  if (impl_->grad_fn) Raise("requires_grad_() of a tensor that an operation made");
-  if (on && !IsFloat(dtype()))
-    Raise("only tensors of fractions can have gradients, this one is of {}", TorchName(dtype()));
+Tensor& Tensor::requires_grad_(bool on, Where where) {
+  Call call(where);
+  if (ImplOf(*this).grad_fn)
+    RaiseHere("aten::requires_grad_({}): an operation made it. detach() it first", TextOf(*this));
+  if (on && !IsFloat(dtype())) {
+    RaiseHere("aten::requires_grad_({}): only fractions have gradients. to(DType::kF32) makes them",
+              TextOf(*this));
+  }
   impl_->requires_grad = on;
   return *this;
 }
-bool Tensor::requires_grad() const { return impl_->requires_grad; }
-Tensor Tensor::grad() const { return impl_->grad; }
-void Tensor::zero_grad() { impl_->grad = Tensor(); }
+bool Tensor::requires_grad() const { return ImplOf(*this).requires_grad; }
+Tensor Tensor::grad() const { return ImplOf(*this).grad; }
+void Tensor::zero_grad() { ImplOf(*this).grad = Tensor(); }
 
 Tensor Tensor::detach() const {
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
-  impl->storage = impl_->storage;
+  impl->storage = ImplOf(*this).storage;
   impl->steps = impl_->steps;
   return Tensor(std::move(impl));
 }

@@ -70,17 +70,14 @@ Tensor matmul(const Tensor& a, const Tensor& b, Where where) {
     return out.view(sizes);
   }
   const Tensor left = a.dim() == 1 ? a.unsqueeze(0) : a, right = b.dim() == 1 ? b.unsqueeze(1) : b;
-  Dims batch(size_t(rank - 2), 1);
-  for (const Tensor* side : {&left, &right}) {
-    const Dims sizes = side->sizes();
-    for (size_t i = 3; i <= sizes.size(); ++i) {
-      int64_t& size = batch[batch.size() - (i - 2)];
-      if (size == 1) size = sizes[sizes.size() - i];
-    }
+  const Dims batch = BroadcastSizes("aten::matmul", left, right, /*but=*/2);
+  const int64_t rows = left.size(-2), columns = right.size(-1), inner = left.size(-1);
+  if (inner != right.size(-2)) {
+    RaiseHere("aten::matmul({}, {}): {} columns do not fit {} rows of the second operand",
+              TextOf(a), TextOf(b), inner, right.size(-2));
   }
-  const int64_t rows = left.size(-2), columns = right.size(-1);
-  Tensor out = Multiply(op::bmm, AsBatch(left, batch, rows, left.size(-1)),
-                        AsBatch(right, batch, right.size(-2), columns));
+  Tensor out =
+      Multiply(op::bmm, AsBatch(left, batch, rows, inner), AsBatch(right, batch, inner, columns));
   Dims sizes = batch;
   if (a.dim() > 1) sizes.push_back(rows);
   if (b.dim() > 1) sizes.push_back(columns);

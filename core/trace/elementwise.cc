@@ -176,8 +176,9 @@ Tensor Compare(const Op& op, const Tensor& a, const Tensor& b, DType type) {
 
 }  // namespace
 
-Dims BroadcastSizes(std::string_view op, const Tensor& a, const Tensor& b) {
-  const Dims left = a.sizes(), right = b.sizes();
+Dims BroadcastSizes(std::string_view op, const Tensor& a, const Tensor& b, size_t but) {
+  Dims left = a.sizes(), right = b.sizes();
+  left.resize(left.size() - but), right.resize(right.size() - but);
   if (left == right) return left;
   Dims sizes = left.size() >= right.size() ? left : right;
   const Dims& shorter = left.size() >= right.size() ? right : left;
@@ -187,7 +188,7 @@ Dims BroadcastSizes(std::string_view op, const Tensor& a, const Tensor& b) {
     if (size == other || other == 1) continue;
     if (size != 1) {
       RaiseHere("{}({}, {}): sizes {} and {} of dimension -{} differ, and neither is 1", op,
-                TextOf(a), TextOf(b), left[left.size() - i], right[right.size() - i], i);
+                TextOf(a), TextOf(b), left[left.size() - i], right[right.size() - i], i + but);
     }
     size = other;
   }

@@ -4,17 +4,22 @@
 namespace xlaprof::lazy {
 namespace {
 
-Tensor Indices(const Tensor& index) {
+// The last of an operation's operands. Raises where it is not of whole numbers.
+const Tensor& Indices(std::string_view op, Inputs operands) {
+  const Tensor& index = std::prev(operands.end())->tensor;
   if (!IsFloat(index.dtype()) && index.dtype() != DType::kBool) return index;
-  RaiseHere("an index of type {}: it must be of whole numbers", TorchName(index.dtype()));
+  std::string texts;
+  for (const auto& [operand] : operands) texts += (texts.empty() ? "" : ", ") + TextOf(operand);
+  RaiseHere("{}({}): the index is of {}, not of whole numbers", op, texts,
+            TorchName(index.dtype()));
 }
 
 }  // namespace
 
 Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index, Where where) {
   Call call(where);
-  dim = DimOf(dim, x.dim());
-  const Tensor at = Indices(index);
+  dim = DimOf(op::index_select.name, x, dim);
+  const Tensor at = Indices(op::index_select.name, {x, index});
   Tensor out = Emit(op::index_select, {x, at}, {dim});
   if (!NeedsGrad({x})) return out;
   return Differentiable(out, {x}, [dim, sizes = x.sizes(), at = Saved(at)](const Tensor& grad) {
@@ -25,8 +30,8 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index, Where whe
 
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, Where where) {
   Call call(where);
-  dim = DimOf(dim, x.dim());
-  const Tensor at = Indices(index);
+  dim = DimOf(op::gather.name, x, dim);
+  const Tensor at = Indices(op::gather.name, {x, index});
   Tensor out = Emit(op::gather, {x, at}, {dim});
   if (!NeedsGrad({x})) return out;
   return Differentiable(out, {x}, [dim, sizes = x.sizes(), at = Saved(at)](const Tensor& grad) {
@@ -38,8 +43,8 @@ Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, Where where) {
 Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& from,
                    Where where) {
   Call call(where);
-  dim = DimOf(dim, x.dim());
-  const Tensor at = Indices(index);
+  dim = DimOf(op::scatter_add.name, x, dim);
+  const Tensor at = Indices(op::scatter_add.name, {x, index});
   Tensor out = Emit(op::scatter_add, {x, at, from.to(x.dtype())}, {dim});
   if (!NeedsGrad({x, from})) return out;
   return Differentiable(out, {x, from}, [dim, at = Saved(at)](const Tensor& grad) {
@@ -49,14 +54,15 @@ Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tens
 
 Tensor embedding(const Tensor& weight, const Tensor& index, Where where) {
   Call call(where);
-  Dims sizes = index.sizes();
-  sizes.push_back(weight.size(1));
+  Dims sizes = Indices("aten::embedding", {weight, index}).sizes();
+  sizes.push_back(weight.size(DimOf("aten::embedding", weight, 1)));
   return index_select(weight, 0, index.flatten()).view(sizes);
 }
 
 Tensor one_hot(const Tensor& index, int64_t classes, Where where) {
   Call call(where);
-  return eq(Indices(index).unsqueeze(-1), arange(classes, index.dtype(), index.device()))
+  return eq(Indices("aten::one_hot", {index}).unsqueeze(-1),
+            arange(classes, index.dtype(), index.device()))
       .to(DType::kI64);
 }
 

@@ -7,12 +7,12 @@
 namespace xlaprof::lazy {
 namespace {
 
-Dims AllOf(const Tensor& x, Dims dims) {
+Dims AllOf(std::string_view op, const Tensor& x, Dims dims) {
   if (dims.empty()) {
     dims.resize(size_t(x.dim()));
     std::iota(dims.begin(), dims.end(), 0);
   }
-  for (int64_t& dim : dims) dim = DimOf(dim, x.dim());
+  for (int64_t& dim : dims) dim = DimOf(op, x, dim);
   std::sort(dims.begin(), dims.end());
   dims.erase(std::unique(dims.begin(), dims.end()), dims.end());
   return dims;
@@ -39,7 +39,7 @@ int64_t CountOf(const Tensor& x, const Dims& dims) {
 
 // Largest and smallest: the gradient goes to what is equal to the result, in equal parts.
 Tensor Extreme(const Op& op, const Tensor& x, Dims given, bool keepdim) {
-  const Dims dims = AllOf(x, std::move(given));
+  const Dims dims = AllOf(op.name, x, std::move(given));
   Tensor out = Emit(op, {x}, Over(dims, keepdim));
   if (!NeedsGrad({x})) return out;
   return Differentiable(out, {x}, [dims, x = Saved(x), y = Saved(out)](const Tensor& grad) {
@@ -54,7 +54,7 @@ Tensor Extreme(const Op& op, const Tensor& x, Dims given, bool keepdim) {
 
 Tensor sum(const Tensor& x, Dims given, bool keepdim, Where where) {
   Call call(where);
-  const Dims dims = AllOf(x, std::move(given));
+  const Dims dims = AllOf(op::sum.name, x, std::move(given));
   const Tensor from = IsFloat(x.dtype()) ? x : x.to(DType::kI64);
   Tensor out = dims.empty() ? from.clone() : Emit(op::sum, {from}, Over(dims, keepdim));
   if (dims.empty() || !NeedsGrad({from})) return out;
@@ -67,7 +67,7 @@ Tensor mean(const Tensor& x, Dims dims, bool keepdim, Where where) {
   Call call(where);
   if (!IsFloat(x.dtype()))
     RaiseHere("aten::mean({}): needs fractions. to(DType::kF32) makes them", TextOf(x));
-  dims = AllOf(x, std::move(dims));
+  dims = AllOf("aten::mean", x, std::move(dims));
   return sum(x, dims, keepdim) * (1.0 / double(CountOf(x, dims)));
 }
 
@@ -83,7 +83,7 @@ Tensor amin(const Tensor& x, Dims dims, bool keepdim, Where where) {
 
 Tensor prod(const Tensor& x, Dims given, bool keepdim, Where where) {
   Call call(where);
-  const Dims dims = AllOf(x, std::move(given));
+  const Dims dims = AllOf(op::prod.name, x, std::move(given));
   const Tensor from = IsFloat(x.dtype()) ? x : x.to(DType::kI64);
   Tensor out = Emit(op::prod, {from}, Over(dims, keepdim));
   if (!NeedsGrad({from})) return out;
@@ -95,11 +95,12 @@ Tensor prod(const Tensor& x, Dims given, bool keepdim, Where where) {
 
 Tensor argmax(const Tensor& x, int64_t dim, bool keepdim, Where where) {
   Call call(where);
-  return Emit(op::argmax, {x}, {keepdim, DimOf(dim, x.dim())}, DType::kI64);
+  return Emit(op::argmax, {x}, {keepdim, DimOf(op::argmax.name, x, dim)}, DType::kI64);
 }
 
 Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim, Where where) {
   Call call(where);
+  dim = DimOf("aten::logsumexp", x, dim);
   // The largest is taken out so that nothing overflows; it takes no part in the gradient.
   const Tensor largest = amax(x.detach(), {dim}, /*keepdim=*/true);
   const Tensor all = log(sum(exp(x - largest), {dim}, /*keepdim=*/true)) + largest;
@@ -108,12 +109,14 @@ Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim, Where where) {
 
 Tensor softmax(const Tensor& x, int64_t dim, Where where) {
   Call call(where);
+  dim = DimOf("aten::softmax", x, dim);
   const Tensor powers = exp(x - amax(x.detach(), {dim}, /*keepdim=*/true));
   return powers / sum(powers, {dim}, /*keepdim=*/true);
 }
 
 Tensor log_softmax(const Tensor& x, int64_t dim, Where where) {
   Call call(where);
+  dim = DimOf("aten::log_softmax", x, dim);
   const Tensor centered = x - amax(x.detach(), {dim}, /*keepdim=*/true);
   return centered - log(sum(exp(centered), {dim}, /*keepdim=*/true));
 }

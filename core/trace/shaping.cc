@@ -17,8 +17,8 @@ Tensor View(const Tensor& from, ViewStep step, std::function<Tensor(const Tensor
                         [back = std::move(back)](const Tensor& grad) { return Grads{back(grad)}; });
 }
 
-[[noreturn]] void RaiseSizes(const char* what, const Dims& from, const Dims& to) {
-  RaiseHere("{}: sizes {} do not fit {}", what, SizesText(to), SizesText(from));
+[[noreturn]] void RaiseSizes(const Op& op, const Tensor& x, const Dims& to) {
+  RaiseHere("{}({}): {} do not fit {}", op.name, TextOf(x), SizesText(to), SizesText(x.sizes()));
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ Tensor Tensor::view(Dims to, Where where) const {
     const int64_t known = Shape{DType::kBool, to}.elements(), all = numel();
     if (known == 0 || all % known != 0) {
       *open = -1;
-      RaiseSizes("view", from, to);
+      RaiseSizes(op::view, *this, to);
     }
     *open = all / known;
   }
@@ -41,8 +41,8 @@ Tensor Tensor::view(Dims to, Where where) const {
 
 Tensor Tensor::permute(Dims dims, Where where) const {
   Call call(where);
-  if (int64_t(dims.size()) != dim()) RaiseSizes("permute", sizes(), dims);
-  for (int64_t& d : dims) d = DimOf(d, dim());
+  if (int64_t(dims.size()) != dim()) RaiseSizes(op::permute, *this, dims);
+  for (int64_t& d : dims) d = DimOf(op::permute.name, *this, d);
   Dims back(dims.size());
   for (size_t i = 0; i < dims.size(); ++i) back[size_t(dims[i])] = int64_t(i);
   return View(*this, {&op::permute, Of(dims)},
@@ -53,14 +53,15 @@ Tensor Tensor::transpose(int64_t a, int64_t b, Where where) const {
   Call call(where);
   Dims dims(size_t(dim()), 0);
   std::iota(dims.begin(), dims.end(), 0);
-  std::swap(dims[size_t(DimOf(a, dim()))], dims[size_t(DimOf(b, dim()))]);
+  auto place = [&](int64_t d) { return size_t(DimOf("aten::transpose", *this, d)); };
+  std::swap(dims[place(a)], dims[place(b)]);
   return permute(dims);
 }
 
 Tensor Tensor::slice(int64_t dim, int64_t start, int64_t end, int64_t step, Where where) const {
   Call call(where);
   const Dims from = sizes();
-  dim = DimOf(dim, int64_t(from.size()));
+  dim = DimOf(op::slice.name, *this, dim);
   const int64_t size = from[size_t(dim)];
   auto bound = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
   start = bound(start), end = std::max(bound(end), start);
@@ -72,9 +73,10 @@ Tensor Tensor::slice(int64_t dim, int64_t start, int64_t end, int64_t step, Wher
 
 Tensor Tensor::select(int64_t dim, int64_t index, Where where) const {
   Call call(where);
-  const int64_t at = DimOf(dim, this->dim()), size = this->size(at);
+  const int64_t at = DimOf("aten::select", *this, dim), size = this->size(at);
   if (index < -size || index >= size)
-    RaiseHere("select: index {} is out of range: dimension {} has size {}", index, at, size);
+    RaiseHere("aten::select({}): index {} is out of range: dimension {} has size {}", TextOf(*this),
+              index, at, size);
   if (index < 0) index += size;
   return slice(at, index, index + 1).squeeze(at);
 }
@@ -82,14 +84,14 @@ Tensor Tensor::select(int64_t dim, int64_t index, Where where) const {
 Tensor Tensor::unsqueeze(int64_t dim, Where where) const {
   Call call(where);
   Dims to = sizes();
-  to.insert(to.begin() + DimOf(dim, this->dim() + 1), 1);
+  to.insert(to.begin() + DimOf("aten::unsqueeze", *this, dim, /*added=*/1), 1);
   return view(to);
 }
 
 Tensor Tensor::squeeze(int64_t dim, Where where) const {
   Call call(where);
   Dims to = sizes();
-  const auto at = to.begin() + DimOf(dim, this->dim());
+  const auto at = to.begin() + DimOf("aten::squeeze", *this, dim);
   if (*at == 1) to.erase(at);
   return view(to);
 }
@@ -98,7 +100,7 @@ Tensor Tensor::flatten(int64_t from, Where where) const {
   Call call(where);
   Dims to = sizes();
   if (to.empty()) return view({1});
-  to.resize(size_t(DimOf(from, dim())) + 1);
+  to.resize(size_t(DimOf("aten::flatten", *this, from)) + 1);
   to.back() = -1;
   return view(to);
 }
@@ -108,7 +110,7 @@ Tensor cat(std::span<const Tensor> parts, int64_t dim, Where where) {
   if (parts.empty()) RaiseHere("cat of no tensors");
   DType type = parts[0].dtype();
   for (const Tensor& part : parts) type = Promote(type, part.dtype());
-  dim = DimOf(dim, parts[0].dim());
+  dim = DimOf(op::cat.name, parts[0], dim);
   Tensor all = parts[0].to(type);
   // Two at a time: a node has few operands; what is fused or copied is the same.
   for (const Tensor& next : parts.subspan(1)) {
@@ -127,6 +129,7 @@ Tensor cat(std::span<const Tensor> parts, int64_t dim, Where where) {
 Tensor stack(std::span<const Tensor> parts, int64_t dim, Where where) {
   Call call(where);
   std::vector<Tensor> thick;
+  if (!parts.empty()) dim = DimOf("aten::stack", parts[0], dim, /*added=*/1);
   for (const Tensor& part : parts) thick.push_back(part.unsqueeze(dim));
   return cat(thick, dim);
 }
@@ -134,7 +137,8 @@ Tensor stack(std::span<const Tensor> parts, int64_t dim, Where where) {
 Tensor pad(const Tensor& x, Dims low, Dims high, Scalar value, Where where) {
   Call call(where);
   const Dims from = x.sizes();
-  if (low.size() != from.size() || high.size() != from.size()) RaiseSizes("pad", from, low);
+  for (const Dims& side : {low, high})
+    if (side.size() != from.size()) RaiseSizes(op::pad, x, side);
   Attributes attributes{AttributeOf(value.real)};
   for (size_t i = 0; i < from.size(); ++i) {
     attributes.push_back(low[i]);
@@ -154,7 +158,7 @@ Tensor pad(const Tensor& x, Dims low, Dims high, Scalar value, Where where) {
 
 Tensor flip(const Tensor& x, Dims dims, Where where) {
   Call call(where);
-  for (int64_t& dim : dims) dim = DimOf(dim, x.dim());
+  for (int64_t& dim : dims) dim = DimOf(op::flip.name, x, dim);
   std::sort(dims.begin(), dims.end());
   Tensor out = Emit(op::flip, {x}, Of(dims));
   if (!NeedsGrad({x})) return out;
@@ -163,7 +167,7 @@ Tensor flip(const Tensor& x, Dims dims, Where where) {
 
 Tensor tril(const Tensor& x, int64_t diagonal, Where where) {
   Call call(where);
-  if (x.dim() < 2) RaiseHere("tril needs a matrix");
+  if (x.dim() < 2) RaiseHere("aten::tril({}): needs a matrix", TextOf(x));
   const Tensor row = arange(x.size(-2), DType::kI64, x.device()).unsqueeze(1);
   const Tensor column = arange(x.size(-1), DType::kI64, x.device());
   return lazy::where(le(column, row + diagonal), x, ScalarTensor(0, x.dtype(), x.device()));

@@ -100,17 +100,17 @@ std::string TextOf(Scalar value) {
   return value.is_whole ? fmt::format("{}", value.whole) : fmt::format("{}", value.real);
 }
 
-int64_t DimOf(int64_t dim, int64_t rank) {
+int64_t DimOf(std::string_view op, const Tensor& x, int64_t dim, int64_t added) {
+  const int64_t rank = NodeOf(x)->shape().rank() + added;
   if (dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
-  RaiseHere("dimension {} is out of range: the tensor has {}", dim, rank);
+  RaiseHere("{}({}): dimension {} is out of range: there are {}", op, TextOf(x), dim, rank);
 }
 
 DType Tensor::dtype() const { return ImplOf(*this).storage->logical(); }
 Dims Tensor::sizes() const { return NodeOf(*this)->shape().dims; }
 int64_t Tensor::size(int64_t dim, Where where) const {
   Call call(where);
-  const Dims all = sizes();
-  return all[size_t(DimOf(dim, int64_t(all.size())))];
+  return sizes()[size_t(DimOf("aten::size", *this, dim))];
 }
 int64_t Tensor::numel() const { return NodeOf(*this)->shape().elements(); }
 Device& Tensor::device() const { return ImplOf(*this).storage->device(); }
@@ -224,7 +224,7 @@ Tensor Times(const Tensor& other, Scalar alpha) {
 Tensor& Tensor::copy_(const Tensor& from, Where where) {
   Call call(where);
   if (BroadcastSizes("aten::copy_", *this, from) != sizes()) {
-    RaiseHere("aten::copy_({}, {}): sizes {} are not repeated to {}", TextOf(*this), TextOf(from),
+    RaiseHere("aten::copy_({}, {}): {} do not fit {}", TextOf(*this), TextOf(from),
               SizesText(from.sizes()), SizesText(sizes()));
   }
   Assign(*this, from);

@@ -125,7 +125,7 @@ class Tensor {
   Tensor clone(Where where = Where::current()) const;
 
   // Gradients. Of leaves only: of what no operation made.
-  Tensor& requires_grad_(bool on = true);
+  Tensor& requires_grad_(bool on = true, Where where = Where::current());
   bool requires_grad() const;
   Tensor grad() const;  // none before the first backward()
   void zero_grad();     // to none, as PyTorch does

@@ -108,12 +108,13 @@ Tensor ScalarTensor(Scalar value, DType type, Device& device);
 std::string TextOf(const Tensor& x);
 std::string TextOf(Scalar value);
 // Sizes that both can be repeated to, aligned at the last dimension. Raises, by the operation's
-// name, where there are none.
-Dims BroadcastSizes(std::string_view op, const Tensor& a, const Tensor& b);
+// name, where there are none. The last `but` of each are left out.
+Dims BroadcastSizes(std::string_view op, const Tensor& a, const Tensor& b, size_t but = 0);
 // `x` repeated to these sizes.
 Tensor Expanded(const Tensor& x, const Dims& sizes);
-// `dim` from the end where it is negative. Raises where it is none of `rank`.
-int64_t DimOf(int64_t dim, int64_t rank);
+// `dim` from the end where it is negative. Raises, by the operation's name, where it is none of
+// those that `x` has, and of as many more as are `added`.
+int64_t DimOf(std::string_view op, const Tensor& x, int64_t dim, int64_t added = 0);
 
 bool NeedsGrad(const Tensor& input);
 bool NeedsGrad(Inputs inputs);
