@@ -22,12 +22,6 @@ void Read(const char* name, std::string* value) {
   if (const char* text = std::getenv(name)) *value = text;
 }
 
-void Read(const char* name, bool* value) {
-  const char* text = std::getenv(name);
-  if (text == nullptr || *text == 0) return;
-  if (!absl::SimpleAtob(text, value)) Complain(name, text, "0 or 1");
-}
-
 template <class Int>
 void ReadCount(const char* name, Int least, Int* value) {
   const char* text = std::getenv(name);
@@ -63,7 +57,7 @@ void ReadNumber(const char* name, int64_t* value) {
   if (end == text) fmt::print(stderr, "xlaprof: {}={} is not a number: 0 is used\n", name, text);
 }
 
-// "true", "false", or a number likewise.
+// "true", "false", or a number likewise: only 0 is false.
 void ReadFlag(const char* name, bool* value) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == 0) return;
@@ -148,16 +142,16 @@ Environment ReadAll() {
   Read("XLA_METRICS_FILE", &e.metrics_file);
   ReadCount<size_t>("XLA_COMPILATION_CACHE_SIZE", 1, &e.compilation_cache_size);
   Read("XLA_PERSISTENT_CACHE_PATH", &e.persistent_cache_path);
-  Read("XLA_PERSISTENT_CACHE_READ_ONLY", &e.persistent_cache_read_only);
-  Read("GET_TENSORS_OPBYOP", &e.get_op_by_op);
-  Read("XLA_GET_TENSORS_OPBYOP", &e.get_op_by_op);
-  Read("SYNC_TENSORS_OPBYOP", &e.sync_op_by_op);
-  Read("XLA_SYNC_TENSORS_OPBYOP", &e.sync_op_by_op);
-  Read("XLA_NO_SPECIAL_SCALARS", &e.no_special_scalars);
-  Read("XLA_SYNC_WAIT", &e.sync_wait);
-  Read("XLA_USE_BF16", &e.use_bf16);
-  Read("XLA_USE_F16", &e.use_f16);
-  Read("XLA_USE_32BIT_LONG", &e.use_32bit_long);
+  ReadFlag("XLA_PERSISTENT_CACHE_READ_ONLY", &e.persistent_cache_read_only);
+  ReadFlag("GET_TENSORS_OPBYOP", &e.get_op_by_op);
+  ReadFlag("XLA_GET_TENSORS_OPBYOP", &e.get_op_by_op);
+  ReadFlag("SYNC_TENSORS_OPBYOP", &e.sync_op_by_op);
+  ReadFlag("XLA_SYNC_TENSORS_OPBYOP", &e.sync_op_by_op);
+  ReadFlag("XLA_NO_SPECIAL_SCALARS", &e.no_special_scalars);
+  ReadFlag("XLA_SYNC_WAIT", &e.sync_wait);
+  ReadFlag("XLA_USE_BF16", &e.use_bf16);
+  ReadFlag("XLA_USE_F16", &e.use_f16);
+  ReadFlag("XLA_USE_32BIT_LONG", &e.use_32bit_long);
   for (const char* name : {"XLA_FLAGS", "LIBTPU_INIT_ARGS", "XLA_HLO_DEBUG", "XLA_IR_DEBUG"}) {
     const char* text = std::getenv(name);
     if (text != nullptr && *text != 0) e.compile_environment += fmt::format("{}={};", name, text);

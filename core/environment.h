@@ -1,6 +1,6 @@
 // What environment variables ask of the runtime: torch_xla's, by its names, and its own. Read once,
 // when it is asked for first; what is no value is told on stderr and left at its default, or is 0
-// where torch_xla takes it so.
+// where torch_xla takes it so. A flag is true, false or a number, and only 0 is false.
 #pragma once
 
 #include <array>

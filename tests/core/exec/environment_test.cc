@@ -1,0 +1,34 @@
+#include "core/environment.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace xlaprof::lazy {
+namespace {
+
+// The environment is read once, so it is read in a process of its own.
+void ExpectFlags(const char* value, const char* said) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        for (const char* name : {"XLA_SYNC_WAIT", "XLA_USE_BF16", "PT_XLA_DEBUG"})
+          setenv(name, value, 1);
+        const Environment& e = environment();
+        fmt::print(stderr, "{} {} {}.", e.sync_wait, e.use_bf16, e.debug);
+        _exit(0);
+      },
+      testing::ExitedWithCode(0), said);
+}
+
+// XLA_SYNC_WAIT=2 was refused.
+TEST(Environment, FlagsAreNumbersAsInTorchXla) {
+  for (const char* value : {"1", "2", "-1", "true"}) ExpectFlags(value, "^true true true\\.$");
+  for (const char* value : {"0", "", "false"}) ExpectFlags(value, "^false false false\\.$");
+  ExpectFlags("yes", "xlaprof: XLA_SYNC_WAIT=yes is not a number: 0 is used\n(.|\n)*false false");
+}
+
+}  // namespace
+}  // namespace xlaprof::lazy
