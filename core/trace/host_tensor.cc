@@ -34,6 +34,7 @@ std::string ElementText(const HostTensor& tensor, int64_t i) {
   if (tensor.shape.dtype == DType::kBool) return tensor.Whole(i) != 0 ? "True" : "False";
   if (!IsFloat(tensor.shape.dtype)) return fmt::format("{}", tensor.Whole(i));
   const double value = tensor.Real(i);
+  if (std::isnan(value)) return "nan";  // its sign says nothing
   return value == std::floor(value) && std::abs(value) < 1e6 ? fmt::format("{:.0f}.", value)
                                                              : fmt::format("{:.4g}", value);
 }

@@ -31,6 +31,8 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
 
 Tensor dropout(const Tensor& x, double p, Where where) {
   Call call(where);
+  if (!(p >= 0 && p <= 1))
+    RaiseHere("aten::dropout({}): {} is no probability: it is from 0 to 1", TextOf(x), p);
   const Tensor kept = ge(rand(x.sizes(), x.device()), p).to(x.dtype());
   return x * kept * (p < 1 ? 1 / (1 - p) : 0);
 }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "core/trace/functions.h"
@@ -110,6 +111,17 @@ TEST(Errors, OfTwoShapes) {
        "aten::copy_(f32[4], f32[2,4]): [2, 4] do not fit [4]"},
       {[&] { masked_select(x, gt(ones({3}), 0)); }, "aten::masked_select(f32[4], pred[3])"},
   });
+}
+
+TEST(Errors, OfProbabilities) {
+  const Tensor x = ones({4});
+  Check({
+      {[&] { dropout(x, 1.5); }, "aten::dropout(f32[4]): 1.5 is no probability"},
+      {[&] { dropout(x, -0.5); }, "-0.5 is no probability"},
+      {[&] { dropout(x, std::nan("")); }, "nan is no probability"},
+  });
+  EXPECT_THAT(Values(dropout(x, 1)), ::testing::Each(0));
+  EXPECT_THAT(Values(dropout(x, 0)), ::testing::Each(1));
 }
 
 TEST(Errors, OfGradients) {
