@@ -106,28 +106,32 @@ DType TypeOf(const Tensor& x, Scalar value) {
   if (!value.is_whole) return FractionType(x.dtype());
   return x.dtype() == DType::kBool && !value.is_truth ? DType::kI64 : x.dtype();
 }
+DType TypeOf(Scalar value, const Tensor& x) { return TypeOf(x, value); }
 
-template <class B>
-DType FractionTypeOf(const Tensor& a, const B& b) {
+template <class A, class B>
+DType FractionTypeOf(const A& a, const B& b) {
   return FractionType(TypeOf(a, b));
 }
 
-template <class B>
-DType TruthTypeOf(const Tensor&, const B&) {
+template <class A, class B>
+DType TruthTypeOf(const A&, const B&) {
   return DType::kBool;
 }
 
 bool IsTruth(const Tensor& x) { return x.dtype() == DType::kBool; }
 bool IsTruth(Scalar value) { return value.is_truth; }
 
-template <class B>
-DType DifferenceTypeOf(const Tensor& a, const B& b) {
+template <class A, class B>
+DType DifferenceTypeOf(const A& a, const B& b) {
   if (!IsTruth(a) && !IsTruth(b)) return TypeOf(a, b);
   RaiseHere("{}({}, {}): truths are not subtracted. logical_not() or ne() may be meant",
             op::sub.name, TextOf(a), TextOf(b));
 }
 
-DType PowerTypeOf(const Tensor& a, const Tensor& b) { return TypeOf(a, b); }
+template <class A>
+DType PowerTypeOf(const A& a, const Tensor& exponent) {
+  return TypeOf(a, exponent);
+}
 DType PowerTypeOf(const Tensor& x, Scalar exponent) {
   const DType type = TypeOf(x, exponent);
   if (IsFloat(type) || exponent.whole >= 0) return type;
@@ -290,18 +294,25 @@ Tensor gelu(const Tensor& x, Where where) {
   return x * 0.5 * (tanh(inner) + 1);
 }
 
-// Each of two tensors, and of a tensor and a number.
-#define BINARY(name, type_of, to_a, to_b, ...)                                           \
-  Tensor name(const Tensor& a, const Tensor& b, Where where) {                           \
-    Call call(where);                                                                    \
-    return Binary(op::name, a, b, type_of(a, b), to_a, to_b __VA_OPT__(, ) __VA_ARGS__); \
-  }                                                                                      \
-  Tensor name(const Tensor& a, Scalar b, Where where) {                                  \
-    Call call(where);                                                                    \
-    const DType type = type_of(a, b);                                                    \
-    return Binary(op::name, a, ScalarTensor(b, type, a.device()), type, to_a,            \
-                  to_b __VA_OPT__(, ) __VA_ARGS__);                                      \
+// Each of two tensors, and of a tensor and a number, on either side.
+#define OF_TWO(name, type_of, of_alike, ...)                                   \
+  Tensor name(const Tensor& a, const Tensor& b, Where where) {                 \
+    Call call(where);                                                          \
+    return of_alike(op::name, a, b, type_of(a, b) __VA_OPT__(, ) __VA_ARGS__); \
+  }                                                                            \
+  Tensor name(const Tensor& a, Scalar b, Where where) {                        \
+    Call call(where);                                                          \
+    const DType type = type_of(a, b);                                          \
+    return of_alike(op::name, a, ScalarTensor(b, type, a.device()),            \
+                    type __VA_OPT__(, ) __VA_ARGS__);                          \
+  }                                                                            \
+  Tensor name(Scalar a, const Tensor& b, Where where) {                        \
+    Call call(where);                                                          \
+    const DType type = type_of(a, b);                                          \
+    return of_alike(op::name, ScalarTensor(a, type, b.device()), b,            \
+                    type __VA_OPT__(, ) __VA_ARGS__);                          \
   }
+#define BINARY(name, type_of, ...) OF_TWO(name, type_of, Binary, __VA_ARGS__)
 BINARY(
     add, TypeOf, [](T grad, S, S) { return grad; }, [](T grad, S, S) { return grad; },
     /*saves=*/false)
@@ -331,16 +342,7 @@ BINARY(
     [](T grad, S a, S b) { return neg(grad * floor(a.get() / b.get())); })
 #undef BINARY
 
-#define COMPARE(name, type_of)                                            \
-  Tensor name(const Tensor& a, const Tensor& b, Where where) {            \
-    Call call(where);                                                     \
-    return Compare(op::name, a, b, type_of(a, b));                        \
-  }                                                                       \
-  Tensor name(const Tensor& a, Scalar b, Where where) {                   \
-    Call call(where);                                                     \
-    const DType type = type_of(a, b);                                     \
-    return Compare(op::name, a, ScalarTensor(b, type, a.device()), type); \
-  }
+#define COMPARE(name, type_of) OF_TWO(name, type_of, Compare)
 COMPARE(eq, TypeOf)
 COMPARE(ne, TypeOf)
 COMPARE(lt, TypeOf)
@@ -350,11 +352,7 @@ COMPARE(ge, TypeOf)
 COMPARE(logical_and, TruthTypeOf)
 COMPARE(logical_or, TruthTypeOf)
 #undef COMPARE
-
-Tensor rsub(const Tensor& a, Scalar b, Where where) {
-  Call call(where);
-  return sub(ScalarTensor(b, DifferenceTypeOf(a, b), a.device()), a);
-}
+#undef OF_TWO
 
 Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwise, Where where) {
   Call call(where);

@@ -44,11 +44,12 @@ XLAPROF_UNARY(erf)
 XLAPROF_UNARY(logical_not)
 #undef XLAPROF_UNARY
 
-// Of two; sizes are broadcast, types promoted. A quotient is a fraction; whole numbers have whole
-// powers.
+// Of two, one of which may be a number; sizes are broadcast, types promoted. A quotient is a
+// fraction; whole numbers have whole powers.
 #define XLAPROF_BINARY(name)                                                     \
   Tensor name(const Tensor& a, const Tensor& b, Where where = Where::current()); \
-  Tensor name(const Tensor& a, Scalar b, Where where = Where::current());
+  Tensor name(const Tensor& a, Scalar b, Where where = Where::current());        \
+  Tensor name(Scalar a, const Tensor& b, Where where = Where::current());
 XLAPROF_BINARY(add)
 XLAPROF_BINARY(sub)
 XLAPROF_BINARY(mul)
@@ -67,22 +68,25 @@ XLAPROF_BINARY(logical_and)
 XLAPROF_BINARY(logical_or)
 #undef XLAPROF_BINARY
 
-Tensor rsub(const Tensor& a, Scalar b, Where where = Where::current());  // b - a
 Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwise,
              Where where = Where::current());
 Tensor clamp(const Tensor& x, Scalar least, Scalar most, Where where = Where::current());
 
+// Also by their signs; equality only by name, since C++ would compare what is left and right the
+// other way round too.
 #define XLAPROF_OPERATOR(symbol, name)                                                             \
   inline Tensor operator symbol(Operand a, const Tensor& b) { return name(a.tensor, b, a.where); } \
-  inline Tensor operator symbol(Operand a, Scalar b) { return name(a.tensor, b, a.where); }
+  inline Tensor operator symbol(Operand a, Scalar b) { return name(a.tensor, b, a.where); }        \
+  inline Tensor operator symbol(Scalar a, Operand b) { return name(a, b.tensor, b.where); }
 XLAPROF_OPERATOR(+, add)
 XLAPROF_OPERATOR(-, sub)
 XLAPROF_OPERATOR(*, mul)
 XLAPROF_OPERATOR(/, div)
+XLAPROF_OPERATOR(<, lt)
+XLAPROF_OPERATOR(<=, le)
+XLAPROF_OPERATOR(>, gt)
+XLAPROF_OPERATOR(>=, ge)
 #undef XLAPROF_OPERATOR
-inline Tensor operator+(Scalar a, Operand b) { return add(b.tensor, a, b.where); }
-inline Tensor operator*(Scalar a, Operand b) { return mul(b.tensor, a, b.where); }
-inline Tensor operator-(Scalar a, Operand b) { return rsub(b.tensor, a, b.where); }
 inline Tensor operator-(Operand a) { return neg(a.tensor, a.where); }
 
 // Matrices, the leading dimensions being batches.
@@ -142,6 +146,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
                   const Tensor& bias, bool training = false, double momentum = 0.1,
                   double eps = 1e-5, Where where = Where::current());
+// Each element is 0 with probability `p`; the others grow so that the mean stays.
 Tensor dropout(const Tensor& x, double p, Where where = Where::current());
 // Queries, keys and values [.., time, width].
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,

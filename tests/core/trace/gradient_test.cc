@@ -73,6 +73,7 @@ TEST(Gradient, OfTwo) {
   for (Binary f : {Binary(div), Binary(lazy::pow)})
     Check([f](Inputs x) { return f(x[0], x[1], Where::current()); }, {{3, 2}, {2}}, 0.5, 2);
   Check([](Inputs x) { return 2 - x[0] * 3 / 4 + x[0]; }, {{4}});
+  Check([](Inputs x) { return 2 / x[0] + pow(1.5, x[0]); }, {{4}}, 0.5, 2);
 }
 
 TEST(Gradient, OfChoice) {

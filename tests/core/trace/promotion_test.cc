@@ -66,6 +66,34 @@ TEST(Promotion, WithANumber) {
   EXPECT_THAT(Values(eq(truth, true)), ElementsAre(0, 0, 1));
 }
 
+TEST(Promotion, WithANumberOnTheLeft) {
+  const Tensor whole = arange(3) + 1, fraction = whole.to(DType::kF32), truth = gt(whole, 1);
+  EXPECT_THAT(Values(2.0 / fraction), ElementsAre(2, 1, 2 / 3.f));
+  EXPECT_THAT(Values(6 / whole), ElementsAre(6, 3, 2));
+  EXPECT_EQ((6 / whole).dtype(), DType::kF32);
+  EXPECT_EQ((1 / ones({2}, DType::kF64)).dtype(), DType::kF64);
+  EXPECT_THAT(Whole(5 - whole), ElementsAre(4, 3, 2));
+  EXPECT_THAT(Values(0.5 + whole), ElementsAre(1.5, 2.5, 3.5));
+  EXPECT_EQ((true * truth).dtype(), DType::kBool);
+  EXPECT_EQ((2 * truth).dtype(), DType::kI64);
+  EXPECT_THAT(Whole(pow(-2, whole)), ElementsAre(-2, 4, -8));
+  EXPECT_THAT(Values(pow(0.5, whole)), ElementsAre(0.5, 0.25, 0.125));
+  EXPECT_THAT(Whole(remainder(7, whole)), ElementsAre(0, 1, 1));
+  EXPECT_THAT(Whole(maximum(2, whole)), ElementsAre(2, 2, 3));
+}
+
+TEST(Promotion, ComparisonsHaveTheirSigns) {
+  const Tensor whole = arange(3);
+  EXPECT_THAT(Values(whole < 1.5), ElementsAre(1, 1, 0));
+  EXPECT_THAT(Values(1 < whole), ElementsAre(0, 0, 1));
+  EXPECT_THAT(Values(1 <= whole), ElementsAre(0, 1, 1));
+  EXPECT_THAT(Values(0.5 > whole), ElementsAre(1, 0, 0));
+  EXPECT_THAT(Values(1 >= whole), ElementsAre(1, 1, 0));
+  EXPECT_THAT(Values(whole >= whole), ElementsAre(1, 1, 1));
+  EXPECT_THAT(Values(eq(1, whole)), ElementsAre(0, 1, 0));
+  EXPECT_EQ((whole > whole).dtype(), DType::kBool);
+}
+
 TEST(Promotion, QuotientsAreFractions) {
   for (DType type : {DType::kBool, DType::kI32, DType::kI64, DType::kF32}) {
     EXPECT_EQ((ones({2}, type) / 2).dtype(), DType::kF32);
