@@ -105,8 +105,9 @@ Tensor sort(const Tensor& x, bool descending, Where where) {
 Tensor topk(const Tensor& x, int64_t k, Where where) {
   Call call(where);
   CountFallback("aten::topk");
-  const int64_t row = x.size(-1);
-  if (k < 0 || k > row) RaiseHere("topk of {}: the last dimension has {}", k, row);
+  const int64_t row = x.sizes()[size_t(DimOf("aten::topk", x, -1))];
+  if (k < 0 || k > row)
+    RaiseHere("aten::topk({}): there are no {} largest of {}", TextOf(x), k, row);
   Dims sizes = x.sizes();
   sizes.back() = k;
   return OnNumbers(x, [&]<class T>(std::vector<T> values) {
@@ -123,7 +124,8 @@ Tensor histc(const Tensor& x, int64_t bins, double least, double most, Where whe
   Call call(where);
   CountFallback("aten::histc");
   if (bins <= 0 || !(most > least) || !std::isfinite(least) || !std::isfinite(most))
-    RaiseHere("histc of {} bins from {} to {}: there is none", bins, least, most);
+    RaiseHere("aten::histc({}) of {} bins from {} to {}: there is none", TextOf(x), bins, least,
+              most);
   return OnNumbers(x, [&](const auto& values) {
     std::vector<int64_t> counts(size_t(bins), 0);
     for (const auto value : values) {

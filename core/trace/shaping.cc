@@ -30,7 +30,7 @@ Tensor Tensor::view(Dims to, Where where) const {
   if (open != to.end()) {
     *open = 1;
     const int64_t known = Shape{DType::kBool, to}.elements(), all = numel();
-    if (known == 0 || all % known != 0) {
+    if (known <= 0 || all % known != 0) {
       *open = -1;
       RaiseSizes(op::view, *this, to);
     }

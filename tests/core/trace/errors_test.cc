@@ -69,6 +69,13 @@ TEST(Errors, OfDimensions) {
        },
        "aten::constant_pad_nd(f32[4]): [1, 1] do not fit [4]"},
       {[&] { tril(x); }, "aten::tril(f32[4]): needs a matrix"},
+      {[&] { topk(x, 5); }, "aten::topk(f32[4]): there are no 5 largest of 4"},
+      {[&] { topk(full({}, 1), 1); }, "aten::topk(f32[]): dimension -1 is out of range"},
+      {[&] { histc(x, 0, 0, 1); }, "aten::histc(f32[4]) of 0 bins"},
+      {[&] {
+         x.view({-1, -1});
+       },
+       "aten::view(f32[4]): [-1, -1] do not fit [4]"},
   });
 }
 
