@@ -25,6 +25,8 @@ constexpr int64_t kFewRecompiles = 2;  // so many that have stopped are no patte
 constexpr size_t kMaxBeside = 3;       // other changes that a reason names
 constexpr double kMostOfTheTime =
     0.5;  // compiling more than half of the time: the run does little else
+constexpr double kDearShare =
+    0.1;  // of the time: what has stopped was still worth avoiding, and so is the next run's
 constexpr double kRareShare =
     0.2;  // executions of a size below this share: the last batch of an epoch
 
@@ -241,7 +243,9 @@ Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_
   if (state.word == "burst") return Severity::kWarning;
   if (state.word == "settled") {
     const bool early = 4 * (*state.step - group.steps->first) < group.steps->count();
-    return state.after_warm_up <= kFewRecompiles || early ? Severity::kInfo : Severity::kWarning;
+    const bool dear = share_of_time.value_or(0) >= kDearShare;
+    return state.after_warm_up > kFewRecompiles && (!early || dear) ? Severity::kWarning
+                                                                    : Severity::kInfo;
   }
   if (state.word == "unknown") {
     return static_cast<int64_t>(group.compiles.size()) > kFewRecompiles ? Severity::kWarning

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -38,6 +39,12 @@ using Clock = std::chrono::steady_clock;
 
 // Longer than a step takes on a slow machine.
 constexpr auto kLong = std::chrono::milliseconds(100);
+
+// Numbers from 0 on that grow by one, ever more seldom: in a run of any length the last quarter
+// sees new ones still, and none is large.
+int64_t MoreSeldom(int64_t step, double slowly) {
+  return int64_t(slowly * std::log1p(double(step) / slowly));
+}
 
 // Learns beside the network to give back what it is shown, with one weight for both ways.
 struct Mirror : nn::Module {
@@ -83,6 +90,7 @@ class Training {
       mirror->to(Device::Default());
       for (const Tensor& parameter : mirror->parameters()) parameters.push_back(parameter);
     }
+    if (Is("loop_index")) schedule_ = arange(options_.steps, DType::kF32);
     optim::SGD optimizer(parameters, /*lr=*/0.05, /*momentum=*/0.9);
     Tensor loss;
     auto step = [&](int64_t number, const DeviceLoader::Batch& batch) {
@@ -130,10 +138,10 @@ class Training {
     if (Is("baked_scalar")) {
       kept_ = {mean(pad(output, {0, 0}, {0, 1}, 0.01 * double(step)))};
     } else if (Is("loop_index")) {
-      kept_ = {mean(output.select(0, step % 32))};
+      kept_ = {loss.detach() * schedule_.select(0, step)};
     } else if (Is("loop_count")) {
       Tensor sum = mean(output);
-      for (int64_t i = 0; i < step % 24; ++i) sum = sum * 0.5 + mean(output);
+      for (int64_t i = 0; i < MoreSeldom(step, 12); ++i) sum = sum * 0.5 + mean(output);
       kept_ = {sum};
     } else if (Is("nonzero")) {
       kept_ = {nonzero(gt(output, -1))};
@@ -148,7 +156,7 @@ class Training {
     } else if (Is("live_tensor")) {
       kept_.clear();
       for (size_t i = 0; i < layers.size(); ++i) {
-        if ((step * 37 >> i & 1) != 0) kept_.push_back(layers[i]);  // each step another set
+        if ((MoreSeldom(step, 4) >> i & 1) != 0) kept_.push_back(layers[i]);
       }
     } else if (Is("unlowered_op")) {
       kept_ = {histc(output, 10, -10, 0)};
@@ -186,6 +194,7 @@ class Training {
   std::mt19937_64 random_{7};
   int64_t read_ = 0;
   std::vector<Tensor> kept_;
+  Tensor schedule_;  // a number for each step
   double last_loss_ = 0;
   std::optional<Clock::time_point> worked_;  // when Work was done with the step before
 };

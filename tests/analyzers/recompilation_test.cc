@@ -125,6 +125,22 @@ TEST(Recompilation, MostOfTheTimeIsAnError) {
   EXPECT_EQ(run.TheFinding().severity, Severity::kError);
 }
 
+TEST(Recompilation, WhatIsOverAndWasDearIsAWarning) {
+  // Ten sizes in the first steps, then a hundred steps of the last one: of interest where the run
+  // spent its time on them.
+  RecompileRun run;
+  std::vector<int64_t> sizes(110, 64);
+  for (int64_t i = 0; i < 10; ++i) sizes[size_t(i)] = 8 + i;
+  BatchesOf(run, sizes, {.dur_ns = 1'000'000'000});
+  EXPECT_EQ(run.TheFinding().reason->state, "settled");
+  EXPECT_EQ(run.TheFinding().severity, Severity::kInfo);  // nobody timed the run
+  run.Exec("UPDATE compile SET ts_ns = ordinal * 1000000000");
+  run.Exec("UPDATE step SET ts_ns = 1000000000 * ordinal, dur_ns = 1000000000");
+  EXPECT_EQ(run.TheFinding().severity, Severity::kInfo);
+  run.Exec("UPDATE compile SET dur_ns = 1200000000");
+  EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
+}
+
 TEST(Recompilation, PartlyMeasuredCostSaysSo) {
   RecompileRun run;
   BatchesOf(run, {64, 64, 64, 48, 17, 33, 9, 25}, {.dur_ns = 1'000'000'000});

@@ -18,7 +18,9 @@ struct Planted {
   std::string reason;  // "": any
   std::string text;    // of the line at fault; "": none is told
   int64_t steps = 60;
+  std::string file = "train.cc";
 };
+constexpr int64_t kDefaultSteps = 300;  // of the demo
 void PrintTo(const Planted& planted, std::ostream* out) { *out << planted.pathology; }
 
 // LeakSanitizer itself breaks on the thread-local memory of a module whose threads still run; what
@@ -37,9 +39,9 @@ class Mnist : public ProgramTest, public testing::WithParamInterface<Planted> {
     return json::parse(report.out);
   }
 
-  // The number of the line of train.cc that has `text`.
-  static int64_t LineOf(const std::string& text) {
-    std::ifstream file(XLAPROF_SOURCE_DIR "/examples/mnist/train.cc");
+  // The number of the line that has `text`.
+  static int64_t LineOf(const std::string& name, const std::string& text) {
+    std::ifstream file(XLAPROF_SOURCE_DIR "/examples/mnist/" + name);
     std::string line;
     for (int64_t number = 1; std::getline(file, line); ++number) {
       if (line.find(text) != std::string::npos) return number;
@@ -60,9 +62,9 @@ TEST_P(Mnist, SinIsFound) {
     if (finding["kind"] != planted.kind || finding["severity"] == "info") continue;
     if (!planted.reason.empty() && finding["reason"]["type"] != planted.reason) continue;
     if (!planted.text.empty()) {
-      EXPECT_EQ(finding["subject"]["line"], LineOf(planted.text)) << finding.dump(1);
+      EXPECT_EQ(finding["subject"]["line"], LineOf(planted.file, planted.text)) << finding.dump(1);
       EXPECT_THAT(finding["subject"]["file"].get<std::string>(),
-                  testing::EndsWith("examples/mnist/train.cc"));
+                  testing::EndsWith("examples/mnist/" + planted.file));
     }
     // What a second copy of a weight costs, nobody can measure.
     if (planted.pathology != "tied_weights") {
@@ -78,15 +80,18 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Planted{"changing_batch", "recompilation", "shape_change", "DeviceLoader loader("},
         Planted{"baked_scalar", "recompilation", "constant_change", "pad(output"},
-        Planted{"loop_index", "recompilation", "constant_change", "output.select(0"},
-        Planted{"loop_count", "recompilation", "loop_count_change", "sum = sum * 0.5"},
+        Planted{"loop_index", "recompilation", "constant_change", "schedule_.select(0",
+                kDefaultSteps},
+        Planted{"loop_count", "recompilation", "loop_count_change", "sum = sum * 0.5",
+                kDefaultSteps},
         Planted{"nonzero", "fallback", "no_lowering", "nonzero(gt(output"},
         Planted{"mask", "fallback", "no_lowering", "masked_select(output"},
         Planted{"item", "sync_point", "value_access", "last_loss_ = loss.item()"},
         Planted{"print", "sync_point", "value_access", "loss.print()"},
         Planted{"slow_loader", "input_bound", "", "", 30},
         Planted{"host_work", "device_gap", "", "", 30},
-        Planted{"live_tensor", "recompilation", "live_tensors_change", ""},
+        Planted{"live_tensor", "recompilation", "live_tensors_change", "pool1 = max_pool2d",
+                kDefaultSteps, "net.h"},
         Planted{"unlowered_op", "fallback", "no_lowering", "histc(output"},
         Planted{"tied_weights", "untied_weights", "tied_before_move", "mirror->to(Device"},
         Planted{"no_mark_step", "missing_step_mark", "", "", 200}),
