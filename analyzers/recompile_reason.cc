@@ -49,6 +49,14 @@ int UnprintedRank(std::string_view op) {
   return 3;
 }
 
+// A part of a tensor, as a dump names it: of the IR, or of HLO.
+bool IsView(std::string_view op) {
+  static constexpr std::array<std::string_view, 8> kViews = {
+      "select", "slice", "generic_slice", "narrow", "split", "unbind", "as_strided", "diagonal"};
+  const size_t name = op.rfind(':') + 1;
+  return std::find(kViews.begin(), kViews.end(), op.substr(name)) != kViews.end();
+}
+
 // "x" of x.1; "" of the names that a compiler gives: p0.1, param_2, Arg_1.2.
 std::string InputName(const GraphNode& node) {
   std::string name = node.name.substr(0, node.name.find('.'));
@@ -176,7 +184,7 @@ struct ReasonFinder::Impl {
   // that it reads.
   std::string WhatItReads(const PrintedGraph& graph, const GraphNode& node,
                           const CodeLocation& own) const {
-    if (UnprintedRank(node.op) != 0) return "";
+    if (!IsView(node.op)) return "";
     const uint64_t content =
         ContentHash(node);  // optimised HLO has it several times, in fusions and outside
     for (const GraphNode& same : graph.nodes) {

@@ -216,6 +216,24 @@ TEST(Recompilation, AnotherFormAnswersWhereTextPrintsAlike) {
               HasSubstr("/home/user/train.py:10, is the value that it reads"));
 }
 
+TEST(Recompilation, OnlyAViewIsRecordedWhereItIsUsed) {
+  RecompileRun run;
+  for (int i = 0; i < 12; ++i) {
+    const TestNodes nodes = {
+        {.op = "xla::device_data", .shape = "f32[8]", .location = "body@/home/user/train.py:10"},
+        {.op = "aten::constant_pad_nd",
+         .shape = "f32[9]",
+         .operands = "0",
+         .attributes = fmt::format("value={}", i),
+         .location = "body@/home/user/train.py:11",
+         .root = 0}};
+    run.Step(run.Graph("g" + std::to_string(i), nodes));
+  }
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->type, "constant_change");
+  EXPECT_EQ(finding.reason->text, "The IR dump shows it.");
+}
+
 TEST(Recompilation, GraphsThatPrintAlikeNameCandidates) {
   RecompileRun run;
   const TestNodes text = {
