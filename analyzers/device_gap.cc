@@ -16,6 +16,7 @@
 #include "analyzers/host_activity.h"
 #include "analyzers/launches.h"
 #include "analyzers/quantity.h"
+#include "analyzers/scope_place.h"
 #include "analyzers/steps.h"
 
 namespace xlaprof {
@@ -438,7 +439,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
     finding.advice = Advice(cause, host->has_events());
     if (!scope.empty() && idle.scopes == 1) {
       finding.subject.scope = scope;
-      XP_TRY(FillLine(store, scope, finding.subject));
+      XP_TRY(bool placed, FillScopePlace(store, activity.scope, finding.subject));
+      if (!placed) XP_TRY(FillLine(store, scope, finding.subject));
     }
     // How much of it the capture itself may have caused.
     const int64_t bound_ns =

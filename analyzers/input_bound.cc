@@ -7,6 +7,7 @@
 #include "analyzers/device_time.h"
 #include "analyzers/host_activity.h"
 #include "analyzers/quantity.h"
+#include "analyzers/scope_place.h"
 #include "analyzers/steps.h"
 
 namespace xlaprof {
@@ -19,6 +20,19 @@ constexpr double kModerateShare = 0.05;
 constexpr double kMinStepsShare = 0.5;
 // In a step, waiting shorter than this part of the median step is not counted as waiting.
 constexpr double kMinStepShare = 0.01;
+
+// Where the steps ask for their data: the line at which the most of them end in a loader.
+absl::Status FillLoaderLine(const Store& store, int64_t process, Subject& subject) {
+  return store.Each(
+      "SELECT s.file, s.line, s.function FROM execution e JOIN site s ON s.id = e.site_id WHERE "
+      "coalesce(e.process_id, 0) = ?1 AND e.cause = 'parallel_loader' GROUP BY s.id ORDER BY "
+      "count(*) DESC, s.id LIMIT 1",
+      [&](OptText file, OptInt line, OptText function) {
+        subject.file = std::move(file), subject.line = line;
+        subject.function = std::move(function);
+      },
+      process);
+}
 
 absl::StatusOr<Findings> Run(const Store& store) {
   Findings findings;
@@ -88,6 +102,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
         fmt::format("only {} of {} steps waited", worst->waited_steps, worst->steps);
   if (worst->activity.scope != 0)
     finding.subject.scope = std::string(ScopeText(store, worst->activity));
+  XP_TRY(FillLoaderLine(store, worst->process, finding.subject));
+  if (!finding.subject.file) XP_TRY(FillScopePlace(store, worst->activity.scope, finding.subject));
   finding.advice =
       "Load ahead: more loader workers, a deeper prefetch (MpDeviceLoader's loader_prefetch_size "
       "and "

@@ -107,8 +107,9 @@ struct Kernel {
 class Observer {
  public:
   virtual ~Observer() = default;
-  // Of the calling thread; they nest.
-  virtual void BeginScope(Site& site, std::string_view name) = 0;
+  // Of the calling thread; they nest. `place`: the user's line that opens it; null where the
+  // runtime does.
+  virtual void BeginScope(Site& site, std::string_view name, const std::source_location* place) = 0;
   virtual void EndScope() = 0;
   virtual void OnCounter(Site& site, double value) = 0;  // of kind kCounter
   // The calling thread does a device's work from here to LeaveDevice(), in place of its own; one
@@ -138,9 +139,10 @@ inline Observer* Current() { return observer.load(std::memory_order_acquire); }
 class Scope {
  public:
   explicit Scope(Site& site) : Scope(site, site.name) {}
-  Scope(Site& site, std::string_view name) : observer_(Current()) {
+  Scope(Site& site, std::string_view name, const std::source_location* place = nullptr)
+      : observer_(Current()) {
     if (observer_ != nullptr) [[unlikely]]
-      observer_->BeginScope(site, name);
+      observer_->BeginScope(site, name, place);
   }
   ~Scope() {
     if (observer_ != nullptr) [[unlikely]]

@@ -127,7 +127,8 @@ observe::Site step_site{observe::Site::kStep, "StepTrace"};
 
 Trace::Trace(std::string_view name, Where where) : Trace(trace_site, name, where) {}
 
-Trace::Trace(observe::Site& site, std::string_view name, Where where) : observed_(site, name) {
+Trace::Trace(observe::Site& site, std::string_view name, Where where)
+    : observed_(site, name, &where) {
   PushScope(name);
   PushPlace(where);
 }

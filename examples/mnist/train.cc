@@ -167,6 +167,7 @@ class Training {
   // any speed, most of the time goes here.
   void Work() {
     wait_device_ops();
+    const Trace named("work on the host");
     const auto begin = Clock::now();
     auto until = begin + kLong;
     if (worked_) until = std::max(until, begin + 2 * (begin - *worked_));

@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -114,6 +115,8 @@ class Site {
 
 // A name that is only known at run time: looked up at each use.
 uint32_t SiteOfName(Site::Kind kind, std::string_view name);
+// The same, at a place.
+uint32_t SiteOfName(Site::Kind kind, std::string_view name, const std::source_location& place);
 // A string for arguments: likewise.
 uint32_t RecordedString(std::string_view text);
 

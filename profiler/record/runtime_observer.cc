@@ -81,11 +81,13 @@ thread_local std::vector<Open> open_scopes;
 
 class RuntimeObserver final : public observe::Observer {
  public:
-  void BeginScope(observe::Site& site, std::string_view name) override {
+  void BeginScope(observe::Site& site, std::string_view name,
+                  const std::source_location* place) override {
     Open open{RingNow()};
     if (open.ring != nullptr) {
       const uint16_t depth = open.ring->depth();
-      const uint32_t number = NumberOf(site, name);
+      const uint32_t number =
+          place != nullptr ? SiteOfName(KindOf(site.kind), name, *place) : NumberOf(site, name);
       open.what = Slot::What(number, depth, kScope);
       open.begin = Now();
       open.ring->Open(depth, number, open.begin);

@@ -1,5 +1,6 @@
 #include "profiler/record/sites.h"
 
+#include "core/base/source_location.h"
 #include "profiler/record/record.h"
 
 namespace xlaprof {
@@ -45,10 +46,11 @@ uint32_t Sites::Add(uint8_t kind, std::string_view name, std::string_view file, 
   return AddLocked(kind, name, file, line, function);
 }
 
-uint32_t Sites::OfName(uint8_t kind, std::string_view name) {
+uint32_t Sites::OfName(uint8_t kind, std::string_view name, std::string_view file, int line,
+                       std::string_view function) {
   std::lock_guard lock(mutex_);
-  uint32_t& id = named_[{kind, StringLocked(name)}];
-  if (id == 0) id = AddLocked(kind, name, "", 0, "");
+  uint32_t& id = named_[{kind, StringLocked(name), StringLocked(file), line}];
+  if (id == 0) id = AddLocked(kind, name, file, line, function);
   return id;
 }
 
@@ -77,6 +79,17 @@ uint32_t SiteOfName(Site::Kind kind, std::string_view name) {
   if (auto found = of_kind.find(name); found != of_kind.end()) return found->second;
   const uint32_t id = record::Sites::Get().OfName(kind, name);
   of_kind.emplace(name, id);
+  return id;
+}
+
+uint32_t SiteOfName(Site::Kind kind, std::string_view name, const std::source_location& place) {
+  using Place = std::tuple<Site::Kind, const char*, uint32_t>;
+  thread_local absl::flat_hash_map<Place, record::NumberOfText> known;
+  record::NumberOfText& here = known[{kind, place.file_name(), place.line()}];
+  if (auto found = here.find(name); found != here.end()) return found->second;
+  const uint32_t id = record::Sites::Get().OfName(kind, name, place.file_name(), int(place.line()),
+                                                  FunctionName(place));
+  here.emplace(name, id);
   return id;
 }
 

@@ -6,6 +6,7 @@
 
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "profiler/record/ring_file.h"
@@ -27,8 +28,9 @@ class Sites {
   uint32_t String(std::string_view text);
   uint32_t Add(uint8_t kind, std::string_view name, std::string_view file, int line,
                std::string_view function);
-  // By name and kind alone: one number for all uses.
-  uint32_t OfName(uint8_t kind, std::string_view name);
+  // One number for all uses of a name at a place; of a name alone, where `line` is 0.
+  uint32_t OfName(uint8_t kind, std::string_view name, std::string_view file = "", int line = 0,
+                  std::string_view function = "");
 
   // From now on `file` gets all that is known and all that comes; null: nobody does.
   void Attach(RingFile* file);
@@ -44,7 +46,8 @@ class Sites {
   NumberOfText ids_;
   std::vector<std::string> strings_;
   std::vector<SiteEntry> sites_;
-  absl::flat_hash_map<std::pair<uint8_t, uint32_t>, uint32_t> named_;  // by kind and string
+  // By kind, and by the numbers of the name, the file and the line.
+  absl::flat_hash_map<std::tuple<uint8_t, uint32_t, uint32_t, int>, uint32_t> named_;
   RingFile* file_ = nullptr;
   bool full_ = false;  // the file's tables: what comes has no name there
 };

@@ -31,6 +31,21 @@ TEST_F(TimeBounds, WaitingForDataIsHighFromAFifthOn) {
   EXPECT_EQ(found[0].subject.scope, "train");
 }
 
+TEST_F(TimeBounds, WaitingForDataIsToldAtTheLoop) {
+  Steps(category::kInput, 200);
+  run_.Exec(
+      "INSERT INTO site (id, function, file, line) VALUES (1, 'Train', '/src/train.cc', 20),"
+      " (2, 'Evaluate', '/src/evaluate.cc', 7), (3, 'Train', '/src/train.cc', 31);"
+      "INSERT INTO execution (process_id, ordinal, cause, site_id) VALUES"
+      " (1, 0, 'parallel_loader', 2), (1, 1, 'parallel_loader', 1), (1, 2, 'parallel_loader', 1),"
+      " (1, 3, 'value_access', 3), (1, 4, 'value_access', 3), (1, 5, 'value_access', 3);");
+  Findings found = run_.Run(input_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject.file, "/src/train.cc");
+  EXPECT_EQ(found[0].subject.line, 20);
+  EXPECT_EQ(found[0].subject.function, "Train");
+}
+
 TEST_F(TimeBounds, ModerateJustFires) {
   Steps(category::kInput, 50);
   Findings found = run_.Run(input_bound);

@@ -65,6 +65,7 @@ class TimedRun {
             .process_id = 1, .kind = "device_stream", .name = "stream 7", .device = device})
         .value();
   }
+  StringId Interned(std::string_view text) { return store_.Intern(text).value(); }
   void Arg(std::string_view key, const ArgValue& value) {
     writer_.Arg(store_.Intern(key).value(), value);
   }

@@ -88,13 +88,13 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"mask", "fallback", "no_lowering", "masked_select(output"},
         Planted{"item", "sync_point", "value_access", "last_loss_ = loss.item()"},
         Planted{"print", "sync_point", "value_access", "loss.print()"},
-        Planted{"slow_loader", "input_bound", "", "", 30},
-        Planted{"host_work", "device_gap", "", "", 30},
+        Planted{"slow_loader", "input_bound", "high", "loader.next()", 30},
+        Planted{"host_work", "device_gap", "user_scope", "Trace named(", 30},
         Planted{"live_tensor", "recompilation", "live_tensors_change", "pool1 = max_pool2d",
                 kDefaultSteps, "net.h"},
         Planted{"unlowered_op", "fallback", "no_lowering", "histc(output"},
         Planted{"tied_weights", "untied_weights", "tied_before_move", "mirror->to(Device"},
-        Planted{"no_mark_step", "missing_step_mark", "", "", 200}),
+        Planted{"no_mark_step", "missing_step_mark", "no_step_mark", "  loss.item();", 200}),
     [](const auto& info) { return info.param.pathology; });
 
 TEST_F(Mnist, WithoutASinNothingIsFound) {

@@ -13,7 +13,7 @@ class Listener : public observe::Observer {
  public:
   std::vector<std::string> heard;
 
-  void BeginScope(observe::Site&, std::string_view) override {}
+  void BeginScope(observe::Site&, std::string_view, const std::source_location*) override {}
   void EndScope() override {}
   void OnCounter(observe::Site&, double) override {}
   void EnterDevice(std::string_view) override {}
