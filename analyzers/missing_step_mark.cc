@@ -3,27 +3,19 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/unmarked_reads.h"
 
 namespace xlaprof {
 namespace {
 
-constexpr int64_t kFewReads = 3;  // growth needs at least three points to be told from warm-up
-constexpr double kGrowth = 1.5;   // the last graph against the first; a steady loop stays at 1
 constexpr int64_t kManyTracedOps =
     1000;  // traced calls without any step mark: more than set-up code makes
 
-struct Read {
-  int64_t id = 0;
-  OptInt nodes;
-  OptInt site_id;
-  OptInt dur_ns;  // on the device; where that is unknown, how long the host waited
-};
-
 // The part of the executions that ran nodes of earlier steps again, by their number; empty where an
 // execution's time or a graph's size is unknown.
-OptInt RunAgain(const std::vector<Read>& reads) {
+OptInt RunAgain(const std::vector<UnmarkedRead>& reads) {
   double again_ns = 0;
-  for (const Read& read : reads) {
+  for (const UnmarkedRead& read : reads) {
     if (!read.nodes || !read.dur_ns || *read.nodes <= 0) return {};
     const double old = double(*read.nodes - *reads.front().nodes) / double(*read.nodes);
     again_ns += std::max(old, 0.0) * double(*read.dur_ns);
@@ -32,42 +24,24 @@ OptInt RunAgain(const std::vector<Read>& reads) {
 }
 
 // Where most of the reads are; the first of several.
-OptInt UsualSite(const std::vector<Read>& reads) {
+OptInt UsualSite(const std::vector<UnmarkedRead>& reads) {
   std::map<int64_t, int64_t> count;
-  for (const Read& read : reads)
+  for (const UnmarkedRead& read : reads)
     if (read.site_id) ++count[*read.site_id];
   OptInt usual;
-  for (const Read& read : reads)
+  for (const UnmarkedRead& read : reads)
     if (read.site_id && (!usual || count[*read.site_id] > count[*usual])) usual = read.site_id;
   return usual;
 }
 
 absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_t process) {
-  XP_TRY(auto marks, store.One<int64_t>("SELECT count(*) FROM execution WHERE process_id = ?1 AND "
-                                        "cause IS NOT NULL AND cause <> 'value_access'",
-                                        process));
-  if (marks.value_or(0) > 0) return std::nullopt;
-  XP_TRY(std::vector<Read> reads,
-         store.Collect(
-             "SELECT e.id, coalesce(g.node_count, (SELECT max(node_count) FROM graph h WHERE "
-             "h.hash = g.hash)), e.site_id, coalesce(e.dur_ns, e.host_wait_ns) FROM execution e "
-             "LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 AND e.cause = "
-             "'value_access' ORDER BY e.ordinal",
-             [](int64_t id, OptInt nodes, OptInt site, OptInt dur_ns) {
-               return Read{id, nodes, site, dur_ns};
-             },
-             process));
-  if (int64_t(reads.size()) < kFewReads) return std::nullopt;
-  XP_TRY(auto counted,
-         store.One<int64_t>("SELECT max(mark_step) FROM metrics_report WHERE process_id = ?1",
-                            process));
-  if (counted.value_or(0) > 1)
-    return std::nullopt;  // marks were set; the log only does not show them
-
+  XP_TRY(const std::optional<UnmarkedReads> unmarked, LoadUnmarkedReads(store, process));
+  if (!unmarked) return std::nullopt;
+  const std::vector<UnmarkedRead>& reads = unmarked->reads;
   Finding finding{.kind = "missing_step_mark"};
-  const Read& first = reads.front();
-  const Read& last = reads.back();
-  bool grows = first.nodes && last.nodes && double(*last.nodes) >= kGrowth * double(*first.nodes);
+  const UnmarkedRead& first = reads.front();
+  const UnmarkedRead& last = reads.back();
+  const bool grows = unmarked->grow();
   if (first.nodes && last.nodes && !grows) {
     finding.severity = Severity::kInfo;
     finding.title =

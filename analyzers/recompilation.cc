@@ -16,6 +16,7 @@
 #include "analyzers/quantity.h"
 #include "analyzers/recompile_counts.h"
 #include "analyzers/recompile_group.h"
+#include "analyzers/unmarked_reads.h"
 
 namespace xlaprof {
 namespace {
@@ -231,12 +232,30 @@ void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& size
         100 * buckets.extra_work);
     return;
   }
-  if (type == "unknown" || type == "unprinted_change") return;
+  if (type == "unknown" || type == "unprinted_change" || type == "no_step_mark") return;
   finding->saving_ns = finding->cost_ns;
   finding->saving_note = "all of these compiles, if one program serves every step";
 }
 
+// What follows from the missing step mark, which is a finding of its own: the ops of one more step
+// in each graph. Other changes are told as ever.
+void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
+  std::erase_if(reason->causes, [](const RecompileCause& cause) {
+    return cause.type == "op_change" || cause.type == "loop_count_change" ||
+           cause.type == "live_tensors_change" || cause.type == "unknown";
+  });
+  if (!reason->causes.empty()) return;
+  RecompileCause growth{.type = "no_step_mark"};
+  growth.note = fmt::format(
+      "no step is marked, so each graph holds the steps before it too: {} nodes in the first, {} "
+      "in "
+      "the last",
+      *unmarked.first_nodes(), *unmarked.last_nodes());
+  reason->causes.push_back(std::move(growth));
+}
+
 Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_time) {
+  if (group.cause().type == "no_step_mark") return Severity::kInfo;
   const RecompileState& state = group.state;
   if (state.word == "ongoing")
     return share_of_time.value_or(0) > kMostOfTheTime ? Severity::kError : Severity::kWarning;
@@ -392,6 +411,11 @@ absl::StatusOr<Findings> Run(const Store& store) {
                  [&](int64_t process_id, std::string hash, int64_t times) {
                    executions[process_id][hash] = times;
                  }));
+  std::map<int64_t, UnmarkedReads> growing;  // by process
+  for (const auto& [process_id, steps] : facts.steps) {
+    XP_TRY(std::optional<UnmarkedReads> unmarked, LoadUnmarkedReads(store, process_id));
+    if (unmarked && unmarked->grow()) growing[process_id] = *std::move(unmarked);
+  }
   std::vector<std::pair<int64_t, Finding>> found;
   for (const CompileSite& site : facts.sites) {
     const StepsSeen& steps = facts.steps.at(site.process_id);
@@ -404,6 +428,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
       XP_TRY(CompileReason reason, finder.Why(site, i));
       reasons.push_back(std::move(reason));
     }
+    if (const auto at = growing.find(site.process_id); at != growing.end()) {
+      for (CompileReason& reason : reasons) ReplaceGrowth(at->second, &reason);
+    }
     JoinToldFromSizes(&reasons);
     for (RecompileGroup& group : Divide(site, steps, reasons, first_index)) {
       found.emplace_back(site.process_id, MakeFinding(group, wall_ns, executions[site.process_id]));
@@ -413,7 +440,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
   Findings findings;
   std::set<int64_t> told;
   for (auto& [process_id, finding] : found) {
-    if (finding.severity != Severity::kInfo) told.insert(process_id);
+    if (finding.severity != Severity::kInfo || growing.contains(process_id))
+      told.insert(process_id);
     findings.push_back(std::move(finding));
   }
   XP_TRY(Findings counted, FromCounts(store, told));

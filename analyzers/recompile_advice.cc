@@ -144,6 +144,8 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
            "ops "
            "in every step and choose with torch.where, or warm both paths up first.";
   }
+  if (type == "no_step_mark")
+    return "See missing_step_mark: where each step is marked, its graph is compiled once.";
   if (type == "unprinted_change") {
     return "Run again with XLA_SAVE_TENSORS_FMT=hlo beside XLA_SAVE_TENSORS_FILE, or record a "
            "profile that covers "

@@ -161,6 +161,7 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
     return fmt::format("{}: the sharding of {} changes ({})", head, cause.node, Values(group));
   if (cause.type == "cache_eviction")
     return head + ": a graph that had been compiled before was no longer cached";
+  if (cause.type == "no_step_mark") return head + ": its graph grows, as no step is marked";
   if (cause.type == "unprinted_change") return head + ": graphs that print alike, but differ";
   if (cause.type == "op_change") return fmt::format("{}: its ops change ({})", head, Values(group));
   return head + ": nothing that was captured shows why";

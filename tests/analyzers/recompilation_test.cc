@@ -371,6 +371,40 @@ TEST(Recompilation, RanksOfOneJobAreOneFinding) {
   EXPECT_THAT(finding.evidence, SizeIs(4));  // compiles of each rank, and the graphs of one
 }
 
+// A read in each step and no step mark: the graph of each read holds the steps before it too.
+TEST(Recompilation, GrowthWithoutAStepMarkIsNoCauseOfItsOwn) {
+  for (const bool with_sizes : {false, true}) {
+    RecompileRun run;
+    TestNodes nodes;
+    for (int i = 0; i < 12; ++i) {
+      const int32_t first = int32_t(nodes.size());
+      for (TestNode node : TrainStep(8)) {
+        node.root = {};
+        if (node.operands == "1,0") node.operands = fmt::format("{},{}", first + 1, first);
+        if (node.operands == "2,3") node.operands = fmt::format("{},{}", first + 2, first + 3);
+        nodes.push_back(std::move(node));
+      }
+      nodes.back().root = 0;
+      if (with_sizes && i >= 4) nodes[1].shape = fmt::format("f32[{},16]{{1,0}}", 8 + i);
+      run.Step(run.Graph("g" + std::to_string(i), nodes),
+               {.cause = "value_access", .dur_ns = 1'000'000});
+      nodes.back().root = {};
+    }
+    for (const Finding& finding : run.Find()) {
+      EXPECT_EQ(finding.severity == Severity::kInfo, finding.reason->type == "no_step_mark");
+      EXPECT_TRUE(with_sizes || finding.count == 11) << finding.title;
+      if (finding.reason->type != "no_step_mark") continue;
+      EXPECT_THAT(finding.title, HasSubstr("its graph grows, as no step is marked"));
+      EXPECT_THAT(*finding.reason->text, HasSubstr("5 nodes in the first, 60 in the last"));
+      EXPECT_THAT(finding.advice, HasSubstr("missing_step_mark"));
+    }
+    EXPECT_THAT(run.Find(), SizeIs(with_sizes ? 2 : 1));
+    // With one step mark it is as ever.
+    run.Step(1, {.cause = "user_sync"});
+    for (const Finding& finding : run.Find()) EXPECT_NE(finding.reason->type, "no_step_mark");
+  }
+}
+
 TEST(Recompilation, WithoutStepsTheStateIsUnknown) {
   RecompileRun run;
   for (int i = 0; i < 12; ++i) run.Step(run.Graph("g" + std::to_string(i), TrainStep(i + 1)));

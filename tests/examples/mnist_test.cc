@@ -56,6 +56,9 @@ TEST_P(Mnist, SinIsFound) {
   const json report = Report(planted.pathology, planted.steps);
   std::string others;
   for (const json& finding : report["findings"]) {
+    if (planted.pathology == "no_mark_step" && finding["kind"] == "recompilation") {
+      EXPECT_EQ(finding["severity"], "info") << finding.dump(1);
+    }
     for (const char* word : {"Python", "torch.", "torch_xla.", "xm.", "xp.", "jax", "if tensor"})
       EXPECT_THAT(finding.dump(1), testing::Not(testing::HasSubstr(word)));
     others += finding["title"].get<std::string>() + "\n";
