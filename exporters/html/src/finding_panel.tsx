@@ -28,7 +28,12 @@ export function FindingPanel({ index }: { index: number }) {
         </dl>
         <Evidence index={index} />
       </div>
-      {reason && <ReasonView reason={reason} />}
+      {reason && (
+        <div class="sides">
+          {finding.reason && <Change of={finding.reason} />}
+          <ReasonView reason={reason} told={finding.reason} />
+        </div>
+      )}
     </article>
   );
 }
@@ -75,14 +80,20 @@ function Why({ finding: { reason }, hasGraphs }: { finding: Finding; hasGraphs: 
     <Row name="why">
       {words}
       {reason.text && `: ${printable(reason.text)}`}
-      {!hasGraphs && (reason.before !== null || reason.after !== null) && (
-        <div class="change">
-          {reason.node && <code>{printable(reason.node)}</code>}
-          <del>{printable(reason.before ?? '(not there)')}</del>
-          <ins>{printable(reason.after ?? '(not there)')}</ins>
-        </div>
-      )}
+      {!hasGraphs && <Change of={reason} />}
     </Row>
+  );
+}
+
+// What differs, of which node.
+function Change({ of: { node, before, after } }: { of: NonNullable<Finding['reason']> }) {
+  if (before === null && after === null) return null;
+  return (
+    <div class="change">
+      {node && <code>{printable(node)}</code>}
+      <del>{printable(before ?? '(not there)')}</del>
+      <ins>{printable(after ?? '(not there)')}</ins>
+    </div>
   );
 }
 

@@ -1,15 +1,16 @@
 // Two graphs side by side; where they differ is marked, and where it began.
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { kBeganHere, kSame, type Reason, type ReasonRow } from './run.ts';
+import { type Finding, kBeganHere, kSame, type Reason, type ReasonRow } from './run.ts';
 import { plural, printable } from './text.ts';
 
 const kAbove = 60; // CSS pixels of what comes before, when it opens
 
-export function ReasonView({ reason }: { reason: Reason }) {
+// `told`: what the finding says of the difference, at which it opens.
+export function ReasonView({ reason, told }: { reason: Reason; told: Finding['reason'] }) {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    const row = box.current!.querySelector<HTMLElement>('.began, .differs');
-    box.current!.scrollTop = row === null ? 0 : row.offsetTop - kAbove;
+    const row = box.current!.querySelectorAll('tbody tr')[toldRow(reason.rows, told)];
+    box.current!.scrollTop = row instanceof HTMLElement ? row.offsetTop - kAbove : 0;
   }, [reason]);
   return (
     <div
@@ -42,6 +43,27 @@ export function ReasonView({ reason }: { reason: Reason }) {
       )}
     </div>
   );
+}
+
+// Index of the row that the finding tells, else of the one where it began, else of the first that
+// differs; -1: none does.
+export function toldRow(rows: ReasonRow[], told: Finding['reason']): number {
+  const weight = ([before, after, state]: ReasonRow) => {
+    if (state === kSame) return 0;
+    const isTold =
+      told !== null &&
+      holds(before, told.before) &&
+      holds(after, told.after) &&
+      (told.node === null || holds(before, told.node) || holds(after, told.node));
+    return 1 + (state === kBeganHere ? 1 : 0) + (isTold ? 2 : 0);
+  };
+  const weights = rows.map(weight);
+  const most = Math.max(0, ...weights);
+  return most === 0 ? -1 : weights.indexOf(most);
+}
+
+function holds(line: string | null, said: string | null): boolean {
+  return said === null ? line === null : line !== null && line.includes(said);
 }
 
 function isOmission([before, after]: ReasonRow): boolean {

@@ -75,6 +75,10 @@ test('each finding takes the timeline to its marks, and tells its reason', async
   assert.equal(await page.locator('.reason .began').count(), 1);
   assert.match(await text(page, '.reason .began'), /f32\[64,1,28,28\][^]*f32\[48,1,28,28\]/);
   assert.equal(await page.locator('.reason .differs').count(), 3);
+  assert.match(
+    await text(page, '.sides .change'),
+    /xla::device_data\s+f32\[64,1,28,28\]\s+f32\[48,1,28,28\]/,
+  );
   assert.match(await text(page, '.quote'), /loss = model/);
   await page.click('.evidence .link >> nth=2');
   await settled(page);

@@ -6,6 +6,8 @@ import { type Band, between, kMostRows, scrolledBands, sizesFor } from '../src/b
 import { fillsFor, hueOf, kHues } from '../src/colours.ts';
 import { fromHash, hashOf } from '../src/hash.ts';
 import { contrast } from '../src/oklch.ts';
+import { toldRow } from '../src/reason.tsx';
+import type { ReasonRow } from '../src/run.ts';
 import { binsOf, meanParts, scaleOf } from '../src/step_bins.ts';
 import { count, duration, exactTime, percent, printable, quantity } from '../src/text.ts';
 import { kInitial } from '../src/state.ts';
@@ -188,4 +190,30 @@ test('a deep lane shows its first rows until it is asked for all', () => {
   assert.equal(band([lane.id], []).hiddenRows, 0);
   assert.equal(band([lane.id], []).height - band([], []).height, 5 * sizes.row);
   assert.equal(band([], [String(lane.id)]).height, sizes.row + sizes.gap);
+});
+
+// A reader was taken into a fused computation, in which each parameter follows from the input that changed.
+test('two graphs open at the row that the finding tells', () => {
+  const rows: ReasonRow[] = [
+    ['%p = parameter f32[128,64]', '%p = parameter f32[96,64]', 1, null],
+    ['%b = broadcast f32[128,10]', '%b = broadcast f32[96,10]', 2, null],
+    [null, null, 0, 7],
+    ['%x.1 = parameter f32[128,64]', '%x.1 = parameter f32[96,64]', 2, null],
+    ['%y.1 = parameter s32[128]', null, 2, null],
+  ];
+  const told = {
+    type: 'shape_change',
+    state: null,
+    step: null,
+    node: 'parameter',
+    before: 'f32[128,64]',
+    after: 'f32[96,64]',
+    location: null,
+    text: null,
+  };
+  assert.equal(toldRow(rows, told), 3);
+  assert.equal(toldRow(rows, { ...told, before: 's32[128]', after: null }), 4);
+  assert.equal(toldRow(rows, { ...told, before: 'of no row' }), 1, 'where it began');
+  assert.equal(toldRow(rows.slice(0, 1), null), 0);
+  assert.equal(toldRow(rows.slice(2, 3), told), -1);
 });
