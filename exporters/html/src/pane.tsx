@@ -28,7 +28,7 @@ export function Pane({
 
   useEffect(() => {
     if (!scrolls) return;
-    const size = new ResizeObserver(() => (viewer.paneHeight = box.current!.clientHeight));
+    const size = new ResizeObserver(() => viewer.setPaneHeight(box.current!.clientHeight));
     size.observe(box.current!);
     return () => size.disconnect();
   }, []);

@@ -32,7 +32,8 @@ export class Viewer {
   readonly supply: Supply;
   marks: PlacedMark[] = []; // of the findings, once they are known
   readonly sizes: Sizes;
-  paneHeight = 400; // CSS pixels of the scrolled lanes; their pane sets it
+  private height = 400; // CSS pixels of the scrolled lanes
+  private sought: { lane: number; row: number } | null = null; // until a hand scrolls
   private readonly lanesOf = new Map<string, number[]>(); // that a pane shows
   private isConcluding = false;
   private linkedFinding: number | null = null; // by the link that was followed last
@@ -193,8 +194,25 @@ export class Viewer {
     return this.arranged.panes;
   }
 
+  get paneHeight(): number {
+    return this.height;
+  }
+
+  // Called by the pane of the scrolled lanes: where that becomes lower, for a panel, say, what was
+  // gone to stays in view.
+  setPaneHeight(height: number): void {
+    this.height = height;
+    if (this.sought !== null) this.scrollToSought();
+  }
+
+  // By a hand.
   scrollTo(top: number): void {
-    const most = Math.max(0, this.panes().scrolled.height - this.paneHeight);
+    this.sought = null;
+    this.scrollWithin(top);
+  }
+
+  private scrollWithin(top: number): void {
+    const most = Math.max(0, this.panes().scrolled.height - this.height);
     const scroll = Math.min(Math.max(0, top), most) / this.sizes.row;
     if (scroll !== this.store.state.scroll) this.store.set({ scroll });
   }
@@ -231,14 +249,20 @@ export class Viewer {
     const { folded } = this.store.state;
     if (folded.some((key) => hiding.includes(key)))
       this.store.set({ folded: folded.filter((key) => !hiding.includes(key)) });
+    if (row >= kMostRows && this.bandOf(lane)?.hiddenRows) this.toggleDeep(lane);
+    this.sought = { lane, row };
+    this.scrollToSought();
+  }
+
+  private scrollToSought(): void {
+    const { lane, row } = this.sought!;
     const band = this.bandOf(lane);
     if (band === null) return;
-    if (row >= kMostRows && band.hiddenRows > 0) this.toggleDeep(lane);
     const top = band.top + row * band.rowHeight;
     const scroll = this.store.state.scroll * this.sizes.row;
     const margin = this.sizes.row * 2;
-    if (top - margin < scroll || top + margin > scroll + this.paneHeight)
-      this.scrollTo(top - this.paneHeight / 3);
+    if (top - margin < scroll || top + margin > scroll + this.height)
+      this.scrollWithin(top - this.height / 3);
   }
 
   private bandOf(lane: number): (Band & { type: 'lane' }) | null {

@@ -112,6 +112,24 @@ test('search counts, goes on and back, and keeps the keys to itself', async () =
   assert.deepEqual(wrongs, []);
 });
 
+// The panel that the first hit opens lay over the hit.
+test('what a search finds is seen above the panel that opens for it', async () => {
+  const { page, wrongs } = await open(browser, url, { viewport: { width: 1280, height: 560 } });
+  await page.fill('#search', 'checkpoint');
+  await settled(page);
+  assert.equal(await text(page, 'output'), '1 of 1');
+  const pane = (await page.locator('.pane.scrolled').boundingBox())!;
+  const head = (await page.locator('.head:has(.name:text("uploader"))').boundingBox())!;
+  assert.ok(pane.y <= head.y && head.y + head.height <= pane.y + pane.height);
+  await page.mouse.move(pane.x + pane.width / 2, pane.y + 20);
+  await page.mouse.wheel(0, -2000);
+  await settled(page);
+  await page.keyboard.press('Escape');
+  await settled(page);
+  assert.doesNotMatch(await hash(page), /&y=/, 'who scrolls away stays away');
+  assert.deepEqual(wrongs, []);
+});
+
 test('a slice that is clicked shows its arguments, totals and flows, along which one can jump', async () => {
   const { page, wrongs } = await open(browser, url);
   const launched = training.lanes[0].rows[1].find(
