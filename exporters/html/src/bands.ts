@@ -10,7 +10,8 @@ interface At {
 
 export type Band = At &
   (
-    | { type: 'process'; process: Process; lanes: number }
+    | { type: 'process'; process: Process }
+    | { type: 'device'; device: string }
     | { type: 'steps'; process: number }
     | { type: 'marks' }
     | { type: 'lane'; lane: Lane; rowHeight: number; hiddenRows: number }
@@ -72,16 +73,41 @@ export function scrolledBands(
     .filter((id) => !known.has(id) && known.add(id))
     .map((id) => ({ id, name: 'of no process', detail: '' }));
   for (const process of [...run.processes, ...strays]) {
-    const lanes = run.lanes.filter(
-      (lane) => lane.process === process.id && !pinned.includes(lane.id),
-    );
+    const groups = byDevice(run.lanes.filter((lane) => lane.process === process.id))
+      .map((group) => group.filter((lane) => !pinned.includes(lane.id)))
+      .filter((group) => group.length > 0);
     const hasSteps = run.steps.some((step) => step.process === process.id && step.ts_ns !== null);
-    if (lanes.length === 0 && !hasSteps) continue;
-    if (!pile.process(process, lanes.length)) continue;
+    if (groups.length === 0 && !hasSteps) continue;
+    if (!pile.process(process)) continue;
     if (hasSteps) pile.steps(process.id);
-    for (const lane of lanes) pile.lane(lane);
+    for (const group of groups) {
+      const { device } = group[0];
+      const isNamed = device === null || group.every(({ name }) => name.includes(device));
+      if (isNamed || pile.device(deviceKey(run, group[0]), device))
+        for (const lane of group) pile.lane(lane);
+    }
   }
   return pile.done();
+}
+
+// In their order; those of one device together, others each by itself.
+function byDevice(lanes: Lane[]): Lane[][] {
+  const groups = new Map<Lane | string, Lane[]>();
+  for (const lane of lanes) {
+    const key = lane.device ?? lane;
+    groups.set(key, [...(groups.get(key) ?? []), lane]);
+  }
+  return [...groups.values()];
+}
+
+// The key of the band of the lane's device: d and its first lane, whatever is pinned.
+export function deviceKey(run: Run, { device, process }: Lane): string {
+  return `d${run.lanes.find((lane) => lane.device === device && lane.process === process)!.id}`;
+}
+
+// The lane's name where nothing beside it tells the device.
+export function fullName({ name, device }: Lane): string {
+  return device === null || name.includes(device) ? name : `${device} · ${name}`;
 }
 
 class Pile {
@@ -95,9 +121,16 @@ class Pile {
   ) {}
 
   // False: it is folded, what is in it is not shown.
-  process(process: Process, lanes: number): boolean {
+  process(process: Process): boolean {
     const at = this.add(`p${process.id}`, this.sizes.process);
-    this.bands.push({ ...at, type: 'process', process, lanes });
+    this.bands.push({ ...at, type: 'process', process });
+    return !at.folded;
+  }
+
+  // False: as above.
+  device(key: string, device: string): boolean {
+    const at = this.add(key, this.sizes.row + this.sizes.gap);
+    this.bands.push({ ...at, type: 'device', device });
     return !at.folded;
   }
 

@@ -1,7 +1,8 @@
 // The head of a band: its name, and what can be done with it.
-import { type Band, kMostRows } from './bands.ts';
+import { type Band, fullName, kMostRows } from './bands.ts';
 import { useShown, useViewer } from './context.ts';
 import { Icon } from './icons.tsx';
+import type { Lane } from './run.ts';
 import { plural, printable } from './text.ts';
 
 export function LaneHead({ band }: { band: Band }) {
@@ -27,19 +28,32 @@ export function LaneHead({ band }: { band: Band }) {
       </li>
     );
   }
+  if (band.type === 'device')
+    return (
+      <li class="head device" style={style} title={printable(band.device, 300)}>
+        <Fold band={band} name={band.device} />
+        <b>{printable(band.device, 200)}</b>
+      </li>
+    );
   const { lane } = band;
   return (
     <li
       class="head"
       style={style}
-      title={`${printable(lane.name, 300)}\n${plural(lane.events, lane.kind === 'counter' ? 'sample' : 'event')}`}
+      title={`${printable(fullName(lane), 300)}\n${plural(lane.events, lane.kind === 'counter' ? 'sample' : 'event')}`}
     >
-      <Fold band={band} name={lane.name} />
-      <span class="name">{printable(lane.name, 200)}</span>
-      <Pin lane={lane.id} name={lane.name} />
+      <Fold band={band} name={fullName(lane)} />
+      <LaneName lane={lane} />
+      <Pin lane={lane.id} name={fullName(lane)} />
       <Deep band={band} />
     </li>
   );
+}
+
+// On top, the band of its device is not above it.
+function LaneName({ lane }: { lane: Lane }) {
+  const isPinned = useShown((state) => state.pinned.includes(lane.id));
+  return <span class="name">{printable(isPinned ? fullName(lane) : lane.name, 200)}</span>;
 }
 
 // The rows of a deep lane that are not shown are a button away.

@@ -1,6 +1,6 @@
 // Outlines the selected slice, and draws its flows as arrows.
 import type { Scale } from './axis.ts';
-import type { Band } from './bands.ts';
+import { type Band, deviceKey } from './bands.ts';
 import type { EventDetail, EventPlace } from './source.ts';
 import type { Surface } from './surface.ts';
 import type { Viewer } from './viewer.ts';
@@ -59,10 +59,9 @@ function boxOf(
       height: height - unit,
     };
   }
-  const process = viewer.run.lanes.find((lane) => lane.id === event.lane)?.process;
-  const folded = bands.find(
-    (band) => band.type === 'process' && band.process.id === process && band.folded,
-  );
+  const lane = viewer.run.lanes.find((lane) => lane.id === event.lane);
+  const hiding = lane && [`p${lane.process}`, deviceKey(viewer.run, lane)];
+  const folded = bands.find((band) => band.folded && hiding?.includes(band.key));
   if (folded !== undefined)
     return { left, right, top: y(folded.top), height: folded.height * unit };
   const isAbove = viewer.store.state.pinned.includes(event.lane);

@@ -1,6 +1,6 @@
 // What lies at a place of a pane.
 import type { Scale } from './axis.ts';
-import type { Band } from './bands.ts';
+import { type Band, fullName } from './bands.ts';
 import { upperBound } from './decode.ts';
 import { markAt } from './paint_marks.ts';
 import { sliceAt } from './paint_slices.ts';
@@ -25,7 +25,8 @@ export function pick(
   const band = bands.find((band) => band.top <= y && y < band.top + band.height);
   if (band === undefined) return null;
   const inside = y - band.top - viewer.sizes.gap / 2;
-  if (band.type === 'process') return { lines: [], choose: () => viewer.toggleFolded(band.key) };
+  if (band.type === 'process' || band.type === 'device')
+    return { lines: [], choose: () => viewer.toggleFolded(band.key) };
   if (band.type === 'steps') return stepAt(viewer, band.process, scale.time(x));
   if (band.type === 'marks') {
     const mark = markAt(viewer.marks, scale, Math.floor(inside / viewer.sizes.row), x, kReach);
@@ -41,7 +42,7 @@ export function pick(
     const i = upperBound(part.samples.ts, scale.time(x)) - 1;
     return i < 0
       ? null
-      : { lines: [`${band.lane.name}: ${quantity(part.samples.last[i])}`], choose: () => {} };
+      : { lines: [`${fullName(band.lane)}: ${quantity(part.samples.last[i])}`], choose: () => {} };
   }
   const index = Math.floor(inside / band.rowHeight);
   const row = part?.rows[index];

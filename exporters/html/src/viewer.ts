@@ -3,6 +3,8 @@ import { around, bounded, type Scale, type Window, within, zoomed } from './axis
 import {
   type Band,
   type Bands,
+  deviceKey,
+  fullName,
   kMostRows,
   pinnedBands,
   scrolledBands,
@@ -244,8 +246,9 @@ export class Viewer {
 
   // Unfolds what hides the row, and scrolls there.
   private bringRowIntoView(lane: number, row: number): void {
-    const process = this.run.lanes.find((other) => other.id === lane)?.process;
-    const hiding = [`p${process}`, String(lane)];
+    const there = this.run.lanes.find(({ id }) => id === lane);
+    if (there === undefined) return;
+    const hiding = [`p${there.process}`, deviceKey(this.run, there), String(lane)];
     const { folded } = this.store.state;
     if (folded.some((key) => hiding.includes(key)))
       this.store.set({ folded: folded.filter((key) => !hiding.includes(key)) });
@@ -279,7 +282,8 @@ export class Viewer {
   }
 
   laneName(id: number): string {
-    return this.run.lanes.find((lane) => lane.id === id)?.name ?? '';
+    const lane = this.run.lanes.find((lane) => lane.id === id);
+    return lane === undefined ? '' : fullName(lane);
   }
 
   // --- findings

@@ -308,6 +308,22 @@ test('steps can be walked by the keyboard, and are said', async () => {
   assert.deepEqual(wrongs, []);
 });
 
+test('lanes of a device say which, also those that are pinned, and fold together', async () => {
+  const { page, wrongs } = await open(browser, url);
+  const device = page.locator('.head.device');
+  assert.equal(await device.innerText(), 'CPU:0');
+  await page.hover('.head:has-text("XLA Ops")');
+  await page.click('.head:has-text("XLA Ops") .pin');
+  assert.equal(await text(page, '.pane.pinned .name'), 'CPU:0 · XLA Ops');
+  await device.locator('button').click();
+  assert.equal(await page.locator('.head:has-text("XLA Modules")').count(), 0);
+  await page.fill('#search', 'SyncTensorsGraph.183');
+  await settled(page);
+  assert.equal(await page.locator('.head:has-text("XLA Modules")').count(), 1, 'a hit unfolds it');
+  assert.match(await text(page, '.event-panel'), /CPU:0 · XLA Modules/);
+  assert.deepEqual(wrongs, []);
+});
+
 test('dark, light and the system’s; a choice is remembered', async () => {
   const dark = await open(browser, url, { colorScheme: 'dark' });
   const theme = (page: Page) => page.evaluate(() => document.documentElement.dataset.theme);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { around, bounded, Scale, ticksOf, zoomed } from '../src/axis.ts';
-import { type Band, between, kMostRows, scrolledBands, sizesFor } from '../src/bands.ts';
+import { type Band, between, fullName, kMostRows, scrolledBands, sizesFor } from '../src/bands.ts';
 import { fillsFor, hueOf, kHues } from '../src/colours.ts';
 import { fromHash, hashOf } from '../src/hash.ts';
 import { contrast } from '../src/oklch.ts';
@@ -158,13 +158,14 @@ test('bars are of at most as many as there is room for, and keep all the time', 
   assert.ok(Math.abs(parts.reduce((sum, { part }) => sum + part, 0) - 1) < 1e-9);
 });
 
-test('a folded process hides its lanes; a pinned lane is not there twice', () => {
+test('a folded process or device hides its lanes; a pinned lane is not there twice', () => {
   const sizes = sizesFor(13);
   const keys = (folded: string[], pinned: number[]) =>
     scrolledBands(run, { folded, pinned, deep: [], markRows: 1 }, sizes).bands.map(
       (band) => band.key,
     );
-  assert.deepEqual(keys([], []), ['p1', 's1', '1', '2', '3', '4', '5', '6', 'p2', '7']);
+  assert.deepEqual(keys([], []), ['p1', 's1', '1', '2', 'd3', '3', '4', '5', '6', 'p2', '7']);
+  assert.deepEqual(keys(['d3'], []), ['p1', 's1', '1', '2', 'd3', '5', '6', 'p2', '7']);
   assert.deepEqual(keys(['p1'], [7]), ['p1']);
   const { bands, height } = scrolledBands(
     run,
@@ -176,6 +177,23 @@ test('a folded process hides its lanes; a pinned lane is not there twice', () =>
     between(bands, bands[2].top, bands[2].top + 1).map((band) => band.key),
     ['1'],
   );
+});
+
+// Four chips in one process had their lanes called XLA Ops four times, and nothing said whose.
+test('each device has a band of its own, unless its lanes name it', () => {
+  const [host, , ops] = run.lanes;
+  const lane = (id: number, device: string, name = ops.name) => ({ ...ops, id, device, name });
+  const chips = {
+    ...run,
+    lanes: [host, lane(2, 'TPU:0'), lane(3, 'TPU:1'), lane(4, 'TPU:0'), lane(5, 'CPU:0', 'CPU:0')],
+  };
+  const arrangement = { folded: [], pinned: [2], deep: [], markRows: 0 };
+  const { bands } = scrolledBands(chips, arrangement, sizesFor(13));
+  const shown = bands.slice(2).map((band) => (band.type === 'device' ? band.device : band.key));
+  assert.deepEqual(shown, ['1', 'TPU:0', '4', 'TPU:1', '3', '5']);
+  assert.equal(bands[3].key, 'd2', 'whatever is pinned');
+  assert.equal(fullName(chips.lanes[2]), 'TPU:1 · XLA Modules');
+  assert.equal(fullName(chips.lanes[4]), 'CPU:0');
 });
 
 test('a deep lane shows its first rows until it is asked for all', () => {
