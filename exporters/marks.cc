@@ -1,7 +1,6 @@
 #include "exporters/marks.h"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -67,41 +66,53 @@ std::string Arguments(const Finding& finding) {
   return Dump(json);
 }
 
-// Start and length of a row that evidence may name; NULLs where it has none.
+// Start, length and track of a row that evidence may name; NULLs where it has none. An execution
+// with a time of its device is of the device's first track that has events.
 const char* TimesOf(std::string_view table) {
   static const std::map<std::string_view, const char*> kSql = {
-      {"compile", "SELECT ts_ns, dur_ns FROM main.compile WHERE id = ?1"},
-      {"event", "SELECT ts_ns, dur_ns FROM event WHERE id = ?1"},
+      {"compile", "SELECT ts_ns, dur_ns, track_id FROM main.compile WHERE id = ?1"},
+      {"event", "SELECT ts_ns, dur_ns, track_id FROM event WHERE id = ?1"},
       {"execution",
-       "SELECT coalesce(ts_ns, enqueue_ts_ns), dur_ns FROM main.execution WHERE id = ?1"},
-      {"step", "SELECT ts_ns, dur_ns FROM main.step WHERE id = ?1"},
-      {"transfer", "SELECT ts_ns, dur_ns FROM main.transfer WHERE id = ?1"},
+       "SELECT coalesce(ts_ns, enqueue_ts_ns), dur_ns, coalesce(iif(ts_ns IS NULL, NULL, (SELECT "
+       "t.id FROM main.track t WHERE t.device = e.device AND t.process_id IS e.process_id AND "
+       "EXISTS (SELECT 1 FROM main.event_chunk WHERE track_id = t.id) ORDER BY t.sort, t.id LIMIT "
+       "1)), track_id) FROM main.execution e WHERE id = ?1"},
+      {"step", "SELECT ts_ns, dur_ns, NULL FROM main.step WHERE id = ?1"},
+      {"transfer", "SELECT ts_ns, dur_ns, track_id FROM main.transfer WHERE id = ?1"},
   };
   auto found = kSql.find(table);
   return found == kSql.end() ? nullptr : found->second;
 }
 
-using Ranges = std::set<std::pair<int64_t, int64_t>>;  // start, length
+void Add(int64_t ts_ns, OptInt dur_ns, OptInt track_id, EvidencePlaces& places) {
+  OptInt& track = places[{ts_ns, std::max<int64_t>(dur_ns.value_or(0), 0)}];
+  if (!track) track = track_id;
+}
 
-absl::Status AddRanges(const Store& store, const Evidence& evidence, Ranges& ranges) {
-  // Events are named beside the range that they explain: the host's during a gap, say.
+absl::Status AddPlaces(const Store& store, const Evidence& evidence, EvidencePlaces& places) {
+  // Events are named beside the range that they explain: the host's during a gap, say. Only where
+  // one is that range, its track is the place's.
   const bool has_range = evidence.table == "event" && evidence.ts_ns;
-  const char* sql = has_range ? nullptr : TimesOf(evidence.table);
+  const char* sql = TimesOf(evidence.table);
   bool found = false;
+  OptInt track;
   if (sql != nullptr) {
     for (int64_t row : evidence.rows) {
       XP_TRY(store.Each(
           sql,
-          [&](OptInt ts_ns, OptInt dur_ns) {
+          [&](OptInt ts_ns, OptInt dur_ns, OptInt track_id) {
+            if (has_range) {
+              if (ts_ns == evidence.ts_ns && dur_ns == evidence.dur_ns) track = track_id;
+              return;
+            }
             if (!ts_ns) return;
-            ranges.emplace(*ts_ns, std::max<int64_t>(dur_ns.value_or(0), 0));
+            Add(*ts_ns, dur_ns, track_id, places);
             found = true;
           },
           row));
     }
   }
-  if (!found && evidence.ts_ns)
-    ranges.emplace(*evidence.ts_ns, std::max<int64_t>(evidence.dur_ns.value_or(0), 0));
+  if (!found && evidence.ts_ns) Add(*evidence.ts_ns, evidence.dur_ns, track, places);
   return absl::OkStatus();
 }
 
@@ -135,22 +146,22 @@ absl::StatusOr<std::vector<MarkTrack>> StepMarks(const Store& store) {
   return tracks;
 }
 
-absl::StatusOr<Ranges> EvidenceTimes(const Store& store, const Finding& finding) {
-  Ranges ranges;
-  for (const Evidence& evidence : finding.evidence) XP_TRY(AddRanges(store, evidence, ranges));
-  return ranges;
+absl::StatusOr<EvidencePlaces> PlacesOf(const Store& store, const Finding& finding) {
+  EvidencePlaces places;
+  for (const Evidence& evidence : finding.evidence) XP_TRY(AddPlaces(store, evidence, places));
+  return places;
 }
 
 absl::StatusOr<MarkTrack> FindingMarks(const Store& store, const Findings& findings,
                                        int64_t start_ns) {
   MarkTrack track{"findings", "xlaprof.finding", {}};
   for (const Finding& finding : findings) {
-    XP_TRY(Ranges ranges, EvidenceTimes(store, finding));
-    if (ranges.empty()) ranges.emplace(start_ns, 0);
+    XP_TRY(EvidencePlaces places, PlacesOf(store, finding));
+    if (places.empty()) places.try_emplace({start_ns, 0});
     const std::string arguments = Arguments(finding);
-    for (auto [ts_ns, dur_ns] : ranges) {
-      track.marks.push_back(
-          {ts_ns, dur_ns, finding.kind + ": " + finding.title, arguments, finding.severity});
+    for (const auto& [time, of_track] : places) {
+      track.marks.push_back({time.first, time.second, finding.kind + ": " + finding.title,
+                             arguments, finding.severity});
     }
   }
   Sort(track.marks);

@@ -2,7 +2,7 @@
 // lies.
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,10 +29,10 @@ struct MarkTrack {
 // A track of steps for each process that has steps with times; the store's slice holds.
 absl::StatusOr<std::vector<MarkTrack>> StepMarks(const Store& store);
 
-// Where on the timeline a finding's evidence lies: start and length, by start. Empty: it names no
-// time.
-absl::StatusOr<std::set<std::pair<int64_t, int64_t>>> EvidenceTimes(const Store& store,
-                                                                    const Finding& finding);
+// Where on the timeline a finding's evidence lies: start and length, by start, and the track that
+// it is about, where its rows tell one. Empty: it names no time.
+using EvidencePlaces = std::map<std::pair<int64_t, int64_t>, OptInt>;
+absl::StatusOr<EvidencePlaces> PlacesOf(const Store& store, const Finding& finding);
 
 // One mark for each range of time that a finding's evidence names, and for one that names none an
 // instant at `start_ns`, where the timeline begins.

@@ -30,11 +30,13 @@ Json Covered(const ViewLanes& lanes, const Summary& summary) {
 absl::StatusOr<Json> Marks(const Store& store, const ViewLanes& lanes, const Findings& findings) {
   Json marks = Json::array();
   for (size_t i = 0; i < findings.size(); ++i) {
-    XP_TRY(auto times, EvidenceTimes(store, findings[i]));
-    for (const auto& [ts_ns, dur_ns] : times) {
+    XP_TRY(const EvidencePlaces places, PlacesOf(store, findings[i]));
+    for (const auto& [time, track] : places) {
+      const bool is_shown = track && lanes.Find(*track) != nullptr;
       marks.push_back({{"finding", i},
-                       {"ts_ns", lanes.ToView(ts_ns)},
-                       {"dur_ns", dur_ns},
+                       {"ts_ns", lanes.ToView(time.first)},
+                       {"dur_ns", time.second},
+                       {"lane", is_shown ? Json(*track) : Json(nullptr)},
                        {"text", findings[i].kind}});
     }
   }

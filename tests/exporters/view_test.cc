@@ -332,6 +332,37 @@ TEST_F(View, TimesAtTheEndsOfTheWorldDoNotBreakIt) {
           .ok());
 }
 
+// A finding about a device was shown with the host's threads in sight.
+TEST_F(View, MarksTellTheLaneThatTheyAreAbout) {
+  const int64_t host = Track("main");
+  const int64_t empty = Value(store_.Add(TrackRow{
+      .process_id = 1, .kind = "device_stream", .name = "Steps", .device = "TPU:0", .sort = 8}));
+  const int64_t device = Value(store_.Add(TrackRow{
+      .process_id = 1, .kind = "device_stream", .name = "Ops", .device = "TPU:0", .sort = 9}));
+  Write({{host, 0, 50, "trace"}, {device, 60, 30, "copy-done"}});
+  const int64_t on_device = Value(store_.Add(ExecutionRow{.process_id = 1,
+                                                          .ordinal = 0,
+                                                          .enqueue_ts_ns = 10,
+                                                          .ts_ns = 60,
+                                                          .dur_ns = 31,
+                                                          .device = "TPU:0",
+                                                          .track_id = host}));
+  const int64_t on_host = Value(store_.Add(
+      ExecutionRow{.process_id = 1, .ordinal = 1, .enqueue_ts_ns = 20, .track_id = host}));
+  const auto lane_of = [&](const Evidence& evidence) {
+    Report report = Value(MakeReport(store_, {}));
+    report.findings = {Finding{.kind = "k", .evidence = {evidence}}};
+    const json marks = json::parse(Value(FindingsJson(store_, Lanes(), report, {})))["marks"];
+    EXPECT_EQ(marks.size(), 1u);
+    return marks[0]["lane"];
+  };
+  EXPECT_EQ(lane_of({.table = "execution", .rows = {on_device}}), device) << "not " << empty;
+  EXPECT_EQ(lane_of({.table = "execution", .rows = {on_host}}), host);
+  EXPECT_EQ(lane_of({.table = "event", .rows = {2}, .ts_ns = 60, .dur_ns = 30}), device);
+  EXPECT_EQ(lane_of({.table = "event", .rows = {1}, .ts_ns = 50, .dur_ns = 10}), json())
+      << "what the host did meanwhile";
+}
+
 TEST_F(View, ARunWithoutEventsIsAPageWithoutLanes) {
   const ViewLanes lanes = Lanes();
   EXPECT_THAT(lanes.lanes(), IsEmpty());

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useViewer } from './context.ts';
-import { marksOf } from './marks.ts';
+import { marksOf, placesOf } from './marks.ts';
 import { ReasonView } from './reason.tsx';
 import type { Finding, Quote } from './run.ts';
 import { duration, exactTime, plural, printable } from './text.ts';
@@ -137,7 +137,8 @@ function Advice({ text }: { text: string | null }) {
 // Where it shows: each place is a way there.
 function Evidence({ index }: { index: number }) {
   const viewer = useViewer();
-  const marks = marksOf(viewer.marks, index);
+  const marks = placesOf(viewer.marks, index);
+  const leftOut = marksOf(viewer.marks, index).length - marks.length;
   const untimed = viewer.run.report.findings[index].evidence.filter(
     (evidence) => evidence.ts_ns === null && evidence.text,
   );
@@ -147,20 +148,18 @@ function Evidence({ index }: { index: number }) {
       <summary>
         {marks.length === 0
           ? 'Evidence, without a time'
-          : plural(marks.length, 'place on the timeline', 'places on the timeline')}
+          : plural(marks.length, 'place on the timeline', 'places on the timeline, longest first')}
       </summary>
       <ul>
         {marks.map((mark) => (
           <li>
-            <button
-              class="link"
-              onClick={() => viewer.showMark({ from: mark.ts_ns, to: mark.end })}
-            >
+            <button class="link" onClick={() => viewer.goToPlace(mark)}>
               {exactTime(mark.ts_ns)}
             </button>{' '}
             {printable(mark.text, 400)}
           </li>
         ))}
+        {leftOut > 0 && <li class="faint">{plural(leftOut, 'far shorter one')} left out</li>}
         {untimed.map((evidence) => (
           <li>{printable(evidence.text!, 400)}</li>
         ))}

@@ -42,3 +42,22 @@ function textOf({ report, span }: Run, mark: Mark): string {
 export function marksOf(marks: PlacedMark[], finding: number | null): PlacedMark[] {
   return finding === null ? [] : marks.filter((mark) => mark.finding === finding);
 }
+
+const kFarShorter = 1000; // times
+
+// A finding's marks, longest first, without those that are far shorter than the longest.
+export function placesOf(marks: PlacedMark[], finding: number | null): PlacedMark[] {
+  const length = (mark: PlacedMark) => mark.end - mark.ts_ns;
+  const sorted = marksOf(marks, finding).sort((a, b) => length(b) - length(a) || a.ts_ns - b.ts_ns);
+  return sorted.filter((mark) => length(mark) * kFarShorter >= length(sorted[0]));
+}
+
+// The lane of a mark's evidence: its own, or that of the device of whose time the finding tells;
+// null: it is about none.
+export function laneOf({ lanes, report }: Run, mark: PlacedMark): number | null {
+  const { kind, title } = report.findings[mark.finding];
+  if (mark.lane !== null || !kind.startsWith('device_')) return mark.lane;
+  const told = lanes.filter(({ device }) => device !== null && title.includes(device));
+  const longest = Math.max(...told.map(({ device }) => device!.length)); // TPU:10, not TPU:1
+  return told.find(({ device }) => device!.length === longest)?.id ?? null;
+}

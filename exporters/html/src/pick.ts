@@ -87,7 +87,7 @@ export function measureStep(viewer: Viewer, index: number): void {
   const end = ts_ns + (dur_ns ?? 0);
   const { from, to } = viewer.window;
   if (end < from || ts_ns > to || end - ts_ns < (to - from) / 100)
-    viewer.showMark({ from: ts_ns, to: end });
+    viewer.showSpan({ from: ts_ns, to: end });
   viewer.measure({ from: ts_ns, to: end, lanes: null });
 }
 

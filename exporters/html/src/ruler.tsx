@@ -26,7 +26,7 @@ export function Ruler() {
       const flag = flagAt(viewer, x, canvas.current!.clientWidth);
       if (y < kOverview)
         viewer.show({ from: whole(x) - (to - from) / 2, to: whole(x) + (to - from) / 2 });
-      else if (flag) viewer.showMark(flag);
+      else if (flag) viewer.showSpan(flag);
       else viewer.store.set({ range: null, totals: null, panel: null });
     },
     linesAt: (x) => [

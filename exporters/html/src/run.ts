@@ -109,6 +109,7 @@ export interface Mark {
   finding: number;
   ts_ns: number;
   dur_ns: number | null;
+  lane: number | null; // id
   text: string;
 }
 

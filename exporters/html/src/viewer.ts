@@ -12,7 +12,7 @@ import {
   type Sizes,
 } from './bands.ts';
 import { fromHash, type Place } from './hash.ts';
-import { marksOf, type PlacedMark, placedMarks } from './marks.ts';
+import { laneOf, marksOf, type PlacedMark, placedMarks, placesOf } from './marks.ts';
 import type { EventPlace, Source } from './source.ts';
 import { kInitial, type Panel, type Range, type Span, type State, type Theme } from './state.ts';
 import { Store } from './store.ts';
@@ -295,6 +295,8 @@ export class Viewer {
     const evidence = this.hull(index);
     if (evidence !== null)
       this.show(within(around(evidence.from, evidence.to - evidence.from), this.everything()));
+    const [place] = placesOf(this.marks, index);
+    if (place !== undefined) this.bringLaneIntoView(place);
     this.say(`${finding.severity}: ${printable(finding.title, 300)}`);
   }
 
@@ -311,8 +313,19 @@ export class Viewer {
     });
   }
 
-  showMark(mark: Span): void {
-    this.show(around(mark.from, mark.to - mark.from, 0.5));
+  // Where a finding's evidence lies.
+  goToPlace(mark: PlacedMark): void {
+    this.showSpan({ from: mark.ts_ns, to: mark.end });
+    this.bringLaneIntoView(mark);
+  }
+
+  private bringLaneIntoView(mark: PlacedMark): void {
+    const lane = laneOf(this.run, mark);
+    if (lane !== null) this.bringRowIntoView(lane, 0);
+  }
+
+  showSpan({ from, to }: Span): void {
+    this.show(around(from, to - from, 0.5));
   }
 
   // --- events

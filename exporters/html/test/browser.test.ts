@@ -82,12 +82,36 @@ test('each finding takes the timeline to its marks, and tells its reason', async
   assert.match(await text(page, '.quote'), /loss = model/);
   await page.click('.evidence .link >> nth=2');
   await settled(page);
-  const mark = training.run.marks.filter((mark) => mark.finding === 0)[2];
+  const mark = training.run.marks
+    .filter((mark) => mark.finding === 0)
+    .sort((a, b) => b.dur_ns! - a.dur_ns!)[2];
   const [from, to] = (await hash(page))
     .match(/v=(-?\d+),(-?\d+)/)!
     .slice(1)
     .map(Number);
   assert.ok(from < mark.ts_ns && to > mark.ts_ns + mark.dur_ns! && to - from < mark.dur_ns! * 3);
+  assert.deepEqual(wrongs, []);
+});
+
+// The time moved, and the lane of the evidence stayed far below.
+test('a finding, and each of its places, takes the timeline to its lane', async () => {
+  const { page, wrongs } = await open(browser, url, { viewport: { width: 1280, height: 560 } });
+  const isSeen = async (lane: string) => {
+    await settled(page);
+    const pane = (await page.locator('.pane.scrolled').boundingBox())!;
+    const head = await page.locator(`.head:has-text("${lane}")`).boundingBox();
+    return head !== null && pane.y <= head.y && head.y < pane.y + pane.height;
+  };
+  await page.click('.finding >> nth=1'); // of a device's gaps
+  assert.ok(await isSeen('XLA Modules'));
+  await page.click('.finding >> nth=0'); // of compilations on the main thread
+  assert.ok(await isSeen('MainThread'));
+  await page.click('.finding >> nth=1');
+  await page.mouse.move(800, 300);
+  await page.mouse.wheel(0, -2000);
+  assert.ok(!(await isSeen('XLA Modules')));
+  await page.click('.evidence .link >> nth=0');
+  assert.ok(await isSeen('XLA Modules'));
   assert.deepEqual(wrongs, []);
 });
 

@@ -5,6 +5,7 @@ import { around, bounded, Scale, ticksOf, zoomed } from '../src/axis.ts';
 import { type Band, between, fullName, kMostRows, scrolledBands, sizesFor } from '../src/bands.ts';
 import { fillsFor, hueOf, kHues } from '../src/colours.ts';
 import { fromHash, hashOf } from '../src/hash.ts';
+import { laneOf, placedMarks, placesOf } from '../src/marks.ts';
 import { contrast } from '../src/oklch.ts';
 import { toldRow } from '../src/reason.tsx';
 import type { ReasonRow } from '../src/run.ts';
@@ -234,4 +235,33 @@ test('two graphs open at the row that the finding tells', () => {
   assert.equal(toldRow(rows, { ...told, before: 'of no row' }), 1, 'where it began');
   assert.equal(toldRow(rows.slice(0, 1), null), 0);
   assert.equal(toldRow(rows.slice(2, 3), told), -1);
+});
+
+// Among four copies of 0.3 s were two of 4 ns, and those came first.
+test('places come longest first, without those that are far shorter', () => {
+  const places = (lengths: number[]) => {
+    const marks = lengths.map((dur_ns, i) => ({
+      finding: 0,
+      ts_ns: 1e9 * i,
+      dur_ns,
+      lane: null,
+      text: '',
+    }));
+    const shown = placedMarks({ ...run, marks });
+    return placesOf(shown, 0).map((mark) => mark.dur_ns);
+  };
+  assert.deepEqual(places([4, 288e6, 4, 391e6]), [391e6, 288e6]);
+  assert.deepEqual(places([0, 0]), [0, 0]);
+  assert.deepEqual(places([]), []);
+});
+
+test('a device’s finding without a lane is about the device that it names', () => {
+  const [ops] = run.lanes.filter(({ device }) => device !== null);
+  const lanes = ['TPU:1', 'TPU:10'].map((device, id) => ({ ...ops, id, device }));
+  const [finding] = run.report.findings;
+  const told = { ...finding, kind: 'device_gap', title: 'TPU:10 idle 13.8 s' };
+  const about = { ...run, lanes, report: { ...run.report, findings: [told] } };
+  const [mark] = placedMarks({ ...about, marks: [{ ...run.marks[0], lane: null }] });
+  assert.equal(laneOf(about, mark), 1);
+  assert.equal(laneOf(about, { ...mark, lane: 7 }), 7);
 });

@@ -418,12 +418,14 @@ function addFindings(run: Run): void {
       finding: 0,
       ts_ns: compileStart(step),
       dur_ns: run.step_parts_ns[step][1],
+      lane: 1,
       text: `compile of ${Math.round(run.step_parts_ns[step][1] / kMs)} ms`,
     });
     run.marks.push({
       finding: 1,
       ts_ns: run.steps[step].ts_ns!,
       dur_ns: Math.max(1, compileStart(step) - run.steps[step].ts_ns!),
+      lane: null,
       text: 'gap before the execution',
     });
   }
