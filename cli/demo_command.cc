@@ -40,8 +40,6 @@ absl::Status RunDemo(const DemoArguments& arguments) {
                    arguments.pathology, fmt::join(names, ", "));
   }
   XP_TRY(CheckStoreOutput(arguments.output, arguments.force));
-  std::error_code error;
-  std::filesystem::remove(arguments.output, error);
   Progress progress;
   XP_TRY(DemoResult result,
          module->run({.output = arguments.output,

@@ -1,5 +1,6 @@
 // xlaprof_demo.so: the lazy runtime, its recorder and a program for them.
 #include "core/base/version.h"
+#include "core/exec/device.h"
 #include "core/ir/error.h"
 #include "examples/demo.h"
 #include "examples/mnist/train.h"
@@ -9,6 +10,14 @@ namespace xlaprof {
 namespace {
 
 absl::StatusOr<DemoResult> Run(const DemoRequest& request) {
+  // Before the recording: without a device there is nothing to record.
+  try {
+    lazy::Device::Default();
+  } catch (const lazy::Error& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+  std::error_code error;
+  std::filesystem::remove(request.output, error);
   XP_TRY(Recording recording,
          StartRecording(
              request.output,

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   examples::MnistOptions options;
   CLI::App app("A convolutional network learns digits on the lazy runtime");
   app.add_option("--pathology", options.pathology, "plants a sin that costs time");
-  app.add_option("--steps", options.steps, "training steps")->check(CLI::PositiveNumber);
+  app.add_option("--steps", options.steps, "training steps")->check(CLI::Range(1, 1000000));
   app.add_option("--batch", options.batch, "digits a step")->check(CLI::Range(16, 4096));
   app.add_option("--data", options.data, "folder with MNIST's own files");
   CLI11_PARSE(app, argc, argv);
