@@ -30,7 +30,9 @@ class DebugFiles : public ProgramTest, public testing::WithParamInterface<std::s
   json Rows(const std::string& path, const std::string& sql) {
     const Ran ran = Run("query " + path + " --format json \"" + sql + "\"");
     EXPECT_EQ(ran.status, 0) << ran.out;
-    return json::parse(ran.out, nullptr, false);
+    json rows = json::parse(ran.out, nullptr, false);
+    EXPECT_FALSE(rows.is_discarded()) << ran.out;
+    return rows;
   }
   json Report(const std::string& path) {
     const Ran ran = Run("report " + path + " --format json");
