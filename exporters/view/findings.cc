@@ -5,7 +5,7 @@
 #include "analyzers/graph_sides.h"
 #include "analyzers/report_words.h"
 #include "analyzers/source_quote.h"
-#include "analyzers/step_parts.h"
+#include "analyzers/step_idle.h"
 #include "exporters/marks.h"
 #include "exporters/view/nullable_json.h"
 
@@ -25,6 +25,19 @@ Json Covered(const ViewLanes& lanes, const Summary& summary) {
   for (const Interval& window : Union(std::move(windows)))
     covered.push_back({window.begin_ns, window.end_ns});
   return covered;
+}
+
+absl::StatusOr<Json> Devices(const Store& store, const std::vector<TimedStep>& steps) {
+  Json devices = Json::array();
+  XP_TRY(const std::vector<IdleInSteps> all, IdleOfSteps(store, steps));
+  for (const IdleInSteps& device : all) {
+    Json idle_ns = Json::array();
+    for (const OptInt& of_step : device.idle_ns) idle_ns.push_back(Nullable(of_step));
+    devices.push_back({{"process", device.process_id},
+                       {"name", device.device},
+                       {"idle_ns", std::move(idle_ns)}});
+  }
+  return devices;
 }
 
 absl::StatusOr<Json> Marks(const Store& store, const ViewLanes& lanes, const Findings& findings) {
@@ -85,6 +98,7 @@ absl::StatusOr<std::string> FindingsJson(const Store& store, const ViewLanes& la
   XP_TRY(const std::vector<TimedStep> steps, TimedSteps(store));
   XP_TRY(const std::vector<StepParts> parts, PartsOfSteps(store, steps));
   for (const StepParts& of_step : parts) json["step_parts_ns"].push_back(of_step);
+  XP_TRY(json["devices"], Devices(store, steps));
   XP_TRY(json["marks"], Marks(store, lanes, report.findings));
   json["reasons"] = Json::array();
   json["quotes"] = Json::array();

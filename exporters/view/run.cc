@@ -59,6 +59,9 @@ absl::StatusOr<std::string> RunJson(const Store& store, const ViewLanes& lanes) 
   Json json = {{"xlaprof", kVersion}};
   XP_TRY(const auto label, store.Meta("run_label"));
   json["label"] = label.value_or("");
+  json["other_runs"] = Json::array();
+  XP_TRY(store.Each("SELECT label FROM run WHERE NOT selected ORDER BY id",
+                    [&](std::string other) { json["other_runs"].push_back(std::move(other)); }));
   XP_TRY(const TimeSpan span, TimeSpanOf(store));
   Json base = nullptr;
   if (span.base_epoch_ns) base = fmt::to_string(*span.base_epoch_ns);

@@ -363,6 +363,33 @@ TEST_F(View, MarksTellTheLaneThatTheyAreAbout) {
       << "what the host did meanwhile";
 }
 
+TEST_F(View, StepsTellHowLongTheirDeviceWasIdle) {
+  const int64_t device = Value(store_.Add(
+      TrackRow{.process_id = 1, .kind = "device", .name = "TPU:0", .device = "TPU:0"}));
+  Write({{device, 110, 30, "a"}, {device, 120, 10, "in a"}, {device, 190, 20, "b"}});
+  for (int64_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(store_
+                    .Add(StepRow{.process_id = i == 2 ? 2 : 1,
+                                 .ordinal = i,
+                                 .ts_ns = i == 2 ? 100 : i * 100,
+                                 .dur_ns = 100})
+                    .ok());
+  }
+  const Report report = Value(MakeReport(store_, {}));
+  const json findings = json::parse(Value(FindingsJson(store_, Lanes(), report, {})));
+  ASSERT_EQ(findings["devices"].size(), 1u);
+  EXPECT_EQ(findings["devices"][0]["name"], "TPU:0");
+  EXPECT_EQ(findings["devices"][0]["idle_ns"], json({nullptr, 60, nullptr, nullptr}))
+      << "of three steps, and one of another process";
+}
+
+TEST_F(View, ARunKnowsTheOthersOfItsFiles) {
+  ASSERT_TRUE(store_.Add(RunRow{.label = "rank-0", .selected = true}).ok());
+  ASSERT_TRUE(store_.Add(RunRow{.label = "rank-1"}).ok());
+  const json run = json::parse(Value(RunJson(store_, Lanes())));
+  EXPECT_THAT(run["other_runs"], ElementsAre("rank-1"));
+}
+
 TEST_F(View, ARunWithoutEventsIsAPageWithoutLanes) {
   const ViewLanes lanes = Lanes();
   EXPECT_THAT(lanes.lanes(), IsEmpty());

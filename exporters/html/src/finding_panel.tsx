@@ -5,7 +5,7 @@ import { useViewer } from './context.ts';
 import { marksOf, placesOf } from './marks.ts';
 import { ReasonView } from './reason.tsx';
 import type { Finding, Quote } from './run.ts';
-import { duration, exactTime, plural, printable } from './text.ts';
+import { duration, exactTime, plural, printable, prose } from './text.ts';
 
 export function FindingPanel({ index }: { index: number }) {
   const { run } = useViewer();
@@ -16,7 +16,7 @@ export function FindingPanel({ index }: { index: number }) {
     <article class="finding-panel">
       <div>
         <h3>
-          <bdi>{printable(finding.title)}</bdi>
+          <bdi>{prose(finding.title)}</bdi>
         </h3>
         <Advice text={finding.advice} />
         {quote && <QuoteView quote={quote} />}
@@ -50,7 +50,7 @@ function Row({ name, children }: { name: string; children: ComponentChildren }) 
 
 function priced(ns: number | null, note: string | null, before: string): string {
   const price = ns === null ? '' : before + duration(ns);
-  return [price, printable(note ?? '')].filter(Boolean).join(': ');
+  return [price, prose(note ?? '')].filter(Boolean).join(': ');
 }
 
 function Place({ finding: { subject } }: { finding: Finding }) {
@@ -79,7 +79,7 @@ function Why({ finding: { reason }, hasGraphs }: { finding: Finding; hasGraphs: 
   return (
     <Row name="why">
       {words}
-      {reason.text && `: ${printable(reason.text)}`}
+      {reason.text && `: ${prose(reason.text)}`}
       {!hasGraphs && <Change of={reason} />}
     </Row>
   );
@@ -127,7 +127,7 @@ function Advice({ text }: { text: string | null }) {
   return (
     <div class="advice">
       <p>
-        <b>Fix</b> {printable(text)}
+        <b>Fix</b> {prose(text)}
       </p>
       <button onClick={copy}>{copied ? 'Copied' : 'Copy'}</button>
     </div>
@@ -156,12 +156,12 @@ function Evidence({ index }: { index: number }) {
             <button class="link" onClick={() => viewer.goToPlace(mark)}>
               {exactTime(mark.ts_ns)}
             </button>{' '}
-            {printable(mark.text, 400)}
+            {prose(mark.text, 400)}
           </li>
         ))}
         {leftOut > 0 && <li class="faint">{plural(leftOut, 'far shorter one')} left out</li>}
         {untimed.map((evidence) => (
-          <li>{printable(evidence.text!, 400)}</li>
+          <li>{prose(evidence.text!, 400)}</li>
         ))}
       </ul>
     </details>

@@ -1,11 +1,12 @@
 // The list of findings, dearest first; what needs no fixing stands below, as in the report.
 import { useShown, useViewer } from './context.ts';
-import { type Finding, ranked } from './run.ts';
-import { count, duration, fileName, plural, printable } from './text.ts';
+import { type Finding, isEmpty, ranked } from './run.ts';
+import { count, duration, fileName, plural, printable, prose } from './text.ts';
 
 export function Findings() {
   const isConcluded = useShown((state) => state.concluded);
-  const { findings } = useViewer().run.report;
+  const { run } = useViewer();
+  const { findings } = run.report;
   const { toFix, seen } = ranked(findings);
   const items = (indexes: number[]) =>
     indexes.map((index) => <Item key={index} index={index} finding={findings[index]} />);
@@ -22,7 +23,11 @@ export function Findings() {
         {toFix.length === 0 ? 'Findings' : `${plural(toFix.length, 'finding')}, dearest first`}
       </h2>
       {toFix.length === 0 && (
-        <p class="calm">Nothing found that needs fixing: no warning from any check.</p>
+        <p class="calm">
+          {isEmpty(run)
+            ? 'Nothing was recorded: what was read holds no step, compilation or event.'
+            : 'Nothing found that needs fixing: no warning from any check.'}
+        </p>
       )}
       <ol class="findings">{items(toFix)}</ol>
       {seen.length > 0 && (
@@ -50,7 +55,7 @@ function Item({ finding, index }: { finding: Finding; index: number }) {
         </span>
         <span class="cost">{finding.cost_ns === null ? '' : duration(finding.cost_ns)}</span>
         <span class="title">
-          <bdi>{printable(finding.title, 400)}</bdi>
+          <bdi>{prose(finding.title, 400)}</bdi>
         </span>
         <span class="place">{placeOf(finding)}</span>
         <span class="count">{finding.count === null ? '' : `${count(finding.count)} ×`}</span>

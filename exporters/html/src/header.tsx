@@ -4,7 +4,7 @@ import { Icon } from './icons.tsx';
 import type { Run } from './run.ts';
 import { Search } from './search.tsx';
 import type { Theme } from './state.ts';
-import { count, duration, printable } from './text.ts';
+import { count, duration, plural, printable } from './text.ts';
 
 const nextTheme: Record<Theme, Theme> = { system: 'dark', dark: 'light', light: 'system' };
 
@@ -18,8 +18,8 @@ export function Header() {
   );
   const facts = [
     run.span.end_ns > 0 && duration(run.span.end_ns),
-    run.steps.length > 0 && `${count(run.steps.length)} steps`,
-    events > 0 && `${count(events)} events`,
+    run.steps.length > 0 && plural(run.steps.length, 'step'),
+    events > 0 && plural(events, 'event'),
   ].filter(Boolean);
   return (
     <header>
@@ -30,6 +30,7 @@ export function Header() {
       <span class="facts" title={recordedAt(run.span)}>
         {facts.join(' · ')}
       </span>
+      <OtherRuns labels={run.other_runs} />
       <Search />
       <button
         class="quiet"
@@ -48,6 +49,19 @@ export function Header() {
         <Icon name="help" />
       </button>
     </header>
+  );
+}
+
+const kMostListed = 40;
+
+function OtherRuns({ labels }: { labels: string[] }) {
+  if (labels.length === 0) return null;
+  const listed = labels.slice(0, kMostListed).map((label) => printable(label, 200));
+  if (labels.length > kMostListed) listed.push(`… ${count(labels.length - kMostListed)} more`);
+  return (
+    <span class="facts" title={['Others (--run LABEL):', ...listed].join('\n')}>
+      one of {count(labels.length + 1)} runs (--run LABEL)
+    </span>
   );
 }
 

@@ -2,6 +2,7 @@
 import type { Scale } from './axis.ts';
 import type { PlacedMark } from './marks.ts';
 import type { Surface } from './surface.ts';
+import { prose } from './text.ts';
 import type { Viewer } from './viewer.ts';
 
 export function paintMarks(
@@ -28,7 +29,7 @@ export function paintMarks(
     if (right - left < 24 * unit) continue;
     const x = Math.max(left, 0) + 7 * unit;
     ctx.fillStyle = colours.text;
-    words.draw(mark.text, x, y + height / 2, Math.min(right, width) - x - 4 * unit);
+    words.draw(prose(mark.text, 256), x, y + height / 2, Math.min(right, width) - x - 4 * unit);
   }
 }
 

@@ -5,7 +5,9 @@ import { upperBound } from './decode.ts';
 import { markAt } from './paint_marks.ts';
 import { sliceAt } from './paint_slices.ts';
 import { kNeverEnded } from './source.ts';
-import { count, duration, printable, quantity } from './text.ts';
+import { idleOf } from './step_bins.ts';
+import { count, duration, printable, prose, quantity, share } from './text.ts';
+
 import type { Viewer } from './viewer.ts';
 
 export interface Picked {
@@ -32,7 +34,7 @@ export function pick(
     const mark = markAt(viewer.marks, scale, Math.floor(inside / viewer.sizes.row), x, kReach);
     return (
       mark && {
-        lines: [viewer.run.report.findings[mark.finding].title, mark.text],
+        lines: [prose(viewer.run.report.findings[mark.finding].title), prose(mark.text)],
         choose: () => viewer.chooseFinding(mark.finding),
       }
     );
@@ -70,6 +72,7 @@ function stepAt(viewer: Viewer, process: number, time: number): Picked | null {
 export function stepLines(viewer: Viewer, index: number): string[] {
   const { steps, step_parts, step_parts_ns } = viewer.run;
   const step = steps[index];
+  const idle = idleOf(viewer.run, [index]);
   const parts = step_parts
     .map((name, i) => ({ name, ns: step_parts_ns[index][i] }))
     .filter((part) => part.ns > 0)
@@ -77,6 +80,7 @@ export function stepLines(viewer: Viewer, index: number): string[] {
   return [
     `step ${step.number ?? index}${step.warm_up ? ' (warm-up)' : ''}, ${duration(step.dur_ns)}`,
     ...parts.map(({ name, ns }) => `${name} ${duration(ns)}`),
+    ...(idle ? [`${idle.of} idle ${duration(idle.ns)} (${share(idle.part)})`] : []),
   ];
 }
 

@@ -105,6 +105,12 @@ export interface Step {
   warm_up: boolean;
 }
 
+export interface DeviceIdle {
+  process: number;
+  name: string;
+  idle_ns: (number | null)[]; // one a step
+}
+
 export interface Mark {
   finding: number;
   ts_ns: number;
@@ -137,6 +143,7 @@ export interface Quote {
 export interface Outline {
   xlaprof: string;
   label: string;
+  other_runs: string[]; // in the same files, not shown
   span: { origin_ns: string; base_epoch_ns: string | null; end_ns: number };
   damaged_chunks: number; // of events, which are not shown
   categories: string[];
@@ -168,6 +175,7 @@ export interface Conclusions {
   covered: [number, number][];
   step_parts: string[];
   step_parts_ns: number[][]; // one a step, one of each part
+  devices: DeviceIdle[];
   marks: Mark[];
   reasons: (Reason | null)[];
   quotes: (Quote | null)[];
@@ -175,12 +183,26 @@ export interface Conclusions {
 
 export type Run = Outline & Conclusions;
 
+// Nothing that could have been looked at.
+export function isEmpty({ lanes, steps, report: { summary, findings } }: Run): boolean {
+  return (
+    findings.length === 0 &&
+    lanes.length === 0 &&
+    steps.length === 0 &&
+    summary.coverage.every(
+      ({ steps, compiles, executions, transfers, events }) =>
+        !(steps || compiles || executions || transfers || events),
+    )
+  );
+}
+
 // Before findings.json is there.
 export const kNoConclusions: Conclusions = {
   report: { summary: { coverage: [] }, findings: [], issues: [] },
   covered: [],
   step_parts: [],
   step_parts_ns: [],
+  devices: [],
   marks: [],
   reasons: [],
   quotes: [],

@@ -1,11 +1,13 @@
 // Steps as bars: several a bar where there are more steps than room.
 import type { Run } from './run.ts';
+import { plural } from './text.ts';
 
 export interface Bin {
   steps: number;
   longest: number; // index in run.steps
   mean: number; // ns a step
   parts: number[]; // ns a step, one a part of run.step_parts; none: not known yet
+  idle: Idle | null; // of their devices; null: not known
   warmUp: boolean; // all of them
   from: number | null; // ns: where they lie
   to: number | null;
@@ -34,6 +36,7 @@ function binOf(run: Run, indexes: number[]): Bin {
     parts: run.step_parts.map(
       (_, part) => sum(indexes.map((i) => run.step_parts_ns[i][part])) / steps.length,
     ),
+    idle: idleOf(run, indexes),
     warmUp: steps.every((step) => step.warm_up),
     from: times.length === 0 ? null : Math.min(...times.map((step) => step.ts_ns!)),
     to:
@@ -49,14 +52,47 @@ export function scaleOf(bins: Bin[]): number {
   return Math.max(1, ...(steady.length === 0 ? bins : steady).map((bin) => bin.mean));
 }
 
-// The share of each part in the steps that are not warm-up, or in all where there are no others;
-// those that are nothing are left out.
-export function meanParts(run: Run, process: number): { name: string; part: number }[] {
+// How long devices did nothing, of the steps of which that is known. It overlaps the steps' parts.
+export interface Idle {
+  of: string; // the device, or how many
+  ns: number; // a device and step
+  part: number; // of the steps' time
+}
+
+export function idleOf({ steps, devices }: Run, indexes: number[]): Idle | null {
+  const names = new Set<string>();
+  let [ns, all, known] = [0, 0, 0];
+  for (const { name, idle_ns } of devices)
+    for (const i of indexes) {
+      const idle = idle_ns[i];
+      if (idle === null) continue;
+      names.add(name);
+      ns += idle;
+      all += steps[i].dur_ns ?? 0;
+      ++known;
+    }
+  if (all === 0) return null;
+  const of = names.size === 1 ? [...names][0] : plural(names.size, 'device');
+  return { of, ns: ns / known, part: ns / all };
+}
+
+// The same, and the shares of the parts, of the steps that are not warm-up.
+export function meanIdle(run: Run, process: number): Idle | null {
+  return idleOf(run, steadySteps(run, process));
+}
+
+// Those that are not warm-up, or all where there are no others.
+function steadySteps(run: Run, process: number): number[] {
   const timed = run.steps.flatMap((step, i) =>
     step.process === process && step.dur_ns !== null ? [i] : [],
   );
   const steady = timed.filter((i) => !run.steps[i].warm_up);
-  const steps = steady.length === 0 ? timed : steady;
+  return steady.length === 0 ? timed : steady;
+}
+
+// Parts that are nothing are left out.
+export function meanParts(run: Run, process: number): { name: string; part: number }[] {
+  const steps = steadySteps(run, process);
   const sums = run.step_parts.map((_, part) =>
     steps.reduce((sum, i) => sum + run.step_parts_ns[i][part], 0),
   );

@@ -4,13 +4,14 @@ import { Canvas } from './canvas.tsx';
 import { useShared, useShown, useViewer } from './context.ts';
 import { measureStep, stepLines } from './pick.ts';
 import type { Run } from './run.ts';
-import { type Bin, binsOf, meanParts, scaleOf } from './step_bins.ts';
+import { type Bin, binsOf, type Idle, meanIdle, meanParts, scaleOf } from './step_bins.ts';
 import type { Surface } from './surface.ts';
 import { duration, percent, plural, printable, share } from './text.ts';
 import type { Viewer } from './viewer.ts';
 
 const kNarrowestBar = 3; // CSS pixels
 const kWidestBar = 96;
+const kIdleHeight = 12;
 
 export function Strip() {
   const viewer = useViewer();
@@ -47,6 +48,7 @@ function Legend({ process }: { process: number }) {
   const { viewer, frames } = useShared();
   useShown((state) => state.theme);
   const parts = meanParts(viewer.run, process);
+  const idle = meanIdle(viewer.run, process);
   return (
     <ul class="legend">
       {parts.map(({ name, part }) => (
@@ -56,6 +58,15 @@ function Legend({ process }: { process: number }) {
           <span>{share(part)}</span>
         </li>
       ))}
+      {idle && (
+        <li
+          title={`${idle.of} idle, whatever the host did: ${percent(idle.part)} of the steps that are not warm-up`}
+        >
+          <i style={{ background: frames.colours.gap }} />
+          <b>{printable(idle.of, 40)} idle</b>
+          <span>{share(idle.part)}</span>
+        </li>
+      )}
     </ul>
   );
 }
@@ -133,12 +144,29 @@ function barWidth(width: number, bars: number, unit = 1): number {
   return Math.min(width / bars, kWidestBar * unit);
 }
 
+// Below a step's bar: how much of it its devices worked, from below, and stood idle.
+function paintIdle(
+  { ctx, colours, unit }: Surface,
+  { part }: Idle,
+  left: number,
+  top: number,
+  width: number,
+): void {
+  const height = Math.round(kIdleHeight * unit);
+  const idle = Math.round(height * part);
+  ctx.fillStyle = colours.gap;
+  ctx.fillRect(left, top, width, idle);
+  ctx.fillStyle = colours.areaLine;
+  ctx.fillRect(left, top + idle, width, height - idle);
+}
+
 function paint(surface: Surface, viewer: Viewer, bins: Bin[]): void {
   const { ctx, colours, words, width, height, unit } = surface;
   const line = Math.max(1, Math.round(unit));
   const each = barWidth(width, bins.length, unit);
   const top = 4 * unit;
-  const bottom = height - 5 * unit;
+  const hasIdle = bins.some((bin) => bin.idle !== null);
+  const bottom = height - 5 * unit - (hasIdle ? kIdleHeight * unit + 2 * line : 0);
   const most = scaleOf(bins);
   const { from, to } = viewer.window;
   bins.forEach((bin, i) => {
@@ -158,6 +186,7 @@ function paint(surface: Surface, viewer: Viewer, bins: Bin[]): void {
       ctx.fillRect(left, Math.round(next), wide, Math.round(y) - Math.round(next));
       y = next;
     });
+    if (bin.idle !== null) paintIdle(surface, bin.idle, left, Math.round(bottom) + 2 * line, wide);
     if (isCut) {
       ctx.fillStyle = colours.back;
       ctx.fillRect(left, top + 5 * unit, wide, 2 * line);
@@ -172,7 +201,10 @@ function paint(surface: Surface, viewer: Viewer, bins: Bin[]): void {
       ctx.fillRect(left, height - 3 * line, Math.round((i + 1) * each) - left, 2 * line);
     }
   });
-  ctx.fillStyle = colours.faint;
   const scale = duration(most);
-  words.draw(scale, width - words.width(scale) - 4 * unit, top + 6 * unit, Infinity);
+  const x = width - words.width(scale) - 4 * unit;
+  ctx.fillStyle = colours.back;
+  ctx.fillRect(x - 4 * unit, 0, width, top + 14 * unit);
+  ctx.fillStyle = colours.faint;
+  words.draw(scale, x, top + 6 * unit, Infinity);
 }

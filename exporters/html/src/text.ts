@@ -30,6 +30,11 @@ export function exactTime(ns: number): string {
   return `${sign}${count(whole)}${grouped && '.' + grouped} ${unit}`;
 }
 
+// What the report says, with the units of the page: 839 us is 839 µs.
+export function prose(text: string, most?: number): string {
+  return printable(text, most).replace(/(\d) us\b/g, '$1 µs');
+}
+
 // 449,936
 export function count(n: number): string {
   return Math.round(n)
@@ -40,6 +45,7 @@ export function count(n: number): string {
 // A counter's value: four digits.
 export function quantity(value: number): string {
   const size = Math.abs(value);
+  if (size >= 1e16) return value.toPrecision(4);
   if (size >= 1e5) {
     const power = Math.min(4, Math.floor(Math.log10(size) / 3));
     return `${trimmed((value / 1000 ** power).toPrecision(4))} ${['', 'k', 'M', 'G', 'T'][power]}`;

@@ -17,7 +17,7 @@ import type { EventPlace, Source } from './source.ts';
 import { kInitial, type Panel, type Range, type Span, type State, type Theme } from './state.ts';
 import { Store } from './store.ts';
 import { Supply } from './supply.ts';
-import { count, duration, plural, printable } from './text.ts';
+import { count, duration, plural, printable, prose } from './text.ts';
 import { rememberTheme, rememberedTheme } from './theme.ts';
 
 // Where the pointer is, and what it points at.
@@ -297,7 +297,7 @@ export class Viewer {
       this.show(within(around(evidence.from, evidence.to - evidence.from), this.everything()));
     const [place] = placesOf(this.marks, index);
     if (place !== undefined) this.bringLaneIntoView(place);
-    this.say(`${finding.severity}: ${printable(finding.title, 300)}`);
+    this.say(`${finding.severity}: ${prose(finding.title, 300)}`);
   }
 
   // Marks of the findings that say that `device` idles or waits.

@@ -320,6 +320,19 @@ async function pixel(page: Page, x: number, y: number): Promise<number[]> {
   );
 }
 
+test('each step tells how long its device was idle', async () => {
+  const { page } = await open(browser, url);
+  assert.match(await text(page, '.legend'), /CPU:0 idle\s*\d+ %/);
+  const bars = (await page.locator('.bars').boundingBox())!;
+  const at = (x: number, fromBelow: number) => [x, bars.y + bars.height - fromBelow] as const;
+  const middle = bars.x + bars.width / 40; // of the first of 20 steps
+  await page.mouse.move(...at(middle, 10));
+  await settled(page);
+  assert.match(await text(page, '.tip'), /CPU:0 idle 9\d\d ms \(\d\d %\)/);
+  assert.deepEqual(await pixel(page, ...at(middle, 15)), [0xe0, 0x8a, 0x6d]);
+  assert.deepEqual(await pixel(page, ...at(middle + bars.width / 10, 6)), [0x6d, 0x95, 0xcc]);
+});
+
 test('steps can be walked by the keyboard, and are said', async () => {
   const { page, wrongs } = await open(browser, url);
   await page.focus('.bars');
@@ -346,6 +359,16 @@ test('lanes of a device say which, also those that are pinned, and fold together
   assert.equal(await page.locator('.head:has-text("XLA Modules")').count(), 1, 'a hit unfolds it');
   assert.match(await text(page, '.event-panel'), /CPU:0 · XLA Modules/);
   assert.deepEqual(wrongs, []);
+});
+
+test('a run that is one of several says so, and how to see the others', async () => {
+  const { page } = await open(browser, url);
+  assert.doesNotMatch(await text(page, 'header'), /one of/);
+  const run = { ...training.run, other_runs: ['rank-0', 'rank-1'] };
+  const several = await open(browser, writeFile('several', { ...training.data, run }));
+  const said = several.page.locator('header .facts', { hasText: 'one of 3 runs (--run LABEL)' });
+  assert.match((await said.getAttribute('title'))!, /rank-0\nrank-1$/);
+  assert.deepEqual(several.wrongs, []);
 });
 
 test('dark, light and the system’s; a choice is remembered', async () => {
@@ -394,19 +417,24 @@ test('a run without a clock, and one without findings', async () => {
     report: { ...run.report, findings: [], issues: [] },
     span: { ...run.span, end_ns: 0 },
   };
-  const none = new Uint8Array([0, 0]);
-  const { page, wrongs } = await open(
-    browser,
-    writeFile('bare', {
-      run: bare,
-      slices: none,
-      arguments: new Uint8Array(0),
-      flows: new Uint8Array(0),
-    }),
-  );
+  const none = new Uint8Array(0);
+  const nothing = { slices: new Uint8Array([0, 0]), arguments: none, flows: none };
+  const { page, wrongs } = await open(browser, writeFile('bare', { ...nothing, run: bare }));
   assert.match(await text(page, '.empty'), /no timeline/);
   assert.match(await text(page, 'aside'), /Nothing found that needs fixing/);
   assert.deepEqual(wrongs, []);
+  const empty = { ...bare, report: { ...bare.report, summary: { coverage: [] } } };
+  const opened = await open(browser, writeFile('empty', { ...nothing, run: empty }));
+  assert.match(await text(opened.page, 'aside'), /Nothing was recorded/);
+  const [host] = run.lanes;
+  const single = {
+    ...bare,
+    lanes: [{ ...host, events: 1 }],
+    span: run.span,
+    steps: [run.steps[0]],
+  };
+  const one = await open(browser, writeFile('one', { ...nothing, run: single }));
+  assert.match(await text(one.page, '.facts'), / · 1 step · 1 event$/);
 });
 
 test('the flows of a selected slice are arrows', async () => {

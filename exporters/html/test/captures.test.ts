@@ -10,6 +10,7 @@ import type { Browser } from 'playwright-core';
 import { EmbeddedSource } from '../src/embedded.ts';
 import { outlineOf, type OutlineJson, type Run } from '../src/run.ts';
 import type { EventDetail, EventPlace, Found, RangeTotals } from '../src/source.ts';
+import { prose } from '../src/text.ts';
 import { launch, open, settled } from './browser.ts';
 import { folder, served, skip, xlaprof } from './program.ts';
 
@@ -65,7 +66,7 @@ for (const name of skip ? ['none'] : readdirSync(captures).sort()) {
       await page.click(`.finding >> nth=${i}`);
       await settled(page);
       const title = await page.locator('.finding-panel h3').innerText();
-      assert.ok(findings.some((finding) => finding.title === title));
+      assert.ok(findings.some((finding) => prose(finding.title) === title));
       if (run.reasons[i]) assert.ok((await page.locator('.reason').count()) <= 1);
     }
     assert.deepEqual(wrongs, []);

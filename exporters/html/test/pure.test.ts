@@ -9,8 +9,8 @@ import { laneOf, placedMarks, placesOf } from '../src/marks.ts';
 import { contrast } from '../src/oklch.ts';
 import { toldRow } from '../src/reason.tsx';
 import type { ReasonRow } from '../src/run.ts';
-import { binsOf, meanParts, scaleOf } from '../src/step_bins.ts';
-import { count, duration, exactTime, percent, printable, quantity } from '../src/text.ts';
+import { binsOf, meanIdle, meanParts, scaleOf } from '../src/step_bins.ts';
+import { count, duration, exactTime, percent, printable, prose, quantity } from '../src/text.ts';
 import { kInitial } from '../src/state.ts';
 import { makeTraining } from './training.ts';
 
@@ -36,8 +36,14 @@ test('exact times, counts and quantities', () => {
   assert.equal(exactTime(5_000_000), '5 ms');
   assert.equal(count(449936), '449,936');
   assert.equal(quantity(1_409_000_000), '1.409 G');
+  assert.equal(quantity(9.99e15), '9990 T');
+  assert.equal(quantity(2 ** 63), '9.223e+18');
   assert.equal(quantity(0.25), '0.25');
   assert.equal(percent(0.0461), '4.6 %');
+  assert.equal(
+    prose('idle 839 us; gap of 69.4 us, 12 uses'),
+    'idle 839 µs; gap of 69.4 µs, 12 uses',
+  );
 });
 
 test('no name ends a line, turns the direction or is endless', () => {
@@ -264,4 +270,20 @@ test('a device’s finding without a lane is about the device that it names', ()
   const [mark] = placedMarks({ ...about, marks: [{ ...run.marks[0], lane: null }] });
   assert.equal(laneOf(about, mark), 1);
   assert.equal(laneOf(about, { ...mark, lane: 7 }), 7);
+});
+
+test('idle devices are beside the parts, and what is not known is in no mean', () => {
+  const steps = run.steps.slice(0, 4).map((step) => ({ ...step, dur_ns: 100, warm_up: false }));
+  const idle = (...devices: (number | null)[][]) => {
+    const of = devices.map((idle_ns, i) => ({ process: 1, name: `TPU:${i}`, idle_ns }));
+    return meanIdle({ ...run, steps, devices: of }, 1);
+  };
+  assert.equal(idle(), null);
+  assert.equal(idle([null, null, null, null]), null);
+  assert.deepEqual(idle([null, 20, 40, null]), { of: 'TPU:0', ns: 30, part: 0.3 });
+  assert.deepEqual(idle([0, 0, 0, 0], [100, 100, 100, 100]), {
+    of: '2 devices',
+    ns: 50,
+    part: 0.5,
+  });
 });

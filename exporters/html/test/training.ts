@@ -100,6 +100,7 @@ export function makeTraining({ events = 3000, names = [] as string[], steps = 20
     const execute = (3 + next()) * kMs;
     const device = (11 + 4 * next()) * kMs;
     const idle = Math.max(0, device - execute);
+    const idleStep = input + tracing + compile + 0.4 * kMs;
     worker[0].push(
       book.slice(start - 3 * kMs, input + 2 * kMs, 'DataLoader worker: next batch', 'input'),
     );
@@ -168,6 +169,7 @@ export function makeTraining({ events = 3000, names = [] as string[], steps = 20
     run.step_parts_ns.push(
       [tracing, compile, execute, 0.6 * kMs, input, 0.4 * kMs, idle].map(Math.round),
     );
+    run.devices[0].idle_ns.push(Math.round(idleStep));
     now = Math.max(now, main[0][step].ts + main[0][step].dur);
   }
   const end = Math.round(now + 30 * kMs);
@@ -261,6 +263,7 @@ function emptyRun(): Run {
   return {
     xlaprof: '0.1.0',
     label: '2026_11_21_03_06_23',
+    other_runs: [],
     report: {
       summary: {
         coverage: [
@@ -310,6 +313,7 @@ function emptyRun(): Run {
     lanes: [],
     step_parts: kParts,
     step_parts_ns: [],
+    devices: [{ process: 1, name: 'CPU:0', idle_ns: [] }],
     steps: [],
     marks: [],
     reasons: [],

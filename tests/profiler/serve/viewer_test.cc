@@ -70,9 +70,17 @@ TEST_F(ViewerTest, AnswersBehindItsSecret) {
   EXPECT_EQ(json::parse(Get(root_ + "event?id=3")->body)["name"], "work");
 }
 
+// Who copied the address without its last character saw an empty page.
+TEST_F(ViewerTest, AnAddressWithoutItsSlashLeadsToThePage) {
+  const auto answer = Get(root_.substr(0, root_.size() - 1));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 302);
+  EXPECT_EQ(answer->get_header_value("Location"), root_);
+}
+
 TEST_F(ViewerTest, TellsNobodyElseAnything) {
   for (const std::string path :
-       {"/", "/run.json", "/favicon.ico", "/00000000000000000000000000000000/run.json",
+       {"/", "/00000000000000000000000000000000", "/run.json", "/favicon.ico", "/00000000000000000000000000000000/run.json",
         "/../../../../etc/passwd"}) {
     const auto answer = Get(path);
     ASSERT_TRUE(answer) << path;
