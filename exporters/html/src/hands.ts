@@ -6,7 +6,6 @@ import { useViewer } from './context.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface Hands {
-  drags: 'pans' | 'measures'; // with shift always: measures
   wheel: 'scrolls' | 'zooms'; // with ctrl always: zooms
   lanesBetween?: (y0: number, y1: number) => number[]; // CSS pixels; none: a range is of all lanes
   click?: (x: number, y: number) => void; // CSS pixels
@@ -50,10 +49,9 @@ function attach(canvas: HTMLCanvasElement, viewer: Viewer, hands: () => Hands): 
   on('pointerdown', (event) => {
     if (event.button !== 0) return;
     canvas.setPointerCapture(event.pointerId);
-    const measures = event.shiftKey || hands().drags === 'measures';
-    drag = measures
-      ? new Measuring(viewer, event, scale(), hands())
-      : new Panning(viewer, event, scale());
+    drag = event.shiftKey
+      ? new Panning(viewer, event, scale())
+      : new Measuring(viewer, event, scale(), hands());
   });
   on('pointermove', (event) => {
     if (drag !== null) drag.move(event);

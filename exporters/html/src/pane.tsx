@@ -42,7 +42,6 @@ export function Pane({
     return pick(viewer, bands, scale, x, y + scroll);
   };
   useHands(canvas, {
-    drags: 'pans',
     wheel: 'scrolls',
     lanesBetween: (y0, y1) => lanesOf(between(bands, y0 + scroll, y1 + scroll)),
     click: (x, y) => at(x, y)?.choose(),

@@ -19,7 +19,6 @@ export function Ruler() {
   const whole = (x: number) =>
     new Scale(0, viewer.run.span.end_ns || 1, canvas.current!.clientWidth).time(x);
   useHands(canvas, {
-    drags: 'measures',
     wheel: 'zooms',
     click: (x, y) => {
       const { from, to } = viewer.window;

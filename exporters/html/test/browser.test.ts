@@ -243,9 +243,11 @@ test('keys and wheel zoom and move; f fits', async () => {
   assert.ok(
     Math.abs((wheeled.from + wheeled.to) / 2 - (moved.from + moved.to) / 2) < moved.width / 100,
   );
+  await page.keyboard.down('Shift');
   await page.mouse.down();
   await page.mouse.move(box.x + box.width / 2 - 100, box.y + 50, { steps: 3 });
   await page.mouse.up();
+  await page.keyboard.up('Shift');
   assert.ok((await window()).from > wheeled.from);
   await page.keyboard.press('f');
   assert.deepEqual(await window(), whole);
@@ -460,18 +462,16 @@ test('the flows of a selected slice are arrows', async () => {
   assert.ok((await accents()) > 50);
 });
 
-test('a drag with shift measures the lanes that it touches', async () => {
+test('a drag measures the lanes that it touches', async () => {
   const { page, wrongs } = await open(browser, url);
   await nudge(page);
   const { ts, dur } = training.lanes[0].rows[0][1];
   const from = await placeOf(page, 3, 0, ts);
   const to = await placeOf(page, 4, 0, ts + dur);
-  await page.keyboard.down('Shift');
   await page.mouse.move(from.x, from.y);
   await page.mouse.down();
   await page.mouse.move(to.x, to.y, { steps: 4 });
   await page.mouse.up();
-  await page.keyboard.up('Shift');
   await settled(page);
   assert.match(await hash(page), /&l=3,4&/);
   assert.match(await text(page, '.range-panel'), /2 lanes/);
