@@ -84,11 +84,11 @@ struct Viewer::Impl {
       Send(std::string(page.before_data).append(page.after_data), "text/html; charset=utf-8",
            response);
     });
-    local->server().Get(
-        root.substr(0, root.size() - 1),
-        [root](const httplib::Request&, httplib::Response& response) {
-          response.set_redirect(root);
-        });
+    // Who copied the address without its end is led to the page.
+    local->server().Get(root.substr(0, root.size() - 1),
+                        [root](const httplib::Request&, httplib::Response& response) {
+                          response.set_redirect(root);
+                        });
     Add(root + "run.json", "application/json",
         [this](const httplib::Request&) { return RunJson(*store, *lanes); });
     Add(root + "findings.json", "application/json",

@@ -38,7 +38,7 @@ export function LaneHead({ band }: { band: Band }) {
   const { lane } = band;
   return (
     <li
-      class="head"
+      class={fullName(lane) === lane.name ? 'head' : 'head of-device'}
       style={style}
       title={`${printable(fullName(lane), 300)}\n${plural(lane.events, lane.kind === 'counter' ? 'sample' : 'event')}`}
     >
