@@ -15,7 +15,7 @@ OURS = {
     "profiler/import": ["profiler/store"],
     "profiler/serve": ["profiler/store", "profiler/record", "analyzers", "exporters"],
     "analyzers": ["profiler/store"],
-    "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/report.h", "analyzers/report_words.h", "analyzers/graph_sides.h", "analyzers/quantity.h", "analyzers/source_quote.h", "analyzers/step_parts.h"],
+    "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/report.h", "analyzers/report_words.h", "analyzers/graph_sides.h", "analyzers/quantity.h", "analyzers/source_quote.h", "analyzers/step_idle.h", "analyzers/step_parts.h"],
     "examples": ["core", "profiler/record"],
     "cli": ["core", "profiler", "analyzers", "exporters", "examples/demo.h"],
     "python": ["core", "profiler", "analyzers", "exporters"],
