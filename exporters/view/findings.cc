@@ -33,9 +33,8 @@ absl::StatusOr<Json> Devices(const Store& store, const std::vector<TimedStep>& s
   for (const IdleInSteps& device : all) {
     Json idle_ns = Json::array();
     for (const OptInt& of_step : device.idle_ns) idle_ns.push_back(Nullable(of_step));
-    devices.push_back({{"process", device.process_id},
-                       {"name", device.device},
-                       {"idle_ns", std::move(idle_ns)}});
+    devices.push_back(
+        {{"process", device.process_id}, {"name", device.device}, {"idle_ns", std::move(idle_ns)}});
   }
   return devices;
 }

@@ -30,10 +30,8 @@ class TimedRun {
   }
   int64_t Device(const std::string& device = "TPU:0", int64_t process_id = 1) {
     return store_
-        .Add(TrackRow{.process_id = process_id,
-                      .kind = "device",
-                      .name = "XLA Modules",
-                      .device = device})
+        .Add(TrackRow{
+            .process_id = process_id, .kind = "device", .name = "XLA Modules", .device = device})
         .value();
   }
   void Event(int64_t track, std::string_view category, std::string_view name, int64_t ts_us,

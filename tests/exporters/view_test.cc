@@ -364,8 +364,8 @@ TEST_F(View, MarksTellTheLaneThatTheyAreAbout) {
 }
 
 TEST_F(View, StepsTellHowLongTheirDeviceWasIdle) {
-  const int64_t device = Value(store_.Add(
-      TrackRow{.process_id = 1, .kind = "device", .name = "TPU:0", .device = "TPU:0"}));
+  const int64_t device = Value(
+      store_.Add(TrackRow{.process_id = 1, .kind = "device", .name = "TPU:0", .device = "TPU:0"}));
   Write({{device, 110, 30, "a"}, {device, 120, 10, "in a"}, {device, 190, 20, "b"}});
   for (int64_t i = 0; i < 4; ++i) {
     ASSERT_TRUE(store_

@@ -80,8 +80,8 @@ TEST_F(ViewerTest, AnAddressWithoutItsSlashLeadsToThePage) {
 
 TEST_F(ViewerTest, TellsNobodyElseAnything) {
   for (const std::string path :
-       {"/", "/00000000000000000000000000000000", "/run.json", "/favicon.ico", "/00000000000000000000000000000000/run.json",
-        "/../../../../etc/passwd"}) {
+       {"/", "/00000000000000000000000000000000", "/run.json", "/favicon.ico",
+        "/00000000000000000000000000000000/run.json", "/../../../../etc/passwd"}) {
     const auto answer = Get(path);
     ASSERT_TRUE(answer) << path;
     EXPECT_EQ(answer->status, 404) << path;
