@@ -296,7 +296,7 @@ absl::StatusOr<StringId> Store::Intern(std::string_view text, bool bytes) {
   auto& ids = bytes ? impl_->bytes_ids : impl_->text_ids;
   if (auto found = ids.find(text); found != ids.end()) return found->second;
   StringId id = StringId(impl_->by_id.empty() ? 1 : impl_->by_id.size());
-  static const std::string kSql = "INSERT INTO string (id, text) VALUES (?, ?)";
+  static constexpr std::string_view kSql = "INSERT INTO string (id, text) VALUES (?, ?)";
   XP_TRY(Statement * statement, Cached(kSql));
   statement->Bind(1, id);
   if (bytes) {

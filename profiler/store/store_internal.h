@@ -73,7 +73,8 @@ T Statement::Column(int index) const {
 
 template <class Row>
 absl::StatusOr<int64_t> Store::Add(const Row& row) {
-  static const std::string sql = [] {
+  // Never destroyed: a recording may end after the program's statics have.
+  static const std::string& sql = *new std::string([] {
     std::string names, marks;
     auto add = [&](const char* name) {
       names += names.empty() ? "" : ",";
@@ -83,7 +84,7 @@ absl::StatusOr<int64_t> Store::Add(const Row& row) {
     if constexpr (requires { Row::id; }) add("id");
     Row{}.Fields([&](const char* name, const auto&) { add(name); });
     return fmt::format("INSERT INTO main.{} ({}) VALUES ({})", Row::kTable, names, marks);
-  }();
+  }());
   XP_TRY(Statement * statement, Cached(sql));
   int index = 0;
   if constexpr (requires { Row::id; }) {

@@ -25,6 +25,7 @@ class DebugFiles : public ProgramTest, public testing::WithParamInterface<std::s
                                  XLAPROF_DEBUGGED_PROGRAM + " " + what,
                              folder_);
     ASSERT_EQ(ran.status, 0) << ran.out;
+    EXPECT_THAT(ran.out, HasSubstr(" events of ")) << "the recording has ended well";
   }
   // Rows of a query over a file or folder.
   json Rows(const std::string& path, const std::string& sql) {

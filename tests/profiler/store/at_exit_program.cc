@@ -1,0 +1,34 @@
+// A recording that the environment asked for ends when the program's statics are destroyed, most of
+// them before it: a store is written to all the same.
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+namespace {
+
+absl::Status Write() {
+  XP_TRY(Store store, Store::CreateTemporary());
+  XP_TRY(int64_t process_id, store.Add(ProcessRow{}));
+  XP_TRY(internal::ToStatus(store.Add(StepRow{.process_id = process_id})));
+  return internal::ToStatus(store.Intern("a text"));
+}
+
+struct Last {
+  ~Last() {
+    const absl::Status status = Write();
+    if (status.ok()) return;
+    std::fprintf(stderr, "%s\n", std::string(Message(status)).c_str());
+    _exit(1);
+  }
+};
+
+}  // namespace
+}  // namespace xlaprof
+
+int main() {
+  static xlaprof::Last last;  // destroyed behind all that is made from here on
+  return xlaprof::Write().ok() ? 0 : 1;
+}
