@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "core/base/whole.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
@@ -40,7 +41,7 @@ void Append(std::vector<Interval>& out, int64_t begin_ns, int64_t end_ns) {
 int64_t AsInt(const ArgValue& value) {
   if (auto* i = std::get_if<int64_t>(&value)) return *i;
   if (auto* u = std::get_if<uint64_t>(&value)) return int64_t(*u);
-  if (auto* d = std::get_if<double>(&value)) return int64_t(*d);
+  if (auto* d = std::get_if<double>(&value)) return Whole(*d);
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "analyzers/metrics.h"
 #include "analyzers/quantity.h"
 #include "analyzers/steps.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -143,7 +144,7 @@ Findings FromMetrics(const Metrics& metrics) {
                              ? median->second * double(data->samples)
                              : data->sum;
     const double per_turn = bytes / double(turns), copies = double(data->samples) / double(turns);
-    const int64_t least_ns = int64_t(bytes / kLinkBytesPerSecond * 1e9);
+    const int64_t least_ns = Whole(bytes / kLinkBytesPerSecond * 1e9);
     if (double(least_ns) < kTimeShare * execute->sum || copies < kRepeats) continue;
     Finding finding{
         .kind = "large_transfer", .severity = Severity::kWarning, .count = data->samples};
@@ -152,8 +153,8 @@ Findings FromMetrics(const Metrics& metrics) {
                                 DirectionText(direction), turn, copies, copies == 1 ? "y" : "ies");
     finding.cost_note = fmt::format(
         "unmeasured: at {:.0f} GB/s at least {} {}, against {} of execution",
-        kLinkBytesPerSecond / 1e9, DurationText(int64_t(double(least_ns) / double(turns))), turn,
-        DurationText(int64_t(execute->sum / double(turns))));
+        kLinkBytesPerSecond / 1e9, DurationText(Whole(double(least_ns) / double(turns))), turn,
+        DurationText(Whole(execute->sum / double(turns))));
     finding.reason = Reason{.type = direction};
     finding.advice = Advice(direction);
     finding.evidence = {

@@ -4,6 +4,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/unmarked_reads.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -20,7 +21,7 @@ OptInt RunAgain(const std::vector<UnmarkedRead>& reads) {
     const double old = double(*read.nodes - *reads.front().nodes) / double(*read.nodes);
     again_ns += std::max(old, 0.0) * double(*read.dur_ns);
   }
-  return int64_t(again_ns);
+  return Whole(again_ns);
 }
 
 // Where most of the reads are; the first of several.

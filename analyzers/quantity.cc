@@ -4,12 +4,14 @@
 
 #include <cmath>
 
+#include "core/base/whole.h"
+
 namespace xlaprof {
 namespace {
 
-// Three significant digits, never an exponent.
+// Three significant digits, an exponent only where nobody counts.
 std::string Digits(double x) {
-  if (x >= 99.95) return CountText(int64_t(std::llround(x)));
+  if (x >= 99.95 && x < 0x1p60) return CountText(Whole(std::round(x)));
   return fmt::format("{:.3g}", x);
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "analyzers/recompile_state.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -66,7 +67,7 @@ absl::StatusOr<std::map<int64_t, Series>> LoadMetrics(const Store& store) {
       [&](int64_t report, std::string_view name, OptInt samples, OptReal accumulator) {
         const auto at = by_report.find(report);
         if (at == by_report.end()) return;
-        const OptInt ns = accumulator ? OptInt(std::llround(*accumulator)) : OptInt();
+        const OptInt ns = accumulator ? OptInt(Whole(std::round(*accumulator))) : OptInt();
         if (name == "CompileTime") {
           at->second->compiles = samples, at->second->compile_ns = ns;
         } else if (samples && (!at->second->executions || *samples > *at->second->executions)) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyzers/quantity.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -295,7 +296,7 @@ std::string CostText(const Report& report, const Finding& finding) {
                        ? double(*finding.count) / *finding.per_step
                        : double(summary.timed_steps.value_or(0));
     double a_step_ns = steps > 1 ? double(*finding.cost_ns) / steps : 0;
-    if (a_step_ns > 0) out += fmt::format(", {} a step", DurationText(int64_t(a_step_ns)));
+    if (a_step_ns > 0) out += fmt::format(", {} a step", DurationText(Whole(a_step_ns)));
     bool has_share = finding.cost_note.find('%') != std::string::npos ||
                      (IsFromTimeline(finding) && finding.title.find('%') != std::string::npos);
     if (!has_share && a_step_ns > 0 && a_step_ns < double(summary.step_p50_ns.value_or(0))) {

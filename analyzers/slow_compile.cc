@@ -8,6 +8,7 @@
 #include "analyzers/metrics.h"
 #include "analyzers/quantity.h"
 #include "analyzers/steps.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -42,7 +43,7 @@ std::string Amortised(int64_t ns, std::optional<int64_t> step_ns) {
   const int64_t steps = ns / *step_ns;
   return fmt::format("as long as {} steady step{}; under {:.0f} % of the run after {} steps", steps,
                      steps == 1 ? "" : "s", 100 * kAmortisedShare,
-                     int64_t(double(ns) * (1 / kAmortisedShare - 1) / double(*step_ns)));
+                     Whole(double(ns) * (1 / kAmortisedShare - 1) / double(*step_ns)));
 }
 
 std::string Describe(const Compiled& c) {
@@ -120,15 +121,15 @@ Findings FromMetrics(const Metrics& metrics) {
   Finding finding{.kind = "slow_compile",
                   .severity = too_slow ? Severity::kWarning : Severity::kInfo,
                   .count = compile->samples,
-                  .cost_ns = int64_t(compile->sum),
+                  .cost_ns = Whole(compile->sum),
                   .cost_note = "CompileTime's exact sum",
                   .advice = kAdvice};
   finding.title =
       fmt::format("{} compilation{} took {}", compile->samples, compile->samples == 1 ? "" : "s",
-                  DurationText(int64_t(compile->sum)));
+                  DurationText(Whole(compile->sum)));
   if (compile->samples > 1)
     finding.title += fmt::format(", {} {}", knows_longest ? "the longest" : "on average",
-                                 DurationText(int64_t(longest)));
+                                 DurationText(Whole(longest)));
   finding.reason = Reason{
       .type = too_slow ? "too_slow" : "first_compilations",
       .text = "Metrics do not tell graphs apart; a debug log (PT_XLA_DEBUG_LEVEL=1) names them."};

@@ -6,6 +6,7 @@
 #include "analyzers/metrics.h"
 #include "analyzers/quantity.h"
 #include "analyzers/steps.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -97,7 +98,7 @@ Findings FromMetrics(const Metrics& metrics) {
   int64_t part = 0;  // samples above the rule, from the percentiles
   for (const auto& [p, value] : execute->percentiles) {
     if (value > double(kTooSlowNs)) {
-      part = std::max<int64_t>(1, int64_t((100 - p) / 100 * double(execute->samples)));
+      part = std::max<int64_t>(1, Whole((100 - p) / 100 * double(execute->samples)));
       break;
     }
   }
@@ -107,7 +108,7 @@ Findings FromMetrics(const Metrics& metrics) {
                   .cost_note = "unmeasured: metrics show percentiles of recent samples only"};
   finding.title =
       fmt::format("about {} execution{} of over {} each, the longest seen {}", part,
-                  part == 1 ? "" : "s", DurationText(kTooSlowNs), DurationText(int64_t(longest)));
+                  part == 1 ? "" : "s", DurationText(kTooSlowNs), DurationText(Whole(longest)));
   finding.reason = Reason{.type = "too_slow"};
   finding.advice = "Record a trace (xp.trace) to see the device's ops.";
   finding.evidence = {{.table = "metric", .rows = {execute->id}, .text = "ExecuteTime"}};

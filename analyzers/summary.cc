@@ -9,6 +9,7 @@
 #include "analyzers/host_activity.h"
 #include "analyzers/metrics.h"
 #include "analyzers/steps.h"
+#include "core/base/whole.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
@@ -73,7 +74,7 @@ std::optional<int64_t> Sum(const MetricsState& state, std::initializer_list<cons
   std::optional<int64_t> out;
   for (const char* name : names) {
     const MetricState* metric = state.Find(name);
-    if (metric && metric->unit == "ns") out = out.value_or(0) + int64_t(metric->sum);
+    if (metric && metric->unit == "ns") out = out.value_or(0) + Whole(metric->sum);
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/early_cut.h"
 #include "analyzers/step_count.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -101,7 +102,7 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
                  "ORDER BY id DESC LIMIT 1",
                  [&](std::string name, int64_t samples, std::optional<double> total_ns) {
                    transfers = samples, transfers_name = name;
-                   if (total_ns) cost_ns = int64_t(*total_ns);
+                   if (total_ns) cost_ns = Whole(*total_ns);
                  }));
   // Each fetch is a sample of InboundData too: a paste that ends before the transfers may still
   // hold it.

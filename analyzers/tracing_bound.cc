@@ -11,6 +11,7 @@
 #include "analyzers/metrics.h"
 #include "analyzers/quantity.h"
 #include "analyzers/steps.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -160,10 +161,10 @@ absl::StatusOr<Findings> Run(const Store& store) {
                 .severity = Severity::kWarning,
                 .count = marks,
                 .per_step = 1,
-                .cost_ns = int64_t(TrimmedSum(*tracing))};
+                .cost_ns = Whole(TrimmedSum(*tracing))};
       f.title = fmt::format("tracing takes {} a step, execution {}",
-                            DurationText(int64_t(TrimmedSum(*tracing)) / marks),
-                            DurationText(int64_t(execute->sum) / marks));
+                            DurationText(Whole(TrimmedSum(*tracing)) / marks),
+                            DurationText(Whole(execute->sum) / marks));
       if (auto share = ShareOfWall(*tracing))
         f.title += fmt::format("; about {:.0f} % of the wall time", 100 * *share);
       f.cost_note = fmt::format(
@@ -181,7 +182,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
                               .rows = {cited->id},
                               .text = fmt::format("{}: {} in {} samples",
                                                   m == tracing ? "LazyTracing" : "ExecuteTime",
-                                                  DurationText(int64_t(m->sum)), m->samples)});
+                                                  DurationText(Whole(m->sum)), m->samples)});
       }
       finding = std::move(f);
     }

@@ -16,6 +16,8 @@ struct Part {
 constexpr std::array<Part, 6> kParts = {
     {{"d", 86400e9}, {"h", 3600e9}, {"m", 60e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}}};
 
+constexpr double kMostNs = 0x1p60;  // 36 years, as for every time that is imported
+
 std::optional<double> Number(std::string_view text) {
   if (text.empty()) return std::nullopt;
   double value = 0;
@@ -78,6 +80,7 @@ std::optional<double> DecodeDurationNs(std::string_view text) {
       total_ns = std::round(value * 1e3);  // three decimals: whole nanoseconds
     }
   }
+  if (total_ns > kMostNs) return std::nullopt;
   return negative ? -total_ns : total_ns;
 }
 

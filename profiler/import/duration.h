@@ -22,7 +22,7 @@ std::optional<MetricNumber> ParseMetricNumber(std::string_view text);
 // part is therefore one less than printed if the rest below it is more than half of its unit.
 // Exactly half (`02s500ms000.000us`) is rounded to even by the printer, so an even part may mean
 // itself or one less (1.5 s and 2.5 s both print `02s500ms000.000us`): the printed one is taken.
-// Empty when `text` is no duration.
+// Empty when `text` is no duration, or one of more than 2^60 ns (36 years).
 std::optional<double> DecodeDurationNs(std::string_view text);
 
 }  // namespace xlaprof

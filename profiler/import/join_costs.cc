@@ -3,6 +3,8 @@
 // difference is that compile's time.
 #include "profiler/import/join.h"
 
+#include "core/base/whole.h"
+
 namespace xlaprof {
 namespace {
 
@@ -55,7 +57,7 @@ absl::Status CostsOf(Store& store, int64_t process_id) {
     for (int64_t i = first; i < first + count; ++i) {
       if (compiles[size_t(i)].dur_ns) continue;
       XP_TRY(store.Run("UPDATE compile SET dur_ns = ?2, dur_from = ?3 WHERE id = ?1",
-                       compiles[size_t(i)].id, int64_t(rest_ns / double(unknown)), from));
+                       compiles[size_t(i)].id, Whole(rest_ns / double(unknown)), from));
     }
   }
   return absl::OkStatus();

@@ -217,7 +217,8 @@ absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name
   if (!accumulator && !entry.accumulator.empty()) {
     XP_TRY(context_.Issue(
         "unreadable_number", "warning",
-        "A metric's Accumulator is no number with a known unit; its number of samples is kept.",
+        "A metric's Accumulator is no number with a known unit, or more than 36 years; its number of "
+        "samples is kept.",
         entry.offset, entry.line));
   }
   auto number = [](std::string_view text) -> OptReal {

@@ -86,10 +86,11 @@ std::string_view NameBehindCutLabel(std::string_view line) {
   return {};
 }
 
-OptInt Integer(std::string_view text) {
+// Of samples, of a counter, of a save: none of them is negative.
+OptInt Count(std::string_view text) {
   int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
   return value;
 }
 
@@ -143,7 +144,7 @@ bool MetricsReader::Next(MetricsText* report) {
     }
     switch (field.label) {
       case kHeader: {
-        OptInt number = Integer(field.text.substr(0, field.text.find(']')));
+        OptInt number = Count(field.text.substr(0, field.text.find(']')));
         if (!number) break;
         if (begun) {
           lines_.Unread();
@@ -171,7 +172,7 @@ bool MetricsReader::Next(MetricsText* report) {
         break;
       }
       case kSamples:
-        if (metric != nullptr && readable) metric->samples = Integer(Word(field.text));
+        if (metric != nullptr && readable) metric->samples = Count(Word(field.text));
         break;
       case kAccumulator:
         if (metric != nullptr && readable) metric->accumulator = Word(field.text);
@@ -189,7 +190,7 @@ bool MetricsReader::Next(MetricsText* report) {
         break;
       case kValue:
         if (entry != nullptr && entry->is_counter && readable)
-          entry->value = Integer(Word(field.text));
+          entry->value = Count(Word(field.text));
         break;
       case kNone:
         break;

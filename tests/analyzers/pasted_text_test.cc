@@ -224,6 +224,25 @@ TEST(PastedText, HugeCountsDoNoHarm) {
   EXPECT_FALSE(FindingsIn(huge + huge + huge + huge + huge).empty());
 }
 
+// More than int64_t holds, in each metric that an analyzer takes as a whole number; under the
+// sanitizers a cast of it would stop this test.
+TEST(PastedText, SumsBeyondWholeNumbersDoNoHarm) {
+  const std::string time = "1e300",
+                    bytes = "99999999999999999999999999.00TB",
+                    times = "50%=" + time + "; 99%=" + time, sizes = "50%=" + bytes;
+  std::string text;
+  for (const char* name :
+       {"CompileTime", "ExecuteTime", "LazyTracing", "TransferToDeviceTime",
+        "TransferFromDeviceTime", "UnwrapXlaData", "TensorToData", "DeviceLockWait"})
+    text += Metric(name, 9'000'000'000, time, times);
+  for (const char* name : {"InboundData", "OutboundData"})
+    text += Metric(name, 9'000'000'000, bytes, sizes);
+  const std::string slow = Metric("ExecuteTime", 9'000'000'000, "001.000us", "50%=001.000us") +
+                           Metric("InboundData", 9'000'000'000, bytes, sizes);
+  EXPECT_FALSE(FindingsIn(text + Counter("MarkStep", 10)).empty());
+  EXPECT_FALSE(FindingsIn(slow + Counter("MarkStep", 10)).empty());
+}
+
 // Reads of four bytes in nearly each execution, in a report that ends before its counters and
 // transfers.
 TEST(PastedText, InboundDataTellsOfReads) {

@@ -125,7 +125,9 @@ TEST(MetricNumber, TellsUnits) {
   check("75.00MB", 75 * 1024.0 * 1024, "bytes");
   check("10GB", 10 * 1024.0 * 1024 * 1024, "bytes");
   check("015ms296.067us ", 15296067, "ns");
-  for (const char* text : {"", "B", "MB", "inf", "12XB", "Unknown", "1.2.3"})
+  check("13343d", 13343 * 86400e9, "ns");
+  for (const char* text : {"", "B", "MB", "inf", "12XB", "Unknown", "1.2.3", "13344d",
+                           "99999999999999999999999d000.000us"})
     EXPECT_FALSE(ParseMetricNumber(text)) << text;
 }
 

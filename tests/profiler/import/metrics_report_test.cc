@@ -214,9 +214,10 @@ TEST(MetricsReport, CountsWhatItCannotRead) {
       metrics_report, "Metric: A\n  TotalSamples: 1\n  Accumulator: twelve\n  Percentiles: 1%=x\n" +
                           Counters({{"B", 1}}) +
                           "Counter: C\nMetric: D\nCounter: B\n  Value: 7\nCounter: E\n  Value: "
-                          "99999999999999999999\nCounter: F\n  Value: 1\n");
+                          "99999999999999999999\nCounter: G\n  Value: -1\nMetric: H\n  TotalSamples: -2\n"
+                          "Counter: F\n  Value: 1\n");
   EXPECT_THAT(in.Rows("SELECT name, value FROM counter ORDER BY name"), ElementsAre("B|1", "F|1"));
-  EXPECT_THAT(in.Rows(kIssues), ElementsAre("broken_entry|3|7", "unreadable_number|1|1"));
+  EXPECT_THAT(in.Rows(kIssues), ElementsAre("broken_entry|5|7", "unreadable_number|1|1"));
 }
 
 // A fuzzer found that "nan" is a number to from_chars: its row stopped the import.
