@@ -17,6 +17,7 @@
 // 0 for none. A frame that would be its own parent tells which.
 #include "profiler/import/hlo_metadata.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "profiler/import/log_line.h"
@@ -131,7 +132,7 @@ bool HloStackFrames::TakeLine(std::string_view line) {
     Frame& frame = frames_[id];
     EachPair(value, [&](std::string_view key, const std::string& number) {
       if (key == "file_location_id") frame.location = Number(number);
-      if (key == "parent_frame_id") frame.parent = Number(number);
+      if (key == "parent_frame_id") frame.parent = std::max<int64_t>(0, Number(number));
     });
     parents_shifted_ |= frame.parent == id;
   }

@@ -317,8 +317,9 @@ absl::Status Collector::WriteChunk(int64_t track_id, const Segment& from,
       site = size_t(found - sites.data());
     }
     ts_ns[i] = clock_.Ns(slot.begin);
-    dur_ns[i] =
-        slot.end == 0 ? kUnknownDuration : std::max<int64_t>(0, clock_.Ns(slot.end) - ts_ns[i]);
+    // Unsigned: the ends of a damaged slot may lie further apart than int64_t holds.
+    const auto length_ns = int64_t(uint64_t(clock_.Ns(slot.end)) - uint64_t(ts_ns[i]));
+    dur_ns[i] = slot.end == 0 ? kUnknownDuration : std::max<int64_t>(0, length_ns);
     name[i] = sites[site].name;
     category[i] = sites[site].category;
     depth[i] = slot.depth();
