@@ -1,10 +1,11 @@
-// Says what the first compilation of each place that cuts a graph cost and when it is paid back;
-// every later one of that place is recompilation's matter, which has its price. One finding for all
-// that is usual, one for each that takes too long.
+// Says what XLA itself complained of, and what the first compilation of each place that cuts a
+// graph cost and when it is paid back; every later one of that place is recompilation's matter,
+// which has its price. One finding for all that is usual, one for each that takes too long.
 #include <algorithm>
 #include <map>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/compile_alarms.h"
 #include "analyzers/metrics.h"
 #include "analyzers/quantity.h"
 #include "analyzers/steps.h"
@@ -124,9 +125,8 @@ Findings FromMetrics(const Metrics& metrics) {
                   .cost_ns = Whole(compile->sum),
                   .cost_note = "CompileTime's exact sum",
                   .advice = kAdvice};
-  finding.title =
-      fmt::format("{} compilation{} took {}", compile->samples, compile->samples == 1 ? "" : "s",
-                  DurationText(Whole(compile->sum)));
+  finding.title = fmt::format("{} compilation{} took {}", compile->samples,
+                              compile->samples == 1 ? "" : "s", DurationText(Whole(compile->sum)));
   if (compile->samples > 1)
     finding.title += fmt::format(", {} {}", knows_longest ? "the longest" : "on average",
                                  DurationText(Whole(longest)));
@@ -194,11 +194,18 @@ absl::StatusOr<Findings> Run(const Store& store) {
                return Compiled{id,       ns,    ts_ns, hash,  file,
                                function, nodes, line,  bytes, first_of_site};
              }));
-  if (!compiles.empty())
-    return FromRows(store, std::move(compiles), NearestRank(steps.steady_ns, 50));
-  XP_TRY(Metrics metrics, LoadMetrics(store));
-  Findings findings = FromMetrics(metrics);
-  return findings.empty() ? FromLine(store) : absl::StatusOr<Findings>(std::move(findings));
+  XP_TRY(Findings findings, FindCompileAlarms(store, !compiles.empty()));
+  absl::StatusOr<Findings> measured;
+  if (!compiles.empty()) {
+    measured = FromRows(store, std::move(compiles), NearestRank(steps.steady_ns, 50));
+  } else {
+    XP_TRY(Metrics metrics, LoadMetrics(store));
+    measured = FromMetrics(metrics);
+    if (measured->empty()) measured = FromLine(store);
+  }
+  if (!measured.ok()) return measured;
+  std::move(measured->begin(), measured->end(), std::back_inserter(findings));
+  return findings;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "profiler/import/importer.h"
 #include "profiler/import/jax_log_facts.h"
 #include "profiler/import/utf8.h"
+#include "profiler/import/xla_alarms.h"
 
 namespace xlaprof {
 namespace {
@@ -169,7 +170,9 @@ absl::Status Read(const Input& input, ImportContext& context) {
   XP_TRY(WriteIssues(log, context));
   Writer writer(log, context);
   for (const JaxCompile& compile : log.compiles) XP_TRY(writer.Write(compile));
-  return absl::OkStatus();
+  return input.bytes.find("slow_operation_alarm.cc:") == std::string_view::npos
+             ? absl::OkStatus()
+             : ReadXlaAlarms(input, context).status();
 }
 
 }  // namespace

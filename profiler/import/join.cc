@@ -12,7 +12,8 @@ static absl::Status DropOtherRuns(Store& store) {
          store.One<int64_t>(fmt::format("SELECT count(*) FROM process WHERE id IN {}", kOther)));
   if (other.value_or(0) == 0) return absl::OkStatus();
   for (const char* table :
-       {"compile", "execution", "transfer", "fallback", "untied_weight", "profiler_line", "step"}) {
+       {"compile", "execution", "transfer", "fallback", "untied_weight", "profiler_line",
+        "compile_alarm", "step"}) {
     XP_TRY(
         store.Exec(fmt::format("DELETE FROM provenance WHERE table_name = '{0}' AND row_id IN "
                                "(SELECT id FROM {0} WHERE process_id IN {1});"

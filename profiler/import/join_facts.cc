@@ -292,7 +292,7 @@ absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, c
 absl::Status Unite(Store& store, int64_t into, int64_t from) {
   if (into == from) return absl::OkStatus();
   for (const char* table : {"track", "step", "graph", "compile", "execution", "transfer",
-                            "fallback", "untied_weight", "profiler_line", "metrics_report", "setting"}) {
+                            "fallback", "untied_weight", "profiler_line", "compile_alarm", "metrics_report", "setting"}) {
     XP_TRY(store.Run(fmt::format("UPDATE {} SET process_id = ?1 WHERE process_id = ?2", table),
                      into, from));
   }

@@ -215,11 +215,11 @@ absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name
   // Its samples count all the same. "47m60s8": a paste that ends inside the number.
   std::optional<MetricNumber> accumulator = ParseMetricNumber(entry.accumulator);
   if (!accumulator && !entry.accumulator.empty()) {
-    XP_TRY(context_.Issue(
-        "unreadable_number", "warning",
-        "A metric's Accumulator is no number with a known unit, or more than 36 years; its number of "
-        "samples is kept.",
-        entry.offset, entry.line));
+    XP_TRY(context_.Issue("unreadable_number", "warning",
+                          "A metric's Accumulator is no number with a known unit, or more than 36 "
+                          "years; its number of "
+                          "samples is kept.",
+                          entry.offset, entry.line));
   }
   auto number = [](std::string_view text) -> OptReal {
     std::optional<MetricNumber> value = ParseMetricNumber(text);

@@ -7,6 +7,7 @@
 #include "profiler/import/debug_rows.h"
 #include "profiler/import/metrics_rows.h"
 #include "profiler/import/metrics_text.h"
+#include "profiler/import/xla_alarms.h"
 
 namespace xlaprof {
 namespace {
@@ -26,8 +27,11 @@ bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks
   return has(bytes.substr(0, kEndBytes)) || has(bytes.substr(bytes.size() - kEndBytes));
 }
 
-// What was in the text and cannot be told.
-absl::Status TellGaps(std::string_view bytes, const MetricsReader& reader, ImportContext& context) {
+// What XLA said in between, and what was in the text and cannot be told.
+absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext& context) {
+  const std::string_view bytes = input.bytes;
+  if (Holds(bytes, {"slow_operation_alarm.cc:", "The operation took ", "Very slow compile?"}))
+    XP_TRY(ReadXlaAlarms(input, context).status());
   size_t line = bytes.rfind('\n') + 1;
   XP_TRY(auto cut, context.store.One<int64_t>(
                        "SELECT 1 FROM import_issue WHERE source_id = ?1 AND code = 'cut_file'",
@@ -71,7 +75,7 @@ absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportCont
     }
     counts.lines = std::max(counts.lines, reader.lines());
     XP_TRY(metrics.EndRun());
-    XP_TRY(TellGaps(input.bytes, reader, context));
+    XP_TRY(Tell(input, reader, context));
     return counts;
   }
   // Runs are told apart by the debug output; a report is of the run whose output stands above it.
@@ -92,7 +96,7 @@ absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportCont
     for (MetricsText& saved : reports[size_t(segment)]) XP_TRY(metrics.Take(std::move(saved)));
     XP_TRY(metrics.EndRun());
   }
-  XP_TRY(TellGaps(input.bytes, reader, context));
+  XP_TRY(Tell(input, reader, context));
   return counts;
 }
 

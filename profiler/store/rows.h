@@ -241,6 +241,22 @@ struct ProfilerLineRow {
   }
 };
 
+struct CompileAlarmRow {
+  int64_t id = 0;
+  OptInt process_id;
+  int64_t ordinal = 0;
+  std::string operation;
+  OptText subject, op, shape, scope;
+  OptInt site_id, least_ns, dur_ns;
+  std::string text;
+  static constexpr const char* kTable = "compile_alarm";
+  void Fields(auto&& f) const {
+    f("process_id", process_id), f("ordinal", ordinal), f("operation", operation);
+    f("subject", subject), f("op", op), f("shape", shape), f("scope", scope);
+    f("site_id", site_id), f("least_ns", least_ns), f("dur_ns", dur_ns), f("text", text);
+  }
+};
+
 struct MetricsReportRow {
   int64_t id = 0;
   int64_t source_id = 0;

@@ -312,6 +312,23 @@ CREATE TABLE profiler_line (
   text TEXT NOT NULL                -- the line
 );
 
+-- Parts of compilations over which XLA rang its alarm of slow operations, by itself and at any log level. It tells only of
+-- compilations of over two minutes, and of those that last too long the 1st, 2nd, 4th, 8th …
+CREATE TABLE compile_alarm (
+  id INTEGER PRIMARY KEY,           -- given once
+  process_id INTEGER,               -- ref process
+  ordinal INTEGER NOT NULL,         -- order in its source
+  operation TEXT NOT NULL,          -- compile, constant_folding, autotuning; other: only its length is told
+  subject TEXT,                     -- the module without its number, the instruction, the algorithm; NULL: not told
+  op TEXT,                          -- of the instruction; NULL: none, or not told
+  shape TEXT,                       -- of the instruction's result; NULL: none, or not told
+  scope TEXT,                       -- the instruction's user scope; NULL: none, or not told
+  site_id INTEGER,                  -- ref site: the user's line that made the instruction; NULL: not told
+  least_ns INTEGER,                 -- it took more than this: when the alarm rang; NULL: not told
+  dur_ns INTEGER,                   -- how long it took; NULL: the log does not show its end
+  text TEXT NOT NULL                -- the module with its number, the instruction or what was tried, as printed; at most 1,000 bytes
+);
+
 -- Reports of the metrics registry, in the order in which they were written.
 CREATE TABLE metrics_report (
   id INTEGER PRIMARY KEY,           -- given once

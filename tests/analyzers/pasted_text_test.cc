@@ -227,8 +227,7 @@ TEST(PastedText, HugeCountsDoNoHarm) {
 // More than int64_t holds, in each metric that an analyzer takes as a whole number; under the
 // sanitizers a cast of it would stop this test.
 TEST(PastedText, SumsBeyondWholeNumbersDoNoHarm) {
-  const std::string time = "1e300",
-                    bytes = "99999999999999999999999999.00TB",
+  const std::string time = "1e300", bytes = "99999999999999999999999999.00TB",
                     times = "50%=" + time + "; 99%=" + time, sizes = "50%=" + bytes;
   std::string text;
   for (const char* name :

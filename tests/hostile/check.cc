@@ -50,7 +50,7 @@ class ScratchFolder {
 constexpr const char* kFactTables[] = {
     "step",          "graph",     "graph_node",        "frame",    "site",
     "compile",       "execution", "transfer",          "fallback", "untied_weight",
-    "profiler_line", "metric",    "metric_percentile", "counter",  "event"};
+    "profiler_line", "compile_alarm", "metric",    "metric_percentile", "counter",  "event"};
 
 bool IsFactColumn(std::string_view name) {
   return name != "id" && !name.ends_with("_id") && name != "ordinal" && name != "depth" &&

@@ -1,0 +1,171 @@
+#include "analyzers/compile_alarms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyzers/quantity.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr int64_t kNoticeableNs = 10'000'000'000;  // at the start of a program, a person waits
+constexpr size_t kMaxEvidence = 12;
+
+struct Alarm {
+  int64_t row = 0, ns = 0;
+  bool ended = false;  // else it took more than `ns`
+  Subject subject;
+  OptText name, shape;
+  std::string text;
+
+  // "6.73 s", "over 1 s"
+  std::string Took() const { return (ended ? "" : "over ") + DurationText(ns); }
+  // "reduce-window s32[625000,16]"
+  std::string What() const {
+    if (!subject.op) return name.value_or("an instruction");
+    if (!shape) return *subject.op;
+    return fmt::format("{} {}", *subject.op, shape->substr(0, shape->find('{')));  // no layout
+  }
+};
+
+// Of one kind, the longest first.
+struct Alarms {
+  std::vector<Alarm> all;
+  int64_t ns = 0;
+  bool ended = true;
+
+  std::string Took() const { return (ended ? "" : "over ") + DurationText(ns); }
+};
+
+Finding Common(const Alarms& alarms) {
+  const Alarm& longest = alarms.all.front();
+  Finding finding{.kind = "slow_compile",
+                  .severity = Severity::kInfo,
+                  .subject = longest.subject,
+                  .count = int64_t(alarms.all.size()),
+                  .cost_ns = alarms.ns,
+                  .cost_note = alarms.ended ? "" : "at least; "};
+  for (const Alarm& alarm : alarms.all) {
+    if (finding.evidence.size() == kMaxEvidence) break;
+    std::string text = fmt::format("{}: {}", alarm.Took(), alarm.text);
+    if (alarm.subject.file && alarm.subject.line)
+      text += fmt::format(", {}:{}", *alarm.subject.file, *alarm.subject.line);
+    finding.evidence.push_back({.table = "compile_alarm",
+                                .rows = {alarm.row},
+                                .dur_ns = alarm.ended ? OptInt(alarm.ns) : OptInt(),
+                                .text = std::move(text)});
+  }
+  return finding;
+}
+
+// "XLA computed constants for 24 s ..., most (12 s) for scatter f64[50,126936]"
+std::string Title(std::string_view did, const Alarms& alarms) {
+  const Alarm& longest = alarms.all.front();
+  std::string title = fmt::format("while it compiled, XLA {} for {}", did, alarms.Took());
+  return alarms.all.size() == 1 ? fmt::format("{}: {}", title, longest.What())
+                                : fmt::format("{}, {} times; the longest, {}, for {}", title,
+                                              alarms.all.size(), longest.Took(), longest.What());
+}
+
+Finding OfConstants(const Alarms& alarms) {
+  Finding finding = Common(alarms);
+  finding.title = Title("computed constants", alarms);
+  finding.cost_note += "XLA's own alarms, which ring for instructions of over a second";
+  finding.reason =
+      Reason{.type = "constant_folding",
+             .node = alarms.all.front().name,
+             .text =
+                 "What depends on no argument is computed by the compiler, on the CPU and by "
+                 "its slowest means."};
+  finding.advice =
+      "Pass large arrays to the compiled function as arguments, instead of making them inside of "
+      "it "
+      "or taking them from around it. XLA_FLAGS=--xla_disable_hlo_passes=constant_folding leaves "
+      "the work to the device.";
+  return finding;
+}
+
+Finding OfKernels(const Alarms& alarms) {
+  Finding finding = Common(alarms);
+  finding.title = Title("tried kernels", alarms);
+  finding.cost_note += "XLA's own alarms, which ring for what is tried long";
+  finding.reason = Reason{.type = "autotuning", .node = alarms.all.front().name};
+  finding.advice =
+      "Keep compiled programs between runs (JAX: jax_compilation_cache_dir). "
+      "XLA_FLAGS=--xla_gpu_autotune_level=0 tries none and takes the first, which may be slower.";
+  return finding;
+}
+
+Finding OfModule(const Alarms& alarms) {
+  Finding finding = Common(alarms);
+  const Alarm& longest = alarms.all.front();
+  finding.severity = Severity::kWarning;
+  finding.subject.function = longest.name;
+  const std::string of = longest.name ? fmt::format(" of {}", *longest.name) : "";
+  finding.title = alarms.all.size() == 1
+                      ? fmt::format("the compilation{} took {}", of, longest.Took())
+                      : fmt::format("{} compilations{} took {}, the longest {}", alarms.all.size(),
+                                    of, alarms.Took(), longest.Took());
+  finding.cost_note +=
+      "XLA's own alarms, which ring for compilations of over two minutes; there may be more";
+  finding.reason = Reason{.type = "too_slow"};
+  if (alarms.all.size() > 1) {
+    finding.reason->text =
+        "Functions of one name, or one that is compiled again and again: "
+        "JAX_EXPLAIN_CACHE_MISSES=1 "
+        "or PT_XLA_DEBUG_LEVEL=2 tells which, and why.";
+  }
+  finding.advice =
+      "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: "
+      "jax_compilation_cache_dir); make the graph smaller (scan over repeated layers, loops that "
+      "are not unrolled).";
+  return finding;
+}
+
+Finding OfOthers(const Alarms& alarms) {
+  Finding finding = Common(alarms);
+  finding.title = fmt::format("slow operations of the compiler took {}", alarms.Took());
+  finding.cost_note += "XLA's own alarms; the log does not show what they are about";
+  finding.reason = Reason{.type = "unknown"};
+  finding.advice = "Take the log with all of its lines.";
+  return finding;
+}
+
+}  // namespace
+
+absl::StatusOr<Findings> FindCompileAlarms(const Store& store, bool compiles_are_timed) {
+  std::map<std::pair<std::string, std::string>, Alarms> kinds;  // by operation, and module
+  XP_TRY(store.Each(
+      "SELECT a.id, operation, coalesce(dur_ns, least_ns, 0), dur_ns IS NOT NULL, subject, op, "
+      "shape, scope, text, s.file, s.line FROM compile_alarm a LEFT JOIN site s ON s.id = "
+      "a.site_id ORDER BY coalesce(dur_ns, least_ns, 0) DESC, a.id",
+      [&](int64_t row, std::string operation, int64_t ns, bool ended, OptText name, OptText op,
+          OptText shape, OptText scope, std::string text, OptText file, OptInt line) {
+        const bool is_compile = operation == "compile";
+        if (is_compile && compiles_are_timed) return;
+        Alarms& alarms = kinds[{std::move(operation), is_compile ? name.value_or("") : ""}];
+        alarms.ns += ns;
+        alarms.ended = alarms.ended && ended;
+        alarms.all.push_back({.row = row,
+                              .ns = ns,
+                              .ended = ended,
+                              .subject = {.file = file, .line = line, .scope = scope, .op = op},
+                              .name = std::move(name),
+                              .shape = std::move(shape),
+                              .text = std::move(text)});
+      }));
+  Findings findings;
+  for (const auto& [kind, alarms] : kinds) {
+    Finding finding = kind.first == "compile"            ? OfModule(alarms)
+                      : kind.first == "constant_folding" ? OfConstants(alarms)
+                      : kind.first == "autotuning"       ? OfKernels(alarms)
+                                                         : OfOthers(alarms);
+    if (alarms.ns >= kNoticeableNs) finding.severity = Severity::kWarning;
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,31 @@
+// What any program on XLA printed, of which XLA's alarms are what we read. xla_alarms.cc tells what
+// they look like; logs of JAX and torch_xla may hold them as well.
+#include "profiler/import/xla_alarms.h"
+
+namespace xlaprof {
+namespace {
+
+int Sniff(std::string_view window) {
+  auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
+  if (has("slow_operation_alarm.cc:") || has("Constant folding an instruction is taking > "))
+    return 70;
+  return has("Very slow compile?") && has("--xla_dump_to") ? 65 : 0;
+}
+
+absl::Status Read(const Input& input, ImportContext& context) {
+  XP_TRY(int64_t count, ReadXlaAlarms(input, context));
+  if (count > 0) return absl::OkStatus();
+  return Invalid(
+      "{}: none of XLA's alarms in it: looked for 'Very slow compile?', 'Constant folding an "
+      "instruction is taking', 'The operation took'. To see compilations, run JAX with "
+      "JAX_LOG_COMPILES=1 or torch_xla with PT_XLA_DEBUG_LEVEL=2, or name the format with --as",
+      input.path);
+}
+
+}  // namespace
+
+extern const Importer xla_log{
+    "xla_log", "XLA's own complaints of slow compilations, in what any program printed",
+    "train.log", Sniff, Read};
+
+}  // namespace xlaprof

@@ -1,0 +1,75 @@
+// slow_compile, from XLA's own alarms.
+#include <gmock/gmock.h>
+
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+
+extern const Analyzer slow_compile;
+
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(CompileAlarms, ConstantsAreOneFindingAtTheirLine) {
+  TimedRun run;
+  run.Exec(
+      "INSERT INTO site VALUES (1, NULL, '/x/f.py', 13);"
+      "INSERT INTO compile_alarm VALUES"
+      " (1, 1, 0, 'constant_folding', 'slice.2', 'slice', NULL, NULL, NULL, 2000000000, NULL, ''),"
+      " (2, 1, 1, 'constant_folding', 'reduce.8', 'reduce', 'f32[9,2]{1,0}', 'jit(f)', 1, "
+      "1000000000, 7000000000, 'reduce.8 = …')");
+  const Findings found = run.Run(slow_compile);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(
+      found[0].title,
+      "while it compiled, XLA computed constants for over 9 s, 2 times; the longest, 7 s, for "
+      "reduce f32[9,2]");
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_EQ(found[0].subject.file, "/x/f.py");
+  EXPECT_EQ(found[0].subject.line, 13);
+  EXPECT_EQ(found[0].cost_ns, 9'000'000'000);
+  EXPECT_THAT(found[0].cost_note, HasSubstr("at least"));
+  EXPECT_EQ(found[0].reason->type, "constant_folding");
+  EXPECT_THAT(found[0].advice, HasSubstr("as arguments"));
+  EXPECT_THAT(found[0].evidence[0].text, HasSubstr("/x/f.py:13"));
+}
+
+TEST(CompileAlarms, LongWaitsAreWarnings) {
+  TimedRun run;
+  run.Exec(
+      "INSERT INTO compile_alarm VALUES (1, 1, 0, 'autotuning', 'eng1', NULL, NULL, NULL, NULL, "
+      "NULL, 30000000000, '')");
+  const Findings found = run.Run(slow_compile);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].title, "while it compiled, XLA tried kernels for 30 s: eng1");
+}
+
+TEST(CompileAlarms, EachModuleIsAFindingUnlessCompilationsTellTheirTimes) {
+  constexpr const char* kAlarms =
+      "INSERT INTO compile_alarm VALUES"
+      " (1, 1, 0, 'compile', 'jit_f', NULL, NULL, NULL, NULL, 120000000000, 130000000000, ''),"
+      " (2, 1, 1, 'compile', 'jit_f', NULL, NULL, NULL, NULL, 120000000000, 150000000000, ''),"
+      " (3, 1, 2, 'compile', NULL, NULL, NULL, NULL, NULL, 120000000000, NULL, '')";
+  TimedRun run;
+  run.Exec(kAlarms);
+  const Findings found = run.Run(slow_compile);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].title, "the compilation took over 120 s");
+  EXPECT_EQ(found[1].title, "2 compilations of jit_f took 280 s, the longest 150 s");
+  EXPECT_EQ(found[1].subject.function, "jit_f");
+  EXPECT_EQ(found[1].severity, Severity::kWarning);
+  EXPECT_THAT(*found[1].reason->text, HasSubstr("JAX_EXPLAIN_CACHE_MISSES"));
+
+  TimedRun timed;
+  timed.Exec(kAlarms);
+  timed.Exec(
+      "INSERT INTO compile (id, process_id, ordinal, function, dur_ns, inferred) VALUES "
+      "(1, 1, 0, 'f', 130000000000, 0)");
+  for (const Finding& finding : timed.Run(slow_compile))
+    EXPECT_EQ(finding.evidence[0].table, "compile");
+}
+
+}  // namespace
+}  // namespace xlaprof
