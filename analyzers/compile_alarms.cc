@@ -60,13 +60,10 @@ Finding Common(const Alarms& alarms) {
   return finding;
 }
 
-// "XLA computed constants for 24 s ..., most (12 s) for scatter f64[50,126936]"
+// "compiling computed constants for 24 s, most for scatter f64[50,126936]"
 std::string Title(std::string_view did, const Alarms& alarms) {
-  const Alarm& longest = alarms.all.front();
-  std::string title = fmt::format("while it compiled, XLA {} for {}", did, alarms.Took());
-  return alarms.all.size() == 1 ? fmt::format("{}: {}", title, longest.What())
-                                : fmt::format("{}, {} times; the longest, {}, for {}", title,
-                                              alarms.all.size(), longest.Took(), longest.What());
+  return fmt::format("compiling {} for {}{} {}", did, alarms.Took(),
+                     alarms.all.size() == 1 ? ":" : ", most for", alarms.all.front().What());
 }
 
 Finding OfConstants(const Alarms& alarms) {

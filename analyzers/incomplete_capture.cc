@@ -124,6 +124,13 @@ constexpr Want kWants[] = {
      "the log shows the types of the inputs, not static arguments, settings and functions that are "
      "defined anew",
      "Run with JAX_EXPLAIN_CACHE_MISSES=1 beside JAX_LOG_COMPILES=1."},
+    {"only_alarms", "SELECT count(*) FROM compile_alarm",
+     "SELECT (SELECT count(*) FROM compile) + (SELECT count(*) FROM execution) + (SELECT count(*) "
+     "FROM metrics_report)",
+     "the log tells only of compilations that XLA complained of",
+     "its alarms ring for what takes over a second, or two minutes",
+     "To see all, and why: JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, or PT_XLA_DEBUG_LEVEL=2 "
+     "for torch_xla."},
     {"no_calls", "SELECT count(*) FROM compile WHERE cause = 'call'",
      "SELECT count(*) FROM execution", "no source has executions",
      "what was compiled is known, not how often it ran nor what a step costs",
