@@ -180,9 +180,23 @@ class Reader {
     const size_t by = text.find(" for ");
     now_.subject = text.substr(0, by);
     if (by == std::string_view::npos) return;
-    std::string_view tried = text.substr(by + 5);
-    if (tried.starts_with('%')) tried.remove_prefix(1);
-    if (tried.find(" = ") != std::string_view::npos) Describe(tried);
+    // `%conv.1 = (f32[2,3], u8[0]) custom-call(...)`; since 2023 `conv (f32[2,3], u8[0]) ...`.
+    const std::string_view tried = text.substr(by + 5);
+    const size_t equals = tried.find(" = "), space = tried.find(' ');
+    const size_t result = equals != std::string_view::npos ? equals + 3 : space;
+    if (result == std::string_view::npos) return;
+    Describe(fmt::format("tried = {}", Trim(tried.substr(result))));
+    // What a library computes has its name; its result comes with the memory that it needs.
+    constexpr std::string_view kTarget = "custom_call_target=\"";
+    if (size_t at = tried.find(kTarget); at != std::string_view::npos) {
+      std::string_view target = tried.substr(at + kTarget.size());
+      target = target.substr(0, target.find('"'));
+      now_.op = target.substr(target.rfind('$') + 1);  // __cudnn$convForward
+    }
+    if (now_.shape.starts_with('(')) {
+      std::string_view all = std::string_view(now_.shape).substr(1);
+      now_.shape = std::string(TakePiece(&all, false));
+    }
   }
 
   // The alarm is whole, as far as the log has it.

@@ -97,14 +97,20 @@ TEST(XlaLog, OlderWordsForACompilation) {
 }
 
 TEST(XlaLog, KernelsThatAreTried) {
+  auto tries = [](const std::string& what) {
+    return Ends("1.331s", "Trying algorithm eng47{k2=3} for " + what + " is taking a while...");
+  };
   EXPECT_THAT(
-      Alarms(Ends("1.331s",
-                  "Trying algorithm eng47{k2=3} for %conv.1 = (f32[2,3]{1,0}, u8[0]{0}) "
-                  "custom-call(f32[2,3]{1,0} %a), custom_call_target=\"c\", "
-                  "metadata={op_name=\"jit(f)/conv\" source_file=\"m.py\" "
-                  "source_line=7} is taking a while...")),
-      ElementsAre("autotuning|eng47{k2=3}|custom-call|(f32[2,3]{1,0}, u8[0]{0})|jit(f)|m.py|7|-|"
-                  "1331000000"));
+      Alarms(
+          tries("%conv.1 = (f32[2,3]{1,0}, u8[0]{0}) custom-call(f32[2,3]{1,0} %a), "
+                "metadata={op_name=\"jit(f)/conv\" source_file=\"m.py\" source_line=7}") +
+          tries("conv (f32[1,16]{1,0}, u8[0]{0}) custom-call(f32[1,32]{1,0}), window={size=5x5}, "
+                "dim_labels=bf01_oi01->bf01, custom_call_target=\"__cudnn$convBackwardInput\", "
+                "backend_config={\"activation_mode\":\"kNone\"}") +
+          tries("it")),
+      ElementsAre("autotuning|eng47{k2=3}|custom-call|f32[2,3]{1,0}|jit(f)|m.py|7|-|1331000000",
+                  "autotuning|eng47{k2=3}|convBackwardInput|f32[1,16]{1,0}|-|-|-|-|1331000000",
+                  "autotuning|eng47{k2=3}|-|-|-|-|-|-|1331000000"));
 }
 
 // What a logger puts before each line (Ray, pods, a progress bar in front of the time).
