@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "profiler/import/xla_dump_name.h"
 
@@ -12,6 +13,7 @@ namespace fs = std::filesystem;
 
 // Of one program, by its stem.
 struct Program {
+  fs::path folder;
   int64_t module = 0;
   int program = -1, buffers = -1;  // places in the list of files; -1: none
   int rank = 0;                    // of the file at `program`: the lower the better
@@ -39,10 +41,33 @@ std::optional<Place> PlaceOf(const fs::path& path, std::string& file, std::strin
   return Place{path.parent_path().parent_path(), *name};
 }
 
+// JAX and XLA tell of the same compilations: each dump is read for itself, and joined later.
+std::string DumpOf(const Place& place) {
+  return place.name.is_jax ? place.folder / "jax_ir*" : place.folder;
+}
+
+bool IsProgram(const XlaDumpName& name) {
+  return name.kind == XlaDumpName::kBefore || name.kind == XlaDumpName::kAfter;
+}
+
+// `xlaprof report DIR/*.mlir`: their order is that of the names, and so of the programs.
+void MarkNamed(std::vector<FoundFile>& files) {
+  std::set<std::pair<std::string, std::string_view>> programs;  // by dump and stem
+  for (FoundFile& found : files) {
+    std::string file, folder;
+    if (!found.named) continue;
+    const auto place = PlaceOf(found.path, file, folder);
+    if (!place || !IsProgram(place->name)) continue;
+    const std::string dump = DumpOf(*place);
+    if (programs.emplace(dump, place->name.stem).second) found.dump = dump;
+  }
+}
+
 }  // namespace
 
 void GroupDumps(std::vector<FoundFile>& files) {
-  std::map<fs::path, std::map<std::string, Program>> dumps;
+  MarkNamed(files);
+  std::map<std::string, std::map<std::string, Program>> dumps;
   std::vector<bool> taken(files.size(), false);
   for (size_t i = 0; i < files.size(); ++i) {
     std::string file, folder;
@@ -50,11 +75,10 @@ void GroupDumps(std::vector<FoundFile>& files) {
     const auto place = PlaceOf(files[i].path, file, folder);
     if (!place) continue;
     taken[i] = true;
-    Program& program = dumps[place->folder][std::string(place->name.stem)];
+    Program& program = dumps[DumpOf(*place)][std::string(place->name.stem)];
+    program.folder = place->folder;
     program.module = place->name.module;
-    const bool is_program =
-        place->name.kind == XlaDumpName::kBefore || place->name.kind == XlaDumpName::kAfter;
-    if (is_program && (program.program < 0 || Rank(place->name) < program.rank)) {
+    if (IsProgram(place->name) && (program.program < 0 || Rank(place->name) < program.rank)) {
       if (program.program >= 0) program.others.push_back(size_t(program.program));
       program.program = int(i);
       program.rank = Rank(place->name);
@@ -70,7 +94,7 @@ void GroupDumps(std::vector<FoundFile>& files) {
   for (size_t i = 0; i < files.size(); ++i) {
     if (!taken[i]) out.push_back(std::move(files[i]));
   }
-  for (auto& [folder, programs] : dumps) {
+  for (auto& [dump, programs] : dumps) {
     std::vector<std::pair<const std::string, Program>*> order;
     for (auto& entry : programs) order.push_back(&entry);
     std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
@@ -84,13 +108,13 @@ void GroupDumps(std::vector<FoundFile>& files) {
         if (place < 0 || program.program < 0) continue;
         FoundFile& file = files[size_t(place)];
         if (read.empty()) read = file.path.filename().string();
-        file.dump = folder.string();
+        file.dump = dump;
         out.push_back(std::move(file));
       }
       if (program.program < 0 && program.buffers >= 0)
         program.others.push_back(size_t(program.buffers));
       if (program.others.empty()) continue;
-      FoundFile rest{.path = folder / (stem + ".*")};
+      FoundFile rest{.path = program.folder / (stem + ".*")};
       for (size_t i : program.others) {
         rest.bytes += files[i].bytes;
         rest.modified_ns = std::max(rest.modified_ns, files[i].modified_ns);

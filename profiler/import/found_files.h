@@ -24,7 +24,7 @@ struct FoundFile {
   std::filesystem::path root;  // files of one root belong to one job
   std::string run;             // RUN folder of an XSpace; "" for files that are not of one capture
   bool is_trace = false;       // `run` is of Chrome traces that lie side by side (trace_runs.h)
-  std::string dump;            // folder of a --xla_dump_to: its files tell of one process
+  std::string dump;            // which dump of one process it is a part of: its folder
   int64_t modified_ns = 0;
   int64_t bytes = 0;
 

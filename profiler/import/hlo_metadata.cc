@@ -158,16 +158,9 @@ std::vector<Store::Frame> HloStackFrames::Stack(const HloMetadata& metadata) con
 }
 
 std::string HloStackFrames::Location(const HloMetadata& metadata) const {
-  const std::vector<Store::Frame> stack = Stack(metadata);
-  const Store::Frame* frame = InnermostUser(stack);
-  if (frame == nullptr && !stack.empty()) frame = &stack.front();
-  if (frame == nullptr) {
-    return metadata.source_file.empty()
-               ? ""
-               : metadata.source_file + ":" + std::to_string(metadata.source_line);
-  }
-  std::string text = frame->file + ":" + std::to_string(frame->line);
-  return frame->function.empty() ? text : frame->function + "@" + text;
+  const std::string nearest = NearestLine(Stack(metadata));
+  if (!nearest.empty() || metadata.source_file.empty()) return nearest;
+  return metadata.source_file + ":" + std::to_string(metadata.source_line);
 }
 
 }  // namespace xlaprof

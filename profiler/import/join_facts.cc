@@ -341,7 +341,7 @@ struct Process {
 // reports, of which it may write several.
 std::string OnceAProcess(const std::string& format) {
   if (format == "debug_log" || format == "jax_log") return "log";
-  return format == "ir_dump" || format == "xla_dump" ? format : "";
+  return format == "ir_dump" || format == "jax_ir" || format == "xla_dump" ? format : "";
 }
 
 absl::Status JoinRun(Store& store, int64_t run_id) {
@@ -367,7 +367,11 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
     std::stable_sort(group.begin(), group.end(), [](const Process& a, const Process& b) {
       auto first = [](const Process& p) {
         const std::string kind = OnceAProcess(p.format);
-        return kind == "log" ? 0 : kind == "ir_dump" ? 1 : kind == "xla_dump" ? 2 : 3;
+        return kind == "log"        ? 0
+               : kind == "ir_dump"  ? 1
+               : kind == "jax_ir"   ? 2
+               : kind == "xla_dump" ? 3
+                                    : 4;
       };
       return first(a) < first(b);
     });

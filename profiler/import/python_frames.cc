@@ -65,6 +65,14 @@ const Store::Frame* InnermostUser(std::span<const Store::Frame> frames) {
   return nullptr;
 }
 
+std::string NearestLine(std::span<const Store::Frame> stack) {
+  const Store::Frame* frame = InnermostUser(stack);
+  if (frame == nullptr && !stack.empty()) frame = &stack.front();
+  if (frame == nullptr) return "";
+  const std::string place = frame->file + ":" + std::to_string(frame->line);
+  return frame->function.empty() ? place : frame->function + "@" + place;
+}
+
 std::string_view CauseFromFrames(std::span<const Store::Frame> frames) {
   if (frames.empty()) return "";
   auto in = [](const Store::Frame& frame, std::string_view suffix) {

@@ -20,6 +20,10 @@ bool IsUserFile(std::string_view file);
 // The innermost user frame: the line that cut the graph or read a tensor. Null when there is none.
 const Store::Frame* InnermostUser(std::span<const Store::Frame> frames);
 
+// function@file:line of the nearest user frame of `stack`, else of its innermost frame; "" for
+// none.
+std::string NearestLine(std::span<const Store::Frame> stack);
+
 // Kind of cut (execution.cause) by torch_xla's own rules (csrc/debug_util.cpp), from a stack,
 // innermost frame first. Falls back to value_access; "" when `frames` is empty.
 std::string_view CauseFromFrames(std::span<const Store::Frame> frames);

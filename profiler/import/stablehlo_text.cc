@@ -16,8 +16,12 @@
 
 #include <algorithm>
 
+#include "profiler/import/hlo_metadata.h"
+#include "profiler/import/jit_call_site.h"
 #include "profiler/import/lines.h"
 #include "profiler/import/log_line.h"
+#include "profiler/import/mlir_locations.h"
+#include "profiler/import/python_frames.h"
 
 namespace xlaprof {
 namespace {
@@ -56,7 +60,9 @@ std::string_view TokenAt(std::string_view text, size_t at) {
 
 class StableHlo {
  public:
-  explicit StableHlo(std::string_view text) : lines_(text) { graph_.printed_as = "stablehlo"; }
+  explicit StableHlo(std::string_view text) : lines_(text), locations_(text) {
+    graph_.printed_as = "stablehlo";
+  }
 
   GraphText Parse() {
     while (lines_.Next()) {
@@ -67,7 +73,7 @@ class StableHlo {
           graph_.name = std::string(TokenAt(line, at + 1));
       } else if (line.starts_with("func.func ")) {
         Function(line);
-      } else if (line == "}") {
+      } else if (line == "}" || line.starts_with("} loc(")) {
         if (region_ > 0) --region_;
       } else if (region_ == 0 && main_ && line.starts_with('%')) {
         if (!Operation(line)) Odd("unread_stablehlo");
@@ -113,9 +119,14 @@ class StableHlo {
       size_t colon = piece.find(':');
       if (!piece.starts_with('%') || colon == kNone) continue;
       std::string_view type = Trim(piece.substr(colon + 1));
-      type = Trim(type.substr(0, std::min(type.find(" {"), type.find(" loc("))));
-      Add(Trim(piece.substr(1, colon - 1)), "parameter", ShapeOf(type)).attributes =
-          fmt::format("parameter={}", count++);
+      const size_t loc = type.find(" loc(");
+      GraphNodeRow& node = Add(Trim(piece.substr(1, colon - 1)), "parameter",
+                               ShapeOf(type.substr(0, std::min(type.find(" {"), loc))));
+      node.attributes = fmt::format("parameter={}", count++);
+      // JAX says there what the function calls its argument.
+      if (loc == kNone) continue;
+      if (std::string name = locations_.Of(Trim(type.substr(loc))).name; !name.empty())
+        node.name = std::move(name);
     }
     graph_.input_count = count;
   }
@@ -129,7 +140,11 @@ class StableHlo {
       ++region_;
       return false;
     }
-    if (size_t loc = rest.rfind(" loc("); loc != kNone) rest = rest.substr(0, loc);
+    MlirLocation location;
+    if (size_t loc = rest.rfind(" loc("); loc != kNone) {
+      location = locations_.Of(Trim(rest.substr(loc)));
+      rest = rest.substr(0, loc);
+    }
     size_t type_at = rest.rfind(" : ");
     if (type_at == kNone || name.empty()) return false;
     std::string_view type = Trim(rest.substr(type_at + 3)), body = Trim(rest.substr(0, type_at));
@@ -162,7 +177,17 @@ class StableHlo {
     std::string_view left = Trim(attributes);
     while (left.starts_with(',')) left = Trim(left.substr(1));
     if (!left.empty()) node.attributes = std::string(left);
+    Place(location, node);
     return true;
+  }
+
+  void Place(const MlirLocation& location, GraphNodeRow& node) {
+    if (std::string_view scope = ScopeOf(location.name); !scope.empty())
+      node.scope = std::string(scope);
+    if (std::string line = NearestLine(location.stack); !line.empty())
+      node.location = std::move(line);
+    if (graph_.call_site.file.empty()) graph_.call_site = CallSite(location.stack, graph_.name);
+    graph_.shows_debug |= node.scope.has_value() || node.location.has_value();
   }
 
   void Return(std::string_view line) {
@@ -182,6 +207,7 @@ class StableHlo {
   }
 
   Lines lines_;
+  const MlirLocations locations_;
   GraphText graph_;
   NodeNames names_;
   bool main_ = false;   // inside @main

@@ -2,13 +2,13 @@
 // files a program; import.cc gives Read the program itself and, behind it, its list of buffers, all
 // of one folder to one process. xla_dump_name.cc tells how they are called, hlo_text.cc and
 // hlo.proto what is in them. The folder shows no times and no executions.
+#include "profiler/import/dumped_program.h"
 #include "profiler/import/graph_rows.h"
 #include "profiler/import/hlo_proto.h"
 #include "profiler/import/importer.h"
 #include "profiler/import/printed_graph.h"
 #include "profiler/import/xla_buffers.h"
 #include "profiler/import/xla_dump_name.h"
-#include "profiler/import/xspace_names.h"
 
 namespace xlaprof {
 namespace {
@@ -48,26 +48,11 @@ int Sniff(std::string_view head) {
   return FormOf(head) == "hlo" ? 90 : 0;
 }
 
-// "SyncTensorsGraph.5" -> "SyncTensorsGraph": the number counts nodes.
-std::string_view WithoutNumber(std::string_view name) {
-  const size_t digits = name.find_last_not_of("0123456789");
-  return digits != std::string_view::npos && digits > 0 && digits + 1 < name.size() &&
-                 name[digits] == '.'
-             ? name.substr(0, digits)
-             : name;
-}
-
-struct Program {
-  int64_t graph_id = 0;
-  std::string module;
-  Store::Frame call_site;
-};
-
-absl::StatusOr<Program> AddProgram(const Input& input, ImportContext& context) {
+absl::StatusOr<DumpedProgram> AddProgram(const Input& input, ImportContext& context) {
   OptInt number;
   const std::string_view path = input.path;
   if (auto name = ParseXlaDumpName(path.substr(path.find_last_of('/') + 1))) number = name->module;
-  Program program;
+  DumpedProgram program;
   if (FormOf(input.bytes) == "hlo") {
     // A module ends with a brace on a line of its own.
     const size_t last = input.bytes.find_last_not_of(" \n\r\t");
@@ -117,21 +102,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
         input.path, Message(program.status()));
   }
   // What _get_xla_tensors_hlo() prints was never compiled as it is.
-  if (program->module.starts_with("IrToHlo")) return absl::OkStatus();
-  // JAX's modules are called for what it calls: jit_f.
-  const std::string_view function = FunctionOfModule(program->module);
-  const bool jitted = function != program->module;
-  CompileRow row{.process_id = process_id,
-                 .ordinal = context.NextOrdinal(),
-                 .graph_id = program->graph_id,
-                 .function = std::string(WithoutNumber(function)),
-                 .inferred = true};
-  if (jitted) row.cause = "call";
-  if (row.function->empty()) row.function.reset();
-  if (const Store::Frame& site = program->call_site; !site.file.empty()) {
-    XP_TRY(row.site_id, context.store.AddSite(site.function, site.file, site.line));
-  }
-  return internal::ToStatus(context.Add(row, 0));
+  return program->module.starts_with("IrToHlo") ? absl::OkStatus() : AddCompile(*program, context);
 }
 
 }  // namespace

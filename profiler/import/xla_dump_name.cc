@@ -9,6 +9,19 @@ bool IsNumber(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+// jax_ir0003_jit_f_compile.mlir; the number had fewer digits once.
+std::optional<XlaDumpName> ParseJaxDumpName(std::string_view name) {
+  constexpr std::string_view kPrefix = "jax_ir";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  XlaDumpName out{.is_jax = true};
+  const char* last = name.data() + name.size();
+  auto [end, error] = std::from_chars(name.data() + kPrefix.size(), last, out.module);
+  if (error != std::errc() || end == last || *end != '_' || out.module < 0) return std::nullopt;
+  out.stem = name.substr(0, name.find('.'));
+  if (name.ends_with(".mlir")) out.kind = XlaDumpName::kBefore;
+  return out;
+}
+
 }  // namespace
 
 // module_0004.jit_f.before_optimizations.txt          .hlo.pb, .hlo.pb.gz, .html, .dot
@@ -19,6 +32,7 @@ bool IsNumber(std::string_view text) {
 // module_0004.jit_f.0003.simplification.after_x.before_y.txt      with --xla_dump_hlo_pass_re
 // module_0004.jit_f.thunk_sequence.txt, .debug_options, .ir-with-opt.ll, .obj-file.k.o, .ptx
 std::optional<XlaDumpName> ParseXlaDumpName(std::string_view name) {
+  if (auto jax = ParseJaxDumpName(name)) return jax;
   constexpr std::string_view kModule = "module_";
   const size_t at = name.find(kModule);
   if (at == std::string_view::npos) return std::nullopt;

@@ -1,5 +1,5 @@
-// Names of the files that XLA writes into a --xla_dump_to folder: which program they are about, and
-// what each of them is.
+// Names of the files that XLA writes into a --xla_dump_to folder, and JAX into JAX_DUMP_IR_TO:
+// which program they are about, and what each of them is.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace xlaprof {
 
-// module_0004.jit_train_step.before_optimizations.txt; with a time in front where
-// --xla_dump_include_timestamp is set.
+// module_0004.jit_train_step.before_optimizations.txt, with a time in front where
+// --xla_dump_include_timestamp is set; jax_ir0003_jit_train_step_compile.mlir.
 struct XlaDumpName {
   int64_t module = 0;  // XLA's number of the compilation, rising in the order in which they began
   std::string_view stem;  // module_0004.jit_train_step: equal for all files of one program
@@ -22,6 +22,7 @@ struct XlaDumpName {
   };
   Kind kind = kPart;
   bool is_proto = false;  // .pb; else text
+  bool is_jax = false;    // JAX wrote it, of its own compilations with numbers of its own
 };
 
 // Empty for every other file.

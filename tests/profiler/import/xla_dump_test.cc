@@ -10,7 +10,7 @@
 #include "profiler/import/xla_dump_name.h"
 
 namespace xlaprof {
-extern const Importer xla_dump;
+extern const Importer jax_ir, xla_dump;
 namespace {
 
 namespace fs = std::filesystem;
@@ -92,7 +92,15 @@ TEST(XlaDumpName, TellsProgramAndKind) {
         "module_0001.jit_f.0003.x.after_y.before_z.txt", "module_0001.jit_f.debug_options",
         "module_0001.jit_f.before_optimizations.html", "module_0001.jit_f"})
     EXPECT_EQ(kind(part), XlaDumpName::kPart) << part;
-  for (const char* other : {"module_x.txt", "module_1", "my_module_0001.jit_f.txt", "train.py", ""})
+  name = ParseXlaDumpName("jax_ir0012_jit_step_compile.mlir");
+  ASSERT_TRUE(name);
+  EXPECT_EQ(name->module, 12);
+  EXPECT_EQ(name->stem, "jax_ir0012_jit_step_compile");
+  EXPECT_EQ(name->kind, XlaDumpName::kBefore);
+  EXPECT_TRUE(name->is_jax);
+  EXPECT_EQ(kind("jax_ir3_jit_step_compile.jaxpr.txt"), XlaDumpName::kPart);
+  for (const char* other : {"jax_ir.mlir", "jax_ir_7.mlir", "jax_ir7.mlir", "module_x.txt",
+                            "module_1", "my_module_0001.jit_f.txt", "train.py", ""})
     EXPECT_FALSE(ParseXlaDumpName(other)) << other;
 }
 
@@ -145,6 +153,64 @@ TEST_F(XlaDumpTest, ADumpBelowARunsLogIsOfThatRun) {
   EXPECT_THAT(Rows("SELECT c.function, dur_ns, g.printed_as, inferred FROM compile c JOIN graph g "
                    "ON g.id = graph_id ORDER BY ordinal"),
               ElementsAre("step|2000000000|hlo|0", "<lambda>|1000000000|hlo|0"));
+}
+
+std::string JaxModule(const std::string& name, int batch) {
+  return fmt::format(
+      "#loc1 = loc(\"x\")\nmodule @{0} attributes {{mhlo.num_replicas = 1 : i32}} {{\n"
+      "  func.func public @main(%arg0: tensor<{1}x4xf32> loc(\"x\")) -> (tensor<{1}x4xf32> "
+      "{{jax.result_info = \"result\"}}) {{\n"
+      "    %0 = stablehlo.tanh %arg0 : tensor<{1}x4xf32> loc(#loc9)\n"
+      "    return %0 : tensor<{1}x4xf32> loc(#loc)\n  }} loc(#loc)\n}} loc(#loc)\n"
+      "#loc = loc(unknown)\n#loc2 = loc(\"/x/train.py\":4:8 to :20)\n"
+      "#loc3 = loc(\"/x/train.py\":9:8 to :20)\n#loc4 = loc(\"step\"(#loc2))\n"
+      "#loc5 = loc(\"main\"(#loc3))\n#loc6 = loc(callsite(#loc4 at #loc5))\n"
+      "#loc9 = loc(\"jit(step)/block/tanh\"(#loc6))\n",
+      name, batch);
+}
+
+// JAX_DUMP_IR_TO, in a folder or as files that are named, beside XLA's own dump of the same.
+TEST_F(XlaDumpTest, WhatJaxDumpsIsOneProcess) {
+  constexpr const char* kCompiles =
+      "SELECT c.ordinal, c.cause, c.function, g.printed_as, s.function, s.file, s.line FROM "
+      "compile c JOIN graph g ON g.id = graph_id JOIN site s ON s.id = site_id ORDER BY 1";
+  for (int number : {2, 9, 10})
+    Write(fmt::format("jax_ir{:04}_jit_step_compile.mlir", number), JaxModule("jit_step", number));
+  const auto expected = ElementsAre("0|call|step|stablehlo|main|/x/train.py|9",
+                                    "1|call|step|stablehlo|main|/x/train.py|9",
+                                    "2|call|step|stablehlo|main|/x/train.py|9");
+  ASSERT_TRUE(Import().ok());
+  EXPECT_THAT(Rows("SELECT count(*) FROM process"), ElementsAre("1"));
+  EXPECT_THAT(Rows(kCompiles), expected);
+  EXPECT_THAT(Rows("SELECT op, shape, name, scope, location FROM graph_node WHERE graph_id = 1"),
+              ElementsAre("parameter|f32[2,4]|x|-|-",
+                          "stablehlo.tanh|f32[2,4]|0|jit(step)/block|step@/x/train.py:4"));
+  EXPECT_THAT(Rows("SELECT code FROM import_issue"), testing::IsEmpty());
+
+  std::vector<fs::path> named;
+  for (const auto& entry : fs::directory_iterator(root_)) named.push_back(entry.path());
+  store_ = std::make_unique<Store>(Store::CreateTemporary().value());
+  ASSERT_TRUE(
+      xlaprof::Import({.inputs = named, .run = "", .as_format = "", .progress = {}}, *store_).ok());
+  EXPECT_THAT(Rows("SELECT count(*) FROM process"), ElementsAre("1"));
+  EXPECT_THAT(Rows(kCompiles), expected);
+
+  for (int number : {2, 9, 10}) {
+    Write(fmt::format("module_{:04}.jit_step.before_optimizations.txt", number),
+          Module("jit_step", number));
+  }
+  ASSERT_TRUE(Import().ok());
+  EXPECT_THAT(Rows("SELECT count(*), count(DISTINCT process_id) FROM compile"), ElementsAre("3|1"));
+}
+
+TEST(JaxIr, OneModule) {
+  const std::string text = JaxModule("jit_step", 8);
+  EXPECT_GE(jax_ir.sniff(text), 85);
+  EXPECT_EQ(jax_ir.sniff("module @IrToHlo.12 {\n"), 0);
+  EXPECT_FALSE(ImportText(jax_ir, "nothing").status.ok());
+  auto in = ImportText(jax_ir, text.substr(0, text.find("return")));
+  EXPECT_THAT(in.Rows("SELECT code FROM import_issue WHERE severity = 'warning'"),
+              ElementsAre("cut_file"));
 }
 
 TEST_F(XlaDumpTest, DrawingsAloneAreSaid) {
