@@ -158,15 +158,17 @@ absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summ
 // One row an imported source, with what its own rows say; the files of a dump folder, several a
 // program, are one.
 absl::Status AddCoverage(const Store& store, const std::string& totals_note, Summary& summary) {
-  std::map<int64_t, size_t> row_of;                     // source -> place in coverage
-  std::map<std::string, std::pair<size_t, int>> dumps;  // folder -> place, files
+  std::map<int64_t, size_t> row_of;  // source -> place in coverage
+  std::map<std::pair<std::string, std::string>, std::pair<size_t, int>>
+      dumps;  // format and folder -> place, files
   XP_TRY(store.Each(
       "SELECT id, path, coalesce(format, ''), coalesce(note, '') FROM source WHERE imported = 1 "
       "ORDER BY id",
       [&](int64_t id, std::string path, std::string format, std::string note) {
-        if (format == "xla_dump") {
+        if (format == "xla_dump" || format == "jax_ir") {
           const std::string folder = path.substr(0, path.find_last_of('/'));
-          auto [dump, added] = dumps.try_emplace(folder, summary.coverage.size(), 0);
+          auto [dump, added] =
+              dumps.try_emplace({format, folder}, std::pair(summary.coverage.size(), 0));
           row_of[id] = dump->second.first;
           if (++dump->second.second > 1) summary.coverage[dump->second.first].path = folder;
           if (!added) return;
@@ -174,7 +176,7 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
         row_of[id] = summary.coverage.size();
         summary.coverage.push_back({.path = path, .format = format, .note = note});
       }));
-  for (const auto& [folder, dump] : dumps) {
+  for (const auto& [name, dump] : dumps) {
     if (dump.second < 2) continue;
     std::string& note = summary.coverage[dump.first].note;
     note += fmt::format("{}{} files, without a clock", note.empty() ? "" : "; ", dump.second);

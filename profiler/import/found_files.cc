@@ -197,9 +197,10 @@ class Finder {
     out_.files = std::move(files);
   }
 
-  // Files named one by one are one job. In a directory, a job's root is where its text files lie;
-  // an XSpace or a dump belongs to the nearest such folder above it, else to the folder that holds
-  // `plugins` or the dump.
+  // Files named one by one are one job, and what lies in directories named beside them is of it
+  // where it is one job, too. In a directory, a job's root is where its text files lie; an XSpace
+  // or a dump belongs to the nearest such folder above it, else to the folder that holds `plugins`
+  // or the dump.
   void FindRoots() {
     std::set<fs::path> text_folders;
     for (FoundFile& file : out_.files) {
@@ -207,7 +208,9 @@ class Finder {
         text_folders.insert(file.path.parent_path());
     }
     std::map<const Archive*, std::set<fs::path>> roots;
+    bool some_are_named = false;
     for (FoundFile& file : out_.files) {
+      some_are_named |= file.named;
       if (file.named) continue;
       file.root = file.path.parent_path();
       if (!file.run.empty()) {
@@ -216,6 +219,11 @@ class Finder {
         file.root = RootAbove(file.root, text_folders);
       }
       if (!file.derived_from) roots[file.archive.get()].insert(file.root);
+    }
+    if (some_are_named && roots[nullptr].size() == 1) {
+      for (FoundFile& file : out_.files) {
+        if (!file.archive) file.root.clear();
+      }
     }
     // An archive of one job, given by name, is of the job of the other files that were named.
     for (FoundFile& file : out_.files) {

@@ -200,6 +200,16 @@ TEST_F(ImportTest, FilesNamedOneByOneAreOneRun) {
   EXPECT_EQ(All("SELECT count(*) FROM process"), "1");
 }
 
+// `xlaprof report DUMP train.log`; two directories may be two jobs.
+TEST_F(ImportTest, ADirectoryBesideANamedFileIsOfItsRun) {
+  const fs::path log = Write("train.log", Report(0, 1));
+  Write("a/metrics.txt", Report(0, 1)), Write("b/metrics.txt", Report(0, 1));
+  ASSERT_TRUE(Take({root_ / "a", log}).ok());
+  EXPECT_EQ(All("SELECT sum(imported) FROM source"), "2");
+  ASSERT_TRUE(Take({root_ / "a", root_ / "b", log}).ok());
+  EXPECT_EQ(All("SELECT count(*) FROM run"), "3");
+}
+
 TEST_F(ImportTest, DerivedFilesAreListedOnly) {
   Write("plugins/profile/R/host.trace.json.gz", "x");
   Write("plugins/profile/R/host.xplane.pb", "y");
