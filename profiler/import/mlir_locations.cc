@@ -23,6 +23,8 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 constexpr int kMaxParts = 256;  // of one location: aliases may name each other
+// Of all locations, per byte of the module. A stack of forty frames takes about ten.
+constexpr uint64_t kMaxBytesAByte = 256;
 
 // What stands between the bracket at `open` and its partner.
 std::string_view Inside(std::string_view text, size_t open) {
@@ -55,7 +57,7 @@ size_t FindAt(std::string_view text) {
 
 }  // namespace
 
-MlirLocations::MlirLocations(std::string_view text) {
+MlirLocations::MlirLocations(std::string_view text) : bytes_left_(kMaxBytesAByte * text.size()) {
   constexpr std::string_view kAlias = "#loc";
   for (size_t at = text.starts_with(kAlias) ? 0 : text.find("\n#loc"); at != kNone;
        at = text.find("\n#loc", at + 1)) {
@@ -66,7 +68,7 @@ MlirLocations::MlirLocations(std::string_view text) {
   }
 }
 
-MlirLocation MlirLocations::Of(std::string_view location) const {
+MlirLocation MlirLocations::Of(std::string_view location) {
   MlirLocation out;
   std::vector<std::string_view> rest{location};
   std::string_view function;  // of the place that comes next
@@ -74,6 +76,8 @@ MlirLocation MlirLocations::Of(std::string_view location) const {
   for (int parts = 0; !rest.empty() && parts < kMaxParts; ++parts) {
     std::string_view text = Trim(rest.back());
     rest.pop_back();
+    if (text.size() > bytes_left_) break;
+    bytes_left_ -= text.size();
     if (text.starts_with('#')) {
       if (auto alias = aliases_.find(text); alias != aliases_.end()) rest.push_back(alias->second);
     } else if (text.starts_with("loc(")) {

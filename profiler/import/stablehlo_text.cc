@@ -207,7 +207,7 @@ class StableHlo {
   }
 
   Lines lines_;
-  const MlirLocations locations_;
+  MlirLocations locations_;
   GraphText graph_;
   NodeNames names_;
   bool main_ = false;   // inside @main

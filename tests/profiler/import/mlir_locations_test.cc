@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // "name | function@file:line, function@file:line"
-std::string Told(const MlirLocations& locations, std::string_view text) {
+std::string Told(MlirLocations& locations, std::string_view text) {
   const MlirLocation location = locations.Of(text);
   std::string out = location.name + " |";
   for (const Store::Frame& frame : location.stack)
@@ -20,7 +20,7 @@ std::string Told(const MlirLocations& locations, std::string_view text) {
 }
 
 TEST(MlirLocations, StacksAndNames) {
-  const MlirLocations locations(
+  MlirLocations locations(
       "#loc1 = loc(\"x\")\nmodule @jit_f {\n} loc(#loc)\n#loc = loc(unknown)\n"
       "#loc3 = loc(\"/x/train.py\":4:17 to :22)\n#loc4 = loc(\"/x/train.py\":10:8 to :40)\n"
       "#loc5 = loc(\"/v/site-packages/jax/n.py\":7:0 to :6)\n"
@@ -40,7 +40,7 @@ TEST(MlirLocations, StacksAndNames) {
 
 // Until 2024: one place, a name around it.
 TEST(MlirLocations, OlderForms) {
-  const MlirLocations locations("#loc3 = loc(\"/x/a \\\"b\\\" at c.py\":12:0)\n");
+  MlirLocations locations("#loc3 = loc(\"/x/a \\\"b\\\" at c.py\":12:0)\n");
   EXPECT_EQ(Told(locations, "loc(\"jit(f)/jit(main)/sin\"(#loc3))"),
             "jit(f)/jit(main)/sin | @/x/a \\\"b\\\" at c.py:12");
   EXPECT_EQ(Told(locations, "loc(callsite(\"g\"(\"b.py\":2:1) at \"f\"(\"a.py\":3:1)))"),
@@ -48,12 +48,25 @@ TEST(MlirLocations, OlderForms) {
 }
 
 TEST(MlirLocations, EndsOnWhatNamesItself) {
-  const MlirLocations locations(
+  MlirLocations locations(
       "#loc1 = loc(callsite(#loc2 at #loc1))\n#loc2 = loc(callsite(#loc1 at #loc2))\n"
       "#loc3 = loc(#loc3)\n#loc4 = loc(callsite(#loc5 at #loc4))\n#loc5 = loc(\"a.py\":1:1)\n");
   EXPECT_THAT(locations.Of("loc(#loc1)").stack, IsEmpty());
   EXPECT_THAT(locations.Of("loc(#loc3)").stack, IsEmpty());
   EXPECT_LE(locations.Of("loc(#loc4)").stack.size(), 256u);
+}
+
+// One long location behind each of many operations.
+TEST(MlirLocations, WorkIsBounded) {
+  std::string nested;
+  for (int i = 0; i < 200; ++i) nested += "callsite(";
+  nested += "\"a.py\":1:1";
+  for (int i = 0; i < 200; ++i) nested += " at unknown)" + std::string(500, ' ');
+  const std::string text = "#loc1 = loc(" + nested + ")\n";
+  MlirLocations locations(text);
+  EXPECT_EQ(locations.Of("loc(#loc1)").stack.size(), 1u);
+  for (int i = 0; i < 100; ++i) locations.Of("loc(#loc1)");
+  EXPECT_THAT(locations.Of("loc(#loc1)").stack, IsEmpty());
 }
 
 }  // namespace
