@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analyzers/quantity.h"
+#include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
@@ -30,11 +31,18 @@ struct Alarm {
   }
 };
 
-// Of one kind, the longest first.
+// Of one kind, the longest first. Processes compile side by side: what they take is what the one
+// takes that takes longest.
 struct Alarms {
   std::vector<Alarm> all;
-  int64_t ns = 0;
+  std::map<int64_t, int64_t> ns_of;  // by process
+  int64_t ns = 0;                    // the most of these
   bool ended = true;
+
+  // ", in 4 processes"
+  std::string Processes() const {
+    return ns_of.size() > 1 ? fmt::format(", in {} processes", ns_of.size()) : "";
+  }
 
   std::string Took() const { return (ended ? "" : "over ") + DurationText(ns); }
 };
@@ -62,7 +70,7 @@ Finding Common(const Alarms& alarms) {
 
 // "compiling computed constants for 24 s, most for scatter f64[50,126936]"
 std::string Title(std::string_view did, const Alarms& alarms) {
-  return fmt::format("compiling {} for {}{} {}", did, alarms.Took(),
+  return fmt::format("compiling {} for {}{}{} {}", did, alarms.Took(), alarms.Processes(),
                      alarms.all.size() == 1 ? ":" : ", most for", alarms.all.front().What());
 }
 
@@ -101,14 +109,15 @@ Finding OfModule(const Alarms& alarms) {
   finding.severity = Severity::kWarning;
   finding.subject.function = longest.name;
   const std::string of = longest.name ? fmt::format(" of {}", *longest.name) : "";
-  finding.title = alarms.all.size() == 1
-                      ? fmt::format("the compilation{} took {}", of, longest.Took())
-                      : fmt::format("{} compilations{} took {}, the longest {}", alarms.all.size(),
-                                    of, alarms.Took(), longest.Took());
+  const size_t each = alarms.all.size() / alarms.ns_of.size();
+  finding.title =
+      each == 1 ? fmt::format("the compilation{} took {}{}", of, alarms.Took(), alarms.Processes())
+                : fmt::format("{} compilations{} took {}, the longest {}{}", each, of,
+                              alarms.Took(), longest.Took(), alarms.Processes());
   finding.cost_note +=
       "XLA's own alarms, which ring for compilations of over two minutes; there may be more";
   finding.reason = Reason{.type = "too_slow"};
-  if (alarms.all.size() > 1) {
+  if (each > 1) {
     finding.reason->text =
         "Functions of one name, or one that is compiled again and again: "
         "JAX_EXPLAIN_CACHE_MISSES=1 "
@@ -121,12 +130,18 @@ Finding OfModule(const Alarms& alarms) {
   return finding;
 }
 
+// Words that we do not know, or none.
 Finding OfOthers(const Alarms& alarms) {
+  const Alarm& longest = alarms.all.front();
   Finding finding = Common(alarms);
-  finding.title = fmt::format("slow operations of the compiler took {}", alarms.Took());
-  finding.cost_note += "XLA's own alarms; the log does not show what they are about";
+  finding.title = fmt::format("XLA complained of slow operations, {} in all{}{}", alarms.Took(),
+                              longest.text.empty() ? "" : ": ", longest.text);
+  finding.cost_note += "XLA's own alarms";
   finding.reason = Reason{.type = "unknown"};
-  finding.advice = "Take the log with all of its lines.";
+  finding.advice = longest.text.empty()
+                       ? "Take the log with all of its lines: what was slow stands "
+                         "below the time that it took."
+                       : "Look up what it names in XLA's documentation.";
   return finding;
 }
 
@@ -135,15 +150,20 @@ Finding OfOthers(const Alarms& alarms) {
 absl::StatusOr<Findings> FindCompileAlarms(const Store& store, bool compiles_are_timed) {
   std::map<std::pair<std::string, std::string>, Alarms> kinds;  // by operation, and module
   XP_TRY(store.Each(
-      "SELECT a.id, operation, coalesce(dur_ns, least_ns, 0), dur_ns IS NOT NULL, subject, op, "
+      "SELECT a.id, coalesce(a.process_id, 0), operation, coalesce(dur_ns, least_ns, 0), dur_ns IS "
+      "NOT NULL, subject, op, "
       "shape, scope, text, s.file, s.line FROM compile_alarm a LEFT JOIN site s ON s.id = "
-      "a.site_id ORDER BY coalesce(dur_ns, least_ns, 0) DESC, a.id",
-      [&](int64_t row, std::string operation, int64_t ns, bool ended, OptText name, OptText op,
-          OptText shape, OptText scope, std::string text, OptText file, OptInt line) {
+      "a.site_id WHERE NOT (?1 AND operation = 'compile' AND (dur_ns IS NOT NULL OR EXISTS (SELECT "
+      "1 FROM compile c WHERE c.dur_ns >= a.least_ns AND instr(a.subject, c.function) > 0))) "
+      "ORDER BY coalesce(dur_ns, least_ns, 0) DESC, a.id",
+      [&](int64_t row, int64_t process_id, std::string operation, int64_t ns, bool ended,
+          OptText name, OptText op, OptText shape, OptText scope, std::string text, OptText file,
+          OptInt line) {
         const bool is_compile = operation == "compile";
-        if (is_compile && compiles_are_timed) return;
         Alarms& alarms = kinds[{std::move(operation), is_compile ? name.value_or("") : ""}];
-        alarms.ns += ns;
+        int64_t& of_process = alarms.ns_of[process_id];
+        of_process = Whole(double(of_process) + double(ns));
+        alarms.ns = std::max(alarms.ns, of_process);
         alarms.ended = alarms.ended && ended;
         alarms.all.push_back({.row = row,
                               .ns = ns,
@@ -152,7 +172,8 @@ absl::StatusOr<Findings> FindCompileAlarms(const Store& store, bool compiles_are
                               .name = std::move(name),
                               .shape = std::move(shape),
                               .text = std::move(text)});
-      }));
+      },
+      compiles_are_timed));
   Findings findings;
   for (const auto& [kind, alarms] : kinds) {
     Finding finding = kind.first == "compile"            ? OfModule(alarms)

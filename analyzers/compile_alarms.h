@@ -8,8 +8,8 @@
 namespace xlaprof {
 
 // Findings of slow_compile: one for each module whose compilation rang an alarm, one for all
-// constants that XLA computed meanwhile, one for all kernels that it tried. Without modules where
-// `compiles_are_timed`: then the compilations tell of themselves.
+// constants that XLA computed meanwhile, one for all kernels that it tried. Where
+// `compiles_are_timed`, compilations tell of themselves, and only those that have not ended here.
 absl::StatusOr<Findings> FindCompileAlarms(const Store& store, bool compiles_are_timed);
 
 }  // namespace xlaprof

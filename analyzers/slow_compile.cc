@@ -194,16 +194,18 @@ absl::StatusOr<Findings> Run(const Store& store) {
                return Compiled{id,       ns,    ts_ns, hash,  file,
                                function, nodes, line,  bytes, first_of_site};
              }));
-  XP_TRY(Findings findings, FindCompileAlarms(store, !compiles.empty()));
   absl::StatusOr<Findings> measured;
   if (!compiles.empty()) {
     measured = FromRows(store, std::move(compiles), NearestRank(steps.steady_ns, 50));
   } else {
     XP_TRY(Metrics metrics, LoadMetrics(store));
     measured = FromMetrics(metrics);
-    if (measured->empty()) measured = FromLine(store);
   }
   if (!measured.ok()) return measured;
+  const bool timed = !measured->empty();
+  if (!timed) measured = FromLine(store);
+  if (!measured.ok()) return measured;
+  XP_TRY(Findings findings, FindCompileAlarms(store, timed));
   std::move(measured->begin(), measured->end(), std::back_inserter(findings));
   return findings;
 }

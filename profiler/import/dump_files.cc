@@ -52,7 +52,7 @@ bool IsProgram(const XlaDumpName& name) {
 
 // `xlaprof report DIR/*.mlir`: their order is that of the names, and so of the programs.
 void MarkNamed(std::vector<FoundFile>& files) {
-  std::set<std::pair<std::string, std::string_view>> programs;  // by dump and stem
+  std::set<std::pair<std::string, std::string>> programs;  // by dump and stem
   for (FoundFile& found : files) {
     std::string file, folder;
     if (!found.named) continue;

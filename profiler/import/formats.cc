@@ -3,7 +3,8 @@
 namespace xlaprof {
 namespace {
 
-constexpr int kSureEnough = 10;          // lowest Sniff score that is believed
+constexpr int kSureEnough = 10;  // lowest Sniff score that is believed
+constexpr int kSaysLittle = 50;
 constexpr size_t kHeadBytes = 64 << 10;  // what Sniff sees
 
 }  // namespace
@@ -18,8 +19,10 @@ const Importer* Recognise(std::string_view bytes) {
     }
   };
   ask(bytes.substr(0, kHeadBytes));
-  // A log may begin with anything: its markers also count where it ends.
-  if (best == nullptr && bytes.size() > kHeadBytes) ask(bytes.substr(bytes.size() - kHeadBytes));
+  // A log may begin with anything: its markers also count where it ends, where its beginning says
+  // little.
+  if (best_score < kSaysLittle && bytes.size() > kHeadBytes)
+    ask(bytes.substr(bytes.size() - kHeadBytes));
   return best;
 }
 

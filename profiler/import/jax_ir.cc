@@ -14,6 +14,9 @@ namespace {
 // JAX names its modules for the functions that it compiles: module @jit_f. Those of torch_xla are
 // graphs of a dump.
 int Sniff(std::string_view head) {
+  // MLIR prints names of many arguments in front of the module: then there is nothing else to see.
+  if (head.starts_with("#loc") && head.find("\nmodule ") == std::string_view::npos)
+    return head.find(" = loc(") == std::string_view::npos ? 0 : 60;
   constexpr std::string_view kModule = "module @";
   const size_t at = head.find(kModule);
   if (at == std::string_view::npos || FormOf(head) != "stablehlo") return 0;
@@ -43,7 +46,10 @@ absl::Status Read(const Input& input, ImportContext& context) {
   XP_TRY(int64_t process_id, context.ProcessId());
   XP_TRY(program.graph_id, AddGraphRows({.process_id = process_id, .program_id = number},
                                         std::move(graph), 0, 1, context));
-  return AddCompile(program, context);
+  // What is not called for a function was not jitted: a graph that nobody is known to have
+  // compiled.
+  return FunctionOfModule(program.module) == program.module ? absl::OkStatus()
+                                                            : AddCompile(program, context);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Logs of JAX with jax_log_compiles or jax_explain_cache_misses. jax_log_line.cc and
 // jax_explanation.cc tell what they look like, jax_log_facts.cc what belongs together.
+#include <algorithm>
 #include <map>
 
 #include "profiler/import/importer.h"
@@ -49,6 +50,14 @@ class Writer {
     }
     XP_TRY(int64_t id, context_.Add(row, compile.offset, compile.line));
     return said == nullptr ? absl::OkStatus() : WriteReasons(id, *said);
+  }
+
+  // Of a line of somebody else's; the first process where JAX wrote none of that origin.
+  absl::StatusOr<int64_t> ProcessIdOf(const LogOrigin& origin) {
+    const auto known = std::find(log_.origins.begin(), log_.origins.end(), origin);
+    XP_TRY(Process * process,
+           ProcessOf(known == log_.origins.end() ? 0 : int(known - log_.origins.begin())));
+    return process->id;
   }
 
  private:
@@ -172,7 +181,9 @@ absl::Status Read(const Input& input, ImportContext& context) {
   for (const JaxCompile& compile : log.compiles) XP_TRY(writer.Write(compile));
   return input.bytes.find("slow_operation_alarm.cc:") == std::string_view::npos
              ? absl::OkStatus()
-             : ReadXlaAlarms(input, context).status();
+             : ReadXlaAlarms(input, context, [&](const LogOrigin& origin) {
+                 return writer.ProcessIdOf(origin);
+               }).status();
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-constexpr int kMaxParts = 256;  // of one location: aliases may name each other
+constexpr int kMaxParts = 1024;  // of one location: aliases may name each other
 // Of all locations, per byte of the module. A stack of forty frames takes about ten.
 constexpr uint64_t kMaxBytesAByte = 256;
 
@@ -43,6 +43,26 @@ size_t ClosingQuote(std::string_view text) {
       return at;
   }
   return kNone;
+}
+
+// `a\22b\C3\A9` as it was before MLIR printed it.
+std::string Unescaped(std::string_view text) {
+  auto digit = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+  };
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      out += text[i];
+    } else if (i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
+      out += char(digit(text[i + 1]) * 16 + digit(text[i + 2]));
+      i += 2;
+    } else {
+      out += text[++i];
+    }
+  }
+  int64_t bad = 0;
+  return ValidUtf8(out, &bad);
 }
 
 // Place of " at " outside brackets and quotes.
@@ -101,11 +121,11 @@ MlirLocation MlirLocations::Of(std::string_view location) {
       if (behind.starts_with(':')) {
         int64_t line = 0;
         std::from_chars(behind.data() + 1, behind.data() + behind.size(), line);
-        out.stack.push_back({std::string(std::exchange(function, {})), std::string(quoted),
+        out.stack.push_back({Unescaped(std::exchange(function, {})), Unescaped(quoted),
                              std::max<int64_t>(0, line), IsUserFile(quoted)});
       } else {
         if (outermost) {
-          out.name = quoted;
+          out.name = Unescaped(quoted);
         } else {
           function = quoted;
         }

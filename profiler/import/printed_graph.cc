@@ -9,9 +9,6 @@
 namespace xlaprof {
 namespace {
 
-// The first graph line is this near: comments and tables of locations may stand before it.
-constexpr size_t kHeadBytes = 64 << 10;
-
 bool IsPlain(std::string_view text) {
   for (char c : text) {
     if (static_cast<signed char>(c) <= 0) return false;
@@ -22,7 +19,7 @@ bool IsPlain(std::string_view text) {
 }  // namespace
 
 std::string_view FormOf(std::string_view text) {
-  std::string_view rest = text.substr(0, kHeadBytes);
+  std::string_view rest = text;
   if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
   while (!rest.empty()) {
     size_t end = rest.find('\n');

@@ -31,7 +31,9 @@ bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks
 absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext& context) {
   const std::string_view bytes = input.bytes;
   if (Holds(bytes, {"slow_operation_alarm.cc:", "The operation took ", "Very slow compile?"}))
-    XP_TRY(ReadXlaAlarms(input, context).status());
+    XP_TRY(ReadXlaAlarms(input, context, [&](const LogOrigin&) {
+             return context.ProcessId();
+           }).status());
   size_t line = bytes.rfind('\n') + 1;
   XP_TRY(auto cut, context.store.One<int64_t>(
                        "SELECT 1 FROM import_issue WHERE source_id = ?1 AND code = 'cut_file'",

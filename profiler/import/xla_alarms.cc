@@ -21,7 +21,6 @@
 #include <absl/time/time.h>
 
 #include <algorithm>
-#include <deque>
 #include <map>
 
 #include "profiler/import/hlo_metadata.h"
@@ -33,6 +32,7 @@
 namespace xlaprof {
 namespace {
 
+constexpr size_t kNone = std::string_view::npos;
 constexpr std::string_view kPlace = "slow_operation_alarm.cc:", kTook = "The operation took ",
                            kFolding = "Constant folding an instruction is taking > ",
                            kVerySlow = "Very slow compile?", kSlow = "Slow compile?  XLA was built",
@@ -41,7 +41,7 @@ constexpr std::string_view kPlace = "slow_operation_alarm.cc:", kTook = "The ope
                            kStars = "********";
 constexpr int64_t kVerySlowNs = 120'000'000'000, kSlowNs = 10'000'000'000;  // XLA's limits
 constexpr int kMaxLines = 8;  // in which an instruction or module is told, after its alarm's words
-constexpr size_t kMaxTextBytes = 1000;
+constexpr size_t kMaxPrefixBytes = 200, kMaxTextBytes = 1000, kMaxAlarms = 100'000;
 
 // `2m12.850942799s` at the beginning of `text`.
 OptInt DurationNs(std::string_view text) {
@@ -55,7 +55,7 @@ OptInt DurationNs(std::string_view text) {
 // `jit_apply_fn.9` and `jit_apply_fn.10` are compilations of one function.
 std::string_view WithoutNumber(std::string_view module) {
   const size_t end = module.find_last_not_of("0123456789");
-  return end != std::string_view::npos && end > 0 && module[end] == '.' && end + 1 < module.size()
+  return end != kNone && end > 0 && module[end] == '.' && end + 1 < module.size()
              ? module.substr(0, end)
              : module;
 }
@@ -72,164 +72,256 @@ class Reader {
       Take(text);
       if (lines_.number() % kProgressLines == 0) progress(size_t(lines_.offset()));
     }
-    if (begun_) log_.cut_at_line = now_.line;
+    for (auto& [origin, state] : states_) {
+      if (state.begun && !log_.cut_at_line) log_.cut_at_line = state.now.line;
+    }
     return std::move(log_);
   }
 
  private:
+  // Of one process: what several print into one log is mixed.
+  struct State {
+    int origin = 0;  // index of XlaAlarms::origins
+    XlaAlarm now;
+    bool begun = false;
+    int lines_left = 0;
+    std::string head;  // what stands before the place in XLA's code
+    std::map<std::string, std::vector<size_t>> ringing;  // alarms without an end, by their words
+  };
+
   void Take(std::string_view text) {
-    const size_t took = text.find(kTook);
-    if (took != std::string_view::npos || text.find(kPlace) != std::string_view::npos) {
-      End();
-      Begin();
-      if (took != std::string_view::npos && !torn_)
-        now_.dur_ns = DurationNs(text.substr(took + kTook.size()));
-    }
-    size_t at = 0;
+    const size_t place = text.find(kPlace), took = text.find(kTook);
+    size_t at = 0, words_at = kNone;
     auto find = [&](std::string_view words) {
       at = text.find(words);
-      return at != std::string_view::npos;
+      if (at != kNone) words_at = at;
+      return at != kNone;
     };
+    enum { kNothing, kFolds, kCompiles, kTries } words = kNothing;
     if (find(kFolding)) {
-      BeginWith("constant_folding", DurationNs(text.substr(at + kFolding.size())));
+      words = kFolds;
     } else if (find(kVerySlow) || find(kSlow)) {
-      BeginWith("compile", text[at] == kVerySlow[0] ? kVerySlowNs : kSlowNs);
-      TakeModule(text.substr(0, at));
-    } else if (find(kTrying) && text.find(kWhile, at) != std::string_view::npos) {
-      BeginWith("autotuning", {});
-      TakeTried(text.substr(at));
-      End();
-    } else if (begun_) {
-      bool is_whole = false;
-      if (now_.operation == "constant_folding") {
-        is_whole = TakeInstruction(text);
-      } else if (now_.operation == "compile") {
-        TakeModule(text);
-        is_whole = text.find(kStars) != std::string_view::npos;
-      }
-      if (is_whole || --lines_left_ == 0) End();
+      words = kCompiles;
+    } else if (find(kTrying) && text.find(kWhile, at) != kNone) {
+      words = kTries;
+    }
+    const bool is_head = place != kNone || took != kNone;
+    if (!is_head && words == kNothing && open_ == 0) return;
+    State& state = StateOf(OriginOfPrefix(PrefixOf(text, std::min({place, took, words_at}))));
+    if (is_head) {
+      End(state);
+      Begin(state);
+      state.now.is_certain = place != kNone;
+      state.head = text.substr(0, std::min(kMaxPrefixBytes, place));
+      if (took != kNone && !torn_) state.now.dur_ns = DurationNs(text.substr(took + kTook.size()));
+    }
+    switch (words) {
+      case kFolds:
+        BeginWith(state, "constant_folding", DurationNs(text.substr(at + kFolding.size())));
+        break;
+      case kCompiles:
+        BeginWith(state, "compile", text[at] == kVerySlow[0] ? kVerySlowNs : kSlowNs);
+        TakeModule(state.now, text.substr(0, at));
+        break;
+      case kTries:
+        BeginWith(state, "autotuning", {});
+        TakeTried(state.now, text.substr(at));
+        End(state);
+        break;
+      case kNothing:
+        if (state.begun) TakeMore(state, text, is_head);
+        break;
     }
   }
 
-  void Begin() {
-    if (begun_) return;
-    begun_ = true;
-    lines_left_ = kMaxLines;
-    now_ = {.offset = lines_.offset(), .line = lines_.number()};
+  // What the logger put before a message: `(Worker pid=94) 2025-01-02 10:00:00.1: E external/...`.
+  static std::string_view PrefixOf(std::string_view text, size_t message) {
+    std::string_view prefix = text.substr(0, message);
+    if (message == kNone) {
+      const size_t hidden = text.find(kHidden);
+      prefix = hidden == kNone ? text.substr(0, text.find_first_of("%*"))
+                               : text.substr(0, text.substr(0, hidden).find_last_of(" \t") + 1);
+    }
+    for (std::string_view level : {": E ", ": W ", ": I "}) {
+      if (size_t at = prefix.find(level); at != kNone) prefix = prefix.substr(0, at);
+    }
+    return prefix;
+  }
+
+  static std::string_view Behind(std::string_view text, size_t at, size_t size) {
+    return at == kNone ? "" : Trim(text.substr(at + size));
+  }
+
+  // `text` without what the line with the place begins with, too: what the logger puts before each.
+  static std::string_view WithoutPrefix(std::string_view text, std::string_view head) {
+    text = Trim(text);
+    if (head.starts_with(text)) return "";
+    size_t alike = 0;
+    while (alike < head.size() && alike < text.size() && head[alike] == text[alike]) ++alike;
+    const size_t space = text.substr(0, alike).rfind(' ');
+    return space == kNone ? text : Trim(text.substr(space));
+  }
+
+  // A line behind the words of an alarm, or one whose words are unknown.
+  void TakeMore(State& state, std::string_view text, bool is_head) {
+    bool is_whole = false;
+    XlaAlarm& now = state.now;
+    const bool is_stars = text.find(kStars) != kNone;
+    if (now.operation == "constant_folding") {
+      is_whole = TakeInstruction(now, text);
+    } else if (now.operation == "compile") {
+      TakeModule(now, text);
+      is_whole = is_stars;
+    } else if (now.is_certain && !torn_ && !is_stars) {
+      // Words that we do not know: behind the place, or in the line below the length.
+      text = is_head ? Behind(text, text.find("] ", text.find(kPlace)), 2)
+                     : WithoutPrefix(text, state.head);
+      is_whole = !text.empty() && text.find(kTook) == kNone;
+      if (is_whole) now.operation = "other", now.text = text;
+    }
+    if (is_whole || --state.lines_left == 0) End(state);
+  }
+
+  void Begin(State& state) {
+    if (state.begun) return;
+    state.begun = true;
+    ++open_;
+    state.lines_left = kMaxLines;
+    state.now = {.offset = lines_.offset(), .line = lines_.number()};
   }
 
   // What rings; the line with the place or the length may have told of it already.
-  void BeginWith(const char* operation, OptInt least_ns) {
-    if (!now_.operation.empty()) End();
-    Begin();
-    lines_left_ = kMaxLines;
-    now_.operation = operation;
-    now_.least_ns = least_ns;
+  void BeginWith(State& state, const char* operation, OptInt least_ns) {
+    if (!state.now.operation.empty()) End(state);
+    Begin(state);
+    state.lines_left = kMaxLines;
+    state.now.operation = operation;
+    state.now.least_ns = least_ns;
   }
 
   // `[Compiling module NAME] `, or a line of its own.
-  void TakeModule(std::string_view text) {
+  void TakeModule(XlaAlarm& now, std::string_view text) {
     const size_t at = text.find(kModule);
-    if (at == std::string_view::npos || !now_.subject.empty() || torn_) return;
+    if (at == kNone || !now.subject.empty() || torn_) return;
     std::string_view name = text.substr(at + kModule.size());
     name = name.substr(0, name.find_first_of("] \t"));
-    now_.subject = WithoutNumber(name);
-    now_.text = name;
+    now.subject = WithoutNumber(name);
+    now.text = name;
   }
 
   // False for a line that holds none, or not all of it.
-  bool TakeInstruction(std::string_view text) {
-    if (size_t hidden = text.find(kHidden); hidden != std::string_view::npos) {
+  bool TakeInstruction(XlaAlarm& now, std::string_view text) {
+    if (size_t hidden = text.find(kHidden); hidden != kNone) {
       text = text.substr(0, hidden);
-      now_.subject = text.substr(text.find_last_of(" \t%") + 1);
-      now_.text = now_.subject;
-      now_.op = WithoutNumber(now_.subject);
+      now.subject = text.substr(text.find_last_of(" \t%") + 1);
+      now.text = now.subject;
+      now.op = WithoutNumber(now.subject);
       return true;
     }
     const size_t equals = text.find(" = ");
-    if (equals == std::string_view::npos || torn_) return false;
+    if (equals == kNone || torn_) return false;
     const size_t name = text.substr(0, equals).find_last_of(" \t%") + 1;  // npos + 1: the first
-    now_.subject = text.substr(name, equals - name);
-    now_.text = text.substr(name);
-    Describe(now_.text);
+    now.subject = text.substr(name, equals - name);
+    now.text = text.substr(name);
+    Describe(now, now.text);
     return true;
   }
 
   // What one line of HLO tells of its instruction.
-  void Describe(std::string_view instruction) {
+  static void Describe(XlaAlarm& now, std::string_view instruction) {
     constexpr size_t kMaxBytes = 1 << 20;
     if (instruction.size() > kMaxBytes) return;
     const GraphText graph = ParseHloText(
         fmt::format("HloModule alarm\n\nENTRY alarm {{\n  ROOT {}\n}}\n", instruction));
     if (!graph.nodes.empty()) {
-      now_.op = graph.nodes.back().op;
-      now_.shape = graph.nodes.back().shape;
+      now.op = graph.nodes.back().op;
+      now.shape = graph.nodes.back().shape;
     }
     const size_t at = instruction.find("metadata={");
-    if (at == std::string_view::npos) return;
+    if (at == kNone) return;
     const HloMetadata metadata = ParseHloMetadata(instruction.substr(at + 9));
-    now_.scope = ScopeOf(metadata.op_name);
-    now_.file = metadata.source_file;
-    now_.line_of_code = metadata.source_line;
+    now.scope = ScopeOf(metadata.op_name);
+    now.file = metadata.source_file;
+    now.line_of_code = metadata.source_line;
   }
 
   // `Trying algorithm A for INSTRUCTION is taking a while...`
-  void TakeTried(std::string_view text) {
+  static void TakeTried(XlaAlarm& now, std::string_view text) {
     text = text.substr(kTrying.size(), text.find(kWhile) - kTrying.size());
-    now_.text = text;
+    now.text = text;
     const size_t by = text.find(" for ");
-    now_.subject = text.substr(0, by);
-    if (by == std::string_view::npos) return;
+    now.subject = text.substr(0, by);
+    if (by == kNone) return;
     // `%conv.1 = (f32[2,3], u8[0]) custom-call(...)`; since 2023 `conv (f32[2,3], u8[0]) ...`.
     const std::string_view tried = text.substr(by + 5);
     const size_t equals = tried.find(" = "), space = tried.find(' ');
-    const size_t result = equals != std::string_view::npos ? equals + 3 : space;
-    if (result == std::string_view::npos) return;
-    Describe(fmt::format("tried = {}", Trim(tried.substr(result))));
+    const size_t result = equals != kNone ? equals + 3 : space;
+    if (result == kNone) return;
+    Describe(now, fmt::format("tried = {}", Trim(tried.substr(result))));
     // What a library computes has its name; its result comes with the memory that it needs.
     constexpr std::string_view kTarget = "custom_call_target=\"";
-    if (size_t at = tried.find(kTarget); at != std::string_view::npos) {
+    if (size_t at = tried.find(kTarget); at != kNone) {
       std::string_view target = tried.substr(at + kTarget.size());
       target = target.substr(0, target.find('"'));
-      now_.op = target.substr(target.rfind('$') + 1);  // __cudnn$convForward
+      now.op = target.substr(target.rfind('$') + 1);  // __cudnn$convForward
     }
-    if (now_.shape.starts_with('(')) {
-      std::string_view all = std::string_view(now_.shape).substr(1);
-      now_.shape = std::string(TakePiece(&all, false));
+    if (now.shape.starts_with('(')) {
+      std::string_view all = std::string_view(now.shape).substr(1);
+      now.shape = std::string(TakePiece(&all, false));
     }
   }
 
-  // The alarm is whole, as far as the log has it.
-  void End() {
-    if (!std::exchange(begun_, false)) return;
-    if (now_.text.size() > kMaxTextBytes)
-      now_.text.resize(ValidUtf8Prefix(std::string_view(now_.text).substr(0, kMaxTextBytes)));
-    if (now_.operation.empty()) {
-      if (!now_.dur_ns) return;
-      now_.operation = "other";
+  // The alarm is whole, as far as the log has it. An end without words is one of XLA's only where
+  // its place in the code says so.
+  void End(State& state) {
+    if (!std::exchange(state.begun, false)) return;
+    --open_;
+    XlaAlarm& now = state.now;
+    if (now.operation.empty()) {
+      if (!now.is_certain) return;
+      now.operation = "other";
     }
-    const std::string key = now_.operation + ' ' + now_.text;
-    if (!now_.dur_ns) {
-      auto& same = ringing_[key];
-      constexpr size_t kMost = 256;  // a log of beginnings only
-      if (same.size() == kMost) same.pop_front();
-      same.push_back(log_.alarms.size());
-    } else if (auto rings = ringing_.find(key); rings != ringing_.end()) {
-      log_.alarms[rings->second.front()].dur_ns = now_.dur_ns;
-      rings->second.pop_front();
-      if (rings->second.empty()) ringing_.erase(rings);
+    if (now.operation == "other" && !now.dur_ns) return;  // nothing to tell so far
+    if (now.text.size() > kMaxTextBytes) {
+      now.text.resize(ValidUtf8Prefix(std::string_view(now.text).substr(0, kMaxTextBytes)));
+      now.text.shrink_to_fit();
+    }
+    const std::string key = now.operation + ' ' + now.text;
+    auto rings = state.ringing.find(key);
+    if (now.dur_ns && rings != state.ringing.end()) {
+      log_.alarms[rings->second.front()].dur_ns = now.dur_ns;
+      rings->second.erase(rings->second.begin());
+      if (rings->second.empty()) state.ringing.erase(rings);
       return;
     }
-    log_.alarms.push_back(std::move(now_));
+    if (log_.alarms.size() == kMaxAlarms) {
+      ++log_.left_out;
+      return;
+    }
+    constexpr size_t kMostAlike = 64;
+    if (!now.dur_ns && (rings == state.ringing.end() || rings->second.size() < kMostAlike))
+      state.ringing[key].push_back(log_.alarms.size());
+    now.origin = state.origin;
+    log_.alarms.push_back(std::move(now));
+  }
+
+  State& StateOf(const LogOrigin& origin) {
+    constexpr size_t kMaxOrigins = 4096;
+    const auto found = states_.find(origin);
+    if (found != states_.end()) return found->second;
+    if (states_.size() == kMaxOrigins) return states_.begin()->second;
+    State& state = states_[origin];
+    state.origin = int(log_.origins.size());
+    log_.origins.push_back(origin);
+    return state;
   }
 
   LogTexts lines_;
   const char* end_;  // of the file
   XlaAlarms log_;
-  std::map<std::string, std::deque<size_t>> ringing_;  // alarms without an end, by what they say
-  XlaAlarm now_;
-  bool begun_ = false, torn_ = false;  // torn_: the file ends inside this line
-  int lines_left_ = 0;
+  std::map<LogOrigin, State> states_;
+  int open_ = 0;       // states that have begun
+  bool torn_ = false;  // the file ends inside this line
 };
 
 }  // namespace
@@ -238,21 +330,28 @@ XlaAlarms ParseXlaAlarms(std::string_view bytes, const std::function<void(size_t
   return Reader(bytes).Run(progress);
 }
 
-absl::StatusOr<int64_t> ReadXlaAlarms(const Input& input, ImportContext& context) {
-  const auto [alarms, cut_at_line] = ParseXlaAlarms(input.bytes, context.progress);
-  if (cut_at_line) {
+absl::StatusOr<int64_t> ReadXlaAlarms(const Input& input, ImportContext& context,
+                                      const ProcessOfOrigin& process_of) {
+  const XlaAlarms log = ParseXlaAlarms(input.bytes, context.progress);
+  if (log.cut_at_line) {
     XP_TRY(
         context.Issue("cut_file", "warning",
                       "The log ends inside an alarm of XLA: it was cut, or the run was killed or "
                       "is still going on. What was whole is kept.",
-                      {}, *cut_at_line));
+                      {}, *log.cut_at_line));
+  }
+  if (log.left_out > 0) {
+    XP_TRY(context.Issue(
+        "many_alarms", "warning",
+        fmt::format("Of XLA's alarms the first {} are kept. Give a part of the log", kMaxAlarms),
+        {}, {}, log.left_out));
   }
   auto text = [](std::string_view value) {
     return value.empty() ? OptText() : OptText(ToUtf8(value));
   };
   int64_t ordinal = 0;
-  for (const XlaAlarm& alarm : alarms) {
-    XP_TRY(int64_t process_id, context.ProcessId());
+  for (const XlaAlarm& alarm : log.alarms) {
+    XP_TRY(int64_t process_id, process_of(log.origins[size_t(alarm.origin)]));
     CompileAlarmRow row{.process_id = process_id,
                         .ordinal = ordinal++,
                         .operation = alarm.operation,
@@ -269,7 +368,7 @@ absl::StatusOr<int64_t> ReadXlaAlarms(const Input& input, ImportContext& context
     }
     XP_TRY(context.Add(row, alarm.offset, alarm.line));
   }
-  return int64_t(alarms.size());
+  return int64_t(log.alarms.size());
 }
 
 }  // namespace xlaprof

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "profiler/import/importer.h"
+#include "profiler/import/log_line.h"
 
 namespace xlaprof {
 
 struct XlaAlarm {
+  int origin = 0;                // index of XlaAlarms::origins
   std::string operation;         // compile, constant_folding, autotuning, other
   std::string subject;           // module, instruction or algorithm; "" when not told
   std::string op, shape, scope;  // of the instruction, where the log shows all of it
@@ -22,20 +24,25 @@ struct XlaAlarm {
   OptInt dur_ns;                 // empty: the log does not show its end
   std::string text;              // its words, without those that are the same in all
   int64_t offset = 0, line = 0;  // of the first message about it
+  bool is_certain = false;       // the line names XLA's code; else only its words are XLA's
 };
 
 // The alarms of a log in the order in which they rang. One that rings twice (when it has lasted for
 // long, and at its end) is one alarm.
 struct XlaAlarms {
+  std::vector<LogOrigin> origins;
   std::vector<XlaAlarm> alarms;
-  OptInt cut_at_line;  // where the alarm begins that the log ends inside of; it is left out
+  int64_t left_out = 0;  // behind the first 100,000
+  OptInt cut_at_line;    // where the alarm begins that the log ends inside of; it is left out
 };
 
 // `progress` gets bytes done.
 XlaAlarms ParseXlaAlarms(std::string_view bytes, const std::function<void(size_t)>& progress);
 
-// Writes the alarms of a log, whatever else it holds, as facts of the current process; their
-// number.
-absl::StatusOr<int64_t> ReadXlaAlarms(const Input& input, ImportContext& context);
+// Writes the alarms of a log, whatever else it holds, as facts of the processes that `process_of`
+// gives to what wrote them; their number.
+using ProcessOfOrigin = std::function<absl::StatusOr<int64_t>(const LogOrigin&)>;
+absl::StatusOr<int64_t> ReadXlaAlarms(const Input& input, ImportContext& context,
+                                      const ProcessOfOrigin& process_of);
 
 }  // namespace xlaprof

@@ -9,6 +9,13 @@ bool IsNumber(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+std::string_view WithoutPacking(std::string_view name) {
+  for (std::string_view packed : {".gz", ".zst"}) {
+    if (name.ends_with(packed)) name.remove_suffix(packed.size());
+  }
+  return name;
+}
+
 // jax_ir0003_jit_f_compile.mlir; the number had fewer digits once.
 std::optional<XlaDumpName> ParseJaxDumpName(std::string_view name) {
   constexpr std::string_view kPrefix = "jax_ir";
@@ -18,7 +25,8 @@ std::optional<XlaDumpName> ParseJaxDumpName(std::string_view name) {
   auto [end, error] = std::from_chars(name.data() + kPrefix.size(), last, out.module);
   if (error != std::errc() || end == last || *end != '_' || out.module < 0) return std::nullopt;
   out.stem = name.substr(0, name.find('.'));
-  if (name.ends_with(".mlir")) out.kind = XlaDumpName::kBefore;
+  // Other stages (_export, _verification) are of programs that may never be compiled.
+  if (WithoutPacking(name).ends_with("_compile.mlir")) out.kind = XlaDumpName::kBefore;
   return out;
 }
 
@@ -43,9 +51,7 @@ std::optional<XlaDumpName> ParseXlaDumpName(std::string_view name) {
   if (error != std::errc() || end == name.data() + name.size() || *end != '.' || out.module < 0)
     return std::nullopt;
   const std::string_view whole = name;
-  for (std::string_view packed : {".gz", ".zst"}) {
-    if (name.ends_with(packed)) name.remove_suffix(packed.size());
-  }
+  name = WithoutPacking(name);
   const bool text = name.ends_with(".txt");
   out.is_proto = name.ends_with(".hlo.pb");
   auto is = [&](std::string_view what) {

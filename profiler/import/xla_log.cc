@@ -1,19 +1,32 @@
 // What any program on XLA printed, of which XLA's alarms are what we read. xla_alarms.cc tells what
 // they look like; logs of JAX and torch_xla may hold them as well.
+#include <map>
+
 #include "profiler/import/xla_alarms.h"
 
 namespace xlaprof {
 namespace {
 
+// Other importers read alarms as well: what they know counts for more, and may come late.
 int Sniff(std::string_view window) {
   auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
   if (has("slow_operation_alarm.cc:") || has("Constant folding an instruction is taking > "))
-    return 70;
-  return has("Very slow compile?") && has("--xla_dump_to") ? 65 : 0;
+    return 30;
+  return has("Very slow compile?") && has("--xla_dump_to") ? 25 : 0;
 }
 
 absl::Status Read(const Input& input, ImportContext& context) {
-  XP_TRY(int64_t count, ReadXlaAlarms(input, context));
+  std::map<LogOrigin, int64_t> processes;
+  auto process_of = [&](const LogOrigin& origin) -> absl::StatusOr<int64_t> {
+    auto [process, added] = processes.try_emplace(origin);
+    if (added && origin == LogOrigin()) {
+      XP_TRY(process->second, context.ProcessId());
+    } else if (added) {
+      XP_TRY(process->second, context.NewProcess(origin.host, origin.pid, origin.rank));
+    }
+    return process->second;
+  };
+  XP_TRY(int64_t count, ReadXlaAlarms(input, context, process_of));
   if (count > 0) return absl::OkStatus();
   return Invalid(
       "{}: none of XLA's alarms in it: looked for 'Very slow compile?', 'Constant folding an "

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "import_text.h"
+#include "profiler/import/formats.h"
 #include "profiler/import/import.h"
 #include "profiler/import/xla_buffers.h"
 #include "profiler/import/xla_dump_name.h"
@@ -98,7 +99,9 @@ TEST(XlaDumpName, TellsProgramAndKind) {
   EXPECT_EQ(name->stem, "jax_ir0012_jit_step_compile");
   EXPECT_EQ(name->kind, XlaDumpName::kBefore);
   EXPECT_TRUE(name->is_jax);
+  EXPECT_EQ(kind("jax_ir3_jit_step_compile.mlir.gz"), XlaDumpName::kBefore);
   EXPECT_EQ(kind("jax_ir3_jit_step_compile.jaxpr.txt"), XlaDumpName::kPart);
+  EXPECT_EQ(kind("jax_ir3_jit_step_export.mlir"), XlaDumpName::kPart);
   for (const char* other : {"jax_ir.mlir", "jax_ir_7.mlir", "jax_ir7.mlir", "module_x.txt",
                             "module_1", "my_module_0001.jit_f.txt", "train.py", ""})
     EXPECT_FALSE(ParseXlaDumpName(other)) << other;
@@ -207,6 +210,12 @@ TEST(JaxIr, OneModule) {
   const std::string text = JaxModule("jit_step", 8);
   EXPECT_GE(jax_ir.sniff(text), 85);
   EXPECT_EQ(jax_ir.sniff("module @IrToHlo.12 {\n"), 0);
+  // Names of a thousand arguments in front of the module.
+  std::string names;
+  for (int i = 0; i < 5000; ++i) names += fmt::format("#loc{} = loc(\"state[{}]\")\n", i + 100, i);
+  EXPECT_EQ(Recognise(names + text), &jax_ir);
+  EXPECT_THAT(ImportText(jax_ir, names + text).Rows("SELECT function FROM compile"),
+              ElementsAre("step"));
   EXPECT_FALSE(ImportText(jax_ir, "nothing").status.ok());
   auto in = ImportText(jax_ir, text.substr(0, text.find("return")));
   EXPECT_THAT(in.Rows("SELECT code FROM import_issue WHERE severity = 'warning'"),

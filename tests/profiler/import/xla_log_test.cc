@@ -135,6 +135,63 @@ TEST(XlaLog, EndsWithoutWords) {
               ElementsAre("cut_file|2"));
 }
 
+// What a program says by itself is not XLA's; what XLA says and we do not know is kept as it is.
+TEST(XlaLog, UnknownWords) {
+  EXPECT_THAT(Alarms("The operation took 95s\nsaving\n" + Rings(Module("jit_f"), 73)),
+              ElementsAre("compile|jit_f|-|-|-|-|-|120000000000|-"));
+  const std::string gil = "Acquiring the GIL in f took longer than 20s";
+  auto in = ImportText(xla_log, Rings(gil, 73) + "loss 1\n" + Ends("25s", gil));
+  EXPECT_THAT(in.Rows("SELECT operation, dur_ns, text FROM compile_alarm"),
+              ElementsAre("other|25000000000|" + gil));
+}
+
+// Four ranks print into one file, line by line.
+TEST(XlaLog, ProcessesAreToldApart) {
+  std::string log;
+  for (const std::string& text : {Rings(Module("jit_f.9"), 73), Ends("2m5s", Module("jit_f.9"))}) {
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = text.find('\n', at) + 1;
+      for (int rank : {0, 1, 2, 3})
+        log += fmt::format("[rank{}]: {}", rank, text.substr(at, end - at));
+      at = end;
+    }
+  }
+  EXPECT_THAT(Alarms(log),
+              testing::AllOf(
+                  testing::SizeIs(4),
+                  testing::Each(HasSubstr("compile|jit_f|-|-|-|-|-|120000000000|125000000000"))));
+  auto in = ImportText(xla_log, log);
+  EXPECT_THAT(in.Rows("SELECT rank FROM process p JOIN compile_alarm a ON a.process_id = p.id "
+                      "ORDER BY rank"),
+              ElementsAre("0", "1", "2", "3"));
+  in =
+      ImportText(jax_log,
+                 "[rank1]: Compiling jit(g) with global shapes and types (ShapedArray(f32[2])).\n"
+                 "[rank0]: Compiling jit(g) with global shapes and types (ShapedArray(f32[2])).\n" +
+                     log);
+  EXPECT_THAT(in.Rows("SELECT rank, count(*) FROM process p JOIN compile_alarm a ON a.process_id = "
+                      "p.id GROUP BY rank ORDER BY rank"),
+              ElementsAre("0|1", "1|3"));
+}
+
+// A log of training that was slow to compile, and printed its metrics when it ended.
+TEST(XlaLog, WhatOthersReadMayStandAtTheEnd) {
+  std::string steps;
+  for (int i = 0; i < 20'000; ++i) steps += fmt::format("step {}\n", i);
+  EXPECT_EQ(Recognise(Rings(Module("f"), 73) + steps + "Counter: MarkStep\n  Value: 3\n"),
+            &metrics_report);
+  EXPECT_EQ(Recognise(Rings(Module("f"), 73) + steps), &xla_log);
+}
+
+TEST(XlaLog, MemoryIsBounded) {
+  std::string log;
+  for (int i = 0; i < 120'000; ++i)
+    log += fmt::format("Trying algorithm {} for x is taking a while...\n", i);
+  auto in = ImportText(xla_log, log);
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM compile_alarm"), ElementsAre("100000"));
+  EXPECT_THAT(in.Rows("SELECT code, count FROM import_issue"), ElementsAre("many_alarms|20000"));
+}
+
 TEST(XlaLog, LogsOfOthersHoldThemToo) {
   const std::string alarm = Rings(Folding(kReduce)) + Ends("4s", Folding(kReduce));
   const std::pair<const Importer*, std::string> logs[] = {
