@@ -92,8 +92,9 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
              "XLA_NO_SPECIAL_SCALARS=1 makes them inputs too.";
     }
     return "A Python number or size is part of this op. Pass it as a tensor on the device "
-           "(torch.tensor(value, "
-           "device=...)), or keep to a few values.";
+           "(torch.tensor(value, device=...), in JAX an argument of the jitted function), or keep "
+           "to "
+           "a few values.";
   }
   if (type == "loop_count_change") {
     return "A Python loop is unrolled into the graph and runs another number of times. Always run "

@@ -31,7 +31,8 @@ constexpr CppWord kWords[] = {
      "index_select(x, 0, index)"},
     {": torch.tensor(value, device=x.device), in JAX an argument of the jitted function",
      ", uploaded with Tensor::FromHost"},
-    {" (torch.tensor(value, device=...))", " (Tensor::FromHost)"},
+    {" (torch.tensor(value, device=...), in JAX an argument of the jitted function)",
+     " (Tensor::FromHost)"},
     {": torch.tensor(value, device=...)", " (Tensor::FromHost)"},
     {"cut the graph inside the loop (torch_xla.sync() each turn), or keep the loop on the device "
      "(torch_xla.experimental.scan, jax.lax.fori_loop)",
