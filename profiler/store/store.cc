@@ -167,6 +167,32 @@ static absl::StatusOr<std::set<std::string>> ColumnsOf(sqlite3* db) {
   }
 }
 
+// Tables that stores of earlier versions lack: a recording cannot be imported again.
+constexpr std::string_view kAddedTables[] = {"untied_weight", "compile_alarm"};
+
+// What CREATE TABLE says of `table` in our schema, from the table's name on.
+static std::string Definition(std::string_view table) {
+  const std::string_view schema = kSchemaSql;
+  const size_t begin = schema.find(fmt::format("\nCREATE TABLE {} (", table));
+  XP_CHECK(begin != std::string_view::npos);
+  const size_t name = schema.find(table, begin);
+  return std::string(schema.substr(name, schema.find("\n)", begin) + 2 - name));
+}
+
+// Makes what an earlier version had no table for, empty: in the file where it may be written to,
+// else beside it.
+static absl::Status AddTables(Store& store, bool is_writable) {
+  XP_TRY(std::set<std::string> theirs, ColumnsOf(store.db()));
+  for (std::string_view table : kAddedTables) {
+    const std::string known(table);
+    if (theirs.lower_bound(known + ".") != theirs.lower_bound(known + "/")) continue;
+    if (theirs.contains(known + "!")) continue;  // CheckSchema refuses it
+    XP_TRY(store.Exec(
+        fmt::format("CREATE {} {}", is_writable ? "TABLE" : "TEMP TABLE", Definition(table))));
+  }
+  return absl::OkStatus();
+}
+
 // What we read must be there, and be what it seems.
 static absl::Status CheckSchema(const Store& store) {
   static const auto* ours = [] {
@@ -186,6 +212,9 @@ static absl::Status CheckSchema(const Store& store) {
           "{}: not written by xlaprof: its {} is no plain table. Import the sources again",
           store.path(), table);
     }
+    const bool is_added = std::ranges::find(kAddedTables, table) != std::end(kAddedTables);
+    // Columns of a table that was made beside the file are not looked for.
+    if (is_added && theirs.lower_bound(table + ".") == theirs.lower_bound(table + "/")) continue;
     if (!theirs.contains(column)) {
       return Invalid("{}: not written by this xlaprof: it has no {}. Import the sources again",
                      store.path(), column);
@@ -228,6 +257,7 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
         path.string(), **version, kSchemaVersion);
   }
   XP_TRY(CheckSchema(store));
+  XP_TRY(AddTables(store, (flags & SQLITE_OPEN_READWRITE) != 0));
   return store;
 }
 

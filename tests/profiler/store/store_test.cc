@@ -205,6 +205,34 @@ TEST_F(StoreTest, EmptyFileIsCalledEmpty) {
   EXPECT_THAT(std::string(Message(status)), HasSubstr("empty file (0 bytes)"));
 }
 
+// A recording of an earlier version cannot be imported again.
+TEST_F(StoreTest, TablesThatCameLaterAreEmpty) {
+  constexpr const char* kCount = "SELECT count(*) FROM compile_alarm";
+  {
+    Store store = *Store::Create(path_);
+    ASSERT_TRUE(store.Exec("DROP TABLE compile_alarm; DROP TABLE untied_weight").ok());
+  }
+  {
+    auto store = Store::Open(path_);
+    ASSERT_TRUE(store.ok()) << store.status();
+    EXPECT_EQ(*store->One<int64_t>(kCount), 0);
+    EXPECT_EQ(*store->One<int64_t>("SELECT count(*) FROM main.sqlite_schema WHERE name IN "
+                                   "('compile_alarm', 'untied_weight')"),
+              0);
+  }
+  {
+    Store store = *Store::OpenForWriting(path_);
+    ASSERT_TRUE(store.Add(CompileAlarmRow{.operation = "other"}).ok());
+  }
+  EXPECT_EQ(*Store::Open(path_)->One<int64_t>(kCount), 1);
+  // Others are what a store is made of.
+  {
+    Store store = *Store::OpenForWriting(path_);
+    ASSERT_TRUE(store.Exec("DROP TABLE compile").ok());
+  }
+  EXPECT_THAT(std::string(Message(Store::Open(path_).status())), HasSubstr("it has no compile."));
+}
+
 TEST_F(StoreTest, NewerSchemaIsRefusedWithBothVersions) {
   {
     Store store = *Store::Create(path_);
