@@ -34,11 +34,22 @@ struct Scalar {
   requires std::is_arithmetic_v<T> Scalar(T value)
       : is_truth(std::is_same_v<T, bool>),
         is_whole(std::is_integral_v<T>),
-        whole(int64_t(value)),
+        whole(Bounded(value)),
         real(double(value)) {}
   bool is_truth, is_whole;
-  int64_t whole;
+  int64_t whole;  // of a fraction what int64 holds of it
   double real;
+
+ private:
+  template <class T>
+  static int64_t Bounded(T value) {
+    if constexpr (std::is_integral_v<T>) {
+      return int64_t(value);
+    } else {
+      if (value != value) return 0;
+      return value >= 0x1p63 ? INT64_MAX : value <= -0x1p63 ? INT64_MIN : int64_t(value);
+    }
+  }
 };
 
 // A tensor's elements on the host: dense, row-major.
