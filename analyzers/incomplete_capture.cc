@@ -30,7 +30,7 @@ absl::Status Events(const Store& store, Findings& findings) {
     XP_TRY(
         auto cut,
         store.One<int64_t>(
-            "SELECT count(*) FROM import_issue WHERE code IN ('cut_file', 'damaged_compression')"));
+            "SELECT count(*) FROM import_issue WHERE code IN ('cut_file', 'damaged_coding')"));
     if (profiles.value_or(0) > 0 && cut.value_or(0) > 0) {
       findings.push_back(Missing("cut_profile", "the profile is cut before its first event",
                                  "the file on disk is not whole; its events came after the cut",

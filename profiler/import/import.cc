@@ -154,7 +154,7 @@ class Importing {
   absl::Status TellDamage(const FoundFile& file, const InputFile& opened, ImportContext& context) {
     if (!opened.damage().empty()) {
       XP_TRY(context.Issue(
-          "damaged_compression", "warning",
+          "damaged_coding", "warning",
           fmt::format("{}; what came before it was read. Copy the file again", opened.damage())));
     }
     if (!file.archive) return absl::OkStatus();

@@ -7,11 +7,13 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <vector>
 
 #include "profiler/import/byte_sink.h"
+#include "profiler/import/utf8.h"
 
 namespace xlaprof {
 namespace {
@@ -106,17 +108,55 @@ absl::Status Unzstd(std::string_view in, ByteSink& sink, std::string& damage) {
   return status;
 }
 
+// What PowerShell's > writes.
+absl::Status FromUtf16(std::string_view in, std::endian order, ByteSink& sink,
+                       std::string& damage) {
+  constexpr size_t kPieceBytes = size_t{1} << 20, kMarkBytes = 2;
+  std::string text;
+  size_t done = kMarkBytes;
+  while (true) {
+    const size_t taken = AppendUtf16(in.substr(done, kPieceBytes), order, text);
+    if (taken == 0) break;
+    done += taken;
+    XP_TRY(sink.Append(text.data(), text.size()));
+    text.clear();
+  }
+  if (done < in.size())
+    damage = fmt::format("the UTF-16 text stops inside a character at byte {}", done);
+  return absl::OkStatus();
+}
+
+// How the bytes on disk become those that importers read.
+struct Coding {
+  std::string_view name;
+  std::string_view mark;  // its first bytes
+  absl::Status (*decode)(std::string_view in, ByteSink& sink, std::string& damage);
+};
+
+constexpr Coding kCodings[] = {
+    {"gzip", "\x1f\x8b", Gunzip},
+    {"zstd", "\x28\xb5\x2f\xfd", Unzstd},
+    {"UTF-16", "\xff\xfe",
+     [](auto in, auto& sink, auto& damage) {
+       return FromUtf16(in, std::endian::little, sink, damage);
+     }},
+    {"UTF-16", "\xfe\xff",
+     [](auto in, auto& sink, auto& damage) {
+       return FromUtf16(in, std::endian::big, sink, damage);
+     }},
+};
+
 }  // namespace
 
 struct InputFile::Impl {
   Block disk, plain;
   std::string_view lent;  // instead of `disk`: bytes of others
-  bool compressed = false;
-  std::string_view compression;
+  bool decoded = false;   // into `plain`
+  size_t mark = 0;        // bytes of UTF-8's byte order mark before bytes()
   std::string damage;
   size_t forgotten = 0;  // of bytes()
   std::string_view stored() const { return lent.data() != nullptr ? lent : disk.view(); }
-  absl::Status Decompress(const std::string& name);
+  absl::Status Decode(const std::string& name);
 };
 
 InputFile::InputFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -125,16 +165,15 @@ InputFile& InputFile::operator=(InputFile&&) noexcept = default;
 InputFile::~InputFile() = default;
 
 std::string_view InputFile::bytes() const {
-  return impl_->compressed ? impl_->plain.view() : impl_->stored();
+  return (impl_->decoded ? impl_->plain.view() : impl_->stored()).substr(impl_->mark);
 }
 std::string_view InputFile::disk() const { return impl_->stored(); }
 void InputFile::ForgetDisk(size_t from, size_t to) const { impl_->disk.Forget(from, to); }
 void InputFile::Forget(size_t done) {
   if (done < impl_->forgotten + kForgetBytes) return;
-  (impl_->compressed ? impl_->plain : impl_->disk).Forget(impl_->forgotten, done);
+  (impl_->decoded ? impl_->plain : impl_->disk).Forget(impl_->forgotten, done);
   impl_->forgotten = done;
 }
-std::string_view InputFile::compression() const { return impl_->compression; }
 const std::string& InputFile::damage() const { return impl_->damage; }
 
 absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
@@ -167,32 +206,36 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
       impl->disk = Block(std::move(text));
     }
   }
-  XP_TRY(impl->Decompress(name));
+  XP_TRY(impl->Decode(name));
   return InputFile(std::move(impl));
 }
 
 absl::StatusOr<InputFile> InputFile::OfBytes(const std::string& name, std::string_view bytes) {
   auto impl = std::make_unique<Impl>();
   impl->lent = bytes;
-  XP_TRY(impl->Decompress(name));
+  XP_TRY(impl->Decode(name));
   return InputFile(std::move(impl));
 }
 
-absl::Status InputFile::Impl::Decompress(const std::string& name) {
+absl::Status InputFile::Impl::Decode(const std::string& name) {
   const std::string_view disk = stored();
   if (disk.empty())
     return Invalid("{}: empty file (0 bytes). The run wrote nothing here, or is still starting",
                    name);
-  const bool gzip = disk.starts_with("\x1f\x8b"), zstd = disk.starts_with("\x28\xb5\x2f\xfd");
-  if (!gzip && !zstd) return absl::OkStatus();
-  compressed = true;
-  compression = gzip ? "gzip" : "zstd";
-  ByteSink sink;
-  XP_TRY(gzip ? Gunzip(disk, sink, damage) : Unzstd(disk, sink, damage));
-  XP_TRY(plain, std::move(sink).Finish());
-  if (!plain.view().empty()) return absl::OkStatus();
-  return Invalid("{}: {} without content{}{}. Copy the file again", name, compression,
-                 damage.empty() ? "" : ": ", damage);
+  const auto coding = std::ranges::find_if(
+      kCodings, [&](const Coding& known) { return disk.starts_with(known.mark); });
+  if (coding != std::end(kCodings)) {
+    ByteSink sink;
+    XP_TRY(coding->decode(disk, sink, damage));
+    XP_TRY(plain, std::move(sink).Finish());
+    decoded = true;
+    if (plain.view().empty())
+      return Invalid("{}: {} without content{}{}. Copy the file again", name, coding->name,
+                     damage.empty() ? "" : ": ", damage);
+  }
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if ((decoded ? plain.view() : disk).starts_with(kByteOrderMark)) mark = kByteOrderMark.size();
+  return absl::OkStatus();
 }
 
 std::string_view LooksLike(std::string_view bytes) {

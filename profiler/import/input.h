@@ -1,5 +1,5 @@
-// One input file as bytes: read or mapped whole, decompressed when it is gzip or zstd (by its first
-// bytes).
+// One input file as bytes: read or mapped whole, decompressed when it is gzip or zstd, UTF-8 when
+// it is UTF-16 (by its first bytes).
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace xlaprof {
 class InputFile {
  public:
   // `path` "-" reads standard input. Errors: missing, unreadable, not a regular file, empty.
-  // Memory stays bounded: files over 64 MiB are mapped; decompressed text over 64 MiB goes to an
-  // unnamed file.
+  // Memory stays bounded: files over 64 MiB are mapped; decompressed or decoded text over 64 MiB
+  // goes to an unnamed file.
   static absl::StatusOr<InputFile> Open(const std::filesystem::path& path);
   // The same for bytes that lie somewhere already: a member of an archive, called `name` in
   // messages. They must outlive this object.
@@ -25,15 +25,15 @@ class InputFile {
   InputFile& operator=(InputFile&&) noexcept;
   ~InputFile();
 
-  std::string_view bytes() const;  // decompressed; valid as long as this object
+  // Decompressed, in UTF-8, without a byte order mark; valid as long as this object.
+  std::string_view bytes() const;
   // bytes() before `done` will hardly be read again: their memory is given back, in large pieces.
   void Forget(size_t done);
   std::string_view disk() const;  // as it lies on disk
   // Memory of these bytes of disk() is given back until they are read again. On any thread.
   void ForgetDisk(size_t from, size_t to) const;
-  std::string_view compression() const;  // gzip, zstd or ""
-  // What went wrong while decompressing, with the byte in the compressed file; "" if all is well.
-  // bytes() then holds what could be read.
+  // What went wrong while decompressing or decoding, with the byte in the file as it lies on disk;
+  // "" if all is well. bytes() then holds what could be read.
   const std::string& damage() const;
 
  private:

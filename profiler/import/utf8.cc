@@ -26,6 +26,15 @@ size_t Sequence(std::string_view text) {
   return 0;
 }
 
+void Append(uint32_t code, std::string& text) {
+  auto add = [&](uint32_t byte) { text += char(uint8_t(byte)); };
+  auto follows = [&](int shift) { add(0x80 | ((code >> shift) & 0x3f)); };
+  if (code < 0x80) return add(code);
+  if (code < 0x800) return add(0xc0 | code >> 6), follows(0);
+  if (code < 0x10000) return add(0xe0 | code >> 12), follows(6), follows(0);
+  add(0xf0 | code >> 18), follows(12), follows(6), follows(0);
+}
+
 }  // namespace
 
 size_t ValidUtf8Prefix(std::string_view text) {
@@ -49,6 +58,28 @@ std::string ToUtf8(std::string_view text) {
     text.remove_prefix(1);
   }
   return out;
+}
+
+size_t AppendUtf16(std::string_view utf16, std::endian order, std::string& text) {
+  auto unit = [&](size_t at) {
+    const uint32_t first = uint8_t(utf16[at]), second = uint8_t(utf16[at + 1]);
+    return order == std::endian::big ? first << 8 | second : second << 8 | first;
+  };
+  auto is_first_half = [](uint32_t code) { return code >= 0xd800 && code < 0xdc00; };
+  auto is_other_half = [](uint32_t code) { return code >= 0xdc00 && code < 0xe000; };
+  size_t at = 0;
+  for (; at + 2 <= utf16.size(); at += 2) {
+    uint32_t code = unit(at);
+    if (is_first_half(code)) {
+      if (at + 4 > utf16.size()) break;
+      if (const uint32_t other = unit(at + 2); is_other_half(other)) {
+        code = 0x10000 + ((code - 0xd800) << 10) + (other - 0xdc00);
+        at += 2;
+      }
+    }
+    Append(code, text);
+  }
+  return at;
 }
 
 }  // namespace xlaprof

@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "profiler/import/input.h"
+#include "profiler/import/utf8.h"
 
 namespace xlaprof {
 namespace {
@@ -140,8 +141,62 @@ TEST_F(ImportTest, ACutArchiveIsReadUpToTheCutAndItIsSaid) {
   for (const std::string& bytes : {Gzip(text), Zstd(text)}) {
     ASSERT_TRUE(Take({Write("m", bytes.substr(0, bytes.size() * 3 / 4))}).ok());
     EXPECT_NE(All("SELECT max(save_number) > 100 FROM metrics_report"), "0");
-    EXPECT_THAT(All("SELECT advice FROM import_issue WHERE code = 'damaged_compression'"),
+    EXPECT_THAT(All("SELECT advice FROM import_issue WHERE code = 'damaged_coding'"),
                 HasSubstr("stops short at byte"));
+  }
+}
+
+// `text`, which is ASCII but for U+1F600 and a lone surrogate in place of each of two marks.
+std::string Utf16(const std::string& text, std::endian order) {
+  std::string out;
+  auto add = [&](int unit) {
+    const char high = char(unit >> 8), low = char(unit & 0xff);
+    out += order == std::endian::big ? high : low;
+    out += order == std::endian::big ? low : high;
+  };
+  add(0xfeff);
+  for (char c : text) {
+    if (c == '@') {
+      add(0xd83d), add(0xde00);
+    } else if (c == '!') {
+      add(0xd83d);
+    } else {
+      add(c);
+    }
+  }
+  return out;
+}
+
+TEST_F(ImportTest, Utf16IsReadAsPowerShellWritesIt) {
+  std::string text = "pages@!\r\n";
+  while (text.size() < size_t(3) << 20) text += "Counter: aten::sort@!\r\n  Value: 7\r\n";
+  for (std::endian order : {std::endian::little, std::endian::big}) {
+    auto file = InputFile::Open(Write("m", Utf16(text, order)));
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_EQ(file->damage(), "");
+    EXPECT_EQ(ToUtf8(file->bytes().substr(0, 14)),
+              "pages\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\r\n");
+    EXPECT_EQ(file->bytes().size(), text.size() + 5 * size_t(std::ranges::count(text, '@')));
+    ASSERT_TRUE(Take({Write("m", Utf16(Report(0, 1), order))}).ok());
+    EXPECT_EQ(All("SELECT count(*) FROM metrics_report"), "1");
+    // A half of a pair, or of two bytes, ends the text.
+    const std::string whole = Utf16("a text@", order);
+    for (size_t cut : {1, 2, 3}) {
+      auto part = InputFile::Open(Write("m", whole.substr(0, whole.size() - cut)));
+      ASSERT_TRUE(part.ok()) << part.status();
+      EXPECT_EQ(part->bytes(), "a text");
+      EXPECT_THAT(part->damage(), HasSubstr("stops inside a character at byte 14"));
+    }
+  }
+}
+
+TEST_F(ImportTest, AByteOrderMarkIsNoPartOfTheText) {
+  for (const std::string& bytes :
+       {"\xef\xbb\xbf" + Report(0, 1), Gzip("\xef\xbb\xbf" + Report(0, 1)),
+        Utf16(Report(0, 1), std::endian::little)}) {
+    auto file = InputFile::Open(Write("m", bytes));
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_EQ(file->bytes(), Report(0, 1));
   }
 }
 
