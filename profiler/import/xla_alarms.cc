@@ -73,6 +73,8 @@ class Reader {
       if (lines_.number() % kProgressLines == 0) progress(size_t(lines_.offset()));
     }
     for (auto& [origin, state] : states_) {
+      // A module's name is all there is to know; only asterisks follow.
+      if (state.now.operation == "compile" && !state.now.subject.empty()) End(state);
       if (state.begun && !log_.cut_at_line) log_.cut_at_line = state.now.line;
     }
     return std::move(log_);
@@ -113,7 +115,9 @@ class Reader {
       Begin(state);
       state.now.is_certain = place != kNone;
       state.head = text.substr(0, std::min(kMaxPrefixBytes, place));
-      if (took != kNone && !torn_) state.now.dur_ns = DurationNs(text.substr(took + kTook.size()));
+      // Each length ends in an s.
+      if (took != kNone && (!torn_ || Trim(text).ends_with('s')))
+        state.now.dur_ns = DurationNs(text.substr(took + kTook.size()));
     }
     switch (words) {
       case kFolds:
@@ -202,11 +206,21 @@ class Reader {
   // `[Compiling module NAME] `, or a line of its own.
   void TakeModule(XlaAlarm& now, std::string_view text) {
     const size_t at = text.find(kModule);
-    if (at == kNone || !now.subject.empty() || torn_) return;
+    if (at == kNone || !now.subject.empty()) return;
     std::string_view name = text.substr(at + kModule.size());
-    name = name.substr(0, name.find_first_of("] \t"));
+    const size_t end = name.find_first_of("] \t");
+    if (end == kNone && torn_) return;
+    name = name.substr(0, end);
     now.subject = WithoutNumber(name);
     now.text = name;
+  }
+
+  // `text` ends with its outermost bracket: had it been cut, one would most likely be open.
+  static bool IsClosed(std::string_view text) {
+    text = Trim(text);
+    auto count = [&](char c) { return std::ranges::count(text, c); };
+    return (text.ends_with('}') || text.ends_with(')')) && count('(') > 0 &&
+           count('(') == count(')') && count('{') == count('}');
   }
 
   // False for a line that holds none, or not all of it.
@@ -219,7 +233,7 @@ class Reader {
       return true;
     }
     const size_t equals = text.find(" = ");
-    if (equals == kNone || torn_) return false;
+    if (equals == kNone || (torn_ && !IsClosed(text))) return false;
     const size_t name = text.substr(0, equals).find_last_of(" \t%") + 1;  // npos + 1: the first
     now.subject = text.substr(name, equals - name);
     now.text = text.substr(name);

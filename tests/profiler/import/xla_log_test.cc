@@ -208,6 +208,19 @@ TEST(XlaLog, LogsOfOthersHoldThemToo) {
   }
 }
 
+// What is pasted often lacks the last line's end. What is whole for sure is read.
+TEST(XlaLog, TheLastLineMayHaveNoEnd) {
+  const std::string head =
+      "E slow_operation_alarm.cc:65] Constant folding an instruction is taking > 1s:\n\n";
+  const std::string row = "constant_folding|reduce.8|reduce|f64[2000,10]{1,0}|jit(f)/jit(main)|";
+  EXPECT_THAT(Alarms(head + kReduce), ElementsAre(row + "/home/ann/f.py|13|1000000000|-"));
+  EXPECT_THAT(Alarms(head + kReduce.substr(0, kReduce.find("000"))), ElementsAre());
+  EXPECT_THAT(Alarms(head + kReduce.substr(0, kReduce.find("13}"))), ElementsAre());
+  const std::string slow =
+      "E slow_operation_alarm.cc:73] [Compiling module jit_f] Very slow compile?";
+  EXPECT_THAT(Alarms(slow), ElementsAre(HasSubstr("compile|jit_f|")));
+}
+
 TEST(XlaLog, DamagedAndForeignText) {
   const std::string log = Rings(Folding(kReduce)) + Ends("6.7s", Folding(kReduce)) +
                           Rings(Module("jit_f.9"), 73) + Ends("2m1s", Module("jit_f.9"));
