@@ -1,6 +1,7 @@
 #include "profiler/import/join.h"
 
 #include "profiler/import/import.h"
+#include "profiler/store/process_tables.h"
 
 namespace xlaprof {
 
@@ -11,15 +12,6 @@ static absl::Status DropOtherRuns(Store& store) {
   XP_TRY(auto other,
          store.One<int64_t>(fmt::format("SELECT count(*) FROM process WHERE id IN {}", kOther)));
   if (other.value_or(0) == 0) return absl::OkStatus();
-  for (const char* table :
-       {"compile", "execution", "transfer", "fallback", "untied_weight", "profiler_line",
-        "compile_alarm", "step"}) {
-    XP_TRY(
-        store.Exec(fmt::format("DELETE FROM provenance WHERE table_name = '{0}' AND row_id IN "
-                               "(SELECT id FROM {0} WHERE process_id IN {1});"
-                               "DELETE FROM {0} WHERE process_id IN {1};",
-                               table, kOther)));
-  }
   for (const char* table : {"metric", "counter"}) {
     XP_TRY(store.Exec(fmt::format(
         "DELETE FROM {} WHERE report_id IN (SELECT id FROM metrics_report WHERE process_id IN {})",
@@ -27,8 +19,15 @@ static absl::Status DropOtherRuns(Store& store) {
   }
   XP_TRY(
       store.Exec("DELETE FROM metric_percentile WHERE metric_id NOT IN (SELECT id FROM metric)"));
-  for (const char* table : {"metrics_report", "setting"}) {
-    XP_TRY(store.Exec(fmt::format("DELETE FROM {} WHERE process_id IN {}", table, kOther)));
+  for (const ProcessTable& table : kProcessTables) {
+    if (!table.dies_with_run) continue;
+    if (table.is_cited) {
+      XP_TRY(
+          store.Exec(fmt::format("DELETE FROM provenance WHERE table_name = '{0}' AND row_id IN "
+                                 "(SELECT id FROM {0} WHERE process_id IN {1})",
+                                 table.name, kOther)));
+    }
+    XP_TRY(store.Exec(fmt::format("DELETE FROM {} WHERE process_id IN {}", table.name, kOther)));
   }
   XP_TRY(store.Exec("DELETE FROM compile_reason WHERE compile_id NOT IN (SELECT id FROM compile)"));
   // Graphs are kept where a fact that stays refers to their hash: a dump prints one only the first

@@ -10,6 +10,7 @@
 #include "profiler/import/join.h"
 #include "profiler/import/python_frames.h"
 #include "profiler/import/sequence.h"
+#include "profiler/store/process_tables.h"
 
 namespace xlaprof {
 namespace {
@@ -291,9 +292,8 @@ absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, c
 // Moves what else belongs to process `from` to `into`, and forgets `from`.
 absl::Status Unite(Store& store, int64_t into, int64_t from) {
   if (into == from) return absl::OkStatus();
-  for (const char* table : {"track", "step", "graph", "compile", "execution", "transfer",
-                            "fallback", "untied_weight", "profiler_line", "compile_alarm", "metrics_report", "setting"}) {
-    XP_TRY(store.Run(fmt::format("UPDATE {} SET process_id = ?1 WHERE process_id = ?2", table),
+  for (const ProcessTable& table : kProcessTables) {
+    XP_TRY(store.Run(fmt::format("UPDATE {} SET process_id = ?1 WHERE process_id = ?2", table.name),
                      into, from));
   }
   XP_TRY(

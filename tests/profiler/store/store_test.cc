@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "profiler/store/events.h"
+#include "profiler/store/process_tables.h"
 
 namespace xlaprof {
 namespace {
@@ -272,6 +273,53 @@ TEST_F(StoreTest, OpenLeavesNoTrace) {
   EXPECT_EQ(listing(), std::set<std::string>{"run.xlaprof"});
   EXPECT_EQ(ReadFile(path_), before);
   EXPECT_EQ(fs::last_write_time(path_), time);
+}
+
+// Story: a report on one process told the alarms and weights of all.
+TEST_F(StoreTest, WhateverBelongsToAProcessIsSliced) {
+  std::set<std::string> known;
+  for (const ProcessTable& table : kProcessTables) known.insert(table.name);
+  Store store = *Store::Create(path_);
+  EXPECT_THAT(
+      *store.Collect("SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE "
+                     "c.name = 'process_id'",
+                     [](std::string name) { return name; }),
+      ::testing::UnorderedElementsAreArray(known));
+  ASSERT_TRUE(
+      store.Exec("INSERT INTO process (id, source_id, segment) VALUES (1, 1, 0), (2, 1, 0)").ok());
+  for (const ProcessTable& table : kProcessTables) {
+    std::string names, values;
+    ASSERT_TRUE(store
+                    .Each(
+                        "SELECT name FROM pragma_table_info(?1) WHERE name <> 'id'",
+                        [&](std::string name) {
+                          names += (names.empty() ? "" : ", ") + name;
+                          values += values.empty() ? "" : ", ";
+                          values += name == "process_id" ? "?1" : "0";
+                          return absl::OkStatus();
+                        },
+                        table.name)
+                    .ok());
+    for (int process : {1, 2})
+      ASSERT_TRUE(
+          store
+              .Run(fmt::format("INSERT INTO {} ({}) VALUES ({})", table.name, names, values),
+                   process)
+              .ok())
+          << table.name;
+  }
+  ASSERT_TRUE(store.Exec("INSERT INTO counter SELECT id, 'a', 1 FROM metrics_report").ok());
+  ASSERT_TRUE(store.Restrict({.process_id = 2}).ok());
+  auto count = [&](std::string_view table) {
+    return store.One<int64_t>(fmt::format("SELECT count(*) FROM {}", table))->value_or(-1);
+  };
+  for (const ProcessTable& table : kProcessTables) {
+    if (table.sliced != ProcessTable::kElsewhere) {
+      EXPECT_EQ(count(table.name), 1) << table.name;
+    }
+  }
+  EXPECT_EQ(count("step"), 1);
+  EXPECT_EQ(count("counter"), 1);
 }
 
 // Story: stores are often read from a mounted artifact folder.
