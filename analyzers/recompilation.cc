@@ -152,7 +152,7 @@ std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& ste
 std::string SourceOfTime(const std::string& dur_from) {
   if (dur_from == "metrics") return "the metrics' deltas";
   if (dur_from == "metrics_share") return "equal shares of the metrics' deltas";
-  if (dur_from == "xspace") return "the XSpace";
+  if (dur_from == "profile") return "the profile";
   if (dur_from == "log") return "the log's times";
   if (dur_from == "recorded") return "the recording";
   return dur_from.empty() ? "the capture" : dur_from;

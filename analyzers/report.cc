@@ -1,17 +1,9 @@
 #include "analyzers/report.h"
 
-#include <charconv>
 #include <chrono>
 
 namespace xlaprof {
 namespace {
-
-std::optional<int64_t> ToInt(const std::optional<std::string>& text) {
-  int64_t value = 0;
-  if (!text || std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc())
-    return std::nullopt;
-  return value;
-}
 
 // When the files that were read were last written, if no source knows the epoch: a log ends when
 // its run did.
@@ -75,8 +67,8 @@ absl::Status ReadTables(const Store& store, Report& report) {
 }  // namespace
 
 absl::StatusOr<std::optional<int64_t>> CaptureStart(const Store& store) {
-  XP_TRY(auto start, store.Meta("window_start_ns"));
-  if (auto start_ns = ToInt(start)) return start_ns;
+  XP_TRY(OptInt start_ns, store.MetaNs("window_start_ns"));
+  if (start_ns) return start_ns;
   return store.One<int64_t>(
       "SELECT min(c.min_ts_ns) FROM event_chunk c JOIN track t ON t.id = c.track_id WHERE t.kind "
       "<> 'counter'");
@@ -92,8 +84,7 @@ absl::StatusOr<Report> MakeReport(const Store& store, Findings findings) {
   XP_TRY(ReadTables(store, report));
   XP_TRY(auto label, store.Meta("run_label"));
   report.run_label = label.value_or("");
-  XP_TRY(auto base, store.Meta("base_epoch_ns"));
-  report.base_epoch_ns = ToInt(base);
+  XP_TRY(report.base_epoch_ns, store.MetaNs("base_epoch_ns"));
   XP_TRY(report.start_ns, CaptureStart(store));
   report.capture_epoch_ns = report.base_epoch_ns
                                 ? *report.base_epoch_ns + report.start_ns.value_or(0)

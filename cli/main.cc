@@ -33,7 +33,7 @@ std::string Registered() {
   for (const Exporter* exporter : AllExporters())
     text += fmt::format("  {:<16} {}, such as {}\n", exporter->name, exporter->summary,
                         exporter->example);
-  return text + "\nExit status: 0 done, 1 a check failed, 2 could not do it";
+  return text + "\nExit status: 0 done, 2 could not do it";
 }
 
 int Main(int argc, char** argv) {
@@ -68,8 +68,7 @@ int Main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // --help and --version are "errors" with status 0; of the others each has its own, which says
-    // nothing to a script.
-    // A mistyped word may be a file's name.
+    // nothing to a script. A mistyped word may be a file's name, and hold anything.
     std::ostringstream out, err;
     const int status = app.exit(error, out, err);
     fmt::print("{}", Printable(out.str(), /*keep_newlines=*/true));

@@ -10,7 +10,6 @@ namespace xlaprof {
 
 // Exit statuses of every command.
 inline constexpr int kExitDone = 0;
-inline constexpr int kExitCheckFailed = 1;
 inline constexpr int kExitCouldNot = 2;
 
 // Columns: $COLUMNS, else the size of the terminal behind `fd`, else 100.

@@ -1,7 +1,5 @@
 #include "exporters/time_span.h"
 
-#include <charconv>
-
 namespace xlaprof {
 
 absl::StatusOr<TimeSpan> TimeSpanOf(const Store& store) {
@@ -16,10 +14,7 @@ absl::StatusOr<TimeSpan> TimeSpanOf(const Store& store) {
         span.first_ns = first;
         span.last_ns = last;
       }));
-  XP_TRY(auto base, store.Meta("base_epoch_ns"));
-  int64_t base_ns = 0;
-  if (base && std::from_chars(base->data(), base->data() + base->size(), base_ns).ec == std::errc())
-    span.base_epoch_ns = base_ns;
+  XP_TRY(span.base_epoch_ns, store.MetaNs("base_epoch_ns"));
   return span;
 }
 

@@ -1,5 +1,5 @@
-// Makes viewer.html, or the file that is named: the page with its script and style in it, and their
-// hashes in its policy. The same sources give the same bytes.
+// Makes viewer.html, or the file that is named: the page with its script and style in it, their
+// hashes in its policy, and the licence of its library. The same sources give the same bytes.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -33,9 +33,11 @@ function hashOf(text) {
 
 const script = await bundled('src/main.tsx');
 const style = await bundled('style/style.css');
+const license = readFileSync(`${here}node_modules/preact/LICENSE`, 'utf8').trim();
 const page = readFileSync(`${here}page.html`, 'utf8')
   .replace('SCRIPT_HASH', () => hashOf(script))
   .replace('STYLE_HASH', () => hashOf(style))
+  .replace('PREACT_LICENSE', () => license)
   .replace('/*STYLE*/', () => style)
   .replace('/*SCRIPT*/', () => script);
 writeFileSync(process.argv[2] ?? `${here}viewer.html`, page);

@@ -1,7 +1,5 @@
 #include "profiler/import/importer.h"
 
-#include <charconv>
-
 namespace xlaprof {
 
 absl::StatusOr<int64_t> ImportContext::ProcessId() {
@@ -29,12 +27,14 @@ void ImportContext::Restart() {
 }
 
 absl::StatusOr<int64_t> ImportContext::AlignClock(int64_t epoch_ns) {
-  XP_TRY(auto base, store.Meta("base_epoch_ns"));
+  XP_TRY(OptInt base_ns, store.MetaNs("base_epoch_ns"));
   int64_t offset_ns = 0;
-  if (base) {
-    int64_t base_ns = 0;
-    std::from_chars(base->data(), base->data() + base->size(), base_ns);
-    offset_ns = epoch_ns - base_ns;
+  if (base_ns) {
+    if (__builtin_sub_overflow(epoch_ns, *base_ns, &offset_ns))
+      return DataLoss(
+          "its clock says {} ns since 1970, centuries from the other files'. Read it "
+          "alone",
+          epoch_ns);
   } else {
     XP_TRY(store.SetMeta("base_epoch_ns", fmt::to_string(epoch_ns)));
   }

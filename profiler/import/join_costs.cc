@@ -66,8 +66,6 @@ absl::Status CostsOf(Store& store, int64_t process_id) {
 }  // namespace
 
 absl::Status JoinCosts(Store& store) {
-  XP_TRY(store.Exec(
-      "UPDATE compile SET dur_from = 'xspace' WHERE dur_ns IS NOT NULL AND dur_from IS NULL"));
   XP_TRY(std::vector<int64_t> processes,
          store.Collect("SELECT id FROM process", [](int64_t id) { return id; }));
   for (int64_t process : processes) XP_TRY(CostsOf(store, process));

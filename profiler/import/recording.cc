@@ -58,9 +58,9 @@ class Copying {
   }
 
   absl::Status CopyProcesses() {
-    XP_TRY(auto base, from_.Meta("base_epoch_ns"));
-    if (base) {
-      XP_TRY(offset_ns_, context_.AlignClock(std::atoll(base->c_str())));
+    XP_TRY(OptInt base_ns, from_.MetaNs("base_epoch_ns"));
+    if (base_ns) {
+      XP_TRY(offset_ns_, context_.AlignClock(*base_ns));
     }
     return from_.Each(
         "SELECT id, host, pid, rank, name FROM process ORDER BY id",

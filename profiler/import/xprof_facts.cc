@@ -1,7 +1,6 @@
 #include "profiler/import/xprof_facts.h"
 
-#include <charconv>
-
+#include "profiler/import/program_id.h"
 #include "profiler/import/utf8.h"
 
 namespace xlaprof {
@@ -20,16 +19,6 @@ std::string DeviceOf(const TraceProcess& process) {
   std::string name = process.name;
   if (name.starts_with(kPlane)) name.erase(0, kPlane.size());
   return name.substr(0, name.find(' '));
-}
-
-// N of "jit_f(N)"; -1 without.
-int64_t ProgramOf(std::string_view name) {
-  const size_t open = name.rfind('(');
-  if (open == std::string_view::npos || !name.ends_with(')')) return -1;
-  uint64_t value = 0;
-  const char* last = name.data() + name.size() - 1;
-  auto [end, error] = std::from_chars(name.data() + open + 1, last, value);
-  return error == std::errc() && end == last ? int64_t(value) : -1;
 }
 
 }  // namespace
@@ -53,14 +42,14 @@ ChromeKind XprofFacts::KindOf(const ChromeEvent& event, const TraceTrack& track,
 absl::Status XprofFacts::Add(const ChromeEvent& event, const TraceTrack& track, ChromeKind kind,
                              const Event& row) {
   const int64_t end_ns = row.ts_ns + std::max<int64_t>(0, row.dur_ns);
-  const int64_t run_id = NumberOf(event, "run_id"), program_id = NumberOf(event, "program_id");
+  const int64_t run_id = NumberOf(event, "run_id");
   if (track.is_device) {
     XP_TRY(StringId device, context_.store.Intern(DeviceOf(*track.process)));
     if (kind.category == XCategory::kModule) {
       std::string_view name = context_.store.Text(row.name);
       facts_.Add(XModule{.ts_ns = row.ts_ns,
                          .end_ns = end_ns,
-                         .program_id = ProgramOf(name),
+                         .program_id = ProgramIdOf(name),
                          .run_id = run_id,
                          .device = device,
                          .name = name,
@@ -75,11 +64,13 @@ absl::Status XprofFacts::Add(const ChromeEvent& event, const TraceTrack& track, 
     if (int64_t ordinal = NumberOf(event, "device_ordinal"); ordinal > 0) {
       XP_TRY(device, context_.store.Intern(fmt::format("CPU:{}", ordinal)));
     }
-    facts_.Add(XOp{.ts_ns = row.ts_ns,
-                   .end_ns = end_ns,
-                   .name = row.name,
-                   .program = facts_.Program(program_id, device),
-                   .run_id = run_id});
+    const Value* program = event.Arg("program_id");
+    facts_.Add(
+        XOp{.ts_ns = row.ts_ns,
+            .end_ns = end_ns,
+            .name = row.name,
+            .program = facts_.Program(program != nullptr ? program->Int() : OptInt(), device),
+            .run_id = run_id});
     return absl::OkStatus();
   }
   if (kind.role == XRole::kNone) return absl::OkStatus();

@@ -6,11 +6,11 @@
 // Times are picoseconds after their line's timestamp, which counts nanoseconds since 1970 or, in
 // most files, since the start of the session.
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "profiler/import/hlo_proto.h"
 #include "profiler/import/importer.h"
+#include "profiler/import/program_id.h"
 #include "profiler/import/utf8.h"
 #include "profiler/import/xspace_facts.h"
 #include "profiler/import/xspace_plane.h"
@@ -261,16 +261,15 @@ class Reading {
   absl::Status AddGraphs(const XPlane& plane, int64_t process_id, XFacts& facts) {
     std::vector<XPlane::HloProto> protos = plane.HloProtos();
     // In the order of the program ids, so that rows come out alike whatever the order in the file.
-    std::vector<std::pair<int64_t, const XPlane::HloProto*>> ordered;
+    std::vector<std::pair<OptInt, const XPlane::HloProto*>> ordered;
     for (const XPlane::HloProto& proto : protos)
-      ordered.emplace_back(ProgramId(proto.module), &proto);
+      ordered.emplace_back(ProgramIdOf(proto.module), &proto);
     std::stable_sort(ordered.begin(), ordered.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     std::string located;
     for (auto [program_id, proto] : ordered) {
       auto graph =
-          AddHloGraph(proto->bytes, program_id == kNoProgram ? OptInt() : OptInt(program_id),
-                      file_.Offset(proto->bytes.data()), context_);
+          AddHloGraph(proto->bytes, program_id, file_.Offset(proto->bytes.data()), context_);
       if (!graph.ok()) {
         if (graph.status().code() != absl::StatusCode::kDataLoss) return graph.status();
         XP_TRY(context_.Issue("damaged_hlo", "warning",
@@ -290,17 +289,6 @@ class Reading {
     if (located.empty()) return absl::OkStatus();
     return internal::ToStatus(
         context_.store.Add(SettingRow{process_id, "ir_debug", "on", located}));
-  }
-
-  // "SyncTensorsGraph.458(1)".
-  static constexpr int64_t kNoProgram = INT64_MIN;
-  static int64_t ProgramId(std::string_view module) {
-    size_t open = module.rfind('(');
-    if (open == std::string_view::npos || !module.ends_with(')')) return kNoProgram;
-    uint64_t value = 0;
-    const char* last = module.data() + module.size() - 1;
-    auto [end, error] = std::from_chars(module.data() + open + 1, last, value);
-    return error == std::errc() && end == last ? int64_t(value) : kNoProgram;
   }
 
   const Input& input_;

@@ -1,6 +1,5 @@
 // One event of a line: its time, category and flows, and what it tells of the run.
-#include <charconv>
-
+#include "profiler/import/program_id.h"
 #include "profiler/import/xspace_plane.h"
 
 namespace xlaprof {
@@ -12,16 +11,6 @@ constexpr int64_t kMaxTimeNs = int64_t(1) << 60;
 int64_t FloorToNs(int64_t ps) {
   int64_t ns = ps / 1000;
   return ps % 1000 < 0 ? ns - 1 : ns;
-}
-
-// The program id of "jit_f(1234)"; -1 without one.
-int64_t ProgramIdOf(std::string_view name) {
-  size_t open = name.rfind('(');
-  if (open == std::string_view::npos || !name.ends_with(')')) return -1;
-  uint64_t value = 0;
-  const char* last = name.data() + name.size() - 1;
-  auto [end, error] = std::from_chars(name.data() + open + 1, last, value);
-  return error == std::errc() && end == last ? int64_t(value) : -1;
 }
 
 }  // namespace
@@ -239,7 +228,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     } else if (line.category == XCategory::kStep) {
       facts.AddDeviceStep(ts_ns, end_ns, name->id, where(), device_);
     } else if (line.category == XCategory::kOp && !has_modules_line_ && is_op) {
-      int64_t program = said.program_id >= 0 ? said.program_id : name->program_id;
+      const OptInt program = said.program_id ? said.program_id : name->program_id;
       facts.Add(XOp{.ts_ns = ts_ns,
                     .end_ns = end_ns,
                     .name = name->id,
@@ -253,7 +242,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     if (said.device_ordinal > 0) {
       XP_TRY(device, file_.context.store.Intern(fmt::format("CPU:{}", said.device_ordinal)));
     }
-    int64_t program = said.program_id >= 0 ? said.program_id : name->program_id;
+    const OptInt program = said.program_id ? said.program_id : name->program_id;
     facts.Add(XOp{.ts_ns = ts_ns,
                   .end_ns = end_ns,
                   .name = name->id,

@@ -170,7 +170,7 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
   for (const XMark* asking : asked) {
     const XMark& mark = *asking;
     std::string cause = "call";
-    int64_t program_id = -1;  // known where this very sync compiled
+    OptInt program_id;  // known where this very sync compiled
     const Compile* compiled = nullptr;
     if (lazy) {
       cause = CauseAt(mark);
@@ -194,7 +194,7 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
       out.cause = cause;
       if (auto found = waited.find(&mark); found != waited.end() && !anywhere)
         out.host_wait_ns = found->second;
-      int64_t ran = program_id;
+      OptInt ran = program_id;
       if (run != nullptr) {
         out.ts_ns = run->ts_ns;
         out.dur_ns = run->end_ns - run->ts_ns;
@@ -211,7 +211,7 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     };
     for (auto& [device, list] : of_device) {
       // A program without any event on this device (it does nothing there) takes nobody else's.
-      bool ever = program_id < 0 || program_ids_.contains(std::pair(program_id, device));
+      bool ever = !program_id || program_ids_.contains(std::pair(program_id, device));
       size_t& first = first_free[device];
       while (first < list.size() && (used[list[first]] || runs[list[first]].ts_ns < not_before))
         ++first;
@@ -220,7 +220,7 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
       const size_t last = std::min(list.size(), first + kLookAhead);
       for (size_t k = first; ever && k < last; ++k) {
         const Run& run = runs[list[k]];
-        if (used[list[k]] || (program_id >= 0 && programs_[run.program].program_id != program_id))
+        if (used[list[k]] || (program_id && programs_[run.program].program_id != program_id))
           continue;
         used[list[k]] = true;
         add(&run);

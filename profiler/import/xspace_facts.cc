@@ -30,15 +30,16 @@ void XFacts::AddDeviceStep(int64_t ts_ns, int64_t end_ns, StringId name, int64_t
   device_steps_.push_back({ts_ns, end_ns, name, device, offset});
 }
 
-uint32_t XFacts::Program(int64_t program_id, StringId device) {
+uint32_t XFacts::Program(OptInt program_id, StringId device) {
   auto [it, is_new] =
       program_ids_.emplace(std::pair(program_id, device), uint32_t(programs_.size()));
   if (is_new) programs_.push_back({program_id, device});
   return it->second;
 }
 
-int64_t XFacts::GraphOfProgram(int64_t program_id) const {
-  auto found = graph_of_program_.find(program_id);
+int64_t XFacts::GraphOfProgram(OptInt program_id) const {
+  if (!program_id) return 0;
+  auto found = graph_of_program_.find(*program_id);
   return found == graph_of_program_.end() ? 0 : found->second;
 }
 
@@ -235,7 +236,7 @@ absl::Status XFacts::JoinGraphs() {
             [](const Graph* a, const Graph* b) { return a->program_id < b->program_id; });
   // Numbers that count stay small; fingerprints are 64-bit hashes.
   constexpr int64_t kLargestCount = int64_t(1) << 32;
-  bool counted = !by_program.empty() && by_program.front()->program_id >= 0 &&
+  bool counted = !by_program.empty() && by_program.front()->program_id >= OptInt(0) &&
                  by_program.back()->program_id < kLargestCount;
   int64_t unsure = 0;
   if (counted) {
@@ -357,7 +358,7 @@ absl::Status XFacts::Write() {
     if (compile.graph_id != 0) out.graph_id = compile.graph_id;
     out.ts_ns = mark.ts_ns;
     out.dur_ns = mark.end_ns - mark.ts_ns;
-    out.dur_from = "xspace";
+    out.dur_from = "profile";
     bool lazy = mark.role == XRole::kGraphCompile || mark.role == XRole::kClientCompile;
     if (std::string cause = lazy ? CauseAt(mark) : "call"; !cause.empty()) out.cause = cause;
     if (!lazy) {

@@ -43,7 +43,7 @@ struct XOp {
 // An event of an `XLA Modules` line.
 struct XModule {
   int64_t ts_ns = 0, end_ns = 0;
-  int64_t program_id = -1;  // from the name, jit_f(123); -1: none
+  OptInt program_id;  // from the name, jit_f(123)
   int64_t run_id = -1, device_ordinal = -1;
   StringId device = 0;
   std::string_view name;  // as long as the file is mapped
@@ -62,9 +62,9 @@ class XFacts {
   // The op that produced `flow` was over by `ts_ns`.
   void EndOf(uint64_t flow, int64_t ts_ns) { ends_.emplace_back(flow, ts_ns); }
   // A dense number for a program on a device.
-  uint32_t Program(int64_t program_id, StringId device);
-  void AddGraph(HloGraph graph, int64_t program_id) {
-    graph_of_program_.try_emplace(program_id, graph.graph_id);
+  uint32_t Program(OptInt program_id, StringId device);
+  void AddGraph(HloGraph graph, OptInt program_id) {
+    if (program_id) graph_of_program_.try_emplace(*program_id, graph.graph_id);
     graphs_.push_back({std::move(graph), program_id});
   }
 
@@ -73,10 +73,10 @@ class XFacts {
  private:
   struct Graph {
     HloGraph graph;
-    int64_t program_id = 0;
+    OptInt program_id;
   };
   struct ProgramOnDevice {
-    int64_t program_id = 0;
+    OptInt program_id;
     StringId device = 0;
   };
   struct Step {
@@ -86,7 +86,7 @@ class XFacts {
     const XMark* mark = nullptr;
     StringId hash = 0, module = 0;
     int64_t graph_id = 0;
-    int64_t program_id = -1;
+    OptInt program_id;
   };
   // Device work of one execution.
   struct Run {
@@ -119,7 +119,7 @@ class XFacts {
   std::string CauseAt(const XMark& mark) const;
   // The innermost mark of a role that encloses `mark` on its track; null when there is none.
   const XMark* Around(const XMark& mark, XRole role) const;
-  int64_t GraphOfProgram(int64_t program_id) const;
+  int64_t GraphOfProgram(OptInt program_id) const;
   // The last compile that began on a track in a time; null when there is none.
   const Compile* LastCompile(int64_t track_id, int64_t from_ns, int64_t to_ns) const;
   void NameModules();
@@ -138,7 +138,7 @@ class XFacts {
   std::vector<std::pair<uint64_t, int64_t>> ends_;
   std::vector<Graph> graphs_;
   absl::flat_hash_map<int64_t, int64_t> graph_of_program_;  // the first of each
-  absl::flat_hash_map<std::pair<int64_t, StringId>, uint32_t> program_ids_;
+  absl::flat_hash_map<std::pair<OptInt, StringId>, uint32_t> program_ids_;
   std::vector<ProgramOnDevice> programs_;
   struct DeviceStep {
     int64_t ts_ns, end_ns;

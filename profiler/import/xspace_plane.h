@@ -107,11 +107,11 @@ class XPlane {
     bool stage = false;  // of a compilation
     bool user = false;   // a user's annotation (Survey)
     bool seen_as_user = false, seen_as_runtime = false;
-    StringId id = 0;          // interned, as events carry it
-    StringId long_name = 0;   // HLO text, when the name is that
-    bool has_op = false;      // hlo_op among its own statistics
-    int64_t program_id = -1;  // among its own statistics
-    int64_t last_track = 0;   // by-name arguments were given on this track already
+    StringId id = 0;         // interned, as events carry it
+    StringId long_name = 0;  // HLO text, when the name is that
+    bool has_op = false;     // hlo_op among its own statistics
+    OptInt program_id;       // among its own statistics
+    int64_t last_track = 0;  // by-name arguments were given on this track already
     bool has_stats = false;
     bool per_event = false;  // another of this name differs: its arguments go to each event
     // Where our own exporter said it: the category, else told from name and place.
@@ -140,7 +140,8 @@ class XPlane {
     int64_t producer_type = 0, consumer_type = 0;
     uint64_t producer_id = 0, consumer_id = 0;
     bool produces = false, consumes = false, is_root = false, has_op = false;
-    int64_t step_number = -1, size = -1, run_id = -1, device_ordinal = -1, program_id = -1;
+    int64_t step_number = -1, size = -1, run_id = -1, device_ordinal = -1;
+    OptInt program_id;
     double counter = 0;
     bool has_counter = false, is_endless = false;
     StringId hash = 0, module = 0;

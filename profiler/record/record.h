@@ -3,10 +3,10 @@
 //   #include "profiler/record/record.h"
 //
 //   int main() {
-//     auto recording = xlaprof::StartRecording("run.xlaprof");   // or run with
-//     XLAPROF_RECORD=run.xlaprof for (int step = 0; step < 100; ++step) {
+//     auto recording = xlaprof::StartRecording("run.xlaprof");  // or in the environment, see below
+//     for (int step = 0; step < 100; ++step) {
 //       XLAPROF_STEP("train", step);
-//       XLAPROF_TRACE("forward");                                // to the end of the block
+//       XLAPROF_TRACE("forward");  // to the end of the block
 //       XLAPROF_COUNTER("loss", loss);
 //     }
 //   }
@@ -17,7 +17,8 @@
 // classes leave no code.
 //
 // Environment: XLAPROF_RECORD=PATH records the whole program to PATH, %p in it being the process's
-// number; XLAPROF_REPORT=1 prints the findings when it ends.
+// number; where PATH is a folder, to PROGRAM.NUMBER.xlaprof in it. XLAPROF_REPORT=1 prints the
+// findings when it ends, by the `xlaprof` of PATH, or by XLAPROF_PROGRAM.
 //
 // Everything here may be called from any thread. Names are UTF-8.
 #pragma once

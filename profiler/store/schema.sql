@@ -153,7 +153,7 @@ CREATE TABLE graph (
   process_id INTEGER,               -- ref process
   hash TEXT,                        -- the lazy graph's hash, lower-case hex; NULL: the source does not know it
   name TEXT,                        -- module name or torch_xla.compile name; NULL: has none
-  program_id INTEGER,               -- XLA's number of the program; NULL: unknown
+  program_id INTEGER,               -- XLA's number of the program, 64 bits as signed; NULL: unknown
   node_count INTEGER,               -- nodes; NULL: not printed
   input_count INTEGER,              -- parameters of the program; NULL: unknown
   output_count INTEGER,             -- results; NULL: unknown
@@ -211,7 +211,7 @@ CREATE TABLE compile (
   ts_ns INTEGER,                    -- start
   dur_ns INTEGER,                   -- length
   trace_ns INTEGER,                 -- tracing and lowering on the host before it, not in dur_ns; NULL: not known
-  dur_from TEXT,                    -- xspace, recorded: measured; log: by its lines' times; metrics: exact delta; metrics_share: equal part of an exact sum; NULL with dur_ns
+  dur_from TEXT,                    -- profile, recorded: measured; log: by its lines' times; metrics: exact delta; metrics_share: equal part of an exact sum; NULL with dur_ns
   cause TEXT,                       -- cut kind, as in execution.cause
   function TEXT,                    -- jitted function or torch_xla.compile name; NULL: none
   site_id INTEGER,                  -- ref site

@@ -2,10 +2,12 @@
 
 #include <sys/vfs.h>
 
+#include <charconv>
 #include <cstring>
 #include <deque>
 #include <set>
 
+#include "profiler/store/process_tables.h"
 #include "profiler/store/virtual_tables.h"
 
 namespace xlaprof {
@@ -416,6 +418,17 @@ absl::StatusOr<std::optional<std::string>> Store::Meta(std::string_view key) con
   return One<std::string>("SELECT value FROM meta WHERE key = ?1", key);
 }
 
+absl::StatusOr<OptInt> Store::MetaNs(std::string_view key) const {
+  XP_TRY(auto text, Meta(key));
+  int64_t ns = 0;
+  if (!text) return OptInt();
+  const char* end = text->data() + text->size();
+  auto [last, error] = std::from_chars(text->data(), end, ns);
+  constexpr int64_t kMostNs = int64_t{1} << 62;
+  if (error != std::errc() || last != end || ns > kMostNs || ns < -kMostNs) return OptInt();
+  return OptInt(ns);
+}
+
 absl::Status Store::Restrict(const Slice& slice) {
   impl_->slice = slice;
   impl_->derived.clear();
@@ -468,14 +481,24 @@ absl::Status Store::Restrict(const Slice& slice) {
   };
   XP_TRY(Exec(fmt::format("CREATE TEMP VIEW step AS SELECT * FROM main.step WHERE 1{}{}{}", process,
                           steps, in_time("ts_ns", "ts_ns + dur_ns"))));
-  for (const char* table : {"compile", "execution", "transfer", "fallback"}) {
-    bool timed = std::string_view(table) != "fallback";
-    bool enqueued = std::string_view(table) == "execution";
-    std::string start = enqueued ? "coalesce(enqueue_ts_ns, ts_ns)" : "ts_ns";
+  for (const ProcessTable& table : kProcessTables) {
+    if (table.sliced == ProcessTable::kElsewhere) continue;
+    std::string where = process;
+    if (table.sliced == ProcessTable::kByStep && !steps.empty())
+      where += " AND step_id IN (SELECT id FROM step)";
+    if (table.start_ns != nullptr)
+      where += in_time(table.start_ns, "coalesce(ts_ns + dur_ns, ts_ns)");
+    // It exists where a store of an earlier version has no such table.
     XP_TRY(
-        Exec(fmt::format("CREATE TEMP VIEW {0} AS SELECT * FROM main.{0} WHERE 1{1}{2}{3}", table,
-                         process, steps.empty() ? "" : " AND step_id IN (SELECT id FROM step)",
-                         timed ? in_time(start.c_str(), "coalesce(ts_ns + dur_ns, ts_ns)") : "")));
+        Exec(fmt::format("CREATE TEMP VIEW IF NOT EXISTS {0} AS SELECT * FROM main.{0} WHERE 1{1}",
+                         table.name, where)));
+  }
+  if (!slice.process_id) return absl::OkStatus();
+  for (const char* table : {"metric", "counter"}) {
+    XP_TRY(
+        Exec(fmt::format("CREATE TEMP VIEW {0} AS SELECT * FROM main.{0} WHERE report_id IN "
+                         "(SELECT id FROM metrics_report)",
+                         table)));
   }
   return absl::OkStatus();
 }

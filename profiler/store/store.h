@@ -119,6 +119,9 @@ class Store {
   // The id of `text` if it is interned, else 0.
   StringId Find(std::string_view text) const;
   absl::StatusOr<std::optional<std::string>> Meta(std::string_view key) const;
+  // A time of meta: base_epoch_ns (Unix ns of the time 0 of all rows) or window_start_ns. Nothing
+  // where no source knows it, or what stands there is no number within 2^62 (146 years).
+  absl::StatusOr<OptInt> MetaNs(std::string_view key) const;
 
   // Runs statements without result.
   absl::Status Exec(std::string_view sql) const;

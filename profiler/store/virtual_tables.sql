@@ -1,4 +1,4 @@
--- The virtual tables over the chunks, which xlaprof, its Python package and the loadable extension xlaprof_sqlite
+-- The virtual tables over the chunks, which xlaprof and the loadable extension xlaprof_sqlite
 -- register. They are declared to SQLite with this text, and docs/schema.md is generated from it too.
 --
 -- INSERT INTO event, arg and counter_sample works in a store that is open for writing. Rows are buffered, and encoded at

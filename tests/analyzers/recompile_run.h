@@ -140,7 +140,7 @@ class RecompileRun {
                          .step_id = step_,
                          .input_bytes = how.input_bytes,
                          .alias_bytes = how.alias_bytes};
-      if (how.dur_ns) compile.dur_from = "xspace";
+      if (how.dur_ns) compile.dur_from = "profile";
       EXPECT_TRUE(store_.Add(compile).ok());
     }
     ExecutionRow execution{.id = NextRow(),

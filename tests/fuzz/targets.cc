@@ -235,8 +235,8 @@ const std::string_view kSmallStoreSql = R"(
     VALUES (1, 0, 'f', 'x.py', 3, 1);
   INSERT INTO compile (id, process_id, ordinal, graph_id, ts_ns, dur_ns, dur_from, cause, site_id,
                        inferred)
-    VALUES (1, 1, 0, 1, 10, 100, 'xspace', 'user_sync', 1, 0),
-           (2, 1, 5, 2, 2010, 100, 'xspace', 'user_sync', 1, 0);
+    VALUES (1, 1, 0, 1, 10, 100, 'profile', 'user_sync', 1, 0),
+           (2, 1, 5, 2, 2010, 100, 'profile', 'user_sync', 1, 0);
   INSERT INTO execution (id, process_id, ordinal, graph_id, ts_ns, dur_ns, cause, site_id, step_id)
     VALUES (1, 1, 1, 1, 500, 200, 'user_sync', 1, 1), (2, 1, 6, 1, 2500, 200, 'user_sync', 1, 2);
   INSERT INTO transfer (id, process_id, ordinal, direction, bytes, ts_ns, dur_ns)

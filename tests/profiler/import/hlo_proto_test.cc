@@ -254,5 +254,20 @@ TEST(HloProto, JoinsModulesWithCompilesFromTheEndByName) {
               ElementsAre("module_not_joined|info|3"));
 }
 
+// Fingerprints of TPU programs are unsigned in names and signed in statistics; half are negative
+// there.
+TEST(HloProto, JoinsFingerprintsWithTheirOps) {
+  Plane metadata("/host:metadata");
+  metadata.Name("jit_f(12190760917235803885)",
+                {{"Hlo Proto", Blob{Wire().Text(1, Wire().Text(1, "jit_f").str()).str()}}});
+  Plane host("/host:CPU");
+  host.Line(1, "tf_XLAEigen/1")
+      .Event("dot.1", 10, 5, {{"hlo_op", "dot.1"}, {"program_id", int64_t(-6255983156473747731)}});
+  auto in = ImportXSpace({metadata, host});
+  EXPECT_THAT(in.Rows("SELECT g.name, g.program_id FROM execution e JOIN graph g ON g.id = "
+                      "e.graph_id"),
+              ElementsAre("jit_f|-6255983156473747731"));
+}
+
 }  // namespace
 }  // namespace xlaprof

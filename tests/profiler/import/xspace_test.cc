@@ -385,7 +385,7 @@ TEST(XSpaceFacts, ReadsStepsCompilesExecutionsAndReadsOfTorchXla) {
               ElementsAre("0|4|train|1000|900"));
   EXPECT_THAT(in.Rows("SELECT ordinal, hash, ts_ns, dur_ns, dur_from, cause, step_id, inferred "
                       "FROM compile JOIN graph g ON g.id = graph_id"),
-              ElementsAre("2|abc123|1420|300|xspace|step_trace_exit|1|0"));
+              ElementsAre("2|abc123|1420|300|profile|step_trace_exit|1|0"));
   EXPECT_THAT(in.Rows("SELECT ordinal, enqueue_ts_ns, ts_ns, dur_ns, host_wait_ns, device, cause, "
                       "step_id, scope FROM execution"),
               ElementsAre("0|1070|1090|61|100|CPU:0|value_access|1|train/debug",

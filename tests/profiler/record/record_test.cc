@@ -455,7 +455,7 @@ TEST_F(Record, ClockIsTrue) {
   clock_gettime(CLOCK_REALTIME, &after);
   ASSERT_TRUE(recording->Stop().ok());
   auto store = Store::Open(path_);
-  const int64_t base = std::stoll(**store->Meta("base_epoch_ns"));
+  const int64_t base = **store->MetaNs("base_epoch_ns");
   auto ns = [&](timespec t) { return int64_t(t.tv_sec) * 1'000'000'000 + t.tv_nsec - base; };
   const int64_t ts = *store->One<int64_t>("SELECT ts_ns FROM event").value();
   const int64_t dur = *store->One<int64_t>("SELECT dur_ns FROM event").value();
