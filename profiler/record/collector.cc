@@ -38,7 +38,24 @@ Collector::Collector(Store& store, RingFile& file, Clock& clock, int64_t recordi
       process_id_(process_id),
       rows_(store.db()),
       samples_(store),
-      threads_(kMaxSegments) {
+      threads_(kMaxSegments),
+      losses_{
+          {"unrecorded_events",
+           "of threads for which there was no ring: times summed by name are too low. Make room "
+           "on the disk, or record with a smaller ring_bytes",
+           [](RingFile& file) { return file.header().ringless_events.load(); }, 0},
+          {"lost_texts",
+           "names or texts of arguments came when the recording's tables were full, and read "
+           "\"(not kept: ...)\". Record numbers instead of texts that are always others",
+           [](RingFile& file) { return file.header().lost_texts.load(); }, 0},
+          {"dropped_arguments", "arguments of scopes that had more than eight",
+           [](RingFile& file) {
+             uint64_t sum = 0;
+             for (const Segment& segment : file.segments())
+               sum += segment.header->dropped_args.load(std::memory_order_relaxed);
+             return sum;
+           },
+           0}} {
   strings_.reserve(256);
   sites_.reserve(256);
 }
@@ -54,14 +71,41 @@ absl::Status Collector::Restore() {
         thread.taken = uint64_t(taken), thread.events = events;
       },
       recording_id_));
+  XP_TRY(store_.Each(
+      "SELECT id, name FROM track WHERE process_id = ?1 AND kind = 'counter' ORDER BY id DESC",
+      [&](int64_t id, std::string name) -> absl::Status {
+        XP_TRY(StringId text, store_.Intern(name));
+        counter_tracks_[text] = id;
+        return absl::OkStatus();
+      },
+      process_id_));
   XP_TRY(auto steps, store_.One<int64_t>("SELECT max(ordinal) + 1 FROM step WHERE process_id = ?1",
                                          process_id_));
   next_step_ = steps.value_or(0);
+  for (Loss& loss : losses_) {
+    XP_TRY(auto told, store_.One<int64_t>("SELECT count FROM import_issue i JOIN process p ON "
+                                          "p.source_id = i.source_id WHERE p.id = ?1 AND code = ?2",
+                                          process_id_, loss.code));
+    loss.told = uint64_t(told.value_or(0));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Collector::TellLosses() {
+  for (Loss& loss : losses_) {
+    const uint64_t count = loss.count(file_);
+    if (count <= loss.told) continue;
+    XP_TRY(auto source,
+           store_.One<int64_t>("SELECT source_id FROM process WHERE id = ?1", process_id_));
+    XP_TRY(store_.AddIssue(source, loss.code, "warning", loss.advice, {}, {},
+                           int64_t(count - loss.told)));
+    loss.told = count;
+  }
   return absl::OkStatus();
 }
 
 int64_t Collector::dropped() const {
-  int64_t dropped = 0;
+  auto dropped = int64_t(file_.header().ringless_events.load(std::memory_order_relaxed));
   for (const Segment& segment : file_.segments())
     dropped += int64_t(segment.header->dropped.load(std::memory_order_relaxed));
   return dropped;
@@ -89,7 +133,8 @@ bool Collector::has_news() const {
     const Thread& thread = threads_[i];
     if (thread.changed || (thread.track_id != 0 && DroppedOf(i) != thread.dropped)) return true;
   }
-  return false;
+  return std::ranges::any_of(losses_,
+                             [&](const Loss& loss) { return loss.count(file_) > loss.told; });
 }
 
 // A thread that was not seen before: on a new segment, or one that another thread has left.
@@ -100,7 +145,8 @@ absl::Status Collector::Begin(uint32_t segment) {
   thread.taken = std::max(thread.taken, thread.first);
   thread.events = thread.dropped = 0;
   ++thread_count_;
-  const std::string_view name = file_.String(header.name.load(std::memory_order_acquire));
+  thread.name = header.name.load(std::memory_order_acquire);
+  const std::string_view name = file_.String(thread.name);
   const std::string_view device = file_.String(header.device.load(std::memory_order_acquire));
   TrackRow track{.process_id = process_id_,
                  .kind = "host_thread",
@@ -116,6 +162,19 @@ absl::Status Collector::Begin(uint32_t segment) {
   }
   XP_TRY(thread.track_id, store_.Add(track));
   return absl::OkStatus();
+}
+
+// A thread may be named after its first event.
+absl::Status Collector::Rename(uint32_t segment) {
+  Thread& thread = threads_[segment];
+  const ThreadHeader& header = *file_.segments()[segment].header;
+  const uint32_t name = header.name.load(std::memory_order_acquire);
+  if (thread.track_id == 0 || name == thread.name || name == 0 || header.device.load() != 0 ||
+      header.first.load(std::memory_order_acquire) != thread.first)
+    return absl::OkStatus();
+  thread.name = name;
+  return store_.Run("UPDATE track SET name = ?2 WHERE id = ?1", thread.track_id,
+                    file_.String(name));
 }
 
 absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
@@ -164,9 +223,13 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
 absl::Status Collector::AddCounter(const Slot& slot) {
   XP_TRY(Sited * site, SiteOf(slot.site()));
   if (site->counter_track == 0) {
-    XP_TRY(site->counter_track, store_.Add(TrackRow{.process_id = process_id_,
-                                                    .kind = "counter",
-                                                    .name = std::string(store_.Text(site->name))}));
+    int64_t& track = counter_tracks_[site->name];
+    if (track == 0) {
+      XP_TRY(track, store_.Add(TrackRow{.process_id = process_id_,
+                                        .kind = "counter",
+                                        .name = std::string(store_.Text(site->name))}));
+    }
+    site->counter_track = track;
   }
   return samples_.Counter(site->counter_track, clock_.Ns(slot.begin),
                           std::bit_cast<double>(slot.value));
@@ -178,10 +241,15 @@ absl::Status Collector::TakeOpen(uint32_t segment) {
   const uint32_t depth = std::min<uint32_t>(header.depth.load(), ThreadHeader::kMaxOpen);
   if (depth > 0 && thread.first != header.first.load()) XP_TRY(Begin(segment));
   for (uint32_t i = depth; i-- > 0;) {
-    thread.open.push_back({.begin = header.open[i].begin.load(),
-                           .end = 0,
-                           .value = 0,
-                           .what = Slot::What(header.open[i].site.load(), uint16_t(i), kScope)});
+    const ThreadHeader::Opened& open = header.open[i];
+    if (open.begin.load() == 0) continue;  // ended on another thread
+    const SiteEntry* site = file_.Site(open.site.load());
+    const bool is_step = site != nullptr && site->kind == uint8_t(Site::kStep);
+    thread.open.push_back(
+        {.begin = open.begin.load(),
+         .end = 0,
+         .value = is_step ? open.step.load() : 0,
+         .what = Slot::What(open.site.load(), uint16_t(i), is_step ? kStep : kScope)});
   }
   for (const Slot& slot : thread.open) thread.slots.push_back(&slot);
   thread.changed |= depth > 0;
@@ -234,6 +302,7 @@ absl::Status Collector::Write() {
   XP_TRY(WriteEvents());
   for (uint32_t i = 0; i < file_.segments().size(); ++i) {
     Thread& thread = threads_[i];
+    XP_TRY(Rename(i));
     const int64_t dropped = DroppedOf(i);
     if (thread.track_id == 0 || (!thread.changed && dropped == thread.dropped)) continue;
     thread.dropped = dropped;
@@ -245,6 +314,7 @@ absl::Status Collector::Write() {
     thread.changed = false;
   }
   XP_TRY(WriteSteps());
+  XP_TRY(TellLosses());
   return samples_.Flush();
 }
 
@@ -333,17 +403,16 @@ absl::Status Collector::WriteChunk(int64_t track_id, const Segment& from,
   return rows_.Insert(chunk_, packed_);
 }
 
+void Collector::SetFlow(std::vector<uint64_t>& column, size_t at, uint64_t flow) {
+  column.resize(chunk_.events.size);
+  column[at] = flow;
+}
+
 // What few events have beside time and name; `at`: of the event in its chunk.
 absl::Status Collector::AddRest(const Segment& from, const Slot& slot, size_t at) {
   EventColumns& events = chunk_.events;
-  if (slot.bits() & kFlowIn) {
-    events.flow_in.resize(events.size);
-    events.flow_in[at] = slot.value;
-  }
-  if (slot.bits() & kFlowOut) {
-    events.flow_out.resize(events.size);
-    events.flow_out[at] = slot.value;
-  }
+  if (slot.bits() & kFlowIn) SetFlow(events.flow_in, at, slot.value);
+  if (slot.bits() & kFlowOut) SetFlow(events.flow_out, at, slot.value);
   if (slot.kind() == kStep) {
     steps_.push_back({.process_id = process_id_,
                       .number = int64_t(slot.value),
@@ -353,14 +422,19 @@ absl::Status Collector::AddRest(const Segment& from, const Slot& slot, size_t at
   }
   if (slot.args() == 0) return absl::OkStatus();
   chunk_.first_arg.resize(at + 1, uint32_t(chunk_.args.size()));  // none of those in between
-  return AddArgs(from, slot);
+  return AddArgs(from, slot, at);
 }
 
-absl::Status Collector::AddArgs(const Segment& from, const Slot& slot) {
-  const size_t at = size_t(&slot - from.slots), mask = from.header->capacity - 1;
+absl::Status Collector::AddArgs(const Segment& from, const Slot& slot, size_t at) {
+  const size_t place = size_t(&slot - from.slots), mask = from.header->capacity - 1;
   for (int i = 0; i < std::min(slot.args(), kMaxArgs); ++i) {
     ArgSlot pair;
-    std::memcpy(&pair, &from.slots[(at + 1 + size_t(i) / 2) & mask], sizeof pair);
+    std::memcpy(&pair, &from.slots[(place + 1 + size_t(i) / 2) & mask], sizeof pair);
+    if (pair.type[i % 2] == kFlowInType || pair.type[i % 2] == kFlowOutType) {
+      const bool is_in = pair.type[i % 2] == kFlowInType;
+      SetFlow(is_in ? chunk_.events.flow_in : chunk_.events.flow_out, at, pair.bits[i % 2]);
+      continue;
+    }
     XP_TRY(StringId key, StringOf(pair.key[i % 2]));
     BufferedArg arg{pair.bits[i % 2], key, ArgType(std::min<uint8_t>(pair.type[i % 2], 3))};
     if (arg.type == ArgType::kString) {

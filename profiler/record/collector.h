@@ -2,6 +2,8 @@
 // who recovers a ring does once. Internal to profiler/record.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
+
 #include <optional>
 #include <span>
 #include <vector>
@@ -21,7 +23,8 @@ class Collector {
 
   // Takes what a segment's thread has published, at most `max_slots`; the number of slots.
   absl::StatusOr<uint64_t> Take(uint32_t segment, uint64_t max_slots);
-  // Scopes that were open when the process was killed become events that never ended.
+  // Scopes that were open when the recording ended, or its process was killed, become events that
+  // never ended. The last that is taken.
   absl::Status TakeOpen(uint32_t segment);
   // Writes the events that were taken, as chunks; Write does, too.
   absl::Status WriteEvents();
@@ -44,6 +47,7 @@ class Collector {
   struct Thread {
     uint64_t taken = 0, first = UINT64_MAX;
     int64_t track_id = 0, events = 0, dropped = 0;
+    uint32_t name = 0;  // string of the file: the track's
     // What was taken and is not written: it stays in the ring. In the order in which scopes end,
     // the outer one after the inner.
     std::vector<const Slot*> slots;
@@ -56,17 +60,27 @@ class Collector {
     int64_t counter_track = 0;
   };
   absl::Status Begin(uint32_t segment);
+  absl::Status Rename(uint32_t segment);
   int64_t DroppedOf(uint32_t segment) const;
   absl::Status AddCounter(const Slot& slot);
   void SortByBegin(std::span<const Slot*> slots);
   absl::Status WriteThread(Thread& thread, const Segment& from);
   absl::Status WriteChunk(int64_t track_id, const Segment& from,
                           std::span<const Slot* const> slots);
+  void SetFlow(std::vector<uint64_t>& column, size_t at, uint64_t flow);
   absl::Status AddRest(const Segment& from, const Slot& slot, size_t at);
-  absl::Status AddArgs(const Segment& from, const Slot& slot);
+  absl::Status AddArgs(const Segment& from, const Slot& slot, size_t at);
   absl::StatusOr<Sited*> SiteOf(uint32_t id);
   absl::StatusOr<StringId> StringOf(uint32_t id);
   absl::Status WriteSteps();
+  absl::Status TellLosses();
+
+  // What no thread's row of recording_thread counts, and its code in import_issue.
+  struct Loss {
+    const char *code, *advice;
+    uint64_t (*count)(RingFile& file);
+    uint64_t told;
+  };
 
   Store& store_;
   RingFile& file_;
@@ -79,10 +93,12 @@ class Collector {
   std::vector<Sited> sites_;
   std::vector<const Slot*> waiting_;  // of SortByBegin
   std::vector<StringId> strings_;
+  absl::flat_hash_map<StringId, int64_t> counter_tracks_;  // by name: whoever counts, at any place
   std::shared_ptr<NameArgs> places_ = std::make_shared<NameArgs>();
   std::vector<StepRow> steps_;
   int64_t next_step_ = 0, events_ = 0, thread_count_ = 0;
   size_t pending_ = 0;
+  std::vector<Loss> losses_;
   ChunkInput chunk_;
   PackedChunk packed_;
 };

@@ -1,6 +1,7 @@
 #include "profiler/record/drain.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,7 +68,12 @@ absl::Status Drain::Start() {
   AddAnchor();
   if (auto network = store_->Meta("network_file_system"); network.ok() && *network)
     std::fprintf(stderr, "xlaprof: %s: %s\n", path_.c_str(), (*network)->c_str());
+  // Signals are for the threads of the program: handlers of theirs, or who waits in sigwait.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { Run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return absl::OkStatus();
 }
 
@@ -138,14 +144,19 @@ std::unique_ptr<Ring> Drain::NewRing() {
   } else {
     auto added = file_->AddSegment();
     if (!added.ok()) {
-      std::fprintf(stderr, "xlaprof: a thread is not recorded: %s\n",
-                   std::string(Message(added.status())).c_str());
+      if (!std::exchange(told_ringless_, true)) {
+        std::fprintf(stderr,
+                     "xlaprof: a thread is not recorded for now, and its events are counted as "
+                     "dropped: %s\n",
+                     std::string(Message(added.status())).c_str());
+      }
       return nullptr;
     }
     segment = *added;
   }
   segment.header->tid = gettid();
-  if (gettid() == getpid()) segment.header->name.store(Sites::Get().String("main"));
+  if (gettid() == getpid())
+    segment.header->name.store(Sites::Get().String("main", Sites::kMadeName));
   return std::make_unique<Ring>(number_, segment.header, segment.slots);
 }
 
@@ -233,8 +244,14 @@ absl::Status Drain::Round(bool all) {
     last_look_ns_ = now_ns;
     XP_TRY(Look());
   }
+  file_->header().ringless_events.store(ringless_events.load() - ringless_before_);
   const std::span<const Segment> segments = file_->segments();
-  bool crowded = false, more = true;
+  bool more = true;
+  // Threads that come and go: their memory is for the next once it is committed.
+  constexpr ptrdiff_t kManyEnded = 8;
+  bool crowded = std::ranges::count_if(segments, [](const Segment& segment) {
+                   return segment.header->ended.load(std::memory_order_relaxed) == 1;
+                 }) >= kManyEnded;
   while (more) {
     more = false;
     for (uint32_t i = 0; i < segments.size(); ++i) {
@@ -322,7 +339,9 @@ absl::Status Drain::Finish(RecordStats* stats) {
   XP_TRY(*stats, Stats());
   XP_TRY(WriteName());
   XP_TRY(facts_->Write(*store_));
-  XP_TRY(collector_->Write());  // what was dropped since
+  // exit() leaves no block; threads that go on are still in theirs.
+  for (uint32_t i = 0; i < file_->segments().size(); ++i) XP_TRY(collector_->TakeOpen(i));
+  XP_TRY(collector_->Write());  // what was dropped since, too
   XP_TRY(TellLosses(*store_, recording_id_));
   XP_TRY(store_->Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1",
                      recording_id_, drain_cpu_ns_));

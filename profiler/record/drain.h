@@ -76,7 +76,8 @@ class Drain {
   std::vector<uint64_t> ready_;  // of each segment: slots up to here were populated
   std::thread thread_;
   absl::Status error_;  // the last one of the thread
-  bool told_ = false;
+  bool told_ = false, told_ringless_ = false;
+  const uint64_t ringless_before_ = ringless_events.load();
   int64_t drain_cpu_ns_ = 0, last_commit_ns_ = 0, last_look_ns_ = 0;
 };
 

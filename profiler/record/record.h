@@ -20,7 +20,8 @@
 // number; where PATH is a folder, to PROGRAM.NUMBER.xlaprof in it. XLAPROF_REPORT=1 prints the
 // findings when it ends, by the `xlaprof` of PATH, or by XLAPROF_PROGRAM.
 //
-// Everything here may be called from any thread. Names are UTF-8.
+// Everything here may be called from any thread, but not from a handler of signals. Names are UTF-8.
+// Scopes are left the way C++ leaves them: one that longjmp leaves stays open in the recording.
 #pragma once
 
 #include <atomic>
@@ -170,8 +171,12 @@ class Block : Scope {
   ~Block() {
     if (ring_ == nullptr) return;
     const uint64_t end = Now();
-    ring_->Close(depth());
-    ring_->Publish(begin_, end, 0, what_);
+    if (ring_ == ring_of_thread) [[likely]] {
+      ring_->Close(depth());
+      ring_->Publish(begin_, end, 0, what_);
+    } else {
+      ring_->PublishElsewhere(begin_, end, 0, what_, nullptr, 0);
+    }
   }
 };
 
@@ -190,9 +195,14 @@ class Trace : record::Scope {
   ~Trace() {
     if (ring_ == nullptr) return;
     const uint64_t end = record::Now();
-    ring_->Close(depth());
-    ring_->Publish(begin_, end, value_, what_ | record::Slot::Bits(arg_count_ | flow_kind_), args_,
-                   (arg_count_ + 1) / 2);
+    const uint64_t what = what_ | record::Slot::Bits(arg_count_ | flow_kind_);
+    const int arg_slots = (arg_count_ + 1) / 2;
+    if (ring_ == record::ring_of_thread) [[likely]] {
+      ring_->Close(depth());
+      ring_->Publish(begin_, end, value_, what, args_, arg_slots);
+    } else {
+      ring_->PublishElsewhere(begin_, end, value_, what, args_, arg_slots);
+    }
   }
 
   // An argument of the scope; those beyond eight are counted as dropped.
@@ -207,19 +217,28 @@ class Trace : record::Scope {
     return *this;
   }
   // An arrow from this scope to those that are given the same number with FlowIn, on any thread.
-  Trace& FlowOut(uint64_t flow) { return Flow(flow, record::kFlowOut); }
-  Trace& FlowIn(uint64_t flow) { return Flow(flow, record::kFlowIn); }
+  // One each; a step's, and the second of a scope, count as arguments.
+  Trace& FlowOut(uint64_t flow) { return Flow(flow, record::kFlowOut, record::kFlowOutType); }
+  Trace& FlowIn(uint64_t flow) { return Flow(flow, record::kFlowIn, record::kFlowInType); }
 
  protected:
   // A step, whose number is its value.
   Trace(record::Ring* ring, uint32_t site, int64_t step) : value_(uint64_t(step)) {
-    if (ring != nullptr) Begin(ring, site, record::kStep);
+    if (ring == nullptr) return;
+    Begin(ring, site, record::kStep);
+    ring->OpenStep(depth(), value_);
   }
   using Scope::RingNow;
 
  private:
-  Trace& Flow(uint64_t flow, uint8_t kind) {
-    value_ = flow, flow_kind_ = kind;
+  Trace& Flow(uint64_t flow, uint8_t kind, uint32_t type) {
+    if (ring_ == nullptr) return *this;
+    const bool is_step = record::Slot::KindOf(what_) == record::kStep;
+    if (is_step || (flow_kind_ != 0 && flow_kind_ != kind)) {
+      Put(0, {flow, type});
+    } else {
+      value_ = flow, flow_kind_ = kind;
+    }
     return *this;
   }
   void Put(uint32_t key, record::Value value) {
@@ -272,28 +291,33 @@ inline void Instant(Site& site) {
 }
 void Instant(std::string_view name);
 
-#define XLAPROF_SITE_(kind, name)                                      \
-  static constinit ::xlaprof::Site XP_CONCAT(xlaprof_site_, __LINE__)( \
-      ::xlaprof::Site::kind, name, __FILE__, __LINE__, __func__)
-// Name: a literal.
-#define XLAPROF_TRACE(name)    \
-  XLAPROF_SITE_(kScope, name); \
-  ::xlaprof::record::Block XP_CONCAT(xlaprof_trace_, __LINE__)(XP_CONCAT(xlaprof_site_, __LINE__))
-#define XLAPROF_STEP(name, step) \
-  XLAPROF_SITE_(kStep, name);    \
-  ::xlaprof::StepTrace XP_CONCAT(xlaprof_trace_, __LINE__)(XP_CONCAT(xlaprof_site_, __LINE__), step)
-#define XLAPROF_COUNTER(name, value)                               \
-  do {                                                             \
-    XLAPROF_SITE_(kCounter, name);                                 \
-    ::xlaprof::Counter(XP_CONCAT(xlaprof_site_, __LINE__), value); \
+#define XLAPROF_SITE_(kind, name, number)                                                        \
+  static constinit ::xlaprof::Site XP_CONCAT(xlaprof_site_, number)(::xlaprof::Site::kind, name, \
+                                                                    __FILE__, __LINE__, __func__)
+#define XLAPROF_TRACE_(name, number)   \
+  XLAPROF_SITE_(kScope, name, number); \
+  ::xlaprof::record::Block XP_CONCAT(xlaprof_trace_, number)(XP_CONCAT(xlaprof_site_, number))
+#define XLAPROF_STEP_(name, step, number) \
+  XLAPROF_SITE_(kStep, name, number);     \
+  ::xlaprof::StepTrace XP_CONCAT(xlaprof_trace_, number)(XP_CONCAT(xlaprof_site_, number), step)
+// Name: a literal. One a line: numbered by lines, inline functions are alike in every file.
+#define XLAPROF_TRACE(name) XLAPROF_TRACE_(name, __LINE__)
+#define XLAPROF_STEP(name, step) XLAPROF_STEP_(name, step, __LINE__)
+#define XLAPROF_COUNTER(name, value)          \
+  do {                                        \
+    XLAPROF_SITE_(kCounter, name, );          \
+    ::xlaprof::Counter(xlaprof_site_, value); \
   } while (false)
-#define XLAPROF_INSTANT(name)                               \
-  do {                                                      \
-    XLAPROF_SITE_(kInstant, name);                          \
-    ::xlaprof::Instant(XP_CONCAT(xlaprof_site_, __LINE__)); \
+#define XLAPROF_INSTANT(name)          \
+  do {                                 \
+    XLAPROF_SITE_(kInstant, name, );   \
+    ::xlaprof::Instant(xlaprof_site_); \
   } while (false)
 
 #else
+
+// Of their own namespace: another file of the same program may be compiled with the recorder.
+inline namespace unrecorded {
 
 class Trace {
  public:
@@ -317,9 +341,13 @@ inline void Instant(Site&) {}
 inline void Instant(std::string_view) {}
 inline void NameThread(std::string_view) {}
 inline void NameProcess(std::string_view) {}
+
+}  // namespace unrecorded
+
+// What is counted is not computed, but used, so that nobody warns of it.
 #define XLAPROF_TRACE(name) static_assert(true)
-#define XLAPROF_STEP(name, step) static_assert(true)
-#define XLAPROF_COUNTER(name, value) static_assert(true)
+#define XLAPROF_STEP(name, step) static_cast<void>(sizeof(step))
+#define XLAPROF_COUNTER(name, value) static_cast<void>(sizeof(value))
 #define XLAPROF_INSTANT(name) static_assert(true)
 
 #endif

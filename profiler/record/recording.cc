@@ -1,4 +1,5 @@
 // A recording: rings for the threads that come, and a drain that empties them into the store.
+#include <absl/cleanup/cleanup.h>
 #include <pthread.h>
 
 #include <cstdio>
@@ -41,7 +42,8 @@ Current& TheCurrent() {
 struct Rings {
   std::vector<std::unique_ptr<Ring>> rings;  // of all recordings: scopes may still be open in them
   std::string name, device;
-  uint32_t failed = 0;  // recording in which it has none
+  uint32_t failed = 0;   // recording in which it has none
+  int64_t retry_ns = 0;  // CLOCK_MONOTONIC: then there may be room
   ~Rings();
 };
 thread_local bool rings_are_gone = false;
@@ -75,10 +77,31 @@ void WriteTo(const Rings& rings) {
   record::ring_of_thread = rings.rings.empty() ? nullptr : rings.rings.back().get();
 }
 
+// Rings of threads that are gone, in which scopes are open. Never destroyed.
+struct Orphans {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Ring>> rings;
+};
+Orphans& TheOrphans() {
+  static Orphans& orphans = *new Orphans;
+  return orphans;
+}
+
 Rings::~Rings() {
   rings_are_gone = true;
   record::ring_of_thread = nullptr;
-  for (auto& ring : rings) ring->header().ended.store(1, std::memory_order_release);
+  for (auto& ring : rings) {
+    std::atomic<uint32_t>& ended = ring->header().ended;
+    if (ring->depth() > 0) {
+      // An object outlives the thread, and ends its scope later, elsewhere.
+      ring->Close(0);
+      ring->Abandon();
+      Orphans& orphans = TheOrphans();
+      std::lock_guard lock(orphans.mutex);
+      orphans.rings.push_back(std::move(ring));
+    }
+    ended.store(1, std::memory_order_release);
+  }
 }
 
 // In a forked child nobody empties rings: it writes to a page of its own, and records nothing.
@@ -87,6 +110,9 @@ void AfterForkInChild() {
   record::ring_of_thread = nullptr;
   new (&TheCurrent().mutex) std::mutex;
   new (&TheDevices().mutex) std::mutex;
+  new (&TheOrphans().mutex) std::mutex;
+  // The lock on the file is the parent's: a mapping in an orphan would keep it for ever.
+  if (TheCurrent().impl != nullptr) TheCurrent().impl->file().Release();
   TheCurrent().impl = nullptr;
   record::Sites::Get().Attach(nullptr);
   if (rings_are_gone) return;
@@ -99,32 +125,66 @@ void AfterFork() { record::Sites::Get().mutex().unlock(); }
 
 namespace record {
 
+// Counts the event of a thread that has no ring.
+static Ring* Lose() {
+  ringless_events.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
 Ring* Attach(uint32_t number) {
-  if (rings_are_gone) return nullptr;
+  // A signal's handler may come in between, and must not wait for the lock that is held here.
+  static thread_local bool is_attaching = false;
+  if (rings_are_gone || is_attaching) return Lose();
+  is_attaching = true;
+  const absl::Cleanup done = [] { is_attaching = false; };
   Rings& mine = rings_of_device != nullptr ? *rings_of_device : rings_of_thread;
-  if (mine.failed == number) return nullptr;
+  constexpr int64_t kRetryNs = 100'000'000;
+  if (mine.failed == number && ClockNs(CLOCK_MONOTONIC) < mine.retry_ns) return Lose();
   Current& current = TheCurrent();
   std::lock_guard lock(current.mutex);
   if (current.impl == nullptr || current.impl->number() != number) return nullptr;
   std::unique_ptr<Ring> ring = current.impl->NewRing();
   if (ring == nullptr) {
     mine.failed = number;
-    return nullptr;
+    mine.retry_ns = ClockNs(CLOCK_MONOTONIC) + kRetryNs;
+    return Lose();
   }
   ring_of_thread = mine.rings.emplace_back(std::move(ring)).get();
   ThreadHeader& header = ring_of_thread->header();
   if (!mine.name.empty())
-    header.name.store(Sites::Get().String(mine.name), std::memory_order_release);
+    header.name.store(Sites::Get().String(mine.name, record::Sites::kMadeName),
+                      std::memory_order_release);
   if (!mine.device.empty())
-    header.device.store(Sites::Get().String(mine.device), std::memory_order_release);
+    header.device.store(Sites::Get().String(mine.device, record::Sites::kMadeName),
+                        std::memory_order_release);
   return ring_of_thread;
 }
 
 bool Ring::HasRoom(uint64_t slots) {
   head_ = header_->head.load(std::memory_order_acquire);
   if (tail_ + slots - head_ <= mask_ + 1) return true;
-  header_->dropped.store(++dropped_, std::memory_order_relaxed);
+  if (capacity_is_none()) {
+    Lose();
+  } else {
+    header_->dropped.store(++dropped_, std::memory_order_relaxed);
+  }
   return false;
+}
+
+void Ring::PublishElsewhere(uint64_t begin, uint64_t end, uint64_t value, uint64_t what,
+                            const ArgSlot* args, int arg_slots) const {
+  const uint32_t on = record::recording.load(std::memory_order_relaxed);
+  if (on == 0 || on != recording_) return;
+  // Where it began it is not open any more, though its place there is kept.
+  uint64_t was = begin;
+  const uint16_t depth = uint16_t(what >> 32);
+  if (depth < ThreadHeader::kMaxOpen)
+    header_->open[depth].begin.compare_exchange_strong(was, 0, std::memory_order_relaxed);
+  Ring* ring = RingOfThread(on);
+  if (ring == nullptr) return;
+  constexpr uint64_t kDepth = uint64_t{0xffff} << 32;
+  ring->Publish(begin, end, value, (what & ~kDepth) | uint64_t(ring->depth()) << 32, args,
+                arg_slots);
 }
 
 void Ring::Abandon() {
@@ -148,7 +208,12 @@ Recording::~Recording() {
   if (impl_ != nullptr) (void)Stop();
 }
 
-absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path, RecordOptions options) {
+absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
+                                         RecordOptions options) {
+  // The program may go to another folder meanwhile.
+  std::error_code none;
+  std::filesystem::path path = std::filesystem::absolute(given, none);
+  if (none) path = given;
   static const bool prepared = [] {
     record::uses_tsc = Clock::HasInvariantTsc();
     pthread_atfork(BeforeFork, AfterFork, [] {
@@ -230,7 +295,8 @@ void NameThread(std::string_view name) {
   if (rings_are_gone) return;
   rings_of_thread.name = name;
   if (Ring* ring = record::ring_of_thread)
-    ring->header().name.store(record::Sites::Get().String(name), std::memory_order_release);
+    ring->header().name.store(record::Sites::Get().String(name, record::Sites::kMadeName),
+                              std::memory_order_release);
 }
 
 void record::EnterDevice(std::string_view device) {

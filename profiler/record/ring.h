@@ -43,7 +43,8 @@ struct Slot {
   static constexpr uint64_t Bits(int bits) { return uint64_t(bits) << 56; }
   uint32_t site() const { return uint32_t(what); }
   uint16_t depth() const { return uint16_t(what >> 32); }  // scopes of the thread around it
-  uint8_t kind() const { return uint8_t(what >> 48); }
+  static constexpr uint8_t KindOf(uint64_t what) { return uint8_t(what >> 48); }
+  uint8_t kind() const { return KindOf(what); }
   uint8_t bits() const { return uint8_t(what >> 56); }
   int args() const { return bits() & kArgCount; }
   int arg_slots() const { return (args() + 1) / 2; }
@@ -58,10 +59,12 @@ struct Value {
 struct ArgSlot {
   uint64_t bits[2];
   uint32_t key[2];
-  uint8_t type[2];
+  uint8_t type[2];  // ArgType of the store, or one of the next two
   uint8_t unused[6];
 };
 static_assert(sizeof(ArgSlot) == sizeof(Slot));
+// No arguments, but flows for which `value` has no room.
+inline constexpr uint32_t kFlowInType = 4, kFlowOutType = 5;
 
 template <class T>
 Value ArgOf(const T& value) {
@@ -95,6 +98,7 @@ struct ThreadHeader {
   std::atomic<uint32_t> device;  // string: the device whose events these are; 0: a host thread
   struct Opened {
     std::atomic<uint64_t> begin;
+    std::atomic<uint64_t> step;  // its number, where the site is a step's
     std::atomic<uint32_t> site;
   } open[kMaxOpen];
 };
@@ -131,6 +135,10 @@ class alignas(64) Ring {
     }
     header_->depth.store(uint32_t(depth) + 1, std::memory_order_release);
   }
+  void OpenStep(uint16_t depth, uint64_t number) {
+    if (depth < ThreadHeader::kMaxOpen)
+      header_->open[depth].step.store(number, std::memory_order_relaxed);
+  }
   void Close(uint16_t depth) { header_->depth.store(depth, std::memory_order_release); }
 
   void Publish(uint64_t begin, uint64_t end, uint64_t value, uint64_t what) {
@@ -153,7 +161,11 @@ class alignas(64) Ring {
     tail_ += 1 + uint64_t(arg_slots);
     header_->tail.store(tail_, std::memory_order_release);
   }
-  // In a forked child: what it still writes goes nowhere.
+  // A scope that began here and ends on another thread, or after the thread: an event of the thread
+  // that calls. It stays open where it began.
+  void PublishElsewhere(uint64_t begin, uint64_t end, uint64_t value, uint64_t what,
+                        const ArgSlot* args, int arg_slots) const;
+  // Of a thread that is gone, and in a forked child: what is still written goes nowhere.
   void Abandon();
   void DropArg() { header_->dropped_args.fetch_add(1, std::memory_order_relaxed); }
 
@@ -164,6 +176,7 @@ class alignas(64) Ring {
   }
   // Looks how far the drain is; counts an event as dropped where there is no room.
   bool HasRoom(uint64_t slots);
+  bool capacity_is_none() const { return mask_ == 0; }
 
   const uint32_t recording_;
   ThreadHeader* header_;
@@ -172,6 +185,8 @@ class alignas(64) Ring {
   uint64_t tail_, head_, dropped_;
 };
 
+// Of this process: events of threads that had no ring.
+inline constinit std::atomic<uint64_t> ringless_events{0};
 // The number of the recording that runs; 0: none.
 inline constinit std::atomic<uint32_t> recording{0};
 inline constinit thread_local Ring* ring_of_thread = nullptr;

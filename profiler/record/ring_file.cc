@@ -149,7 +149,7 @@ uint32_t RingFile::AddString(std::string_view text) {
   std::lock_guard lock(mutex_);
   text = text.substr(0, kMaxStringBytes);
   const size_t at = header_->string_bytes.load(std::memory_order_relaxed);
-  const size_t end = at + 4 + (text.size() + 3) / 4 * 4;
+  const size_t end = at + StringBytes(text);
   if (end > kStringBytes) return 0;
   while (reserved_strings_ < end) {
     if (!Reserve(off_t(kPageBytes + reserved_strings_), kReserveBytes).ok()) return 0;

@@ -16,8 +16,12 @@
 
 namespace xlaprof::record {
 
-inline constexpr char kRingMagic[8] = {'X', 'L', 'P', 'R', 'I', 'N', 'G', '1'};
-inline constexpr size_t kPageBytes = 4096, kStringBytes = size_t(8) << 20, kMaxSites = 1 << 16;
+inline constexpr char kRingMagic[8] = {'X', 'L', 'P', 'R', 'I', 'N', 'G', '2'};
+// The tables are sparse: what is not used takes no room.
+inline constexpr size_t kPageBytes = 4096, kStringBytes = size_t(32) << 20, kMaxSites = 1 << 17;
+// Of the table of strings, for names; and of that of sites, for those that the program's text names
+// at their places. What arguments say, and names that are made as it runs, take none of that.
+inline constexpr size_t kNameBytes = size_t(8) << 20, kPlacedSites = 1 << 15;
 inline constexpr uint32_t kMaxSegments = 1024;
 // Longer strings are cut.
 inline constexpr size_t kMaxStringBytes = 1 << 16;
@@ -43,6 +47,9 @@ struct FileHeader {
   uint32_t uses_tsc, capacity;  // slots a segment
   std::atomic<uint32_t> segment_count, string_count, site_count;
   std::atomic<uint32_t> string_bytes;
+  // Losses that no thread's page counts: events of threads for which there was no ring, texts for
+  // which there was no room in the tables.
+  std::atomic<uint64_t> ringless_events, lost_texts;
   Anchor first;
   // The newest is [anchor_count % 2]; the other one is being written.
   std::atomic<uint32_t> anchor_count;
@@ -81,9 +88,11 @@ class RingFile {
     return {segments_.get(), segment_count_.load(std::memory_order_acquire)};
   }
 
-  // Id of the string or site that is added; 0: the table is full. One thread at a time.
+  // Id of the string or site that is added; 0: the table or the disk is full. One thread at a time.
   uint32_t AddString(std::string_view text);
   uint32_t AddSite(const SiteEntry& site);
+  // What a string takes of the table.
+  static size_t StringBytes(std::string_view text) { return 4 + (text.size() + 3) / 4 * 4; }
   // Entries from 1 on; what is damaged is "". Any thread.
   std::string_view String(uint32_t id) const;
   const SiteEntry* Site(uint32_t id) const;

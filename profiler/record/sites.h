@@ -20,12 +20,16 @@ struct TextHash {
 // Numbers by text, asked for without making a std::string.
 using NumberOfText = absl::flat_hash_map<std::string, uint32_t, TextHash, std::equal_to<>>;
 
-// Numbers go up from 1 and are those of the ring file's tables. Any thread.
+// Numbers go up from 1 and are those of the ring file's tables, which end: what comes when they are
+// full is told by a text that says so, and counted in the file. Any thread.
 class Sites {
  public:
   static Sites& Get();  // never destroyed: threads may outlive main
 
-  uint32_t String(std::string_view text);
+  // What a text is for. Each leaves room for those that follow.
+  enum Use { kArgument, kMadeName, kPlace };
+
+  uint32_t String(std::string_view text, Use use);
   uint32_t Add(uint8_t kind, std::string_view name, std::string_view file, int line,
                std::string_view function);
   // One number for all uses of a name at a place; of a name alone, where `line` is 0.
@@ -38,18 +42,21 @@ class Sites {
   std::mutex& mutex() { return mutex_; }
 
  private:
-  uint32_t StringLocked(std::string_view text);
+  Sites();
+  uint32_t StringLocked(std::string_view text, Use use);
   uint32_t AddLocked(uint8_t kind, std::string_view name, std::string_view file, int line,
-                     std::string_view function);
+                     std::string_view function, Use use);
+  void Lose();
 
   std::mutex mutex_;
   NumberOfText ids_;
   std::vector<std::string> strings_;
+  size_t string_bytes_ = 0;  // in a file's table
   std::vector<SiteEntry> sites_;
   // By kind, and by the numbers of the name, the file and the line.
   absl::flat_hash_map<std::tuple<uint8_t, uint32_t, uint32_t, int>, uint32_t> named_;
   RingFile* file_ = nullptr;
-  bool full_ = false;  // the file's tables: what comes has no name there
+  bool full_ = false;  // the file's disk: what comes has no name there
 };
 
 }  // namespace xlaprof::record

@@ -7,15 +7,18 @@
 #include <unistd.h>
 
 #include <functional>
+#include <latch>
 #include <map>
 #include <thread>
 
 #include "core/base/clock_ns.h"
 #include "core/observe/observer.h"
+#include "profiler/record/current.h"
 #include "profiler/record/recover.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
+bool UnrecordedScopesTouchNothing();
 namespace {
 
 namespace fs = std::filesystem;
@@ -462,6 +465,207 @@ TEST_F(Record, ClockIsTrue) {
   EXPECT_GE(ts, ns(before) - 2'000'000);
   EXPECT_LE(ts + dur, ns(after) + 2'000'000);
   EXPECT_GE(dur, 300'000'000 - 2'000'000);
+}
+
+// --- programs that do what few do ---
+
+// Runs `body` in a child of its own; its exit status, or minus the signal that killed it.
+int InChild(const std::function<int()>& body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// Story: a trainer that waits for SIGTERM in a thread of its own was killed by it.
+TEST_F(Record, TakesNoSignalsOfTheProgram) {
+  EXPECT_EQ(InChild([&] {
+              sigset_t term, pending;
+              sigemptyset(&term);
+              sigaddset(&term, SIGTERM);
+              pthread_sigmask(SIG_BLOCK, &term, nullptr);
+              auto recording = StartRecording(path_);
+              kill(getpid(), SIGTERM);
+              std::this_thread::sleep_for(std::chrono::milliseconds(20));
+              sigpending(&pending);
+              return recording.ok() && sigismember(&pending, SIGTERM) ? 0 : 1;
+            }),
+            0);
+}
+
+TEST_F(Record, TheProgramMayGoToAnotherFolder) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  auto recording = StartRecording("run.xlaprof");
+  fs::current_path("/");
+  { XLAPROF_TRACE("elsewhere"); }
+  auto stats = recording->Stop();
+  fs::current_path(before);
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_THAT(Files(), ElementsAre("run.xlaprof"));
+}
+
+TEST_F(Record, AStepKeepsItsNumberBesideFlows) {
+  auto recording = StartRecording(path_);
+  {
+    StepTrace step("train", 7);
+    step.FlowOut(1000);
+    Trace both("both");
+    both.FlowIn(1000).FlowOut(2000).Arg("size", 3);
+  }
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT number || ' ' || name FROM step"), ElementsAre("7 train"));
+  EXPECT_THAT(
+      Rows(
+          "SELECT name || ' ' || coalesce(flow_in, 0) || ' ' || flow_out FROM event ORDER BY name"),
+      ElementsAre("both 1000 2000", "train 0 1000"));
+  EXPECT_THAT(Rows("SELECT key || '=' || value FROM arg WHERE key = 'size'"),
+              ElementsAre("size=3"));
+}
+
+// What exit() leaves open, and a thread that goes on.
+TEST_F(Record, WhatIsOpenAtTheEndIsTold) {
+  auto recording = StartRecording(path_);
+  StepTrace step("train", 3);
+  XLAPROF_TRACE("forward");
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT name || ' ' || coalesce(dur_ns, 'open') FROM event ORDER BY depth"),
+              ElementsAre("train open", "forward open"));
+  EXPECT_THAT(Rows("SELECT number || ' ' || coalesce(dur_ns, 'open') FROM step"),
+              ElementsAre("3 open"));
+}
+
+TEST_F(Record, ScopesMayEndOnAnotherThreadOrAfterTheirs) {
+  auto recording = StartRecording(path_);
+  std::unique_ptr<Trace> orphan;
+  std::thread([&] { orphan = std::make_unique<Trace>("orphan"); }).join();
+  orphan->Arg("size", 1);
+  orphan.reset();
+  {
+    auto moved = std::make_unique<Trace>("moved");
+    std::thread([&] {
+      XLAPROF_TRACE("around");
+      moved.reset();
+    }).join();
+  }
+  auto after = std::make_unique<Trace>("after");
+  auto stats = recording->Stop();
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  after.reset();
+  EXPECT_EQ(stats->events, 3);
+  EXPECT_EQ(stats->dropped, 0);
+  EXPECT_THAT(Rows("SELECT name || ' ' || (dur_ns IS NULL) FROM event ORDER BY name"),
+              ElementsAre("after 1", "around 0", "moved 0", "orphan 0"));
+}
+
+TEST_F(Record, AThreadMayBeNamedAfterItsFirstEvent) {
+  auto recording = StartRecording(path_);
+  std::thread([] {
+    { XLAPROF_TRACE("first"); }
+    ASSERT_TRUE(CommitRecording(10'000'000'000).ok());
+    NameThread("late");
+  }).join();
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT name FROM track WHERE kind = 'host_thread'"), ElementsAre("late"));
+}
+
+TEST_F(Record, ACounterIsOneTrackWhereverItIsCounted) {
+  auto recording = StartRecording(path_);
+  XLAPROF_COUNTER("loss", 1);
+  XLAPROF_COUNTER("loss", 2);
+  Counter("loss", 3);
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT name FROM track WHERE kind = 'counter'"), ElementsAre("loss"));
+  EXPECT_THAT(Rows("SELECT count(*) || '' FROM counter_sample"), ElementsAre("3"));
+}
+
+// Story: every loss is told, none is a name that is silently empty.
+TEST_F(Record, TextsThatTheTablesDoNotHoldAreCounted) {
+  const int failed = InChild([&] {
+    auto recording = StartRecording(path_);
+    std::string text(size_t(64) << 10, 'x');
+    for (int i = 0; i < 600; ++i) {
+      text.replace(0, 4, fmt::format("{:4}", i));
+      Trace("long").Arg("text", std::string_view(text));
+    }
+    for (int i = 0; i < 200'000; ++i) Trace(fmt::format("name {}", i));
+    { XLAPROF_TRACE("placed"); }
+    return recording->Stop().ok() ? 0 : 1;
+  });
+  ASSERT_EQ(failed, 0);
+  EXPECT_THAT(Rows("SELECT count(*) || '' FROM event WHERE name = ''"), ElementsAre("0"));
+  EXPECT_THAT(Rows("SELECT count(*) || '' FROM event WHERE name = 'placed'"), ElementsAre("1"));
+  EXPECT_THAT(Rows("SELECT (count(*) > 100) || '' FROM arg WHERE value LIKE '(not kept%'"),
+              ElementsAre("1"));
+  EXPECT_THAT(Rows("SELECT (count > 100000) || advice FROM import_issue WHERE code = 'lost_texts'"),
+              ElementsAre(HasSubstr("1names or texts")));
+}
+
+TEST_F(Record, ArgumentsBeyondEightAreCounted) {
+  auto recording = StartRecording(path_);
+  {
+    Trace trace("wide");
+    for (int i = 0; i < 11; ++i) trace.Arg("a", i);
+  }
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT count || '' FROM import_issue WHERE code = 'dropped_arguments'"),
+              ElementsAre("3"));
+}
+
+TEST_F(Record, EventsOfThreadsWithoutARingAreCounted) {
+  constexpr int kThreads = 1100;  // more than a ring file has segments
+  auto recording = StartRecording(path_, {.ring_bytes = 4096});
+  std::vector<std::thread> threads;
+  std::latch all(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      { XLAPROF_TRACE("one"); }
+      all.arrive_and_wait();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  auto stats = recording->Stop();
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_LT(stats->events, kThreads);
+  EXPECT_THAT(Rows("SELECT count || '' FROM import_issue WHERE code = 'unrecorded_events'"),
+              ElementsAre(fmt::to_string(kThreads - stats->events)));
+  EXPECT_EQ(stats->dropped, kThreads - stats->events);
+}
+
+// Story: a helper process of a trainer that was killed kept the lock, so nothing could be recovered.
+TEST_F(Record, AForkedChildDoesNotKeepTheLock) {
+  int from_orphan[2];
+  ASSERT_EQ(pipe(from_orphan), 0);
+  EXPECT_EQ(InChild([&] {
+              auto recording = StartRecording(path_);
+              { XLAPROF_TRACE("before"); }
+              if (fork() == 0) {
+                const pid_t orphan = getpid();
+                if (write(from_orphan[1], &orphan, sizeof orphan) != sizeof orphan) _exit(1);
+                pause();
+                _exit(0);
+              }
+              raise(SIGKILL);
+              return 1;
+            }),
+            -SIGKILL);
+  pid_t orphan = 0;
+  ASSERT_EQ(read(from_orphan[0], &orphan, sizeof orphan), ssize_t(sizeof orphan));
+  auto recovered = RecoverRecording(path_);
+  kill(orphan, SIGKILL);
+  close(from_orphan[0]), close(from_orphan[1]);
+  ASSERT_TRUE(recovered.ok()) << recovered.status();
+  EXPECT_EQ(*recovered, 1);
+}
+
+// Another file of this program has the recorder compiled out.
+TEST_F(Record, FilesWithAndWithoutItMayMeetInOneProgram) {
+  auto recording = StartRecording(path_);
+  EXPECT_TRUE(UnrecordedScopesTouchNothing());
+  { Trace trace("recorded"); }
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT name FROM event"), ElementsAre("recorded"));
 }
 
 }  // namespace
