@@ -47,27 +47,71 @@ Clock::Line Clock::Between(Anchor a, Anchor b) {
 void Clock::Add(Anchor anchor) {
   constexpr int64_t kBaseNs = 100'000'000;
   constexpr size_t kMaxAnchors = 1 << 16;
-  if (anchor.ticks <= anchors_.back().ticks || anchor.ns < anchors_.back().ns + kClosestNs) return;
+  if (anchor.ns < anchors_.back().ns + kClosestNs) return;
+  if (anchor.ticks <= anchors_.back().ticks) return BeginAnew(anchor);
+  if (HasJumped(anchor)) return AddJump(anchor);
   // The longer ago the other reading, the better the rate; not so long that the rate has changed.
   auto base = anchors_.end() - 1;
-  while (base != anchors_.begin() && base->ns > anchor.ns - kBaseNs) --base;
+  while (base - anchors_.begin() > int64_t(awake_) && base->ns > anchor.ns - kBaseNs) --base;
   newest_ = Between(*base, anchor);
   newest_.from = anchor;
+  knows_rate_ = true;
   if (anchors_.size() == kMaxAnchors) {  // every second one will do
     for (size_t i = 0; i < kMaxAnchors / 2; ++i) anchors_[i] = anchors_[2 * i];
     anchors_.resize(kMaxAnchors / 2);
+    awake_ /= 2;
   }
   anchors_.push_back(anchor);
   line_ticks_ = 0;
 }
 
+bool Clock::HasJumped(Anchor now) const {
+  const Anchor& last = anchors_.back();
+  if (!knows_rate_ || now.ns <= last.ns) return false;
+  if (now.ticks < last.ticks) return true;
+  __extension__ using Wide = __int128;
+  const int64_t awake_ns = now.ns - last.ns;
+  const Wide counted_ns = Wide(now.ticks - last.ticks) * newest_.ns_per_tick >> 32;
+  return counted_ns - awake_ns > std::max(kJumpNs, awake_ns);
+}
+
+// The counter ran on. What was recorded before the machine slept lies within the time since the
+// last anchor behind that one; what was recorded after it, as close before the new one.
+void Clock::AddJump(Anchor anchor) {
+  const Anchor last = anchors_.back();
+  const uint64_t awake_ticks = newest_.TicksOf(anchor.ns - last.ns);
+  anchors_.push_back({last.ticks + awake_ticks, anchor.ns});
+  anchors_.push_back({anchor.ticks - awake_ticks, last.ns});
+  awake_ = anchors_.size();
+  anchors_.push_back(anchor);
+  newest_.from = anchor;
+  line_ticks_ = 0;
+}
+
+// The counter is behind where it was. Its ticks from before are so far ahead that no event can have
+// them now.
+void Clock::BeginAnew(Anchor anchor) {
+  if (!knows_rate_) return;
+  before_ = newest_;
+  ahead_ticks_ = newest_.TicksOf(kAheadNs);
+  anchors_.assign(1, anchor);
+  awake_ = 0;
+  newest_.from = anchor;
+  line_ticks_ = 0;
+}
+
 void Clock::FindLine(uint64_t ticks) {
+  if (before_ && ticks > anchors_.back().ticks + ahead_ticks_) {
+    line_ = *before_;
+    line_ticks_ = 0;
+    return;
+  }
   auto after = std::upper_bound(anchors_.begin(), anchors_.end(), ticks,
                                 [](uint64_t t, const Anchor& a) { return t < a.ticks; });
   if (after == anchors_.begin() && anchors_.size() > 1) ++after;  // before them all
   if (after == anchors_.end() || anchors_.size() == 1) {
     line_ = newest_;
-    line_ticks_ = UINT64_MAX - line_.from.ticks;
+    line_ticks_ = before_ ? ahead_ticks_ : UINT64_MAX - line_.from.ticks;
     return;
   }
   line_ = Between(*(after - 1), *after);

@@ -105,6 +105,7 @@ absl::Status Drain::AddRows() {
   XP_TRY(store_->SetMeta("base_epoch_ns", fmt::to_string(file_->header().base_epoch_ns)));
   const std::string label = options_.label.empty() ? ProgramName() : options_.label;
   XP_TRY(store_->SetMeta("run_label", label));
+  XP_TRY(store_->SetMeta("clock", uses_tsc.load() ? "tsc" : "monotonic"));
   XP_TRY(int64_t run_id, store_->Add(RunRow{.label = label,
                                             .started_epoch_ns = file_->header().base_epoch_ns,
                                             .selected = true,
@@ -173,13 +174,14 @@ absl::StatusOr<RecordStats> Drain::Stats() const {
                      .drain_cpu_ns = drain_cpu_ns_};
 }
 
-// Only where nothing waits: times of one write come from one line.
+// Where nothing waits: times of one write come from one line. Or where the machine has slept.
 void Drain::AddAnchor() {
   FileHeader& header = file_->header();
   const Anchor anchor = Clock::ReadAnchor(origin_ns_);
   clock_.Add(anchor);
   const uint32_t count = header.anchor_count.load(std::memory_order_relaxed);
   header.newest[(count + 1) % 2] = anchor;
+  header.ns_per_tick.store(clock_.ns_per_tick(), std::memory_order_relaxed);
   header.anchor_count.store(count + 1, std::memory_order_release);
 }
 
@@ -244,6 +246,7 @@ absl::Status Drain::Round(bool all) {
     last_look_ns_ = now_ns;
     XP_TRY(Look());
   }
+  if (clock_.HasJumped({Now(), ClockNs(CLOCK_MONOTONIC) - origin_ns_})) AddAnchor();
   file_->header().ringless_events.store(ringless_events.load() - ringless_before_);
   const std::span<const Segment> segments = file_->segments();
   bool more = true;

@@ -1,6 +1,7 @@
 // A recording: rings for the threads that come, and a drain that empties them into the store.
 #include <absl/cleanup/cleanup.h>
 #include <pthread.h>
+#include <sqlite3.h>
 
 #include <cstdio>
 #include <map>
@@ -115,11 +116,26 @@ void AfterForkInChild() {
   if (TheCurrent().impl != nullptr) TheCurrent().impl->file().Release();
   TheCurrent().impl = nullptr;
   record::Sites::Get().Attach(nullptr);
+  record::ObserveRuntime(false);
   if (rings_are_gone) return;
   for (auto& ring : rings_of_thread.rings) ring->Abandon();
 }
-void BeforeFork() { record::Sites::Get().mutex().lock(); }
-void AfterFork() { record::Sites::Get().mutex().unlock(); }
+// The recording's thread may be inside of SQLite, whose locks would never be let go in the child. In
+// the order in which SQLite takes those of them that it holds together.
+constexpr int kSqliteLocks[] = {SQLITE_MUTEX_STATIC_MASTER, SQLITE_MUTEX_STATIC_VFS1,
+                                SQLITE_MUTEX_STATIC_OPEN,   SQLITE_MUTEX_STATIC_LRU,
+                                SQLITE_MUTEX_STATIC_PMEM,   SQLITE_MUTEX_STATIC_PRNG,
+                                SQLITE_MUTEX_STATIC_MEM};
+void BeforeFork() {
+  record::Sites::Get().mutex().lock();
+  record::RuntimeFacts::Get().mutex().lock();
+  for (int lock : kSqliteLocks) sqlite3_mutex_enter(sqlite3_mutex_alloc(lock));
+}
+void AfterFork() {
+  for (int lock : kSqliteLocks) sqlite3_mutex_leave(sqlite3_mutex_alloc(lock));
+  record::RuntimeFacts::Get().mutex().unlock();
+  record::Sites::Get().mutex().unlock();
+}
 
 }  // namespace
 

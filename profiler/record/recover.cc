@@ -78,9 +78,15 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
   int64_t taken = 0;
   if (!found.ended) {
     const FileHeader& header = file->header();
-    Clock clock(header.first);
-    const uint32_t anchors = header.anchor_count.load();
-    clock.Add(header.newest[anchors % 2]);  // the other one may be half written
+    const Anchor newest = header.newest[header.anchor_count.load() % 2];  // the other: half written
+    const int64_t ns_per_tick = header.ns_per_tick.load();
+    Clock clock(header.first, ns_per_tick);
+    // Where the machine slept in between, the first is of no use: what is left came after it.
+    if (clock.HasJumped(newest)) {
+      clock = Clock(newest, ns_per_tick);
+    } else {
+      clock.Add(newest);
+    }
     Collector collector(store, *file, clock, found.id, found.process_id);
     XP_TRY(collector.Restore());
     XP_TRY(store.Begin());

@@ -54,6 +54,7 @@ struct FileHeader {
   // The newest is [anchor_count % 2]; the other one is being written.
   std::atomic<uint32_t> anchor_count;
   Anchor newest[2];
+  std::atomic<int64_t> ns_per_tick;  // of the newest, times 2^32; 0: not known yet
 };
 static_assert(sizeof(FileHeader) <= kPageBytes);
 

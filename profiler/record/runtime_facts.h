@@ -31,6 +31,8 @@ class RuntimeFacts {
   std::vector<RuntimeFact> Take();
   // What was taken, before all that came since.
   void PutBack(std::vector<RuntimeFact> facts);
+  // Between fork and what follows, nobody holds the lock.
+  std::mutex& mutex() { return mutex_; }
 
  private:
   std::mutex mutex_;

@@ -46,5 +46,56 @@ TEST(Clock, TimesNeverRunBackwards) {
   }
 }
 
+// 2.5 GHz; an anchor each 100 ms; then the machine sleeps for an hour in which CLOCK_MONOTONIC
+// stands. Story: scopes before and after it were an hour away, or a thousandth as long.
+constexpr int64_t kMs = 1'000'000;
+uint64_t TicksOf(int64_t ns) { return uint64_t(ns) * 5 / 2; }
+
+TEST(Clock, TheCounterRunsOnWhileTheMachineSleeps) {
+  const uint64_t start = 1'000'000'000'000, slept = TicksOf(3'600'000 * kMs);
+  Clock clock({start, 0});
+  for (int64_t ms = 2; ms <= 1002; ms += 100) clock.Add({start + TicksOf(ms * kMs), ms * kMs});
+  const uint64_t before = start + TicksOf(1030 * kMs), after = start + slept + TicksOf(1050 * kMs);
+  const Anchor awake{start + slept + TicksOf(1060 * kMs), 1060 * kMs};
+  EXPECT_FALSE(clock.HasJumped({before, 1030 * kMs}));
+  EXPECT_TRUE(clock.HasJumped(awake));
+  clock.Add(awake);
+  for (int64_t ms = 1160; ms < 2000; ms += 100) {
+    EXPECT_NEAR(double(clock.Ns(before)), 1030e6, 100);
+    EXPECT_NEAR(double(clock.Ns(after)), 1050e6, 100);
+    const Anchor next{start + slept + TicksOf(ms * kMs), ms * kMs};
+    EXPECT_FALSE(clock.HasJumped(next));
+    clock.Add(next);
+    EXPECT_NEAR(double(clock.Ns(next.ticks + 2'500'000)), double((ms + 1) * kMs), 100);
+  }
+}
+
+TEST(Clock, TheCounterBeginsAnewWhileTheMachineSleeps) {
+  const uint64_t start = TicksOf(3'600'000 * kMs);  // an hour since it began
+  Clock clock({start, 0});
+  for (int64_t ms = 2; ms <= 1002; ms += 100) clock.Add({start + TicksOf(ms * kMs), ms * kMs});
+  const uint64_t before = start + TicksOf(1030 * kMs), restart = 7'000'000'000;
+  const Anchor awake{restart, 1060 * kMs};
+  EXPECT_TRUE(clock.HasJumped(awake));
+  clock.Add(awake);
+  for (int64_t ms = 1160; ms < 900'000; ms += 100) {
+    EXPECT_NEAR(double(clock.Ns(restart - TicksOf(10 * kMs))), 1050e6, 100);
+    if (ms < 60'000) {
+      EXPECT_NEAR(double(clock.Ns(before)), 1030e6, 100);
+    }
+    const Anchor next{restart + TicksOf((ms - 1060) * kMs), ms * kMs};
+    EXPECT_FALSE(clock.HasJumped(next));
+    clock.Add(next);
+    EXPECT_NEAR(double(clock.Ns(next.ticks + 2'500'000)), double((ms + 1) * kMs), 100);
+  }
+}
+
+// Who recovers has the last anchor and its rate alone.
+TEST(Clock, AnAnchorAndARateSuffice) {
+  Clock clock({5000, 100}, int64_t{1} << 31);
+  EXPECT_EQ(clock.Ns(7000), 1100);
+  EXPECT_EQ(clock.Ns(3000), -900);
+}
+
 }  // namespace
 }  // namespace xlaprof::record

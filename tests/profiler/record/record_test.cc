@@ -659,6 +659,29 @@ TEST_F(Record, AForkedChildDoesNotKeepTheLock) {
   EXPECT_EQ(*recovered, 1);
 }
 
+// Story: a fork while the recording's thread was inside of SQLite left the child without its locks.
+TEST_F(Record, AForkedChildMayRecordItself) {
+  auto recording = StartRecording(path_, {.commit_interval_ns = 1});
+  std::atomic<bool> done{false};
+  std::thread busy([&] {
+    while (!done) Trace("busy").Arg("a", 1);
+  });
+  for (int i = 0; i < 50; ++i) {
+    const fs::path own = folder_ / fmt::format("child{}.xlaprof", i);
+    ASSERT_EQ(InChild([&] {
+                alarm(60);
+                auto mine = StartRecording(own);
+                { XLAPROF_TRACE("child's"); }
+                auto stats = mine->Stop();
+                return stats.ok() && stats->events == 1 ? 0 : 1;
+              }),
+              0);
+  }
+  done = true;
+  busy.join();
+  EXPECT_TRUE(recording->Stop().ok());
+}
+
 // Another file of this program has the recorder compiled out.
 TEST_F(Record, FilesWithAndWithoutItMayMeetInOneProgram) {
   auto recording = StartRecording(path_);
