@@ -34,15 +34,15 @@ absl::Status CheckRun(const Store& store, const std::string& path, const std::st
       run, path, label.value_or("?"));
 }
 
-// What a recording did last is not in its store while it runs, or when it was killed.
+// What a recording did last is not in its store while it runs.
 absl::Status TellRing(const Store& store, const std::string& path) {
   std::error_code error;
   if (!fs::exists(RingPath(path), error)) return absl::OkStatus();
   XP_TRY(auto open, store.One<int64_t>("SELECT count(*) FROM recording WHERE ended = 0"));
   if (open.value_or(0) == 0) return absl::OkStatus();
   const std::string text = fmt::format(
-      "xlaprof: {0}: its recording still runs, or was killed: what it did last is not in "
-      "here. If it was killed: xlaprof recover {1}\n",
+      "xlaprof: {0}: its recording still runs, or its ring cannot be read: what it did last is not "
+      "in here. What is wrong with the ring: xlaprof recover {1}\n",
       path, ShellWord(path));
   fmt::print(stderr, "{}", Printable(text, /*keep_newlines=*/true));
   return absl::OkStatus();
@@ -50,6 +50,16 @@ absl::Status TellRing(const Store& store, const std::string& path) {
 
 absl::StatusOr<Store> OpenInput(const InputOptions& input) {
   if (input.paths.size() == 1 && IsStore(input.paths[0])) {
+    auto killed = ReadKilled(input.paths[0]);
+    if (killed.ok() && *killed) {
+      XP_TRY(CheckRun(**killed, input.paths[0], input.run));
+      const std::string text = fmt::format(
+          "xlaprof: {0}: its process was killed. What its ring holds is read with it; xlaprof "
+          "recover {1} puts it in\n",
+          input.paths[0], ShellWord(input.paths[0]));
+      fmt::print(stderr, "{}", Printable(text, /*keep_newlines=*/true));
+      return **std::move(killed);
+    }
     XP_TRY(Store store, Store::Open(input.paths[0]));
     XP_TRY(CheckRun(store, input.paths[0], input.run));
     XP_TRY(TellRing(store, input.paths[0]));

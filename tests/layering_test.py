@@ -12,7 +12,7 @@ OURS = {
     "core": ["core/observe"],
     "profiler/store": [],
     "profiler/record": ["profiler/store", "core/observe"],
-    "profiler/import": ["profiler/store"],
+    "profiler/import": ["profiler/store", "profiler/record"],
     "profiler/serve": ["profiler/store", "profiler/record", "analyzers", "exporters"],
     "analyzers": ["profiler/store"],
     "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/report.h", "analyzers/report_words.h", "analyzers/graph_sides.h", "analyzers/quantity.h", "analyzers/source_quote.h", "analyzers/step_idle.h", "analyzers/step_parts.h"],

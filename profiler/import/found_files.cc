@@ -73,6 +73,19 @@ std::optional<std::string> DerivedFrom(const fs::path& path, const Names& names)
   return DerivedByDebugRun(path, names);
 }
 
+// Whether it lies beside a store that is being written, or whose writer was killed: who reads that
+// reads this.
+bool IsPartOfAStore(const fs::path& path, const Names& names) {
+  const std::set<std::string>& siblings = names.at(path.parent_path());
+  const std::string name = path.filename().string();
+  for (std::string_view suffix : {"-wal", "-shm", "-journal", ".ring"}) {
+    if (!name.ends_with(suffix)) continue;
+    const std::string store = name.substr(0, name.size() - suffix.size());
+    if (store.ends_with(".xlaprof") && siblings.contains(store)) return true;
+  }
+  return false;
+}
+
 // Checkpoints are zip archives of gigabytes: nothing of them is unpacked.
 bool MayBeCapture(std::string_view head) {
   if (head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd")) return true;
@@ -107,6 +120,9 @@ class Finder {
     Names names;
     for (const FoundFile& file : out_.files)
       names[file.path.parent_path()].insert(file.path.filename().string());
+    std::erase_if(out_.files, [&](const FoundFile& file) {
+      return !file.named && IsPartOfAStore(file.path, names);
+    });
     for (FoundFile& file : out_.files) {
       file.run = RunFolder(file.path);
       if (!file.derived_from) file.derived_from = DerivedFrom(file.path, names);

@@ -8,6 +8,7 @@
 
 #include "core/base/temporary_folder.h"
 #include "profiler/import/importer.h"
+#include "profiler/record/recover.h"
 #include "profiler/store/salvage.h"
 
 namespace xlaprof {
@@ -253,6 +254,8 @@ absl::Status Read(const Input& input, ImportContext& context) {
       text.replace(at, path.string().size(), input.path);
     return absl::Status(status.code(), text);
   };
+  auto killed = ReadKilled(path);
+  if (killed.ok() && *killed) return CopyRecording(input, **killed, context);
   auto from = Store::Open(path);
   absl::Status status = from.ok() ? CopyRecording(input, *from, context) : from.status();
   if (!absl::IsDataLoss(status)) return status.ok() ? status : name(status);

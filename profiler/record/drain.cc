@@ -40,9 +40,10 @@ std::string ProgramName() {
 
 }  // namespace
 
-Drain::Drain(std::filesystem::path path, RecordOptions options, Store store,
+Drain::Drain(std::filesystem::path path, std::string given, RecordOptions options, Store store,
              std::unique_ptr<RingFile> file, int64_t origin_ns, uint32_t number)
     : path_(std::move(path)),
+      given_(std::move(given)),
       options_(std::move(options)),
       store_(std::move(store)),
       file_(std::move(file)),
@@ -110,10 +111,9 @@ absl::Status Drain::AddRows() {
                                             .started_epoch_ns = file_->header().base_epoch_ns,
                                             .selected = true,
                                             .why = "recorded"}));
-  XP_TRY(
-      int64_t source_id,
-      store_->Add(SourceRow{
-          .path = path_.string(), .format = "recording", .clock_offset_ns = 0, .imported = true}));
+  XP_TRY(int64_t source_id,
+         store_->Add(SourceRow{
+             .path = given_, .format = "recording", .clock_offset_ns = 0, .imported = true}));
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   XP_TRY(process_id_, store_->Add(ProcessRow{.run_id = run_id,

@@ -20,8 +20,9 @@ namespace xlaprof::record {
 // The recording calls Start and Stop, once each; any thread the rest, in between.
 class Drain {
  public:
-  // `origin_ns`: CLOCK_MONOTONIC at the store's time 0.
-  Drain(std::filesystem::path path, RecordOptions options, Store store,
+  // `path`: of the store, absolute; `given`: as the user names it. `origin_ns`: CLOCK_MONOTONIC at
+  // the store's time 0.
+  Drain(std::filesystem::path path, std::string given, RecordOptions options, Store store,
         std::unique_ptr<RingFile> file, int64_t origin_ns, uint32_t number);
 
   // Writes what the recording is of, and begins. After an error the store and the rings are gone.
@@ -55,6 +56,7 @@ class Drain {
   absl::StatusOr<RecordStats> Stats() const;  // or why nothing can be committed
 
   const std::filesystem::path path_;
+  const std::string given_;
   const RecordOptions options_;
   std::optional<Store> store_;  // always inside a transaction: what is taken belongs together
   const std::unique_ptr<RingFile> file_;

@@ -250,7 +250,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
   if (!std::has_single_bit(capacity) || capacity < record::kPageBytes / sizeof(record::Slot) ||
       capacity > 1u << 28)
     return Invalid("ring_bytes: {} is no power of two from 4096 on", options.ring_bytes);
-  XP_TRY(Store store, Store::Create(path));
+  XP_TRY(Store store, Store::Create(given));
   auto file = RingFile::Create(RingPath(path), uint32_t(capacity));
   if (!file.ok()) {
     std::error_code error;
@@ -264,8 +264,9 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
   header.first = Clock::ReadAnchor(origin_ns);
   header.newest[0] = header.newest[1] = header.first;
 
-  auto impl = std::make_unique<Recording::Impl>(path, std::move(options), std::move(store),
-                                                *std::move(file), origin_ns, ++current.last_number);
+  auto impl =
+      std::make_unique<Recording::Impl>(path, given.string(), std::move(options), std::move(store),
+                                        *std::move(file), origin_ns, ++current.last_number);
   XP_TRY(impl->Start());
   record::Sites::Get().Attach(&impl->file());
   if (!current.process_name.empty()) impl->RenameProcess(current.process_name);

@@ -1,6 +1,11 @@
 // What a killed process left in its ring: everything that it had completed, exactly once.
 #include "profiler/record/recover.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "core/base/temporary_folder.h"
 #include "profiler/record/collector.h"
 #include "profiler/record/losses.h"
 
@@ -54,6 +59,31 @@ static absl::Status TellFacts(Store& store, int64_t process_id) {
 }
 
 }  // namespace record
+
+absl::StatusOr<std::optional<Store>> ReadKilled(const std::filesystem::path& path) {
+  const int ring = open(RingPath(path).c_str(), O_RDONLY | O_CLOEXEC);
+  if (ring < 0) return std::nullopt;
+  const bool runs = flock(ring, LOCK_SH | LOCK_NB) != 0;
+  close(ring);
+  if (runs) return std::nullopt;
+  XP_TRY(TemporaryFolder folder, TemporaryFolder::Make("killed"));
+  const std::filesystem::path copy = folder.path() / "killed.xlaprof";
+  {
+    XP_TRY(Store store, Store::Open(path));
+    XP_TRY(auto open, store.One<int64_t>("SELECT count(*) FROM recording WHERE ended = 0"));
+    if (open.value_or(0) == 0) return std::nullopt;
+    XP_TRY(store.Run("VACUUM INTO ?1", copy.string()));
+  }
+  std::error_code error;
+  std::filesystem::copy_file(RingPath(path), RingPath(copy), error);
+  if (error) {
+    return IoError("{}: cannot copy it to {}: {}. Make room there, or set TMPDIR",
+                   RingPath(path).string(), folder.path().string(), error.message());
+  }
+  XP_TRY(RecoverRecording(copy));
+  XP_TRY(Store whole, Store::Open(copy));  // stays when its folder is gone
+  return whole;
+}
 
 absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
   using namespace record;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "core/base/status.h"
+#include "profiler/store/store.h"
 
 namespace xlaprof {
 
@@ -12,6 +14,11 @@ namespace xlaprof {
 // open become events that never ended. FailedPrecondition: the recording still runs. DataLoss: the
 // ring is damaged; nothing was changed.
 absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path);
+
+// For who only reads: a copy of the store at `path` with what its recording left, where its process
+// was killed. Nothing where there is nothing to take in, or the recording runs still. DataLoss: the
+// ring is damaged. Neither file is changed.
+absl::StatusOr<std::optional<Store>> ReadKilled(const std::filesystem::path& path);
 
 // The ring file of a store: beside it while its recording runs, or was killed.
 std::filesystem::path RingPath(const std::filesystem::path& store);

@@ -68,9 +68,15 @@ TEST_F(RecordedProgram, GoesOnWhereNothingCanBeRecorded) {
 
 TEST_F(RecordedProgram, IsRecoveredAfterAKill) {
   RunRecorded("XLAPROF_RECORD=run.xlaprof", "kill");
+  // Who reads sees it all, and changes nothing.
   Ran ran = Run("report run.xlaprof");
   EXPECT_EQ(ran.status, 0) << ran.out;
-  EXPECT_THAT(ran.out, HasSubstr("xlaprof recover run.xlaprof"));
+  EXPECT_THAT(ran.out, HasSubstr("recover run.xlaprof"));
+  EXPECT_THAT(ran.out, HasSubstr("15 events of 1 thread"));
+  ran = Run("import . -o all.xlaprof");
+  EXPECT_THAT(ran.out, HasSubstr("1 file read, 0 warnings"));
+  EXPECT_THAT(Run("query all.xlaprof \"SELECT count(*) FROM event\" --format csv").out,
+              HasSubstr("16"));
   ran = Run("recover run.xlaprof");
   EXPECT_EQ(ran.status, 0) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("taken in"));
