@@ -1,7 +1,6 @@
 // A recording: rings for the threads that come, and a drain that empties them into the store.
 #include <absl/cleanup/cleanup.h>
 #include <pthread.h>
-#include <sqlite3.h>
 
 #include <cstdio>
 #include <map>
@@ -14,6 +13,7 @@
 #include "profiler/record/recover.h"
 #include "profiler/record/runtime_observer.h"
 #include "profiler/record/sites.h"
+#include "profiler/store/sqlite.h"
 
 namespace xlaprof {
 
