@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/import/duration.h"
+#include "core/base/duration.h"
 #include "profiler/import/log_line.h"
 
 namespace xlaprof {
