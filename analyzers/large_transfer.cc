@@ -170,6 +170,7 @@ Findings FromMetrics(const Metrics& metrics) {
 // call, however few its bytes are. Only where the report does not time the copies themselves.
 Findings FromValues(const Metrics& metrics) {
   constexpr int64_t kMany = 100;
+  constexpr int64_t kYoungTurns = 20;  // of a run whose weights may be all that was uploaded
   const MetricsState* state = metrics.steady();
   const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
   const MetricState* values = state ? state->Find("IrValueTensorToXlaData") : nullptr;
@@ -197,6 +198,11 @@ Findings FromValues(const Metrics& metrics) {
       .text = fmt::format("{} each on average, and {} in all, against {} of execution",
                           DurationText(Whole(values->mean())), DurationText(Whole(values->sum)),
                           DurationText(Whole(execute->sum)))};
+  if (turns < kYoungTurns && !metrics.recent) {
+    finding.severity = Severity::kInfo;
+    *finding.reason->text +=
+        ". In so short a run the weights may be all of it: compare with a later report";
+  }
   finding.advice =
       "Make constants once and keep them on the device; build masks, indices and numbers there "
       "(torch.arange, torch.full with device=), or send them as one tensor a step.";

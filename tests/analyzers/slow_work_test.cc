@@ -207,9 +207,9 @@ TEST_F(Transfers, FromMetricsByTheirBytes) {
 
 // A search in Python that makes a mask for each word: small tensors, each a call.
 TEST_F(Transfers, ValuesThatAreUploadedOneByOne) {
-  auto find = [](int64_t values, double sum_ns, bool timed) {
+  auto find = [](int64_t values, double sum_ns, bool timed, int steps = 40) {
     TimedRun run;
-    const int64_t report = run.Report(10);
+    const int64_t report = run.Report(steps);
     run.Metric(report, "ExecuteTime", "ns", 10, 100e6);
     run.Metric(report, "IrValueTensorToXlaData", "ns", values, sum_ns);
     if (timed) run.Metric(report, "TransferToDeviceTime", "ns", values, sum_ns);
@@ -217,12 +217,15 @@ TEST_F(Transfers, ValuesThatAreUploadedOneByOne) {
   };
   const Findings found = find(1000, 9e9, false);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title, "1,000 tensors of the host are uploaded one by one, 100 a step");
+  EXPECT_EQ(found[0].title, "1,000 tensors of the host are uploaded one by one, 25 a step");
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].cost_ns, 9'000'000'000);
   EXPECT_EQ(found[0].reason->type, "to_device");
   EXPECT_TRUE(find(1000, 99e6, false).empty());
   EXPECT_TRUE(find(50, 9e9, false).empty());
   EXPECT_TRUE(find(1000, 9e9, true).empty());
+  // A model has a thousand weights, and each is uploaded once.
+  EXPECT_EQ(find(1000, 9e9, false, 2)[0].severity, Severity::kInfo);
 }
 
 TEST_F(SlowWork, Empty) {
