@@ -76,7 +76,8 @@ void AddTracing(int64_t trace_ns, int64_t compile_ns, Finding& finding) {
   finding.cost_note +=
       fmt::format("; {} of it is tracing and lowering on the host", DurationText(trace_ns));
   if (trace_ns >= compile_ns / kWorthAWord)
-    finding.title += fmt::format(", and {} of tracing before it", DurationText(trace_ns));
+    finding.title += fmt::format(", and {} of tracing before {}", DurationText(trace_ns),
+                                 finding.count == 1 ? "it" : "them");
   if (trace_ns > compile_ns) finding.advice = kTracingAdvice;
 }
 

@@ -35,9 +35,9 @@ absl::Status Read(const Input& input, ImportContext& context) {
                             "slow compile?", "slow_operation_alarm.cc:"}) {
     if (input.bytes.find(words) == std::string_view::npos) continue;
     return Invalid(
-        "{}: XLA's alarms in it ('{}') are cut: none of them is there with its instruction, its "
-        "module or its time. Take the log from the program itself, with all of its lines, or name "
-        "the format with --as",
+        "{}: no whole alarm of XLA's in it: '{}' is there, and its instruction, its module or its "
+        "place in XLA's code is not; it was cut or broken over lines. Take the log from the "
+        "program itself, with all of its lines, or name the format with --as",
         input.path, words);
   }
   return Invalid(

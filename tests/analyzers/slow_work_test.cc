@@ -114,6 +114,12 @@ TEST_F(SlowWork, TracingStandsBeforeTheCompilation) {
   EXPECT_EQ(traced.cost_ns, 3'510'000'000);
   EXPECT_NE(traced.advice.find("fori_loop"), std::string::npos);
   EXPECT_EQ(traced.advice.find("jax_compilation_cache_dir"), std::string::npos);
+  run_.Exec(
+      "INSERT INTO compile (process_id, ordinal, function, dur_ns, trace_ns, inferred) VALUES "
+      "(1, 0, 'f', 2000000000, 500000000, 0), (1, 1, 'g', 1000000000, 500000000, 0)");
+  EXPECT_EQ(run_.Run(slow_compile)[0].title,
+            "the first compilations of 2 places took 3 s, the slowest 2 s, and 1 s of tracing "
+            "before them");
   EXPECT_NE(compile(1000, 1270).advice.find("jax_compilation_cache_dir"), std::string::npos);
 }
 

@@ -304,6 +304,16 @@ TEST(DebugLog, MarkdownInsideALine) {
                           "Please open a GitHub issue with the above op lowering requests."));
 }
 
+// All that it tells is there.
+TEST(DebugLog, ALineMayBeCutBehindWhatItTells) {
+  constexpr const char* kRules = "SELECT rule FROM profiler_line";
+  const std::string slow =
+      "pt-xla-profiler: CompileTime too slow: longest instance took 06m01s100ms000.000us";
+  EXPECT_THAT(ImportText(debug_log, slow + ". Please open a GitHub iss").Rows(kRules),
+              ElementsAre("compile_slow"));
+  EXPECT_THAT(ImportText(debug_log, slow).Rows(kIssues), ElementsAre("cut_file|1|1"));
+}
+
 // The tail of a log: of the first block only outer frames are left, the sizes below it are whole.
 TEST(DebugLog, ATailKeepsTheSizesOfAProgram) {
   const std::string frames =
