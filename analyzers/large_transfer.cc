@@ -189,15 +189,14 @@ Findings FromValues(const Metrics& metrics) {
                            has_steps ? "a step" : "an execution"),
       .count = values->samples,
       .cost_ns = Whole(values->sum),
-      .cost_note =
-          "IrValueTensorToXlaData's sum, of which weights' first upload is a "
-          "part"};
+      .cost_note = "IrValueTensorToXlaData's sum"};
   if (has_steps) finding.per_step = double(values->samples) / double(turns);
   finding.reason = Reason{
       .type = "to_device",
       .text = fmt::format("{} each on average, and {} in all, against {} of execution",
                           DurationText(Whole(values->mean())), DurationText(Whole(values->sum)),
                           DurationText(Whole(execute->sum)))};
+  if (!metrics.recent) finding.cost_note += ", of which the weights' first upload is a part";
   if (turns < kYoungTurns && !metrics.recent) {
     finding.severity = Severity::kInfo;
     *finding.reason->text +=

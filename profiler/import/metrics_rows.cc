@@ -24,6 +24,7 @@ bool Followed(std::string_view name) {
                                                                   "LazyTracing",
                                                                   "TransferFromDeviceTime",
                                                                   "TransferToDeviceTime",
+                                                                  "IrValueTensorToXlaData",
                                                                   "InboundData",
                                                                   "OutboundData",
                                                                   "TensorsGraphSize",

@@ -68,6 +68,21 @@ TEST_F(SlowWork, CompilingFromMetrics) {
   EXPECT_EQ(found[0].cost_ns, 302'000'000'000);
 }
 
+// Nobody can make a conversion of types smaller.
+TEST_F(SlowWork, AProgramOfOneOperation) {
+  for (const char* function : {"convert_element_type", "train_step"}) {
+    TimedRun run;
+    run.Exec(
+        fmt::format("INSERT INTO compile (process_id, ordinal, function, dur_ns, inferred) "
+                    "VALUES (1, 0, '{}', 400000000000, 0)",
+                    function));
+    const Finding finding = run.Run(slow_compile).at(0);
+    const bool is_one = function[0] == 'c';
+    EXPECT_EQ(finding.advice.find("driver") != std::string::npos, is_one) << function;
+    EXPECT_EQ(finding.advice.find("smaller") != std::string::npos, !is_one) << function;
+  }
+}
+
 // torch_xla's own line is there again at each step, and its parts are printed rounded.
 TEST_F(SlowWork, TheLongestCompilationsOfTheProfilersLines) {
   auto line = [&](int id, const char* took) {
