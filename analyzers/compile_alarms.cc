@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzers/graph_content.h"
+#include "analyzers/jax_operation.h"
 #include "analyzers/quantity.h"
 #include "core/base/whole.h"
 
@@ -26,8 +28,10 @@ struct Alarm {
   // "reduce-window s32[625000,16]"
   std::string What() const {
     if (!subject.op) return name.value_or("an instruction");
-    if (!shape) return *subject.op;
-    return fmt::format("{} {}", *subject.op, shape->substr(0, shape->find('{')));  // no layout
+    constexpr size_t kMaxShapeBytes = 60;  // tuples may be of any length
+    const std::string result = shape ? WithoutLayout(*shape) : "";
+    if (result.size() > kMaxShapeBytes) return name.value_or(*subject.op);
+    return result.empty() ? *subject.op : fmt::format("{} {}", *subject.op, result);
   }
 };
 
@@ -123,10 +127,42 @@ Finding OfModule(const Alarms& alarms) {
         "JAX_EXPLAIN_CACHE_MISSES=1 "
         "or PT_XLA_DEBUG_LEVEL=2 tells which, and why.";
   }
+  const std::string operation = JaxOperationOf(longest.name.value_or(""));
+  if (!operation.empty()) {
+    finding.reason->text = OneOperationText(operation);
+    finding.advice = kOneOperationAdvice;
+    return finding;
+  }
   finding.advice =
       "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: "
       "jax_compilation_cache_dir); make the graph smaller (scan over repeated layers, loops that "
       "are not unrolled).";
+  return finding;
+}
+
+// One cause for all modules.
+Finding OfUnoptimizedXla(const Alarms& alarms) {
+  Finding finding = Common(alarms);
+  const Alarm& longest = alarms.all.front();
+  finding.severity = Severity::kWarning;
+  finding.subject.function = longest.name;
+  const std::string of = longest.name ? fmt::format(" of {}", *longest.name) : "";
+  finding.title =
+      alarms.all.size() == 1
+          ? fmt::format("XLA is a build without optimization: the compilation{} took {}", of,
+                        alarms.Took())
+          : fmt::format(
+                "XLA is a build without optimization: {} compilations took {}, the longest{} {}{}",
+                alarms.all.size(), alarms.Took(), of, longest.Took(), alarms.Processes());
+  finding.cost_note +=
+      "XLA's own alarms, which in such a build ring for compilations of over ten seconds; all "
+      "others are slow as well";
+  finding.reason = Reason{.type = "unoptimized_build",
+                          .text =
+                              "Its compiler is a debug build, which takes several times as long "
+                              "for each program. The program is not the cause."};
+  finding.advice =
+      "Install a released jaxlib or torch_xla, or build XLA with optimization: bazel build -c opt.";
   return finding;
 }
 
@@ -176,10 +212,11 @@ absl::StatusOr<Findings> FindCompileAlarms(const Store& store, bool compiles_are
       compiles_are_timed));
   Findings findings;
   for (const auto& [kind, alarms] : kinds) {
-    Finding finding = kind.first == "compile"            ? OfModule(alarms)
-                      : kind.first == "constant_folding" ? OfConstants(alarms)
-                      : kind.first == "autotuning"       ? OfKernels(alarms)
-                                                         : OfOthers(alarms);
+    Finding finding = kind.first == "compile"               ? OfModule(alarms)
+                      : kind.first == "unoptimized_compile" ? OfUnoptimizedXla(alarms)
+                      : kind.first == "constant_folding"    ? OfConstants(alarms)
+                      : kind.first == "autotuning"          ? OfKernels(alarms)
+                                                            : OfOthers(alarms);
     if (alarms.ns >= kNoticeableNs) finding.severity = Severity::kWarning;
     findings.push_back(std::move(finding));
   }

@@ -109,6 +109,37 @@ absl::Status Describe(const Store& store, const std::vector<Row>& rows, EarlyCut
   return absl::OkStatus();
 }
 
+bool SamePlace(const Subject& a, const Subject& b) { return a.file == b.file && a.line == b.line; }
+
+// What only the stacks of calls tell. print() picks the elements that it shows by a mask.
+absl::Status LoadStacks(const Store& store, EarlyCuts& out) {
+  constexpr const char* kCalls =
+      "(SELECT f.*, EXISTS (SELECT 1 FROM frame r WHERE r.stack_id = f.stack_id AND r.file LIKE "
+      "'%/torch/_tensor_str.py') AS printed FROM fallback f WHERE f.stack_id IS NOT NULL)";
+  XP_TRY(store.Each(
+      fmt::format("SELECT s.function, s.file, s.line, CAST(total(c.count) AS INTEGER), "
+                  "min(c.printed) FROM {} c JOIN site s ON s.id = c.site_id WHERE c.op IS NULL "
+                  "GROUP BY c.site_id ORDER BY 4 DESC, c.site_id",
+                  kCalls),
+      [&](OptText function, OptText file, OptInt line, int64_t count, bool printed) {
+        Subject subject{.file = std::move(file), .line = line, .function = std::move(function)};
+        auto is_here = [&](const Subject& other) { return SamePlace(other, subject); };
+        const bool told = std::ranges::any_of(out.cuts, is_here, &EarlyCut::subject) ||
+                          std::ranges::any_of(out.scalar_read_sites, is_here,
+                                              &std::pair<Subject, int64_t>::first) ||
+                          std::ranges::any_of(out.ops, [&](const FallbackOp& op) {
+                            return std::ranges::any_of(op.sites, is_here);
+                          });
+        if (!told) out.unnamed.push_back({std::move(subject), count, printed});
+      }));
+  return store.Each(
+      fmt::format("SELECT op FROM {} WHERE op IS NOT NULL GROUP BY op HAVING min(printed) = 1",
+                  kCalls),
+      [&](std::string_view op) {
+        for (FallbackOp& known : out.ops) known.printed = known.printed || known.op == op;
+      });
+}
+
 absl::Status LoadOps(const Store& store, EarlyCuts& out) {
   // Counters give an op's calls; the exit summary gives those of each call site. Both tell of the
   // same calls.
@@ -125,7 +156,8 @@ absl::Status LoadOps(const Store& store, EarlyCuts& out) {
         }
       }));
   XP_TRY(store.Each(
-      "SELECT f.op, s.function, s.file, s.line, CAST(total(f.count) AS INTEGER) FROM fallback f JOIN site s ON s.id = "
+      "SELECT f.op, s.function, s.file, s.line, CAST(total(f.count) AS INTEGER) FROM fallback f "
+      "JOIN site s ON s.id = "
       "f.site_id WHERE f.op IS NOT NULL "
       "GROUP BY f.op, f.site_id ORDER BY CAST(total(f.count) AS INTEGER) DESC, f.op, f.site_id",
       [&](std::string op, OptText function, OptText file, OptInt line, int64_t count) {
@@ -163,14 +195,10 @@ absl::Status LoadOps(const Store& store, EarlyCuts& out) {
 // that is called as often as one place cuts, and no other, is that place's. Where that leaves
 // several, none is chosen.
 void Match(EarlyCuts& out) {
-  auto same_place = [](const Subject& a, const Subject& b) {
-    return a.file == b.file && a.line == b.line;
-  };
   for (FallbackOp& op : out.ops) {
     if (op.sites.empty()) continue;
     for (size_t i = 0; i < out.cuts.size(); ++i) {
-      if (same_place(out.cuts[i].subject, op.sites.front()))
-        op.cut = int(i), out.cuts[i].op = op.op;
+      if (SamePlace(out.cuts[i].subject, op.sites.front())) op.cut = int(i), out.cuts[i].op = op.op;
     }
   }
   auto candidates = [&](const FallbackOp& op, bool exact) {
@@ -226,6 +254,7 @@ absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store) {
     return std::tie(a.subject.file, a.subject.line) < std::tie(b.subject.file, b.subject.line);
   });
   XP_TRY(LoadOps(store, out));
+  XP_TRY(LoadStacks(store, out));
   Match(out);
   return out;
 }

@@ -33,6 +33,14 @@ struct FallbackOp {
   int cut = -1;                  // index of its EarlyCut; -1: its line is not known
   std::vector<int> candidates;   // cuts it may be, when there are several
   std::vector<Subject> sites;    // where the exit summary says it was called, most calls first
+  bool printed = false;          // torch called it to print a tensor, wherever a stack is known
+};
+
+// A line at which ops without lowering run, or numbers are read: its source does not say which.
+struct UnnamedCalls {
+  Subject subject;
+  int64_t count = 0;
+  bool printed = false;  // as in FallbackOp
 };
 
 struct EarlyCuts {
@@ -41,6 +49,8 @@ struct EarlyCuts {
   std::optional<int64_t> scalar_reads;  // aten::_local_scalar_dense, calls
   // Where stacks show it is called, and how often there; most calls first.
   std::vector<std::pair<Subject, int64_t>> scalar_read_sites;
+  // Most calls first. Lines of which an op is known are left out, and those at which `cuts` shows an execution are left out: it tells of them.
+  std::vector<UnnamedCalls> unnamed;
 };
 
 absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store);

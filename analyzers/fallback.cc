@@ -65,6 +65,10 @@ constexpr auto kAdvice = std::to_array<OpAdvice>({
      "Use torch.linalg.eigh of a version with its lowering, or run it every N steps."},
 });
 
+constexpr const char* kPrintAdvice =
+    "A tensor is printed here, which fetches it and picks its elements on the CPU. Leave the print "
+    "out, or do it every N steps, after the step mark: print(x.detach().cpu()).";
+
 std::string AdviceFor(const std::string& op) {
   std::string_view name = op;
   if (size_t colons = name.find("::"); colons != std::string_view::npos)
@@ -98,6 +102,13 @@ absl::StatusOr<std::map<std::string, Transfers>> TransfersOfOps(const Store& sto
   return of_op;
 }
 
+// torch_xla names an uncounted op at every step: then it is a pattern until shown otherwise.
+bool IsOften(const Finding& finding) {
+  if (!finding.count) return true;
+  return finding.per_step ? *finding.per_step >= kOftenPerStep && *finding.count >= 2
+                          : *finding.count >= kOftenCount;
+}
+
 Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& transfers,
                std::optional<int64_t> steps) {
   Finding finding{.kind = "fallback"};
@@ -108,17 +119,14 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
   finding.count = op.count;
   if (!op.count && cut != nullptr) finding.count = int64_t(cut->executions.size());
   if (finding.count) finding.per_step = PerStep(*finding.count, steps);
-  // torch_xla names an uncounted op at every step: then it is a pattern until shown otherwise.
-  bool often = !finding.count ||
-               (finding.per_step ? *finding.per_step >= kOftenPerStep && *finding.count >= 2
-                                 : *finding.count >= kOftenCount);
-  finding.severity = often ? Severity::kWarning : Severity::kInfo;
+  finding.severity = IsOften(finding) ? Severity::kWarning : Severity::kInfo;
   finding.title = fmt::format("{} runs on the CPU", op.op);
   if (finding.count) finding.title += fmt::format(", {} times", *finding.count);
   if (finding.per_step) finding.title += fmt::format(" ({:.3g} a step)", *finding.per_step);
 
   Reason reason{.type = "no_lowering", .node = op.op};
   std::string text = "each call fetches its inputs, runs on the CPU and sends its result back";
+  if (op.printed) text = "torch calls it to print a tensor; " + text;
   if (cut != nullptr && !cut->executions.empty()) {
     text += fmt::format("; it forced {} early execution{} and as many waits for the device",
                         cut->executions.size(), cut->executions.size() == 1 ? "" : "s");
@@ -157,7 +165,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
   } else {
     finding.cost_note = "unmeasured: no profile covers the early executions that it causes";
   }
-  finding.advice = AdviceFor(op.op);
+  finding.advice = op.printed ? kPrintAdvice : AdviceFor(op.op);
   if (cut == nullptr && op.sites.empty())
     finding.advice +=
         " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
@@ -174,6 +182,40 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
   return finding;
 }
 
+// Each call of the line waits for the device, whatever it is.
+Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts,
+                    std::optional<int64_t> steps) {
+  Finding finding{.kind = "fallback", .subject = calls.subject, .count = calls.count};
+  finding.per_step = PerStep(calls.count, steps);
+  finding.severity = IsOften(finding) ? Severity::kWarning : Severity::kInfo;
+  finding.title = fmt::format("ops run on the CPU, or numbers are read, {} time{}", calls.count,
+                              calls.count == 1 ? "" : "s");
+  if (finding.per_step) finding.title += fmt::format(" ({:.3g} a step)", *finding.per_step);
+  std::string text =
+      "torch_xla counts the calls of this line and does not name the op: it is one without "
+      "lowering, or a read of a number. Each waits for the device";
+  if (calls.printed) text += ". Torch calls it to print a tensor";
+  std::string ops;
+  for (const FallbackOp& op : cuts.ops) {
+    if (op.sites.empty() && op.cut < 0) ops += fmt::format("{} {}", ops.empty() ? "" : ",", op.op);
+  }
+  if (cuts.scalar_reads && cuts.scalar_read_sites.empty())
+    ops += fmt::format("{} a read of a number", ops.empty() ? "" : ",");
+  if (!ops.empty()) text += ". It may be one of:" + ops;
+  finding.reason = Reason{.type = "no_lowering", .text = std::move(text)};
+  finding.cost_note = "unmeasured: no profile covers the early executions that it causes";
+  finding.advice = calls.printed
+                       ? kPrintAdvice
+                       : "Look on this line for .item(), float() or bool() of a tensor, "
+                         "print(tensor) and .cpu(): read every N steps, after the step mark. The "
+                         "counters aten::… of torch_xla.debug.metrics.metrics_report() name an op "
+                         "without lowering.";
+  finding.evidence.push_back({.table = "fallback",
+                              .text = fmt::format("{}:{} = {}", calls.subject.file.value_or("?"),
+                                                  calls.subject.line.value_or(0), calls.count)});
+  return finding;
+}
+
 }  // namespace
 
 static absl::StatusOr<Findings> Run(const Store& store) {
@@ -183,6 +225,8 @@ static absl::StatusOr<Findings> Run(const Store& store) {
   Findings findings;
   for (const FallbackOp& op : cuts.ops)
     findings.push_back(FromOp(op, cuts, transfers[op.op], steps));
+  for (const UnnamedCalls& calls : cuts.unnamed)
+    findings.push_back(FromUnnamed(calls, cuts, steps));
   return findings;
 }
 

@@ -166,12 +166,61 @@ Findings FromMetrics(const Metrics& metrics) {
   return findings;
 }
 
+// Numbers and small tensors that Python makes and graphs use are uploaded one by one: each costs a
+// call, however few its bytes are. Only where the report does not time the copies themselves.
+Findings FromValues(const Metrics& metrics) {
+  constexpr int64_t kMany = 100;
+  constexpr int64_t kYoungTurns = 20;  // of a run whose weights may be all that was uploaded
+  const MetricsState* state = metrics.steady();
+  const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
+  const MetricState* values = state ? state->Find("IrValueTensorToXlaData") : nullptr;
+  if (!execute || !values || state->Find("TransferToDeviceTime") ||
+      state->Find("TransferToServerTime"))
+    return {};
+  const bool has_steps = state->mark_step.has_value();
+  const int64_t turns = has_steps ? *state->mark_step : execute->samples;
+  if (turns < 2 || values->samples < std::max(kMany, turns) || values->sum <= execute->sum)
+    return {};
+  Finding finding{
+      .kind = "large_transfer",
+      .severity = Severity::kWarning,
+      .title = fmt::format("{} tensors of the host are uploaded one by one, {:.3g} {}",
+                           CountText(values->samples), double(values->samples) / double(turns),
+                           has_steps ? "a step" : "an execution"),
+      .count = values->samples,
+      .cost_ns = Whole(values->sum),
+      .cost_note = "IrValueTensorToXlaData's sum"};
+  if (has_steps) finding.per_step = double(values->samples) / double(turns);
+  finding.reason = Reason{
+      .type = "to_device",
+      .text = fmt::format("{} each on average, and {} in all, against {} of execution",
+                          DurationText(Whole(values->mean())), DurationText(Whole(values->sum)),
+                          DurationText(Whole(execute->sum)))};
+  if (!metrics.recent) finding.cost_note += ", of which the weights' first upload is a part";
+  if (turns < kYoungTurns && !metrics.recent) {
+    finding.severity = Severity::kInfo;
+    *finding.reason->text +=
+        ". In so short a run the weights may be all of it: compare with a later report";
+  }
+  finding.advice =
+      "Make constants once and keep them on the device; build masks, indices and numbers there "
+      "(torch.arange, torch.full with device=), or send them as one tensor a step.";
+  finding.evidence = {{.table = "metric",
+                       .rows = {metrics.last->Find("IrValueTensorToXlaData")->id},
+                       .text = "IrValueTensorToXlaData"}};
+  return {finding};
+}
+
 absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(auto timed, store.One<int64_t>(
                          "SELECT count(*) FROM transfer WHERE ts_ns IS NOT NULL AND dur_ns > 0"));
   if (timed.value_or(0) > 0) return FromRows(store);
   XP_TRY(Metrics metrics, LoadMetrics(store));
-  return FromMetrics(metrics);
+  Findings findings = FromMetrics(metrics);
+  const bool tells_uploads = std::ranges::any_of(
+      findings, [](const Finding& finding) { return finding.reason->type == "to_device"; });
+  if (!tells_uploads) std::ranges::move(FromValues(metrics), std::back_inserter(findings));
+  return findings;
 }
 
 }  // namespace

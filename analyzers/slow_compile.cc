@@ -6,9 +6,11 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/compile_alarms.h"
+#include "analyzers/jax_operation.h"
 #include "analyzers/metrics.h"
 #include "analyzers/quantity.h"
 #include "analyzers/steps.h"
+#include "core/base/duration.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -28,7 +30,7 @@ constexpr double kLongestPercentile =
 
 struct Compiled {
   int64_t row = 0, ns = 0;
-  OptInt ts_ns;
+  OptInt ts_ns, trace_ns;
   OptText hash, file, function;
   OptInt nodes, line, program_bytes;
   bool first_of_site = false;
@@ -61,6 +63,23 @@ constexpr const char* kAdvice =
     "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: "
     "jax_compilation_cache_dir); make the "
     "graph smaller (scan over repeated layers).";
+constexpr const char* kTracingAdvice =
+    "Most of it is Python, which runs anew in each process: a persistent cache does not save it. "
+    "Write loops over layers or steps as jax.lax.scan or jax.lax.fori_loop, so that their body is "
+    "traced once, and make constants with jax.numpy outside of the function.";
+
+// Tracing stands before a compilation, and is the program's matter where it is the larger part.
+void AddTracing(int64_t trace_ns, int64_t compile_ns, Finding& finding) {
+  constexpr int64_t kWorthAWord = 4;  // of a title: a quarter of what XLA took
+  if (trace_ns <= 0) return;
+  *finding.cost_ns += trace_ns;
+  finding.cost_note +=
+      fmt::format("; {} of it is tracing and lowering on the host", DurationText(trace_ns));
+  if (trace_ns >= compile_ns / kWorthAWord)
+    finding.title += fmt::format(", and {} of tracing before {}", DurationText(trace_ns),
+                                 finding.count == 1 ? "it" : "them");
+  if (trace_ns > compile_ns) finding.advice = kTracingAdvice;
+}
 
 Subject About(const Compiled& c) {
   return {.file = c.file, .line = c.line, .function = c.function, .graph_hash = c.hash};
@@ -72,6 +91,7 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
   std::stable_sort(compiles.begin(), compiles.end(),
                    [](const Compiled& a, const Compiled& b) { return a.ns > b.ns; });
   Finding usual{.kind = "slow_compile", .count = 0, .cost_ns = 0};
+  int64_t usual_trace_ns = 0;
   for (const Compiled& c : compiles) {
     const Evidence evidence{
         .table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns, .text = Describe(c)};
@@ -79,6 +99,7 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
       if (!c.first_of_site) continue;
       if (*usual.count == 0) usual.subject = About(c);
       ++*usual.count, *usual.cost_ns += c.ns;
+      usual_trace_ns += c.trace_ns.value_or(0);
       if (usual.evidence.size() < kMaxEvidence) usual.evidence.push_back(evidence);
       continue;
     }
@@ -93,6 +114,12 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
                     .evidence = {evidence}};
     finding.reason = Reason{.type = c.ns > kTooSlowNs ? "too_slow" : "many_steps",
                             .text = Amortised(c.ns, step_ns)};
+    AddTracing(c.trace_ns.value_or(0), c.ns, finding);
+    const std::string operation = JaxOperationOf(c.function.value_or(""));
+    if (c.ns > kTooSlowNs && !operation.empty()) {
+      finding.reason->text = OneOperationText(operation);
+      finding.advice = kOneOperationAdvice;
+    }
     findings.push_back(std::move(finding));
   }
   if (*usual.count > 0) {
@@ -104,6 +131,7 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
     usual.cost_note = "the first compilation of each place; later ones are with recompilation";
     usual.reason = Reason{.type = "first_compilations", .text = Amortised(*usual.cost_ns, step_ns)};
     usual.advice = kAdvice;
+    AddTracing(usual_trace_ns, *usual.cost_ns, usual);
     findings.push_back(std::move(usual));
   }
   return findings;
@@ -137,36 +165,61 @@ Findings FromMetrics(const Metrics& metrics) {
   return {finding};
 }
 
-// torch_xla's own line, where nothing else tells of compile times.
+// "16m18s970ms600.791us" of "...: longest instance took 16m18s970ms600.791us. Please open ...".
+int64_t LongestNs(std::string_view line) {
+  constexpr std::string_view kBefore = "longest instance took ";
+  const size_t at = line.find(kBefore);
+  if (at == std::string_view::npos) return 0;
+  line = line.substr(at + kBefore.size());
+  std::string_view took = line.substr(0, line.find_first_of(" ,;"));
+  if (took.ends_with('.')) took.remove_suffix(1);
+  return Whole(std::max(0.0, DecodeDurationNs(took).value_or(0)));
+}
+
+// torch_xla's own line, where nothing else tells of compile times. It stands in the log again at
+// each step, with the longest compilation so far.
 absl::StatusOr<Findings> FromLine(const Store& store) {
+  struct Line {
+    int64_t id = 0;
+    std::string text;
+  };
+  std::map<int64_t, Line, std::greater<>> by_length;  // the last of each
+  XP_TRY(store.Each("SELECT id, text FROM profiler_line WHERE rule = 'compile_slow' ORDER BY id",
+                    [&](int64_t id, std::string text) {
+                      const int64_t longest_ns = LongestNs(text);
+                      by_length[longest_ns] = {id, std::move(text)};
+                    }));
   Findings findings;
-  XP_TRY(store.Each(
-      "SELECT id, text FROM profiler_line WHERE rule = 'compile_slow' ORDER BY ordinal DESC LIMIT "
-      "1",
-      [&](int64_t id, std::string text) {
-        constexpr std::string_view kBefore = "longest instance took ";
-        const size_t at = text.find(kBefore);
-        std::string took =
-            at == std::string::npos
-                ? ""
-                : text.substr(at + kBefore.size(), text.find(". ", at) - at - kBefore.size());
-        Finding finding{
-            .kind = "slow_compile",
-            .severity = Severity::kWarning,
-            .title =
-                took.empty()
-                    ? fmt::format("a compilation took over {}", DurationText(kTooSlowNs))
-                    : fmt::format(
-                          "a compilation took over {} (torch_xla prints {}, its parts rounded up)",
-                          DurationText(kTooSlowNs), took),
-            .cost_note = "unmeasured: only torch_xla's own line tells of it",
-            .advice = kAdvice};
-        finding.reason =
-            Reason{.type = "too_slow",
-                   .text = "The line names no graph; a debug log (PT_XLA_DEBUG_LEVEL=1) does."};
-        finding.evidence = {{.table = "profiler_line", .rows = {id}, .text = std::move(text)}};
-        findings.push_back(std::move(finding));
-      }));
+  if (by_length.empty()) return findings;
+  const int64_t longest_ns = by_length.begin()->first;
+  const size_t lengths = by_length.size() - size_t(by_length.contains(0));
+  Finding finding{.kind = "slow_compile", .severity = Severity::kWarning, .advice = kAdvice};
+  if (longest_ns > 0) {
+    finding.title = fmt::format("a compilation took {}", DurationText(longest_ns));
+    if (lengths > 1) {
+      const auto shortest = std::prev(by_length.end(), by_length.contains(0) ? 2 : 1);
+      finding.title = fmt::format("at least {} compilations took {} to {} each", lengths,
+                                  DurationText(shortest->first), DurationText(longest_ns));
+    }
+    finding.cost_ns = longest_ns;
+    finding.cost_note =
+        "at least; the longest that torch_xla's own lines tell of, which do not tell how many "
+        "there were";
+  } else {
+    finding.title = fmt::format("a compilation took over {}", DurationText(kTooSlowNs));
+    finding.cost_note = "unmeasured: only torch_xla's own line tells of it";
+  }
+  finding.reason =
+      Reason{.type = "too_slow",
+             .text = "The line names no graph; a debug log (PT_XLA_DEBUG_LEVEL=1) does."};
+  for (auto& [ns, line] : by_length) {
+    if (finding.evidence.size() == kMaxEvidence) break;
+    finding.evidence.push_back({.table = "profiler_line",
+                                .rows = {line.id},
+                                .dur_ns = ns > 0 ? OptInt(ns) : OptInt(),
+                                .text = std::move(line.text)});
+  }
+  findings.push_back(std::move(finding));
   return findings;
 }
 
@@ -175,7 +228,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
   // The first compilation of each graph that has a length; without a graph each is its own.
   XP_TRY(std::vector<Compiled> compiles,
          store.Collect(
-             "SELECT c.id, c.dur_ns, c.ts_ns, g.hash, (SELECT node_count FROM graph n WHERE (n.id "
+             "SELECT c.id, c.dur_ns, c.ts_ns, c.trace_ns, g.hash, (SELECT node_count FROM graph n "
+             "WHERE (n.id "
              "= g.id OR "
              "(g.hash IS NOT NULL AND n.hash = g.hash)) AND node_count IS NOT NULL "
              "ORDER BY printed_as IN ('ir_text', 'ir_dot') DESC, node_count DESC LIMIT 1), "
@@ -189,10 +243,10 @@ absl::StatusOr<Findings> Run(const Store& store) {
              "AS nth_of_site FROM compile) c LEFT JOIN graph g ON g.id = c.graph_id "
              "LEFT JOIN site s ON s.id = c.site_id WHERE nth = 1 AND c.dur_ns IS NOT NULL ORDER BY "
              "c.id",
-             [](int64_t id, int64_t ns, OptInt ts_ns, OptText hash, OptInt nodes, OptInt bytes,
-                OptText file, OptInt line, OptText function, bool first_of_site) {
-               return Compiled{id,       ns,    ts_ns, hash,  file,
-                               function, nodes, line,  bytes, first_of_site};
+             [](int64_t id, int64_t ns, OptInt ts_ns, OptInt trace_ns, OptText hash, OptInt nodes,
+                OptInt bytes, OptText file, OptInt line, OptText function, bool first_of_site) {
+               return Compiled{id,       ns,    ts_ns, trace_ns, hash,         file,
+                               function, nodes, line,  bytes,    first_of_site};
              }));
   absl::StatusOr<Findings> measured;
   if (!compiles.empty()) {

@@ -97,11 +97,22 @@ constexpr std::initializer_list<const char*> kTransferMetrics = {
     "TransferFromDeviceTime", "TransferToDeviceTime", "TransferFromServerTime",
     "TransferToServerTime"};
 
+// Where reports do not time uploads themselves, what brings values of the host into graphs is most
+// of them. Elsewhere each would count twice.
+constexpr std::initializer_list<const char*> kUploadMetrics = {"TransferToDeviceTime",
+                                                               "TransferToServerTime"};
+constexpr std::initializer_list<const char*> kTransferOrValueMetrics = {
+    "TransferFromDeviceTime", "TransferFromServerTime", "IrValueTensorToXlaData"};
+
+std::initializer_list<const char*> TransferMetrics(const MetricsState& state) {
+  return Samples(state, kUploadMetrics) ? kTransferMetrics : kTransferOrValueMetrics;
+}
+
 void TotalsFromMetrics(const MetricsState& last, Summary& summary) {
   summary.tracing_ns = Sum(last, {"LazyTracing"});
   summary.compile_ns = Sum(last, kCompileMetrics);
   summary.execute_ns = Sum(last, kExecuteMetrics);
-  summary.transfer_ns = Sum(last, kTransferMetrics);
+  summary.transfer_ns = Sum(last, TransferMetrics(last));
 }
 
 // What logs of compilations say, where nothing else has times.
@@ -151,7 +162,7 @@ absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summ
   TakeMore(summary.compile_count, Samples(*metrics.last, kCompileMetrics));
   TakeMore(summary.execution_count, Samples(*metrics.last, kExecuteMetrics));
   XP_TRY(CountsFromCounters(store, metrics.last->report_id, summary));
-  TakeMore(summary.transfer_count, Samples(*metrics.last, kTransferMetrics));
+  TakeMore(summary.transfer_count, Samples(*metrics.last, TransferMetrics(*metrics.last)));
   return absl::OkStatus();
 }
 
@@ -251,7 +262,8 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
     c->steps = s.marks;
     XP_TRY(c->compiles, samples(kCompileMetrics));
     XP_TRY(c->executions, samples(kExecuteMetrics));
-    XP_TRY(c->transfers, samples(kTransferMetrics));
+    XP_TRY(auto uploads, samples(kUploadMetrics));
+    XP_TRY(c->transfers, samples(uploads ? kTransferMetrics : kTransferOrValueMetrics));
     c->note += fmt::format("{}{} report{}, cumulative, without a clock{}",
                            c->note.empty() ? "" : "; ", s.reports, s.reports == 1 ? "" : "s",
                            s.marks ? "; steps are its step marks" : "");

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <deque>
+#include <set>
 
 #include "profiler/import/debug_markers.h"
 #include "profiler/import/python_frames.h"
@@ -38,6 +39,8 @@ namespace {
 // (3) At exit, between rulers, `Unlowered Op usage summary`: `FRAME (count=12):`, perhaps
 // `Unlowered Op: "nonzero"`,
 //     perhaps `Python Frames:` or `Frames:`, frames, an empty line; then the next FRAME.
+//     Earlier versions print no op, and each line may carry `pt-xla-profiler:`. `FRAME (count=12):`
+//     begins it where its title was not copied.
 // Indentation, trailing spaces and what stands before a marker are not relied on.
 
 // The text behind `label`; empty when `text` does not start with it.
@@ -99,6 +102,7 @@ class Parser {
   struct Open {
     DebugFact fact;
     bool has_cause = false, wants_cause = false, in_frames = false, torn = false;
+    bool is_post = false;
     std::vector<Store::Frame> frames;
     bool empty() const { return !has_cause && fact.hash.empty() && frames.empty(); }
   };
@@ -183,6 +187,7 @@ class Parser {
         block == kCompilation || block == kPost ? DebugFact::kCompile : DebugFact::kExecution;
     open.emplace_back().fact = Here(kind, origin);
     if (block == kUnexpected) open.back().fact.cause = "unexpected";
+    open.back().is_post = block == kPost;
     if (open.size() > 1) Count("interleaved_blocks", open.back().fact);
     return open.back();
   }
@@ -286,30 +291,44 @@ class Parser {
     // the line. A frame of the step mark is the innermost itself.
     bool headless =
         !block.has_cause && !block.in_frames && CauseFromFrames(block.frames) == "value_access";
-    if (headless) block.torn = true;
+    if (headless) block.torn = true, Count("headless_block", fact);
     if (!block.torn && !block.frames.empty()) {
       if (fact.cause.empty()) fact.cause = CauseFromFrames(block.frames);
       fact.stack = StackIndex(std::move(block.frames));
     }
-    // A Post block whose sizes are all unknown has neither hash nor cause.
-    if (fact.kind == DebugFact::kCompile && fact.hash.empty() && fact.cause.empty() &&
-        fact.stack < 0)
-      return;
-    if (fact.kind == DebugFact::kCompile) last_compile_[fact.origin] = log_.facts.size();
+    // A Post block whose sizes are all unknown tells nothing.
+    if (block.is_post) return;
+    if (fact.kind == DebugFact::kCompile) {
+      last_compile_[fact.origin] = log_.facts.size();
+      saw_compilation_.insert(fact.origin);
+    }
     log_.facts.push_back(std::move(fact));
   }
 
   // A Post block belongs to the last Compilation block of its process.
   void TakeSizes(const DebugFact& post) {
     auto last = last_compile_.find(post.origin);
-    if (last == last_compile_.end()) return Count("post_without_compilation", post);
+    if (last == last_compile_.end()) {
+      // The log begins between the two, or somebody filtered it: it is all there is to know of that
+      // compilation. Later, another thread's block took its place.
+      Count("post_without_compilation", post);
+      if (!saw_compilation_.contains(post.origin)) log_.facts.push_back(post);
+      return;
+    }
     log_.facts[last->second].sizes = post.sizes;
     last_compile_.erase(last);
   }
 
   // --- pt-xla-profiler lines ---
 
-  void ProfilerLine(std::string_view text, int origin) {
+  // Who quotes a line in a question makes words of it bold, or code.
+  static std::string WithoutMarkdown(std::string_view text) {
+    std::string out(text);
+    std::erase_if(out, [](char c) { return c == '*' || c == '`'; });
+    return std::string(Trim(out));
+  }
+
+  void ProfilerLine(std::string_view line, int origin) {
     struct Rule {
       std::string_view word, also, end, name;
     };
@@ -322,6 +341,8 @@ class Parser {
         {"Op(s) not lowered", "", "op lowering requests.", "not_lowered"},
         {"Following metrics too frequent", "", "fresh metrics.", "xrt_frequent"},
     };
+    const std::string plain = WithoutMarkdown(line);
+    std::string_view text = plain;
     for (const Rule& rule : kRules) {
       if (!text.starts_with(rule.word)) continue;
       DebugFact fact = Here(DebugFact::kProfilerLine, origin);
@@ -333,30 +354,36 @@ class Parser {
         fact.steps = FirstNumber(text.substr(during));
         if (rule.end == " steps") fact.samples = FirstNumber(text);
       }
-      if (end == std::string_view::npos && !lines_.ended()) return Count("cut_file", fact);
+      // What is told stands before "Please open a GitHub issue".
+      if (end == std::string_view::npos && !lines_.ended() && text.find(" Pl") == text.npos)
+        return Count("cut_file", fact);
       log_.facts.push_back(std::move(fact));
       return;
     }
+    text = line;
     // The summary at exit comes through the same logger.
     if (IsRuler(text, '=') || IsRuler(text, '-') || text.empty()) return Unmarked(text, origin);
     if (text.find("Unlowered Op") != std::string_view::npos || text.starts_with("FRAME (") ||
         in_summary_) {
       return Unmarked(text, origin);
     }
+    if (ParseFrame(text)) return Count("headless_summary", lines_.offset(), lines_.number());
     Count("unknown_profiler_line", lines_.offset(), lines_.number());
   }
 
   // --- the summary at exit ---
 
   void Unmarked(std::string_view text, int origin) {
-    if (!in_summary_ && text.find("Unlowered Op usage summary") == std::string_view::npos) return;
+    const size_t frame_at = text.find("FRAME (count=");
     if (!in_summary_) {
+      const size_t title = text.find("Unlowered Op usage summary");
+      const size_t begin = std::min(title, frame_at);
+      if (begin == std::string_view::npos) return;
       in_summary_ = true;
-      summary_origin_ =
-          origin >= 0 ? origin : OriginIndex(text.substr(0, text.find("Unlowered Op usage")));
-      return;
+      summary_origin_ = origin >= 0 ? origin : OriginIndex(text.substr(0, begin));
+      if (title != std::string_view::npos) return;
     }
-    if (size_t at = text.find("FRAME (count="); at != std::string_view::npos) {
+    if (size_t at = frame_at; at != std::string_view::npos) {
       entries_.emplace_back().fact = Here(DebugFact::kFallback, summary_origin_);
       entries_.back().fact.count = FirstNumber(text.substr(at)).value_or(0);
     } else if (size_t op = text.find("Unlowered Op: \"");
@@ -454,6 +481,7 @@ class Parser {
   int last_block_ = -1;
   bool saw_end_ = false;                // the log has the lines that end blocks
   std::map<int, size_t> last_compile_;  // by origin: the fact that waits for its sizes
+  std::set<int> saw_compilation_;       // origins
   absl::flat_hash_map<std::string, int> stack_index_;
   std::map<LogOrigin, int> origin_index_;
   bool in_summary_ = false;

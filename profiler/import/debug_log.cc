@@ -22,13 +22,25 @@ int Sniff(std::string_view window) {
   }
   // A log of the C++ code may hold a metrics report as well.
   if (has("Compiling IR graph hash ") || has("Executing IR graph hash ")) return 93;
-  if (has("pt-xla-profiler: ") || has("Unlowered Op usage summary")) return 85;
+  if (has("pt-xla-profiler: ") || has("Unlowered Op usage summary") ||
+      has("pt-xla-profiler:FRAME (count=") || has("\nFRAME (count="))
+    return 85;
   return has("pt-xla-profiler") || has("Computation hash: ") ? 5 : 0;
 }
 
 absl::Status Read(const Input& input, ImportContext& context) {
   XP_TRY(RuntimeTextCounts counts, ReadRuntimeText(input, context));
   if (counts.debug_facts + counts.metric_entries > 0) return absl::OkStatus();
+  for (const char* marker : {"Compilation Analysis:", "Execution Analysis:", "pt-xla-profiler:",
+                             "Unlowered Op usage summary", "FRAME (count="}) {
+    if (input.bytes.find(marker) == std::string_view::npos) continue;
+    return Invalid(
+        "{}: nothing whole of PT_XLA_DEBUG in its {} lines: '{}' is in it, but its blocks are cut, "
+        "their beginning (cause, graph, first frames) is missing. Take the file of "
+        "PT_XLA_DEBUG_FILE itself, or copy from a line of '=' to the next, or name the format with "
+        "--as",
+        input.path, counts.lines, marker);
+  }
   return Invalid(
       "{}: no PT_XLA_DEBUG output in its {} lines: looked for 'Compilation Analysis:', 'Execution "
       "Analysis:' "

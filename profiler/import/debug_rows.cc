@@ -13,13 +13,20 @@ constexpr IssueText kIssues[] = {
     {"cut_file", "warning",
      "The log ends inside a block or line: the run was killed or is still going on. What was whole "
      "is kept."},
+    {"headless_block", "info",
+     "A block begins above the log: its cause, graph and innermost Python frames are missing, so "
+     "its line is not known. It is counted."},
+    {"headless_summary", "info",
+     "Python frames of an exit summary stand above its first FRAME line: what they belong to is "
+     "missing."},
     {"interleaved_blocks", "warning",
      "A block began before the one before it ended: several processes or threads write to this "
      "log. Hashes and counts "
      "are kept, mixed Python frames are not; give each process its own PT_XLA_DEBUG_FILE."},
     {"invalid_utf8", "info", "Bytes that are no UTF-8 were replaced by U+FFFD."},
     {"post_without_compilation", "info",
-     "A Post Compilation block has no Compilation block before it; its sizes are not kept."},
+     "A Post Compilation block has no Compilation block before it: cause, graph and line of what "
+     "was compiled are missing. Where the log begins so, it is counted as a compilation."},
     {"unknown_block_line", "info", "A line inside a block has no known form and was left out."},
     {"unknown_cause", "info",
      "A cause line has no known spelling; the cause is taken from the Python frames."},

@@ -17,8 +17,13 @@ int Sniff(std::string_view window) {
       has("Finished jaxpr to MLIR module conversion "))
     return 88;
   if (has("Finished tracing + transforming ")) return 86;
-  return has("Compiling ") && (has(" with global shapes and types ") || has(" for args (Shaped"))
-             ? 84
+  // Until 2023 `Compiling f (140…) for args (…)`, on devices `… for 8 devices with args (…)`.
+  if (has("Compiling ") && (has(" with global shapes and types ") || has(" for args (Shaped")))
+    return 84;
+  if (has("Compiling ") && (has(" for args (") || has(" devices with args ("))) return 70;
+  return has("PERSISTENT COMPILATION CACHE MISS for '") ||
+                 has("Persistent compilation cache hit for '")
+             ? 70
              : 0;
 }
 
@@ -169,6 +174,13 @@ absl::Status WriteIssues(const JaxLog& log, ImportContext& context) {
 
 absl::Status Read(const Input& input, ImportContext& context) {
   const JaxLog log = ParseJaxLog(input.bytes, context.progress);
+  if (log.compiles.empty() && (log.messages > 0 || log.cut)) {
+    return Invalid(
+        "{}: JAX's messages in its {} lines are cut: none of them tells of a whole compilation. "
+        "Take the log from the program itself, run with JAX_LOG_COMPILES=1 "
+        "JAX_EXPLAIN_CACHE_MISSES=1, or name the format with --as",
+        input.path, log.lines);
+  }
   if (log.compiles.empty()) {
     return Invalid(
         "{}: no compilation of JAX in its {} lines: looked for 'Compiling ... with global shapes "
@@ -179,11 +191,12 @@ absl::Status Read(const Input& input, ImportContext& context) {
   XP_TRY(WriteIssues(log, context));
   Writer writer(log, context);
   for (const JaxCompile& compile : log.compiles) XP_TRY(writer.Write(compile));
-  return input.bytes.find("slow_operation_alarm.cc:") == std::string_view::npos
-             ? absl::OkStatus()
-             : ReadXlaAlarms(input, context, [&](const LogOrigin& origin) {
-                 return writer.ProcessIdOf(origin);
-               }).status();
+  auto has = [&](const char* words) { return input.bytes.find(words) != std::string_view::npos; };
+  if (!has("slow_operation_alarm.cc:") && !has("Very slow compile?") &&
+      !has("XLA was built without compiler opt"))
+    return absl::OkStatus();
+  auto process_of = [&](const LogOrigin& origin) { return writer.ProcessIdOf(origin); };
+  return ReadXlaAlarms(input, context, process_of).status();
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ class Reader {
         log_.traced_inside += pending.said >= 0 && pending.said != left_open;
     }
     if (!saw_compiles_) CompilesFromExplanations();
+    if (log_.compiles.empty()) log_.compiles = std::move(looked_up_);
     for (const JaxCompile& compile : log_.compiles)
       log_.unfinished += !compile.dur_ns && saw_ends_ && !compile.inferred;
     log_.lines = lines_.number();
@@ -81,6 +82,15 @@ class Reader {
     state.last_message = message;
     state.last_prefix = std::move(pattern);
     return false;
+  }
+
+  // The cache knows modules, which are named for their functions.
+  static std::string_view FunctionOf(std::string_view module) {
+    for (std::string_view wrapper : {"jit_", "pjit_", "pmap_"}) {
+      if (module.starts_with(wrapper) && module.size() > wrapper.size())
+        return module.substr(wrapper.size());
+    }
+    return module;
   }
 
   // The file ends behind `text` without ending its line.
@@ -142,9 +152,22 @@ class Reader {
       }
       case JaxLogLine::kPersistentHit:
       case JaxLogLine::kPersistentMiss:
-        if (!state.open.empty())
+        if (!state.open.empty()) {
           log_.compiles[state.open.back()].persistent_hit =
               line->kind == JaxLogLine::kPersistentHit;
+        } else if (line->key.empty() || keys_.emplace(origin, line->key).second) {
+          // The same program again is another run's: a process looks for it once.
+          looked_up_.push_back({.origin = origin,
+                                .offset = lines_.offset(),
+                                .line = lines_.number(),
+                                .function = std::string(FunctionOf(line->function)),
+                                .inputs = {},
+                                .input_count = {},
+                                .trace_ns = {},
+                                .dur_ns = {},
+                                .persistent_hit = line->kind == JaxLogLine::kPersistentHit,
+                                .inferred = true});
+        }
         break;
       case JaxLogLine::kCompiled: {
         saw_ends_ = true;
@@ -243,6 +266,10 @@ class Reader {
   bool skipping_ = false;  // inside an explanation that was printed before
   bool saw_compiles_ = false, saw_ends_ = false;
   std::vector<Place> said_at_;  // of each explanation
+  // What the persistent cache was asked for outside of a compilation: where the log has nothing
+  // else (jax_debug_log_modules of the compiler alone), each is one.
+  std::vector<JaxCompile> looked_up_;
+  std::set<std::pair<int, std::string>> keys_;  // of these, by origin
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ struct JaxCompile {
   OptInt dur_ns;          // by XLA
   OptInt persistent_hit;  // 1: from the persistent cache; 0: looked for in vain
   int explanation = -1;   // index of JaxLog::explanations
-  bool inferred = false;  // only an explanation tells of it
+  bool inferred = false;  // only an explanation, or the persistent cache, tells of it
 };
 
 struct JaxLog {

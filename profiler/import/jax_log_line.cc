@@ -93,6 +93,12 @@ bool Quoted(std::string_view rest, JaxLogLine* line) {
   const size_t end = rest.find('\'');
   if (end == std::string_view::npos || end == 0) return false;
   line->function = rest.substr(0, end);
+  constexpr std::string_view kKey = " with key '";
+  rest = rest.substr(end + 1);
+  if (!rest.starts_with(kKey)) return true;
+  rest.remove_prefix(kKey.size());
+  if (const size_t close = rest.find('\''); close != std::string_view::npos)
+    line->key = rest.substr(0, close);
   return true;
 }
 
@@ -175,6 +181,12 @@ std::vector<JaxInput> ParseJaxInputs(std::string_view list) {
   for (std::string_view piece : SplitOutside(list)) {
     JaxInput input;
     constexpr std::string_view kArray = "ShapedArray(";
+    // `ArgSpec(aval=ShapedArray(float32[2]), lazy_expr=…, xla_shape=f32[2]{0})` of 2020.
+    constexpr std::string_view kSpec = "ArgSpec(aval=";
+    if (piece.starts_with(kSpec) && piece.ends_with(')')) {
+      std::string_view spec = piece.substr(kSpec.size(), piece.size() - kSpec.size() - 1);
+      piece = TakePiece(&spec, false);
+    }
     if (piece.starts_with(kArray) && piece.ends_with(')'))
       piece = piece.substr(kArray.size(), piece.size() - kArray.size() - 1);
     std::string_view rest = piece;

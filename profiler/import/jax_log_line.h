@@ -24,6 +24,7 @@ struct JaxLogLine {
   Kind kind = kTraced;
   size_t begin = 0;           // of the message: before it stands a log's prefix
   std::string_view function;  // without jit(...) around it; a persistent cache's is jit_f
+  std::string_view key;       // kPersistentHit, kPersistentMiss: of the program; "" when cut
   OptInt dur_ns;              // kTraced, kLowered, kCompiled; empty: no number
   std::string_view inputs;    // kCompiling: the list of types as printed; "" when only counted
   bool inputs_cut = false;    // kCompiling: the list has no closing bracket, and is left out

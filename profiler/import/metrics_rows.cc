@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/import/duration.h"
+#include "core/base/duration.h"
 #include "profiler/import/log_line.h"
 
 namespace xlaprof {
@@ -24,6 +24,7 @@ bool Followed(std::string_view name) {
                                                                   "LazyTracing",
                                                                   "TransferFromDeviceTime",
                                                                   "TransferToDeviceTime",
+                                                                  "IrValueTensorToXlaData",
                                                                   "InboundData",
                                                                   "OutboundData",
                                                                   "TensorsGraphSize",

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "profiler/import/duration.h"
+#include "core/base/duration.h"
 #include "profiler/import/log_line.h"
 
 namespace xlaprof {

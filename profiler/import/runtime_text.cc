@@ -30,7 +30,8 @@ bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks
 // What XLA said in between, and what was in the text and cannot be told.
 absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext& context) {
   const std::string_view bytes = input.bytes;
-  if (Holds(bytes, {"slow_operation_alarm.cc:", "The operation took ", "Very slow compile?"}))
+  if (Holds(bytes, {"slow_operation_alarm.cc:", "The operation took ", "Very slow compile?",
+                    "XLA was built without compiler opt"}))
     XP_TRY(ReadXlaAlarms(input, context, [&](const LogOrigin&) {
              return context.ProcessId();
            }).status());
@@ -57,8 +58,8 @@ absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext
 absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportContext& context) {
   RuntimeTextCounts counts;
   DebugLog log;
-  if (Holds(input.bytes,
-            {"Analysis:", "pt-xla-profiler", "Unlowered Op usage", "IR graph hash "})) {
+  if (Holds(input.bytes, {"Analysis:", "pt-xla-profiler", "Unlowered Op usage",
+                          "FRAME (count=", "IR graph hash "})) {
     log = ParseDebugLog(input.bytes, context.progress);
     counts.debug_facts = int64_t(log.facts.size());
     counts.lines = log.lines;

@@ -14,8 +14,10 @@
 // (the first two lines are one). Since October 2022 an instruction may be `slice.22 (displaying the
 // full instruction incurs a runtime overhead. ...`. Around a compilation stand lines of stars:
 // `Very slow compile?  If you want ...`, until 2022 alone or with `Compiling module NAME` in the
-// next line, since then `[Compiling module NAME] Very slow compile?`. Kernels of a GPU: `Trying
-// algorithm A for INSTRUCTION is taking a while...`. Loggers put their own prefix before any line.
+// next line, since then `[Compiling module NAME] Very slow compile?`. An XLA that was itself built
+// without optimization says `Slow compile?  XLA was built without compiler optimizations` instead.
+// Kernels of a GPU: `Trying algorithm A for INSTRUCTION is taking a while...`. Loggers put their own
+// prefix before any line, and what is pasted stops anywhere.
 #include "profiler/import/xla_alarms.h"
 
 #include <absl/time/time.h>
@@ -35,11 +37,12 @@ namespace {
 constexpr size_t kNone = std::string_view::npos;
 constexpr std::string_view kPlace = "slow_operation_alarm.cc:", kTook = "The operation took ",
                            kFolding = "Constant folding an instruction is taking > ",
-                           kVerySlow = "Very slow compile?", kSlow = "Slow compile?  XLA was built",
+                           kVerySlow = "Very slow compile?", kDumpTo = "XLA_FLAGS=--xla_dump_to",
+                           kUnoptimized = "XLA was built without compiler opt", kOpt = "-c opt",
                            kModule = "Compiling module ", kTrying = "Trying algorithm ",
                            kWhile = " is taking a while", kHidden = " (displaying the full",
                            kStars = "********";
-constexpr int64_t kVerySlowNs = 120'000'000'000, kSlowNs = 10'000'000'000;  // XLA's limits
+constexpr int64_t kVerySlowNs = 120'000'000'000, kUnoptimizedNs = 10'000'000'000;  // XLA's limits
 constexpr int kMaxLines = 8;  // in which an instruction or module is told, after its alarm's words
 constexpr size_t kMaxPrefixBytes = 200, kMaxTextBytes = 1000, kMaxAlarms = 100'000;
 
@@ -73,8 +76,12 @@ class Reader {
       if (lines_.number() % kProgressLines == 0) progress(size_t(lines_.offset()));
     }
     for (auto& [origin, state] : states_) {
-      // A module's name is all there is to know; only asterisks follow.
-      if (state.now.operation == "compile" && !state.now.subject.empty()) End(state);
+      // A module's name is all there is to know, and only asterisks follow. XLA's whole sentence is
+      // an alarm, although the module may have stood below it.
+      if (IsCompile(state.now) && (!state.now.subject.empty() || state.is_whole_sentence))
+        End(state);
+      if (state.begun && state.now.dur_ns && state.now.operation.empty() && !has_torn_words_)
+        TakeLostWords(state, "");
       if (state.begun && !log_.cut_at_line) log_.cut_at_line = state.now.line;
     }
     return std::move(log_);
@@ -86,6 +93,8 @@ class Reader {
     int origin = 0;  // index of XlaAlarms::origins
     XlaAlarm now;
     bool begun = false;
+    bool is_whole_sentence = false;  // the words of `now` are there to their end
+    bool has_bare_ends = false;      // somebody filtered the words of ends out
     int lines_left = 0;
     std::string head;  // what stands before the place in XLA's code
     std::map<std::string, std::vector<size_t>> ringing;  // alarms without an end, by their words
@@ -102,7 +111,7 @@ class Reader {
     enum { kNothing, kFolds, kCompiles, kTries } words = kNothing;
     if (find(kFolding)) {
       words = kFolds;
-    } else if (find(kVerySlow) || find(kSlow)) {
+    } else if (find(kVerySlow) || find(kUnoptimized)) {
       words = kCompiles;
     } else if (find(kTrying) && text.find(kWhile, at) != kNone) {
       words = kTries;
@@ -124,7 +133,13 @@ class Reader {
         BeginWith(state, "constant_folding", DurationNs(text.substr(at + kFolding.size())));
         break;
       case kCompiles:
-        BeginWith(state, "compile", text[at] == kVerySlow[0] ? kVerySlowNs : kSlowNs);
+        if (text.substr(at).starts_with(kVerySlow)) {
+          BeginWith(state, "compile", kVerySlowNs);
+          state.is_whole_sentence = text.find(kDumpTo, at) != kNone;
+        } else {
+          BeginWith(state, "unoptimized_compile", kUnoptimizedNs);
+          state.is_whole_sentence = text.find(kOpt, at) != kNone;
+        }
         TakeModule(state.now, text.substr(0, at));
         break;
       case kTries:
@@ -152,6 +167,40 @@ class Reader {
     return prefix;
   }
 
+  static bool IsCompile(const XlaAlarm& alarm) {
+    return alarm.operation == "compile" || alarm.operation == "unoptimized_compile";
+  }
+
+  // The operation whose words `words` are the beginning of; "" when they are none.
+  static std::string_view OperationCutTo(std::string_view words) {
+    constexpr size_t kShortest = 4;  // "Cons"
+    if (words.size() < kShortest) return "";
+    return kFolding.starts_with(words)  ? "constant_folding"
+           : kTrying.starts_with(words) ? "autotuning"
+                                        : "";
+  }
+
+  // An end whose words were not copied is that of what rings, where that is one alarm; of
+  // `operation`, unless that is "".
+  void TakeLostWords(State& state, std::string_view operation) {
+    std::vector<size_t>* only = nullptr;
+    int fitting = 0;
+    for (auto& [words, rings] : state.ringing) {
+      const XlaAlarm& alarm = log_.alarms[rings.front()];
+      if (!operation.empty() && alarm.operation != operation) continue;
+      if (alarm.least_ns && state.now.dur_ns && *alarm.least_ns > *state.now.dur_ns) continue;
+      only = &rings, fitting += int(rings.size());
+    }
+    if (fitting == 1 && state.now.is_certain && !state.has_bare_ends) {
+      log_.alarms[only->front()].dur_ns = state.now.dur_ns;
+      std::erase_if(state.ringing, [&](const auto& entry) { return &entry.second == only; });
+    } else if (!log_.cut_at_line) {
+      log_.cut_at_line = state.now.line;
+    }
+    state.begun = false;
+    --open_;
+  }
+
   static std::string_view Behind(std::string_view text, size_t at, size_t size) {
     return at == kNone ? "" : Trim(text.substr(at + size));
   }
@@ -173,14 +222,22 @@ class Reader {
     const bool is_stars = text.find(kStars) != kNone;
     if (now.operation == "constant_folding") {
       is_whole = TakeInstruction(now, text);
-    } else if (now.operation == "compile") {
+    } else if (IsCompile(now)) {
       TakeModule(now, text);
       is_whole = is_stars;
-    } else if (now.is_certain && !torn_ && !is_stars) {
+    } else if (now.is_certain && !is_stars) {
       // Words that we do not know: behind the place, or in the line below the length.
       text = is_head ? Behind(text, text.find("] ", text.find(kPlace)), 2)
                      : WithoutPrefix(text, state.head);
-      is_whole = !text.empty() && text.find(kTook) == kNone;
+      if (text.find(kTook) != kNone) text = "";
+      const std::string_view cut_to = OperationCutTo(text);
+      const bool is_fence = text.starts_with("```");  // of a quotation, which ended here
+      if (now.dur_ns && (is_fence || !cut_to.empty())) return TakeLostWords(state, cut_to);
+      is_whole = !text.empty();
+      if (is_whole && torn_) {
+        has_torn_words_ = true;
+        return;
+      }
       if (is_whole) now.operation = "other", now.text = text;
     }
     if (is_whole || --state.lines_left == 0) End(state);
@@ -296,6 +353,7 @@ class Reader {
       now.operation = "other";
     }
     if (now.operation == "other" && !now.dur_ns) return;  // nothing to tell so far
+    state.has_bare_ends = state.has_bare_ends || (now.text.empty() && now.operation == "other");
     if (now.text.size() > kMaxTextBytes) {
       now.text.resize(ValidUtf8Prefix(std::string_view(now.text).substr(0, kMaxTextBytes)));
       now.text.shrink_to_fit();
@@ -334,8 +392,9 @@ class Reader {
   const char* end_;  // of the file
   XlaAlarms log_;
   std::map<LogOrigin, State> states_;
-  int open_ = 0;       // states that have begun
-  bool torn_ = false;  // the file ends inside this line
+  int open_ = 0;                 // states that have begun
+  bool torn_ = false;            // the file ends inside this line
+  bool has_torn_words_ = false;  // it is one with words that we do not know
 };
 
 }  // namespace

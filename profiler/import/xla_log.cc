@@ -12,7 +12,9 @@ int Sniff(std::string_view window) {
   auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
   if (has("slow_operation_alarm.cc:") || has("Constant folding an instruction is taking > "))
     return 30;
-  return has("Very slow compile?") && has("--xla_dump_to") ? 25 : 0;
+  const bool is_slow =
+      has("Very slow compile?") && (has("--xla_dump_to") || has("[Compiling module "));
+  return is_slow || has("XLA was built without compiler optimizations") ? 25 : 0;
 }
 
 absl::Status Read(const Input& input, ImportContext& context) {
@@ -28,6 +30,16 @@ absl::Status Read(const Input& input, ImportContext& context) {
   };
   XP_TRY(int64_t count, ReadXlaAlarms(input, context, process_of));
   if (count > 0) return absl::OkStatus();
+  // Never deny what the reader can see.
+  for (const char* words : {"The operation took ", "Constant folding an instruction",
+                            "slow compile?", "slow_operation_alarm.cc:"}) {
+    if (input.bytes.find(words) == std::string_view::npos) continue;
+    return Invalid(
+        "{}: no whole alarm of XLA's in it: '{}' is there, and its instruction, its module or its "
+        "place in XLA's code is not; it was cut or broken over lines. Take the log from the "
+        "program itself, with all of its lines, or name the format with --as",
+        input.path, words);
+  }
   return Invalid(
       "{}: none of XLA's alarms in it: looked for 'Very slow compile?', 'Constant folding an "
       "instruction is taking', 'The operation took'. To see compilations, run JAX with "

@@ -318,7 +318,7 @@ CREATE TABLE compile_alarm (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order in its source
-  operation TEXT NOT NULL,          -- compile, constant_folding, autotuning; other: only its length is told
+  operation TEXT NOT NULL,          -- compile; unoptimized_compile: by an XLA that is itself built without optimization; constant_folding; autotuning; other: only its length is told
   subject TEXT,                     -- the module without its number, the instruction, the algorithm; NULL: not told
   op TEXT,                          -- of the instruction; NULL: none, or not told
   shape TEXT,                       -- of the instruction's result; NULL: none, or not told

@@ -43,6 +43,65 @@ TEST(CompileAlarms, LongWaitsAreWarnings) {
   EXPECT_EQ(found[0].title, "compiling tried kernels for 30 s: eng1");
 }
 
+// Its limit is ten seconds, and the program is not at fault: nothing of two minutes, no smaller
+// graph.
+TEST(CompileAlarms, AnXlaWithoutOptimizationIsOneFinding) {
+  TimedRun run;
+  run.Exec(
+      "INSERT INTO compile_alarm VALUES"
+      " (1, 1, 0, 'unoptimized_compile', NULL, NULL, NULL, NULL, NULL, 10000000000, NULL, ''),"
+      " (2, 1, 1, 'unoptimized_compile', 'jit_f', NULL, NULL, NULL, NULL, 10000000000, "
+      "30000000000, '')");
+  const Findings found = run.Run(slow_compile);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].title,
+            "XLA is a build without optimization: 2 compilations took over 40 s, the longest of "
+            "jit_f 30 s");
+  EXPECT_THAT(found[0].cost_note, HasSubstr("ten seconds"));
+  EXPECT_EQ(found[0].reason->type, "unoptimized_build");
+  EXPECT_THAT(found[0].advice, HasSubstr("-c opt"));
+  EXPECT_THAT(found[0].advice, testing::Not(HasSubstr("graph")));
+}
+
+// A graph of one operation cannot be made smaller.
+TEST(CompileAlarms, ProgramsOfOneOperationAreTheMachinesMatter) {
+  for (const char* name :
+       {"primitive_computation_anything", "jit_convert_element_type", "jit__threefry_split"}) {
+    TimedRun run;
+    run.Exec(
+        fmt::format("INSERT INTO compile_alarm VALUES (1, 1, 0, 'compile', '{}', NULL, NULL, "
+                    "NULL, NULL, 120000000000, NULL, '')",
+                    name));
+    const Findings found = run.Run(slow_compile);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_THAT(*found[0].reason->text, HasSubstr("one operation")) << name;
+    EXPECT_THAT(found[0].advice, HasSubstr("driver"));
+    EXPECT_THAT(found[0].advice, testing::Not(HasSubstr("smaller")));
+  }
+  TimedRun run;
+  run.Exec(
+      "INSERT INTO compile_alarm VALUES (1, 1, 0, 'compile', 'jit_train_step', NULL, NULL, NULL, "
+      "NULL, 120000000000, NULL, '')");
+  EXPECT_THAT(run.Run(slow_compile)[0].advice, HasSubstr("smaller"));
+}
+
+TEST(CompileAlarms, ShapesOfTuplesAreWholeOrLeftOut) {
+  auto title = [](const std::string& shape) {
+    TimedRun run;
+    run.Exec(
+        fmt::format("INSERT INTO compile_alarm VALUES (1, 1, 0, 'constant_folding', "
+                    "'fusion.5', 'fusion', '{}', NULL, NULL, 1000000000, NULL, '')",
+                    shape));
+    return run.Run(slow_compile)[0].title;
+  };
+  const std::string before = "compiling computed constants for over 1 s: ";
+  EXPECT_EQ(title("(u32[8]{0}, s32[4,2]{1,0})"), before + "fusion (u32[8], s32[4,2])");
+  std::string many = "(u32[8388608]{0}";
+  for (int i = 0; i < 9; ++i) many += ", u32[8388608]{0}";
+  EXPECT_EQ(title(many + ")"), before + "fusion.5");
+}
+
 TEST(CompileAlarms, EachModuleIsAFindingUnlessCompilationsTellTheirTimes) {
   constexpr const char* kAlarms =
       "INSERT INTO compile_alarm VALUES"

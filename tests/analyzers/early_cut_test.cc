@@ -207,6 +207,53 @@ TEST(Fallback, NamedByTorchXlaButNotCounted) {
   EXPECT_FALSE(ops[0].count.has_value());
 }
 
+// Exit summaries of older versions count lines, and name no op.
+TEST(Fallback, ALineWhoseOpIsNotNamed) {
+  constexpr const char* kRows =
+      "INSERT INTO site VALUES (7, 'train', '/home/u/train.py', 7), (8, 'eval', "
+      "'/home/u/train.py', 8);"
+      "INSERT INTO stack VALUES (1, 'a'), (2, 'b');"
+      "INSERT INTO fallback VALUES (1, 1, NULL, NULL, 20, 7, 1, NULL), (2, 1, NULL, NULL, 1, 8, 2, "
+      "NULL);";
+  Recorded run;
+  run.Exec(kRows);
+  run.Fallback("aten::frobnicate", 20);
+  const Findings found = run.Find(fallback);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[1].title, "ops run on the CPU, or numbers are read, 20 times");
+  EXPECT_EQ(found[1].severity, Severity::kWarning);
+  EXPECT_EQ(found[1].subject.line, 7);
+  EXPECT_EQ(found[1].subject.op, std::nullopt);
+  EXPECT_THAT(*found[1].reason->text, testing::HasSubstr("one of: aten::frobnicate"));
+  EXPECT_EQ(found[2].severity, Severity::kInfo);
+  // Executions at the line tell more, and sync_point tells of them.
+  Recorded seen;
+  seen.Exec(kRows);
+  seen.Step(), seen.Execute(1, "value_access", 7);
+  EXPECT_EQ(seen.Find(fallback).size(), 1u);
+}
+
+// print(tensor) picks elements by a mask: nobody should rewrite that with torch.where.
+TEST(Fallback, PrintingATensorIsNoMask) {
+  constexpr const char* kRows =
+      "INSERT INTO stack VALUES (1, 'a'), (2, 'b');"
+      "INSERT INTO frame VALUES (1, 0, '__init__', '/v/site-packages/torch/_tensor_str.py', 90, 0),"
+      " (2, 0, 'loss', '/home/u/train.py', 9, 1);"
+      "INSERT INTO fallback VALUES (1, 1, NULL, 'aten::masked_select', 10, NULL, 1, NULL);";
+  Recorded run;
+  run.Exec(kRows);
+  const Findings printed = run.Find(fallback);
+  ASSERT_EQ(printed.size(), 1u);
+  EXPECT_THAT(*printed[0].reason->text, testing::HasSubstr("print a tensor"));
+  EXPECT_THAT(printed[0].advice, testing::HasSubstr("print(x.detach().cpu())"));
+  EXPECT_THAT(printed[0].advice, testing::Not(testing::HasSubstr("torch.where")));
+  // Where the program calls it as well, that is what has to change.
+  Recorded both;
+  both.Exec(std::string(kRows) +
+            "INSERT INTO fallback VALUES (2, 1, NULL, 'aten::masked_select', 10, NULL, 2, NULL);");
+  EXPECT_THAT(both.Find(fallback)[0].advice, testing::HasSubstr("torch.where"));
+}
+
 TEST(GraphFragmentation, FiresFromTheFourthPieceOn) {
   for (auto [reads, expected] : {std::pair(3, 1u), std::pair(2, 0u)}) {
     Recorded run;

@@ -183,7 +183,25 @@ TEST(PastedText, TorchXlasOwnLineOfASlowCompile) {
                                "dump for our team to optimize.\n"),
                     "slow_compile"));
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_THAT(finding.title, HasSubstr("14m30s"));
+  EXPECT_EQ(finding.title, "a compilation took 870 s");
+  EXPECT_EQ(finding.cost_ns, 870'000'000'000);
+}
+
+// Five hundred weights were uploaded before the first report: the steps' own uploads are what is
+// left.
+TEST(PastedText, UploadsOfStepsAreWithoutTheWeights) {
+  auto saved = [](int step, int64_t values) {
+    return fmt::format("[MetricsData; step={}]\n", step) +
+           Metric("ExecuteTime", 50 * (step + 1), fmt::format("0{}s000ms000.000us", step + 1)) +
+           Metric("IrValueTensorToXlaData", values,
+                  fmt::format("{}s000ms000.000us", 20 + 9 * step)) +
+           Counter("MarkStep", 50 * (step + 1)) + "\n";
+  };
+  const Finding finding =
+      TheOne(OfKind(FindingsIn(saved(0, 500) + saved(1, 1500) + saved(2, 2500)), "large_transfer"));
+  EXPECT_THAT(finding.title, HasSubstr("20 a step"));
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_THAT(finding.cost_note, Not(HasSubstr("weights")));
 }
 
 // A modern report that was cut before its counters: millions of traced calls and "MarkStep is

@@ -68,6 +68,76 @@ TEST_F(SlowWork, CompilingFromMetrics) {
   EXPECT_EQ(found[0].cost_ns, 302'000'000'000);
 }
 
+// Nobody can make a conversion of types smaller.
+TEST_F(SlowWork, AProgramOfOneOperation) {
+  for (const char* function : {"convert_element_type", "train_step"}) {
+    TimedRun run;
+    run.Exec(
+        fmt::format("INSERT INTO compile (process_id, ordinal, function, dur_ns, inferred) "
+                    "VALUES (1, 0, '{}', 400000000000, 0)",
+                    function));
+    const Finding finding = run.Run(slow_compile).at(0);
+    const bool is_one = function[0] == 'c';
+    EXPECT_EQ(finding.advice.find("driver") != std::string::npos, is_one) << function;
+    EXPECT_EQ(finding.advice.find("smaller") != std::string::npos, !is_one) << function;
+  }
+}
+
+// torch_xla's own line is there again at each step, and its parts are printed rounded.
+TEST_F(SlowWork, TheLongestCompilationsOfTheProfilersLines) {
+  auto line = [&](int id, const char* took) {
+    run_.Exec(fmt::format(
+        "INSERT INTO profiler_line VALUES ({0}, 1, {0}, 'compile_slow', NULL, NULL, "
+        "'pt-xla-profiler: CompileTime too slow: longest instance took {1}. Please open an issue')",
+        id, took));
+  };
+  line(1, "05m20s600ms000.000us"), line(2, "05m20s600ms000.000us");
+  Findings found = run_.Run(slow_compile);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title, "a compilation took 320 s");
+  EXPECT_EQ(found[0].cost_ns, 319'600'000'000);
+  EXPECT_NE(found[0].cost_note.find("at least"), std::string::npos);
+  line(3, "16m40s000ms000.000us"), line(4, "05m20s600ms000.000us");
+  found = run_.Run(slow_compile);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title, "at least 2 compilations took 320 s to 940 s each");
+  EXPECT_EQ(found[0].evidence.size(), 2u);
+}
+
+TEST_F(SlowWork, TheProfilersLineMayBeUnreadable) {
+  run_.Exec(
+      "INSERT INTO profiler_line VALUES (1, 1, 0, 'compile_slow', NULL, NULL, 'pt-xla-profiler: "
+      "CompileTime too slow: longest instance took long')");
+  Findings found = run_.Run(slow_compile);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title, "a compilation took over 300 s");
+  EXPECT_EQ(found[0].cost_ns, std::nullopt);
+}
+
+// Thousands of unrolled operations: the trace takes longer than XLA, and no cache of XLA's saves it.
+TEST_F(SlowWork, TracingStandsBeforeTheCompilation) {
+  auto compile = [](int64_t trace_ms, int64_t ms) {
+    TimedRun run;
+    run.Exec(fmt::format(
+        "INSERT INTO compile (process_id, ordinal, function, dur_ns, trace_ns, inferred) VALUES "
+        "(1, 0, 'f', {}, {}, 0)",
+        ms * 1'000'000, trace_ms * 1'000'000));
+    return run.Run(slow_compile)[0];
+  };
+  const Finding traced = compile(2240, 1270);
+  EXPECT_EQ(traced.title, "the first compilation took 1.27 s, and 2.24 s of tracing before it");
+  EXPECT_EQ(traced.cost_ns, 3'510'000'000);
+  EXPECT_NE(traced.advice.find("fori_loop"), std::string::npos);
+  EXPECT_EQ(traced.advice.find("jax_compilation_cache_dir"), std::string::npos);
+  run_.Exec(
+      "INSERT INTO compile (process_id, ordinal, function, dur_ns, trace_ns, inferred) VALUES "
+      "(1, 0, 'f', 2000000000, 500000000, 0), (1, 1, 'g', 1000000000, 500000000, 0)");
+  EXPECT_EQ(run_.Run(slow_compile)[0].title,
+            "the first compilations of 2 places took 3 s, the slowest 2 s, and 1 s of tracing "
+            "before them");
+  EXPECT_NE(compile(1000, 1270).advice.find("jax_compilation_cache_dir"), std::string::npos);
+}
+
 TEST_F(SlowWork, HalfAMinuteOfExecutionIsTooLong) {
   for (int i = 0; i < 4; ++i) Execute(10);
   Execute(30'001);
@@ -154,6 +224,29 @@ TEST_F(Transfers, FromMetricsByTheirBytes) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].reason->type, "from_device");
   EXPECT_EQ(found[0].cost_ns, std::nullopt);
+}
+
+// A search in Python that makes a mask for each word: small tensors, each a call.
+TEST_F(Transfers, ValuesThatAreUploadedOneByOne) {
+  auto find = [](int64_t values, double sum_ns, bool timed, int steps = 40) {
+    TimedRun run;
+    const int64_t report = run.Report(steps);
+    run.Metric(report, "ExecuteTime", "ns", 10, 100e6);
+    run.Metric(report, "IrValueTensorToXlaData", "ns", values, sum_ns);
+    if (timed) run.Metric(report, "TransferToDeviceTime", "ns", values, sum_ns);
+    return run.Run(large_transfer);
+  };
+  const Findings found = find(1000, 9e9, false);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title, "1,000 tensors of the host are uploaded one by one, 25 a step");
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].cost_ns, 9'000'000'000);
+  EXPECT_EQ(found[0].reason->type, "to_device");
+  EXPECT_TRUE(find(1000, 99e6, false).empty());
+  EXPECT_TRUE(find(50, 9e9, false).empty());
+  EXPECT_TRUE(find(1000, 9e9, true).empty());
+  // A model has a thousand weights, and each is uploaded once.
+  EXPECT_EQ(find(1000, 9e9, false, 2)[0].severity, Severity::kInfo);
 }
 
 TEST_F(SlowWork, Empty) {

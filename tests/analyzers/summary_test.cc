@@ -91,6 +91,23 @@ TEST(Summary, FromMetricsAlone) {
   EXPECT_EQ(summary.coverage[0].compiles, 3);
 }
 
+// Reports of PJRT's first versions time no uploads but those of values of graphs.
+TEST(Summary, ValuesOfGraphsAreUploadsWhereNothingElseTimesThem) {
+  TimedRun run;
+  const int64_t report = run.Report(40);
+  run.Metric(report, "TransferFromDeviceTime", "ns", 5, 1e6);
+  run.Metric(report, "IrValueTensorToXlaData", "ns", 100, 8e9);
+  Summary summary = Summarize(run.store()).value();
+  EXPECT_EQ(summary.transfer_ns, 8'001'000'000);
+  EXPECT_EQ(summary.transfer_count, 105);
+  EXPECT_EQ(summary.coverage[0].transfers, 105);
+  run.Metric(report, "TransferToDeviceTime", "ns", 100, 7e9);
+  summary = Summarize(run.store()).value();
+  EXPECT_EQ(summary.transfer_ns, 7'001'000'000);
+  EXPECT_EQ(summary.transfer_count, 105);
+  EXPECT_EQ(summary.coverage[0].transfers, 105);
+}
+
 TEST(Summary, CountsWithoutAClock) {
   TimedRun run;
   for (int i = 0; i < 4; ++i) run.UntimedStep();

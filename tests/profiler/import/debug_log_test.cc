@@ -2,6 +2,7 @@
 
 #include "debug_log_text.h"
 #include "import_text.h"
+#include "profiler/import/formats.h"
 
 namespace xlaprof {
 extern const Importer debug_log;
@@ -273,6 +274,73 @@ TEST(DebugLog, DoesNotCountTheSummarysTotalsTwice) {
                                       "(count=3):\nUnlowered Op: \"histc\"\n\n") +
                           kSites));
   EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|12|10", "aten::histc|3|13"));
+}
+
+// Who asks for help copies the end of the log: the summary's title is lost, each line has its mark.
+TEST(DebugLog, TheSummaryMayBeginAtAnyFrame) {
+  for (const char* mark : {"pt-xla-profiler: ", "WARNING:pt-xla-profiler:", ""}) {
+    std::string text;
+    for (const char* line :
+         {"  _call (/v/site-packages/fire/core.py:41)", "  <module> (/x/cli.py:26)", "", "",
+          "FRAME (count=20):", "  train (/x/train.py:15)", "  <module> (/x/cli.py:26)", "", "",
+          "FRAME (count=20):", "  train (/x/tra"})
+      text += fmt::format("{}{}\n", mark, line);
+    EXPECT_EQ(Recognise(text), &debug_log) << mark;
+    auto in = ImportText(debug_log, text);
+    EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("-|20|15")) << mark;
+    if (*mark != 0) {
+      EXPECT_THAT(in.Rows(kIssues), ElementsAre("headless_summary|2|1"));
+    }
+  }
+}
+
+// A line in a question, with words made bold or code.
+TEST(DebugLog, MarkdownInsideALine) {
+  auto in = ImportText(debug_log,
+                       "I got pt-xla-profiler: **Op(s) not lowered: `aten::frobnicate`**,  Please "
+                       "open a GitHub issue with the above op lowering requests.\n");
+  EXPECT_THAT(in.Rows("SELECT rule, text FROM profiler_line"),
+              ElementsAre("not_lowered|pt-xla-profiler: Op(s) not lowered: aten::frobnicate,  "
+                          "Please open a GitHub issue with the above op lowering requests."));
+}
+
+// All that it tells is there.
+TEST(DebugLog, ALineMayBeCutBehindWhatItTells) {
+  constexpr const char* kRules = "SELECT rule FROM profiler_line";
+  const std::string slow =
+      "pt-xla-profiler: CompileTime too slow: longest instance took 06m01s100ms000.000us";
+  EXPECT_THAT(ImportText(debug_log, slow + ". Please open a GitHub iss").Rows(kRules),
+              ElementsAre("compile_slow"));
+  EXPECT_THAT(ImportText(debug_log, slow).Rows(kIssues), ElementsAre("cut_file|1|1"));
+}
+
+// The tail of a log: of the first block only outer frames are left, the sizes below it are whole.
+TEST(DebugLog, ATailKeepsTheSizesOfAProgram) {
+  const std::string frames =
+      "Compilation Analysis:   teardown (/v/site-packages/lightning/strategy.py:12)\n"
+      "Compilation Analysis:   ..........\nCompilation Analysis: " +
+      kDashes + "\nCompilation Analysis: " + kRuler + "\n";
+  const std::string post = Post({"1 GB", "2 GB", "0 GB", "4 GB", "3 GB"});
+  constexpr const char* kSizes =
+      "SELECT cause, site_id, graph_id, input_bytes, program_bytes FROM compile";
+  auto in = ImportText(debug_log, frames + post);
+  EXPECT_THAT(in.Rows(kSizes), ElementsAre("-|-|-|1073741824|3221225472"));
+  EXPECT_THAT(in.Rows(kIssues), ElementsAre("headless_block|1|1"));
+  in = ImportText(debug_log, post);
+  EXPECT_THAT(in.Rows(kSizes), ElementsAre("-|-|-|1073741824|3221225472"));
+  EXPECT_THAT(in.Rows(kIssues), ElementsAre("post_without_compilation|1|2"));
+  // Blocks of two threads alternate: the second Post is of a compilation that was counted.
+  in = ImportText(debug_log, Compilation("aa") + Compilation("bb") + post + post);
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM compile"), ElementsAre("2"));
+}
+
+// "Looked for X" of a file that holds X helps nobody.
+TEST(DebugLog, ARefusalDoesNotDenyWhatIsThere) {
+  auto in = ImportText(debug_log, "Execution Analysis: " + kDashes + "\n");
+  EXPECT_THAT(std::string(Message(in.status)),
+              testing::AllOf(HasSubstr("'Execution Analysis:' is in it"), HasSubstr("missing")));
+  in = ImportText(debug_log, "nothing of the kind\n");
+  EXPECT_THAT(std::string(Message(in.status)), HasSubstr("looked for"));
 }
 
 TEST(DebugLog, SurvivesCutsOddBytesAndLineEnds) {

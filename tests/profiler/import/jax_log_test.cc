@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "import_text.h"
+#include "profiler/import/formats.h"
 #include "profiler/import/jax_log_line.h"
 
 namespace xlaprof {
@@ -211,6 +212,49 @@ TEST(JaxLog, PersistentCache) {
   miss.insert(miss.find(end), "PERSISTENT COMPILATION CACHE MISS for 'jit_g' with key 'jit_g-2'\n");
   EXPECT_THAT(ImportText(jax_log, log + miss).Rows("SELECT function, persistent_hit FROM compile"),
               ElementsAre("f|1", "g|0"));
+}
+
+// A formatter of one's own on the compiler's logger alone. The same key again is another run's.
+TEST(JaxLog, ThePersistentCacheAlone) {
+  auto line = [](const std::string& what, const std::string& name, const std::string& key) {
+    return fmt::format("2024-07-02 11:56:03,008 - DEBUG - {} for 'jit_{}' with key 'jit_{}-{}'\n",
+                       what, name, name, key);
+  };
+  const std::string miss = "PERSISTENT COMPILATION CACHE MISS",
+                    hit = "Persistent compilation cache hit";
+  const std::string log =
+      line(miss, "f", "1a") + line(miss, "g", "2b") + line(hit, "g", "2b") + line(miss, "g", "3c");
+  EXPECT_EQ(Recognise(log), &jax_log);
+  EXPECT_EQ(Recognise(line(hit, "f", "1a")), &jax_log);
+  EXPECT_THAT(ImportText(jax_log, log).Rows(kCompiles),
+              ElementsAre("f|-|-|0|1", "g|-|-|0|1", "g|-|-|0|1"));
+}
+
+// Until 2021 nothing but these lines was printed, and the types were not always arrays.
+TEST(JaxLog, StartsOfCompilationsAlone) {
+  const std::string unit = "WARNING:absl:Compiling f for args (AbstractUnit(), AbstractUnit()).\n";
+  const std::string devices =
+      "WARNING:absl:Compiling g (140) for 8 devices with args (AbstractToken(),).\n";
+  const std::string spec =
+      "WARNING:absl:Compiling h for args (ArgSpec(aval=ShapedArray(uint32[2]), "
+      "lazy_expr=LazyExpr(input=ArrayVar(), shape=(2,), dims=(0,)), xla_shape=u32[2]{0}),).\n";
+  for (const std::string& log : {unit, devices, spec}) EXPECT_EQ(Recognise(log), &jax_log) << log;
+  EXPECT_EQ(Recognise("Compiling the report\n"), nullptr);
+  auto in = ImportText(jax_log, unit + devices + spec);
+  EXPECT_THAT(in.Rows("SELECT function, input_count FROM compile JOIN graph ON graph.id = "
+                      "graph_id ORDER BY ordinal"),
+              ElementsAre("f|2", "g|1", "h|1"));
+  EXPECT_THAT(
+      in.Rows("SELECT shape FROM graph_node JOIN graph ON graph.id = graph_id WHERE graph.name = "
+              "'h'"),
+      ElementsAre("u32[2]"));
+}
+
+TEST(JaxLog, ARefusalDoesNotDenyWhatIsThere) {
+  auto in = ImportText(jax_log, "Finished tracing + transforming f for jit in 0.5 sec\n");
+  EXPECT_THAT(std::string(Message(in.status)), HasSubstr("are cut"));
+  in = ImportText(jax_log, "nothing of the kind\n");
+  EXPECT_THAT(std::string(Message(in.status)), HasSubstr("looked for"));
 }
 
 TEST(JaxLog, TwoHandlersPrintEachMessageTwice) {

@@ -221,6 +221,45 @@ TEST(XlaLog, TheLastLineMayHaveNoEnd) {
   EXPECT_THAT(Alarms(slow), ElementsAre(HasSubstr("compile|jit_f|")));
 }
 
+// A question quotes one line. It has neither stars nor the place in XLA's code.
+TEST(XlaLog, OneLineIsAnAlarm) {
+  const std::string sentence =
+      "Very slow compile?  If you want to file a bug, run with envvar "
+      "XLA_FLAGS=--xla_dump_to=/tmp/foo and attach the results.";
+  const std::string named = "`[trainer/0] [Compiling module jit_step.8] " + sentence + "`";
+  EXPECT_EQ(Recognise(named), &xla_log);
+  EXPECT_THAT(Alarms(named), ElementsAre(HasSubstr("compile|jit_step|")));
+  EXPECT_THAT(Alarms("It says\n" + sentence), ElementsAre(HasSubstr("compile|-|")));
+  EXPECT_EQ(Recognise("[Compiling module jit_step.8] Very slow compile?  If you"), &xla_log);
+}
+
+// XLA that is itself a debug build has a limit and words of its own.
+TEST(XlaLog, AnXlaWithoutOptimization) {
+  const std::string words =
+      "Slow compile?  XLA was built without compiler optimizations, which can be slow.  Try "
+      "rebuilding with -c opt.";
+  const std::string stars = "\n********************************\n";
+  const char* row = "unoptimized_compile|-|-|-|-|-|-|10000000000|-";
+  EXPECT_THAT(Alarms(Rings(stars + words + stars, 55)), ElementsAre(row));
+  EXPECT_THAT(Alarms(words), ElementsAre(row));
+  EXPECT_EQ(Recognise(words), &xla_log);
+}
+
+// What is pasted stops behind the length, or within the words below it.
+TEST(XlaLog, AnEndWithoutItsWordsIsOfWhatRings) {
+  const std::string hidden = Folding("pad.3 (displaying the full instruction incurs a cost).");
+  const std::string end = "E slow_operation_alarm.cc:133] The operation took 19.25s";
+  const std::string row = "constant_folding|pad.3|pad|-|-|-|-|1000000000|";
+  for (const char* rest :
+       {"", "\n", "\nConstant", "\nConstant folding an instr\n", "\n```\nWhy?\n"})
+    EXPECT_THAT(Alarms(Rings(hidden) + end + rest), ElementsAre(row + "19250000000")) << rest;
+  // Which of two it was, and whose words these were, cannot be told.
+  EXPECT_THAT(Alarms(Rings(hidden) + Rings(Folding(kReduce)) + end + "\nConstant"),
+              ElementsAre(row + "-", HasSubstr("|1000000000|-")));
+  EXPECT_THAT(Alarms(Rings(hidden) + end + "\nTrying"), ElementsAre(row + "-"));
+  EXPECT_THAT(Alarms(Rings(hidden) + "The operation took 19.25s"), ElementsAre(row + "-"));
+}
+
 TEST(XlaLog, DamagedAndForeignText) {
   const std::string log = Rings(Folding(kReduce)) + Ends("6.7s", Folding(kReduce)) +
                           Rings(Module("jit_f.9"), 73) + Ends("2m1s", Module("jit_f.9"));
@@ -232,7 +271,7 @@ TEST(XlaLog, DamagedAndForeignText) {
   for (const char* took : {"", "soon", "-5s", "inf", "99999999999999h", "1e5s"})
     EXPECT_THAT(Alarms(Ends(took, Folding(kReduce))), ElementsAre(HasSubstr("|1000000000|-")));
   auto in = ImportText(xla_log, "slow_operation_alarm.cc:65] \nnothing\n");
-  EXPECT_THAT(std::string(Message(in.status)), HasSubstr("none of XLA's alarms"));
+  EXPECT_THAT(std::string(Message(in.status)), HasSubstr("'slow_operation_alarm.cc:' is there"));
   EXPECT_EQ(Recognise("Is it a Very slow compile? No.\n"), nullptr);
 }
 

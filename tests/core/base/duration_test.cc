@@ -1,4 +1,4 @@
-#include "profiler/import/duration.h"
+#include "core/base/duration.h"
 
 #include <gtest/gtest.h>
 
