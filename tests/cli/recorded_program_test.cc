@@ -107,6 +107,9 @@ TEST_F(RecordedProgram, WhatReplacesItselfIsRecordedAgain) {
   EXPECT_THAT(FilesIn("runs"), testing::IsSupersetOf({"recorded_program.PID.xlaprof",
                                                       "recorded_program.PID.xlaprof.ring",
                                                       "recorded_program.PID.2.xlaprof"}));
+  EXPECT_THAT(Run("recover runs").out, HasSubstr("events taken in"));
+  EXPECT_THAT(FilesIn("runs"),
+              ElementsAre("recorded_program.PID.2.xlaprof", "recorded_program.PID.xlaprof"));
   EXPECT_THAT(Run("report runs").out, HasSubstr("2 processes"));
 }
 
@@ -206,6 +209,30 @@ TEST_F(RecordedProgram, IsRecoveredAfterAKill) {
   ran = Run("query run.xlaprof \"SELECT count(*), count(dur_ns) FROM event\" --format csv");
   EXPECT_THAT(ran.out, HasSubstr("16,15")) << "one never ended";
   EXPECT_THAT(Run("report run.xlaprof").out, Not(HasSubstr("recover")));
+}
+
+TEST_F(RecordedProgram, AllOfAFolderAreRecovered) {
+  for (const char* word : {"kill", "", "kill"}) RunRecorded("XLAPROF_RECORD=runs/rank", word);
+  // One that cannot be, as its recording still runs, does not hold up the others.
+  RunRecorded("XLAPROF_RECORD=runs/held.xlaprof", "kill");
+  const int held = open((folder_ / "runs/held.xlaprof.ring").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(flock(held, LOCK_EX | LOCK_NB), 0);
+  Ran ran = Run("recover runs");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out, HasSubstr("held.xlaprof.ring: its recording still runs"));
+  EXPECT_THAT(ran.out, testing::ContainsRegex("events taken in(.|\n)*events taken in"));
+  EXPECT_THAT(FilesIn("runs/rank"), testing::SizeIs(3));
+  close(held);
+  EXPECT_EQ(Run("recover runs").status, 0);
+  ran = Run("recover runs");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, HasSubstr("runs: nothing waits in a ring"));
+  // One whose store is gone.
+  RunRecorded("XLAPROF_RECORD=runs/lost.xlaprof", "kill");
+  std::filesystem::remove(folder_ / "runs/lost.xlaprof");
+  ran = Run("recover runs");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out, HasSubstr("runs/lost.xlaprof: no such file"));
 }
 
 }  // namespace
