@@ -118,7 +118,6 @@ absl::Status RingFile::MapTables() {
 
 // Without it a full disk would be a signal at the first write, not an error.
 absl::Status RingFile::Reserve(off_t from, off_t bytes) {
-  XP_TRY(CheckSizeLimit(path_, from + bytes));
   const int error = posix_fallocate(fd_, from, bytes);
   return error == 0 ? absl::OkStatus() : Failed(path_, "no room", error);
 }
@@ -126,7 +125,10 @@ absl::Status RingFile::Reserve(off_t from, off_t bytes) {
 absl::StatusOr<Segment> RingFile::MapSegment(uint32_t index, bool make) {
   const size_t bytes = SegmentBytes();
   const off_t at = off_t(TableBytes() + index * bytes);
-  if (make) XP_TRY(Reserve(at, off_t(bytes)));
+  if (make) {
+    XP_TRY(CheckSizeLimit(path_, at + off_t(bytes)));
+    XP_TRY(Reserve(at, off_t(bytes)));
+  }
   void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, at);
   if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
   return Segment{static_cast<ThreadHeader*>(map),
