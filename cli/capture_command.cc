@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <future>
+#include <mutex>
 #include <set>
-#include <thread>
 
+#include "cli/interrupt.h"
 #include "cli/module.h"
 #include "cli/progress.h"
 #include "cli/slice_options.h"
 #include "cli/store_file.h"
 #include "cli/terminal.h"
+#include "core/base/escape.h"
 #include "core/base/temporary_folder.h"
 #include "profiler/serve/client.h"
 
@@ -72,21 +75,33 @@ bool MayPass(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsAlreadyExists(status) || absl::IsNotFound(status);
 }
 
+// Waits for the next try; false: nobody wants one any longer.
+bool Pause(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock lock(mutex);
+  stopped.wait_for(lock, stop, kBetweenTries, [] { return false; });
+  return !stop.stop_requested();
+}
+
 absl::StatusOr<Captured> CaptureOne(const CaptureModule& module, CaptureRequest request,
                                     int64_t delay_ns, int retries) {
   while (true) {
     auto captured = module.capture(request);
-    if (captured.ok() || retries-- <= 0 || !MayPass(captured.status())) return captured;
-    std::this_thread::sleep_for(kBetweenTries);
+    if (captured.ok() || retries-- <= 0 || !MayPass(captured.status()) || !Pause(request.stop))
+      return captured;
     if (delay_ns > 0) request.start_epoch_ns = EpochNs(Clock::now()) + delay_ns;
   }
 }
 
-// All hosts at once, so that they tell of the same time.
+// All hosts at once, so that they tell of the same time. Those that have not answered when the user
+// asks for the end are not waited for.
 std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureModule& module,
                                                  const CaptureArguments& arguments,
-                                                 const Plan& plan, const fs::path& folder) {
+                                                 const Plan& plan, const fs::path& folder,
+                                                 const Interrupt& interrupt) {
   const auto begin = Clock::now();
+  std::stop_source stop;
   std::vector<std::future<absl::StatusOr<Captured>>> asked;
   for (size_t i = 0; i < arguments.addresses.size(); ++i) {
     const fs::path own = folder / fmt::to_string(i);
@@ -96,7 +111,8 @@ std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureModule& module,
         .address = arguments.addresses[i],
         .duration_ms = plan.duration_ns / kMs,
         .start_epoch_ns = plan.delay_ns == 0 ? 0 : EpochNs(begin) + plan.delay_ns,
-        .folder = own};
+        .folder = own,
+        .stop = stop.get_token()};
     asked.push_back(std::async(std::launch::async, CaptureOne, std::cref(module), request,
                                plan.delay_ns, arguments.retries));
   }
@@ -104,6 +120,7 @@ std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureModule& module,
   std::vector<absl::StatusOr<Captured>> captured;
   for (auto& each : asked) {
     while (each.wait_for(kPollTime) != std::future_status::ready) {
+      if (interrupt.asked()) stop.request_stop();
       const int64_t passed_ns = EpochNs(Clock::now()) - EpochNs(begin);
       progress.Update(double(passed_ns) / double(plan.delay_ns + plan.duration_ns),
                       passed_ns < plan.delay_ns                      ? "waiting"
@@ -115,10 +132,11 @@ std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureModule& module,
   return captured;
 }
 
-// What arrived as one run, each host's file under its address. `folder` is for files on the way.
-absl::StatusOr<std::string> KeepAll(const CaptureArguments& arguments,
-                                    const std::vector<absl::StatusOr<Captured>>& captured,
-                                    const fs::path& folder) {
+// What arrived as one run, each host's file under its address. `folder` is for files on the way;
+// where they become no store, they stay there.
+absl::StatusOr<std::string> WriteAll(const CaptureArguments& arguments,
+                                     const std::vector<absl::StatusOr<Captured>>& captured,
+                                     const fs::path& folder) {
   const fs::path run = folder / "plugins/profile" / RunName();
   std::error_code error;
   fs::create_directories(run, error);
@@ -141,20 +159,39 @@ absl::StatusOr<std::string> KeepAll(const CaptureArguments& arguments,
                         name_sources);
 }
 
+absl::StatusOr<std::string> KeepAll(const CaptureArguments& arguments,
+                                    const std::vector<absl::StatusOr<Captured>>& captured,
+                                    TemporaryFolder& folder, Interrupt& interrupt) {
+  const std::string where =
+      fmt::format("What arrived is in {0}, which is yours to remove: xlaprof report {0}",
+                  ShellWord(folder.path().string()));
+  interrupt.EndWith(
+      fmt::format("xlaprof: {}: was not finished. {}\n", Printable(arguments.output), where));
+  auto kept = WriteAll(arguments, captured, folder.path());
+  interrupt.EndWith("");
+  if (kept.ok()) return kept;
+  (void)folder.Keep();
+  return absl::Status(kept.status().code(),
+                      fmt::format("{}. {}", std::string_view(Message(kept.status())), where));
+}
+
 // The exit status.
 absl::StatusOr<int> RunCapture(const CaptureArguments& arguments) {
   XP_TRY(Plan plan, PlanOf(arguments));
+  // Before any program is bothered: another minute of it cannot be captured again.
   XP_TRY(CheckStoreOutput(arguments.output, arguments.force));
+  XP_TRY(CheckWritable(arguments.output));
   XP_TRY(const CaptureModule* module, LoadModule<CaptureModule>());
+  Interrupt interrupt;
   XP_TRY(TemporaryFolder folder, TemporaryFolder::Make("capture"));
-  const auto captured = CaptureAll(*module, arguments, plan, folder.path());
+  const auto captured = CaptureAll(*module, arguments, plan, folder.path(), interrupt);
   size_t arrived = 0;
   for (const auto& each : captured) {
     arrived += each.ok();
     if (!each.ok()) Fail(each.status());
   }
   if (arrived == 0) return kExitCouldNot;
-  XP_TRY(std::string kept, KeepAll(arguments, captured, folder.path()));
+  XP_TRY(std::string kept, KeepAll(arguments, captured, folder, interrupt));
   if (arrived < captured.size())
     kept = fmt::format("{} of {} hosts captured; the others are missing in this store\n", arrived,
                        captured.size()) +

@@ -1,5 +1,6 @@
 // The xlaprof program: one subcommand a file.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <sstream>
 
 #include "analyzers/analyzer.h"
@@ -37,6 +38,8 @@ std::string Registered() {
 }
 
 int Main(int argc, char** argv) {
+  // A file beyond `ulimit -f` is an error like a full disk, not our end.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app(
       "From the files of a PyTorch/XLA or JAX run to the line of code that wastes the device's "
       "time.",

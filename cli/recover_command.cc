@@ -1,36 +1,80 @@
 #include "cli/recover_command.h"
 
+#include <algorithm>
+
 #include "cli/terminal.h"
 #include "core/base/escape.h"
 #include "profiler/record/recover.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
+namespace {
 
-static absl::Status RunRecover(const std::vector<std::string>& paths) {
+namespace fs = std::filesystem;
+
+absl::StatusOr<std::string> RecoverStore(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error))
+    return NotFound("{}: no such file. Name the store that was being recorded", path);
+  XP_TRY(int64_t events, RecoverRecording(path));
+  if (events == 0) XP_TRY(internal::ToStatus(Store::Open(path)));  // which may be no recording
+  return events == 0 ? fmt::format("{}: nothing waits in a ring\n", path)
+                     : fmt::format("{}: {} event{} taken in. To see them: xlaprof report {}\n",
+                                   path, events, events == 1 ? "" : "s", ShellWord(path));
+}
+
+// Stores below `folder` that have a ring, in order.
+std::vector<std::string> StoresWithRings(const fs::path& folder) {
+  std::vector<std::string> stores;
+  std::error_code error;
+  constexpr auto kOptions = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator at(folder, kOptions, error), end; !error && at != end;
+       at.increment(error)) {
+    if (const fs::path store = fs::path(at->path()).replace_extension();
+        RingPath(store) == at->path())
+      stores.push_back(store.string());
+  }
+  std::sort(stores.begin(), stores.end());
+  return stores;
+}
+
+// The exit status. What cannot be recovered does not hold up the others.
+absl::StatusOr<int> RunRecover(const std::vector<std::string>& paths) {
+  int exit_status = kExitDone;
   std::string text;
   for (const std::string& path : paths) {
     std::error_code error;
-    if (!std::filesystem::exists(path, error))
-      return NotFound("{}: no such file. Name the store that was being recorded", path);
-    XP_TRY(int64_t events, RecoverRecording(path));
-    if (events == 0) XP_TRY(internal::ToStatus(Store::Open(path)));  // which may be no recording
-    text += events == 0 ? fmt::format("{}: nothing waits in a ring\n", path)
-                        : fmt::format("{}: {} event{} taken in. To see them: xlaprof report {}\n",
-                                      path, events, events == 1 ? "" : "s", ShellWord(path));
+    std::vector<std::string> stores = {path};
+    if (fs::is_directory(path, error)) {
+      stores = StoresWithRings(path);
+      if (stores.empty()) text += fmt::format("{}: nothing waits in a ring\n", path);
+    }
+    for (const std::string& store : stores) {
+      auto told = RecoverStore(store);
+      if (told.ok()) {
+        text += *told;
+      } else {
+        exit_status = Fail(told.status());
+      }
+    }
   }
-  return WriteOutput(Printable(text, /*keep_newlines=*/true), "");
+  XP_TRY(WriteOutput(Printable(text, /*keep_newlines=*/true), ""));
+  return exit_status;
 }
+
+}  // namespace
 
 void AddRecoverCommand(CLI::App& app, int& exit_status) {
   auto paths = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand(
       "recover", "Takes in what a recording left that was killed: all that it had completed");
-  command->add_option("STORE", *paths, "What XLAPROF_RECORD or StartRecording was given")
+  command
+      ->add_option("PATH", *paths,
+                   "What XLAPROF_RECORD or StartRecording was given; of a folder, all in it")
       ->required();
   command->callback([paths, &exit_status] {
-    absl::Status status = RunRecover(*paths);
-    exit_status = status.ok() ? kExitDone : Fail(status);
+    auto status = RunRecover(*paths);
+    exit_status = status.ok() ? *status : Fail(status.status());
   });
 }
 

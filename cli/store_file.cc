@@ -1,5 +1,11 @@
 #include "cli/store_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
 #include "analyzers/quantity.h"
 #include "analyzers/report.h"
 #include "cli/progress.h"
@@ -68,6 +74,17 @@ absl::Status CheckStoreOutput(const fs::path& output, bool force) {
   if (!store.ok())
     return Invalid("{}: is there and no store of xlaprof, so --force does not replace it ({})",
                    output.string(), Message(store.status()));
+  return absl::OkStatus();
+}
+
+absl::Status CheckWritable(const fs::path& output) {
+  const UnfinishedFile probe(output);
+  const int fd = open(probe.path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    return IoError("{}: cannot be made: {}. Check that its folder exists and can be written",
+                   output.string(), std::strerror(errno));
+  }
+  close(fd);
   return absl::OkStatus();
 }
 

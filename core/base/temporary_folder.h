@@ -9,7 +9,8 @@
 
 namespace xlaprof {
 
-// In TMPDIR; only this user can look into it, and it is gone, with what is in it, with the object.
+// In TMPDIR; only this user can look into it, and it is gone, with what is in it, with the object,
+// unless it is kept.
 class TemporaryFolder {
  public:
   // Its name begins with "xlaprof-" and `purpose`.
@@ -17,6 +18,8 @@ class TemporaryFolder {
   TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   ~TemporaryFolder();
   const std::filesystem::path& path() const { return path_; }
+  // Leaves it where it is: the path.
+  std::filesystem::path Keep() { return std::exchange(path_, {}); }
 
  private:
   explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,21 +11,22 @@
 #include <vector>
 
 #include "profiler/record/record.h"
+#include "profiler/record/start_at.h"
 
 extern char** environ;
 
 namespace xlaprof::record {
 namespace {
 
-// PATH with %p replaced; in a folder, a file of the program's name.
-std::filesystem::path PathOf(std::string path) {
-  const std::string pid = std::to_string(getpid());
-  for (size_t at = path.find("%p"); at != path.npos; at = path.find("%p", at + pid.size()))
-    path.replace(at, 2, pid);
-  std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) return path;
-  return std::filesystem::path(path) /
-         fmt::format("{}.{}.xlaprof", program_invocation_short_name, pid);
+// Waits for the end of `child`: whether its program could be started. A program that ignores its
+// children's ends, or takes them all itself, leaves us no status; the report is printed then, too.
+bool HasRun(pid_t child) {
+  int status = 0;
+  pid_t ended = 0;
+  while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+  }
+  if (ended < 0) return errno == ECHILD;
+  return WIFEXITED(status) && WEXITSTATUS(status) != 127;
 }
 
 // Runs `xlaprof report PATH`, which itself is not recorded.
@@ -41,9 +43,8 @@ void Report(const std::filesystem::path& path) {
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
   std::fflush(nullptr);
   pid_t child = 0;
-  int status = 0;
   if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments, environment.data()) != 0 ||
-      waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) == 127) {
+      !HasRun(child)) {
     std::fprintf(stderr,
                  "xlaprof: cannot run `%s report %s`. Put it on PATH, or name it in "
                  "XLAPROF_PROGRAM\n",
@@ -59,17 +60,15 @@ class FromEnvironment {
     report_ = report != nullptr && *report != 0 && std::strcmp(report, "0") != 0;
     if ((path == nullptr || *path == 0) && !report_) return;
     keep_ = path != nullptr && *path != 0;
-    path_ = keep_ ? PathOf(path)
-                  : std::filesystem::temp_directory_path() /
-                        fmt::format("{}.{}.xlaprof", program_invocation_short_name, getpid());
-    auto started = StartRecording(path_);
+    auto started = keep_ ? StartAt(path) : StartTemporary();
     if (!started.ok()) {
       std::fprintf(stderr, "xlaprof: nothing is recorded: %s\n",
                    std::string(Message(started.status())).c_str());
       return;
     }
     pid_ = getpid();
-    recording_.emplace(*std::move(started));
+    path_ = std::move(started->path);
+    recording_.emplace(std::move(started->recording));
   }
   ~FromEnvironment() {
     if (!recording_ || getpid() != pid_) return;  // a forked child that ends

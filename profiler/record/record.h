@@ -17,8 +17,11 @@
 // classes leave no code.
 //
 // Environment: XLAPROF_RECORD=PATH records the whole program to PATH, %p in it being the process's
-// number; where PATH is a folder, to PROGRAM.NUMBER.xlaprof in it. XLAPROF_REPORT=1 prints the
-// findings when it ends, by the `xlaprof` of PATH, or by XLAPROF_PROGRAM.
+// number; where PATH is a folder, to PROGRAM.NUMBER.xlaprof in it, or to PROGRAM.NUMBER.2.xlaprof
+// and so on where that is there. A PATH that is not there is made a folder, with its parents, if it
+// ends in a slash, or if its name has neither an extension nor %p: `runs`, but not `run.xlaprof`.
+// XLAPROF_REPORT=1 prints the findings when it ends, by the `xlaprof` of PATH, or by
+// XLAPROF_PROGRAM.
 //
 // Everything here may be called from any thread, but not from a handler of signals. Names are UTF-8.
 // Scopes are left the way C++ leaves them: one that longjmp leaves stays open in the recording.

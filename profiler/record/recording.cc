@@ -13,6 +13,7 @@
 #include "profiler/record/recover.h"
 #include "profiler/record/runtime_observer.h"
 #include "profiler/record/sites.h"
+#include "profiler/record/size_limit.h"
 #include "profiler/store/sqlite.h"
 
 namespace xlaprof {
@@ -239,6 +240,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
     return true;
   }();
   (void)prepared;
+  const record::NoSizeSignal no_signal;
   Current& current = TheCurrent();
   std::lock_guard lock(current.mutex);
   if (current.impl != nullptr) {
@@ -293,6 +295,7 @@ absl::StatusOr<CurrentRecording> CommitRecording(int64_t timeout_ns) {
 
 absl::StatusOr<RecordStats> Recording::Stop() {
   if (impl_ == nullptr) return absl::FailedPreconditionError("the recording has ended already");
+  const record::NoSizeSignal no_signal;
   std::unique_ptr<Impl> impl = std::move(impl_);
   {
     std::lock_guard lock(TheCurrent().mutex);

@@ -11,6 +11,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "profiler/record/dead_rings.h"
+#include "profiler/record/size_limit.h"
+
 namespace xlaprof::record {
 namespace {
 
@@ -25,20 +28,33 @@ absl::Status Failed(const std::filesystem::path& path, std::string_view what, in
 
 absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Create(const std::filesystem::path& path,
                                                            uint32_t capacity) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+  int fd = open(path.c_str(), kFlags, 0600);
+  if (fd < 0 && errno == EEXIST) {
+    XP_TRY(RemoveDeadRing(path));
+    fd = open(path.c_str(), kFlags, 0600);
+  }
   if (fd < 0) return Failed(path, "cannot make the ring of the recording", errno);
   std::unique_ptr<RingFile> file(new RingFile(path, fd));
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) return Failed(path, "cannot lock", errno);
-  if (ftruncate(fd, off_t(TableBytes())) != 0) return Failed(path, "cannot grow", errno);
-  XP_TRY(file->Reserve(0, kPageBytes));
-  XP_TRY(file->MapTables());
-  FileHeader& header = *file->header_;
-  std::memcpy(header.magic, kRingMagic, sizeof kRingMagic);
-  if (getrandom(header.key, sizeof header.key, 0) != sizeof header.key)
-    return Failed(path, "no random numbers", errno);
-  header.pid = getpid();
-  header.capacity = capacity;
+  if (absl::Status made = file->Make(capacity); !made.ok()) {
+    file->Unlink();
+    return made;
+  }
   return file;
+}
+
+absl::Status RingFile::Make(uint32_t capacity) {
+  if (flock(fd_, LOCK_EX | LOCK_NB) != 0) return Failed(path_, "cannot lock", errno);
+  XP_TRY(CheckSizeLimit(path_, off_t(TableBytes())));
+  if (ftruncate(fd_, off_t(TableBytes())) != 0) return Failed(path_, "cannot grow", errno);
+  XP_TRY(Reserve(0, kPageBytes));
+  XP_TRY(MapTables());
+  std::memcpy(header_->magic, kRingMagic, sizeof kRingMagic);
+  if (getrandom(header_->key, sizeof header_->key, 0) != sizeof header_->key)
+    return Failed(path_, "no random numbers", errno);
+  header_->pid = getpid();
+  header_->capacity = capacity;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::path& path) {
@@ -109,7 +125,10 @@ absl::Status RingFile::Reserve(off_t from, off_t bytes) {
 absl::StatusOr<Segment> RingFile::MapSegment(uint32_t index, bool make) {
   const size_t bytes = SegmentBytes();
   const off_t at = off_t(TableBytes() + index * bytes);
-  if (make) XP_TRY(Reserve(at, off_t(bytes)));
+  if (make) {
+    XP_TRY(CheckSizeLimit(path_, at + off_t(bytes)));
+    XP_TRY(Reserve(at, off_t(bytes)));
+  }
   void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, at);
   if (map == MAP_FAILED) return Failed(path_, "cannot map", errno);
   return Segment{static_cast<ThreadHeader*>(map),

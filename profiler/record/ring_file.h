@@ -65,7 +65,9 @@ struct Segment {
 
 class RingFile {
  public:
-  // A new file, locked; `capacity` slots a segment. Unavailable: why it cannot be made.
+  // A new file, locked; `capacity` slots a segment. One that a killed process left there, whose
+  // store is gone, is replaced. AlreadyExists: that process still runs. Unavailable or
+  // ResourceExhausted: why it cannot be made; nothing is left then.
   static absl::StatusOr<std::unique_ptr<RingFile>> Create(const std::filesystem::path& path,
                                                           uint32_t capacity);
   // One that another process left; locks it. FailedPrecondition: that process still runs.
@@ -105,6 +107,7 @@ class RingFile {
 
  private:
   RingFile(std::filesystem::path path, int fd) : path_(std::move(path)), fd_(fd) {}
+  absl::Status Make(uint32_t capacity);
   absl::Status MapTables();
   absl::StatusOr<Segment> MapSegment(uint32_t index, bool make);
   absl::Status Reserve(off_t from, off_t bytes);

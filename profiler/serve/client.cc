@@ -95,13 +95,19 @@ absl::Status ErrorOf(const CaptureRequest& request, const grpc::Status& status,
       return absl::DeadlineExceededError(fmt::format(
           "{}: no answer, {} minutes after the capture was over. Look whether the program hangs",
           address, kPatience.count()));
+    case grpc::CANCELLED:
+      if (!request.stop.stop_requested()) break;
+      return absl::CancelledError(
+          fmt::format("{}: had not answered after {:.1f} s, and is not waited for", address,
+                      std::chrono::duration<double>(passed).count()));
     case grpc::ALREADY_EXISTS:
     case grpc::RESOURCE_EXHAUSTED:
       return absl::AlreadyExistsError(
           fmt::format("{}: {}. Try again in a while, or with --retry 3", address, said));
     default:
-      return IoError("{}: the server could not capture: {}", address, said);
+      break;
   }
+  return IoError("{}: the server could not capture: {}", address, said);
 }
 
 absl::StatusOr<Captured> Keep(const CaptureRequest& request, std::string_view xspace) {
@@ -155,6 +161,7 @@ absl::StatusOr<Captured> Capture(const CaptureRequest& request) {
   context.set_deadline(
       now + std::chrono::milliseconds(request.duration_ms) + kPatience +
       std::chrono::nanoseconds(std::max<int64_t>(0, request.start_epoch_ns - now_ns)));
+  const std::stop_callback stop(request.stop, [&] { context.TryCancel(); });
   tensorflow::ProfileResponse response;
   const auto begin = std::chrono::steady_clock::now();
   const grpc::Status status = stub->Profile(&context, RequestOf(request), &response);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,7 @@ struct CaptureRequest {
   int64_t duration_ms = 0;
   int64_t start_epoch_ns = 0;    // when to begin, by the clock of the server's machine; 0: now
   std::filesystem::path folder;  // where the XSpace goes; it is there, and this host's alone
+  std::stop_token stop;          // that nobody waits any longer
 };
 
 struct Captured {
@@ -30,6 +32,7 @@ struct Captured {
 //   Unimplemented       it is no profiler server
 //   NotFound            it answered, and nothing had happened
 //   DeadlineExceeded    no answer, long after the time was over
+//   Cancelled           it was stopped before there was an answer
 absl::StatusOr<Captured> Capture(const CaptureRequest& request);
 
 // InvalidArgument unless `address` is HOST:PORT, [IPV6]:PORT, with a port from 1 on.

@@ -1,5 +1,6 @@
 // One statement of SQLite, and its errors as ours.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "profiler/store/sqlite.h"
 #include "profiler/store/store.h"
@@ -20,6 +21,14 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
       return absl::ResourceExhaustedError(
           fmt::format("{}: the disk is full. Free space, or write elsewhere with -o", doing));
     case SQLITE_IOERR:
+      // SQLite tells no more than that a write failed.
+      if (rlimit limit{}; sqlite3_extended_errcode(db) == SQLITE_IOERR_WRITE &&
+                          getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        return IoError(
+            "{}: cannot write all of it; this process may write no file of more than {} bytes. "
+            "Raise its limit (ulimit -f), or check the disk",
+            doing, limit.rlim_cur);
+      }
       return IoError(
           "{}: {} (SQLite code {}). Check the disk and its free space, or write elsewhere with -o",
           doing, what, sqlite3_extended_errcode(db));

@@ -1,7 +1,10 @@
 #include "profiler/store/store.h"
 
+#include <fcntl.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <deque>
@@ -109,14 +112,28 @@ sqlite3* Store::db() const { return impl_->db; }
 const Slice& Store::slice() const { return impl_->slice; }
 
 absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::exists(path, error)) {
+  // Of several that make it at once, one does.
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0 && errno == EEXIST) {
     return absl::AlreadyExistsError(
         fmt::format("{}: already exists. Remove it, or choose another name", path.string()));
   }
+  if (fd < 0)
+    return IoError("{}: cannot make it ({}). Check that the folder exists and can be written",
+                   path.string(), std::strerror(errno));
+  close(fd);
+  auto made = Fill(path);
+  if (!made.ok()) {
+    std::error_code error;
+    std::filesystem::remove(path, error);
+  }
+  return made;
+}
+
+absl::StatusOr<Store> Store::Fill(const std::filesystem::path& path) {
   auto impl = std::make_unique<Impl>();
   impl->path = path.string();
-  XP_TRY(OpenConnection(impl->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, impl.get()));
+  XP_TRY(OpenConnection(impl->path, SQLITE_OPEN_READWRITE, impl.get()));
   Store store(std::move(impl));
   XP_TRY(store.Exec(fmt::format("PRAGMA page_size={}; PRAGMA synchronous=NORMAL;", kPageBytes)));
   // WAL lets readers work while we write, but needs shared memory, which network file systems do

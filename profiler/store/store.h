@@ -69,8 +69,8 @@ class Statement {
 
 class Store {
  public:
-  // Makes an empty store. AlreadyExists if `path` is there. Warns in `note()` when it lies on a
-  // network file system.
+  // Makes an empty store. AlreadyExists if `path` is there: of several that make it at once, one
+  // does. Nothing is left of one that cannot be made.
   static absl::StatusOr<Store> Create(const std::filesystem::path& path);
   // An empty store that SQLite keeps in memory and spills to an unnamed file when large; gone when
   // closed.
@@ -167,7 +167,8 @@ class Store {
 
  private:
   explicit Store(std::unique_ptr<Impl> impl);
-  absl::StatusOr<Statement*> Cached(std::string_view sql) const;  // for Add
+  static absl::StatusOr<Store> Fill(const std::filesystem::path& path);  // for Create
+  absl::StatusOr<Statement*> Cached(std::string_view sql) const;         // for Add
   absl::StatusOr<std::shared_ptr<const void>> FindDerived(std::string_view key) const;
   void KeepDerived(std::string_view key, std::shared_ptr<const void> value) const;
   std::unique_ptr<Impl> impl_;

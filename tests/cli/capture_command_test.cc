@@ -1,12 +1,15 @@
 // `xlaprof capture` of programs that run beside the test.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <thread>
 
 #include "profiler/serve/server.h"
 #include "profiler/store/store.h"
-#include "tests/run_program.h"
 #include "tests/profiler/serve/busy_program.h"
+#include "tests/run_program.h"
 
 namespace xlaprof {
 namespace {
@@ -74,6 +77,63 @@ TEST_F(CaptureCommand, NothingIsLeftWhereNobodyAnswers) {
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.out, HasSubstr("connection refused"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "sub.xlaprof"));
+}
+
+// It asked the program for a minute first, and threw that away.
+TEST_F(CaptureCommand, LooksFirstWhereItsStoreGoes) {
+  auto server = *StartServer(0);
+  const std::string capture =
+      fmt::format("capture 127.0.0.1:{} --duration 60s -o ", server->port());
+  EXPECT_THAT(Run(capture + "no/folder/run.xlaprof").out,
+              HasSubstr("no/folder/run.xlaprof: cannot be made: No such file or directory"));
+  Write("file", "");
+  EXPECT_THAT(Run(capture + "file/run.xlaprof").out, HasSubstr("cannot be made: Not a directory"));
+  EXPECT_THAT(Run(capture + "/proc/run.xlaprof").out, HasSubstr("/proc/run.xlaprof: cannot be"));
+}
+
+// What was captured is worth more than the store that could not be written.
+TEST_F(CaptureCommand, KeepsTheProfilesWhereTheStoreCannotBeWritten) {
+  auto server = *StartServer(0);
+  BusyProgram program;
+  ASSERT_EQ(RunShell("mkdir tmp", folder_).status, 0);
+  // The profile has room within the limit, and the store has not.
+  const std::string capture = fmt::format("capture 127.0.0.1:{} --duration 100ms", server->port());
+  const Ran ran = Run(capture, "ulimit -f 200; TMPDIR=$PWD/tmp");
+  EXPECT_EQ(ran.status, 2);
+  ASSERT_THAT(ran.out, AllOf(HasSubstr("(ulimit -f)"), HasSubstr("What arrived is in ")));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run.xlaprof"));
+  const std::string kept = ran.out.substr(ran.out.rfind("xlaprof report ") + 15);
+  EXPECT_THAT(kept, HasSubstr("/tmp/xlaprof-capture-"));
+  EXPECT_THAT(Run("import -o later.xlaprof " + kept.substr(0, kept.find('\n'))).out,
+              HasSubstr("1 file read"));
+  ASSERT_EQ(RunShell("rm -r tmp/*", folder_).status, 0);
+  // Otherwise nothing is left there.
+  EXPECT_EQ(Run(capture, "TMPDIR=$PWD/tmp").status, 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "tmp"));
+}
+
+// One host of a job hangs, and who waits for it gives up.
+TEST_F(CaptureCommand, KeepsWhatArrivedBeforeCtrlC) {
+  auto server = *StartServer(0);
+  BusyProgram program;
+  const int silent = socket(AF_INET, SOCK_STREAM, 0);  // takes connections, and says nothing
+  sockaddr_in address{.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(silent, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(silent, 8), 0);
+  getsockname(silent, reinterpret_cast<sockaddr*>(&address), &size);
+  ASSERT_EQ(RunShell("mkdir tmp", folder_).status, 0);
+  const int port = ntohs(address.sin_port);
+  const Ran ran =
+      RunShell(fmt::format("TMPDIR=$PWD/tmp timeout -s INT 4 {} capture 127.0.0.1:{} 127.0.0.1:{} "
+                           "--duration 100ms --retry 100",
+                           XLAPROF_PROGRAM, server->port(), port),
+               folder_);
+  close(silent);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr(fmt::format("127.0.0.1:{}: had not answered", port)),
+                             HasSubstr("1 of 2 hosts captured"), HasSubstr("1 file read")));
+  EXPECT_EQ(Ask("SELECT count(*) FROM source WHERE imported"), 1);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "tmp"));
 }
 
 TEST_F(CaptureCommand, WhatCannotBeMeant) {

@@ -1,5 +1,10 @@
 // Programs that are recorded because the environment says so.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <regex>
 
 #include "profiler/store/store.h"
 #include "tests/run_program.h"
@@ -7,6 +12,8 @@
 namespace xlaprof {
 namespace {
 
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -17,6 +24,15 @@ class RecordedProgram : public ProgramTest {
     return RunShell(fmt::format("{} XLAPROF_PROGRAM={} {} {}", environment, XLAPROF_PROGRAM,
                                 XLAPROF_RECORDED_PROGRAM, arguments),
                     folder_);
+  }
+  // What lies in a folder below the test's own, without the numbers of processes.
+  std::vector<std::string> FilesIn(const std::string& name) {
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / name))
+      files.push_back(
+          std::regex_replace(entry.path().filename().string(), std::regex("[.][0-9]{2,}"), ".PID"));
+    std::sort(files.begin(), files.end());
+    return files;
   }
 };
 
@@ -60,6 +76,119 @@ TEST_F(RecordedProgram, SeveralIntoOneFolderAreOneRun) {
   EXPECT_THAT(ran.out, HasSubstr("30,2,10,30"));
 }
 
+// A launcher makes its first run with a folder that nobody has made.
+TEST_F(RecordedProgram, AFolderIsMade) {
+  EXPECT_EQ(RunRecorded("XLAPROF_RECORD=runs/today/").status, 0);
+  EXPECT_EQ(RunRecorded("XLAPROF_RECORD=runs/today").status, 0);
+  EXPECT_EQ(RunRecorded("XLAPROF_RECORD=named").status, 0);
+  EXPECT_THAT(FilesIn("runs/today"),
+              ElementsAre("recorded_program.PID.xlaprof", "recorded_program.PID.xlaprof"));
+  EXPECT_THAT(FilesIn("named"), ElementsAre("recorded_program.PID.xlaprof"));
+  // These are names of files.
+  EXPECT_EQ(RunRecorded("XLAPROF_RECORD=run.db").status, 0);
+  EXPECT_EQ(RunRecorded("XLAPROF_RECORD=run-%p").status, 0);
+  EXPECT_TRUE(std::filesystem::is_regular_file(folder_ / "run.db"));
+  EXPECT_THAT(FilesIn("."), testing::Contains(testing::StartsWith("run-")));
+  Ran ran = RunRecorded("XLAPROF_RECORD=run.db/deeper/");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, HasSubstr("run.db/deeper: cannot make this folder"));
+  // Where nothing can be recorded, no folder stays.
+  ran = RunRecorded("ulimit -f 100; XLAPROF_RECORD=small/deeper/");
+  EXPECT_THAT(ran.out, HasSubstr("nothing is recorded"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "small"));
+}
+
+// A launcher that sets the environment up and then becomes the program: the program was not
+// recorded, because its file was there.
+TEST_F(RecordedProgram, WhatReplacesItselfIsRecordedAgain) {
+  Ran ran = RunRecorded("XLAPROF_RECORD=runs/", "exec");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, HasSubstr("15 events of 1 thread"));
+  EXPECT_THAT(FilesIn("runs"), testing::IsSupersetOf({"recorded_program.PID.xlaprof",
+                                                      "recorded_program.PID.xlaprof.ring",
+                                                      "recorded_program.PID.2.xlaprof"}));
+  EXPECT_THAT(Run("recover runs").out, HasSubstr("events taken in"));
+  EXPECT_THAT(FilesIn("runs"),
+              ElementsAre("recorded_program.PID.2.xlaprof", "recorded_program.PID.xlaprof"));
+  EXPECT_THAT(Run("report runs").out, HasSubstr("2 processes"));
+}
+
+TEST_F(RecordedProgram, ALibraryMayBringARecorderOfItsOwn) {
+  Ran ran = RunRecorded("XLAPROF_RECORD=runs/", "load " XLAPROF_RECORDED_LIBRARY);
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("15 events of 1 thread"), HasSubstr("1 event of 1 thread")));
+  EXPECT_THAT(FilesIn("runs"),
+              ElementsAre("recorded_program.PID.2.xlaprof", "recorded_program.PID.xlaprof"));
+  ran = RunRecorded("XLAPROF_RECORD=run.xlaprof", "load " XLAPROF_RECORDED_LIBRARY);
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("run.xlaprof: another copy of the recorder in this process"),
+                             HasSubstr("15 events of 1 thread"), Not(HasSubstr("Remove it"))));
+}
+
+// The kernel ends a program that writes beyond its limit: the recorder does not.
+TEST_F(RecordedProgram, GoesOnBeyondTheLimitOfItsFiles) {
+  for (const int kib : {1, 100, 5'000, 12'000, 20'000}) {
+    Ran ran = RunRecorded(fmt::format("ulimit -f {}; XLAPROF_RECORD={}.xlaprof", 2 * kib, kib));
+    EXPECT_EQ(ran.status, 0) << kib << ran.out;
+    EXPECT_THAT(ran.out,
+                HasSubstr(kib < 12'000 ? "nothing is recorded" : "a thread is not recorded"))
+        << kib;
+    if (kib >= 100) {
+      EXPECT_THAT(ran.out, HasSubstr("(ulimit -f)")) << kib;
+    }
+    EXPECT_EQ(std::filesystem::exists(folder_ / fmt::format("{}.xlaprof", kib)), kib >= 12'000);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / fmt::format("{}.xlaprof.ring", kib)));
+  }
+}
+
+// Somebody who cleans up removes the stores of killed runs, and not what lies beside them.
+TEST_F(RecordedProgram, ARingWithoutItsStoreIsNoObstacle) {
+  RunRecorded("XLAPROF_RECORD=run.xlaprof", "kill");
+  std::filesystem::remove(folder_ / "run.xlaprof");
+  Ran ran = RunRecorded("XLAPROF_RECORD=run.xlaprof");
+  EXPECT_THAT(ran.out, HasSubstr("15 events of 1 thread"));
+  EXPECT_THAT(Run("query run.xlaprof \"SELECT count(*) FROM event\" --format csv").out,
+              HasSubstr("15"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run.xlaprof.ring"));
+  // Of a process that still runs, and of somebody else.
+  RunRecorded("XLAPROF_RECORD=held.xlaprof", "kill");
+  std::filesystem::remove(folder_ / "held.xlaprof");
+  const int held = open((folder_ / "held.xlaprof.ring").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(flock(held, LOCK_EX | LOCK_NB), 0);
+  EXPECT_THAT(RunRecorded("XLAPROF_RECORD=held.xlaprof").out,
+              HasSubstr("held.xlaprof.ring: a process still records to it"));
+  close(held);
+  Write("other.xlaprof.ring", "a wedding ring");
+  EXPECT_THAT(RunRecorded("XLAPROF_RECORD=other.xlaprof").out,
+              HasSubstr("no ring of a recording. Move it away"));
+  EXPECT_EQ(Content("other.xlaprof.ring"), "a wedding ring");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "other.xlaprof"));
+}
+
+// Their name was told to nobody, so nobody else removes them.
+TEST_F(RecordedProgram, ReportsOfKilledProgramsLeaveNothingForLong) {
+  ASSERT_EQ(RunShell("mkdir tmp", folder_).status, 0);
+  RunRecorded("TMPDIR=tmp XLAPROF_REPORT=1", "kill");
+  EXPECT_THAT(FilesIn("tmp"), testing::Contains(HasSubstr(".ring")));
+  // Whoever asked for a recording has its name.
+  RunRecorded("XLAPROF_RECORD=tmp", "kill");
+  const int kept = int(FilesIn("tmp").size()) / 2;
+  Ran ran = RunRecorded("TMPDIR=tmp XLAPROF_REPORT=1");
+  EXPECT_THAT(ran.out, HasSubstr("5 steps"));
+  EXPECT_THAT(FilesIn("tmp"), AllOf(testing::SizeIs(kept), testing::Contains(HasSubstr(".ring")),
+                                    testing::Each(testing::StartsWith("recorded_program"))));
+}
+
+// Without a status of its child it said that it could not run what had just printed the report.
+TEST_F(RecordedProgram, ReportsWhereChildrenAreIgnored) {
+  Ran ran = RunRecorded("XLAPROF_REPORT=1", "ignore");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("5 steps"), Not(HasSubstr("cannot run"))));
+  ran = RunShell("XLAPROF_REPORT=1 XLAPROF_PROGRAM=./none " XLAPROF_RECORDED_PROGRAM " ignore",
+                 folder_);
+  EXPECT_THAT(ran.out, HasSubstr("cannot run `./none report"));
+}
+
 TEST_F(RecordedProgram, GoesOnWhereNothingCanBeRecorded) {
   Ran ran = RunRecorded("XLAPROF_RECORD=no/folder/run.xlaprof");
   EXPECT_EQ(ran.status, 0);
@@ -86,6 +215,30 @@ TEST_F(RecordedProgram, IsRecoveredAfterAKill) {
   ran = Run("query run.xlaprof \"SELECT count(*), count(dur_ns) FROM event\" --format csv");
   EXPECT_THAT(ran.out, HasSubstr("16,15")) << "one never ended";
   EXPECT_THAT(Run("report run.xlaprof").out, Not(HasSubstr("recover")));
+}
+
+TEST_F(RecordedProgram, AllOfAFolderAreRecovered) {
+  for (const char* word : {"kill", "", "kill"}) RunRecorded("XLAPROF_RECORD=runs/rank", word);
+  // One that cannot be, as its recording still runs, does not hold up the others.
+  RunRecorded("XLAPROF_RECORD=runs/held.xlaprof", "kill");
+  const int held = open((folder_ / "runs/held.xlaprof.ring").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(flock(held, LOCK_EX | LOCK_NB), 0);
+  Ran ran = Run("recover runs");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out, HasSubstr("held.xlaprof.ring: its recording still runs"));
+  EXPECT_THAT(ran.out, testing::ContainsRegex("events taken in(.|\n)*events taken in"));
+  EXPECT_THAT(FilesIn("runs/rank"), testing::SizeIs(3));
+  close(held);
+  EXPECT_EQ(Run("recover runs").status, 0);
+  ran = Run("recover runs");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, HasSubstr("runs: nothing waits in a ring"));
+  // One whose store is gone.
+  RunRecorded("XLAPROF_RECORD=runs/lost.xlaprof", "kill");
+  std::filesystem::remove(folder_ / "runs/lost.xlaprof");
+  ran = Run("recover runs");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out, HasSubstr("runs/lost.xlaprof: no such file"));
 }
 
 }  // namespace

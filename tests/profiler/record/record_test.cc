@@ -446,6 +446,38 @@ TEST_F(Record, KeepsWhatAFullDiskDoesNotTake) {
   EXPECT_THAT(Rows("PRAGMA integrity_check"), ElementsAre("ok"));
 }
 
+// The kernel ends who writes beyond `ulimit -f` by a signal. What the stopping thread writes is
+// refused instead, and told; the program's own writes are as they were.
+TEST_F(Record, IsNotEndedByTheLimitOfItsFiles) {
+  const pid_t child = fork();
+  if (child == 0) {
+    sigset_t signals, before;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (!recording.ok()) _exit(3);
+    for (int i = 0; i < 100'000; ++i) {
+      Trace scope("scope");
+      scope.Arg("random", uint64_t(i) * 0x9e3779b97f4a7c15);
+    }
+    if (!CommitRecording().ok()) _exit(4);
+    const rlimit no_growth{1 << 16, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &no_growth);
+    auto stats = recording->Stop();
+    if (stats.ok() || Message(stats.status()).find("recover") == std::string::npos) _exit(5);
+    pthread_sigmask(SIG_BLOCK, nullptr, &before);
+    _exit(sigismember(&before, SIGXFSZ) == 1 ? 6 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  ASSERT_TRUE(RecoverRecording(path_).ok());
+  EXPECT_THAT(Rows("SELECT count(*) + (SELECT sum(dropped) FROM recording_thread) FROM event"),
+              ElementsAre("100000"));
+}
+
 // Times are those of the clocks.
 TEST_F(Record, ClockIsTrue) {
   timespec before, after;

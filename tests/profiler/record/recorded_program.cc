@@ -1,13 +1,19 @@
-// What the tests of XLAPROF_RECORD run: a program that knows nothing of files. `recorded_program
-// kill` ends by SIGKILL.
+// What the tests of XLAPROF_RECORD run: a program that knows nothing of files. Its word says what
+// becomes of it then: `kill` ends by SIGKILL, `exec` replaces itself once by itself, `load LIBRARY`
+// loads a library that brings a recorder of its own, `ignore` does not care for its children.
+#include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "profiler/record/record.h"
 
 int main(int argc, char** argv) {
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  if (word == "ignore") signal(SIGCHLD, SIG_IGN);
   xlaprof::NameThread("main");
   for (int step = 0; step < 5; ++step) {
     XLAPROF_STEP("train", step);
@@ -18,8 +24,18 @@ int main(int argc, char** argv) {
     XLAPROF_TRACE("compute");
     usleep(1000);
   }
-  if (argc > 1 && std::strcmp(argv[1], "kill") == 0) {
+  if (word == "kill") {
     XLAPROF_TRACE("never ends");
     raise(SIGKILL);
+  }
+  if (word == "exec" && std::getenv("AGAIN") == nullptr) {
+    setenv("AGAIN", "1", 1);
+    execv("/proc/self/exe", argv);
+  }
+  if (word == "load") {
+    void* library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
+    void* work = library == nullptr ? nullptr : dlsym(library, "Work");
+    if (work == nullptr) return std::fprintf(stderr, "%s\n", dlerror()), 1;
+    reinterpret_cast<void (*)()>(work)();
   }
 }

@@ -139,6 +139,27 @@ TEST_F(StoreTest, AScanThatPausesHoldsNothing) {
   EXPECT_EQ(scanner->skipped_chunks(), 0);
 }
 
+// Processes of one number in several containers meet in one folder.
+TEST_F(StoreTest, OfSeveralThatMakeItOneDoes) {
+  for (int round = 0; round < 20; ++round) {
+    const fs::path path = folder_ / fmt::format("{}.xlaprof", round);
+    std::atomic<int> ready = 0, made = 0, found = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        for (++ready; ready < 4;) {
+        }
+        const absl::Status status = Store::Create(path).status();
+        made += status.ok();
+        found += absl::IsAlreadyExists(status);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(made, 1);
+    EXPECT_EQ(found, 3);
+  }
+}
+
 TEST_F(StoreTest, FullDiskSaysSoAndKeepsWhatWasCommitted) {
   Store store = *Store::Create(path_);
   EventWriter writer(store);

@@ -1,0 +1,48 @@
+#include "cli/interrupt.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+
+namespace xlaprof {
+namespace {
+
+constexpr int kSignals[] = {SIGINT, SIGTERM};
+
+std::atomic<bool> asked_for{false};
+// Never freed once it is set: the handler may be reading it.
+std::atomic<const std::string*> last_words{nullptr};
+struct sigaction before[std::size(kSignals)];
+
+void OnSignal(int signal) {
+  const std::string* words = last_words.load();
+  if (words == nullptr && !asked_for.exchange(true)) return;
+  if (words != nullptr) (void)!write(STDERR_FILENO, words->data(), words->size());
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  asked_for = false;
+  struct sigaction action {};
+  action.sa_handler = OnSignal;
+  action.sa_flags = SA_RESTART;
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    sigaction(kSignals[i], nullptr, &before[i]);
+    if (before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+  }
+}
+
+Interrupt::~Interrupt() {
+  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before[i], nullptr);
+  last_words = nullptr;
+}
+
+bool Interrupt::asked() const { return asked_for; }
+
+void Interrupt::EndWith(const std::string& text) { last_words = new std::string(text); }
+
+}  // namespace xlaprof

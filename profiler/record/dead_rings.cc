@@ -1,0 +1,91 @@
+#include "profiler/record/dead_rings.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "profiler/record/ring_file.h"
+
+namespace xlaprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic(kRingMagic, sizeof kRingMagic - 1);  // of any version
+constexpr std::string_view kRingSuffix = ".xlaprof.ring";
+
+class File {
+ public:
+  // A pipe does not block it, and a link is no ring.
+  explicit File(const fs::path& path)
+      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
+    char head[kMagic.size()];
+    got_ = pread(fd_, head, sizeof head, 0);
+    if (got_ > 0) head_.assign(head, size_t(got_));
+  }
+  ~File() {
+    if (fd_ >= 0) close(fd_);
+  }
+  File(const File&) = delete;
+  // Who records locks it first, and writes this then.
+  bool IsRing() const { return head_ == kMagic; }
+  bool IsUnwritten() const { return got_ >= 0 && head_ == std::string(head_.size(), '\0'); }
+  bool Lock() { return flock(fd_, LOCK_EX | LOCK_NB) == 0; }
+
+ private:
+  const int fd_;
+  ssize_t got_ = 0;
+  std::string head_;
+};
+
+}  // namespace
+
+absl::Status RemoveDeadRing(const fs::path& path) {
+  File file(path);
+  if (!file.IsRing() && !file.IsUnwritten()) {
+    return absl::AlreadyExistsError(
+        fmt::format("{}: is there, and no ring of a recording. Move it away, or record elsewhere",
+                    path.string()));
+  }
+  if (!file.Lock()) {
+    return absl::AlreadyExistsError(fmt::format(
+        "{}: a process still records to it, though its store was removed. End it first, or record "
+        "elsewhere",
+        path.string()));
+  }
+  if (unlink(path.c_str()) != 0) {
+    return IoError("{}: is of a killed recording, and cannot be removed: {}. Record elsewhere",
+                   path.string(), std::strerror(errno));
+  }
+  return absl::OkStatus();
+}
+
+void RemoveDeadRecordings(const fs::path& folder, std::string_view prefix) {
+  std::error_code error;
+  std::vector<std::string> stores;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::string path = at->path().string();
+    if (at->path().filename().string().starts_with(prefix) && path.ends_with(kRingSuffix))
+      stores.push_back(path.substr(0, path.rfind('.')));
+  }
+  for (const std::string& store : stores) {
+    File ring(store + ".ring");
+    if (!ring.IsRing() || !ring.Lock()) continue;
+    for (const char* suffix : {"", "-wal", "-shm", "-journal", ".ring"})
+      fs::remove(store + suffix, error);
+  }
+}
+
+bool IsOpenHere(const fs::path& path) {
+  std::error_code error, none;
+  for (fs::directory_iterator at("/proc/self/fd", error), end; !error && at != end;
+       at.increment(error))
+    if (fs::equivalent(at->path(), path, none)) return true;
+  return false;
+}
+
+}  // namespace xlaprof::record

@@ -1,0 +1,104 @@
+#include "profiler/record/start_at.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "profiler/record/dead_rings.h"
+#include "profiler/record/recover.h"
+
+namespace xlaprof::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTemporary = "xlaprof-report.";
+// Many more of one name are a fault, not a program that replaces itself.
+constexpr int kMaxNumber = 1000;
+
+std::string WithProcessNumber(std::string text) {
+  const std::string pid = std::to_string(getpid());
+  for (size_t at = text.find("%p"); at != text.npos; at = text.find("%p", at + pid.size()))
+    text.replace(at, 2, pid);
+  return text;
+}
+
+// What is not there is a folder where no name of a file would look so.
+bool IsFolder(const std::string& where, const fs::path& path) {
+  std::error_code error;
+  if (fs::exists(path, error)) return fs::is_directory(path, error);
+  const fs::path named = where;
+  return !named.has_filename() ||
+         (!named.has_extension() && named.filename().string().find("%p") == std::string::npos);
+}
+
+// Folders that were not there, made; gone again with the object, unless something is in them.
+class NewFolders {
+ public:
+  explicit NewFolders(const fs::path& folder) {
+    std::error_code none;
+    for (fs::path at = folder; !at.empty() && !fs::exists(at, none); at = at.parent_path())
+      made_.push_back(at);
+    fs::create_directories(folder, error_);
+  }
+  ~NewFolders() {
+    for (const fs::path& folder : made_)
+      if (rmdir(folder.c_str()) != 0) return;
+  }
+  NewFolders(const NewFolders&) = delete;
+  const std::error_code& error() const { return error_; }
+
+ private:
+  std::vector<fs::path> made_;  // the innermost first
+  std::error_code error_;
+};
+
+// One number may be several processes': one that replaces itself (exec), those of containers that
+// share the folder, and copies of the recorder in libraries. Who makes the file has it.
+absl::StatusOr<Started> StartInFolder(const fs::path& folder, std::string_view prefix) {
+  for (int number = 1;; ++number) {
+    const fs::path path =
+        folder / fmt::format("{}{}.{}{}.xlaprof", prefix, program_invocation_short_name, getpid(),
+                             number == 1 ? "" : fmt::format(".{}", number));
+    auto recording = StartRecording(path);
+    if (recording.ok()) return Started{path, *std::move(recording)};
+    if (!absl::IsAlreadyExists(recording.status()) || number == kMaxNumber)
+      return recording.status();
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Started> StartAt(const std::string& where) {
+  const fs::path path = WithProcessNumber(where);
+  if (IsFolder(where, path)) {
+    const fs::path folder = path.has_filename() ? path : path.parent_path();
+    NewFolders made(folder);
+    if (made.error()) {
+      return IoError("{}: cannot make this folder: {}. Record elsewhere", folder.string(),
+                     made.error().message());
+    }
+    return StartInFolder(folder, "");
+  }
+  auto recording = StartRecording(path);
+  if (absl::IsAlreadyExists(recording.status()) && IsOpenHere(RingPath(path))) {
+    return absl::AlreadyExistsError(
+        fmt::format("{}: another copy of the recorder in this process records there, of the "
+                    "program or of a library that it loaded. Name a folder (XLAPROF_RECORD=runs/): "
+                    "each copy has a file of its own in it",
+                    path.string()));
+  }
+  XP_TRY(std::move(recording).status());
+  return Started{path, *std::move(recording)};
+}
+
+absl::StatusOr<Started> StartTemporary() {
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error) return IoError("TMPDIR: no folder for temporary files: {}", error.message());
+  RemoveDeadRecordings(folder, kTemporary);
+  return StartInFolder(folder, kTemporary);
+}
+
+}  // namespace xlaprof::record
