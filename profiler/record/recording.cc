@@ -123,9 +123,9 @@ void AfterForkInChild() {
 }
 // The recording's thread may be inside of SQLite, whose locks would never be let go in the child. In
 // the order in which SQLite takes those of them that it holds together.
-constexpr int kSqliteLocks[] = {SQLITE_MUTEX_STATIC_MASTER, SQLITE_MUTEX_STATIC_VFS1,
-                                SQLITE_MUTEX_STATIC_OPEN,   SQLITE_MUTEX_STATIC_LRU,
-                                SQLITE_MUTEX_STATIC_PMEM,   SQLITE_MUTEX_STATIC_PRNG,
+constexpr int kSqliteLocks[] = {SQLITE_MUTEX_STATIC_VFS1,   SQLITE_MUTEX_STATIC_PRNG,
+                                SQLITE_MUTEX_STATIC_MASTER, SQLITE_MUTEX_STATIC_OPEN,
+                                SQLITE_MUTEX_STATIC_LRU,    SQLITE_MUTEX_STATIC_PMEM,
                                 SQLITE_MUTEX_STATIC_MEM};
 void BeforeFork() {
   record::Sites::Get().mutex().lock();
