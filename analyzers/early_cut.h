@@ -49,7 +49,8 @@ struct EarlyCuts {
   std::optional<int64_t> scalar_reads;  // aten::_local_scalar_dense, calls
   // Where stacks show it is called, and how often there; most calls first.
   std::vector<std::pair<Subject, int64_t>> scalar_read_sites;
-  // Most calls first. Lines of which an op is known are left out, and those at which `cuts` shows an execution are left out: it tells of them.
+  // Most calls first. Left out are lines of which an op is known, and those at which `cuts` shows
+  // an execution: it tells of them.
   std::vector<UnnamedCalls> unnamed;
 };
 

@@ -6,8 +6,7 @@ absl::StatusOr<std::vector<RecordingCost>> RecordingCosts(const Store& store) {
   return store.Collect(
       "SELECT coalesce(p.name, ''), p.pid, r.ended, r.drain_cpu_ns, count(t.track_id), "
       "coalesce(sum(t.events), 0), coalesce(sum(t.dropped), 0) + coalesce((SELECT sum(i.count) "
-      "FROM "
-      "import_issue i WHERE i.source_id = p.source_id AND i.code = 'unrecorded_events'), 0), "
+      "FROM import_issue i WHERE i.source_id = p.source_id AND i.code = 'unrecorded_events'), 0), "
       "(SELECT max(c.max_end_ns) - min(c.min_ts_ns) FROM event_chunk c JOIN track k ON k.id = "
       "c.track_id WHERE k.process_id = r.process_id), "
       "(SELECT coalesce(sum(length(c.columns)), 0) FROM event_chunk c JOIN track k ON k.id = "

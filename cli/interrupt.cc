@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <forward_list>
 
 namespace xlaprof {
 namespace {
@@ -11,9 +12,15 @@ namespace {
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 
 std::atomic<bool> asked_for{false};
-// Never freed once it is set: the handler may be reading it.
+// Points into AllWords.
 std::atomic<const std::string*> last_words{nullptr};
 struct sigaction before[std::size(kSignals)];
+
+// Kept to the program's end: a handler on another thread may be reading the last ones.
+std::forward_list<std::string>& AllWords() {
+  static auto* const words = new std::forward_list<std::string>;
+  return *words;
+}
 
 void OnSignal(int signal) {
   const std::string* words = last_words.load();
@@ -43,6 +50,6 @@ Interrupt::~Interrupt() {
 
 bool Interrupt::asked() const { return asked_for; }
 
-void Interrupt::EndWith(const std::string& text) { last_words = new std::string(text); }
+void Interrupt::EndWith(const std::string& text) { last_words = &AllWords().emplace_front(text); }
 
 }  // namespace xlaprof

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <random>
 
+#include "core/base/sqlite_files.h"
+
 namespace xlaprof {
 namespace {
 
@@ -27,8 +29,8 @@ UnfinishedFile::UnfinishedFile(fs::path output)
 
 UnfinishedFile::~UnfinishedFile() {
   std::error_code error;
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-    fs::remove(path_.string() + suffix, error);
+  fs::remove(path_, error);
+  for (const char* suffix : kSqliteSuffixes) fs::remove(path_.string() + suffix, error);
 }
 
 absl::Status UnfinishedFile::Finish() {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/sqlite_files.h"
 #include "profiler/import/dump_files.h"
 #include "profiler/import/formats.h"
 #include "profiler/import/trace_runs.h"
@@ -78,12 +79,12 @@ std::optional<std::string> DerivedFrom(const fs::path& path, const Names& names)
 bool IsPartOfAStore(const fs::path& path, const Names& names) {
   const std::set<std::string>& siblings = names.at(path.parent_path());
   const std::string name = path.filename().string();
-  for (std::string_view suffix : {"-wal", "-shm", "-journal", ".ring"}) {
-    if (!name.ends_with(suffix)) continue;
+  auto is_beside = [&](std::string_view suffix) {
+    if (!name.ends_with(suffix)) return false;
     const std::string store = name.substr(0, name.size() - suffix.size());
-    if (store.ends_with(".xlaprof") && siblings.contains(store)) return true;
-  }
-  return false;
+    return store.ends_with(".xlaprof") && siblings.contains(store);
+  };
+  return is_beside(".ring") || std::ranges::any_of(kSqliteSuffixes, is_beside);
 }
 
 // Checkpoints are zip archives of gigabytes: nothing of them is unpacked.

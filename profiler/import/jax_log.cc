@@ -191,10 +191,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
   XP_TRY(WriteIssues(log, context));
   Writer writer(log, context);
   for (const JaxCompile& compile : log.compiles) XP_TRY(writer.Write(compile));
-  auto has = [&](const char* words) { return input.bytes.find(words) != std::string_view::npos; };
-  if (!has("slow_operation_alarm.cc:") && !has("Very slow compile?") &&
-      !has("XLA was built without compiler opt"))
-    return absl::OkStatus();
+  if (!HoldsXlaAlarms(input.bytes)) return absl::OkStatus();
   auto process_of = [&](const LogOrigin& origin) { return writer.ProcessIdOf(origin); };
   return ReadXlaAlarms(input, context, process_of).status();
 }

@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "profiler/import/xspace_names.h"
+
 namespace xlaprof {
 namespace {
 
@@ -84,15 +86,6 @@ class Reader {
     return false;
   }
 
-  // The cache knows modules, which are named for their functions.
-  static std::string_view FunctionOf(std::string_view module) {
-    for (std::string_view wrapper : {"jit_", "pjit_", "pmap_"}) {
-      if (module.starts_with(wrapper) && module.size() > wrapper.size())
-        return module.substr(wrapper.size());
-    }
-    return module;
-  }
-
   // The file ends behind `text` without ending its line.
   bool IsLast(std::string_view text) const {
     return !lines_.ended() && !lines_.is_decoded() && text.data() + text.size() == end_;
@@ -156,11 +149,12 @@ class Reader {
           log_.compiles[state.open.back()].persistent_hit =
               line->kind == JaxLogLine::kPersistentHit;
         } else if (line->key.empty() || keys_.emplace(origin, line->key).second) {
-          // The same program again is another run's: a process looks for it once.
+          // The cache knows modules, which are named for their functions. The same program again is
+          // another run's: a process looks for it once.
           looked_up_.push_back({.origin = origin,
                                 .offset = lines_.offset(),
                                 .line = lines_.number(),
-                                .function = std::string(FunctionOf(line->function)),
+                                .function = std::string(FunctionOfModule(line->function)),
                                 .inputs = {},
                                 .input_count = {},
                                 .trace_ns = {},

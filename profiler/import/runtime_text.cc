@@ -17,21 +17,23 @@ namespace {
 constexpr size_t kSearchedBytes = 64 << 20;
 constexpr size_t kEndBytes = 64 << 10;
 
-bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks) {
-  auto has = [&](std::string_view window) {
-    return std::any_of(marks.begin(), marks.end(), [&](std::string_view mark) {
-      return window.find(mark) != std::string_view::npos;
-    });
-  };
+template <class Has>
+bool Search(std::string_view bytes, const Has& has) {
   if (bytes.size() <= kSearchedBytes) return has(bytes);
   return has(bytes.substr(0, kEndBytes)) || has(bytes.substr(bytes.size() - kEndBytes));
+}
+
+bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks) {
+  return Search(bytes, [&](std::string_view window) {
+    return std::ranges::any_of(
+        marks, [&](std::string_view mark) { return window.find(mark) != std::string_view::npos; });
+  });
 }
 
 // What XLA said in between, and what was in the text and cannot be told.
 absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext& context) {
   const std::string_view bytes = input.bytes;
-  if (Holds(bytes, {"slow_operation_alarm.cc:", "The operation took ", "Very slow compile?",
-                    "XLA was built without compiler opt"}))
+  if (Search(bytes, HoldsXlaAlarms))
     XP_TRY(ReadXlaAlarms(input, context, [&](const LogOrigin&) {
              return context.ProcessId();
            }).status());

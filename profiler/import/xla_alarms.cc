@@ -23,6 +23,7 @@
 #include <absl/time/time.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "profiler/import/hlo_metadata.h"
@@ -398,6 +399,11 @@ class Reader {
 };
 
 }  // namespace
+
+bool HoldsXlaAlarms(std::string_view bytes) {
+  return std::ranges::any_of(std::array{kPlace, kTook, kVerySlow, kUnoptimized},
+                             [&](std::string_view words) { return bytes.find(words) != kNone; });
+}
 
 XlaAlarms ParseXlaAlarms(std::string_view bytes, const std::function<void(size_t)>& progress) {
   return Reader(bytes).Run(progress);

@@ -36,6 +36,9 @@ struct XlaAlarms {
   OptInt cut_at_line;    // where the alarm begins that the log ends inside of; it is left out
 };
 
+// Whether `bytes` hold words that only an alarm has; without them there is none.
+bool HoldsXlaAlarms(std::string_view bytes);
+
 // `progress` gets bytes done.
 XlaAlarms ParseXlaAlarms(std::string_view bytes, const std::function<void(size_t)>& progress);
 

@@ -8,6 +8,14 @@
 namespace xlaprof::record {
 namespace {
 
+// Of a ring that somebody else wrote, too: it wraps rather than overflow.
+uint64_t SumOver(RingFile& file, std::atomic<uint64_t> ThreadHeader::*count) {
+  uint64_t sum = 0;
+  for (const Segment& segment : file.segments())
+    sum += (segment.header->*count).load(std::memory_order_relaxed);
+  return sum;
+}
+
 static_assert(size_t{kMaxArgs} * EventWriter::kChunkEvents <= kChunkArguments);
 // So far ahead slots are fetched: they lie in another core's cache, or in none. Beyond the ring's
 // ends that does nothing.
@@ -40,6 +48,10 @@ Collector::Collector(Store& store, RingFile& file, Clock& clock, int64_t recordi
       samples_(store),
       threads_(kMaxSegments),
       losses_{
+          {"dropped_events",
+           "events came faster than they could be written and were dropped: times summed by name "
+           "are too low. Record with a larger ring_bytes, or fewer scopes",
+           [](RingFile& file) { return SumOver(file, &ThreadHeader::dropped); }, 0},
           {"unrecorded_events",
            "of threads for which there was no ring: times summed by name are too low. Make room "
            "on the disk, or record with a smaller ring_bytes",
@@ -49,13 +61,7 @@ Collector::Collector(Store& store, RingFile& file, Clock& clock, int64_t recordi
            "\"(not kept: ...)\". Record numbers instead of texts that are always others",
            [](RingFile& file) { return file.header().lost_texts.load(); }, 0},
           {"dropped_arguments", "arguments of scopes that had more than eight",
-           [](RingFile& file) {
-             uint64_t sum = 0;
-             for (const Segment& segment : file.segments())
-               sum += segment.header->dropped_args.load(std::memory_order_relaxed);
-             return sum;
-           },
-           0}} {
+           [](RingFile& file) { return SumOver(file, &ThreadHeader::dropped_args); }, 0}} {
   strings_.reserve(256);
   sites_.reserve(256);
 }
@@ -105,10 +111,8 @@ absl::Status Collector::TellLosses() {
 }
 
 int64_t Collector::dropped() const {
-  auto dropped = int64_t(file_.header().ringless_events.load(std::memory_order_relaxed));
-  for (const Segment& segment : file_.segments())
-    dropped += int64_t(segment.header->dropped.load(std::memory_order_relaxed));
-  return dropped;
+  return int64_t(file_.header().ringless_events.load(std::memory_order_relaxed) +
+                 SumOver(file_, &ThreadHeader::dropped));
 }
 
 bool Collector::finished(uint32_t segment) const {

@@ -75,7 +75,7 @@ class Collector {
   absl::Status WriteSteps();
   absl::Status TellLosses();
 
-  // What no thread's row of recording_thread counts, and its code in import_issue.
+  // What is lost, and its code in import_issue.
   struct Loss {
     const char *code, *advice;
     uint64_t (*count)(RingFile& file);

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/sqlite_files.h"
+#include "profiler/record/recover.h"
 #include "profiler/record/ring_file.h"
 
 namespace xlaprof::record {
@@ -73,10 +75,11 @@ void RemoveDeadRecordings(const fs::path& folder, std::string_view prefix) {
       stores.push_back(path.substr(0, path.rfind('.')));
   }
   for (const std::string& store : stores) {
-    File ring(store + ".ring");
+    File ring(RingPath(store));
     if (!ring.IsRing() || !ring.Lock()) continue;
-    for (const char* suffix : {"", "-wal", "-shm", "-journal", ".ring"})
-      fs::remove(store + suffix, error);
+    fs::remove(store, error);
+    for (const char* suffix : kSqliteSuffixes) fs::remove(store + suffix, error);
+    fs::remove(RingPath(store), error);
   }
 }
 

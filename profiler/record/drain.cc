@@ -9,7 +9,6 @@
 #include <cstdio>
 
 #include "core/base/clock_ns.h"
-#include "profiler/record/losses.h"
 #include "profiler/record/recover.h"
 #include "profiler/record/sites.h"
 
@@ -345,12 +344,11 @@ absl::Status Drain::Finish(RecordStats* stats) {
   // exit() leaves no block; threads that go on are still in theirs.
   for (uint32_t i = 0; i < file_->segments().size(); ++i) XP_TRY(collector_->TakeOpen(i));
   XP_TRY(collector_->Write());  // what was dropped since, too
-  XP_TRY(TellLosses(*store_, recording_id_));
   XP_TRY(store_->Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1",
                      recording_id_, drain_cpu_ns_));
   XP_TRY(store_->Commit());
   collector_.reset();
-  XP_TRY(CloseLog(*store_));
+  XP_TRY(store_->CloseLog());
   file_->Unlink();
   std::error_code none;
   stats->committed_bytes = int64_t(std::filesystem::file_size(path_, none));

@@ -23,8 +23,9 @@
 // XLAPROF_REPORT=1 prints the findings when it ends, by the `xlaprof` of PATH, or by
 // XLAPROF_PROGRAM.
 //
-// Everything here may be called from any thread, but not from a handler of signals. Names are UTF-8.
-// Scopes are left the way C++ leaves them: one that longjmp leaves stays open in the recording.
+// Everything here may be called from any thread, but not from a handler of signals. Names are
+// UTF-8. Scopes are left the way C++ leaves them: one that longjmp leaves stays open in the
+// recording.
 #pragma once
 
 #include <atomic>

@@ -95,9 +95,7 @@ Rings::~Rings() {
   for (auto& ring : rings) {
     std::atomic<uint32_t>& ended = ring->header().ended;
     if (ring->depth() > 0) {
-      // An object outlives the thread, and ends its scope later, elsewhere.
-      ring->Close(0);
-      ring->Abandon();
+      // exit() came first, or an object outlives the thread and ends its scope later, elsewhere.
       Orphans& orphans = TheOrphans();
       std::lock_guard lock(orphans.mutex);
       orphans.rings.push_back(std::move(ring));
@@ -121,6 +119,7 @@ void AfterForkInChild() {
   if (rings_are_gone) return;
   for (auto& ring : rings_of_thread.rings) ring->Abandon();
 }
+
 // The recording's thread may be inside of SQLite, whose locks would never be let go in the child. In
 // the order in which SQLite takes those of them that it holds together.
 constexpr int kSqliteLocks[] = {SQLITE_MUTEX_STATIC_VFS1,   SQLITE_MUTEX_STATIC_PRNG,

@@ -7,7 +7,6 @@
 
 #include "core/base/temporary_folder.h"
 #include "profiler/record/collector.h"
-#include "profiler/record/losses.h"
 
 namespace xlaprof {
 
@@ -16,26 +15,6 @@ std::filesystem::path RingPath(const std::filesystem::path& store) {
 }
 
 namespace record {
-
-absl::Status CloseLog(Store& store) {
-  absl::Status status = store.Exec("PRAGMA journal_mode=DELETE");
-  return absl::IsUnavailable(status) ? absl::OkStatus() : status;
-}
-
-absl::Status TellLosses(Store& store, int64_t recording_id) {
-  XP_TRY(auto dropped,
-         store.One<int64_t>("SELECT sum(dropped) FROM recording_thread WHERE recording_id = ?1",
-                            recording_id));
-  if (dropped.value_or(0) == 0) return absl::OkStatus();
-  XP_TRY(auto source, store.One<int64_t>("SELECT p.source_id FROM recording r JOIN process p ON "
-                                         "p.id = r.process_id WHERE r.id = ?1",
-                                         recording_id));
-  return store.AddIssue(source, "dropped_events", "warning",
-                        "events came faster than they could be written and were dropped: times "
-                        "summed by name are too low. Record with a larger ring_bytes, or fewer "
-                        "scopes",
-                        {}, {}, *dropped);
-}
 
 // What comes before the damage is taken.
 static absl::Status TellDamage(Store& store, int64_t process_id, const absl::Status& damage) {
@@ -134,13 +113,12 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
       XP_TRY(collector.TakeOpen(i));
     }
     XP_TRY(collector.Write());
-    XP_TRY(TellLosses(store, found.id));
     XP_TRY(TellFacts(store, found.process_id));
     XP_TRY(store.Run("UPDATE recording SET ended = 1 WHERE id = ?1", found.id));
     XP_TRY(store.Commit());
     taken = collector.events();
   }
-  XP_TRY(CloseLog(store));
+  XP_TRY(store.CloseLog());
   file->Unlink();
   return taken;
 }

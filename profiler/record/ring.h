@@ -162,10 +162,10 @@ class alignas(64) Ring {
     header_->tail.store(tail_, std::memory_order_release);
   }
   // A scope that began here and ends on another thread, or after the thread: an event of the thread
-  // that calls. It stays open where it began.
+  // that calls. Where it began its depth is kept.
   void PublishElsewhere(uint64_t begin, uint64_t end, uint64_t value, uint64_t what,
                         const ArgSlot* args, int arg_slots) const;
-  // Of a thread that is gone, and in a forked child: what is still written goes nowhere.
+  // In a forked child: what is still written goes nowhere.
   void Abandon();
   void DropArg() { header_->dropped_args.fetch_add(1, std::memory_order_relaxed); }
 

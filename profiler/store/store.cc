@@ -419,6 +419,11 @@ absl::StatusOr<int64_t> Store::AddSite(std::string_view function, std::string_vi
   return id;
 }
 
+absl::Status Store::CloseLog() {
+  absl::Status closed = Exec("PRAGMA journal_mode=DELETE");
+  return absl::IsUnavailable(closed) ? absl::OkStatus() : closed;
+}
+
 absl::Status Store::AddIssue(OptInt source_id, std::string_view code, std::string_view severity,
                              std::string_view advice, OptInt offset, OptInt line, int64_t count) {
   return Run(

@@ -112,6 +112,8 @@ class Store {
   absl::Status Begin();  // a transaction; nesting is an error
   absl::Status Commit();
   void Rollback();
+  // Makes the store one file, unless somebody is reading it: then its log stays beside it.
+  absl::Status CloseLog();
 
   // --- reading ---
   // Text of an interned string; "" for 0 and for unknown ids. Valid as long as the Store.

@@ -217,6 +217,15 @@ TEST_F(RecordedProgram, IsRecoveredAfterAKill) {
   EXPECT_THAT(Run("report run.xlaprof").out, Not(HasSubstr("recover")));
 }
 
+// exit() leaves no block, and ends the thread's own objects before the recording.
+TEST_F(RecordedProgram, KeepsWhatExitLeftOpen) {
+  EXPECT_EQ(RunRecorded("XLAPROF_RECORD=run.xlaprof", "exit").status, 0);
+  EXPECT_THAT(
+      Run("query run.xlaprof \"SELECT count(*), count(dur_ns) FROM event\" --format csv").out,
+      HasSubstr("16,15"))
+      << "one never ended";
+}
+
 TEST_F(RecordedProgram, AllOfAFolderAreRecovered) {
   for (const char* word : {"kill", "", "kill"}) RunRecorded("XLAPROF_RECORD=runs/rank", word);
   // One that cannot be, as its recording still runs, does not hold up the others.

@@ -15,7 +15,7 @@ class ViewCommand : public ProgramTest {
   // What it prints before it waits to be ended, as it is then.
   Ran View(const std::string& environment) {
     return RunShell(
-        fmt::format("true\nenv -u DISPLAY -u WAYLAND_DISPLAY -u SSH_CONNECTION {} {} view "
+        fmt::format("rm -f out.txt\nenv -u DISPLAY -u WAYLAND_DISPLAY -u SSH_CONNECTION {} {} view "
                     "'{}/tests/golden/captures/jax_recompile' >out.txt & pid=$!\n"
                     "until grep -qs Ctrl-C out.txt || ! kill -0 $pid; do sleep 0.02; done\n"
                     "kill $pid; wait $pid; status=$?; cat out.txt; (exit $status)",

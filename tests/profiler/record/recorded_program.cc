@@ -1,6 +1,7 @@
 // What the tests of XLAPROF_RECORD run: a program that knows nothing of files. Its word says what
-// becomes of it then: `kill` ends by SIGKILL, `exec` replaces itself once by itself, `load LIBRARY`
-// loads a library that brings a recorder of its own, `ignore` does not care for its children.
+// becomes of it then: `kill` ends by SIGKILL, `exit` by exit(), both within a block, `exec` replaces
+// itself once by itself, `load LIBRARY` loads a library that brings a recorder of its own, `ignore`
+// does not care for its children.
 #include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
@@ -24,8 +25,9 @@ int main(int argc, char** argv) {
     XLAPROF_TRACE("compute");
     usleep(1000);
   }
-  if (word == "kill") {
+  if (word == "kill" || word == "exit") {
     XLAPROF_TRACE("never ends");
+    if (word == "exit") std::exit(0);
     raise(SIGKILL);
   }
   if (word == "exec" && std::getenv("AGAIN") == nullptr) {

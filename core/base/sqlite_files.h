@@ -1,0 +1,8 @@
+// What SQLite keeps beside a file while it writes it, and leaves there when its process is killed.
+#pragma once
+
+namespace xlaprof {
+
+inline constexpr const char* kSqliteSuffixes[] = {"-wal", "-shm", "-journal"};
+
+}  // namespace xlaprof
