@@ -1,6 +1,6 @@
 # xlaprof_plugins(TARGET Type name...)
 #
-# One file, one word: compiles NAME.cc for each name into TARGET (a folder's library, which must exist) and writes
+# One file, one word: compiles NAME.cc for each name (FOLDER/NAME, where it lies in a folder) into TARGET (a folder's library, which must exist) and writes
 # the registry `All<Type>s()` for it, in the order of the list. A plugin file defines `extern const Type name{...};` in namespace xlaprof;
 # a name without its file, or a file without its object, is a build error, never a silent absence.
 # xlaprof_plugins(TARGET Type NAMESPACE inner name...): the same in namespace xlaprof::inner, where one name has plugins of two types.
@@ -17,6 +17,7 @@ function(xlaprof_plugins target type)
   set(entries "")
   foreach(name ${arg_UNPARSED_ARGUMENTS})
     target_sources(${target} PRIVATE ${name}.cc)
+    get_filename_component(name ${name} NAME)
     string(APPEND declarations "extern const ${type} ${name};\n")
     string(APPEND entries "    &${prefix}${name},\n")
   endforeach()

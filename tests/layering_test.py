@@ -7,12 +7,22 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # folder -> folders of ours it may include (besides itself and core/base), and libraries (besides std, fmt, abseil).
+IMPORTER = ["profiler/store", "profiler/import/importer.h", "profiler/import/odd_input.h"]
+FORMATS = ["text", "graph", "xspace", "chrome", "xla", "jax", "torch_xla", "join"]
 OURS = {
     "core/base": [],
     "core": ["core/observe"],
     "profiler/store": [],
     "profiler/record": ["profiler/store", "core/observe"],
-    "profiler/import": ["profiler/store", "profiler/record"],
+    "profiler/import": ["profiler/store", "profiler/record"] + ["profiler/import/" + f for f in FORMATS],
+    "profiler/import/text": ["profiler/store"],
+    "profiler/import/graph": IMPORTER + ["profiler/import/text"],
+    "profiler/import/xspace": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
+    "profiler/import/chrome": IMPORTER + ["profiler/import/text", "profiler/import/xspace"],
+    "profiler/import/xla": IMPORTER + ["profiler/import/text", "profiler/import/graph"],
+    "profiler/import/jax": IMPORTER + ["profiler/import/text", "profiler/import/graph", "profiler/import/xla"],
+    "profiler/import/torch_xla": IMPORTER + ["profiler/import/text", "profiler/import/graph", "profiler/import/xla"],
+    "profiler/import/join": ["profiler/store", "profiler/import/import.h", "profiler/import/text"],
     "profiler/serve": ["profiler/store", "profiler/record", "analyzers", "exporters"],
     "analyzers": ["profiler/store"],
     "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/report.h", "analyzers/report_words.h", "analyzers/graph_sides.h", "analyzers/quantity.h", "analyzers/source_quote.h", "analyzers/step_idle.h", "analyzers/step_parts.h"],
@@ -25,7 +35,15 @@ LIBRARIES = {
     "core": ["dnnl", "xla/pjrt", "nlohmann"],
     "profiler/store": ["sqlite3", "zstd"],
     "profiler/record": [],
-    "profiler/import": ["google/protobuf", "nlohmann", "simdjson", "zlib", "zstd", "archive", "openssl"],
+    "profiler/import": ["zlib", "zstd", "archive", "openssl"],
+    "profiler/import/text": [],
+    "profiler/import/graph": ["google/protobuf"],
+    "profiler/import/xspace": ["zlib"],
+    "profiler/import/chrome": [],
+    "profiler/import/xla": [],
+    "profiler/import/jax": [],
+    "profiler/import/torch_xla": [],
+    "profiler/import/join": [],
     "profiler/serve": ["grpc", "grpcpp", "google/protobuf", "httplib", "nlohmann"],
     "analyzers": ["nlohmann"],
     "exporters": ["google/protobuf", "nlohmann", "zlib", "zstd"],

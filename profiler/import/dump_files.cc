@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "profiler/import/xla_dump_name.h"
+#include "profiler/import/xla/xla_dump_name.h"
 
 namespace xlaprof {
 namespace {

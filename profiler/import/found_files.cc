@@ -9,7 +9,7 @@
 #include "profiler/import/dump_files.h"
 #include "profiler/import/formats.h"
 #include "profiler/import/trace_runs.h"
-#include "profiler/import/xla_dump_name.h"
+#include "profiler/import/xla/xla_dump_name.h"
 
 namespace xlaprof {
 namespace {

@@ -7,7 +7,7 @@
 #include "profiler/import/formats.h"
 #include "profiler/import/found_files.h"
 #include "profiler/import/importer.h"
-#include "profiler/import/join.h"
+#include "profiler/import/join/join.h"
 #include "profiler/import/run_choice.h"
 
 namespace xlaprof {

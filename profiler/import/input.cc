@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "profiler/import/byte_sink.h"
-#include "profiler/import/utf8.h"
+#include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <map>
 
-#include "profiler/import/chrome_capture.h"
+#include "profiler/import/chrome/chrome_capture.h"
 #include "profiler/import/formats.h"
 
 namespace xlaprof {

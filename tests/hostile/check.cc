@@ -9,7 +9,7 @@
 #include "analyzers/report.h"
 #include "core/base/escape.h"
 #include "profiler/import/import.h"
-#include "profiler/import/utf8.h"
+#include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "core/ir/hlo_text.h"
 #include "core/ir/stablehlo.h"
-#include "profiler/import/hlo_text.h"
-#include "profiler/import/ir_dot.h"
-#include "profiler/import/ir_text.h"
-#include "profiler/import/stablehlo_text.h"
+#include "profiler/import/graph/hlo_text.h"
+#include "profiler/import/graph/ir_dot.h"
+#include "profiler/import/graph/ir_text.h"
+#include "profiler/import/graph/stablehlo_text.h"
 #include "tests/core/ir/programs.h"
 
 namespace xlaprof::lazy {

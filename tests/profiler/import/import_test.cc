@@ -12,7 +12,7 @@
 #include <fstream>
 
 #include "profiler/import/input.h"
-#include "profiler/import/utf8.h"
+#include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
 namespace {

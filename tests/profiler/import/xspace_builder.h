@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "import_text.h"
 #include "profiler/store/events.h"
+#include "tests/profiler/import/import_text.h"
 
 namespace xlaprof {
 

@@ -1,0 +1,383 @@
+// Chrome JSON: the Trace Event Format of chrome://tracing, Perfetto and hundreds of tools, and its
+// two dialects that matter here: PyTorch's profiler (Kineto) and XProf's HOST.trace.json.gz.
+//
+// An object with the array `traceEvents` among other members, in any order, or the bare array.
+// Times are microseconds as decimal text: since 1970, or since `baseTimeNanoseconds`, which may
+// stand behind the events, or since nobody knows when. What is broken is skipped up to the next
+// event and counted, and the rest is read: a profiler that was killed leaves no `]}`.
+#include <algorithm>
+
+#include "core/base/work_queue.h"
+#include "profiler/import/chrome/chrome_capture.h"
+#include "profiler/import/chrome/chrome_rows.h"
+#include "profiler/import/importer.h"
+#include "profiler/import/text/utf8.h"
+
+namespace xlaprof {
+namespace {
+
+using json::Kind;
+using json::Scanner;
+using json::Value;
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+// What is looked at before the events are read, of each end of the file.
+constexpr size_t kEndBytes = size_t(64) << 10;
+// Behind broken JSON, an event is looked for in so many bytes at a time; and in the whole file,
+// which may be hostile, some times its length at most.
+constexpr size_t kProbeBytes = size_t(1) << 20;
+// Where many events do not end, no other may be longer.
+constexpr size_t kTightBytes = size_t(4) << 10;
+// Less is read before a thread would have begun.
+constexpr size_t kWorthThread = size_t(1) << 20;
+constexpr size_t kBatchEvents = 512, kBatchArgs = 4 * ChromeArgs::kMax;
+constexpr size_t kProgressBytes = size_t(1) << 20;
+
+int Sniff(std::string_view head) {
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
+  Scanner in(head);
+  const char first = in.Next();
+  if (first != '{' && first != '[') return 0;
+  auto has = [&](std::string_view text) { return head.find(text) != std::string_view::npos; };
+  if (first == '{' && has("\"traceEvents\"")) return 95;
+  // The array may begin behind long lists of devices.
+  if (first == '{' && has("\"schemaVersion\"") && has("\"deviceProperties\"")) return 90;
+  if (has("\"ph\"") && (has("\"ts\"") || has("\"pid\""))) return 85;
+  return 0;
+}
+
+// What the file says about itself outside of its events.
+struct Header {
+  OptText host;
+  OptInt rank;
+  bool with_stack = false, record_shapes = false, profile_memory = false;
+};
+
+// The text is read here, and rows are made of its events by a thread of their own.
+class Reading {
+ public:
+  Reading(const Input& input, ImportContext& context) : input_(input), context_(context) {}
+
+  absl::Status Run() {
+    Scanner in(input_.bytes);
+    if (input_.bytes.starts_with(kByteOrderMark)) in.MoveTo(kByteOrderMark.size());
+    XP_TRY(int64_t shift_ns, SetClock());
+    const std::string_view head = input_.bytes.substr(0, kEndBytes);
+    const std::string_view tail =
+        input_.bytes.substr(input_.bytes.size() - std::min(input_.bytes.size(), kEndBytes));
+    rows_.emplace(input_, context_, WriterOf(head, tail), shift_ns);
+    const char first = in.Next();
+    if (first == '[') {
+      XP_TRY(ReadEvents(in, /*bare=*/true));
+    } else if (first == '{') {
+      XP_TRY(ReadObject(in));
+    } else {
+      return Invalid("{}: not JSON (byte {} is neither {{ nor [). Try --as with another format",
+                     input_.path, in.offset());
+    }
+    if (!found_events_) {
+      return Invalid(
+          "{}: JSON, but no Chrome trace: it has no array `traceEvents`. Try --as with another "
+          "format",
+          input_.path);
+    }
+    XP_TRY(SubmitBatch());
+    while (!batches_.empty()) XP_TRY(TakeBatch());
+    XP_TRY(rows_->Finish(header_.host, header_.rank));
+    XP_TRY(odd_.Write(context_));
+    return WriteSettings();
+  }
+
+ private:
+  // Events on their way to the rows, and their arguments. On cache lines of its own: others are
+  // filled meanwhile.
+  struct alignas(128) Batch {
+    std::vector<ChromeEvent> events;  // reused: the first `size` of them count
+    size_t size = 0;
+    std::vector<ChromeArgs::Arg> args;
+    size_t args_size = 0;
+    absl::Status status;  // of the rows so far
+
+    ChromeEvent& Next() {
+      if (events.empty()) {
+        events.resize(kBatchEvents);
+        args.resize(kBatchArgs);
+      }
+      Prefetch</*kForWriting=*/true>(size);
+      events[size].args = ChromeArgs(args.data() + args_size);
+      return events[size];
+    }
+    // Keeps the event that Next() gave. False: there is room for no other.
+    bool Keep() {
+      args_size += events[size].args.size();
+      return ++size < kBatchEvents && args_size + ChromeArgs::kMax <= kBatchArgs;
+    }
+    void Clear() { size = args_size = 0; }
+    // The cache lines of the event some places behind `i`, which another core has written or read.
+    template <bool kForWriting>
+    void Prefetch(size_t i) const {
+      constexpr size_t kAhead = 8, kLineBytes = 64;
+      const char* event = reinterpret_cast<const char*>(&events[i]) + kAhead * sizeof(ChromeEvent);
+#ifdef __SSE2__
+      if constexpr (kForWriting) {  // the compiler does so only for newer processors than we ask
+                                    // for
+        asm volatile("prefetchw (%0)" ::"r"(event));
+        asm volatile("prefetchw (%0)" ::"r"(event + kLineBytes));
+        return;
+      }
+#endif
+      __builtin_prefetch(event, kForWriting);
+      __builtin_prefetch(event + kLineBytes, kForWriting);
+    }
+    // The text of an event some places behind `i`, which the other core has read.
+    void PrefetchText(size_t i) const {
+      constexpr size_t kAhead = 4;
+      if (i + kAhead < size) __builtin_prefetch(events[i + kAhead].name.raw().data());
+    }
+  };
+
+  // What turns the file's times into the store's.
+  absl::StatusOr<int64_t> SetClock() {
+    const ChromeCapture capture = DescribeChromeCapture(input_.bytes);
+    int64_t epoch_ns = 0;
+    if (!capture.base_epoch_ns || capture.first_ns > capture.last_ns ||
+        __builtin_add_overflow(*capture.base_epoch_ns, capture.first_ns, &epoch_ns))
+      return 0;
+    // The store's time 0 is the start of a millisecond, near the first event.
+    constexpr int64_t kRoundNs = 1'000'000;
+    epoch_ns -= epoch_ns % kRoundNs;
+    XP_TRY(int64_t offset_ns, context_.AlignClock(epoch_ns));
+    return offset_ns - (epoch_ns - *capture.base_epoch_ns);
+  }
+
+  absl::Status ReadObject(Scanner& in) {
+    in.Take('{');
+    Value key, value;
+    const size_t object = in.offset() - 1;
+    while (!in.Take('}')) {
+      if (!in.ReadKey(&key)) return BrokenHeader(in);
+      if (key.raw() == "traceEvents" && in.Next() == '[') {
+        XP_TRY(ReadEvents(in, /*bare=*/false));
+        if (cut_) return absl::OkStatus();
+      } else {
+        if (!in.Read(&value)) return BrokenHeader(in);
+        if (key.raw() == "ph" && !found_events_) {  // events one behind the other, without an array
+          in.MoveTo(object);
+          return ReadEvents(in, /*bare=*/true);
+        }
+        XP_TRY(Take(key.raw(), value));
+      }
+      in.Take(',');
+    }
+    if (in.Next() != 0 || !in.at_end()) {
+      odd_.Count("bytes_behind_the_end", "warning",
+                 "bytes behind the end of the JSON object were not read: two files in one?",
+                 int64_t(in.offset()), int64_t(input_.bytes.size() - in.offset()));
+    }
+    return absl::OkStatus();
+  }
+
+  // Outside of the events: what can be found of them is read.
+  absl::Status BrokenHeader(Scanner& in) {
+    if (in.cut() && found_events_) return Cut();
+    odd_.Count("invalid_json", "warning",
+               "bytes that are no JSON: the reading went on at the next event. Update what wrote "
+               "the file",
+               int64_t(in.offset()));
+    constexpr std::string_view kEvents = "\"traceEvents\"";
+    const size_t at = input_.bytes.find(kEvents, in.offset());
+    if (found_events_ || at == std::string_view::npos) return absl::OkStatus();
+    in.MoveTo(at + kEvents.size());
+    in.Take(':');
+    return in.Next() == '[' ? ReadEvents(in, /*bare=*/false) : absl::OkStatus();
+  }
+
+  // The array at the scanner.
+  absl::Status ReadEvents(Scanner& in, bool bare) {
+    found_events_ = true;
+    in.Take('[');
+    size_t next_progress = 0;
+    while (true) {
+      const char next = in.Next();
+      if (next == '{') [[likely]] {
+        const size_t offset = in.offset();
+        const size_t end = wasted_bytes_ <= Bound()
+                               ? input_.bytes.size()
+                               : std::min(input_.bytes.size(), offset + kTightBytes);
+        in.LimitTo(end);
+        Batch& batch = batches_.Next();
+        const bool whole_event = reader_.Read(in, &batch.Next());
+        in.LimitTo(input_.bytes.size());
+        if (!whole_event && in.cut()) wasted_bytes_ += end - offset;
+        if (whole_event) [[likely]] {
+          if (!batch.Keep()) XP_TRY(SubmitBatch());
+          if (offset >= next_progress) {
+            context_.progress(offset);
+            next_progress = offset + kProgressBytes;
+          }
+        } else if (!Resume(in, offset)) {
+          return Cut();
+        }
+      } else if (next == ',') {
+        in.Take(',');
+      } else if (next == ']') {
+        in.Take(']');
+        return absl::OkStatus();
+      } else if (in.at_end()) {
+        return bare ? absl::OkStatus() : Cut();  // the format allows an array without its end
+      } else if (!Resume(in, in.offset())) {
+        return Cut();
+      }
+    }
+  }
+
+  absl::Status SubmitBatch() {
+    batches_.Submit(input_.bytes.size() >= kWorthThread);
+    return batches_.full() ? TakeBatch() : absl::OkStatus();
+  }
+
+  absl::Status TakeBatch() {
+    absl::Status status = batches_.Oldest().status;
+    batches_.Release();
+    return status;
+  }
+
+  // On the rows' thread.
+  void AddRows(Batch& batch) {
+    for (size_t i = 0; i < batch.size && rows_status_.ok(); ++i) {
+      batch.Prefetch</*kForWriting=*/false>(i);
+      batch.PrefetchText(i);
+      rows_status_ = rows_->Add(batch.events[i]);
+    }
+    batch.status = rows_status_;
+    batch.Clear();
+  }
+
+  // After broken JSON in the event at `from`: moves to the next event. False: there is none.
+  bool Resume(Scanner& in, size_t from) {
+    const size_t broken = in.offset();
+    const bool cut = in.cut();
+    ChromeEventReader reader;
+    std::vector<ChromeArgs::Arg> args(ChromeArgs::kMax);
+    ChromeEvent event(args.data());
+    for (size_t at = input_.bytes.find('{', from + 1); at != std::string_view::npos;
+         at = input_.bytes.find('{', at + 1)) {
+      // An event begins behind a comma or the bracket; so do objects inside of arguments, which
+      // have no phase.
+      size_t before = at;
+      while (before > 0 &&
+             std::string_view(" \n\r\t").find(input_.bytes[before - 1]) != std::string_view::npos)
+        --before;
+      if (before == 0 || (input_.bytes[before - 1] != ',' && input_.bytes[before - 1] != '[' &&
+                          input_.bytes[before - 1] != '}'))
+        continue;
+      Scanner probe(input_.bytes.substr(0, at + kProbeBytes));
+      probe.MoveTo(at);
+      const bool whole = reader.Read(probe, &event) && event.phase != 0;
+      probed_bytes_ +=
+          probe.cut() ? std::min(kProbeBytes, input_.bytes.size() - at) : probe.offset() - at;
+      if (!whole && probed_bytes_ > Bound()) break;
+      if (!whole) continue;
+      in.MoveTo(at);
+      Broken(cut ? from : broken, at - from);
+      return true;
+    }
+    // Nothing follows: cut inside the last event, or broken to the end.
+    if (!cut) Broken(broken, input_.bytes.size() - from);
+    in.MoveTo(input_.bytes.size());
+    return false;
+  }
+
+  // What may be read in vain.
+  size_t Bound() const { return kProbeBytes * 16 + 4 * input_.bytes.size(); }
+
+  void Broken(size_t offset, size_t skipped) {
+    odd_.Count("invalid_json", "warning",
+               fmt::format("bytes that are no JSON: {} bytes were skipped there, and the reading "
+                           "went on at the next event. Update what wrote the file",
+                           skipped),
+               int64_t(offset));
+  }
+
+  absl::Status Cut() {
+    cut_ = true;
+    odd_.Count("cut_file", "warning",
+               fmt::format("the file ends at byte {} before its events do: what came before was "
+                           "read. Copy or record it again",
+                           input_.bytes.size()),
+               int64_t(input_.bytes.size()));
+    return absl::OkStatus();
+  }
+
+  // A member of the file's object.
+  absl::Status Take(std::string_view key, const Value& value) {
+    auto on = [&] { return value.Int().value_or(0) != 0 || value.kind() == Kind::kTrue; };
+    if (key == "distributedInfo") {
+      Scanner in(value.raw());
+      Value name, field;
+      in.Take('{');
+      while (in.ReadKey(&name) && in.Read(&field)) {
+        if (name.raw() == "rank") header_.rank = field.Int();
+        if (!in.Take(',')) break;
+      }
+    } else if (key == "host_name" || key == "hostname") {
+      header_.host = ToUtf8(json::Decode(value));
+    } else if (key == "with_stack") {
+      header_.with_stack = on();
+    } else if (key == "record_shapes") {
+      header_.record_shapes = on();
+    } else if (key == "profile_memory") {
+      header_.profile_memory = on();
+    } else if (key == "systemTraceEvents" && value.raw().size() > 2) {
+      odd_.Count("system_events", "info", "kernel events in ftrace's format were not read",
+                 int64_t(value.raw().data() - input_.bytes.data()));
+    } else if (key == "metadata" && value.kind() == Kind::kNested && value.raw().starts_with('{')) {
+      Scanner in(value.raw());
+      Value name, field;
+      in.Take('{');
+      while (in.ReadKey(&name) && in.Read(&field)) {
+        XP_TRY(Take(name.raw() == "metadata" ? std::string_view() : name.raw(), field));
+        if (!in.Take(',')) break;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // What slows the host while PyTorch's profiler records.
+  absl::Status WriteSettings() {
+    for (auto [on, name, what] :
+         {std::tuple(header_.with_stack, "with_stack", "records Python's stack at each operator"),
+          std::tuple(header_.profile_memory, "profile_memory", "records each allocation")}) {
+      if (!on) continue;
+      XP_TRY(int64_t process_id, context_.ProcessId());
+      XP_TRY(context_.store.Add(SettingRow{process_id, name, "on",
+                                           fmt::format("torch.profiler({}=True) {}", name, what)}));
+    }
+    return absl::OkStatus();
+  }
+
+  const Input& input_;
+  ImportContext& context_;
+  ChromeEventReader reader_{/*numbers_keys=*/true};
+  OddInput odd_;  // of the text; the events' are the rows'
+  std::optional<ChromeRows> rows_;
+  absl::Status rows_status_;  // the first error
+  WorkQueue<Batch> batches_{[this](Batch& batch) { AddRows(batch); }};
+  Header header_;
+  bool found_events_ = false, cut_ = false;
+  size_t probed_bytes_ = 0;  // where no event was
+  size_t wasted_bytes_ = 0;  // of events that do not end
+};
+
+absl::Status Read(const Input& input, ImportContext& context) {
+  return std::make_unique<Reading>(input, context)->Run();
+}
+
+}  // namespace
+
+extern const Importer chrome{
+    "chrome",
+    "Chrome JSON: PyTorch's profiler (Kineto), XProf's and JAX's trace viewer, Perfetto, any other",
+    "TRACE.pt.trace.json.gz", Sniff, Read};
+
+}  // namespace xlaprof

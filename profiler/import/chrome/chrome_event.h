@@ -1,0 +1,110 @@
+// One event of Chrome's Trace Event Format ("JSON Object Format", 2016): an object with `ph` for
+// its phase and members that depend on it. Members come in any order; what is missing is kNone.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "profiler/import/chrome/chrome_shapes.h"
+#include "profiler/import/chrome/json_scan.h"
+#include "profiler/import/chrome/microseconds.h"
+
+namespace xlaprof {
+
+// The arguments of an event, in memory of who reads it.
+class ChromeArgs {
+ public:
+  struct Arg {
+    json::Value key, value;
+  };
+  // More on one event are damage, and would cost quadratic time: they are left out.
+  static constexpr size_t kMax = 1024;
+
+  ChromeArgs() = default;
+  explicit ChromeArgs(Arg* room) : args_(room) {}  // for kMax of them; not owned
+
+  void Add(json::Value key, json::Value value) {
+    if (size_ < kMax)
+      args_[size_++] = {key, value};
+    else
+      left_out_ = true;
+  }
+  void clear() { size_ = 0, left_out_ = false; }
+
+  const Arg* begin() const { return args_; }
+  const Arg* end() const { return args_ + size_; }
+  size_t size() const { return size_; }
+  bool left_out() const { return left_out_; }
+
+ private:
+  Arg* args_ = nullptr;
+  uint32_t size_ = 0;
+  bool left_out_ = false;
+};
+
+// A time of an event, read where its text is still in the cache.
+struct ChromeTime {
+  int64_t ns = 0;  // see Picoseconds
+  int32_t ps = 0;
+  bool given = false;  // the member is there
+  bool valid = false;  // and is a number of microseconds, or text that looks like one
+
+  Picoseconds value() const { return {ns, ps}; }
+};
+
+// Events go from one core to another: what most have is two cache lines, and the others stay away.
+struct alignas(128) ChromeEvent {
+  ChromeEvent() = default;
+  explicit ChromeEvent(ChromeArgs::Arg* room) : args(room) {}  // see ChromeArgs
+
+  // X complete, B and E its ends, i I R instants, C counter, M metadata, s t f flow, b n e and the
+  // older S T p F asynchronous, N O D objects, P sample, and others; 0: none given.
+  char phase = 0;
+  bool flow_in = false, flow_out = false;  // of bind_id
+  bool bad_args = false;                   // args is there and no object
+  bool has_ids = false;                    // one of the last five values is given
+  int64_t offset = 0;                      // of its object in the text
+  ChromeArgs args;                         // and members of the event that the format does not know
+  ChromeTime ts, dur;
+  json::Value name, cat, pid, tid;
+  json::Value id, id_local, id_global, bind_id, bind_point;
+
+  // Null: it has no such argument.
+  const json::Value* Arg(std::string_view key) const {
+    for (const ChromeArgs::Arg& arg : args) {
+      if (arg.key.raw() == key) return &arg.value;
+    }
+    return nullptr;
+  }
+  // As if new, with the same room. Does not touch what most events lack.
+  void Clear();
+};
+static_assert(offsetof(ChromeEvent, id) == 128);
+
+class ChromeEventReader {
+ public:
+  // `numbers_keys`: keys of arguments get numbers below kMaxKeys, see json::Value.
+  static constexpr size_t kMaxKeys = ChromeShapes::kMaxNodes;
+  explicit ChromeEventReader(bool numbers_keys = false) : shapes_(numbers_keys) {}
+
+  // Reads the object that begins at the next byte. False: it is no well-formed object; the scanner
+  // then stands where that shows, or is cut(). `event` is reused, with its room for arguments:
+  // nothing of before is left in it.
+  bool Read(json::Scanner& in, ChromeEvent* event);
+
+ private:
+  // Member by member.
+  bool ReadObject(json::Scanner& in, ChromeEvent* event);
+  bool ReadMember(json::Scanner& in, size_t from, const json::Value& key, ChromeEvent* event);
+  bool ReadArgs(json::Scanner& in, size_t from, ChromeEvent* event);
+  bool ReadValue(json::Scanner& in, size_t from, ChromeSlot slot, const json::Value& key,
+                 ChromeEvent* event);
+
+  ChromeShapes shapes_;
+  // Of the event that is being read: how it is written; false where that cannot be learnt.
+  std::vector<ChromeShapes::Piece> pieces_;
+  bool plain_ = true;
+  size_t value_end_ = 0;  // of the value that was read last
+};
+
+}  // namespace xlaprof

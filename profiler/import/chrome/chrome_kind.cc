@@ -1,0 +1,119 @@
+#include "profiler/import/chrome/chrome_kind.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+
+namespace xlaprof {
+namespace {
+
+using C = XCategory;
+using R = XRole;
+
+bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> list) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// Kernels of NCCL, RCCL (also called nccl), HCCL, oneCCL and of torch's own symmetric memory.
+bool IsCollective(std::string_view name) {
+  return name.starts_with("nccl") || name.starts_with("hccl") || name.starts_with("rccl") ||
+         Contains(name, "ncclKernel") || Contains(name, "ncclDevKernel") ||
+         Contains(name, "rcclGenericKernel") || name.starts_with("oneccl");
+}
+
+R CopyRole(std::string_view name) {
+  if (Contains(name, "HtoD") || Contains(name, "Host -> Device")) return R::kToDevice;
+  if (Contains(name, "DtoH") || Contains(name, "Device -> Pageable") ||
+      Contains(name, "Device -> Pinned"))
+    return R::kFromDevice;
+  // Copies inside one device (DtoD) are its ordinary work.
+  return Contains(name, "PtoP") ? R::kDeviceToDevice : R::kNone;
+}
+
+C CallCategory(std::string_view name) {
+  if (Contains(name, "Launch")) return C::kExecute;
+  if (Contains(name, "Memcpy")) return C::kTransfer;
+  if (Contains(name, "Memset")) return C::kExecute;
+  return C::kHost;
+}
+
+}  // namespace
+
+ChromeWriter WriterOf(std::string_view head, std::string_view tail) {
+  if (Contains(head, "\"exporter\":\"xlaprof ")) return ChromeWriter::kXlaprof;
+  for (std::string_view part : {head, tail}) {
+    if (Contains(part, "\"deviceProperties\"") || Contains(part, "\"distributedInfo\"") ||
+        Contains(part, "\"cpu_op\"") || Contains(part, "\"cuda_runtime\"") ||
+        Contains(part, "\"ProfilerStep#") || Contains(part, "\"PyTorch Profiler"))
+      return ChromeWriter::kKineto;
+  }
+  for (std::string_view part : {head, tail}) {
+    if (Contains(part, "\"/host:CPU\"") || Contains(part, "\"/device:"))
+      return ChromeWriter::kXprof;
+  }
+  return ChromeWriter::kOther;
+}
+
+int64_t ProfilerStep(std::string_view name) {
+  constexpr std::string_view kPrefix = "ProfilerStep#";
+  if (!name.starts_with(kPrefix)) return -1;
+  int64_t number = -1;
+  auto [end, error] =
+      std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), number);
+  return error == std::errc() && end == name.data() + name.size() && number >= 0 ? number : -1;
+}
+
+ChromeKind KindOfKineto(std::string_view cat, std::string_view name) {
+  if (IsOneOf(cat, {"kernel", "Kernel", "mtia_ccp_events", "hpu_op"})) {
+    return {IsCollective(name) ? C::kCollective : C::kOp, R::kNone, true, true};
+  }
+  if (IsOneOf(cat, {"gpu_memcpy", "Memcpy"})) return {C::kOp, CopyRole(name), true, true};
+  if (IsOneOf(cat, {"gpu_memset", "Memset"})) return {C::kOp, R::kNone, true, true};
+  // Not work: the host's scopes, drawn once more where their kernels ran (1 ns early and 2 ns too
+  // long), and waits.
+  if (cat == "gpu_user_annotation") return {C::kScope, R::kNone, true};
+  if (IsOneOf(cat, {"cuda_sync", "cuda_event", "xpu_sync", "cuda_profiler_range"}))
+    return {C::kAsyncOp, R::kNone, true};
+  if (IsOneOf(cat, {"cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "xpu_driver",
+                    "privateuse1_runtime", "privateuse1_driver", "mtia_runtime", "glow_runtime"})) {
+    const C category = CallCategory(name);
+    return {category, R::kNone, false, category != C::kHost};
+  }
+  if (cat == "user_annotation") {
+    if (ProfilerStep(name) >= 0) return {C::kStep, R::kStep};
+    // torch.utils.data marks each next() of its loader.
+    if (name.starts_with("enumerate(DataLoader)")) return {C::kInput};
+    return {C::kScope, R::kScope};
+  }
+  if (cat == "python_function") return {C::kPython};
+  return {};
+}
+
+ChromeKind KindOfXprof(std::string_view name) {
+  const XName what = ClassifyHostName(name);
+  return {what.category, what.role};
+}
+
+ChromeKind KindOfOther(std::string_view cat) {
+  for (int c = 0; c < int(C::kCount); ++c) {
+    if (CategoryName(C(c)) == cat) return {C(c)};
+  }
+  return {};
+}
+
+bool IsCorrelationFlow(std::string_view cat) {
+  return IsOneOf(cat, {"ac2g", "async_cpu_to_gpu", "async_gpu"});
+}
+
+std::string_view DeviceTypeOf(std::string_view cat) {
+  return cat.starts_with("mtia")  ? "MTIA"
+         : cat.starts_with("hpu") ? "HPU"
+         : cat.starts_with("xpu") ? "XPU"
+                                  : "GPU";
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,43 @@
+// What the events of a Chrome trace are: told from `cat` and `name`, by who wrote the file.
+//
+//   Kineto   PyTorch's profiler: `cat` says what an event is, and whether a device did it
+//   XProf    XLA's profiler, converted (HOST.trace.json.gz): names as in an XSpace, pids are planes
+//   xlaprof  our own export: `cat` is the category, pids are processes of the run and their devices
+//   other    anything else: events keep their category if it is one of ours
+#pragma once
+
+#include <string_view>
+
+#include "profiler/import/xspace/xspace_names.h"
+
+namespace xlaprof {
+
+enum class ChromeWriter { kOther, kXlaprof, kKineto, kXprof };
+
+// From the head and the tail of a file.
+ChromeWriter WriterOf(std::string_view head, std::string_view tail);
+
+struct ChromeKind {
+  XCategory category = XCategory::kHost;
+  XRole role = XRole::kNone;
+  // Kineto: the track is a device's stream, whatever else it shows.
+  bool on_device = false;
+  // Kineto: `correlation` joins the call that asks for device work with that work.
+  bool calls_device = false;
+};
+
+// `cat` and `name` as decoded.
+ChromeKind KindOfKineto(std::string_view cat, std::string_view name);
+ChromeKind KindOfXprof(std::string_view name);
+ChromeKind KindOfOther(std::string_view cat);
+
+// True for the flows that only repeat what `correlation` says.
+bool IsCorrelationFlow(std::string_view cat);
+
+// "GPU" for a kernel, "MTIA" and so on by the category of a device's event.
+std::string_view DeviceTypeOf(std::string_view cat);
+
+// N of "ProfilerStep#N"; -1 else.
+int64_t ProfilerStep(std::string_view name);
+
+}  // namespace xlaprof

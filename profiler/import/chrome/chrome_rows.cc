@@ -1,0 +1,448 @@
+#include "profiler/import/chrome/chrome_rows.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <initializer_list>
+
+#include "profiler/import/text/utf8.h"
+
+namespace xlaprof {
+namespace {
+
+using json::Kind;
+using json::Value;
+
+// Times beyond are damage, and differences of theirs would overflow: thirty-six years.
+constexpr int64_t kMaxTimeNs = int64_t(1) << 60;
+// Ids below fit a flow as they are, beside the source and the kind of flow.
+constexpr int kIdBits = 38, kSourceBits = 44;
+
+// The end of an event, from its exact start and length.
+int64_t EndNs(Picoseconds ts, Picoseconds dur) {
+  return ts.ns + dur.ns + (ts.ps + dur.ps >= 1000 ? 1 : 0);
+}
+
+// Flows that are no small numbers are hashed; the top bit keeps them apart from those that are.
+uint64_t Mix(std::initializer_list<uint64_t> parts) {
+  uint64_t hash = 0x243f6a8885a308d3;
+  for (uint64_t part : parts) {
+    hash = (hash ^ part) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  }
+  return hash | uint64_t(1) << 63;
+}
+
+bool ToDouble(std::string_view text, double* value) {
+  if (!text.empty() && text[0] == '+') text.remove_prefix(1);
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// "12", "0x1f" as most writers give ids.
+bool IdNumber(const Value& id, uint64_t* number) {
+  std::string_view text = id.raw();
+  int base = 10;
+  if (text.starts_with("0x")) text.remove_prefix(2), base = 16;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number, base);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+}  // namespace
+
+ChromeRows::ChromeRows(const Input& input, ImportContext& context, ChromeWriter writer,
+                       int64_t shift_ns)
+    : context_(context),
+      writer_(writer),
+      shift_ns_(shift_ns),
+      texts_(context.store, input.bytes, odd_),
+      tracks_(context, writer),
+      pairs_(input.bytes),
+      facts_(context),
+      xprof_(context, facts_) {}
+
+bool ChromeRows::TimeOf(const ChromeEvent& event, Picoseconds* ts) {
+  if (!event.ts.valid) {
+    odd_.Count("event_without_time", "warning",
+               "events whose `ts` is missing or no number of microseconds were left out",
+               event.offset);
+    return false;
+  }
+  ts->ps = event.ts.ps;
+  if (!__builtin_add_overflow(event.ts.ns, shift_ns_, &ts->ns) && ts->ns >= -kMaxTimeNs &&
+      ts->ns <= kMaxTimeNs) [[likely]]
+    return true;
+  odd_.Count("time_out_of_range", "warning",
+             "events with times that cannot be (decades away) were left out", event.offset);
+  return false;
+}
+
+absl::Status ChromeRows::Add(const ChromeEvent& event) {
+  if (event.phase == 'M') {
+    if (!tracks_.TakeMetadata(event)) {
+      odd_.Count("metadata_not_read", "info",
+                 "metadata events that name no process or thread were not read", event.offset);
+    }
+    return absl::OkStatus();
+  }
+  // XProf ends its list with {}.
+  if (event.phase == 0 && !event.ts.given && event.name.kind() == Kind::kNone)
+    return absl::OkStatus();
+  // Steps and findings that an export added to the events.
+  if (writer_ == ChromeWriter::kXlaprof && event.cat.raw().starts_with("xlaprof."))
+    return absl::OkStatus();
+  if (event.bad_args) {
+    odd_.Count("bad_args", "warning", "events whose `args` is no object lost it", event.offset);
+  }
+  Picoseconds ts;
+  if (!TimeOf(event, &ts)) return absl::OkStatus();
+  switch (event.phase) {
+    case 'X':
+      return AddComplete(event, ts);
+    case 'B':
+    case 'E':
+      pairs_.AddThread(event, ts);
+      return absl::OkStatus();
+    case 'b':
+    case 'e':
+    case 'S':
+    case 'F':
+      pairs_.AddAsync(event, ts);
+      return absl::OkStatus();
+    case 's':
+    case 't':
+    case 'f':
+      return AddFlow(event, ts);
+    case 'C':
+      return AddCounter(event, ts);
+    case 'i':  // instant, as it is written since 2012, and before
+    case 'I':
+    case 'R':  // mark
+    case 'P':  // sample
+    case 'N':  // object: new, snapshot, deleted
+    case 'O':
+    case 'D':
+    case 'n':  // inside an asynchronous operation, and in older files
+    case 'T':
+    case 'p':
+    case 'v':  // memory dump, of the process and of all
+    case 'V':
+    case 'c':  // clock sync
+    case '(':  // context
+    case ')':
+    case '=':  // a link between ids
+      return AddInstant(event, ts);
+    default:
+      odd_.Count("unknown_phase", "warning",
+                 "events without a phase `ph` that the format knows were left out", event.offset);
+      return absl::OkStatus();
+  }
+}
+
+absl::Status ChromeRows::AddComplete(const ChromeEvent& event, Picoseconds ts) {
+  int64_t dur_ns = kUnknownDuration;
+  if (event.dur.valid) [[likely]] {
+    Picoseconds dur = event.dur.value();
+    if (dur.ns < 0) {
+      odd_.Count("negative_duration", "warning", "events of negative length were taken as instants",
+                 event.offset);
+      dur = {};
+    }
+    if (dur.ns > kMaxTimeNs) {
+      odd_.Count("time_out_of_range", "warning",
+                 "events with times that cannot be (decades away) were left out", event.offset);
+      return absl::OkStatus();
+    }
+    dur_ns = EndNs(ts, dur) - ts.ns;
+  } else {
+    odd_.Count("missing_duration", "warning",
+               "complete events (ph X) without a length `dur`: it is unknown", event.offset);
+  }
+  XP_TRY(TraceTrack * track, tracks_.Of(event));
+  return AddRow(event, nullptr, {track, track->id}, ts.ns, dur_ns);
+}
+
+absl::Status ChromeRows::AddInstant(const ChromeEvent& event, Picoseconds ts) {
+  if (event.name.raw() == "[memory]") XP_TRY(AddMemory(event, ts));
+  XP_TRY(TraceTrack * track, tracks_.Of(event));
+  return AddRow(event, nullptr, {track, track->id}, ts.ns, 0);
+}
+
+// PyTorch's allocator: what is allocated after each of its calls.
+absl::Status ChromeRows::AddMemory(const ChromeEvent& event, Picoseconds ts) {
+  const Value* total = event.Arg("Total Allocated");
+  const Value* device = event.Arg("Device Id");
+  double value = 0;
+  if (total == nullptr || !ToDouble(total->raw(), &value)) return absl::OkStatus();
+  const int64_t index = device == nullptr ? -1 : device->Int().value_or(-1);
+  XP_TRY(int64_t track_id,
+         tracks_.Counter(event, index < 0 ? std::string("allocated bytes")
+                                          : fmt::format("allocated bytes, GPU:{}", index)));
+  return context_.events.Counter(track_id, ts.ns, value);
+}
+
+absl::Status ChromeRows::AddCounter(const ChromeEvent& event, Picoseconds ts) {
+  std::string base = json::Decode(event.name);
+  if (event.id.kind() != Kind::kNone) base += fmt::format(" [{}]", event.id.raw());
+  bool any = false;
+  for (const ChromeArgs::Arg& arg : event.args) {
+    double value = 0;
+    const bool number = arg.value.kind() == Kind::kNumber || arg.value.kind() == Kind::kText;
+    if (!number || !ToDouble(arg.value.raw(), &value) || !std::isfinite(value)) continue;
+    const bool alone = event.args.size() == 1 && arg.key.raw() == "value";
+    XP_TRY(
+        int64_t track_id,
+        tracks_.Counter(event, alone ? base : fmt::format("{} {}", base, json::Decode(arg.key))));
+    XP_TRY(context_.events.Counter(track_id, ts.ns, value));
+    ++event_count_;
+    any = true;
+  }
+  if (event.args.left_out()) LeftOutArgs(event);
+  if (!any) {
+    odd_.Count("counter_without_number", "warning",
+               "counter events (ph C) without any number were left out", event.offset);
+  }
+  return absl::OkStatus();
+}
+
+uint64_t ChromeRows::FlowOfCorrelation(uint64_t correlation) const {
+  const uint64_t source = uint64_t(context_.source_id) << kSourceBits;
+  if (correlation < uint64_t(1) << kIdBits) return source | correlation;
+  return Mix({uint64_t(context_.source_id), correlation});
+}
+
+absl::StatusOr<uint64_t> ChromeRows::FlowOf(const Value& id, StringId cat, StringId name) {
+  uint64_t number = 0;
+  if (!IdNumber(id, &number)) {
+    XP_TRY(StringId text, texts_.Of(id));
+    number = uint64_t(text) | uint64_t(1) << 40;
+  }
+  return Mix({uint64_t(context_.source_id), number, cat, name});
+}
+
+absl::Status ChromeRows::AddFlow(const ChromeEvent& event, Picoseconds ts) {
+  if (writer_ == ChromeWriter::kKineto && IsCorrelationFlow(event.cat.raw()))
+    return absl::OkStatus();
+  XP_TRY(StringId cat, texts_.Of(event.cat));
+  XP_TRY(StringId name, texts_.Of(event.name));
+  const Value& id = event.id.kind() != Kind::kNone          ? event.id
+                    : event.id_global.kind() != Kind::kNone ? event.id_global
+                                                            : event.id_local;
+  XP_TRY(uint64_t flow, FlowOf(id, cat, name));
+  XP_TRY(TraceTrack * track, tracks_.Of(event));
+  if (event.phase == 's') {
+    hops_.erase(flow);
+    context_.events.Flow(track->id, ts.ns, flow, FlowEnd::kOut);
+    return absl::OkStatus();
+  }
+  const FlowEnd end = event.phase == 't' || event.bind_point.raw() == "e" ? FlowEnd::kInEnclosing
+                                                                          : FlowEnd::kInNext;
+  auto passed = hops_.find(flow);
+  const uint64_t now = passed == hops_.end() ? flow : passed->second;
+  context_.events.Flow(track->id, ts.ns, now, end);
+  if (event.phase == 't') {
+    const uint64_t next = Mix({now});
+    hops_[flow] = next;
+    context_.events.Flow(track->id, ts.ns, next, FlowEnd::kOut);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ChromeRows::AddPair(const ChromePairs::Pair& pair, bool async) {
+  const int64_t dur_ns = pair.end == nullptr ? kUnknownDuration : pair.end_ts.ns - pair.ts.ns;
+  Where where;
+  if (async) {
+    const Value name(Kind::kText, pair.outermost, /*escaped=*/true);
+    XP_TRY(where.track_id, tracks_.Async(pair.begin, json::Decode(name)));
+  } else {
+    XP_TRY(where.track, tracks_.Of(pair.begin));
+    where.track_id = where.track->id;
+  }
+  return AddRow(pair.begin, pair.end, where, pair.ts.ns, dur_ns);
+}
+
+ChromeKind ChromeRows::KindOf(StringId cat, StringId name) {
+  if (kinds_.size() <= name) kinds_.resize(std::max<size_t>(name + 1, 2 * kinds_.size()));
+  Named& named = kinds_[name];
+  if (named.known && named.cat == cat) [[likely]]
+    return named.kind;
+  const std::string_view cat_text = context_.store.Text(cat);
+  const std::string_view name_text = context_.store.Text(name);
+  named = {true, cat,
+           writer_ == ChromeWriter::kKineto  ? KindOfKineto(cat_text, name_text)
+           : writer_ == ChromeWriter::kXprof ? KindOfXprof(name_text)
+                                             : KindOfOther(cat_text)};
+  return named.kind;
+}
+
+absl::Status ChromeRows::AddArg(StringId key, const Value& value) {
+  if (value.kind() == Kind::kNumber) {
+    const char* first = value.raw().data();
+    const char* last = first + value.raw().size();
+    int64_t number = 0;
+    auto [end, error] = std::from_chars(first, last, number);
+    if (error == std::errc() && end == last) [[likely]] {
+      context_.events.Arg(key, number);
+      return absl::OkStatus();
+    }
+    if (error == std::errc::result_out_of_range && end == last) {
+      uint64_t large = 0;
+      auto [large_end, large_error] = std::from_chars(first, last, large);
+      if (large_error == std::errc() && large_end == last) {
+        context_.events.Arg(key, large);
+        return absl::OkStatus();
+      }
+    }
+    double real = 0;
+    if (ToDouble(value.raw(), &real) && std::isfinite(real)) {
+      context_.events.Arg(key, real);
+      return absl::OkStatus();
+    }
+  }
+  XP_TRY(StringId text, texts_.Of(value));
+  context_.events.Arg(key, Text{text});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StringId> ChromeRows::KeyOf(Value key) {
+  if (key.number() == 0) return texts_.Of(key);
+  StringId& known = key_ids_[key.number()];
+  if (known == 0) [[unlikely]] {
+    XP_TRY(known, texts_.Of(key));
+  }
+  return known;
+}
+
+void ChromeRows::LeftOutArgs(const ChromeEvent& event) {
+  odd_.Count("too_many_arguments", "warning",
+             fmt::format("arguments of an event beyond {} were left out", ChromeArgs::kMax),
+             event.offset);
+}
+
+absl::Status ChromeRows::AddArgs(const ChromeEvent& event) {
+  bool left_out = event.args.left_out();
+  for (const ChromeArgs::Arg& arg : event.args) {
+    if (arg.value.kind() == Kind::kNull) continue;
+    if (keys_.size() >= ChromeArgs::kMax) {
+      left_out = true;
+      break;
+    }
+    XP_TRY(StringId key, KeyOf(arg.key));
+    if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
+      odd_.Count("repeated_argument", "info",
+                 "arguments that an event gives twice: the first was kept", event.offset);
+      continue;
+    }
+    keys_.push_back(key);
+    XP_TRY(AddArg(key, arg.value));
+  }
+  if (left_out) LeftOutArgs(event);
+  return absl::OkStatus();
+}
+
+absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end, Where where,
+                                int64_t ts_ns, int64_t dur_ns) {
+  StringId name = 0, cat = 0;
+  if (event.name.kind() != Kind::kNone) {
+    XP_TRY(name, texts_.Of(event.name));
+  } else {
+    XP_TRY(name, context_.store.Intern(""));
+  }
+  if (event.cat.kind() != Kind::kNone && !event.cat.raw().empty()) {
+    XP_TRY(cat, texts_.Of(event.cat));
+  }
+  ChromeKind kind = KindOf(cat, name);
+  if (writer_ == ChromeWriter::kXprof && where.track != nullptr)
+    kind = xprof_.KindOf(event, *where.track, kind);
+  StringId category = 0;
+  if (cat != 0 || writer_ != ChromeWriter::kXlaprof) {
+    StringId& known = categories_[size_t(kind.category)];
+    if (known == 0) {
+      XP_TRY(known, context_.store.Intern(CategoryName(kind.category)));
+    }
+    category = known;
+  }
+
+  Event row{.ts_ns = ts_ns, .dur_ns = dur_ns, .name = name, .category = category};
+  if (kind.calls_device) {
+    if (const Value* id = event.Arg("correlation"); id != nullptr) {
+      uint64_t number = 0;
+      if (IdNumber(*id, &number) && number != 0)
+        (kind.on_device ? row.flow_in : row.flow_out) = FlowOfCorrelation(number);
+    }
+  } else if ((event.flow_in || event.flow_out) && event.bind_id.kind() != Kind::kNone) {
+    XP_TRY(uint64_t flow, FlowOf(event.bind_id, 0, 0));
+    auto passed = hops_.find(flow);
+    const uint64_t now = passed == hops_.end() ? flow : passed->second;
+    if (event.flow_in) row.flow_in = now;
+    if (event.flow_out) {
+      row.flow_out = event.flow_in ? Mix({now}) : now;
+      if (event.flow_in) hops_[flow] = row.flow_out;
+    }
+  }
+  XP_TRY(context_.events.Add(where.track_id, row));
+  ++event_count_;
+  if (kind.category == XCategory::kPython) ++python_count_;
+  if (where.track != nullptr) {
+    ++where.track->events;
+    if (kind.on_device && !where.track->is_device) {
+      where.track->is_device = true;
+      where.track->device_type = DeviceTypeOf(event.cat.raw());
+    }
+  }
+
+  keys_.clear();
+  if (cat != 0 && cat != category) {
+    if (cat_key_ == 0) {
+      XP_TRY(cat_key_, context_.store.Intern("cat"));
+    }
+    keys_.push_back(cat_key_);
+    context_.events.Arg(cat_key_, Text{cat});
+  }
+  XP_TRY(AddArgs(event));
+  if (end != nullptr) XP_TRY(AddArgs(*end));
+
+  if (where.track == nullptr || !has_facts()) return absl::OkStatus();
+  if (writer_ == ChromeWriter::kXprof) return xprof_.Add(event, *where.track, kind, row);
+  if (kind.role == XRole::kNone) return absl::OkStatus();
+  int64_t number = -1;
+  if (kind.role == XRole::kStep) {
+    number = ProfilerStep(context_.store.Text(name));
+  } else if (const Value* bytes = event.Arg("bytes")) {
+    number = bytes->Int().value_or(-1);
+  }
+  facts_.Add(XMark{.ts_ns = ts_ns,
+                   .end_ns = ts_ns + std::max<int64_t>(0, dur_ns),
+                   .role = kind.role,
+                   .name = name,
+                   .number = number,
+                   .track_id = where.track_id,
+                   .offset = event.offset,
+                   .front = !kind.on_device});
+  return absl::OkStatus();
+}
+
+absl::Status ChromeRows::Finish(OptText host, OptInt rank) {
+  XP_TRY(pairs_.EmitThreads(odd_,
+                            [&](const ChromePairs::Pair& pair) { return AddPair(pair, false); }));
+  XP_TRY(
+      pairs_.EmitAsyncs(odd_, [&](const ChromePairs::Pair& pair) { return AddPair(pair, true); }));
+  XP_TRY(tracks_.Finish(std::move(host), rank));
+  if (has_facts()) XP_TRY(facts_.Write());
+  if (python_count_ > 0) {
+    XP_TRY(int64_t process_id, tracks_.MainProcessId());
+    XP_TRY(context_.store.Add(SettingRow{
+        process_id, "python_tracer", "on",
+        fmt::format("{} of {} events ({:.0f} %) are Python calls", python_count_, event_count_,
+                    100.0 * double(python_count_) / double(event_count_))}));
+  }
+  if (event_count_ == 0) {
+    odd_.Count("empty_capture", "warning",
+               "the trace holds no events: nothing was recorded between its start and its end. "
+               "Record while steps run, for at least two of them",
+               0);
+  }
+  return odd_.Write(context_);
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,81 @@
+// From the events of a Chrome trace to the rows of a store, one at a time and in any order.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include "profiler/import/chrome/chrome_event.h"
+#include "profiler/import/chrome/chrome_kind.h"
+#include "profiler/import/chrome/chrome_pairs.h"
+#include "profiler/import/chrome/chrome_tracks.h"
+#include "profiler/import/chrome/json_texts.h"
+#include "profiler/import/chrome/microseconds.h"
+#include "profiler/import/chrome/xprof_facts.h"
+#include "profiler/import/odd_input.h"
+#include "profiler/import/xspace/xspace_facts.h"
+
+namespace xlaprof {
+
+class ChromeRows {
+ public:
+  // `shift_ns` turns the file's times into the store's. Keys of arguments may be numbered, by one
+  // reader.
+  ChromeRows(const Input& input, ImportContext& context, ChromeWriter writer, int64_t shift_ns);
+
+  absl::Status Add(const ChromeEvent& event);
+  // What needs all events: pairs, names, facts. `host` and `rank` are the file's.
+  absl::Status Finish(OptText host, OptInt rank);
+
+  int64_t event_count() const { return event_count_; }
+
+ private:
+  struct Where {
+    TraceTrack* track = nullptr;  // null: an asynchronous operation
+    int64_t track_id = 0;
+  };
+
+  bool TimeOf(const ChromeEvent& event, Picoseconds* ts);
+  absl::Status AddComplete(const ChromeEvent& event, Picoseconds ts);
+  absl::Status AddInstant(const ChromeEvent& event, Picoseconds ts);
+  absl::Status AddCounter(const ChromeEvent& event, Picoseconds ts);
+  absl::Status AddMemory(const ChromeEvent& event, Picoseconds ts);
+  absl::Status AddFlow(const ChromeEvent& event, Picoseconds ts);
+  absl::Status AddPair(const ChromePairs::Pair& pair, bool async);
+  absl::Status AddRow(const ChromeEvent& event, const ChromeEvent* end, Where where, int64_t ts_ns,
+                      int64_t dur_ns);
+  absl::Status AddArgs(const ChromeEvent& event);
+  void LeftOutArgs(const ChromeEvent& event);
+  ChromeKind KindOf(StringId cat, StringId name);
+  absl::StatusOr<StringId> KeyOf(json::Value key);
+  absl::Status AddArg(StringId key, const json::Value& value);
+  // Unique in the store: flows of different sources never meet.
+  absl::StatusOr<uint64_t> FlowOf(const json::Value& id, StringId cat, StringId name);
+  uint64_t FlowOfCorrelation(uint64_t correlation) const;
+  // Names of events tell of compiles, executions and the like.
+  bool has_facts() const {
+    return writer_ == ChromeWriter::kKineto || writer_ == ChromeWriter::kXprof;
+  }
+
+  ImportContext& context_;
+  const ChromeWriter writer_;
+  const int64_t shift_ns_;
+  OddInput odd_;
+  JsonTexts texts_;
+  ChromeTracks tracks_;
+  ChromePairs pairs_;
+  XFacts facts_;
+  XprofFacts xprof_;
+  struct Named {
+    bool known = false;
+    StringId cat = 0;
+    ChromeKind kind;
+  };
+  std::vector<Named> kinds_;  // by name: of the category that it had last
+  std::array<StringId, size_t(XCategory::kCount)> categories_{};
+  std::array<StringId, ChromeEventReader::kMaxKeys> key_ids_{};  // by their numbers
+  std::vector<StringId> keys_;                    // of the event that is being written
+  absl::flat_hash_map<uint64_t, uint64_t> hops_;  // flows that were passed on: what they are now
+  StringId cat_key_ = 0;
+  int64_t event_count_ = 0, python_count_ = 0;
+};
+
+}  // namespace xlaprof

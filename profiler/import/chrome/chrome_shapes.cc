@@ -1,0 +1,164 @@
+#include "profiler/import/chrome/chrome_shapes.h"
+
+#include <algorithm>
+
+#include "profiler/import/chrome/chrome_event.h"
+
+namespace xlaprof {
+
+using json::Kind;
+using json::Scanner;
+using json::Value;
+
+namespace {
+
+bool IsTrue(Value value) {
+  return value.kind() == Kind::kTrue || (value.kind() == Kind::kNumber && value.raw() != "0");
+}
+
+void ReadTime(Value value, ChromeTime* time) {
+  Picoseconds read;
+  time->given = true;
+  time->valid = (value.kind() == Kind::kNumber || value.kind() == Kind::kText) &&
+                ParseMicroseconds(value.raw(), &read);
+  time->ns = read.ns;
+  time->ps = read.ps;
+}
+
+}  // namespace
+
+void PutChromeValue(ChromeSlot slot, Value value, ChromeEvent* event) {
+  static constexpr Value ChromeEvent::*kMembers[] = {
+      &ChromeEvent::name, &ChromeEvent::cat,        &ChromeEvent::pid,    &ChromeEvent::tid,
+      &ChromeEvent::id,   &ChromeEvent::bind_point, &ChromeEvent::bind_id};
+  if (slot <= ChromeSlot::kBindId) {
+    event->*kMembers[size_t(slot)] = value;
+    if (slot >= ChromeSlot::kId) event->has_ids = true;
+    return;
+  }
+  switch (slot) {
+    case ChromeSlot::kTs:
+      ReadTime(value, &event->ts);
+      return;
+    case ChromeSlot::kDur:
+      ReadTime(value, &event->dur);
+      return;
+    case ChromeSlot::kPhase:
+      event->phase = value.kind() == Kind::kText && value.raw().size() == 1 ? value.raw()[0] : '?';
+      return;
+    case ChromeSlot::kFlowIn:
+      event->flow_in = IsTrue(value);
+      return;
+    case ChromeSlot::kFlowOut:
+      event->flow_out = IsTrue(value);
+      return;
+    default:
+      return;
+  }
+}
+
+bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
+#ifdef __SSE2__
+  const std::string_view rest = in.rest();
+  const char *at = rest.data(), *const end = at + rest.size();
+  const size_t from = in.offset();
+  auto begins = [](const char* text, const Node& node) {
+    for (size_t block = 0; block * kBlock < node.size; ++block) {
+      const __m128i same = _mm_cmpeq_epi8(
+          _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + block * kBlock)),
+          _mm_load_si128(reinterpret_cast<const __m128i*>(node.text.data() + block * kBlock)));
+      if ((unsigned(_mm_movemask_epi8(same)) & node.used[block]) != node.used[block]) return false;
+    }
+    return true;
+  };
+  // What is looked at without asking again: the text, and the beginning of the value.
+  constexpr ptrdiff_t kRoom = kBlock * kMaxBlocks + 32;
+  for (uint16_t index = nodes_[0].next; index != 0 && end - at >= kRoom;) {
+    const Node& node = nodes_[index];
+    if (!begins(at, node)) {
+      index = node.sibling;
+      continue;
+    }
+    const char *const value_at = at + node.size, *behind = nullptr;
+    Value value;
+    switch (node.kind) {
+      case Kind::kNone:
+        in.MoveTo(from + size_t(value_at - rest.data()));
+        return true;
+      case Kind::kText:
+        if (const char* text_end = json::PlainTextEnd(value_at)) [[likely]] {
+          value = Value(Kind::kText, {value_at, size_t(text_end - value_at)});
+          behind = text_end + 1;
+        }
+        break;
+      case Kind::kNumber: {
+        const char* number_end = json::DigitsEnd(value_at);
+        if (number_end == value_at) {  // another kind of value
+          index = node.sibling;
+          continue;
+        }
+        if (*number_end == ',' || *number_end == '}') [[likely]] {
+          value = Value(Kind::kNumber, {value_at, size_t(number_end - value_at)});
+          behind = number_end;
+        }
+        break;
+      }
+      default:
+        break;
+    }
+    if (behind == nullptr) {
+      in.MoveTo(from + size_t(value_at - rest.data()) - (node.kind == Kind::kText ? 1 : 0));
+      if (!in.Read(&value)) break;
+      behind = in.rest().data();
+    }
+    if (node.slot == ChromeSlot::kExtra) {
+      const Value key(Kind::kText, {at + node.key_at, node.key_size});
+      event->args.Add(numbers_keys_ ? key.Numbered(index) : key, value);
+    } else {
+      PutChromeValue(node.slot, value, event);
+    }
+    at = behind;
+    index = node.next;
+  }
+  in.MoveTo(from);
+#else
+  (void)in, (void)event;
+#endif
+  return false;
+}
+
+void ChromeShapes::Learn(std::span<const Piece> pieces) {
+  size_t parent = 0;
+  for (const Piece& piece : pieces) {
+    if (piece.before.size() > kBlock * kMaxBlocks) return;
+    const bool plain =
+        piece.kind == Kind::kText || piece.kind == Kind::kNumber || piece.slot == ChromeSlot::kEnd;
+    const Kind kind = plain ? piece.kind : Kind::kNested;
+    size_t siblings = 0;
+    uint16_t last = 0, found = nodes_[parent].next;
+    for (; found != 0; last = found, found = nodes_[found].sibling, ++siblings) {
+      const Node& node = nodes_[found];
+      if (node.slot == piece.slot && node.kind == kind &&
+          piece.before == std::string_view(node.text.data(), node.size))
+        break;
+    }
+    if (found == 0) {
+      if (nodes_.size() == kMaxNodes || siblings == kMaxSiblings) return;
+      found = uint16_t(nodes_.size());
+      Node& node = nodes_.emplace_back();
+      std::copy(piece.before.begin(), piece.before.end(), node.text.begin());
+      node.size = uint8_t(piece.before.size());
+      for (size_t i = 0; i < node.size; ++i) node.used[i / kBlock] |= uint16_t(1) << i % kBlock;
+      node.slot = piece.slot;
+      node.kind = kind;
+      if (!piece.key.empty()) {
+        node.key_at = uint8_t(piece.key.data() - piece.before.data());
+        node.key_size = uint8_t(piece.key.size());
+      }
+      (last == 0 ? nodes_[parent].next : nodes_[last].sibling) = found;
+    }
+    parent = found;
+  }
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,239 @@
+#include "profiler/import/chrome/chrome_tracks.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "profiler/import/text/utf8.h"
+
+namespace xlaprof {
+namespace {
+
+using json::Kind;
+using json::Value;
+
+constexpr std::string_view kDevicePlane = "/device:";
+
+std::string TextOf(const Value& value) { return ToUtf8(json::Decode(value)); }
+
+bool IsFrontThread(std::string_view name) {
+  const std::string_view thread = name.substr(0, name.find('/'));
+  return thread == "python" || thread == "python3" || thread == "main" || thread == "MainThread";
+}
+
+}  // namespace
+
+TraceProcess* ChromeTracks::ProcessOf(const Value& pid) {
+  auto [found, is_new] =
+      process_of_.emplace(pid.kind() == Kind::kNone ? std::string_view() : pid.raw(), nullptr);
+  if (is_new) {
+    TraceProcess& process = processes_.emplace_back();
+    process.pid = pid.Int();
+    if (!process.pid && pid.kind() != Kind::kNone) process.text = TextOf(pid);
+    process.order = int64_t(processes_.size());
+    found->second = &process;
+  }
+  return found->second;
+}
+
+TraceTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
+  // Without a tid the process is its own thread, as in Perfetto.
+  const Value& tid = event.tid.kind() == Kind::kNone ? event.pid : event.tid;
+  const Key key(event.pid.kind() == Kind::kNone ? std::string_view() : event.pid.raw(),
+                tid.kind() == Kind::kNone ? std::string_view() : tid.raw());
+  // Threads take turns: a few are remembered by the ends of their ids.
+  auto last_byte = [](std::string_view text) {
+    return text.empty() ? size_t(0) : size_t(uint8_t(text.back()));
+  };
+  Recent& recent = recent_[(last_byte(key.first) * 3 + last_byte(key.second)) % recent_.size()];
+  if (recent.track != nullptr && key == recent.key) return recent.track;
+  auto [found, is_new] = track_of_.emplace(key, nullptr);
+  if (is_new) {
+    TraceTrack& track = tracks_.emplace_back();
+    track.process = ProcessOf(event.pid);
+    track.tid = tid.Int();
+    if (!track.tid && tid.kind() != Kind::kNone) track.text = TextOf(tid);
+    track.order = int64_t(tracks_.size());
+    found->second = &track;
+  }
+  recent = {key, found->second};
+  return found->second;
+}
+
+TraceTrack* ChromeTracks::Known(const ChromeEvent& event) {
+  TraceTrack* track = TrackOf(event);
+  return track->id == 0 ? nullptr : track;
+}
+
+absl::StatusOr<TraceTrack*> ChromeTracks::Of(const ChromeEvent& event) {
+  TraceTrack* track = TrackOf(event);
+  if (track->id == 0) {
+    XP_TRY(int64_t process_id, ProcessId(*track->process));
+    XP_TRY(track->id,
+           context_.store.Add(TrackRow{.process_id = process_id, .kind = "host_thread"}));
+    track->is_device = track->process->is_device;
+    if (track->is_device && writer_ == ChromeWriter::kXprof)
+      track->device_category = ClassifyDeviceLine(track->name).category;
+  }
+  return track;
+}
+
+absl::StatusOr<int64_t> ChromeTracks::MainProcessId() { return context_.ProcessId(); }
+
+absl::StatusOr<int64_t> ChromeTracks::ProcessId(TraceProcess& process) {
+  if (process.id != 0) return process.id;
+  const bool first = std::all_of(processes_.begin(), processes_.end(),
+                                 [](const TraceProcess& other) { return other.id == 0; });
+  // Our own export labels a host and its devices alike.
+  if (writer_ == ChromeWriter::kXlaprof) {
+    for (const TraceProcess& other : processes_) {
+      if (other.id != 0 && other.labels == process.labels) return process.id = other.id;
+    }
+  }
+  if (writer_ == ChromeWriter::kKineto || writer_ == ChromeWriter::kXprof || first) {
+    XP_TRY(process.id, context_.ProcessId());
+  } else {
+    XP_TRY(process.id, context_.NewProcess({}, process.pid, {}));
+  }
+  return process.id;
+}
+
+absl::StatusOr<int64_t> ChromeTracks::Counter(const ChromeEvent& event, const std::string& name) {
+  TraceProcess* process = ProcessOf(event.pid);
+  int64_t& id = counters_[{process, name}];
+  if (id == 0) {
+    XP_TRY(int64_t process_id, ProcessId(*process));
+    XP_TRY(id, context_.store.Add(
+                   TrackRow{.process_id = process_id, .kind = "counter", .name = ToUtf8(name)}));
+  }
+  return id;
+}
+
+absl::StatusOr<int64_t> ChromeTracks::Async(const ChromeEvent& event, const std::string& name) {
+  TraceProcess* process = ProcessOf(event.pid);
+  int64_t& id = asyncs_[{process, name}];
+  if (id == 0) {
+    XP_TRY(int64_t process_id, ProcessId(*process));
+    XP_TRY(id, context_.store.Add(
+                   TrackRow{.process_id = process_id, .kind = "async", .name = ToUtf8(name)}));
+  }
+  return id;
+}
+
+bool ChromeTracks::TakeMetadata(const ChromeEvent& event) {
+  const std::string_view what = event.name.raw();
+  const Value* name = event.Arg("name");
+  if (what == "process_name") {
+    TraceProcess* process = ProcessOf(event.pid);
+    if (name != nullptr) process->name = TextOf(*name);
+    if (writer_ == ChromeWriter::kXprof || writer_ == ChromeWriter::kXlaprof)
+      process->is_device = process->name.starts_with(kDevicePlane);
+  } else if (what == "process_labels") {
+    if (const Value* labels = event.Arg("labels")) ProcessOf(event.pid)->labels = TextOf(*labels);
+  } else if (what == "process_sort_index") {
+    if (const Value* sort = event.Arg("sort_index")) ProcessOf(event.pid)->sort = sort->Int();
+  } else if (what == "thread_name") {
+    TraceTrack* track = TrackOf(event);
+    if (name != nullptr) track->name = TextOf(*name);
+    track->front = IsFrontThread(track->name);
+  } else if (what == "thread_sort_index") {
+    if (const Value* sort = event.Arg("sort_index")) TrackOf(event)->sort = sort->Int();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+absl::StatusOr<int64_t> ChromeTracks::DeviceTrack(const std::string& device, int64_t process_id) {
+  int64_t& id = devices_[device];
+  if (id == 0) {
+    XP_TRY(id, context_.store.Add(TrackRow{
+                   .process_id = process_id, .kind = "device", .name = device, .device = device}));
+  }
+  return id;
+}
+
+absl::Status ChromeTracks::FinishProcesses(const OptText& host, OptInt rank) {
+  const char* kSql =
+      "UPDATE process SET host = coalesce(?2, host), pid = ?3, rank = coalesce(?4, rank), name = "
+      "?5 WHERE id = ?1";
+  auto name_of = [](const TraceProcess& process) {
+    return process.name.empty() ? (process.text.empty() ? OptText() : OptText(process.text))
+                                : OptText(process.name);
+  };
+  if (writer_ == ChromeWriter::kOther || writer_ == ChromeWriter::kXlaprof) {
+    for (const TraceProcess& process : processes_) {
+      if (process.id == 0 || process.is_device) continue;
+      XP_TRY(context_.store.Run(kSql, process.id, host, process.pid, rank, name_of(process)));
+    }
+    return absl::OkStatus();
+  }
+  // One process: the host's, of which most is told.
+  std::map<const TraceProcess*, uint64_t> events;
+  for (const TraceTrack& track : tracks_) {
+    if (!track.is_device && !track.process->is_device && track.process->pid)
+      events[track.process] += track.events;
+  }
+  const TraceProcess* main = nullptr;
+  for (const TraceProcess& process : processes_) {
+    auto found = events.find(&process);
+    if (found != events.end() && (main == nullptr || found->second > events[main])) main = &process;
+  }
+  if (main == nullptr || main->id == 0) return absl::OkStatus();
+  // XProf numbers planes itself, and calls the host's /host:CPU.
+  const bool kineto = writer_ == ChromeWriter::kKineto;
+  return context_.store.Run(kSql, main->id, host, kineto ? main->pid : OptInt(), rank,
+                            kineto ? name_of(*main) : OptText());
+}
+
+absl::Status ChromeTracks::Finish(OptText host, OptInt rank) {
+  for (TraceTrack& track : tracks_) {
+    if (track.is_device) track.process->is_device = true;
+  }
+  XP_TRY(FinishProcesses(host, rank));
+  // Hosts above devices, then as the file says, then as they appeared.
+  std::vector<TraceTrack*> order;
+  for (TraceTrack& track : tracks_) {
+    if (track.id != 0) order.push_back(&track);
+  }
+  auto key = [](const TraceTrack* track) {
+    const TraceProcess& process = *track->process;
+    return std::tuple(track->is_device, process.sort.value_or(0), process.order, !track->front,
+                      track->sort.value_or(0), track->order);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const TraceTrack* a, const TraceTrack* b) { return key(a) < key(b); });
+  int64_t sort = 0;
+  for (const TraceTrack* track : order) {
+    const TraceProcess& process = *track->process;
+    std::string name = track->name.empty() ? track->text : track->name;
+    OptText device;
+    OptInt parent;
+    if (track->is_device) {
+      if (process.name.starts_with(kDevicePlane) && writer_ != ChromeWriter::kKineto) {
+        device = process.name.substr(kDevicePlane.size());
+        device = device->substr(0, device->find(' '));
+      } else {
+        device = fmt::format("{}:{}", track->device_type.empty() ? "GPU" : track->device_type,
+                             process.pid.value_or(0));
+      }
+      XP_TRY(parent, DeviceTrack(*device, process.id));
+      XP_TRY(context_.store.Run("UPDATE track SET sort = ?2 WHERE id = ?1 AND sort = 0", *parent,
+                                ++sort));
+      if (name.empty()) name = fmt::format("stream {}", track->tid.value_or(0));
+    } else if (name.empty()) {
+      name = track->tid ? fmt::format("thread {}", *track->tid) : "thread";
+    }
+    XP_TRY(context_.store.Run(
+        "UPDATE track SET kind = ?2, name = ?3, tid = ?4, device = ?5, parent_id = ?6, sort = ?7 "
+        "WHERE id = ?1",
+        track->id, track->is_device ? "device_stream" : "host_thread", name, track->tid, device,
+        parent, ++sort));
+  }
+  for (const auto* others : {&asyncs_, &counters_}) {
+    for (const auto& [key, id] : *others)
+      XP_TRY(context_.store.Run("UPDATE track SET sort = ?2 WHERE id = ?1", id, ++sort));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof

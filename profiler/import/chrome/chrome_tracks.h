@@ -1,0 +1,88 @@
+// Processes and tracks of a Chrome trace: who `pid` and `tid` are. Rows are made when an event
+// needs them, names and order are written when all metadata has been seen.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <array>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "profiler/import/chrome/chrome_event.h"
+#include "profiler/import/chrome/chrome_kind.h"
+#include "profiler/import/importer.h"
+#include "profiler/import/odd_input.h"
+
+namespace xlaprof {
+
+struct TraceProcess {
+  OptInt pid;
+  std::string text;  // a pid that is no number
+  std::string name, labels;
+  OptInt sort;
+  int64_t id = 0;          // row; 0: none yet
+  int64_t order = 0;       // of appearance
+  bool is_device = false;  // XProf: a plane of a device; Kineto: has a stream
+};
+
+struct TraceTrack {
+  TraceProcess* process = nullptr;
+  OptInt tid;
+  std::string text;  // a tid that is no number
+  std::string name;
+  OptInt sort;
+  int64_t id = 0;  // row; 0: only metadata so far
+  int64_t order = 0;
+  XCategory device_category = XCategory::kHost;  // XProf: of a device's line
+  bool is_device = false;
+  std::string_view device_type;  // Kineto: of its first device event
+  bool front = false;            // a thread that runs the user's code, by its name
+  uint64_t events = 0;
+};
+
+class ChromeTracks {
+ public:
+  ChromeTracks(ImportContext& context, ChromeWriter writer) : context_(context), writer_(writer) {}
+
+  // The track of an event's pid and tid; its row is there. Valid as long as this object.
+  absl::StatusOr<TraceTrack*> Of(const ChromeEvent& event);
+  // The same, null where no event has made it yet.
+  TraceTrack* Known(const ChromeEvent& event);
+  absl::StatusOr<int64_t> Counter(const ChromeEvent& event, const std::string& name);
+  // Of asynchronous events called `name` in the event's process.
+  absl::StatusOr<int64_t> Async(const ChromeEvent& event, const std::string& name);
+  // Takes a metadata event (phase M); false: of a kind that is not known.
+  bool TakeMetadata(const ChromeEvent& event);
+  // The process whose facts are read: Kineto's and XProf's files have one.
+  absl::StatusOr<int64_t> MainProcessId();
+  // Names, devices and order of all rows. `host` and `rank` are the file's.
+  absl::Status Finish(OptText host, OptInt rank);
+
+ private:
+  using Key = std::pair<std::string_view, std::string_view>;
+
+  TraceProcess* ProcessOf(const json::Value& pid);
+  TraceTrack* TrackOf(const ChromeEvent& event);
+  absl::StatusOr<int64_t> ProcessId(TraceProcess& process);
+  absl::Status FinishProcesses(const OptText& host, OptInt rank);
+  absl::StatusOr<int64_t> DeviceTrack(const std::string& device, int64_t process_id);
+
+  ImportContext& context_;
+  const ChromeWriter writer_;
+  std::deque<TraceProcess> processes_;
+  std::deque<TraceTrack> tracks_;
+  absl::flat_hash_map<std::string_view, TraceProcess*> process_of_;
+  absl::flat_hash_map<Key, TraceTrack*> track_of_;
+  struct Recent {
+    Key key;
+    TraceTrack* track = nullptr;
+  };
+  std::array<Recent, 64> recent_{};
+  std::map<std::pair<TraceProcess*, std::string>, int64_t> counters_, asyncs_;
+  std::map<std::string, int64_t> devices_;
+};
+
+}  // namespace xlaprof

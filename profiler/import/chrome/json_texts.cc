@@ -1,0 +1,40 @@
+#include "profiler/import/chrome/json_texts.h"
+
+#include "profiler/import/text/utf8.h"
+
+namespace xlaprof {
+
+absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value, Slot* pair) {
+  const int64_t offset = int64_t(value.raw().data() - file_.data());
+  std::string decoded;
+  std::string_view text = value.raw();
+  if (value.escaped()) text = decoded = json::Decode(value);
+  if (value.control()) {
+    odd_.Count("control_character", "warning",
+               "texts with raw control characters, which JSON forbids: they were kept, but other "
+               "programs refuse the whole file. Update what wrote it",
+               offset);
+  }
+  if (text.size() > kMaxTextBytes) {
+    odd_.Count("long_text", "warning", "texts of more than 1 MiB were cut there", offset);
+    text = text.substr(0, kMaxTextBytes);
+    // Not inside a character.
+    while (!text.empty() && (uint8_t(text.back()) & 0xc0) == 0x80) text.remove_suffix(1);
+    if (!text.empty() && uint8_t(text.back()) >= 0xc0) text.remove_suffix(1);
+  }
+  std::string repaired;
+  if (ValidUtf8Prefix(text) != text.size()) {
+    odd_.Count("invalid_utf8", "warning",
+               "names that are not valid UTF-8: what is invalid was replaced by U+FFFD", offset);
+    text = repaired = ToUtf8(text);
+  }
+  XP_TRY(StringId id, store_.Intern(text));
+  // What is counted is looked at each time.
+  if (!value.control() && value.raw().size() <= kMaxTextBytes) {
+    pair[1] = pair[0];
+    pair[0] = {EndsOf(value.raw()), value.raw().data(), uint32_t(value.raw().size()), id};
+  }
+  return id;
+}
+
+}  // namespace xlaprof

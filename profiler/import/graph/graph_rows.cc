@@ -1,0 +1,77 @@
+#include "profiler/import/graph/graph_rows.h"
+
+#include <algorithm>
+
+namespace xlaprof {
+namespace {
+
+struct IssueText {
+  const char *code, *severity, *advice;
+};
+constexpr IssueText kIssues[] = {
+    {"cut_file", "warning",
+     "The file ends inside a line: it was cut, or is still being written. What was whole is kept."},
+    {"cut_labels", "info",
+     "Labels of a dot graph are cut at 64 characters: shapes and attributes behind that are "
+     "unknown."},
+    {"hash_collision", "warning",
+     "Graphs with one hash are printed with different nodes. The first is kept for all; compare "
+     "them with an HLO dump "
+     "(XLA_SAVE_TENSORS_FMT=hlo)."},
+    {"invalid_utf8", "info", "Bytes that are no UTF-8 were replaced by U+FFFD."},
+    {"more_modules", "warning",
+     "A text holds several HLO modules; the first one was read. Give each its own file."},
+    {"no_entry", "warning",
+     "An HLO module has no ENTRY computation: the text is cut. What was whole is kept."},
+    {"repeated_name", "warning",
+     "Two nodes of a graph have one name; operands are taken to mean the later one. The file may "
+     "be damaged."},
+    {"unknown_graph_form", "warning",
+     "A section's graph begins like none of the known forms (IR, HloModule, digraph, module); its "
+     "hash and frames are kept."},
+    {"unknown_line", "info",
+     "A line between two sections has no known form: something else writes to this file."},
+    {"unknown_operand", "warning",
+     "A node names an operand that is not printed before it; the operand is left out. The file may "
+     "be damaged."},
+    {"unread_stablehlo", "info",
+     "Lines of a StableHLO module are of no simple form and were left out: regions, functions that "
+     "are called, and their links. "
+     "XLA_SAVE_TENSORS_FMT=hlo gives graphs that are read whole."},
+    {"unreadable_hash", "warning",
+     "A section's Graph Hash is no hash; the graph is known by its text."},
+    {"unreadable_node", "warning",
+     "A line of a graph is no node; it was left out. The file may be damaged or cut."},
+};
+
+}  // namespace
+
+absl::Status AddGraphIssue(std::string_view code, const GraphText::Oddity& oddity, int64_t offset,
+                           int64_t line, ImportContext& context) {
+  const auto* text = std::find_if(std::begin(kIssues), std::end(kIssues),
+                                  [&](const IssueText& t) { return code == t.code; });
+  XP_CHECK(text != std::end(kIssues));
+  return context.Issue(text->code, text->severity, text->advice, offset + oddity.offset,
+                       line + oddity.line, oddity.count);
+}
+
+absl::StatusOr<int64_t> AddGraphRows(GraphRow row, GraphText graph, int64_t offset, int64_t line,
+                                     ImportContext& context) {
+  for (const auto& [code, oddity] : graph.oddities)
+    XP_TRY(AddGraphIssue(code, oddity, offset, line, context));
+  if (!row.input_count) row.input_count = graph.input_count;
+  if (!row.output_count) row.output_count = graph.output_count;
+  if (!graph.printed_as.empty()) {
+    row.node_count = int64_t(graph.nodes.size());
+    row.printed_as = std::move(graph.printed_as);
+  }
+  if (!row.name && !graph.name.empty()) row.name = std::move(graph.name);
+  XP_TRY(int64_t id, context.Add(row, offset, line));
+  for (GraphNodeRow& node : graph.nodes) {
+    node.graph_id = id;
+    XP_TRY(context.store.Add(node));
+  }
+  return id;
+}
+
+}  // namespace xlaprof

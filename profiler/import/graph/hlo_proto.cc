@@ -1,0 +1,435 @@
+#include "profiler/import/graph/hlo_proto.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <google/protobuf/arena.h>
+
+#include <bit>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <vector>
+
+#include "profiler/import/graph/hlo.pb.h"
+#include "profiler/import/graph/jit_call_site.h"
+#include "profiler/import/text/python_frames.h"
+#include "profiler/import/text/utf8.h"
+
+namespace xlaprof {
+namespace {
+
+// Literals of up to this many elements are printed; of larger ones a hash: enough to tell two
+// apart.
+constexpr int kPrintedElements = 16;
+// Protobuf files nest shapes and literals (tuples of tuples); deeper ones are hostile.
+constexpr int kMaxDepth = 32;
+
+// Names of PrimitiveType, by number.
+constexpr std::string_view kElementTypes[] = {
+    "invalid",    "pred",       "s8",   "s16",    "s32",      "s64",    "u8",     "u16",
+    "u32",        "u64",        "f16",  "f32",    "f64",      "tuple",  "opaque", "c64",
+    "bf16",       "token",      "c128", "f8e5m2", "f8e4m3fn", "s4",     "u4",     "f8e4m3b11fnuz",
+    "f8e5m2fnuz", "f8e4m3fnuz", "s2",   "u2",     "f8e4m3",   "f8e3m4", "s1",     "u1",
+    "f4e2m1fn",   "f8e8m0fnu"};
+constexpr int kTuple = 13;
+
+std::string_view ElementType(int type) {
+  return type >= 0 && type < int(std::size(kElementTypes)) ? kElementTypes[type] : "unknown";
+}
+
+template <class Numbers>
+std::string Joined(const Numbers& numbers, std::string_view between = ",") {
+  return fmt::format("{}", fmt::join(numbers, between));
+}
+
+// f32[64,10]{1,0:T(8,128)S(5)}, as XLA's text has it.
+void AppendShape(const hlo::Shape& shape, std::string* out, int depth = 0) {
+  if (shape.element_type() == kTuple) {
+    *out += '(';
+    for (int i = 0; i < shape.tuple_shapes_size() && depth < kMaxDepth; ++i) {
+      if (i > 0) *out += ", ";
+      AppendShape(shape.tuple_shapes(i), out, depth + 1);
+    }
+    *out += ')';
+    return;
+  }
+  *out += ElementType(shape.element_type());
+  *out += '[';
+  for (int i = 0; i < shape.dimensions_size(); ++i) {
+    bool dynamic = i < shape.is_dynamic_dimension_size() && shape.is_dynamic_dimension(i);
+    fmt::format_to(std::back_inserter(*out), "{}{}{}", i > 0 ? "," : "", dynamic ? "<=" : "",
+                   shape.dimensions(i));
+  }
+  *out += ']';
+  if (!shape.has_layout() || shape.dimensions_size() == 0) return;
+  const hlo::Layout& layout = shape.layout();
+  *out += '{';
+  *out += Joined(layout.minor_to_major());
+  if (layout.tiles_size() > 0 || layout.memory_space() != 0 || layout.element_size_in_bits() != 0)
+    *out += ':';
+  if (layout.tiles_size() > 0) {
+    *out += 'T';
+    for (const hlo::Tile& tile : layout.tiles()) {
+      *out += '(';
+      for (int i = 0; i < tile.dimensions_size(); ++i) {
+        if (i > 0) *out += ',';
+        // XLA's mark for a dimension that takes in the next one.
+        *out += tile.dimensions(i) == INT64_MIN ? "*" : fmt::to_string(tile.dimensions(i));
+      }
+      *out += ')';
+    }
+  }
+  if (layout.element_size_in_bits() != 0)
+    fmt::format_to(std::back_inserter(*out), "E({})", layout.element_size_in_bits());
+  if (layout.memory_space() != 0)
+    fmt::format_to(std::back_inserter(*out), "S({})", layout.memory_space());
+  *out += '}';
+}
+
+std::string ShapeText(const hlo::Shape& shape) {
+  std::string text;
+  AppendShape(shape, &text);
+  return text;
+}
+
+// FNV-1a, of bytes as they lie in the file: the same literal gives the same text on every machine.
+uint64_t Hash(std::string_view bytes) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (char c : bytes) hash = (hash ^ uint8_t(c)) * 0x100000001b3;
+  return hash;
+}
+
+double Half(uint16_t bits) {
+  double sign = bits >> 15 ? -1 : 1;
+  int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
+  return sign * std::ldexp(fraction + 1024, exponent - 25);
+}
+
+template <class T>
+std::vector<T> Elements(std::string_view bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+
+// {1, 2, 3}, or one number for a scalar; # and a hash when there are many.
+std::string LiteralText(const hlo::Literal& literal, int depth = 0) {
+  if (literal.tuple_literals_size() > 0 && depth < kMaxDepth) {
+    std::string text = "(";
+    for (const hlo::Literal& element : literal.tuple_literals()) {
+      text += fmt::format("{}{}", text.size() > 1 ? ", " : "", LiteralText(element, depth + 1));
+    }
+    return text + ")";
+  }
+  std::vector<std::string> printed;
+  size_t count = 0;
+  auto print = [&](const auto& values) {
+    count = size_t(values.size());
+    if (count > kPrintedElements) return;
+    for (auto value : values) printed.push_back(fmt::format("{}", value));
+  };
+  auto halves = [&](std::string_view bytes, auto decode) {
+    std::vector<double> values;
+    if (bytes.size() / 2 > kPrintedElements) {
+      count = bytes.size() / 2;
+      return;
+    }
+    for (uint16_t bits : Elements<uint16_t>(bytes)) values.push_back(decode(bits));
+    print(values);
+  };
+  if (literal.preds_size() > 0) print(literal.preds());
+  if (!literal.u8s().empty()) print(Elements<uint8_t>(literal.u8s()));
+  if (!literal.s8s().empty()) print(Elements<int8_t>(literal.s8s()));
+  if (!literal.u16s().empty()) print(Elements<uint16_t>(literal.u16s()));
+  if (!literal.s16s().empty()) print(Elements<int16_t>(literal.s16s()));
+  if (literal.s32s_size() > 0) print(literal.s32s());
+  if (literal.s64s_size() > 0) print(literal.s64s());
+  if (literal.u32s_size() > 0) print(literal.u32s());
+  if (literal.u64s_size() > 0) print(literal.u64s());
+  if (literal.f32s_size() > 0) print(literal.f32s());
+  if (literal.f64s_size() > 0) print(literal.f64s());
+  if (!literal.f16s().empty()) halves(literal.f16s(), Half);
+  if (!literal.bf16s().empty()) {
+    halves(literal.bf16s(),
+           [](uint16_t bits) { return double(std::bit_cast<float>(uint32_t(bits) << 16)); });
+  }
+  if (count > kPrintedElements) {
+    std::string bytes;
+    (void)literal.SerializeToString(&bytes);
+    return fmt::format("#{:016x}", Hash(bytes));
+  }
+  if (printed.size() == 1 && literal.shape().dimensions_size() == 0) return printed[0];
+  return fmt::format("{{{}}}", fmt::join(printed, ", "));
+}
+
+// "3x3 pad=1_1x1_1 stride=2x2", as XLA prints windows: what is the default everywhere is left out.
+std::string WindowText(const hlo::Window& window) {
+  auto all = [&](auto value) {
+    std::string text;
+    for (const hlo::WindowDimension& d : window.dimensions())
+      text += fmt::format("{}{}", text.empty() ? "" : "x", value(d));
+    return text;
+  };
+  auto any = [&](auto differs) {
+    for (const hlo::WindowDimension& d : window.dimensions()) {
+      if (differs(d)) return true;
+    }
+    return false;
+  };
+  std::string text = "{size=" + all([](auto& d) { return fmt::to_string(d.size()); });
+  if (any([](auto& d) { return d.stride() != 1; }))
+    text += " stride=" + all([](auto& d) { return fmt::to_string(d.stride()); });
+  if (any([](auto& d) { return d.padding_low() != 0 || d.padding_high() != 0; })) {
+    text += " pad=" +
+            all([](auto& d) { return fmt::format("{}_{}", d.padding_low(), d.padding_high()); });
+  }
+  if (any([](auto& d) { return d.base_dilation() > 1; })) {
+    text += " lhs_dilate=" + all([](auto& d) { return fmt::to_string(d.base_dilation()); });
+  }
+  if (any([](auto& d) { return d.window_dilation() > 1; })) {
+    text += " rhs_dilate=" + all([](auto& d) { return fmt::to_string(d.window_dilation()); });
+  }
+  if (any([](auto& d) { return d.window_reversal(); })) {
+    text += " rhs_reversal=" + all([](auto& d) { return d.window_reversal() ? "1" : "0"; });
+  }
+  return text + "}";
+}
+
+// b01f_01io->b01f: one letter a dimension (b batch, f feature; i input, o output; digits: spatial).
+std::string ConvolutionText(const hlo::ConvolutionDimensionNumbers& numbers) {
+  auto labels = [](int64_t a, char a_label, int64_t b, char b_label, const auto& spatial) {
+    std::string text(size_t(spatial.size()) + 2, '?');
+    auto put = [&](int64_t at, char label) {
+      if (at >= 0 && at < int64_t(text.size())) text[size_t(at)] = label;
+    };
+    put(a, a_label);
+    put(b, b_label);
+    for (int i = 0; i < spatial.size(); ++i) put(spatial.Get(i), char('0' + i));
+    return text;
+  };
+  return fmt::format(
+      "{}_{}->{}",
+      labels(numbers.input_batch_dimension(), 'b', numbers.input_feature_dimension(), 'f',
+             numbers.input_spatial_dimensions()),
+      labels(numbers.kernel_input_feature_dimension(), 'i',
+             numbers.kernel_output_feature_dimension(), 'o', numbers.kernel_spatial_dimensions()),
+      labels(numbers.output_batch_dimension(), 'b', numbers.output_feature_dimension(), 'f',
+             numbers.output_spatial_dimensions()));
+}
+
+// Opcodes whose `dimensions` are their attribute (others leave the field empty or repeat their
+// shape).
+std::string AttributesText(const hlo::HloInstruction& in,
+                           const absl::flat_hash_map<int64_t, int64_t>& computation_of_id) {
+  std::vector<std::string> parts;
+  auto add = [&](std::string_view key, std::string value) {
+    parts.push_back(fmt::format("{}={}", key, value));
+  };
+  auto list = [&](std::string_view key, const auto& numbers) {
+    if (numbers.size() > 0) add(key, fmt::format("{{{}}}", Joined(numbers)));
+  };
+  if (in.opcode() == "parameter") add("parameter", fmt::to_string(in.parameter_number()));
+  if (in.has_literal()) add("literal", LiteralText(in.literal()));
+  if (in.opcode() == "get-tuple-element") add("index", fmt::to_string(in.tuple_index()));
+  if (in.dimensions_size() > 0 || in.opcode() == "broadcast")
+    add("dimensions", fmt::format("{{{}}}", Joined(in.dimensions())));
+  if (in.opcode() == "iota" && in.dimensions_size() == 0) add("iota_dimension", "0");
+  if (in.slice_dimensions_size() > 0) {
+    std::string text;
+    for (const hlo::SliceDimensions& d : in.slice_dimensions()) {
+      text += fmt::format("{}[{}:{}", text.empty() ? "" : ", ", d.start(), d.limit());
+      if (d.stride() != 1) text += fmt::format(":{}", d.stride());
+      text += ']';
+    }
+    add("slice", fmt::format("{{{}}}", text));
+  }
+  list("dynamic_slice_sizes", in.dynamic_slice_sizes());
+  if (in.has_window()) add("window", WindowText(in.window()));
+  if (in.has_convolution_dimension_numbers())
+    add("dim_labels", ConvolutionText(in.convolution_dimension_numbers()));
+  if (in.has_padding_config()) {
+    std::string text;
+    for (const auto& d : in.padding_config().dimensions()) {
+      text += fmt::format("{}{}_{}", text.empty() ? "" : "x", d.edge_padding_low(),
+                          d.edge_padding_high());
+      if (d.interior_padding() != 0) text += fmt::format("_{}", d.interior_padding());
+    }
+    add("padding", text);
+  }
+  if (in.has_dot_dimension_numbers()) {
+    const auto& dot = in.dot_dimension_numbers();
+    list("lhs_batch_dims", dot.lhs_batch_dimensions());
+    list("lhs_contracting_dims", dot.lhs_contracting_dimensions());
+    list("rhs_batch_dims", dot.rhs_batch_dimensions());
+    list("rhs_contracting_dims", dot.rhs_contracting_dimensions());
+  }
+  if (in.has_gather_dimension_numbers()) {
+    const auto& gather = in.gather_dimension_numbers();
+    add("offset_dims", fmt::format("{{{}}}", Joined(gather.offset_dims())));
+    add("collapsed_slice_dims", fmt::format("{{{}}}", Joined(gather.collapsed_slice_dims())));
+    add("start_index_map", fmt::format("{{{}}}", Joined(gather.start_index_map())));
+    add("index_vector_dim", fmt::to_string(gather.index_vector_dim()));
+  }
+  list("slice_sizes", in.gather_slice_sizes());
+  if (in.has_scatter_dimension_numbers()) {
+    const auto& scatter = in.scatter_dimension_numbers();
+    add("update_window_dims", fmt::format("{{{}}}", Joined(scatter.update_window_dims())));
+    add("inserted_window_dims", fmt::format("{{{}}}", Joined(scatter.inserted_window_dims())));
+    add("scatter_dims_to_operand_dims",
+        fmt::format("{{{}}}", Joined(scatter.scatter_dims_to_operand_dims())));
+    add("index_vector_dim", fmt::to_string(scatter.index_vector_dim()));
+  }
+  if (!in.comparison_direction().empty()) add("direction", in.comparison_direction());
+  if (!in.fusion_kind().empty()) add("kind", in.fusion_kind());
+  if (!in.custom_call_target().empty())
+    add("custom_call_target", fmt::format("\"{}\"", in.custom_call_target()));
+  if (in.called_computation_ids_size() > 0) {
+    std::vector<int64_t> called;
+    for (int64_t id : in.called_computation_ids()) {
+      auto found = computation_of_id.find(id);
+      called.push_back(found == computation_of_id.end() ? -1 : found->second);
+    }
+    add("calls",
+        called.size() == 1 ? fmt::to_string(called[0]) : fmt::format("{{{}}}", Joined(called)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// The frames of an instruction, innermost first.
+std::vector<Store::Frame> Stack(const hlo::OpMetadata& metadata,
+                                const hlo::StackFrameIndex& index) {
+  constexpr int kMaxFrames = 1000;
+  std::vector<Store::Frame> stack;
+  int frame = metadata.stack_frame_id();
+  for (int depth = 0; depth < kMaxFrames && frame >= 1 && frame <= index.stack_frames_size();
+       ++depth) {
+    const auto& stack_frame = index.stack_frames(frame - 1);
+    frame = stack_frame.parent_frame_id();
+    const int at = stack_frame.file_location_id();
+    if (at < 1 || at > index.file_locations_size()) continue;
+    const auto& location = index.file_locations(at - 1);
+    const int file = location.file_name_id(), function = location.function_name_id();
+    if (file < 1 || file > index.file_names_size()) continue;
+    const bool named = function >= 1 && function <= index.function_names_size();
+    stack.push_back({named ? index.function_names(function - 1) : std::string(),
+                     index.file_names(file - 1), location.line(),
+                     IsUserFile(index.file_names(file - 1))});
+  }
+  return stack;
+}
+
+// function@file:line of the nearest user frame of a stack, else of its innermost frame; "" when
+// it is empty.
+std::string Location(std::span<const Store::Frame> stack) {
+  if (stack.empty()) return "";
+  const Store::Frame* user = InnermostUser(stack);
+  const Store::Frame& frame = user != nullptr ? *user : stack.front();
+  return frame.function.empty() ? fmt::format("{}:{}", frame.file, frame.line)
+                                : fmt::format("{}@{}:{}", frame.function, frame.file, frame.line);
+}
+
+}  // namespace
+
+absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, int64_t offset,
+                                     ImportContext& context, HloForm form) {
+  google::protobuf::Arena arena;
+  auto* message = google::protobuf::Arena::CreateMessage<hlo::HloProto>(&arena);
+  if (proto.size() > INT32_MAX || !message->ParseFromArray(proto.data(), int(proto.size()))) {
+    return DataLoss("HLO of {} bytes at byte {}: not a readable HloProto", proto.size(), offset);
+  }
+  const hlo::HloModule& module = message->hlo_module();
+
+  // Computations as they lie in the proto, the entry moved to the end; called ones are known by
+  // their place in that.
+  std::vector<const hlo::HloComputation*> computations;
+  const hlo::HloComputation* entry = nullptr;
+  for (const hlo::HloComputation& computation : module.computations()) {
+    if (entry == nullptr && (computation.id() == module.entry_computation_id() ||
+                             computation.name() == module.entry_computation_name())) {
+      entry = &computation;
+    } else {
+      computations.push_back(&computation);
+    }
+  }
+  if (entry == nullptr && !computations.empty()) {
+    entry = computations.back();
+    computations.pop_back();
+  }
+  if (entry != nullptr) computations.push_back(entry);
+  absl::flat_hash_map<int64_t, int64_t> computation_of_id;
+  int64_t node_count = 0;
+  for (size_t i = 0; i < computations.size(); ++i) {
+    computation_of_id.emplace(computations[i]->id(), int64_t(i));
+    node_count += computations[i]->instructions_size();
+  }
+
+  GraphRow row{
+      .name = ToUtf8(module.name()),
+      .program_id = program_id,
+      .node_count = node_count,
+      .printed_as = form == HloForm::kOptimized || module.has_schedule() ? "hlo_optimized" : "hlo"};
+  XP_TRY(int64_t process_id, context.ProcessId());
+  row.process_id = process_id;
+  if (module.has_host_program_shape()) {
+    const hlo::ProgramShape& shape = module.host_program_shape();
+    row.input_count = shape.parameters_size();
+    row.output_count =
+        shape.result().element_type() == kTuple ? shape.result().tuple_shapes_size() : 1;
+  }
+  HloGraph graph{.name = ToUtf8(module.name())};
+  XP_TRY(graph.graph_id, context.Add(row, offset));
+
+  int64_t next = 0;
+  absl::flat_hash_map<int, std::string> places;  // by stack frame: thousands of nodes share few
+  for (const hlo::HloComputation* computation : computations) {
+    absl::flat_hash_map<int64_t, int64_t> idx_of_id;
+    for (const hlo::HloInstruction& in : computation->instructions())
+      idx_of_id.emplace(in.id(), next + int64_t(idx_of_id.size()));
+    const hlo::HloInstruction* root = nullptr;
+    for (const hlo::HloInstruction& in : computation->instructions()) {
+      if (in.id() == computation->root_id()) root = &in;
+    }
+    for (const hlo::HloInstruction& in : computation->instructions()) {
+      GraphNodeRow node{.graph_id = graph.graph_id,
+                        .idx = next++,
+                        .op = ToUtf8(in.opcode()),
+                        .shape = ShapeText(in.shape())};
+      for (int64_t id : in.operand_ids()) {
+        auto found = idx_of_id.find(id);
+        if (found == idx_of_id.end()) continue;
+        node.operands += fmt::format("{}{}", node.operands.empty() ? "" : ",", found->second);
+      }
+      std::string attributes = AttributesText(in, computation_of_id);
+      if (!attributes.empty()) node.attributes = ToUtf8(attributes);
+      const std::string& op_name = in.metadata().op_name();
+      if (size_t slash = op_name.rfind('/'); slash != std::string::npos && slash > 0)
+        node.scope = ToUtf8(std::string_view(op_name).substr(0, slash));
+      auto [place, is_new] = places.try_emplace(in.metadata().stack_frame_id());
+      if (is_new) {
+        const std::vector<Store::Frame> stack = Stack(in.metadata(), module.stack_frame_index());
+        if (graph.call_site.file.empty()) graph.call_site = CallSite(stack, module.name());
+        place->second = ToUtf8(Location(stack));
+      }
+      std::string location = place->second;
+      if (location.empty() && !in.metadata().source_file().empty()) {
+        location =
+            ToUtf8(fmt::format("{}:{}", in.metadata().source_file(), in.metadata().source_line()));
+      }
+      if (!location.empty()) {
+        if (graph.located_nodes++ == 0 ||
+            (!IsUserFile(graph.located_example) && IsUserFile(location)))
+          graph.located_example = location;
+        node.location = std::move(location);
+      }
+      // The root is a result as a whole; a tuple's elements are its operands.
+      if (computation == entry && root == &in) node.root = 0;
+      node.name = ToUtf8(in.name());
+      if (computation != entry) node.computation = ToUtf8(computation->name());
+      XP_TRY(context.store.Add(node));
+    }
+  }
+  return graph;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,396 @@
+// A module:
+//
+//   HloModule IrToHlo.17, is_scheduled=true,
+//   entry_computation_layout={(f32[64,128]{1,0})->(f32[1,128]{1,0})} (tables of stack frames, see
+//   hlo_metadata.cc) %region_0.4 (a.1: f32[], b.2: f32[]) -> f32[] {
+//     %a.1 = f32[] parameter(0)
+//     ...
+//   }
+//   ENTRY %main.17 (p0.1: f32[64,128]) -> (f32[1,128]) {
+//     %slice.2 = f32[1,128]{1,0} slice(f32[64,128]{1,0} %p0.1), slice={[1:2], [0:128]},
+//     metadata={...} ROOT %tuple.16 = (f32[1,128]{1,0}) tuple(f32[1,128]{1,0} %slice.2)
+//   }
+//
+// An instruction is `[ROOT ]name = shape opcode(operands), attribute=value, ...`. The short form
+// has no `%`, no parameters behind the name of a computation and no shapes before operands. Layouts
+// nest (`{1,0:T(8,128)S(5)}`), long tuples hold comments (`/*index=5*/`), strings may hold any
+// bracket, and a literal may go on over several lines.
+#include "profiler/import/graph/hlo_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "profiler/import/graph/hlo_metadata.h"
+#include "profiler/import/graph/jit_call_site.h"
+#include "profiler/import/text/lines.h"
+#include "profiler/import/text/log_line.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+constexpr size_t kMaxLiteralBytes =
+    1024;  // of longer ones a hash is kept: enough to tell two apart
+
+// Attributes whose value names computations or instructions: their numbers are another in each
+// module.
+constexpr std::string_view kNaming[] = {"to_apply",
+                                        "calls",
+                                        "body",
+                                        "condition",
+                                        "select",
+                                        "scatter",
+                                        "called_computations",
+                                        "branch_computations",
+                                        "true_computation",
+                                        "false_computation",
+                                        "control-predecessors"};
+
+bool IsNamePart(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.' || c == '-';
+}
+
+// region_0.15 -> region_0
+std::string_view WithoutNumber(std::string_view name) {
+  while (true) {
+    size_t digits = name.find_last_not_of("0123456789");
+    if (digits == kNone || digits == 0 || digits + 1 == name.size() || name[digits] != '.')
+      return name;
+    name = name.substr(0, digits);
+  }
+}
+
+// `{%a.1, %b.2}` -> `{a, b}`
+std::string WithoutNumbers(std::string_view names) {
+  std::string out;
+  for (size_t i = 0; i < names.size();) {
+    size_t end = i;
+    while (end < names.size() && IsNamePart(names[end])) ++end;
+    if (end > i) {
+      out += WithoutNumber(names.substr(i, end - i));
+      i = end;
+    } else {
+      if (names[i] != '%') out += names[i];
+      ++i;
+    }
+  }
+  return out;
+}
+
+// Without /* comments */ and with one space for each run of them, outside strings.
+std::string Plain(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      out += c;
+      if (c == '\\' && i + 1 < text.size())
+        out += text[++i];
+      else if (c == '"')
+        quoted = false;
+      continue;
+    }
+    if (c == '/' && i + 1 < text.size() && text[i + 1] == '*') {
+      size_t end = text.find("*/", i + 2);
+      if (end == kNone) break;
+      i = end + 1;
+      continue;
+    }
+    quoted = c == '"';
+    const bool blank = c == ' ' || c == '\n' || c == '\r' || c == '\t';
+    if (!blank)
+      out += c;
+    else if (!out.empty() && out.back() != ' ')
+      out += ' ';
+  }
+  return out;
+}
+
+// How far a line leaves brackets open. Strings end with their line.
+int64_t OpenBrackets(std::string_view line) {
+  int64_t depth = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"') {
+      for (++i; i < line.size() && line[i] != '"'; ++i) {
+        if (line[i] == '\\') ++i;
+      }
+    } else if (c == '(' || c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ')' || c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return depth;
+}
+
+// `%name = ` or `ROOT name = ` in front: an instruction, whatever follows.
+bool BeginsInstruction(std::string_view line) {
+  if (line.starts_with("ROOT ")) return true;
+  size_t i = line.starts_with('%') ? 1 : 0, begin = i;
+  while (i < line.size() && (IsNamePart(line[i]) || line[i] == ':')) ++i;
+  return i > begin && line.substr(i).starts_with(" = ");
+}
+
+int64_t TupleSize(std::string_view shape) {
+  if (!shape.starts_with('(')) return 1;
+  shape = shape.substr(1, shape.size() - 2);
+  int64_t size = 0;
+  while (!shape.empty()) {
+    TakePiece(&shape, /*quotes=*/false);
+    ++size;
+  }
+  return size;
+}
+
+std::string Shifted(std::string_view operands, int64_t by) {
+  std::string out;
+  while (!operands.empty()) {
+    size_t comma = std::min(operands.find(','), operands.size());
+    if (!out.empty()) out += ',';
+    out += std::to_string(std::stoll(std::string(operands.substr(0, comma))) + by);
+    operands.remove_prefix(std::min(operands.size(), comma + 1));
+  }
+  return out;
+}
+
+class HloText {
+ public:
+  explicit HloText(std::string_view text) : text_(text), lines_(text) { graph_.printed_as = "hlo"; }
+
+  GraphText Parse() {
+    while (lines_.Next()) {
+      std::string_view line = Trim(lines_.line());
+      if (line.empty()) continue;
+      if (in_computation_) {
+        if (line.starts_with('}')) {
+          in_computation_ = false;
+        } else if (line.ends_with('{') && !BeginsInstruction(line) &&
+                   (line.starts_with("ENTRY ") || line.find(" -> ") != kNone)) {
+          BeginComputation(line);  // the one before has no end
+        } else if (!Instruction()) {
+          Odd("unreadable_node");
+        }
+      } else if (line.starts_with("HloModule ")) {
+        offset_ = lines_.offset(), line_ = lines_.number() - 1;
+        if (!graph_.name.empty()) {
+          Odd("more_modules");
+          break;
+        }
+        ModuleLine(line);
+      } else if (frames_.TakeLine(line)) {
+        continue;
+      } else if (line.ends_with('{') && !BeginsInstruction(line)) {
+        BeginComputation(line);
+      }
+    }
+    return Finish();
+  }
+
+ private:
+  struct Computation {
+    std::string name;
+    bool entry = false;
+    size_t begin = 0;  // its first node
+  };
+
+  void Odd(const char* code) { graph_.Odd(code, offset_, line_); }
+
+  void ModuleLine(std::string_view line) {
+    line = Trim(line.substr(10));
+    graph_.name = std::string(Trim(line.substr(0, line.find_first_of(", "))));
+    if (line.find(", is_scheduled=true") != kNone) graph_.printed_as = "hlo_optimized";
+  }
+
+  void BeginComputation(std::string_view line) {
+    Computation computation{.begin = graph_.nodes.size()};
+    if (line.starts_with("ENTRY ")) {
+      computation.entry = true;
+      line = Trim(line.substr(6));
+    }
+    if (line.starts_with('%')) line.remove_prefix(1);
+    computation.name = std::string(line.substr(0, line.find_first_of(" (")));
+    computations_.push_back(std::move(computation));
+    names_.Clear();
+    in_computation_ = true;
+  }
+
+  // The whole instruction that begins in this line; a literal may go on in the next ones.
+  std::string_view WholeInstruction() {
+    std::string_view line = lines_.line();
+    const size_t begin = size_t(lines_.offset());
+    size_t end = begin + line.size();
+    int64_t open = OpenBrackets(line);
+    while (open > 0 && lines_.Next()) {
+      std::string_view more = lines_.line(), trimmed = Trim(more);
+      if (trimmed == "}" || trimmed.starts_with("} //") || trimmed.starts_with("ENTRY ") ||
+          BeginsInstruction(trimmed)) {
+        lines_.Unread();
+        break;
+      }
+      open += OpenBrackets(more);
+      end = size_t(lines_.offset()) + more.size();
+    }
+    return Trim(text_.substr(begin, end - begin));
+  }
+
+  bool Instruction() {
+    offset_ = lines_.offset(), line_ = lines_.number() - 1;
+    std::string_view text = WholeInstruction();
+    std::string plain;
+    if (text.find("/*") != kNone || text.find('\n') != kNone) text = plain = Plain(text);
+    GraphNodeRow node{.idx = int64_t(graph_.nodes.size())};
+    if (text.starts_with("ROOT ")) {
+      text = Trim(text.substr(5));
+      node.root = 0;
+    }
+    size_t sign = text.find(" = ");
+    if (sign == kNone) return false;
+    std::string_view name = text.substr(0, sign), rest = Trim(text.substr(sign + 3));
+    if (name.starts_with('%')) name.remove_prefix(1);
+    size_t shape_end = FindOutside(rest, 0, ' ', /*quotes=*/false);
+    if (shape_end == kNone) return false;
+    size_t open = rest.find('(', shape_end);
+    if (open == kNone) return false;
+    size_t close = FindOutside(rest, open + 1, ')', /*quotes=*/true);
+    std::string_view op = Trim(rest.substr(shape_end, open - shape_end));
+    if (close == kNone || op.empty() || name.empty() || op.find_first_of(" ={}[]\"") != kNone)
+      return false;
+
+    node.op = std::string(op);
+    node.shape = std::string(rest.substr(0, shape_end));
+    std::string attributes;
+    std::string_view between = rest.substr(open + 1, close - open - 1);
+    if (op == "constant") {
+      attributes = "literal=" + Literal(between);
+    } else if (op == "parameter") {
+      attributes = "parameter=" + std::string(Trim(between));
+    } else {
+      Operands(between, node);
+    }
+    Attributes(rest.substr(close + 1), attributes, node);
+    if (!attributes.empty()) node.attributes = std::move(attributes);
+
+    const Computation& computation = computations_.back();
+    if (!computation.entry) node.computation = computation.name;
+    node.name = std::string(name);
+    // The same name where it lies in the file: that stays. One with a comment inside lies nowhere.
+    const size_t at = text_.find(name, size_t(offset_));
+    name = at != kNone ? text_.substr(at, name.size())
+                       : std::string_view(odd_names_.emplace_back(name));
+    if (!names_.Add(name, int64_t(graph_.nodes.size() - computation.begin))) Odd("repeated_name");
+    graph_.nodes.push_back(std::move(node));
+    return true;
+  }
+
+  static std::string Literal(std::string_view text) {
+    text = Trim(text);
+    if (text.size() <= kMaxLiteralBytes) return std::string(text);
+    uint64_t hash = 0xcbf29ce484222325;
+    for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return fmt::format("#{:016x}", hash);
+  }
+
+  void Operands(std::string_view list, GraphNodeRow& node) {
+    while (!list.empty()) {
+      std::string_view operand = TakePiece(&list, /*quotes=*/true);
+      if (size_t space = operand.rfind(' '); space != kNone) operand.remove_prefix(space + 1);
+      if (operand.starts_with('%')) operand.remove_prefix(1);
+      if (operand.empty()) continue;
+      int64_t place = names_.Find(operand);
+      if (place < 0) {
+        Odd("unknown_operand");
+        continue;
+      }
+      if (!node.operands.empty()) node.operands += ',';
+      node.operands += std::to_string(place);
+    }
+  }
+
+  void Attributes(std::string_view list, std::string& attributes, GraphNodeRow& node) {
+    while (!list.empty()) {
+      std::string_view piece = TakePiece(&list, /*quotes=*/true);
+      if (piece.empty()) continue;
+      size_t sign = piece.find('=');
+      std::string_view key = Trim(piece.substr(0, sign)),
+                       value = sign == kNone ? "" : Trim(piece.substr(sign + 1));
+      if (key == "metadata") {
+        Metadata(value, node);
+      } else if (std::find(std::begin(kNaming), std::end(kNaming), key) != std::end(kNaming)) {
+        AppendTo(attributes, key);
+        attributes += '=';
+        attributes += WithoutNumbers(value);
+      } else {
+        AppendTo(attributes, piece);
+      }
+    }
+  }
+
+  void Metadata(std::string_view text, GraphNodeRow& node) {
+    HloMetadata metadata = ParseHloMetadata(text);
+    if (std::string_view scope = ScopeOf(metadata.op_name); !scope.empty())
+      node.scope = std::string(scope);
+    if (graph_.call_site.file.empty() && metadata.stack_frame_id > 0)
+      graph_.call_site = CallSite(frames_.Stack(metadata), graph_.name);
+    if (std::string location = frames_.Location(metadata); !location.empty())
+      node.location = std::move(location);
+    graph_.shows_debug |= node.scope.has_value() || node.location.has_value();
+  }
+
+  // The entry goes last; operands, counted within a computation so far, become numbers of nodes.
+  GraphText Finish() {
+    auto entry = std::find_if(computations_.begin(), computations_.end(),
+                              [](const Computation& c) { return c.entry; });
+    if (entry == computations_.end()) {
+      graph_.Odd("no_entry", 0, 0);
+    } else {
+      const size_t begin = entry->begin, end = entry + 1 == computations_.end()
+                                                   ? graph_.nodes.size()
+                                                   : (entry + 1)->begin;
+      std::rotate(graph_.nodes.begin() + int64_t(begin), graph_.nodes.begin() + int64_t(end),
+                  graph_.nodes.end());
+      for (auto later = entry + 1; later != computations_.end(); ++later)
+        later->begin -= end - begin;
+      entry->begin = graph_.nodes.size() - (end - begin);
+      std::rotate(entry, entry + 1, computations_.end());
+      graph_.input_count = 0, graph_.output_count = 0;
+    }
+    size_t next = 0;
+    int64_t base = 0;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      GraphNodeRow& node = graph_.nodes[i];
+      while (next < computations_.size() && computations_[next].begin <= i)
+        base = int64_t(computations_[next++].begin);
+      node.idx = int64_t(i);
+      if (base > 0) node.operands = Shifted(node.operands, base);
+      if (node.computation) {
+        node.root.reset();
+      } else {
+        if (node.op == "parameter") ++*graph_.input_count;
+        if (node.root) graph_.output_count = TupleSize(node.shape);
+      }
+    }
+    return std::move(graph_);
+  }
+
+  std::string_view text_;
+  Lines lines_;
+  GraphText graph_;
+  HloStackFrames frames_;
+  std::vector<Computation> computations_;
+  bool in_computation_ = false;
+  NodeNames names_;                    // of this computation, counted from its first
+  std::deque<std::string> odd_names_;  // those in it that the text does not hold as they are
+  int64_t offset_ = 0, line_ = 0;      // of the instruction
+};
+
+}  // namespace
+
+GraphText ParseHloText(std::string_view text) { return HloText(text).Parse(); }
+
+}  // namespace xlaprof

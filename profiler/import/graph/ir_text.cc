@@ -1,0 +1,157 @@
+// A node is one line:
+//
+//   %8 = (f32[64,10]{1,0}, u32[64,10]{1,0}) aten::max_pool2d(%7), num_outputs=2,
+//   scope=train.1/fwd.1,
+//       location=_max_pool2d@functional.py:823, xla_shape=(f32[64,10]{1,0}, u32[64,10]{1,0}),
+//       ROOT=0
+//
+// (one line; folded here). Its number, the shape with layout, the op, and operands: `%8`, or `%8.1`
+// for the second result of a node that has several. Then tags; which ones depends on the version
+// and on XLA_IR_DEBUG: today's print no attributes of the op, older ones do (value=1, dim=0,
+// scale=0.125, groups=(), device=TPU:0). ROOT=k makes it a result. `dynamic_dims: (...)` has a
+// colon in place of the sign.
+#include "profiler/import/graph/ir_text.h"
+
+#include "profiler/import/text/lines.h"
+#include "profiler/import/text/log_line.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+bool IsWord(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Length of `name=` or `name: ` at the front of `text`, name included; 0 when it is no tag.
+size_t TagNameLength(std::string_view text) {
+  size_t n = 0;
+  while (n < text.size() && IsWord(text[n])) ++n;
+  if (n == 0 || n == text.size()) return 0;
+  return text[n] == '=' || (text[n] == ':' && n + 1 < text.size() && text[n + 1] == ' ') ? n : 0;
+}
+
+// Takes the next `name=value` off `tags`. A comma belongs to the value unless a tag follows it.
+std::string_view TakeTag(std::string_view* tags) {
+  while (!tags->empty() && (tags->front() == ',' || tags->front() == ' ')) tags->remove_prefix(1);
+  size_t end = 0;
+  while ((end = FindOutside(*tags, end, ',', /*quotes=*/false)) != kNone) {
+    if (TagNameLength(Trim(tags->substr(end + 1))) > 0) break;
+    ++end;
+  }
+  // A path with an unpaired bracket hides the commas behind it.
+  if (end == kNone) end = tags->find(", xla_shape=");
+  std::string_view tag = Trim(tags->substr(0, end));
+  tags->remove_prefix(std::min(tags->size(), end));
+  return tag;
+}
+
+bool ParseNumber(std::string_view text, int64_t* value) {
+  if (text.empty() || text.size() > 18) return false;
+  *value = 0;
+  for (char c : text) {
+    if (c < '0' || c > '9') return false;
+    *value = *value * 10 + (c - '0');
+  }
+  return true;
+}
+
+class IrText {
+ public:
+  explicit IrText(std::string_view text) : lines_(text) { graph_.printed_as = "ir_text"; }
+
+  GraphText Parse() {
+    int64_t roots = 0;
+    while (lines_.Next()) {
+      std::string_view line = Trim(lines_.line());
+      if (line.starts_with('%')) {
+        if (!Node(line)) Odd("unreadable_node");
+        if (!graph_.nodes.empty() && graph_.nodes.back().root) ++roots;
+      } else if (line == "}") {
+        break;
+      } else if (!line.empty() && line != "IR {") {
+        Odd("unreadable_node");
+      }
+    }
+    graph_.output_count = roots;
+    return std::move(graph_);
+  }
+
+ private:
+  void Odd(const char* code) { graph_.Odd(code, lines_.offset(), lines_.number() - 1); }
+
+  bool Node(std::string_view line) {
+    size_t sign = line.find(" = ");
+    if (sign == kNone) return false;
+    std::string_view name = line.substr(1, sign - 1), rest = Trim(line.substr(sign + 3));
+    size_t shape_end = FindOutside(rest, 0, ' ', /*quotes=*/false);
+    if (shape_end == kNone) return false;
+    size_t open = rest.find('(', shape_end);
+    if (open == kNone) return false;
+    size_t close = FindOutside(rest, open + 1, ')', /*quotes=*/false);
+    if (close == kNone) return false;
+    std::string_view op = Trim(rest.substr(shape_end, open - shape_end));
+    if (op.empty() || name.empty()) return false;
+
+    GraphNodeRow node{.idx = int64_t(graph_.nodes.size()),
+                      .op = std::string(op),
+                      .shape = std::string(rest.substr(0, shape_end)),
+                      .name = std::string(name)};
+    Operands(rest.substr(open + 1, close - open - 1), node);
+    Tags(rest.substr(close + 1), node);
+    if (!names_.Add(name, node.idx)) Odd("repeated_name");
+    graph_.nodes.push_back(std::move(node));
+    return true;
+  }
+
+  void Operands(std::string_view list, GraphNodeRow& node) {
+    while (!list.empty()) {
+      std::string_view operand = TakePiece(&list, /*quotes=*/false);
+      if (operand.empty()) continue;
+      if (operand.starts_with('%')) operand.remove_prefix(1);
+      size_t dot = operand.find('.');
+      int64_t idx = names_.Find(operand.substr(0, dot)), output = 0;
+      if (idx < 0 || (dot != kNone && !ParseNumber(operand.substr(dot + 1), &output))) {
+        Odd("unknown_operand");
+        continue;
+      }
+      if (!node.operands.empty()) node.operands += ',';
+      node.operands += std::to_string(idx);
+      if (dot != kNone) node.operands += operand.substr(dot);
+    }
+  }
+
+  void Tags(std::string_view tags, GraphNodeRow& node) {
+    std::string attributes;
+    while (!tags.empty()) {
+      std::string_view tag = TakeTag(&tags);
+      if (tag.empty()) continue;
+      size_t length = TagNameLength(tag);
+      std::string_view key = tag.substr(0, length),
+                       value = length > 0 ? Trim(tag.substr(length + 1)) : tag;
+      int64_t root = 0;
+      if (key == "scope" || key == "location") {
+        (key == "scope" ? node.scope : node.location) = std::string(value);
+        graph_.shows_debug = true;
+      } else if (key == "ROOT" && ParseNumber(value, &root)) {
+        node.root = root;
+      } else if (key != "num_outputs" && !(key == "xla_shape" && value == node.shape)) {
+        AppendTo(attributes, key);
+        if (!key.empty()) attributes += '=';
+        attributes += value;
+      }
+    }
+    if (!attributes.empty()) node.attributes = std::move(attributes);
+  }
+
+  Lines lines_;
+  GraphText graph_;
+  NodeNames names_;
+};
+
+}  // namespace
+
+GraphText ParseIrText(std::string_view text) { return IrText(text).Parse(); }
+
+}  // namespace xlaprof

@@ -1,0 +1,49 @@
+#include "profiler/import/graph/jit_call_site.h"
+
+#include <cctype>
+
+#include "profiler/import/text/python_frames.h"
+
+namespace xlaprof {
+namespace {
+
+std::string Plain(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  std::string out(dot == std::string_view::npos ? name : name.substr(dot + 1));
+  for (char& c : out) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return out;
+}
+
+}  // namespace
+
+Store::Frame CallSite(std::span<const Store::Frame> stack, std::string_view module) {
+  const size_t prefix = module.find('_');
+  if (prefix == std::string_view::npos) return {};
+  const std::string wanted = Plain(module.substr(prefix + 1));
+  Store::Frame found;
+  bool inside = false;
+  for (const Store::Frame& frame : stack) {
+    if (frame.function.empty()) continue;
+    if (Plain(frame.function) == wanted) {
+      inside = true;
+    } else if (inside && IsUserFile(frame.file)) {
+      found = frame;
+      found.is_user = true;
+      inside = false;
+    }
+  }
+  return found;
+}
+
+std::string_view FunctionOfModule(std::string_view module) {
+  if (module.starts_with("jit(") && module.ends_with(')'))
+    return module.substr(4, module.size() - 5);
+  for (std::string_view prefix : {"jit_", "pjit_", "pmap_", "xmap_"}) {
+    if (module.starts_with(prefix)) return module.substr(prefix.size());
+  }
+  return module;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,58 @@
+#include "profiler/import/graph/printed_graph.h"
+
+#include "profiler/import/graph/hlo_text.h"
+#include "profiler/import/graph/ir_dot.h"
+#include "profiler/import/graph/ir_text.h"
+#include "profiler/import/graph/stablehlo_text.h"
+#include "profiler/import/text/log_line.h"
+
+namespace xlaprof {
+namespace {
+
+bool IsPlain(std::string_view text) {
+  for (char c : text) {
+    if (static_cast<signed char>(c) <= 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view FormOf(std::string_view text) {
+  std::string_view rest = text;
+  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
+  while (!rest.empty()) {
+    size_t end = rest.find('\n');
+    std::string_view line = Trim(rest.substr(0, end));
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    if (line.ends_with('\r')) line = Trim(line.substr(0, line.size() - 1));
+    if (line.empty() || line.starts_with("//")) continue;
+    if (line == "IR {") return "ir_text";
+    if (line.starts_with("HloModule ")) return "hlo";
+    if (line.starts_with("digraph ")) return "ir_dot";
+    if (line.starts_with("module @") || line.starts_with("module {") ||
+        line.starts_with("module attributes"))
+      return "stablehlo";
+    if (!line.starts_with('#')) return "";  // MLIR's aliases begin so
+  }
+  return "";
+}
+
+GraphText ParsePrintedGraph(std::string_view text) {
+  std::string repaired;
+  int64_t bad = 0;
+  if (!IsPlain(text)) {
+    repaired = ValidUtf8(text, &bad);
+    if (bad > 0) text = repaired;
+  }
+  std::string_view form = FormOf(text);
+  GraphText graph;
+  if (form == "ir_text") graph = ParseIrText(text);
+  if (form == "ir_dot") graph = ParseIrDot(text);
+  if (form == "hlo") graph = ParseHloText(text);
+  if (form == "stablehlo") graph = ParseStableHloText(text);
+  if (bad > 0) graph.oddities["invalid_utf8"].count = bad;
+  return graph;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,60 @@
+// Folders of JAX_DUMP_IR_TO, and single modules of JAX: StableHLO of each function that was
+// compiled, in the order of the compilations. xla_dump_name.cc tells how the files are called,
+// stablehlo_text.cc and mlir_locations.cc what is in them.
+#include "profiler/import/graph/graph_rows.h"
+#include "profiler/import/graph/jit_call_site.h"
+#include "profiler/import/graph/printed_graph.h"
+#include "profiler/import/importer.h"
+#include "profiler/import/xla/dumped_program.h"
+#include "profiler/import/xla/xla_dump_name.h"
+
+namespace xlaprof {
+namespace {
+
+// JAX names its modules for the functions that it compiles: module @jit_f. Those of torch_xla are
+// graphs of a dump.
+int Sniff(std::string_view head) {
+  // MLIR prints names of many arguments in front of the module: then there is nothing else to see.
+  if (head.starts_with("#loc") && head.find("\nmodule ") == std::string_view::npos)
+    return head.find(" = loc(") == std::string_view::npos ? 0 : 60;
+  constexpr std::string_view kModule = "module @";
+  const size_t at = head.find(kModule);
+  if (at == std::string_view::npos || FormOf(head) != "stablehlo") return 0;
+  std::string_view name = head.substr(at + kModule.size());
+  name = name.substr(0, name.find_first_of(" \n"));
+  return FunctionOfModule(name) != name ? 90 : 0;
+}
+
+absl::Status Read(const Input& input, ImportContext& context) {
+  if (FormOf(input.bytes) != "stablehlo") {
+    return Invalid("{}: no StableHLO module in it. Give what JAX_DUMP_IR_TO=DIR wrote into DIR",
+                   input.path);
+  }
+  // Its last brace stands before the locations.
+  if (input.bytes.find("\n}") == std::string_view::npos) {
+    XP_TRY(context.Issue("cut_file", "warning",
+                         fmt::format("the program's text ends at byte {} before its last brace: "
+                                     "the graph is not whole. Copy or dump it again",
+                                     input.bytes.size()),
+                         int64_t(input.bytes.size())));
+  }
+  OptInt number;
+  const std::string_view path = input.path;
+  if (auto name = ParseXlaDumpName(path.substr(path.find_last_of('/') + 1))) number = name->module;
+  GraphText graph = ParsePrintedGraph(input.bytes);
+  DumpedProgram program{.module = graph.name, .call_site = graph.call_site};
+  XP_TRY(int64_t process_id, context.ProcessId());
+  XP_TRY(program.graph_id, AddGraphRows({.process_id = process_id, .program_id = number},
+                                        std::move(graph), 0, 1, context));
+  // What is not called for a function was not jitted: a graph that nobody is known to have
+  // compiled.
+  return FunctionOfModule(program.module) == program.module ? absl::OkStatus()
+                                                            : AddCompile(program, context);
+}
+
+}  // namespace
+
+extern const Importer jax_ir{"jax_ir", "JAX with JAX_DUMP_IR_TO: each function that was compiled",
+                             "jax_ir0003_jit_step_compile.mlir", Sniff, Read};
+
+}  // namespace xlaprof

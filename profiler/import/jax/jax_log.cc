@@ -1,0 +1,205 @@
+// Logs of JAX with jax_log_compiles or jax_explain_cache_misses. jax_log_line.cc and
+// jax_explanation.cc tell what they look like, jax_log_facts.cc what belongs together.
+#include <algorithm>
+#include <map>
+
+#include "profiler/import/importer.h"
+#include "profiler/import/jax/jax_log_facts.h"
+#include "profiler/import/text/utf8.h"
+#include "profiler/import/xla/xla_alarms.h"
+
+namespace xlaprof {
+namespace {
+
+int Sniff(std::string_view window) {
+  auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
+  if (has("TRACING CACHE MISS at ") || has("Finished XLA compilation of ") ||
+      has("Finished jaxpr to MLIR module conversion "))
+    return 88;
+  if (has("Finished tracing + transforming ")) return 86;
+  // Until 2023 `Compiling f (140…) for args (…)`, on devices `… for 8 devices with args (…)`.
+  if (has("Compiling ") && (has(" with global shapes and types ") || has(" for args (Shaped")))
+    return 84;
+  if (has("Compiling ") && (has(" for args (") || has(" devices with args ("))) return 70;
+  return has("PERSISTENT COMPILATION CACHE MISS for '") ||
+                 has("Persistent compilation cache hit for '")
+             ? 70
+             : 0;
+}
+
+// NULL for what was not told.
+OptText Text(std::string_view value) { return value.empty() ? OptText() : OptText(ToUtf8(value)); }
+
+class Writer {
+ public:
+  Writer(const JaxLog& log, ImportContext& context) : log_(log), context_(context) {}
+
+  absl::Status Write(const JaxCompile& compile) {
+    XP_TRY(Process * process, ProcessOf(compile.origin));
+    CompileRow row{.process_id = process->id,
+                   .ordinal = process->next_ordinal++,
+                   .dur_ns = compile.dur_ns,
+                   .trace_ns = compile.trace_ns,
+                   .cause = "call",
+                   .function = Text(compile.function),
+                   .persistent_hit = compile.persistent_hit,
+                   .inferred = compile.inferred};
+    if (compile.dur_ns) row.dur_from = "log";
+    XP_TRY(row.graph_id, GraphOf(*process, compile));
+    const JaxExplanation* said =
+        compile.explanation < 0 ? nullptr : &log_.explanations[size_t(compile.explanation)];
+    if (said != nullptr && !said->call.file.empty()) {
+      XP_TRY(row.site_id,
+             context_.store.AddSite(said->call.function, said->call.file, said->call.line));
+      XP_TRY(row.stack_id, context_.store.AddStack({&said->call, 1}));
+    }
+    XP_TRY(int64_t id, context_.Add(row, compile.offset, compile.line));
+    return said == nullptr ? absl::OkStatus() : WriteReasons(id, *said);
+  }
+
+  // Of a line of somebody else's; the first process where JAX wrote none of that origin.
+  absl::StatusOr<int64_t> ProcessIdOf(const LogOrigin& origin) {
+    const auto known = std::find(log_.origins.begin(), log_.origins.end(), origin);
+    XP_TRY(Process * process,
+           ProcessOf(known == log_.origins.end() ? 0 : int(known - log_.origins.begin())));
+    return process->id;
+  }
+
+ private:
+  struct Process {
+    int64_t id = 0, next_ordinal = 0;
+    std::map<std::string, int64_t> graphs;  // by function and types
+  };
+
+  absl::StatusOr<Process*> ProcessOf(int origin) {
+    auto [found, added] = processes_.try_emplace(origin);
+    if (added) {
+      const LogOrigin& from = log_.origins[size_t(origin)];
+      if (processes_.size() == 1 && from == LogOrigin()) {
+        XP_TRY(found->second.id, context_.ProcessId());
+      } else {
+        XP_TRY(found->second.id, context_.NewProcess(from.host, from.pid, from.rank));
+      }
+    }
+    return &found->second;
+  }
+
+  // The types of the inputs as a graph of parameters.
+  absl::StatusOr<OptInt> GraphOf(Process& process, const JaxCompile& compile) {
+    if (!compile.input_count) return OptInt();
+    std::string key = fmt::format("{} {}", compile.function, *compile.input_count);
+    for (const JaxInput& input : compile.inputs)
+      key += fmt::format("|{}|{}", input.shape, input.attributes);
+    auto [found, added] = process.graphs.try_emplace(std::move(key));
+    if (!added) return OptInt(found->second);
+    GraphRow graph{.process_id = process.id,
+                   .name = Text(compile.function),
+                   .input_count = compile.input_count};
+    if (!compile.inputs.empty()) {
+      graph.printed_as = "signature";
+      graph.node_count = int64_t(compile.inputs.size());
+    }
+    XP_TRY(found->second, context_.Add(graph, compile.offset, compile.line));
+    for (size_t i = 0; i < compile.inputs.size(); ++i) {
+      GraphNodeRow node{.graph_id = found->second,
+                        .idx = int64_t(i),
+                        .op = "parameter",
+                        .shape = ToUtf8(compile.inputs[i].shape)};
+      if (!compile.inputs[i].attributes.empty())
+        node.attributes = ToUtf8(compile.inputs[i].attributes);
+      XP_TRY(context_.store.Add(node));
+    }
+    return OptInt(found->second);
+  }
+
+  absl::Status WriteReasons(int64_t compile_id, const JaxExplanation& said) {
+    int64_t idx = 0;
+    if (said.redefined) {
+      return internal::ToStatus(context_.store.Add(CompileReasonRow{.compile_id = compile_id,
+                                                                    .idx = idx,
+                                                                    .type = "redefined_function",
+                                                                    .input = Text(said.defined_at),
+                                                                    .text = ToUtf8(said.words)}));
+    }
+    for (const JaxDifference& difference : said.differences) {
+      XP_TRY(context_.store.Add(CompileReasonRow{.compile_id = compile_id,
+                                                 .idx = idx++,
+                                                 .type = difference.type,
+                                                 .input = Text(difference.input),
+                                                 .before = Text(difference.before),
+                                                 .after = Text(difference.after),
+                                                 .text = ToUtf8(difference.text)}));
+    }
+    return absl::OkStatus();
+  }
+
+  const JaxLog& log_;
+  ImportContext& context_;
+  std::map<int, Process> processes_;  // by origin
+};
+
+absl::Status WriteIssues(const JaxLog& log, ImportContext& context) {
+  if (log.repeated > 0) {
+    XP_TRY(context.Issue("repeated_message", "info",
+                         "Two log handlers print each message; each is counted once.", {}, {},
+                         log.repeated));
+  }
+  if (log.traced_inside > 0) {
+    XP_TRY(context.Issue("traced_inside", "info",
+                         "Functions that were traced as part of another are no compilations of "
+                         "their own and are left out.",
+                         {}, {}, log.traced_inside));
+  }
+  if (log.cut) {
+    XP_TRY(context.Issue("cut_file", "warning",
+                         "The log ends inside a message or an explanation: it was cut, or the run "
+                         "was killed or is still going on. What was whole is kept.",
+                         log.cut->offset, log.cut->line));
+  }
+  if (log.types_cut > 0) {
+    XP_TRY(context.Issue("cut_types", "warning",
+                         "A list of input types ends with its line, before its closing bracket: "
+                         "what collected the log cuts long lines. These inputs are unknown; take "
+                         "the log from the program itself.",
+                         log.first_types_cut->offset, log.first_types_cut->line, log.types_cut));
+  }
+  if (log.unfinished > 0) {
+    XP_TRY(context.Issue("unfinished_compile", "info",
+                         "The log does not show the end of a compilation: it was cut, or the "
+                         "compilation failed. It is counted without a length.",
+                         {}, {}, log.unfinished));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Read(const Input& input, ImportContext& context) {
+  const JaxLog log = ParseJaxLog(input.bytes, context.progress);
+  if (log.compiles.empty() && (log.messages > 0 || log.cut)) {
+    return Invalid(
+        "{}: JAX's messages in its {} lines are cut: none of them tells of a whole compilation. "
+        "Take the log from the program itself, run with JAX_LOG_COMPILES=1 "
+        "JAX_EXPLAIN_CACHE_MISSES=1, or name the format with --as",
+        input.path, log.lines);
+  }
+  if (log.compiles.empty()) {
+    return Invalid(
+        "{}: no compilation of JAX in its {} lines: looked for 'Compiling ... with global shapes "
+        "and types', 'Finished XLA compilation of' and 'TRACING CACHE MISS'. Run with "
+        "JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, or name the format with --as",
+        input.path, log.lines);
+  }
+  XP_TRY(WriteIssues(log, context));
+  Writer writer(log, context);
+  for (const JaxCompile& compile : log.compiles) XP_TRY(writer.Write(compile));
+  if (!HoldsXlaAlarms(input.bytes)) return absl::OkStatus();
+  auto process_of = [&](const LogOrigin& origin) { return writer.ProcessIdOf(origin); };
+  return ReadXlaAlarms(input, context, process_of).status();
+}
+
+}  // namespace
+
+extern const Importer jax_log{
+    "jax_log", "JAX with jax_log_compiles or jax_explain_cache_misses: what compiled, and why",
+    "jax.log", Sniff, Read};
+
+}  // namespace xlaprof

@@ -1,0 +1,51 @@
+// The compilations that a JAX log tells of, before they become rows.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/import/jax/jax_explanation.h"
+#include "profiler/import/jax/jax_log_line.h"
+#include "profiler/import/text/log_line.h"
+
+namespace xlaprof {
+
+// One compilation of a jitted function.
+struct JaxCompile {
+  int origin = 0;                // index of JaxLog::origins
+  int64_t offset = 0, line = 0;  // of the first message about it
+  std::string function;          // "" when not told
+  std::vector<JaxInput> inputs;
+  OptInt input_count;     // empty: the log does not tell
+  OptInt trace_ns;        // tracing and lowering
+  OptInt dur_ns;          // by XLA
+  OptInt persistent_hit;  // 1: from the persistent cache; 0: looked for in vain
+  int explanation = -1;   // index of JaxLog::explanations
+  bool inferred = false;  // only an explanation, or the persistent cache, tells of it
+};
+
+struct JaxLog {
+  std::vector<LogOrigin> origins;
+  std::vector<JaxCompile> compiles;  // in the order in which they begin
+  std::vector<JaxExplanation> explanations;
+  int64_t lines = 0, messages = 0;
+  int64_t traced_inside = 0;  // explanations of functions that were traced as part of another
+  int64_t repeated = 0;       // messages that two handlers printed
+  int64_t unfinished = 0;     // compilations whose end the log does not show
+  // Of a line or explanation.
+  struct Place {
+    int64_t offset = 0, line = 0;
+  };
+  std::optional<Place> cut;  // what the log ends inside of
+  int64_t types_cut = 0;     // lists of types that end with their line, the cut one left out
+  std::optional<Place> first_types_cut;
+};
+
+// Reads all of `bytes`; `progress` gets bytes done.
+JaxLog ParseJaxLog(std::string_view bytes, const std::function<void(size_t)>& progress);
+
+}  // namespace xlaprof

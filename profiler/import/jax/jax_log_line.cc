@@ -1,0 +1,200 @@
+#include "profiler/import/jax/jax_log_line.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+
+#include "profiler/import/graph/graph_text.h"
+#include "profiler/import/text/log_line.h"
+
+namespace xlaprof {
+namespace {
+
+// "0.125" of "0.125 sec" as nanoseconds.
+OptInt Seconds(std::string_view text) {
+  double seconds = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || !(seconds >= 0) || seconds > 1e9) return std::nullopt;
+  return OptInt(std::llround(seconds * 1e9));
+}
+
+// jit(f) -> f. Names of Python functions hold no brackets but those of <lambda>.
+std::string_view WithoutWrapper(std::string_view name) {
+  for (std::string_view wrapper : {"jit(", "pjit(", "pmap(", "xmap("}) {
+    if (name.starts_with(wrapper) && name.ends_with(')'))
+      return name.substr(wrapper.size(), name.size() - wrapper.size() - 1);
+  }
+  return name;
+}
+
+// "NAME for jit in 0.1 sec", "NAME in 0.1 sec".
+bool NameAndTime(std::string_view rest, JaxLogLine* line) {
+  constexpr std::string_view kIn = " in ";
+  const size_t sec = rest.find(" sec");
+  if (sec == std::string_view::npos) return false;
+  const size_t in = rest.substr(0, sec).rfind(kIn);
+  if (in == std::string_view::npos) return false;
+  line->dur_ns = Seconds(rest.substr(in + kIn.size()));
+  std::string_view name = rest.substr(0, in);
+  if (size_t by = name.rfind(" for "); by != std::string_view::npos && line->kind == line->kTraced)
+    name = name.substr(0, by);
+  line->function = WithoutWrapper(name);
+  return true;
+}
+
+// "NAME with global shapes and types (...). Argument mapping: ...", and how older versions said it:
+// "NAME (140…) for args (...).", "NAME (140…) for 8 devices with args (...).", "NAME (140…) for 900
+// args.", "NAME for with global shapes and types [...]."
+bool Compiling(std::string_view rest, JaxLogLine* line) {
+  static constexpr std::array<std::string_view, 3> kBeforeTypes = {
+      " with global shapes and types ", " for args ", " devices with args "};
+  size_t name_end = std::string_view::npos;
+  for (std::string_view label : kBeforeTypes) {
+    const size_t at = rest.find(label);
+    if (at == std::string_view::npos) continue;
+    std::string_view types = rest.substr(at + label.size());
+    if (types.empty() || (types[0] != '(' && types[0] != '[')) continue;
+    const size_t close = FindOutside(types, 1, types[0] == '(' ? ')' : ']', false);
+    line->inputs_cut = close == std::string_view::npos;
+    if (!line->inputs_cut) line->inputs = types.substr(0, close + 1);
+    name_end = at;
+    break;
+  }
+  if (name_end == std::string_view::npos) {
+    const size_t counted = rest.find(" args.");
+    const size_t before =
+        counted == std::string_view::npos ? counted : rest.substr(0, counted).rfind(" for ");
+    if (before == std::string_view::npos) return false;
+    int64_t count = 0;
+    const char *first = rest.data() + before + 5, *last = rest.data() + counted;
+    if (auto [end, error] = std::from_chars(first, last, count);
+        error != std::errc() || end != last)
+      return false;
+    line->input_count = count;
+    name_end = before;
+  }
+  std::string_view name = rest.substr(0, name_end);
+  if (name.ends_with(" for")) name.remove_suffix(4);
+  // " for 8", " for ('x', 2) mesh": what the program runs on.
+  if (size_t by = name.rfind(" for "); by != std::string_view::npos) name = name.substr(0, by);
+  // " (140378206182176": the function's id, whose bracket some versions forgot to close.
+  const size_t open = name.rfind(" (");
+  if (open != std::string_view::npos && name.size() > open + 2 && name[open + 2] >= '0' &&
+      name[open + 2] <= '9')
+    name = name.substr(0, open);
+  line->function = WithoutWrapper(name);
+  return !line->function.empty();
+}
+
+// "'jit_f' with key 'jit_f-1bac…'"
+bool Quoted(std::string_view rest, JaxLogLine* line) {
+  const size_t end = rest.find('\'');
+  if (end == std::string_view::npos || end == 0) return false;
+  line->function = rest.substr(0, end);
+  constexpr std::string_view kKey = " with key '";
+  rest = rest.substr(end + 1);
+  if (!rest.starts_with(kKey)) return true;
+  rest.remove_prefix(kKey.size());
+  if (const size_t close = rest.find('\''); close != std::string_view::npos)
+    line->key = rest.substr(0, close);
+  return true;
+}
+
+struct Label {
+  std::string_view text;
+  JaxLogLine::Kind kind;
+};
+constexpr Label kLabels[] = {
+    {"Finished tracing + transforming ", JaxLogLine::kTraced},
+    {"Finished tracing ", JaxLogLine::kTraced},
+    {"Finished jaxpr to MLIR module conversion ", JaxLogLine::kLowered},
+    {"Finished XLA compilation of ", JaxLogLine::kCompiled},
+    {"PERSISTENT COMPILATION CACHE MISS for '", JaxLogLine::kPersistentMiss},
+    {"Persistent compilation cache hit for '", JaxLogLine::kPersistentHit},
+    {"TRACING CACHE MISS at ", JaxLogLine::kExplanation},
+    {"Compiling ", JaxLogLine::kCompiling},
+};
+
+// float32 -> f32, as JAX's own short form of a type.
+std::string ShortType(std::string_view type) {
+  static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"bfloat16", "bf16"}, {"float", "f"}, {"complex", "c"}, {"uint", "u"}, {"int", "i"}};
+  for (const auto& [word, shorter] : kWords) {
+    if (type.starts_with(word)) return std::string(shorter) + std::string(type.substr(word.size()));
+  }
+  return std::string(type);
+}
+
+}  // namespace
+
+std::optional<JaxLogLine> ParseJaxLogLine(std::string_view text) {
+  for (const Label& label : kLabels) {
+    const size_t at = text.find(label.text);
+    if (at == std::string_view::npos) continue;
+    JaxLogLine line{.kind = label.kind, .begin = at};
+    const std::string_view rest = text.substr(at + label.text.size());
+    bool parsed = false;
+    switch (label.kind) {
+      case JaxLogLine::kTraced:
+      case JaxLogLine::kLowered:
+      case JaxLogLine::kCompiled:
+        parsed = NameAndTime(rest, &line);
+        break;
+      case JaxLogLine::kCompiling:
+        parsed = Compiling(rest, &line);
+        break;
+      case JaxLogLine::kPersistentHit:
+      case JaxLogLine::kPersistentMiss:
+        parsed = Quoted(rest, &line);
+        break;
+      case JaxLogLine::kExplanation:
+        parsed = true;
+        break;
+    }
+    if (parsed) return line;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool BeginsJaxLogLine(std::string_view text) {
+  return std::any_of(std::begin(kLabels), std::end(kLabels),
+                     [&](const Label& label) { return text.find(label.text) != text.npos; });
+}
+
+std::vector<std::string_view> SplitOutside(std::string_view list) {
+  std::vector<std::string_view> pieces;
+  while (!list.empty()) {
+    std::string_view piece = TakePiece(&list, false);
+    if (!piece.empty()) pieces.push_back(piece);
+  }
+  return pieces;
+}
+
+std::vector<JaxInput> ParseJaxInputs(std::string_view list) {
+  std::vector<JaxInput> inputs;
+  if (list.empty()) return inputs;
+  list.remove_prefix(1);
+  if (list.ends_with(')') || list.ends_with(']')) list.remove_suffix(1);
+  for (std::string_view piece : SplitOutside(list)) {
+    JaxInput input;
+    constexpr std::string_view kArray = "ShapedArray(";
+    // `ArgSpec(aval=ShapedArray(float32[2]), lazy_expr=…, xla_shape=f32[2]{0})` of 2020.
+    constexpr std::string_view kSpec = "ArgSpec(aval=";
+    if (piece.starts_with(kSpec) && piece.ends_with(')')) {
+      std::string_view spec = piece.substr(kSpec.size(), piece.size() - kSpec.size() - 1);
+      piece = TakePiece(&spec, false);
+    }
+    if (piece.starts_with(kArray) && piece.ends_with(')'))
+      piece = piece.substr(kArray.size(), piece.size() - kArray.size() - 1);
+    std::string_view rest = piece;
+    input.shape = ShortType(TakePiece(&rest, false));
+    input.attributes = Trim(rest);
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,49 @@
+#include "profiler/import/join/join.h"
+
+#include "profiler/import/import.h"
+#include "profiler/store/process_tables.h"
+
+namespace xlaprof {
+
+// Facts of runs that were not chosen are dropped; the runs stay listed.
+static absl::Status DropOtherRuns(Store& store) {
+  constexpr const char* kOther =
+      "(SELECT id FROM process WHERE run_id IN (SELECT id FROM run WHERE selected = 0))";
+  XP_TRY(auto other,
+         store.One<int64_t>(fmt::format("SELECT count(*) FROM process WHERE id IN {}", kOther)));
+  if (other.value_or(0) == 0) return absl::OkStatus();
+  for (const char* table : {"metric", "counter"}) {
+    XP_TRY(store.Exec(fmt::format(
+        "DELETE FROM {} WHERE report_id IN (SELECT id FROM metrics_report WHERE process_id IN {})",
+        table, kOther)));
+  }
+  XP_TRY(
+      store.Exec("DELETE FROM metric_percentile WHERE metric_id NOT IN (SELECT id FROM metric)"));
+  for (const ProcessTable& table : kProcessTables) {
+    if (!table.dies_with_run) continue;
+    if (table.is_cited) {
+      XP_TRY(
+          store.Exec(fmt::format("DELETE FROM provenance WHERE table_name = '{0}' AND row_id IN "
+                                 "(SELECT id FROM {0} WHERE process_id IN {1})",
+                                 table.name, kOther)));
+    }
+    XP_TRY(store.Exec(fmt::format("DELETE FROM {} WHERE process_id IN {}", table.name, kOther)));
+  }
+  XP_TRY(store.Exec("DELETE FROM compile_reason WHERE compile_id NOT IN (SELECT id FROM compile)"));
+  // Graphs are kept where a fact that stays refers to their hash: a dump prints one only the first
+  // time.
+  return store.Exec(
+      fmt::format("UPDATE graph SET process_id = (SELECT min(id) FROM process WHERE run_id IN "
+                  "(SELECT id FROM run WHERE selected)) "
+                  "WHERE process_id IN {0}; DELETE FROM process WHERE id IN {0};",
+                  kOther));
+}
+
+absl::Status JoinSources(Store& store) {
+  XP_TRY(JoinFacts(store));
+  XP_TRY(DropOtherRuns(store));
+  XP_TRY(JoinSteps(store));
+  return JoinCosts(store);
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,74 @@
+// What each compile cost, where no XSpace measured it. The metric CompileTime has the exact sum and
+// number of all compiles so far, in every report: between two reports with one compile, the
+// difference is that compile's time.
+#include "core/base/whole.h"
+#include "profiler/import/join/join.h"
+
+namespace xlaprof {
+namespace {
+
+struct Sum {
+  int64_t samples = 0;
+  double total_ns = 0;
+};
+
+absl::Status CostsOf(Store& store, int64_t process_id) {
+  XP_TRY(std::vector<Sum> sums, store.Collect(
+                                    "SELECT m.samples, m.accumulator FROM metric m JOIN "
+                                    "metrics_report r ON r.id = m.report_id "
+                                    "WHERE r.process_id = ?1 AND m.name = 'CompileTime' AND "
+                                    "m.samples IS NOT NULL AND m.accumulator IS NOT NULL "
+                                    "ORDER BY m.samples, m.accumulator",
+                                    [](int64_t samples, double total_ns) {
+                                      return Sum{samples, total_ns};
+                                    },
+                                    process_id));
+  struct Compile {
+    int64_t id = 0;
+    OptInt dur_ns;
+  };
+  XP_TRY(std::vector<Compile> compiles,
+         store.Collect(
+             "SELECT id, dur_ns FROM compile WHERE process_id = ?1 ORDER BY ordinal",
+             [](int64_t id, OptInt dur) {
+               return Compile{id, dur};
+             },
+             process_id));
+  // Only where both count the same compiles does the n-th sample belong to the n-th compile.
+  if (sums.empty() || compiles.empty() || sums.back().samples != int64_t(compiles.size()))
+    return absl::OkStatus();
+  Sum before;
+  for (const Sum& sum : sums) {
+    int64_t first = before.samples, count = sum.samples - before.samples;
+    double rest_ns = sum.total_ns - before.total_ns;
+    if (rest_ns < 0) return absl::OkStatus();  // reports of two processes, or cleared in between
+    before = sum;
+    int64_t unknown = 0;
+    for (int64_t i = first; i < first + count; ++i) {
+      if (compiles[size_t(i)].dur_ns) {
+        rest_ns -= double(*compiles[size_t(i)].dur_ns);
+      } else {
+        ++unknown;
+      }
+    }
+    if (unknown == 0 || rest_ns <= 0) continue;
+    const char* from = count == 1 ? "metrics" : "metrics_share";
+    for (int64_t i = first; i < first + count; ++i) {
+      if (compiles[size_t(i)].dur_ns) continue;
+      XP_TRY(store.Run("UPDATE compile SET dur_ns = ?2, dur_from = ?3 WHERE id = ?1",
+                       compiles[size_t(i)].id, Whole(rest_ns / double(unknown)), from));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status JoinCosts(Store& store) {
+  XP_TRY(std::vector<int64_t> processes,
+         store.Collect("SELECT id FROM process", [](int64_t id) { return id; }));
+  for (int64_t process : processes) XP_TRY(CostsOf(store, process));
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,439 @@
+// Several sources see different parts of one process. What they tell of the same compile or
+// execution becomes one row: the columns of the row that stays win, its NULLs are filled from the
+// other, and provenance names both.
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "profiler/import/join/join.h"
+#include "profiler/import/join/sequence.h"
+#include "profiler/import/text/python_frames.h"
+#include "profiler/store/process_tables.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr int64_t kUnlike =
+    -1;  // tokens of a's and b's facts that can match nothing are negative and distinct
+
+// A compile or execution, as far as alignment needs it.
+struct Fact {
+  bool is_compile = false;
+  int64_t id = 0, graph_id = 0;
+  std::string hash;          // "" when unknown
+  std::string cause;         // "" when unknown
+  std::string function;      // of a compile, as part of a module's name; "" when unknown
+  bool inputs_only = false;  // its graph is a list of inputs
+  int64_t order = 0;         // position in the joined story
+};
+
+using Facts = std::vector<Fact>;
+
+// "<lambda>" -> "_lambda": what is no letter or digit, as JAX writes a function's name into its
+// module's.
+std::string ModulePart(std::string function) {
+  for (char& c : function) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  while (function.ends_with('_')) function.pop_back();
+  return function;
+}
+
+absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
+  Facts facts;
+  XP_TRY(store.Each(
+      "SELECT 1 AS is_compile, c.id, c.graph_id, coalesce(g.hash, ''), coalesce(c.cause, ''), "
+      "c.ordinal, coalesce(c.function, ''), coalesce(g.printed_as = 'signature', 0) FROM compile c "
+      "LEFT JOIN graph g ON g.id = c.graph_id WHERE c.process_id = ?1 UNION ALL "
+      "SELECT 0, e.id, e.graph_id, coalesce(g.hash, ''), coalesce(e.cause, ''), e.ordinal, '', 0 "
+      "FROM execution e "
+      "LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 ORDER BY 6, 1 DESC",
+      [&](bool is_compile, int64_t id, std::optional<int64_t> graph, std::string hash,
+          std::string cause, int64_t, std::string function, bool inputs_only) {
+        facts.push_back({is_compile, id, graph.value_or(0), std::move(hash), std::move(cause),
+                         ModulePart(std::move(function)), inputs_only, 0});
+      },
+      process_id));
+  return facts;
+}
+
+using Pairs = std::vector<std::pair<int, int>>;
+
+// By kind and hash: what log and dump share. Compiles without a hash match by function; others
+// match nothing.
+Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only) {
+  std::map<std::pair<bool, std::string>, int64_t> numbers;
+  auto tokens = [&](const Facts& facts, int64_t side) {
+    std::vector<int64_t> out;
+    int64_t unlike = kUnlike - side;
+    for (const Fact& fact : facts) {
+      const std::string name = !fact.hash.empty()       ? fact.hash
+                               : !fact.function.empty() ? "function " + fact.function
+                                                        : "";
+      if (name.empty() || (compiles_only && !fact.is_compile)) {
+        out.push_back(unlike -= 2);
+      } else {
+        out.push_back(numbers.emplace(std::pair(fact.is_compile, name), int64_t(numbers.size()))
+                          .first->second);
+      }
+    }
+    return out;
+  };
+  return CommonSubsequence(tokens(a, 0), tokens(b, 1));
+}
+
+// What torch_xla compiles and what XLA dumps of it: as many compiles, in the same order. XLA does
+// not know the hashes. Empty when the numbers differ.
+Pairs AlignByCount(const Facts& a, const Facts& b) {
+  std::vector<int> x, y;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].is_compile) x.push_back(int(i));
+  }
+  for (size_t i = 0; i < b.size(); ++i) {
+    if (b[i].is_compile) y.push_back(int(i));
+  }
+  Pairs pairs;
+  if (x.size() != y.size()) return pairs;
+  for (size_t i = 0; i < x.size(); ++i) pairs.emplace_back(x[i], y[i]);
+  return pairs;
+}
+
+// Whether an execution of the XSpace can be that execution of the log: hashes decide where both are
+// known, else the kind of cut (a step mark, or a read before it).
+bool SameCut(const Fact& a, const Fact& b) {
+  if (a.is_compile || b.is_compile) return false;
+  if (!a.hash.empty() && !b.hash.empty()) return a.hash == b.hash;
+  if (a.cause.empty() || b.cause.empty()) return true;
+  auto kind = [](const Fact& fact) {
+    return EndsStep(fact.cause) ? 1 : fact.cause == "value_access" ? 2 : 3;
+  };
+  return kind(a) == kind(b) || kind(a) == 3 || kind(b) == 3;
+}
+
+std::vector<int> Executions(const Facts& facts, int begin, int end) {
+  std::vector<int> out;
+  for (int i = begin; i < end; ++i) {
+    if (!facts[size_t(i)].is_compile) out.push_back(i);
+  }
+  return out;
+}
+
+struct ByClock {
+  Pairs pairs;
+  std::string note;  // how sure
+};
+
+// Aligns the executions of `timed` (a window of the run) with those of `story` (the whole run).
+// Compiles of one hash anchor; from an anchor both sources go in lock step. Without an anchor the
+// window is tried at every place.
+ByClock AlignWindow(const Facts& story, const Facts& timed) {
+  ByClock out;
+  Pairs anchors = AlignByHash(story, timed, /*compiles_only=*/true);
+  Pairs& pairs = out.pairs;
+  auto forward = [&](int s0, int s1, int t0, int t1) {
+    std::vector<int> s = Executions(story, s0, s1), t = Executions(timed, t0, t1);
+    for (size_t i = 0;
+         i < std::min(s.size(), t.size()) && SameCut(story[size_t(s[i])], timed[size_t(t[i])]);
+         ++i) {
+      pairs.emplace_back(s[i], t[i]);
+    }
+  };
+  if (!anchors.empty()) {
+    // Before the first anchor: backwards from it.
+    std::vector<int> s = Executions(story, 0, anchors[0].first),
+                     t = Executions(timed, 0, anchors[0].second);
+    for (size_t i = 1; i <= std::min(s.size(), t.size()) &&
+                       SameCut(story[size_t(s[s.size() - i])], timed[size_t(t[t.size() - i])]);
+         ++i) {
+      pairs.emplace_back(s[s.size() - i], t[t.size() - i]);
+    }
+    for (size_t i = 0; i < anchors.size(); ++i) {
+      pairs.push_back(anchors[i]);
+      bool last = i + 1 == anchors.size();
+      forward(anchors[i].first + 1, last ? int(story.size()) : anchors[i + 1].first,
+              anchors[i].second + 1, last ? int(timed.size()) : anchors[i + 1].second);
+    }
+    const bool one = anchors.size() == 1;
+    const bool hashes = !story[size_t(anchors[0].first)].hash.empty();
+    out.note = fmt::format("aligned with the other sources by {} compile{}", anchors.size(),
+                           hashes ? (one ? " hash" : " hashes") : (one ? "" : "s"));
+    std::sort(pairs.begin(), pairs.end());
+    return out;
+  }
+  std::vector<int> s = Executions(story, 0, int(story.size())),
+                   t = Executions(timed, 0, int(timed.size()));
+  if (t.empty() || s.size() < t.size()) {
+    out.note = t.empty() ? ""
+                         : "not aligned with the other sources: it shows more executions than they "
+                           "do, and no compile in common";
+    return out;
+  }
+  int fits = 0, place = 0;
+  for (size_t offset = 0; offset + t.size() <= s.size(); ++offset) {
+    bool fit = true;
+    for (size_t i = 0; fit && i < t.size(); ++i)
+      fit = SameCut(story[size_t(s[offset + i])], timed[size_t(t[i])]);
+    if (fit) ++fits, place = int(offset);
+  }
+  if (fits == 0) {
+    out.note =
+        "not aligned with the other sources: no compile in common, and the order of the cuts "
+        "differs";
+    return out;
+  }
+  for (size_t i = 0; i < t.size(); ++i) pairs.emplace_back(s[size_t(place) + i], t[i]);
+  out.note = fits == 1 ? "aligned with the other sources by the order of the cuts"
+                       : fmt::format(
+                             "no compile inside its window: {} places in the run fit equally, the "
+                             "last was taken",
+                             fits);
+  return out;
+}
+
+constexpr const char* kCompileColumns[] = {
+    "graph_id",     "ts_ns",       "dur_ns",     "trace_ns",      "dur_from",      "cause",
+    "function",     "site_id",     "stack_id",   "step_id",       "track_id",      "input_bytes",
+    "output_bytes", "alias_bytes", "temp_bytes", "program_bytes", "persistent_hit"};
+constexpr const char* kExecutionColumns[] = {"graph_id",     "enqueue_ts_ns", "ts_ns", "dur_ns",
+                                             "host_wait_ns", "device",        "cause", "site_id",
+                                             "stack_id",     "step_id",       "scope", "track_id"};
+constexpr const char* kGraphColumns[] = {"name", "program_id", "node_count", "input_count",
+                                         "output_count"};
+
+// Statements that fold one row of a table into another.
+class Folding {
+ public:
+  static absl::StatusOr<Folding> Make(const Store& store, const char* table,
+                                      std::span<const char* const> columns) {
+    std::string set;
+    for (const char* column : columns) {
+      set += fmt::format("{}{} = coalesce(t.{}, o.{})", set.empty() ? "" : ", ", column, column,
+                         column);
+    }
+    if (std::string_view(table) == "compile") set += ", inferred = min(t.inferred, o.inferred)";
+    Folding folding;
+    XP_TRY(folding.fill_,
+           store.Prepare(fmt::format(
+               "UPDATE {0} AS t SET {1} FROM {0} AS o WHERE t.id = ?1 AND o.id = ?2", table, set)));
+    XP_TRY(folding.drop_,
+           store.Prepare(fmt::format("DELETE FROM {} WHERE id = ?2 AND id <> ?1", table)));
+    XP_TRY(
+        folding.said_,
+        store.Prepare(fmt::format(
+            "UPDATE OR IGNORE provenance SET row_id = ?1 WHERE table_name = '{}' AND row_id = ?2",
+            table)));
+    XP_TRY(folding.reasons_,
+           store.Prepare(
+               std::string_view(table) == "compile"
+                   ? "UPDATE OR IGNORE compile_reason SET compile_id = ?1 WHERE compile_id = ?2"
+                   : "SELECT ?1, ?2 WHERE 0"));
+    return folding;
+  }
+  absl::Status Fold(int64_t into, int64_t from) {
+    for (Statement* statement : {&fill_, &drop_, &said_, &reasons_}) {
+      statement->Bind(1, into);
+      statement->Bind(2, from);
+      absl::Status status = internal::ToStatus(statement->Step());
+      statement->Reset();
+      XP_TRY(std::move(status));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  Statement fill_, drop_, said_, reasons_;
+};
+
+// Folds the facts of `b` into those of `a` along `pairs` and gives all of process `into` one order.
+absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, const Pairs& pairs) {
+  XP_TRY(Folding compiles, Folding::Make(store, "compile", kCompileColumns));
+  XP_TRY(Folding executions, Folding::Make(store, "execution", kExecutionColumns));
+  Facts story;
+  size_t i = 0, j = 0;
+  auto take = [&](size_t a_end, size_t b_end) {
+    while (i < a_end) story.push_back(a[i++]);
+    while (j < b_end) story.push_back(b[j++]);
+  };
+  for (auto [x, y] : pairs) {
+    take(size_t(x), size_t(y));
+    const Fact& kept = a[size_t(x)];
+    const Fact& other = b[size_t(y)];
+    // A graph that one source knows by program only is the graph that the other knows by hash.
+    if (other.hash.empty() && !kept.hash.empty() && other.graph_id != 0) {
+      XP_TRY(store.Run("UPDATE graph SET hash = ?2 WHERE id = ?1 AND hash IS NULL", other.graph_id,
+                       kept.hash));
+    }
+    if (kept.inputs_only && other.graph_id != 0 && !other.inputs_only)
+      XP_TRY(store.Run("UPDATE compile SET graph_id = NULL WHERE id = ?1", kept.id));
+    XP_TRY((kept.is_compile ? compiles : executions).Fold(kept.id, other.id));
+    story.push_back(kept);
+    ++i, ++j;
+  }
+  take(a.size(), b.size());
+  XP_TRY(Statement order_compile,
+         store.Prepare("UPDATE compile SET ordinal = ?2, process_id = ?3 WHERE id = ?1"));
+  XP_TRY(Statement order_execution,
+         store.Prepare("UPDATE execution SET ordinal = ?2, process_id = ?3 WHERE id = ?1"));
+  int64_t ordinal = 0;
+  for (const Fact& fact : story) {
+    Statement& statement = fact.is_compile ? order_compile : order_execution;
+    statement.Bind(1, fact.id);
+    statement.Bind(2, ordinal++);
+    statement.Bind(3, into);
+    absl::Status status = internal::ToStatus(statement.Step());
+    statement.Reset();
+    XP_TRY(std::move(status));
+  }
+  return absl::OkStatus();
+}
+
+// Moves what else belongs to process `from` to `into`, and forgets `from`.
+absl::Status Unite(Store& store, int64_t into, int64_t from) {
+  if (into == from) return absl::OkStatus();
+  for (const ProcessTable& table : kProcessTables) {
+    XP_TRY(store.Run(fmt::format("UPDATE {} SET process_id = ?1 WHERE process_id = ?2", table.name),
+                     into, from));
+  }
+  XP_TRY(
+      store.Run("UPDATE process AS t SET host = coalesce(t.host, o.host), pid = coalesce(t.pid, "
+                "o.pid), rank = coalesce(t.rank, o.rank), name = coalesce(t.name, o.name) "
+                "FROM process AS o WHERE t.id = ?1 AND o.id = ?2",
+                into, from));
+  // Counts of one op, or of its calls at one place, that are cumulative and told by two sources of
+  // one process: the greater one contains the other.
+  XP_TRY(
+      store.Run("DELETE FROM fallback WHERE process_id = ?1 AND ordinal IS NULL AND EXISTS (SELECT "
+                "1 FROM fallback o WHERE o.process_id = ?1 AND o.ordinal IS NULL AND o.op = "
+                "fallback.op AND o.stack_id IS fallback.stack_id AND (o.count, -o.id) > "
+                "(fallback.count, -fallback.id))",
+                into));
+  return store.Run("DELETE FROM process WHERE id = ?1", from);
+}
+
+// What one source knows of a graph by its hash alone, or by its inputs, belongs to the graph of
+// that hash whose nodes another source printed.
+absl::Status UniteGraphs(Store& store) {
+  XP_TRY(store.Exec(
+      "CREATE TEMP TABLE united AS SELECT bare.id AS bare, p.id AS printed, min(iif(p.printed_as = "
+      "'hlo_optimized', 2, 1)) FROM graph bare JOIN graph p ON p.process_id = bare.process_id AND "
+      "p.hash = bare.hash WHERE coalesce(bare.printed_as, 'signature') = 'signature' AND "
+      "p.printed_as <> 'signature' GROUP BY bare.id;"
+      "UPDATE compile SET graph_id = printed FROM united WHERE bare = graph_id;"
+      "UPDATE execution SET graph_id = printed FROM united WHERE bare = graph_id;"
+      "DELETE FROM graph_node WHERE graph_id IN (SELECT bare FROM united);"));
+  XP_TRY(auto pairs,
+         store.Collect("SELECT printed, bare FROM united ORDER BY bare",
+                       [](int64_t printed, int64_t bare) { return std::pair(printed, bare); }));
+  XP_TRY(Folding graphs, Folding::Make(store, "graph", kGraphColumns));
+  for (auto [printed, bare] : pairs) XP_TRY(graphs.Fold(printed, bare));
+  return store.Exec("DROP TABLE united");
+}
+
+struct Process {
+  int64_t id = 0, source_id = 0;
+  std::string format;
+  OptInt rank;
+};
+
+// What a process writes one of: a log, a dump of its graphs, a dump of its programs. "" for
+// reports, of which it may write several.
+std::string OnceAProcess(const std::string& format) {
+  if (format == "debug_log" || format == "jax_log") return "log";
+  return format == "ir_dump" || format == "jax_ir" || format == "xla_dump" ? format : "";
+}
+
+absl::Status JoinRun(Store& store, int64_t run_id) {
+  XP_TRY(std::vector<Process> processes,
+         store.Collect(
+             "SELECT p.id, p.source_id, coalesce(s.format, ''), p.rank FROM process p JOIN source "
+             "s ON s.id = p.source_id "
+             "WHERE p.run_id = ?1 ORDER BY p.id",
+             [](int64_t id, int64_t source, std::string format, OptInt rank) {
+               return Process{id, source, std::move(format), rank};
+             },
+             run_id));
+  // Text sources of one rank tell of one process. Only the first local process writes a debug log.
+  std::map<int64_t, std::vector<Process>> texts;
+  std::vector<Process> timed;
+  for (Process& process : processes) {
+    const bool has_times =
+        process.format == "xspace" || process.format == "chrome" || process.format == "recording";
+    (has_times ? timed : texts[process.rank.value_or(0)]).push_back(process);
+  }
+  std::vector<int64_t> text_ids;
+  for (auto& [rank, group] : texts) {
+    std::stable_sort(group.begin(), group.end(), [](const Process& a, const Process& b) {
+      auto first = [](const Process& p) {
+        const std::string kind = OnceAProcess(p.format);
+        return kind == "log"        ? 0
+               : kind == "ir_dump"  ? 1
+               : kind == "jax_ir"   ? 2
+               : kind == "xla_dump" ? 3
+                                    : 4;
+      };
+      return first(a) < first(b);
+    });
+    const Process& head = group.front();
+    std::set<std::string> kinds = {OnceAProcess(head.format)};
+    for (size_t i = 1; i < group.size(); ++i) {
+      const Process& other = group[i];
+      // A second one is another process's, whatever graphs they share.
+      const std::string kind = OnceAProcess(other.format);
+      const bool second = !kind.empty() && !kinds.insert(kind).second;
+      if (second) {
+        text_ids.push_back(other.id);
+        continue;
+      }
+      XP_TRY(Facts a, Load(store, head.id));
+      XP_TRY(Facts b, Load(store, other.id));
+      Pairs pairs = AlignByHash(a, b, false);
+      if (pairs.empty() && kind == "xla_dump") pairs = AlignByCount(a, b);
+      if (!a.empty() && !b.empty() && pairs.empty()) {
+        XP_TRY(store.Run("UPDATE source SET note = ?2 WHERE id = ?1", other.source_id,
+                         "shares no graph with the other sources: taken as another process"));
+        text_ids.push_back(other.id);
+        continue;
+      }
+      XP_TRY(Merge(store, head.id, a, b, pairs));
+      XP_TRY(Unite(store, head.id, other.id));
+    }
+    text_ids.push_back(head.id);
+  }
+  // Each story that text tells is laid over the XSpace process that it shares most compiles with.
+  std::vector<bool> taken(timed.size(), false);
+  for (int64_t text : text_ids) {
+    XP_TRY(Facts story, Load(store, text));
+    int best = -1;
+    size_t best_common = 0;
+    for (size_t i = 0; i < timed.size(); ++i) {
+      if (taken[i]) continue;
+      XP_TRY(Facts window, Load(store, timed[i].id));
+      size_t common = AlignByHash(story, window, true).size();
+      if (best < 0 || common > best_common) best = int(i), best_common = common;
+    }
+    if (best < 0) continue;
+    taken[size_t(best)] = true;
+    const Process& with = timed[size_t(best)];
+    XP_TRY(Facts window, Load(store, with.id));
+    ByClock aligned = story.empty() ? ByClock{} : AlignWindow(story, window);
+    XP_TRY(Merge(store, with.id, story, window, aligned.pairs));
+    XP_TRY(Unite(store, with.id, text));
+    if (!aligned.note.empty() && !window.empty()) {
+      XP_TRY(store.Run("UPDATE source SET note = ?2 WHERE id = ?1", with.source_id, aligned.note));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status JoinFacts(Store& store) {
+  XP_TRY(std::vector<int64_t> runs,
+         store.Collect("SELECT id FROM run WHERE selected", [](int64_t id) { return id; }));
+  for (int64_t run : runs) XP_TRY(JoinRun(store, run));
+  return UniteGraphs(store);
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,124 @@
+// Steps. An XSpace shows those of its window, with times; the debug log and the dump show where
+// each one ended, by the cause of the execution that ended it. Both give one list, and every
+// compile and execution gets its step.
+#include <algorithm>
+#include <map>
+
+#include "profiler/import/join/join.h"
+#include "profiler/import/text/python_frames.h"
+
+namespace xlaprof {
+namespace {
+
+struct Cut {
+  bool is_compile = false;
+  int64_t id = 0;
+  OptInt step_id;
+  std::string cause;
+  int64_t site_id = 0;
+};
+
+absl::Status StepsOf(Store& store, int64_t process_id) {
+  std::vector<Cut> cuts;
+  XP_TRY(store.Each(
+      "SELECT 1, id, step_id, coalesce(cause, ''), coalesce(site_id, 0), ordinal FROM compile "
+      "WHERE process_id = ?1 UNION ALL "
+      "SELECT 0, id, step_id, coalesce(cause, ''), coalesce(site_id, 0), ordinal FROM execution "
+      "WHERE process_id = ?1 ORDER BY 6, 1 DESC",
+      [&](bool is_compile, int64_t id, OptInt step, std::string cause, int64_t site, int64_t) {
+        cuts.push_back({is_compile, id, step, std::move(cause), site});
+      },
+      process_id));
+
+  // A step mark that stands once beside others that repeat is set-up (a loader's first sync, moving
+  // the model), no step.
+  constexpr int64_t kRepeats = 3;  // marks of one kind and place that make it the step's
+  std::map<std::pair<std::string, int64_t>, int64_t> marks;
+  int64_t most = 0;
+  for (const Cut& cut : cuts) {
+    if (!cut.is_compile && EndsStep(cut.cause))
+      most = std::max(most, ++marks[{cut.cause, cut.site_id}]);
+  }
+  auto ends_step = [&](const Cut& cut) {
+    if (cut.is_compile || !EndsStep(cut.cause)) return false;
+    return most < kRepeats || marks[{cut.cause, cut.site_id}] > 1 || cut.step_id.has_value();
+  };
+  struct NewStep {
+    OptInt id;  // an XSpace's, or none yet
+    std::vector<const Cut*> cuts;
+  };
+  std::vector<NewStep> steps;
+  std::vector<const Cut*> open;
+  for (const Cut& cut : cuts) {
+    open.push_back(&cut);
+    if (!ends_step(cut)) {
+      if (!cut.is_compile && EndsStep(cut.cause)) open.clear();  // set-up
+      continue;
+    }
+    NewStep step{.id = cut.step_id, .cuts = std::move(open)};
+    open.clear();
+    if (step.id && !steps.empty() &&
+        steps.back().id == step.id) {  // two marks inside one step of the user's
+      steps.back().cuts.insert(steps.back().cuts.end(), step.cuts.begin(), step.cuts.end());
+    } else {
+      steps.push_back(std::move(step));
+    }
+  }
+
+  // Order: the steps by their cuts; steps of the XSpace without any cut go where their time says.
+  XP_TRY(std::vector<int64_t> timed,
+         store.Collect(
+             "SELECT id FROM step WHERE process_id = ?1 ORDER BY ts_ns, ordinal",
+             [](int64_t id) { return id; }, process_id));
+  std::vector<int64_t> order;
+  size_t next_timed = 0;
+  for (NewStep& step : steps) {
+    if (step.id) {
+      while (next_timed < timed.size() && timed[next_timed] != *step.id)
+        order.push_back(timed[next_timed++]);
+      if (next_timed < timed.size()) ++next_timed;
+    } else {
+      XP_TRY(int64_t id, store.Add(StepRow{.process_id = process_id}));
+      step.id = id;
+    }
+    order.push_back(*step.id);
+  }
+  while (next_timed < timed.size()) order.push_back(timed[next_timed++]);
+  XP_TRY(Statement set_ordinal, store.Prepare("UPDATE step SET ordinal = ?2 WHERE id = ?1"));
+  absl::flat_hash_map<int64_t, int64_t> ordinals;
+  for (int64_t id : order) {
+    auto [place, is_new] = ordinals.emplace(id, int64_t(ordinals.size()));
+    if (!is_new) continue;
+    set_ordinal.Bind(1, id);
+    set_ordinal.Bind(2, place->second);
+    absl::Status status = internal::ToStatus(set_ordinal.Step());
+    set_ordinal.Reset();
+    XP_TRY(std::move(status));
+  }
+  XP_TRY(Statement set_compile,
+         store.Prepare("UPDATE compile SET step_id = coalesce(step_id, ?2) WHERE id = ?1"));
+  XP_TRY(Statement set_execution,
+         store.Prepare("UPDATE execution SET step_id = coalesce(step_id, ?2) WHERE id = ?1"));
+  for (const NewStep& step : steps) {
+    for (const Cut* cut : step.cuts) {
+      Statement& statement = cut->is_compile ? set_compile : set_execution;
+      statement.Bind(1, cut->id);
+      statement.Bind(2, *step.id);
+      absl::Status status = internal::ToStatus(statement.Step());
+      statement.Reset();
+      XP_TRY(std::move(status));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status JoinSteps(Store& store) {
+  XP_TRY(std::vector<int64_t> processes,
+         store.Collect("SELECT id FROM process", [](int64_t id) { return id; }));
+  for (int64_t process : processes) XP_TRY(StepsOf(store, process));
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,220 @@
+#include "profiler/import/text/log_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace xlaprof {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+void AppendUtf8(uint32_t code, std::string& out) {
+  if (code < 0x80) {
+    out += char(code);
+  } else if (code < 0x800) {
+    out += char(0xC0 | code >> 6), out += char(0x80 | (code & 0x3F));
+  } else {
+    out += char(0xE0 | code >> 12), out += char(0x80 | (code >> 6 & 0x3F)),
+        out += char(0x80 | (code & 0x3F));
+  }
+}
+
+// The JSON string that starts behind the quote at `begin`; false when it has no end.
+bool Unescape(std::string_view json, size_t begin, std::string& out) {
+  out.clear();
+  for (size_t i = begin; i < json.size(); ++i) {
+    if (json[i] == '"') return true;
+    if (json[i] != '\\') {
+      out += json[i];
+      continue;
+    }
+    if (++i == json.size()) return false;
+    switch (json[i]) {
+      case 'n':
+        out += '\n';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'b':
+      case 'f':
+        out += ' ';
+        break;
+      case 'u': {
+        uint32_t code = 0;
+        const char* digits = json.data() + i + 1;
+        if (i + 4 >= json.size() || std::from_chars(digits, digits + 4, code, 16).ptr != digits + 4)
+          return false;
+        AppendUtf8(code, out);
+        i += 4;
+        break;
+      }
+      default:
+        out += json[i];
+    }
+  }
+  return false;
+}
+
+// The message of a line that is a JSON object.
+bool JsonMessage(std::string_view line, std::string& out) {
+  size_t open = line.find('{');
+  // Some collectors put a time and a stream before the object.
+  if (open == std::string_view::npos || open > 100 || !Trim(line).ends_with('}')) return false;
+  for (std::string_view key : {"\"log\"", "\"message\"", "\"msg\"", "\"textPayload\""}) {
+    size_t at = line.find(key, open);
+    if (at == std::string_view::npos) continue;
+    size_t colon = line.find_first_not_of(' ', at + key.size());
+    if (colon == std::string_view::npos || line[colon] != ':') continue;
+    size_t quote = line.find_first_not_of(' ', colon + 1);
+    if (quote == std::string_view::npos || line[quote] != '"') continue;
+    if (Unescape(line, quote + 1, out)) return true;
+  }
+  return false;
+}
+
+// Cuts at \n and \r; parts go to `out` last first.
+void Split(std::string_view text, std::vector<std::string_view>& out) {
+  out.clear();
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find_first_of("\n\r", begin), text.size());
+    out.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  std::reverse(out.begin(), out.end());
+}
+
+OptInt Number(std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+// The number behind `word`, with at most one of " =:_-" between: rank0, rank 0, pid=12.
+OptInt NumberAfter(std::string_view text, std::string_view word) {
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    bool starts_word = at == 0 || !(std::isalnum(static_cast<unsigned char>(text[at - 1])));
+    size_t begin = at + word.size();
+    if (begin < text.size() &&
+        std::string_view(" =:_-").find(text[begin]) != std::string_view::npos)
+      ++begin;
+    size_t end = begin;
+    while (end < text.size() && IsDigit(text[end])) ++end;
+    if (starts_word && end > begin) return Number(text.substr(begin, end - begin));
+  }
+  return std::nullopt;
+}
+
+bool IsAddress(std::string_view token) {
+  return std::count(token.begin(), token.end(), '.') == 3 && IsDigit(token.front()) &&
+         IsDigit(token.back()) &&
+         std::all_of(token.begin(), token.end(), [](char c) { return IsDigit(c) || c == '.'; });
+}
+
+// 2021-04-19, 13:28:12, 2021-04-19T13:28:12.123Z, [13:28:12,
+bool IsTime(std::string_view token) {
+  auto marks = std::count_if(token.begin(), token.end(),
+                             [](char c) { return c == ':' || c == '-' || c == '/'; });
+  return marks >= 2 && std::all_of(token.begin(), token.end(), [](char c) {
+           return IsDigit(c) || std::string_view(":-/.,TZ+[]()").find(c) != std::string_view::npos;
+         });
+}
+
+}  // namespace
+
+std::string_view Trim(std::string_view text) {
+  size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+bool LogTexts::Next() {
+  if (parts_.empty()) {
+    if (!lines_.Next()) return false;
+    text_ = lines_.line();
+    decoded_ = JsonMessage(text_, message_);
+    if (decoded_) {
+      Split(message_, parts_);
+    } else if (text_.find('\r') != std::string_view::npos) {
+      Split(text_, parts_);
+    } else {
+      return true;
+    }
+  }
+  text_ = parts_.back();
+  parts_.pop_back();
+  return true;
+}
+
+LogOrigin OriginOfPrefix(std::string_view prefix) {
+  constexpr size_t kLongestPrefix = 200;  // more is a line of its own that lost its end
+  LogOrigin origin;
+  if (prefix.empty() || prefix.size() > kLongestPrefix) return origin;
+  origin.rank = NumberAfter(prefix, "rank");
+  origin.pid = NumberAfter(prefix, "pid");
+  if (OptInt worker = NumberAfter(prefix, "worker"))
+    origin.host = fmt::format("worker {}", *worker);
+  // "[0]" counts as a rank only where nothing but times and an address stand beside it: "[3]" may
+  // be anything.
+  OptInt bracketed;
+  bool only = true;
+  for (size_t begin = 0; begin < prefix.size();) {
+    size_t end = std::min(prefix.find_first_of(" \t", begin), prefix.size());
+    std::string_view token = prefix.substr(begin, end - begin);
+    begin = end + 1;
+    if (token.ends_with(':')) token.remove_suffix(1);
+    if (token.empty() || IsTime(token)) continue;
+    if (IsAddress(token)) {
+      origin.host = token;
+    } else if (token.starts_with("[pod/") && token.ends_with(']')) {  // kubectl logs --prefix
+      origin.host = token.substr(1, token.size() - 2);
+    } else if (OptInt number; token.starts_with('[') && token.ends_with(']') &&
+                              (number = Number(token.substr(1, token.size() - 2)))) {
+      bracketed = number;
+    } else {
+      only = false;
+    }
+  }
+  if (bracketed && only && !origin.rank) origin.rank = bracketed;
+  return origin;
+}
+
+std::string ValidUtf8(std::string_view text, int64_t* bad) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    auto byte = [&](size_t k) {
+      return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u;
+    };
+    unsigned first = byte(0);
+    size_t length = first < 0x80                    ? 1
+                    : first >= 0xC2 && first < 0xE0 ? 2
+                    : first >= 0xE0 && first < 0xF0 ? 3
+                    : first >= 0xF0 && first < 0xF5 ? 4
+                                                    : 0;
+    bool valid = length > 0 && first != 0;
+    for (size_t k = 1; k < length; ++k) valid = valid && (byte(k) & 0xC0) == 0x80;
+    // Overlong forms, surrogates and what lies above U+10FFFF.
+    if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
+        (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F)) {
+      valid = false;
+    }
+    if (valid) {
+      out += text.substr(i, length);
+      i += length;
+    } else {
+      out += "\xEF\xBF\xBD";
+      ++*bad, ++i;
+    }
+  }
+  return out;
+}
+
+}  // namespace xlaprof

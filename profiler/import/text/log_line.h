@@ -1,0 +1,53 @@
+// Lines of a log as collectors keep them: progress bars that share a line, JSON around each line,
+// and the prefixes that tell several processes apart.
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/import/text/lines.h"
+#include "profiler/store/rows.h"
+
+namespace xlaprof {
+
+// The texts of a log, one after the other. A line with carriage returns (progress bars) gives one
+// text a part; a line that is a JSON object gives the lines of its message (member log, message,
+// msg or textPayload); any other line gives itself.
+class LogTexts {
+ public:
+  explicit LogTexts(std::string_view bytes) : lines_(bytes) {}
+
+  bool Next();                                        // false at the end
+  std::string_view text() const { return text_; }     // until the next Next()
+  int64_t number() const { return lines_.number(); }  // line of the file, from 1
+  int64_t offset() const { return lines_.offset(); }  // byte of that line's first character
+  bool ended() const { return lines_.ended(); }       // false: the file stops inside this line
+  bool is_decoded() const { return decoded_; }        // text() does not lie in the file's bytes
+
+ private:
+  Lines lines_;
+  bool decoded_ = false;
+  std::string_view text_;
+  std::string message_;                  // of a JSON line
+  std::vector<std::string_view> parts_;  // of the line; back() is the next
+};
+
+// Which process wrote a line, as far as the prefix before a marker tells: `[rank0]:`, `(worker 3)`,
+// `pid=123`, `10.164.0.25 [0]`, `[pod/train-1/main]`. Times and everything else (a progress bar, a
+// printed loss) identify nobody.
+struct LogOrigin {
+  OptText host;  // address, pod, or "worker 3"
+  OptInt pid, rank;
+  auto operator<=>(const LogOrigin&) const = default;
+};
+LogOrigin OriginOfPrefix(std::string_view prefix);
+
+// `text` without spaces and tabs at its ends.
+std::string_view Trim(std::string_view text);
+
+// `text` as valid UTF-8; each bad byte becomes U+FFFD and is counted in *bad.
+std::string ValidUtf8(std::string_view text, int64_t* bad);
+
+}  // namespace xlaprof

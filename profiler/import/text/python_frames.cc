@@ -1,0 +1,134 @@
+#include "profiler/import/text/python_frames.h"
+
+#include <array>
+#include <cctype>
+#include <charconv>
+
+namespace xlaprof {
+
+std::optional<Store::Frame> ParseFrame(std::string_view line) {
+  size_t end_of_line = line.find_last_not_of(" \t\r");
+  if (end_of_line == std::string_view::npos || line[end_of_line] != ')') return std::nullopt;
+  line = line.substr(0, end_of_line + 1);
+  size_t colon = line.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  int64_t number = 0;
+  const char* last = line.data() + line.size() - 1;
+  auto [end, error] = std::from_chars(line.data() + colon + 1, last, number);
+  if (error != std::errc() || end != last || number < 0) return std::nullopt;
+  // "  <module> (/x/a (1).py:3)": the function ends at the first " (" behind a word that two spaces
+  // precede; what stands before them is the prefix of a log collector. Where the indentation was
+  // lost, at the first " (".
+  size_t begin = line.find_first_not_of(" \t");
+  size_t open = line.find(" (", begin);
+  if (open == std::string_view::npos || open > colon) return std::nullopt;
+  for (size_t at = open; at < colon; at = line.find(" (", at + 1)) {
+    size_t before = at == 0 ? std::string_view::npos : line.find_last_of(" \t", at - 1);
+    size_t word = before == std::string_view::npos ? 0 : before + 1;
+    bool indented =
+        word >= 2 && word < at && std::isspace(static_cast<unsigned char>(line[word - 2]));
+    if (indented) {
+      begin = word, open = at;
+      break;
+    }
+  }
+  Store::Frame frame;
+  frame.function = line.substr(begin, open - begin);
+  frame.file = line.substr(open + 2, colon - open - 2);
+  frame.line = number;
+  frame.is_user = IsUserFile(frame.file);
+  return frame;
+}
+
+bool IsUserFile(std::string_view file) {
+  if (file.empty()) return false;
+  if (file.front() == '<') {  // no file: typed into IPython, Python or a Databricks notebook
+    return file.starts_with("<ipython-input-") || file.starts_with("<command-") ||
+           file == "<stdin>";
+  }
+  for (std::string_view part :
+       {"/site-packages/", "/dist-packages/", "/torch_xla/", "/torch/", "/jax/_src/", "/jaxlib/",
+        "/functorch/", "/importlib/", "/multiprocessing/", "/concurrent/futures/"}) {
+    if (file.find(part) != std::string_view::npos) return false;
+  }
+  // The standard library: .../lib/python3.11/threading.py
+  for (std::string_view part : {"/lib/python2", "/lib/python3", "/lib64/python3"}) {
+    if (file.find(part) != std::string_view::npos) return false;
+  }
+  return true;
+}
+
+const Store::Frame* InnermostUser(std::span<const Store::Frame> frames) {
+  for (const Store::Frame& frame : frames) {
+    if (frame.is_user) return &frame;
+  }
+  return nullptr;
+}
+
+std::string NearestLine(std::span<const Store::Frame> stack) {
+  const Store::Frame* frame = InnermostUser(stack);
+  if (frame == nullptr && !stack.empty()) frame = &stack.front();
+  if (frame == nullptr) return "";
+  const std::string place = frame->file + ":" + std::to_string(frame->line);
+  return frame->function.empty() ? place : frame->function + "@" + place;
+}
+
+std::string_view CauseFromFrames(std::span<const Store::Frame> frames) {
+  if (frames.empty()) return "";
+  auto in = [](const Store::Frame& frame, std::string_view suffix) {
+    return std::string_view(frame.file).ends_with(suffix);
+  };
+  const Store::Frame& first = frames[0];
+  if (first.function == "mark_step" || (first.function == "sync" && in(first, "torch_xla.py"))) {
+    for (const Store::Frame& frame : frames.subspan(1)) {
+      if (frame.function == "next" && in(frame, "parallel_loader.py")) return "parallel_loader";
+      if (frame.function == "__exit__" && in(frame, "profiler.py")) return "step_trace_exit";
+      if ((frame.function == "extract_compiled_graph_helper" ||
+           frame.function == "extract_internal") &&
+          in(frame, "dynamo_bridge.py")) {
+        return "dynamo_inputs";
+      }
+      if (frame.function == "_compile" && in(frame, "torch_xla.py")) return "torch_xla_compile";
+      if (frame.function == "_clear_pending_ops_before_compile" && in(frame, "torch_xla.py")) {
+        return "compile_clear_pending";
+      }
+    }
+    return "user_sync";
+  }
+  if (first.function == "extract_graph_helper" && in(first, "dynamo_bridge.py"))
+    return "dynamo_compile";
+  return "value_access";
+}
+
+std::string_view CauseFromText(std::string_view text) {
+  // In this order: the first pattern that the line contains. Older versions say mark_step for
+  // torch_xla.sync, and the documentation shows backticks and (), which are taken out first.
+  std::string plain;
+  for (char c : text) {
+    if (c != '`' && c != '(' && c != ')') plain += c;
+  }
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kPatterns = {{
+      {"clear the pending graph", "compile_clear_pending"},
+      {"in parallel loader", "parallel_loader"},
+      {"exiting a profiler StepTrace", "step_trace_exit"},
+      {"dynamo processing input graphs", "dynamo_inputs"},
+      {"dynamo is compiling", "dynamo_compile"},
+      {"dynamo is executing", "dynamo_execute"},
+      {"trying to access tensor value", "value_access"},
+      {"torch_xla.compile", "torch_xla_compile"},
+      {"user torch_xla.sync", "user_sync"},
+      {"user mark_step", "user_sync"},
+      {"user code trying to access", "value_access"},
+  }};
+  for (const auto& [pattern, cause] : kPatterns) {
+    if (plain.find(pattern) != std::string::npos) return cause;
+  }
+  return "";
+}
+
+bool EndsStep(std::string_view cause) {
+  return cause == "user_sync" || cause == "step_trace_exit" || cause == "parallel_loader" ||
+         cause == "torch_xla_compile" || cause == "sync";
+}
+
+}  // namespace xlaprof

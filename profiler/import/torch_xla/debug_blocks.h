@@ -1,0 +1,52 @@
+// The facts that a PT_XLA_DEBUG log tells, before they become rows.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/import/text/log_line.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+struct DebugFact {
+  enum Kind { kCompile, kExecution, kProfilerLine, kFallback };
+  Kind kind = kCompile;
+  int origin = 0;                // index of DebugLog::origins
+  int64_t offset = 0, line = 0;  // where it begins
+  std::string cause;             // as in execution.cause; empty: unknown
+  std::string hash, name;        // of the graph; empty: not printed
+  OptInt inputs, outputs;
+  int stack = -1;                         // index of DebugLog::stacks; -1: none, or torn
+  std::array<OptInt, 5> sizes;            // kCompile: input, output, alias, temp, program bytes
+  std::string rule, text;                 // kProfilerLine
+  OptInt dur_ns;                          // kCompile: by the log's own times
+  OptInt nodes;                           // of the graph, by the C++ log
+  std::vector<std::string> input_shapes;  // of the program, by the C++ log
+  OptInt samples, steps;                  // kProfilerLine
+  std::string op;                         // kFallback; empty: not known
+  int64_t count = 0;                      // kFallback
+};
+
+struct DebugLog {
+  struct Issue {
+    int64_t count = 0, offset = 0, line = 0;
+  };
+  std::vector<DebugFact> facts;                   // in the order in which they begin
+  std::vector<LogOrigin> origins;                 // of the lines
+  std::vector<std::vector<Store::Frame>> stacks;  // innermost frame first
+  std::map<std::string, Issue> issues;            // by code
+  int64_t lines = 0;
+};
+
+// Reads all of `bytes`; `progress` gets bytes done.
+DebugLog ParseDebugLog(std::string_view bytes, const std::function<void(size_t)>& progress);
+
+// The run to which each fact of a log belongs: 0, and one more at each restart of its process.
+std::vector<int> SegmentsOf(const DebugLog& log);
+
+}  // namespace xlaprof

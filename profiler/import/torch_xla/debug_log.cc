@@ -1,0 +1,61 @@
+// PT_XLA_DEBUG logs. debug_blocks.cc tells what they look like, debug_segments.cc where a run
+// begins.
+#include "profiler/import/importer.h"
+#include "profiler/import/torch_xla/runtime_text.h"
+
+namespace xlaprof {
+namespace {
+
+int Sniff(std::string_view window) {
+  auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
+  if (has("Compilation Analysis: ====") || has("Execution Analysis: ====") ||
+      has("Execution Analysis: Execution Cause") ||
+      has("Compilation Analysis: Compilation Cause")) {
+    return 95;
+  }
+  // Markers that a log was left with after a filter or a cut.
+  for (std::string_view label :
+       {"Graph Hash: ", "Number of Graph ", "Python Frame Triggered", "Graph input size:"}) {
+    size_t at = window.find(label);
+    if (at != std::string_view::npos && window.substr(0, at).ends_with("Analysis:   ")) return 90;
+    if (at != std::string_view::npos && window.substr(0, at).ends_with("Analysis: ")) return 90;
+  }
+  // A log of the C++ code may hold a metrics report as well.
+  if (has("Compiling IR graph hash ") || has("Executing IR graph hash ")) return 93;
+  if (has("pt-xla-profiler: ") || has("Unlowered Op usage summary") ||
+      has("pt-xla-profiler:FRAME (count=") || has("\nFRAME (count="))
+    return 85;
+  return has("pt-xla-profiler") || has("Computation hash: ") ? 5 : 0;
+}
+
+absl::Status Read(const Input& input, ImportContext& context) {
+  XP_TRY(RuntimeTextCounts counts, ReadRuntimeText(input, context));
+  if (counts.debug_facts + counts.metric_entries > 0) return absl::OkStatus();
+  for (const char* marker : {"Compilation Analysis:", "Execution Analysis:", "pt-xla-profiler:",
+                             "Unlowered Op usage summary", "FRAME (count="}) {
+    if (input.bytes.find(marker) == std::string_view::npos) continue;
+    return Invalid(
+        "{}: nothing whole of PT_XLA_DEBUG in its {} lines: '{}' is in it, but its blocks are cut, "
+        "their beginning (cause, graph, first frames) is missing. Take the file of "
+        "PT_XLA_DEBUG_FILE itself, or copy from a line of '=' to the next, or name the format with "
+        "--as",
+        input.path, counts.lines, marker);
+  }
+  return Invalid(
+      "{}: no PT_XLA_DEBUG output in its {} lines: looked for 'Compilation Analysis:', 'Execution "
+      "Analysis:' "
+      "blocks, 'pt-xla-profiler:' lines and 'Unlowered Op usage summary'. Run with "
+      "PT_XLA_DEBUG_LEVEL=2 "
+      "(and PT_XLA_DEBUG_FILE), or name the format with --as",
+      input.path, counts.lines);
+}
+
+}  // namespace
+
+extern const Importer debug_log{
+    "debug_log",
+    "torch_xla with PT_XLA_DEBUG, PT_XLA_DEBUG_LEVEL or TF_CPP_VMODULE: why graphs were cut and "
+    "compiled",
+    "pt_xla_debug.log", Sniff, Read};
+
+}  // namespace xlaprof

@@ -1,0 +1,159 @@
+#include "profiler/import/torch_xla/debug_rows.h"
+
+#include "profiler/import/text/python_frames.h"
+#include "profiler/import/text/utf8.h"
+
+namespace xlaprof {
+namespace {
+
+struct IssueText {
+  const char *code, *severity, *advice;
+};
+constexpr IssueText kIssues[] = {
+    {"cut_file", "warning",
+     "The log ends inside a block or line: the run was killed or is still going on. What was whole "
+     "is kept."},
+    {"headless_block", "info",
+     "A block begins above the log: its cause, graph and innermost Python frames are missing, so "
+     "its line is not known. It is counted."},
+    {"headless_summary", "info",
+     "Python frames of an exit summary stand above its first FRAME line: what they belong to is "
+     "missing."},
+    {"interleaved_blocks", "warning",
+     "A block began before the one before it ended: several processes or threads write to this "
+     "log. Hashes and counts "
+     "are kept, mixed Python frames are not; give each process its own PT_XLA_DEBUG_FILE."},
+    {"invalid_utf8", "info", "Bytes that are no UTF-8 were replaced by U+FFFD."},
+    {"post_without_compilation", "info",
+     "A Post Compilation block has no Compilation block before it: cause, graph and line of what "
+     "was compiled are missing. Where the log begins so, it is counted as a compilation."},
+    {"unknown_block_line", "info", "A line inside a block has no known form and was left out."},
+    {"unknown_cause", "info",
+     "A cause line has no known spelling; the cause is taken from the Python frames."},
+    {"unknown_profiler_line", "info", "A pt-xla-profiler line has no known form and was left out."},
+};
+
+}  // namespace
+
+absl::Status DebugWriter::WriteIssues() {
+  for (const auto& [code, issue] : log_.issues) {
+    for (const IssueText& text : kIssues) {
+      if (code != text.code) continue;
+      XP_TRY(context_.Issue(text.code, text.severity, text.advice, issue.offset, issue.line,
+                            issue.count));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DebugWriter::WriteRun(std::span<const int> segments, int segment) {
+  processes_.clear();
+  for (size_t i = 0; i < log_.facts.size(); ++i) {
+    if (segments[i] == segment) XP_TRY(WriteFact(log_.facts[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DebugWriter::Process*> DebugWriter::ProcessOf(int origin) {
+  auto [found, added] = processes_.try_emplace(origin);
+  if (added) {
+    const LogOrigin& from = log_.origins[size_t(origin)];
+    if (processes_.size() == 1 && from == LogOrigin()) {
+      XP_TRY(found->second.id, context_.ProcessId());
+    } else {
+      XP_TRY(found->second.id, context_.NewProcess(from.host, from.pid, from.rank));
+    }
+  }
+  return &found->second;
+}
+
+absl::StatusOr<DebugWriter::Stack> DebugWriter::StackOf(int index) {
+  if (index < 0) return Stack{};
+  auto [found, added] = stacks_.try_emplace(index);
+  if (added) {
+    const std::vector<Store::Frame>& frames = log_.stacks[size_t(index)];
+    XP_TRY(found->second.id, context_.store.AddStack(frames));
+    if (const Store::Frame* user = InnermostUser(frames)) {
+      XP_TRY(found->second.site_id, context_.store.AddSite(user->function, user->file, user->line));
+    }
+  }
+  return found->second;
+}
+
+absl::StatusOr<OptInt> DebugWriter::GraphOf(Process& process, const DebugFact& fact) {
+  if (fact.hash.empty()) return OptInt();
+  auto [found, added] = process.graphs.try_emplace(fact.hash);
+  if (added) {
+    GraphRow row{.process_id = process.id,
+                 .hash = fact.hash,
+                 .node_count = fact.nodes,
+                 .input_count = fact.inputs,
+                 .output_count = fact.outputs};
+    if (!fact.name.empty()) row.name = fact.name;
+    if (!fact.input_shapes.empty()) row.printed_as = "signature";
+    XP_TRY(found->second, context_.Add(row, fact.offset, fact.line));
+    for (size_t i = 0; i < fact.input_shapes.size(); ++i) {
+      XP_TRY(context_.store.Add(GraphNodeRow{.graph_id = found->second,
+                                             .idx = int64_t(i),
+                                             .op = "parameter",
+                                             .shape = ToUtf8(fact.input_shapes[i])}));
+    }
+  }
+  return OptInt(found->second);
+}
+
+absl::Status DebugWriter::WriteFact(const DebugFact& fact) {
+  XP_TRY(Process * process, ProcessOf(fact.origin));
+  XP_TRY(Stack stack, StackOf(fact.stack));
+  OptText cause;
+  if (!fact.cause.empty()) cause = fact.cause;
+  switch (fact.kind) {
+    case DebugFact::kCompile: {
+      XP_TRY(OptInt graph_id, GraphOf(*process, fact));
+      CompileRow row{.process_id = process->id,
+                     .ordinal = process->next_ordinal++,
+                     .graph_id = graph_id,
+                     .dur_ns = fact.dur_ns,
+                     .cause = cause,
+                     .site_id = stack.site_id,
+                     .stack_id = stack.id,
+                     .input_bytes = fact.sizes[0],
+                     .output_bytes = fact.sizes[1],
+                     .alias_bytes = fact.sizes[2],
+                     .temp_bytes = fact.sizes[3],
+                     .program_bytes = fact.sizes[4]};
+      if (!fact.name.empty()) row.function = fact.name;
+      if (fact.dur_ns) row.dur_from = "log";
+      return internal::ToStatus(context_.Add(row, fact.offset, fact.line));
+    }
+    case DebugFact::kExecution: {
+      XP_TRY(OptInt graph_id, GraphOf(*process, fact));
+      return internal::ToStatus(context_.Add(ExecutionRow{.process_id = process->id,
+                                                          .ordinal = process->next_ordinal++,
+                                                          .graph_id = graph_id,
+                                                          .cause = cause,
+                                                          .site_id = stack.site_id,
+                                                          .stack_id = stack.id},
+                                             fact.offset, fact.line));
+    }
+    case DebugFact::kProfilerLine:
+      return internal::ToStatus(context_.Add(ProfilerLineRow{.process_id = process->id,
+                                                             .ordinal = next_profiler_line_++,
+                                                             .rule = fact.rule,
+                                                             .samples = fact.samples,
+                                                             .steps = fact.steps,
+                                                             .text = fact.text},
+                                             fact.offset, fact.line));
+    case DebugFact::kFallback: {
+      FallbackRow row{.process_id = process->id,
+                      .count = fact.count,
+                      .site_id = stack.site_id,
+                      .stack_id = stack.id};
+      if (!fact.op.empty()) row.op = fact.op;
+      return internal::ToStatus(context_.Add(row, fact.offset, fact.line));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,40 @@
+// Metrics reports: one that metrics_report() returned, several pasted together, or a
+// XLA_METRICS_FILE, to which torch_xla appends a report a save, run after run. metrics_text.cc
+// tells what they look like.
+#include "profiler/import/importer.h"
+#include "profiler/import/torch_xla/runtime_text.h"
+
+namespace xlaprof {
+namespace {
+
+int Sniff(std::string_view window) {
+  auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
+  if (has("[MetricsData; step=")) return 95;
+  bool fields = has("TotalSamples: ") && (has("Accumulator: ") || has("Counter: "));
+  if (has("Metric: ") && fields) return has("\n  TotalSamples: ") ? 92 : 80;
+  // Counters alone, or the end of a long report.
+  size_t counter = window.find("Counter: ");
+  if (counter != std::string_view::npos &&
+      window.substr(counter, 300).find("Value: ") != std::string_view::npos)
+    return 70;
+  return has("Metric: ") && has("Percentiles: ") ? 60 : 0;
+}
+
+absl::Status Read(const Input& input, ImportContext& context) {
+  XP_TRY(RuntimeTextCounts counts, ReadRuntimeText(input, context));
+  if (counts.debug_facts + counts.metric_entries > 0) return absl::OkStatus();
+  return Invalid(
+      "{}: no metrics in its {} lines: looked for 'Metric: NAME' with 'TotalSamples:' and "
+      "'Accumulator:', and for "
+      "'Counter: NAME' with 'Value:'. Print torch_xla.debug.metrics.metrics_report(), or name the "
+      "format with --as",
+      input.path, counts.lines);
+}
+
+}  // namespace
+
+extern const Importer metrics_report{"metrics_report",
+                                     "torch_xla: metrics_report() text, XLA_METRICS_FILE",
+                                     "metrics.txt", Sniff, Read};
+
+}  // namespace xlaprof

@@ -1,0 +1,259 @@
+#include "profiler/import/torch_xla/metrics_rows.h"
+
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "core/base/duration.h"
+#include "profiler/import/text/log_line.h"
+
+namespace xlaprof {
+namespace {
+
+// Metrics and counters that analyzers and the joiner compare from report to report, by today's
+// names.
+bool Followed(std::string_view name) {
+  static const absl::flat_hash_set<std::string_view> kFollowed = {"CompileTime",
+                                                                  "EagerOpCompileTime",
+                                                                  "ExecuteTime",
+                                                                  "ExecuteReplicatedTime",
+                                                                  "EagerOpExecuteTime",
+                                                                  "LazyTracing",
+                                                                  "TransferFromDeviceTime",
+                                                                  "TransferToDeviceTime",
+                                                                  "IrValueTensorToXlaData",
+                                                                  "InboundData",
+                                                                  "OutboundData",
+                                                                  "TensorsGraphSize",
+                                                                  "CachedCompile",
+                                                                  "UncachedCompile",
+                                                                  "ExecuteComputation",
+                                                                  "ExecuteReplicated",
+                                                                  "CreateCompileHandles",
+                                                                  "MarkStep",
+                                                                  "DynamoSyncInputExecuteTime",
+                                                                  "PersistentCacheHit",
+                                                                  "PersistentCacheMiss"};
+  return kFollowed.contains(name) || name.starts_with("aten::");
+}
+
+// A counter of an op that ran on the CPU: an operator's name with its namespace, where xla:: is a
+// lowering.
+bool IsFallback(std::string_view name) {
+  size_t colons = name.find("::");
+  if (colons == std::string_view::npos || colons == 0 || colons + 2 == name.size()) return false;
+  std::string_view space = name.substr(0, colons);
+  return space != "xla" && std::all_of(space.begin(), space.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+         });
+}
+
+// Today's name of what was renamed since.
+std::string_view TodaysName(std::string_view name) {
+  static const absl::flat_hash_map<std::string_view, std::string_view> kRenamed = {
+      {"TransferToServerTime", "TransferToDeviceTime"},
+      {"TransferFromServerTime", "TransferFromDeviceTime"},
+      {"TransferToServerTransformTime", "TransferToDeviceTransformTime"},
+      {"SyncTensorsGraphSize", "TensorsGraphSize"},
+      {"CachedSyncTensors", "CachedCompile"},
+      {"UncachedSyncTensors", "UncachedCompile"}};
+  auto renamed = kRenamed.find(name);
+  return renamed == kRenamed.end() ? name : renamed->second;
+}
+
+// The XRT server counted the same things for all its clients since it was started. Where only its
+// part of a report was pasted, that is what there is; beside a client's own metrics it is another
+// count and keeps its own names.
+std::string_view ClientsName(std::string_view name) {
+  static const absl::flat_hash_map<std::string_view, std::string_view> kOfServer = {
+      {"XrtCompile", "CompileTime"},
+      {"XrtExecute", "ExecuteTime"},
+      {"XrtReadLiteral", "TransferFromDeviceTime"},
+      {"XrtAllocateFromTensor", "TransferToDeviceTime"}};
+  auto renamed = kOfServer.find(name);
+  return renamed == kOfServer.end() ? name : renamed->second;
+}
+
+bool IsOfServerAlone(const MetricsText& report) {
+  return std::none_of(report.entries.begin(), report.entries.end(), [](const MetricEntry& entry) {
+    std::string_view name = TodaysName(entry.name);
+    return name == "MarkStep" || name == "CachedCompile" || name == "UncachedCompile" ||
+           (!entry.is_counter && !entry.name.starts_with("Xrt") && Followed(name));
+  });
+}
+
+std::string Valid(std::string_view text) {
+  int64_t bad = 0;
+  return ValidUtf8(text, &bad);
+}
+
+// A run begins anew where the number of saves falls: it goes on through a clear of the counters,
+// and rises in each thread that saves (then MarkStep, which the threads share, rises too). Reports
+// without that number: where MarkStep falls, or, without MarkStep, where counters fall and none
+// rises, while some metric's samples fall too: clearing counters leaves metrics as they are.
+bool IsRestart(const MetricsText& before, const MetricsText& now) {
+  OptInt mark_before = before.Counter("MarkStep"), mark = now.Counter("MarkStep");
+  if (before.save_number && now.save_number) {
+    return *now.save_number < *before.save_number && !(mark && mark_before && *mark > *mark_before);
+  }
+  bool marks = mark && mark_before;
+  if (marks && *mark >= *mark_before) return false;
+  absl::flat_hash_map<std::string_view, int64_t> counters, samples;
+  for (const MetricEntry& entry : before.entries) {
+    (entry.is_counter ? counters : samples)[entry.name] =
+        entry.is_counter ? *entry.value : *entry.samples;
+  }
+  bool rises = false, falls = false, samples_fall = false;
+  for (const MetricEntry& entry : now.entries) {
+    const auto& old = entry.is_counter ? counters : samples;
+    auto found = old.find(entry.name);
+    if (found == old.end()) continue;
+    int64_t value = entry.is_counter ? *entry.value : *entry.samples;
+    // DestroyXlaTensor and the like only grow; nothing that torch_xla counts shrinks by itself.
+    rises |= value > found->second;
+    (entry.is_counter ? falls : samples_fall) |= value < found->second;
+  }
+  return samples_fall && (marks || (falls && !rises));
+}
+
+}  // namespace
+
+absl::Status MetricsWriter::Take(MetricsText report) {
+  if (finds_restarts_ && reports_ > 0 && IsRestart(previous_, report)) {
+    XP_TRY(EndRun());
+    context_.Restart();
+  }
+  // Readers want one whole report, the last; one that was cut is not enough.
+  if (reports_ > 0) XP_TRY(Write(previous_, reports_ == 1 || report.torn, report.torn));
+  ++reports_;
+  CountFallbacks(report);
+  previous_ = std::move(report);
+  return absl::OkStatus();
+}
+
+absl::Status MetricsWriter::EndRun() {
+  if (reports_ == 0) return absl::OkStatus();
+  XP_TRY(Write(previous_, true, true));
+  XP_TRY(int64_t process_id, context_.ProcessId());
+  std::vector<std::string> ops;
+  for (const auto& [op, total] : fallbacks_) ops.push_back(op);
+  std::sort(ops.begin(), ops.end());
+  for (const std::string& op : ops) {
+    const Total& total = fallbacks_[op];
+    if (total.before_clear + total.value <= 0) continue;
+    XP_TRY(context_.Add(
+        FallbackRow{.process_id = process_id, .op = op, .count = total.before_clear + total.value},
+        total.offset, total.line));
+  }
+  reports_ = written_ = 0;
+  last_text_.clear();
+  fallbacks_.clear();
+  return absl::OkStatus();
+}
+
+void MetricsWriter::CountFallbacks(const MetricsText& report) {
+  absl::flat_hash_set<std::string_view> seen;
+  for (const MetricEntry& entry : report.entries) {
+    if (!entry.is_counter || !IsFallback(entry.name) || !seen.insert(entry.name).second) continue;
+    Total& total = fallbacks_[std::string(entry.name)];
+    if (*entry.value < total.value) total.before_clear += total.value;  // the counters were cleared
+    total.value = *entry.value;
+    total.offset = entry.offset, total.line = entry.line;
+  }
+  if (report.torn) return;
+  for (auto& [op, total] : fallbacks_) {
+    if (!seen.contains(op)) total.before_clear += std::exchange(total.value, 0);
+  }
+}
+
+absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool last) {
+  constexpr int kDetailed =
+      200;  // reports of a run with all that changed; then only what is followed
+  XP_TRY(int64_t process_id, context_.ProcessId());
+  XP_TRY(int64_t report_id, context_.Add(MetricsReportRow{.source_id = context_.source_id,
+                                                          .process_id = process_id,
+                                                          .ordinal = written_,
+                                                          .save_number = report.save_number,
+                                                          .mark_step = report.Counter("MarkStep")},
+                                         report.offset, report.line));
+  bool detailed = whole || written_ < kDetailed;
+  ++written_;
+  const bool server_alone = IsOfServerAlone(report);
+  absl::flat_hash_set<std::string_view> seen;
+  for (const MetricEntry& entry : report.entries) {
+    if (!entry.is_counter && *entry.samples == 0)
+      continue;  // XRT servers print unused metrics, with nan for values
+    std::string_view name = TodaysName(entry.name);
+    if (server_alone && !entry.is_counter) name = ClientsName(name);
+    if (!detailed && !Followed(name)) continue;
+    if (entry.is_counter && !seen.insert(name).second)
+      continue;  // the short report names some twice
+    std::string& before = last_text_[name];
+    std::string now = entry.is_counter ? fmt::to_string(*entry.value)
+                                       : fmt::format("{} {}", *entry.samples, entry.accumulator);
+    if (!whole && before == now) continue;
+    before = std::move(now);
+    XP_TRY(entry.is_counter
+               ? internal::ToStatus(context_.store.Add(CounterRow{
+                     .report_id = report_id, .name = Valid(name), .value = *entry.value}))
+               : WriteMetric(report_id, name, entry, last));
+  }
+  if (report.torn) {
+    XP_TRY(context_.Issue("cut_file", "warning",
+                          "A report breaks off: it was cut when it was copied, or its run was "
+                          "killed or is still going on. What is "
+                          "whole in it is kept.",
+                          report.offset, report.line));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name,
+                                        const MetricEntry& entry, bool percentiles) {
+  // Its samples count all the same. "47m60s8": a paste that ends inside the number.
+  std::optional<MetricNumber> accumulator = ParseMetricNumber(entry.accumulator);
+  if (!accumulator && !entry.accumulator.empty()) {
+    XP_TRY(context_.Issue("unreadable_number", "warning",
+                          "A metric's Accumulator is no number with a known unit, or more than 36 "
+                          "years; its number of "
+                          "samples is kept.",
+                          entry.offset, entry.line));
+  }
+  auto number = [](std::string_view text) -> OptReal {
+    std::optional<MetricNumber> value = ParseMetricNumber(text);
+    return value ? OptReal(value->value) : std::nullopt;
+  };
+  XP_TRY(int64_t id, context_.store.Add(MetricRow{
+                         .report_id = report_id,
+                         .name = Valid(name),
+                         .unit = accumulator ? std::string(accumulator->unit) : "",
+                         .samples = entry.samples,
+                         .accumulator = accumulator ? OptReal(accumulator->value) : OptReal(),
+                         .value_rate = number(entry.value_rate),
+                         .rate = number(entry.rate),
+                         .text = Valid(entry.accumulator)}));
+  if (!percentiles) return absl::OkStatus();
+  absl::flat_hash_set<double> seen;
+  for (std::string_view rest = entry.percentiles; !rest.empty();) {
+    size_t end = std::min(rest.find(';'), rest.size());
+    std::string_view item = Trim(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    size_t equals = item.find("%=");
+    double p = 0;
+    if (equals == std::string_view::npos) continue;
+    const char* last = item.data() + equals;
+    // "nan" is a number to from_chars, and equals no other.
+    if (auto [rest_of, error] = std::from_chars(item.data(), last, p);
+        error != std::errc() || rest_of != last || !(p >= 0 && p <= 100))
+      continue;
+    OptReal value = number(item.substr(equals + 2));
+    if (!value || !seen.insert(p).second) continue;
+    XP_TRY(context_.store.Add(MetricPercentileRow{.metric_id = id, .p = p, .value = *value}));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof

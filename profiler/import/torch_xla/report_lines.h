@@ -1,0 +1,44 @@
+// The lines of a metrics report as people paste it: what stands on one line of the text may be
+// several of the report, and marked up.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/import/text/log_line.h"
+
+namespace xlaprof {
+
+// Undone on the way: a log collector's JSON around each line; a report printed as a Python string
+// ('Metric: A\n  TotalSamples: 4\n...'); line breaks lost, so that several fields share a line;
+// HTML's entities, line breaks and tags.
+class ReportLines {
+ public:
+  explicit ReportLines(std::string_view text) : texts_(text) {}
+
+  bool Next();                                        // false at the end
+  std::string_view line() const { return line_; }     // valid as long as this object and the text
+  int64_t number() const { return texts_.number(); }  // of the text's line, from 1
+  int64_t offset() const { return texts_.offset(); }  // of that line's first byte
+  bool ended() const { return pieces_.empty() ? texts_.ended() : true; }
+  void Unread() { again_ = true; }  // the next Next() gives this line again
+
+ private:
+  void Split(std::string_view text);
+  void SplitFields(std::string_view line);
+  std::string_view Keep(std::string text);
+  LogTexts texts_;
+  std::string_view line_;
+  std::vector<std::string_view> pieces_;  // of the line, the next one last
+  std::deque<std::string> kept_;          // what does not stand in the text itself
+  bool again_ = false;
+};
+
+// Without tags, with entities as characters; <br> becomes a line break. `text` itself when it has
+// neither.
+std::string WithoutMarkup(std::string_view text);
+
+}  // namespace xlaprof

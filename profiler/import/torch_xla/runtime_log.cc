@@ -1,0 +1,238 @@
+#include "profiler/import/torch_xla/runtime_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <chrono>
+
+#include "profiler/import/graph/graph_text.h"
+#include "profiler/import/text/log_line.h"
+
+namespace xlaprof {
+namespace {
+
+// With TF_CPP_VMODULE=tensor=5 (since 2.0 xla_graph_executor=5), which scripts/debug_run.py sets,
+// torch_xla writes, among much else:
+//   2022-02-09 23:33:25.457877: I /x/torch_xla/csrc/tensor.cpp:1575] Compiling IR graph hash fd31…
+//   on device GPU:0 ...
+//   2022-02-09 23:33:53.698418: I   23512 /x/tensor.cpp:1580] Compiling IR graph hash fd31… on
+//   device GPU:0 done!
+// with the thread behind the letter where TF_CPP_LOG_THREAD_ID is set. Executing is alike, also as
+// "Executing (OpByOp) IR graph hash", "Executing Dynamo IR graph hash", and for several devices
+// "Executing IR graph hash fd31… on devices: TPU:0,TPU:1 done!". Devices of one process write to
+// one log. Newer builds of TensorFlow's logger print "I0209 23:33:25.457877   23512 tensor.cpp:1]",
+// before it is set up "I0000 00:00:1644449605.457877   23512 tensor.cpp:1]".
+constexpr std::string_view kHash = "graph hash ";
+
+OptInt Number(std::string_view text, size_t begin, size_t digits) {
+  int64_t value = 0;
+  if (begin + digits > text.size()) return std::nullopt;
+  auto [end, error] = std::from_chars(text.data() + begin, text.data() + begin + digits, value);
+  return error == std::errc() && end == text.data() + begin + digits ? OptInt(value) : std::nullopt;
+}
+
+OptInt TimeOfDay(std::string_view text) {  // "23:33:25.457877"
+  OptInt hour = Number(text, 0, 2), minute = Number(text, 3, 2), second = Number(text, 6, 2),
+         micros = Number(text, 9, 6);
+  if (!hour || !minute || !second || !micros || text[2] != ':' || text[5] != ':')
+    return std::nullopt;
+  return ((*hour * 60 + *minute) * 60 + *second) * 1'000'000 + *micros;
+}
+
+OptInt Days(int64_t year, int64_t month, int64_t day) {
+  const std::chrono::year_month_day date{std::chrono::year(int(year)),
+                                         std::chrono::month(unsigned(month)),
+                                         std::chrono::day(unsigned(day))};
+  if (!date.ok() || year < 1970 || year > 2200) return std::nullopt;
+  return std::chrono::sys_days(date).time_since_epoch().count();
+}
+
+// The time anywhere before the message: a log's prefix may stand before it.
+OptInt Time(std::string_view prefix) {
+  constexpr int64_t kDayMicros = int64_t{24} * 3600 * 1'000'000;
+  for (size_t dot = prefix.find('.'); dot != std::string_view::npos;
+       dot = prefix.find('.', dot + 1)) {
+    if (dot >= 19) {  // 2022-02-09 23:33:25.457877
+      std::string_view text = prefix.substr(dot - 19);
+      OptInt year = Number(text, 0, 4), month = Number(text, 5, 2), day = Number(text, 8, 2);
+      OptInt micros = TimeOfDay(text.substr(11));
+      if (year && month && day && micros) {
+        if (OptInt days = Days(*year, *month, *day)) return (*days * kDayMicros + *micros) * 1000;
+      }
+    }
+    if (dot >= 14) {  // I0209 23:33:25.457877
+      std::string_view text = prefix.substr(dot - 13);
+      OptInt month = Number(text, 0, 2), day = Number(text, 2, 2);
+      OptInt micros = text[4] == ' ' ? TimeOfDay(text.substr(5)) : std::nullopt;
+      constexpr int64_t kLeapYear = 1972;
+      if (month && day && micros) {
+        if (OptInt days = Days(kLeapYear, *month, *day))
+          return (*days * kDayMicros + *micros) * 1000;
+      }
+    }
+    constexpr std::string_view kUnset = "I0000 00:00:";
+    if (size_t at = prefix.substr(0, dot).rfind(kUnset); at != std::string_view::npos) {
+      const size_t begin = at + kUnset.size();
+      OptInt seconds = Number(prefix, begin, dot - begin), micros = Number(prefix, dot + 1, 6);
+      if (seconds && micros && *seconds < 9'000'000'000)
+        return (*seconds * 1'000'000 + *micros) * 1000;
+    }
+  }
+  return std::nullopt;
+}
+
+// The number before the file's name: "I   23512 torch_xla/csrc/tensor.cpp:727] ".
+OptInt Thread(std::string_view prefix) {
+  prefix = Trim(prefix);
+  if (!prefix.ends_with(']')) return std::nullopt;
+  const size_t file = prefix.rfind(' ');
+  if (file == std::string_view::npos) return std::nullopt;
+  prefix = Trim(prefix.substr(0, file));
+  const size_t begin = prefix.find_last_not_of("0123456789");
+  if (begin == std::string_view::npos || begin + 1 == prefix.size() || prefix[begin] != ' ')
+    return std::nullopt;
+  const std::string_view digits = prefix.substr(begin + 1);
+  return digits.size() < 18 ? Number(digits, 0, digits.size()) : std::nullopt;
+}
+
+// "fd31… on device GPU:0 ..."; false when it is something else.
+bool HashAndDevice(std::string_view rest, RuntimeLogLine* line) {
+  const size_t digits = rest.find_first_not_of("0123456789abcdefABCDEF");
+  if (digits == 0 || digits == std::string_view::npos) return false;
+  for (char c : rest.substr(0, digits))
+    line->hash += char(std::tolower(static_cast<unsigned char>(c)));
+  rest.remove_prefix(digits);
+  for (std::string_view label : {" on device ", " on devices: ", " on devices "}) {
+    if (!rest.starts_with(label)) continue;
+    rest.remove_prefix(label.size());
+    const size_t end = std::min(rest.find(' '), rest.size());
+    line->device = rest.substr(0, std::min(rest.find(','), end));
+    const std::string_view state = Trim(rest.substr(end));
+    line->done = state.starts_with("done");
+    const bool begins = state.empty() ? label != " on device " : state.starts_with("...");
+    return line->device.size() <= 20 && (line->done || begins);
+  }
+  return false;
+}
+
+// "(p0: f32[16,32], p1: f32[]) -> (pred[32])"
+bool ProgramShape(std::string_view rest, RuntimeLogLine* line) {
+  if (!rest.starts_with('(')) return false;
+  const size_t close = FindOutside(rest, 1, ')', false);
+  if (close == std::string_view::npos) return false;
+  for (std::string_view inputs = rest.substr(1, close - 1); !inputs.empty();) {
+    std::string_view input = TakePiece(&inputs, false);
+    if (size_t colon = input.find(": "); colon != std::string_view::npos)
+      input = Trim(input.substr(colon + 2));
+    if (!input.empty()) line->inputs.emplace_back(input);
+  }
+  constexpr std::string_view kArrow = " -> ";
+  std::string_view result = rest.substr(close + 1);
+  if (!result.starts_with(kArrow)) return true;
+  result = Trim(result.substr(kArrow.size()));
+  line->count = 1;
+  if (result.starts_with('(') && result.ends_with(')')) {
+    result = result.substr(1, result.size() - 2);
+    int64_t results = 0;
+    while (!result.empty()) results += !TakePiece(&result, false).empty();
+    line->count = results;
+  }
+  return true;
+}
+
+// "CompiledMemoryStats(generated_code_size_in_bytes=512, argument_size_in_bytes=8, …)"
+std::array<OptInt, 5> MemoryUsage(std::string_view rest) {
+  static constexpr std::string_view kNames[] = {"argument", "output", "alias", "temp",
+                                                "generated_code"};
+  std::array<OptInt, 5> sizes;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    // The host's are called alike, behind a word of their own.
+    for (const char* before : {"(", " "}) {
+      const std::string label = fmt::format("{}{}_size_in_bytes=", before, kNames[i]);
+      const size_t at = rest.find(label);
+      if (at == std::string_view::npos) continue;
+      const std::string_view digits = rest.substr(at + label.size());
+      sizes[i] = Number(digits, 0, std::min(digits.find_first_not_of("0123456789"), digits.size()));
+    }
+  }
+  return sizes;
+}
+
+struct Label {
+  std::string_view text;
+  RuntimeLogLine::Kind kind;
+};
+constexpr Label kLabels[] = {
+    {"Trying to get the value of ", RuntimeLogLine::kReadValue},
+    {" live tensors: devices=(", RuntimeLogLine::kLiveTensors},
+    {"Trying to sync the value of ", RuntimeLogLine::kSyncValue},
+    {"Compiled program shape ", RuntimeLogLine::kProgramShape},
+    {"TensorsGraphSize=", RuntimeLogLine::kGraphSize},
+    {"memory usage detail = ", RuntimeLogLine::kMemoryUsage},
+};
+
+}  // namespace
+
+std::optional<RuntimeLogLine> ParseRuntimeLogLine(std::string_view text) {
+  RuntimeLogLine line;
+  size_t begin = 0;
+  if (size_t at = text.find(kHash); at != std::string_view::npos) {
+    std::string_view before = text.substr(0, at);
+    const std::string_view rest = text.substr(at + kHash.size());
+    struct Verb {
+      std::string_view text;
+      RuntimeLogLine::Kind kind;
+      bool dynamo;
+    };
+    static constexpr Verb kVerbs[] = {
+        {"Compiling IR ", RuntimeLogLine::kCompile, false},
+        {"Executing IR ", RuntimeLogLine::kExecute, false},
+        {"Executing (OpByOp) IR ", RuntimeLogLine::kExecute, false},
+        {"Executing Dynamo IR ", RuntimeLogLine::kExecute, true},
+        {"Executing Dynamo IR sharded ", RuntimeLogLine::kExecute, true},
+        {"Parameter sequence ", RuntimeLogLine::kGraphIsNext, false},
+    };
+    const auto* verb = std::find_if(std::begin(kVerbs), std::end(kVerbs),
+                                    [&](const Verb& v) { return before.ends_with(v.text); });
+    if (verb == std::end(kVerbs)) return std::nullopt;
+    line.kind = verb->kind;
+    line.dynamo = verb->dynamo;
+    if (line.kind == RuntimeLogLine::kGraphIsNext) {
+      line.hash = Trim(rest);
+    } else if (!HashAndDevice(rest, &line)) {
+      return std::nullopt;
+    }
+    begin = at - verb->text.size();
+  } else {
+    const auto* label = std::find_if(std::begin(kLabels), std::end(kLabels), [&](const Label& l) {
+      begin = text.find(l.text);
+      return begin != std::string_view::npos;
+    });
+    if (label == std::end(kLabels)) return std::nullopt;
+    line.kind = label->kind;
+    const std::string_view rest = text.substr(begin + label->text.size());
+    if (line.kind == RuntimeLogLine::kProgramShape && !ProgramShape(rest, &line))
+      return std::nullopt;
+    if (line.kind == RuntimeLogLine::kGraphSize)
+      line.count = Number(rest, 0, std::min(rest.find_first_not_of("0123456789"), rest.size()));
+    if (line.kind == RuntimeLogLine::kMemoryUsage) line.sizes = MemoryUsage(rest);
+    // " live tensors": its number stands before it.
+    if (line.kind == RuntimeLogLine::kLiveTensors)
+      begin = text.substr(0, begin).find_last_not_of("0123456789") + 1;
+  }
+  const std::string_view prefix = text.substr(0, begin);
+  line.at_ns = Time(prefix);
+  line.thread = Thread(prefix);
+  return line;
+}
+
+std::string HexOfDecimal(const std::string& hash) {
+  uint64_t value = 0;
+  auto [end, error] = std::from_chars(hash.data(), hash.data() + hash.size(), value);
+  return error == std::errc() && end == hash.data() + hash.size() ? fmt::format("{:x}", value)
+                                                                  : hash;
+}
+
+}  // namespace xlaprof

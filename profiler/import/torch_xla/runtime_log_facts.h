@@ -1,0 +1,39 @@
+// What torch_xla's C++ log tells of a run, as facts of a debug log.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "profiler/import/torch_xla/debug_blocks.h"
+#include "profiler/import/torch_xla/runtime_log.h"
+
+namespace xlaprof {
+
+// Takes the lines of one log in order. Each device is told apart as a process is; its ordinal is
+// the rank of the process that drives it.
+class RuntimeLogReader {
+ public:
+  void Take(const RuntimeLogLine& line, int64_t offset, int64_t line_number);
+  // Adds what was read to `log`: where blocks of PT_XLA_DEBUG tell of the same compilations and
+  // executions, only what they lack.
+  void Finish(DebugLog& log);
+
+ private:
+  struct Begun {
+    size_t fact = size_t(-1);
+    OptInt at_ns;
+  };
+  void Begin(const RuntimeLogLine& line, int64_t offset, int64_t line_number);
+  void End(const RuntimeLogLine& line);
+
+  std::vector<DebugFact> facts_;  // origin: index of devices_
+  std::vector<std::string> devices_;
+  std::map<std::pair<int, bool>, Begun> begun_;  // by device and whether it compiles
+  std::map<OptInt, std::string> cause_;          // by thread: of the graph to come
+  std::map<std::string, std::string> cause_of_;  // of a graph that will compile or execute next
+  size_t last_compile_ = size_t(-1);             // whose program is described next
+  bool hexadecimal_ = false;
+};
+
+}  // namespace xlaprof

@@ -1,0 +1,108 @@
+#include "profiler/import/torch_xla/runtime_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "profiler/import/torch_xla/debug_blocks.h"
+#include "profiler/import/torch_xla/debug_rows.h"
+#include "profiler/import/torch_xla/metrics_rows.h"
+#include "profiler/import/torch_xla/metrics_text.h"
+#include "profiler/import/xla/xla_alarms.h"
+
+namespace xlaprof {
+namespace {
+
+// A console's log is smaller; what is larger was written by XLA_METRICS_FILE, and its ends tell
+// what it holds.
+constexpr size_t kSearchedBytes = 64 << 20;
+constexpr size_t kEndBytes = 64 << 10;
+
+template <class Has>
+bool Search(std::string_view bytes, const Has& has) {
+  if (bytes.size() <= kSearchedBytes) return has(bytes);
+  return has(bytes.substr(0, kEndBytes)) || has(bytes.substr(bytes.size() - kEndBytes));
+}
+
+bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks) {
+  return Search(bytes, [&](std::string_view window) {
+    return std::ranges::any_of(
+        marks, [&](std::string_view mark) { return window.find(mark) != std::string_view::npos; });
+  });
+}
+
+// What XLA said in between, and what was in the text and cannot be told.
+absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext& context) {
+  const std::string_view bytes = input.bytes;
+  if (Search(bytes, HoldsXlaAlarms))
+    XP_TRY(ReadXlaAlarms(input, context, [&](const LogOrigin&) {
+             return context.ProcessId();
+           }).status());
+  size_t line = bytes.rfind('\n') + 1;
+  XP_TRY(auto cut, context.store.One<int64_t>(
+                       "SELECT 1 FROM import_issue WHERE source_id = ?1 AND code = 'cut_file'",
+                       context.source_id));
+  if (!cut && bytes.substr(line).find_first_not_of(" \t\r") != std::string_view::npos) {
+    XP_TRY(
+        context.Issue("no_line_end", "info",
+                      "The text ends inside a line. If it was cut there, the last value may lack "
+                      "digits, and what followed is missing.",
+                      int64_t(line)));
+  }
+  if (reader.broken_entries() == 0) return absl::OkStatus();
+  return context.Issue(
+      "broken_entry", "warning",
+      "An entry of a report lacks its value or a number in it is unreadable; it is left out.",
+      reader.first_broken_offset(), reader.first_broken_line(), reader.broken_entries());
+}
+
+}  // namespace
+
+absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportContext& context) {
+  RuntimeTextCounts counts;
+  DebugLog log;
+  if (Holds(input.bytes, {"Analysis:", "pt-xla-profiler", "Unlowered Op usage",
+                          "FRAME (count=", "IR graph hash "})) {
+    log = ParseDebugLog(input.bytes, context.progress);
+    counts.debug_facts = int64_t(log.facts.size());
+    counts.lines = log.lines;
+  }
+  bool has_metrics = Holds(input.bytes, {"[MetricsData", "TotalSamples: ", "Value: "});
+  MetricsReader reader(has_metrics || counts.lines == 0 ? input.bytes : std::string_view());
+  MetricsText report;
+  DebugWriter debug(log, context);
+  XP_TRY(debug.WriteIssues());
+  if (log.facts.empty()) {
+    MetricsWriter metrics(context, true);
+    while (reader.Next(&report)) {
+      context.progress(size_t(reader.offset()));
+      counts.metric_entries += int64_t(report.entries.size());
+      XP_TRY(metrics.Take(std::move(report)));
+    }
+    counts.lines = std::max(counts.lines, reader.lines());
+    XP_TRY(metrics.EndRun());
+    XP_TRY(Tell(input, reader, context));
+    return counts;
+  }
+  // Runs are told apart by the debug output; a report is of the run whose output stands above it.
+  std::vector<int> segments = SegmentsOf(log);
+  int last = *std::max_element(segments.begin(), segments.end());
+  std::vector<std::vector<MetricsText>> reports(size_t(last) + 1);
+  size_t above = 0;
+  for (int segment = 0; reader.Next(&report);) {
+    for (; above < log.facts.size() && log.facts[above].line < report.line; ++above)
+      segment = std::max(segment, segments[above]);
+    counts.metric_entries += int64_t(report.entries.size());
+    reports[size_t(segment)].push_back(std::move(report));
+  }
+  for (int segment = 0; segment <= last; ++segment) {
+    if (segment > 0) context.Restart();
+    XP_TRY(debug.WriteRun(segments, segment));
+    MetricsWriter metrics(context, false);
+    for (MetricsText& saved : reports[size_t(segment)]) XP_TRY(metrics.Take(std::move(saved)));
+    XP_TRY(metrics.EndRun());
+  }
+  XP_TRY(Tell(input, reader, context));
+  return counts;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,453 @@
+// An alarm rings once while the operation goes on and again when it has ended:
+//
+//   2024-11-04 20:21:27.997499: E external/xla/xla/service/slow_operation_alarm.cc:65] Constant
+//   folding an instruction is taking > 1s:
+//   (blank)
+//     %reduce.8 = f64[200000,10]{1,0} reduce(...), metadata={op_name="..." source_line=13}
+//   (blank)
+//   This isn't necessarily a bug; ...
+//   2024-11-04 20:21:33.721446: E external/xla/xla/service/slow_operation_alarm.cc:133] The
+//   operation took 6.728977s
+//   Constant folding an instruction is taking > 1s:
+//   ...
+//
+// (the first two lines are one). Since October 2022 an instruction may be `slice.22 (displaying the
+// full instruction incurs a runtime overhead. ...`. Around a compilation stand lines of stars:
+// `Very slow compile?  If you want ...`, until 2022 alone or with `Compiling module NAME` in the
+// next line, since then `[Compiling module NAME] Very slow compile?`. An XLA that was itself built
+// without optimization says `Slow compile?  XLA was built without compiler optimizations` instead.
+// Kernels of a GPU: `Trying algorithm A for INSTRUCTION is taking a while...`. Loggers put their own
+// prefix before any line, and what is pasted stops anywhere.
+#include "profiler/import/xla/xla_alarms.h"
+
+#include <absl/time/time.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "profiler/import/graph/hlo_metadata.h"
+#include "profiler/import/graph/hlo_text.h"
+#include "profiler/import/text/log_line.h"
+#include "profiler/import/text/python_frames.h"
+#include "profiler/import/text/utf8.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+constexpr std::string_view kPlace = "slow_operation_alarm.cc:", kTook = "The operation took ",
+                           kFolding = "Constant folding an instruction is taking > ",
+                           kVerySlow = "Very slow compile?", kDumpTo = "XLA_FLAGS=--xla_dump_to",
+                           kUnoptimized = "XLA was built without compiler opt", kOpt = "-c opt",
+                           kModule = "Compiling module ", kTrying = "Trying algorithm ",
+                           kWhile = " is taking a while", kHidden = " (displaying the full",
+                           kStars = "********";
+constexpr int64_t kVerySlowNs = 120'000'000'000, kUnoptimizedNs = 10'000'000'000;  // XLA's limits
+constexpr int kMaxLines = 8;  // in which an instruction or module is told, after its alarm's words
+constexpr size_t kMaxPrefixBytes = 200, kMaxTextBytes = 1000, kMaxAlarms = 100'000;
+
+// `2m12.850942799s` at the beginning of `text`.
+OptInt DurationNs(std::string_view text) {
+  absl::Duration duration;
+  const std::string_view word = text.substr(0, text.find_first_not_of("0123456789.hmsun"));
+  if (!absl::ParseDuration({word.data(), word.size()}, &duration)) return {};
+  const int64_t ns = absl::ToInt64Nanoseconds(duration);
+  return ns >= 0 && ns <= int64_t{1} << 60 ? OptInt(ns) : OptInt();
+}
+
+// `jit_apply_fn.9` and `jit_apply_fn.10` are compilations of one function.
+std::string_view WithoutNumber(std::string_view module) {
+  const size_t end = module.find_last_not_of("0123456789");
+  return end != kNone && end > 0 && module[end] == '.' && end + 1 < module.size()
+             ? module.substr(0, end)
+             : module;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : lines_(bytes), end_(bytes.data() + bytes.size()) {}
+
+  XlaAlarms Run(const std::function<void(size_t)>& progress) {
+    constexpr int64_t kProgressLines = 1 << 14;
+    while (lines_.Next()) {
+      const std::string_view text = lines_.text();
+      torn_ = !lines_.ended() && !lines_.is_decoded() && text.data() + text.size() == end_;
+      Take(text);
+      if (lines_.number() % kProgressLines == 0) progress(size_t(lines_.offset()));
+    }
+    for (auto& [origin, state] : states_) {
+      // A module's name is all there is to know, and only asterisks follow. XLA's whole sentence is
+      // an alarm, although the module may have stood below it.
+      if (IsCompile(state.now) && (!state.now.subject.empty() || state.is_whole_sentence))
+        End(state);
+      if (state.begun && state.now.dur_ns && state.now.operation.empty() && !has_torn_words_)
+        TakeLostWords(state, "");
+      if (state.begun && !log_.cut_at_line) log_.cut_at_line = state.now.line;
+    }
+    return std::move(log_);
+  }
+
+ private:
+  // Of one process: what several print into one log is mixed.
+  struct State {
+    int origin = 0;  // index of XlaAlarms::origins
+    XlaAlarm now;
+    bool begun = false;
+    bool is_whole_sentence = false;  // the words of `now` are there to their end
+    bool has_bare_ends = false;      // somebody filtered the words of ends out
+    int lines_left = 0;
+    std::string head;  // what stands before the place in XLA's code
+    std::map<std::string, std::vector<size_t>> ringing;  // alarms without an end, by their words
+  };
+
+  void Take(std::string_view text) {
+    const size_t place = text.find(kPlace), took = text.find(kTook);
+    size_t at = 0, words_at = kNone;
+    auto find = [&](std::string_view words) {
+      at = text.find(words);
+      if (at != kNone) words_at = at;
+      return at != kNone;
+    };
+    enum { kNothing, kFolds, kCompiles, kTries } words = kNothing;
+    if (find(kFolding)) {
+      words = kFolds;
+    } else if (find(kVerySlow) || find(kUnoptimized)) {
+      words = kCompiles;
+    } else if (find(kTrying) && text.find(kWhile, at) != kNone) {
+      words = kTries;
+    }
+    const bool is_head = place != kNone || took != kNone;
+    if (!is_head && words == kNothing && open_ == 0) return;
+    State& state = StateOf(OriginOfPrefix(PrefixOf(text, std::min({place, took, words_at}))));
+    if (is_head) {
+      End(state);
+      Begin(state);
+      state.now.is_certain = place != kNone;
+      state.head = text.substr(0, std::min(kMaxPrefixBytes, place));
+      // Each length ends in an s.
+      if (took != kNone && (!torn_ || Trim(text).ends_with('s')))
+        state.now.dur_ns = DurationNs(text.substr(took + kTook.size()));
+    }
+    switch (words) {
+      case kFolds:
+        BeginWith(state, "constant_folding", DurationNs(text.substr(at + kFolding.size())));
+        break;
+      case kCompiles:
+        if (text.substr(at).starts_with(kVerySlow)) {
+          BeginWith(state, "compile", kVerySlowNs);
+          state.is_whole_sentence = text.find(kDumpTo, at) != kNone;
+        } else {
+          BeginWith(state, "unoptimized_compile", kUnoptimizedNs);
+          state.is_whole_sentence = text.find(kOpt, at) != kNone;
+        }
+        TakeModule(state.now, text.substr(0, at));
+        break;
+      case kTries:
+        BeginWith(state, "autotuning", {});
+        TakeTried(state.now, text.substr(at));
+        End(state);
+        break;
+      case kNothing:
+        if (state.begun) TakeMore(state, text, is_head);
+        break;
+    }
+  }
+
+  // What the logger put before a message: `(Worker pid=94) 2025-01-02 10:00:00.1: E external/...`.
+  static std::string_view PrefixOf(std::string_view text, size_t message) {
+    std::string_view prefix = text.substr(0, message);
+    if (message == kNone) {
+      const size_t hidden = text.find(kHidden);
+      prefix = hidden == kNone ? text.substr(0, text.find_first_of("%*"))
+                               : text.substr(0, text.substr(0, hidden).find_last_of(" \t") + 1);
+    }
+    for (std::string_view level : {": E ", ": W ", ": I "}) {
+      if (size_t at = prefix.find(level); at != kNone) prefix = prefix.substr(0, at);
+    }
+    return prefix;
+  }
+
+  static bool IsCompile(const XlaAlarm& alarm) {
+    return alarm.operation == "compile" || alarm.operation == "unoptimized_compile";
+  }
+
+  // The operation whose words `words` are the beginning of; "" when they are none.
+  static std::string_view OperationCutTo(std::string_view words) {
+    constexpr size_t kShortest = 4;  // "Cons"
+    if (words.size() < kShortest) return "";
+    return kFolding.starts_with(words)  ? "constant_folding"
+           : kTrying.starts_with(words) ? "autotuning"
+                                        : "";
+  }
+
+  // An end whose words were not copied is that of what rings, where that is one alarm; of
+  // `operation`, unless that is "".
+  void TakeLostWords(State& state, std::string_view operation) {
+    std::vector<size_t>* only = nullptr;
+    int fitting = 0;
+    for (auto& [words, rings] : state.ringing) {
+      const XlaAlarm& alarm = log_.alarms[rings.front()];
+      if (!operation.empty() && alarm.operation != operation) continue;
+      if (alarm.least_ns && state.now.dur_ns && *alarm.least_ns > *state.now.dur_ns) continue;
+      only = &rings, fitting += int(rings.size());
+    }
+    if (fitting == 1 && state.now.is_certain && !state.has_bare_ends) {
+      log_.alarms[only->front()].dur_ns = state.now.dur_ns;
+      std::erase_if(state.ringing, [&](const auto& entry) { return &entry.second == only; });
+    } else if (!log_.cut_at_line) {
+      log_.cut_at_line = state.now.line;
+    }
+    state.begun = false;
+    --open_;
+  }
+
+  static std::string_view Behind(std::string_view text, size_t at, size_t size) {
+    return at == kNone ? "" : Trim(text.substr(at + size));
+  }
+
+  // `text` without what the line with the place begins with, too: what the logger puts before each.
+  static std::string_view WithoutPrefix(std::string_view text, std::string_view head) {
+    text = Trim(text);
+    if (head.starts_with(text)) return "";
+    size_t alike = 0;
+    while (alike < head.size() && alike < text.size() && head[alike] == text[alike]) ++alike;
+    const size_t space = text.substr(0, alike).rfind(' ');
+    return space == kNone ? text : Trim(text.substr(space));
+  }
+
+  // A line behind the words of an alarm, or one whose words are unknown.
+  void TakeMore(State& state, std::string_view text, bool is_head) {
+    bool is_whole = false;
+    XlaAlarm& now = state.now;
+    const bool is_stars = text.find(kStars) != kNone;
+    if (now.operation == "constant_folding") {
+      is_whole = TakeInstruction(now, text);
+    } else if (IsCompile(now)) {
+      TakeModule(now, text);
+      is_whole = is_stars;
+    } else if (now.is_certain && !is_stars) {
+      // Words that we do not know: behind the place, or in the line below the length.
+      text = is_head ? Behind(text, text.find("] ", text.find(kPlace)), 2)
+                     : WithoutPrefix(text, state.head);
+      if (text.find(kTook) != kNone) text = "";
+      const std::string_view cut_to = OperationCutTo(text);
+      const bool is_fence = text.starts_with("```");  // of a quotation, which ended here
+      if (now.dur_ns && (is_fence || !cut_to.empty())) return TakeLostWords(state, cut_to);
+      is_whole = !text.empty();
+      if (is_whole && torn_) {
+        has_torn_words_ = true;
+        return;
+      }
+      if (is_whole) now.operation = "other", now.text = text;
+    }
+    if (is_whole || --state.lines_left == 0) End(state);
+  }
+
+  void Begin(State& state) {
+    if (state.begun) return;
+    state.begun = true;
+    ++open_;
+    state.lines_left = kMaxLines;
+    state.now = {.offset = lines_.offset(), .line = lines_.number()};
+  }
+
+  // What rings; the line with the place or the length may have told of it already.
+  void BeginWith(State& state, const char* operation, OptInt least_ns) {
+    if (!state.now.operation.empty()) End(state);
+    Begin(state);
+    state.lines_left = kMaxLines;
+    state.now.operation = operation;
+    state.now.least_ns = least_ns;
+  }
+
+  // `[Compiling module NAME] `, or a line of its own.
+  void TakeModule(XlaAlarm& now, std::string_view text) {
+    const size_t at = text.find(kModule);
+    if (at == kNone || !now.subject.empty()) return;
+    std::string_view name = text.substr(at + kModule.size());
+    const size_t end = name.find_first_of("] \t");
+    if (end == kNone && torn_) return;
+    name = name.substr(0, end);
+    now.subject = WithoutNumber(name);
+    now.text = name;
+  }
+
+  // `text` ends with its outermost bracket: had it been cut, one would most likely be open.
+  static bool IsClosed(std::string_view text) {
+    text = Trim(text);
+    auto count = [&](char c) { return std::ranges::count(text, c); };
+    return (text.ends_with('}') || text.ends_with(')')) && count('(') > 0 &&
+           count('(') == count(')') && count('{') == count('}');
+  }
+
+  // False for a line that holds none, or not all of it.
+  bool TakeInstruction(XlaAlarm& now, std::string_view text) {
+    if (size_t hidden = text.find(kHidden); hidden != kNone) {
+      text = text.substr(0, hidden);
+      now.subject = text.substr(text.find_last_of(" \t%") + 1);
+      now.text = now.subject;
+      now.op = WithoutNumber(now.subject);
+      return true;
+    }
+    const size_t equals = text.find(" = ");
+    if (equals == kNone || (torn_ && !IsClosed(text))) return false;
+    const size_t name = text.substr(0, equals).find_last_of(" \t%") + 1;  // npos + 1: the first
+    now.subject = text.substr(name, equals - name);
+    now.text = text.substr(name);
+    Describe(now, now.text);
+    return true;
+  }
+
+  // What one line of HLO tells of its instruction.
+  static void Describe(XlaAlarm& now, std::string_view instruction) {
+    constexpr size_t kMaxBytes = 1 << 20;
+    if (instruction.size() > kMaxBytes) return;
+    const GraphText graph = ParseHloText(
+        fmt::format("HloModule alarm\n\nENTRY alarm {{\n  ROOT {}\n}}\n", instruction));
+    if (!graph.nodes.empty()) {
+      now.op = graph.nodes.back().op;
+      now.shape = graph.nodes.back().shape;
+    }
+    const size_t at = instruction.find("metadata={");
+    if (at == kNone) return;
+    const HloMetadata metadata = ParseHloMetadata(instruction.substr(at + 9));
+    now.scope = ScopeOf(metadata.op_name);
+    now.file = metadata.source_file;
+    now.line_of_code = metadata.source_line;
+  }
+
+  // `Trying algorithm A for INSTRUCTION is taking a while...`
+  static void TakeTried(XlaAlarm& now, std::string_view text) {
+    text = text.substr(kTrying.size(), text.find(kWhile) - kTrying.size());
+    now.text = text;
+    const size_t by = text.find(" for ");
+    now.subject = text.substr(0, by);
+    if (by == kNone) return;
+    // `%conv.1 = (f32[2,3], u8[0]) custom-call(...)`; since 2023 `conv (f32[2,3], u8[0]) ...`.
+    const std::string_view tried = text.substr(by + 5);
+    const size_t equals = tried.find(" = "), space = tried.find(' ');
+    const size_t result = equals != kNone ? equals + 3 : space;
+    if (result == kNone) return;
+    Describe(now, fmt::format("tried = {}", Trim(tried.substr(result))));
+    // What a library computes has its name; its result comes with the memory that it needs.
+    constexpr std::string_view kTarget = "custom_call_target=\"";
+    if (size_t at = tried.find(kTarget); at != kNone) {
+      std::string_view target = tried.substr(at + kTarget.size());
+      target = target.substr(0, target.find('"'));
+      now.op = target.substr(target.rfind('$') + 1);  // __cudnn$convForward
+    }
+    if (now.shape.starts_with('(')) {
+      std::string_view all = std::string_view(now.shape).substr(1);
+      now.shape = std::string(TakePiece(&all, false));
+    }
+  }
+
+  // The alarm is whole, as far as the log has it. An end without words is one of XLA's only where
+  // its place in the code says so.
+  void End(State& state) {
+    if (!std::exchange(state.begun, false)) return;
+    --open_;
+    XlaAlarm& now = state.now;
+    if (now.operation.empty()) {
+      if (!now.is_certain) return;
+      now.operation = "other";
+    }
+    if (now.operation == "other" && !now.dur_ns) return;  // nothing to tell so far
+    state.has_bare_ends = state.has_bare_ends || (now.text.empty() && now.operation == "other");
+    if (now.text.size() > kMaxTextBytes) {
+      now.text.resize(ValidUtf8Prefix(std::string_view(now.text).substr(0, kMaxTextBytes)));
+      now.text.shrink_to_fit();
+    }
+    const std::string key = now.operation + ' ' + now.text;
+    auto rings = state.ringing.find(key);
+    if (now.dur_ns && rings != state.ringing.end()) {
+      log_.alarms[rings->second.front()].dur_ns = now.dur_ns;
+      rings->second.erase(rings->second.begin());
+      if (rings->second.empty()) state.ringing.erase(rings);
+      return;
+    }
+    if (log_.alarms.size() == kMaxAlarms) {
+      ++log_.left_out;
+      return;
+    }
+    constexpr size_t kMostAlike = 64;
+    if (!now.dur_ns && (rings == state.ringing.end() || rings->second.size() < kMostAlike))
+      state.ringing[key].push_back(log_.alarms.size());
+    now.origin = state.origin;
+    log_.alarms.push_back(std::move(now));
+  }
+
+  State& StateOf(const LogOrigin& origin) {
+    constexpr size_t kMaxOrigins = 4096;
+    const auto found = states_.find(origin);
+    if (found != states_.end()) return found->second;
+    if (states_.size() == kMaxOrigins) return states_.begin()->second;
+    State& state = states_[origin];
+    state.origin = int(log_.origins.size());
+    log_.origins.push_back(origin);
+    return state;
+  }
+
+  LogTexts lines_;
+  const char* end_;  // of the file
+  XlaAlarms log_;
+  std::map<LogOrigin, State> states_;
+  int open_ = 0;                 // states that have begun
+  bool torn_ = false;            // the file ends inside this line
+  bool has_torn_words_ = false;  // it is one with words that we do not know
+};
+
+}  // namespace
+
+bool HoldsXlaAlarms(std::string_view bytes) {
+  return std::ranges::any_of(std::array{kPlace, kTook, kVerySlow, kUnoptimized},
+                             [&](std::string_view words) { return bytes.find(words) != kNone; });
+}
+
+XlaAlarms ParseXlaAlarms(std::string_view bytes, const std::function<void(size_t)>& progress) {
+  return Reader(bytes).Run(progress);
+}
+
+absl::StatusOr<int64_t> ReadXlaAlarms(const Input& input, ImportContext& context,
+                                      const ProcessOfOrigin& process_of) {
+  const XlaAlarms log = ParseXlaAlarms(input.bytes, context.progress);
+  if (log.cut_at_line) {
+    XP_TRY(
+        context.Issue("cut_file", "warning",
+                      "The log ends inside an alarm of XLA: it was cut, or the run was killed or "
+                      "is still going on. What was whole is kept.",
+                      {}, *log.cut_at_line));
+  }
+  if (log.left_out > 0) {
+    XP_TRY(context.Issue(
+        "many_alarms", "warning",
+        fmt::format("Of XLA's alarms the first {} are kept. Give a part of the log", kMaxAlarms),
+        {}, {}, log.left_out));
+  }
+  auto text = [](std::string_view value) {
+    return value.empty() ? OptText() : OptText(ToUtf8(value));
+  };
+  int64_t ordinal = 0;
+  for (const XlaAlarm& alarm : log.alarms) {
+    XP_TRY(int64_t process_id, process_of(log.origins[size_t(alarm.origin)]));
+    CompileAlarmRow row{.process_id = process_id,
+                        .ordinal = ordinal++,
+                        .operation = alarm.operation,
+                        .subject = text(alarm.subject),
+                        .op = text(alarm.op),
+                        .shape = text(alarm.shape),
+                        .scope = text(alarm.scope),
+                        .least_ns = alarm.least_ns,
+                        .dur_ns = alarm.dur_ns,
+                        .text = ToUtf8(alarm.text)};
+    if (IsUserFile(alarm.file)) {
+      XP_TRY(row.site_id, context.store.AddSite("", ToUtf8(alarm.file),
+                                                std::max<int64_t>(0, alarm.line_of_code)));
+    }
+    XP_TRY(context.Add(row, alarm.offset, alarm.line));
+  }
+  return int64_t(log.alarms.size());
+}
+
+}  // namespace xlaprof

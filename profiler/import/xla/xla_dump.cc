@@ -1,0 +1,113 @@
+// Folders of XLA's --xla_dump_to, and single HLO modules: text or HloProto. A folder has dozens of
+// files a program; import.cc gives Read the program itself and, behind it, its list of buffers, all
+// of one folder to one process. xla_dump_name.cc tells how they are called, hlo_text.cc and
+// hlo.proto what is in them. The folder shows no times and no executions.
+#include "profiler/import/graph/graph_rows.h"
+#include "profiler/import/graph/hlo_proto.h"
+#include "profiler/import/graph/printed_graph.h"
+#include "profiler/import/importer.h"
+#include "profiler/import/xla/dumped_program.h"
+#include "profiler/import/xla/xla_buffers.h"
+#include "profiler/import/xla/xla_dump_name.h"
+
+namespace xlaprof {
+namespace {
+
+// A serialised HloProto: field 1, a module, whose field 1, its name, is text and whose field 2, the
+// name of its entry, follows.
+bool LooksLikeHloProto(std::string_view head) {
+  size_t at = 0;
+  auto varint = [&](uint64_t* value) {
+    *value = 0;
+    for (int shift = 0; shift < 64 && at < head.size(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(head[at++]);
+      *value |= uint64_t(byte & 0x7f) << shift;
+      if (byte < 0x80) return true;
+    }
+    return false;
+  };
+  uint64_t size = 0, name = 0, entry = 0;
+  if (head.empty() || head[at++] != '\x0a' || !varint(&size)) return false;
+  if (at >= head.size() || head[at++] != '\x0a' || !varint(&name) || name == 0 || name > 1000 ||
+      at + name >= head.size() || size < name)
+    return false;
+  for (unsigned char c : head.substr(at, name)) {
+    if (c < 0x20) return false;
+  }
+  at += name;
+  if (head[at++] != '\x12' || !varint(&entry) || entry == 0 || entry > 1000 ||
+      at + entry >= head.size())
+    return false;
+  at += entry;
+  return head[at] == '\x1a';  // its computations
+}
+
+int Sniff(std::string_view head) {
+  if (LooksLikeHloProto(head)) return 90;
+  if (IsBufferAssignment(head)) return 90;
+  return FormOf(head) == "hlo" ? 90 : 0;
+}
+
+absl::StatusOr<DumpedProgram> AddProgram(const Input& input, ImportContext& context) {
+  OptInt number;
+  const std::string_view path = input.path;
+  if (auto name = ParseXlaDumpName(path.substr(path.find_last_of('/') + 1))) number = name->module;
+  DumpedProgram program;
+  if (FormOf(input.bytes) == "hlo") {
+    // A module ends with a brace on a line of its own.
+    const size_t last = input.bytes.find_last_not_of(" \n\r\t");
+    if (last == std::string_view::npos || !input.bytes.substr(0, last + 1).ends_with("\n}")) {
+      XP_TRY(context.Issue("cut_file", "warning",
+                           fmt::format("the program's text ends at byte {} before its last brace: "
+                                       "the graph is not whole. Copy or dump it again",
+                                       input.bytes.size()),
+                           int64_t(input.bytes.size())));
+    }
+    GraphText graph = ParsePrintedGraph(input.bytes);
+    program.call_site = graph.call_site;
+    program.module = graph.name;
+    XP_TRY(int64_t process_id, context.ProcessId());
+    XP_TRY(program.graph_id, AddGraphRows({.process_id = process_id, .program_id = number},
+                                          std::move(graph), 0, 1, context));
+    return program;
+  }
+  if (!LooksLikeHloProto(input.bytes)) return Invalid("no HLO, as text or as proto");
+  XP_TRY(HloGraph graph, AddHloGraph(input.bytes, number, 0, context, HloForm::kTold));
+  program.graph_id = graph.graph_id;
+  program.module = std::move(graph.name);
+  program.call_site = std::move(graph.call_site);
+  return program;
+}
+
+absl::Status Read(const Input& input, ImportContext& context) {
+  XP_TRY(int64_t process_id, context.ProcessId());
+  if (IsBufferAssignment(input.bytes)) {
+    const ProgramBytes bytes = ParseBufferAssignment(input.bytes);
+    XP_TRY(auto compile_id, context.store.One<int64_t>(
+                                "SELECT max(id) FROM compile WHERE process_id = ?1", process_id));
+    if (!compile_id) {
+      return Invalid("{}: buffers without their program. Give the folder that XLA dumped to",
+                     input.path);
+    }
+    return context.store.Run(
+        "UPDATE compile SET input_bytes = ?2, output_bytes = ?3, alias_bytes = ?4, temp_bytes = ?5 "
+        "WHERE id = ?1",
+        *compile_id, bytes.input, bytes.output, bytes.alias, bytes.temp);
+  }
+  auto program = AddProgram(input, context);
+  if (!program.ok()) {
+    return Invalid(
+        "{}: {}. Give XLA's text or proto of a module (--xla_dump_hlo_as_text, "
+        "--xla_dump_hlo_as_proto)",
+        input.path, Message(program.status()));
+  }
+  // What _get_xla_tensors_hlo() prints was never compiled as it is.
+  return program->module.starts_with("IrToHlo") ? absl::OkStatus() : AddCompile(*program, context);
+}
+
+}  // namespace
+
+extern const Importer xla_dump{"xla_dump", "XLA with --xla_dump_to: each program that was compiled",
+                               "module_0004.jit_step.before_optimizations.txt", Sniff, Read};
+
+}  // namespace xlaprof

@@ -1,0 +1,56 @@
+// What any program on XLA printed, of which XLA's alarms are what we read. xla_alarms.cc tells what
+// they look like; logs of JAX and torch_xla may hold them as well.
+#include <map>
+
+#include "profiler/import/xla/xla_alarms.h"
+
+namespace xlaprof {
+namespace {
+
+// Other importers read alarms as well: what they know counts for more, and may come late.
+int Sniff(std::string_view window) {
+  auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
+  if (has("slow_operation_alarm.cc:") || has("Constant folding an instruction is taking > "))
+    return 30;
+  const bool is_slow =
+      has("Very slow compile?") && (has("--xla_dump_to") || has("[Compiling module "));
+  return is_slow || has("XLA was built without compiler optimizations") ? 25 : 0;
+}
+
+absl::Status Read(const Input& input, ImportContext& context) {
+  std::map<LogOrigin, int64_t> processes;
+  auto process_of = [&](const LogOrigin& origin) -> absl::StatusOr<int64_t> {
+    auto [process, added] = processes.try_emplace(origin);
+    if (added && origin == LogOrigin()) {
+      XP_TRY(process->second, context.ProcessId());
+    } else if (added) {
+      XP_TRY(process->second, context.NewProcess(origin.host, origin.pid, origin.rank));
+    }
+    return process->second;
+  };
+  XP_TRY(int64_t count, ReadXlaAlarms(input, context, process_of));
+  if (count > 0) return absl::OkStatus();
+  // Never deny what the reader can see.
+  for (const char* words : {"The operation took ", "Constant folding an instruction",
+                            "slow compile?", "slow_operation_alarm.cc:"}) {
+    if (input.bytes.find(words) == std::string_view::npos) continue;
+    return Invalid(
+        "{}: no whole alarm of XLA's in it: '{}' is there, and its instruction, its module or its "
+        "place in XLA's code is not; it was cut or broken over lines. Take the log from the "
+        "program itself, with all of its lines, or name the format with --as",
+        input.path, words);
+  }
+  return Invalid(
+      "{}: none of XLA's alarms in it: looked for 'Very slow compile?', 'Constant folding an "
+      "instruction is taking', 'The operation took'. To see compilations, run JAX with "
+      "JAX_LOG_COMPILES=1 or torch_xla with PT_XLA_DEBUG_LEVEL=2, or name the format with --as",
+      input.path);
+}
+
+}  // namespace
+
+extern const Importer xla_log{
+    "xla_log", "XLA's own complaints of slow compilations, in what any program printed",
+    "train.log", Sniff, Read};
+
+}  // namespace xlaprof

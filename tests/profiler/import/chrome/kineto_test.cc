@@ -1,0 +1,121 @@
+// PyTorch's profiler: the dialect of Chrome JSON that Kineto writes.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/profiler/import/import_text.h"
+
+namespace xlaprof {
+extern const Importer chrome;
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kFlows =
+    "SELECT o.name, i.name FROM flow f JOIN event o ON o.id = f.from_event_id JOIN event i ON i.id "
+    "= f.to_event_id ORDER BY o.ts_ns, i.ts_ns";
+
+ImportedText Read(const std::string& events, const std::string& more = "") {
+  return ImportText(chrome, "{\"schemaVersion\": 1, \"deviceProperties\": [],\n" + more +
+                                "\"traceEvents\": [\n" + events + "]}");
+}
+std::string X(const std::string& cat, const std::string& name, int64_t pid, int64_t tid, int64_t ts,
+              int64_t dur, const std::string& args = "") {
+  return fmt::format(
+      "{{\n    \"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"pid\": {}, \"tid\": {},\n    "
+      "\"ts\": {}, \"dur\": {}{}\n  }}",
+      cat, name, pid, tid, ts, dur, args.empty() ? "" : ",\n    \"args\": {" + args + "}");
+}
+
+TEST(Kineto, KernelsCopiesAndFillsAreDeviceWork) {
+  auto in = Read(X("cpu_op", "aten::add", 10, 10, 1, 50) + "," +
+                 X("kernel", "add_kernel", 0, 7, 10, 5, R"("device": 0, "stream": 7)") + "," +
+                 X("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 0, 7, 20, 5) + "," +
+                 X("gpu_memset", "Memset (Device)", 0, 7, 30, 5) + "," +
+                 X("kernel", "ncclDevKernel_AllReduce_Sum", 0, 20, 40, 5) + "," +
+                 X("gpu_user_annotation", "forward", 0, 7, 9, 30) + "," +
+                 X("cuda_sync", "Stream Sync", 0, 7, 35, 9) + "," +
+                 X("Trace", "PyTorch Profiler (0)", -1, 1, 0, 100));
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT t.kind, coalesce(t.device, '-'), t.name, e.category, e.name FROM "
+                      "event e JOIN track t ON t.id = track_id ORDER BY e.ts_ns"),
+              ElementsAre("host_thread|-|thread 1|host|PyTorch Profiler (0)",
+                          "host_thread|-|thread 10|host|aten::add",
+                          "device_stream|GPU:0|stream 7|scope|forward",
+                          "device_stream|GPU:0|stream 7|op|add_kernel",
+                          "device_stream|GPU:0|stream 7|op|Memcpy DtoD (Device -> Device)",
+                          "device_stream|GPU:0|stream 7|op|Memset (Device)",
+                          "device_stream|GPU:0|stream 7|async_op|Stream Sync",
+                          "device_stream|GPU:0|stream 20|collective|ncclDevKernel_AllReduce_Sum"));
+  EXPECT_THAT(in.Rows("SELECT pid FROM process"), ElementsAre("10"));
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM track WHERE kind = 'device'"), ElementsAre("1"));
+}
+
+TEST(Kineto, CorrelationJoinsLaunchAndKernel) {
+  auto in = Read(
+      X("cuda_runtime", "cudaLaunchKernel", 10, 10, 1, 2, R"("correlation": 5)") + "," +
+      X("cuda_runtime", "cudaEventQuery", 10, 10, 4, 1, R"("correlation": 6)") + "," +
+      X("kernel", "k", 0, 7, 10, 5, R"("correlation": 5)") + "," +
+      // Repeats what the correlation says; ends of calls without a kernel are dangling.
+      R"({"ph": "s", "id": 5, "pid": 10, "tid": 10, "ts": 1, "cat": "ac2g", "name": "ac2g"},)"
+      R"({"ph": "f", "id": 6, "pid": 10, "tid": 10, "ts": 4, "cat": "ac2g", "name": "ac2g", "bp": "e"},)" +
+      X("cpu_op", "aten::mul", 10, 10, 20, 5) + "," + X("cpu_op", "MulBackward0", 10, 11, 30, 5) +
+      "," +
+      R"({"ph": "s", "id": 1, "pid": 10, "tid": 10, "ts": 20, "cat": "fwdbwd", "name": "fwdbwd"},)"
+      R"({"ph": "f", "id": 1, "pid": 10, "tid": 11, "ts": 30, "cat": "fwdbwd", "name": "fwdbwd", "bp": "e"})");
+  EXPECT_THAT(in.Rows(kFlows), ElementsAre("cudaLaunchKernel|k", "aten::mul|MulBackward0"));
+}
+
+TEST(Kineto, StepsScopesInputAndCalls) {
+  auto in = Read(X("user_annotation", "ProfilerStep#7", 10, 10, 0, 100) + "," +
+                 X("user_annotation", "forward", 10, 10, 1, 9) + "," +
+                 X("user_annotation", "enumerate(DataLoader)#_Single.__next__", 10, 10, 20, 9) +
+                 "," + X("cuda_runtime", "cudaLaunchKernel", 10, 10, 40, 1) + "," +
+                 X("cuda_runtime", "cudaMemcpyAsync", 10, 10, 50, 1) + "," +
+                 X("cuda_runtime", "cudaStreamSynchronize", 10, 10, 60, 1) + "," +
+                 X("python_function", "train.py(3): step", 10, 10, 70, 1));
+  EXPECT_THAT(in.Rows("SELECT category FROM event ORDER BY ts_ns"),
+              ElementsAre("step", "scope", "input", "execute", "transfer", "host", "python"));
+  EXPECT_THAT(in.Rows("SELECT number, ts_ns, dur_ns FROM step"), ElementsAre("7|0|100000"));
+  EXPECT_THAT(in.Rows("SELECT name FROM setting"), ElementsAre("python_tracer"));
+}
+
+TEST(Kineto, CopiesBetweenHostAndDeviceAreTransfers) {
+  auto in =
+      Read(X("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 1, 2, R"("bytes": 4096)") +
+           "," + X("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 5, 3, R"("bytes": 8)") +
+           "," + X("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 0, 7, 9, 3, R"("bytes": 16)"));
+  EXPECT_THAT(in.Rows("SELECT direction, bytes, dur_ns FROM transfer ORDER BY ordinal"),
+              ElementsAre("to_device|4096|2000", "from_device|8|3000"));
+}
+
+TEST(Kineto, RankAndHostMayStandBehindTheEvents) {
+  auto in = ImportText(chrome, "{\"traceEvents\": [" + X("cpu_op", "a", 10, 10, 1, 1) +
+                                   "], \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3, "
+                                   "\"world_size\": 8}, \"host_name\": \"h\"}");
+  EXPECT_THAT(in.Rows("SELECT host, pid, rank FROM process"), ElementsAre("h|10|3"));
+}
+
+TEST(Kineto, MemoryIsACounter) {
+  auto in = Read(
+      R"({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 10, "tid": 10, "ts": 5,)"
+      R"("args": {"Total Allocated": 4096, "Device Id": 0, "Device Type": 1}})");
+  EXPECT_THAT(in.Rows("SELECT t.name, value FROM counter_sample JOIN track t ON t.id = track_id"),
+              ElementsAre("allocated bytes, GPU:0|4096.0"));
+}
+
+TEST(Kineto, MetadataRepeatsAreNotStored) {
+  std::string events;
+  for (int i = 0; i < 500; ++i) {
+    events += fmt::format(
+        R"({{"name": "thread_name", "ph": "M", "ts": {}, "pid": 10, "tid": 10, "args": {{"name": "main"}}}},)",
+        i);
+  }
+  auto in = Read(events + X("cpu_op", "a", 10, 10, 1, 1));
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM event"), ElementsAre("1"));
+  EXPECT_THAT(in.Rows("SELECT name FROM track"), ElementsAre("main"));
+  EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace xlaprof

@@ -1,0 +1,379 @@
+// Logs of JAX: what compiled, how long it took, and why, in the wordings of several versions.
+#include <gmock/gmock.h>
+
+#include "profiler/import/formats.h"
+#include "profiler/import/jax/jax_log_line.h"
+#include "tests/profiler/import/import_text.h"
+
+namespace xlaprof {
+extern const Importer jax_log;
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kCompiles =
+    "SELECT function, dur_ns, trace_ns, persistent_hit, inferred FROM compile ORDER BY ordinal";
+constexpr const char* kReasons =
+    "SELECT c.function, r.type, r.input, r.before, r.after FROM compile_reason r JOIN compile c ON "
+    "c.id = r.compile_id ORDER BY c.ordinal, idx";
+
+// What a call that finds no program prints today.
+std::string Compile(const std::string& function, const std::string& types,
+                    const std::string& prefix = "") {
+  return prefix + "Finished tracing " + function + " for jit in 0.250000000 sec\n" + prefix +
+         "Compiling jit(" + function + ") with global shapes and types " + types +
+         ". Argument mapping: (UnspecifiedValue,).\n" + prefix +
+         "Finished jaxpr to MLIR module conversion jit(" + function + ") in 0.125000000 sec\n" +
+         prefix + "Finished XLA compilation of jit(" + function + ") in 2.000000000 sec\n";
+}
+
+TEST(JaxLog, ReadsACompilation) {
+  auto in = ImportText(jax_log, Compile("step",
+                                        "(ShapedArray(float32[8,16]), ShapedArray(int32[], "
+                                        "weak_type=True))"));
+  EXPECT_THAT(in.Rows(kCompiles), ElementsAre("step|2000000000|375000000|-|0"));
+  EXPECT_THAT(in.Rows("SELECT cause, dur_from FROM compile"), ElementsAre("call|log"));
+  EXPECT_THAT(in.Rows("SELECT name, input_count, printed_as FROM graph"),
+              ElementsAre("step|2|signature"));
+  EXPECT_THAT(in.Rows("SELECT idx, op, shape, attributes FROM graph_node"),
+              ElementsAre("0|parameter|f32[8,16]|-", "1|parameter|i32[]|weak_type=True"));
+}
+
+TEST(JaxLog, ReadsTheWordsOfOlderVersions) {
+  auto line = ParseJaxLogLine(
+      "WARNING:jax._src.dispatch:Finished tracing + transforming f for pjit in 0.5 sec");
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->function, "f");
+  EXPECT_EQ(line->dur_ns, 500'000'000);
+  EXPECT_EQ(line->begin, 26u);
+  line = ParseJaxLogLine("Compiling f (140378206182176) for args (ShapedArray(float32[3]),).");
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->function, "f");
+  EXPECT_EQ(line->inputs, "(ShapedArray(float32[3]),)");
+  line = ParseJaxLogLine("Compiling f (140378206182176 for args (ShapedArray(float32[3]),).");
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->function, "f");
+  line = ParseJaxLogLine("Compiling f (1403) for 900 args.");
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->input_count, 900);
+  line = ParseJaxLogLine(
+      "Compiling <unnamed function> for with global shapes and types [ShapedArray(bool[2])].");
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->function, "<unnamed function>");
+  line = ParseJaxLogLine("Compiling g (12) for 8 devices with args (ShapedArray(float32[3]),).");
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->function, "g");
+  for (const char* other : {"Compiling the report", "Finished tracing",
+                            "Finished XLA compilation "
+                            "of f",
+                            "Compiling (3) for args", ""})
+    EXPECT_FALSE(ParseJaxLogLine(other)) << other;
+}
+
+TEST(JaxLog, TypesKeepTheirBrackets) {
+  std::vector<JaxInput> inputs =
+      ParseJaxInputs("(ShapedArray(bfloat16[8@data,4]), ShapedArray(key<fry>[]), AbstractToken())");
+  ASSERT_EQ(inputs.size(), 3u);
+  EXPECT_EQ(inputs[0].shape, "bf16[8@data,4]");
+  EXPECT_EQ(inputs[1].shape, "key<fry>[]");
+  EXPECT_EQ(inputs[2].shape, "AbstractToken()");
+  EXPECT_THAT(ParseJaxInputs("(ShapedArray(float32["), testing::SizeIs(1));
+}
+
+TEST(JaxLog, SaysWhichInputChanged) {
+  std::string log =
+      "TRACING CACHE MISS at /x/train.py:39:23 (main):\n"
+      "  for step defined at /x/train.py:14\n"
+      "  all previously seen cache keys differ. For the closest previous key:\n"
+      "  different input types:\n"
+      "  * at x, now f32[7,16] and before f32[8,16]\n"
+      "  * at s, now f32[]{weak_type=False} and before f32[]{weak_type=True}"
+      "https://docs.jax.dev/x\n" +
+      Compile("step", "(ShapedArray(float32[7,16]),)");
+  auto in = ImportText(jax_log, log);
+  EXPECT_THAT(in.Rows(kReasons),
+              ElementsAre("step|shape_change|x|f32[8,16]|f32[7,16]",
+                          "step|dtype_change|s|f32[]{weak_type=True}|f32[]{weak_type=False}"));
+  EXPECT_THAT(in.Rows("SELECT s.function, s.file, s.line FROM compile JOIN site s ON s.id = "
+                      "site_id"),
+              ElementsAre("main|/x/train.py|39"));
+}
+
+TEST(JaxLog, ReadsExplanationsOfOlderVersions) {
+  std::string log =  // 0.4.30, then 0.7
+      "TRACING CACHE MISS at /x/a.py:5 (main) because:\n"
+      "  for f defined at /x/a.py:2\n"
+      "  never seen input type signature:\n    x: f32[3]\n"
+      "  closest seen input type signature has 1 mismatches, including:\n"
+      "    * at x, seen f32[2], but now given f32[3]\n" +
+      Compile("f", "(ShapedArray(float32[3]),)") +
+      "TRACING CACHE MISS at /x/a.py:6:4 (main) costing 12.500 ms because:\n"
+      "  for g defined at /x/a.py:3\n"
+      "  all previously seen cache keys are different. Closest previous key:\n"
+      "  * key with different value of static args:\n      now 1 and before 0\n" +
+      Compile("g", "(ShapedArray(float32[3]),)");
+  auto in = ImportText(jax_log, log);
+  EXPECT_THAT(in.Rows(kReasons), ElementsAre("f|shape_change|x|f32[2]|f32[3]",
+                                             "g|constant_change|static argument|0|1"));
+}
+
+TEST(JaxLog, ToldStaticArgumentsSettingsAndStructures) {
+  auto miss = [](const std::string& function, const std::string& why) {
+    return "TRACING CACHE MISS at /x/a.py:5:1 (main):\n  for " + function +
+           " defined at /x/a.py:2\n  all previously seen cache keys differ. For the closest "
+           "previous key:\n" +
+           why + Compile(function, "(ShapedArray(float32[3]),)");
+  };
+  std::string log =
+      miss("power",
+           "  different input pytree:\n  * at input path [0][1], now <class "
+           "'jax._src.tree_util.Static'> with pytree metadata Static(val=(1, 2)) and before <class "
+           "'jax._src.tree_util.Static'> with pytree metadata Static(val=0), so the pytree node "
+           "metadata does not match\n") +
+      miss("grow",
+           "  different input pytree:\n  * at input path [1]['state'], now None and before "
+           "*, so they are different\n") +
+      miss("mult",
+           "  Tracing context doesn't match, e.g. due to config or context manager.\n"
+           "  * jax_default_matmul_precision differs: now float32 and before None\n") +
+      miss("old",
+           "  tracing context doesn't match, e.g. due to config or context manager\n"
+           "  closest seen context tuple differs at positions:\n    3\n");
+  EXPECT_THAT(ImportText(jax_log, log).Rows(kReasons),
+              ElementsAre("power|constant_change|static argument 1|0|(1, 2)",
+                          "grow|input_structure_change|argument state|*|None",
+                          "mult|environment_change|jax_default_matmul_precision|None|float32",
+                          "old|environment_change|-|-|-"));
+}
+
+// As 0.6 and 0.7 told several differences of the closest keys.
+TEST(JaxLog, SeveralClosestKeys) {
+  std::string log =
+      "TRACING CACHE MISS at /x/a.py:8:2 (main) costing 1.500 ms because:\n"
+      "  for f defined at /x/a.py:2\n"
+      "  all previously seen cache keys are different. Several previous keys are closest:\n"
+      "  * key with different input types:\n"
+      "      types now: x: f32[8]\n"
+      "        * at x, now f32[8] and before f32[4]\n"
+      "  * key with different tracing context, e.g. due to config or context manager.\n"
+      "    found differences at positions\n"
+      "      [6]: now raise and before warn\n"
+      "    compare to tuple returned by config.trace_context() in jax/_src/config.py.\n"
+      "  * key with different number of args and kwargs, but same total number.\n"
+      "      now 2 args and kwargs with keys ()\n" +
+      Compile("f", "(ShapedArray(float32[8]),)");
+  EXPECT_THAT(
+      ImportText(jax_log, log).Rows(kReasons),
+      ElementsAre("f|shape_change|x|f32[4]|f32[8]", "f|environment_change|position 6|warn|raise"));
+  // A collector's prefix before every line.
+  std::string prefixed;
+  for (size_t at = 0; at < log.size();) {
+    const size_t end = log.find('\n', at);
+    prefixed += "2026-03-02T10:11:12Z [pod/train-0/main] " + log.substr(at, end + 1 - at);
+    at = end + 1;
+  }
+  EXPECT_THAT(
+      ImportText(jax_log, prefixed).Rows(kReasons),
+      ElementsAre("f|shape_change|x|f32[4]|f32[8]", "f|environment_change|position 6|warn|raise"));
+}
+
+TEST(JaxLog, AFunctionThatIsDefinedAnew) {
+  auto miss = [](int id, bool hint) {
+    return fmt::format(
+               "TRACING CACHE MISS at /x/a.py:21:11 (loop):\n  never seen function:\n    <lambda> "
+               "id={} defined at /x/a.py:20\n{}",
+               id,
+               hint
+                   ? "  but seen another function defined on the same line; maybe the function is\n"
+                     "  being re-defined repeatedly, preventing caching?\n"
+                   : "") +
+           Compile("<lambda>", "(ShapedArray(float32[3]),)");
+  };
+  auto in = ImportText(jax_log, miss(1, false) + miss(2, true) + miss(3, false));
+  EXPECT_THAT(in.Rows(kReasons), ElementsAre("<lambda>|redefined_function|/x/a.py:20|-|-",
+                                             "<lambda>|redefined_function|/x/a.py:20|-|-"));
+}
+
+TEST(JaxLog, ExplanationsAlone) {
+  std::string miss =
+      "WARNING:2026-11-21 18:30:39,885:jax._src.pe:40: TRACING CACHE MISS at /x/a.py:5:1 (main):\n"
+      "  never seen function:\n    f id=1 defined at /x/a.py:2\n";
+  auto in = ImportText(jax_log, miss + "step 1\n" + miss);
+  EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|-|-|-|1", "f|-|-|-|1"));
+}
+
+TEST(JaxLog, PersistentCache) {
+  std::string log = Compile("f", "(ShapedArray(float32[3]),)");
+  const std::string end = "Finished XLA";
+  log.insert(log.find(end), "Persistent compilation cache hit for 'jit_f' with key 'jit_f-1bac'\n");
+  std::string miss = Compile("g", "(ShapedArray(float32[3]),)");
+  miss.insert(miss.find(end), "PERSISTENT COMPILATION CACHE MISS for 'jit_g' with key 'jit_g-2'\n");
+  EXPECT_THAT(ImportText(jax_log, log + miss).Rows("SELECT function, persistent_hit FROM compile"),
+              ElementsAre("f|1", "g|0"));
+}
+
+// A formatter of one's own on the compiler's logger alone. The same key again is another run's.
+TEST(JaxLog, ThePersistentCacheAlone) {
+  auto line = [](const std::string& what, const std::string& name, const std::string& key) {
+    return fmt::format("2024-07-02 11:56:03,008 - DEBUG - {} for 'jit_{}' with key 'jit_{}-{}'\n",
+                       what, name, name, key);
+  };
+  const std::string miss = "PERSISTENT COMPILATION CACHE MISS",
+                    hit = "Persistent compilation cache hit";
+  const std::string log =
+      line(miss, "f", "1a") + line(miss, "g", "2b") + line(hit, "g", "2b") + line(miss, "g", "3c");
+  EXPECT_EQ(Recognise(log), &jax_log);
+  EXPECT_EQ(Recognise(line(hit, "f", "1a")), &jax_log);
+  EXPECT_THAT(ImportText(jax_log, log).Rows(kCompiles),
+              ElementsAre("f|-|-|0|1", "g|-|-|0|1", "g|-|-|0|1"));
+}
+
+// Until 2021 nothing but these lines was printed, and the types were not always arrays.
+TEST(JaxLog, StartsOfCompilationsAlone) {
+  const std::string unit = "WARNING:absl:Compiling f for args (AbstractUnit(), AbstractUnit()).\n";
+  const std::string devices =
+      "WARNING:absl:Compiling g (140) for 8 devices with args (AbstractToken(),).\n";
+  const std::string spec =
+      "WARNING:absl:Compiling h for args (ArgSpec(aval=ShapedArray(uint32[2]), "
+      "lazy_expr=LazyExpr(input=ArrayVar(), shape=(2,), dims=(0,)), xla_shape=u32[2]{0}),).\n";
+  for (const std::string& log : {unit, devices, spec}) EXPECT_EQ(Recognise(log), &jax_log) << log;
+  EXPECT_EQ(Recognise("Compiling the report\n"), nullptr);
+  auto in = ImportText(jax_log, unit + devices + spec);
+  EXPECT_THAT(in.Rows("SELECT function, input_count FROM compile JOIN graph ON graph.id = "
+                      "graph_id ORDER BY ordinal"),
+              ElementsAre("f|2", "g|1", "h|1"));
+  EXPECT_THAT(
+      in.Rows("SELECT shape FROM graph_node JOIN graph ON graph.id = graph_id WHERE graph.name = "
+              "'h'"),
+      ElementsAre("u32[2]"));
+}
+
+TEST(JaxLog, ARefusalDoesNotDenyWhatIsThere) {
+  auto in = ImportText(jax_log, "Finished tracing + transforming f for jit in 0.5 sec\n");
+  EXPECT_THAT(std::string(Message(in.status)), HasSubstr("are cut"));
+  in = ImportText(jax_log, "nothing of the kind\n");
+  EXPECT_THAT(std::string(Message(in.status)), HasSubstr("looked for"));
+}
+
+TEST(JaxLog, TwoHandlersPrintEachMessageTwice) {
+  std::string log;
+  for (std::string line : {"Finished tracing f for jit in 0.25 sec",
+                           "Compiling jit(f) with global shapes and types (ShapedArray(int32[]),).",
+                           "Finished XLA compilation of jit(f) in 2.5 sec"}) {
+    log += "W1121 18:30:39.299353 140 dispatch.py:204] " + line + "\n";
+    log += "WARNING:jax._src.dispatch:" + line + "\n";
+  }
+  auto in = ImportText(jax_log, log);
+  EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|2500000000|250000000|-|0"));
+  EXPECT_THAT(in.Rows("SELECT code, count FROM import_issue"), ElementsAre("repeated_message|3"));
+}
+
+TEST(JaxLog, ThreadsAndProcesses) {
+  // Two threads print into each other; two ranks are two processes.
+  std::string log =
+      "Compiling jit(f) with global shapes and types (ShapedArray(int32[]),).\n"
+      "Compiling jit(g) with global shapes and types (ShapedArray(int32[2]),).\n"
+      "Finished XLA compilation of jit(g) in 2 sec\n"
+      "Finished XLA compilation of jit(f) in 1 sec\n";
+  EXPECT_THAT(ImportText(jax_log, log).Rows(kCompiles),
+              ElementsAre("f|1000000000|-|-|0", "g|2000000000|-|-|0"));
+  log = Compile("f", "(ShapedArray(int32[]),)", "[rank0]: ") +
+        Compile("f", "(ShapedArray(int32[]),)", "[rank1]: ");
+  EXPECT_THAT(ImportText(jax_log, log)
+                  .Rows("SELECT p.rank, c.function FROM compile c JOIN process "
+                        "p ON p.id = process_id ORDER BY 1"),
+              ElementsAre("0|f", "1|f"));
+}
+
+TEST(JaxLog, WhatACutLogTells) {
+  auto in = ImportText(jax_log, Compile("f", "(ShapedArray(int32[]),)") +
+                                    "Compiling jit(g) with global shapes and types (ShapedArr");
+  EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|2000000000|375000000|-|0", "g|-|-|-|0"));
+  EXPECT_THAT(in.Rows("SELECT code, first_line FROM import_issue"),
+              ElementsAre("cut_file|5", "unfinished_compile|-"));
+  // The inputs that are left of the list are not the inputs.
+  EXPECT_THAT(in.Rows("SELECT name FROM graph"), ElementsAre("f"));
+  // Ends alone, as a filter leaves them.
+  in = ImportText(jax_log, "Finished XLA compilation of jit(f) in 1.5 sec\n");
+  EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|1500000000|-|-|0"));
+  in = ImportText(jax_log, "nothing\n");
+  EXPECT_THAT(std::string(Message(in.status)), HasSubstr("JAX_LOG_COMPILES"));
+}
+
+constexpr const char* kMiss =
+    "TRACING CACHE MISS at /x/a.py:61:19 (main):\n"
+    "  for f defined at /x/a.py:22\n"
+    "  all previously seen cache keys differ. For the closest previous key:\n"
+    "  different input types:\n"
+    "  * at x, now f32[3,128] and before f32[3,64]\n";
+
+// Wherever a log with explanations ends, it tells nothing that is not so.
+TEST(JaxLog, ACutExplanation) {
+  const std::string_view whole = kMiss;
+  std::string all = Compile("g", "(ShapedArray(int32[]),)") + kMiss;
+  for (size_t cut = whole.find(":19") + 1; cut < whole.size(); ++cut) {
+    SCOPED_TRACE(whole.substr(0, cut));
+    // Alone, a miss is a compile; of a function only where a whole line names it.
+    auto alone = ImportText(jax_log, whole.substr(0, cut));
+    if (cut <= whole.find('\n')) {
+      EXPECT_FALSE(alone.status.ok());
+    } else {
+      const bool named = cut >= whole.find("  all");
+      EXPECT_THAT(alone.Rows(kCompiles), ElementsAre(named ? "f|-|-|-|1" : "-|-|-|-|1"));
+      EXPECT_THAT(alone.Rows("SELECT code FROM import_issue"), ElementsAre("cut_file"));
+      EXPECT_THAT(alone.Rows("SELECT file, line FROM site"), ElementsAre("/x/a.py|61"));
+    }
+    // Behind compiles, it is none of those that were traced inside another.
+    auto behind = ImportText(jax_log, all.substr(0, all.size() - whole.size() + cut));
+    EXPECT_THAT(behind.Rows("SELECT function FROM compile"), ElementsAre("g"));
+    EXPECT_THAT(behind.Rows("SELECT code FROM import_issue"), ElementsAre("cut_file"));
+  }
+  EXPECT_THAT(ImportText(jax_log, kMiss).Rows("SELECT code FROM import_issue"), IsEmpty());
+}
+
+TEST(JaxLog, LastLineWithoutEnd) {
+  const std::string log = Compile("f", "(ShapedArray(int32[]),)");
+  for (std::string_view whole :
+       {"step 1 loss 0.5", "100%|####| 9/9", "Finished tracing g for jit in 0.25 sec"}) {
+    EXPECT_THAT(ImportText(jax_log, log + std::string(whole)).Rows("SELECT 1 FROM import_issue"),
+                IsEmpty())
+        << whole;
+  }
+  for (std::string_view torn : {"Finished tracing g for jit in 0.2", "Compiling jit(g) with glo",
+                                "Finished XLA compilation of jit(f"}) {
+    auto in = ImportText(jax_log, log + std::string(torn));
+    EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|2000000000|375000000|-|0")) << torn;
+    EXPECT_THAT(in.Rows("SELECT code, first_line, first_offset FROM import_issue"),
+                ElementsAre(fmt::format("cut_file|5|{}", log.size())))
+        << torn;
+  }
+}
+
+// Collectors cut lines at some length; the types of a large model are longer.
+TEST(JaxLog, TypesThatACollectorCut) {
+  std::string log = Compile("f", "(ShapedArray(int32[]),)");
+  log.replace(log.find(",). Argument"), log.find("\nFinished jaxpr") - log.find(",). Argument"),
+              "");
+  auto in = ImportText(jax_log, log);
+  EXPECT_THAT(in.Rows(kCompiles), ElementsAre("f|2000000000|375000000|-|0"));
+  EXPECT_THAT(in.Rows("SELECT 1 FROM graph"), IsEmpty());
+  EXPECT_THAT(in.Rows("SELECT code, first_line, count FROM import_issue"),
+              ElementsAre("cut_types|2|1"));
+}
+
+// An inner jitted function prints a miss, but is no program of its own.
+TEST(JaxLog, WhatIsTracedInsideIsNoCompile) {
+  std::string log =
+      "TRACING CACHE MISS at /x/a.py:5:1 (outer):\n  never seen function:\n    inner id=1 defined "
+      "at /x/a.py:2\n" +
+      Compile("outer", "(ShapedArray(int32[]),)");
+  auto in = ImportText(jax_log, log);
+  EXPECT_THAT(in.Rows(kCompiles), ElementsAre("outer|2000000000|375000000|-|0"));
+  EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), ElementsAre("traced_inside"));
+  EXPECT_THAT(in.Rows(kReasons), IsEmpty());
+}
+
+}  // namespace
+}  // namespace xlaprof

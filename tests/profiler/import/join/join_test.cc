@@ -1,0 +1,320 @@
+// What several sources tell of one process becomes one story.
+#include "profiler/import/join/join.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/import/import.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+namespace {
+
+class Sources {
+ public:
+  Sources() { Exec("INSERT INTO run VALUES (1, 'old', NULL, 0, ''), (2, 'new', NULL, 1, '')"); }
+  void Exec(const std::string& sql) {
+    absl::Status status = store->Exec(sql);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  // A source with one process; facts that follow are its.
+  void Source(int id, const std::string& format, int run = 2, int segment = 0, int source = 0) {
+    process_ = id, ordinal_ = 0;
+    if (source == 0)
+      Exec(fmt::format(
+          "INSERT INTO source (id, path, format, imported) VALUES ({0}, '{0}', '{1}', 1)", id,
+          format));
+    Exec(fmt::format("INSERT INTO process VALUES ({}, {}, {}, {}, NULL, NULL, NULL, NULL)", id, run,
+                     source == 0 ? id : source, segment));
+  }
+  void Compile(const std::string& hash, const std::string& dur_ns = "NULL") {
+    Exec(
+        fmt::format("INSERT INTO compile (process_id, ordinal, graph_id, ts_ns, dur_ns, inferred) "
+                    "VALUES ({}, {}, {}, {}, {}, 0)",
+                    process_, ordinal_, Graph(hash),
+                    dur_ns == "NULL" ? "NULL" : fmt::to_string(ordinal_ * 100), dur_ns));
+    ++ordinal_;
+  }
+  void Execute(const std::string& hash, const std::string& cause, const std::string& ts_ns = "NULL",
+               const std::string& step = "NULL") {
+    Exec(
+        fmt::format("INSERT INTO execution (process_id, ordinal, graph_id, cause, ts_ns, step_id) "
+                    "VALUES ({}, {}, {}, '{}', {}, {})",
+                    process_, ordinal_++, Graph(hash), cause, ts_ns, step));
+  }
+  std::string Graph(const std::string& hash) {
+    Exec(fmt::format("INSERT INTO graph (process_id, hash) VALUES ({}, nullif('{}', ''))", process_,
+                     hash));
+    return fmt::to_string(sqlite3_last_insert_rowid(store->db()));
+  }
+  void Join() {
+    absl::Status status = JoinSources(*store);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  std::string All(const std::string& sql) {
+    std::string out;
+    absl::Status status = store->Each(sql, [&](std::optional<std::string> value) {
+      out += (out.empty() ? "" : " ") + value.value_or("-");
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    return out;
+  }
+  absl::StatusOr<Store> store = Store::CreateTemporary();
+
+ private:
+  int process_ = 0, ordinal_ = 0;
+};
+
+constexpr const char* kStory =
+    "SELECT coalesce(g.hash, '?') || '@' || coalesce(e.ts_ns, '-') FROM execution e LEFT JOIN "
+    "graph g ON g.id = e.graph_id ORDER BY e.process_id, e.ordinal";
+
+TEST(Join, LogAndDumpAreOneProcess) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  sources.Compile("a"), sources.Execute("a", "user_sync"), sources.Execute("a", "user_sync");
+  sources.Source(2, "ir_dump");
+  sources.Compile("a"), sources.Execute("a", "user_sync"), sources.Execute("a", "user_sync");
+  sources.Join();
+  EXPECT_EQ(sources.All(kStory), "a@- a@-");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM compile"), "1");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM process"), "1");
+}
+
+TEST(Join, TwoLogsAreTwoProcesses) {
+  Sources sources;
+  for (int id : {1, 2}) {
+    sources.Source(id, "debug_log");
+    sources.Compile("a"), sources.Execute("a", "user_sync");
+  }
+  sources.Join();
+  EXPECT_EQ(sources.All(kStory), "a@- a@-");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM process"), "2");
+}
+
+TEST(Join, AWindowIsLaidOverTheRunByItsCompiles) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  for (const char* hash : {"a", "b", "c"}) {
+    sources.Compile(hash);
+    sources.Execute(hash, "value_access"), sources.Execute(hash, "step_trace_exit");
+  }
+  sources.Source(
+      2, "xspace");  // sees the last of a's executions, b's compile and both of b's executions
+  sources.Execute("", "sync", "10");
+  sources.Compile("b", "70");
+  sources.Execute("", "value_access", "20"), sources.Execute("b", "sync", "30");
+  sources.Join();
+  EXPECT_EQ(sources.All(kStory), "a@- a@10 b@20 b@30 c@- c@-");
+  EXPECT_EQ(sources.All("SELECT dur_ns FROM compile ORDER BY ordinal"), "- 70 -");
+  // The XSpace knew the program of that execution, not its hash: now it does.
+  EXPECT_EQ(sources.All("SELECT count(*) FROM graph WHERE hash IS NULL"), "0");
+  EXPECT_EQ(sources.All("SELECT cause FROM execution ORDER BY ordinal LIMIT 2"),
+            "value_access step_trace_exit");
+}
+
+TEST(Join, AWindowWithoutCompilesIsLaidAtTheEndAndItIsSaid) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  for (int i = 0; i < 4; ++i) sources.Execute("a", "user_sync");
+  sources.Source(2, "xspace");
+  for (int i = 0; i < 2; ++i) sources.Execute("", "sync", fmt::to_string(10 * i));
+  sources.Join();
+  EXPECT_EQ(sources.All(kStory), "a@- a@- a@0 a@10");
+  EXPECT_EQ(sources.All("SELECT note FROM source WHERE id = 2"),
+            "no compile inside its window: 3 places in the run fit equally, the last was taken");
+}
+
+TEST(Join, OtherRunsOfAnAppendedFileAreDropped) {
+  Sources sources;
+  sources.Source(1, "debug_log", /*run=*/1, /*segment=*/0);
+  sources.Compile("a"), sources.Execute("a", "user_sync"), sources.Execute("a", "user_sync"),
+      sources.Execute("a", "user_sync");
+  sources.Source(2, "debug_log", /*run=*/2, /*segment=*/1, /*source=*/1);
+  sources.Compile("a"), sources.Execute("a", "user_sync");
+  sources.Join();
+  EXPECT_EQ(sources.All(kStory), "a@-");
+  EXPECT_EQ(sources.All("SELECT count(*) FROM compile"), "1");
+}
+
+TEST(Join, ADumpIsDividedWhereTheLogWas) {
+  Sources sources;
+  sources.Source(1, "debug_log", /*run=*/1, /*segment=*/0);
+  sources.Compile("a"), sources.Execute("a", "user_sync"), sources.Execute("a", "user_sync");
+  sources.Source(2, "debug_log", /*run=*/2, /*segment=*/1, /*source=*/1);
+  sources.Compile("a"), sources.Execute("a", "user_sync");
+  sources.Source(3, "ir_dump");
+  sources.Compile("a");
+  for (int i = 0; i < 3; ++i) sources.Execute("a", "user_sync");
+  ASSERT_TRUE(DivideRuns(*sources.store).ok());
+  EXPECT_EQ(sources.All("SELECT segment || ':' || (SELECT count(*) FROM execution e WHERE "
+                        "e.process_id = p.id) || ':' || "
+                        "(SELECT count(*) FROM compile c WHERE c.process_id = p.id) FROM process p "
+                        "WHERE source_id = 3 ORDER BY segment"),
+            "0:2:1 1:1:1");
+}
+
+// The script was edited between two runs: its first graph is another, and only the metrics show the
+// restart.
+TEST(Join, ALogIsDividedWhereTheMetricsWere) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  sources.Compile("a"), sources.Execute("a", "user_sync"), sources.Compile("b"),
+      sources.Execute("b", "user_sync"), sources.Execute("b", "user_sync");
+  sources.Source(2, "metrics_report", /*run=*/1, /*segment=*/0);
+  sources.Exec(
+      "INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1); INSERT INTO metric VALUES (1, 1, "
+      "'ExecuteTime', 'ns', 1, 1, NULL, NULL, '')");
+  sources.Source(3, "metrics_report", /*run=*/2, /*segment=*/1, /*source=*/2);
+  sources.Exec(
+      "INSERT INTO metrics_report VALUES (2, 2, 3, 0, 0, 1); INSERT INTO metric VALUES (2, 2, "
+      "'ExecuteTime', 'ns', 2, 1, NULL, NULL, '')");
+  ASSERT_TRUE(DivideRuns(*sources.store).ok());
+  EXPECT_EQ(sources.All("SELECT segment || ':' || (SELECT count(*) FROM execution e WHERE "
+                        "e.process_id = p.id) || ':' || "
+                        "(SELECT count(*) FROM compile c WHERE c.process_id = p.id) FROM process p "
+                        "WHERE source_id = 1 ORDER BY segment"),
+            "0:1:1 1:2:1");
+}
+
+TEST(Join, StepsComeFromTheMarksThatRepeat) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  sources.Execute("init", "parallel_loader");
+  for (int i = 0; i < 4; ++i)
+    sources.Execute("r", "value_access"), sources.Execute("a", "step_trace_exit");
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT count(*) FROM step"), "4");
+  EXPECT_EQ(sources.All("SELECT (SELECT ordinal FROM step s WHERE s.id = e.step_id) FROM execution "
+                        "e ORDER BY ordinal"),
+            "- 0 0 1 1 2 2 3 3");
+}
+
+TEST(Join, StepsOutsideTheWindowGetTheirPlace) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  sources.Compile("a"), sources.Execute("a", "step_trace_exit");
+  sources.Compile("b"), sources.Execute("b", "step_trace_exit");
+  sources.Execute("b", "step_trace_exit");
+  sources.Source(2, "xspace");
+  sources.Exec("INSERT INTO step VALUES (77, 2, 0, 1, 'train', 100, 50)");
+  sources.Compile("b", "5");
+  sources.Execute("b", "sync", "120", "77");
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT coalesce(number, '?') FROM step ORDER BY ordinal"), "? 1 ?");
+  EXPECT_EQ(sources.All("SELECT (SELECT ordinal FROM step s WHERE s.id = e.step_id) FROM execution "
+                        "e ORDER BY ordinal"),
+            "0 1 2");
+}
+
+TEST(Join, CompileCostsComeFromTheDeltasOfTheAccumulator) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  for (const char* hash : {"a", "b", "c", "d"})
+    sources.Compile(hash), sources.Execute(hash, "user_sync");
+  sources.Source(2, "metrics_report");
+  sources.Exec(
+      "INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1), (2, 2, 2, 1, 1, 2), (3, 2, 2, 2, 2, "
+      "4);"
+      "INSERT INTO metric VALUES (1, 1, 'CompileTime', 'ns', 1, 100, NULL, NULL, ''), (2, 2, "
+      "'CompileTime', 'ns', 2, 150, NULL, NULL, ''),"
+      "(3, 3, 'CompileTime', 'ns', 4, 350, NULL, NULL, '')");
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT dur_ns || dur_from FROM compile ORDER BY ordinal"),
+            "100metrics 50metrics 100metrics_share 100metrics_share");
+}
+
+// A report after every step and one at the end counted every fallback twice.
+TEST(Join, CumulativeCountsOfOneProcessAreNotAdded) {
+  Sources sources;
+  sources.Source(1, "metrics_report");
+  sources.Exec(
+      "INSERT INTO fallback (process_id, op, count) VALUES (1, 'aten::nonzero', 12), (1, "
+      "'aten::histc', 3)");
+  sources.Source(2, "metrics_report");
+  sources.Exec(
+      "INSERT INTO fallback (process_id, op, count) VALUES (2, 'aten::nonzero', 12), (2, "
+      "'aten::histc', 4)");
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT op || count FROM fallback ORDER BY op"),
+            "aten::histc4 aten::nonzero12");
+}
+
+TEST(Join, NoCostsWhereTheCountsDiffer) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  sources.Compile("a");
+  sources.Source(2, "metrics_report");
+  sources.Exec(
+      "INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1); INSERT INTO metric VALUES (1, 1, "
+      "'CompileTime', 'ns', 2, 100, NULL, NULL, '')");
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT dur_ns FROM compile"), "-");
+}
+
+// JAX knows no hash: compiles are told by the function, whose name a module spells its own way.
+TEST(Join, CompilesOfJaxMatchByFunction) {
+  Sources run;
+  auto compile = [&](const std::string& function, const std::string& graph_as, int dur_ns) {
+    run.Compile("", dur_ns > 0 ? fmt::to_string(dur_ns) : "NULL");
+    run.Exec(
+        fmt::format("UPDATE compile SET function = '{}' WHERE id = (SELECT max(id) FROM "
+                    "compile); UPDATE graph SET printed_as = '{}' WHERE id = (SELECT max(id) "
+                    "FROM graph)",
+                    function, graph_as));
+  };
+  run.Source(1, "jax_log");
+  compile("step", "signature", 0);
+  run.Exec("INSERT INTO compile_reason VALUES (1, 0, 'shape_change', 'x', 'a', 'b', 'words')");
+  compile("<lambda>", "signature", 0);
+  run.Source(2, "xla_dump");
+  compile("step", "hlo", 0);
+  compile("_lambda", "hlo", 0);
+  run.Source(3, "xspace");
+  compile("_lambda", "hlo_optimized", 7);
+  run.Join();
+  EXPECT_EQ(run.All("SELECT function FROM compile ORDER BY ordinal"), "step <lambda>");
+  EXPECT_EQ(run.All("SELECT dur_ns FROM compile ORDER BY ordinal"), "- 7");
+  // The programs tell more than the lists of inputs.
+  EXPECT_EQ(run.All("SELECT g.printed_as FROM compile c JOIN graph g ON g.id = c.graph_id"),
+            "hlo hlo");
+  EXPECT_EQ(run.All("SELECT count(*) FROM process"), "1");
+  EXPECT_EQ(run.All("SELECT r.input FROM compile_reason r JOIN compile c ON c.id = r.compile_id"),
+            "x");
+}
+
+// XLA does not know the hashes of torch_xla's graphs: as many compiles are the same ones, in order.
+TEST(Join, ADumpOfXlaMatchesALogByCount) {
+  for (int dumped : {2, 3}) {
+    Sources run;
+    run.Source(1, "debug_log");
+    run.Compile("aa");
+    run.Compile("bb");
+    run.Source(2, "xla_dump");
+    for (int i = 0; i < dumped; ++i) {
+      run.Compile("");
+      run.Exec(
+          "UPDATE compile SET function = 'SyncTensorsGraph', temp_bytes = id WHERE id = "
+          "(SELECT max(id) FROM compile)");
+    }
+    run.Join();
+    EXPECT_EQ(run.All("SELECT count(*) FROM process"), dumped == 2 ? "1" : "2");
+    EXPECT_EQ(run.All("SELECT count(*) FROM compile"), dumped == 2 ? "2" : "5");
+    EXPECT_EQ(run.All("SELECT temp_bytes FROM compile WHERE temp_bytes IS NOT NULL ORDER BY id"),
+              dumped == 2 ? "3 4" : "3 4 5");
+  }
+}
+
+// Two logs are two processes, though both compile `step`.
+TEST(Join, LogsOfJaxAreProcesses) {
+  Sources run;
+  for (int id : {1, 2}) {
+    run.Source(id, "jax_log");
+    run.Compile("");
+    run.Exec("UPDATE compile SET function = 'step'");
+  }
+  run.Join();
+  EXPECT_EQ(run.All("SELECT count(*) FROM process"), "2");
+}
+
+}  // namespace
+}  // namespace xlaprof

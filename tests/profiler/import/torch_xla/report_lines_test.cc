@@ -1,0 +1,113 @@
+// Metrics reports as people paste them: whatever was done to the text, the same rows.
+#include "profiler/import/torch_xla/report_lines.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "tests/profiler/import/import_text.h"
+
+namespace xlaprof {
+extern const Importer metrics_report;
+namespace {
+
+using testing::ElementsAre;
+
+constexpr std::string_view kReport =
+    "Metric: CompileTime\n"
+    "  TotalSamples: 4\n"
+    "  Accumulator: 02s382ms966.884us\n"
+    "  ValueRate: 01s076ms295.114us / second\n"
+    "  Rate: 1.80741 / second\n"
+    "  Percentiles: 1%=247ms936.300us; 50%=895ms747.861us\n"
+    "Metric: InboundData\n"
+    "  TotalSamples: 2\n"
+    "  Accumulator: 3.44KB\n"
+    "  Percentiles: 1%=4.00B; 50%=3.44KB\n"
+    "Counter: MarkStep\n"
+    "  Value: 12\n"
+    "Counter: aten::nonzero\n"
+    "  Value: 11\n";
+
+std::vector<std::string> RowsOf(const std::string& text) {
+  auto in = ImportText(metrics_report, text);
+  EXPECT_TRUE(in.status.ok()) << in.status;
+  std::vector<std::string> rows = in.Rows(
+      "SELECT m.name, samples, accumulator, value_rate, rate, p, value FROM metric m LEFT "
+      "JOIN metric_percentile p ON p.metric_id = m.id ORDER BY 1, p");
+  for (std::string& row : in.Rows("SELECT name, value FROM counter ORDER BY 1"))
+    rows.push_back(std::move(row));
+  for (std::string& row : in.Rows("SELECT code FROM import_issue")) rows.push_back(std::move(row));
+  return rows;
+}
+
+// `change` of each line, which comes without its end.
+std::string EachLine(const std::function<std::string(std::string_view)>& change) {
+  std::string out;
+  for (std::string_view rest = kReport; !rest.empty();) {
+    const size_t end = rest.find('\n');
+    out += change(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+  }
+  return out;
+}
+
+std::string Replace(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+TEST(ReportLines, WhateverWasDoneToTheText) {
+  const std::vector<std::string> expected = RowsOf(std::string(kReport));
+  ASSERT_EQ(expected.size(), 6u);
+  auto line = [](std::string_view prefix, std::string_view suffix) {
+    return EachLine([&](std::string_view text) {
+      return std::string(prefix) + std::string(text) + std::string(suffix);
+    });
+  };
+  auto trimmed = [](std::string_view prefix, std::string_view suffix) {
+    return EachLine([&](std::string_view text) {
+      return std::string(prefix) + std::string(Trim(text)) + std::string(suffix);
+    });
+  };
+  const std::pair<const char*, std::string> kPastes[] = {
+      {"carriage returns", line("", "\r\n")},
+      {"trailing blanks", line("", "   \t\n")},
+      {"lost indentation", trimmed("", "\n")},
+      {"all on one line", trimmed("", " ") + "\n"},
+      {"a log's prefix", line("2021-04-19 13:28:12 10.164.0.25 [0] ", "\n")},
+      {"a prefix without indentation", trimmed("(worker 3) ", "\n")},
+      {"quoted", line("> ", "\n")},
+      {"quoted twice, in a fence", ">> ```\n" + line(">> ", "\n") + ">> ```\n"},
+      {"a list", trimmed("- ", "\n")},
+      {"empty lines between", line("", "\n\n")},
+      {"JSON of a collector", line("{\"log\":\"", "\\n\",\"stream\":\"stdout\"}\n")},
+      {"a Python string", "'" + line("", "\\n") + "'\n"},
+      {"HTML", "<pre><code>" + Replace(line("", "\n"), "::", "&#58;&#58;") + "</code></pre>\n"},
+      {"HTML with breaks", "<p>" + Replace(line("", "<br/>"), "  ", "&nbsp;&nbsp;") + "</p>\n"},
+      {"of 2019", Replace(std::string(kReport), "Accumulator:", "Counter:")},
+      {"words around it", "Look:\n" + trimmed("", " ") + "what is wrong?\n"},
+  };
+  for (const auto& [what, text] : kPastes)
+    EXPECT_EQ(RowsOf(text), expected) << what << "\n" << text;
+}
+
+TEST(ReportLines, MarkupIsTakenOffAndOtherSignsStay) {
+  EXPECT_EQ(WithoutMarkup("a &lt;b&gt; &amp;&nbsp;c"), "a <b> & c");
+  EXPECT_EQ(WithoutMarkup("x<br>y<br/>z"), "x\ny\nz");
+  EXPECT_EQ(WithoutMarkup("<span class=\"k\">xla::add</span>"), "xla::add");
+  EXPECT_EQ(WithoutMarkup("std::vector<int> a < b && c; &unknown; &#7;"),
+            "std::vector<int> a < b && c; &unknown; &#7;");
+  EXPECT_EQ(WithoutMarkup("<pre"), "<pre");
+}
+
+TEST(ReportLines, LinesOfTheTextAreCounted) {
+  ReportLines lines("x\nMetric: A TotalSamples: 3 Value: 2\ny");
+  std::vector<std::string> seen;
+  while (lines.Next()) seen.push_back(fmt::format("{}:{}", lines.number(), lines.line()));
+  EXPECT_THAT(seen, ElementsAre("1:x", "2:Metric: A ", "2:TotalSamples: 3 ", "2:Value: 2", "3:y"));
+}
+
+}  // namespace
+}  // namespace xlaprof

@@ -1,0 +1,55 @@
+// Debug output and metrics reports in one console log.
+#include <gmock/gmock.h>
+
+#include "tests/profiler/import/import_text.h"
+#include "tests/profiler/import/torch_xla/debug_log_text.h"
+
+namespace xlaprof {
+extern const Importer debug_log;
+extern const Importer metrics_report;
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::string Report(int marks) {
+  return fmt::format(
+      "Metric: CompileTime\n  TotalSamples: {0}\n  Accumulator: 001ms000.000us\n  Percentiles: "
+      "50%=001ms000.000us\n"
+      "Counter: MarkStep\n  Value: {0}\nCounter: aten::nonzero\n  Value: {0}\n",
+      marks);
+}
+
+TEST(RuntimeText, BothKindsAreRead) {
+  for (const Importer* importer : {&debug_log, &metrics_report}) {
+    auto in = ImportText(
+        *importer, "epoch 1\n" + Compilation("a0") + Execution("a0") + "loss 0.3\n" + Report(7) +
+                       "pt-xla-profiler: CompileTime too frequent: 8 counts during 12 steps\n");
+    ASSERT_TRUE(in.status.ok()) << in.status;
+    EXPECT_THAT(in.Rows("SELECT (SELECT count(*) FROM compile), (SELECT count(*) FROM execution), "
+                        "(SELECT count(*) FROM "
+                        "profiler_line), "
+                        "(SELECT count(*) FROM metric), (SELECT count(*) FROM counter), (SELECT "
+                        "count(*) FROM process)"),
+                ElementsAre("1|1|1|1|2|1"));
+    EXPECT_THAT(in.Rows("SELECT op, count FROM fallback"), ElementsAre("aten::nonzero|7"));
+    EXPECT_THAT(
+        in.Rows("SELECT mark_step, r.process_id = e.process_id FROM metrics_report r, execution e"),
+        ElementsAre("7|1"));
+    EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), IsEmpty());
+  }
+}
+
+TEST(RuntimeText, AReportIsOfTheRunAboveIt) {
+  std::string run =
+      Compilation("a0") + Execution("a0") + Execution("a0") + Compilation("b0") + Execution("b0");
+  auto in = ImportText(debug_log, run + Report(9) + run + Report(3));
+  EXPECT_THAT(in.Rows("SELECT segment, mark_step, f.count FROM process p JOIN metrics_report r ON "
+                      "r.process_id = p.id "
+                      "JOIN fallback f "
+                      "ON f.process_id = p.id ORDER BY segment"),
+              ElementsAre("0|9|9", "1|3|3"));
+}
+
+}  // namespace
+}  // namespace xlaprof
