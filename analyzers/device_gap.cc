@@ -10,14 +10,14 @@
 #include <map>
 #include <set>
 
+#include "analyzers/activity/device_idle.h"
+#include "analyzers/activity/host_activity.h"
+#include "analyzers/activity/launches.h"
+#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/capture_settings.h"
-#include "analyzers/device_idle.h"
-#include "analyzers/host_activity.h"
-#include "analyzers/launches.h"
+#include "analyzers/evidence/capture_settings.h"
+#include "analyzers/evidence/scope_place.h"
 #include "analyzers/quantity.h"
-#include "analyzers/scope_place.h"
-#include "analyzers/steps.h"
 
 namespace xlaprof {
 namespace {

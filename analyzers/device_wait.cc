@@ -8,9 +8,9 @@
 #include <map>
 #include <set>
 
+#include "analyzers/activity/device_time.h"
+#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/device_time.h"
-#include "analyzers/steps.h"
 
 namespace xlaprof {
 namespace {

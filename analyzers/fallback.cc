@@ -5,8 +5,8 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/early_cut.h"
-#include "analyzers/step_count.h"
+#include "analyzers/evidence/early_cut.h"
+#include "analyzers/evidence/step_count.h"
 
 namespace xlaprof {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/step_count.h"
+#include "analyzers/evidence/step_count.h"
 
 namespace xlaprof {
 namespace {

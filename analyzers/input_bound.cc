@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzers/activity/device_time.h"
+#include "analyzers/activity/host_activity.h"
+#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/device_time.h"
-#include "analyzers/host_activity.h"
+#include "analyzers/evidence/scope_place.h"
 #include "analyzers/quantity.h"
-#include "analyzers/scope_place.h"
-#include "analyzers/steps.h"
 
 namespace xlaprof {
 namespace {

@@ -5,11 +5,11 @@
 #include <map>
 #include <tuple>
 
+#include "analyzers/activity/device_idle.h"
+#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/device_idle.h"
-#include "analyzers/metrics.h"
+#include "analyzers/evidence/metrics.h"
 #include "analyzers/quantity.h"
-#include "analyzers/steps.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {

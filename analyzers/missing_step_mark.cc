@@ -3,7 +3,7 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/unmarked_reads.h"
+#include "analyzers/evidence/unmarked_reads.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {

@@ -12,11 +12,11 @@
 #include <tuple>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/padding.h"
+#include "analyzers/evidence/unmarked_reads.h"
 #include "analyzers/quantity.h"
-#include "analyzers/recompile_counts.h"
-#include "analyzers/recompile_group.h"
-#include "analyzers/unmarked_reads.h"
+#include "analyzers/recompile/padding.h"
+#include "analyzers/recompile/recompile_counts.h"
+#include "analyzers/recompile/recompile_group.h"
 
 namespace xlaprof {
 namespace {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/compile_alarms.h"
-#include "analyzers/jax_operation.h"
-#include "analyzers/metrics.h"
+#include "analyzers/evidence/compile_alarms.h"
+#include "analyzers/evidence/jax_operation.h"
+#include "analyzers/evidence/metrics.h"
 #include "analyzers/quantity.h"
-#include "analyzers/steps.h"
 #include "core/base/duration.h"
 #include "core/base/whole.h"
 

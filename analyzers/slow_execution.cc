@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/metrics.h"
+#include "analyzers/evidence/metrics.h"
 #include "analyzers/quantity.h"
-#include "analyzers/steps.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/early_cut.h"
-#include "analyzers/step_count.h"
+#include "analyzers/evidence/early_cut.h"
+#include "analyzers/evidence/step_count.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {

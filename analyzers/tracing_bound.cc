@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzers/activity/device_idle.h"
+#include "analyzers/activity/host_activity.h"
+#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/capture_settings.h"
-#include "analyzers/device_idle.h"
-#include "analyzers/host_activity.h"
-#include "analyzers/metrics.h"
+#include "analyzers/evidence/capture_settings.h"
+#include "analyzers/evidence/metrics.h"
 #include "analyzers/quantity.h"
-#include "analyzers/steps.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {

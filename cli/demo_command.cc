@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analyzers/report.h"
+#include "analyzers/report/report.h"
 #include "cli/module.h"
 #include "cli/progress.h"
 #include "cli/store_file.h"

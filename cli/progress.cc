@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "analyzers/report_layout.h"
+#include "analyzers/report/report_layout.h"
 #include "cli/terminal.h"
 #include "core/base/escape.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzers/report_layout.h"
+#include "analyzers/report/report_layout.h"
 #include "core/base/escape.h"
 
 namespace xlaprof {

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "analyzers/report.h"
+#include "analyzers/report/report.h"
 #include "cli/export_command.h"
 #include "cli/input_options.h"
 #include "cli/slice_options.h"

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "analyzers/report.h"
+#include "analyzers/report/report.h"
 
 namespace xlaprof {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "analyzers/quantity.h"
-#include "analyzers/report.h"
+#include "analyzers/report/report.h"
 #include "cli/progress.h"
 #include "core/base/escape.h"
 #include "core/base/unfinished_file.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <deque>
 
-#include "analyzers/report.h"
+#include "analyzers/report/report.h"
 #include "core/base/version.h"
 #include "exporters/exporter.h"
 #include "exporters/row_inserter.h"

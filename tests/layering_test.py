@@ -24,8 +24,15 @@ OURS = {
     "profiler/import/torch_xla": IMPORTER + ["profiler/import/text", "profiler/import/graph", "profiler/import/xla"],
     "profiler/import/join": ["profiler/store", "profiler/import/import.h", "profiler/import/text"],
     "profiler/serve": ["profiler/store", "profiler/record", "analyzers", "exporters"],
-    "analyzers": ["profiler/store"],
-    "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/report.h", "analyzers/report_words.h", "analyzers/graph_sides.h", "analyzers/quantity.h", "analyzers/source_quote.h", "analyzers/step_idle.h", "analyzers/step_parts.h"],
+    "analyzers": ["profiler/store"] + ["analyzers/" + f for f in ["activity", "evidence", "graph", "recompile"]],
+    "analyzers/activity": ["profiler/store"],
+    "analyzers/graph": ["profiler/store"],
+    "analyzers/evidence": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/graph"],
+    "analyzers/recompile": ["profiler/store", "analyzers/finding.h", "analyzers/graph"],
+    "analyzers/report": ["profiler/store", "analyzers/analyzer.h", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/activity",
+                         "analyzers/evidence"],
+    "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/report", "analyzers/graph/graph_sides.h",
+                  "analyzers/activity/step_idle.h", "analyzers/activity/step_parts.h"],
     "examples": ["core", "profiler/record"],
     "cli": ["core", "profiler", "analyzers", "exporters", "examples/demo.h"],
     "python": ["core", "profiler", "analyzers", "exporters"],
@@ -45,7 +52,12 @@ LIBRARIES = {
     "profiler/import/torch_xla": [],
     "profiler/import/join": [],
     "profiler/serve": ["grpc", "grpcpp", "google/protobuf", "httplib", "nlohmann"],
-    "analyzers": ["nlohmann"],
+    "analyzers": [],
+    "analyzers/activity": [],
+    "analyzers/graph": [],
+    "analyzers/evidence": [],
+    "analyzers/recompile": [],
+    "analyzers/report": ["nlohmann"],
     "exporters": ["google/protobuf", "nlohmann", "zlib", "zstd"],
     "examples": ["CLI", "zlib"],
     "cli": ["CLI", "nlohmann"],
@@ -55,8 +67,7 @@ ALWAYS = ["absl", "fmt"]
 # C++ and POSIX headers have no folder, or one of these.
 SYSTEM = ["sys", "netinet", "arpa", "linux"]
 # A library that a folder may use in the named files only.
-ONLY_IN = {("profiler/store", "zstd"): ["chunk"], ("analyzers", "nlohmann"): ["report"],
-           ("core", "nlohmann"): ["safetensors"]}
+ONLY_IN = {("profiler/store", "zstd"): ["chunk"], ("core", "nlohmann"): ["safetensors"]}
 OTHER = ["zlib.h", "zstd.h", "zconf.h", "sqlite3.h", "sqlite3ext.h", "archive.h", "archive_entry.h", "simdjson.h", "dnnl.hpp",
          "httplib.h"]
 

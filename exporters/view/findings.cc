@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzers/graph_sides.h"
-#include "analyzers/report_words.h"
-#include "analyzers/source_quote.h"
-#include "analyzers/step_idle.h"
+#include "analyzers/activity/step_idle.h"
+#include "analyzers/graph/graph_sides.h"
+#include "analyzers/report/report_words.h"
+#include "analyzers/report/source_quote.h"
 #include "exporters/marks.h"
 #include "exporters/view/nullable_json.h"
 

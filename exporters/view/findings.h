@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzers/report.h"
+#include "analyzers/report/report.h"
 #include "exporters/view/lanes.h"
 
 namespace xlaprof {

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzers/step_parts.h"
+#include "analyzers/activity/step_parts.h"
 #include "core/base/version.h"
 #include "exporters/time_span.h"
 #include "exporters/view/nullable_json.h"

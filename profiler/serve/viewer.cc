@@ -5,7 +5,7 @@
 #include <mutex>
 #include <optional>
 
-#include "analyzers/report.h"
+#include "analyzers/report/report.h"
 #include "exporters/view/event.h"
 #include "exporters/view/findings.h"
 #include "exporters/view/page.h"

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recompile_run.h"
+#include "tests/analyzers/recompile_run.h"
 
 namespace xlaprof {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/graph_diff.h"
+#include "analyzers/graph/graph_diff.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "analyzers/report.h"
+#include "analyzers/report/report.h"
 #include "profiler/import/import.h"
 #include "profiler/store/chunk.h"
 #include "profiler/store/chunk_internal.h"

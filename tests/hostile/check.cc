@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analyzers/report.h"
+#include "analyzers/report/report.h"
 #include "core/base/escape.h"
 #include "profiler/import/import.h"
 #include "profiler/import/text/utf8.h"

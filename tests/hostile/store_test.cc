@@ -5,16 +5,16 @@
 #include <fstream>
 #include <iterator>
 
-#include "analyzers/report.h"
+#include "analyzers/report/report.h"
 #include "profiler/import/import.h"
 #include "profiler/store/load_sql.h"
-#include "tests/run_program.h"
 #include "tests/fuzz/targets.h"
 #include "tests/hostile/check.h"
 #include "tests/hostile/damage.h"
 #include "tests/hostile/expect.h"
 #include "tests/hostile/golden_inputs.h"
 #include "tests/hostile/hostile_text.h"
+#include "tests/run_program.h"
 
 namespace xlaprof {
 namespace {

@@ -1,0 +1,81 @@
+#include "analyzers/activity/launches.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+GapWait WaitOf(Interval gap, int64_t call_ts_ns, int64_t call_dur_ns) {
+  if (call_ts_ns >= gap.begin_ns) return GapWait::kHostWait;
+  return call_ts_ns + std::max<int64_t>(0, call_dur_ns) > gap.begin_ns ? GapWait::kLaunch
+                                                                       : GapWait::kKernelWait;
+}
+
+}  // namespace
+
+std::string_view GapWaitText(GapWait wait) {
+  switch (wait) {
+    case GapWait::kUnknown:
+      return "";
+    case GapWait::kHostWait:
+      return "host_wait";
+    case GapWait::kLaunch:
+      return "launch";
+    case GapWait::kKernelWait:
+      return "kernel_wait";
+  }
+  return "";
+}
+
+absl::StatusOr<std::vector<GapWait>> GapWaits(const Store& store, const DeviceTime& device,
+                                              std::span<const Interval> gaps) {
+  std::vector<GapWait> waits(gaps.size(), GapWait::kUnknown);
+  if (device.from != "op" || gaps.empty()) return waits;
+  EventScanner::Options ops{.columns = kStart | kCategory | kFlowIn};
+  EventScanner::Options calls{.columns = kStart | kDuration | kFlowOut};
+  XP_TRY(store.Each(
+      "SELECT id, kind = 'host_thread' FROM track WHERE coalesce(process_id, 0) = ?1 AND (kind = "
+      "'host_thread' OR (kind = 'device_stream' AND device = ?2))",
+      [&](int64_t id, bool host) { (host ? calls : ops).track_ids.push_back(id); },
+      device.process_id, device.device));
+  if (ops.track_ids.empty() || calls.track_ids.empty()) return waits;
+  const StringId op = store.Find(category::kOp), collective = store.Find(category::kCollective);
+  absl::flat_hash_map<uint64_t, size_t> gap_of_flow;
+  gap_of_flow.reserve(gaps.size());
+  EventBatch batch;
+  XP_TRY(EventScanner op_scanner, EventScanner::Make(store, ops));
+  while (true) {
+    XP_TRY(bool more, op_scanner.Next(&batch));
+    if (!more) break;
+    // Events of a batch come by their starts, as gaps do.
+    auto gap = std::lower_bound(gaps.begin(), gaps.end(), batch.ts_ns[0],
+                                [](const Interval& a, int64_t t) { return a.end_ns < t; });
+    for (size_t i = 0; i < batch.size; ++i) {
+      const StringId what = batch.category[i];
+      if (what == 0 || (what != op && what != collective) || batch.flow_in[i] == 0) continue;
+      while (gap != gaps.end() && gap->end_ns < batch.ts_ns[i]) ++gap;
+      if (gap != gaps.end() && gap->end_ns == batch.ts_ns[i])
+        gap_of_flow.emplace(batch.flow_in[i], size_t(gap - gaps.begin()));
+    }
+  }
+  if (gap_of_flow.empty()) return waits;
+  XP_TRY(EventScanner call_scanner, EventScanner::Make(store, calls));
+  while (true) {
+    XP_TRY(bool more, call_scanner.Next(&batch));
+    if (!more) break;
+    for (size_t i = 0; i < batch.size; ++i) {
+      if (batch.flow_out[i] == 0) continue;
+      auto found = gap_of_flow.find(batch.flow_out[i]);
+      if (found == gap_of_flow.end()) continue;
+      GapWait& wait = waits[found->second];
+      wait = std::max(wait, WaitOf(gaps[found->second], batch.ts_ns[i], batch.dur_ns[i]));
+    }
+  }
+  return waits;
+}
+
+}  // namespace xlaprof

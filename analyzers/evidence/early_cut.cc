@@ -1,0 +1,262 @@
+#include "analyzers/evidence/early_cut.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analyzers/graph/graph_content.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr std::string_view kScalarRead =
+    "aten::_local_scalar_dense";  // .item(), bool(), float(): a read, no fallback
+
+struct Row {
+  int64_t id = 0;
+  std::string hash;
+  OptInt graph_id, site_id, wait_ns;
+  std::string scope;
+  Subject subject;
+};
+
+absl::StatusOr<std::vector<Row>> LoadRows(const Store& store) {
+  std::vector<Row> rows;
+  XP_TRY(store.Each(
+      "SELECT e.id, e.graph_id, coalesce(g.hash, ''), e.site_id, e.host_wait_ns, coalesce(e.scope, "
+      "''), s.function, s.file, s.line "
+      "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON s.id = "
+      "e.site_id "
+      "WHERE e.cause = 'value_access' ORDER BY e.process_id, e.ordinal",
+      [&](int64_t id, OptInt graph, std::string hash, OptInt site, OptInt wait, std::string scope,
+          OptText function, OptText file, OptInt line) {
+        Row row{id, std::move(hash), graph, site, wait, scope, {}};
+        row.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
+        if (!scope.empty()) row.subject.scope = scope;
+        rows.push_back(std::move(row));
+      }));
+  // A profile that could not be aligned with the log shows the same reads again, without their
+  // line.
+  bool any_site =
+      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.site_id.has_value(); });
+  if (any_site) std::erase_if(rows, [](const Row& row) { return !row.site_id; });
+  return rows;
+}
+
+// "(f32[], s32[2])" -> "f32[]", "s32[2]"; another shape is itself. HLO gives a program's results as
+// one tuple.
+void AddElements(std::string_view shape, std::vector<std::string>& out) {
+  if (!shape.starts_with('(') || !shape.ends_with(')')) {
+    out.emplace_back(shape);
+    return;
+  }
+  shape = shape.substr(1, shape.size() - 2);
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i <= shape.size(); ++i) {
+    if (i == shape.size() || (shape[i] == ',' && depth == 0)) {
+      std::string_view element = shape.substr(begin, i - begin);
+      while (element.starts_with(' ')) element.remove_prefix(1);
+      if (!element.empty()) out.emplace_back(element);
+      begin = i + 1;
+    } else if (shape[i] == '[' || shape[i] == '(') {
+      ++depth;
+    } else if (shape[i] == ']' || shape[i] == ')') {
+      --depth;
+    }
+  }
+}
+
+// Shapes of the results of a graph, from the first form in which it was printed.
+absl::StatusOr<std::vector<std::string>> ResultShapes(const Store& store, int64_t graph_id,
+                                                      const std::string& hash) {
+  std::vector<std::string> out;
+  int64_t form = 0;
+  XP_TRY(store.Each(
+      "SELECT g.id, n.shape FROM graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS "
+      "NOT NULL AND n.computation IS NULL AND "
+      "(g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' DESC, g.id, "
+      "n.root",
+      [&](int64_t id, std::string_view shape) {
+        if (form == 0) form = id;
+        if (id == form) AddElements(WithoutLayout(shape), out);
+      },
+      graph_id, hash));
+  return out;
+}
+
+absl::Status Describe(const Store& store, const std::vector<Row>& rows, EarlyCut& cut) {
+  std::map<std::pair<int64_t, std::string>, bool> seen;
+  for (const Row& row : rows) {
+    if (row.wait_ns) {
+      cut.wait_ns = cut.wait_ns.value_or(0) + *row.wait_ns;
+      ++cut.waits_measured;
+    }
+    if (!row.graph_id || !seen.emplace(std::pair(*row.graph_id, row.hash), true).second) continue;
+    XP_TRY(std::vector<std::string> shapes, ResultShapes(store, *row.graph_id, row.hash));
+    for (const std::string& shape : shapes) {
+      if (cut.shape.empty()) cut.shape = shape;
+      bool scalar = shape.ends_with("[]");
+      if (!scalar) cut.value = EarlyCut::Value::kTensor;
+      if (scalar && cut.value == EarlyCut::Value::kUnknown) cut.value = EarlyCut::Value::kScalar;
+    }
+    XP_TRY(auto nodes,
+           store.One<int64_t>(
+               "SELECT max(node_count) FROM graph WHERE (id = ?1 OR (?2 <> '' AND hash = ?2)) AND "
+               "printed_as IN ('ir_text', 'ir_dot')",
+               *row.graph_id, row.hash));
+    if (nodes) cut.nodes = std::max(*nodes, cut.nodes.value_or(0));
+  }
+  return absl::OkStatus();
+}
+
+bool SamePlace(const Subject& a, const Subject& b) { return a.file == b.file && a.line == b.line; }
+
+// What only the stacks of calls tell. print() picks the elements that it shows by a mask.
+absl::Status LoadStacks(const Store& store, EarlyCuts& out) {
+  constexpr const char* kCalls =
+      "(SELECT f.*, EXISTS (SELECT 1 FROM frame r WHERE r.stack_id = f.stack_id AND r.file LIKE "
+      "'%/torch/_tensor_str.py') AS printed FROM fallback f WHERE f.stack_id IS NOT NULL)";
+  XP_TRY(store.Each(
+      fmt::format("SELECT s.function, s.file, s.line, CAST(total(c.count) AS INTEGER), "
+                  "min(c.printed) FROM {} c JOIN site s ON s.id = c.site_id WHERE c.op IS NULL "
+                  "GROUP BY c.site_id ORDER BY 4 DESC, c.site_id",
+                  kCalls),
+      [&](OptText function, OptText file, OptInt line, int64_t count, bool printed) {
+        Subject subject{.file = std::move(file), .line = line, .function = std::move(function)};
+        auto is_here = [&](const Subject& other) { return SamePlace(other, subject); };
+        const bool told = std::ranges::any_of(out.cuts, is_here, &EarlyCut::subject) ||
+                          std::ranges::any_of(out.scalar_read_sites, is_here,
+                                              &std::pair<Subject, int64_t>::first) ||
+                          std::ranges::any_of(out.ops, [&](const FallbackOp& op) {
+                            return std::ranges::any_of(op.sites, is_here);
+                          });
+        if (!told) out.unnamed.push_back({std::move(subject), count, printed});
+      }));
+  return store.Each(
+      fmt::format("SELECT op FROM {} WHERE op IS NOT NULL GROUP BY op HAVING min(printed) = 1",
+                  kCalls),
+      [&](std::string_view op) {
+        for (FallbackOp& known : out.ops) known.printed = known.printed || known.op == op;
+      });
+}
+
+absl::Status LoadOps(const Store& store, EarlyCuts& out) {
+  // Counters give an op's calls; the exit summary gives those of each call site. Both tell of the
+  // same calls.
+  XP_TRY(store.Each(
+      "SELECT op, CAST(total(calls) AS INTEGER) FROM (SELECT op, "
+      "max(total(iif(stack_id IS NULL, count, 0)), total(iif(stack_id IS NULL, 0, count))) AS "
+      "calls "
+      "FROM fallback WHERE op IS NOT NULL GROUP BY op, process_id) GROUP BY op ORDER BY 2 DESC, op",
+      [&](std::string op, int64_t count) {
+        if (op == kScalarRead) {
+          out.scalar_reads = count;
+        } else {
+          out.ops.push_back({.op = std::move(op), .count = count});
+        }
+      }));
+  XP_TRY(store.Each(
+      "SELECT f.op, s.function, s.file, s.line, CAST(total(f.count) AS INTEGER) FROM fallback f "
+      "JOIN site s ON s.id = "
+      "f.site_id WHERE f.op IS NOT NULL "
+      "GROUP BY f.op, f.site_id ORDER BY CAST(total(f.count) AS INTEGER) DESC, f.op, f.site_id",
+      [&](std::string op, OptText function, OptText file, OptInt line, int64_t count) {
+        if (op == kScalarRead) {
+          out.scalar_read_sites.push_back({{.file = file, .line = line}, count});
+          out.scalar_read_sites.back().first.function = std::move(function);
+          return;
+        }
+        auto known = std::find_if(out.ops.begin(), out.ops.end(),
+                                  [&](const FallbackOp& o) { return o.op == op; });
+        if (known == out.ops.end()) return;
+        known->sites.push_back(
+            {.file = std::move(file), .line = line, .function = std::move(function)});
+      }));
+  // torch_xla's own line names ops, without a count: "Op(s) not lowered: aten::a, aten::b,  Please
+  // open ...".
+  return store.Each(
+      "SELECT text FROM profiler_line WHERE rule = 'not_lowered' ORDER BY ordinal DESC LIMIT 1",
+      [&](std::string_view text) {
+        size_t at = 0;
+        while ((at = text.find("::", at)) != std::string_view::npos) {
+          size_t begin = text.find_last_of(" ,:", at - 1);
+          begin = begin == std::string_view::npos ? 0 : begin + 1;
+          size_t end = text.find_first_of(", \t", at);
+          std::string op(text.substr(begin, end == std::string_view::npos ? end : end - begin));
+          at += 2;
+          bool known = std::any_of(out.ops.begin(), out.ops.end(),
+                                   [&](const FallbackOp& o) { return o.op == op; });
+          if (!known && op != kScalarRead) out.ops.push_back({.op = std::move(op)});
+        }
+      });
+}
+
+// Which cut is which op. An op fetches tensors, a read of a Python number fetches a scalar; an op
+// that is called as often as one place cuts, and no other, is that place's. Where that leaves
+// several, none is chosen.
+void Match(EarlyCuts& out) {
+  for (FallbackOp& op : out.ops) {
+    if (op.sites.empty()) continue;
+    for (size_t i = 0; i < out.cuts.size(); ++i) {
+      if (SamePlace(out.cuts[i].subject, op.sites.front())) op.cut = int(i), out.cuts[i].op = op.op;
+    }
+  }
+  auto candidates = [&](const FallbackOp& op, bool exact) {
+    std::vector<int> found;
+    for (size_t i = 0; i < out.cuts.size(); ++i) {
+      const EarlyCut& cut = out.cuts[i];
+      if (!cut.op.empty() || cut.value == EarlyCut::Value::kScalar) continue;
+      if (exact && op.count && *op.count != int64_t(cut.executions.size())) continue;
+      found.push_back(int(i));
+    }
+    return found;
+  };
+  for (bool exact : {true, false}) {
+    for (FallbackOp& op : out.ops) {
+      if (op.cut >= 0 || !op.sites.empty()) continue;
+      std::vector<int> found = candidates(op, exact);
+      // A cut of unknown shape can be a plain read as well, unless the reads that were counted are
+      // elsewhere.
+      bool sure = found.size() == 1 && out.cuts[size_t(found[0])].value == EarlyCut::Value::kTensor;
+      if (sure) {
+        op.cut = found[0];
+        out.cuts[size_t(found[0])].op = op.op;
+        out.cuts[size_t(found[0])].likely = !exact || !op.count;
+      } else if (!exact) {
+        op.candidates = std::move(found);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store) {
+  EarlyCuts out;
+  XP_TRY(std::vector<Row> rows, LoadRows(store));
+  std::map<std::pair<int64_t, std::string>, std::vector<Row>> places;
+  for (Row& row : rows) {
+    std::pair key(row.site_id.value_or(0), row.site_id ? "" : row.scope);
+    places[key].push_back(std::move(row));
+  }
+  for (const auto& [key, group] : places) {
+    EarlyCut cut{.subject = group.front().subject};
+    for (const Row& row : group) {
+      cut.executions.push_back(row.id);
+      if (!cut.subject.scope && row.subject.scope) cut.subject.scope = row.subject.scope;
+    }
+    XP_TRY(Describe(store, group, cut));
+    out.cuts.push_back(std::move(cut));
+  }
+  std::stable_sort(out.cuts.begin(), out.cuts.end(), [](const EarlyCut& a, const EarlyCut& b) {
+    if (a.executions.size() != b.executions.size())
+      return a.executions.size() > b.executions.size();
+    return std::tie(a.subject.file, a.subject.line) < std::tie(b.subject.file, b.subject.line);
+  });
+  XP_TRY(LoadOps(store, out));
+  XP_TRY(LoadStacks(store, out));
+  Match(out);
+  return out;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,187 @@
+#include "analyzers/graph/graph_content.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace xlaprof {
+namespace {
+
+// Attributes that differ without making another computation.
+constexpr std::array<std::string_view, 19> kNoContent = {"metadata",
+                                                         "backend_config",
+                                                         "frontend_attributes",
+                                                         "scope",
+                                                         "location",
+                                                         "xla_shape",
+                                                         "num_outputs",
+                                                         "calls",
+                                                         "to_apply",
+                                                         "body",
+                                                         "condition",
+                                                         "branch_computations",
+                                                         "called_computations",
+                                                         "channel_id",
+                                                         "name",
+                                                         "origin",
+                                                         "dynamic_dims",
+                                                         "stack_frame_id",
+                                                         "id"};
+
+constexpr uint64_t kFnvStart = 0xcbf29ce484222325ull, kFnvPrime = 0x100000001b3ull;
+
+uint64_t Fnv(uint64_t hash, std::string_view text) {
+  for (unsigned char c : text) hash = (hash ^ c) * kFnvPrime;
+  return (hash ^ 0xff) * kFnvPrime;  // an end mark, so that ab+c is not a+bc
+}
+
+// "a={1,2}, b=3" -> "a={1,2}", "b=3"
+std::vector<std::string_view> SplitAttributes(std::string_view attributes) {
+  std::vector<std::string_view> list;
+  size_t begin = 0;
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i <= attributes.size(); ++i) {
+    if (i < attributes.size()) {
+      const char c = attributes[i];
+      if (c == '"' && (i == 0 || attributes[i - 1] != '\\')) quoted = !quoted;
+      if (!quoted && (c == '{' || c == '(' || c == '[')) ++depth;
+      if (!quoted && (c == '}' || c == ')' || c == ']')) --depth;
+      if (c != ',' || quoted || depth > 0) continue;
+    }
+    std::string_view one = attributes.substr(begin, i - begin);
+    begin = i + 1;
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    if (!one.empty()) list.push_back(one);
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string WithoutLayout(std::string_view shape) {
+  std::string out;
+  out.reserve(shape.size());
+  int depth = 0;
+  for (char c : shape) {
+    if (c == '{') {
+      ++depth;
+    } else if (c == '}') {
+      depth = std::max(0, depth - 1);
+    } else if (depth == 0) {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string_view ElementType(std::string_view shape) {
+  const size_t bracket = shape.find('[');
+  if (bracket == std::string_view::npos || shape.starts_with('(')) return {};
+  return shape.substr(0, bracket);
+}
+
+std::vector<int64_t> Dimensions(std::string_view shape) {
+  std::vector<int64_t> dimensions;
+  const size_t open = shape.find('['), close = shape.find(']');
+  if (shape.starts_with('(') || open == std::string_view::npos || close == std::string_view::npos)
+    return dimensions;
+  std::string_view list = shape.substr(open + 1, close - open - 1);
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    std::string_view one = list.substr(0, comma);
+    while (!one.empty() && (one.front() < '0' || one.front() > '9')) one.remove_prefix(1);
+    int64_t value = -1;  // "?" stays unknown
+    std::from_chars(one.data(), one.data() + one.size(), value);
+    dimensions.push_back(value);
+    list.remove_prefix(std::min(list.size(), comma + 1));
+  }
+  return dimensions;
+}
+
+std::string ContentAttributes(std::string_view attributes) {
+  std::string out;
+  for (std::string_view one : SplitAttributes(attributes)) {
+    const std::string_view key = one.substr(0, one.find_first_of("=:"));
+    if (std::find(kNoContent.begin(), kNoContent.end(), key) != kNoContent.end()) continue;
+    if (!out.empty()) out += ", ";
+    out += one;
+  }
+  return out;
+}
+
+std::pair<std::string, std::string> DifferingAttributes(std::string_view a, std::string_view b) {
+  const std::string content_a = ContentAttributes(a), content_b = ContentAttributes(b);
+  const std::vector<std::string_view> list_a = SplitAttributes(content_a),
+                                      list_b = SplitAttributes(content_b);
+  auto beyond = [](const std::vector<std::string_view>& list,
+                   const std::vector<std::string_view>& other) {
+    std::string out;
+    for (std::string_view one : list) {
+      if (std::find(other.begin(), other.end(), one) != other.end()) continue;
+      out += (out.empty() ? "" : ", ") + std::string(one);
+    }
+    return out;
+  };
+  return {beyond(list_a, list_b), beyond(list_b, list_a)};
+}
+
+bool IsInput(const GraphNode& node) {
+  return node.computation.empty() && (node.op.ends_with("device_data") || node.op == "parameter");
+}
+
+bool IsConstant(const GraphNode& node) {
+  return node.op == "prim::Constant" || node.op == "constant" || node.op == "stablehlo.constant";
+}
+
+// Written without strings of their own: each node of each graph comes through here.
+uint64_t ContentHash(const GraphNode& node) {
+  uint64_t hash = Fnv(kFnvStart, node.op);
+  for (std::string_view shape = node.shape; !shape.empty();) {
+    const size_t open = std::min(shape.find('{'), shape.size());
+    for (unsigned char c : shape.substr(0, open)) hash = (hash ^ c) * kFnvPrime;
+    shape.remove_prefix(open);
+    const size_t close = shape.find('}');  // layouts hold no braces
+    shape.remove_prefix(close == std::string_view::npos ? shape.size() : close + 1);
+  }
+  hash = Fnv(hash, "");
+  // A parameter's number shifts when another one appears before it.
+  if (node.op == "parameter" || node.attributes.empty()) return hash;
+  const std::string content = ContentAttributes(node.attributes);
+  return content.empty() ? hash : Fnv(hash, content);
+}
+
+uint64_t KindHash(const GraphNode& node) {
+  const std::string_view shape = node.shape;
+  const size_t open = shape.find('['), close = shape.find(']');
+  uint64_t rank = 0;
+  if (!shape.starts_with('(') && open != std::string_view::npos &&
+      close != std::string_view::npos && close > open + 1) {
+    rank = 1 + static_cast<uint64_t>(std::count(shape.begin() + open, shape.begin() + close, ','));
+  }
+  return (Fnv(kFnvStart, node.op) ^ rank) * kFnvPrime;
+}
+
+std::vector<uint64_t> ContentHashes(const PrintedGraph& graph) {
+  std::vector<uint64_t> hashes;
+  hashes.reserve(graph.nodes.size());
+  for (const GraphNode& node : graph.nodes) hashes.push_back(ContentHash(node));
+  std::sort(hashes.begin(), hashes.end());
+  return hashes;
+}
+
+int64_t MultisetDistance(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
+  int64_t distance = 0;
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (a[i] == b[j]) {
+      ++i, ++j;
+    } else {
+      ++distance;
+      a[i] < b[j] ? ++i : ++j;
+    }
+  }
+  return distance + static_cast<int64_t>(a.size() - i + b.size() - j);
+}
+
+}  // namespace xlaprof

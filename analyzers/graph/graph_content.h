@@ -1,0 +1,48 @@
+// What a node of a printed graph says about itself, freed of everything that does not decide the
+// graph's hash.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzers/graph/graph_diff.h"
+
+namespace xlaprof {
+
+// "f32[64,1]{1,0}" -> "f32[64,1]", inside tuples too.
+std::string WithoutLayout(std::string_view shape);
+
+// "f32" of "f32[64,1]"; "" of a tuple or of what is no shape.
+std::string_view ElementType(std::string_view shape);
+
+// The dimensions of an array shape, bounds (<=5) without their sign; empty for scalars, tuples and
+// what is no shape.
+std::vector<int64_t> Dimensions(std::string_view shape);
+
+// The attributes that take part in the computation: source places, names of called computations,
+// backend's tuning and what repeats the shape are left out.
+std::string ContentAttributes(std::string_view attributes);
+
+// Those of two lists of attributes that differ, of each list: {"slice={[1:2]}", "slice={[2:3]}"}.
+std::pair<std::string, std::string> DifferingAttributes(std::string_view a, std::string_view b);
+
+bool IsInput(const GraphNode& node);     // a parameter of the whole graph
+bool IsConstant(const GraphNode& node);  // a number in the graph
+
+// A node's own content: op, shape and attributes; not its operands.
+uint64_t ContentHash(const GraphNode& node);
+
+// What a node that only changed still has: op and rank.
+uint64_t KindHash(const GraphNode& node);
+
+// Content hashes of a graph's nodes, sorted: equal lists, equal content. Cheap to compare with
+// MultisetDistance.
+std::vector<uint64_t> ContentHashes(const PrintedGraph& graph);
+
+// How many elements are in one of two sorted lists and not in the other.
+int64_t MultisetDistance(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b);
+
+}  // namespace xlaprof

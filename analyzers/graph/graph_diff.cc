@@ -1,0 +1,426 @@
+// How the difference is found. Two listings are aligned node by node; then, in the order of
+// computation, a node is an origin when it differs in itself though what it reads has the same
+// shapes. Where shapes differ, a result follows.
+#include "analyzers/graph/graph_diff.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "analyzers/graph/graph_align.h"
+#include "analyzers/graph/graph_content.h"
+#include "analyzers/graph/graph_diff_internal.h"
+#include "analyzers/graph/loop_count.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kMaxOrigins = 24;  // more than this is another program; the first ones say so
+
+std::vector<GraphNode::Operand> ParseOperands(std::string_view text) {
+  std::vector<GraphNode::Operand> operands;
+  const char *at = text.data(), *end = at + text.size();
+  while (at < end) {
+    GraphNode::Operand operand;
+    auto [after, error] = std::from_chars(at, end, operand.node);
+    if (error != std::errc()) break;
+    if (after < end && *after == '.') after = std::from_chars(after + 1, end, operand.output).ptr;
+    operands.push_back(operand);
+    at = after < end ? after + 1 : end;
+  }
+  return operands;
+}
+
+// A listing without the tuple that gathers the results: its operands are the roots.
+struct Listing {
+  std::vector<int> nodes;        // index in the graph
+  std::vector<int> place;        // place in `nodes` of each node of the graph; -1: left out
+  std::vector<bool> root, used;  // by place: a result; read by another node
+  std::vector<AlignKey> keys;
+  int64_t inputs = 0, roots = 0;
+};
+
+Listing MakeListing(const PrintedGraph& graph) {
+  Listing listing;
+  const int n = static_cast<int>(graph.nodes.size());
+  listing.place.assign(n, -1);
+  std::vector<bool> root(n, false);
+  int gather = -1;
+  for (int i = 0; i < n; ++i) {
+    const GraphNode& node = graph.nodes[i];
+    root[i] = node.root.has_value();
+    if (node.computation.empty() && node.op == "tuple" && (node.root || i == n - 1)) gather = i;
+  }
+  if (gather >= 0) {
+    for (const GraphNode::Operand& operand : graph.nodes[gather].operands)
+      root[operand.node] = true;
+  }
+  for (int i = 0; i < n; ++i) {
+    const GraphNode& node = graph.nodes[i];
+    if (i == gather || node.op.empty()) continue;
+    listing.place[i] = static_cast<int>(listing.nodes.size());
+    listing.nodes.push_back(i);
+    listing.root.push_back(root[i]);
+    listing.inputs += IsInput(node);
+    listing.roots += root[i];
+    listing.keys.push_back({ContentHash(node), KindHash(node)});
+  }
+  listing.used.assign(listing.nodes.size(), false);
+  for (int i : listing.nodes) {
+    for (const GraphNode::Operand& operand : graph.nodes[i].operands) {
+      if (listing.place[operand.node] >= 0) listing.used[listing.place[operand.node]] = true;
+    }
+  }
+  return listing;
+}
+
+class ListingDiff {
+ public:
+  ListingDiff(const PrintedGraph& before, const PrintedGraph& after)
+      : before_(before),
+        after_(after),
+        a_(MakeListing(before)),
+        b_(MakeListing(after)),
+        match_(Align(a_.keys, b_.keys)) {}
+
+  GraphDiff Run() {
+    FindChangedNodes();
+    GraphDiff diff;
+    diff.differing_nodes = static_cast<int64_t>(
+        std::count(changed_.begin(), changed_.end(), true) +
+        std::count(match_.after_to_before.begin(), match_.after_to_before.end(), -1) +
+        std::count(match_.before_to_after.begin(), match_.before_to_after.end(), -1));
+    std::optional<GraphDifference> structure = Structure();
+    const bool inputs_only = structure && structure->type == "parameter_sharing_change";
+    if (!inputs_only) AttributeOrigins(&diff.origins);
+    std::stable_sort(diff.origins.begin(), diff.origins.end(), [](const auto& x, const auto& y) {
+      auto rank = [](const GraphDifference& d) { return d.is_input ? 0 : d.follows ? 2 : 1; };
+      return rank(x) < rank(y);
+    });
+    if (structure) {
+      // Inputs that changed explain new ops; ops that came or went make the alignment of others
+      // doubtful.
+      auto place = diff.origins.begin();
+      if (a_.inputs == b_.inputs) {
+        while (place != diff.origins.end() && place->is_input) ++place;
+      }
+      diff.origins.insert(place, *structure);
+    }
+    if (diff.origins.size() > kMaxOrigins) diff.origins.resize(kMaxOrigins);
+    return diff;
+  }
+
+ private:
+  const GraphNode& A(int place) const { return before_.nodes[a_.nodes[place]]; }
+  const GraphNode& B(int place) const { return after_.nodes[b_.nodes[place]]; }
+
+  void FindChangedNodes() {
+    const size_t n = b_.nodes.size();
+    changed_.assign(n, false);
+    constant_.assign(n, false);
+    for (size_t j = 0; j < n; ++j) {
+      const int i = match_.after_to_before[j];
+      changed_[j] = i >= 0 && a_.keys[i].content != b_.keys[j].content;
+      const GraphNode& node = B(static_cast<int>(j));
+      constant_[j] = IsConstant(node) || (!IsInput(node) && !node.operands.empty());
+      for (const GraphNode::Operand& operand : node.operands) {
+        const int place = b_.place[operand.node];
+        if (place >= 0 && !constant_[place]) constant_[j] = false;
+      }
+    }
+  }
+
+  bool ReadsTheSameShapes(const GraphNode& a, const GraphNode& b) const {
+    return std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(), b.operands.end(),
+                      [&](const GraphNode::Operand& x, const GraphNode::Operand& y) {
+                        return WithoutLayout(before_.nodes[x.node].shape) ==
+                               WithoutLayout(after_.nodes[y.node].shape);
+                      });
+  }
+
+  void AttributeOrigins(std::vector<GraphDifference>* origins) const {
+    for (size_t j = 0; j < b_.nodes.size(); ++j) {
+      if (!changed_[j]) continue;
+      const int place = static_cast<int>(j), i = match_.after_to_before[j];
+      if (!ReadsTheSameShapes(A(i), B(place))) continue;
+      GraphDifference difference = Compare(A(i), B(place));
+      difference.before_index = a_.nodes[i];
+      difference.node_index = b_.nodes[place];
+      difference.follows = constant_[j];
+      origins->push_back(std::move(difference));
+    }
+  }
+
+  // Nodes that came or went, results that are others, values that are read elsewhere: at most one
+  // difference.
+  std::optional<GraphDifference> Structure() const {
+    std::vector<int> added, gone;
+    for (size_t j = 0; j < b_.nodes.size(); ++j) {
+      if (match_.after_to_before[j] < 0) added.push_back(static_cast<int>(j));
+    }
+    for (size_t i = 0; i < a_.nodes.size(); ++i) {
+      if (match_.before_to_after[i] < 0) gone.push_back(static_cast<int>(i));
+    }
+    if (added.empty() && gone.empty()) return Rewired();
+
+    const bool nothing_changed = std::count(changed_.begin(), changed_.end(), true) == 0;
+    auto inputs = [](const std::vector<int>& places, auto&& node) {
+      return std::all_of(places.begin(), places.end(), [&](int p) { return IsInput(node(p)); });
+    };
+    if (nothing_changed && a_.inputs != b_.inputs && inputs(added, [&](int p) { return B(p); }) &&
+        inputs(gone, [&](int p) { return A(p); })) {
+      GraphDifference d{.type = "parameter_sharing_change",
+                        .before = fmt::format("{} inputs", a_.inputs),
+                        .after = fmt::format("{} inputs", b_.inputs),
+                        .is_input = true};
+      d.node = added.empty() ? A(gone.front()).op : B(added.front()).op;
+      if (!added.empty()) d.node_index = b_.nodes[added.front()];
+      if (added.empty()) d.before_index = a_.nodes[gone.front()];
+      return d;
+    }
+    if (auto loop = LoopChange(added, gone)) return loop;
+    if (nothing_changed && a_.roots != b_.roots && (gone.empty() || added.empty()) &&
+        OnlyFeedsResults(added, gone)) {
+      GraphDifference d{.type = "live_tensors_change",
+                        .before = fmt::format("{} results", a_.roots),
+                        .after = fmt::format("{} results", b_.roots)};
+      SetNode(&d, gone, added, /*last=*/true);
+      return d;
+    }
+    return OpChange(added, gone);
+  }
+
+  // Same nodes in the same order, but other results or other wiring.
+  std::optional<GraphDifference> Rewired() const {
+    for (size_t j = 0; j < b_.nodes.size(); ++j) {
+      const int place = static_cast<int>(j), i = match_.after_to_before[j];
+      const GraphNode &a = A(i), &b = B(place);
+      bool same = a.operands.size() == b.operands.size();
+      for (size_t k = 0; same && k < a.operands.size(); ++k) {
+        const int pa = a_.place[a.operands[k].node], pb = b_.place[b.operands[k].node];
+        same = a.operands[k].output == b.operands[k].output &&
+               (pa < 0 || pb < 0 ? pa == pb : match_.after_to_before[pb] == pa);
+      }
+      if (same) continue;
+      return GraphDifference{.type = "op_change",
+                             .node = b.op,
+                             .before = "other operands",
+                             .after = "operands",
+                             .node_index = b_.nodes[place],
+                             .before_index = a_.nodes[i]};
+    }
+    for (size_t j = 0; j < b_.nodes.size(); ++j) {
+      const int place = static_cast<int>(j), i = match_.after_to_before[j];
+      if (a_.root[i] == b_.root[place]) continue;
+      return GraphDifference{.type = "live_tensors_change",
+                             .node = B(place).op,
+                             .before = fmt::format("{} results", a_.roots),
+                             .after = fmt::format("{} results", b_.roots),
+                             .node_index = b_.nodes[place],
+                             .before_index = a_.nodes[i]};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<GraphDifference> LoopChange(const std::vector<int>& added,
+                                            const std::vector<int>& gone) const {
+    // An alignment of a repeated part may also turn around a node or two at its ends.
+    const bool longer_is_after = added.size() > gone.size();
+    const Listing& longer = longer_is_after ? b_ : a_;
+    const std::vector<int>& extra_places = longer_is_after ? added : gone;
+    if (10 * std::min(added.size(), gone.size()) > extra_places.size()) return std::nullopt;
+    std::vector<uint64_t> ops;
+    ops.reserve(longer.nodes.size());
+    for (const AlignKey& key : longer.keys) ops.push_back(key.kind);
+    const auto extra = std::make_unique<bool[]>(ops.size());
+    bool computes = false;
+    for (int place : extra_places) {
+      extra[place] = true;
+      const GraphNode& node = longer_is_after ? B(place) : A(place);
+      computes |= !IsInput(node) && !IsConstant(node);
+    }
+    if (!computes) return std::nullopt;
+    const auto loop = FindLoopCount(ops, std::span<const bool>(extra.get(), ops.size()));
+    if (!loop) return std::nullopt;
+    GraphDifference d{.type = "loop_count_change"};
+    const int64_t shorter = loop->shorter_turns, more = loop->longer_turns;
+    d.before = fmt::format("{} times", longer_is_after ? shorter : more);
+    d.after = fmt::format("{} times", longer_is_after ? more : shorter);
+    for (int k = 0; k < loop->body_length; ++k) {
+      const int place = loop->body_begin + k;
+      const GraphNode& node = longer_is_after ? B(place) : A(place);
+      if (IsInput(node) || IsConstant(node)) continue;
+      if (d.node.empty()) (longer_is_after ? d.node_index : d.before_index) = longer.nodes[place];
+      if (d.node.size() > 60) {
+        d.node += ", ...";
+        break;
+      }
+      d.node += (d.node.empty() ? "" : ", ") + node.op;
+    }
+    return d;
+  }
+
+  // No node that both graphs have reads an extra one, and each extra one that nothing reads is a
+  // result.
+  bool OnlyFeedsResults(const std::vector<int>& added, const std::vector<int>& gone) const {
+    const bool grew = gone.empty();
+    const Listing& listing = grew ? b_ : a_;
+    const PrintedGraph& graph = grew ? after_ : before_;
+    std::vector<bool> extra(listing.nodes.size(), false);
+    for (int place : grew ? added : gone) extra[place] = true;
+    for (size_t p = 0; p < listing.nodes.size(); ++p) {
+      if (extra[p] && !listing.used[p] && !listing.root[p]) return false;
+      if (extra[p]) continue;
+      for (const GraphNode::Operand& operand : graph.nodes[listing.nodes[p]].operands) {
+        const int place = listing.place[operand.node];
+        if (place >= 0 && extra[place]) return false;
+      }
+    }
+    return true;
+  }
+
+  void SetNode(GraphDifference* d, const std::vector<int>& gone, const std::vector<int>& added,
+               bool last) const {
+    if (!added.empty()) {
+      const int place = last ? added.back() : added.front();
+      d->node = B(place).op;
+      d->node_index = b_.nodes[place];
+    } else {
+      const int place = last ? gone.back() : gone.front();
+      d->node = A(place).op;
+      d->before_index = a_.nodes[place];
+    }
+  }
+
+  GraphDifference OpChange(const std::vector<int>& added, const std::vector<int>& gone) const {
+    GraphDifference d{.type = "op_change"};
+    auto text = [](const GraphNode& node) {
+      return fmt::format("{} {}", node.op, WithoutLayout(node.shape));
+    };
+    // The first that came, and what went from the same place: between the same neighbours.
+    const int b = added.empty() ? -1 : added.front();
+    int a = -1;
+    if (!gone.empty()) {
+      const int previous = b > 0 ? match_.after_to_before[b - 1] : -1;
+      for (int place : gone) {
+        if (b < 0 || place == previous + 1) {
+          a = place;
+          break;
+        }
+      }
+    }
+    if (a >= 0 && b >= 0 && A(a).op == B(b).op) {  // of another rank
+      d = Compare(A(a), B(b));
+      d.before_index = a_.nodes[a], d.node_index = b_.nodes[b];
+      return d;
+    }
+    if (a >= 0) d.before = text(A(a)), d.before_index = a_.nodes[a];
+    if (b >= 0) d.after = text(B(b)), d.node_index = b_.nodes[b];
+    d.node = b >= 0 ? B(b).op : A(a).op;
+    if (a >= 0 && b >= 0 && added.size() == gone.size()) ConstantToInput(a, b, &d);
+    if (d.before.empty()) d.before = "(not there)";
+    if (d.after.empty()) d.after = "(not there)";
+    return d;
+  }
+
+  // A number that was baked into one graph and is an input of the other: 0 and 1 are constants,
+  // others parameters. Not so a tensor that was constant in the first step only (a counter that is
+  // then updated): its first reader is its update.
+  void ConstantToInput(int a, int b, GraphDifference* d) const {
+    const bool flip = (IsConstant(A(a)) && IsInput(B(b))) || (IsInput(A(a)) && IsConstant(B(b)));
+    if (!flip || !Dimensions(B(b).shape).empty() ||
+        WithoutLayout(A(a).shape) != WithoutLayout(B(b).shape))
+      return;
+    for (size_t p = 0; p < b_.nodes.size(); ++p) {
+      const GraphNode& user = B(static_cast<int>(p));
+      if (user.operands.empty() || user.operands[0].node != b_.nodes[b]) continue;
+      if (b_.root[p] && WithoutLayout(user.shape) == WithoutLayout(B(b).shape)) return;
+    }
+    d->type = "constant_change";
+  }
+
+  const PrintedGraph &before_, &after_;
+  const Listing a_, b_;
+  const Alignment match_;
+  std::vector<bool> changed_;   // of after: matched, but with another content
+  std::vector<bool> constant_;  // of after: computed from constants only
+};
+
+}  // namespace
+
+GraphDifference Compare(const GraphNode& before, const GraphNode& after) {
+  GraphDifference d{.node = after.op, .is_input = IsInput(after)};
+  const std::string shape_a = WithoutLayout(before.shape), shape_b = WithoutLayout(after.shape);
+  const auto [attributes_a, attributes_b] =
+      DifferingAttributes(before.attributes, after.attributes);
+  d.before = shape_a, d.after = shape_b;
+  d.resized = shape_a != shape_b;
+  const bool types_only =
+      Dimensions(shape_a) == Dimensions(shape_b) && ElementType(shape_a) != ElementType(shape_b);
+  if (d.is_input) {
+    d.type = types_only ? "dtype_change" : "shape_change";
+    if (shape_a == shape_b) d.before = attributes_a, d.after = attributes_b;  // a sharding
+    if (ElementType(shape_a) != ElementType(shape_b) &&
+        Dimensions(shape_a).size() != Dimensions(shape_b).size()) {
+      d.type = "op_change";  // another input altogether
+      d.is_input = false;
+      d.before = "input " + shape_a, d.after = "input " + shape_b;
+    }
+    return d;
+  }
+  if (types_only && !ElementType(shape_a).empty()) {
+    d.type = "dtype_change";
+    return d;
+  }
+  d.type = "constant_change";
+  if (attributes_a != attributes_b) d.before = attributes_a, d.after = attributes_b;
+  return d;
+}
+
+absl::StatusOr<PrintedGraph> LoadGraph(const Store& store, int64_t graph_id) {
+  PrintedGraph graph{.id = graph_id};
+  bool found = false;
+  XP_TRY(store.Each(
+      "SELECT coalesce(hash, ''), coalesce(printed_as, ''), coalesce(name, '') FROM graph WHERE id "
+      "= ?1",
+      [&](std::string hash, std::string printed_as, std::string name) {
+        graph.hash = std::move(hash), graph.printed_as = std::move(printed_as),
+        graph.name = std::move(name);
+        found = true;
+      },
+      graph_id));
+  if (!found) return NotFound("graph {}: no such row", graph_id);
+  absl::flat_hash_map<int64_t, int> index;
+  XP_TRY(store.Each(
+      "SELECT idx, op, shape, operands, coalesce(attributes, ''), coalesce(scope, ''), "
+      "coalesce(location, ''), root, "
+      "coalesce(name, ''), coalesce(computation, '') FROM graph_node WHERE graph_id = ?1 ORDER BY "
+      "idx",
+      [&](int64_t idx, std::string_view op, std::string_view shape, std::string_view operands,
+          std::string_view attributes, std::string_view scope, std::string_view location,
+          OptInt root, std::string_view name, std::string_view computation) {
+        index[idx] = static_cast<int>(graph.nodes.size());
+        graph.nodes.push_back({std::string(op), std::string(shape), std::string(attributes),
+                               std::string(scope), std::string(location), std::string(name),
+                               std::string(computation), ParseOperands(operands), root});
+      },
+      graph_id));
+  for (GraphNode& node : graph.nodes) {
+    std::erase_if(node.operands, [&](GraphNode::Operand& operand) {
+      const auto at = index.find(operand.node);
+      if (at == index.end()) return true;
+      operand.node = at->second;
+      return false;
+    });
+  }
+  return graph;
+}
+
+GraphDiff Diff(const PrintedGraph& before, const PrintedGraph& after) {
+  if (after.printed_as == "hlo_optimized") return DiffOptimized(before, after);
+  return ListingDiff(before, after).Run();
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,15 @@
+// Shared by the two ways of comparing graphs.
+#pragma once
+
+#include "analyzers/graph/graph_diff.h"
+
+namespace xlaprof {
+
+// The difference between a node and its counterpart of the same op: type, node, before, after,
+// is_input.
+GraphDifference Compare(const GraphNode& before, const GraphNode& after);
+
+// Diff for graphs printed as hlo_optimized.
+GraphDiff DiffOptimized(const PrintedGraph& before, const PrintedGraph& after);
+
+}  // namespace xlaprof

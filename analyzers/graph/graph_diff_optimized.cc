@@ -1,0 +1,259 @@
+// Optimised HLO of two graphs may be cut into other fusions, so nodes are not matched by place.
+// Parameters of the entry are matched in their order. All other instructions, fused ones too, form
+// a multiset of (op, shape, attributes); what is left on either side after equal ones cancel is the
+// difference, and the first one in the order of computation that reads nothing of a differing shape
+// is where it began. Fusions, tuples, copies and the parameters inside computations only pass
+// values on.
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analyzers/graph/graph_content.h"
+#include "analyzers/graph/graph_diff_internal.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kMaxOrigins = 24;
+
+bool PassesOn(const GraphNode& node) {
+  static constexpr std::array<std::string_view, 9> kOps = {
+      "fusion", "tuple",     "get-tuple-element", "bitcast",  "copy",
+      "call",   "parameter", "copy-start",        "copy-done"};
+  return std::find(kOps.begin(), kOps.end(), node.op) != kOps.end();
+}
+
+class OptimizedDiff {
+ public:
+  OptimizedDiff(const PrintedGraph& before, const PrintedGraph& after)
+      : before_(before), after_(after) {}
+
+  GraphDiff Run() {
+    Inputs();
+    surplus_before_ = Surplus(before_, after_);
+    surplus_after_ = Surplus(after_, before_);
+    diff_.differing_nodes += static_cast<int64_t>(surplus_before_.size() + surplus_after_.size());
+    if (!surplus_before_.empty() || !surplus_after_.empty()) {
+      Loop();
+      Instructions();
+    } else if (input_count_differs_) {
+      diff_.origins.push_back({.type = "parameter_sharing_change",
+                               .node = "parameter",
+                               .before = fmt::format("{} inputs", inputs_before_.size()),
+                               .after = fmt::format("{} inputs", inputs_after_.size()),
+                               .is_input = true});
+    } else if (diff_.origins.empty()) {
+      Results();
+    }
+    if (diff_.origins.size() > kMaxOrigins) diff_.origins.resize(kMaxOrigins);
+    return std::move(diff_);
+  }
+
+ private:
+  static std::vector<int> InputsOf(const PrintedGraph& graph) {
+    std::vector<int> inputs;
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      if (IsInput(graph.nodes[i])) inputs.push_back(static_cast<int>(i));
+    }
+    // By parameter number, which is printed first among the attributes, else by name, else as
+    // listed.
+    auto number = [&](int i) {
+      const std::string& attributes = graph.nodes[i].attributes;
+      const size_t digit = attributes.find_first_of("0123456789");
+      return digit == std::string::npos ? int64_t{-1}
+                                        : std::strtoll(attributes.c_str() + digit, nullptr, 10);
+    };
+    std::stable_sort(inputs.begin(), inputs.end(),
+                     [&](int a, int b) { return number(a) < number(b); });
+    return inputs;
+  }
+
+  void Inputs() {
+    inputs_before_ = InputsOf(before_), inputs_after_ = InputsOf(after_);
+    input_count_differs_ = inputs_before_.size() != inputs_after_.size();
+    if (input_count_differs_) {
+      diff_.differing_nodes += std::abs(static_cast<int64_t>(inputs_before_.size()) -
+                                        static_cast<int64_t>(inputs_after_.size()));
+      return;
+    }
+    for (size_t k = 0; k < inputs_after_.size(); ++k) {
+      const GraphNode &a = before_.nodes[inputs_before_[k]], &b = after_.nodes[inputs_after_[k]];
+      if (WithoutLayout(a.shape) == WithoutLayout(b.shape)) continue;
+      GraphDifference d = Compare(a, b);
+      d.before_index = inputs_before_[k], d.node_index = inputs_after_[k];
+      diff_.origins.push_back(std::move(d));
+      ++diff_.differing_nodes;
+    }
+  }
+
+  // Instructions of `graph` beyond those that `other` has too.
+  static std::vector<int> Surplus(const PrintedGraph& graph, const PrintedGraph& other) {
+    absl::flat_hash_map<uint64_t, int> count;
+    for (const GraphNode& node : other.nodes) {
+      if (!PassesOn(node)) ++count[ContentHash(node)];
+    }
+    std::vector<int> surplus;
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      if (!PassesOn(graph.nodes[i]) && --count[ContentHash(graph.nodes[i])] < 0)
+        surplus.push_back(static_cast<int>(i));
+    }
+    return surplus;
+  }
+
+  // Instructions that do arithmetic: a turn of a loop has some.
+  static bool Computes(const GraphNode& node) {
+    static constexpr std::array<std::string_view, 9> kMoves = {
+        "broadcast", "constant", "iota",        "reshape", "convert",
+        "transpose", "slice",    "concatenate", "pad"};
+    return std::find(kMoves.begin(), kMoves.end(), node.op) == kMoves.end();
+  }
+
+  // One graph has only more of what the other has too.
+  void Loop() {
+    const bool grew = surplus_before_.empty();
+    if ((!grew && !surplus_after_.empty()) || input_count_differs_ || !diff_.origins.empty())
+      return;
+    const PrintedGraph &longer = grew ? after_ : before_, &shorter = grew ? before_ : after_;
+    absl::flat_hash_map<uint64_t, int64_t> have, more;
+    for (const GraphNode& node : shorter.nodes) ++have[ContentHash(node)];
+    for (int i : grew ? surplus_after_ : surplus_before_) ++more[ContentHash(longer.nodes[i])];
+    for (const auto& [hash, times] : more) {
+      if (!have.contains(hash)) return;
+    }
+    int first = -1;
+    for (int i : grew ? surplus_after_ : surplus_before_) {
+      if (first < 0 && Computes(longer.nodes[i])) first = i;
+    }
+    if (first < 0) return;
+    GraphDifference d{.type = "loop_count_change", .node = longer.nodes[first].op};
+    const int64_t base = have[ContentHash(longer.nodes[first])],
+                  extra = more[ContentHash(longer.nodes[first])];
+    d.before = fmt::format("{} times", grew ? base : base + extra);
+    d.after = fmt::format("{} times", grew ? base + extra : base);
+    (grew ? d.node_index : d.before_index) = first;
+    diff_.origins.push_back(std::move(d));
+  }
+
+  void Instructions() {
+    if (!diff_.origins.empty() && diff_.origins.back().type == "loop_count_change") return;
+    // Shapes that only one graph has: what reads them follows from something else.
+    absl::flat_hash_map<std::string, int> shapes_before;
+    for (const GraphNode& node : before_.nodes) shapes_before[WithoutLayout(node.shape)] = 1;
+    auto reads_new_shape = [&](const GraphNode& node) {
+      return std::any_of(
+          node.operands.begin(), node.operands.end(), [&](const GraphNode::Operand& operand) {
+            return !shapes_before.contains(WithoutLayout(after_.nodes[operand.node].shape));
+          });
+    };
+    std::vector<bool> taken(surplus_before_.size(), false);
+    std::vector<GraphDifference> changed, structure;
+    for (int index : surplus_after_) {
+      const GraphNode& node = after_.nodes[index];
+      if (reads_new_shape(node)) continue;
+      // Its counterpart: the same op from the same place in the code, else the same op.
+      int best = -1;
+      for (size_t k = 0; k < surplus_before_.size(); ++k) {
+        const GraphNode& other = before_.nodes[surplus_before_[k]];
+        if (taken[k] || other.op != node.op) continue;
+        if (best < 0) best = static_cast<int>(k);
+        if (other.location == node.location) {
+          best = static_cast<int>(k);
+          break;
+        }
+      }
+      if (best >= 0) {
+        taken[best] = true;
+        GraphDifference d = Compare(before_.nodes[surplus_before_[best]], node);
+        d.before_index = surplus_before_[best], d.node_index = index;
+        // A number often follows from a shape (a mean's 1/n), and so does an op that reads numbers
+        // only.
+        d.follows = IsConstant(node) || ReadsConstantsOnly(node);
+        changed.push_back(std::move(d));
+      } else if (!IsConstant(node) && !ReadsConstantsOnly(node)) {
+        structure.push_back({.type = "op_change",
+                             .node = node.op,
+                             .before = "(not there)",
+                             .after = fmt::format("{} {}", node.op, WithoutLayout(node.shape)),
+                             .node_index = index});
+      }
+    }
+    std::stable_sort(
+        changed.begin(), changed.end(),
+        [](const GraphDifference& a, const GraphDifference& b) { return a.follows < b.follows; });
+    // New instructions beside a changed one are mostly what XLA made of the change: simplified or
+    // fused otherwise.
+    const bool certain = !diff_.origins.empty() || (!changed.empty() && !changed.front().follows);
+    if (structure.empty() && !certain) {
+      for (size_t k = 0; k < surplus_before_.size() && structure.empty(); ++k) {
+        const GraphNode& node = before_.nodes[surplus_before_[k]];
+        if (taken[k] || IsConstant(node)) continue;
+        structure.push_back({.type = "op_change",
+                             .node = node.op,
+                             .before = fmt::format("{} {}", node.op, WithoutLayout(node.shape)),
+                             .after = "(not there)",
+                             .before_index = surplus_before_[k]});
+      }
+    }
+    if (structure.size() > 1) structure.resize(1);
+    auto add = [&](std::vector<GraphDifference>& from) {
+      for (GraphDifference& d : from) diff_.origins.push_back(std::move(d));
+    };
+    if (certain && !input_count_differs_) {
+      add(changed), add(structure);
+    } else {
+      add(structure), add(changed);
+    }
+    if (diff_.origins
+            .empty()) {  // all of it reads new shapes: a loop around the change; the first one then
+      const bool after = !surplus_after_.empty();
+      const GraphNode& node =
+          after ? after_.nodes[surplus_after_.front()] : before_.nodes[surplus_before_.front()];
+      diff_.origins.push_back({.type = "op_change",
+                               .node = node.op,
+                               .before = after ? "(not there)" : node.op,
+                               .after = after ? node.op : "(not there)",
+                               .node_index = after ? surplus_after_.front() : -1,
+                               .before_index = after ? -1 : surplus_before_.front()});
+    }
+  }
+
+  bool ReadsConstantsOnly(const GraphNode& node) const {
+    return !node.operands.empty() && std::all_of(node.operands.begin(), node.operands.end(),
+                                                 [&](const GraphNode::Operand& operand) {
+                                                   return IsConstant(after_.nodes[operand.node]);
+                                                 });
+  }
+
+  // The same instructions, but other results.
+  void Results() {
+    auto result = [](const PrintedGraph& graph) -> const GraphNode* {
+      for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+        if (node->computation.empty() && node->root) return &*node;
+      }
+      return nullptr;
+    };
+    const GraphNode *a = result(before_), *b = result(after_);
+    if (!a || !b || a->op != "tuple" || b->op != "tuple" ||
+        a->operands.size() == b->operands.size())
+      return;
+    diff_.origins.push_back({.type = "live_tensors_change",
+                             .node = "tuple",
+                             .before = fmt::format("{} results", a->operands.size()),
+                             .after = fmt::format("{} results", b->operands.size())});
+    ++diff_.differing_nodes;
+  }
+
+  const PrintedGraph &before_, &after_;
+  std::vector<int> inputs_before_, inputs_after_, surplus_before_, surplus_after_;
+  bool input_count_differs_ = false;
+  GraphDiff diff_;
+};
+
+}  // namespace
+
+GraphDiff DiffOptimized(const PrintedGraph& before, const PrintedGraph& after) {
+  return OptimizedDiff(before, after).Run();
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,188 @@
+#include "analyzers/recompile/recompile_group.h"
+
+#include <algorithm>
+
+#include "analyzers/graph/graph_content.h"
+#include "analyzers/recompile/padding.h"
+
+namespace xlaprof {
+namespace {
+
+std::string Basename(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
+
+std::string Times(size_t n) { return n == 1 ? "once" : fmt::format("{} times", n); }
+
+std::string Short(std::string text) {
+  constexpr size_t kLongest = 48;
+  if (text.size() > kLongest) text = text.substr(0, kLongest - 3) + "...";
+  return text;
+}
+
+// "a → b → c", from the clearest compile on.
+std::string Values(const RecompileGroup& group) {
+  std::vector<std::string> values;
+  auto add = [&](const std::string& value) {
+    if (!value.empty() && std::find(values.begin(), values.end(), value) == values.end())
+      values.push_back(value);
+  };
+  add(group.cause().before);
+  for (size_t i = group.clearest; i < group.causes.size(); ++i) add(group.causes[i].after);
+  constexpr size_t kShown = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(values.size(), kShown); ++i) {
+    std::string value = values[i];
+    const size_t key = values[0].find('=');  // once is enough
+    if (i > 0 && key != std::string::npos && value.starts_with(values[0].substr(0, key + 1)))
+      value = value.substr(key + 1);
+    text += (i == 0 ? "" : " → ") + Short(std::move(value));
+  }
+  if (values.size() > kShown) text += " → ...";
+  return text;
+}
+
+// Two shapes of the same type and rank: where several inputs change, as images and their labels do,
+// the first that differs is not the same one in each compile.
+bool MayBeOneInput(const std::string& shape, const std::string& other) {
+  const size_t type = shape.find('[');
+  return type != std::string::npos && shape.compare(0, type + 1, other, 0, type + 1) == 0 &&
+         Dimensions(shape).size() == Dimensions(other).size();
+}
+
+}  // namespace
+
+std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
+  const std::string& shown = group.cause().before;
+  if (group.cause().type != "shape_change" || shown.find('[') == std::string::npos)
+    return std::nullopt;
+  SizesSeen seen{.shape = shown};
+  std::vector<std::vector<int64_t>> all;
+  auto add = [&](const std::string& shape) {
+    if (std::find(seen.shapes.begin(), seen.shapes.end(), shape) != seen.shapes.end()) return;
+    seen.shapes.push_back(shape);
+    all.push_back(Dimensions(shape));
+  };
+  for (const RecompileCause& cause : group.causes) {
+    if (!MayBeOneInput(cause.before, shown) || !MayBeOneInput(cause.after, shown)) continue;
+    if (all.empty()) add(cause.before);
+    add(cause.after);
+  }
+  std::optional<int> varies;
+  for (const std::vector<int64_t>& dimensions : all) {
+    if (dimensions.size() != all[0].size()) return seen;
+    for (size_t d = 0; d < dimensions.size(); ++d) {
+      if (dimensions[d] == all[0][d]) continue;
+      if (varies && *varies != static_cast<int>(d)) return seen;
+      varies = static_cast<int>(d);
+    }
+  }
+  if (!varies) return seen;
+  seen.dimension = varies;
+  for (const std::vector<int64_t>& dimensions : all) {
+    const int64_t size = dimensions[*varies];
+    if (std::find(seen.sizes.begin(), seen.sizes.end(), size) == seen.sizes.end())
+      seen.sizes.push_back(size);
+  }
+  return seen;
+}
+
+std::string DimensionName(int dimension, size_t rank) {
+  if (rank == 1) return "length";
+  if (dimension == 0) return "batch dimension";
+  return fmt::format("dimension {}", dimension);
+}
+
+std::string SiteName(const RecompileGroup& group) {
+  const CompileSite& site = *group.site;
+  if (!site.function.empty()) return fmt::format("`{}`", site.function);
+  if (site.cause == "value_access" && !site.file.empty()) {
+    return fmt::format("the read at {}:{}", Basename(site.file), site.line.value_or(0));
+  }
+  if (!group.steps->name.empty() && site.cause != "value_access") {
+    return group.steps->name.ends_with("step") ? group.steps->name : group.steps->name + " step";
+  }
+  if (!site.file.empty())
+    return fmt::format("the graph cut at {}:{}", Basename(site.file), site.line.value_or(0));
+  if (site.cause == "value_access") return "a read before the step mark";
+  return "the step";
+}
+
+std::string RecompileTitle(const RecompileGroup& group, const std::optional<SizesSeen>& sizes) {
+  const RecompileCause& cause = group.cause();
+  const std::string head =
+      fmt::format("{} recompiled {}", SiteName(group), Times(group.compiles.size()));
+  if (cause.type == "shape_change") {
+    if (sizes && sizes->dimension) {
+      return fmt::format("{}: {} of input {} changes ({})", head,
+                         DimensionName(*sizes->dimension, Dimensions(sizes->shape).size()),
+                         cause.input.empty() ? sizes->shape : cause.input + " " + sizes->shape,
+                         SizeList(sizes->sizes));
+    }
+    if (sizes)
+      return fmt::format("{}: the shape of input {} changes ({})", head, sizes->shape,
+                         Values(group));
+    return head + ": the size of its inputs changes";
+  }
+  if (cause.type == "dtype_change" && cause.node == "parameter")
+    return fmt::format("{}: the type of an input changes ({})", head, Values(group));
+  if (cause.type == "dtype_change")
+    return fmt::format("{}: the type of {} changes ({})", head, cause.node, Values(group));
+  if (cause.type == "constant_change" &&
+      cause.before.starts_with("prim::Constant") != cause.after.starts_with("prim::Constant")) {
+    return head +
+           ": a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)";
+  }
+  if (cause.type == "constant_change" && cause.node.starts_with("static "))
+    return fmt::format("{}: {} changes ({})", head, cause.node, Values(group));
+  if (cause.type == "constant_change")
+    return fmt::format("{}: a number baked into {} changes ({})", head, cause.node, Values(group));
+  if (cause.type == "loop_count_change")
+    return fmt::format("{}: a part of the graph ({}) is repeated {}", head, cause.node,
+                       Values(group));
+  if (cause.type == "live_tensors_change")
+    return fmt::format("{}: the set of tensors that are alive at the cut changes ({})", head,
+                       Values(group));
+  if (cause.type == "parameter_sharing_change")
+    return fmt::format("{}: the same graph with other shared inputs ({})", head, Values(group));
+  if (cause.type == "donation_change")
+    return fmt::format("{}: the same graph, but other inputs are donated ({})", head,
+                       Values(group));
+  if (cause.type == "cut_kind_change")
+    return fmt::format("{}: the same graph, cut in another way ({})", head, Values(group));
+  if (cause.type == "environment_change")
+    return fmt::format("{}: the same graph under another setting ({}{}{})", head, cause.node,
+                       cause.after.empty() ? "" : ": ", Values(group));
+  if (cause.type == "redefined_function")
+    return head + ": it is another function object at each call";
+  if (cause.type == "input_structure_change") {
+    return fmt::format("{}: the structure of its inputs changes{}{}", head,
+                       cause.node.empty() ? "" : " at ", cause.node);
+  }
+  if (cause.type == "sharding_change")
+    return fmt::format("{}: the sharding of {} changes ({})", head, cause.node, Values(group));
+  if (cause.type == "cache_eviction")
+    return head + ": a graph that had been compiled before was no longer cached";
+  if (cause.type == "no_step_mark") return head + ": its graph grows, as no step is marked";
+  if (cause.type == "unprinted_change") return head + ": graphs that print alike, but differ";
+  if (cause.type == "op_change") return fmt::format("{}: its ops change ({})", head, Values(group));
+  return head + ": nothing that was captured shows why";
+}
+
+std::string RecompileReasonText(const RecompileGroup& group) {
+  const RecompileCause& cause = group.cause();
+  std::string text;
+  auto sentence = [&](std::string one) {
+    if (one.empty()) return;
+    one[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(one[0])));
+    if (!one.ends_with('.')) one += '.';
+    text += (text.empty() ? "" : " ") + one;
+  };
+  const bool shown =
+      !cause.node.empty() || cause.note.empty();  // else the note says what was compared
+  if (!cause.seen_in.empty() && shown) sentence(fmt::format("{} shows it", cause.seen_in));
+  sentence(cause.note);
+  if (!group.beside.empty())
+    sentence(fmt::format("in the same compiles also changed: {}", fmt::join(group.beside, "; ")));
+  return text;
+}
+
+}  // namespace xlaprof

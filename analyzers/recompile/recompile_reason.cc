@@ -1,0 +1,504 @@
+#include "analyzers/recompile/recompile_reason.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analyzers/graph/graph_content.h"
+#include "analyzers/recompile/recompile_said.h"
+
+namespace xlaprof {
+namespace {
+
+// Forms in which a graph may be printed, the most telling first. Text IR of torch_xla 2.9 hides
+// attributes; optimised HLO has them, but also what XLA made of them.
+struct Form {
+  std::string_view name, people;
+};
+constexpr std::string_view kSignature = "signature";  // the inputs alone
+constexpr std::array<Form, 6> kForms = {{{"hlo", "the HLO dump"},
+                                         {"stablehlo", "the StableHLO dump"},
+                                         {"ir_text", "the IR dump"},
+                                         {"ir_dot", "the IR dump"},
+                                         {"hlo_optimized", "the optimised HLO"},
+                                         {kSignature, "the log's list of inputs"}}};
+
+constexpr size_t kMaxLookedBack = 4096;  // compiles; a run that recompiles for days has a million
+constexpr int64_t kCacheSize = 2048;     // graphs that torch_xla keeps (XLA_COMPILATION_CACHE_SIZE)
+constexpr size_t kFullDiffs = 3;         // nearest by content that are compared in full
+// Content hashes looked at for one compile, a twentieth of a second; for all of a run, a few
+// seconds; and for each one behind that. To look one up costs as much as to compare some.
+constexpr int64_t kMaxCompared = 20'000'000, kMaxComparedInAll = 2'000'000'000,
+                  kComparedBehindThat = 20'000, kLookUpCost = 64;
+constexpr int64_t kMaxNodesKept = 2'000'000;  // about 600 MB of loaded graphs
+constexpr size_t kMaxCandidates = 4;          // nodes named for an unprinted change
+
+// Ops whose attributes torch_xla's text dump does not print, those that most often hold an index or
+// a bound first.
+int UnprintedRank(std::string_view op) {
+  static constexpr std::array<std::string_view, 10> kIndexing = {
+      "select", "slice", "narrow", "index", "gather", "scatter", "roll", "pad", "split", "unbind"};
+  for (std::string_view part : kIndexing) {
+    if (op.find(part) != std::string_view::npos) return 0;
+  }
+  if (op == "prim::Constant") return 1;
+  if (op.find("expand") != std::string_view::npos || op.find("full") != std::string_view::npos)
+    return 2;
+  return 3;
+}
+
+// A part of a tensor, as a dump names it: of the IR, or of HLO.
+bool IsView(std::string_view op) {
+  static constexpr std::array<std::string_view, 8> kViews = {
+      "select", "slice", "generic_slice", "narrow", "split", "unbind", "as_strided", "diagonal"};
+  const size_t name = op.rfind(':') + 1;
+  return std::find(kViews.begin(), kViews.end(), op.substr(name)) != kViews.end();
+}
+
+// "x" of x.1; "" of the names that a compiler gives: p0.1, param_2, Arg_1.2.
+std::string InputName(const GraphNode& node) {
+  std::string name = node.name.substr(0, node.name.find('.'));
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return "";
+  for (std::string_view given : {"p", "param", "param_", "Arg_", "arg", "parameter"}) {
+    if (name.starts_with(given) &&
+        name.find_first_not_of("0123456789", given.size()) == std::string::npos)
+      return "";
+  }
+  return name;
+}
+
+std::string Describe(const GraphNode& node, const UserCode& code, const PrintedGraph& graph,
+                     int index) {
+  CodeLocation place = code.Of(node);
+  const bool near = place.empty();
+  if (near) place = code.Near(graph, index);
+  const std::string shape = WithoutLayout(node.shape);
+  if (place.empty()) return fmt::format("{} {}", node.op, shape);
+  return fmt::format("{} {} {} {}", node.op, shape, near ? "near" : "at", place.text());
+}
+
+}  // namespace
+
+std::string RecompileCause::Key() const {
+  if (!location.empty()) return type + "|" + location.text();
+  // Indices that a scope's name ends with count its uses and say nothing.
+  return type + "|" +
+         (type == "op_change" || type == "constant_change" ? node + "|" + scope : std::string());
+}
+
+struct ReasonFinder::Impl {
+  const Store* store = nullptr;
+  UserCode code;
+  absl::flat_hash_map<int64_t, std::unique_ptr<PrintedGraph>> graphs;
+  absl::flat_hash_map<int64_t, std::vector<uint64_t>> hashes;
+  int64_t nodes_kept = 0;
+  // All compiles of a process in order: ordinal and hash.
+  struct Compiled {
+    int64_t ordinal;
+    const CompileFact* fact;
+    const CompileSite* site;
+    size_t graph = 0;  // a dense number of its hash
+  };
+  struct Process {
+    std::vector<Compiled> compiles;                                     // in order
+    absl::flat_hash_map<std::string_view, std::vector<size_t>> places;  // in there, by hash
+    // How many of them come before `ordinal`.
+    size_t Before(int64_t ordinal) const {
+      return size_t(
+          std::lower_bound(compiles.begin(), compiles.end(), ordinal,
+                           [](const Compiled& one, int64_t o) { return one.ordinal < o; }) -
+          compiles.begin());
+    }
+  };
+  std::map<int64_t, Process> by_process;
+  int64_t compared_in_all = 0;
+  std::map<int64_t, std::string>
+      changed_setting;  // of a process: a setting that has several values
+  absl::flat_hash_map<int64_t, std::vector<RecompileCause>> said;  // of a compile, by its source
+
+  // Null: its source says nothing.
+  const std::vector<RecompileCause>* SaidOf(const CompileFact& compile) const {
+    const auto found = said.find(compile.id);
+    return found == said.end() ? nullptr : &found->second;
+  }
+
+  absl::StatusOr<const PrintedGraph*> Graph(int64_t id) {
+    auto& graph = graphs[id];
+    if (!graph) {
+      XP_TRY(PrintedGraph loaded, LoadGraph(*store, id));
+      nodes_kept += static_cast<int64_t>(loaded.nodes.size());
+      graph = std::make_unique<PrintedGraph>(std::move(loaded));
+    }
+    return graph.get();
+  }
+
+  // Between uses only: pointers of Graph() end here.
+  void TrimGraphs() {
+    if (nodes_kept <= kMaxNodesKept) return;
+    graphs.clear();
+    nodes_kept = 0;
+  }
+
+  absl::StatusOr<const std::vector<uint64_t>*> Hashes(int64_t id) {
+    if (const auto at = hashes.find(id); at != hashes.end()) return &at->second;
+    XP_TRY(const PrintedGraph* graph, Graph(id));
+    return &(hashes[id] = ContentHashes(*graph));
+  }
+
+  static OptInt RowOf(const CompileFact& fact, std::string_view form) {
+    for (const auto& [printed_as, row] : fact.forms) {
+      if (printed_as == form) return row;
+    }
+    return {};
+  }
+
+  RecompileCause FromDifference(const GraphDifference& d, const PrintedGraph& before,
+                                const PrintedGraph& after) const {
+    RecompileCause cause{.type = d.type,
+                         .node = d.node,
+                         .before = d.before,
+                         .after = d.after,
+                         .is_input = d.is_input,
+                         .resized = d.resized,
+                         .follows = d.follows};
+    const bool in_after = d.node_index >= 0;
+    const int index = in_after ? d.node_index : d.before_index;
+    if (index < 0) return cause;
+    const PrintedGraph& graph = in_after ? after : before;
+    const GraphNode& node = graph.nodes[index];
+    cause.scope = node.scope;
+    if (d.is_input) cause.input = InputName(node);
+    cause.location = code.Of(node);
+    if (cause.location.empty()) {
+      cause.location = code.Near(graph, index);
+      cause.near = !cause.location.empty();
+    } else if (d.type == "constant_change" && !d.resized) {
+      cause.note = WhatItReads(graph, node, cause.location);
+    }
+    return cause;
+  }
+
+  // Views are recorded where they are used: the line that made this one may be nearer to the value
+  // that it reads.
+  std::string WhatItReads(const PrintedGraph& graph, const GraphNode& node,
+                          const CodeLocation& own) const {
+    if (!IsView(node.op)) return "";
+    const uint64_t content =
+        ContentHash(node);  // optimised HLO has it several times, in fusions and outside
+    for (const GraphNode& same : graph.nodes) {
+      if (same.op != node.op || same.location != node.location || ContentHash(same) != content)
+        continue;
+      for (const GraphNode::Operand& operand : same.operands) {
+        const CodeLocation place = code.Of(graph.nodes[operand.node]);
+        if (place.empty() || place.text() == own.text()) continue;
+        return fmt::format(
+            "a view is recorded where it is used; near it, {}, is the value that it reads",
+            place.text());
+      }
+    }
+    return "";
+  }
+
+  // By the graphs; empty when none show it. Sets `alike` to the compile whose graph prints alike.
+  absl::StatusOr<std::optional<CompileReason>> ByGraphs(
+      const CompileSite& site, size_t index, std::optional<std::pair<size_t, const Form*>>* alike) {
+    const CompileFact& compile = site.compiles[index];
+    for (const Form& form : kForms) {
+      const OptInt row = RowOf(compile, form.name);
+      if (!row) continue;
+      XP_TRY(const std::vector<uint64_t>* mine, Hashes(*row));
+      if (mine->empty()) continue;
+      std::vector<std::pair<int64_t, size_t>>
+          near;  // distance, compile; the latest first among equals
+      int64_t compared = 0;
+      const std::vector<uint64_t> mine_copy = *mine;  // the map may move its values
+      const int64_t limit =
+          compared_in_all < kMaxComparedInAll ? kMaxCompared : kComparedBehindThat;
+      for (size_t e = index; e-- > 0 && compared < limit; compared += kLookUpCost) {
+        const CompileFact& earlier = site.compiles[e];
+        const OptInt other = RowOf(earlier, form.name);
+        if (!other || (!compile.hash.empty() && earlier.hash == compile.hash)) continue;
+        // One row stands for all programs of the same inputs; of other forms, for one graph.
+        if (*other == *row && form.name != kSignature) continue;
+        XP_TRY(const std::vector<uint64_t>* theirs, Hashes(*other));
+        compared += static_cast<int64_t>(mine_copy.size() + theirs->size());
+        near.emplace_back(MultisetDistance(mine_copy, *theirs), e);
+      }
+      compared_in_all += compared;
+      if (near.empty()) continue;
+      std::stable_sort(near.begin(), near.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
+      if (near.size() > kFullDiffs) near.resize(kFullDiffs);
+      TrimGraphs();
+      std::optional<GraphDiff> best;
+      size_t nearest = 0;
+      for (const auto& [distance, e] : near) {
+        // A node that changed counts twice in the distance of contents, one that came or went once.
+        if (best && best->differing_nodes <= distance / 2) continue;
+        XP_TRY(const PrintedGraph* before, Graph(*RowOf(site.compiles[e], form.name)));
+        XP_TRY(const PrintedGraph* after, Graph(*row));
+        GraphDiff diff = Diff(*before, *after);
+        if (best && best->differing_nodes <= diff.differing_nodes) continue;
+        best = std::move(diff), nearest = e;
+      }
+      if (best->origins.empty()) {
+        if (!*alike) *alike = {nearest, &form};
+        continue;
+      }
+      CompileReason reason{.differing_nodes = best->differing_nodes};
+      XP_TRY(const PrintedGraph* before, Graph(*RowOf(site.compiles[nearest], form.name)));
+      XP_TRY(const PrintedGraph* after, Graph(*row));
+      for (const GraphDifference& origin : best->origins) {
+        reason.causes.push_back(FromDifference(origin, *before, *after));
+        reason.causes.back().seen_in = form.people;
+        reason.causes.back().graph_before = before->id;
+        reason.causes.back().graph_after = after->id;
+      }
+      return reason;
+    }
+    return std::nullopt;
+  }
+
+  // The same graph twice in one process.
+  std::optional<RecompileCause> Eviction(const CompileFact& compile) const {
+    if (compile.hash.empty() || compile.inferred) return std::nullopt;
+    const Process& process = by_process.at(compile.process_id);
+    const std::vector<size_t>& places = process.places.at(compile.hash);
+    const size_t end = process.Before(compile.ordinal);
+    auto again = std::lower_bound(places.begin(), places.end(), end);
+    if (again == places.begin()) return std::nullopt;
+    // As many as it takes to push the graph out: more need not be counted.
+    std::vector<bool> seen(process.places.size());
+    int64_t between = 0;
+    for (size_t i = *(again - 1) + 1; i < end && between < kCacheSize; ++i) {
+      between += !seen[process.compiles[i].graph];
+      seen[process.compiles[i].graph] = true;
+    }
+    if (between == 0) {
+      RecompileCause cause{.type = "unknown"};
+      cause.note =
+          "the very same graph was compiled before, and no other since, so it was not dropped for "
+          "room: processes that share one log, another device, or a cache that the program cleared";
+      return cause;
+    }
+    RecompileCause cause{.type = "cache_eviction"};
+    cause.note = between >= kCacheSize
+                     ? fmt::format(
+                           "at least as many other graphs were compiled since as torch_xla "
+                           "keeps ({})",
+                           kCacheSize)
+                     : fmt::format(
+                           "only {} other graph{} compiled since, fewer than the {} that "
+                           "torch_xla keeps by "
+                           "default: a smaller XLA_COMPILATION_CACHE_SIZE, a cache that the "
+                           "program cleared, "
+                           "another device, or processes that share one log",
+                           between, between == 1 ? " was" : "s were", kCacheSize);
+    return cause;
+  }
+
+  // Graphs that print alike: what is not in the graph, then what may be in it unprinted.
+  absl::StatusOr<RecompileCause> NotPrinted(const CompileFact& earlier, const CompileFact& compile,
+                                            const Form& form) {
+    RecompileCause cause{.type = {}, .seen_in = std::string(form.people)};
+    if (form.name == kSignature) {
+      cause.type = "unknown";
+      cause.note =
+          "the log shows inputs of the same types as before: a static argument, a function that is "
+          "defined anew, another configuration, a cache that was cleared, or another run in the "
+          "same log";
+      return cause;
+    }
+    auto differ = [&](const char* type, OptInt a, OptInt b, std::string_view unit) {
+      if (!a || !b || *a == *b) return false;
+      cause.type = type;
+      cause.before = fmt::format("{} {}", *a, unit), cause.after = fmt::format("{} {}", *b, unit);
+      cause.note = "the graphs print alike otherwise";
+      return true;
+    };
+    if (differ("parameter_sharing_change", earlier.input_count, compile.input_count, "inputs"))
+      return cause;
+    if (differ("live_tensors_change", earlier.output_count, compile.output_count, "results"))
+      return cause;
+    if (differ("donation_change", earlier.alias_bytes, compile.alias_bytes, "donated bytes"))
+      return cause;
+    if (earlier.cause != compile.cause) {
+      cause.type = "cut_kind_change";
+      cause.before = earlier.cause, cause.after = compile.cause;
+      return cause;
+    }
+    if (const auto setting = changed_setting.find(compile.process_id);
+        setting != changed_setting.end()) {
+      cause.type = "environment_change";
+      cause.node = setting->second;
+      return cause;
+    }
+    cause.type = "unprinted_change";
+    XP_TRY(const PrintedGraph* graph, Graph(*RowOf(compile, form.name)));
+    std::vector<std::pair<int, int>> candidates;  // rank, node
+    for (size_t i = 0; i < graph->nodes.size(); ++i) {
+      const int rank = UnprintedRank(graph->nodes[i].op);
+      if (rank < 3) candidates.emplace_back(rank, static_cast<int>(i));
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](auto a, auto b) { return a.first < b.first; });
+    std::vector<std::string> named;
+    for (const auto& [rank, i] : candidates) {
+      std::string text = Describe(graph->nodes[i], code, *graph, i);
+      if (std::find(named.begin(), named.end(), text) == named.end())
+        named.push_back(std::move(text));
+      if (named.size() == kMaxCandidates) break;
+    }
+    cause.note = fmt::format(
+        "{} prints the same nodes under another hash, with as many inputs, results and donated "
+        "bytes "
+        "as far as is known",
+        form.people);
+    if (!named.empty())
+      cause.note += fmt::format("; what it does not print may be in: {}", fmt::join(named, "; "));
+    return cause;
+  }
+
+  // Without graphs: by what the log says of the programs.
+  static RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile) {
+    RecompileCause cause{.type = "unknown"};
+    auto known_equal = [](OptInt a, OptInt b) { return a && b && *a == *b; };
+    auto known_other = [](OptInt a, OptInt b) { return a && b && *a != *b; };
+    const bool same_inputs = known_equal(earlier.input_count, compile.input_count);
+    const bool same_outputs = known_equal(earlier.output_count, compile.output_count);
+    if (same_inputs && same_outputs && known_other(earlier.input_bytes, compile.input_bytes)) {
+      cause.type = "shape_change";
+      cause.before = fmt::format("{} bytes of inputs", *earlier.input_bytes);
+      cause.after = fmt::format("{} bytes of inputs", *compile.input_bytes);
+      cause.is_input = true;
+      cause.note =
+          "told from the sizes in the log: as many inputs and results as before, but another size "
+          "of the inputs";
+    } else if (same_inputs && known_other(earlier.output_count, compile.output_count)) {
+      cause.type = "live_tensors_change";
+      cause.before = fmt::format("{} results", *earlier.output_count);
+      cause.after = fmt::format("{} results", *compile.output_count);
+      cause.note = "told from the log: as many inputs as before, but another number of results";
+    } else if (known_other(earlier.input_count, compile.input_count)) {
+      cause.note = fmt::format("the log shows {} inputs and {} results after {} and {}",
+                               *compile.input_count, compile.output_count.value_or(0),
+                               *earlier.input_count, earlier.output_count.value_or(0));
+    } else if (same_inputs && same_outputs) {
+      cause.note =
+          "the log shows as many inputs and results as before, of the same size as far as it "
+          "prints: a number, an "
+          "index or an op that is baked into the graph, or a small shape";
+    }
+    return cause;
+  }
+
+  // What to compare with when no graph says: the latest with the same counts and sizes as far as
+  // possible.
+  static size_t NearestBySizes(const CompileSite& site, size_t index) {
+    auto distance = [&](const CompileFact& a) {
+      const CompileFact& b = site.compiles[index];
+      return (a.input_count != b.input_count) + (a.output_count != b.output_count);
+    };
+    size_t best = index - 1;
+    const size_t first = index - std::min(index, kMaxLookedBack);
+    for (size_t e = index - 1; e-- > first && distance(site.compiles[best]) > 0;) {
+      if (distance(site.compiles[e]) < distance(site.compiles[best])) best = e;
+    }
+    return best;
+  }
+};
+
+ReasonFinder::ReasonFinder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ReasonFinder::ReasonFinder(ReasonFinder&&) noexcept = default;
+ReasonFinder::~ReasonFinder() = default;
+
+absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Store& store, const RecompileFacts& facts) {
+  auto impl = std::make_unique<Impl>();
+  impl->store = &store;
+  XP_TRY(impl->code, UserCode::Load(store));
+  for (const CompileSite& site : facts.sites) {
+    for (const CompileFact& compile : site.compiles)
+      impl->by_process[site.process_id].compiles.push_back({compile.ordinal, &compile, &site});
+  }
+  for (auto& [process_id, process] : impl->by_process) {
+    std::stable_sort(process.compiles.begin(), process.compiles.end(),
+                     [](const auto& a, const auto& b) { return a.ordinal < b.ordinal; });
+    for (size_t i = 0; i < process.compiles.size(); ++i) {
+      Impl::Compiled& one = process.compiles[i];
+      auto [found, is_new] = process.places.try_emplace(one.fact->hash);
+      one.graph =
+          is_new ? process.places.size() - 1 : process.compiles[found->second.front()].graph;
+      found->second.push_back(i);
+    }
+  }
+  XP_TRY(
+      store.Each("SELECT coalesce(process_id, 0), name FROM setting GROUP BY 1, 2 HAVING "
+                 "count(DISTINCT value) > 1 "
+                 "ORDER BY 1, 2 DESC",
+                 [&](int64_t process_id, std::string name) {
+                   impl->changed_setting[process_id] = std::move(name);
+                 }));
+  XP_TRY(impl->said, LoadSaidReasons(store));
+  return ReasonFinder(std::move(impl));
+}
+
+absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t index) {
+  const CompileFact& compile = site.compiles[index];
+  if (auto eviction = impl_->Eviction(compile))
+    return CompileReason{.causes = {std::move(*eviction)}};
+  const std::vector<RecompileCause>* said = impl_->SaidOf(compile);
+  if (said != nullptr && said->front().type != "unknown") return CompileReason{.causes = *said};
+  std::optional<std::pair<size_t, const Form*>> alike;
+  XP_TRY(std::optional<CompileReason> reason, impl_->ByGraphs(site, index, &alike));
+  if (reason) return *std::move(reason);
+  if (said != nullptr) return CompileReason{.causes = *said};
+  if (alike) {
+    const auto& [nearest, form] = *alike;
+    XP_TRY(RecompileCause cause, impl_->NotPrinted(site.compiles[nearest], compile, *form));
+    return CompileReason{.causes = {std::move(cause)}};
+  }
+  const size_t nearest = Impl::NearestBySizes(site, index);
+  return CompileReason{.causes = {Impl::BySizes(site.compiles[nearest], compile)}};
+}
+
+absl::StatusOr<std::optional<CompileReason>> ReasonFinder::WhyFirst(const CompileSite& site) {
+  // A log that began late, or names that many functions have.
+  const std::vector<RecompileCause>* said = impl_->SaidOf(site.compiles.front());
+  if (said != nullptr && said->front().type != "unknown") return CompileReason{.causes = *said};
+  XP_TRY(std::optional<RecompileCause> other_cut, OtherCut(site));
+  if (!other_cut) return std::nullopt;
+  return CompileReason{.causes = {*std::move(other_cut)}};
+}
+
+absl::StatusOr<std::optional<RecompileCause>> ReasonFinder::OtherCut(const CompileSite& site) {
+  const CompileFact& first = site.compiles.front();
+  for (const Form& form : kForms) {
+    const OptInt row = Impl::RowOf(first, form.name);
+    if (!row) continue;
+    const Impl::Process& process = impl_->by_process.at(site.process_id);
+    const size_t end = process.Before(first.ordinal);
+    for (size_t i = end - std::min(end, kMaxLookedBack); i < end; ++i) {
+      const Impl::Compiled& earlier = process.compiles[i];
+      if (earlier.site->cause == site.cause || earlier.site->function != site.function) continue;
+      const OptInt other = Impl::RowOf(*earlier.fact, form.name);
+      if (!other || *other == *row || earlier.fact->hash == first.hash) continue;
+      XP_TRY(const std::vector<uint64_t>* theirs, impl_->Hashes(*other));
+      const std::vector<uint64_t> copy = *theirs;
+      XP_TRY(const std::vector<uint64_t>* mine, impl_->Hashes(*row));
+      if (mine->empty() || MultisetDistance(copy, *mine) != 0) continue;
+      impl_->TrimGraphs();
+      XP_TRY(const PrintedGraph* before, impl_->Graph(*other));
+      XP_TRY(const PrintedGraph* after, impl_->Graph(*row));
+      if (!Diff(*before, *after).origins.empty()) continue;
+      return RecompileCause{.type = "cut_kind_change",
+                            .before = earlier.site->cause,
+                            .after = site.cause,
+                            .seen_in = std::string(form.people)};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,230 @@
+#include <nlohmann/json.hpp>
+
+#include "analyzers/report/report.h"
+#include "core/base/escape.h"
+#include "core/base/version.h"
+
+namespace xlaprof {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Nullable(const auto& value) { return value ? Json(*value) : Json(nullptr); }
+// Unix times exceed 2^53, where JavaScript and jq begin to round.
+Json Absolute(const std::optional<int64_t>& ns) {
+  return ns ? Json(fmt::to_string(*ns)) : Json(nullptr);
+}
+Json Words(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+const char* Name(Severity severity) {
+  switch (severity) {
+    case Severity::kInfo:
+      return "info";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      return "error";
+  }
+  return "info";
+}
+
+Json Of(const SourceRow& source) {
+  return {{"path", source.path},
+          {"format", Nullable(source.format)},
+          {"imported", source.imported},
+          {"bytes", Nullable(source.bytes)},
+          {"sha256", Nullable(source.sha256)},
+          {"clock_offset_ns", Absolute(source.clock_offset_ns)},
+          {"clock_error_ns", Nullable(source.clock_error_ns)},
+          {"derived_from", Nullable(source.derived_from)},
+          {"note", Nullable(source.note)}};
+}
+
+Json Of(const Coverage& coverage) {
+  return {{"path", coverage.path},
+          {"format", coverage.format},
+          {"steps", Nullable(coverage.steps)},
+          {"compiles", Nullable(coverage.compiles)},
+          {"executions", Nullable(coverage.executions)},
+          {"transfers", Nullable(coverage.transfers)},
+          {"events", Nullable(coverage.events)},
+          {"from_ns", Nullable(coverage.from_ns)},
+          {"to_ns", Nullable(coverage.to_ns)},
+          {"note", Words(coverage.note)}};
+}
+
+Json Of(const RunRow& run) {
+  return {{"label", run.label},
+          {"selected", run.selected},
+          {"started_epoch_ns", Absolute(run.started_epoch_ns)},
+          {"why", run.why}};
+}
+
+Json Of(const ProcessRow& process) {
+  return {{"id", process.id},
+          {"host", Nullable(process.host)},
+          {"pid", Nullable(process.pid)},
+          {"rank", Nullable(process.rank)}};
+}
+
+Json Of(const SettingRow& setting) {
+  return {{"name", setting.name}, {"value", setting.value}, {"evidence", setting.evidence}};
+}
+
+Json Of(const RecordingCost& recording) {
+  return {{"program", Words(recording.program)},
+          {"pid", Nullable(recording.pid)},
+          {"ended", recording.ended},
+          {"threads", recording.threads},
+          {"events", recording.events},
+          {"dropped", recording.dropped},
+          {"drain_cpu_ns", Nullable(recording.drain_cpu_ns)},
+          {"span_ns", Nullable(recording.span_ns)},
+          {"bytes", recording.bytes}};
+}
+
+Json Of(const Summary::Device& device) {
+  return {{"name", device.name},
+          {"busy_ns", device.busy_ns},
+          {"span_ns", device.span_ns},
+          {"after_steps_ns", Nullable(device.after_steps_ns)},
+          {"busy_a_step_ns", Nullable(device.busy_a_step_ns)}};
+}
+
+Json Of(const Evidence& evidence) {
+  return {{"table", Words(evidence.table)},
+          {"rows", evidence.rows},
+          {"ts_ns", Nullable(evidence.ts_ns)},
+          {"dur_ns", Nullable(evidence.dur_ns)},
+          {"text", Words(evidence.text)}};
+}
+
+Json Of(const ReportIssue& issue) {
+  return {{"path", Words(issue.path)},
+          {"code", issue.code},
+          {"severity", issue.severity},
+          {"count", issue.count},
+          {"offset", Nullable(issue.offset)},
+          {"line", Nullable(issue.line)},
+          {"advice", issue.advice}};
+}
+
+Json Of(const Finding& finding);
+
+template <class T>
+Json ListOf(const std::vector<T>& rows) {
+  Json list = Json::array();
+  for (const T& row : rows) list.push_back(Of(row));
+  return list;
+}
+
+Json Of(const Finding& finding) {
+  const Subject& subject = finding.subject;
+  Json reason;
+  if (finding.reason) {
+    const Reason& r = *finding.reason;
+    reason = {{"type", r.type},
+              {"state", Nullable(r.state)},
+              {"step", Nullable(r.step)},
+              {"node", Nullable(r.node)},
+              {"before", Nullable(r.before)},
+              {"after", Nullable(r.after)},
+              {"location", Nullable(r.location)},
+              {"text", Nullable(r.text)}};
+  }
+  return {{"kind", finding.kind},
+          {"severity", Name(finding.severity)},
+          {"title", finding.title},
+          {"subject",
+           {{"file", Nullable(subject.file)},
+            {"line", Nullable(subject.line)},
+            {"function", Nullable(subject.function)},
+            {"scope", Nullable(subject.scope)},
+            {"op", Nullable(subject.op)},
+            {"graph_hash", Nullable(subject.graph_hash)}}},
+          {"count", Nullable(finding.count)},
+          {"per_step", Nullable(finding.per_step)},
+          {"cost_ns", Nullable(finding.cost_ns)},
+          {"cost_note", Words(finding.cost_note)},
+          {"saving_ns", Nullable(finding.saving_ns)},
+          {"saving_note", Words(finding.saving_note)},
+          {"reason", reason},
+          {"advice", Words(finding.advice)},
+          {"evidence", ListOf(finding.evidence)},
+          {"fingerprint", finding.fingerprint}};
+}
+
+// Null where no source has times of steady steps.
+Json Of(const SteadyStep& steady) {
+  if (steady.steps == 0) return nullptr;
+  auto host = [&](Doing doing) -> Json {
+    if (steady.host.empty()) return nullptr;
+    int64_t ns = 0;
+    for (const SteadyStep::Part& part : steady.host) ns += part.doing == doing ? part.ns : 0;
+    return ns;
+  };
+  return {{"steps", steady.steps},
+          {"step_ns", steady.step_ns},
+          {"tracing_ns", host(Doing::kTracing)},
+          {"compile_ns", host(Doing::kCompile)},
+          {"execute_ns", host(Doing::kExecute)},
+          {"transfer_ns", host(Doing::kTransfer)},
+          {"input_ns", host(Doing::kInput)},
+          {"user_code_ns", host(Doing::kUserCode)},
+          {"runtime_ns", host(Doing::kRuntime)},
+          {"unrecorded_ns", host(Doing::kNothing)},
+          {"device_busy_ns", Nullable(steady.device_busy_ns)},
+          {"device_idle_ns", Nullable(steady.device_idle_ns)}};
+}
+
+Json SummaryOf(const Report& report) {
+  const Summary& summary = report.summary;
+  return {{"run", Words(report.run_label)},
+          {"base_epoch_ns", Absolute(report.base_epoch_ns)},
+          {"start_ns", Nullable(report.start_ns)},
+          {"steps", Nullable(summary.steps)},
+          {"timed_steps", Nullable(summary.timed_steps)},
+          {"warm_up_steps", Nullable(summary.warm_up_steps)},
+          {"wall_ns", Nullable(summary.wall_ns)},
+          {"time_to_first_step_ns", Nullable(summary.time_to_first_step_ns)},
+          {"step_p50_ns", Nullable(summary.step_p50_ns)},
+          {"step_p99_ns", Nullable(summary.step_p99_ns)},
+          {"warm_up_step_p50_ns", Nullable(summary.warm_up_step_p50_ns)},
+          {"tracing_ns", Nullable(summary.tracing_ns)},
+          {"compile_count", Nullable(summary.compile_count)},
+          {"compile_ns", Nullable(summary.compile_ns)},
+          {"execution_count", Nullable(summary.execution_count)},
+          {"execute_ns", Nullable(summary.execute_ns)},
+          {"transfer_count", Nullable(summary.transfer_count)},
+          {"transfer_ns", Nullable(summary.transfer_ns)},
+          {"fallback_count", Nullable(summary.fallback_count)},
+          {"input_ns", Nullable(summary.input_ns)},
+          {"device_busy_ns", Nullable(summary.device_busy_ns)},
+          {"device_idle_ns", Nullable(summary.device_idle_ns)},
+          {"steady_step", Of(report.steady)},
+          {"devices", ListOf(summary.devices)},
+          {"coverage", ListOf(summary.coverage)},
+          {"settings", ListOf(report.settings)},
+          {"recordings", ListOf(report.recordings)},
+          {"processes", ListOf(report.processes)},
+          {"runs", ListOf(report.runs)}};
+}
+
+std::string Dump(const Json& json, int indent) {
+  return TerminalSafeJson(json.dump(indent, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+std::string ReportJson(const Report& report) {
+  Json json = {{"xlaprof", kVersion},
+               {"sources", ListOf(report.sources)},
+               {"summary", SummaryOf(report)},
+               {"findings", ListOf(report.findings)},
+               {"issues", ListOf(report.issues)}};
+  return Dump(json, 2) + "\n";
+}
+
+std::string FindingJson(const Finding& finding) { return Dump(Of(finding), -1); }
+
+}  // namespace xlaprof

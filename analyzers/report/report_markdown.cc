@@ -1,0 +1,185 @@
+// The report to paste into an issue: GitHub's Markdown.
+#include <algorithm>
+
+#include "analyzers/quantity.h"
+#include "analyzers/report/report.h"
+#include "analyzers/report/report_layout.h"
+#include "analyzers/report/report_words.h"
+#include "analyzers/report/source_quote.h"
+#include "core/base/escape.h"
+#include "core/base/version.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr int kMaxDiffColumns = 160;
+
+std::string Prose(std::string_view text) {
+  constexpr int kMaxColumns = 4000;  // a name may have megabytes
+  return MarkdownText(CutEnd(text, kMaxColumns));
+}
+
+class MarkdownReport {
+ public:
+  MarkdownReport(const Report& report, const ReportOptions& options)
+      : report_(report), options_(options), names_(report) {}
+
+  std::string Write() {
+    Add("**xlaprof {}**: {}\n", kVersion, Prose(HeadText(report_, names_)));
+    if (std::string slice = SliceText(report_); !slice.empty()) Add("\n{}\n", Prose(slice));
+    Steps();
+    Findings_();
+    About();
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Args>
+  void Add(fmt::format_string<Args...> format, Args&&... args) {
+    out_ += fmt::format(format, std::forward<Args>(args)...);
+  }
+
+  void Steps() {
+    const Summary& s = report_.summary;
+    std::string times;
+    auto time = [&](const char* label, const std::optional<int64_t>& ns) {
+      if (ns) times += fmt::format("{}{} {}", times.empty() ? "" : ", ", label, DurationText(*ns));
+    };
+    if (IsFromTheStart(report_)) time("first step", s.time_to_first_step_ns);
+    time("warm-up step", s.warm_up_step_p50_ns);
+    time("steady step p50", s.step_p50_ns);
+    time("p99", s.step_p99_ns);
+    if (!times.empty()) Add("\n{}\n", times);
+    for (const Summary::Device& device : s.devices) {
+      if (const std::string after = AfterStepsText(device); !after.empty())
+        Add("\n{}\n", Prose(after));
+    }
+    if (std::string counts = CountsText(s); !counts.empty()) Add("\n{}\n", counts);
+    std::vector<StepShare> shares = SteadyShares(report_);
+    std::string what = shares.empty()
+                           ? s.wall_ns ? fmt::format("of the window, {}", DurationText(*s.wall_ns))
+                             : s.totals_from_logs ? "sums of the logs"
+                                                  : "sums of the metrics"
+                           : fmt::format("of a steady step (mean of {}, {})", report_.steady.steps,
+                                         DurationText(report_.steady.step_ns));
+    if (!shares.empty()) Add("\n{}\n", TotalsText(s));
+    if (shares.empty()) shares = TotalShares(s);
+    if (shares.empty() && s.devices.empty()) return;
+    Add("\n| where a step goes | time | {} |\n| --- | ---: | ---: |\n", what);
+    for (const StepShare& share : shares) {
+      Add("| {} | {} | {} |\n", share.name, DurationText(share.ns),
+          share.part          ? PercentText(*share.part)
+          : share.per_step_ns ? DurationText(*share.per_step_ns) + " a step"
+                              : "");
+    }
+    for (const Summary::Device& device : s.devices) {
+      if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;
+      Add("| {} busy | {} | {:.2f} % of {} |\n", Prose(device.name), DurationText(device.busy_ns),
+          100.0 * double(device.busy_ns) / double(device.span_ns), DurationText(device.span_ns));
+    }
+  }
+
+  void Findings_() {
+    std::vector<const Finding*> full, brief;
+    for (const Finding& finding : report_.findings) {
+      (finding.severity == Severity::kInfo ? brief : full).push_back(&finding);
+    }
+    if (full.empty()) {
+      std::string names;
+      for (const Analyzer* analyzer : AllAnalyzers())
+        names += fmt::format("{}`{}`", names.empty() ? "" : ", ", analyzer->name);
+      Add("\nNothing found that needs fixing. Looked for: {}\n", names);
+    }
+    for (size_t i = 0; i < full.size(); ++i) OneFinding(i + 1, *full[i]);
+    if (brief.empty()) return;
+    Add("\n<details><summary>Also seen: {}</summary>\n\n| kind | what | where | advice |\n| --- | "
+        "--- | --- | --- |\n",
+        brief.size());
+    for (const Finding* finding : brief) {
+      Add("| {} | {} | {} | {} |\n", Prose(finding->kind), Prose(finding->title),
+          Prose(PlaceText(*finding, /*full_path=*/false)), Prose(finding->advice));
+    }
+    Add("\n</details>\n");
+  }
+
+  void OneFinding(size_t rank, const Finding& finding) {
+    const char* word = finding.severity == Severity::kError ? "error" : "warning";
+    Add("\n### {}. {}\n\n{} · {}", rank, Prose(finding.title), word, Prose(finding.kind));
+    if (std::string place = PlaceText(finding, /*full_path=*/true); !place.empty())
+      Add(" · {}", Prose(place));
+    Add("\n");
+    const Subject& subject = finding.subject;
+    if (subject.file && subject.line) {
+      if (auto quote = QuoteSource(*subject.file, *subject.line, options_.source_roots,
+                                   report_.capture_epoch_ns)) {
+        Add("\n{}", MarkdownFenced(subject.file->ends_with(".py") ? "python" : "", quote->text));
+        if (quote->newer_than_capture)
+          Add("\nThe file is newer than the capture: the line may have moved.\n");
+      }
+    }
+    if (finding.reason) Why(*finding.reason, finding);
+    Item("Cost", CostText(report_, finding));
+    Item("Saves", SavingText(finding));
+    Item("Fix", finding.advice);
+  }
+
+  void Why(const Reason& reason, const Finding& finding) {
+    Item("Why", ReasonText(finding));
+    if (!reason.before && !reason.after) return;
+    std::string body;
+    if (std::string node = NodeText(reason); !node.empty())
+      body += fmt::format("  {}\n", Ellipsize(Printable(node), kMaxDiffColumns));
+    auto [before, after] = EllipsizePair(Printable(reason.before.value_or("")),
+                                         Printable(reason.after.value_or("")), kMaxDiffColumns);
+    if (reason.before) body += fmt::format("- {}\n", before);
+    if (reason.after) body += fmt::format("+ {}\n", after);
+    body.pop_back();
+    Add("\n{}", MarkdownFenced("diff", body));
+  }
+
+  void Item(const char* label, const std::string& text) {
+    if (!text.empty()) Add("\n**{}**: {}\n", label, Prose(text));
+  }
+
+  void About() {
+    Add("\n<details><summary>Which file saw what{}</summary>\n\n",
+        report_.issues.empty() ? ""
+                               : fmt::format(", and {} odd in the input", report_.issues.size()));
+    Add("| file | format | steps | compiles | executions | transfers | events | note |\n| --- | "
+        "--- | ---: | ---: | ---: | ---: | ---: | --- |\n");
+    auto count = [](const std::optional<int64_t>& n) { return n ? CountText(*n) : "-"; };
+    for (const Coverage& c : report_.summary.coverage) {
+      Add("| {} | {} | {} | {} | {} | {} | {} | {} |\n", Prose(names_.Short(c.path)),
+          Prose(c.format), count(c.steps), count(c.compiles), count(c.executions),
+          count(c.transfers), count(c.events), Prose(c.note));
+    }
+    if (!report_.settings.empty()) Add("\n");
+    for (const SettingRow& setting : report_.settings)
+      Add("- slowed the run: {}: {}\n", Prose(setting.name), Prose(setting.evidence));
+    if (!report_.recordings.empty()) Add("\n");
+    for (const RecordingCost& recording : report_.recordings)
+      Add("- recorded: {}\n", Prose(RecordingText(recording)));
+    if (!report_.issues.empty()) Add("\n");
+    for (const ReportIssue& issue : report_.issues)
+      Add("- {}: {}\n", Prose(issue.severity), Prose(IssueText(issue, names_)));
+    for (const SourceRow& source : report_.sources) {
+      if (!source.imported)
+        Add("- not read: {}: {}\n", Prose(names_.Short(source.path)),
+            Prose(source.note.value_or("not recognised")));
+    }
+    Add("\n</details>\n");
+  }
+
+  const Report& report_;
+  const ReportOptions& options_;
+  const SourceNames names_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string ReportMarkdown(const Report& report, const ReportOptions& options) {
+  return MarkdownReport(report, options).Write();
+}
+
+}  // namespace xlaprof

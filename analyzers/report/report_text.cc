@@ -1,0 +1,396 @@
+// The report for a terminal: what was read, where a step goes, the findings, then what the sources
+// saw and missed.
+#include <algorithm>
+#include <map>
+
+#include "analyzers/quantity.h"
+#include "analyzers/report/report.h"
+#include "analyzers/report/report_layout.h"
+#include "analyzers/report/report_words.h"
+#include "analyzers/report/source_quote.h"
+#include "core/base/escape.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr int kMinWidth = 40;
+constexpr int kLabel = 7;            // columns of "why", "cost", ... before a finding's text
+constexpr int kMaxParagraph = 4000;  // columns; a name may have megabytes
+constexpr size_t kListed = 8;        // files of one sort that are named; the rest is counted
+
+enum class Style { kPlain, kBold, kDim, kRed, kGreen, kYellow, kCyan };
+
+class TextReport {
+ public:
+  TextReport(const Report& report, const ReportOptions& options)
+      : report_(report),
+        options_(options),
+        width_(std::max(kMinWidth, options.width)),
+        names_(report) {}
+
+  std::string Write() {
+    Head();
+    Steps();
+    Findings_();
+    Missing();
+    Slowed();
+    Coverage_();
+    Recordings();
+    Issues();
+    NotRead();
+    return std::move(out_);
+  }
+
+ private:
+  std::string In(Style style, std::string_view text) const {
+    constexpr const char* kCodes[] = {"", "1", "2", "31", "32", "33", "36"};
+    if (!options_.colour || style == Style::kPlain || text.empty()) return std::string(text);
+    return fmt::format("\x1b[{}m{}\x1b[0m", kCodes[int(style)], text);
+  }
+  void Line(std::string_view text = "") { out_.append(text).append("\n"); }
+  void Section(std::string_view title) {
+    Line();
+    Line(In(Style::kBold, title));
+  }
+  // Wrapped, each line `indent` columns to the right; the first line after `lead`, which takes
+  // those columns.
+  void Paragraph(int indent, std::string_view text, Style style = Style::kPlain,
+                 std::string_view lead = "") {
+    bool first = true;
+    for (const std::string& line : Wrap(CutEnd(Printable(text), kMaxParagraph), width_ - indent)) {
+      Line(fmt::format(
+          "{}{}", first && !lead.empty() ? std::string(lead) : std::string(size_t(indent), ' '),
+          In(style, line)));
+      first = false;
+    }
+  }
+  void Field(std::string_view label, std::string_view text) {
+    if (text.empty()) return;
+    Paragraph(4 + kLabel, text, Style::kPlain, "    " + In(Style::kDim, PadRight(label, kLabel)));
+  }
+
+  void Head() {
+    std::vector<std::string> lines =
+        Wrap(CutEnd(Printable(HeadText(report_, names_)), kMaxParagraph), width_);
+    for (const std::string& line : lines) Line(In(Style::kBold, line));
+    if (std::string slice = SliceText(report_); !slice.empty()) Paragraph(0, slice, Style::kYellow);
+    Paragraph(0, ProcessesText(report_), Style::kDim);
+  }
+
+  void Steps() {
+    const Summary& s = report_.summary;
+    Section("Where a step goes");
+    auto time = [&](std::string_view label, const std::optional<int64_t>& ns,
+                    const std::string& text) {
+      if (ns)
+        Paragraph(26, text, Style::kDim,
+                  fmt::format("  {}{}  ", PadRight(label, 12), PadLeft(DurationText(*ns), 10)));
+    };
+    if (IsFromTheStart(report_))
+      time("first step", s.time_to_first_step_ns,
+           "from the capture's start to the end of the first step");
+    time("warm-up", s.warm_up_step_p50_ns,
+         s.warm_up_steps == 1 ? "the first step, which compiles"
+                              : fmt::format("median of the first {} steps, which compile",
+                                            s.warm_up_steps.value_or(0)));
+    time("steady step", s.step_p50_ns,
+         s.step_p99_ns ? fmt::format("median; 99 % take at most {}", DurationText(*s.step_p99_ns))
+                       : "median");
+    std::vector<StepShare> shares = SteadyShares(report_);
+    if (!shares.empty()) {
+      Shares(fmt::format(
+                 "mean of {}, {}:", Plural(report_.steady.steps, "steady step", "steady steps"),
+                 DurationText(report_.steady.step_ns)),
+             shares);
+      Paragraph(4, TotalsText(s), Style::kPlain, "  ");
+    } else if (shares = TotalShares(s); !shares.empty()) {
+      Shares(s.wall_ns            ? fmt::format("in the window of {}:", DurationText(*s.wall_ns))
+             : s.totals_from_logs ? "sums of the logs:"
+                                  : "sums of the metrics:",
+             shares);
+    }
+    for (const Summary::Device& device : s.devices) {
+      if (const std::string after = AfterStepsText(device); !after.empty())
+        Paragraph(4, after, Style::kPlain, "  ");
+      if (device.span_ns <= 0 || (s.devices.size() == 1 && report_.steady.device_busy_ns)) continue;
+      Paragraph(4,
+                fmt::format("{} busy {:.2f} % of {}", device.name,
+                            100.0 * double(device.busy_ns) / double(device.span_ns),
+                            DurationText(device.span_ns)),
+                Style::kPlain, "  ");
+    }
+    Paragraph(4, CountsText(s), Style::kPlain, "  ");
+    if (shares.empty() && !s.step_p50_ns && s.devices.empty())
+      Paragraph(4, "no source has times", Style::kDim, "  ");
+  }
+
+  // One row a part; host and device overlap, the host's rows do not.
+  void Shares(const std::string& title, const std::vector<StepShare>& shares) {
+    const int bar_width =
+        width_ >= 50 ? std::min(width_ - 38, 40) : 0;  // a narrow terminal has no room for it
+    Line("    " + In(Style::kDim, Ellipsize(title, width_ - 4)));
+    for (const StepShare& share : shares) {
+      std::string line =
+          fmt::format("    {}{}", PadRight(share.name, 13), PadLeft(DurationText(share.ns), 9));
+      if (share.part)
+        line += PadLeft(PercentText(*share.part), 9) +
+                (bar_width > 0 ? "  " + In(Style::kCyan, Bar(*share.part, bar_width)) : "");
+      if (share.per_step_ns)
+        line += fmt::format("  {} a step", PadLeft(DurationText(*share.per_step_ns), 9));
+      Line(line);
+    }
+  }
+
+  // A bar of eighths of a column.
+  static std::string Bar(double part, int width) {
+    constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int eighths = int(std::clamp(part, 0.0, 1.0) * width * 8 + 0.5);
+    if (eighths == 0 && part > 0) eighths = 1;
+    std::string bar;
+    for (int i = 0; i < eighths / 8; ++i) bar += "█";
+    return bar + kEighths[eighths % 8];
+  }
+
+  void Findings_() {
+    std::vector<const Finding*> full, brief;
+    for (const Finding& finding : report_.findings) {
+      bool info = finding.severity == Severity::kInfo;
+      if (info && !options_.all && IsAboutCapture(finding)) continue;  // in sections of their own
+      (info && !options_.all ? brief : full).push_back(&finding);
+    }
+    // --all shows info in full, but what needs fixing stays first.
+    std::stable_partition(full.begin(), full.end(),
+                          [](const Finding* f) { return f->severity != Severity::kInfo; });
+    int warnings = int(std::count_if(
+        full.begin(), full.end(), [](const Finding* f) { return f->severity != Severity::kInfo; }));
+    if (warnings == 0) {
+      Section("Findings");
+      Clean();
+    } else {
+      Section(warnings == 1 ? "1 finding" : fmt::format("{} findings, dearest first", warnings));
+    }
+    int rank = 0;
+    for (const Finding* finding : full) OneFinding(++rank, *finding);
+    if (brief.empty()) return;
+    Section("Also seen (--all tells more)");
+    for (const Finding* finding : brief) {
+      std::string title = Printable(finding->title),
+                  place = Printable(PlaceText(*finding, /*full_path=*/false));
+      constexpr int kKind = 20;  // columns of the longest kind, and a space
+      const int room = width_ - 2 - kKind;
+      // The place is dropped where the title needs the room or names it.
+      if (!place.empty() && DisplayWidth(title) + 2 + DisplayWidth(place) <= room &&
+          title.find(place) == std::string::npos)
+        title += "  " + place;
+      Line("  " + PadRight(finding->kind, kKind) + CutEnd(title, room));
+    }
+  }
+
+  void Clean() {
+    Paragraph(2, "Nothing found that needs fixing: no warning from any of the checks below.");
+    Line();
+    for (const Analyzer* analyzer : AllAnalyzers()) {
+      Paragraph(24, analyzer->looks_at, Style::kDim, "  " + PadRight(analyzer->name, 22));
+    }
+  }
+
+  void OneFinding(int rank, const Finding& finding) {
+    Line();
+    const char* word = finding.severity == Severity::kError     ? "error"
+                       : finding.severity == Severity::kWarning ? "warning"
+                                                                : "info";
+    Style style = finding.severity == Severity::kError     ? Style::kRed
+                  : finding.severity == Severity::kWarning ? Style::kYellow
+                                                           : Style::kCyan;
+    std::string number = PadLeft(fmt::to_string(rank), 2);
+    int indent = int(number.size()) + 2 + int(std::string_view(word).size()) + 2;
+    Paragraph(indent, finding.title, Style::kBold,
+              fmt::format("{}  {}: ", number, In(style, word)));
+    Where(finding);
+    Why(finding, rank);
+    Field("cost", CostText(report_, finding));
+    Field("saves", SavingText(finding));
+    Field("fix", Once(advice_in_, finding.advice, rank));
+    if (options_.all) {
+      for (const Evidence& evidence : finding.evidence)
+        Field("seen", EvidenceText(report_, evidence));
+    }
+  }
+
+  void Where(const Finding& finding) {
+    std::string place = PlaceText(finding, /*full_path=*/true);
+    Paragraph(4, place);
+    const Subject& subject = finding.subject;
+    if (!subject.file || !subject.line) return;
+    auto quote =
+        QuoteSource(*subject.file, *subject.line, options_.source_roots, report_.capture_epoch_ns);
+    if (!quote) return;
+    std::string number = fmt::format("{} | ", *subject.line);
+    Line(fmt::format("      {}{}", In(Style::kDim, number),
+                     In(Style::kCyan, Ellipsize(quote->text, width_ - 6 - int(number.size())))));
+    if (quote->newer_than_capture)
+      Paragraph(6, "(the file is newer than the capture: the line may have moved)", Style::kYellow);
+  }
+
+  // The text, or where it was said before.
+  static std::string Once(std::map<std::string, int>& said_in, const std::string& text, int rank) {
+    auto [said, is_new] = said_in.emplace(text, rank);
+    return is_new || text.empty() ? text : fmt::format("as in {}", said->second);
+  }
+
+  void Why(const Finding& finding, int rank) {
+    if (!finding.reason) return;
+    const Reason& reason = *finding.reason;
+    Field("why", Once(reason_in_, ReasonText(finding), rank));
+    if (!reason.before && !reason.after) return;
+    const int indent = 4 + kLabel;
+    if (std::string node = NodeText(reason); !node.empty()) {
+      Line(std::string(size_t(indent), ' ') +
+           In(Style::kDim, Ellipsize(Printable("  " + node), width_ - indent)));
+    }
+    auto [before, after] = EllipsizePair(Printable(reason.before.value_or("")),
+                                         Printable(reason.after.value_or("")), width_ - indent - 2);
+    if (reason.before) Line(std::string(size_t(indent), ' ') + In(Style::kRed, "- " + before));
+    if (reason.after) Line(std::string(size_t(indent), ' ') + In(Style::kGreen, "+ " + after));
+  }
+
+  // What these files cannot tell, and how to get it.
+  void Missing() {
+    if (options_.all) return;
+    bool first = true;
+    for (const Finding& finding : report_.findings) {
+      if (finding.severity != Severity::kInfo || !IsAboutCapture(finding) ||
+          SettingOf(report_, finding))
+        continue;
+      if (first) Section("What these files do not show");
+      first = false;
+      Paragraph(4, fmt::format("{}. {}", finding.title, finding.advice), Style::kPlain, "  - ");
+    }
+  }
+
+  void Slowed() {
+    if (report_.settings.empty()) return;
+    Section("What slowed the recorded run");
+    std::string said;  // settings are sorted by name; one line each is enough
+    for (const SettingRow& setting : report_.settings) {
+      if (setting.name == said) continue;
+      said = setting.name;
+      std::string advice;
+      for (const Finding& finding : report_.findings) {
+        if (SettingOf(report_, finding) == &setting) advice = finding.advice;
+      }
+      Paragraph(4, fmt::format("{}: {}. {}", setting.name, setting.evidence, advice), Style::kPlain,
+                "  - ");
+    }
+  }
+
+  void Coverage_() {
+    const auto& coverage = report_.summary.coverage;
+    if (coverage.empty()) return;
+    Section("Which file saw what");
+    struct Column {
+      const char* title;
+      std::optional<int64_t> Coverage::*count;
+    };
+    std::vector<Column> columns;
+    for (const Column& column :
+         {Column{"steps", &Coverage::steps}, Column{"compiles", &Coverage::compiles},
+          Column{"executions", &Coverage::executions}, Column{"transfers", &Coverage::transfers},
+          Column{"events", &Coverage::events}}) {
+      if (std::any_of(coverage.begin(), coverage.end(),
+                      [&](const Coverage& c) { return (c.*column.count).has_value(); }))
+        columns.push_back(column);
+    }
+    constexpr int kColumn = 11, kLeastName = 12;
+    while (!columns.empty() && 2 + kLeastName + kColumn * int(columns.size()) > width_)
+      columns.pop_back();
+    const int left = width_ - 2 - kColumn * int(columns.size());
+    int longest = 0;
+    for (const Coverage& c : coverage) longest = std::max(longest, DisplayWidth(CoverageName(c)));
+    const int name_width = std::clamp(longest + 1, kLeastName, std::max(kLeastName, left));
+    std::string header = "  " + PadRight("", name_width);
+    for (const Column& column : columns) header += PadLeft(column.title, kColumn);
+    if (!columns.empty()) Line(In(Style::kDim, header));
+    for (const Coverage& c : coverage) {
+      std::string line = "  " + Ellipsize(CoverageName(c), name_width);
+      if (!columns.empty()) line = PadRight(line, 2 + name_width);
+      for (const Column& column : columns)
+        line += PadLeft(c.*column.count ? CountText(*(c.*column.count)) : "-", kColumn);
+      Line(line);
+      std::string note = c.note;
+      if (c.from_ns && c.to_ns)
+        note = fmt::format("{}{}{}", WindowText(report_, *c.from_ns, *c.to_ns),
+                           note.empty() ? "" : "; ", note);
+      Paragraph(6, note, Style::kDim);
+    }
+  }
+  void Recordings() {
+    if (report_.recordings.empty()) return;
+    Section("What recording cost");
+    for (const RecordingCost& recording : report_.recordings) {
+      Paragraph(4, RecordingText(recording), Style::kPlain,
+                "  " + In(recording.dropped > 0 ? Style::kYellow : Style::kDim, "- "));
+    }
+  }
+  std::string CoverageName(const Coverage& c) const {
+    return Printable(fmt::format("{} ({})", names_.Short(c.path), c.format));
+  }
+
+  void Issues() {
+    if (report_.issues.empty()) return;
+    Section("Odd in the input");
+    for (const ReportIssue& issue : report_.issues) {
+      Style style = issue.severity == "error"     ? Style::kRed
+                    : issue.severity == "warning" ? Style::kYellow
+                                                  : Style::kDim;
+      Paragraph(4, IssueText(issue, names_), Style::kPlain, "  " + In(style, "- "));
+    }
+  }
+
+  void NotRead() {
+    std::map<std::string, std::vector<std::string>> groups;  // by sort
+    for (const SourceRow& source : report_.sources) {
+      if (source.imported) continue;
+      if (source.derived_from) {
+        groups["made from other files, not counted twice"].push_back(names_.Short(source.path));
+      } else if (source.format) {
+        groups["not read"].push_back(names_.Short(source.path));
+      } else {
+        groups[source.note.value_or("not recognised")].push_back(names_.Short(source.path));
+      }
+    }
+    std::vector<std::string> others;
+    for (const RunRow& run : report_.runs) {
+      if (!run.selected) others.push_back(run.label);
+    }
+    if (groups.empty() && others.empty()) return;
+    Section("Not in this report");
+    for (const auto& [sort, paths] : groups)
+      Paragraph(4, fmt::format("{}: {}", sort, Listed(paths)), Style::kPlain, "  - ");
+    if (!others.empty())
+      Paragraph(4, fmt::format("other runs (--run LABEL): {}", Listed(others)), Style::kPlain,
+                "  - ");
+  }
+  static std::string Listed(const std::vector<std::string>& names) {
+    std::string out;
+    for (size_t i = 0; i < std::min(names.size(), kListed); ++i)
+      out += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kListed) out += fmt::format(" and {} more", names.size() - kListed);
+    return out;
+  }
+
+  const Report& report_;
+  const ReportOptions& options_;
+  const int width_;
+  const SourceNames names_;
+  std::map<std::string, int> reason_in_, advice_in_;  // text -> rank of the finding that said it
+  std::string out_;
+};
+
+}  // namespace
+
+std::string ReportText(const Report& report, const ReportOptions& options) {
+  return TextReport(report, options).Write();
+}
+
+}  // namespace xlaprof

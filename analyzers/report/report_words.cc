@@ -1,0 +1,364 @@
+#include "analyzers/report/report_words.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "analyzers/quantity.h"
+#include "core/base/whole.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr double kLeastPart = 0.001;  // of a steady step: less is no reason to look there
+
+// Kinds whose cost is measured on the timeline alone, so inside its window.
+bool IsFromTimeline(const Finding& finding) {
+  constexpr std::string_view kKinds[] = {"device_gap", "device_wait", "input_bound",
+                                         "tracing_bound"};
+  return std::find(std::begin(kKinds), std::end(kKinds), finding.kind) != std::end(kKinds);
+}
+
+bool WindowIsWholeRun(const Summary& summary) {
+  return summary.timed_steps.value_or(0) > 0 && summary.timed_steps == summary.steps;
+}
+
+std::string Relative(const Report& report, int64_t ns) {
+  ns -= report.start_ns.value_or(0);
+  return ns == 0 ? "0 s" : DurationText(ns);
+}
+
+}  // namespace
+
+std::string_view DoingName(Doing doing) {
+  switch (doing) {
+    case Doing::kNothing:
+      return "unrecorded";
+    case Doing::kUserCode:
+      return "your code";
+    case Doing::kRuntime:
+      return "runtime";
+    case Doing::kTracing:
+      return "tracing";
+    case Doing::kExecute:
+      return "execute";
+    case Doing::kInput:
+      return "input";
+    case Doing::kTransfer:
+      return "transfer";
+    case Doing::kCompile:
+      return "compile";
+  }
+  return "";
+}
+
+SourceNames::SourceNames(const Report& report) {
+  if (report.sources.empty()) return;
+  folder_ = std::filesystem::path(report.sources.front().path).parent_path().string() + "/";
+  for (const SourceRow& source : report.sources) {
+    while (!source.path.starts_with(folder_)) {
+      if (folder_.size() < 2) {
+        folder_.clear();
+        return;
+      }
+      size_t slash = folder_.find_last_of('/', folder_.size() - 2);
+      folder_.resize(slash == std::string::npos ? 0 : slash + 1);
+    }
+  }
+}
+
+std::string SourceNames::Short(const std::string& path) const {
+  return path.starts_with(folder_) ? path.substr(folder_.size()) : path;
+}
+
+std::string Plural(int64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", CountText(count), count == 1 ? one : many);
+}
+
+std::string HeadText(const Report& report, const SourceNames& names) {
+  std::map<std::string, int> formats;
+  int64_t files = 0, bytes = 0;
+  const SourceRow* only = nullptr;
+  for (const SourceRow& source : report.sources) {
+    if (!source.imported) continue;
+    ++files, bytes += source.bytes.value_or(0), only = &source;
+    ++formats[source.format.value_or("?")];
+  }
+  std::string kinds;
+  for (const auto& [format, count] : formats) {
+    kinds += fmt::format("{}{}{}", kinds.empty() ? "" : ", ",
+                         count > 1 ? fmt::format("{} ", count) : "", format);
+  }
+  std::string folder = names.folder();
+  if (folder.size() > 1) folder.pop_back();
+  if (bytes > 0) kinds += (files == 1 ? ", " : "; ") + BytesText(double(bytes));
+  std::string out = files == 1 ? fmt::format("{} ({})", only->path, kinds)
+                               : fmt::format("{}{}{} ({})", folder, folder.empty() ? "" : ": ",
+                                             Plural(files, "file", "files"), kinds);
+  if (!report.run_label.empty() && report.runs.size() > 1)
+    out += fmt::format(", run {}", report.run_label);
+  if (report.summary.steps) out += ", " + Plural(*report.summary.steps, "step", "steps");
+  if (report.summary.wall_ns)
+    out += fmt::format(", window of {}", DurationText(*report.summary.wall_ns));
+  return out;
+}
+
+std::string SliceText(const Report& report) {
+  const Slice& slice = report.slice;
+  std::string out;
+  auto add = [&](std::string text) { out += (out.empty() ? "Only " : ", ") + text; };
+  if (slice.process_id) add(fmt::format("process {}", *slice.process_id));
+  if (slice.first_step || slice.last_step) {
+    auto end = [](const OptInt& step, const char* open) {
+      return step ? fmt::to_string(*step) : open;
+    };
+    add(fmt::format("steps {} to {}", end(slice.first_step, "the first"),
+                    end(slice.last_step, "the last")));
+  } else {
+    if (slice.from_ns) add(fmt::format("from {}", Relative(report, *slice.from_ns)));
+    if (slice.to_ns) add(fmt::format("to {}", Relative(report, *slice.to_ns)));
+  }
+  return out;
+}
+
+std::string ProcessesText(const Report& report) {
+  std::vector<const ProcessRow*> processes;
+  for (const ProcessRow& process : report.processes) {
+    bool selected = std::any_of(report.runs.begin(), report.runs.end(), [&](const RunRow& run) {
+      return run.selected && process.run_id == run.id;
+    });
+    if (selected || !process.run_id) processes.push_back(&process);
+  }
+  if (processes.size() < 2) return "";
+  std::string out = fmt::format("{} processes, chosen by --process:", processes.size());
+  for (size_t i = 0; i < std::min<size_t>(processes.size(), 16); ++i) {
+    const ProcessRow& process = *processes[i];
+    out += fmt::format("{} {}", i == 0 ? "" : ";", process.id);
+    if (process.rank) out += fmt::format(" rank {}", *process.rank);
+    if (process.host) out += fmt::format(" on {}", *process.host);
+    if (process.pid) out += fmt::format(" pid {}", *process.pid);
+  }
+  return processes.size() > 16 ? out + "; ..." : out;
+}
+
+std::string RecordingText(const RecordingCost& recording) {
+  std::string out = recording.program.empty() ? "a program" : recording.program;
+  if (recording.pid) out += fmt::format(" (pid {})", *recording.pid);
+  out += fmt::format(": {} of {}, {}", Plural(recording.events, "event", "events"),
+                     Plural(recording.threads, "thread", "threads"),
+                     recording.dropped == 0 ? std::string("none dropped")
+                                            : fmt::format("{} more dropped because a ring was full",
+                                                          CountText(recording.dropped)));
+  if (recording.drain_cpu_ns) {
+    out += fmt::format("; writing them took {} of CPU", DurationText(*recording.drain_cpu_ns));
+    if (recording.span_ns.value_or(0) > 0) {
+      out += fmt::format(" ({} of a core)",
+                         PercentText(double(*recording.drain_cpu_ns) / double(*recording.span_ns)));
+    }
+    out += fmt::format(" and {}", BytesText(double(recording.bytes)));
+  }
+  if (!recording.ended) {
+    out += ". It runs still, or was killed: then `xlaprof recover` takes in what is not here yet";
+  }
+  return out;
+}
+
+bool IsFromTheStart(const Report& report) {
+  return !report.slice.first_step && !report.slice.from_ns;
+}
+
+std::string AfterStepsText(const Summary::Device& device) {
+  if (!device.after_steps_ns || !device.busy_a_step_ns) return "";
+  return fmt::format(
+      "{} works on for {} after the last step: the host's steps only queue work; on the device one "
+      "takes {}",
+      device.name, DurationText(*device.after_steps_ns), DurationText(*device.busy_a_step_ns));
+}
+
+std::string CountsText(const Summary& summary) {
+  std::string out;
+  auto add = [&](const std::optional<int64_t>& count, const char* one, const char* many,
+                 bool per_step) {
+    if (!count) return;
+    out += (out.empty() ? "" : ", ") + Plural(*count, one, many);
+    if (!per_step || *count == 0 || summary.steps.value_or(0) < 2) return;
+    out += fmt::format(" ({:.3g} a step)", double(*count) / double(*summary.steps));
+  };
+  add(summary.steps, "step", "steps", false);
+  add(summary.compile_count, "compilation", "compilations", false);
+  add(summary.execution_count, "execution", "executions", true);
+  add(summary.transfer_count, "transfer", "transfers", true);
+  add(summary.fallback_count, "op on the CPU", "ops on the CPU", true);
+  return out;
+}
+
+std::vector<StepShare> SteadyShares(const Report& report) {
+  const SteadyStep& steady = report.steady;
+  std::vector<StepShare> shares;
+  auto add = [&](std::string name, int64_t ns) {
+    if (steady.step_ns <= 0 || double(ns) < kLeastPart * double(steady.step_ns)) return;
+    shares.push_back({std::move(name), ns, double(ns) / double(steady.step_ns)});
+  };
+  for (const SteadyStep::Part& part : steady.host) add(std::string(DoingName(part.doing)), part.ns);
+  const bool several = report.summary.devices.size() > 1;
+  if (steady.device_busy_ns) add(several ? "devices busy" : "device busy", *steady.device_busy_ns);
+  if (steady.device_idle_ns) add(several ? "devices idle" : "device idle", *steady.device_idle_ns);
+  return shares;
+}
+
+std::vector<StepShare> TotalShares(const Summary& summary) {
+  std::vector<StepShare> shares;
+  auto add = [&](std::string name, std::optional<int64_t> total_ns, int64_t devices) {
+    if (total_ns.value_or(0) == 0) return;  // nothing to see, or unknown
+    StepShare share{.name = devices > 1 ? "mean " + name : name,
+                    .ns = *total_ns / std::max<int64_t>(1, devices)};
+    if (summary.wall_ns.value_or(0) > 0) {
+      share.part = double(share.ns) / double(*summary.wall_ns);
+    } else if (summary.steps.value_or(0) > 1) {
+      share.per_step_ns = share.ns / *summary.steps;
+    }
+    shares.push_back(std::move(share));
+  };
+  const int64_t devices = int64_t(summary.devices.size());
+  add("tracing", summary.tracing_ns, 1);
+  add("compile", summary.compile_ns, 1);
+  add("execute", summary.execute_ns, devices);
+  add("transfer", summary.transfer_ns, 1);
+  add("input", summary.input_ns, 1);
+  add("idle", summary.device_idle_ns, devices);
+  return shares;
+}
+
+std::string TotalsText(const Summary& summary) {
+  std::string out;
+  for (const StepShare& share : TotalShares(summary))
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", share.name, DurationText(share.ns));
+  if (out.empty()) return out;
+  return fmt::format("{}: {}",
+                     summary.wall_ns ? fmt::format("in all {}", DurationText(*summary.wall_ns))
+                                     : "in all, by the metrics",
+                     out);
+}
+
+std::string PlaceText(const Finding& finding, bool full_path) {
+  const Subject& subject = finding.subject;
+  std::string out;
+  if (subject.file) {
+    out = full_path ? *subject.file : std::filesystem::path(*subject.file).filename().string();
+    if (subject.line) out += fmt::format(":{}", *subject.line);
+    if (subject.function && full_path) out += fmt::format(", in {}", *subject.function);
+  } else if (subject.function) {
+    out = fmt::format("in {}", *subject.function);
+  }
+  auto add = [&](const char* what, const std::optional<std::string>& name) {
+    if (name && !name->empty()) out += fmt::format("{}{}{}", out.empty() ? "" : ", ", what, *name);
+  };
+  add("scope ", subject.scope);
+  if (full_path) {
+    add("op ", subject.op);
+    if (out.empty()) add("graph ", subject.graph_hash);
+  }
+  return out;
+}
+
+std::string ReasonText(const Finding& finding) {
+  const Reason& reason = *finding.reason;
+  if (!reason.state && reason.text.value_or("").empty() && !reason.before && !reason.after)
+    return "";  // the title says it
+  std::string out = reason.type;
+  if (reason.state) {
+    out += fmt::format(", {}", *reason.state);
+    if (reason.step)
+      out += fmt::format(" {} step {}", *reason.state == "settled" ? "since" : "at",
+                         CountText(*reason.step));
+  }
+  if (reason.text && !reason.text->empty()) out += fmt::format(": {}", *reason.text);
+  return out;
+}
+
+std::string NodeText(const Reason& reason) {
+  std::string out = reason.node.value_or("");
+  if (reason.location && !reason.location->empty()) {
+    bool near = reason.location->starts_with("near");
+    out += fmt::format("{}{}{}", out.empty() ? "" : near ? ", " : " at ", "", *reason.location);
+  }
+  return out;
+}
+
+std::string CostText(const Report& report, const Finding& finding) {
+  const Summary& summary = report.summary;
+  if (!finding.cost_ns) return IsAboutCapture(finding) ? "" : finding.cost_note;
+  std::string out = DurationText(*finding.cost_ns);
+  // Only what lies in the window may be divided by it.
+  if (IsFromTimeline(finding) || WindowIsWholeRun(summary)) {
+    // The steps that the finding was counted in, such as the steady ones.
+    double steps = finding.count && finding.per_step.value_or(0) > 0
+                       ? double(*finding.count) / *finding.per_step
+                       : double(summary.timed_steps.value_or(0));
+    double a_step_ns = steps > 1 ? double(*finding.cost_ns) / steps : 0;
+    if (a_step_ns > 0) out += fmt::format(", {} a step", DurationText(Whole(a_step_ns)));
+    bool has_share = finding.cost_note.find('%') != std::string::npos ||
+                     (IsFromTimeline(finding) && finding.title.find('%') != std::string::npos);
+    if (!has_share && a_step_ns > 0 && a_step_ns < double(summary.step_p50_ns.value_or(0))) {
+      out += fmt::format(", {} of a steady step",
+                         PercentText(a_step_ns / double(*summary.step_p50_ns)));
+    } else if (!has_share && summary.wall_ns.value_or(0) >= *finding.cost_ns &&
+               *finding.cost_ns > 0) {
+      out += fmt::format(", {} of the window",
+                         PercentText(double(*finding.cost_ns) / double(*summary.wall_ns)));
+    }
+  }
+  if (!finding.cost_note.empty()) out += fmt::format(": {}", finding.cost_note);
+  return out;
+}
+
+std::string SavingText(const Finding& finding) {
+  if (!finding.saving_ns) return "";
+  return fmt::format("about {}{}{}", DurationText(*finding.saving_ns),
+                     finding.saving_note.empty() ? "" : ": ", finding.saving_note);
+}
+
+std::string EvidenceText(const Report& report, const Evidence& evidence) {
+  std::string out = evidence.text;
+  auto add = [&](std::string text) { out += (out.empty() ? "" : "; ") + text; };
+  if (!evidence.rows.empty()) {
+    std::string rows = fmt::format("{} {}", evidence.table, evidence.rows.front());
+    for (size_t i = 1; i < std::min<size_t>(evidence.rows.size(), 5); ++i)
+      rows += fmt::format(", {}", evidence.rows[i]);
+    if (evidence.rows.size() > 5) rows += fmt::format(" and {} more", evidence.rows.size() - 5);
+    add(rows);
+  }
+  if (evidence.ts_ns) {
+    add(fmt::format("at {}", Relative(report, *evidence.ts_ns)));
+    if (evidence.dur_ns) out += fmt::format(" for {}", DurationText(*evidence.dur_ns));
+  }
+  return out;
+}
+
+std::string IssueText(const ReportIssue& issue, const SourceNames& names) {
+  std::string where = names.Short(issue.path);
+  if (issue.line) {
+    where += fmt::format(":{}", *issue.line);
+  } else if (issue.offset) {
+    where += fmt::format(", byte {}", CountText(*issue.offset));
+  }
+  return fmt::format("{}{}{}{}: {}", where, where.empty() ? "" : ": ", issue.code,
+                     issue.count > 1 ? fmt::format(", {} times", CountText(issue.count)) : "",
+                     issue.advice);
+}
+
+std::string WindowText(const Report& report, int64_t from_ns, int64_t to_ns) {
+  return fmt::format("from {} to {}", Relative(report, from_ns), Relative(report, to_ns));
+}
+
+bool IsAboutCapture(const Finding& finding) { return finding.kind == "incomplete_capture"; }
+
+const SettingRow* SettingOf(const Report& report, const Finding& finding) {
+  if (!IsAboutCapture(finding) || !finding.reason || !finding.reason->node) return nullptr;
+  for (const SettingRow& setting : report.settings) {
+    if (setting.name == *finding.reason->node) return &setting;
+  }
+  return nullptr;
+}
+
+}  // namespace xlaprof

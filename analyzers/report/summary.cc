@@ -1,0 +1,346 @@
+#include "analyzers/report/summary.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyzers/activity/device_idle.h"
+#include "analyzers/activity/device_time.h"
+#include "analyzers/activity/host_activity.h"
+#include "analyzers/activity/steps.h"
+#include "analyzers/evidence/metrics.h"
+#include "core/base/whole.h"
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+// First start to last end of the events of each process that has any, inside the slice.
+absl::StatusOr<std::map<int64_t, Interval>> EventWindows(const Store& store) {
+  std::map<int64_t, Interval> out;
+  XP_TRY(store.Each(
+      "SELECT coalesce(t.process_id, 0), min(c.min_ts_ns), max(c.max_end_ns) FROM event_chunk c "
+      "JOIN track t ON t.id = c.track_id WHERE t.kind <> 'counter' GROUP BY 1",
+      [&](int64_t process, int64_t from_ns, int64_t to_ns) {
+        const Slice& slice = store.slice();
+        if (slice.process_id && process != 0 && process != *slice.process_id) return;
+        from_ns = std::max(from_ns, slice.from_ns.value_or(from_ns));
+        to_ns = std::min(to_ns, slice.to_ns.value_or(to_ns));
+        if (to_ns > from_ns) out[process] = {from_ns, to_ns};
+      }));
+  return out;
+}
+
+// Where the leading thread of each process was in its window.
+absl::Status HostTotals(const Store& store, const std::map<int64_t, Interval>& windows,
+                        Summary& summary) {
+  for (const auto& [process, window] : windows) {
+    XP_TRY(auto host, HostTimeline::Of(store, process));
+    if (!host->has_events()) continue;
+    const auto totals = host->TotalsDuring(window);
+    summary.tracing_ns = summary.tracing_ns.value_or(0) + totals[size_t(Doing::kTracing)];
+    summary.input_ns = summary.input_ns.value_or(0) + totals[size_t(Doing::kInput)];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TotalsFromEvents(const Store& store, const std::map<int64_t, Interval>& windows,
+                              Summary& summary) {
+  XP_TRY(HostTotals(store, windows, summary));
+  // Rows without a start lie outside of the window that the clocked sources saw.
+  // Of a row that a slice cuts, the part inside.
+  const int64_t from_ns = store.slice().from_ns.value_or(INT64_MIN),
+                to_ns = store.slice().to_ns.value_or(INT64_MAX);
+  auto total = [&](const char* table) {
+    return store.One<int64_t>(
+        fmt::format("SELECT iif(count(*) = 0, NULL, CAST(total(max(0, min(ts_ns + dur_ns, ?2) - "
+                    "max(ts_ns, ?1))) AS INTEGER)) FROM {} WHERE ts_ns IS NOT NULL AND dur_ns IS "
+                    "NOT NULL",
+                    table),
+        from_ns, to_ns);
+  };
+  XP_TRY(summary.compile_ns, total("compile"));
+  XP_TRY(summary.execute_ns, total("execution"));
+  XP_TRY(summary.transfer_ns, total("transfer"));
+  if (!summary.execute_ns) summary.execute_ns = summary.device_busy_ns;
+  if (summary.tracing_ns) {  // the host's threads were recorded: none seen means none there
+    if (!summary.compile_ns) summary.compile_ns = 0;
+    if (!summary.transfer_ns) summary.transfer_ns = 0;
+  }
+  return absl::OkStatus();
+}
+
+std::optional<int64_t> Sum(const MetricsState& state, std::initializer_list<const char*> names) {
+  std::optional<int64_t> out;
+  for (const char* name : names) {
+    const MetricState* metric = state.Find(name);
+    if (metric && metric->unit == "ns") out = out.value_or(0) + Whole(metric->sum);
+  }
+  return out;
+}
+
+std::optional<int64_t> Samples(const MetricsState& state,
+                               std::initializer_list<const char*> names) {
+  std::optional<int64_t> out;
+  for (const char* name : names) {
+    if (const MetricState* metric = state.Find(name)) out = out.value_or(0) + metric->samples;
+  }
+  return out;
+}
+
+constexpr std::initializer_list<const char*> kCompileMetrics = {"CompileTime",
+                                                                "EagerOpCompileTime"};
+constexpr std::initializer_list<const char*> kExecuteMetrics = {"ExecuteTime", "EagerOpExecuteTime",
+                                                                "ExecuteReplicatedTime"};
+// Reports before torch_xla 2.0 call the device "server".
+constexpr std::initializer_list<const char*> kTransferMetrics = {
+    "TransferFromDeviceTime", "TransferToDeviceTime", "TransferFromServerTime",
+    "TransferToServerTime"};
+
+// Where reports do not time uploads themselves, what brings values of the host into graphs is most
+// of them. Elsewhere each would count twice.
+constexpr std::initializer_list<const char*> kUploadMetrics = {"TransferToDeviceTime",
+                                                               "TransferToServerTime"};
+constexpr std::initializer_list<const char*> kTransferOrValueMetrics = {
+    "TransferFromDeviceTime", "TransferFromServerTime", "IrValueTensorToXlaData"};
+
+std::initializer_list<const char*> TransferMetrics(const MetricsState& state) {
+  return Samples(state, kUploadMetrics) ? kTransferMetrics : kTransferOrValueMetrics;
+}
+
+void TotalsFromMetrics(const MetricsState& last, Summary& summary) {
+  summary.tracing_ns = Sum(last, {"LazyTracing"});
+  summary.compile_ns = Sum(last, kCompileMetrics);
+  summary.execute_ns = Sum(last, kExecuteMetrics);
+  summary.transfer_ns = Sum(last, TransferMetrics(last));
+}
+
+// What logs of compilations say, where nothing else has times.
+absl::Status TotalsFromLogs(const Store& store, Summary& summary) {
+  XP_TRY(summary.compile_ns,
+         store.One<int64_t>("SELECT sum(dur_ns) FROM compile WHERE dur_from = 'log'"));
+  XP_TRY(summary.tracing_ns, store.One<int64_t>("SELECT sum(trace_ns) FROM compile"));
+  summary.totals_from_logs = summary.compile_ns || summary.tracing_ns;
+  return absl::OkStatus();
+}
+
+void TakeMore(std::optional<int64_t>& count, std::optional<int64_t> other) {
+  if (other && *other > count.value_or(0)) count = other;
+}
+
+// A paste of the counters alone: each execution looked its graph up.
+absl::Status CountsFromCounters(const Store& store, int64_t report_id, Summary& summary) {
+  constexpr int64_t kMostCounted = int64_t{1} << 60;  // damaged reports claim what they like
+  auto value = [&](const char* name) {
+    return store.One<int64_t>("SELECT value FROM counter WHERE report_id = ?1 AND name = ?2",
+                              report_id, name);
+  };
+  XP_TRY(auto compiled, value("UncachedCompile"));
+  XP_TRY(auto cached, value("CachedCompile"));
+  if (!summary.compile_count) TakeMore(summary.compile_count, compiled);
+  if (compiled && cached && !summary.execution_count)
+    summary.execution_count = std::min(*compiled, kMostCounted) + std::min(*cached, kMostCounted);
+  return absl::OkStatus();
+}
+
+// Sums are by total(): sum() fails where hostile numbers overflow.
+// A count is unknown, not 0, where no source could have shown one.
+absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summary& summary) {
+  auto count = [&](const char* table) -> absl::StatusOr<std::optional<int64_t>> {
+    XP_TRY(auto rows, store.One<int64_t>(fmt::format("SELECT count(*) FROM {}", table)));
+    if (rows.value_or(0) == 0 && !clock) return std::optional<int64_t>();
+    return rows;
+  };
+  XP_TRY(summary.compile_count, count("compile"));
+  XP_TRY(summary.execution_count, count("execution"));
+  XP_TRY(summary.transfer_count, count("transfer"));
+  XP_TRY(summary.fallback_count,
+         store.One<int64_t>("SELECT iif(count(*) = 0, NULL, CAST(total(count) AS INTEGER)) FROM "
+                            "fallback WHERE coalesce(op, '') NOT LIKE "
+                            "'aten::_local_scalar_dense%'"));
+  if (!metrics.last) return absl::OkStatus();
+  TakeMore(summary.compile_count, Samples(*metrics.last, kCompileMetrics));
+  TakeMore(summary.execution_count, Samples(*metrics.last, kExecuteMetrics));
+  XP_TRY(CountsFromCounters(store, metrics.last->report_id, summary));
+  TakeMore(summary.transfer_count, Samples(*metrics.last, TransferMetrics(*metrics.last)));
+  return absl::OkStatus();
+}
+
+// One row an imported source, with what its own rows say; the files of a dump folder, several a
+// program, are one.
+absl::Status AddCoverage(const Store& store, const std::string& totals_note, Summary& summary) {
+  std::map<int64_t, size_t> row_of;  // source -> place in coverage
+  std::map<std::pair<std::string, std::string>, std::pair<size_t, int>>
+      dumps;  // format and folder -> place, files
+  XP_TRY(store.Each(
+      "SELECT id, path, coalesce(format, ''), coalesce(note, '') FROM source WHERE imported = 1 "
+      "ORDER BY id",
+      [&](int64_t id, std::string path, std::string format, std::string note) {
+        if (format == "xla_dump" || format == "jax_ir") {
+          const std::string folder = path.substr(0, path.find_last_of('/'));
+          auto [dump, added] =
+              dumps.try_emplace({format, folder}, std::pair(summary.coverage.size(), 0));
+          row_of[id] = dump->second.first;
+          if (++dump->second.second > 1) summary.coverage[dump->second.first].path = folder;
+          if (!added) return;
+        }
+        row_of[id] = summary.coverage.size();
+        summary.coverage.push_back({.path = path, .format = format, .note = note});
+      }));
+  for (const auto& [name, dump] : dumps) {
+    if (dump.second < 2) continue;
+    std::string& note = summary.coverage[dump.first].note;
+    note += fmt::format("{}{} files, without a clock", note.empty() ? "" : "; ", dump.second);
+  }
+  auto at = [&](int64_t id) -> Coverage* {
+    const auto row = row_of.find(id);
+    return row == row_of.end() ? nullptr : &summary.coverage[row->second];
+  };
+  auto count = [&](const char* table, std::optional<int64_t> Coverage::*member, const char* what) {
+    return store.Each(
+        fmt::format("SELECT p.source_id, count({}) FROM provenance p JOIN {} x ON x.id = p.row_id "
+                    "WHERE p.table_name = '{}' GROUP BY 1",
+                    what, table, table),
+        [&](int64_t source, int64_t n) {
+          if (Coverage* c = at(source)) c->*member = (c->*member).value_or(0) + n;
+        });
+  };
+  XP_TRY(count("compile", &Coverage::compiles, "*"));
+  XP_TRY(count("execution", &Coverage::executions, "*"));
+  XP_TRY(count("transfer", &Coverage::transfers, "*"));
+  // Steps: those of its executions, and those that it shows itself.
+  XP_TRY(count("execution", &Coverage::steps, "DISTINCT x.step_id"));
+  XP_TRY(
+      store.Each("SELECT p.source_id, count(*) FROM provenance p JOIN step s ON s.id = p.row_id "
+                 "WHERE p.table_name = 'step' GROUP BY 1",
+                 [&](int64_t source, int64_t n) {
+                   if (Coverage* c = at(source)) TakeMore(c->steps, n);
+                 }));
+  for (Coverage& c : summary.coverage) {
+    if (c.steps == 0) c.steps.reset();
+  }
+  // Events lie on tracks, and tracks belong to the source that told of them, else of their process.
+  XP_TRY(
+      store.Each("SELECT coalesce(p.source_id, r.source_id), CAST(total(c.count) AS INTEGER), "
+                 "min(c.min_ts_ns), "
+                 "max(c.max_end_ns) "
+                 "FROM event_chunk c JOIN track t ON t.id = c.track_id LEFT JOIN process r ON r.id "
+                 "= t.process_id "
+                 "LEFT JOIN provenance p ON p.table_name = 'track' AND p.row_id = t.id GROUP BY 1",
+                 [&](OptInt source, int64_t n, int64_t from_ns, int64_t to_ns) {
+                   Coverage* c = source ? at(*source) : nullptr;
+                   if (!c) return;
+                   c->events = n, c->from_ns = from_ns, c->to_ns = to_ns;
+                   if (!totals_note.empty()) c->note += (c->note.empty() ? "" : "; ") + totals_note;
+                 }));
+  struct Saved {
+    int64_t reports = 0, last = 0;
+    OptInt marks;
+  };
+  std::map<int64_t, Saved> saved;
+  XP_TRY(
+      store.Each("SELECT source_id, id, mark_step FROM metrics_report ORDER BY source_id, "
+                 "coalesce(mark_step, -1), ordinal",
+                 [&](int64_t source, int64_t id, OptInt marks) {
+                   Saved& s = saved[source];
+                   ++s.reports, s.last = id, s.marks = marks;
+                 }));
+  for (const auto& [source, s] : saved) {
+    Coverage* c = at(source);
+    if (!c) continue;
+    auto samples =
+        [&](std::initializer_list<const char*> names) -> absl::StatusOr<std::optional<int64_t>> {
+      std::optional<int64_t> sum;
+      for (const char* name : names) {
+        XP_TRY(auto n, store.One<int64_t>(
+                           "SELECT max(samples) FROM metric WHERE report_id = ?1 AND name = ?2",
+                           s.last, name));
+        if (n) sum = sum.value_or(0) + *n;
+      }
+      return sum;
+    };
+    c->steps = s.marks;
+    XP_TRY(c->compiles, samples(kCompileMetrics));
+    XP_TRY(c->executions, samples(kExecuteMetrics));
+    XP_TRY(auto uploads, samples(kUploadMetrics));
+    XP_TRY(c->transfers, samples(uploads ? kTransferMetrics : kTransferOrValueMetrics));
+    c->note += fmt::format("{}{} report{}, cumulative, without a clock{}",
+                           c->note.empty() ? "" : "; ", s.reports, s.reports == 1 ? "" : "s",
+                           s.marks ? "; steps are its step marks" : "");
+  }
+  return absl::OkStatus();
+}
+
+// The host's steps of an asynchronous program may be far shorter than what they ask for.
+void WorkAfterSteps(const Steps& steps, const DeviceTime& device, OptInt step_ns,
+                    Summary::Device& out) {
+  constexpr int64_t kManySteps = 3;
+  int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN, count = 0;
+  for (const StepSpan& step : steps.all) {
+    if (step.process_id != device.process_id || !step.ts_ns || !step.dur_ns) continue;
+    begin_ns = std::min(begin_ns, *step.ts_ns);
+    end_ns = std::max(end_ns, *step.ts_ns + *step.dur_ns);
+    ++count;
+  }
+  const int64_t after_ns = device.span().end_ns - end_ns;
+  if (count == 0 || !step_ns || after_ns <= kManySteps * *step_ns) return;
+  out.after_steps_ns = after_ns;
+  out.busy_a_step_ns = Overlap(device.busy, {begin_ns, device.span().end_ns}) / count;
+}
+
+}  // namespace
+
+absl::StatusOr<Summary> Summarize(const Store& store) {
+  Summary summary;
+  XP_TRY(Steps steps, LoadSteps(store));
+  XP_TRY(Metrics metrics, LoadMetrics(store));
+  XP_TRY(auto windows, EventWindows(store));
+  XP_TRY(std::vector<DeviceTime> devices, DeviceTimes(store));
+
+  if (!steps.all.empty()) {
+    summary.steps = int64_t(steps.all.size());
+    summary.warm_up_steps = steps.warm_up;
+  } else if (metrics.last && metrics.last->mark_step) {
+    summary.steps = metrics.last->mark_step;
+  }
+  if (steps.timed > 0) summary.timed_steps = steps.timed;
+  summary.step_p50_ns = NearestRank(steps.steady_ns, 50);
+  summary.step_p99_ns = NearestRank(steps.steady_ns, 99);
+  summary.warm_up_step_p50_ns = NearestRank(steps.warm_up_ns, 50);
+
+  for (const DeviceTime& device : devices) {
+    summary.devices.push_back({device.device, device.busy_ns, device.span().length_ns()});
+    WorkAfterSteps(steps, device, summary.step_p50_ns, summary.devices.back());
+    summary.device_busy_ns = summary.device_busy_ns.value_or(0) + device.busy_ns;
+    summary.device_idle_ns =
+        summary.device_idle_ns.value_or(0) + device.span().length_ns() - device.busy_ns;
+  }
+  std::optional<Interval> window;
+  for (const auto& [process, w] : windows) {
+    if (!window) window = w;
+    window->begin_ns = std::min(window->begin_ns, w.begin_ns);
+    window->end_ns = std::max(window->end_ns, w.end_ns);
+  }
+  if (window) {
+    summary.wall_ns = window->length_ns();
+    // Only the first step of the run tells how long the start took; a capture may open later.
+    if (!steps.all.empty() && steps.all.front().ts_ns && steps.all.front().dur_ns) {
+      summary.time_to_first_step_ns =
+          *steps.all.front().ts_ns + *steps.all.front().dur_ns - window->begin_ns;
+    }
+  }
+  XP_TRY(Counts(store, metrics, window.has_value(), summary));
+  std::string totals_note;
+  if (window) {
+    XP_TRY(TotalsFromEvents(store, windows, summary));
+    if (metrics.last) totals_note = "times are from here, counts from the source that saw most";
+  } else if (metrics.last) {
+    TotalsFromMetrics(*metrics.last, summary);
+  } else {
+    XP_TRY(TotalsFromLogs(store, summary));
+  }
+  XP_TRY(AddCoverage(store, totals_note, summary));
+  return summary;
+}
+
+}  // namespace xlaprof

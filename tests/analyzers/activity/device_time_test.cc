@@ -1,0 +1,90 @@
+#include "analyzers/activity/device_time.h"
+
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+namespace {
+
+TEST(Union, MergesOverlappingAndTouching) {
+  std::vector<Interval> merged = Union({{50, 60}, {0, 10}, {10, 20}, {5, 8}, {55, 70}, {90, 90}});
+  ASSERT_EQ(merged.size(), 2u);
+  EXPECT_EQ(merged[0].begin_ns, 0);
+  EXPECT_EQ(merged[0].end_ns, 20);
+  EXPECT_EQ(merged[1].begin_ns, 50);
+  EXPECT_EQ(merged[1].end_ns, 70);
+  EXPECT_TRUE(Union({}).empty());
+}
+
+TEST(DeviceTimes, ModulesCoverTheWaitsBetweenTheirOps) {
+  TimedRun run;
+  int64_t device = run.Device();
+  run.Event(device, category::kModule, "jit_f(1)", 0, 100);
+  run.Event(device, category::kOp, "dot", 10, 20);
+  run.Event(device, category::kModule, "jit_f(1)", 150, 50);
+  auto times = DeviceTimes(run.store()).value();
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].device, "TPU:0");
+  EXPECT_EQ(times[0].from, "module");
+  EXPECT_EQ(times[0].busy_ns, 150'000);
+  EXPECT_EQ(times[0].span().length_ns(), 200'000);
+}
+
+TEST(DeviceTimes, OverlappingAsyncOpsAreNotBusy) {
+  TimedRun run;
+  int64_t device = run.Device();
+  run.Event(device, category::kOp, "dot", 0, 10);
+  run.Event(device, category::kAsyncOp, "copy-start", 0, 500);
+  run.Event(device, category::kCollective, "all-reduce", 20, 5);
+  auto times = DeviceTimes(run.store()).value();
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].from, "op");
+  EXPECT_EQ(times[0].busy_ns, 15'000);
+}
+
+TEST(DeviceTimes, OpsOnHostThreadsAreTheCpus) {
+  TimedRun run;
+  int64_t eigen = run.HostThread("tf_XLAEigen"), client = run.HostThread("tf_XLAPjRtCpuClient");
+  run.Event(eigen, category::kOp, "dot", 0, 10);
+  run.Event(client, category::kOp, "call", 5, 10);
+  run.Event(client, category::kHost, "ThunkExecutor", 0, 90);
+  run.Event(eigen, category::kOp, "dot", 100, 10);
+  run.Arg("device_ordinal", int64_t{1});
+  auto times = DeviceTimes(run.store()).value();
+  ASSERT_EQ(times.size(), 2u);
+  EXPECT_EQ(times[0].device, "CPU:0");
+  EXPECT_EQ(times[0].busy_ns, 15'000);
+  EXPECT_EQ(times[1].device, "CPU:1");
+  EXPECT_EQ(times[1].busy_ns, 10'000);
+}
+
+TEST(DeviceTimes, ExecutionsWhereNoEventTells) {
+  TimedRun run;
+  run.Exec(
+      "INSERT INTO execution (process_id, ordinal, ts_ns, dur_ns, device) VALUES (1, 0, 100, 50, "
+      "'GPU:0'), "
+      "(1, 1, 120, 50, 'GPU:0'), (1, 2, NULL, NULL, NULL)");
+  auto times = DeviceTimes(run.store()).value();
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].from, "execution");
+  EXPECT_EQ(times[0].busy_ns, 70);
+}
+
+TEST(DeviceTimes, ASliceCutsWhatReachesOverItsEnds) {
+  TimedRun run;
+  int64_t device = run.Device();
+  run.Event(device, category::kModule, "f", 0, 100);
+  run.Event(device, category::kModule, "f", 200, 100);
+  Store& store = run.store();
+  ASSERT_TRUE(store.Restrict({.from_ns = 50'000, .to_ns = 250'000}).ok());
+  auto times = DeviceTimes(store).value();
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].busy_ns, 100'000);
+}
+
+TEST(DeviceTimes, Empty) {
+  TimedRun run;
+  EXPECT_TRUE(DeviceTimes(run.store()).value().empty());
+}
+
+}  // namespace
+}  // namespace xlaprof

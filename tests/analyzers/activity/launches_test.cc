@@ -1,0 +1,81 @@
+// What a device waited for that is fed call by call.
+#include "analyzers/activity/launches.h"
+
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+
+extern const Analyzer device_gap;
+
+namespace {
+
+// Twenty kernels of 80 us, one each 100 us, of which each was launched `early_us` before it ran by
+// a call that took `call_us`.
+class Launched : public testing::Test {
+ protected:
+  Findings Run(int64_t early_us, int64_t call_us, bool joined = true) {
+    const int64_t host = run_.HostThread(), stream = run_.Stream();
+    run_.Step(host, 0, 2000);
+    for (int i = 0; i < 20; ++i) {
+      const int64_t ts = 100 * i + 20;
+      const uint64_t flow = joined ? uint64_t(i + 1) : 0;
+      run_.Flow(host, category::kExecute, "cudaLaunchKernel", ts - early_us, call_us, 0, flow);
+      run_.Flow(stream, category::kOp, "kernel", ts, 80, flow, 0);
+    }
+    return run_.Run(device_gap);
+  }
+  TimedRun run_;
+};
+
+TEST_F(Launched, LateHost) {
+  Findings found = Run(10, 5);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].reason->type, "host_wait");
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_NE(found[0].title.find("host_wait"), std::string::npos) << found[0].title;
+}
+
+TEST_F(Launched, SlowCall) {
+  Findings found = Run(30, 29);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].reason->type, "launch");
+  EXPECT_EQ(found[0].count, 20);
+}
+
+TEST_F(Launched, QueuedWork) {
+  Findings found = Run(90, 5);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].reason->type, "kernel_wait");
+}
+
+TEST_F(Launched, WithoutFlowsOnlyTheHostIsTold) {
+  Findings found = Run(90, 5, false);
+  ASSERT_FALSE(found.empty());
+  for (const Finding& finding : found) {
+    EXPECT_NE(finding.reason->type, "kernel_wait");
+    EXPECT_NE(finding.reason->type, "host_wait");
+    EXPECT_NE(finding.reason->type, "launch");
+  }
+}
+
+TEST_F(Launched, EdgesBetweenTheThree) {
+  Run(10, 5);
+  auto times = DeviceTimes(run_.store());
+  ASSERT_TRUE(times.ok());
+  ASSERT_EQ(times->size(), 1u);
+  // The call at 110 us, the kernel at 120 us.
+  auto wait = [&](int64_t begin_ns, int64_t end_ns) {
+    const Interval gap{begin_ns, end_ns};
+    auto waits = GapWaits(run_.store(), times->front(), {&gap, 1});
+    EXPECT_TRUE(waits.ok()) << waits.status();
+    return waits->at(0);
+  };
+  EXPECT_EQ(wait(110'000, 120'000), GapWait::kHostWait);
+  EXPECT_EQ(wait(110'001, 120'000), GapWait::kLaunch);
+  EXPECT_EQ(wait(114'999, 120'000), GapWait::kLaunch);
+  EXPECT_EQ(wait(115'000, 120'000), GapWait::kKernelWait);
+  EXPECT_EQ(wait(110'000, 119'000), GapWait::kUnknown);  // nothing begins there
+}
+
+}  // namespace
+}  // namespace xlaprof

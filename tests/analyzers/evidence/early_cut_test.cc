@@ -1,0 +1,339 @@
+// sync_point, fallback, graph_fragmentation, missing_step_mark and incomplete_capture on stores
+// made by hand.
+#include "analyzers/evidence/early_cut.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzers/analyzer.h"
+
+namespace xlaprof {
+
+extern const Analyzer sync_point, fallback, graph_fragmentation, missing_step_mark,
+    incomplete_capture;
+
+namespace {
+
+// A run of steps, each with the same executions, written row by row.
+class Recorded {
+ public:
+  Recorded() {
+    Exec(
+        "INSERT INTO run VALUES (1, 'r', NULL, 1, ''); INSERT INTO source (id, path, imported) "
+        "VALUES (1, 's', 1);"
+        "INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL, NULL);");
+  }
+  void Exec(const std::string& sql) {
+    absl::Status status = store_->Exec(sql);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  // A graph whose only result has `shape`.
+  void Graph(int id, const std::string& hash, const std::string& shape, int nodes = 10) {
+    Exec(
+        fmt::format("INSERT INTO graph VALUES ({0}, 1, '{1}', NULL, NULL, {3}, 2, 1, 'ir_text');"
+                    "INSERT INTO graph_node VALUES ({0}, 0, 'aten::lt', '{2}', '', NULL, NULL, "
+                    "NULL, 0, NULL, NULL);",
+                    id, hash, shape, nodes));
+  }
+  void Step() {
+    Exec(fmt::format("INSERT INTO step VALUES ({}, 1, {}, NULL, NULL, NULL, NULL)", step_ + 1,
+                     step_));
+    ++step_;
+  }
+  void Execute(int graph, const std::string& cause, int line, const std::string& wait_ns = "NULL") {
+    Exec(fmt::format("INSERT OR IGNORE INTO site VALUES ({0}, 'body', '/home/u/train.py', {0})",
+                     line));
+    Exec(fmt::format(
+        "INSERT INTO execution (process_id, ordinal, graph_id, cause, site_id, step_id, "
+        "host_wait_ns) VALUES (1, {}, {}, '{}', {}, {}, {})",
+        ordinal_++, graph, cause, line, step_ == 0 ? "NULL" : fmt::to_string(step_), wait_ns));
+  }
+  void Fallback(const std::string& op, int count) {
+    Exec(fmt::format("INSERT INTO fallback (process_id, op, count) VALUES (1, '{}', {})", op,
+                     count));
+  }
+  void Metrics(const std::string& metrics, const std::string& mark_step) {
+    Exec(fmt::format("INSERT INTO metrics_report VALUES (1, 1, 1, 0, NULL, {}); {}", mark_step,
+                     metrics));
+  }
+  Findings Find(const Analyzer& analyzer) {
+    auto findings = analyzer.run(*store_);
+    EXPECT_TRUE(findings.ok()) << findings.status();
+    return findings.ok() ? *findings : Findings();
+  }
+  std::vector<Finding> Warnings(const Analyzer& analyzer) {
+    Findings all = Find(analyzer);
+    std::erase_if(all, [](const Finding& f) { return f.severity == Severity::kInfo; });
+    return all;
+  }
+
+ private:
+  absl::StatusOr<Store> store_ = Store::CreateTemporary();
+  int step_ = 0, ordinal_ = 0;
+};
+
+// A step that calls an op without lowering at line 10 and reads a number at line 13.
+Recorded NonzeroAndItem(int steps) {
+  Recorded run;
+  run.Graph(1, "aa", "pred[32]{0}");
+  run.Graph(2, "bb", "f32[]");
+  run.Graph(3, "cc", "f32[10]{0}");
+  for (int i = 0; i < steps; ++i) {
+    run.Step();
+    run.Execute(1, "value_access", 10, "2000");
+    run.Execute(2, "value_access", 13, "3000");
+    run.Execute(3, "step_trace_exit", 5);
+  }
+  return run;
+}
+
+TEST(EarlyCut, EmptyStoreHasNoFindings) {
+  Recorded run;
+  for (const Analyzer* analyzer :
+       {&sync_point, &fallback, &graph_fragmentation, &missing_step_mark, &incomplete_capture}) {
+    EXPECT_TRUE(run.Find(*analyzer).empty()) << analyzer->name;
+  }
+}
+
+TEST(EarlyCut, AnOpAndAReadAreToldApartByWhatTheyFetch) {
+  Recorded run = NonzeroAndItem(12);
+  run.Fallback("aten::nonzero", 12);
+  run.Fallback("aten::_local_scalar_dense", 12);
+  Findings reads = run.Warnings(sync_point);
+  ASSERT_EQ(reads.size(), 1u);
+  EXPECT_EQ(reads[0].subject.line, 13);
+  EXPECT_EQ(reads[0].count, 12);
+  EXPECT_EQ(reads[0].cost_ns, 36'000);
+  Findings ops = run.Warnings(fallback);
+  ASSERT_EQ(ops.size(), 1u);
+  EXPECT_EQ(ops[0].subject.op, "aten::nonzero");
+  EXPECT_EQ(ops[0].subject.line, 10);
+  EXPECT_EQ(ops[0].count, 12);
+  EXPECT_EQ(ops[0].per_step, 1.0);
+  EXPECT_EQ(ops[0].cost_ns, 24'000);
+  EXPECT_THAT(ops[0].advice, testing::HasSubstr("torch.where"));
+}
+
+// HLO prints the result of a read as a tuple of one.
+TEST(EarlyCut, ATupleOfOneScalarIsAScalar) {
+  Recorded run;
+  run.Graph(1, "aa", "(f32[])");
+  for (int i = 0; i < 4; ++i) run.Step(), run.Execute(1, "value_access", 10);
+  run.Fallback("aten::nonzero", 4);
+  Findings reads = run.Find(sync_point);
+  ASSERT_EQ(reads.size(), 1u);
+  EXPECT_THAT(reads[0].title, testing::HasSubstr("a Python number is read (f32[])"));
+}
+
+TEST(EarlyCut, WithoutCountersEveryLineIsARead) {
+  Findings reads = NonzeroAndItem(12).Warnings(sync_point);
+  ASSERT_EQ(reads.size(), 2u);
+  EXPECT_EQ(reads[0].subject.line, 10);
+  EXPECT_EQ(reads[1].subject.line, 13);
+}
+
+TEST(EarlyCut, TwoOpsAndTwoLinesOfTheSameCountAreNotGuessed) {
+  Recorded run;
+  run.Graph(1, "aa", "pred[32]{0}");
+  for (int i = 0; i < 5; ++i) {
+    run.Step();
+    run.Execute(1, "value_access", 10);
+    run.Execute(1, "value_access", 11);
+  }
+  run.Fallback("aten::nonzero", 5);
+  run.Fallback("aten::histc", 5);
+  Findings ops = run.Find(fallback);
+  ASSERT_EQ(ops.size(), 2u);
+  for (const Finding& op : ops) {
+    EXPECT_FALSE(op.subject.line.has_value());
+    EXPECT_THAT(op.reason->text.value_or(""), testing::AllOf(testing::HasSubstr("train.py:10"),
+                                                             testing::HasSubstr("train.py:11")));
+  }
+}
+
+TEST(SyncPoint, ARareReadIsOnlyMentioned) {
+  for (auto [steps, expected] :
+       {std::pair(20, Severity::kWarning), std::pair(21, Severity::kInfo)}) {
+    Recorded run;
+    run.Graph(2, "bb", "f32[]");
+    for (int i = 0; i < steps; ++i) {
+      run.Step();
+      run.Execute(2, "user_sync", 5);
+      if (i == 3 || i == 9)
+        run.Execute(2, "value_access", 13);  // 2 of 20 steps just fires, 2 of 21 just does not
+    }
+    Findings reads = run.Find(sync_point);
+    ASSERT_EQ(reads.size(), 1u);
+    EXPECT_EQ(reads[0].severity, expected) << steps;
+  }
+}
+
+TEST(SyncPoint, FromOnePastedReport) {
+  Recorded run;
+  run.Metrics(
+      "INSERT INTO metric VALUES (1, 1, 'TransferFromDeviceTime', 'ns', 100, 5e6, NULL, NULL, "
+      "'005ms000.000us');",
+      "100");
+  run.Fallback("aten::_local_scalar_dense", 100);
+  Findings reads = run.Find(sync_point);
+  ASSERT_EQ(reads.size(), 1u);
+  EXPECT_EQ(reads[0].count, 100);
+  EXPECT_EQ(reads[0].per_step, 1.0);
+  EXPECT_EQ(reads[0].cost_ns, 5'000'000);
+  EXPECT_EQ(reads[0].severity, Severity::kWarning);
+  EXPECT_FALSE(reads[0].subject.line.has_value());
+}
+
+TEST(SyncPoint, TransfersThatOpsExplainAreNoReads) {
+  Recorded run;
+  run.Metrics(
+      "INSERT INTO metric VALUES (1, 1, 'TransferFromDeviceTime', 'ns', 100, 5e6, NULL, NULL, "
+      "'005ms000.000us');",
+      "100");
+  run.Fallback("aten::nonzero", 100);
+  EXPECT_TRUE(run.Find(sync_point).empty());
+}
+
+TEST(Fallback, NamedByTorchXlaButNotCounted) {
+  Recorded run;
+  run.Exec(
+      "INSERT INTO profiler_line VALUES (1, 1, 0, 'not_lowered', NULL, NULL, 'pt-xla-profiler: "
+      "Op(s) not lowered: aten::_ctc_loss, "
+      "torchvision::nms,  Please open a GitHub issue with the above op lowering requests.')");
+  Findings ops = run.Warnings(fallback);
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(ops[0].subject.op, "aten::_ctc_loss");
+  EXPECT_EQ(ops[1].subject.op, "torchvision::nms");
+  EXPECT_FALSE(ops[0].count.has_value());
+}
+
+// Exit summaries of older versions count lines, and name no op.
+TEST(Fallback, ALineWhoseOpIsNotNamed) {
+  constexpr const char* kRows =
+      "INSERT INTO site VALUES (7, 'train', '/home/u/train.py', 7), (8, 'eval', "
+      "'/home/u/train.py', 8);"
+      "INSERT INTO stack VALUES (1, 'a'), (2, 'b');"
+      "INSERT INTO fallback VALUES (1, 1, NULL, NULL, 20, 7, 1, NULL), (2, 1, NULL, NULL, 1, 8, 2, "
+      "NULL);";
+  Recorded run;
+  run.Exec(kRows);
+  run.Fallback("aten::frobnicate", 20);
+  const Findings found = run.Find(fallback);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[1].title, "ops run on the CPU, or numbers are read, 20 times");
+  EXPECT_EQ(found[1].severity, Severity::kWarning);
+  EXPECT_EQ(found[1].subject.line, 7);
+  EXPECT_EQ(found[1].subject.op, std::nullopt);
+  EXPECT_THAT(*found[1].reason->text, testing::HasSubstr("one of: aten::frobnicate"));
+  EXPECT_EQ(found[2].severity, Severity::kInfo);
+  // Executions at the line tell more, and sync_point tells of them.
+  Recorded seen;
+  seen.Exec(kRows);
+  seen.Step(), seen.Execute(1, "value_access", 7);
+  EXPECT_EQ(seen.Find(fallback).size(), 1u);
+}
+
+// print(tensor) picks elements by a mask: nobody should rewrite that with torch.where.
+TEST(Fallback, PrintingATensorIsNoMask) {
+  constexpr const char* kRows =
+      "INSERT INTO stack VALUES (1, 'a'), (2, 'b');"
+      "INSERT INTO frame VALUES (1, 0, '__init__', '/v/site-packages/torch/_tensor_str.py', 90, 0),"
+      " (2, 0, 'loss', '/home/u/train.py', 9, 1);"
+      "INSERT INTO fallback VALUES (1, 1, NULL, 'aten::masked_select', 10, NULL, 1, NULL);";
+  Recorded run;
+  run.Exec(kRows);
+  const Findings printed = run.Find(fallback);
+  ASSERT_EQ(printed.size(), 1u);
+  EXPECT_THAT(*printed[0].reason->text, testing::HasSubstr("print a tensor"));
+  EXPECT_THAT(printed[0].advice, testing::HasSubstr("print(x.detach().cpu())"));
+  EXPECT_THAT(printed[0].advice, testing::Not(testing::HasSubstr("torch.where")));
+  // Where the program calls it as well, that is what has to change.
+  Recorded both;
+  both.Exec(std::string(kRows) +
+            "INSERT INTO fallback VALUES (2, 1, NULL, 'aten::masked_select', 10, NULL, 2, NULL);");
+  EXPECT_THAT(both.Find(fallback)[0].advice, testing::HasSubstr("torch.where"));
+}
+
+TEST(GraphFragmentation, FiresFromTheFourthPieceOn) {
+  for (auto [reads, expected] : {std::pair(3, 1u), std::pair(2, 0u)}) {
+    Recorded run;
+    run.Graph(1, "aa", "f32[]");
+    for (int i = 0; i < 5; ++i) {
+      run.Step();
+      for (int k = 0; k < reads; ++k) run.Execute(1, "value_access", 9 + k);
+      run.Execute(1, "step_trace_exit", 5);
+    }
+    Findings found = run.Warnings(graph_fragmentation);
+    ASSERT_EQ(found.size(), expected) << reads;
+    for (const Finding& finding : found) EXPECT_EQ(finding.per_step, 4.0);
+  }
+}
+
+TEST(GraphFragmentation, FromMetrics) {
+  for (auto [samples, expected] : {std::pair(40, 1u), std::pair(39, 0u)}) {
+    Recorded run;
+    run.Metrics(fmt::format("INSERT INTO metric VALUES (1, 1, 'ExecuteTime', 'ns', {}, 5e6, NULL, "
+                            "NULL, '005ms000.000us');",
+                            samples),
+                "10");
+    EXPECT_EQ(run.Warnings(graph_fragmentation).size(), expected) << samples;
+  }
+}
+
+TEST(MissingStepMark, FiresWhenTheGraphGrowsAndNothingCutsIt) {
+  for (auto [last, expected] : {std::pair(15, 1u), std::pair(14, 0u)}) {
+    Recorded run;
+    run.Graph(1, "aa", "f32[]", 10);
+    run.Graph(2, "bb", "f32[]", 12);
+    run.Graph(3, "cc", "f32[]", last);
+    for (int graph : {1, 2, 3}) run.Execute(graph, "value_access", 9);
+    EXPECT_EQ(run.Warnings(missing_step_mark).size(), expected) << last;
+  }
+}
+
+TEST(MissingStepMark, CostsWhatRunsAgain) {
+  Recorded run;
+  run.Graph(1, "aa", "f32[]", 10);
+  run.Graph(2, "bb", "f32[]", 20);
+  run.Graph(3, "cc", "f32[]", 40);
+  for (int graph : {1, 2}) run.Execute(graph, "value_access", 9, "7000");
+  run.Execute(3, "value_access", 12, "7000");
+  EXPECT_EQ(run.Warnings(missing_step_mark)[0].subject.line, 9) << "most are there";
+  // Of the second half is old, of the third three quarters; the device's time counts, where known.
+  EXPECT_EQ(run.Warnings(missing_step_mark)[0].cost_ns, 3500 + 5250);
+  run.Exec("UPDATE execution SET dur_ns = 1000 WHERE ordinal > 0");
+  EXPECT_EQ(run.Warnings(missing_step_mark)[0].cost_ns, 500 + 750);
+  run.Exec("UPDATE execution SET dur_ns = NULL, host_wait_ns = NULL WHERE ordinal = 1");
+  EXPECT_EQ(run.Warnings(missing_step_mark)[0].cost_ns, std::nullopt);
+}
+
+TEST(MissingStepMark, OneStepMarkIsEnough) {
+  Recorded run;
+  run.Graph(1, "aa", "f32[]", 10);
+  run.Graph(2, "bb", "f32[]", 30);
+  for (int graph : {1, 1, 2}) run.Execute(graph, "value_access", 9);
+  run.Execute(2, "user_sync", 5);
+  EXPECT_TRUE(run.Find(missing_step_mark).empty());
+}
+
+TEST(IncompleteCapture, SaysWhatAMetricsReportLacks) {
+  Recorded run;
+  run.Metrics("", "10");
+  Findings found = run.Find(incomplete_capture);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].reason->type, "no_lines");
+}
+
+TEST(IncompleteCapture, AWindowIsSaid) {
+  Recorded run;
+  run.Graph(1, "aa", "f32[]");
+  for (int i = 0; i < 3; ++i) run.Execute(1, "user_sync", 5);
+  run.Exec("UPDATE execution SET ts_ns = 5, dur_ns = 1 WHERE ordinal = 1");
+  Findings found = run.Find(incomplete_capture);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].reason->type, "window");
+  EXPECT_EQ(found[0].title, "the profile saw 1 of 3 executions");
+}
+
+}  // namespace
+}  // namespace xlaprof

@@ -1,0 +1,327 @@
+#include "analyzers/graph/graph_diff.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzers/graph/graph_align.h"
+#include "analyzers/graph/graph_content.h"
+#include "analyzers/graph/loop_count.h"
+#include "tests/analyzers/recompile_run.h"
+
+namespace xlaprof {
+namespace {
+
+GraphDiff DiffOf(const TestNodes& before, const TestNodes& after,
+                 const std::string& form = "ir_text") {
+  return Diff(TestGraph(before, form), TestGraph(after, form));
+}
+
+std::string TypeOf(const TestNodes& before, const TestNodes& after,
+                   const std::string& form = "ir_text") {
+  const GraphDiff diff = DiffOf(before, after, form);
+  return diff.origins.empty() ? "" : diff.origins.front().type;
+}
+
+// x = input; `turns` times x = tanh(x @ w); one result.
+TestNodes Unrolled(int turns) {
+  TestNodes nodes = {{.op = "xla::device_data", .shape = "f32[4,4]"},
+                     {.op = "xla::device_data", .shape = "f32[4,4]"}};
+  int x = 0;
+  for (int i = 0; i < turns; ++i) {
+    nodes.push_back({.op = "aten::mm", .shape = "f32[4,4]", .operands = std::to_string(x) + ",1"});
+    nodes.push_back(
+        {.op = "aten::tanh", .shape = "f32[4,4]", .operands = std::to_string(nodes.size() - 1)});
+    x = static_cast<int>(nodes.size()) - 1;
+  }
+  nodes.push_back({.op = "aten::sum", .shape = "f32[]", .operands = std::to_string(x), .root = 0});
+  return nodes;
+}
+
+TEST(GraphContent, ShapesAndAttributes) {
+  EXPECT_EQ(WithoutLayout("(f32[2,3]{1,0:T(8,128)}, s32[])"), "(f32[2,3], s32[])");
+  EXPECT_EQ(Dimensions("f32[<=5,1]{1,0}"), (std::vector<int64_t>{5, 1}));
+  EXPECT_TRUE(Dimensions("(f32[2])").empty());
+  EXPECT_EQ(ElementType("bf16[2]"), "bf16");
+  EXPECT_EQ(
+      ContentAttributes(
+          "slice={[1:2], [0:128]}, metadata={op_name=\"a, b\" source_line=3}, to_apply=%add.3"),
+      "slice={[1:2], [0:128]}");
+  EXPECT_EQ(ContentAttributes("num_outputs=2, value=1"), "value=1");
+  EXPECT_EQ(ContentAttributes(""), "");
+}
+
+TEST(GraphContent, DistanceOfMultisets) {
+  EXPECT_EQ(MultisetDistance({1, 2, 2, 5}, {2, 3, 5}), 3);
+  EXPECT_EQ(MultisetDistance({}, {}), 0);
+}
+
+TEST(GraphAlign, MatchesContentBeforeKind) {
+  const std::vector<AlignKey> before = {{1, 1}, {2, 1}, {3, 2}},
+                              after = {{1, 1}, {9, 1}, {2, 1}, {3, 2}};
+  const Alignment alignment = Align(before, after);
+  EXPECT_EQ(alignment.after_to_before, (std::vector<int>{0, -1, 1, 2}));
+  EXPECT_EQ(alignment.before_to_after, (std::vector<int>{0, 2, 3}));
+}
+
+TEST(GraphAlign, FillsGapsByKind) {
+  const std::vector<AlignKey> before = {{1, 1}, {2, 2}, {3, 3}, {4, 4}},
+                              after = {{1, 1}, {5, 2}, {6, 3}, {7, 9}, {4, 4}};
+  EXPECT_EQ(Align(before, after).after_to_before, (std::vector<int>{0, 1, 2, -1, 3}));
+  EXPECT_TRUE(Align({}, {}).same_kinds);
+  EXPECT_EQ(Align(before, {}).before_to_after, (std::vector<int>{-1, -1, -1, -1}));
+}
+
+TEST(GraphAlign, GivesUpOnStrangers) {
+  std::vector<AlignKey> before, after;
+  for (uint64_t i = 0; i < 3000; ++i)
+    before.push_back({i, i}), after.push_back({i + 10000, i + 10000});
+  after.push_back({1, 99999});
+  EXPECT_TRUE(Align(before, after).too_different);
+}
+
+TEST(LoopCount, CountsTurns) {
+  const std::vector<uint64_t> ops = {9, 1, 2, 1, 2, 1, 2, 8};
+  const bool extra[] = {false, false, false, true, true, true, true, false};
+  const auto loop = FindLoopCount(ops, extra);
+  ASSERT_TRUE(loop.has_value());
+  EXPECT_EQ(loop->body_length, 2);
+  EXPECT_EQ(loop->longer_turns, 3);
+  EXPECT_EQ(loop->shorter_turns, 1);
+  const bool other[] = {true, true, false, false, false, false, false, false};
+  EXPECT_FALSE(FindLoopCount(ops, other).has_value());
+  EXPECT_FALSE(FindLoopCount({}, {}).has_value());
+}
+
+TEST(GraphDiff, EqualGraphsHaveNone) {
+  EXPECT_TRUE(DiffOf(TrainStep(8), TrainStep(8)).origins.empty());
+  EXPECT_EQ(DiffOf(TrainStep(8), TrainStep(8)).differing_nodes, 0);
+  EXPECT_TRUE(DiffOf({}, {}).origins.empty());
+}
+
+TEST(GraphDiff, PlacesScopesAndLayoutsAreNoDifference) {
+  TestNodes after = TrainStep(8);
+  after[1].location = "body@train.py:99", after[1].scope = "train.2",
+  after[1].shape = "f32[8,16]{0,1}";
+  EXPECT_TRUE(DiffOf(TrainStep(8), after).origins.empty());
+}
+
+TEST(GraphDiff, AnInputOfAnotherSizeIsTheOriginAndWhatReadsItIsNot) {
+  const GraphDiff diff = DiffOf(TrainStep(64), TrainStep(48));
+  ASSERT_EQ(diff.origins.size(), 2u);  // images and labels
+  EXPECT_EQ(diff.origins[0].type, "shape_change");
+  EXPECT_EQ(diff.origins[0].before, "f32[64,16]");
+  EXPECT_EQ(diff.origins[0].after, "f32[48,16]");
+  EXPECT_EQ(diff.origins[0].node_index, 1);
+  EXPECT_TRUE(diff.origins[0].is_input);
+  EXPECT_EQ(diff.origins[1].node_index, 3);
+  EXPECT_EQ(diff.differing_nodes, 3);
+}
+
+TEST(GraphDiff, AnInputOfAnotherRankIsAShapeToo) {
+  TestNodes before = TrainStep(8), after = TrainStep(8);
+  after[1].shape = "f32[8,16,1]";
+  EXPECT_EQ(TypeOf(before, after), "shape_change");
+}
+
+TEST(GraphDiff, AnInputOfAnotherTypeIsADtypeChange) {
+  TestNodes after = TrainStep(8);
+  after[1].shape = "bf16[8,16]{1,0}";
+  EXPECT_EQ(TypeOf(TrainStep(8), after), "dtype_change");
+}
+
+TEST(GraphDiff, AnotherResultOfEqualOperandsIsABakedNumber) {
+  const TestNodes before = {{.op = "xla::device_data", .shape = "f32[32,8]"},
+                            {.op = "xla::select", .shape = "f32[32,8]", .operands = "0"},
+                            {.op = "aten::sum", .shape = "f32[]", .operands = "1", .root = 0}};
+  TestNodes after = before;
+  after[1].shape = "f32[31,8]";
+  const GraphDiff diff = DiffOf(before, after);
+  ASSERT_EQ(diff.origins.size(), 1u);
+  EXPECT_EQ(diff.origins[0].type, "constant_change");
+  EXPECT_EQ(diff.origins[0].node, "xla::select");
+}
+
+TEST(GraphDiff, AnotherAttributeIsABakedNumberWithBothValues) {
+  const TestNodes before = {{.op = "parameter", .shape = "f32[64,8]"},
+                            {.op = "slice",
+                             .shape = "f32[1,8]",
+                             .operands = "0",
+                             .attributes = "slice={[1:2], [0:8]}",
+                             .root = 0}};
+  TestNodes after = before;
+  after[1].attributes = "slice={[2:3], [0:8]}";
+  const GraphDiff diff = DiffOf(before, after, "hlo");
+  ASSERT_EQ(diff.origins.size(), 1u);
+  EXPECT_EQ(diff.origins[0].type, "constant_change");
+  EXPECT_EQ(diff.origins[0].before, "slice={[1:2], [0:8]}");
+  EXPECT_EQ(diff.origins[0].after, "slice={[2:3], [0:8]}");
+}
+
+TEST(GraphDiff, ASizedConstantFollowsFromAChangedInput) {
+  TestNodes before = TrainStep(8), after = TrainStep(9);
+  for (TestNodes* nodes : {&before, &after}) {
+    const std::string size = nodes == &before ? "8" : "9";
+    nodes->insert(
+        nodes->begin(),
+        {{.op = "prim::Constant", .shape = "f32[]"},
+         {.op = "aten::expand", .shape = "f32[" + size + "]", .operands = "0", .root = 5}});
+    for (size_t i = 2; i < nodes->size(); ++i) {
+      for (char& c : (*nodes)[i].operands) {
+        if (c >= '0' && c <= '9') c = static_cast<char>(c + 2);
+      }
+    }
+  }
+  const GraphDiff diff = DiffOf(before, after);
+  ASSERT_EQ(diff.origins.size(), 3u);
+  EXPECT_TRUE(diff.origins[0].is_input);
+  EXPECT_TRUE(diff.origins[2].follows);
+  EXPECT_EQ(diff.origins[2].node, "aten::expand");
+}
+
+TEST(GraphDiff, AScalarThatBecomesAnInputIsAFlippedConstant) {
+  const TestNodes before = {{.op = "xla::device_data", .shape = "f32[8]"},
+                            {.op = "prim::Constant", .shape = "f32[]"},
+                            {.op = "aten::mul", .shape = "f32[8]", .operands = "0,1", .root = 0}};
+  TestNodes after = before;
+  after[1].op = "xla::device_data";
+  EXPECT_EQ(TypeOf(before, after), "constant_change");
+  EXPECT_EQ(TypeOf(after, before), "constant_change");
+}
+
+TEST(GraphDiff, ACounterThatIsUpdatedIsStateAndNoFlippedConstant) {
+  const TestNodes before = {{.op = "prim::Constant", .shape = "s64[]"},
+                            {.op = "prim::Constant", .shape = "s64[]"},
+                            {.op = "aten::add", .shape = "s64[]", .operands = "0,1", .root = 0}};
+  TestNodes after = before;
+  after[0].op = "xla::device_data";
+  EXPECT_EQ(TypeOf(before, after), "op_change");
+}
+
+TEST(GraphDiff, OtherOps) {
+  TestNodes after = TrainStep(8);
+  after[2].op = "aten::add";
+  const GraphDiff diff = DiffOf(TrainStep(8), after);
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_EQ(diff.origins[0].type, "op_change");
+  EXPECT_EQ(diff.origins[0].before, "aten::mul f32[8,16]");
+  EXPECT_EQ(diff.origins[0].after, "aten::add f32[8,16]");
+}
+
+TEST(GraphDiff, APartThatIsRepeatedMoreOftenIsALoop) {
+  const GraphDiff diff = DiffOf(Unrolled(3), Unrolled(5));
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_EQ(diff.origins[0].type, "loop_count_change");
+  EXPECT_EQ(diff.origins[0].before, "3 times");
+  EXPECT_EQ(diff.origins[0].after, "5 times");
+  EXPECT_EQ(diff.origins[0].node, "aten::mm, aten::tanh");
+  EXPECT_EQ(TypeOf(Unrolled(5), Unrolled(2)), "loop_count_change");
+}
+
+TEST(GraphDiff, AddingAnOpOnceIsNoLoop) {
+  TestNodes after = Unrolled(3);
+  after.back() = {.op = "aten::relu", .shape = "f32[4,4]", .operands = "7"};
+  after.push_back({.op = "aten::sum", .shape = "f32[]", .operands = "8", .root = 0});
+  EXPECT_EQ(TypeOf(Unrolled(3), after), "op_change");
+}
+
+TEST(GraphDiff, AnotherResultIsALiveTensor) {
+  TestNodes after = TrainStep(8);
+  after.push_back({.op = "aten::mean", .shape = "f32[]", .operands = "2", .root = 1});
+  const GraphDiff diff = DiffOf(TrainStep(8), after);
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_EQ(diff.origins[0].type, "live_tensors_change");
+  EXPECT_EQ(diff.origins[0].before, "1 results");
+  EXPECT_EQ(diff.origins[0].after, "2 results");
+  TestNodes marked = TrainStep(8);
+  marked[2].root = 1;
+  EXPECT_EQ(TypeOf(TrainStep(8), marked), "live_tensors_change");
+}
+
+TEST(GraphDiff, TheTupleOfResultsIsNoNode) {
+  TestNodes before = {{.op = "parameter", .shape = "f32[4]"},
+                      {.op = "tanh", .shape = "f32[4]", .operands = "0"},
+                      {.op = "tuple", .shape = "(f32[4])", .operands = "1", .root = 0}};
+  TestNodes after = before;
+  after[2] = {.op = "tuple", .shape = "(f32[4], f32[4])", .operands = "1,0", .root = 0};
+  EXPECT_EQ(TypeOf(before, after, "hlo"), "live_tensors_change");
+}
+
+TEST(GraphDiff, TwoInputsThatAreOne) {
+  const TestNodes before = {{.op = "parameter", .shape = "f32[4]"},
+                            {.op = "parameter", .shape = "f32[4]"},
+                            {.op = "add", .shape = "f32[4]", .operands = "0,1", .root = 0}};
+  const TestNodes after = {{.op = "parameter", .shape = "f32[4]"},
+                           {.op = "add", .shape = "f32[4]", .operands = "0,0", .root = 0}};
+  EXPECT_EQ(TypeOf(before, after, "hlo"), "parameter_sharing_change");
+  EXPECT_EQ(TypeOf(before, after, "hlo_optimized"), "parameter_sharing_change");
+  EXPECT_EQ(TypeOf(before, before, "hlo"), "");
+}
+
+// --- optimised HLO ---
+
+TestNodes Fused(const std::string& slice, const std::string& number, const std::string& rows,
+                bool apart) {
+  TestNodes nodes = {
+      {.op = "parameter", .shape = "f32[64,8]", .attributes = "0", .computation = "fused"},
+      {.op = "slice",
+       .shape = "f32[" + rows + ",8]",
+       .operands = "0",
+       .attributes = "slice={" + slice + "}",
+       .location = "body@t.py:10",
+       .computation = "fused"},
+      {.op = "constant",
+       .shape = "f32[]",
+       .attributes = number,
+       .location = "body@t.py:9",
+       .computation = "fused"},
+      {.op = "broadcast", .shape = "f32[" + rows + ",8]", .operands = "2", .computation = "fused"},
+      {.op = "power", .shape = "f32[" + rows + ",8]", .operands = "1,3", .computation = "fused"},
+      {.op = "parameter", .shape = "f32[64,8]", .attributes = "0"},
+      {.op = "fusion",
+       .shape = "f32[" + rows + ",8]",
+       .operands = "5",
+       .attributes = "kind=kLoop, calls=%fused"}};
+  if (apart) nodes.push_back({.op = "copy", .shape = "f32[" + rows + ",8]", .operands = "6"});
+  return nodes;
+}
+
+TEST(GraphDiffOptimized, OtherFusionsAreNoDifference) {
+  EXPECT_EQ(
+      TypeOf(Fused("[0:9]", "2", "9", false), Fused("[0:9]", "2", "9", true), "hlo_optimized"), "");
+  EXPECT_EQ(TypeOf({}, {}, "hlo_optimized"), "");
+}
+
+TEST(GraphDiffOptimized, ASliceInsideAFusion) {
+  const GraphDiff diff =
+      DiffOf(Fused("[1:2]", "2", "1", false), Fused("[2:3]", "2", "1", true), "hlo_optimized");
+  ASSERT_EQ(diff.origins.size(), 1u);
+  EXPECT_EQ(diff.origins[0].type, "constant_change");
+  EXPECT_EQ(diff.origins[0].after, "slice={[2:3]}");
+}
+
+TEST(GraphDiffOptimized, TheOpThatChangedComesBeforeTheNumber) {
+  const GraphDiff diff =
+      DiffOf(Fused("[0:9]", "2", "9", false), Fused("[0:8]", "3", "8", false), "hlo_optimized");
+  ASSERT_GE(diff.origins.size(), 2u);
+  EXPECT_EQ(diff.origins[0].node, "slice");
+  EXPECT_FALSE(diff.origins[0].follows);
+  EXPECT_EQ(diff.origins[1].node, "constant");
+  EXPECT_TRUE(diff.origins[1].follows);
+}
+
+TEST(GraphDiffOptimized, AnInputThatChangedComesFirst) {
+  TestNodes before = Fused("[0:9]", "2", "9", false), after = Fused("[0:8]", "2", "8", false);
+  after[5].shape = "f32[60,8]";
+  const GraphDiff diff = DiffOf(before, after, "hlo_optimized");
+  ASSERT_FALSE(diff.origins.empty());
+  EXPECT_EQ(diff.origins[0].type, "shape_change");
+  EXPECT_EQ(diff.origins[0].after, "f32[60,8]");
+}
+
+TEST(GraphDiffOptimized, NewInstructions) {
+  TestNodes after = Fused("[0:9]", "2", "9", false);
+  after.push_back({.op = "tanh", .shape = "f32[9,8]", .operands = "6"});
+  EXPECT_EQ(TypeOf(Fused("[0:9]", "2", "9", false), after, "hlo_optimized"), "op_change");
+}
+
+}  // namespace
+}  // namespace xlaprof

@@ -1,0 +1,176 @@
+#include "analyzers/recompile/recompile_counts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/analyzers/recompile_run.h"
+
+namespace xlaprof {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Reports : public RecompileRun {
+ public:
+  Reports() { Exec("INSERT INTO source (id, path, imported) VALUES (1, 'metrics.txt', 1)"); }
+  void Report(int64_t steps, int64_t compiles, int64_t executions, double compile_ns = 1e9,
+              double execute_ns = 1e12) {
+    MetricsReportRow row{
+        .source_id = 1, .process_id = process(), .ordinal = next_++, .mark_step = steps};
+    const int64_t report = store().Add(row).value();
+    EXPECT_TRUE(store()
+                    .Add(MetricRow{.report_id = report,
+                                   .name = "CompileTime",
+                                   .unit = "ns",
+                                   .samples = compiles,
+                                   .accumulator = compile_ns})
+                    .ok());
+    EXPECT_TRUE(store()
+                    .Add(MetricRow{.report_id = report,
+                                   .name = "ExecuteTime",
+                                   .unit = "ns",
+                                   .samples = executions,
+                                   .accumulator = execute_ns})
+                    .ok());
+  }
+  void Line(int64_t samples, int64_t steps) {
+    EXPECT_TRUE(store()
+                    .Add(ProfilerLineRow{.process_id = process(),
+                                         .ordinal = next_++,
+                                         .rule = "compile_frequent",
+                                         .samples = samples,
+                                         .steps = steps,
+                                         .text = "x"})
+                    .ok());
+  }
+
+ private:
+  int64_t next_ = 0;
+};
+
+TEST(RecompileCounts, NothingToCountNoFinding) {
+  Reports run;
+  EXPECT_THAT(run.Find(), IsEmpty());
+}
+
+TEST(RecompileCounts, OneReportWithManyCompilesIsAWarningOfUnknownState) {
+  Reports run;
+  run.Report(14, 7, 14);
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_EQ(finding.reason->state, "unknown");
+  EXPECT_EQ(finding.count, 6);
+  EXPECT_EQ(finding.cost_ns, 857142852);  // 6 of 7
+  EXPECT_EQ(finding.evidence[0].table, "metrics_report");
+}
+
+// A profile saw one compile of a run whose reports count one every other step: it was called clean.
+TEST(RecompileCounts, AProfilesWindowDoesNotHideWhatTheReportsCount) {
+  Reports run;
+  for (int step = 1; step <= 20; ++step) run.Report(step, 1 + step / 2, step);
+  run.Exec(
+      fmt::format("INSERT INTO compile (process_id, ordinal, ts_ns, dur_ns, inferred) VALUES "
+                  "({}, 0, 0, 5, 0)",
+                  run.process()));
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_EQ(finding.reason->state, "ongoing");
+  EXPECT_THAT(finding.reason->text.value_or(""), HasSubstr("Only 1 of these compiles lies inside"));
+}
+
+TEST(RecompileCounts, WhatACleanProgramCompilesIsSaidToBeNone) {
+  Reports clean;
+  clean.Report(25, 3, 26);
+  Reports cut;  // four graphs a step, each compiled in the first two steps
+  cut.Report(10, 9, 40);
+  for (Reports* run : {&clean, &cut}) {
+    const Finding finding = run->TheFinding();
+    EXPECT_EQ(finding.severity, Severity::kInfo);
+    EXPECT_THAT(finding.title, HasSubstr("it is not recompilation"));
+  }
+  Reports first;  // nothing is told by the first steps
+  first.Report(2, 2, 2);
+  EXPECT_THAT(first.Find(), IsEmpty());
+}
+
+TEST(RecompileCounts, ACleanProgramThatCompilesLongIsToldSo) {
+  Reports run;
+  run.Report(25, 3, 26, 5e12, 1e12);
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kInfo);
+  EXPECT_THAT(finding.title, HasSubstr("it is not recompilation"));
+}
+
+TEST(RecompileCounts, ASeriesTellsTheState) {
+  Reports ongoing, settled;
+  for (int64_t i = 1; i <= 20; ++i) {
+    ongoing.Report(i, 1 + i / 2, i);
+    settled.Report(i, std::min<int64_t>(i, 2), i, 1e9, 1e10);
+  }
+  EXPECT_EQ(ongoing.TheFinding().reason->state, "ongoing");
+  EXPECT_EQ(ongoing.TheFinding().severity, Severity::kWarning);
+  EXPECT_EQ(settled.TheFinding().reason->state, "warm_up");
+  EXPECT_EQ(settled.TheFinding().severity, Severity::kInfo);
+}
+
+// https://github.com/pytorch/xla/issues/2783: 66 compiles of 66 executions, no step mark in the
+// pasted report.
+TEST(RecompileCounts, WithoutStepMarksExecutionsCount) {
+  Reports run;
+  run.Report(0, 66, 66);
+  run.Exec("UPDATE metrics_report SET mark_step = NULL");
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_THAT(finding.title, HasSubstr("66 compiles"));
+}
+
+TEST(RecompileCounts, TorchXlasOwnLine) {
+  Reports run;
+  run.Line(429, 493);
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_EQ(finding.reason->state, "unknown");
+  EXPECT_THAT(finding.title, HasSubstr("429 compiles in 493 steps"));
+}
+
+// torch_xla repeats its line as long as the ratio since the start is high, even when compiling has
+// stopped.
+TEST(RecompileCounts, LinesThatGoOnAfterCompilingStopped) {
+  Reports run;
+  for (int64_t step = 11; step <= 60; ++step) run.Line(std::min<int64_t>(step, 31), step);
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->state, "settled");
+  EXPECT_EQ(finding.reason->step, 30);
+}
+
+TEST(RecompileCounts, CompilesThatAreKnownOneByOneAreNotCountedAgain) {
+  Reports run;
+  run.Report(14, 1, 14);
+  run.Steps(run.Graph("a", TrainStep(8)), 14);
+  EXPECT_THAT(run.Find(), IsEmpty());
+}
+
+// As in a log whose beginning was lost.
+TEST(RecompileCounts, WhatTheFirstLateSampleCountsMayBeLongOver) {
+  Reports run;
+  for (int64_t step = 51; step < 60; ++step) run.Line(33, step);
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->state, "settled");
+  EXPECT_EQ(finding.reason->step, 50);
+}
+
+TEST(RecompileCounts, WhatALateLogSawRiseGoesOn) {
+  Reports run;
+  for (int64_t step = 51; step < 60; ++step) run.Line(33 + step / 2, step);
+  EXPECT_EQ(run.TheFinding().reason->state, "ongoing");
+}
+
+TEST(RecompileCounts, AFewLateStepsWithoutOneSayNothingOfRareOnes) {
+  Reports run;
+  for (int64_t step = 500; step < 510; ++step) run.Line(33, step);
+  EXPECT_EQ(run.TheFinding().reason->state, "unknown");
+}
+
+}  // namespace
+}  // namespace xlaprof

@@ -1,0 +1,46 @@
+#include "analyzers/recompile/recompile_group.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace xlaprof {
+namespace {
+
+using ::testing::ElementsAre;
+
+RecompileGroup Changes(const std::vector<std::pair<std::string, std::string>>& shapes) {
+  RecompileGroup group;
+  for (const auto& [before, after] : shapes)
+    group.causes.push_back({.type = "shape_change", .before = before, .after = after});
+  return group;
+}
+
+TEST(SizesOf, OneInputIsTold) {
+  // The labels differ first in some compiles, the images in others.
+  RecompileGroup group = Changes({{"s64[231]", "s64[170]"},
+                                  {"f32[170,1,28,28]", "f32[255,1,28,28]"},
+                                  {"s64[255]", "s64[236]"},
+                                  {"f32[236,1,28,28]", "f32[9,1,28,28]"}});
+  group.clearest = 1;
+  const SizesSeen sizes = SizesOf(group).value();
+  EXPECT_EQ(sizes.shape, "f32[170,1,28,28]");
+  EXPECT_EQ(sizes.dimension, 0);
+  EXPECT_THAT(sizes.sizes, ElementsAre(170, 255, 9));
+  group.clearest = 0;
+  EXPECT_THAT(SizesOf(group)->shapes, ElementsAre("s64[231]", "s64[170]", "s64[236]"));
+}
+
+TEST(SizesOf, SeveralDimensionsAreNotOne) {
+  const RecompileGroup group = Changes({{"f32[8,4]", "f32[9,4]"}, {"f32[9,4]", "f32[9,5]"}});
+  EXPECT_EQ(SizesOf(group)->dimension, std::nullopt);
+}
+
+TEST(SizesOf, ShapesAreNeeded) {
+  EXPECT_FALSE(SizesOf(Changes({{"", ""}})).has_value());
+  RecompileGroup group = Changes({{"f32[8]", "f32[9]"}});
+  group.causes[0].type = "op_change";
+  EXPECT_FALSE(SizesOf(group).has_value());
+}
+
+}  // namespace
+}  // namespace xlaprof

@@ -1,0 +1,164 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzers/report/report_layout.h"
+#include "tests/analyzers/report/report_sample.h"
+
+namespace xlaprof {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    lines.emplace_back(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(lines.back().size() + 1);
+  }
+  return lines;
+}
+
+TEST(ReportText, TellsAll) {
+  EXPECT_EQ(ReportText(SampleReport(), {.width = 80}),
+            R"(/runs/7: 2 files (debug_log, xspace; 1.24 MB), run 2026_11_21, 10 steps, window
+of 1 s
+
+Where a step goes
+  first step      400 ms  from the capture's start to the end of the first step
+  warm-up         200 ms  median of the first 2 steps, which compile
+  steady step      60 ms  median; 99 % take at most 90 ms
+    mean of 8 steady steps, 60 ms:
+    tracing          45 ms     75 %  ██████████████████████████████
+    your code        15 ms     25 %  ██████████
+    device busy      20 ms     33 %  █████████████▍
+    device idle      40 ms     67 %  ██████████████████████████▋
+  in all 1 s: tracing 100 ms, compile 500 ms, execute 250 ms, idle 750 ms
+  10 steps, 7 compilations, 10 executions (1 a step)
+
+2 findings, dearest first
+
+ 1  warning: compiled 5 times after warm-up
+    /home/u/train.py:7, in step
+    why    shape_change, ongoing: the batch varies
+             xla::device_data, near train.py:7
+           - f32[64,784]
+           + f32[48,784]
+    cost   400 ms, 40 ms a step, 67 % of a steady step: measured
+    saves  about 380 ms: one compile stays
+    fix    Pad the last batch.
+
+ 2  warning: a value is read
+    /home/u/train.py:9
+    cost   unmeasured: no profile
+    fix    as in 1
+
+Also seen (--all tells more)
+  slow_compile        7 graphs took 500 ms
+
+What these files do not show
+  - no source holds the graphs. Dump them.
+
+What slowed the recorded run
+  - ir_debug: frames in the dump.
+
+Which file saw what
+                                 steps   compiles executions     events
+  log.txt (debug_log)               10          7         10          -
+  tb/vm.xplane.pb (xspace)          10          7         10     12,345
+      from 0 s to 1 s
+
+Odd in the input
+  - log.txt:120: cut_block, 2 times: a block ends early
+
+Not in this report
+  - made from other files, not counted twice: tb/vm.trace.json.gz
+  - not recognised: looks like text: notes.md
+  - other runs (--run LABEL): 2026_11_20
+)");
+}
+
+TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
+  std::string text = ReportText(CleanReport(), {.width = 100});
+  EXPECT_THAT(text, HasSubstr("Nothing found that needs fixing"));
+  for (const Analyzer* analyzer : AllAnalyzers())
+    EXPECT_THAT(text, HasSubstr(fmt::format("\n  {} ", analyzer->name)));
+}
+
+TEST(ReportText, FitsTheWidth) {
+  for (int width : {40, 60, 80, 100, 160}) {
+    for (bool all : {false, true}) {
+      for (const std::string& line :
+           Lines(ReportText(HostileReport(), {.width = width, .all = all}))) {
+        EXPECT_LE(DisplayWidth(line), width) << line;
+      }
+    }
+  }
+}
+
+TEST(ReportText, NoControlCharacterComesThrough) {
+  for (bool colour : {false, true}) {
+    std::string text = ReportText(HostileReport(), {.colour = colour, .all = true});
+    EXPECT_THAT(text, Not(HasSubstr("\x1b[2J")));
+    EXPECT_THAT(text, Not(HasSubstr("\xff")));
+    EXPECT_EQ(text.find('\x1b') != std::string::npos, colour);
+  }
+}
+
+TEST(ReportText, AllShowsInfoInFullWithEvidence) {
+  std::string text = ReportText(SampleReport(), {.all = true});
+  EXPECT_THAT(text, HasSubstr("3  info: 7 graphs took 500 ms"));
+  EXPECT_THAT(text, HasSubstr("compile 3, 4"));
+}
+
+TEST(ReportText, WithoutClockThereAreCounts) {
+  Report report = SampleReport();
+  report.summary = {.steps = 10, .compile_count = 3, .execution_count = 40};
+  report.steady = {};
+  std::string text = ReportText(report, {});
+  EXPECT_THAT(text, HasSubstr("10 steps, 3 compilations, 40 executions (4 a step)"));
+  EXPECT_THAT(text, HasSubstr("no source has times"));
+  report.summary.compile_ns = 500'000'000;  // by the metrics
+  EXPECT_THAT(ReportText(report, {}), HasSubstr("compile         500 ms      50 ms a step"));
+  EXPECT_THAT(text, Not(HasSubstr("█")));
+}
+
+TEST(ReportText, SliceIsSaid) {
+  Report report = SampleReport();
+  report.slice = {.first_step = 3, .last_step = 5, .process_id = 2};
+  std::string text = ReportText(report, {});
+  EXPECT_THAT(text, HasSubstr("Only process 2, steps 3 to 5"));
+  EXPECT_THAT(text, Not(HasSubstr("first step  ")));  // it is none of these
+}
+
+TEST(ReportText, ProcessesOfTheRunAreNamed) {
+  Report report = SampleReport();
+  report.processes = {{.id = 1, .run_id = 1},
+                      {.id = 2, .run_id = 2, .rank = 0},
+                      {.id = 3, .run_id = 2, .host = "vm", .pid = 77, .rank = 1}};
+  EXPECT_THAT(ReportText(report, {}),
+              HasSubstr("2 processes, chosen by --process: 2 rank 0; 3 rank 1 on vm pid 77"));
+  report.processes.pop_back();
+  EXPECT_THAT(ReportText(report, {}), Not(HasSubstr("--process")));
+}
+
+TEST(ReportText, WithoutTimedStepsTheWindowIsShown) {
+  Report report = SampleReport();
+  report.steady = {};
+  report.summary.devices.push_back({"CPU:1", 500'000'000, 1'000'000'000});
+  std::string text = ReportText(report, {});
+  EXPECT_THAT(text, HasSubstr("in the window of 1 s:"));
+  EXPECT_THAT(text, HasSubstr("mean idle       375 ms     38 %"));
+  EXPECT_THAT(text, HasSubstr("CPU:1 busy 50.00 % of 1 s"));
+}
+
+// What lies outside of the profile's window may not be divided by it.
+TEST(ReportText, NoShareOfAWindowThatSawLess) {
+  Report report = SampleReport();
+  report.summary.timed_steps = 3;
+  EXPECT_THAT(ReportText(report, {}), HasSubstr("cost   400 ms: measured"));
+}
+
+}  // namespace
+}  // namespace xlaprof

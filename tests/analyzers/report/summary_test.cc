@@ -1,0 +1,137 @@
+#include "analyzers/report/summary.h"
+
+#include "analyzers/report/report_words.h"
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+namespace {
+
+TEST(Summary, FromEvents) {
+  TimedRun run;
+  int64_t host = run.HostThread(), device = run.Device();
+  for (int i = 0; i < 10; ++i) {
+    run.Step(host, 100 + i * 100, i == 0 ? 100 : 60 + i);
+    run.Event(host, category::kTracing, "trace", 100 + i * 100, 20);
+    run.Event(host, category::kInput, "next", 130 + i * 100, 5);
+    run.Event(device, category::kModule, "f", 120 + i * 100, 30);
+  }
+  run.Event(host, category::kHost, "start", 0, 1);
+  run.Exec(
+      "INSERT INTO compile (process_id, ordinal, ts_ns, dur_ns, step_id, inferred) VALUES (1, 0, "
+      "110000, 5000, 1, 0);"
+      "INSERT INTO compile (process_id, ordinal, dur_ns, inferred) VALUES (1, 1, 7000, 0);"
+      "INSERT INTO fallback (process_id, op, count) VALUES (1, 'aten::nonzero', 4), (1, "
+      "'aten::_local_scalar_dense', 9);"
+      "INSERT INTO provenance (table_name, row_id, source_id) VALUES ('compile', 1, 1), ('step', "
+      "1, 1), ('step', 2, 1)");
+  // A metrics report beside it must not change what has a clock.
+  run.Metric(run.Report(40), "CompileTime", "ns", 3, 9e9);
+  Summary summary = Summarize(run.store()).value();
+  EXPECT_EQ(summary.steps, 10);
+  EXPECT_EQ(summary.timed_steps, 10);
+  EXPECT_EQ(summary.warm_up_steps, 1);
+  EXPECT_EQ(summary.step_p50_ns, 65'000);
+  EXPECT_EQ(summary.step_p99_ns, 69'000);
+  EXPECT_EQ(summary.warm_up_step_p50_ns, 100'000);
+  EXPECT_EQ(summary.wall_ns, 1'069'000);
+  EXPECT_EQ(summary.time_to_first_step_ns, 200'000);
+  EXPECT_EQ(summary.tracing_ns, 200'000);
+  EXPECT_EQ(summary.input_ns, 50'000);
+  EXPECT_EQ(summary.compile_ns, 5'000);
+  EXPECT_EQ(summary.compile_count, 3);  // the source that saw most
+  EXPECT_EQ(summary.transfer_ns, 0);
+  EXPECT_EQ(summary.fallback_count, 4);
+  EXPECT_EQ(summary.device_busy_ns, 300'000);
+  EXPECT_EQ(summary.device_idle_ns, 630'000);
+  ASSERT_EQ(summary.devices.size(), 1u);
+  EXPECT_EQ(summary.devices[0].span_ns, 930'000);
+  ASSERT_EQ(summary.coverage.size(), 1u);
+  EXPECT_EQ(summary.coverage[0].path, "host.xplane.pb");
+  EXPECT_EQ(summary.coverage[0].events, 41);
+  EXPECT_EQ(summary.coverage[0].to_ns, 1'069'000);
+}
+
+// PyTorch's host is done with a step once it has launched its kernels.
+TEST(Summary, StepsThatOnlyQueueWorkAreNotTheDevices) {
+  TimedRun run;
+  const int64_t host = run.HostThread(), device = run.Stream();
+  for (int i = 0; i < 8; ++i) {
+    run.Step(host, i * 500, 500);
+    run.Event(device, category::kOp, "gemm", i * 30'000, 30'000);
+  }
+  const Summary summary = Summarize(run.store()).value();
+  EXPECT_EQ(summary.step_p50_ns, 500'000);
+  ASSERT_EQ(summary.devices.size(), 1u);
+  EXPECT_EQ(summary.devices[0].after_steps_ns, 236'000'000);
+  EXPECT_EQ(summary.devices[0].busy_a_step_ns, 30'000'000);
+  EXPECT_EQ(AfterStepsText(summary.devices[0]),
+            "GPU:0 works on for 236 ms after the last step: the host's steps only queue work; on "
+            "the device one takes 30 ms");
+}
+
+TEST(Summary, FromMetricsAlone) {
+  TimedRun run;
+  run.Metric(run.Report(20), "CompileTime", "ns", 1, 1e9);
+  int64_t last = run.Report(40);
+  run.Metric(last, "CompileTime", "ns", 3, 9e9);
+  run.Metric(last, "TransferFromDeviceTime", "ns", 5, 1e6);
+  run.Metric(last, "TransferToDeviceTime", "ns", 6, 2e6);
+  Summary summary = Summarize(run.store()).value();
+  EXPECT_EQ(summary.steps, 40);
+  EXPECT_EQ(summary.compile_ns, 9'000'000'000);
+  EXPECT_EQ(summary.compile_count, 3);
+  EXPECT_EQ(summary.transfer_ns, 3'000'000);
+  EXPECT_EQ(summary.transfer_count, 11);
+  EXPECT_EQ(summary.tracing_ns, std::nullopt);
+  EXPECT_EQ(summary.execution_count, std::nullopt);
+  EXPECT_EQ(summary.device_busy_ns, std::nullopt);
+  EXPECT_EQ(summary.wall_ns, std::nullopt);
+  ASSERT_EQ(summary.coverage.size(), 1u);
+  EXPECT_EQ(summary.coverage[0].steps, 40);
+  EXPECT_EQ(summary.coverage[0].compiles, 3);
+}
+
+// Reports of PJRT's first versions time no uploads but those of values of graphs.
+TEST(Summary, ValuesOfGraphsAreUploadsWhereNothingElseTimesThem) {
+  TimedRun run;
+  const int64_t report = run.Report(40);
+  run.Metric(report, "TransferFromDeviceTime", "ns", 5, 1e6);
+  run.Metric(report, "IrValueTensorToXlaData", "ns", 100, 8e9);
+  Summary summary = Summarize(run.store()).value();
+  EXPECT_EQ(summary.transfer_ns, 8'001'000'000);
+  EXPECT_EQ(summary.transfer_count, 105);
+  EXPECT_EQ(summary.coverage[0].transfers, 105);
+  run.Metric(report, "TransferToDeviceTime", "ns", 100, 7e9);
+  summary = Summarize(run.store()).value();
+  EXPECT_EQ(summary.transfer_ns, 7'001'000'000);
+  EXPECT_EQ(summary.transfer_count, 105);
+  EXPECT_EQ(summary.coverage[0].transfers, 105);
+}
+
+TEST(Summary, CountsWithoutAClock) {
+  TimedRun run;
+  for (int i = 0; i < 4; ++i) run.UntimedStep();
+  run.Exec(
+      "INSERT INTO execution (process_id, ordinal, step_id) VALUES (1, 0, 1), (1, 1, 2), (1, 2, 2);"
+      "INSERT INTO provenance (table_name, row_id, source_id) VALUES ('execution', 1, 1), "
+      "('execution', 2, 1), ('execution', 3, 1)");
+  Summary summary = Summarize(run.store()).value();
+  EXPECT_EQ(summary.steps, 4);
+  EXPECT_EQ(summary.timed_steps, std::nullopt);
+  EXPECT_EQ(summary.execution_count, 3);
+  EXPECT_EQ(summary.step_p50_ns, std::nullopt);
+  EXPECT_EQ(summary.execute_ns, std::nullopt);
+  EXPECT_EQ(summary.coverage[0].executions, 3);
+  EXPECT_EQ(summary.coverage[0].steps, 2);
+}
+
+TEST(Summary, Empty) {
+  TimedRun run;
+  Summary summary = Summarize(run.store()).value();
+  EXPECT_EQ(summary.steps, std::nullopt);
+  EXPECT_EQ(summary.compile_count, std::nullopt);
+  EXPECT_EQ(summary.coverage.size(), 1u);
+}
+
+}  // namespace
+}  // namespace xlaprof
