@@ -14,7 +14,8 @@ namespace {
 // What the analyzers' literals say, those that are several in a row as one.
 std::string AnalyzersText() {
   std::string text;
-  for (const auto& entry : std::filesystem::directory_iterator(XLAPROF_SOURCE_DIR "/analyzers")) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(XLAPROF_SOURCE_DIR "/analyzers")) {
     if (entry.path().extension() != ".cc" || entry.path().filename() == "wording.cc") continue;
     std::ifstream file(entry.path());
     text.append(std::istreambuf_iterator<char>(file), {});
