@@ -75,6 +75,7 @@ absl::Status Collector::Restore() {
         Thread& thread = threads_[size_t(segment)];
         thread.first = uint64_t(first), thread.track_id = track_id;
         thread.taken = uint64_t(taken), thread.events = events;
+        ++thread_count_, events_ += events;
       },
       recording_id_));
   XP_TRY(store_.Each(
@@ -197,6 +198,7 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
                     capacity, tail - thread.taken);
   }
   const uint64_t begin = thread.taken, end = std::min(tail, begin + max_slots);
+  const size_t first_new = thread.slots.size();
   uint64_t at = begin;
   int64_t events = 0;
   bool damaged = false;
@@ -214,6 +216,13 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
       }
     }
     thread.slots.push_back(&slot);
+  }
+  if (thread.slots.size() > first_new) {
+    thread.last_begin = thread.slots.back()->begin, thread.last_site = thread.slots.back()->site();
+    if (!open_.empty()) {
+      for (const Slot* slot : std::span(thread.slots).subspan(first_new))
+        Forget(slot->begin, slot->site());
+    }
   }
   thread.taken = at;
   thread.changed = true;
@@ -239,24 +248,55 @@ absl::Status Collector::AddCounter(const Slot& slot) {
                           std::bit_cast<double>(slot.value));
 }
 
-absl::Status Collector::TakeOpen(uint32_t segment) {
+bool Collector::has_open(uint32_t segment) const {
   const ThreadHeader& header = *file_.segments()[segment].header;
-  Thread& thread = threads_[segment];
-  const uint32_t depth = std::min<uint32_t>(header.depth.load(), ThreadHeader::kMaxOpen);
-  if (depth > 0 && thread.first != header.first.load()) XP_TRY(Begin(segment));
-  for (uint32_t i = depth; i-- > 0;) {
-    const ThreadHeader::Opened& open = header.open[i];
-    if (open.begin.load() == 0) continue;  // ended on another thread
-    const SiteEntry* site = file_.Site(open.site.load());
-    const bool is_step = site != nullptr && site->kind == uint8_t(Site::kStep);
-    thread.open.push_back(
-        {.begin = open.begin.load(),
-         .end = 0,
-         .value = is_step ? open.step.load() : 0,
-         .what = Slot::What(open.site.load(), uint16_t(i), is_step ? kStep : kScope)});
+  const uint32_t depth = header.depth.load(std::memory_order_acquire);
+  if (header.open_deeper.load(std::memory_order_relaxed) > 0) return true;
+  const auto open = std::span(header.open).first(std::min<size_t>(depth, ThreadHeader::kMaxOpen));
+  return std::ranges::any_of(open, [](const auto& one) { return one.begin.load() != 0; });
+}
+
+void Collector::LookForOpen() {
+  for (uint32_t i = 0; i < file_.segments().size(); ++i) {
+    const ThreadHeader& header = *file_.segments()[i].header;
+    const uint32_t depth = header.depth.load(std::memory_order_acquire);
+    for (uint32_t at = 0; at < std::min<uint32_t>(depth, ThreadHeader::kMaxOpen); ++at) {
+      const uint64_t begin = header.open[at].begin.load(std::memory_order_acquire);
+      if (begin == 0) continue;  // ended already
+      const uint32_t site = header.open[at].site.load();
+      const bool is_step = (site & ThreadHeader::Opened::kIsStep) != 0;
+      const uint32_t id = site & ~ThreadHeader::Opened::kIsStep;
+      open_.emplace(
+          std::pair(begin, id),
+          std::pair(i, Slot{.begin = begin,
+                            .end = 0,
+                            .value = is_step ? header.open[at].step.load() : 0,
+                            .what = Slot::What(id, uint16_t(at), is_step ? kStep : kScope)}));
+    }
   }
-  for (const Slot& slot : thread.open) thread.slots.push_back(&slot);
-  thread.changed |= depth > 0;
+  // Published, but not yet closed: nothing else was published there since.
+  for (const Thread& thread : threads_) Forget(thread.last_begin, thread.last_site);
+}
+
+void Collector::Forget(uint64_t begin, uint32_t site) {
+  if (auto open = open_.find({begin, site}); open != open_.end()) open_.erase(open);
+}
+
+absl::Status Collector::TakeOpen() {
+  std::map<uint32_t, std::vector<Slot>> by_segment;
+  for (const auto& [place, open] : open_) by_segment[open.first].push_back(open.second);
+  open_.clear();
+  for (auto& [segment, slots] : by_segment) {
+    Thread& thread = threads_[segment];
+    if (thread.first != file_.segments()[segment].header->first.load()) XP_TRY(Begin(segment));
+    // In the order in which they would end.
+    std::ranges::sort(slots, std::greater(), &Slot::depth);
+    thread.open = std::move(slots);
+    for (const Slot& slot : thread.open) thread.slots.push_back(&slot);
+    const auto count = int64_t(thread.open.size());
+    thread.events += count, events_ += count, pending_ += size_t(count);
+    thread.changed = true;
+  }
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,9 +24,10 @@ class Collector {
 
   // Takes what a segment's thread has published, at most `max_slots`; the number of slots.
   absl::StatusOr<uint64_t> Take(uint32_t segment, uint64_t max_slots);
-  // Scopes that were open when the recording ended, or its process was killed, become events that
-  // never ended. The last that is taken.
-  absl::Status TakeOpen(uint32_t segment);
+  // Of the scopes that are open now, those that nothing taken from here on ends become events that
+  // never ended when TakeOpen is called. The last that is taken.
+  void LookForOpen();
+  absl::Status TakeOpen();
   // Writes the events that were taken, as chunks; Write does, too.
   absl::Status WriteEvents();
   // Writes what was taken, and how far that is. The caller's transaction makes it last; only then
@@ -40,7 +42,9 @@ class Collector {
   int64_t dropped() const;
   // Whether everything that a thread which is gone has published was taken.
   bool finished(uint32_t segment) const;
-  // Segments as recording_thread has them, for one that was opened again.
+  // Whether scopes are open in a segment.
+  bool has_open(uint32_t segment) const;
+  // Segments as recording_thread has them, and events() of before, for one that was opened again.
   absl::Status Restore();
 
  private:
@@ -51,7 +55,9 @@ class Collector {
     // What was taken and is not written: it stays in the ring. In the order in which scopes end,
     // the outer one after the inner.
     std::vector<const Slot*> slots;
-    std::vector<Slot> open;  // of TakeOpen
+    std::vector<Slot> open;   // of TakeOpen
+    uint64_t last_begin = 0;  // of what was taken last
+    uint32_t last_site = 0;
     bool changed = false;
   };
   struct Sited {
@@ -59,6 +65,7 @@ class Collector {
     StringId name = 0, category = 0;
     int64_t counter_track = 0;
   };
+  void Forget(uint64_t begin, uint32_t site);
   absl::Status Begin(uint32_t segment);
   absl::Status Rename(uint32_t segment);
   int64_t DroppedOf(uint32_t segment) const;
@@ -90,6 +97,8 @@ class Collector {
   ChunkRows rows_;
   EventWriter samples_;
   std::vector<Thread> threads_;
+  std::multimap<std::pair<uint64_t, uint32_t>, std::pair<uint32_t, Slot>>
+      open_;  // by begin and site: segment; of LookForOpen
   std::vector<Sited> sites_;
   std::vector<const Slot*> waiting_;  // of SortByBegin
   std::vector<StringId> strings_;

@@ -138,6 +138,7 @@ std::unique_ptr<Ring> Drain::NewRing() {
     header.first.store(header.tail.load(), std::memory_order_release);
     header.dropped_before.store(header.dropped.load(), std::memory_order_release);
     header.depth.store(0);
+    header.open_deeper.store(0);
     header.name.store(0);
     header.device.store(0);
     header.ended.store(0);
@@ -276,14 +277,18 @@ absl::Status Drain::Round(bool all) {
   return absl::OkStatus();
 }
 
-// Of threads that are gone, the memory is for the next.
+// Of threads that are gone, the memory is for the next. Scopes that they left open may end
+// elsewhere, or are told at the end: then it is kept, for some of them.
 void Drain::FreeSegments() {
+  constexpr int kMostKept = 64;
+  int kept = 0;
   const std::span<const Segment> segments = file_->segments();
   std::lock_guard lock(mutex_);
   for (uint32_t i = 0; i < segments.size(); ++i) {
     ThreadHeader& header = *segments[i].header;
     if (header.ended.load(std::memory_order_acquire) == 1 && collector_->finished(i) &&
         header.head.load(std::memory_order_relaxed) == collector_->taken(i)) {
+      if (collector_->has_open(i) && ++kept <= kMostKept) continue;
       header.ended.store(2);
       free_segments_.push_back(i);
     }
@@ -338,12 +343,20 @@ void Drain::Run() {
 }
 
 absl::Status Drain::Finish(RecordStats* stats) {
-  XP_TRY(*stats, Stats());
   XP_TRY(WriteName());
   XP_TRY(facts_->Write(*store_));
-  // exit() leaves no block; threads that go on are still in theirs.
-  for (uint32_t i = 0; i < file_->segments().size(); ++i) XP_TRY(collector_->TakeOpen(i));
+  // exit() leaves no block; threads that go on are still in theirs, or end them meanwhile.
+  collector_->LookForOpen();
+  for (uint32_t i = 0; i < file_->segments().size(); ++i) {
+    while (true) {
+      XP_TRY(uint64_t slots, collector_->Take(i, kWriteEvents));
+      if (slots == 0) break;
+      XP_TRY(collector_->WriteEvents());
+    }
+  }
+  XP_TRY(collector_->TakeOpen());
   XP_TRY(collector_->Write());  // what was dropped since, too
+  XP_TRY(*stats, Stats());
   XP_TRY(store_->Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1",
                      recording_id_, drain_cpu_ns_));
   XP_TRY(store_->Commit());

@@ -176,8 +176,8 @@ class Block : Scope {
     if (ring_ == nullptr) return;
     const uint64_t end = Now();
     if (ring_ == ring_of_thread) [[likely]] {
-      ring_->Close(depth());
       ring_->Publish(begin_, end, 0, what_);
+      ring_->Close(depth());
     } else {
       ring_->PublishElsewhere(begin_, end, 0, what_, nullptr, 0);
     }
@@ -202,8 +202,8 @@ class Trace : record::Scope {
     const uint64_t what = what_ | record::Slot::Bits(arg_count_ | flow_kind_);
     const int arg_slots = (arg_count_ + 1) / 2;
     if (ring_ == record::ring_of_thread) [[likely]] {
-      ring_->Close(depth());
       ring_->Publish(begin_, end, value_, what, args_, arg_slots);
+      ring_->Close(depth());
     } else {
       ring_->PublishElsewhere(begin_, end, value_, what, args_, arg_slots);
     }

@@ -94,7 +94,7 @@ Rings::~Rings() {
   record::ring_of_thread = nullptr;
   for (auto& ring : rings) {
     std::atomic<uint32_t>& ended = ring->header().ended;
-    if (ring->depth() > 0) {
+    if (ring->MayBeNamed()) {
       // exit() came first, or an object outlives the thread and ends its scope later, elsewhere.
       Orphans& orphans = TheOrphans();
       std::lock_guard lock(orphans.mutex);
@@ -187,20 +187,54 @@ bool Ring::HasRoom(uint64_t slots) {
   return false;
 }
 
+uint16_t Ring::LowerDepth() {
+  uint32_t depth = header_->depth.load(std::memory_order_relaxed);
+  if (depth > ThreadHeader::kMaxOpen) {
+    if (header_->open_deeper.load(std::memory_order_relaxed) != 0) return uint16_t(depth);
+    depth = ThreadHeader::kMaxOpen;
+  }
+  while (depth > 0 && header_->open[depth - 1].begin.load(std::memory_order_relaxed) == 0) --depth;
+  header_->depth.store(depth, std::memory_order_release);
+  return uint16_t(depth);
+}
+
+void Ring::CloseOutOfTurn(uint16_t depth) {
+  if (depth < ThreadHeader::kMaxOpen) {
+    header_->open[depth].begin.store(0, std::memory_order_release);
+    return;
+  }
+  CloseDeep();
+  if (header_->depth.load(std::memory_order_relaxed) == uint32_t(depth) + 1)
+    header_->depth.store(depth, std::memory_order_release);
+}
+
+void Ring::CloseDeep() {
+  std::atomic<uint32_t>& open = header_->open_deeper;
+  uint32_t count = open.load(std::memory_order_relaxed);
+  while (count > 0 && !open.compare_exchange_weak(count, count - 1, std::memory_order_relaxed)) {
+  }
+}
+
+bool Ring::MayBeNamed() {
+  // What a recording that has ended knew is gone: Stop sets the number first.
+  return LowerDepth() > 0 || record::recording.load() != recording_;
+}
+
 void Ring::PublishElsewhere(uint64_t begin, uint64_t end, uint64_t value, uint64_t what,
-                            const ArgSlot* args, int arg_slots) const {
+                            const ArgSlot* args, int arg_slots) {
   const uint32_t on = record::recording.load(std::memory_order_relaxed);
   if (on == 0 || on != recording_) return;
-  // Where it began it is not open any more, though its place there is kept.
-  uint64_t was = begin;
+  if (Ring* ring = RingOfThread(on)) {
+    constexpr uint64_t kDepth = uint64_t{0xffff} << 32;
+    ring->Publish(begin, end, value, (what & ~kDepth) | uint64_t(ring->depth()) << 32, args,
+                  arg_slots);
+  }
   const uint16_t depth = uint16_t(what >> 32);
-  if (depth < ThreadHeader::kMaxOpen)
-    header_->open[depth].begin.compare_exchange_strong(was, 0, std::memory_order_relaxed);
-  Ring* ring = RingOfThread(on);
-  if (ring == nullptr) return;
-  constexpr uint64_t kDepth = uint64_t{0xffff} << 32;
-  ring->Publish(begin, end, value, (what & ~kDepth) | uint64_t(ring->depth()) << 32, args,
-                arg_slots);
+  if (depth < ThreadHeader::kMaxOpen) {
+    header_->open[depth].begin.compare_exchange_strong(begin, 0, std::memory_order_release);
+  } else {
+    CloseDeep();
+  }
 }
 
 void Ring::Abandon() {
@@ -299,14 +333,15 @@ absl::StatusOr<RecordStats> Recording::Stop() {
   {
     std::lock_guard lock(TheCurrent().mutex);
     if (TheCurrent().impl != impl.get()) {  // a forked child: the parent's goes on
-      (void)impl.release();
+      static auto& of_parents = *new std::vector<std::unique_ptr<Impl>>;
+      of_parents.push_back(std::move(impl));
       return absl::FailedPreconditionError("this process is a fork of the one that is recorded");
     }
     record::recording.store(0, std::memory_order_relaxed);
     TheCurrent().impl = nullptr;
+    record::ObserveRuntime(false);
+    record::Sites::Get().Attach(nullptr);
   }
-  record::ObserveRuntime(false);
-  record::Sites::Get().Attach(nullptr);
   return impl->Stop();
 }
 

@@ -98,7 +98,9 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
     }
     Collector collector(store, *file, clock, found.id, found.process_id);
     XP_TRY(collector.Restore());
+    const int64_t before = collector.events();
     XP_TRY(store.Begin());
+    collector.LookForOpen();
     for (uint32_t i = 0; i < file->segments().size(); ++i) {
       while (true) {
         auto slots = collector.Take(i, EventWriter::kChunkEvents);
@@ -110,13 +112,13 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
         if (*slots == 0) break;
         XP_TRY(collector.Write());
       }
-      XP_TRY(collector.TakeOpen(i));
     }
+    XP_TRY(collector.TakeOpen());
     XP_TRY(collector.Write());
     XP_TRY(TellFacts(store, found.process_id));
     XP_TRY(store.Run("UPDATE recording SET ended = 1 WHERE id = ?1", found.id));
     XP_TRY(store.Commit());
-    taken = collector.events();
+    taken = collector.events() - before;
   }
   XP_TRY(store.CloseLog());
   file->Unlink();

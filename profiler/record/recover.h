@@ -10,8 +10,8 @@
 namespace xlaprof {
 
 // Takes in what the process that recorded to the store at `path` had completed when it was killed,
-// exactly once, and deletes its ring; the number of events. 0: there is no ring. Scopes that were
-// open become events that never ended. FailedPrecondition: the recording still runs. DataLoss: the
+// exactly once, and deletes its ring; the number of events. 0: there is no ring, or nothing in it.
+// Scopes that were open become events that never ended. FailedPrecondition: the recording still runs. DataLoss: the
 // ring is damaged; nothing was changed.
 absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path);
 

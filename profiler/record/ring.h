@@ -86,7 +86,7 @@ struct ThreadHeader {
   std::atomic<uint64_t> dropped;           // events
   std::atomic<uint64_t> dropped_args;
   alignas(64) std::atomic<uint64_t> head;   // slots committed: may be overwritten
-  alignas(64) std::atomic<uint32_t> depth;  // of the scopes that are open
+  alignas(64) std::atomic<uint32_t> depth;  // at which the next scope begins
   std::atomic<uint32_t> name;               // string; 0: none
   std::atomic<uint32_t> ended;              // the thread is gone
   uint32_t capacity;                        // slots
@@ -96,11 +96,14 @@ struct ThreadHeader {
   std::atomic<uint64_t> first;
   std::atomic<uint64_t> dropped_before;
   std::atomic<uint32_t> device;  // string: the device whose events these are; 0: a host thread
+  // By depth. Those from `depth` on have ended.
   struct Opened {
-    std::atomic<uint64_t> begin;
-    std::atomic<uint64_t> step;  // its number, where the site is a step's
+    static constexpr uint32_t kIsStep = 1u << 31;  // in `site`: `step` is its number
+    std::atomic<uint64_t> begin;                   // 0: it has ended, and an inner one has not
+    std::atomic<uint64_t> step;
     std::atomic<uint32_t> site;
   } open[kMaxOpen];
+  std::atomic<uint32_t> open_deeper;  // how many scopes are open for which `open` has no place
 };
 static_assert(sizeof(ThreadHeader) <= 4096);
 
@@ -123,7 +126,15 @@ class alignas(64) Ring {
   }
 
   uint32_t recording() const { return recording_; }
-  uint16_t depth() const { return uint16_t(header_->depth.load(std::memory_order_relaxed)); }
+  // At which a scope of this thread begins.
+  uint16_t depth() {
+    const uint32_t depth = header_->depth.load(std::memory_order_relaxed);
+    if (depth == 0) return 0;
+    if (depth > ThreadHeader::kMaxOpen ||
+        header_->open[depth - 1].begin.load(std::memory_order_relaxed) == 0) [[unlikely]]
+      return LowerDepth();
+    return uint16_t(depth);
+  }
   ThreadHeader& header() { return *header_; }
 
   // A scope that begins: from here on it is known to be open.
@@ -132,14 +143,32 @@ class alignas(64) Ring {
       ThreadHeader::Opened& open = header_->open[depth];
       open.site.store(site, std::memory_order_relaxed);
       open.begin.store(begin, std::memory_order_relaxed);
+    } else {
+      header_->open_deeper.fetch_add(1, std::memory_order_relaxed);
     }
-    header_->depth.store(uint32_t(depth) + 1, std::memory_order_release);
+    header_->depth.store(depth < kMaxDepth ? uint32_t(depth) + 1 : depth,
+                         std::memory_order_release);
   }
+  // The scope that was opened just now is a step.
   void OpenStep(uint16_t depth, uint64_t number) {
-    if (depth < ThreadHeader::kMaxOpen)
-      header_->open[depth].step.store(number, std::memory_order_relaxed);
+    if (depth >= ThreadHeader::kMaxOpen) return;
+    ThreadHeader::Opened& open = header_->open[depth];
+    open.step.store(number, std::memory_order_relaxed);
+    open.site.store(open.site.load(std::memory_order_relaxed) | ThreadHeader::Opened::kIsStep,
+                    std::memory_order_relaxed);
   }
-  void Close(uint16_t depth) { header_->depth.store(depth, std::memory_order_release); }
+  // A scope that ends on its own thread. After it was published: between the two it is told twice,
+  // which who reads it notices, and never not at all.
+  void Close(uint16_t depth) {
+    if (depth < ThreadHeader::kMaxOpen &&
+        header_->depth.load(std::memory_order_relaxed) == uint32_t(depth) + 1) [[likely]] {
+      header_->depth.store(depth, std::memory_order_release);
+    } else {
+      CloseOutOfTurn(depth);
+    }
+  }
+  // Whether scopes that began here may end yet; they name this object.
+  bool MayBeNamed();
 
   void Publish(uint64_t begin, uint64_t end, uint64_t value, uint64_t what) {
     if (tail_ - head_ > mask_ && !HasRoom(1)) [[unlikely]]
@@ -162,14 +191,19 @@ class alignas(64) Ring {
     header_->tail.store(tail_, std::memory_order_release);
   }
   // A scope that began here and ends on another thread, or after the thread: an event of the thread
-  // that calls. Where it began its depth is kept.
+  // that calls.
   void PublishElsewhere(uint64_t begin, uint64_t end, uint64_t value, uint64_t what,
-                        const ArgSlot* args, int arg_slots) const;
+                        const ArgSlot* args, int arg_slots);
   // In a forked child: what is still written goes nowhere.
   void Abandon();
   void DropArg() { header_->dropped_args.fetch_add(1, std::memory_order_relaxed); }
 
  private:
+  static constexpr uint16_t kMaxDepth = 0xffff;
+  // Scopes that ended before an inner one, or on another thread, count no longer.
+  uint16_t LowerDepth();
+  void CloseOutOfTurn(uint16_t depth);
+  void CloseDeep();
   void Put(uint64_t begin, uint64_t end, uint64_t value, uint64_t what) {
     Slot& slot = slots_[tail_ & mask_];
     slot.begin = begin, slot.end = end, slot.value = value, slot.what = what;

@@ -16,7 +16,7 @@
 
 namespace xlaprof::record {
 
-inline constexpr char kRingMagic[8] = {'X', 'L', 'P', 'R', 'I', 'N', 'G', '2'};
+inline constexpr char kRingMagic[8] = {'X', 'L', 'P', 'R', 'I', 'N', 'G', '3'};
 // The tables are sparse: what is not used takes no room.
 inline constexpr size_t kPageBytes = 4096, kStringBytes = size_t(32) << 20, kMaxSites = 1 << 17;
 // Of the table of strings, for names; and of that of sites, for those that the program's text names

@@ -77,12 +77,18 @@ struct Open {
   Ring* ring;  // null: it began while nobody recorded
   uint64_t begin = 0, what = 0, flow = 0;
 };
-thread_local std::vector<Open> open_scopes;
+// Objects that are destroyed at exit() may open more when the thread's own are gone.
+constinit thread_local bool scopes_are_gone = false;
+struct OpenScopes : std::vector<Open> {
+  ~OpenScopes() { scopes_are_gone = true; }
+};
+thread_local OpenScopes open_scopes;
 
 class RuntimeObserver final : public observe::Observer {
  public:
   void BeginScope(observe::Site& site, std::string_view name,
                   const std::source_location* place) override {
+    if (scopes_are_gone) return;
     Open open{RingNow()};
     if (open.ring != nullptr) {
       const uint16_t depth = open.ring->depth();
@@ -96,14 +102,19 @@ class RuntimeObserver final : public observe::Observer {
   }
 
   void EndScope() override {
-    if (open_scopes.empty()) return;  // began before this observer listened
+    // Empty: it began before this observer listened.
+    if (scopes_are_gone || open_scopes.empty()) return;
     const Open open = open_scopes.back();
     open_scopes.pop_back();
     if (open.ring == nullptr) return;
     const uint64_t end = Now();
-    open.ring->Close(uint16_t(open.what >> 32));
-    open.ring->Publish(open.begin, end, open.flow,
-                       open.what | Slot::Bits(open.flow != 0 ? kFlowOut : 0));
+    const uint64_t what = open.what | Slot::Bits(open.flow != 0 ? kFlowOut : 0);
+    if (open.ring == ring_of_thread) {
+      open.ring->Publish(open.begin, end, open.flow, what);
+      open.ring->Close(uint16_t(open.what >> 32));
+    } else {
+      open.ring->PublishElsewhere(open.begin, end, open.flow, what, nullptr, 0);
+    }
   }
 
   void OnCounter(observe::Site& site, double value) override {
@@ -149,7 +160,7 @@ class RuntimeObserver final : public observe::Observer {
   }
 
   void OnEnqueue(uint64_t run) override {
-    if (!open_scopes.empty()) open_scopes.back().flow = run;
+    if (!scopes_are_gone && !open_scopes.empty()) open_scopes.back().flow = run;
   }
 
   void OnGraph(const observe::Graph& fact) override { Keep(fact); }

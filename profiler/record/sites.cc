@@ -115,9 +115,19 @@ static void Remember(record::NumberOfText& known, std::string_view text, uint32_
   known.emplace(text, id);
 }
 
+// What a thread has asked for. Other objects of the thread may record when this is gone.
+using Place = std::tuple<Site::Kind, const char*, uint32_t>;
+constinit static thread_local bool known_is_gone = false;
+struct Known {
+  record::NumberOfText names[Site::kKindCount], texts;
+  absl::flat_hash_map<Place, record::NumberOfText> at_places;
+  ~Known() { known_is_gone = true; }
+};
+static thread_local Known known;
+
 uint32_t SiteOfName(Site::Kind kind, std::string_view name) {
-  thread_local record::NumberOfText known[Site::kKindCount];
-  auto& of_kind = known[kind];
+  if (known_is_gone) return record::Sites::Get().OfName(kind, name);
+  auto& of_kind = known.names[kind];
   if (auto found = of_kind.find(name); found != of_kind.end()) return found->second;
   const uint32_t id = record::Sites::Get().OfName(kind, name);
   Remember(of_kind, name, id);
@@ -125,21 +135,23 @@ uint32_t SiteOfName(Site::Kind kind, std::string_view name) {
 }
 
 uint32_t SiteOfName(Site::Kind kind, std::string_view name, const std::source_location& place) {
-  using Place = std::tuple<Site::Kind, const char*, uint32_t>;
-  thread_local absl::flat_hash_map<Place, record::NumberOfText> known;
-  record::NumberOfText& here = known[{kind, place.file_name(), place.line()}];
+  auto add = [&] {
+    return record::Sites::Get().OfName(kind, name, place.file_name(), int(place.line()),
+                                       FunctionName(place));
+  };
+  if (known_is_gone) return add();
+  record::NumberOfText& here = known.at_places[{kind, place.file_name(), place.line()}];
   if (auto found = here.find(name); found != here.end()) return found->second;
-  const uint32_t id = record::Sites::Get().OfName(kind, name, place.file_name(), int(place.line()),
-                                                  FunctionName(place));
+  const uint32_t id = add();
   Remember(here, name, id);
   return id;
 }
 
 uint32_t RecordedString(std::string_view text) {
-  thread_local record::NumberOfText known;
-  if (auto found = known.find(text); found != known.end()) return found->second;
+  if (known_is_gone) return record::Sites::Get().String(text, record::Sites::kArgument);
+  if (auto found = known.texts.find(text); found != known.texts.end()) return found->second;
   const uint32_t id = record::Sites::Get().String(text, record::Sites::kArgument);
-  Remember(known, text, id);
+  Remember(known.texts, text, id);
   return id;
 }
 

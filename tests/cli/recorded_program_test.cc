@@ -201,7 +201,7 @@ TEST_F(RecordedProgram, IsRecoveredAfterAKill) {
   Ran ran = Run("report run.xlaprof");
   EXPECT_EQ(ran.status, 0) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("recover run.xlaprof"));
-  EXPECT_THAT(ran.out, HasSubstr("15 events of 1 thread"));
+  EXPECT_THAT(ran.out, HasSubstr("16 events of 1 thread"));
   ran = Run("import . -o all.xlaprof");
   EXPECT_THAT(ran.out, HasSubstr("1 file read, 0 warnings"));
   EXPECT_THAT(Run("query all.xlaprof \"SELECT count(*) FROM event\" --format csv").out,
@@ -224,6 +224,15 @@ TEST_F(RecordedProgram, KeepsWhatExitLeftOpen) {
       Run("query run.xlaprof \"SELECT count(*), count(dur_ns) FROM event\" --format csv").out,
       HasSubstr("16,15"))
       << "one never ended";
+}
+
+TEST_F(RecordedProgram, MayRecordWhileItsStaticObjectsAreDestroyed) {
+  EXPECT_EQ(RunRecorded("XLAPROF_RECORD=run.xlaprof", "static").status, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run.xlaprof.ring"));
+  EXPECT_THAT(Run("query run.xlaprof \"SELECT count(dur_ns) FROM event WHERE name IN ('around', "
+                  "'outlives the block around it')\" --format csv")
+                  .out,
+              HasSubstr("\n1"));
 }
 
 TEST_F(RecordedProgram, AllOfAFolderAreRecovered) {

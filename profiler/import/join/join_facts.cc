@@ -112,6 +112,16 @@ bool SameCut(const Fact& a, const Fact& b) {
   return kind(a) == kind(b) || kind(a) == 3 || kind(b) == 3;
 }
 
+// Whether both name what they compiled, and nothing in common: another program's.
+bool Contradict(const Facts& story, const Facts& timed) {
+  auto names = [](const Facts& facts) {
+    return std::ranges::any_of(facts, [](const Fact& fact) {
+      return fact.is_compile && (!fact.hash.empty() || !fact.function.empty());
+    });
+  };
+  return names(story) && names(timed) && AlignByHash(story, timed, /*compiles_only=*/true).empty();
+}
+
 std::vector<int> Executions(const Facts& facts, int begin, int end) {
   std::vector<int> out;
   for (int i = begin; i < end; ++i) {
@@ -184,11 +194,11 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
     return out;
   }
   for (size_t i = 0; i < t.size(); ++i) pairs.emplace_back(s[size_t(place) + i], t[i]);
-  out.note = fits == 1 ? "aligned with the other sources by the order of the cuts"
-                       : fmt::format(
-                             "no compile inside its window: {} places in the run fit equally, the "
-                             "last was taken",
-                             fits);
+  out.note =
+      fits == 1
+          ? "aligned with the other sources by the order of the cuts"
+          : fmt::format("no compile tells its place: {} in the run fit equally, the last was taken",
+                        fits);
   return out;
 }
 
@@ -407,13 +417,26 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
     XP_TRY(Facts story, Load(store, text));
     int best = -1;
     size_t best_common = 0;
+    bool contradicted = false;
     for (size_t i = 0; i < timed.size(); ++i) {
       if (taken[i]) continue;
       XP_TRY(Facts window, Load(store, timed[i].id));
+      if (Contradict(story, window)) {
+        contradicted = true;
+        continue;
+      }
       size_t common = AlignByHash(story, window, true).size();
       if (best < 0 || common > best_common) best = int(i), best_common = common;
     }
-    if (best < 0) continue;
+    if (best < 0) {
+      if (contradicted) {
+        XP_TRY(store.Run(
+            "UPDATE source SET note = ?2 WHERE id = (SELECT source_id FROM process "
+            "WHERE id = ?1)",
+            text, "compiled nothing that the profile compiled: taken as another program"));
+      }
+      continue;
+    }
     taken[size_t(best)] = true;
     const Process& with = timed[size_t(best)];
     XP_TRY(Facts window, Load(store, with.id));

@@ -1,16 +1,30 @@
 // What the tests of XLAPROF_RECORD run: a program that knows nothing of files. Its word says what
 // becomes of it then: `kill` ends by SIGKILL, `exit` by exit(), both within a block, `exec` replaces
 // itself once by itself, `load LIBRARY` loads a library that brings a recorder of its own, `ignore`
-// does not care for its children.
+// does not care for its children, `static` records while its static objects are destroyed.
 #include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <string>
 #include <string_view>
 
+#include "core/observe/observer.h"
 #include "profiler/record/record.h"
+
+// The main thread's own objects are gone by then.
+struct RecordsAtTheEnd {
+  std::unique_ptr<xlaprof::Trace> open;
+  ~RecordsAtTheEnd() {
+    static xlaprof::observe::Site site{xlaprof::observe::Site::kHost, "save"};
+    xlaprof::observe::Scope outer(site), inner(site);
+    xlaprof::Trace(std::string("a name that is made"));
+    open.reset();
+  }
+};
 
 int main(int argc, char** argv) {
   const std::string_view word = argc > 1 ? argv[1] : "";
@@ -29,6 +43,11 @@ int main(int argc, char** argv) {
     XLAPROF_TRACE("never ends");
     if (word == "exit") std::exit(0);
     raise(SIGKILL);
+  }
+  if (word == "static") {
+    static RecordsAtTheEnd last;
+    XLAPROF_TRACE("around");
+    last.open = std::make_unique<xlaprof::Trace>("outlives the block around it");
   }
   if (word == "exec" && std::getenv("AGAIN") == nullptr) {
     setenv("AGAIN", "1", 1);

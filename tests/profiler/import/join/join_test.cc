@@ -121,7 +121,22 @@ TEST(Join, AWindowWithoutCompilesIsLaidAtTheEndAndItIsSaid) {
   sources.Join();
   EXPECT_EQ(sources.All(kStory), "a@- a@- a@0 a@10");
   EXPECT_EQ(sources.All("SELECT note FROM source WHERE id = 2"),
-            "no compile inside its window: 3 places in the run fit equally, the last was taken");
+            "no compile tells its place: 3 in the run fit equally, the last was taken");
+}
+
+// Story: the log of one program and the profile of another lay in one folder, and became one.
+TEST(Join, AWindowThatCompiledOtherGraphsIsAnotherProgram) {
+  Sources sources;
+  sources.Source(1, "debug_log");
+  sources.Compile("a");
+  for (int i = 0; i < 4; ++i) sources.Execute("a", "user_sync");
+  sources.Source(2, "xspace");
+  sources.Compile("b", "70");
+  sources.Execute("b", "sync", "10");
+  sources.Join();
+  EXPECT_EQ(sources.All("SELECT count(*) FROM execution GROUP BY process_id"), "4 1");
+  EXPECT_EQ(sources.All("SELECT note FROM source WHERE id = 1"),
+            "compiled nothing that the profile compiled: taken as another program");
 }
 
 TEST(Join, OtherRunsOfAnAppendedFileAreDropped) {

@@ -1,0 +1,224 @@
+// Scopes that end out of turn, on other threads, after their threads, or not at all: each is told
+// once, and those around them are as deep as they are.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <memory>
+#include <thread>
+
+#include "core/observe/observer.h"
+#include "profiler/record/current.h"
+#include "profiler/record/record.h"
+#include "profiler/record/recover.h"
+#include "tests/profiler/record/recorded.h"
+
+namespace xlaprof {
+namespace {
+
+using testing::ElementsAre;
+
+using OpenScopes = Record;
+
+constexpr const char* kScopes =
+    "SELECT name || ' ' || depth || iif(dur_ns IS NULL, ' open', '') FROM event ORDER BY ts_ns, "
+    "depth";
+
+// Story: the block around it had ended, so the thread's ring was freed, and written to later.
+TEST_F(OpenScopes, OneMayOutliveTheBlockAroundItAndTheThread) {
+  auto recording = StartRecording(path_);
+  std::unique_ptr<Trace> request;
+  std::thread([&] {
+    XLAPROF_TRACE("job");
+    request = std::make_unique<Trace>("request");
+  }).join();
+  request->Arg("size", 1);
+  request.reset();
+  auto stats = recording->Stop();
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_EQ(stats->events, 2);
+  EXPECT_EQ(stats->dropped, 0);
+  EXPECT_THAT(Rows("SELECT name || ' ' || (dur_ns IS NULL) FROM event ORDER BY name"),
+              ElementsAre("job 0", "request 0"));
+}
+
+TEST_F(OpenScopes, OneMayOutliveItsRecordingAndTheThread) {
+  std::unique_ptr<Trace> request;
+  std::thread([&] {
+    auto recording = StartRecording(path_);
+    request = std::make_unique<Trace>("request");
+    EXPECT_TRUE(recording->Stop().ok());
+  }).join();
+  request->Arg("size", 1);
+  request.reset();
+  EXPECT_THAT(Rows(kScopes), ElementsAre("request 0 open"));
+}
+
+// Story: a variable that holds the phase of the work is given the next before the last one ends.
+TEST_F(OpenScopes, PhasesThatOverlapAreToldOnce) {
+  auto recording = StartRecording(path_);
+  std::unique_ptr<Trace> phase;
+  for (const char* name : {"load", "train", "save"}) phase = std::make_unique<Trace>(name);
+  phase.reset();
+  { XLAPROF_TRACE("after"); }
+  phase = std::make_unique<Trace>("last");
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows(kScopes), ElementsAre("load 0", "train 1", "save 2", "after 0", "last 0 open"));
+}
+
+TEST_F(OpenScopes, ThoseThatEndElsewhereAreNoLongerAroundOthers) {
+  auto recording = StartRecording(path_);
+  std::vector<std::unique_ptr<Trace>> requests;
+  for (int i = 0; i < 100; ++i) requests.push_back(std::make_unique<Trace>("request"));
+  std::thread([&] { requests.clear(); }).join();
+  { XLAPROF_TRACE("outermost"); }
+  XLAPROF_TRACE("never ends");
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT name || ' ' || depth || iif(dur_ns IS NULL, ' open', '') FROM event "
+                   "WHERE name <> 'request' ORDER BY ts_ns"),
+              ElementsAre("outermost 0", "never ends 0 open"));
+  EXPECT_THAT(Rows("SELECT count(*) || ' ' || count(dur_ns) FROM event WHERE name = 'request'"),
+              ElementsAre("100 100"));
+}
+
+void Recurse(int depth) {
+  XLAPROF_TRACE("deep");
+  if (depth > 1) Recurse(depth - 1);
+}
+
+TEST_F(OpenScopes, DeepOnesEndInTurn) {
+  auto recording = StartRecording(path_);
+  for (int i = 0; i < 2; ++i) {
+    Recurse(200);
+    XLAPROF_TRACE("flat");
+  }
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT max(depth) || ' ' || count(dur_ns) FROM event GROUP BY name ORDER BY 1"),
+              ElementsAre("0 2", "199 400"));
+}
+
+// Story: scopes that ended while the recording was being ended were in no table.
+TEST_F(OpenScopes, ThoseThatEndWhileItIsStoppedAreToldOnce) {
+  for (int round = 0; round < 10; ++round) {
+    path_ = folder_ / fmt::format("{}.xlaprof", round);
+    auto recording = StartRecording(path_);
+    std::atomic<int64_t> begun{0};
+    std::atomic<bool> done{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] {
+        while (!done) {
+          const bool on = record::recording.load() != 0;
+          XLAPROF_TRACE("scope");
+          // Where it was off in between, the scope may be of either.
+          if (on && record::recording.load() != 0) ++begun;
+          usleep(2000);
+        }
+      });
+    }
+    usleep(30'000);
+    ASSERT_TRUE(recording->Stop().ok());
+    done = true;
+    for (std::thread& thread : threads) thread.join();
+    auto store = Store::Open(path_);
+    const auto told = *store->One<int64_t>("SELECT count(*) FROM event").value();
+    EXPECT_GE(told, begun);
+    EXPECT_LE(told, begun + 8);
+  }
+}
+
+// Story: a program hangs in its first step and is killed; `recover` said that nothing waits.
+TEST_F(OpenScopes, TheOnlyOneOfAKilledProgramIsTaken) {
+  EXPECT_EQ(InChild([&] {
+              auto recording = StartRecording(path_);
+              { XLAPROF_TRACE("done"); }
+              XLAPROF_TRACE("hangs");
+              if (!CommitRecording().ok()) return 1;
+              raise(SIGKILL);
+              return 2;
+            }),
+            -SIGKILL);
+  auto recovered = RecoverRecording(path_);
+  ASSERT_TRUE(recovered.ok()) << recovered.status();
+  EXPECT_EQ(*recovered, 1);
+  EXPECT_THAT(Rows(kScopes), ElementsAre("done 0", "hangs 0 open"));
+}
+
+TEST_F(OpenScopes, OneOfTheRuntimesStepsIsNoStepOfTheRecording) {
+  static observe::Site site{observe::Site::kStep, "StepTrace"};
+  auto recording = StartRecording(path_);
+  { XLAPROF_STEP("train", 42); }
+  observe::Scope scope(site);
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT number || '' FROM step"), ElementsAre("42"));
+}
+
+TEST_F(OpenScopes, ASegmentIsKeptForThoseThatItsThreadLeftOpen) {
+  auto recording = StartRecording(path_);
+  auto leave_open = [](const char* name) {
+    std::unique_ptr<Trace> open;
+    std::thread([&] { open = std::make_unique<Trace>(name); }).join();
+    return open;
+  };
+  auto ends_later = leave_open("ends later"), open = leave_open("open");
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(CommitRecording().ok());
+    std::thread([] { XLAPROF_TRACE("other"); }).join();
+  }
+  ends_later.reset();
+  ASSERT_TRUE(recording->Stop().ok());
+  EXPECT_THAT(Rows("SELECT name || ' ' || count(*) || ' ' || count(dur_ns) FROM event GROUP BY "
+                   "name ORDER BY 1"),
+              ElementsAre("ends later 1 1", "open 1 0", "other 3 3"));
+}
+
+// The names that a thread knows are gone before its other objects are.
+TEST_F(OpenScopes, AThreadsOwnObjectsMayRecordWhenTheyAreDestroyed) {
+  struct Cleaner {
+    ~Cleaner() {
+      for (int i = 0; i < 40; ++i) Trace(fmt::format("cleanup {}", i));
+    }
+  };
+  auto recording = StartRecording(path_);
+  std::thread([] {
+    { XLAPROF_TRACE("ring of this thread"); }
+    thread_local Cleaner cleaner;
+    (void)&cleaner;
+    for (int i = 0; i < 40; ++i) Trace(fmt::format("dynamic {}", i));
+  }).join();
+  auto stats = recording->Stop();
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_EQ(stats->events, 81);
+  EXPECT_THAT(Rows("SELECT count(*) || '' FROM event WHERE name LIKE 'cleanup %'"),
+              ElementsAre("40"));
+}
+
+// Story: after a full disk that was emptied, only what came later was counted.
+TEST_F(OpenScopes, CountsAreThoseOfTheWholeRecording) {
+  EXPECT_EQ(InChild([&] {
+              signal(SIGXFSZ, SIG_IGN);
+              auto recording = StartRecording(path_, {.commit_interval_ns = 1'000'000});
+              auto record = [](int64_t count) {
+                for (int64_t i = 0; i < count; ++i) {
+                  Trace scope("scope");
+                  scope.Arg("random", uint64_t(i) * 0x9e3779b97f4a7c15);
+                  if (i % 1000 == 0) usleep(100);
+                }
+              };
+              record(20'000);
+              if (!CommitRecording().ok()) return 1;
+              rlimit before{};
+              getrlimit(RLIMIT_FSIZE, &before);
+              const rlimit none{1 << 16, before.rlim_max};
+              setrlimit(RLIMIT_FSIZE, &none);
+              record(20'000);
+              if (CommitRecording().ok()) return 2;
+              setrlimit(RLIMIT_FSIZE, &before);
+              auto stats = recording->Stop();
+              return stats.ok() && stats->events == 40'000 && stats->threads == 1 ? 0 : 3;
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace xlaprof
