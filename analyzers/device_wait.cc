@@ -241,6 +241,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
   for (const DeviceTime& time : times) time_of[{time.process_id, time.device}] = &time;
   struct Worst {
     const Group* group = nullptr;
+    int64_t process_id = 0;
     std::string device, least_device;
     double share = 0, least = 2;
     int64_t devices = 0;
@@ -255,7 +256,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
       ++worst.devices;
       if (share < worst.least) worst.least = share, worst.least_device = names[device];
       if (!worst.group || share > worst.share)
-        worst.group = &group, worst.device = names[device], worst.share = share;
+        worst.group = &group, worst.device = names[device], worst.share = share,
+        worst.process_id = device.first;
     }
   }
   for (const auto& [base, worst] : by_base) {
@@ -307,7 +309,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
           "slower machine, input that comes late.",
           worst.least_device);
     }
-    if (steps.timed > 0) finding.per_step = double(group.count) / double(steps.timed);
+    if (const int64_t timed = steps.Timed(worst.process_id); timed > 0)
+      finding.per_step = double(group.count) / double(timed);
     if (worst.share >= kWaitShare && group.count >= kMinOccurrences)
       finding.severity = Severity::kWarning;
     findings.push_back(std::move(finding));

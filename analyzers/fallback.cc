@@ -118,7 +118,8 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
   finding.subject.op = op.op;
   finding.count = op.count;
   if (!op.count && cut != nullptr) finding.count = int64_t(cut->executions.size());
-  if (finding.count) finding.per_step = PerStep(*finding.count, steps);
+  if (finding.count)
+    finding.per_step = PerStep(*finding.count, cut != nullptr ? cut->steps : steps);
   finding.severity = IsOften(finding) ? Severity::kWarning : Severity::kInfo;
   finding.title = fmt::format("{} runs on the CPU", op.op);
   if (finding.count) finding.title += fmt::format(", {} times", *finding.count);

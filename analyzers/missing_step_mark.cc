@@ -25,14 +25,29 @@ OptInt RunAgain(const std::vector<UnmarkedRead>& reads) {
 }
 
 // Where most of the reads are; the first of several.
-OptInt UsualSite(const std::vector<UnmarkedRead>& reads) {
+struct UsualSite {
+  OptInt id;
+  int64_t reads = 0;
+};
+UsualSite FindUsualSite(const std::vector<UnmarkedRead>& reads) {
   std::map<int64_t, int64_t> count;
   for (const UnmarkedRead& read : reads)
     if (read.site_id) ++count[*read.site_id];
-  OptInt usual;
+  UsualSite usual;
   for (const UnmarkedRead& read : reads)
-    if (read.site_id && (!usual || count[*read.site_id] > count[*usual])) usual = read.site_id;
+    if (read.site_id && count[*read.site_id] > usual.reads)
+      usual = {read.site_id, count[*read.site_id]};
   return usual;
+}
+
+// Whether the reads are of more than one step: several of one step's own grow alike.
+absl::StatusOr<bool> Repeats(const Store& store, int64_t process, const UsualSite& usual,
+                             size_t reads) {
+  constexpr size_t kManyReads = 6;
+  if (usual.reads > 1 || reads >= kManyReads) return true;
+  XP_TRY(auto steps,
+         store.One<int64_t>("SELECT count(*) FROM step WHERE process_id = ?1", process));
+  return steps.value_or(0) > 1;
 }
 
 absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_t process) {
@@ -43,38 +58,43 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_
   const UnmarkedRead& first = reads.front();
   const UnmarkedRead& last = reads.back();
   const bool grows = unmarked->grow();
+  const UsualSite usual = FindUsualSite(reads);
+  XP_TRY(const bool repeats, Repeats(store, process, usual, reads.size()));
   if (first.nodes && last.nodes && !grows) {
     finding.severity = Severity::kInfo;
     finding.title =
         fmt::format("no step mark in {} executions; the graphs do not grow", reads.size());
   } else {
-    finding.severity = grows ? Severity::kWarning : Severity::kInfo;
+    finding.severity = grows && repeats ? Severity::kWarning : Severity::kInfo;
     finding.title =
         grows ? fmt::format("no step mark: the graph grew from {} to {} nodes in {} executions",
                             *first.nodes, *last.nodes, reads.size())
               : fmt::format("no step mark in {} executions", reads.size());
   }
   finding.count = int64_t(reads.size());
-  if (grows) finding.cost_ns = RunAgain(reads);
+  if (grows && repeats) finding.cost_ns = RunAgain(reads);
   finding.cost_note =
       finding.cost_ns
           ? "their time on nodes of earlier steps, which ran again, by the number of nodes; that "
             "each new graph is compiled comes on top"
           : "unmeasured: every node is traced, hashed and run again until a step mark";
-  finding.reason = Reason{.type = "no_step_mark",
-                          .text =
-                              "every execution was forced by a read; nothing marked the end of a "
-                              "step, so the graph is never cut"};
+  finding.reason =
+      Reason{.type = "no_step_mark",
+             .text = repeats ? "every execution was forced by a read; nothing marked the "
+                               "end of a step, so the graph is never cut"
+                             : "every execution was forced by a read, each once: within "
+                               "one step that is so, too. Trace for longer than a step to "
+                               "tell"};
   finding.advice =
       "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which does.";
-  if (const OptInt site = UsualSite(reads)) {
+  if (usual.id) {
     XP_TRY(store.Each(
         "SELECT function, file, line FROM site WHERE id = ?1",
         [&](OptText function, OptText file, OptInt line) {
           finding.subject = {
               .file = std::move(file), .line = line, .function = std::move(function)};
         },
-        *site));
+        *usual.id));
   }
   finding.evidence.push_back(
       {.table = "execution", .rows = {first.id, last.id}, .text = "first and last"});

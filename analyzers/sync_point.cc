@@ -43,11 +43,11 @@ std::string Advice(const EarlyCut& cut, bool other_ops) {
   return out;
 }
 
-Finding FromCut(const EarlyCut& cut, std::optional<int64_t> steps, bool other_ops) {
+Finding FromCut(const EarlyCut& cut, bool other_ops) {
   Finding finding{.kind = "sync_point", .subject = cut.subject};
   int64_t count = int64_t(cut.executions.size());
   finding.count = count;
-  finding.per_step = PerStep(count, steps);
+  finding.per_step = PerStep(count, cut.steps);
   finding.severity = SeverityOf(count, finding.per_step);
   std::string what = cut.value == EarlyCut::Value::kScalar   ? "a Python number is read"
                      : cut.value == EarlyCut::Value::kTensor ? "a tensor is read"
@@ -237,8 +237,7 @@ static absl::StatusOr<Findings> Run(const Store& store) {
                                   [](const FallbackOp& op) { return op.cut < 0; });
   for (const EarlyCut& cut : cuts.cuts) {
     if (cut.op.empty())
-      findings.push_back(
-          FromCut(cut, steps, unplaced_ops && cut.value != EarlyCut::Value::kScalar));
+      findings.push_back(FromCut(cut, unplaced_ops && cut.value != EarlyCut::Value::kScalar));
   }
   if (cuts.cuts.empty()) {
     XP_TRY(auto executions, store.One<int64_t>("SELECT count(*) FROM execution"));

@@ -22,13 +22,12 @@ constexpr double kOfStep = 0.95;
 // "moderate").
 constexpr double kMinOfStep = 0.05;
 constexpr int64_t kMinSteps = 2;  // one step may be anything
-// Samples above this percentile are left out of LazyTracing's sum: a read inside a traced call
-// (item, print) waits for compilation and execution there, and these are no tracing.
-constexpr double kTrimPercentile = 95;
 
 struct Traced {
   int64_t steps = 0, tracing_ns = 0, step_ns = 0;
-  std::optional<int64_t> busy_ns;
+  int64_t scopes_ns = 0;               // of tracing_ns: in scopes of the user's around it
+  std::optional<int64_t> occupied_ns;  // busy, or inside an execution
+  int64_t busy_ns = 0;
   Interval window;
 };
 
@@ -70,13 +69,18 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps
     // A user's scope in which the graphs' ops were recorded is tracing, as far as these ops can
     // explain its time.
     for (const auto& [scope, ns] : in_scope) {
-      traced.tracing_ns += std::min(ns, traced.steps * settings.TracingBoundNs(store.Text(scope)));
+      traced.scopes_ns += std::min(ns, traced.steps * settings.TracingBoundNs(store.Text(scope)));
     }
+    traced.tracing_ns += traced.scopes_ns;
     for (const DeviceIdle& device : devices) {
       if (device.time.process_id != process) continue;
-      int64_t busy_ns = 0;
-      for (const Interval& period : usual) busy_ns += Overlap(device.occupied, period);
-      traced.busy_ns = std::max(traced.busy_ns.value_or(0), busy_ns);
+      int64_t occupied_ns = 0, busy_ns = 0;
+      for (const Interval& period : usual) {
+        occupied_ns += Overlap(device.occupied, period);
+        busy_ns += Overlap(device.time.busy, period);
+      }
+      traced.occupied_ns = std::max(traced.occupied_ns.value_or(0), occupied_ns);
+      traced.busy_ns = std::max(traced.busy_ns, busy_ns);
     }
     if (!worst || traced.tracing_ns > worst->tracing_ns) worst = traced;
   }
@@ -90,18 +94,20 @@ Finding Conclude(const Traced& traced) {
   finding.count = traced.steps;
   finding.per_step = 1;
   finding.title =
-      fmt::format("tracing takes {} a step, {:.0f} % of the step time", DurationText(per_step),
-                  100 * double(traced.tracing_ns) / double(traced.step_ns));
-  if (traced.busy_ns) {
-    finding.title +=
-        fmt::format("; the device is busy {} a step",
-                    DurationText(*traced.busy_ns / std::max<int64_t>(1, traced.steps)));
+      fmt::format("tracing{} {} a step, {:.0f} % of the step time",
+                  traced.scopes_ns > 0 ? " and the scopes around it take" : " takes",
+                  DurationText(per_step), 100 * double(traced.tracing_ns) / double(traced.step_ns));
+  if (traced.occupied_ns) {
+    finding.title += fmt::format("; the device is busy {} a step",
+                                 DurationText(traced.busy_ns / std::max<int64_t>(1, traced.steps)));
   }
   finding.cost_note =
-      fmt::format("time of the step's thread in tracing, in {} steady steps", traced.steps);
-  if (traced.busy_ns && traced.tracing_ns > *traced.busy_ns) {
-    finding.saving_ns = traced.tracing_ns - *traced.busy_ns;
-    finding.saving_note = "tracing above the device's busy time: what a step could lose at most";
+      fmt::format("time of the step's thread in tracing{}, in {} steady steps",
+                  traced.scopes_ns > 0 ? " and in scopes that trace" : "", traced.steps);
+  if (traced.occupied_ns && traced.tracing_ns > *traced.occupied_ns) {
+    finding.saving_ns = traced.tracing_ns - *traced.occupied_ns;
+    finding.saving_note =
+        "tracing above the time of the device's executions: what a step could lose at most";
   }
   finding.reason = Reason{.type = double(traced.tracing_ns) >= kOfStep * double(traced.step_ns)
                                       ? "about_the_step_time"
@@ -113,22 +119,10 @@ Finding Conclude(const Traced& traced) {
   return finding;
 }
 
-// LazyTracing without its slowest samples, in ns over `steps`: the mean of the percentiles up to
-// kTrimPercentile.
-double TrimmedSum(const MetricState& metric) {
-  double area = 0, last_p = 0;
-  for (const auto& [p, value] : metric.percentiles) {
-    if (p > kTrimPercentile) break;
-    area += (p - last_p) * value;  // each part is at most its upper end
-    last_p = p;
-  }
-  return last_p > 0 ? area / 100 * double(metric.samples) : metric.sum;
-}
-
 // Part of the wall time of its recent samples: a time metric's rate is time per second.
 std::optional<double> ShareOfWall(const MetricState& metric) {
   if (!metric.value_rate || metric.sum <= 0) return {};
-  return *metric.value_rate / 1e9 * std::min(1.0, TrimmedSum(metric) / metric.sum);
+  return *metric.value_rate / 1e9 * std::min(1.0, TracingNs(metric) / metric.sum);
 }
 
 absl::StatusOr<Findings> Run(const Store& store) {
@@ -139,7 +133,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(auto traced, FromEvents(store, steps, settings));
   if (traced) {
     const bool about_step = double(traced->tracing_ns) >= kOfStep * double(traced->step_ns);
-    const bool above_busy = traced->busy_ns && traced->tracing_ns > *traced->busy_ns &&
+    const bool above_busy = traced->occupied_ns && traced->tracing_ns > *traced->occupied_ns &&
                             double(traced->tracing_ns) >= kMinOfStep * double(traced->step_ns);
     if (traced->steps >= kMinSteps && (about_step || above_busy)) {
       finding = Conclude(*traced);
@@ -155,15 +149,15 @@ absl::StatusOr<Findings> Run(const Store& store) {
     const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
     // ExecuteTime runs from the call until the device is done, so it is at least the busy time.
     if (tracing && execute && state->mark_step.value_or(0) >= kMinSteps && execute->samples > 0 &&
-        TrimmedSum(*tracing) > execute->sum && ShareOfWall(*tracing).value_or(1) >= kMinOfStep) {
+        TracingNs(*tracing) > execute->sum && ShareOfWall(*tracing).value_or(1) >= kMinOfStep) {
       const int64_t marks = *state->mark_step;
       Finding f{.kind = "tracing_bound",
                 .severity = Severity::kWarning,
                 .count = marks,
                 .per_step = 1,
-                .cost_ns = Whole(TrimmedSum(*tracing))};
+                .cost_ns = Whole(TracingNs(*tracing))};
       f.title = fmt::format("tracing takes {} a step, execution {}",
-                            DurationText(Whole(TrimmedSum(*tracing)) / marks),
+                            DurationText(Whole(TracingNs(*tracing)) / marks),
                             DurationText(Whole(execute->sum) / marks));
       if (auto share = ShareOfWall(*tracing))
         f.title += fmt::format("; about {:.0f} % of the wall time", 100 * *share);

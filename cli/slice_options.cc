@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
 
 namespace xlaprof {
@@ -28,9 +29,11 @@ absl::StatusOr<int64_t> ProcessId(const Store& store, int64_t number) {
 }  // namespace
 
 void AddSliceOptions(CLI::App& command, SliceOptions& options) {
-  command.add_option("--steps", options.steps, "Only steps A to B: A:B, A:, :B or A");
+  command.add_option("--steps", options.steps,
+                     "Only steps A to B, both included: A:B, A:, :B or A");
   command.add_option("--from", options.from,
-                     "Only what happens after TIME since the capture's start: 1.5s, 200ms, ns");
+                     "Only what happens after TIME since the capture's start: 1.5s, 200ms, 30us; a "
+                     "number without a unit is ns");
   command.add_option("--to", options.to, "Only what happens before TIME");
   command.add_option("--process", options.process,
                      "Only process N: its id in the report, or its pid");
@@ -45,6 +48,11 @@ absl::Status Restrict(const SliceOptions& options, Store& store) {
     if (!options.from.empty()) {
       XP_TRY(int64_t from_ns, ParseTime(options.from));
       slice.from_ns = *start_ns + from_ns;
+      XP_TRY(auto end_ns, store.One<int64_t>("SELECT max(max_end_ns) FROM event_chunk"));
+      if (end_ns && *slice.from_ns >= *end_ns) {
+        return Invalid("--from {}: the capture ends {} after its start", options.from,
+                       DurationText(*end_ns - *start_ns));
+      }
     }
     if (!options.to.empty()) {
       XP_TRY(int64_t to_ns, ParseTime(options.to));

@@ -33,6 +33,12 @@ std::optional<Interval> Steps::SteadyWindow(int64_t process_id) const {
   return out;
 }
 
+int64_t Steps::Timed(int64_t process_id) const {
+  return std::ranges::count_if(all, [&](const StepSpan& step) {
+    return step.process_id == process_id && step.ts_ns && step.dur_ns;
+  });
+}
+
 int64_t Steps::TimedSteady(int64_t process_id) const {
   return std::count_if(all.begin(), all.end(), [&](const StepSpan& step) {
     return step.process_id == process_id && !step.warm_up && step.ts_ns && step.dur_ns;

@@ -29,7 +29,8 @@ struct Steps {
   // From the start of the first steady step of a process to the end of its last; empty without
   // timed steady steps.
   std::optional<Interval> SteadyWindow(int64_t process_id) const;
-  // Steady steps of a process that have a time.
+  // Steps of a process that have a time, and the steady ones of them.
+  int64_t Timed(int64_t process_id) const;
   int64_t TimedSteady(int64_t process_id) const;
 };
 

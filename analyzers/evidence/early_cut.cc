@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "analyzers/evidence/step_count.h"
 #include "analyzers/graph/graph_content.h"
 
 namespace xlaprof {
@@ -12,7 +14,7 @@ constexpr std::string_view kScalarRead =
     "aten::_local_scalar_dense";  // .item(), bool(), float(): a read, no fallback
 
 struct Row {
-  int64_t id = 0;
+  int64_t id = 0, process_id = 0;
   std::string hash;
   OptInt graph_id, site_id, wait_ns;
   std::string scope;
@@ -22,14 +24,15 @@ struct Row {
 absl::StatusOr<std::vector<Row>> LoadRows(const Store& store) {
   std::vector<Row> rows;
   XP_TRY(store.Each(
-      "SELECT e.id, e.graph_id, coalesce(g.hash, ''), e.site_id, e.host_wait_ns, coalesce(e.scope, "
+      "SELECT e.id, coalesce(e.process_id, 0), e.graph_id, coalesce(g.hash, ''), e.site_id, "
+      "e.host_wait_ns, coalesce(e.scope, "
       "''), s.function, s.file, s.line "
       "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON s.id = "
       "e.site_id "
       "WHERE e.cause = 'value_access' ORDER BY e.process_id, e.ordinal",
-      [&](int64_t id, OptInt graph, std::string hash, OptInt site, OptInt wait, std::string scope,
-          OptText function, OptText file, OptInt line) {
-        Row row{id, std::move(hash), graph, site, wait, scope, {}};
+      [&](int64_t id, int64_t process_id, OptInt graph, std::string hash, OptInt site, OptInt wait,
+          std::string scope, OptText function, OptText file, OptInt line) {
+        Row row{id, process_id, std::move(hash), graph, site, wait, scope, {}};
         row.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
         if (!scope.empty()) row.subject.scope = scope;
         rows.push_back(std::move(row));
@@ -241,10 +244,13 @@ absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store) {
   }
   for (const auto& [key, group] : places) {
     EarlyCut cut{.subject = group.front().subject};
+    std::set<int64_t> processes;
     for (const Row& row : group) {
+      processes.insert(row.process_id);
       cut.executions.push_back(row.id);
       if (!cut.subject.scope && row.subject.scope) cut.subject.scope = row.subject.scope;
     }
+    XP_TRY(cut.steps, StepCount(store, processes));
     XP_TRY(Describe(store, group, cut));
     out.cuts.push_back(std::move(cut));
   }

@@ -16,7 +16,8 @@ namespace xlaprof {
 // One place in the user's code (or one scope, where no line is known) that cut the graph early.
 struct EarlyCut {
   Subject subject;
-  std::vector<int64_t> executions;                                          // ids, in order
+  std::vector<int64_t> executions;  // ids, in order
+  std::optional<int64_t> steps;     // of the processes that cut here; empty: not known
   enum class Value { kUnknown, kScalar, kTensor } value = Value::kUnknown;  // what was read
   std::string shape;               // of the first result, such as pred[32]; "" unknown
   std::optional<int64_t> nodes;    // of the largest graph that was evaluated early

@@ -46,6 +46,18 @@ absl::StatusOr<MetricsState> Load(const Store& store, const ReportId& report) {
 
 }  // namespace
 
+double TracingNs(const MetricState& lazy_tracing) {
+  constexpr double kTrimPercentile = 95;
+  double area = 0, last_p = 0;
+  for (const auto& [p, value] : lazy_tracing.percentiles) {
+    if (p > kTrimPercentile) break;
+    area += (p - last_p) * value;  // each part is at most its upper end
+    last_p = p;
+  }
+  if (last_p <= 0) return lazy_tracing.sum;
+  return std::min(lazy_tracing.sum, area / 100 * double(lazy_tracing.samples));
+}
+
 absl::StatusOr<Metrics> LoadMetrics(const Store& store) {
   Metrics out;
   if (!store.slice().empty()) return out;

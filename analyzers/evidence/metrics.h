@@ -47,6 +47,10 @@ struct Metrics {
   const MetricsState* steady() const { return recent ? &*recent : last ? &*last : nullptr; }
 };
 
+// What LazyTracing spent on tracing, in ns: its recent samples without the slowest, times their
+// number. A read inside a traced call (item, print) waits there for compilation and execution.
+double TracingNs(const MetricState& lazy_tracing);
+
 // Empty for a store without reports or with a slice.
 absl::StatusOr<Metrics> LoadMetrics(const Store& store);
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "core/base/status.h"
 #include "profiler/store/store.h"
@@ -12,6 +13,10 @@ namespace xlaprof {
 // Rows of table step (the slice's); else the MarkStep counter of the last metrics report; else the
 // steps that torch_xla's own profiler lines count. Empty when no source shows any.
 absl::StatusOr<std::optional<int64_t>> StepCount(const Store& store);
+
+// The same of some processes; where none of them shows any, StepCount.
+absl::StatusOr<std::optional<int64_t>> StepCount(const Store& store,
+                                                 const std::set<int64_t>& process_ids);
 
 // count / steps, or empty.
 inline std::optional<double> PerStep(int64_t count, std::optional<int64_t> steps) {

@@ -88,7 +88,9 @@ class MarkdownReport {
       std::string names;
       for (const Analyzer* analyzer : AllAnalyzers())
         names += fmt::format("{}`{}`", names.empty() ? "" : ", ", analyzer->name);
-      Add("\nNothing found that needs fixing. Looked for: {}\n", names);
+      const Verdict verdict = VerdictWithoutWarnings(report_);
+      Add("\n{}\n", Prose(verdict.text));
+      if (verdict.judged) Add("\nLooked for: {}\n", names);
     }
     for (size_t i = 0; i < full.size(); ++i) OneFinding(i + 1, *full[i]);
     if (brief.empty()) return;

@@ -187,7 +187,9 @@ class TextReport {
   }
 
   void Clean() {
-    Paragraph(2, "Nothing found that needs fixing: no warning from any of the checks below.");
+    const Verdict verdict = VerdictWithoutWarnings(report_);
+    Paragraph(2, verdict.text);
+    if (!verdict.judged) return;
     Line();
     for (const Analyzer* analyzer : AllAnalyzers()) {
       Paragraph(24, analyzer->looks_at, Style::kDim, "  " + PadRight(analyzer->name, 22));

@@ -351,6 +351,29 @@ std::string WindowText(const Report& report, int64_t from_ns, int64_t to_ns) {
   return fmt::format("from {} to {}", Relative(report, from_ns), Relative(report, to_ns));
 }
 
+Verdict VerdictWithoutWarnings(const Report& report) {
+  const Summary& s = report.summary;
+  Verdict verdict;
+  verdict.judged = s.steps.value_or(0) + s.compile_count.value_or(0) +
+                           s.execution_count.value_or(0) + s.transfer_count.value_or(0) +
+                           s.fallback_count.value_or(0) >
+                       0 ||
+                   s.compile_ns.value_or(0) > 0 || s.execute_ns.value_or(0) > 0 ||
+                   !s.devices.empty() || !std::ranges::all_of(report.findings, IsAboutCapture);
+  verdict.text = verdict.judged
+                     ? "Nothing found that needs fixing: no warning from any of the checks below."
+                     : "Too little was read to judge: no compilation, execution, transfer or step.";
+  constexpr std::string_view kLost[] = {"cut_file", "damaged_coding", "unreadable_file",
+                                        "invalid_json"};
+  const bool lost = std::ranges::any_of(report.issues, [&](const ReportIssue& issue) {
+    return std::ranges::find(kLost, issue.code) != std::end(kLost);
+  });
+  if (lost)
+    verdict.text +=
+        " Part of the input could not be read (see the end): what is missing may hold more.";
+  return verdict;
+}
+
 bool IsAboutCapture(const Finding& finding) { return finding.kind == "incomplete_capture"; }
 
 const SettingRow* SettingOf(const Report& report, const Finding& finding) {

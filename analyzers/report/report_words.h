@@ -26,6 +26,12 @@ class SourceNames {
 std::string Plural(int64_t count, const char* one, const char* many);  // "1 step", "1,024 steps"
 
 std::string HeadText(const Report& report, const SourceNames& names);  // one line: what was read
+// What it means that no finding is a warning.
+struct Verdict {
+  bool judged = false;  // the analyzers had something to look at
+  std::string text;
+};
+Verdict VerdictWithoutWarnings(const Report& report);
 std::string SliceText(const Report& report);      // "" if all of the run was looked at
 std::string ProcessesText(const Report& report);  // for --process; "" if there is only one
 // "trainer (pid 12): 1,024 events of 2 threads, ..."

@@ -109,7 +109,8 @@ std::initializer_list<const char*> TransferMetrics(const MetricsState& state) {
 }
 
 void TotalsFromMetrics(const MetricsState& last, Summary& summary) {
-  summary.tracing_ns = Sum(last, {"LazyTracing"});
+  if (const MetricState* tracing = last.Find("LazyTracing"); tracing && tracing->unit == "ns")
+    summary.tracing_ns = Whole(TracingNs(*tracing));
   summary.compile_ns = Sum(last, kCompileMetrics);
   summary.execute_ns = Sum(last, kExecuteMetrics);
   summary.transfer_ns = Sum(last, TransferMetrics(last));
@@ -154,10 +155,15 @@ absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summ
   XP_TRY(summary.compile_count, count("compile"));
   XP_TRY(summary.execution_count, count("execution"));
   XP_TRY(summary.transfer_count, count("transfer"));
-  XP_TRY(summary.fallback_count,
-         store.One<int64_t>("SELECT iif(count(*) = 0, NULL, CAST(total(count) AS INTEGER)) FROM "
-                            "fallback WHERE coalesce(op, '') NOT LIKE "
-                            "'aten::_local_scalar_dense%'"));
+  // Counters, and exit summaries by their lines (with or without the op), tell of the same calls.
+  XP_TRY(
+      summary.fallback_count,
+      store.One<int64_t>(
+          "WITH calls AS (SELECT process_id, op, op LIKE 'aten::_local_scalar_dense%' AS is_read, "
+          "max(total(iif(stack_id IS NULL, count, 0)), total(iif(stack_id IS NULL, 0, count))) "
+          "AS n FROM fallback GROUP BY process_id, op), ran AS (SELECT max(total(iif(is_read = "
+          "0, n, 0)), total(iif(op IS NULL, n, 0)) - total(iif(is_read, n, 0))) AS n FROM calls "
+          "GROUP BY process_id) SELECT nullif(CAST(total(n) AS INTEGER), 0) FROM ran"));
   if (!metrics.last) return absl::OkStatus();
   TakeMore(summary.compile_count, Samples(*metrics.last, kCompileMetrics));
   TakeMore(summary.execution_count, Samples(*metrics.last, kExecuteMetrics));

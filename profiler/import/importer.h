@@ -1,6 +1,6 @@
-// What an importer is. One file a format: `profiler/import/NAME.cc` defines `extern const Importer
-// NAME{...}` and its name stands in profiler/import/CMakeLists.txt. Sniff looks at bytes, never at
-// a name; Read writes facts to a store.
+// What an importer is. One file a format: `profiler/import/FAMILY/NAME.cc` defines `extern const
+// Importer NAME{...}` and its name stands in profiler/import/CMakeLists.txt. Sniff looks at bytes,
+// never at a name; Read writes facts to a store.
 #pragma once
 
 #include <functional>
