@@ -87,6 +87,17 @@ TEST_F(DeviceWait, DevicesOfOneNameAreOneARank) {
   EXPECT_EQ(found[0].reason->text, "GPU:0 of rank 2 waits least: the others wait for it");
 }
 
+TEST_F(DeviceWait, StepsAreThoseOfItsProcess) {
+  Record("all-reduce.1", "all-reduce.2", 300);
+  run_.Exec(
+      "INSERT INTO process VALUES (2, 1, 1, 0, NULL, NULL, 1, NULL);"
+      "INSERT INTO step (process_id, ordinal, ts_ns, dur_ns) VALUES (1, 0, 0, 500000), (1, 1, "
+      "500000, 500000), (2, 0, 0, 500000), (2, 1, 500000, 500000)");
+  Findings found = run_.Run(device_wait);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].per_step, double(*found[0].count) / 2);
+}
+
 TEST_F(DeviceWait, LessIsInfoAndLittleIsNothing) {
   Record("all-reduce.1", "all-reduce.2", 98);
   ASSERT_EQ(run_.Run(device_wait).size(), 1u);

@@ -102,6 +102,8 @@ TEST_F(ReportCommand, WhatCannotBeDoneIsStatus2AndSaysWhatToTry) {
       {"report a.xlaprof --steps 90:91", "0 to 9"},
       {"report a.xlaprof --steps x", "A:B"},
       {"report a.xlaprof --from soon", "1.5s"},
+      {"report '" XLAPROF_SOURCE_DIR "/tests/golden/captures/jax_recompile' --from 100s",
+       "the capture ends"},
       {"report a.xlaprof --from 2s --to 1s", "--to"},
       {"report a.xlaprof --process 99", "4711"},
       {"report a.xlaprof --run other", "first"},

@@ -168,6 +168,24 @@ TEST(SyncPoint, ARareReadIsOnlyMentioned) {
   }
 }
 
+// Story: a folder with the logs of two programs: one reads in each of its steps.
+TEST(SyncPoint, StepsAreThoseOfTheProcessThatReads) {
+  Recorded run;
+  run.Graph(2, "bb", "f32[]");
+  for (int i = 0; i < 4; ++i) {
+    run.Step();
+    run.Execute(2, "value_access", 13);
+    run.Execute(2, "user_sync", 5);
+  }
+  run.Exec("INSERT INTO process VALUES (2, 1, 1, 0, NULL, NULL, NULL, NULL)");
+  for (int i = 0; i < 96; ++i)
+    run.Exec(fmt::format("INSERT INTO step (process_id, ordinal) VALUES (2, {})", i));
+  const Findings reads = run.Find(sync_point);
+  ASSERT_EQ(reads.size(), 1u);
+  EXPECT_EQ(reads[0].per_step, 1);
+  EXPECT_EQ(reads[0].severity, Severity::kWarning);
+}
+
 TEST(SyncPoint, FromOnePastedReport) {
   Recorded run;
   run.Metrics(
@@ -305,6 +323,20 @@ TEST(MissingStepMark, CostsWhatRunsAgain) {
   EXPECT_EQ(run.Warnings(missing_step_mark)[0].cost_ns, 500 + 750);
   run.Exec("UPDATE execution SET dur_ns = NULL, host_wait_ns = NULL WHERE ordinal = 1");
   EXPECT_EQ(run.Warnings(missing_step_mark)[0].cost_ns, std::nullopt);
+}
+
+// Story: a profile that is shorter than a step, in which a read stands at three lines.
+TEST(MissingStepMark, WithinOneStepReadsGrowToo) {
+  Recorded run;
+  for (int i = 1; i <= 3; ++i) {
+    run.Graph(i, fmt::format("a{}", i), "f32[]", 10 * i);
+    run.Execute(i, "value_access", i);
+  }
+  EXPECT_TRUE(run.Warnings(missing_step_mark).empty());
+  ASSERT_EQ(run.Find(missing_step_mark).size(), 1u);
+  EXPECT_EQ(run.Find(missing_step_mark)[0].cost_ns, std::nullopt);
+  run.Step(), run.Step();
+  EXPECT_EQ(run.Warnings(missing_step_mark).size(), 1u);
 }
 
 TEST(MissingStepMark, OneStepMarkIsEnough) {

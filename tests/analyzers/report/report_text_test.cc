@@ -86,6 +86,20 @@ TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
     EXPECT_THAT(text, HasSubstr(fmt::format("\n  {} ", analyzer->name)));
 }
 
+// Story: of a cut profile nothing but host events was left, and the report said all was well.
+TEST(ReportText, TooLittleIsNoCleanRun) {
+  Report report = CleanReport();
+  report.issues.push_back({.path = "a.xplane.pb", .code = "cut_file", .count = 1});
+  EXPECT_THAT(ReportText(report, {.width = 200}),
+              AllOf(HasSubstr("Nothing found"), HasSubstr("what is missing may hold more")));
+  report.summary = {};
+  report.findings.clear();
+  EXPECT_THAT(ReportText(report, {.width = 200}),
+              AllOf(HasSubstr("Too little was read to judge"), Not(HasSubstr("Nothing found"))));
+  EXPECT_THAT(ReportMarkdown(report, {}),
+              AllOf(HasSubstr("Too little was read to judge"), Not(HasSubstr("Looked for"))));
+}
+
 TEST(ReportText, FitsTheWidth) {
   for (int width : {40, 60, 80, 100, 160}) {
     for (bool all : {false, true}) {

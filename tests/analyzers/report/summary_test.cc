@@ -125,6 +125,25 @@ TEST(Summary, CountsWithoutAClock) {
   EXPECT_EQ(summary.coverage[0].steps, 2);
 }
 
+// Counters and the lines of an exit summary tell of the same calls; a summary may leave the op out.
+TEST(Summary, CallsOnTheCpuAreCountedOnce) {
+  TimedRun run;
+  auto fallbacks = [&] { return Summarize(run.store()).value().fallback_count; };
+  run.Exec(
+      "INSERT INTO fallback (process_id, op, count) VALUES (1, 'aten::nonzero', 12), (1, "
+      "'aten::_local_scalar_dense', 12)");
+  EXPECT_EQ(fallbacks(), 12);
+  run.Exec("INSERT INTO fallback (process_id, count, stack_id) VALUES (1, 12, 1), (1, 12, 2)");
+  EXPECT_EQ(fallbacks(), 12);
+  run.Exec(
+      "INSERT INTO fallback (process_id, op, count, stack_id) VALUES (1, 'aten::nonzero', 14, 1)");
+  EXPECT_EQ(fallbacks(), 14);
+  run.Exec("DELETE FROM fallback WHERE op IS NOT NULL");
+  EXPECT_EQ(fallbacks(), 24);
+  run.Exec("UPDATE fallback SET op = 'aten::_local_scalar_dense'");
+  EXPECT_EQ(fallbacks(), std::nullopt);
+}
+
 TEST(Summary, Empty) {
   TimedRun run;
   Summary summary = Summarize(run.store()).value();
