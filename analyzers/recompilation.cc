@@ -103,9 +103,10 @@ void NameOthers(const std::vector<Explained>& explained, const std::vector<size_
   }
 }
 
-// Divides a site's recompiles among as few reasons as explain them.
+// Divides a site's recompiles, `recompiles` of its compiles, among as few reasons as explain them.
 std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& steps,
-                                   const std::vector<CompileReason>& reasons, size_t first_index) {
+                                   const std::vector<size_t>& recompiles,
+                                   const std::vector<CompileReason>& reasons) {
   std::vector<Explained> explained(reasons.size());
   for (size_t i = 0; i < reasons.size(); ++i) {
     const bool only_follows =
@@ -140,7 +141,7 @@ std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& ste
       (std::find(order.begin(), order.end(), key) != order.end() ? members : others).push_back(i);
     }
     RecompileGroup group{.site = &site, .steps = &steps};
-    for (size_t i : members) group.compiles.push_back(&site.compiles[first_index + i]);
+    for (size_t i : members) group.compiles.push_back(&site.compiles[recompiles[i]]);
     ChooseCauses(reasons, explained, members, key, &group);
     NameOthers(explained, members, key, &group);
     groups.push_back(std::move(group));
@@ -257,6 +258,10 @@ void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
 Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_time) {
   if (group.cause().type == "no_step_mark") return Severity::kInfo;
   const RecompileState& state = group.state;
+  // Of a part of the run, one may be all there is to see.
+  const bool is_part = std::ranges::any_of(
+      group.site->compiles, [](const CompileFact& compile) { return !compile.in_slice; });
+  if (is_part && share_of_time.value_or(0) > kMostOfTheTime) return Severity::kWarning;
   if (state.word == "ongoing")
     return share_of_time.value_or(0) > kMostOfTheTime ? Severity::kError : Severity::kWarning;
   if (state.word == "burst") return Severity::kWarning;
@@ -420,19 +425,25 @@ absl::StatusOr<Findings> Run(const Store& store) {
   for (const CompileSite& site : facts.sites) {
     const StepsSeen& steps = facts.steps.at(site.process_id);
     const OptInt wall_ns = facts.wall_ns.at(site.process_id);
+    std::vector<size_t> recompiles;
     std::vector<CompileReason> reasons;
-    XP_TRY(std::optional<CompileReason> first, finder.WhyFirst(site));
-    const size_t first_index = first ? 0 : 1;
-    if (first) reasons.push_back(*std::move(first));
-    for (size_t i = 1; i < site.compiles.size(); ++i) {
-      XP_TRY(CompileReason reason, finder.Why(site, i));
-      reasons.push_back(std::move(reason));
+    for (size_t i = 0; i < site.compiles.size(); ++i) {
+      if (!site.compiles[i].in_slice) continue;
+      std::optional<CompileReason> reason;
+      if (i == 0) {
+        XP_TRY(reason, finder.WhyFirst(site));
+      } else {
+        XP_TRY(reason, finder.Why(site, i));
+      }
+      if (!reason) continue;
+      recompiles.push_back(i);
+      reasons.push_back(*std::move(reason));
     }
     if (const auto at = growing.find(site.process_id); at != growing.end()) {
       for (CompileReason& reason : reasons) ReplaceGrowth(at->second, &reason);
     }
     JoinToldFromSizes(&reasons);
-    for (RecompileGroup& group : Divide(site, steps, reasons, first_index)) {
+    for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
       found.emplace_back(site.process_id, MakeFinding(group, wall_ns, executions[site.process_id]));
     }
   }

@@ -240,9 +240,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
              "'compile ' || id) "
              "ORDER BY ordinal) AS nth, row_number() OVER (PARTITION BY process_id, site_id, "
              "cause, function ORDER BY ordinal) "
-             "AS nth_of_site FROM compile) c LEFT JOIN graph g ON g.id = c.graph_id "
-             "LEFT JOIN site s ON s.id = c.site_id WHERE nth = 1 AND c.dur_ns IS NOT NULL ORDER BY "
-             "c.id",
+             "AS nth_of_site FROM main.compile) c LEFT JOIN graph g ON g.id = c.graph_id "
+             "LEFT JOIN site s ON s.id = c.site_id WHERE nth = 1 AND c.dur_ns IS NOT NULL AND c.id "
+             "IN (SELECT id FROM compile) ORDER BY c.id",
              [](int64_t id, int64_t ns, OptInt ts_ns, OptInt trace_ns, OptText hash, OptInt nodes,
                 OptInt bytes, OptText file, OptInt line, OptText function, bool first_of_site) {
                return Compiled{id,       ns,    ts_ns, trace_ns, hash,         file,

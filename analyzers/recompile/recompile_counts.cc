@@ -333,6 +333,10 @@ std::optional<Finding> Judge(Series series) {
 }  // namespace
 
 absl::StatusOr<Findings> FromCounts(const Store& store, const std::set<int64_t>& told) {
+  // Counts have no clock: they are the whole run's.
+  if (const Slice& slice = store.slice();
+      slice.first_step || slice.last_step || slice.from_ns || slice.to_ns)
+    return Findings();
   std::map<int64_t, int64_t> rows;
   XP_TRY(store.Each("SELECT coalesce(process_id, 0), count(*) FROM compile GROUP BY 1",
                     [&](int64_t process_id, int64_t count) { rows[process_id] = count; }));

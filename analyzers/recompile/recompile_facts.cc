@@ -151,14 +151,14 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
       "c.ts_ns, c.trace_ns, c.persistent_hit, coalesce(g.hash, ''), "
       "coalesce(c.cause, ''), coalesce(c.function, ''), coalesce(c.dur_from, ''), c.input_bytes, "
       "c.output_bytes, "
-      "c.alias_bytes, c.temp_bytes, g.input_count, g.output_count, c.inferred, c.step_id FROM "
-      "compile c "
+      "c.alias_bytes, c.temp_bytes, g.input_count, g.output_count, c.inferred, c.step_id, "
+      "c.id IN (SELECT id FROM compile) FROM main.compile c "
       "LEFT JOIN graph g ON g.id = c.graph_id ORDER BY 2, c.ordinal, c.ts_ns, g.hash, c.id",
       [&](int64_t id, int64_t process_id, int64_t ordinal, OptInt graph_id, OptInt site_id,
           OptInt dur_ns, OptInt ts_ns, OptInt trace_ns, OptInt persistent_hit, std::string hash,
           std::string cause, std::string function, std::string dur_from, OptInt input_bytes,
           OptInt output_bytes, OptInt alias_bytes, OptInt temp_bytes, OptInt inputs, OptInt outputs,
-          bool inferred, OptInt step_id) {
+          bool inferred, OptInt step_id, bool in_slice) {
         step_of_compile[id] = step_id;
         CompileFact fact{.id = id,
                          .process_id = process_id,
@@ -179,6 +179,7 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
                          .temp_bytes = temp_bytes,
                          .input_count = inputs,
                          .output_count = outputs,
+                         .in_slice = in_slice,
                          .inferred = inferred};
         if (const auto known = graphs.by_hash.find(fact.hash);
             !fact.hash.empty() && known != graphs.by_hash.end()) {

@@ -17,6 +17,7 @@ struct CompileFact {
   std::string hash, cause, function, dur_from;
   OptInt input_bytes, output_bytes, alias_bytes, temp_bytes;  // of the program
   OptInt input_count, output_count;                           // by any source that knows this graph
+  bool in_slice = true;   // else it is here for later ones to be compared with
   bool inferred = false;  // seen as the first use of a graph, not reported as compile
   int64_t step = 0;       // from 0 at the start of the process; StepsSeen::known
   std::vector<std::pair<std::string, int64_t>>
@@ -49,7 +50,7 @@ struct RecompileFacts {
   std::map<int64_t, OptInt> wall_ns;   // by process: from the first to the last thing with a time
 };
 
-// Respects the store's slice. Nothing in the result depends on ids of rows, but for the ids
+// All compiles of the run, and the steps of the store's slice. Nothing in the result depends on ids of rows, but for the ids
 // themselves.
 absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store);
 

@@ -337,6 +337,29 @@ TEST(Recompilation, WhereOnlySomeGraphsWereCapturedTheLogJoinsThem) {
   EXPECT_THAT(*finding.reason->text, HasSubstr("7 of 9"));
 }
 
+// Story: `--steps 2:4` hid the graphs of the steps before, and "nothing captured showed why".
+TEST(Recompilation, APartOfTheRunIsComparedWithWhatCameBefore) {
+  RecompileRun run;
+  for (int i = 0; i < 10; ++i)
+    run.Step(run.Graph("b" + std::to_string(i), TrainStep(64 - i)), {.dur_ns = 1'000'000});
+  run.Exec("UPDATE step SET ts_ns = ordinal * 1500000, dur_ns = 1500000");
+  run.Exec("UPDATE compile SET ts_ns = (SELECT ts_ns FROM step WHERE id = step_id)");
+  run.Exec(
+      "INSERT INTO metrics_report (id, source_id, process_id, ordinal, mark_step) VALUES (1, 1, 1, "
+      "0, 10);"
+      "INSERT INTO metric (report_id, name, unit, samples, accumulator, text) VALUES (1, "
+      "'CompileTime', "
+      "'ns', 100, 1e11, '')");
+  ASSERT_TRUE(run.store().Restrict({.first_step = 5, .last_step = 5}).ok());
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.count, 1);
+  EXPECT_EQ(finding.cost_ns, 1'000'000);
+  EXPECT_EQ(finding.reason->type, "shape_change");
+  EXPECT_EQ(finding.reason->before, "f32[60,16]");
+  EXPECT_EQ(finding.reason->after, "f32[59,16]");
+  EXPECT_EQ(finding.severity, Severity::kWarning) << "it is most of what was asked for";
+}
+
 TEST(Recompilation, AJittedFunctionIsASite) {
   RecompileRun run;
   for (int i = 0; i < 12; ++i) {
