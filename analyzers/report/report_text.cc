@@ -174,15 +174,18 @@ class TextReport {
     if (brief.empty()) return;
     Section("Also seen (--all tells more)");
     for (const Finding* finding : brief) {
-      std::string title = Printable(finding->title),
-                  place = Printable(PlaceText(*finding, /*full_path=*/false));
+      std::string title = finding->title;
+      const std::string place = PlaceText(*finding, /*full_path=*/false);
       constexpr int kKind = 20;  // columns of the longest kind, and a space
       const int room = width_ - 2 - kKind;
-      // The place is dropped where the title needs the room or names it.
-      if (!place.empty() && DisplayWidth(title) + 2 + DisplayWidth(place) <= room &&
+      // The place is dropped where the title needs the room or names it. A second line is for what
+      // a title ends in: the cause.
+      if (!place.empty() &&
+          DisplayWidth(Printable(title)) + 3 + DisplayWidth(Printable(place)) <= room &&
           title.find(place) == std::string::npos)
-        title += "  " + place;
-      Line("  " + PadRight(finding->kind, kKind) + CutEnd(title, room));
+        title += fmt::format(" ({})", place);
+      Paragraph(2 + kKind, CutEnd(title, 2 * room), Style::kPlain,
+                "  " + PadRight(finding->kind, kKind));
     }
   }
 
