@@ -242,6 +242,8 @@ absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store) {
     std::pair key(row.site_id.value_or(0), row.site_id ? "" : row.scope);
     places[key].push_back(std::move(row));
   }
+  XP_TRY(auto steps_of, StepsByProcess(store));
+  XP_TRY(const std::optional<int64_t> all_steps, StepCount(store));
   for (const auto& [key, group] : places) {
     EarlyCut cut{.subject = group.front().subject};
     std::set<int64_t> processes;
@@ -250,7 +252,9 @@ absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store) {
       cut.executions.push_back(row.id);
       if (!cut.subject.scope && row.subject.scope) cut.subject.scope = row.subject.scope;
     }
-    XP_TRY(cut.steps, StepCount(store, processes));
+    int64_t steps = 0;
+    for (int64_t process_id : processes) steps += steps_of[process_id];
+    cut.steps = steps > 0 ? steps : all_steps;
     XP_TRY(Describe(store, group, cut));
     out.cuts.push_back(std::move(cut));
   }

@@ -12,14 +12,10 @@ absl::StatusOr<std::optional<int64_t>> StepCount(const Store& store) {
   return std::optional<int64_t>();
 }
 
-absl::StatusOr<std::optional<int64_t>> StepCount(const Store& store,
-                                                 const std::set<int64_t>& process_ids) {
-  int64_t steps = 0;
-  for (int64_t id : process_ids) {
-    XP_TRY(auto count, store.One<int64_t>("SELECT count(*) FROM step WHERE process_id = ?1", id));
-    steps += count.value_or(0);
-  }
-  if (steps == 0) return StepCount(store);
+absl::StatusOr<std::map<int64_t, int64_t>> StepsByProcess(const Store& store) {
+  std::map<int64_t, int64_t> steps;
+  XP_TRY(store.Each("SELECT coalesce(process_id, 0), count(*) FROM step GROUP BY 1",
+                    [&](int64_t process_id, int64_t count) { steps[process_id] = count; }));
   return steps;
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 
 #include "core/base/status.h"
 #include "profiler/store/store.h"
@@ -14,9 +14,8 @@ namespace xlaprof {
 // steps that torch_xla's own profiler lines count. Empty when no source shows any.
 absl::StatusOr<std::optional<int64_t>> StepCount(const Store& store);
 
-// The same of some processes; where none of them shows any, StepCount.
-absl::StatusOr<std::optional<int64_t>> StepCount(const Store& store,
-                                                 const std::set<int64_t>& process_ids);
+// Rows of table step (the slice's) by process.
+absl::StatusOr<std::map<int64_t, int64_t>> StepsByProcess(const Store& store);
 
 // count / steps, or empty.
 inline std::optional<double> PerStep(int64_t count, std::optional<int64_t> steps) {

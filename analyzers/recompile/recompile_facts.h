@@ -50,8 +50,8 @@ struct RecompileFacts {
   std::map<int64_t, OptInt> wall_ns;   // by process: from the first to the last thing with a time
 };
 
-// All compiles of the run, and the steps of the store's slice. Nothing in the result depends on ids of rows, but for the ids
-// themselves.
+// All compiles of the run, and the steps of the store's slice. Nothing in the result depends on ids
+// of rows, but for the ids themselves.
 absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store);
 
 }  // namespace xlaprof

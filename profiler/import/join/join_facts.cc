@@ -112,14 +112,10 @@ bool SameCut(const Fact& a, const Fact& b) {
   return kind(a) == kind(b) || kind(a) == 3 || kind(b) == 3;
 }
 
-// Whether both name what they compiled, and nothing in common: another program's.
-bool Contradict(const Facts& story, const Facts& timed) {
-  auto names = [](const Facts& facts) {
-    return std::ranges::any_of(facts, [](const Fact& fact) {
-      return fact.is_compile && (!fact.hash.empty() || !fact.function.empty());
-    });
-  };
-  return names(story) && names(timed) && AlignByHash(story, timed, /*compiles_only=*/true).empty();
+bool NamesCompiles(const Facts& facts) {
+  return std::ranges::any_of(facts, [](const Fact& fact) {
+    return fact.is_compile && (!fact.hash.empty() || !fact.function.empty());
+  });
 }
 
 std::vector<int> Executions(const Facts& facts, int begin, int end) {
@@ -421,11 +417,12 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
     for (size_t i = 0; i < timed.size(); ++i) {
       if (taken[i]) continue;
       XP_TRY(Facts window, Load(store, timed[i].id));
-      if (Contradict(story, window)) {
+      size_t common = AlignByHash(story, window, true).size();
+      // Both name what they compiled, and nothing in common: another program's.
+      if (common == 0 && NamesCompiles(story) && NamesCompiles(window)) {
         contradicted = true;
         continue;
       }
-      size_t common = AlignByHash(story, window, true).size();
       if (best < 0 || common > best_common) best = int(i), best_common = common;
     }
     if (best < 0) {
