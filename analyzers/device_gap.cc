@@ -216,10 +216,10 @@ absl::Status FillLine(const Store& store, std::string_view scope, Subject& subje
 
 std::string Title(const DeviceIdle& device, const Idle& idle, double share, bool usual,
                   int64_t gaps, const std::string& meanwhile) {
-  return fmt::format("{} idle {} ({:.1f} % of the {}) in {} gap{} while {}", device.time.device,
+  return fmt::format("{} idle {} ({:.1f} % of the {}) in {} while {}", device.time.device,
                      DurationText(idle.ns), 100 * share,
-                     usual ? "steps that do not compile" : "steady time", gaps,
-                     gaps == 1 ? "" : "s", meanwhile);
+                     usual ? "steps that do not compile" : "steady time", Plural(gaps, "gap"),
+                     meanwhile);
 }
 
 // `scopes`: how many there were; `scope` is the one of most time.
@@ -428,8 +428,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
                     .cost_ns = idle.ns};
     finding.cost_note =
         fmt::format("idle time of {} between executions, {}{}.{}", device.time.device,
-                    device.by_steps ? fmt::format("in {} steady steps", device.chances)
-                                    : fmt::format("among {} executions", device.chances),
+                    device.by_steps ? fmt::format("in {}", Plural(device.chances, "steady step"))
+                                    : fmt::format("among {}", Plural(device.chances, "execution")),
                     device.time.from == "op" ? ", from its ops" : "", others);
     if (device.by_steps && device.chances > 0)
       finding.per_step = double(gaps) / double(device.chances);
@@ -466,8 +466,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
     } else if (recurs) {
       finding.severity = Severity::kWarning;
     } else {
-      finding.reason->text =
-          fmt::format("It is the main cause of {} gap{} only.", gaps, gaps == 1 ? "" : "s");
+      finding.reason->text = fmt::format("It is the main cause of {} only.", Plural(gaps, "gap"));
     }
     for (const auto& [ns, gap] : idle.longest) {
       finding.evidence.push_back(

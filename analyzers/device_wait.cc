@@ -11,6 +11,7 @@
 #include "analyzers/activity/device_time.h"
 #include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
+#include "analyzers/quantity.h"
 
 namespace xlaprof {
 namespace {
@@ -274,8 +275,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
       XP_TRY(OpFacts facts, Look(store, name, op));
       host_memory |= facts.host_memory && op.ns * 10 >= group.ns;  // of an op that matters
       if (facts.location && !finding.subject.line) FillLocation(*facts.location, finding.subject);
-      std::string text = fmt::format("{}: {:.3f} s in {} execution{}", OpName(store.Text(name)),
-                                     double(op.ns) / 1e9, op.count, op.count == 1 ? "" : "s");
+      std::string text = fmt::format("{}: {:.3f} s in {}", OpName(store.Text(name)),
+                                     double(op.ns) / 1e9, Plural(op.count, "execution"));
       if (facts.bytes && *facts.bytes > 0 && op.longest_ns > 0) {
         text += fmt::format(", {:.1f} MiB each, {:.1f} GB/s", double(*facts.bytes) / (1 << 20),
                             double(*facts.bytes) * double(op.count) / double(op.ns));

@@ -7,6 +7,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/evidence/early_cut.h"
 #include "analyzers/evidence/step_count.h"
+#include "analyzers/quantity.h"
 
 namespace xlaprof {
 namespace {
@@ -129,8 +130,8 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
   std::string text = "each call fetches its inputs, runs on the CPU and sends its result back";
   if (op.printed) text = "torch calls it to print a tensor; " + text;
   if (cut != nullptr && !cut->executions.empty()) {
-    text += fmt::format("; it forced {} early execution{} and as many waits for the device",
-                        cut->executions.size(), cut->executions.size() == 1 ? "" : "s");
+    text += fmt::format("; it forced {} and as many waits for the device",
+                        Plural(int64_t(cut->executions.size()), "early execution"));
     if (!cut->shape.empty()) text += fmt::format(" (input {})", cut->shape);
     if (cut->likely) text += ". The line is the only one that fetches a tensor";
   } else {
@@ -189,8 +190,8 @@ Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts,
   Finding finding{.kind = "fallback", .subject = calls.subject, .count = calls.count};
   finding.per_step = PerStep(calls.count, steps);
   finding.severity = IsOften(finding) ? Severity::kWarning : Severity::kInfo;
-  finding.title = fmt::format("ops run on the CPU, or numbers are read, {} time{}", calls.count,
-                              calls.count == 1 ? "" : "s");
+  finding.title =
+      fmt::format("ops run on the CPU, or numbers are read, {}", Plural(calls.count, "time"));
   if (finding.per_step) finding.title += fmt::format(" ({:.3g} a step)", *finding.per_step);
   std::string text =
       "torch_xla counts the calls of this line and does not name the op: it is one without "

@@ -94,8 +94,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
       fmt::format("{} input bound: {:.0f} % of the steady time is waiting for data ({} a step)",
                   share >= kHighShare ? "highly" : "moderately", 100 * share,
                   DurationText(worst->wait_ns / std::max<int64_t>(1, worst->steps)));
-  finding.cost_note = fmt::format(
-      "time of the step's thread in the input pipeline, in {} steady steps", worst->steps);
+  finding.cost_note = fmt::format("time of the step's thread in the input pipeline, in {}",
+                                  Plural(worst->steps, "steady step"));
   finding.reason = Reason{.type = share >= kHighShare ? "high" : "moderate"};
   if (!repeats)
     finding.reason->text =

@@ -40,6 +40,12 @@ std::string CountText(int64_t count) {
   return digits;
 }
 
+std::string Plural(int64_t count, std::string_view one, std::string_view many) {
+  std::string text =
+      fmt::format("{} {}", CountText(count), count == 1 || many.empty() ? one : many);
+  return count == 1 || !many.empty() ? text : text + "s";
+}
+
 std::string PercentText(double part) {
   double percent = part * 100;
   if (percent > 0 && percent < 0.1) return "< 0.1 %";

@@ -44,8 +44,8 @@ bool TooSlow(int64_t ns, std::optional<int64_t> step_ns) {
 std::string Amortised(int64_t ns, std::optional<int64_t> step_ns) {
   if (!step_ns || *step_ns <= 0) return "";
   const int64_t steps = ns / *step_ns;
-  return fmt::format("as long as {} steady step{}; under {:.0f} % of the run after {} steps", steps,
-                     steps == 1 ? "" : "s", 100 * kAmortisedShare,
+  return fmt::format("as long as {}; under {:.0f} % of the run after {} steps",
+                     Plural(steps, "steady step"), 100 * kAmortisedShare,
                      Whole(double(ns) * (1 / kAmortisedShare - 1) / double(*step_ns)));
 }
 
@@ -153,8 +153,8 @@ Findings FromMetrics(const Metrics& metrics) {
                   .cost_ns = Whole(compile->sum),
                   .cost_note = "CompileTime's exact sum",
                   .advice = kAdvice};
-  finding.title = fmt::format("{} compilation{} took {}", compile->samples,
-                              compile->samples == 1 ? "" : "s", DurationText(Whole(compile->sum)));
+  finding.title = fmt::format("{} took {}", Plural(compile->samples, "compilation"),
+                              DurationText(Whole(compile->sum)));
   if (compile->samples > 1)
     finding.title += fmt::format(", {} {}", knows_longest ? "the longest" : "on average",
                                  DurationText(Whole(longest)));

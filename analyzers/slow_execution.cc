@@ -56,9 +56,9 @@ Findings FromRows(std::map<std::string, std::vector<Execution>> graphs, int64_t 
         if (slow.evidence.size() < kMaxEvidence) slow.evidence.push_back(Cite(e));
       }
       slow.severity = Severity::kWarning;
-      slow.title = fmt::format("{} execution{} of over {} each, the longest {}", *slow.count,
-                               *slow.count == 1 ? "" : "s", DurationText(kTooSlowNs),
-                               DurationText(all.front().ns));
+      slow.title =
+          fmt::format("{} of over {} each, the longest {}", Plural(*slow.count, "execution"),
+                      DurationText(kTooSlowNs), DurationText(all.front().ns));
       slow.cost_note = "length of these executions on the device";
       slow.reason = Reason{.type = "too_slow"};
       slow.advice =
@@ -107,8 +107,8 @@ Findings FromMetrics(const Metrics& metrics) {
                   .count = part,
                   .cost_note = "unmeasured: metrics show percentiles of recent samples only"};
   finding.title =
-      fmt::format("about {} execution{} of over {} each, the longest seen {}", part,
-                  part == 1 ? "" : "s", DurationText(kTooSlowNs), DurationText(Whole(longest)));
+      fmt::format("about {} of over {} each, the longest seen {}", Plural(part, "execution"),
+                  DurationText(kTooSlowNs), DurationText(Whole(longest)));
   finding.reason = Reason{.type = "too_slow"};
   finding.advice = "Record a trace (xp.trace) to see the device's ops.";
   finding.evidence = {{.table = "metric", .rows = {execute->id}, .text = "ExecuteTime"}};

@@ -6,6 +6,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/evidence/early_cut.h"
 #include "analyzers/evidence/step_count.h"
+#include "analyzers/quantity.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -52,10 +53,10 @@ Finding FromCut(const EarlyCut& cut, bool other_ops) {
   std::string what = cut.value == EarlyCut::Value::kScalar   ? "a Python number is read"
                      : cut.value == EarlyCut::Value::kTensor ? "a tensor is read"
                                                              : "a value is read";
-  finding.title = fmt::format(
-      "{}{} before the step mark, {} time{}{}", what,
-      cut.shape.empty() ? "" : fmt::format(" ({})", cut.shape), count, count == 1 ? "" : "s",
-      finding.per_step ? fmt::format(" ({:.3g} a step)", *finding.per_step) : "");
+  finding.title =
+      fmt::format("{}{} before the step mark, {}{}", what,
+                  cut.shape.empty() ? "" : fmt::format(" ({})", cut.shape), Plural(count, "time"),
+                  finding.per_step ? fmt::format(" ({:.3g} a step)", *finding.per_step) : "");
   finding.cost_ns = cut.wait_ns;
   if (!cut.wait_ns) {
     finding.cost_note = "unmeasured: no profile covers these reads";
@@ -213,9 +214,8 @@ static absl::Status FromCompiles(const Store& store, Findings& findings) {
         Finding finding{.kind = "sync_point"};
         finding.severity = count >= kOftenCount ? Severity::kWarning : Severity::kInfo;
         finding.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
-        finding.title =
-            fmt::format("a value is read before the step mark; {} graph{} compiled for it", count,
-                        count == 1 ? " was" : "s were");
+        finding.title = fmt::format("a value is read before the step mark; {} compiled for it",
+                                    Plural(count, "graph was", "graphs were"));
         finding.cost_note = "unmeasured: a log of compilations does not tell how often it is read";
         finding.reason =
             Reason{.type = "value_access",

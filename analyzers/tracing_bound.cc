@@ -101,9 +101,9 @@ Finding Conclude(const Traced& traced) {
     finding.title += fmt::format("; the device is busy {} a step",
                                  DurationText(traced.busy_ns / std::max<int64_t>(1, traced.steps)));
   }
-  finding.cost_note =
-      fmt::format("time of the step's thread in tracing{}, in {} steady steps",
-                  traced.scopes_ns > 0 ? " and in scopes that trace" : "", traced.steps);
+  finding.cost_note = fmt::format("time of the step's thread in tracing{}, in {}",
+                                  traced.scopes_ns > 0 ? " and in scopes that trace" : "",
+                                  Plural(traced.steps, "steady step"));
   if (traced.occupied_ns && traced.tracing_ns > *traced.occupied_ns) {
     finding.saving_ns = traced.tracing_ns - *traced.occupied_ns;
     finding.saving_note =

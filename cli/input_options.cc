@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "core/base/escape.h"
 #include "profiler/import/import.h"
+#include "profiler/import/importer.h"
 #include "profiler/record/recover.h"
 #include "profiler/store/salvage.h"
 
@@ -110,9 +111,14 @@ std::vector<fs::path> SourceRoots(const InputOptions& input,
 
 void AddRunOptions(CLI::App& command, InputOptions& options) {
   command.add_option("--run", options.run,
-                     "The run to take, where the files hold several; else the newest");
-  command.add_option("--as", options.as_format,
-                     "Read the files as this format, whatever their bytes say");
+                     "The run to take, where the files hold several; else the newest: by the "
+                     "times that name the runs, else by those of the files");
+  std::string formats;
+  for (const Importer* importer : AllImporters())
+    formats += fmt::format("{}{}", formats.empty() ? "" : ", ", importer->name);
+  command.add_option(
+      "--as", options.as_format,
+      fmt::format("Read the files as this format, whatever their bytes say: {}", formats));
 }
 
 absl::Status WithInput(const InputOptions& input, const std::function<absl::Status(Store&)>& use) {

@@ -37,6 +37,13 @@ std::string Registered() {
   return text + "\nExit status: 0 done, 2 could not do it";
 }
 
+// In the form of every other error, with the command that explains.
+std::string WhatIsWrong(const CLI::App* app, const CLI::Error& error) {
+  std::string command = app->get_name();
+  for (const CLI::App* used : app->get_subcommands()) command += " " + used->get_name();
+  return fmt::format("{}: {}. `{} --help` tells more\n", command, error.what(), command);
+}
+
 int Main(int argc, char** argv) {
   // A file beyond `ulimit -f` is an error like a full disk, not our end.
   std::signal(SIGXFSZ, SIG_IGN);
@@ -47,6 +54,7 @@ int Main(int argc, char** argv) {
   int exit_status = kExitDone;
   app.set_version_flag("--version", fmt::format("xlaprof {}", kVersion));
   app.require_subcommand(1);
+  app.failure_message(WhatIsWrong);
   app.footer(Registered);
   AddDemoCommand(app, exit_status);
   AddReportCommand(app, exit_status);
@@ -56,6 +64,10 @@ int Main(int argc, char** argv) {
   AddQueryCommand(app, exit_status);
   AddRecoverCommand(app, exit_status);
   AddCaptureCommand(app, exit_status);
+  if (argc == 1) {
+    fmt::print("{}", app.help());
+    return kExitCouldNot;
+  }
   // CLI11 would say that a subcommand is required, not that this is none.
   if (argc > 1 && argv[1][0] != '-') {
     std::string known;

@@ -28,7 +28,7 @@ OURS = {
     "analyzers/activity": ["profiler/store"],
     "analyzers/graph": ["profiler/store"],
     "analyzers/evidence": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/graph"],
-    "analyzers/recompile": ["profiler/store", "analyzers/finding.h", "analyzers/graph"],
+    "analyzers/recompile": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/graph"],
     "analyzers/report": ["profiler/store", "analyzers/analyzer.h", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/activity",
                          "analyzers/evidence"],
     "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/report", "analyzers/graph/graph_sides.h",

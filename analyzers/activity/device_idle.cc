@@ -19,7 +19,7 @@ absl::StatusOr<std::vector<Interval>> Occupied(const Store& store, const DeviceT
         out.push_back({ts_ns, ts_ns + dur_ns});
       },
       device.process_id, device.device));
-  return Union(std::move(out));
+  return Union(Inside(store.slice(), std::move(out)));
 }
 
 absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(const Store& store,

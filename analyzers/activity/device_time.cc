@@ -129,6 +129,14 @@ constexpr int kFewTracks = 8;
 
 }  // namespace
 
+std::vector<Interval> Inside(const Slice& slice, std::vector<Interval> intervals) {
+  for (Interval& i : intervals) {
+    i.begin_ns = std::max(i.begin_ns, slice.from_ns.value_or(i.begin_ns));
+    i.end_ns = std::min(i.end_ns, slice.to_ns.value_or(i.end_ns));
+  }
+  return intervals;
+}
+
 std::vector<Interval> Union(std::vector<Interval> intervals) {
   auto before = [](const Interval& a, const Interval& b) {
     return std::pair(a.begin_ns, a.end_ns) < std::pair(b.begin_ns, b.end_ns);
@@ -171,11 +179,7 @@ static absl::StatusOr<std::vector<DeviceTime>> Compute(const Store& store) {
     // Executions whose device is not told are the same work that a device's events already show.
     if (best == kOfExecutions && any_events && key.device == "device") continue;
     DeviceTime time{.device = key.device, .process_id = key.process_id, .from = kMadeText[best]};
-    for (Interval& i : made[best]) {
-      if (slice.from_ns) i.begin_ns = std::max(i.begin_ns, *slice.from_ns);
-      if (slice.to_ns) i.end_ns = std::min(i.end_ns, *slice.to_ns);
-    }
-    time.busy = Union(std::move(made[best]));
+    time.busy = Union(Inside(slice, std::move(made[best])));
     for (const Interval& i : time.busy) time.busy_ns += i.length_ns();
     if (!time.busy.empty()) out.push_back(std::move(time));
   }

@@ -31,6 +31,9 @@ struct DeviceTime {
 // later calls copy.
 absl::StatusOr<std::vector<DeviceTime>> DeviceTimes(const Store& store);
 
+// Their parts inside the slice's window, where it has one; Union drops those that end up empty.
+std::vector<Interval> Inside(const Slice& slice, std::vector<Interval> intervals);
+
 // Sorts and merges overlapping or touching intervals.
 std::vector<Interval> Union(std::vector<Interval> intervals);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "analyzers/quantity.h"
 #include "analyzers/recompile/recompile_state.h"
 #include "core/base/whole.h"
 
@@ -187,9 +188,9 @@ std::optional<Between> LastInterval(const std::vector<Sample>& samples) {
 }
 
 std::string Title(int64_t compiles, int64_t steps, OptInt executions) {
-  std::string title = fmt::format("{} compile{}", compiles, compiles == 1 ? "" : "s");
-  if (steps > 0) return title + fmt::format(" in {} step{}", steps, steps == 1 ? "" : "s");
-  return executions ? title + fmt::format(" in {} executions", *executions) : title;
+  std::string title = Plural(compiles, "compile");
+  if (steps > 0) return title + " in " + Plural(steps, "step");
+  return executions ? title + " in " + Plural(*executions, "execution") : title;
 }
 
 // Numbers of a hostile or damaged report, made harmless.
@@ -273,8 +274,8 @@ std::optional<Finding> Judge(Series series) {
   finding.advice = "Nothing to do for recompilation.";
   if (severity != Severity::kInfo) {
     if (steps > 0) {
-      finding.title += fmt::format(": a clean program with {} graph{} a step makes about {}", cuts,
-                                   cuts == 1 ? "" : "s", clean);
+      finding.title += fmt::format(": a clean program with {} a step makes about {}",
+                                   Plural(cuts, "graph"), clean);
     } else if (new_share >= kMostAreNew) {
       finding.title += ": most executions ran a graph that was compiled for them";
     } else {
@@ -334,9 +335,7 @@ std::optional<Finding> Judge(Series series) {
 
 absl::StatusOr<Findings> FromCounts(const Store& store, const std::set<int64_t>& told) {
   // Counts have no clock: they are the whole run's.
-  if (const Slice& slice = store.slice();
-      slice.first_step || slice.last_step || slice.from_ns || slice.to_ns)
-    return Findings();
+  if (store.slice().is_part_of_time()) return Findings();
   std::map<int64_t, int64_t> rows;
   XP_TRY(store.Each("SELECT coalesce(process_id, 0), count(*) FROM compile GROUP BY 1",
                     [&](int64_t process_id, int64_t count) { rows[process_id] = count; }));

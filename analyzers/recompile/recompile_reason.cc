@@ -7,6 +7,7 @@
 #include <array>
 
 #include "analyzers/graph/graph_content.h"
+#include "analyzers/quantity.h"
 #include "analyzers/recompile/recompile_said.h"
 
 namespace xlaprof {
@@ -290,12 +291,12 @@ struct ReasonFinder::Impl {
                            "keeps ({})",
                            kCacheSize)
                      : fmt::format(
-                           "only {} other graph{} compiled since, fewer than the {} that "
+                           "only {} compiled since, fewer than the {} that "
                            "torch_xla keeps by "
                            "default: a smaller XLA_COMPILATION_CACHE_SIZE, a cache that the "
                            "program cleared, "
                            "another device, or processes that share one log",
-                           between, between == 1 ? " was" : "s were", kCacheSize);
+                           Plural(between, "other graph was", "other graphs were"), kCacheSize);
     return cause;
   }
 

@@ -187,6 +187,7 @@ Json SummaryOf(const Report& report) {
           {"warm_up_steps", Nullable(summary.warm_up_steps)},
           {"wall_ns", Nullable(summary.wall_ns)},
           {"time_to_first_step_ns", Nullable(summary.time_to_first_step_ns)},
+          {"steady_steps", summary.steady_steps},
           {"step_p50_ns", Nullable(summary.step_p50_ns)},
           {"step_p99_ns", Nullable(summary.step_p99_ns)},
           {"warm_up_step_p50_ns", Nullable(summary.warm_up_step_p50_ns)},

@@ -47,8 +47,8 @@ class MarkdownReport {
     };
     if (IsFromTheStart(report_)) time("first step", s.time_to_first_step_ns);
     time("warm-up step", s.warm_up_step_p50_ns);
-    time("steady step p50", s.step_p50_ns);
-    time("p99", s.step_p99_ns);
+    time("steady step", s.step_p50_ns);
+    if (s.step_p50_ns) times += fmt::format(" ({})", StepSpreadText(s));
     if (!times.empty()) Add("\n{}\n", times);
     for (const Summary::Device& device : s.devices) {
       if (const std::string after = AfterStepsText(device); !after.empty())
@@ -56,12 +56,7 @@ class MarkdownReport {
     }
     if (std::string counts = CountsText(s); !counts.empty()) Add("\n{}\n", counts);
     std::vector<StepShare> shares = SteadyShares(report_);
-    std::string what = shares.empty()
-                           ? s.wall_ns ? fmt::format("of the window, {}", DurationText(*s.wall_ns))
-                             : s.totals_from_logs ? "sums of the logs"
-                                                  : "sums of the metrics"
-                           : fmt::format("of a steady step (mean of {}, {})", report_.steady.steps,
-                                         DurationText(report_.steady.step_ns));
+    const std::string what = shares.empty() ? TotalSharesTitle(s) : SteadySharesTitle(report_);
     if (!shares.empty()) Add("\n{}\n", TotalsText(s));
     if (shares.empty()) shares = TotalShares(s);
     if (shares.empty() && s.devices.empty()) return;

@@ -93,21 +93,13 @@ class TextReport {
          s.warm_up_steps == 1 ? "the first step, which compiles"
                               : fmt::format("median of the first {} steps, which compile",
                                             s.warm_up_steps.value_or(0)));
-    time("steady step", s.step_p50_ns,
-         s.step_p99_ns ? fmt::format("median; 99 % take at most {}", DurationText(*s.step_p99_ns))
-                       : "median");
+    time("steady step", s.step_p50_ns, StepSpreadText(s));
     std::vector<StepShare> shares = SteadyShares(report_);
     if (!shares.empty()) {
-      Shares(fmt::format(
-                 "mean of {}, {}:", Plural(report_.steady.steps, "steady step", "steady steps"),
-                 DurationText(report_.steady.step_ns)),
-             shares);
+      Shares(SteadySharesTitle(report_), shares);
       Paragraph(4, TotalsText(s), Style::kPlain, "  ");
     } else if (shares = TotalShares(s); !shares.empty()) {
-      Shares(s.wall_ns            ? fmt::format("in the window of {}:", DurationText(*s.wall_ns))
-             : s.totals_from_logs ? "sums of the logs:"
-                                  : "sums of the metrics:",
-             shares);
+      Shares(TotalSharesTitle(s), shares);
     }
     for (const Summary::Device& device : s.devices) {
       if (const std::string after = AfterStepsText(device); !after.empty())
@@ -120,18 +112,20 @@ class TextReport {
                 Style::kPlain, "  ");
     }
     Paragraph(4, CountsText(s), Style::kPlain, "  ");
-    if (shares.empty() && !s.step_p50_ns && s.devices.empty())
+    if (shares.empty() && !s.wall_ns && !s.step_p50_ns && !s.warm_up_step_p50_ns)
       Paragraph(4, "no source has times", Style::kDim, "  ");
   }
 
-  // One row a part; host and device overlap, the host's rows do not.
+  // One row a part.
   void Shares(const std::string& title, const std::vector<StepShare>& shares) {
     const int bar_width =
         width_ >= 50 ? std::min(width_ - 38, 40) : 0;  // a narrow terminal has no room for it
-    Line("    " + In(Style::kDim, Ellipsize(title, width_ - 4)));
+    Paragraph(4, title + ":", Style::kDim);
+    int longest = 12;
+    for (const StepShare& share : shares) longest = std::max(longest, DisplayWidth(share.name));
     for (const StepShare& share : shares) {
-      std::string line =
-          fmt::format("    {}{}", PadRight(share.name, 13), PadLeft(DurationText(share.ns), 9));
+      std::string line = fmt::format("    {}{}", PadRight(share.name, longest + 1),
+                                     PadLeft(DurationText(share.ns), 9));
       if (share.part)
         line += PadLeft(PercentText(*share.part), 9) +
                 (bar_width > 0 ? "  " + In(Style::kCyan, Bar(*share.part, bar_width)) : "");

@@ -71,10 +71,6 @@ std::string SourceNames::Short(const std::string& path) const {
   return path.starts_with(folder_) ? path.substr(folder_.size()) : path;
 }
 
-std::string Plural(int64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", CountText(count), count == 1 ? one : many);
-}
-
 std::string HeadText(const Report& report, const SourceNames& names) {
   std::map<std::string, int> formats;
   int64_t files = 0, bytes = 0;
@@ -94,10 +90,10 @@ std::string HeadText(const Report& report, const SourceNames& names) {
   if (bytes > 0) kinds += (files == 1 ? ", " : "; ") + BytesText(double(bytes));
   std::string out = files == 1 ? fmt::format("{} ({})", only->path, kinds)
                                : fmt::format("{}{}{} ({})", folder, folder.empty() ? "" : ": ",
-                                             Plural(files, "file", "files"), kinds);
+                                             Plural(files, "file"), kinds);
   if (!report.run_label.empty() && report.runs.size() > 1)
     out += fmt::format(", run {}", report.run_label);
-  if (report.summary.steps) out += ", " + Plural(*report.summary.steps, "step", "steps");
+  if (report.summary.steps) out += ", " + Plural(*report.summary.steps, "step");
   if (report.summary.wall_ns)
     out += fmt::format(", window of {}", DurationText(*report.summary.wall_ns));
   return out;
@@ -108,7 +104,9 @@ std::string SliceText(const Report& report) {
   std::string out;
   auto add = [&](std::string text) { out += (out.empty() ? "Only " : ", ") + text; };
   if (slice.process_id) add(fmt::format("process {}", *slice.process_id));
-  if (slice.first_step || slice.last_step) {
+  if (slice.first_step && slice.first_step == slice.last_step) {
+    add(fmt::format("step {}", *slice.first_step));
+  } else if (slice.first_step || slice.last_step) {
     auto end = [](const OptInt& step, const char* open) {
       return step ? fmt::to_string(*step) : open;
     };
@@ -144,11 +142,11 @@ std::string ProcessesText(const Report& report) {
 std::string RecordingText(const RecordingCost& recording) {
   std::string out = recording.program.empty() ? "a program" : recording.program;
   if (recording.pid) out += fmt::format(" (pid {})", *recording.pid);
-  out += fmt::format(": {} of {}, {}", Plural(recording.events, "event", "events"),
-                     Plural(recording.threads, "thread", "threads"),
-                     recording.dropped == 0 ? std::string("none dropped")
-                                            : fmt::format("{} more dropped because a ring was full",
-                                                          CountText(recording.dropped)));
+  out += fmt::format(
+      ": {} of {}, {}", Plural(recording.events, "event"), Plural(recording.threads, "thread"),
+      recording.dropped == 0
+          ? std::string("none dropped")
+          : fmt::format("{} more dropped because a ring was full", CountText(recording.dropped)));
   if (recording.drain_cpu_ns) {
     out += fmt::format("; writing them took {} of CPU", DurationText(*recording.drain_cpu_ns));
     if (recording.span_ns.value_or(0) > 0) {
@@ -206,6 +204,32 @@ std::vector<StepShare> SteadyShares(const Report& report) {
   return shares;
 }
 
+std::string SteadySharesTitle(const Report& report) {
+  const SteadyStep& steady = report.steady;
+  const bool several = report.summary.devices.size() > 1;
+  return fmt::format("mean of {}, {}{}", Plural(steady.steps, "steady step"),
+                     DurationText(steady.step_ns),
+                     !steady.device_busy_ns ? ""
+                     : several              ? "; what the devices do overlaps the rest"
+                                            : "; what the device does overlaps the rest");
+}
+
+std::string TotalSharesTitle(const Summary& summary) {
+  if (summary.wall_ns)
+    return fmt::format("in the window of {}, overlapping", DurationText(*summary.wall_ns));
+  return summary.totals_from_logs ? "sums of the logs" : "sums of the metrics";
+}
+
+std::string StepSpreadText(const Summary& summary) {
+  constexpr int64_t kHundred = 100;  // of fewer the 99th percentile is the longest
+  if (summary.steady_steps == 1 || !summary.step_p99_ns) return "one step";
+  if (summary.steady_steps < kHundred) {
+    return fmt::format("median of {}; the longest takes {}", summary.steady_steps,
+                       DurationText(*summary.step_p99_ns));
+  }
+  return fmt::format("median; 99 % take at most {}", DurationText(*summary.step_p99_ns));
+}
+
 std::vector<StepShare> TotalShares(const Summary& summary) {
   std::vector<StepShare> shares;
   auto add = [&](std::string name, std::optional<int64_t> total_ns, int64_t devices) {
@@ -222,10 +246,14 @@ std::vector<StepShare> TotalShares(const Summary& summary) {
   const int64_t devices = int64_t(summary.devices.size());
   add("tracing", summary.tracing_ns, 1);
   add("compile", summary.compile_ns, 1);
-  add("execute", summary.execute_ns, devices);
+  if (summary.device_busy_ns) {
+    add("device busy", summary.device_busy_ns, devices);
+  } else {
+    add("execute", summary.execute_ns, devices);
+  }
   add("transfer", summary.transfer_ns, 1);
   add("input", summary.input_ns, 1);
-  add("idle", summary.device_idle_ns, devices);
+  add("device idle", summary.device_idle_ns, devices);
   return shares;
 }
 
@@ -234,10 +262,7 @@ std::string TotalsText(const Summary& summary) {
   for (const StepShare& share : TotalShares(summary))
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", share.name, DurationText(share.ns));
   if (out.empty()) return out;
-  return fmt::format("{}: {}",
-                     summary.wall_ns ? fmt::format("in all {}", DurationText(*summary.wall_ns))
-                                     : "in all, by the metrics",
-                     out);
+  return fmt::format("{}: {}", TotalSharesTitle(summary), out);
 }
 
 std::string PlaceText(const Finding& finding, bool full_path) {

@@ -23,8 +23,6 @@ class SourceNames {
   std::string folder_;
 };
 
-std::string Plural(int64_t count, const char* one, const char* many);  // "1 step", "1,024 steps"
-
 std::string HeadText(const Report& report, const SourceNames& names);  // one line: what was read
 // What it means that no finding is a warning.
 struct Verdict {
@@ -53,6 +51,10 @@ struct StepShare {
 // What a steady step consists of: the host's thread without overlap, then the device. Empty without
 // timed steps.
 std::vector<StepShare> SteadyShares(const Report& report);
+// Of what their shares are, and how they overlap.
+std::string SteadySharesTitle(const Report& report);
+std::string TotalSharesTitle(const Summary& summary);
+std::string StepSpreadText(const Summary& summary);  // "median of 23; the longest takes 95.5 ms"
 // Sums over the window or, without a clock, over the run.
 std::vector<StepShare> TotalShares(const Summary& summary);
 std::string TotalsText(

@@ -9,6 +9,7 @@
 #include "analyzers/activity/host_activity.h"
 #include "analyzers/activity/steps.h"
 #include "analyzers/evidence/metrics.h"
+#include "analyzers/quantity.h"
 #include "core/base/whole.h"
 #include "profiler/store/events.h"
 
@@ -145,16 +146,16 @@ absl::Status CountsFromCounters(const Store& store, int64_t report_id, Summary& 
 }
 
 // Sums are by total(): sum() fails where hostile numbers overflow.
-// A count is unknown, not 0, where no source could have shown one.
+// A count is unknown, not 0, where no source could have shown one: without a clock, or in a trace
+// that shows nothing of a runtime that compiles.
 absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summary& summary) {
-  auto count = [&](const char* table) -> absl::StatusOr<std::optional<int64_t>> {
-    XP_TRY(auto rows, store.One<int64_t>(fmt::format("SELECT count(*) FROM {}", table)));
-    if (rows.value_or(0) == 0 && !clock) return std::optional<int64_t>();
-    return rows;
-  };
-  XP_TRY(summary.compile_count, count("compile"));
-  XP_TRY(summary.execution_count, count("execution"));
-  XP_TRY(summary.transfer_count, count("transfer"));
+  XP_TRY(summary.compile_count, store.One<int64_t>("SELECT nullif(count(*), 0) FROM compile"));
+  XP_TRY(summary.execution_count, store.One<int64_t>("SELECT nullif(count(*), 0) FROM execution"));
+  XP_TRY(summary.transfer_count, store.One<int64_t>("SELECT nullif(count(*), 0) FROM transfer"));
+  if (clock && (summary.compile_count || summary.execution_count)) {
+    for (auto* count : {&summary.compile_count, &summary.execution_count, &summary.transfer_count})
+      *count = count->value_or(0);
+  }
   // Counters, and exit summaries by their lines (with or without the op), tell of the same calls.
   XP_TRY(
       summary.fallback_count,
@@ -202,26 +203,27 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
     const auto row = row_of.find(id);
     return row == row_of.end() ? nullptr : &summary.coverage[row->second];
   };
-  auto count = [&](const char* table, std::optional<int64_t> Coverage::*member, const char* what) {
+  // A recording is cited by none of its rows: all that its processes did is from it.
+  auto rows = [&](const char* table, const char* what, auto&& use) {
     return store.Each(
-        fmt::format("SELECT p.source_id, count({}) FROM provenance p JOIN {} x ON x.id = p.row_id "
-                    "WHERE p.table_name = '{}' GROUP BY 1",
+        fmt::format("SELECT coalesce(v.source_id, p.source_id), count({}) FROM {} x LEFT JOIN "
+                    "provenance v ON v.table_name = '{}' AND v.row_id = x.id LEFT JOIN process p "
+                    "ON p.id = x.process_id WHERE v.source_id IS NOT NULL OR p.source_id NOT IN "
+                    "(SELECT source_id FROM provenance) GROUP BY 1",
                     what, table, table),
-        [&](int64_t source, int64_t n) {
-          if (Coverage* c = at(source)) c->*member = (c->*member).value_or(0) + n;
+        [&](OptInt source, int64_t n) {
+          if (Coverage* c = source ? at(*source) : nullptr) use(*c, n);
         });
   };
-  XP_TRY(count("compile", &Coverage::compiles, "*"));
-  XP_TRY(count("execution", &Coverage::executions, "*"));
-  XP_TRY(count("transfer", &Coverage::transfers, "*"));
+  auto add_to = [](std::optional<int64_t> Coverage::*member) {
+    return [member](Coverage& c, int64_t n) { c.*member = (c.*member).value_or(0) + n; };
+  };
+  XP_TRY(rows("compile", "*", add_to(&Coverage::compiles)));
+  XP_TRY(rows("execution", "*", add_to(&Coverage::executions)));
+  XP_TRY(rows("transfer", "*", add_to(&Coverage::transfers)));
   // Steps: those of its executions, and those that it shows itself.
-  XP_TRY(count("execution", &Coverage::steps, "DISTINCT x.step_id"));
-  XP_TRY(
-      store.Each("SELECT p.source_id, count(*) FROM provenance p JOIN step s ON s.id = p.row_id "
-                 "WHERE p.table_name = 'step' GROUP BY 1",
-                 [&](int64_t source, int64_t n) {
-                   if (Coverage* c = at(source)) TakeMore(c->steps, n);
-                 }));
+  XP_TRY(rows("execution", "DISTINCT x.step_id", add_to(&Coverage::steps)));
+  XP_TRY(rows("step", "*", [](Coverage& c, int64_t n) { TakeMore(c.steps, n); }));
   for (Coverage& c : summary.coverage) {
     if (c.steps == 0) c.steps.reset();
   }
@@ -270,9 +272,9 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
     XP_TRY(c->executions, samples(kExecuteMetrics));
     XP_TRY(auto uploads, samples(kUploadMetrics));
     XP_TRY(c->transfers, samples(uploads ? kTransferMetrics : kTransferOrValueMetrics));
-    c->note += fmt::format("{}{} report{}, cumulative, without a clock{}",
-                           c->note.empty() ? "" : "; ", s.reports, s.reports == 1 ? "" : "s",
-                           s.marks ? "; steps are its step marks" : "");
+    c->note +=
+        fmt::format("{}{}, cumulative, without a clock{}", c->note.empty() ? "" : "; ",
+                    Plural(s.reports, "report"), s.marks ? "; steps are its step marks" : "");
   }
   return absl::OkStatus();
 }
@@ -310,6 +312,7 @@ absl::StatusOr<Summary> Summarize(const Store& store) {
     summary.steps = metrics.last->mark_step;
   }
   if (steps.timed > 0) summary.timed_steps = steps.timed;
+  summary.steady_steps = int64_t(steps.steady_ns.size());
   summary.step_p50_ns = NearestRank(steps.steady_ns, 50);
   summary.step_p99_ns = NearestRank(steps.steady_ns, 99);
   summary.warm_up_step_p50_ns = NearestRank(steps.warm_up_ns, 50);

@@ -28,7 +28,8 @@ struct Summary {
   std::optional<int64_t>
       time_to_first_step_ns;             // from the window's start to the end of the first step
   std::optional<int64_t> warm_up_steps;  // leading steps that compile
-  std::optional<int64_t> step_p50_ns, step_p99_ns;  // of steady steps (after warm-up)
+  int64_t steady_steps = 0;              // after warm-up, with a length
+  std::optional<int64_t> step_p50_ns, step_p99_ns;  // of these
   std::optional<int64_t> warm_up_step_p50_ns;
   std::optional<int64_t> compile_count, execution_count, transfer_count, fallback_count;
   // Totals over the window or, without a clock, the metrics' accumulators.

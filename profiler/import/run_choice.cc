@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace xlaprof {
 
@@ -21,40 +22,52 @@ std::string NameOf(std::span<const FoundFile> files) {
   return name.has_filename() ? name.filename().string() : "the run";
 }
 
+// The digits of the time that a run is named by, such as 2026_11_21_03_04_55; of other names none.
+std::string TimeIn(std::string_view run) {
+  constexpr size_t kDate = 8;
+  if (run.empty() || run.front() < '0' || run.front() > '9') return "";
+  std::string digits(run);
+  std::erase_if(digits, [](char c) { return c < '0' || c > '9'; });
+  return digits.size() < kDate ? "" : digits;
+}
+
 }  // namespace
 
 void RunChoice::FromFolders(std::span<const FoundFile> files, std::string_view wanted) {
   wanted_ = wanted;
   std::map<fs::path, int64_t> newest_of_root;
-  std::map<std::pair<fs::path, std::string>, int64_t> folders;
-  std::set<std::pair<fs::path, std::string>> traces;  // those that are no folders
+  std::set<std::pair<fs::path, std::string>> folders, traces;  // traces: those that are no folders
   for (const FoundFile& file : files) {
     if (file.derived_from) continue;
     int64_t& newest = newest_of_root[file.root];
     newest = std::max(newest, file.modified_ns);
     if (file.run.empty()) continue;
     if (file.is_trace) traces.insert({file.root, file.run});
-    int64_t& newest_of_run = folders[{file.root, file.run}];
-    newest_of_run = std::max(newest_of_run, file.modified_ns);
+    folders.insert({file.root, file.run});
   }
   for (const auto& [root, newest] : newest_of_root) {
     std::string prefix = newest_of_root.size() > 1 ? root.string() : "";
     const size_t before = runs_.size();
-    for (const auto& [key, modified] : folders) {
+    for (const auto& key : folders) {
       if (key.first != root) continue;
       runs_.push_back({root, key.second, prefix.empty() ? key.second : prefix + "/" + key.second,
-                       modified, traces.contains(key)});
+                       traces.contains(key)});
     }
     if (runs_.size() == before)
-      runs_.push_back({root, "", prefix.empty() ? NameOf(files) : prefix, newest});
+      runs_.push_back({root, "", prefix.empty() ? NameOf(files) : prefix});
   }
-  // RUN folders are named by their time, and files may have been copied: names decide within a
-  // root.
-  std::stable_sort(runs_.begin(), runs_.end(), [&](const Candidate& a, const Candidate& b) {
-    if (a.root != b.root)
-      return std::pair(newest_of_root[a.root], a.root) < std::pair(newest_of_root[b.root], b.root);
-    return a.folder < b.folder;
-  });
+  // Runs are named by their time, and files may have been copied: names decide within a root, and
+  // between roots where each has such a name.
+  std::map<fs::path, std::string> times;
+  for (const Candidate& run : runs_)
+    times[run.root] = std::max(times[run.root], TimeIn(run.folder));
+  const bool by_name = std::ranges::none_of(times, &std::string::empty,
+                                            [](const auto& root) { return root.second; });
+  auto age = [&](const Candidate& run) {
+    return std::tuple(by_name ? times[run.root] : "", newest_of_root[run.root], run.root,
+                      run.folder);
+  };
+  std::ranges::stable_sort(runs_, {}, age);
   if (runs_.empty()) return;
   chosen_ = runs_.size() - 1;
   if (wanted_.empty()) return;

@@ -29,7 +29,6 @@ class RunChoice {
   struct Candidate {
     std::filesystem::path root;
     std::string folder, label;
-    int64_t modified_ns = 0;
     bool is_traces = false;  // no folder: Chrome traces that were recorded together
   };
   absl::Status Select(std::vector<RunRow>& rows) const;

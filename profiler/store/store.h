@@ -38,7 +38,8 @@ struct Slice {
       last_step;  // by step.number where known, else step.ordinal; both ends included
   OptInt from_ns, to_ns;
   OptInt process_id;
-  bool empty() const { return !first_step && !last_step && !from_ns && !to_ns && !process_id; }
+  bool is_part_of_time() const { return first_step || last_step || from_ns || to_ns; }
+  bool empty() const { return !is_part_of_time() && !process_id; }
 };
 
 // A prepared statement that is bound, stepped and read by position. Finalised with its Store or by

@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {
@@ -282,6 +284,18 @@ TEST_F(DeviceGap, HolesInsideAnExecutionAreNoGaps) {
                     i, i * 1'000'000));
   }
   EXPECT_TRUE(run_.Run(device_gap).empty());
+}
+
+// An execution that reaches into the next step makes the one that is looked at no longer.
+TEST_F(DeviceGap, SharesOfAStepAreOfThatStep) {
+  Steps(500, 500);
+  run_.Exec(
+      "INSERT INTO execution (process_id, ordinal, step_id, ts_ns, dur_ns, device) VALUES (1, 0, "
+      "6, 5900000, 3000000, 'TPU:0')");
+  ASSERT_TRUE(run_.store().Restrict({.first_step = 5, .last_step = 5}).ok());
+  const Findings found = run_.Run(device_gap);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].title, testing::HasSubstr("idle 400 us (40.0 % of the steady time)"));
 }
 
 TEST_F(DeviceGap, Empty) { EXPECT_TRUE(run_.Run(device_gap).empty()); }

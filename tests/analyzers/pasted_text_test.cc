@@ -95,7 +95,7 @@ TEST(PastedText, ThreeCompilesInAThousandStepsAreSaidToBeNone) {
   const Finding finding = TheOne(OfKind(
       FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000)), "recompilation"));
   EXPECT_EQ(finding.severity, Severity::kInfo);
-  EXPECT_THAT(finding.title, HasSubstr("it is not recompilation: 3 compiles in 1000 steps"));
+  EXPECT_THAT(finding.title, HasSubstr("it is not recompilation: 3 compiles in 1,000 steps"));
   EXPECT_EQ(finding.cost_ns, std::nullopt);
 }
 

@@ -111,7 +111,7 @@ TEST_F(ReportCommand, WhatCannotBeDoneIsStatus2AndSaysWhatToTry) {
       {"report a.xlaprof -o no/such/folder/x", "no/such/folder/x"},
       {"report a.xlaprof --format pdf", "pdf"},
       {"report", "PATH"},
-      {"", "subcommand"},
+      {"", "SUBCOMMAND"},
       {"frobnicate", "frobnicate"},
   };
   for (const auto& [arguments, part] : cases) {

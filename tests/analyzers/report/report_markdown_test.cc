@@ -14,13 +14,13 @@ TEST(ReportMarkdown, TellsAll) {
       ReportMarkdown(SampleReport(), {}),
       R"(**xlaprof 0.1.0**: /runs/7: 2 files (debug_log, xspace; 1.24 MB), run 2026_11_21, 10 steps, window of 1 s
 
-first step 400 ms, warm-up step 200 ms, steady step p50 60 ms, p99 90 ms
+first step 400 ms, warm-up step 200 ms, steady step 60 ms (median of 8; the longest takes 90 ms)
 
 10 steps, 7 compilations, 10 executions (1 a step)
 
-in all 1 s: tracing 100 ms, compile 500 ms, execute 250 ms, idle 750 ms
+in the window of 1 s, overlapping: tracing 100 ms, compile 500 ms, device busy 250 ms, device idle 750 ms
 
-| where a step goes | time | of a steady step (mean of 8, 60 ms) |
+| where a step goes | time | mean of 8 steady steps, 60 ms; what the device does overlaps the rest |
 | --- | ---: | ---: |
 | tracing | 45 ms | 75 % |
 | your code | 15 ms | 25 % |

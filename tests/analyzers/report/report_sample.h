@@ -32,6 +32,7 @@ inline Report SampleReport() {
   Summary& s = report.summary;
   s.steps = 10, s.timed_steps = 10, s.wall_ns = 1'000'000'000,
   s.time_to_first_step_ns = 400'000'000, s.warm_up_steps = 2;
+  s.steady_steps = 8;
   s.step_p50_ns = 60'000'000, s.step_p99_ns = 90'000'000, s.warm_up_step_p50_ns = 200'000'000;
   s.compile_count = 7, s.execution_count = 10, s.compile_ns = 500'000'000,
   s.tracing_ns = 100'000'000, s.execute_ns = 250'000'000;

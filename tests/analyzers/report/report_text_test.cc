@@ -28,13 +28,14 @@ of 1 s
 Where a step goes
   first step      400 ms  from the capture's start to the end of the first step
   warm-up         200 ms  median of the first 2 steps, which compile
-  steady step      60 ms  median; 99 % take at most 90 ms
-    mean of 8 steady steps, 60 ms:
+  steady step      60 ms  median of 8; the longest takes 90 ms
+    mean of 8 steady steps, 60 ms; what the device does overlaps the rest:
     tracing          45 ms     75 %  ██████████████████████████████
     your code        15 ms     25 %  ██████████
     device busy      20 ms     33 %  █████████████▍
     device idle      40 ms     67 %  ██████████████████████████▋
-  in all 1 s: tracing 100 ms, compile 500 ms, execute 250 ms, idle 750 ms
+  in the window of 1 s, overlapping: tracing 100 ms, compile 500 ms, device
+    busy 250 ms, device idle 750 ms
   10 steps, 7 compilations, 10 executions (1 a step)
 
 2 findings, dearest first
@@ -162,8 +163,8 @@ TEST(ReportText, WithoutTimedStepsTheWindowIsShown) {
   report.steady = {};
   report.summary.devices.push_back({"CPU:1", 500'000'000, 1'000'000'000});
   std::string text = ReportText(report, {});
-  EXPECT_THAT(text, HasSubstr("in the window of 1 s:"));
-  EXPECT_THAT(text, HasSubstr("mean idle       375 ms     38 %"));
+  EXPECT_THAT(text, HasSubstr("in the window of 1 s, overlapping:"));
+  EXPECT_THAT(text, HasSubstr("mean device idle    375 ms     38 %"));
   EXPECT_THAT(text, HasSubstr("CPU:1 busy 50.00 % of 1 s"));
 }
 

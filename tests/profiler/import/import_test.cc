@@ -248,6 +248,16 @@ TEST_F(ImportTest, OtherDirectoriesAreOtherRuns) {
   EXPECT_EQ(Saves(), "0");
 }
 
+// A copy has the time of the copying.
+TEST_F(ImportTest, ProfilesOfSeveralDirectoriesAreAsOldAsTheirNamesSay) {
+  const std::string profile("\x0a\x0b\x12\x09/host:CPU", 13);
+  Write("a/plugins/profile/2026_11_21_03_04_55/host.xplane.pb", profile);
+  const fs::path copied = Write("b/plugins/profile/2025_01_31_23_59_59/host.xplane.pb", profile);
+  fs::last_write_time(copied, fs::last_write_time(copied) + std::chrono::hours(24));
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_THAT(All("SELECT label FROM run WHERE selected"), HasSubstr("2026_11_21_03_04_55"));
+}
+
 TEST_F(ImportTest, FilesNamedOneByOneAreOneRun) {
   fs::path a = Write("a/metrics.txt", Report(0, 1)), b = Write("b/report.txt", Report(0, 1));
   ASSERT_TRUE(Take({a, b}).ok());
