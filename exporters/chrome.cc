@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "core/base/version.h"
-#include "exporters/chrome_events.h"
+#include "exporters/chrome/chrome_events.h"
 #include "exporters/exporter.h"
-#include "exporters/json_text.h"
-#include "exporters/marks.h"
-#include "exporters/time_span.h"
+#include "exporters/output/json_text.h"
+#include "exporters/timeline/marks.h"
+#include "exporters/timeline/time_span.h"
 
 namespace xlaprof {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "analyzers/quantity.h"
 #include "exporters/exporter.h"
-#include "exporters/sink.h"
+#include "exporters/output/sink.h"
 #include "exporters/view/details.h"
 #include "exporters/view/findings.h"
 #include "exporters/view/page.h"

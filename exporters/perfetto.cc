@@ -1,8 +1,8 @@
 // Perfetto's protobuf trace, as ui.perfetto.dev and trace_processor read it:
 // docs/formats/perfetto_export.md.
 #include "exporters/exporter.h"
-#include "exporters/perfetto_events.h"
-#include "exporters/time_span.h"
+#include "exporters/perfetto/perfetto_events.h"
+#include "exporters/timeline/time_span.h"
 
 namespace xlaprof {
 namespace {

@@ -7,7 +7,7 @@
 #include "analyzers/report/report.h"
 #include "core/base/version.h"
 #include "exporters/exporter.h"
-#include "exporters/row_inserter.h"
+#include "exporters/sqlite/row_inserter.h"
 #include "profiler/store/ordered_events.h"
 
 namespace xlaprof {

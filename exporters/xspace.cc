@@ -2,10 +2,10 @@
 #include <map>
 
 #include "exporters/exporter.h"
-#include "exporters/marks.h"
-#include "exporters/overlap.h"
-#include "exporters/time_span.h"
-#include "exporters/xspace_events.h"
+#include "exporters/timeline/marks.h"
+#include "exporters/timeline/overlap.h"
+#include "exporters/timeline/time_span.h"
+#include "exporters/xspace/xspace_events.h"
 
 namespace xlaprof {
 namespace {

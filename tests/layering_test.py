@@ -9,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # folder -> folders of ours it may include (besides itself and core/base), and libraries (besides std, fmt, abseil).
 IMPORTER = ["profiler/store", "profiler/import/importer.h", "profiler/import/odd_input.h"]
 FORMATS = ["text", "graph", "xspace", "chrome", "xla", "jax", "torch_xla", "join"]
+TIMELINE = ["profiler/store", "exporters/output", "exporters/timeline"]
 OURS = {
     "core/base": [],
     "core": ["core/observe"],
@@ -31,8 +32,16 @@ OURS = {
     "analyzers/recompile": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/graph"],
     "analyzers/report": ["profiler/store", "analyzers/analyzer.h", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/activity",
                          "analyzers/evidence"],
-    "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/report", "analyzers/graph/graph_sides.h",
-                  "analyzers/activity/step_idle.h", "analyzers/activity/step_parts.h"],
+    "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/report"] +
+                 ["exporters/" + f for f in ["output", "timeline", "chrome", "perfetto", "sqlite", "xspace", "view"]],
+    "exporters/output": ["profiler/store"],
+    "exporters/timeline": ["profiler/store", "analyzers/finding.h"],
+    "exporters/chrome": TIMELINE,
+    "exporters/perfetto": TIMELINE,
+    "exporters/xspace": TIMELINE,
+    "exporters/sqlite": ["profiler/store"],
+    "exporters/view": ["profiler/store", "exporters/timeline", "analyzers/finding.h", "analyzers/report", "analyzers/graph/graph_sides.h",
+                       "analyzers/activity/step_idle.h", "analyzers/activity/step_parts.h"],
     "examples": ["core", "profiler/record"],
     "cli": ["core", "profiler", "analyzers", "exporters", "examples/demo.h"],
     "python": ["core", "profiler", "analyzers", "exporters"],
@@ -58,7 +67,14 @@ LIBRARIES = {
     "analyzers/evidence": [],
     "analyzers/recompile": [],
     "analyzers/report": ["nlohmann"],
-    "exporters": ["google/protobuf", "nlohmann", "zlib", "zstd"],
+    "exporters": ["nlohmann", "zlib"],
+    "exporters/output": ["zlib"],
+    "exporters/timeline": ["nlohmann"],
+    "exporters/chrome": [],
+    "exporters/perfetto": ["nlohmann"],
+    "exporters/xspace": [],
+    "exporters/sqlite": [],
+    "exporters/view": ["nlohmann"],
     "examples": ["CLI", "zlib"],
     "cli": ["CLI", "nlohmann"],
     "python": ["nanobind"],

@@ -6,7 +6,7 @@
 #include "analyzers/graph/graph_sides.h"
 #include "analyzers/report/report_words.h"
 #include "analyzers/report/source_quote.h"
-#include "exporters/marks.h"
+#include "exporters/timeline/marks.h"
 #include "exporters/view/nullable_json.h"
 
 namespace xlaprof {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "exporters/process_labels.h"
-#include "exporters/time_span.h"
+#include "exporters/timeline/process_labels.h"
+#include "exporters/timeline/time_span.h"
 
 namespace xlaprof {
 absl::StatusOr<ViewLanes> ViewLanes::Make(const Store& store) {

@@ -4,7 +4,7 @@
 
 #include "analyzers/activity/step_parts.h"
 #include "core/base/version.h"
-#include "exporters/time_span.h"
+#include "exporters/timeline/time_span.h"
 #include "exporters/view/nullable_json.h"
 #include "exporters/view/slices.h"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "exporters/exporter.h"
-#include "exporters/proto_file.h"
+#include "exporters/output/proto_file.h"
 #include "profiler/import/import.h"
 #include "profiler/store/load_sql.h"
 

@@ -1,0 +1,115 @@
+// Packets of a Perfetto trace: docs/formats/perfetto_export.md. They all belong to one sequence,
+// whose interned texts (numbered as in the store) stay good to the end of the file.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exporters/output/proto_text.h"
+#include "exporters/output/sink_buffer.h"
+#include "exporters/timeline/timeline_layout.h"
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+
+class PerfettoPackets {
+ public:
+  // TrackEvent's types.
+  enum class Type : char { kBegin = 1, kInstant = 3, kCounter = 4 };
+
+  // Both outlive this object. `epoch_ns` is the Unix time of the trace's 0, if it is known.
+  PerfettoPackets(const Store& store, Sink& sink, OptInt epoch_ns);
+
+  // Tracks, each with a number of its own, which its events and children name (uuid). They stand in
+  // the file before both. `rank`: among processes, or the threads of one; lowest on top.
+  uint64_t Process(const TimelineProcess& process, uint32_t rank);
+  uint64_t Thread(int64_t pid, int64_t tid, std::string_view name, uint32_t rank);
+  // Of no thread.
+  uint64_t Child(uint64_t parent, std::string_view name);
+  // With the unit that the end of its name tells: "memory in use (bytes)".
+  uint64_t Counter(uint64_t parent, std::string_view name);
+
+  // Fields of a TrackEvent, appended to `to`: which track, name, categories, arguments, flows. A
+  // packet with a text that is new to the trace is written at once, so it stands before the event.
+  static void Track(uint64_t uuid, ProtoText& to);
+  void Name(StringId name, StringId category, ProtoText& to);
+  void Arguments(std::span<const Argument> arguments, ProtoText& to);
+  static void Name(std::string_view name, std::string_view category, ProtoText& to);
+  // Those of a mark: a JSON object.
+  static void Arguments(const std::string& json, ProtoText& to);
+  static void Value(double counter, ProtoText& to);
+  // A flow between two events has a number of its own, and its beginning stands before its end in
+  // the file or in time.
+  static void FlowFrom(uint64_t number, ProtoText& to);
+  static void FlowTo(uint64_t number, ProtoText& to);
+
+  // An event of those fields. Events and ends of a track are written in order; each end belongs to
+  // the last beginning of its track that has none.
+  void Event(Type type, uint64_t ts_ns, Piece track, Piece fields, std::string_view more = {});
+  // `end` is what EndOf gives for its track.
+  void End(uint64_t ts_ns, Piece end);
+  static OwnPiece EndOf(uint64_t uuid);
+
+  // Everything to the sink; the first error.
+  absl::Status Finish() { return buffer_.Finish(); }
+  bool ok() const { return buffer_.ok(); }
+
+ private:
+  // Fields of InternedData.
+  enum Texts : uint32_t { kCategories = 1, kNames = 2, kKeys = 3, kValues = 29 };
+  class Seen {
+   public:
+    bool Add(StringId id);  // true for what is new
+
+   private:
+    std::vector<bool> dense_;
+    absl::flat_hash_set<StringId> far_;  // of a damaged file, perhaps
+  };
+  // The text's number in the trace, which is that of the store.
+  uint64_t Interned(Texts kind, Seen& seen, StringId id);
+  std::pair<uint32_t, uint64_t> Short(const ArgValue& value);
+  uint64_t AddTrack(ProtoText& descriptor);
+  void Packet(const ProtoText& packet);
+
+  const Store& store_;
+  SinkBuffer buffer_;
+  Seen categories_, names_, keys_, values_;
+  ProtoText argument_;  // being written
+  uint64_t last_uuid_ = 0;
+};
+
+[[gnu::always_inline]] inline void PerfettoPackets::Event(Type type, uint64_t ts_ns, Piece track,
+                                                          Piece fields, std::string_view more) {
+  // Trace.packet{timestamp, trusted_packet_sequence_id 1, sequence_flags NEEDS_INCREMENTAL_STATE,
+  // track_event{type, ...}}
+  const size_t event = 2 + track.size() + fields.size() + more.size();
+  const size_t packet = 1 + VarintBytes(ts_ns) + 4 + 1 + VarintBytes(event) + event;
+  char* to = buffer_.Room(packet + 11);
+  *to++ = 0x0a;
+  to = PutVarint(to, packet);
+  *to++ = 0x40;
+  to = PutVarint(to, ts_ns);
+  to = Put(to, "\x50\x01\x68\x02\x5a");
+  to = PutVarint(to, event);
+  *to++ = 0x48;
+  *to++ = char(type);
+  to = Put(to, track);
+  to = Put(to, fields);
+  if (!more.empty()) std::memcpy(to, more.data(), more.size());
+  buffer_.EndAt(to + more.size());
+}
+
+inline void PerfettoPackets::End(uint64_t ts_ns, Piece end) {
+  const size_t packet = 1 + VarintBytes(ts_ns) + end.size();
+  char* to = buffer_.Room(packet + 11);
+  *to++ = 0x0a;
+  to = PutVarint(to, packet);
+  *to++ = 0x40;
+  buffer_.EndAt(Put(PutVarint(to, ts_ns), end));
+}
+
+}  // namespace xlaprof

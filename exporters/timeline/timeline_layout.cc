@@ -1,0 +1,109 @@
+#include "exporters/timeline/timeline_layout.h"
+
+#include <map>
+#include <tuple>
+
+#include "exporters/timeline/process_labels.h"
+
+namespace xlaprof {
+namespace {
+
+// Perfetto takes larger ids for 0, and 0 for the idle thread of all processes.
+constexpr int64_t kMaxNumber = INT32_MAX;
+
+struct StoreProcess {
+  int64_t id;
+  OptText host;
+  OptInt pid, rank;
+  OptText name;
+};
+
+}  // namespace
+
+int64_t TimelineLayout::Number(OptInt wanted) {
+  if (wanted && *wanted > 0 && *wanted <= kMaxNumber && numbers_.insert(*wanted).second)
+    return *wanted;
+  while (!numbers_.insert(++last_number_).second) continue;
+  return last_number_;
+}
+
+int64_t TimelineLayout::Tid(int64_t pid, OptInt wanted) {
+  // A process's main thread has its number.
+  if (wanted == pid && main_threads_.insert(pid).second) return pid;
+  return Number(wanted);
+}
+
+int64_t TimelineLayout::NewTid() { return Number({}); }
+
+absl::StatusOr<TimelineLayout> TimelineLayout::Make(const Store& store) {
+  TimelineLayout layout;
+  XP_TRY(layout.ReadTracks(store));
+  return layout;
+}
+
+absl::Status TimelineLayout::ReadTracks(const Store& store) {
+  std::string where;
+  if (auto process = store.slice().process_id)
+    where = fmt::format(" WHERE {{}} = {0} OR {{}} IS NULL", *process);
+  auto only = [&](const char* column) {
+    return where.empty() ? "" : fmt::format(fmt::runtime(where), column, column);
+  };
+  std::map<int64_t, StoreProcess> known;
+  XP_TRY(store.Each("SELECT id, host, pid, rank, name FROM process" + only("id") + " ORDER BY id",
+                    [&](int64_t id, OptText host, OptInt pid, OptInt rank, OptText name) {
+                      known[id] = {id, host, pid, rank, name};
+                    }));
+  // Real numbers first, so that those that are made up go around them.
+  std::map<int64_t, int64_t> pids;
+  for (const auto& [id, process] : known) {
+    if (process.pid) pids[id] = Number(process.pid);
+  }
+  processes_.push_back({Number({}), "xlaprof", "steps and findings"});
+
+  // (process, device) -> place in processes_; a host has the empty device.
+  std::map<std::pair<int64_t, std::string>, size_t> groups;
+  auto group_of = [&](OptInt process_id, const OptText& device) {
+    const int64_t id = process_id.value_or(0);
+    auto [found, is_new] = groups.emplace(std::pair(id, device.value_or("")), processes_.size());
+    if (!is_new) return found->second;
+    auto process = known.find(id);
+    TimelineProcess made{
+        0, "host",
+        process == known.end()
+            ? ""
+            : ProcessLabels(process->second.host, process->second.pid, process->second.rank)};
+    if (process != known.end() && process->second.name) made.name = *process->second.name;
+    if (device) made.name = "/device:" + *device;
+    // Devices of one host need not say whose they are.
+    const bool named = !device && process != known.end() && process->second.name;
+    if (!made.labels.empty() && !named && (!device || known.size() > 1))
+      made.name += " (" + made.labels + ")";
+    auto pid = pids.find(id);
+    made.pid = !device && pid != pids.end() ? pid->second : Number({});
+    processes_.push_back(std::move(made));
+    return found->second;
+  };
+
+  std::map<std::pair<int64_t, std::string>, int> counter_names;
+  absl::Status status =
+      store.Each("SELECT id, process_id, kind, name, tid, device FROM track" + only("process_id") +
+                     " ORDER BY process_id IS NULL, process_id, device IS NOT NULL, sort, id",
+                 [&](int64_t id, OptInt process_id, std::string kind, std::string name, OptInt tid,
+                     OptText device) {
+                   const TimelineProcess& process = processes_[group_of(process_id, device)];
+                   if (kind == "counter") {
+                     // A counter has no number: its name is all that tells it from others of its
+                     // process.
+                     int nth = ++counter_names[{process.pid, name}];
+                     if (nth > 1) name += fmt::format(" ({})", nth);
+                     counters_.push_back({id, process.pid, 0, name, false});
+                     return;
+                   }
+                   TimelineTrack track{id, process.pid, 0, name, kind == "async"};
+                   track.tid = Tid(process.pid, tid);
+                   tracks_.push_back(std::move(track));
+                 });
+  return status;
+}
+
+}  // namespace xlaprof
