@@ -8,9 +8,9 @@
 #include <charconv>
 #include <cstring>
 #include <deque>
-#include <set>
 
-#include "profiler/store/process_tables.h"
+#include "profiler/store/schema_check.h"
+#include "profiler/store/slice_views.h"
 #include "profiler/store/virtual_tables.h"
 
 namespace xlaprof {
@@ -166,82 +166,6 @@ absl::StatusOr<Store> Store::CreateTemporary() {
   return store;
 }
 
-// The tables of a database and their columns, "table.column". A file from outside may call a view,
-// a virtual table or a computed column what we take for a plain one, and so run SQL of its own,
-// endlessly, wherever we read it: those stand as "table!".
-static absl::StatusOr<std::set<std::string>> ColumnsOf(sqlite3* db) {
-  constexpr const char* kSql =
-      "SELECT s.name || CASE WHEN s.type <> 'table' OR s.sql LIKE 'CREATE VIRTUAL%' OR c.hidden <> "
-      "0 THEN '!' ELSE '.' || c.name END FROM main.sqlite_schema AS s, "
-      "pragma_table_xinfo(s.name, 'main') AS c WHERE s.type IN ('table', 'view')";
-  std::set<std::string> columns;
-  sqlite3_stmt* stmt = nullptr;
-  if (sqlite3_prepare_v2(db, kSql, -1, &stmt, nullptr) != SQLITE_OK)
-    return SqliteError(db, "reading the schema");
-  Statement statement(stmt);
-  while (true) {
-    XP_TRY(bool row, statement.Step());
-    if (!row) return columns;
-    columns.emplace(statement.Column<std::string_view>(0));
-  }
-}
-
-// Tables that stores of earlier versions lack: a recording cannot be imported again.
-constexpr std::string_view kAddedTables[] = {"untied_weight", "compile_alarm"};
-
-// What CREATE TABLE says of `table` in our schema, from the table's name on.
-static std::string Definition(std::string_view table) {
-  const std::string_view schema = kSchemaSql;
-  const size_t begin = schema.find(fmt::format("\nCREATE TABLE {} (", table));
-  XP_CHECK(begin != std::string_view::npos);
-  const size_t name = schema.find(table, begin);
-  return std::string(schema.substr(name, schema.find("\n)", begin) + 2 - name));
-}
-
-// Makes what an earlier version had no table for, empty: in the file where it may be written to,
-// else beside it.
-static absl::Status AddTables(Store& store, bool is_writable) {
-  XP_TRY(std::set<std::string> theirs, ColumnsOf(store.db()));
-  for (std::string_view table : kAddedTables) {
-    const std::string known(table);
-    if (theirs.lower_bound(known + ".") != theirs.lower_bound(known + "/")) continue;
-    if (theirs.contains(known + "!")) continue;  // CheckSchema refuses it
-    XP_TRY(store.Exec(
-        fmt::format("CREATE {} {}", is_writable ? "TABLE" : "TEMP TABLE", Definition(table))));
-  }
-  return absl::OkStatus();
-}
-
-// What we read must be there, and be what it seems.
-static absl::Status CheckSchema(const Store& store) {
-  static const auto* ours = [] {
-    sqlite3* memory = nullptr;
-    XP_CHECK(sqlite3_open(":memory:", &memory) == SQLITE_OK);
-    XP_CHECK(sqlite3_exec(memory, kSchemaSql, nullptr, nullptr, nullptr) == SQLITE_OK);
-    auto columns = ColumnsOf(memory);
-    XP_CHECK(columns.ok());
-    sqlite3_close_v2(memory);
-    return new std::set<std::string>(*std::move(columns));
-  }();
-  XP_TRY(std::set<std::string> theirs, ColumnsOf(store.db()));
-  for (const std::string& column : *ours) {
-    const std::string table = column.substr(0, column.find('.'));
-    if (theirs.contains(table + "!")) {
-      return Invalid(
-          "{}: not written by xlaprof: its {} is no plain table. Import the sources again",
-          store.path(), table);
-    }
-    const bool is_added = std::ranges::find(kAddedTables, table) != std::end(kAddedTables);
-    // Columns of a table that was made beside the file are not looked for.
-    if (is_added && theirs.lower_bound(table + ".") == theirs.lower_bound(table + "/")) continue;
-    if (!theirs.contains(column)) {
-      return Invalid("{}: not written by this xlaprof: it has no {}. Import the sources again",
-                     store.path(), column);
-    }
-  }
-  return absl::OkStatus();
-}
-
 static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int flags,
                                           std::unique_ptr<Store::Impl> impl,
                                           Store (*wrap)(std::unique_ptr<Store::Impl>)) {
@@ -276,7 +200,7 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
         path.string(), **version, kSchemaVersion);
   }
   XP_TRY(CheckSchema(store));
-  XP_TRY(AddTables(store, (flags & SQLITE_OPEN_READWRITE) != 0));
+  XP_TRY(AddMissingTables(store, (flags & SQLITE_OPEN_READWRITE) != 0));
   return store;
 }
 
@@ -455,74 +379,8 @@ absl::Status Store::Restrict(const Slice& slice) {
   impl_->slice = slice;
   impl_->derived.clear();
   if (slice.empty()) return absl::OkStatus();
-  if (slice.process_id) {
-    XP_TRY(auto known, One<int64_t>("SELECT id FROM process WHERE id = ?1", *slice.process_id));
-    if (!known)
-      return NotFound(
-          "no process {} in this store. `xlaprof query PATH 'SELECT * FROM process'` lists them",
-          *slice.process_id);
-  }
-  if (slice.first_step || slice.last_step) {
-    int64_t first = slice.first_step.value_or(INT64_MIN),
-            last = slice.last_step.value_or(INT64_MAX);
-    XP_TRY(
-        auto count,
-        One<int64_t>("SELECT count(*) FROM step WHERE coalesce(number, ordinal) BETWEEN ?1 AND ?2",
-                     first, last));
-    if (count.value_or(0) == 0) {
-      XP_TRY(auto low, One<int64_t>("SELECT min(coalesce(number, ordinal)) FROM step"));
-      XP_TRY(auto high, One<int64_t>("SELECT max(coalesce(number, ordinal)) FROM step"));
-      if (!low) return NotFound("--steps: no source of this run shows steps. Use --from and --to");
-      return NotFound("--steps: no step in that range; this run's are {} to {}", *low, *high);
-    }
-    // Events have times only: the window of the steps, where they have one.
-    XP_TRY(auto from,
-           One<int64_t>(
-               "SELECT min(ts_ns) FROM step WHERE coalesce(number, ordinal) BETWEEN ?1 AND ?2",
-               first, last));
-    XP_TRY(auto to, One<int64_t>("SELECT max(ts_ns + dur_ns) FROM step WHERE coalesce(number, "
-                                 "ordinal) BETWEEN ?1 AND ?2",
-                                 first, last));
-    if (from) impl_->slice.from_ns = std::max(*from, slice.from_ns.value_or(INT64_MIN));
-    if (to) impl_->slice.to_ns = std::min(*to, slice.to_ns.value_or(INT64_MAX));
-  }
-  std::string process =
-      slice.process_id
-          ? fmt::format(" AND (process_id IS NULL OR process_id = {})", *slice.process_id)
-          : "";
-  std::string steps =
-      slice.first_step || slice.last_step
-          ? fmt::format(" AND coalesce(number, ordinal) BETWEEN {} AND {}",
-                        slice.first_step.value_or(INT64_MIN), slice.last_step.value_or(INT64_MAX))
-          : "";
-  auto in_time = [&](const char* start, const char* end) {
-    std::string out;
-    if (slice.from_ns) out += fmt::format(" AND {} >= {}", end, *slice.from_ns);
-    if (slice.to_ns) out += fmt::format(" AND {} <= {}", start, *slice.to_ns);
-    return out;
-  };
-  XP_TRY(Exec(fmt::format("CREATE TEMP VIEW step AS SELECT * FROM main.step WHERE 1{}{}{}", process,
-                          steps, in_time("ts_ns", "ts_ns + dur_ns"))));
-  for (const ProcessTable& table : kProcessTables) {
-    if (table.sliced == ProcessTable::kElsewhere) continue;
-    std::string where = process;
-    if (table.sliced == ProcessTable::kByStep && !steps.empty())
-      where += " AND step_id IN (SELECT id FROM step)";
-    if (table.start_ns != nullptr)
-      where += in_time(table.start_ns, "coalesce(ts_ns + dur_ns, ts_ns)");
-    // It exists where a store of an earlier version has no such table.
-    XP_TRY(
-        Exec(fmt::format("CREATE TEMP VIEW IF NOT EXISTS {0} AS SELECT * FROM main.{0} WHERE 1{1}",
-                         table.name, where)));
-  }
-  if (!slice.process_id) return absl::OkStatus();
-  for (const char* table : {"metric", "counter"}) {
-    XP_TRY(
-        Exec(fmt::format("CREATE TEMP VIEW {0} AS SELECT * FROM main.{0} WHERE report_id IN "
-                         "(SELECT id FROM metrics_report)",
-                         table)));
-  }
-  return absl::OkStatus();
+  XP_TRY(impl_->slice, WithTimesOfSteps(*this, slice));
+  return MakeSliceViews(*this, slice);
 }
 
 absl::StatusOr<std::shared_ptr<const void>> Store::FindDerived(std::string_view key) const {

@@ -1,0 +1,80 @@
+#include "profiler/store/slice_views.h"
+
+#include <algorithm>
+
+#include "profiler/store/process_tables.h"
+
+namespace xlaprof {
+
+absl::StatusOr<Slice> WithTimesOfSteps(const Store& store, Slice slice) {
+  if (slice.process_id) {
+    XP_TRY(auto known,
+           store.One<int64_t>("SELECT id FROM process WHERE id = ?1", *slice.process_id));
+    if (!known)
+      return NotFound(
+          "no process {} in this store. `xlaprof query PATH 'SELECT * FROM process'` lists them",
+          *slice.process_id);
+  }
+  if (!slice.first_step && !slice.last_step) return slice;
+  const int64_t first = slice.first_step.value_or(INT64_MIN),
+                last = slice.last_step.value_or(INT64_MAX);
+  auto of_steps = [&](std::string_view what) {
+    return store.One<int64_t>(
+        fmt::format("SELECT {} FROM step WHERE coalesce(number, ordinal) BETWEEN ?1 AND ?2", what),
+        first, last);
+  };
+  XP_TRY(auto count, of_steps("count(*)"));
+  if (count.value_or(0) == 0) {
+    XP_TRY(auto low, store.One<int64_t>("SELECT min(coalesce(number, ordinal)) FROM step"));
+    XP_TRY(auto high, store.One<int64_t>("SELECT max(coalesce(number, ordinal)) FROM step"));
+    if (!low) return NotFound("--steps: no source of this run shows steps. Use --from and --to");
+    return NotFound("--steps: no step in that range; this run's are {} to {}", *low, *high);
+  }
+  XP_TRY(auto from, of_steps("min(ts_ns)"));
+  XP_TRY(auto to, of_steps("max(ts_ns + dur_ns)"));
+  if (from) slice.from_ns = std::max(*from, slice.from_ns.value_or(INT64_MIN));
+  if (to) slice.to_ns = std::min(*to, slice.to_ns.value_or(INT64_MAX));
+  return slice;
+}
+
+absl::Status MakeSliceViews(const Store& store, const Slice& slice) {
+  const std::string process =
+      slice.process_id
+          ? fmt::format(" AND (process_id IS NULL OR process_id = {})", *slice.process_id)
+          : "";
+  const std::string steps =
+      slice.first_step || slice.last_step
+          ? fmt::format(" AND coalesce(number, ordinal) BETWEEN {} AND {}",
+                        slice.first_step.value_or(INT64_MIN), slice.last_step.value_or(INT64_MAX))
+          : "";
+  auto in_time = [&](const char* start, const char* end) {
+    std::string out;
+    if (slice.from_ns) out += fmt::format(" AND {} >= {}", end, *slice.from_ns);
+    if (slice.to_ns) out += fmt::format(" AND {} <= {}", start, *slice.to_ns);
+    return out;
+  };
+  XP_TRY(store.Exec(fmt::format("CREATE TEMP VIEW step AS SELECT * FROM main.step WHERE 1{}{}{}",
+                                process, steps, in_time("ts_ns", "ts_ns + dur_ns"))));
+  for (const ProcessTable& table : kProcessTables) {
+    if (table.sliced == ProcessTable::kElsewhere) continue;
+    std::string where = process;
+    if (table.sliced == ProcessTable::kByStep && !steps.empty())
+      where += " AND step_id IN (SELECT id FROM step)";
+    if (table.start_ns != nullptr)
+      where += in_time(table.start_ns, "coalesce(ts_ns + dur_ns, ts_ns)");
+    // It exists where a store of an earlier version has no such table.
+    XP_TRY(store.Exec(
+        fmt::format("CREATE TEMP VIEW IF NOT EXISTS {0} AS SELECT * FROM main.{0} WHERE 1{1}",
+                    table.name, where)));
+  }
+  if (!slice.process_id) return absl::OkStatus();
+  for (const char* table : {"metric", "counter"}) {
+    XP_TRY(
+        store.Exec(fmt::format("CREATE TEMP VIEW {0} AS SELECT * FROM main.{0} WHERE report_id "
+                               "IN (SELECT id FROM metrics_report)",
+                               table)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace xlaprof
