@@ -124,7 +124,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
   finding.severity = IsOften(finding) ? Severity::kWarning : Severity::kInfo;
   finding.title = fmt::format("{} runs on the CPU", op.op);
   if (finding.count) finding.title += fmt::format(", {} times", *finding.count);
-  if (finding.per_step) finding.title += fmt::format(" ({:.3g} a step)", *finding.per_step);
+  if (finding.per_step) finding.title += fmt::format(" ({})", PerStepText(*finding.per_step));
 
   Reason reason{.type = "no_lowering", .node = op.op};
   std::string text = "each call fetches its inputs, runs on the CPU and sends its result back";
@@ -192,7 +192,7 @@ Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts,
   finding.severity = IsOften(finding) ? Severity::kWarning : Severity::kInfo;
   finding.title =
       fmt::format("ops run on the CPU, or numbers are read, {}", Plural(calls.count, "time"));
-  if (finding.per_step) finding.title += fmt::format(" ({:.3g} a step)", *finding.per_step);
+  if (finding.per_step) finding.title += fmt::format(" ({})", PerStepText(*finding.per_step));
   std::string text =
       "torch_xla counts the calls of this line and does not name the op: it is one without "
       "lowering, or a read of a number. Each waits for the device";

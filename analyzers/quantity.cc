@@ -46,6 +46,12 @@ std::string Plural(int64_t count, std::string_view one, std::string_view many) {
   return count == 1 || !many.empty() ? text : text + "s";
 }
 
+std::string PerStepText(double per_step) {
+  constexpr double kRare = 0.75;
+  if (per_step <= 0 || per_step > kRare) return fmt::format("{:.3g} a step", per_step);
+  return fmt::format("once in {:.3g} steps", 1 / per_step);
+}
+
 std::string PercentText(double part) {
   double percent = part * 100;
   if (percent > 0 && percent < 0.1) return "< 0.1 %";

@@ -226,7 +226,7 @@ void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& size
     if (saved <= 0) return;
     finding->saving_ns = std::min(saved, static_cast<int64_t>(group.compiles.size())) * mean;
     finding->saving_note = fmt::format(
-        "with the buckets {}: {} fewer, at {} each; the padded elements ({:.0f} % more) "
+        "padded to {}: {} fewer, at {} each; the padded elements ({:.0f} % more) "
         "cost device time that is "
         "not counted here",
         SizeList(buckets.buckets), Plural(saved, "compile"), DurationText(mean),

@@ -50,13 +50,15 @@ Finding FromCut(const EarlyCut& cut, bool other_ops) {
   finding.count = count;
   finding.per_step = PerStep(count, cut.steps);
   finding.severity = SeverityOf(count, finding.per_step);
-  std::string what = cut.value == EarlyCut::Value::kScalar   ? "a Python number is read"
+  const bool is_bool = cut.shape.starts_with("pred");
+  std::string what = cut.value == EarlyCut::Value::kScalar
+                         ? is_bool ? "a Python bool is read" : "a Python number is read"
                      : cut.value == EarlyCut::Value::kTensor ? "a tensor is read"
                                                              : "a value is read";
   finding.title =
       fmt::format("{}{} before the step mark, {}{}", what,
                   cut.shape.empty() ? "" : fmt::format(" ({})", cut.shape), Plural(count, "time"),
-                  finding.per_step ? fmt::format(" ({:.3g} a step)", *finding.per_step) : "");
+                  finding.per_step ? fmt::format(" ({})", PerStepText(*finding.per_step)) : "");
   finding.cost_ns = cut.wait_ns;
   if (!cut.wait_ns) {
     finding.cost_note = "unmeasured: no profile covers these reads";
@@ -152,7 +154,7 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
     if (!rises) {
       finding.title += ", and not again in the steps that the log tells of";
     } else if (finding.per_step) {
-      finding.title += fmt::format(" ({:.3g} a step)", *finding.per_step);
+      finding.title += fmt::format(" ({})", PerStepText(*finding.per_step));
     } else if (rate) {
       finding.title += fmt::format(" in {} executions", *executions);
     }

@@ -180,7 +180,7 @@ std::string CountsText(const Summary& summary) {
     if (!count) return;
     out += (out.empty() ? "" : ", ") + Plural(*count, one, many);
     if (!per_step || *count == 0 || summary.steps.value_or(0) < 2) return;
-    out += fmt::format(" ({:.3g} a step)", double(*count) / double(*summary.steps));
+    out += fmt::format(" ({})", PerStepText(double(*count) / double(*summary.steps)));
   };
   add(summary.steps, "step", "steps", false);
   add(summary.compile_count, "compilation", "compilations", false);

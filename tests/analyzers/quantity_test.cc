@@ -23,6 +23,11 @@ TEST(Quantity, SizesCountsAndShares) {
   EXPECT_EQ(CountText(7), "7");
   EXPECT_EQ(CountText(1'234'567), "1,234,567");
   EXPECT_EQ(CountText(-123'456), "-123,456");
+  EXPECT_EQ(Plural(1, "step"), "1 step");
+  EXPECT_EQ(Plural(0, "step"), "0 steps");
+  EXPECT_EQ(Plural(1'024, "copy", "copies"), "1,024 copies");
+  EXPECT_EQ(PerStepText(1.04), "1.04 a step");
+  EXPECT_EQ(PerStepText(1.0 / 3), "once in 3 steps");
   EXPECT_EQ(PercentText(0), "0 %");
   EXPECT_EQ(PercentText(0.00001), "< 0.1 %");
   EXPECT_EQ(PercentText(0.0123), "1.2 %");
