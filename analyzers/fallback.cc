@@ -123,7 +123,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
     finding.per_step = PerStep(*finding.count, cut != nullptr ? cut->steps : steps);
   finding.severity = IsOften(finding) ? Severity::kWarning : Severity::kInfo;
   finding.title = fmt::format("{} runs on the CPU", op.op);
-  if (finding.count) finding.title += fmt::format(", {} times", *finding.count);
+  if (finding.count) finding.title += fmt::format(", {}", TimesText(*finding.count));
   if (finding.per_step) finding.title += fmt::format(" ({})", PerStepText(*finding.per_step));
 
   Reason reason{.type = "no_lowering", .node = op.op};
@@ -191,7 +191,7 @@ Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts,
   finding.per_step = PerStep(calls.count, steps);
   finding.severity = IsOften(finding) ? Severity::kWarning : Severity::kInfo;
   finding.title =
-      fmt::format("ops run on the CPU, or numbers are read, {}", Plural(calls.count, "time"));
+      fmt::format("ops run on the CPU, or numbers are read, {}", TimesText(calls.count));
   if (finding.per_step) finding.title += fmt::format(" ({})", PerStepText(*finding.per_step));
   std::string text =
       "torch_xla counts the calls of this line and does not name the op: it is one without "

@@ -46,6 +46,8 @@ std::string Plural(int64_t count, std::string_view one, std::string_view many) {
   return count == 1 || !many.empty() ? text : text + "s";
 }
 
+std::string TimesText(int64_t count) { return count == 1 ? "once" : Plural(count, "time"); }
+
 std::string PerStepText(double per_step) {
   constexpr double kRare = 0.75;
   if (per_step <= 0 || per_step > kRare) return fmt::format("{:.3g} a step", per_step);

@@ -12,6 +12,7 @@ std::string BytesText(double bytes);   // 1.5 GB, 512 KB, 4 B (decimal)
 std::string CountText(int64_t count);  // 1,234,567
 // 1 step, 1,024 steps; `many` where it is not `one` with an s.
 std::string Plural(int64_t count, std::string_view one, std::string_view many = {});
+std::string TimesText(int64_t count);      // once, 1,024 times
 std::string PerStepText(double per_step);  // 1.04 a step; 0.333: once in 3 steps
 std::string PercentText(
     double part);  // of a share, 0.123: 12 %; 0.0123: 1.2 %; 0: 0 %; 0.00001: < 0.1 %

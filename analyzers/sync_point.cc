@@ -57,7 +57,7 @@ Finding FromCut(const EarlyCut& cut, bool other_ops) {
                                                              : "a value is read";
   finding.title =
       fmt::format("{}{} before the step mark, {}{}", what,
-                  cut.shape.empty() ? "" : fmt::format(" ({})", cut.shape), Plural(count, "time"),
+                  cut.shape.empty() ? "" : fmt::format(" ({})", cut.shape), TimesText(count),
                   finding.per_step ? fmt::format(" ({})", PerStepText(*finding.per_step)) : "");
   finding.cost_ns = cut.wait_ns;
   if (!cut.wait_ns) {
@@ -150,7 +150,7 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
     std::optional<double> rate = finding.per_step;
     if (!rate && executions && *executions > 0) rate = double(count) / double(*executions);
     finding.severity = rises ? SeverityOf(count, rate) : Severity::kInfo;
-    finding.title = fmt::format("{}, {} times", title, count);
+    finding.title = fmt::format("{}, {}", title, TimesText(count));
     if (!rises) {
       finding.title += ", and not again in the steps that the log tells of";
     } else if (finding.per_step) {

@@ -5,8 +5,8 @@
 
 #include "cli/progress.h"
 #include "core/base/escape.h"
+#include "profiler/import/formats.h"
 #include "profiler/import/import.h"
-#include "profiler/import/importer.h"
 #include "profiler/record/recover.h"
 #include "profiler/store/salvage.h"
 
@@ -113,12 +113,9 @@ void AddRunOptions(CLI::App& command, InputOptions& options) {
   command.add_option("--run", options.run,
                      "The run to take, where the files hold several; else the newest: by the "
                      "times that name the runs, else by those of the files");
-  std::string formats;
-  for (const Importer* importer : AllImporters())
-    formats += fmt::format("{}{}", formats.empty() ? "" : ", ", importer->name);
   command.add_option(
       "--as", options.as_format,
-      fmt::format("Read the files as this format, whatever their bytes say: {}", formats));
+      fmt::format("Read the files as this format, whatever their bytes say: {}", ImporterNames()));
 }
 
 absl::Status WithInput(const InputOptions& input, const std::function<absl::Status(Store&)>& use) {

@@ -51,7 +51,7 @@ LIBRARIES = {
     "core": ["dnnl", "xla/pjrt", "nlohmann"],
     "profiler/store": ["sqlite3", "zstd"],
     "profiler/record": [],
-    "profiler/import": ["zlib", "zstd", "archive", "openssl"],
+    "profiler/import": ["zlib", "zstd", "archive", "openssl", "nlohmann"],
     "profiler/import/text": [],
     "profiler/import/graph": ["google/protobuf"],
     "profiler/import/xspace": ["zlib"],
@@ -83,7 +83,8 @@ ALWAYS = ["absl", "fmt"]
 # C++ and POSIX headers have no folder, or one of these.
 SYSTEM = ["sys", "netinet", "arpa", "linux"]
 # A library that a folder may use in the named files only.
-ONLY_IN = {("profiler/store", "zstd"): ["chunk"], ("core", "nlohmann"): ["safetensors"]}
+ONLY_IN = {("profiler/store", "zstd"): ["chunk"], ("core", "nlohmann"): ["safetensors"],
+           ("profiler/import", "nlohmann"): ["notebook"]}
 OTHER = ["zlib.h", "zstd.h", "zconf.h", "sqlite3.h", "sqlite3ext.h", "archive.h", "archive_entry.h", "simdjson.h", "dnnl.hpp",
          "httplib.h"]
 

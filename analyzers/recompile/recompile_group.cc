@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "analyzers/graph/graph_content.h"
+#include "analyzers/quantity.h"
 #include "analyzers/recompile/padding.h"
 
 namespace xlaprof {
 namespace {
 
 std::string Basename(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
-
-std::string Times(size_t n) { return n == 1 ? "once" : fmt::format("{} times", n); }
 
 std::string Short(std::string text) {
   constexpr size_t kLongest = 48;
@@ -109,7 +108,7 @@ std::string SiteName(const RecompileGroup& group) {
 std::string RecompileTitle(const RecompileGroup& group, const std::optional<SizesSeen>& sizes) {
   const RecompileCause& cause = group.cause();
   const std::string head =
-      fmt::format("{} recompiled {}", SiteName(group), Times(group.compiles.size()));
+      fmt::format("{} recompiled {}", SiteName(group), TimesText(int64_t(group.compiles.size())));
   if (cause.type == "shape_change") {
     if (sizes && sizes->dimension) {
       return fmt::format("{}: {} of input {} changes ({})", head,

@@ -368,8 +368,7 @@ std::string IssueText(const ReportIssue& issue, const SourceNames& names) {
     where += fmt::format(", byte {}", CountText(*issue.offset));
   }
   return fmt::format("{}{}{}{}: {}", where, where.empty() ? "" : ": ", issue.code,
-                     issue.count > 1 ? fmt::format(", {} times", CountText(issue.count)) : "",
-                     issue.advice);
+                     issue.count > 1 ? ", " + TimesText(issue.count) : "", issue.advice);
 }
 
 std::string WindowText(const Report& report, int64_t from_ns, int64_t to_ns) {

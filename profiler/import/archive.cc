@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "profiler/import/byte_sink.h"
+#include "profiler/import/formats.h"
 #include "profiler/import/input.h"
+#include "profiler/import/notebook.h"
 
 namespace xlaprof {
 namespace {
@@ -22,6 +24,7 @@ constexpr size_t kBlockBytes = 512;  // of tar: its first header
 constexpr size_t kMaxMembers = 20'000;
 constexpr size_t kMaxNameBytes = 1000;
 constexpr size_t kHeadBytes = 64 << 10;  // by which a member is judged
+constexpr size_t kSniffedBytes = 16 << 10;  // by which an archive is
 
 // A tar header holds the sum of its bytes, its own field taken as spaces, in octal.
 bool IsTar(std::string_view head) {
@@ -48,7 +51,7 @@ bool IsZip(std::string_view head) {
   return head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06");
 }
 
-bool IsArchive(std::string_view head) { return IsZip(head) || IsTar(head); }
+bool IsArchive(std::string_view head) { return IsZip(head) || IsTar(head) || IsNotebook(head); }
 
 // The first bytes behind gzip or zstd; "" when they cannot be had.
 std::string Unpacked(std::string_view packed) {
@@ -109,13 +112,18 @@ std::string HarmlessName(std::string_view name) {
 }
 
 struct Archive::Impl {
+  struct Range {
+    size_t begin, end;
+  };
   Block block;  // of all members, one after the other
   std::vector<Member> members;
   std::string damage;
   int64_t skipped = 0;
 
-  // Takes in the members; an error only where their bytes cannot be kept.
+  // Take in the members; an error only where their bytes cannot be kept.
   absl::Status Read(std::string_view bytes, const Wanted& wanted);
+  absl::Status ReadCells(std::string_view notebook);
+  absl::Status Keep(ByteSink sink, std::span<const Range> ranges);
   absl::Status ReadData(archive* handle, size_t in, const Wanted& wanted, ByteSink& sink,
                         Member& member);
   std::string NameOf(archive_entry* entry);
@@ -133,7 +141,7 @@ int64_t Archive::skipped() const { return impl_->skipped; }
 bool Archive::Is(const std::filesystem::path& path) {
   Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) return false;
-  std::string head(size_t{16} << 10, '\0');
+  std::string head(kSniffedBytes, '\0');
   const ssize_t got = read(fd.get(), head.data(), head.size());
   head.resize(got > 0 ? size_t(got) : 0);
   if (head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd")) head = Unpacked(head);
@@ -151,9 +159,16 @@ absl::StatusOr<std::shared_ptr<const Archive>> Archive::OfBytes(const std::strin
                                                                 const Wanted& wanted,
                                                                 std::string damage) {
   auto impl = std::make_unique<Impl>();
-  XP_TRY(impl->Read(bytes, wanted));
+  const bool is_notebook = IsNotebook(bytes.substr(0, kSniffedBytes));
+  XP_TRY(is_notebook ? impl->ReadCells(bytes) : impl->Read(bytes, wanted));
   // What broke the compression also broke the archive: the first says more.
   if (!damage.empty()) impl->damage = std::move(damage);
+  if (impl->members.empty() && is_notebook) {
+    return Invalid(
+        "{}: a notebook of which no cell has printed a report or a log that is known here{}{}. Run "
+        "it, print the metrics report in it, and save it",
+        name, impl->damage.empty() ? "" : "; ", impl->damage);
+  }
   if (impl->members.empty()) {
     std::string why = impl->damage;
     if (why.empty())
@@ -184,9 +199,6 @@ absl::Status Archive::Impl::Read(std::string_view bytes, const Wanted& wanted) {
     return absl::OkStatus();
   }
   ByteSink sink;
-  struct Range {
-    size_t begin, end;
-  };
   std::vector<Range> ranges;
   while (!bomb) {
     archive_entry* entry = nullptr;
@@ -224,6 +236,28 @@ absl::Status Archive::Impl::Read(std::string_view bytes, const Wanted& wanted) {
     ranges.push_back({begin, sink.size()});
     members.push_back(std::move(member));
   }
+  return Keep(std::move(sink), ranges);
+}
+
+// Most cells print what is no business of ours.
+absl::Status Archive::Impl::ReadCells(std::string_view notebook) {
+  NotebookOutputs outputs = ReadNotebook(notebook);
+  damage = std::move(outputs.damage);
+  ByteSink sink;
+  std::vector<Range> ranges;
+  for (const NotebookOutput& cell : outputs.cells) {
+    if (members.size() == kMaxMembers || Recognise(cell.text) == nullptr) continue;
+    ranges.push_back({sink.size(), sink.size() + cell.text.size()});
+    XP_TRY(sink.Append(cell.text.data(), cell.text.size()));
+    members.push_back({.name = fmt::format("cell_{}.txt", cell.cell),
+                       .bytes = {},
+                       .size_bytes = int64_t(cell.text.size()),
+                       .damage = {}});
+  }
+  return Keep(std::move(sink), ranges);
+}
+
+absl::Status Archive::Impl::Keep(ByteSink sink, std::span<const Range> ranges) {
   XP_TRY(block, std::move(sink).Finish());
   for (size_t i = 0; i < members.size(); ++i)
     members[i].bytes = block.view().substr(ranges[i].begin, ranges[i].end - ranges[i].begin);

@@ -1,4 +1,5 @@
-// A tar or zip archive, compressed or not, as the files in it. Recognised by its bytes.
+// A tar or zip archive, compressed or not, as the files in it; a Jupyter notebook as what its cells
+// printed. Recognised by its bytes.
 #pragma once
 
 #include <cstdint>

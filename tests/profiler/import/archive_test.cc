@@ -111,6 +111,20 @@ TEST_F(ArchiveTest, MembersAreInputs) {
   }
 }
 
+TEST_F(ArchiveTest, CellsOfANotebookAreInputs) {
+  const fs::path path = Write("train.ipynb", R"({"nbformat": 4, "cells": [
+      {"cell_type": "code", "outputs": [{"text": ["epoch 1: loss 0.5\n"]}]},
+      {"cell_type": "code", "outputs": [{"data": {"text/plain": [
+          "'Metric: CompileTime\\n  TotalSamples: 2\\n  Accumulator: 002ms500.000us\\n",
+          "Counter: MarkStep\\n  Value: 7\\n'"]}}]}]})");
+  ASSERT_TRUE(Import(path).ok());
+  EXPECT_THAT(Rows("SELECT path FROM source WHERE imported"),
+              ElementsAre(path.string() + "!cell_2.txt"));
+  EXPECT_THAT(Rows("SELECT mark_step FROM metrics_report"), ElementsAre("7"));
+  const absl::Status status = Import(Write("empty.ipynb", R"({"nbformat": 4, "cells": []})"));
+  EXPECT_THAT(std::string(Message(status)), HasSubstr("no cell has printed"));
+}
+
 // What scripts/debug_run.py of pytorch/xla packs: a run's files, and what it made of them.
 TEST_F(ArchiveTest, ADebugRunIsOneRun) {
   const std::string log =
