@@ -137,7 +137,8 @@ constexpr Want kWants[] = {
      "what was compiled is known, not how often it ran nor what a step costs",
      "Take a profile as well: jax.profiler.trace(DIR)."},
     {"no_clock", "SELECT count(*) FROM execution",
-     "SELECT count(*) FROM execution WHERE ts_ns IS NOT NULL", "no source has times of executions",
+     "SELECT count(*) FROM execution WHERE ts_ns IS NOT NULL OR dur_ns IS NOT NULL",
+     "no source has times of executions",
      "a log and a dump tell what happened and in which order, not how long it took",
      "Take a profile as well: torch_xla.debug.profiler.trace('localhost:9012', DIR), or "
      "XLA_METRICS_FILE for sums."},

@@ -166,11 +166,13 @@ Findings FromMetrics(const Metrics& metrics) {
   return findings;
 }
 
+constexpr int64_t kYoungTurns = 20;  // of a run whose weights may be all that was uploaded
+
 // Numbers and small tensors that Python makes and graphs use are uploaded one by one: each costs a
 // call, however few its bytes are. Only where the report does not time the copies themselves.
 Findings FromValues(const Metrics& metrics) {
   constexpr int64_t kMany = 100;
-  constexpr int64_t kYoungTurns = 20;  // of a run whose weights may be all that was uploaded
+  constexpr double kSeenShare = 0.5;  // of the execution; a warning where it takes more than that
   const MetricsState* state = metrics.steady();
   const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
   const MetricState* values = state ? state->Find("IrValueTensorToXlaData") : nullptr;
@@ -179,11 +181,12 @@ Findings FromValues(const Metrics& metrics) {
     return {};
   const bool has_steps = state->mark_step.has_value();
   const int64_t turns = has_steps ? *state->mark_step : execute->samples;
-  if (turns < 2 || values->samples < std::max(kMany, turns) || values->sum <= execute->sum)
+  if (turns < 2 || values->samples < std::max(kMany, turns) ||
+      values->sum <= kSeenShare * execute->sum)
     return {};
   Finding finding{
       .kind = "large_transfer",
-      .severity = Severity::kWarning,
+      .severity = values->sum > execute->sum ? Severity::kWarning : Severity::kInfo,
       .title = fmt::format("{} tensors of the host are uploaded one by one, {:.3g} {}",
                            CountText(values->samples), double(values->samples) / double(turns),
                            has_steps ? "a step" : "an execution"),
@@ -211,15 +214,57 @@ Findings FromValues(const Metrics& metrics) {
   return {finding};
 }
 
+// Reports that time the uploads and say nothing of their bytes.
+Findings FromTimes(const Metrics& metrics) {
+  constexpr int64_t kMany = 10;
+  constexpr double kSeenShare = 0.3, kMostShare = 0.5;  // of uploads, executions and compilations
+  const MetricsState* state = metrics.steady();
+  if (!state) return {};
+  for (const char* name : {"TransferToDeviceTime", "TransferToServerTime"}) {
+    const MetricState* uploads = state->Find(name);
+    if (!uploads || uploads->unit != "ns" || uploads->samples < kMany) continue;
+    double all = uploads->sum;
+    for (const char* other : {"ExecuteTime", "ExecuteReplicatedTime", "CompileTime"}) {
+      if (const MetricState* metric = state->Find(other)) all += metric->sum;
+    }
+    const double share = uploads->sum / all;
+    if (share < kSeenShare) continue;
+    const bool young = !metrics.recent && state->mark_step && *state->mark_step < kYoungTurns;
+    Finding finding{
+        .kind = "large_transfer",
+        .severity = share >= kMostShare && !young ? Severity::kWarning : Severity::kInfo,
+        .title = fmt::format("{} to the device take {}, {} of what the report times of uploads, "
+                             "executions and compilations",
+                             Plural(uploads->samples, "upload"), DurationText(Whole(uploads->sum)),
+                             PercentText(share)),
+        .count = uploads->samples,
+        .cost_ns = Whole(uploads->sum),
+        .cost_note = fmt::format("{}'s sum; uploads of a loader's threads run beside the steps: "
+                                 "not all of it is waiting",
+                                 name)};
+    finding.reason = Reason{.type = "to_device"};
+    finding.advice = Advice("to_device");
+    finding.evidence = {
+        {.table = "metric",
+         .rows = {metrics.last->Find(name)->id},
+         .text = fmt::format("{} each on average", DurationText(Whole(uploads->mean())))}};
+    return {finding};
+  }
+  return {};
+}
+
 absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(auto timed, store.One<int64_t>(
                          "SELECT count(*) FROM transfer WHERE ts_ns IS NOT NULL AND dur_ns > 0"));
   if (timed.value_or(0) > 0) return FromRows(store);
   XP_TRY(Metrics metrics, LoadMetrics(store));
   Findings findings = FromMetrics(metrics);
-  const bool tells_uploads = std::ranges::any_of(
-      findings, [](const Finding& finding) { return finding.reason->type == "to_device"; });
-  if (!tells_uploads) std::ranges::move(FromValues(metrics), std::back_inserter(findings));
+  auto tells_uploads = [&] {
+    return std::ranges::any_of(
+        findings, [](const Finding& finding) { return finding.reason->type == "to_device"; });
+  };
+  if (!tells_uploads()) std::ranges::move(FromValues(metrics), std::back_inserter(findings));
+  if (!tells_uploads()) std::ranges::move(FromTimes(metrics), std::back_inserter(findings));
   return findings;
 }
 

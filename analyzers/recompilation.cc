@@ -14,6 +14,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/evidence/unmarked_reads.h"
 #include "analyzers/quantity.h"
+#include "analyzers/recompile/outside_jit.h"
 #include "analyzers/recompile/padding.h"
 #include "analyzers/recompile/recompile_counts.h"
 #include "analyzers/recompile/recompile_group.h"
@@ -28,6 +29,9 @@ constexpr double kMostOfTheTime =
     0.5;  // compiling more than half of the time: the run does little else
 constexpr double kDearShare =
     0.1;  // of the time: what has stopped was still worth avoiding, and so is the next run's
+constexpr int64_t kDearNs = 1'000'000'000;  // so long, at least, where no step is known
+constexpr double kCheapShare =
+    0.002;  // of all compiling: not worth a change where no step is known
 constexpr double kRareShare =
     0.2;  // executions of a size below this share: the last batch of an epoch
 
@@ -255,7 +259,9 @@ void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
   reason->causes.push_back(std::move(growth));
 }
 
-Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_time) {
+// `compiling_ns`: of the whole process, by which it is judged where no step is known.
+Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_time,
+                    OptInt cost_ns, int64_t compiling_ns) {
   if (group.cause().type == "no_step_mark") return Severity::kInfo;
   const RecompileState& state = group.state;
   // Of a part of the run, one may be all there is to see.
@@ -272,13 +278,19 @@ Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_
                                                                     : Severity::kInfo;
   }
   if (state.word == "unknown") {
-    return static_cast<int64_t>(group.compiles.size()) > kFewRecompiles ? Severity::kWarning
-                                                                        : Severity::kInfo;
+    const auto count = static_cast<int64_t>(group.compiles.size());
+    if (!cost_ns || compiling_ns <= 0)
+      return count > kFewRecompiles ? Severity::kWarning : Severity::kInfo;
+    const double part = double(*cost_ns) / double(compiling_ns);
+    const bool dear = *cost_ns >= kDearNs && part >= kDearShare;
+    return count >= kFewRecompiles && (dear || (count > kFewRecompiles && part >= kCheapShare))
+               ? Severity::kWarning
+               : Severity::kInfo;
   }
   return Severity::kInfo;
 }
 
-Finding MakeFinding(RecompileGroup& group, OptInt wall_ns,
+Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, int64_t compiling_ns,
                     const std::map<std::string, int64_t>& executions) {
   const CompileSite& site = *group.site;
   std::vector<int64_t> steps;
@@ -301,7 +313,7 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns,
                   .count = static_cast<int64_t>(group.compiles.size())};
   const std::optional<double> share = SetCost(group, wall_ns, &finding);
   SetSaving(group, sizes, &finding);
-  finding.severity = SeverityOf(group, share);
+  finding.severity = SeverityOf(group, share, finding.cost_ns, compiling_ns);
   if (group.steps->count() > 0) {
     finding.per_step =
         static_cast<double>(group.compiles.size()) / static_cast<double>(group.steps->count());
@@ -351,7 +363,7 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns,
       if (const auto at = executions.find(compile->hash); at != executions.end())
         these += at->second;
     }
-    rare = static_cast<double>(these) <= kRareShare * static_cast<double>(all);
+    rare = all > 0 && static_cast<double>(these) <= kRareShare * static_cast<double>(all);
   }
   finding.advice = RecompileAdvice(group, sizes, rare);
 
@@ -444,7 +456,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
     }
     JoinToldFromSizes(&reasons);
     for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
-      found.emplace_back(site.process_id, MakeFinding(group, wall_ns, executions[site.process_id]));
+      found.emplace_back(site.process_id,
+                         MakeFinding(group, wall_ns, facts.compiling_ns.at(site.process_id),
+                                     executions[site.process_id]));
     }
   }
   MergeProcesses(&found);
@@ -455,6 +469,8 @@ absl::StatusOr<Findings> Run(const Store& store) {
       told.insert(process_id);
     findings.push_back(std::move(finding));
   }
+  XP_TRY(Findings outside, OutsideJit(store, facts));
+  for (Finding& finding : outside) findings.push_back(std::move(finding));
   XP_TRY(Findings counted, FromCounts(store, told));
   for (Finding& finding : counted) findings.push_back(std::move(finding));
   return findings;

@@ -160,7 +160,10 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
     }
     if (cost_ns && by_ops == 0 && !ops_uncounted && (reads == 0 || other == 0)) {
       finding.cost_ns = cost_ns;
-      finding.cost_note = "accumulator of TransferFromDeviceTime: waiting for the device included";
+      finding.cost_note = fmt::format("accumulator of {}: waiting for the device included",
+                                      transfers_name.value_or("TransferFromDeviceTime"));
+    } else if (!cost_ns) {
+      finding.cost_note = "unmeasured: no source has the time of these reads";
     } else {
       finding.cost_note = "unmeasured: transfers of several kinds share one metric";
     }

@@ -29,7 +29,8 @@ OURS = {
     "analyzers/activity": ["profiler/store"],
     "analyzers/graph": ["profiler/store"],
     "analyzers/evidence": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/graph"],
-    "analyzers/recompile": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/graph"],
+    "analyzers/recompile": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/graph",
+                            "analyzers/evidence/jax_operation.h"],
     "analyzers/report": ["profiler/store", "analyzers/analyzer.h", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/activity",
                          "analyzers/evidence"],
     "exporters": ["profiler/store", "analyzers/finding.h", "analyzers/quantity.h", "analyzers/report"] +

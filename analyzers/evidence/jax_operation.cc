@@ -102,8 +102,130 @@ constexpr std::string_view kOperations[] = {"add_any",
                                             "zeros",
                                             "zeros_like"};
 
+// Of jax.numpy, jax.lax and jax.nn; of their helpers the leading _ is dropped.
+constexpr std::string_view kShortOperations[] = {"abs",
+                                                 "add",
+                                                 "all",
+                                                 "allclose",
+                                                 "and",
+                                                 "any",
+                                                 "arange",
+                                                 "argsort",
+                                                 "astype",
+                                                 "bernoulli",
+                                                 "bitwise_and",
+                                                 "bitwise_or",
+                                                 "ceil",
+                                                 "cholesky",
+                                                 "choice",
+                                                 "clip",
+                                                 "cond",
+                                                 "cos",
+                                                 "diag",
+                                                 "diff",
+                                                 "div",
+                                                 "divide",
+                                                 "dot",
+                                                 "einsum",
+                                                 "eq",
+                                                 "equal",
+                                                 "exp",
+                                                 "eye",
+                                                 "flip",
+                                                 "floor",
+                                                 "floor_divide",
+                                                 "ge",
+                                                 "greater",
+                                                 "greater_equal",
+                                                 "gt",
+                                                 "inv",
+                                                 "isclose",
+                                                 "isfinite",
+                                                 "isinf",
+                                                 "isnan",
+                                                 "le",
+                                                 "less",
+                                                 "less_equal",
+                                                 "linspace",
+                                                 "log",
+                                                 "log_softmax",
+                                                 "logsumexp",
+                                                 "lt",
+                                                 "matmul",
+                                                 "max",
+                                                 "maximum",
+                                                 "mean",
+                                                 "median",
+                                                 "min",
+                                                 "minimum",
+                                                 "mod",
+                                                 "moveaxis",
+                                                 "mul",
+                                                 "multiply",
+                                                 "ne",
+                                                 "neg",
+                                                 "negative",
+                                                 "norm",
+                                                 "normal",
+                                                 "normal_real",
+                                                 "not",
+                                                 "not_equal",
+                                                 "one_hot",
+                                                 "or",
+                                                 "outer",
+                                                 "permutation",
+                                                 "pow",
+                                                 "power",
+                                                 "prod",
+                                                 "randint",
+                                                 "relu",
+                                                 "rem",
+                                                 "remainder",
+                                                 "roll",
+                                                 "scan",
+                                                 "searchsorted",
+                                                 "shuffle",
+                                                 "sigmoid",
+                                                 "sin",
+                                                 "softmax",
+                                                 "softplus",
+                                                 "solve",
+                                                 "sort",
+                                                 "sqrt",
+                                                 "square",
+                                                 "stack",
+                                                 "std",
+                                                 "sub",
+                                                 "subtract",
+                                                 "sum",
+                                                 "swapaxes",
+                                                 "take",
+                                                 "tan",
+                                                 "tanh",
+                                                 "tile",
+                                                 "trace",
+                                                 "tril",
+                                                 "triu",
+                                                 "true_divide",
+                                                 "truncated_normal",
+                                                 "uniform",
+                                                 "var",
+                                                 "while",
+                                                 "xor"};
+
 std::string_view WithoutPrefix(std::string_view name, std::string_view prefix) {
   return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string_view();
+}
+
+std::string_view NameOf(std::string_view program) {
+  for (std::string_view wrapper : {"jit(", "jit_", "prim::"}) {
+    if (std::string_view of = WithoutPrefix(program, wrapper); !of.empty()) {
+      program = of.substr(0, of.find(')'));
+      break;
+    }
+  }
+  program.remove_prefix(std::min(program.find_first_not_of('_'), program.size()));
+  return program;
 }
 
 }  // namespace
@@ -112,16 +234,14 @@ std::string JaxOperationOf(std::string_view program) {
   // Compiled from a primitive itself, whichever it is.
   if (std::string_view of = WithoutPrefix(program, "primitive_computation_"); !of.empty())
     return std::string(of);
-  for (std::string_view wrapper : {"jit(", "jit_", "prim::"}) {
-    if (std::string_view of = WithoutPrefix(program, wrapper); !of.empty()) {
-      program = of.substr(0, of.find(')'));
-      break;
-    }
-  }
-  program.remove_prefix(std::min(program.find_first_not_of('_'), program.size()));
+  const std::string_view name = NameOf(program);
   const bool known =
-      std::find(std::begin(kOperations), std::end(kOperations), program) != std::end(kOperations);
-  return known ? std::string(program) : "";
+      std::find(std::begin(kOperations), std::end(kOperations), name) != std::end(kOperations);
+  return known ? std::string(name) : "";
+}
+
+bool IsShortJaxOperation(std::string_view program) {
+  return std::ranges::find(kShortOperations, NameOf(program)) != std::end(kShortOperations);
 }
 
 std::string OneOperationText(std::string_view operation) {

@@ -13,6 +13,9 @@ namespace xlaprof {
 // operation's name is taken for it, so say no more than that the name is one.
 std::string JaxOperationOf(std::string_view program);
 
+// Whether the name is that of an operation, but also a word that people call functions by: add.
+bool IsShortJaxOperation(std::string_view program);
+
 // Why it is not its size, for a reason's text.
 std::string OneOperationText(std::string_view operation);
 

@@ -154,7 +154,7 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
            "compiles: both print slice bounds and constants. Look first for Python numbers used as "
            "index or bound.";
   }
-  if (group.site->cause == "call") {
+  if (group.site->cause == "call" || group.site->cause == "operation") {
     return "To see why, run again with JAX_EXPLAIN_CACHE_MISSES=1 and JAX_LOG_COMPILES=1, or "
            "record a "
            "profile that covers these compiles.";

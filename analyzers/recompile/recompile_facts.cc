@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analyzers/recompile/outside_jit.h"
 #include "analyzers/recompile/recompile_state.h"
 
 namespace xlaprof {
@@ -213,6 +214,14 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
                     [&](int64_t id, std::string function, std::string file, OptInt line) {
                       places[id] = {std::move(function), std::move(file), line};
                     }));
+  for (const auto& [process_id, list] : by_process) {
+    int64_t& sum = facts.compiling_ns[process_id];
+    for (const CompileFact* compile : list)
+      sum += compile->dur_ns.value_or(0) + compile->trace_ns.value_or(0);
+  }
+  by_process.clear();  // what it points at moves
+  for (CompileFact& operation : TakeOperations(compiles))
+    facts.operations[operation.process_id].push_back(std::move(operation));
   std::map<std::tuple<int64_t, std::string, std::string, int64_t>, size_t> index;
   for (CompileFact& compile : compiles) {
     const bool by_function = !compile.function.empty() && !IsCommonName(compile.function);

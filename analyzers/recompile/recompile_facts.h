@@ -48,6 +48,9 @@ struct RecompileFacts {
   std::vector<CompileSite> sites;      // by process, then by first compile
   std::map<int64_t, StepsSeen> steps;  // by process
   std::map<int64_t, OptInt> wall_ns;   // by process: from the first to the last thing with a time
+  std::map<int64_t, int64_t> compiling_ns;  // by process: of all its compiles, with their tracing
+  // By process: programs of single operations (outside_jit.h), which are in none of the sites.
+  std::map<int64_t, std::vector<CompileFact>> operations;
 };
 
 // All compiles of the run, and the steps of the store's slice. Nothing in the result depends on ids

@@ -153,6 +153,8 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
   if (cause.type == "redefined_function")
     return head + ": it is another function object at each call";
   if (cause.type == "input_structure_change") {
+    if (cause.node.empty() && !cause.before.empty())
+      return fmt::format("{}: it is called with other arguments ({})", head, Values(group));
     return fmt::format("{}: the structure of its inputs changes{}{}", head,
                        cause.node.empty() ? "" : " at ", cause.node);
   }

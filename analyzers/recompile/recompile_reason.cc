@@ -181,6 +181,19 @@ struct ReasonFinder::Impl {
     return cause;
   }
 
+  // A signature has nothing but inputs: what differs beside their shapes and types is how many of
+  // them there are, and which.
+  static bool IsOfStructure(std::string_view type) {
+    return type == "parameter_sharing_change" || type == "op_change" ||
+           type == "live_tensors_change" || type == "loop_count_change";
+  }
+  static RecompileCause OtherArguments(const PrintedGraph& before, const PrintedGraph& after) {
+    auto inputs = [](const PrintedGraph& graph) {
+      return Plural(std::ranges::count(graph.nodes, "parameter", &GraphNode::op), "input");
+    };
+    return {.type = "input_structure_change", .before = inputs(before), .after = inputs(after)};
+  }
+
   // Views are recorded where they are used: the line that made this one may be nearer to the value
   // that it reads.
   std::string WhatItReads(const PrintedGraph& graph, const GraphNode& node,
@@ -252,7 +265,9 @@ struct ReasonFinder::Impl {
       XP_TRY(const PrintedGraph* before, Graph(*RowOf(site.compiles[nearest], form.name)));
       XP_TRY(const PrintedGraph* after, Graph(*row));
       for (const GraphDifference& origin : best->origins) {
-        reason.causes.push_back(FromDifference(origin, *before, *after));
+        reason.causes.push_back(form.name == kSignature && IsOfStructure(origin.type)
+                                    ? OtherArguments(*before, *after)
+                                    : FromDifference(origin, *before, *after));
         reason.causes.back().seen_in = form.people;
         reason.causes.back().graph_before = before->id;
         reason.causes.back().graph_after = after->id;
@@ -334,6 +349,13 @@ struct ReasonFinder::Impl {
         setting != changed_setting.end()) {
       cause.type = "environment_change";
       cause.node = setting->second;
+      return cause;
+    }
+    if (compile.hash.empty() && (form.name.starts_with("hlo") || form.name == "stablehlo")) {
+      cause.type = "unknown";
+      cause.note =
+          "the very same program was compiled before: a function that is jitted anew at each call, "
+          "a cache that was cleared, or several processes in one folder";
       return cause;
     }
     cause.type = "unprinted_change";

@@ -122,7 +122,8 @@ absl::Status TotalsFromLogs(const Store& store, Summary& summary) {
   XP_TRY(summary.compile_ns,
          store.One<int64_t>("SELECT sum(dur_ns) FROM compile WHERE dur_from = 'log'"));
   XP_TRY(summary.tracing_ns, store.One<int64_t>("SELECT sum(trace_ns) FROM compile"));
-  summary.totals_from_logs = summary.compile_ns || summary.tracing_ns;
+  XP_TRY(summary.execute_ns, store.One<int64_t>("SELECT sum(dur_ns) FROM execution"));
+  summary.totals_from_logs = summary.compile_ns || summary.tracing_ns || summary.execute_ns;
   return absl::OkStatus();
 }
 

@@ -242,7 +242,7 @@ CREATE TABLE compile_reason (
 
 -- Executions of graphs on a device. `cause` is the kind of cut: user_sync, step_trace_exit, parallel_loader,
 -- torch_xla_compile, compile_clear_pending, dynamo_inputs, dynamo_compile, dynamo_execute, value_access (a read
--- before the step mark), sync (a step mark, which one is not known), unexpected, call (a jitted function).
+-- before the step mark), sync (a step mark, which one is not known), unexpected, call (a jitted function), operation (one of JAX's own, called outside of jit).
 CREATE TABLE execution (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process

@@ -242,11 +242,33 @@ TEST_F(Transfers, ValuesThatAreUploadedOneByOne) {
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].cost_ns, 9'000'000'000);
   EXPECT_EQ(found[0].reason->type, "to_device");
-  EXPECT_TRUE(find(1000, 99e6, false).empty());
+  EXPECT_EQ(find(1000, 99e6, false)[0].severity, Severity::kInfo);
+  EXPECT_TRUE(find(1000, 49e6, false).empty());
   EXPECT_TRUE(find(50, 9e9, false).empty());
-  EXPECT_TRUE(find(1000, 9e9, true).empty());
   // A model has a thousand weights, and each is uploaded once.
   EXPECT_EQ(find(1000, 9e9, false, 2)[0].severity, Severity::kInfo);
+}
+
+TEST_F(Transfers, UploadsByTheirTime) {
+  auto find = [](int64_t uploads, double sum_ns, int steps = 40) {
+    TimedRun run;
+    const int64_t report = run.Report(steps);
+    run.Metric(report, "ExecuteTime", "ns", 10, 100e6);
+    run.Metric(report, "CompileTime", "ns", 1, 100e6);
+    run.Metric(report, "TransferToServerTime", "ns", uploads, sum_ns);
+    return run.Run(large_transfer);
+  };
+  const Findings found = find(1000, 600e6);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "1,000 uploads to the device take 600 ms, 75 % of what the report times of uploads, "
+            "executions and compilations");
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].cost_ns, 600'000'000);
+  EXPECT_EQ(find(1000, 100e6)[0].severity, Severity::kInfo);
+  EXPECT_TRUE(find(1000, 80e6).empty());
+  EXPECT_TRUE(find(9, 600e6).empty());
+  EXPECT_EQ(find(1000, 600e6, 2)[0].severity, Severity::kInfo);
 }
 
 TEST_F(SlowWork, Empty) {

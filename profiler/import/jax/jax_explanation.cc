@@ -193,7 +193,7 @@ bool JaxExplanationReader::Take(std::string_view raw) {
     constexpr std::string_view kDefined = " defined at ";
     const std::string_view rest = line.substr(4);
     const size_t at = rest.find(kDefined);
-    out_.function = rest.substr(0, at);
+    out_.function = rest.substr(0, std::min(at, rest.find(" at ")));
     if (at != std::string_view::npos) out_.defined_at = rest.substr(at + kDefined.size());
   } else {
     has_detail_ = line.ends_with(':') && line.find("mismatches") == std::string_view::npos &&

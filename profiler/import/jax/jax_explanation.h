@@ -25,6 +25,13 @@ struct JaxExplanation {
   bool redefined = false;            // JAX's own hint: another one was defined on this line
   std::vector<JaxDifference> differences;
   std::string words;  // all lines behind the first, trimmed, joined by "; "
+
+  // Of JAX's own, called outside of jit: it is defined in JAX's package. Of primitives JAX tells
+  // the place that applies them, the same for all.
+  bool is_operation() const {
+    return defined_at.find("/jax/_src/") != std::string::npos ||
+           defined_at.find("\\jax\\_src\\") != std::string::npos;
+  }
 };
 
 // Reads an explanation line by line.

@@ -36,18 +36,18 @@ class Writer {
 
   absl::Status Write(const JaxCompile& compile) {
     XP_TRY(Process * process, ProcessOf(compile.origin));
+    const JaxExplanation* said =
+        compile.explanation < 0 ? nullptr : &log_.explanations[size_t(compile.explanation)];
     CompileRow row{.process_id = process->id,
                    .ordinal = process->next_ordinal++,
                    .dur_ns = compile.dur_ns,
                    .trace_ns = compile.trace_ns,
-                   .cause = "call",
+                   .cause = said != nullptr && said->is_operation() ? "operation" : "call",
                    .function = Text(compile.function),
                    .persistent_hit = compile.persistent_hit,
                    .inferred = compile.inferred};
     if (compile.dur_ns) row.dur_from = "log";
     XP_TRY(row.graph_id, GraphOf(*process, compile));
-    const JaxExplanation* said =
-        compile.explanation < 0 ? nullptr : &log_.explanations[size_t(compile.explanation)];
     if (said != nullptr && !said->call.file.empty()) {
       XP_TRY(row.site_id,
              context_.store.AddSite(said->call.function, said->call.file, said->call.line));

@@ -215,7 +215,7 @@ class Reader {
     JaxExplanation said = std::move(explaining_->reader).Finish();
     // Another function object with the place of one that was seen is that function, defined anew;
     // JAX itself compares the place of the call.
-    if (said.never_seen && !said.defined_at.empty() &&
+    if (said.never_seen && !said.defined_at.empty() && !said.is_operation() &&
         !defined_[explaining_->origin].insert(said.function + said.defined_at).second)
       said.redefined = true;
     // __qualname__ in older versions, __name__ elsewhere.

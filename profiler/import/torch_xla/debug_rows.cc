@@ -131,6 +131,7 @@ absl::Status DebugWriter::WriteFact(const DebugFact& fact) {
       return internal::ToStatus(context_.Add(ExecutionRow{.process_id = process->id,
                                                           .ordinal = process->next_ordinal++,
                                                           .graph_id = graph_id,
+                                                          .dur_ns = fact.dur_ns,
                                                           .cause = cause,
                                                           .site_id = stack.site_id,
                                                           .stack_id = stack.id},

@@ -1,0 +1,93 @@
+// Programs of single operations, which JAX makes outside of jit.
+#include <gmock/gmock.h>
+
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+
+extern const Analyzer recompilation;
+
+namespace {
+
+using testing::HasSubstr;
+
+class OutsideJit : public testing::Test {
+ protected:
+  void Compile(const std::string& function, int64_t count, int64_t ms,
+               const std::string& cause = "call", int site = 0) {
+    for (int64_t i = 0; i < count; ++i) {
+      run_.Exec(fmt::format(
+          "INSERT INTO compile (process_id, ordinal, dur_ns, dur_from, cause, function, "
+          "site_id, inferred) VALUES (1, {}, {}, 'log', '{}', '{}', nullif({}, 0), 0)",
+          ordinal_++, ms * 1'000'000, cause, function, site));
+    }
+  }
+  Findings Run() { return run_.Run(recompilation); }
+  TimedRun run_;
+  int64_t ordinal_ = 0;
+};
+
+TEST_F(OutsideJit, AreOneFindingAtTheDearestLine) {
+  run_.Exec("INSERT INTO site VALUES (1, 'init', '/u/model.py', 8), (2, 'fit', '/u/fit.py', 40);");
+  Compile("broadcast_in_dim", 9, 20, "operation", 1);
+  Compile("scan", 3, 2000, "operation", 2);
+  Compile("my_step", 2, 3000);
+  const Findings found = Run();
+  ASSERT_EQ(found.size(), 2u);  // and my_step, which compiled twice
+  const Finding& finding = found[1];
+  EXPECT_EQ(finding.title,
+            "12 programs of single operations, called outside of jit (scan 3, broadcast_in_dim 9)");
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_EQ(finding.reason->type, "outside_jit");
+  EXPECT_EQ(finding.cost_ns, 6'180'000'000);
+  EXPECT_EQ(finding.subject.file, "/u/fit.py");
+  EXPECT_EQ(finding.subject.line, 40);
+  EXPECT_THAT(*finding.reason->text, HasSubstr("fit.py:40 (3, 6 s), model.py:8 (9, 180 ms)"));
+  EXPECT_EQ(finding.evidence.size(), 2u);
+}
+
+TEST_F(OutsideJit, AreKnownByTheirNames) {
+  Compile("jit(convert_element_type)", 5, 100);
+  Compile("jit(broadcast_in_dim)", 5, 100);
+  Compile("add", 5, 100);
+  const Findings found = Run();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].title, HasSubstr("15 programs of single operations"));
+  EXPECT_THAT(found[0].advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));
+}
+
+// A word that is no operation's alone is a function of the user's.
+TEST_F(OutsideJit, AWordIsNoOperationByItself) {
+  Compile("add", 12, 100);
+  const Findings found = Run();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].title, HasSubstr("`add` recompiled 11 times"));
+}
+
+TEST_F(OutsideJit, AFewAreRecompilationsLikeOthers) {
+  Compile("broadcast_in_dim", 9, 100);
+  const Findings found = Run();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0].title, HasSubstr("`broadcast_in_dim` recompiled 8 times"));
+}
+
+TEST_F(OutsideJit, CheapOnesAreNoWarning) {
+  Compile("broadcast_in_dim", 20, 10);
+  const Findings found = Run();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+}
+
+// Where no step is known, recompilations are judged by their part of all compiling.
+TEST_F(OutsideJit, TwoDearRecompilationsAreAWarning) {
+  Compile("step", 3, 60'000);
+  Compile("other", 6, 1);
+  const Findings found = Run();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].count, 2);
+  EXPECT_EQ(found[1].severity, Severity::kInfo);
+}
+
+}  // namespace
+}  // namespace xlaprof
