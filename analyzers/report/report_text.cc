@@ -187,6 +187,12 @@ class TextReport {
     const Verdict verdict = VerdictWithoutWarnings(report_);
     Paragraph(2, verdict.text);
     if (!verdict.judged) return;
+    if (!options_.all) {
+      std::vector<std::string_view> names;
+      for (const Analyzer* analyzer : AllAnalyzers()) names.push_back(analyzer->name);
+      Paragraph(2, fmt::format("Looked for {}.", fmt::join(names, ", ")), Style::kDim);
+      return;
+    }
     Line();
     for (const Analyzer* analyzer : AllAnalyzers()) {
       Paragraph(24, analyzer->looks_at, Style::kDim, "  " + PadRight(analyzer->name, 22));

@@ -385,7 +385,7 @@ Verdict VerdictWithoutWarnings(const Report& report) {
                    s.compile_ns.value_or(0) > 0 || s.execute_ns.value_or(0) > 0 ||
                    !s.devices.empty() || !std::ranges::all_of(report.findings, IsAboutCapture);
   verdict.text = verdict.judged
-                     ? "Nothing found that needs fixing: no warning from any of the checks below."
+                     ? "Nothing found that needs fixing: no check gave a warning."
                      : "Too little was read to judge: no compilation, execution, transfer or step.";
   constexpr std::string_view kLost[] = {"cut_file", "damaged_coding", "unreadable_file",
                                         "invalid_json"};

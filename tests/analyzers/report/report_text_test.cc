@@ -81,10 +81,14 @@ Not in this report
 }
 
 TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
-  std::string text = ReportText(CleanReport(), {.width = 100});
+  const std::string text = ReportText(CleanReport(), {.width = 1000}),
+                    all = ReportText(CleanReport(), {.width = 100, .all = true});
   EXPECT_THAT(text, HasSubstr("Nothing found that needs fixing"));
-  for (const Analyzer* analyzer : AllAnalyzers())
-    EXPECT_THAT(text, HasSubstr(fmt::format("\n  {} ", analyzer->name)));
+  EXPECT_THAT(text, HasSubstr("\n  Looked for recompilation, slow_compile, "));
+  for (const Analyzer* analyzer : AllAnalyzers()) {
+    EXPECT_THAT(text, HasSubstr(analyzer->name));
+    EXPECT_THAT(all, HasSubstr(fmt::format("\n  {} ", analyzer->name)));
+  }
 }
 
 // Story: of a cut profile nothing but host events was left, and the report said all was well.
