@@ -57,6 +57,13 @@ void SetHash(TracedGraph& graph, bool ends_step) {
   Hash hash = Mix(environment_hash, uint64_t(ends_step));
   for (const NodePtr& root : graph.roots) hash = Mix(hash, root->hash());
   graph.tensors_hash = hash;
+  // Leaves of one type and size are alike to a node's own hash: which node uses which tells apart
+  // (a + a) * b and (a + b) * a.
+  for (const Node* node : graph.nodes) {
+    for (const NodePtr& operand : node->operands())
+      hash = Mix(hash, uint64_t(operand->mark().place));
+  }
+  for (const NodePtr& root : graph.roots) hash = Mix(hash, uint64_t(root->mark().place));
   for (int32_t parameter : graph.parameter_uses) hash = Mix(hash, uint64_t(parameter));
   for (const Program::Donation& donation : graph.donations)
     hash = Mix(Mix(hash, uint64_t(donation.parameter)), uint64_t(donation.result));

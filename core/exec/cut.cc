@@ -30,7 +30,10 @@ void FindDonations(std::span<const Ref<Storage>> computed, std::span<const Ref<S
     if (graph.parameters[i]->may_be_donated())
       parameters.emplace(graph.parameters[i].get(), int32_t(i));
   }
-  for (const Ref<Storage>& storage : computed) parameters.erase(storage->held().get());
+  for (const Ref<Storage>& storage : computed) {
+    parameters.erase(storage->held().get());
+    parameters.erase(storage->value()->data().get());  // of another tensor, by copy_
+  }
   for (size_t i = 0; i < results.size(); ++i) {
     const Ref<Data>& held = results[i]->held();
     if (!held || held->shape() != results[i]->value()->shape()) continue;

@@ -29,6 +29,10 @@ class Storage final : public RefCounted, public Pooled<Storage> {
     value_ = std::move(value);
     ++version_;
   }
+  // Counts the writes that gradients flow through: a view that was taken before one has the history
+  // of what was there before.
+  int64_t recorded_writes() const { return recorded_writes_; }
+  void NoteRecordedWrite() { ++recorded_writes_; }
   // The value was computed, or will be: from now on it is this.
   void Become(Ref<Data> data);
   // The last value that was computed; the memory that a step's new one may take.
@@ -44,7 +48,7 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   Device& device_;
   const DType logical_;
   int64_t id_ = 0;  // given by LiveStorages
-  int64_t version_ = 0;
+  int64_t version_ = 0, recorded_writes_ = 0;
   NodePtr value_;
   Ref<Data> held_;
   Storage *before_ = nullptr, *after_ = nullptr;  // the device's list

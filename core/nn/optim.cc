@@ -35,24 +35,45 @@ void SGD::step(Where where) {
 void Adam::step(Where where) {
   Call call(where);
   NoGrad no_grad;
-  if (!steps_) {
-    steps_ = zeros({}, DType::kF64, device());
+  if (mean_.empty()) {
+    clock_of_.resize(parameters_.size(), kNoClock);
     for (const Tensor& parameter : parameters_) {
       mean_.push_back(zeros(parameter.sizes(), parameter.dtype(), parameter.device()));
       square_.push_back(zeros(parameter.sizes(), parameter.dtype(), parameter.device()));
     }
   }
-  steps_.add_(1);
-  const Tensor base = zeros({}, steps_.dtype(), steps_.device());
-  const Tensor mean_part = 1 - pow(base + beta1, steps_);
-  const Tensor square_part = sqrt(1 - pow(base + beta2, steps_));
+  SetClocks();
+  std::vector<std::pair<Tensor, Tensor>> parts;  // by clock
+  for (Tensor& clock : clocks_) {
+    const Tensor base = zeros({}, clock.dtype(), clock.device());
+    parts.emplace_back(1 - pow(base + beta1, clock), sqrt(1 - pow(base + beta2, clock)));
+  }
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor grad = parameters_[i].grad();
     if (!grad) continue;
+    const auto& [mean_part, square_part] = parts[clock_of_[i]];
     mean_[i].mul_(beta1).add_(grad, 1 - beta1);
     square_[i].mul_(beta2).add_(grad * grad, 1 - beta2);
     const Tensor size = sqrt(square_[i]) / square_part + eps;
     parameters_[i].sub_(mean_[i] / size / mean_part, lr);
+  }
+}
+
+// Each parameter counts the steps in which it had a gradient; those that had them together share a
+// clock.
+void Adam::SetClocks() {
+  std::map<size_t, std::vector<size_t>> run, rest;  // by clock: parameters with a gradient, without
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    (parameters_[i].grad() ? run : rest)[clock_of_[i]].push_back(i);
+  for (const auto& [clock, parameters] : run) {
+    size_t own = clock;
+    if (clock == kNoClock || rest.contains(clock)) {
+      own = clocks_.size();
+      clocks_.push_back(clock == kNoClock ? zeros({}, DType::kF64, device())
+                                          : clocks_[clock].clone());
+      for (size_t i : parameters) clock_of_[i] = own;
+    }
+    clocks_[own].add_(1);
   }
 }
 

@@ -42,8 +42,11 @@ class Adam final : public Optimizer {
  private:
   // On the device: a number on the host would be sent each step. Of a type that XLA_USE_BF16, which
   // has no 257 and no 0.999, leaves alone.
-  Tensor steps_;
+  std::vector<Tensor> clocks_;
+  static constexpr size_t kNoClock = SIZE_MAX;
+  std::vector<size_t> clock_of_;  // each parameter's in clocks_; kNoClock: it had no gradient yet
   std::vector<Tensor> mean_, square_;
+  void SetClocks();
 };
 
 }  // namespace xlaprof::lazy::optim

@@ -24,10 +24,28 @@ struct ScopeOf {
 
 }  // namespace
 
+// Whether tensors were saved since the last operation that was made differentiable: those are this
+// one's, since they are made where its vjp is.
+thread_local bool saves_tensors = false;
+
 Saved::Saved(const Tensor& tensor)
     : storage_(tensor.impl()->storage),
       steps_(tensor.impl()->steps),
-      version_(storage_->version()) {}
+      version_(storage_->version()) {
+  saves_tensors = true;
+}
+
+// One after the other: the chain may be longer than the stack.
+GradFn::~GradFn() {
+  std::vector<Edge> left = std::move(edges);
+  while (!left.empty()) {
+    const Ref<GradFn> next = std::move(left.back().fn);
+    left.pop_back();
+    if (!next || !next->has_one_ref()) continue;
+    std::ranges::move(next->edges, std::back_inserter(left));
+    next->edges.clear();
+  }
+}
 
 Tensor Saved::get() const {
   if (storage_->version() != version_) {
@@ -39,11 +57,19 @@ Tensor Saved::get() const {
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
   impl->storage = storage_;
   impl->steps = steps_;
+  impl->writes_seen = storage_->recorded_writes();
   return Tensor(std::move(impl));
 }
 
 bool NeedsGrad(const Tensor& input) {
-  return input && input.impl()->requires_grad && !NoGrad::is_on();
+  if (!input || NoGrad::is_on()) return false;
+  const TensorImpl& impl = *input.impl();
+  if (!impl.steps.empty() && impl.writes_seen != impl.storage->recorded_writes()) {
+    RaiseHere(
+        "a view was taken before its tensor was written in place while gradients are recorded: it "
+        "does not know of the write. Take it again, or detach() it");
+  }
+  return impl.requires_grad;
 }
 
 bool NeedsGrad(Inputs inputs) {
@@ -56,6 +82,7 @@ Tensor Differentiable(Tensor out, Inputs inputs, std::function<Grads(const Tenso
   fn->sequence = NextSequence();
   fn->where = Call::Where();
   fn->vjp = std::move(vjp);
+  fn->saves = std::exchange(saves_tensors, false);
   fn->edges.reserve(inputs.size());
   for (const auto& [input] : inputs) {
     GradFn::Edge& edge = fn->edges.emplace_back();
@@ -87,6 +114,7 @@ Tensor Tensor::detach() const {
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
   impl->storage = ImplOf(*this).storage;
   impl->steps = impl_->steps;
+  impl->writes_seen = impl->storage->recorded_writes();
   return Tensor(std::move(impl));
 }
 
@@ -104,7 +132,8 @@ void Tensor::backward(Where where) const {
   auto give = [&](const GradFn::Edge& edge, Tensor grad) {
     if (edge.leaf) {
       Tensor& sum = edge.leaf->grad;
-      sum = sum ? add(sum, grad) : std::move(grad);
+      // Of its own: what is done to it in place is done to no other's.
+      sum = sum ? add(sum, grad) : grad.clone();
     } else if (edge.fn) {
       auto [at, is_new] = grads.try_emplace(edge.fn.get());
       at->second = is_new ? std::move(grad) : add(at->second, grad);
@@ -121,7 +150,7 @@ void Tensor::backward(Where where) const {
       RaiseHere("backward() a second time through an operation whose tensors were given back");
     }
     const Tensor grad = std::move(grads.extract(fn.get()).mapped());
-    const auto vjp = std::exchange(fn->vjp, nullptr);
+    const auto vjp = fn->saves ? std::exchange(fn->vjp, nullptr) : fn->vjp;
     Grads of_inputs = vjp(grad);
     for (size_t i = 0; i < fn->edges.size(); ++i) {
       if (of_inputs[i]) give(fn->edges[i], std::move(of_inputs[i]));

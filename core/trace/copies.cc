@@ -14,7 +14,7 @@ Tensor Tensor::to(Device& to, Where where) const {
 
 Tensor deepcopy(const Tensor& x, Where where) {
   Call call(where);
-  if (x.impl()->grad_fn)
+  if (ImplOf(x).grad_fn)
     RaiseHere("deepcopy() of a tensor that an operation made: detach() it first");
   Tensor copy = Wrap(x.device(), NodeOf(x), x.dtype());
   copy.impl()->requires_grad = x.requires_grad();

@@ -33,7 +33,11 @@ Tensor arange(int64_t count, DType type, Device& device, Where where) {
 Tensor rand(Dims sizes, Device& device, Where where) {
   Call call(where);
   const NodePtr seed = device.NextSeed(Call::Where());
-  return Wrap(device, Node::Make(op::uniform, {seed.get()}, sizes, Call::Where()), DType::kF32);
+  Tensor out =
+      Wrap(device, Node::Make(op::uniform, {seed.get()}, sizes, Call::Where()), DType::kF32);
+  // In narrow types the largest are rounded up to 1, which is none of these numbers.
+  const DType kept = OnDevice(DType::kF32);
+  return kept == DType::kF32 ? out : minimum(out, kept == DType::kF16 ? 1 - 0x1p-11 : 1 - 0x1p-8);
 }
 
 // Box and Muller: two uniform numbers give a normal one.

@@ -244,6 +244,19 @@ Tensor Tensor::clone(Where where) const {
   return Differentiable(out, {*this}, [](const Tensor& grad) { return Grads{grad}; });
 }
 
+namespace {
+
+// No gradient, whatever the other's is: 0 times what is no number, or infinite, is none either.
+Tensor None(const Tensor& grad) { return ScalarTensor(0, grad.dtype(), grad.device()); }
+
+// The gradient to `a`, of the larger of two, or of the smaller where they are given in reverse;
+// equal ones share it, and what is no number passes it on.
+Tensor OfTheLarger(const Tensor& grad, const Tensor& a, const Tensor& b) {
+  return where(lt(a, b), None(grad), where(eq(a, b), grad * 0.5, grad));
+}
+
+}  // namespace
+
 #define UNARY(name, vjp)                      \
   Tensor name(const Tensor& x, Where where) { \
     Call call(where);                         \
@@ -272,14 +285,16 @@ UNARY(erf, [](T grad, S x, S) {
     return Unary(op::name, x, IsFloat(x.dtype()) ? +(vjp) : nullptr); \
   }
 UNARY_OF_ALL(neg, [](T grad, S, S) { return neg(grad); })
-UNARY_OF_ALL(abs, [](T grad, S x, S) { return lazy::where(lt(x.get(), 0), neg(grad), grad); })
-UNARY_OF_ALL(relu, [](T grad, S, S y) { return lazy::where(gt(y.get(), 0), grad, mul(grad, 0)); })
+UNARY_OF_ALL(abs, [](T grad, S x, S) {
+  return lazy::where(lt(x.get(), 0), neg(grad), lazy::where(gt(x.get(), 0), grad, None(grad)));
+})
+UNARY_OF_ALL(relu, [](T grad, S, S y) { return lazy::where(le(y.get(), 0), None(grad), grad); })
 #undef UNARY_OF_ALL
 
 Tensor floor(const Tensor& x, Where where) {
   Call call(where);
   if (!IsFloat(x.dtype())) return x.clone();
-  return Unary(op::floor, x, [](T grad, S, S) { return grad * 0; });
+  return Unary(op::floor, x, [](T grad, S, S) { return None(grad).expand(grad.sizes()); });
 }
 
 Tensor logical_not(const Tensor& x, Where where) {
@@ -327,16 +342,21 @@ BINARY(
     div, FractionTypeOf, [](T grad, S, S b) { return grad / b.get(); },
     [](T grad, S a, S b) { return neg(grad * a.get() / (b.get() * b.get())); })
 BINARY(
-    pow, PowerTypeOf, [](T grad, S a, S b) { return grad * b.get() * pow(a.get(), b.get() - 1); },
-    [](T grad, S a, S b) { return grad * pow(a.get(), b.get()) * log(a.get()); })
+    pow, PowerTypeOf,
+    [](T grad, S a, S b) {
+      const Tensor slope = grad * b.get() * pow(a.get(), b.get() - 1);
+      return lazy::where(eq(b.get(), 0), None(grad), slope);
+    },
+    [](T grad, S a, S b) {
+      const Tensor slope = grad * pow(a.get(), b.get()) * log(a.get());
+      return lazy::where(logical_and(eq(a.get(), 0), ge(b.get(), 0)), None(grad), slope);
+    })
 BINARY(
-    maximum, TypeOf,
-    [](T grad, S a, S b) { return lazy::where(ge(a.get(), b.get()), grad, grad * 0); },
-    [](T grad, S a, S b) { return lazy::where(ge(a.get(), b.get()), grad * 0, grad); })
+    maximum, TypeOf, [](T grad, S a, S b) { return OfTheLarger(grad, a.get(), b.get()); },
+    [](T grad, S a, S b) { return OfTheLarger(grad, b.get(), a.get()); })
 BINARY(
-    minimum, TypeOf,
-    [](T grad, S a, S b) { return lazy::where(le(a.get(), b.get()), grad, grad * 0); },
-    [](T grad, S a, S b) { return lazy::where(le(a.get(), b.get()), grad * 0, grad); })
+    minimum, TypeOf, [](T grad, S a, S b) { return OfTheLarger(grad, neg(a.get()), neg(b.get())); },
+    [](T grad, S a, S b) { return OfTheLarger(grad, neg(b.get()), neg(a.get())); })
 BINARY(
     remainder, TypeOf, [](T grad, S, S) { return grad; },
     [](T grad, S a, S b) { return neg(grad * floor(a.get() / b.get())); })
@@ -365,7 +385,7 @@ Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwis
   Tensor out = Emit(op::where, {mask, a, b}, {}, type);
   if (!NeedsGrad({a, b})) return out;
   return Differentiable(out, {mask, a, b}, [mask = Saved(mask)](const Tensor& grad) {
-    const Tensor none = mul(grad, 0);
+    const Tensor none = None(grad);
     return Grads{Tensor(), lazy::where(mask.get(), grad, none),
                  lazy::where(mask.get(), none, grad)};
   });
@@ -373,13 +393,24 @@ Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwis
 
 Tensor clamp(const Tensor& x, Scalar least, Scalar most, Where where) {
   Call call(where);
-  return minimum(maximum(x, least), most);
+  const Tensor inside = x.detach();
+  Tensor out = minimum(maximum(inside, least), most);
+  if (!NeedsGrad(x)) return out;
+  return Differentiable(out, {x}, [=, x = Saved(x), type = x.dtype()](const Tensor& grad) {
+    const Tensor is_inside = logical_and(ge(x.get(), least), le(x.get(), most));
+    return Grads{lazy::where(is_inside, grad, None(grad)).to(type)};
+  });
 }
 
 // --- expand: here, since its gradient is the sum over what was repeated ---
 
 Tensor Tensor::expand(Dims sizes, Where where) const {
   Call call(where);
+  // -1 keeps a size.
+  const Dims own = this->sizes();
+  for (size_t back = 1; back <= std::min(sizes.size(), own.size()); ++back) {
+    if (sizes[sizes.size() - back] == -1) sizes[sizes.size() - back] = own[own.size() - back];
+  }
   Tensor out = MakeView(*this, {&op::expand, Attributes(sizes.begin(), sizes.end())});
   if (!NeedsGrad({*this})) return out;
   return Differentiable(out, {*this}, [from = this->sizes()](const Tensor& grad) {

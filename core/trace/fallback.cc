@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/debug/debug.h"
 #include "core/metrics/metrics.h"
@@ -50,6 +51,26 @@ bool IsMore(T a, T b) {
   return IsLess(b, a);
 }
 
+// The first `count` of each row in order, gathered by their places, through which a gradient flows.
+Tensor FirstOfRows(const Tensor& x, int64_t count, bool descending) {
+  if (x.dim() == 0) return x.clone();
+  const int64_t row = x.size(-1);
+  Dims sizes = x.sizes();
+  sizes.back() = count;
+  const Tensor places = OnNumbers(x, [&]<class T>(const std::vector<T>& values) {
+    std::vector<int64_t> out, order(static_cast<size_t>(row));
+    for (auto at = values.begin(); at != values.end(); at += row) {
+      std::iota(order.begin(), order.end(), int64_t{0});
+      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        return descending ? IsMore(at[a], at[b]) : IsLess(at[a], at[b]);
+      });
+      out.insert(out.end(), order.begin(), order.begin() + count);
+    }
+    return Back(out, sizes, DType::kI64, x);
+  });
+  return gather(x, -1, places);
+}
+
 }  // namespace
 
 Tensor nonzero(const Tensor& x, Where where) {
@@ -74,6 +95,13 @@ Tensor masked_select(const Tensor& x, const Tensor& mask, Where where) {
   const Dims sizes = BroadcastSizes("aten::masked_select", x, mask);
   CountFallback("aten::masked_select");
   const HostTensor kept = Expanded(mask, sizes).to_cpu();
+  if (NeedsGrad(x)) {
+    std::vector<int64_t> places;
+    for (int64_t i = 0; i < kept.shape.elements(); ++i)
+      if (kept.Whole(i) != 0) places.push_back(i);
+    const auto count = int64_t(places.size());
+    return index_select(Expanded(x, sizes).flatten(), 0, Back(places, {count}, DType::kI64, x));
+  }
   return OnNumbers(Expanded(x, sizes), [&]<class T>(std::vector<T> values) {
     int64_t i = 0;
     std::erase_if(values, [&](T) { return kept.Whole(i++) == 0; });
@@ -94,6 +122,7 @@ Tensor unique(const Tensor& x, Where where) {
 Tensor sort(const Tensor& x, bool descending, Where where) {
   Call call(where);
   CountFallback("aten::sort");
+  if (NeedsGrad(x)) return FirstOfRows(x, x.dim() == 0 ? 1 : x.size(-1), descending);
   const int64_t row = x.dim() == 0 ? 1 : x.size(-1);
   return OnNumbers(x, [&]<class T>(std::vector<T> values) {
     for (auto at = values.begin(); at != values.end(); at += row)
@@ -108,6 +137,7 @@ Tensor topk(const Tensor& x, int64_t k, Where where) {
   const int64_t row = x.sizes()[size_t(DimOf("aten::topk", x, -1))];
   if (k < 0 || k > row)
     RaiseHere("aten::topk({}): there are no {} largest of {}", TextOf(x), k, row);
+  if (NeedsGrad(x)) return FirstOfRows(x, k, /*descending=*/true);
   Dims sizes = x.sizes();
   sizes.back() = k;
   return OnNumbers(x, [&]<class T>(std::vector<T> values) {

@@ -123,7 +123,8 @@ Tensor pad(const Tensor& x, Dims low, Dims high, Scalar value = 0, Where where =
 Tensor flip(const Tensor& x, Dims dims, Where where = Where::current());
 Tensor tril(const Tensor& x, int64_t diagonal = 0, Where where = Where::current());
 
-// Indices are of whole numbers.
+// Indices are of whole numbers. One that is out of range on the device is taken for the nearest, as
+// XLA does: nothing on the host sees it.
 Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index,
                     Where where = Where::current());
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, Where where = Where::current());
@@ -132,7 +133,7 @@ Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tens
 Tensor embedding(const Tensor& weight, const Tensor& index, Where where = Where::current());
 Tensor one_hot(const Tensor& index, int64_t classes, Where where = Where::current());
 
-// Losses, means over the batch. Targets: classes.
+// Losses, means over the batch. Targets: classes; those of -100 count for nothing.
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target,
                 Where where = Where::current());
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Where where = Where::current());

@@ -45,9 +45,14 @@ Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tens
   Call call(where);
   dim = DimOf(op::scatter_add.name, x, dim);
   const Tensor at = Indices(op::scatter_add.name, {x, index});
-  Tensor out = Emit(op::scatter_add, {x, at, from.to(x.dtype())}, {dim});
-  if (!NeedsGrad({x, from})) return out;
-  return Differentiable(out, {x, from}, [dim, at = Saved(at)](const Tensor& grad) {
+  const Tensor added = from.to(x.dtype());
+  Tensor out = Emit(op::scatter_add, {x, at, added}, {dim});
+  if (!NeedsGrad({x, added})) return out;
+  if (NeedsGrad(added) && added.sizes() != at.sizes()) {
+    RaiseHere("aten::scatter_add: the gradient needs as many indices as numbers: {} of {}",
+              SizesText(at.sizes()), SizesText(added.sizes()));
+  }
+  return Differentiable(out, {x, added}, [dim, at = Saved(at)](const Tensor& grad) {
     return Grads{grad, gather(grad, dim, at.get())};
   });
 }

@@ -11,7 +11,7 @@ namespace xlaprof::lazy {
 
 DeviceLoader::DeviceLoader(std::function<std::optional<HostBatch>()> read, Device& device,
                            size_t ahead, Where where)
-    : read_(std::move(read)), device_(device), ahead_(ahead), where_(where) {
+    : read_(std::move(read)), device_(device), ahead_(std::max<size_t>(1, ahead)), where_(where) {
   thread_ = std::thread([this] { Run(); });
 }
 

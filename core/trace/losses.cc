@@ -5,9 +5,23 @@
 
 namespace xlaprof::lazy {
 
+// Targets that count for nothing, as PyTorch's ignore_index by default.
+constexpr int64_t kIgnored = -100;
+
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Where where) {
   Call call(where);
-  return neg(mean(gather(log_probabilities, 1, target.unsqueeze(1))));
+  if (log_probabilities.dim() != 2 || target.dim() != 1 ||
+      target.size(0) != log_probabilities.size(0)) {
+    RaiseHere("aten::nll_loss({}, {}): needs [batch, classes] and as many targets as the batch has",
+              TextOf(log_probabilities), TextOf(target));
+  }
+  const Tensor counts = ne(target, kIgnored);
+  const Tensor none = ScalarTensor(0, target.dtype(), target.device());
+  const Tensor picked =
+      gather(log_probabilities, 1, lazy::where(counts, target, none).unsqueeze(1)).squeeze(1);
+  const DType type = log_probabilities.dtype();
+  const Tensor kept = lazy::where(counts, picked, ScalarTensor(0, type, picked.device()));
+  return neg(sum(kept) / sum(counts.to(type)));
 }
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Where where) {

@@ -68,7 +68,10 @@ Tensor mean(const Tensor& x, Dims dims, bool keepdim, Where where) {
   if (!IsFloat(x.dtype()))
     RaiseHere("aten::mean({}): needs fractions. to(DType::kF32) makes them", TextOf(x));
   dims = AllOf("aten::mean", x, std::move(dims));
-  return sum(x, dims, keepdim) * (1.0 / double(CountOf(x, dims)));
+  // Sums of many outgrow the narrow types.
+  const bool is_narrow = x.dtype() == DType::kF16 || x.dtype() == DType::kBF16;
+  const Tensor wide = is_narrow ? x.to(DType::kF32) : x;
+  return (sum(wide, dims, keepdim) / double(CountOf(x, dims))).to(x.dtype());
 }
 
 Tensor amax(const Tensor& x, Dims dims, bool keepdim, Where where) {
@@ -87,9 +90,17 @@ Tensor prod(const Tensor& x, Dims given, bool keepdim, Where where) {
   const Tensor from = IsFloat(x.dtype()) ? x : x.to(DType::kI64);
   Tensor out = Emit(op::prod, {from}, Over(dims, keepdim));
   if (!NeedsGrad({from})) return out;
-  return Differentiable(out, {from}, [dims, x = Saved(from), y = Saved(out)](const Tensor& grad) {
+  return Differentiable(out, {from}, [dims, x = Saved(from)](const Tensor& grad) {
+    // Of a product with one 0 only that factor's gradient is left, and with two none.
     const Tensor factors = x.get();
-    return Grads{Kept(grad * y.get(), factors.sizes(), dims) / factors};
+    const Tensor is_none = eq(factors, 0);
+    const Tensor nones = sum(is_none.to(factors.dtype()), dims, /*keepdim=*/true);
+    const Tensor rest =
+        lazy::where(is_none, ScalarTensor(1, factors.dtype(), factors.device()), factors);
+    const Tensor slope = prod(rest, dims, /*keepdim=*/true) / rest;
+    const Tensor left = logical_or(eq(nones, 0), logical_and(is_none, eq(nones, 1)));
+    return Grads{lazy::where(left, Kept(grad, factors.sizes(), dims) * slope,
+                             ScalarTensor(0, factors.dtype(), factors.device()))};
   });
 }
 
@@ -102,7 +113,9 @@ Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim, Where where) {
   Call call(where);
   dim = DimOf("aten::logsumexp", x, dim);
   // The largest is taken out so that nothing overflows; it takes no part in the gradient.
-  const Tensor largest = amax(x.detach(), {dim}, /*keepdim=*/true);
+  Tensor largest = amax(x.detach(), {dim}, /*keepdim=*/true);
+  largest = lazy::where(eq(abs(largest), INFINITY),
+                        ScalarTensor(0, largest.dtype(), largest.device()), largest);
   const Tensor all = log(sum(exp(x - largest), {dim}, /*keepdim=*/true)) + largest;
   return keepdim ? all : all.squeeze(dim);
 }

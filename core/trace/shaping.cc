@@ -111,6 +111,7 @@ Tensor cat(std::span<const Tensor> parts, int64_t dim, Where where) {
   DType type = parts[0].dtype();
   for (const Tensor& part : parts) type = Promote(type, part.dtype());
   dim = DimOf(op::cat.name, parts[0], dim);
+  if (parts.size() == 1) return parts[0].clone();
   Tensor all = parts[0].to(type);
   // Two at a time: a node has few operands; what is fused or copied is the same.
   for (const Tensor& next : parts.subspan(1)) {

@@ -84,6 +84,7 @@ Tensor MakeView(const Tensor& tensor, ViewStep step) {
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
   impl->storage = from.storage;
   impl->steps = from.steps;
+  impl->writes_seen = impl->storage->recorded_writes();
   if (!impl->steps.empty() && TurnsBack(impl->steps.back(), step)) {
     impl->steps.pop_back();
   } else {
@@ -115,9 +116,26 @@ int64_t Tensor::size(int64_t dim, Where where) const {
 int64_t Tensor::numel() const { return NodeOf(*this)->shape().elements(); }
 Device& Tensor::device() const { return ImplOf(*this).storage->device(); }
 
+namespace {
+
+// Raises where sizes are negative, or no memory can hold their product.
+void ExpectElements(const Shape& shape) {
+  constexpr int64_t kMost = int64_t{1} << 58;
+  int64_t elements = 1;
+  for (int64_t size : shape.dims) {
+    if (size < 0) RaiseHere("{}: a size is negative", shape.ToText());
+    if (size > 0 && elements > kMost / size)
+      RaiseHere("{}: more elements than memory can hold", shape.ToText());
+    elements *= size;
+  }
+}
+
+}  // namespace
+
 Tensor Tensor::FromBytes(const void* values, size_t count, Shape shape, Device& device,
                          Where where) {
   Call call(where);
+  ExpectElements(shape);
   if (int64_t(count) != shape.elements())
     RaiseHere("{} values do not fill {}", count, shape.ToText());
   static metrics::Metric& time =
@@ -138,6 +156,12 @@ Tensor Tensor::FromBytes(const void* values, size_t count, Shape shape, Device& 
 }
 
 Tensor Tensor::FromHost(const HostTensor& host, Device& device, Where where) {
+  Call call(where);
+  ExpectElements(host.shape);
+  if (int64_t(host.bytes.size()) != host.shape.bytes()) {
+    RaiseHere("{} bytes are no {}: that has {}", host.bytes.size(), host.shape.ToText(),
+              host.shape.bytes());
+  }
   return FromBytes(host.bytes.data(), size_t(host.shape.elements()), host.shape, device, where);
 }
 
@@ -192,6 +216,7 @@ void Assign(const Tensor& target, const Tensor& value) {
   const NodePtr whole = impl.storage->value();
   impl.storage->Write(Into(whole, impl.steps, NodeOf(fitting)));
   if (!NoGrad::is_on() && impl.steps.empty()) {
+    if (impl.requires_grad || fitting.requires_grad()) impl.storage->NoteRecordedWrite();
     impl.grad_fn = fitting.impl()->grad_fn;
     impl.requires_grad = fitting.requires_grad();
   }
@@ -212,6 +237,11 @@ Tensor& Update(const Op& op, Tensor& target, const Other& other, const Tensor& r
   }
   Assign(target, result);
   return target;
+}
+
+// What `target` is before it is written, where the gradient of `other` needs that.
+Tensor BeforeWrite(const Tensor& target, const Tensor& other) {
+  return NeedsGrad(other) ? target.clone() : target;
 }
 
 // `other` as often as `alpha` says.
@@ -249,7 +279,7 @@ Tensor& Tensor::sub_(const Tensor& other, Scalar alpha, Where where) {
 }
 Tensor& Tensor::mul_(const Tensor& other, Where where) {
   Call call(where);
-  return Update(op::mul, *this, other, mul(*this, other));
+  return Update(op::mul, *this, other, mul(BeforeWrite(*this, other), other));
 }
 Tensor& Tensor::mul_(Scalar other, Where where) {
   Call call(where);
@@ -257,7 +287,7 @@ Tensor& Tensor::mul_(Scalar other, Where where) {
 }
 Tensor& Tensor::div_(const Tensor& other, Where where) {
   Call call(where);
-  return Update(op::div, *this, other, div(*this, other));
+  return Update(op::div, *this, other, div(BeforeWrite(*this, other), other));
 }
 
 }  // namespace xlaprof::lazy

@@ -21,6 +21,7 @@ struct GradFn;
 struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   Ref<Storage> storage;
   std::vector<ViewStep> steps;  // empty: no view
+  int64_t writes_seen = 0;      // of the storage's recorded writes, by a view's history
   bool requires_grad = false;
   Ref<GradFn> grad_fn;  // of what an operation made
   Tensor grad;          // of a leaf
@@ -38,7 +39,10 @@ struct GradFn final : RefCounted, Pooled<GradFn> {
   int64_t sequence = 0;  // ascending in the order in which operations were recorded
   std::source_location where;
   std::vector<Edge> edges;
-  std::function<Grads(const Tensor& grad)> vjp;  // empty once it was used
+  std::function<Grads(const Tensor& grad)> vjp;  // empty once it was used, where it saves tensors
+  bool saves = false;
+
+  ~GradFn() override;  // of a chain of any length
 };
 
 // A tensor whose value backward() needs. Holds the storage, not the history.
