@@ -100,7 +100,7 @@ absl::StatusOr<Findings> OutsideJit(const Store& store, const RecompileFacts& fa
       if (!compile.in_slice) continue;
       all.Add(compile);
       by_name[compile.function].Add(compile);
-      if (compile.site_id && places.contains(*compile.site_id))
+      if (compile.site_id && !places[*compile.site_id].file.empty())
         by_site[*compile.site_id].Add(compile);
     }
     if (all.count == 0) continue;
@@ -144,7 +144,8 @@ absl::StatusOr<Findings> OutsideJit(const Store& store, const RecompileFacts& fa
           "JAX_LOG_COMPILES=1.";
     } else {
       const Place& place = places.at(sites.front().first);
-      finding.subject = {.file = place.file, .line = place.line, .function = place.function};
+      finding.subject = {.file = place.file, .line = place.line};
+      if (!place.function.empty()) finding.subject.function = place.function;
       *finding.reason->text += ". Most at " + where;
       finding.advice =
           "Put the code around these lines into a function under jax.jit: one program instead of "
