@@ -156,7 +156,7 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
     } else if (finding.per_step) {
       finding.title += fmt::format(" ({})", PerStepText(*finding.per_step));
     } else if (rate) {
-      finding.title += fmt::format(" in {} executions", *executions);
+      finding.title += " in " + Plural(*executions, "execution");
     }
     if (cost_ns && by_ops == 0 && !ops_uncounted && (reads == 0 || other == 0)) {
       finding.cost_ns = cost_ns;

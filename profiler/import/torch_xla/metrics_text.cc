@@ -115,6 +115,7 @@ bool MetricsReader::Next(MetricsText* report) {
   *report = MetricsText();
   bool begun = false;
   absl::flat_hash_set<std::string_view> metrics;
+  bool server_seen = false;
   std::string_view cut_name;  // of the line before, if it may be the first entry of all
   auto begin = [&] {
     if (begun) return;
@@ -159,12 +160,16 @@ bool MetricsReader::Next(MetricsText* report) {
       case kCounter: {
         if (field.text.empty() || field.text.find(' ') != std::string_view::npos || !readable)
           break;
-        if (field.label == kMetric && !metrics.insert(field.text).second) {
+        // A name again, or one of the client's behind those of the server, which come last.
+        const bool of_server = field.text.starts_with("Xrt");
+        if (field.label == kMetric &&
+            (!metrics.insert(field.text).second || (server_seen && !of_server))) {
           lines_.Unread();
           Finish(*report, false);
           return true;
         }
         begin();
+        server_seen |= field.label == kMetric && of_server;
         report->entries.push_back({.name = field.text,
                                    .is_counter = field.label == kCounter,
                                    .offset = lines_.offset(),

@@ -138,6 +138,17 @@ TEST(MetricsReport, TellsPastedReportsApart) {
 }
 
 // A number that lost its last digits looks like any other.
+// The end of one, and the next.
+TEST(MetricsReport, TheServersMetricsComeLast) {
+  auto in = ImportText(metrics_report,
+                       "Metric: XrtExecute\n  TotalSamples: 18880\n  Accumulator: 02m03s348ms\n"
+                       "\nEpoch 5:\n" +
+                           std::string(kCompileTime) + Counters({{"MarkStep", 12}}) +
+                           "Metric: XrtExecute\n  TotalSamples: 20000\n  Accumulator: 03m\n");
+  ASSERT_TRUE(in.status.ok()) << in.status;
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM metrics_report"), ElementsAre("2"));
+}
+
 TEST(MetricsReport, SaysWhereTheLastNumberMayBeCut) {
   auto in = ImportText(metrics_report, "Counter: MarkStep\n  Value: 4");
   EXPECT_THAT(in.Rows("SELECT name, value FROM counter"), ElementsAre("MarkStep|4"));
@@ -147,15 +158,15 @@ TEST(MetricsReport, SaysWhereTheLastNumberMayBeCut) {
 TEST(MetricsReport, ReadsOldLayoutsAndPrefixes) {
   auto in = ImportText(
       metrics_report,
+      "Metric: TransferFromServerTime\nTotalSamples: 2\nAccumulator: 005.000us\nPercentiles: "
+      "1%=001.000us\nCounter: MarkStep\nValue: 4\n"
       "2021-04-19 13:28:12 10.164.0.25 [0] Metric: XrtCompile\r\n"
       "2021-04-19 13:28:12 10.164.0.25 [0]   TotalSamples: 172\r\n"
       "2021-04-19 13:28:12 10.164.0.25 [0]   Counter: 18s450ms18.269us\r\n"
       "2021-04-19 13:28:12 10.164.0.25 [0]   Mean: 001ms32.778us\r\n"
       "2021-04-19 13:28:12 10.164.0.25 [0]   Percentiles: 25%=001ms32.778us; 50%=355ms89.606us\r\n"
       "2021-04-19 13:28:12 10.164.0.25 [0] Counter: xla::clone\r\n"
-      "2021-04-19 13:28:12 10.164.0.25 [0]   Value: 3\r\n"
-      "Metric: TransferFromServerTime\nTotalSamples: 2\nAccumulator: 005.000us\nPercentiles: "
-      "1%=001.000us\nCounter: MarkStep\nValue: 4\n");
+      "2021-04-19 13:28:12 10.164.0.25 [0]   Value: 3\r\n");
   EXPECT_THAT(in.Rows("SELECT name, samples, accumulator FROM metric ORDER BY name"),
               ElementsAre("TransferFromDeviceTime|2|5000.0", "XrtCompile|172|18450018269.0"));
   EXPECT_THAT(in.Rows("SELECT value FROM metric_percentile JOIN metric ON id = metric_id WHERE "
