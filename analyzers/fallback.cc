@@ -218,6 +218,29 @@ Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts,
   return finding;
 }
 
+// The program says so itself.
+absl::Status WholeProgram(const Store& store, Findings& findings) {
+  return store.Each(
+      "SELECT s.path, i.first_line, i.count FROM import_issue i JOIN source s ON s.id = "
+      "i.source_id WHERE i.code = 'on_cpu' ORDER BY s.id LIMIT 1",
+      [&](std::string path, OptInt line, int64_t count) {
+        Finding finding{.kind = "fallback",
+                        .severity = Severity::kWarning,
+                        .title =
+                            "the whole program runs on the CPU: it found no GPU or TPU that "
+                            "it can use",
+                        .count = count};
+        finding.cost_note = "unmeasured: no source shows the program on a device";
+        finding.reason = Reason{.type = "no_device", .text = "the program printed so as it began"};
+        finding.advice =
+            "Install the build for the device (jax[cuda12], jax[tpu], torch_xla[tpu]) and set "
+            "JAX_PLATFORMS or PJRT_DEVICE, so that a missing device is an error.";
+        finding.evidence.push_back(
+            {.table = "import_issue", .text = fmt::format("{}:{}", path, line.value_or(1))});
+        findings.push_back(std::move(finding));
+      });
+}
+
 }  // namespace
 
 static absl::StatusOr<Findings> Run(const Store& store) {
@@ -229,6 +252,7 @@ static absl::StatusOr<Findings> Run(const Store& store) {
     findings.push_back(FromOp(op, cuts, transfers[op.op], steps));
   for (const UnnamedCalls& calls : cuts.unnamed)
     findings.push_back(FromUnnamed(calls, cuts, steps));
+  XP_TRY(WholeProgram(store, findings));
   return findings;
 }
 

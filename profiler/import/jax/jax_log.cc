@@ -5,6 +5,7 @@
 
 #include "profiler/import/importer.h"
 #include "profiler/import/jax/jax_log_facts.h"
+#include "profiler/import/text/cpu_notice.h"
 #include "profiler/import/text/utf8.h"
 #include "profiler/import/xla/xla_alarms.h"
 
@@ -189,6 +190,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
         input.path, log.lines);
   }
   XP_TRY(WriteIssues(log, context));
+  XP_TRY(NoteWhereOnCpu(input.bytes, context.store, context.source_id));
   Writer writer(log, context);
   for (const JaxCompile& compile : log.compiles) XP_TRY(writer.Write(compile));
   if (!HoldsXlaAlarms(input.bytes)) return absl::OkStatus();

@@ -1,6 +1,7 @@
 // PT_XLA_DEBUG logs. debug_blocks.cc tells what they look like, debug_segments.cc where a run
 // begins.
 #include "profiler/import/importer.h"
+#include "profiler/import/text/cpu_notice.h"
 #include "profiler/import/torch_xla/runtime_text.h"
 
 namespace xlaprof {
@@ -30,6 +31,7 @@ int Sniff(std::string_view window) {
 
 absl::Status Read(const Input& input, ImportContext& context) {
   XP_TRY(RuntimeTextCounts counts, ReadRuntimeText(input, context));
+  XP_TRY(NoteWhereOnCpu(input.bytes, context.store, context.source_id));
   if (counts.debug_facts + counts.metric_entries > 0) return absl::OkStatus();
   for (const char* marker : {"Compilation Analysis:", "Execution Analysis:", "pt-xla-profiler:",
                              "Unlowered Op usage summary", "FRAME (count="}) {
