@@ -347,75 +347,75 @@ function addFindings(run: Run): void {
   const compileStart = (step: number) =>
     run.steps[step].ts_ns! + run.step_parts_ns[step][4] + run.step_parts_ns[step][0];
   findings.push(
-      finding({
-        title:
-            'train step recompiled 5 times: batch dimension of input f32[64,1,28,28] changes (64, 48, 17, 33)',
-        subject: {
-          file: '/home/user/train/recompile_dynamic_batch.py',
-          line: 7,
-          function: 'body',
-          scope: 'train.1',
-          op: 'xla::device_data',
-          graph_hash: '3f2a9c417be0d1526a8f30c4e97b1d08',
+    finding({
+      title:
+        'train step recompiled 5 times: batch dimension of input f32[64,1,28,28] changes (64, 48, 17, 33)',
+      subject: {
+        file: '/home/user/train/recompile_dynamic_batch.py',
+        line: 7,
+        function: 'body',
+        scope: 'train.1',
+        op: 'xla::device_data',
+        graph_hash: '3f2a9c417be0d1526a8f30c4e97b1d08',
+      },
+      count: 5,
+      cost_ns: 1.54e9,
+      cost_note: 'their compile time, from the XSpace and the metrics’ deltas',
+      saving_ns: 0.925e9,
+      saving_note:
+        'padded to 16, 32, 64: 3 compiles fewer, at 308 ms each; the padded elements (39 % more) cost device time that is not counted here',
+      reason: {
+        type: 'shape_change',
+        state: 'ongoing',
+        step: null,
+        node: 'xla::device_data',
+        before: 'f32[64,1,28,28]',
+        after: 'f32[48,1,28,28]',
+        location: 'train.py:7',
+        text: 'The IR dump shows it.',
+      },
+      advice:
+        'Pad the batch dimension of this input to 64 (one program), or to the buckets 16, 32, 64 (3 programs, 39 % more elements instead of 96 %), and mask what was added out of the loss.',
+    }),
+    finding({
+      kind: 'device_gap',
+      title:
+        'CPU:0 idle 434 ms (41.0 % of the steady time) in 5 gaps while the host traced and prepared graphs',
+      subject: { ...finding({}).subject, scope: 'train.1' },
+      count: 5,
+      cost_ns: 434e6,
+      cost_note: 'idle time of CPU:0 between executions, in 15 steady steps, from its ops.',
+      reason: {
+        type: 'tracing',
+        state: null,
+        step: null,
+        node: null,
+        before: null,
+        after: null,
+        location: null,
+        text: 'The device waits for the next graph.',
+      },
+      advice:
+        'Trace less: move what does not change out of the step, or compile it once with torch_xla.compile.',
+    }),
+    finding({
+      kind: 'slow_compile',
+      severity: 'info',
+      title: 'the first compilations of 2 places took 1.8 s, the slowest 900 ms',
+      subject: { ...finding({}).subject, file: '/home/user/train/common.py', line: 27 },
+      count: 2,
+      cost_ns: 1.8e9,
+      advice: 'Keep the compilation cache between runs (torch_xla: xr.initialize_cache).',
+      evidence: [
+        {
+          table: 'compile',
+          rows: [4],
+          ts_ns: null,
+          dur_ns: null,
+          text: '900 ms, 167 nodes, graph cf62fc55',
         },
-        count: 5,
-        cost_ns: 1.54e9,
-        cost_note: 'their compile time, from the XSpace and the metrics’ deltas',
-        saving_ns: 0.925e9,
-        saving_note:
-            'padded to 16, 32, 64: 3 compiles fewer, at 308 ms each; the padded elements (39 % more) cost device time that is not counted here',
-        reason: {
-          type: 'shape_change',
-          state: 'ongoing',
-          step: null,
-          node: 'xla::device_data',
-          before: 'f32[64,1,28,28]',
-          after: 'f32[48,1,28,28]',
-          location: 'train.py:7',
-          text: 'The IR dump shows it.',
-        },
-        advice:
-            'Pad the batch dimension of this input to 64 (one program), or to the buckets 16, 32, 64 (3 programs, 39 % more elements instead of 96 %), and mask what was added out of the loss.',
-      }),
-      finding({
-        kind: 'device_gap',
-        title:
-            'CPU:0 idle 434 ms (41.0 % of the steady time) in 5 gaps while the host traced and prepared graphs',
-        subject: {...finding({}).subject, scope: 'train.1'},
-        count: 5,
-        cost_ns: 434e6,
-        cost_note: 'idle time of CPU:0 between executions, in 15 steady steps, from its ops.',
-        reason: {
-          type: 'tracing',
-          state: null,
-          step: null,
-          node: null,
-          before: null,
-          after: null,
-          location: null,
-          text: 'The device waits for the next graph.',
-        },
-        advice:
-            'Trace less: move what does not change out of the step, or compile it once with torch_xla.compile.',
-      }),
-      finding({
-        kind: 'slow_compile',
-        severity: 'info',
-        title: 'the first compilations of 2 places took 1.8 s, the slowest 900 ms',
-        subject: {...finding({}).subject, file: '/home/user/train/common.py', line: 27},
-        count: 2,
-        cost_ns: 1.8e9,
-        advice: 'Keep the compilation cache between runs (torch_xla: xr.initialize_cache).',
-        evidence: [
-          {
-            table: 'compile',
-            rows: [4],
-            ts_ns: null,
-            dur_ns: null,
-            text: '900 ms, 167 nodes, graph cf62fc55',
-          },
-        ],
-      }),
+      ],
+    }),
   );
   for (const step of compiled) {
     run.marks.push({
