@@ -16,6 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kMaxFileBytes = 8 << 20;  // no source file that a person writes is longer
+constexpr size_t kMaxPathBytes = 4096;      // as the system's PATH_MAX
+constexpr size_t kMaxParts = 64;            // of a path, its last, that are looked for elsewhere
 constexpr size_t kTextHeadBytes = 4096;     // a NUL in here: not text
 constexpr int kMaxColumns = 200;
 
@@ -50,13 +52,15 @@ std::optional<fs::path> Resolve(const fs::path& file, std::span<const fs::path> 
   // machine or in another directory.
   std::error_code error;
   if (file.is_absolute() && fs::exists(fs::symlink_status(file, error))) return std::nullopt;
-  for (fs::path rest = file.relative_path(); !rest.empty();) {
+  const fs::path relative = file.relative_path();
+  const std::vector<fs::path> parts(relative.begin(), relative.end());
+  for (size_t first = parts.size() - std::min(parts.size(), kMaxParts); first < parts.size();
+       ++first) {
+    fs::path rest;
+    for (size_t part = first; part < parts.size(); ++part) rest /= parts[part];
     for (const fs::path& root : real_roots) {
       if (auto found = Inside(root / rest, root)) return found;
     }
-    fs::path shorter;
-    for (auto part = std::next(rest.begin()); part != rest.end(); ++part) shorter /= *part;
-    rest = shorter;
   }
   return std::nullopt;
 }
@@ -94,7 +98,9 @@ std::optional<std::string> ReadText(int fd, const struct stat& status) {
 
 std::optional<Quote> QuoteSource(const std::string& file, int64_t line,
                                  std::span<const fs::path> roots, int64_t capture_epoch_ns) {
-  if (line < 1 || file.empty() || file.find('\0') != std::string::npos) return std::nullopt;
+  if (line < 1 || file.empty() || file.size() > kMaxPathBytes ||
+      file.find('\0') != std::string::npos)
+    return std::nullopt;
   std::optional<fs::path> path = Resolve(file, roots);
   if (!path) return std::nullopt;
   File opened(*path);

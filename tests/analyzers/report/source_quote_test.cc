@@ -47,6 +47,15 @@ TEST_F(SourceQuote, RecordedElsewhere) {
   EXPECT_FALSE(At("/home/other/project/src/nothing.py", 1));
 }
 
+// Each part of a path may be where it begins here: of a hostile one of 20 KB that took a minute.
+TEST_F(SourceQuote, PathsOfManyParts) {
+  std::string some, many;
+  for (int i = 0; i < 50; ++i) some += "/a";
+  for (int i = 0; i < 10'000; ++i) many += "/a";
+  EXPECT_TRUE(At(some + "/src/train.py"));
+  EXPECT_FALSE(At(many + "/src/train.py"));
+}
+
 TEST_F(SourceQuote, NothingOutsideOfTheRoots) {
   EXPECT_FALSE(At("/etc/passwd"));
   EXPECT_FALSE(At("/etc/shadow"));
