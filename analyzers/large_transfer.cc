@@ -166,6 +166,13 @@ Findings FromMetrics(const Metrics& metrics) {
   return findings;
 }
 
+// The metric that times the uploads themselves; null: the report has none.
+const char* TimedUploads(const MetricsState& state) {
+  for (const char* name : {"TransferToDeviceTime", "TransferToServerTime"})
+    if (state.Find(name)) return name;
+  return nullptr;
+}
+
 constexpr int64_t kYoungTurns = 20;  // of a run whose weights may be all that was uploaded
 
 // Numbers and small tensors that Python makes and graphs use are uploaded one by one: each costs a
@@ -176,9 +183,7 @@ Findings FromValues(const Metrics& metrics) {
   const MetricsState* state = metrics.steady();
   const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
   const MetricState* values = state ? state->Find("IrValueTensorToXlaData") : nullptr;
-  if (!execute || !values || state->Find("TransferToDeviceTime") ||
-      state->Find("TransferToServerTime"))
-    return {};
+  if (!execute || !values || TimedUploads(*state)) return {};
   const bool has_steps = state->mark_step.has_value();
   const int64_t turns = has_steps ? *state->mark_step : execute->samples;
   if (turns < 2 || values->samples < std::max(kMany, turns) ||
@@ -219,38 +224,35 @@ Findings FromTimes(const Metrics& metrics) {
   constexpr int64_t kMany = 10;
   constexpr double kSeenShare = 0.3, kMostShare = 0.5;  // of uploads, executions and compilations
   const MetricsState* state = metrics.steady();
-  if (!state) return {};
-  for (const char* name : {"TransferToDeviceTime", "TransferToServerTime"}) {
-    const MetricState* uploads = state->Find(name);
-    if (!uploads || uploads->unit != "ns" || uploads->samples < kMany) continue;
-    double all = uploads->sum;
-    for (const char* other : {"ExecuteTime", "ExecuteReplicatedTime", "CompileTime"}) {
-      if (const MetricState* metric = state->Find(other)) all += metric->sum;
-    }
-    const double share = uploads->sum / all;
-    if (share < kSeenShare) continue;
-    const bool young = !metrics.recent && state->mark_step && *state->mark_step < kYoungTurns;
-    Finding finding{
-        .kind = "large_transfer",
-        .severity = share >= kMostShare && !young ? Severity::kWarning : Severity::kInfo,
-        .title = fmt::format("{} to the device take {}, {} of what the report times of uploads, "
-                             "executions and compilations",
-                             Plural(uploads->samples, "upload"), DurationText(Whole(uploads->sum)),
-                             PercentText(share)),
-        .count = uploads->samples,
-        .cost_ns = Whole(uploads->sum),
-        .cost_note = fmt::format("{}'s sum; uploads of a loader's threads run beside the steps: "
-                                 "not all of it is waiting",
-                                 name)};
-    finding.reason = Reason{.type = "to_device"};
-    finding.advice = Advice("to_device");
-    finding.evidence = {
-        {.table = "metric",
-         .rows = {metrics.last->Find(name)->id},
-         .text = fmt::format("{} each on average", DurationText(Whole(uploads->mean())))}};
-    return {finding};
+  const char* name = state ? TimedUploads(*state) : nullptr;
+  const MetricState* uploads = name ? state->Find(name) : nullptr;
+  if (!uploads || uploads->unit != "ns" || uploads->samples < kMany) return {};
+  double all = uploads->sum;
+  for (const char* other : {"ExecuteTime", "ExecuteReplicatedTime", "CompileTime"}) {
+    if (const MetricState* metric = state->Find(other)) all += metric->sum;
   }
-  return {};
+  const double share = uploads->sum / all;
+  if (share < kSeenShare) return {};
+  const bool young = !metrics.recent && state->mark_step && *state->mark_step < kYoungTurns;
+  Finding finding{
+      .kind = "large_transfer",
+      .severity = share >= kMostShare && !young ? Severity::kWarning : Severity::kInfo,
+      .title = fmt::format("{} to the device take {}, {} of what the report times of uploads, "
+                           "executions and compilations",
+                           Plural(uploads->samples, "upload"), DurationText(Whole(uploads->sum)),
+                           PercentText(share)),
+      .count = uploads->samples,
+      .cost_ns = Whole(uploads->sum),
+      .cost_note = fmt::format("{}'s sum; uploads of a loader's threads run beside the steps: not "
+                               "all of it is waiting",
+                               name)};
+  finding.reason = Reason{.type = "to_device"};
+  finding.advice = Advice("to_device");
+  finding.evidence = {
+      {.table = "metric",
+       .rows = {metrics.last->Find(name)->id},
+       .text = fmt::format("{} each on average", DurationText(Whole(uploads->mean())))}};
+  return {finding};
 }
 
 absl::StatusOr<Findings> Run(const Store& store) {

@@ -469,8 +469,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
       told.insert(process_id);
     findings.push_back(std::move(finding));
   }
-  XP_TRY(Findings outside, OutsideJit(store, facts));
-  for (Finding& finding : outside) findings.push_back(std::move(finding));
+  std::ranges::move(OutsideJit(facts), std::back_inserter(findings));
   XP_TRY(Findings counted, FromCounts(store, told));
   for (Finding& finding : counted) findings.push_back(std::move(finding));
   return findings;

@@ -21,23 +21,18 @@ constexpr size_t kMaxRows = 32;     // that a place cites
 
 struct Sum {
   int64_t count = 0, ns = 0;
-  std::set<std::string> names;
   std::vector<int64_t> rows;
   void Add(const CompileFact& compile) {
     ++count;
-    ns += compile.dur_ns.value_or(0) + compile.trace_ns.value_or(0);
-    names.insert(compile.function);
+    ns += compile.compiling_ns();
     if (rows.size() < kMaxRows) rows.push_back(compile.id);
   }
 };
 
-struct Place {
-  std::string function, file;
-  OptInt line;
-  std::string text() const {
-    return fmt::format("{}:{}", std::filesystem::path(file).filename().string(), line.value_or(0));
-  }
-};
+std::string TextOf(const CompilePlace& place) {
+  return fmt::format("{}:{}", std::filesystem::path(place.file).filename().string(),
+                     place.line.value_or(0));
+}
 
 template <class Key>
 std::vector<std::pair<Key, Sum>> Dearest(const std::map<Key, Sum>& sums) {
@@ -85,12 +80,7 @@ std::vector<CompileFact> TakeOperations(std::vector<CompileFact>& compiles) {
   return out;
 }
 
-absl::StatusOr<Findings> OutsideJit(const Store& store, const RecompileFacts& facts) {
-  std::map<int64_t, Place> places;
-  XP_TRY(store.Each("SELECT id, coalesce(function, ''), coalesce(file, ''), line FROM site",
-                    [&](int64_t id, std::string function, std::string file, OptInt line) {
-                      places[id] = {std::move(function), std::move(file), line};
-                    }));
+Findings OutsideJit(const RecompileFacts& facts) {
   Findings findings;
   for (const auto& [process_id, operations] : facts.operations) {
     Sum all;
@@ -100,7 +90,9 @@ absl::StatusOr<Findings> OutsideJit(const Store& store, const RecompileFacts& fa
       if (!compile.in_slice) continue;
       all.Add(compile);
       by_name[compile.function].Add(compile);
-      if (compile.site_id && !places[*compile.site_id].file.empty())
+      if (!compile.site_id) continue;
+      const auto place = facts.places.find(*compile.site_id);
+      if (place != facts.places.end() && !place->second.file.empty())
         by_site[*compile.site_id].Add(compile);
     }
     if (all.count == 0) continue;
@@ -126,15 +118,15 @@ absl::StatusOr<Findings> OutsideJit(const Store& store, const RecompileFacts& fa
     const auto sites = Dearest(by_site);
     std::string where;
     for (size_t i = 0; i < std::min(kMaxPlaces, sites.size()); ++i) {
-      const Place& place = places.at(sites[i].first);
+      const CompilePlace& place = facts.places.at(sites[i].first);
       const Sum& sum = sites[i].second;
       if (i < kMaxNamed)
-        where += fmt::format("{}{} ({}, {})", i == 0 ? "" : ", ", place.text(), sum.count,
+        where += fmt::format("{}{} ({}, {})", i == 0 ? "" : ", ", TextOf(place), sum.count,
                              DurationText(sum.ns));
       finding.evidence.push_back(
           {.table = "compile",
            .rows = sum.rows,
-           .text = fmt::format("{} at {}, {}", sum.count, place.text(), DurationText(sum.ns))});
+           .text = fmt::format("{} at {}, {}", sum.count, TextOf(place), DurationText(sum.ns))});
     }
     if (sites.empty()) {
       finding.evidence.push_back({.table = "compile", .rows = all.rows, .text = Named(by_name)});
@@ -143,7 +135,7 @@ absl::StatusOr<Findings> OutsideJit(const Store& store, const RecompileFacts& fa
           "with numpy. To see their lines, run again with JAX_EXPLAIN_CACHE_MISSES=1 and "
           "JAX_LOG_COMPILES=1.";
     } else {
-      const Place& place = places.at(sites.front().first);
+      const CompilePlace& place = facts.places.at(sites.front().first);
       finding.subject = {.file = place.file, .line = place.line};
       if (!place.function.empty()) finding.subject.function = place.function;
       *finding.reason->text += ". Most at " + where;

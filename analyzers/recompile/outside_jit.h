@@ -6,8 +6,6 @@
 
 #include "analyzers/finding.h"
 #include "analyzers/recompile/recompile_facts.h"
-#include "core/base/status.h"
-#include "profiler/store/store.h"
 
 namespace xlaprof {
 
@@ -16,6 +14,6 @@ namespace xlaprof {
 std::vector<CompileFact> TakeOperations(std::vector<CompileFact>& compiles);
 
 // One finding a process that has any in the slice.
-absl::StatusOr<Findings> OutsideJit(const Store& store, const RecompileFacts& facts);
+Findings OutsideJit(const RecompileFacts& facts);
 
 }  // namespace xlaprof

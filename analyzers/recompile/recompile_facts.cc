@@ -209,17 +209,12 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
             process_id));
   }
 
-  absl::flat_hash_map<int64_t, std::tuple<std::string, std::string, OptInt>> places;
   XP_TRY(store.Each("SELECT id, coalesce(function, ''), coalesce(file, ''), line FROM site",
                     [&](int64_t id, std::string function, std::string file, OptInt line) {
-                      places[id] = {std::move(function), std::move(file), line};
+                      facts.places[id] = {std::move(function), std::move(file), line};
                     }));
-  for (const auto& [process_id, list] : by_process) {
-    int64_t& sum = facts.compiling_ns[process_id];
-    for (const CompileFact* compile : list)
-      sum += compile->dur_ns.value_or(0) + compile->trace_ns.value_or(0);
-  }
-  by_process.clear();  // what it points at moves
+  for (const CompileFact& compile : compiles)
+    facts.compiling_ns[compile.process_id] += compile.compiling_ns();
   for (CompileFact& operation : TakeOperations(compiles))
     facts.operations[operation.process_id].push_back(std::move(operation));
   std::map<std::tuple<int64_t, std::string, std::string, int64_t>, size_t> index;
@@ -233,8 +228,9 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
                        .cause = compile.cause,
                        .function = compile.function,
                        .site_id = compile.site_id};
-      if (compile.site_id && places.contains(*compile.site_id)) {
-        std::tie(site.site_function, site.file, site.line) = places[*compile.site_id];
+      if (compile.site_id && facts.places.contains(*compile.site_id)) {
+        const CompilePlace& place = facts.places[*compile.site_id];
+        site.site_function = place.function, site.file = place.file, site.line = place.line;
       }
       facts.sites.push_back(std::move(site));
     }

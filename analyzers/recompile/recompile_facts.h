@@ -1,6 +1,8 @@
 // The compiles of a run by the place that caused them, with the step in which each came.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
+
 #include <map>
 #include <string>
 #include <utility>
@@ -22,6 +24,7 @@ struct CompileFact {
   int64_t step = 0;       // from 0 at the start of the process; StepsSeen::known
   std::vector<std::pair<std::string, int64_t>>
       forms;  // printed_as, graph row: all prints of this graph
+  int64_t compiling_ns() const { return dur_ns.value_or(0) + trace_ns.value_or(0); }
 };
 
 // The steps of one process.
@@ -44,7 +47,14 @@ struct CompileSite {
   std::vector<CompileFact> compiles;  // in order
 };
 
+// A line of the user's; "" when unknown.
+struct CompilePlace {
+  std::string function, file;
+  OptInt line;
+};
+
 struct RecompileFacts {
+  absl::flat_hash_map<int64_t, CompilePlace> places;  // table site
   std::vector<CompileSite> sites;      // by process, then by first compile
   std::map<int64_t, StepsSeen> steps;  // by process
   std::map<int64_t, OptInt> wall_ns;   // by process: from the first to the last thing with a time

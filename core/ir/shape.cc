@@ -26,6 +26,16 @@ std::string Shape::ToStableHlo() const {
   return text + '>';
 }
 
+bool MayBeHeld(const Dims& dims) {
+  constexpr int64_t kMost = int64_t{1} << 58;
+  int64_t elements = 1;
+  for (int64_t size : dims) {
+    if (size > 0 && elements > kMost / size) return false;
+    elements *= size;
+  }
+  return true;
+}
+
 Dims RowMajorStrides(const Dims& dims) {
   Dims strides(dims.size());
   int64_t stride = 1;

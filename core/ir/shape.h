@@ -29,6 +29,8 @@ struct Shape {
   std::string ToStableHlo() const;  // tensor<16x8xf32>
 };
 
+// False for more elements than any memory has, of which a product would overflow.
+bool MayBeHeld(const Dims& dims);
 // Elements from one step of each dimension to the next.
 Dims RowMajorStrides(const Dims& dims);
 // "[16, 8]", as PyTorch prints sizes.

@@ -26,7 +26,7 @@ struct ScopeOf {
 
 // Whether tensors were saved since the last operation that was made differentiable: those are this
 // one's, since they are made where its vjp is.
-thread_local bool saves_tensors = false;
+static thread_local bool saves_tensors = false;
 
 Saved::Saved(const Tensor& tensor)
     : storage_(tensor.impl()->storage),
@@ -54,11 +54,7 @@ Tensor Saved::get() const {
         "times)",
         storage_->version() - version_);
   }
-  Ref<TensorImpl> impl = MakeRef<TensorImpl>();
-  impl->storage = storage_;
-  impl->steps = steps_;
-  impl->writes_seen = storage_->recorded_writes();
-  return Tensor(std::move(impl));
+  return Tensor(ViewOf(storage_, steps_));
 }
 
 bool NeedsGrad(const Tensor& input) {
@@ -111,11 +107,8 @@ Tensor Tensor::grad() const { return ImplOf(*this).grad; }
 void Tensor::zero_grad() { ImplOf(*this).grad = Tensor(); }
 
 Tensor Tensor::detach() const {
-  Ref<TensorImpl> impl = MakeRef<TensorImpl>();
-  impl->storage = ImplOf(*this).storage;
-  impl->steps = impl_->steps;
-  impl->writes_seen = impl->storage->recorded_writes();
-  return Tensor(std::move(impl));
+  const TensorImpl& impl = ImplOf(*this);
+  return Tensor(ViewOf(impl.storage, impl.steps));
 }
 
 void Tensor::backward(Where where) const {

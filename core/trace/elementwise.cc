@@ -246,13 +246,10 @@ Tensor Tensor::clone(Where where) const {
 
 namespace {
 
-// No gradient, whatever the other's is: 0 times what is no number, or infinite, is none either.
-Tensor None(const Tensor& grad) { return ScalarTensor(0, grad.dtype(), grad.device()); }
-
 // The gradient to `a`, of the larger of two, or of the smaller where they are given in reverse;
 // equal ones share it, and what is no number passes it on.
 Tensor OfTheLarger(const Tensor& grad, const Tensor& a, const Tensor& b) {
-  return where(lt(a, b), None(grad), where(eq(a, b), grad * 0.5, grad));
+  return where(lt(a, b), Zero(grad), where(eq(a, b), grad * 0.5, grad));
 }
 
 }  // namespace
@@ -286,15 +283,15 @@ UNARY(erf, [](T grad, S x, S) {
   }
 UNARY_OF_ALL(neg, [](T grad, S, S) { return neg(grad); })
 UNARY_OF_ALL(abs, [](T grad, S x, S) {
-  return lazy::where(lt(x.get(), 0), neg(grad), lazy::where(gt(x.get(), 0), grad, None(grad)));
+  return lazy::where(lt(x.get(), 0), neg(grad), lazy::where(gt(x.get(), 0), grad, Zero(grad)));
 })
-UNARY_OF_ALL(relu, [](T grad, S, S y) { return lazy::where(le(y.get(), 0), None(grad), grad); })
+UNARY_OF_ALL(relu, [](T grad, S, S y) { return lazy::where(le(y.get(), 0), Zero(grad), grad); })
 #undef UNARY_OF_ALL
 
 Tensor floor(const Tensor& x, Where where) {
   Call call(where);
   if (!IsFloat(x.dtype())) return x.clone();
-  return Unary(op::floor, x, [](T grad, S, S) { return None(grad).expand(grad.sizes()); });
+  return Unary(op::floor, x, [](T grad, S, S) { return Zero(grad).expand(grad.sizes()); });
 }
 
 Tensor logical_not(const Tensor& x, Where where) {
@@ -345,11 +342,11 @@ BINARY(
     pow, PowerTypeOf,
     [](T grad, S a, S b) {
       const Tensor slope = grad * b.get() * pow(a.get(), b.get() - 1);
-      return lazy::where(eq(b.get(), 0), None(grad), slope);
+      return lazy::where(eq(b.get(), 0), Zero(grad), slope);
     },
     [](T grad, S a, S b) {
       const Tensor slope = grad * pow(a.get(), b.get()) * log(a.get());
-      return lazy::where(logical_and(eq(a.get(), 0), ge(b.get(), 0)), None(grad), slope);
+      return lazy::where(logical_and(eq(a.get(), 0), ge(b.get(), 0)), Zero(grad), slope);
     })
 BINARY(
     maximum, TypeOf, [](T grad, S a, S b) { return OfTheLarger(grad, a.get(), b.get()); },
@@ -385,7 +382,7 @@ Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwis
   Tensor out = Emit(op::where, {mask, a, b}, {}, type);
   if (!NeedsGrad({a, b})) return out;
   return Differentiable(out, {mask, a, b}, [mask = Saved(mask)](const Tensor& grad) {
-    const Tensor none = None(grad);
+    const Tensor none = Zero(grad);
     return Grads{Tensor(), lazy::where(mask.get(), grad, none),
                  lazy::where(mask.get(), none, grad)};
   });
@@ -398,7 +395,7 @@ Tensor clamp(const Tensor& x, Scalar least, Scalar most, Where where) {
   if (!NeedsGrad(x)) return out;
   return Differentiable(out, {x}, [=, x = Saved(x), type = x.dtype()](const Tensor& grad) {
     const Tensor is_inside = logical_and(ge(x.get(), least), le(x.get(), most));
-    return Grads{lazy::where(is_inside, grad, None(grad)).to(type)};
+    return Grads{lazy::where(is_inside, grad, Zero(grad)).to(type)};
   });
 }
 

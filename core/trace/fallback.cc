@@ -122,8 +122,8 @@ Tensor unique(const Tensor& x, Where where) {
 Tensor sort(const Tensor& x, bool descending, Where where) {
   Call call(where);
   CountFallback("aten::sort");
-  if (NeedsGrad(x)) return FirstOfRows(x, x.dim() == 0 ? 1 : x.size(-1), descending);
   const int64_t row = x.dim() == 0 ? 1 : x.size(-1);
+  if (NeedsGrad(x)) return FirstOfRows(x, row, descending);
   return OnNumbers(x, [&]<class T>(std::vector<T> values) {
     for (auto at = values.begin(); at != values.end(); at += row)
       std::sort(at, at + row, descending ? IsMore<T> : IsLess<T>);

@@ -16,12 +16,9 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Where whe
               TextOf(log_probabilities), TextOf(target));
   }
   const Tensor counts = ne(target, kIgnored);
-  const Tensor none = ScalarTensor(0, target.dtype(), target.device());
-  const Tensor picked =
-      gather(log_probabilities, 1, lazy::where(counts, target, none).unsqueeze(1)).squeeze(1);
-  const DType type = log_probabilities.dtype();
-  const Tensor kept = lazy::where(counts, picked, ScalarTensor(0, type, picked.device()));
-  return neg(sum(kept) / sum(counts.to(type)));
+  const Tensor classes = lazy::where(counts, target, Zero(target));
+  const Tensor picked = gather(log_probabilities, 1, classes.unsqueeze(1)).squeeze(1);
+  return neg(sum(lazy::where(counts, picked, Zero(picked))) / sum(counts.to(picked.dtype())));
 }
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Where where) {

@@ -99,8 +99,7 @@ Tensor prod(const Tensor& x, Dims given, bool keepdim, Where where) {
         lazy::where(is_none, ScalarTensor(1, factors.dtype(), factors.device()), factors);
     const Tensor slope = prod(rest, dims, /*keepdim=*/true) / rest;
     const Tensor left = logical_or(eq(nones, 0), logical_and(is_none, eq(nones, 1)));
-    return Grads{lazy::where(left, Kept(grad, factors.sizes(), dims) * slope,
-                             ScalarTensor(0, factors.dtype(), factors.device()))};
+    return Grads{lazy::where(left, Kept(grad, factors.sizes(), dims) * slope, Zero(factors))};
   });
 }
 
@@ -114,8 +113,7 @@ Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim, Where where) {
   dim = DimOf("aten::logsumexp", x, dim);
   // The largest is taken out so that nothing overflows; it takes no part in the gradient.
   Tensor largest = amax(x.detach(), {dim}, /*keepdim=*/true);
-  largest = lazy::where(eq(abs(largest), INFINITY),
-                        ScalarTensor(0, largest.dtype(), largest.device()), largest);
+  largest = lazy::where(eq(abs(largest), INFINITY), Zero(largest), largest);
   const Tensor all = log(sum(exp(x - largest), {dim}, /*keepdim=*/true)) + largest;
   return keepdim ? all : all.squeeze(dim);
 }

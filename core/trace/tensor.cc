@@ -79,12 +79,17 @@ bool TurnsBack(const ViewStep& step, const ViewStep& next) {
 
 }  // namespace
 
+Ref<TensorImpl> ViewOf(Ref<Storage> storage, std::vector<ViewStep> steps) {
+  Ref<TensorImpl> impl = MakeRef<TensorImpl>();
+  impl->storage = std::move(storage);
+  impl->steps = std::move(steps);
+  impl->writes_seen = impl->storage->recorded_writes();
+  return impl;
+}
+
 Tensor MakeView(const Tensor& tensor, ViewStep step) {
   const TensorImpl& from = ImplOf(tensor);
-  Ref<TensorImpl> impl = MakeRef<TensorImpl>();
-  impl->storage = from.storage;
-  impl->steps = from.steps;
-  impl->writes_seen = impl->storage->recorded_writes();
+  Ref<TensorImpl> impl = ViewOf(from.storage, from.steps);
   if (!impl->steps.empty() && TurnsBack(impl->steps.back(), step)) {
     impl->steps.pop_back();
   } else {
@@ -120,14 +125,9 @@ namespace {
 
 // Raises where sizes are negative, or no memory can hold their product.
 void ExpectElements(const Shape& shape) {
-  constexpr int64_t kMost = int64_t{1} << 58;
-  int64_t elements = 1;
-  for (int64_t size : shape.dims) {
-    if (size < 0) RaiseHere("{}: a size is negative", shape.ToText());
-    if (size > 0 && elements > kMost / size)
-      RaiseHere("{}: more elements than memory can hold", shape.ToText());
-    elements *= size;
-  }
+  if (std::ranges::any_of(shape.dims, [](int64_t size) { return size < 0; }))
+    RaiseHere("{}: a size is negative", shape.ToText());
+  if (!MayBeHeld(shape.dims)) RaiseHere("{}: more elements than memory can hold", shape.ToText());
 }
 
 }  // namespace
@@ -157,7 +157,6 @@ Tensor Tensor::FromBytes(const void* values, size_t count, Shape shape, Device& 
 
 Tensor Tensor::FromHost(const HostTensor& host, Device& device, Where where) {
   Call call(where);
-  ExpectElements(host.shape);
   if (int64_t(host.bytes.size()) != host.shape.bytes()) {
     RaiseHere("{} bytes are no {}: that has {}", host.bytes.size(), host.shape.ToText(),
               host.shape.bytes());

@@ -101,6 +101,8 @@ Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes,
 inline Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes = {}) {
   return Emit(op, operands, attributes, operands.begin()->tensor.dtype());
 }
+// A tensor of a storage's value as it is seen through `steps`, without a history of its own.
+Ref<TensorImpl> ViewOf(Ref<Storage> storage, std::vector<ViewStep> steps);
 // A view of `tensor`, one step further.
 Tensor MakeView(const Tensor& tensor, ViewStep step);
 // How a type is kept on devices (XLA_USE_BF16 and the like).
@@ -108,6 +110,9 @@ DType OnDevice(DType logical);
 // A scalar tensor: 0 and 1 are part of the graph, others parameters, so that a number that changes
 // does not make another graph.
 Tensor ScalarTensor(Scalar value, DType type, Device& device);
+// 0, of the type and device of `like`: for where(). A product with 0 is none where the other is no
+// number, or infinite.
+inline Tensor Zero(const Tensor& like) { return ScalarTensor(0, like.dtype(), like.device()); }
 // An operand, as errors name it: f32[2,3], 1.5.
 std::string TextOf(const Tensor& x);
 std::string TextOf(Scalar value);

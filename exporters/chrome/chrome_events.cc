@@ -3,6 +3,7 @@
 #include "core/base/escape.h"
 #include "exporters/output/json_text.h"
 #include "exporters/timeline/merged_arguments.h"
+#include "exporters/timeline/track_events.h"
 
 namespace xlaprof {
 namespace {
@@ -45,12 +46,7 @@ void ChromeEvents::NameThread(const TimelineTrack& track, int64_t tid, size_t la
 absl::Status ChromeEvents::Track(const TimelineTrack& track, uint32_t rank) {
   lanes_ = Lanes();
   open_lanes_.clear();
-  if (!events_) {
-    const uint32_t unused = has_flows_ ? kDepth : kDepth | kFlowIn | kFlowOut;
-    XP_TRY(OrderedEvents events, OrderedEvents::Make(store_, kAllEventColumns & ~unused, true));
-    events_.emplace(std::move(events));
-  }
-  XP_TRY(events_->Open(track.track_id));
+  XP_TRY(OpenEventsOf(store_, track.track_id, has_flows_, events_));
   EventBatch batch;
   const ChunkArguments* arguments = nullptr;
   while (json_.ok()) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "exporters/timeline/merged_arguments.h"
+#include "exporters/timeline/track_events.h"
 
 namespace xlaprof {
 namespace {
@@ -82,12 +83,7 @@ inline void PerfettoEvents::Put(int64_t ts_ns, int64_t dur_ns, Piece fields,
 }
 
 absl::Status PerfettoEvents::Track(const TimelineTrack& track, uint64_t process, uint32_t rank) {
-  if (!events_) {
-    const uint32_t unused = has_flows_ ? kDepth : kDepth | kFlowIn | kFlowOut;
-    XP_TRY(OrderedEvents events, OrderedEvents::Make(store_, kAllEventColumns & ~unused, true));
-    events_.emplace(std::move(events));
-  }
-  XP_TRY(events_->Open(track.track_id));
+  XP_TRY(OpenEventsOf(store_, track.track_id, has_flows_, events_));
   EventBatch batch;
   const ChunkArguments* arguments = nullptr;
   bool begun = false;

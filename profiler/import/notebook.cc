@@ -42,8 +42,8 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool start_object(size_t) override {
-    if (EndsWith("cells", "*")) ++cell_;
-    if (EndsWith("outputs", "*")) EndOutput();
+    if (IsIn("cells")) ++cell_;
+    if (IsIn("outputs")) EndOutput();
     path_.emplace_back();
     return true;
   }
@@ -85,8 +85,9 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  bool EndsWith(std::string_view key, std::string_view last) const {
-    return path_.size() >= 2 && path_.back() == last && path_[path_.size() - 2] == key;
+  // Whether what begins is an element of the array of that name.
+  bool IsIn(std::string_view key) const {
+    return path_.size() >= 2 && path_.back() == "*" && path_[path_.size() - 2] == key;
   }
   bool Close() {
     path_.pop_back();

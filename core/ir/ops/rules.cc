@@ -66,17 +66,12 @@ Dims ExpectAscending(const Shape& shape, const Attributes& attributes, size_t fi
 }
 
 Dims ExpectSizes(const Attributes& attributes, size_t first) {
-  constexpr int64_t kMost = int64_t{1} << 58;
   Dims dims;
-  int64_t elements = 1;
   for (size_t i = first; i < attributes.size(); ++i) {
     if (attributes[i] < 0) Raise("size of dimension {} is {}", i - first, attributes[i]);
-    if (attributes[i] > 0 && elements > kMost / attributes[i])
-      Raise("more elements than memory can hold, with dimension {} of {}", i - first,
-            attributes[i]);
-    elements *= attributes[i];
     dims.push_back(attributes[i]);
   }
+  if (!MayBeHeld(dims)) Raise("more elements than memory can hold");
   return dims;
 }
 
