@@ -18,6 +18,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// The most that SQLite maps of a file.
+constexpr int64_t kMappedBytes = INT32_MAX;
+
 const char* Name(Severity severity) {
   return severity == Severity::kError     ? "error"
          : severity == Severity::kWarning ? "warning"
@@ -55,6 +58,8 @@ absl::StatusOr<Report> ImportInto(ImportOptions& inputs, const fs::path& path,
     XP_TRY(Import(inputs, store, hashes));
   }
   XP_TRY(finish(store));
+  // What was written is read next, several times, and nobody else has the file.
+  XP_TRY(store.Exec(fmt::format("PRAGMA mmap_size={}", kMappedBytes)));
   XP_TRY(Report report, MakeReport(store));
   XP_TRY(StoreFindings(report.findings, hashes, store));
   // Nobody writes to it any more: without a write-ahead log, readers need no files beside it.

@@ -58,7 +58,7 @@ Activity Enter(const Categories& is, const Activity& outer, const Open& event) {
   Activity inner = outer;
   if (outer.doing == Doing::kCompile) return inner;  // whatever a compiler opens, it compiles
   if (event.category == is.scope || event.category == is.step) {
-    inner = {.doing = Doing::kUserCode, .scope = event.name, .in_step = event.category == is.step};
+    inner = {.doing = Doing::kUserCode, .in_step = event.category == is.step, .scope = event.name};
   } else if (event.category == is.compile) {
     inner.doing = Doing::kCompile;
   } else if (outer.doing == Doing::kInput) {

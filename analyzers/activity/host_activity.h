@@ -23,7 +23,7 @@
 
 namespace xlaprof {
 
-enum class Doing {
+enum class Doing : uint8_t {
   kNothing,   // no event open
   kUserCode,  // inside a user's scope or step, and nothing of the runtime open in it
   kRuntime,   // inside the runtime, not in one of the below
@@ -39,9 +39,9 @@ std::string_view DoingText(Doing doing);
 
 struct Activity {
   Doing doing = Doing::kNothing;
-  StringId scope = 0;    // name of the innermost user scope, else of the step; 0: none
   bool in_step = false;  // scope is a step's name: no scope is open inside it. Steps whose names
                          // differ in the number at their end share the first one's.
+  StringId scope = 0;    // name of the innermost user scope, else of the step; 0: none
   auto operator<=>(const Activity&) const = default;
   template <class Hash>
   friend Hash AbslHashValue(Hash hash, const Activity& activity) {

@@ -23,11 +23,12 @@ Block::~Block() {
   if (map_ != nullptr) munmap(map_, map_size_);
 }
 
-absl::StatusOr<Block> Block::Map(int fd, size_t size, std::string_view name) {
+absl::StatusOr<Block> Block::Map(Descriptor fd, size_t size, std::string_view name) {
   Block block;
-  void* map = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  void* map = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
   if (map == MAP_FAILED) return IoError("{}: cannot map: {}", name, std::strerror(errno));
   madvise(map, size, MADV_SEQUENTIAL);
+  block.fd_ = std::move(fd);
   block.map_ = map;
   block.map_size_ = size;
   return block;
@@ -42,6 +43,15 @@ void Block::Forget(size_t from, size_t to) const {
   if (first < last) madvise(static_cast<char*>(map_) + first, last - first, MADV_DONTNEED);
 }
 
+std::string_view Block::Piece(size_t from, std::span<char> room) const {
+  if (map_ == nullptr) return std::string_view(text_).substr(from, room.size());
+  ssize_t got = 0;
+  do {
+    got = pread(fd_.get(), room.data(), std::min(room.size(), map_size_ - from), off_t(from));
+  } while (got < 0 && errno == EINTR);
+  return {room.data(), size_t(std::max<ssize_t>(0, got))};
+}
+
 absl::Status ByteSink::Append(const char* data, size_t size) {
   size_ += size;
   if (fd_.get() < 0 && text_.size() + size <= kInMemoryBytes) {
@@ -53,7 +63,7 @@ absl::Status ByteSink::Append(const char* data, size_t size) {
 }
 
 absl::StatusOr<Block> ByteSink::Finish() && {
-  if (fd_.get() >= 0) return Block::Map(fd_.get(), size_, "temporary file");
+  if (fd_.get() >= 0) return Block::Map(std::move(fd_), size_, "temporary file");
   return Block(std::move(text_));
 }
 

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,10 +43,12 @@ class Block {
   explicit Block(std::string text) : text_(std::move(text)) {}
   Block(Block&& other) noexcept
       : text_(std::move(other.text_)),
+        fd_(std::move(other.fd_)),
         map_(std::exchange(other.map_, nullptr)),
         map_size_(other.map_size_) {}
   Block& operator=(Block&& other) noexcept {
     text_ = std::move(other.text_);
+    fd_ = std::move(other.fd_);
     std::swap(map_, other.map_);
     std::swap(map_size_, other.map_size_);
     return *this;
@@ -53,7 +56,7 @@ class Block {
   ~Block();
 
   // Maps `size` bytes, at least one, of a file; `name` is for the message.
-  static absl::StatusOr<Block> Map(int fd, size_t size, std::string_view name);
+  static absl::StatusOr<Block> Map(Descriptor fd, size_t size, std::string_view name);
 
   // Valid as long as the block is neither moved nor gone; in a mapping, also when it moves.
   std::string_view view() const {
@@ -63,9 +66,14 @@ class Block {
   // Gives the memory of bytes [from, to) back where they are mapped; reading them again only costs
   // time. Any thread, also while another reads them.
   void Forget(size_t from, size_t to) const;
+  // The bytes from `from` on, at most as many as `room` has; of a mapped file they are read into
+  // it, so that their pages are not mapped for one look. "": there are none, or they cannot be read
+  // any more. Any thread.
+  std::string_view Piece(size_t from, std::span<char> room) const;
 
  private:
   std::string text_;
+  Descriptor fd_{-1};  // of the mapped file
   void* map_ = nullptr;
   size_t map_size_ = 0;
 };

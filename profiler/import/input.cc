@@ -168,7 +168,10 @@ std::string_view InputFile::bytes() const {
   return (impl_->decoded ? impl_->plain.view() : impl_->stored()).substr(impl_->mark);
 }
 std::string_view InputFile::disk() const { return impl_->stored(); }
-void InputFile::ForgetDisk(size_t from, size_t to) const { impl_->disk.Forget(from, to); }
+std::string_view InputFile::DiskPiece(size_t from, std::span<char> room) const {
+  return impl_->lent.data() != nullptr ? impl_->lent.substr(from, room.size())
+                                       : impl_->disk.Piece(from, room);
+}
 void InputFile::Forget(size_t done) {
   if (done < impl_->forgotten + kForgetBytes) return;
   (impl_->decoded ? impl_->plain : impl_->disk).Forget(impl_->forgotten, done);
@@ -198,7 +201,7 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
           name);
     }
     if (info.st_size > int64_t(kInMemoryBytes)) {
-      XP_TRY(impl->disk, Block::Map(fd.get(), size_t(info.st_size), name));
+      XP_TRY(impl->disk, Block::Map(std::move(fd), size_t(info.st_size), name));
     } else {
       std::string text;
       text.reserve(size_t(info.st_size));

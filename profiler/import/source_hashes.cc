@@ -1,7 +1,7 @@
 #include "profiler/import/source_hashes.h"
 
 #include <openssl/evp.h>
-#include <sys/resource.h>
+#include <sched.h>
 
 #include "core/base/escape.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 // Less than a thread is worth.
 constexpr size_t kSmallBytes = size_t(1) << 20;
-constexpr int kLeastUrgent = 19;  // as of nice
+constexpr size_t kPieceBytes = size_t(1) << 18;
 
 }  // namespace
 
@@ -23,16 +23,14 @@ class SourceHashes::Sha256 {
 
   // One piece more. False: there is none.
   bool Step() {
-    constexpr size_t kPieceBytes = size_t(1) << 20;
-    const std::string_view bytes = file_.disk();
-    if (at_ == bytes.size()) return false;
-    const std::string_view piece = bytes.substr(at_, kPieceBytes);
+    const std::string_view piece = file_.DiskPiece(at_, room_);
     EVP_DigestUpdate(context_, piece.data(), piece.size());
-    file_.ForgetDisk(at_, at_ + piece.size());
     at_ += piece.size();
-    return true;
+    return !piece.empty();
   }
-  std::string Digest() {
+  // Nothing where not all of the file could be read.
+  OptText Digest() {
+    if (at_ != file_.disk().size()) return {};
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned int size = 0;
     EVP_DigestFinal_ex(context_, digest, &size);
@@ -42,6 +40,7 @@ class SourceHashes::Sha256 {
  private:
   const InputFile& file_;
   EVP_MD_CTX* const context_ = EVP_MD_CTX_new();
+  std::vector<char> room_ = std::vector<char>(kPieceBytes);
   size_t at_ = 0;
 };
 
@@ -56,7 +55,10 @@ void SourceHashes::Add(int64_t source_id, std::shared_ptr<const InputFile> file)
   if (file_->disk().size() < kSmallBytes) return;
   stopping_ = false;
   thread_ = std::thread([this] {
-    setpriority(PRIO_PROCESS, 0, kLeastUrgent);  // on Linux, of this thread
+    // On Linux, of this thread. Of the lowest nice value, it would keep a core for milliseconds
+    // from a thread that another one wakes.
+    const sched_param none{};
+    sched_setscheduler(0, SCHED_IDLE, &none);
     while (!stopping_ && hash_->Step()) {
     }
   });

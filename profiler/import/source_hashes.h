@@ -39,7 +39,7 @@ class SourceHashes {
   std::unique_ptr<Sha256> hash_;
   std::thread thread_;
   std::atomic<bool> stopping_{false};
-  std::vector<std::pair<int64_t, std::string>> done_;
+  std::vector<std::pair<int64_t, OptText>> done_;
 };
 
 }  // namespace xlaprof

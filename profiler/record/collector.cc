@@ -444,7 +444,7 @@ absl::Status Collector::WriteChunk(int64_t track_id, const Segment& from,
   chunk_.track_id = track_id;
   chunk_.name_args = places_;
   packer_.Pack(chunk_, &packed_);
-  return rows_.Insert(chunk_, packed_);
+  return rows_.Insert(packed_);
 }
 
 void Collector::SetFlow(std::vector<uint64_t>& column, size_t at, uint64_t flow) {

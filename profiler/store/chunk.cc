@@ -14,22 +14,6 @@ std::optional<ArgType> ArgTypeFromName(std::string_view name) {
   return std::nullopt;
 }
 
-uint64_t ArgBits(const ArgValue& value) {
-  switch (ArgTypeOf(value)) {
-    case ArgType::kInt:
-      return uint64_t(std::get<int64_t>(value));
-    case ArgType::kUint:
-      return std::get<uint64_t>(value);
-    case ArgType::kDouble:
-      return std::bit_cast<uint64_t>(std::get<double>(value));
-    case ArgType::kString:
-      return std::get<Text>(value).id;
-    case ArgType::kBytes:
-      return std::get<Bytes>(value).id;
-  }
-  return 0;
-}
-
 void EventColumns::Resize(size_t count) {
   size = count;
   ts_ns.resize(count);

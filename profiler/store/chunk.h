@@ -27,14 +27,9 @@ namespace xlaprof {
 // key.
 inline constexpr size_t kChunkArguments = 1 << 20;
 
-// arg_chunk.type. The order is that of ArgValue's alternatives.
-enum class ArgType : uint8_t { kInt, kUint, kDouble, kString, kBytes };
 std::string_view ArgTypeName(ArgType type);
 std::optional<ArgType> ArgTypeFromName(std::string_view name);
-// A value as 64 bits (two's complement, IEEE 754 bits, or string id) and back, exact for every
-// type.
-inline ArgType ArgTypeOf(const ArgValue& value) { return ArgType(value.index()); }
-uint64_t ArgBits(const ArgValue& value);
+// What ArgBits() gave, exact for every type.
 inline ArgValue ArgFromBits(ArgType type, uint64_t bits) {
   switch (type) {
     case ArgType::kInt:

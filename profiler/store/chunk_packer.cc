@@ -12,6 +12,8 @@ constexpr size_t kMaxKeptColumns = 1024;
 }  // namespace
 
 void ChunkPacker::Pack(const ChunkInput& input, PackedChunk* packed) {
+  packed->track_id = input.track_id;
+  packed->count = input.events.size;
   encoder_.Events(input.events, &packed->events);
   packed->columns.clear();
   TakeArgs(input);
@@ -49,6 +51,14 @@ void ChunkPacker::Pack(const ChunkInput& input, PackedChunk* packed) {
 
 void ChunkPacker::TakeArgs(const ChunkInput& input) {
   for (auto& [key, column] : columns_) column->index.clear(), column->bits.clear();
+  if (!input.labels.empty()) {
+    Column& column = ColumnOf({input.label_key, ArgType::kString});
+    for (size_t i = 0; i < input.labels.size(); ++i) {
+      if (input.labels[i] == 0) continue;
+      column.index.push_back(uint32_t(i));
+      column.bits.push_back(input.labels[i]);
+    }
+  }
   for (size_t i = 0; i < input.first_arg.size(); ++i) {
     const size_t from = input.first_arg[i];
     const size_t to = i + 1 < input.first_arg.size() ? input.first_arg[i + 1] : input.args.size();
@@ -64,12 +74,16 @@ void ChunkPacker::TakeArgs(const ChunkInput& input) {
 ChunkPacker::Column& ChunkPacker::ColumnAt(size_t place, ColumnKey key) {
   auto& [known, column] = columns_by_place_[place % columns_by_place_.size()];
   if (column == nullptr || known != key) {
-    auto& slot = columns_[key];
-    if (slot == nullptr) slot = std::make_unique<Column>();
     known = key;
-    column = slot.get();
+    column = &ColumnOf(key);
   }
   return *column;
+}
+
+ChunkPacker::Column& ChunkPacker::ColumnOf(ColumnKey key) {
+  auto& slot = columns_[key];
+  if (slot == nullptr) slot = std::make_unique<Column>();
+  return *slot;
 }
 
 // Moves what all events of a name share from `column` to the by_name column of `key`.

@@ -27,6 +27,8 @@ struct ChunkInput {
   EventColumns events;              // 1 to kChunkEvents, in the order of EventBefore
   std::vector<uint32_t> first_arg;  // of each event; empty: no event has arguments
   std::vector<BufferedArg> args;    // at most kChunkArguments
+  std::vector<StringId> labels;     // of each event, 0: none; empty: no event has one
+  StringId label_key = 0;
   std::shared_ptr<const NameArgs> name_args;
 };
 
@@ -39,6 +41,8 @@ struct PackedColumn {
 };
 
 struct PackedChunk {
+  int64_t track_id = 0;
+  size_t count = 0;  // of events
   EncodedEvents events;
   std::vector<PackedColumn> columns;
 };
@@ -60,6 +64,7 @@ class ChunkPacker {
 
   void TakeArgs(const ChunkInput& input);
   Column& ColumnAt(size_t place, ColumnKey key);
+  Column& ColumnOf(ColumnKey key);
   static void TakeConstants(const EncodedEvents& encoded, const std::vector<uint32_t>& of_name,
                             ColumnKey key, Column& column, Constants& constants);
   void Write(ColumnKey key, bool by_name, const Column& column, size_t limit, PackedChunk* packed);

@@ -45,7 +45,7 @@ absl::Status ChunkRows::FindNextEventId() {
   return status;
 }
 
-absl::Status ChunkRows::Insert(const ChunkInput& chunk, const PackedChunk& packed) {
+absl::Status ChunkRows::Insert(const PackedChunk& chunk) {
   XP_TRY(FindNextEventId());
   XP_TRY(insert_events_.Prepare(
       db_,
@@ -53,8 +53,8 @@ absl::Status ChunkRows::Insert(const ChunkInput& chunk, const PackedChunk& packe
       "max_end_ns, max_dur_ns, "
       "columns) VALUES (?, ?, ?, ?, ?, ?, ?)"));
   sqlite3_stmt* statement = insert_events_.statement;
-  const EncodedEvents& encoded = packed.events;
-  const int64_t count = int64_t(chunk.events.size);
+  const EncodedEvents& encoded = chunk.events;
+  const int64_t count = int64_t(chunk.count);
   const int64_t numbers[] = {chunk.track_id,    next_event_id_,     count,
                              encoded.min_ts_ns, encoded.max_end_ns, encoded.max_dur_ns};
   for (int i = 0; i < 6; ++i) sqlite3_bind_int64(statement, i + 1, numbers[i]);
@@ -62,7 +62,7 @@ absl::Status ChunkRows::Insert(const ChunkInput& chunk, const PackedChunk& packe
   XP_TRY(insert_events_.Run());
   next_event_id_ += count;
   const int64_t chunk_id = sqlite3_last_insert_rowid(db_);
-  for (const PackedColumn& column : packed.columns) XP_TRY(InsertColumn(chunk_id, column));
+  for (const PackedColumn& column : chunk.columns) XP_TRY(InsertColumn(chunk_id, column));
   return absl::OkStatus();
 }
 

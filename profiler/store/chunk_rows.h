@@ -21,7 +21,7 @@ class ChunkRows {
  public:
   explicit ChunkRows(sqlite3* db) : db_(db) {}
   // Event ids go on from the newest chunk of the file, whoever wrote it.
-  absl::Status Insert(const ChunkInput& chunk, const PackedChunk& packed);
+  absl::Status Insert(const PackedChunk& chunk);
 
  private:
   absl::Status FindNextEventId();

@@ -13,10 +13,15 @@ namespace {
 // Events that may wait in memory, over all tracks; an argument or sample counts as half of one.
 // About 50 MB.
 constexpr size_t kMaxBuffered = 1 << 20;
-// A track whose events come in order is written a chunk at a time once it has this many: the rest
-// waits for what belongs before it. Little does, and all that waits to the end is packed at last,
-// while nothing else is left to do.
-constexpr size_t kMaxInOrder = EventWriter::kChunkEvents + EventWriter::kChunkEvents / 4;
+// A track whose events come in order, or late by little, is written a chunk of kEarlyEvents at a
+// time once it has this many: the rest waits for what belongs before it. Little does, and all that
+// waits to the end is packed at last, while nothing else is left to do; and each page of memory that
+// it waits in costs as much as ten events.
+constexpr size_t kEarlyEvents = EventWriter::kChunkEvents / 2;
+constexpr size_t kMaxInOrder = kEarlyEvents + kEarlyEvents / 4;
+// A track that waits with more, since its events come very late, waits on: to take a chunk from so
+// many costs too much.
+constexpr size_t kMaxLate = 4 * EventWriter::kChunkEvents;
 // Buffers larger than this give their memory back once written.
 constexpr size_t kKeptCapacity = 4 * EventWriter::kChunkEvents;
 // Less is packed before a thread would have begun.
@@ -45,28 +50,76 @@ class Nesting {
   bool any_ = false;
 };
 
-struct TrackBuffer {
+// Events in rows, as they come, with their arguments.
+struct EventRows {
   std::vector<Event> events;
   std::vector<uint32_t> first_arg;  // of each event; empty while there are no arguments
   std::vector<BufferedArg> args;
-  std::vector<std::pair<int64_t, double>> samples;
-  std::vector<FlowPoint> flow_points;
-  std::shared_ptr<NameArgs> name_args;  // as chunks share it that are being packed
-  Nesting nesting;
-  bool in_order = true;  // events are sorted
+  std::vector<StringId> labels;  // of each event; empty while there are none
 
-  void Add(const Event& event) {
+  // Room for another event, which has no arguments yet.
+  std::vector<Event>& Next() {
+    if (!labels.empty()) {
+      MakeRoom(labels, kMaxInOrder);
+      labels.push_back(0);
+    }
     if (!first_arg.empty()) {
       MakeRoom(first_arg, kMaxInOrder);
       first_arg.push_back(uint32_t(args.size()));
     }
     MakeRoom(events, kMaxInOrder);
-    events.push_back(event);
+    return events;
   }
   void Add(const BufferedArg& arg) {
     MakeRoom(args, 2 * kMaxInOrder);
     args.push_back(arg);
   }
+  // Where the arguments of event `i` begin; i: up to the number of events.
+  size_t FirstArg(size_t i) const { return i < first_arg.size() ? first_arg[i] : args.size(); }
+  std::span<const BufferedArg> ArgsOf(size_t i) const {
+    return std::span(args).subspan(FirstArg(i), FirstArg(i + 1) - FirstArg(i));
+  }
+  // Becomes what `from` has from event `begin` on, and that keeps what is before.
+  void TakeTail(EventRows& from, size_t begin) {
+    MakeRoom();
+    const size_t args_begin = from.FirstArg(begin);
+    events.assign(from.events.begin() + int64_t(begin), from.events.end());
+    from.events.resize(begin);
+    first_arg.clear();
+    args.assign(from.args.begin() + int64_t(args_begin), from.args.end());
+    from.args.resize(args_begin);
+    labels.clear();
+    if (!from.labels.empty()) {
+      labels.assign(from.labels.begin() + int64_t(begin), from.labels.end());
+      from.labels.resize(begin);
+    }
+    if (from.first_arg.empty()) return;
+    for (size_t i = begin; i < from.first_arg.size(); ++i)
+      first_arg.push_back(uint32_t(from.first_arg[i] - args_begin));
+    from.first_arg.resize(begin);
+  }
+  // For as many as a track usually waits with: memory that is not written to costs nothing, and
+  // what grows by and by is copied.
+  void MakeRoom() {
+    events.reserve(kMaxInOrder);
+    first_arg.reserve(kMaxInOrder);
+    args.reserve(2 * kMaxInOrder);
+    labels.reserve(kMaxInOrder);
+  }
+  void Clear() {
+    events.clear();
+    first_arg.clear();
+    args.clear();
+    labels.clear();
+  }
+  void Swap(EventRows& other) {
+    events.swap(other.events);
+    first_arg.swap(other.first_arg);
+    args.swap(other.args);
+    labels.swap(other.labels);
+  }
+
+ private:
   // For the next value; of a track with many, at once for as many as usually wait, and then for as
   // many as ever do: memory that is not written to costs nothing, and growing twice copies twice.
   template <class T>
@@ -75,18 +128,73 @@ struct TrackBuffer {
     if (values.size() == values.capacity() && values.size() >= kMany)
       values.reserve(values.size() < usual ? usual : std::max(2 * values.size(), kMaxBuffered));
   }
-  size_t Weight() const { return events.size() + (args.size() + samples.size()) / 2; }
-  // Exchanges memory; both are empty.
-  void Swap(TrackBuffer& other) {
-    events.swap(other.events);
-    first_arg.swap(other.first_arg);
-    args.swap(other.args);
+};
+
+struct TrackBuffer {
+  EventRows rows;
+  std::vector<std::pair<int64_t, double>> samples;
+  std::vector<FlowPoint> flow_points;
+  std::shared_ptr<NameArgs> name_args;  // as chunks share it that are being packed
+  Nesting nesting;                      // of what is packed: used there only
+  bool in_order = true;                 // events are sorted
+  int64_t newest_ns = INT64_MIN;        // of the events, when the last in order began
+  int64_t newest_dur_ns = -1;
+  uint64_t most_late_ns = 0;  // that any event began before one that came earlier
+
+  // An event comes that begins then.
+  void Follow(int64_t ts_ns, int64_t dur_ns) {
+    const bool late =
+        ts_ns < newest_ns || (ts_ns == newest_ns && uint64_t(dur_ns) > uint64_t(newest_dur_ns));
+    if (late && !rows.events.empty()) [[unlikely]] {
+      in_order = false;
+      most_late_ns = std::max(most_late_ns, uint64_t(newest_ns) - uint64_t(ts_ns));
+      return;
+    }
+    newest_ns = ts_ns;
+    newest_dur_ns = dur_ns;
   }
-  // The arguments of event `i`.
-  std::span<const BufferedArg> ArgsOf(size_t i) const {
-    size_t from = first_arg[i], to = i + 1 < events.size() ? first_arg[i + 1] : args.size();
-    return std::span(args).subspan(from, to - from);
+  // Whether a chunk can be written although more will come: what comes late will hardly belong into
+  // it, as late as it was so far.
+  bool HasChunk() const {
+    if (rows.events.size() < kMaxInOrder || rows.events.size() > kMaxLate) return false;
+    return (uint64_t(newest_ns) - uint64_t(rows.events[kEarlyEvents].ts_ns)) / 2 >= most_late_ns;
   }
+  size_t Weight() const { return rows.events.size() + (rows.args.size() + samples.size()) / 2; }
+};
+
+// A chunk on its way.
+struct Packing {
+  int64_t track_id = 0;
+  EventRows rows;
+  std::shared_ptr<const NameArgs> name_args;
+  Nesting* nesting = nullptr;  // of its track
+  StringId label_key = 0;
+  PackedChunk packed;
+};
+
+// What packs them, one after the other; on any thread.
+class Packer {
+ public:
+  void Pack(Packing& chunk) {
+    input_.track_id = chunk.track_id;
+    input_.events.Assign(chunk.rows.events);
+    for (size_t i = 0; i < chunk.rows.events.size(); ++i)
+      input_.events.depth[i] = chunk.nesting->Next(chunk.rows.events[i]);
+    input_.first_arg.swap(chunk.rows.first_arg);
+    input_.args.swap(chunk.rows.args);
+    input_.labels.swap(chunk.rows.labels);
+    input_.label_key = chunk.label_key;
+    input_.name_args = std::move(chunk.name_args);
+    packer_.Pack(input_, &chunk.packed);
+    // Memory goes back with what it came in.
+    input_.first_arg.swap(chunk.rows.first_arg);
+    input_.args.swap(chunk.rows.args);
+    input_.labels.swap(chunk.rows.labels);
+  }
+
+ private:
+  ChunkInput input_;
+  ChunkPacker packer_;
 };
 
 }  // namespace
@@ -96,32 +204,30 @@ struct EventWriter::Impl {
   absl::flat_hash_map<int64_t, std::unique_ptr<TrackBuffer>> tracks;
   int64_t last_track = 0;
   TrackBuffer* last = nullptr;
-  TrackBuffer spare;  // memory of a finished track, for the next new one
+  EventRows spare;    // memory of a finished track, for the next new one
   size_t weight = 0;  // twice the Weight of all tracks
   bool has_arg_error = false;
   int64_t unbound_flows = 0;
   bool closing = false;  // Flush: every end of a flow is bound now or never
-  ChunkRows rows;
+  ChunkRows written;
   Prepared insert_samples;
   ChunkEncoder encoder;  // of samples
-  struct Packing {
-    ChunkInput input;
-    PackedChunk packed;
-  };
-  ChunkPacker packer;
-  WorkQueue<Packing> queue{[this](Packing& chunk) { packer.Pack(chunk.input, &chunk.packed); }};
+  bool lends_packing = false;
+  StringId label_key = 0;
+  Packer packer;
+  WorkQueue<Packing, 4> queue{[this](Packing& chunk) { packer.Pack(chunk); }};
   // Reused between chunks.
   std::vector<Event> sorted;
   std::vector<uint32_t> order, late;
 
-  explicit Impl(sqlite3* database) : db(database), rows(database) {}
+  explicit Impl(sqlite3* database) : db(database), written(database) {}
 
   TrackBuffer* Track(int64_t id) {
     if (last != nullptr && id == last_track) return last;
     auto& slot = tracks[id];
     if (slot == nullptr) {
       slot = std::make_unique<TrackBuffer>();
-      slot->Swap(spare);
+      slot->rows.Swap(spare);
     }
     last_track = id;
     return last = slot.get();
@@ -135,80 +241,109 @@ struct EventWriter::Impl {
   }
 
   absl::Status FlushTrack(int64_t track_id, TrackBuffer& track) {
-    weight -= std::min(weight, 2 * track.events.size() + track.args.size() + track.samples.size());
+    weight -= std::min(
+        weight, 2 * track.rows.events.size() + track.rows.args.size() + track.samples.size());
     XP_TRY(WriteEvents(track_id, track));
     XP_TRY(WriteSamples(track_id, track));
     return absl::OkStatus();
   }
 
   absl::Status WriteEvents(int64_t track_id, TrackBuffer& track) {
-    if (track.events.empty()) return absl::OkStatus();
+    const size_t count = track.rows.events.size();
+    if (count == 0) return absl::OkStatus();
     Sort(track);
     BindTrackFlows(track);
-    const std::vector<Event>& events = sorted.empty() ? track.events : sorted;
-    for (size_t from = 0; from < events.size();) {
-      XP_TRY(from, WriteFrom(track_id, track, events, from));
+    for (size_t from = 0; from < count;) {
+      XP_TRY(EventRows * chunk, Next(track_id, track));
+      if (track.in_order && count <= kChunkEvents && Fitting(track, 0, count) == count) {
+        chunk->Swap(track.rows);
+        from = count;
+      } else {
+        const size_t to = Fitting(track, from, std::min(count, from + kChunkEvents));
+        Copy(track, from, to, chunk);
+        from = to;
+      }
+      Send(*chunk);
     }
-    Empty(track.events);
-    Empty(track.first_arg);
-    Empty(track.args);
+    Empty(track.rows.events);
+    Empty(track.rows.first_arg);
+    Empty(track.rows.args);
+    Empty(track.rows.labels);
     Empty(sorted);
     track.in_order = true;
     return absl::OkStatus();
   }
 
-  // Writes the first chunk of a track that has more, and whose events are in order.
+  // Writes the first chunk of a track that HasChunk().
   absl::Status WriteFirstChunk(int64_t track_id, TrackBuffer& track) {
-    sorted.clear();
+    Sort(track);
     BindTrackFlows(track);
-    XP_TRY(size_t written, WriteFrom(track_id, track, track.events, 0));
-    size_t args = 0;
-    if (!track.first_arg.empty()) {
-      args = written < track.events.size() ? track.first_arg[written] : track.args.size();
-      track.args.erase(track.args.begin(), track.args.begin() + int64_t(args));
-      track.first_arg.erase(track.first_arg.begin(), track.first_arg.begin() + int64_t(written));
-      for (uint32_t& first : track.first_arg) first -= uint32_t(args);
+    XP_TRY(EventRows * chunk, Next(track_id, track));
+    const size_t size = Fitting(track, 0, kEarlyEvents);
+    if (track.in_order) {
+      chunk->Swap(track.rows);
+      track.rows.TakeTail(*chunk, size);
+    } else {
+      Copy(track, 0, size, chunk);
+      Copy(track, size, track.rows.events.size(), &spare);
+      track.rows.Swap(spare);
+      spare.Clear();
+      track.in_order = true;
     }
-    track.events.erase(track.events.begin(), track.events.begin() + int64_t(written));
-    weight -= std::min(weight, 2 * written + args);
+    weight -= std::min(weight, 2 * size + chunk->args.size());
+    Send(*chunk);
     return absl::OkStatus();
   }
 
-  // Sends one chunk on its way, of as many events from `from` on as it can take; returns the first
-  // that it did not take. `events` are the track's, in order.
-  absl::StatusOr<size_t> WriteFrom(int64_t track_id, TrackBuffer& track,
-                                   const std::vector<Event>& events, size_t from) {
+  // The rows of the next chunk, to be filled, and then sent.
+  absl::StatusOr<EventRows*> Next(int64_t track_id, TrackBuffer& track) {
     if (queue.full()) XP_TRY(InsertOldest());
-    ChunkInput& chunk = queue.Next().input;
+    Packing& chunk = queue.Next();
     chunk.track_id = track_id;
     chunk.name_args = track.name_args;
-    size_t to = std::min(events.size(), from + kChunkEvents);
-    to = TakeArgs(track, from, to, &chunk);
-    chunk.events.Assign(std::span(events).subspan(from, to - from));
-    for (size_t i = from; i < to; ++i) chunk.events.depth[i - from] = track.nesting.Next(events[i]);
-    queue.Submit(to - from >= kWorthThread);
-    return to;
+    chunk.nesting = &track.nesting;
+    chunk.label_key = label_key;
+    chunk.rows.Clear();
+    return &chunk.rows;
+  }
+  void Send(const EventRows& rows) {
+    queue.Submit(lends_packing                       ? Worker::kAnyone
+                 : rows.events.size() < kWorthThread ? Worker::kOwner
+                                                     : Worker::kThread);
   }
 
-  // Copies the arguments of events [from, to), or of as many as one chunk can have.
-  size_t TakeArgs(const TrackBuffer& track, size_t from, size_t to, ChunkInput* chunk) {
-    chunk->first_arg.clear();
-    chunk->args.clear();
-    if (track.first_arg.empty()) return to;
+  // Of the events [from, to) in order, the end of those whose arguments fit one chunk.
+  size_t Fitting(const TrackBuffer& track, size_t from, size_t to) const {
+    if (track.rows.args.size() <= kChunkArguments) return to;
+    size_t args = 0;
     for (size_t i = from; i < to; ++i) {
-      const auto args = track.ArgsOf(sorted.empty() ? i : order[i]);
-      if (i > from && chunk->args.size() + args.size() > kChunkArguments) return i;
-      chunk->first_arg.push_back(uint32_t(chunk->args.size()));
-      chunk->args.insert(chunk->args.end(), args.begin(), args.end());
+      args += track.rows.ArgsOf(track.in_order ? i : order[i]).size();
+      if (i > from && args > kChunkArguments) return i;
     }
     return to;
+  }
+  // Copies the events [from, to) in order, with their arguments.
+  void Copy(const TrackBuffer& track, size_t from, size_t to, EventRows* copy) const {
+    const std::span<const Event> events = track.in_order ? track.rows.events : sorted;
+    copy->MakeRoom();
+    copy->events.assign(events.begin() + int64_t(from), events.begin() + int64_t(to));
+    if (!track.rows.labels.empty()) {
+      for (size_t i = from; i < to; ++i)
+        copy->labels.push_back(track.rows.labels[track.in_order ? i : order[i]]);
+    }
+    if (track.rows.first_arg.empty()) return;
+    for (size_t i = from; i < to; ++i) {
+      const auto args = track.rows.ArgsOf(track.in_order ? i : order[i]);
+      copy->first_arg.push_back(uint32_t(copy->args.size()));
+      copy->args.insert(copy->args.end(), args.begin(), args.end());
+    }
   }
 
   // Ends beyond the last event wait for those that come, unless none will.
   void BindTrackFlows(TrackBuffer& track) {
     std::vector<FlowPoint>& points = track.flow_points;
     if (points.empty()) return;
-    std::vector<Event>& events = sorted.empty() ? track.events : sorted;
+    std::vector<Event>& events = track.in_order ? track.rows.events : sorted;
     const int64_t last_ns = events.back().ts_ns;
     auto later = std::stable_partition(points.begin(), points.end(), [&](const FlowPoint& point) {
       return closing || point.ts_ns <= last_ns;
@@ -229,7 +364,7 @@ struct EventWriter::Impl {
     if (track.in_order) return;
     // Mostly a few come late, such as what is written down when it ends: they go between the
     // others, which are in order.
-    const std::vector<Event>& events = track.events;
+    const std::vector<Event>& events = track.rows.events;
     order.clear();
     order.reserve(events.size());
     late.clear();
@@ -255,8 +390,7 @@ struct EventWriter::Impl {
   }
 
   absl::Status InsertOldest() {
-    const Packing& oldest = queue.Oldest();
-    absl::Status status = rows.Insert(oldest.input, oldest.packed);
+    absl::Status status = written.Insert(queue.Oldest().packed);
     queue.Release();
     return status;
   }
@@ -296,30 +430,38 @@ EventWriter::EventWriter(Store& store) : EventWriter(store.db()) {}
 EventWriter::EventWriter(sqlite3* db) : impl_(std::make_unique<Impl>(db)) {}
 EventWriter::~EventWriter() = default;
 
-absl::Status EventWriter::Add(int64_t track_id, const Event& event) {
+absl::Status EventWriter::Add(int64_t track_id, int64_t ts_ns, int64_t dur_ns, StringId name,
+                              StringId category, uint64_t flow_in, uint64_t flow_out) {
   // Before the event is taken: its arguments come after it.
   if (impl_->weight >= 2 * kMaxBuffered) XP_TRY(impl_->FlushLargest());
   TrackBuffer* track = impl_->Track(track_id);
-  if (!track->events.empty()) {
-    track->in_order = track->in_order && !EventBefore(event, track->events.back());
-    if (track->in_order && track->events.size() >= kMaxInOrder)
-      XP_TRY(impl_->WriteFirstChunk(track_id, *track));
-  }
-  track->Add(event);
+  if (track->HasChunk()) [[unlikely]]
+    XP_TRY(impl_->WriteFirstChunk(track_id, *track));
+  track->Follow(ts_ns, dur_ns);
+  track->rows.Next().emplace_back(ts_ns, dur_ns, name, category, flow_in, flow_out);
   impl_->weight += 2;
   return absl::OkStatus();
 }
 
-void EventWriter::Arg(StringId key, const ArgValue& value) {
+void EventWriter::Arg(StringId key, ArgType type, uint64_t bits) {
   TrackBuffer* track = impl_->last;
-  XP_CHECK(track != nullptr && !track->events.empty());
-  if (track->first_arg.empty()) track->first_arg.assign(track->events.size(), 0);
-  if (track->args.size() - track->first_arg.back() >= kChunkArguments) {
+  XP_CHECK(track != nullptr && !track->rows.events.empty());
+  EventRows& rows = track->rows;
+  if (rows.first_arg.empty()) rows.first_arg.assign(rows.events.size(), 0);
+  if (rows.args.size() - rows.first_arg.back() >= kChunkArguments) {
     impl_->has_arg_error = true;
     return;
   }
-  track->Add(BufferedArg{ArgBits(value), key, ArgTypeOf(value)});
+  rows.Add(BufferedArg{bits, key, type});
   impl_->weight += 1;
+}
+
+void EventWriter::Label(StringId key, Text text) {
+  XP_CHECK(impl_->label_key == 0 || impl_->label_key == key);
+  impl_->label_key = key;
+  EventRows& rows = impl_->last->rows;
+  if (rows.labels.empty()) rows.labels.resize(rows.events.size());
+  rows.labels.back() = text.id;
 }
 
 void EventWriter::NameArg(int64_t track_id, StringId name, StringId key, const ArgValue& value) {
@@ -358,13 +500,16 @@ void EventWriter::Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd e
   if (last != nullptr) impl_->last = last, impl_->last_track = last_track;
 }
 
+void EventWriter::LendPacking(bool lent) { impl_->lends_packing = lent; }
+bool EventWriter::PackOne() { return impl_->queue.Help(); }
+
 int64_t EventWriter::unbound_flows() const { return impl_->unbound_flows; }
 
 absl::Status EventWriter::Finish(int64_t track_id) {
   auto found = impl_->tracks.find(track_id);
   if (found == impl_->tracks.end()) return absl::OkStatus();
   XP_TRY(impl_->FlushTrack(track_id, *found->second));
-  found->second->Swap(impl_->spare);
+  found->second->rows.Swap(impl_->spare);
   return absl::OkStatus();
 }
 

@@ -3,6 +3,7 @@
 // nanoseconds an event.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -53,6 +54,17 @@ struct Text {
 };
 // int, uint, double, string (interned), bytes (interned).
 using ArgValue = std::variant<int64_t, uint64_t, double, Text, Bytes>;
+// arg_chunk.type. The order is that of ArgValue's alternatives.
+enum class ArgType : uint8_t { kInt, kUint, kDouble, kString, kBytes };
+inline ArgType ArgTypeOf(const ArgValue& value) { return ArgType(value.index()); }
+// A value as 64 bits: two's complement, IEEE 754 bits, or string id.
+inline uint64_t ArgBits(const ArgValue& value) {
+  if (const auto* number = std::get_if<int64_t>(&value)) return uint64_t(*number);
+  if (const auto* number = std::get_if<uint64_t>(&value)) return *number;
+  if (const auto* number = std::get_if<double>(&value)) return std::bit_cast<uint64_t>(*number);
+  if (const auto* text = std::get_if<Text>(&value)) return text->id;
+  return std::get<Bytes>(value).id;
+}
 
 // How a flow whose end is a thread and a time meets an event there: it leaves the innermost one
 // that is open, enters that one, or enters the next to begin.
@@ -61,10 +73,10 @@ enum class FlowEnd : uint8_t { kOut, kInEnclosing, kInNext };
 // Buffers events a track, sorts and encodes them, and writes chunks of up to kChunkEvents. Not
 // thread-safe. Flush writes everything; it must be called before Commit, and its status looked at.
 // Past about a million buffered events the largest track is written early, so memory stays bounded;
-// a track that comes in order is written but for its last 16 to 80 Ki events. Large chunks are
-// packed on a thread of the writer's own; what is written early may wait there until three more
-// follow. The depth of an event counts the events of its track around it that are in the same Flush
-// or were written before it.
+// a track whose events come in order, or late by little, is written but for its last 8 to 40 Ki
+// events. Large chunks are packed on a thread of the writer's own, or as LendPacking() says; what is
+// written early may wait there until four more follow. The depth of an event counts the events of
+// its track around it that are in the same Flush or were written before it.
 class EventWriter {
  public:
   static constexpr int kChunkEvents = 65536;
@@ -74,9 +86,15 @@ class EventWriter {
   ~EventWriter();
 
   // Adds an event to a track; the reference is good for Arg calls until the next Add.
-  absl::Status Add(int64_t track_id, const Event& event);
+  absl::Status Add(int64_t track_id, const Event& event) {
+    return Add(track_id, event.ts_ns, event.dur_ns, event.name, event.category, event.flow_in,
+               event.flow_out);
+  }
   // An argument of the event that Add took last.
-  void Arg(StringId key, const ArgValue& value);
+  void Arg(StringId key, const ArgValue& value) { Arg(key, ArgTypeOf(value), ArgBits(value)); }
+  // The same for a text that almost every event of the source has: it takes less memory and time.
+  // One key a writer.
+  void Label(StringId key, Text text);
   // An argument that every event named `name` on this track has, stored once a chunk.
   void NameArg(int64_t track_id, StringId name, StringId key, const ArgValue& value);
   absl::Status Counter(int64_t track_id, int64_t ts_ns, double value);
@@ -85,11 +103,21 @@ class EventWriter {
   void Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd end);
   // Of Flow, those that met no event, or one that has another flow there; known after Flush.
   int64_t unbound_flows() const;
+  // Chunks are packed on a thread of the writer's own; while they are lent, by who calls PackOne(),
+  // or here where several wait: for an importer whose own threads keep the machine busy.
+  void LendPacking(bool lent);
+  // Packs a chunk that waits. False: none does, or one is being packed. On any thread.
+  bool PackOne();
   // Writes a track early and gives its memory to the next one: for who knows that it is complete.
   absl::Status Finish(int64_t track_id);
   absl::Status Flush();
 
  private:
+  // What a caller has in registers need not go through memory.
+  absl::Status Add(int64_t track_id, int64_t ts_ns, int64_t dur_ns, StringId name,
+                   StringId category, uint64_t flow_in, uint64_t flow_out);
+  void Arg(StringId key, ArgType type, uint64_t bits);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -141,6 +141,7 @@ absl::StatusOr<Store> Store::Fill(const std::filesystem::path& path) {
   bool network = OnNetworkFileSystem(path);
   if (!network) XP_TRY(store.Exec("PRAGMA journal_mode=WAL;"));
   store.impl_->wal = !network;
+  XP_TRY(store.Begin());  // one for all tables
   XP_TRY(store.Exec(kSchemaSql));
   XP_TRY(store.Exec(fmt::format("PRAGMA user_version={};", kSchemaVersion)));
   XP_TRY(store.SetMeta("schema_version", fmt::to_string(kSchemaVersion)));
@@ -149,6 +150,7 @@ absl::StatusOr<Store> Store::Fill(const std::filesystem::path& path) {
         "network_file_system",
         "written on a network file system: do not read it while it is being written"));
   }
+  XP_TRY(store.Commit());
   return store;
 }
 
@@ -160,9 +162,11 @@ absl::StatusOr<Store> Store::CreateTemporary() {
       store.Exec(fmt::format("PRAGMA page_size={}; PRAGMA journal_mode=OFF; PRAGMA "
                              "synchronous=OFF; PRAGMA cache_size=-65536;",
                              kPageBytes)));
+  XP_TRY(store.Begin());
   XP_TRY(store.Exec(kSchemaSql));
   XP_TRY(store.Exec(fmt::format("PRAGMA user_version={};", kSchemaVersion)));
   XP_TRY(store.SetMeta("schema_version", fmt::to_string(kSchemaVersion)));
+  XP_TRY(store.Commit());
   return store;
 }
 

@@ -30,7 +30,11 @@ constexpr size_t kProbeBytes = size_t(1) << 20;
 constexpr size_t kTightBytes = size_t(4) << 10;
 // Less is read before a thread would have begun.
 constexpr size_t kWorthThread = size_t(1) << 20;
-constexpr size_t kBatchEvents = 512, kBatchArgs = 4 * ChromeArgs::kMax;
+// One reads and one makes rows. Where there are no more cores, a third that packs would only keep
+// one of them from its work: who waits for the other packs.
+constexpr unsigned kOwnThreads = 2;
+constexpr size_t kBatches = 32, kBatchEvents = 256;
+constexpr size_t kBatchArgs = ChromeArgs::kMax + 2 * kBatchEvents;
 constexpr size_t kProgressBytes = size_t(1) << 20;
 
 int Sniff(std::string_view head) {
@@ -232,7 +236,7 @@ class Reading {
   }
 
   absl::Status SubmitBatch() {
-    batches_.Submit(input_.bytes.size() >= kWorthThread);
+    batches_.Submit(input_.bytes.size() >= kWorthThread ? Worker::kThread : Worker::kOwner);
     return batches_.full() ? TakeBatch() : absl::OkStatus();
   }
 
@@ -358,11 +362,12 @@ class Reading {
 
   const Input& input_;
   ImportContext& context_;
-  ChromeEventReader reader_{/*numbers_keys=*/true};
+  ChromeEventReader reader_{/*numbers_texts=*/true};
   OddInput odd_;  // of the text; the events' are the rows'
   std::optional<ChromeRows> rows_;
   absl::Status rows_status_;  // the first error
-  WorkQueue<Batch> batches_{[this](Batch& batch) { AddRows(batch); }};
+  WorkQueue<Batch, kBatches> batches_{[this](Batch& batch) { AddRows(batch); },
+                                      [this] { return context_.events.PackOne(); }};
   Header header_;
   bool found_events_ = false, cut_ = false;
   size_t probed_bytes_ = 0;  // where no event was
@@ -370,7 +375,10 @@ class Reading {
 };
 
 absl::Status Read(const Input& input, ImportContext& context) {
-  return std::make_unique<Reading>(input, context)->Run();
+  context.events.LendPacking(std::thread::hardware_concurrency() <= kOwnThreads);
+  absl::Status status = std::make_unique<Reading>(input, context)->Run();
+  context.events.LendPacking(false);
+  return status;
 }
 
 }  // namespace

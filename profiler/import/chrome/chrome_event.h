@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "profiler/import/chrome/chrome_shapes.h"
 #include "profiler/import/chrome/json_scan.h"
 #include "profiler/import/chrome/microseconds.h"
+#include "profiler/import/chrome/text_numbers.h"
 
 namespace xlaprof {
 
@@ -83,9 +85,11 @@ static_assert(offsetof(ChromeEvent, id) == 128);
 
 class ChromeEventReader {
  public:
-  // `numbers_keys`: keys of arguments get numbers below kMaxKeys, see json::Value.
-  static constexpr size_t kMaxKeys = ChromeShapes::kMaxNodes;
-  explicit ChromeEventReader(bool numbers_keys = false) : shapes_(numbers_keys) {}
+  // `numbers_texts`: texts that many events share get numbers (json::Value::number()): keys of
+  // arguments, categories, processes and threads.
+  explicit ChromeEventReader(bool numbers_texts = false)
+      : numbers_(numbers_texts ? std::make_unique<TextNumbers>() : nullptr),
+        shapes_(numbers_.get()) {}
 
   // Reads the object that begins at the next byte. False: it is no well-formed object; the scanner
   // then stands where that shows, or is cut(). `event` is reused, with its room for arguments:
@@ -100,6 +104,7 @@ class ChromeEventReader {
   bool ReadValue(json::Scanner& in, size_t from, ChromeSlot slot, const json::Value& key,
                  ChromeEvent* event);
 
+  std::unique_ptr<TextNumbers> numbers_;
   ChromeShapes shapes_;
   // Of the event that is being read: how it is written; false where that cannot be learnt.
   std::vector<ChromeShapes::Piece> pieces_;

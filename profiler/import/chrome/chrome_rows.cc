@@ -61,20 +61,20 @@ ChromeRows::ChromeRows(const Input& input, ImportContext& context, ChromeWriter 
       facts_(context),
       xprof_(context, facts_) {}
 
-bool ChromeRows::TimeOf(const ChromeEvent& event, Picoseconds* ts) {
+std::optional<int64_t> ChromeRows::StartOf(const ChromeEvent& event) {
   if (!event.ts.valid) {
     odd_.Count("event_without_time", "warning",
                "events whose `ts` is missing or no number of microseconds were left out",
                event.offset);
-    return false;
+    return {};
   }
-  ts->ps = event.ts.ps;
-  if (!__builtin_add_overflow(event.ts.ns, shift_ns_, &ts->ns) && ts->ns >= -kMaxTimeNs &&
-      ts->ns <= kMaxTimeNs) [[likely]]
-    return true;
+  int64_t ts_ns = 0;
+  if (!__builtin_add_overflow(event.ts.ns, shift_ns_, &ts_ns) && ts_ns >= -kMaxTimeNs &&
+      ts_ns <= kMaxTimeNs) [[likely]]
+    return ts_ns;
   odd_.Count("time_out_of_range", "warning",
              "events with times that cannot be (decades away) were left out", event.offset);
-  return false;
+  return {};
 }
 
 absl::Status ChromeRows::Add(const ChromeEvent& event) {
@@ -94,8 +94,9 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
   if (event.bad_args) {
     odd_.Count("bad_args", "warning", "events whose `args` is no object lost it", event.offset);
   }
-  Picoseconds ts;
-  if (!TimeOf(event, &ts)) return absl::OkStatus();
+  const std::optional<int64_t> ts_ns = StartOf(event);
+  if (!ts_ns) return absl::OkStatus();
+  const Picoseconds ts{*ts_ns, event.ts.ps};
   switch (event.phase) {
     case 'X':
       return AddComplete(event, ts);
@@ -304,15 +305,6 @@ absl::Status ChromeRows::AddArg(StringId key, const Value& value) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<StringId> ChromeRows::KeyOf(Value key) {
-  if (key.number() == 0) return texts_.Of(key);
-  StringId& known = key_ids_[key.number()];
-  if (known == 0) [[unlikely]] {
-    XP_TRY(known, texts_.Of(key));
-  }
-  return known;
-}
-
 void ChromeRows::LeftOutArgs(const ChromeEvent& event) {
   odd_.Count("too_many_arguments", "warning",
              fmt::format("arguments of an event beyond {} were left out", ChromeArgs::kMax),
@@ -327,7 +319,7 @@ absl::Status ChromeRows::AddArgs(const ChromeEvent& event) {
       left_out = true;
       break;
     }
-    XP_TRY(StringId key, KeyOf(arg.key));
+    XP_TRY(StringId key, texts_.Of(arg.key));
     if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
       odd_.Count("repeated_argument", "info",
                  "arguments that an event gives twice: the first was kept", event.offset);
@@ -397,7 +389,7 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
       XP_TRY(cat_key_, context_.store.Intern("cat"));
     }
     keys_.push_back(cat_key_);
-    context_.events.Arg(cat_key_, Text{cat});
+    context_.events.Label(cat_key_, Text{cat});
   }
   XP_TRY(AddArgs(event));
   if (end != nullptr) XP_TRY(AddArgs(*end));

@@ -17,8 +17,8 @@ namespace xlaprof {
 
 class ChromeRows {
  public:
-  // `shift_ns` turns the file's times into the store's. Keys of arguments may be numbered, by one
-  // reader.
+  // `shift_ns` turns the file's times into the store's. Texts of events may have numbers, of
+  // one reader.
   ChromeRows(const Input& input, ImportContext& context, ChromeWriter writer, int64_t shift_ns);
 
   absl::Status Add(const ChromeEvent& event);
@@ -33,7 +33,8 @@ class ChromeRows {
     int64_t track_id = 0;
   };
 
-  bool TimeOf(const ChromeEvent& event, Picoseconds* ts);
+  // In the store's time; empty: it cannot be, which is counted.
+  std::optional<int64_t> StartOf(const ChromeEvent& event);
   absl::Status AddComplete(const ChromeEvent& event, Picoseconds ts);
   absl::Status AddInstant(const ChromeEvent& event, Picoseconds ts);
   absl::Status AddCounter(const ChromeEvent& event, Picoseconds ts);
@@ -45,7 +46,6 @@ class ChromeRows {
   absl::Status AddArgs(const ChromeEvent& event);
   void LeftOutArgs(const ChromeEvent& event);
   ChromeKind KindOf(StringId cat, StringId name);
-  absl::StatusOr<StringId> KeyOf(json::Value key);
   absl::Status AddArg(StringId key, const json::Value& value);
   // Unique in the store: flows of different sources never meet.
   absl::StatusOr<uint64_t> FlowOf(const json::Value& id, StringId cat, StringId name);
@@ -71,7 +71,6 @@ class ChromeRows {
   };
   std::vector<Named> kinds_;  // by name: of the category that it had last
   std::array<StringId, size_t(XCategory::kCount)> categories_{};
-  std::array<StringId, ChromeEventReader::kMaxKeys> key_ids_{};  // by their numbers
   std::vector<StringId> keys_;                    // of the event that is being written
   absl::flat_hash_map<uint64_t, uint64_t> hops_;  // flows that were passed on: what they are now
   StringId cat_key_ = 0;

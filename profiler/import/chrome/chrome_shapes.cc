@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "profiler/import/chrome/chrome_event.h"
+#include "profiler/import/chrome/text_numbers.h"
 
 namespace xlaprof {
 
@@ -11,6 +12,11 @@ using json::Scanner;
 using json::Value;
 
 namespace {
+
+// By their slots.
+constexpr Value ChromeEvent::*kMembers[] = {
+    &ChromeEvent::name, &ChromeEvent::cat,        &ChromeEvent::pid,    &ChromeEvent::tid,
+    &ChromeEvent::id,   &ChromeEvent::bind_point, &ChromeEvent::bind_id};
 
 bool IsTrue(Value value) {
   return value.kind() == Kind::kTrue || (value.kind() == Kind::kNumber && value.raw() != "0");
@@ -28,9 +34,6 @@ void ReadTime(Value value, ChromeTime* time) {
 }  // namespace
 
 void PutChromeValue(ChromeSlot slot, Value value, ChromeEvent* event) {
-  static constexpr Value ChromeEvent::*kMembers[] = {
-      &ChromeEvent::name, &ChromeEvent::cat,        &ChromeEvent::pid,    &ChromeEvent::tid,
-      &ChromeEvent::id,   &ChromeEvent::bind_point, &ChromeEvent::bind_id};
   if (slot <= ChromeSlot::kBindId) {
     event->*kMembers[size_t(slot)] = value;
     if (slot >= ChromeSlot::kId) event->has_ids = true;
@@ -80,6 +83,7 @@ bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
       continue;
     }
     const char *const value_at = at + node.size, *behind = nullptr;
+    if (node.phase != 0) event->phase = node.phase;
     Value value;
     switch (node.kind) {
       case Kind::kNone:
@@ -111,9 +115,17 @@ bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
       if (!in.Read(&value)) break;
       behind = in.rest().data();
     }
-    if (node.slot == ChromeSlot::kExtra) {
+    if (node.slot == ChromeSlot::kName) {
+      event->name = value;
+    } else if (node.slot <= ChromeSlot::kTid) {
+      event->*kMembers[size_t(node.slot)] = numbers_ != nullptr ? numbers_->Numbered(value) : value;
+    } else if (node.slot == ChromeSlot::kTs) {
+      ReadTime(value, &event->ts);
+    } else if (node.slot == ChromeSlot::kDur) {
+      ReadTime(value, &event->dur);
+    } else if (node.slot == ChromeSlot::kExtra) {
       const Value key(Kind::kText, {at + node.key_at, node.key_size});
-      event->args.Add(numbers_keys_ ? key.Numbered(index) : key, value);
+      event->args.Add(numbers_ != nullptr ? key.Numbered(index) : key, value);
     } else {
       PutChromeValue(node.slot, value, event);
     }
@@ -129,7 +141,18 @@ bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
 
 void ChromeShapes::Learn(std::span<const Piece> pieces) {
   size_t parent = 0;
-  for (const Piece& piece : pieces) {
+  char phase = 0;
+  const char* before = nullptr;  // the text before the phase
+  for (Piece piece : pieces) {
+    // The phase, of which there are few, is part of the text before the next value.
+    if (piece.slot == ChromeSlot::kPhase && piece.kind == Kind::kText &&
+        piece.before.end()[1] == '"' && *piece.before.end() != '\\' && *piece.before.end() != '"') {
+      phase = *piece.before.end();
+      before = piece.before.data();
+      continue;
+    }
+    if (before != nullptr) piece.before = {before, piece.before.data() + piece.before.size()};
+    before = nullptr;
     if (piece.before.size() > kBlock * kMaxBlocks) return;
     const bool plain =
         piece.kind == Kind::kText || piece.kind == Kind::kNumber || piece.slot == ChromeSlot::kEnd;
@@ -151,12 +174,14 @@ void ChromeShapes::Learn(std::span<const Piece> pieces) {
       for (size_t i = 0; i < node.size; ++i) node.used[i / kBlock] |= uint16_t(1) << i % kBlock;
       node.slot = piece.slot;
       node.kind = kind;
+      node.phase = phase;
       if (!piece.key.empty()) {
         node.key_at = uint8_t(piece.key.data() - piece.before.data());
         node.key_size = uint8_t(piece.key.size());
       }
       (last == 0 ? nodes_[parent].next : nodes_[last].sibling) = found;
     }
+    phase = 0;
     parent = found;
   }
 }

@@ -13,6 +13,7 @@
 namespace xlaprof {
 
 struct ChromeEvent;
+class TextNumbers;
 
 // Where the value of a member goes.
 enum class ChromeSlot : uint8_t {
@@ -45,14 +46,15 @@ class ChromeShapes {
     json::Kind kind = json::Kind::kNone;
   };
 
-  // `numbers_keys`: keys that are read get numbers (json::Value::number()) below kMaxNodes.
-  explicit ChromeShapes(bool numbers_keys) : numbers_keys_(numbers_keys) {}
+  // `numbers`: of what is read; keys get numbers below kMaxNodes. Null: none. Not owned.
+  explicit ChromeShapes(TextNumbers* numbers) : numbers_(numbers) {}
 
   // Reads the event that begins at the scanner's next byte. False: it is written like none before,
   // or is broken; the scanner stands where it stood, and `event` holds anything.
   bool Read(json::Scanner& in, ChromeEvent* event) const;
 
-  // Adds an event, the last piece of which is its end. Where events are written in too many ways,
+  // Adds an event, the last piece of which is its end. The pieces lie in its text one behind the
+  // other. Where events are written in too many ways,
   // new ones are not kept.
   void Learn(std::span<const Piece> pieces);
 
@@ -64,12 +66,13 @@ class ChromeShapes {
     alignas(kBlock) std::array<char, kBlock * kMaxBlocks> text{};
     std::array<uint16_t, kMaxBlocks> used{};  // of each block, a bit for each byte
     uint8_t size = 0, key_at = 0, key_size = 0;
+    char phase = 0;  // that the text gives; 0: it gives none
     ChromeSlot slot = ChromeSlot::kEnd;
     json::Kind kind = json::Kind::kNone;  // kNested: also true, false and null; kNone: the end
     uint16_t next = 0, sibling = 0;  // what may follow; what may stand here instead; 0: nothing
   };
 
-  const bool numbers_keys_;
+  TextNumbers* const numbers_;
   std::vector<Node> nodes_ = std::vector<Node>(1);  // [0] is no node; its `next` is the first
 };
 

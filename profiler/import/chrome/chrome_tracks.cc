@@ -38,14 +38,14 @@ TraceProcess* ChromeTracks::ProcessOf(const Value& pid) {
 TraceTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
   // Without a tid the process is its own thread, as in Perfetto.
   const Value& tid = event.tid.kind() == Kind::kNone ? event.pid : event.tid;
+  const uint32_t numbers = uint32_t(event.pid.number()) << 16 | tid.number();
+  const bool numbered = event.pid.number() != 0 && tid.number() != 0;
+  // Threads take turns: a few are remembered.
+  Recent& recent = recent_[(numbers >> 16 ^ numbers) % recent_.size()];
+  if (numbered && numbers == recent.numbers) [[likely]]
+    return recent.track;
   const Key key(event.pid.kind() == Kind::kNone ? std::string_view() : event.pid.raw(),
                 tid.kind() == Kind::kNone ? std::string_view() : tid.raw());
-  // Threads take turns: a few are remembered by the ends of their ids.
-  auto last_byte = [](std::string_view text) {
-    return text.empty() ? size_t(0) : size_t(uint8_t(text.back()));
-  };
-  Recent& recent = recent_[(last_byte(key.first) * 3 + last_byte(key.second)) % recent_.size()];
-  if (recent.track != nullptr && key == recent.key) return recent.track;
   auto [found, is_new] = track_of_.emplace(key, nullptr);
   if (is_new) {
     TraceTrack& track = tracks_.emplace_back();
@@ -55,7 +55,7 @@ TraceTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
     track.order = int64_t(tracks_.size());
     found->second = &track;
   }
-  recent = {key, found->second};
+  if (numbered) recent = {numbers, found->second};
   return found->second;
 }
 

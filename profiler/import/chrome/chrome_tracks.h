@@ -77,7 +77,7 @@ class ChromeTracks {
   absl::flat_hash_map<std::string_view, TraceProcess*> process_of_;
   absl::flat_hash_map<Key, TraceTrack*> track_of_;
   struct Recent {
-    Key key;
+    uint32_t numbers = 0;  // of the texts of pid and tid
     TraceTrack* track = nullptr;
   };
   std::array<Recent, 64> recent_{};

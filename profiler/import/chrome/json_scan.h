@@ -38,8 +38,8 @@ class Value {
   bool control() const {
     return told_ & kControl;
   }  // a text with a raw control character: forbidden
-  // A text's number, where who read it gave it one: equal numbers of one reader are equal texts.
-  // 0: none.
+  // The number of raw(), where who read it gave it one: equal numbers of one reader are equal
+  // texts. 0: none.
   constexpr uint16_t number() const { return uint16_t(told_ >> kNumberShift); }
   constexpr Value Numbered(uint16_t number) const {
     Value value = *this;

@@ -4,7 +4,7 @@
 
 namespace xlaprof {
 
-absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value, Slot* pair) {
+absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value) {
   const int64_t offset = int64_t(value.raw().data() - file_.data());
   std::string decoded;
   std::string_view text = value.raw();
@@ -29,11 +29,7 @@ absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value, Slot* pair)
     text = repaired = ToUtf8(text);
   }
   XP_TRY(StringId id, store_.Intern(text));
-  // What is counted is looked at each time.
-  if (!value.control() && value.raw().size() <= kMaxTextBytes) {
-    pair[1] = pair[0];
-    pair[0] = {EndsOf(value.raw()), value.raw().data(), uint32_t(value.raw().size()), id};
-  }
+  if (value.number() == 0 && IsPlain(value)) cache_.Put(value.raw(), id);
   return id;
 }
 

@@ -1,12 +1,12 @@
-// Ids of the texts of a JSON file: decoded, repaired to UTF-8, interned. The few texts that most
-// events use are found by a hash of some of their bytes, without looking into the store.
+// Ids of the texts of a JSON file: decoded, repaired to UTF-8, interned. Those that were seen of
+// late, or have numbers, are found without looking into the store.
 #pragma once
 
-#include <array>
 #include <bit>
-#include <cstring>
+#include <vector>
 
 #include "profiler/import/chrome/json_scan.h"
+#include "profiler/import/chrome/text_cache.h"
 #include "profiler/import/odd_input.h"
 
 namespace xlaprof {
@@ -16,61 +16,39 @@ class JsonTexts {
   // Longer texts are cut here, and counted.
   static constexpr size_t kMaxTextBytes = size_t(1) << 20;
 
+  // What is not plain is counted each time that it is seen.
+  static bool IsPlain(const json::Value& value) {
+    return !value.control() && value.raw().size() <= kMaxTextBytes;
+  }
+
   // `file` is what the values of Of() point into.
   JsonTexts(Store& store, std::string_view file, OddInput& odd)
       : store_(store), file_(file), odd_(odd) {}
 
-  // Id of what a text stands for; of any other value, of its text as it stands.
+  // Id of what a text stands for; of any other value, of its text as it stands. Numbers of values
+  // are all of one reader.
   absl::StatusOr<StringId> Of(const json::Value& value) {
-    const std::string_view raw = value.raw();
-    const Ends ends = EndsOf(raw);
-    Slot* pair = &slots_[2 * ends.Hash(raw.size())];
-    for (Slot* slot : {pair, pair + 1}) {
-      if (slot->size == raw.size() && slot->ends == ends && slot->id != 0 &&
-          (raw.size() <= sizeof(Ends) || std::memcmp(slot->raw, raw.data(), raw.size()) == 0))
-          [[likely]] {
-        return slot->id;
+    if (const uint16_t number = value.number(); number != 0) [[likely]] {
+      if (number >= of_number_.size()) of_number_.resize(std::bit_ceil(size_t(number) + 1));
+      StringId& known = of_number_[number];
+      if (known == 0) [[unlikely]] {
+        XP_TRY(known, Intern(value));
       }
+      return known;
     }
-    return Intern(value, pair);
+    if (const StringId known = cache_.Find(value.raw()); known != 0) [[likely]]
+      return known;
+    return Intern(value);
   }
 
  private:
-  static constexpr int kPairBits = 12;
-  // The first and last bytes of a text: all of it, up to 16 bytes.
-  struct Ends {
-    uint64_t first = 0, last = 0;
-    bool operator==(const Ends&) const = default;
-    size_t Hash(size_t size) const {
-      const uint64_t mixed =
-          (first ^ std::rotl(last, 23) ^ size) * 0x9e3779b97f4a7c15 ^ last * 0xd6e8feb86659fd93;
-      return size_t((mixed * 0x9e3779b97f4a7c15) >> (64 - kPairBits));
-    }
-  };
-  struct alignas(32) Slot {
-    Ends ends;
-    const char* raw = nullptr;
-    uint32_t size = 0;
-    StringId id = 0;
-  };
-
-  static Ends EndsOf(std::string_view raw) {
-    Ends ends;
-    if (raw.size() >= 8) [[likely]] {
-      std::memcpy(&ends.first, raw.data(), 8);
-      std::memcpy(&ends.last, raw.data() + raw.size() - 8, 8);
-    } else {
-      for (size_t i = 0; i < raw.size(); ++i) ends.first |= uint64_t(uint8_t(raw[i])) << (8 * i);
-    }
-    return ends;
-  }
-  absl::StatusOr<StringId> Intern(const json::Value& value, Slot* pair);
+  absl::StatusOr<StringId> Intern(const json::Value& value);
 
   Store& store_;
   std::string_view file_;
   OddInput& odd_;
-  // A text is in one of two neighbours, on one cache line; the first is the one of late.
-  alignas(64) std::array<Slot, size_t(2) << kPairBits> slots_{};
+  TextCache cache_;
+  std::vector<StringId> of_number_;  // 0: not known yet
 };
 
 }  // namespace xlaprof

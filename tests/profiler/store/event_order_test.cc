@@ -1,6 +1,9 @@
 // When the events of a track are written, and which chunks a scan leaves out.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "profiler/store/events.h"
 
 namespace xlaprof {
@@ -39,26 +42,75 @@ class EventOrder : public ::testing::Test {
 };
 
 TEST_F(EventOrder, WhatComesInOrderIsWrittenButForTheLastEvents) {
-  // Of seven chunks one waits for what belongs before it, and four are being packed.
+  // Of fourteen half chunks one waits for what belongs before it, and four are being packed.
   for (int64_t i = 0; i <= 7 * kChunk; ++i) Add(1, 10 * i, 5);
-  EXPECT_EQ(Number("SELECT count(*) FROM event_chunk"), 2);
-  EXPECT_EQ(Number("SELECT max(max_end_ns) FROM event_chunk"), 10 * (2 * kChunk - 1) + 5);
+  EXPECT_EQ(Number("SELECT count(*) FROM event_chunk"), 9);
+  EXPECT_EQ(Number("SELECT max(max_end_ns) FROM event_chunk"), 10 * (9 * kChunk / 2 - 1) + 5);
   // Late, but not too late: the events around it still wait.
-  Add(1, 10 * 6 * kChunk + 1, 2);
+  const int64_t late_ns = 10 * (7 * kChunk - 1000) + 1;
+  Add(1, late_ns, 2);
   ASSERT_TRUE(writer_.Flush().ok());
   EXPECT_EQ(Number("SELECT sum(count) FROM event_chunk"), 7 * kChunk + 2);
-  EXPECT_EQ(Number("SELECT depth FROM event WHERE ts_ns = " + std::to_string(60 * kChunk + 1)), 1);
+  EXPECT_EQ(Number("SELECT depth FROM event WHERE ts_ns = " + std::to_string(late_ns)), 1);
   EXPECT_EQ(Number("SELECT min(id) FROM event"), 1);
   EXPECT_EQ(Number("SELECT max(id) FROM event"), 7 * kChunk + 2);
   ExpectArguments(1);
 }
 
-TEST_F(EventOrder, WhatDoesNotComeInOrderWaits) {
-  Add(1, 1000, 5);
-  for (int64_t i = 0; i <= 2 * kChunk; ++i) Add(1, 10 * i, 5);
+// Many writers tell of a step, or of any scope, when it ends.
+TEST_F(EventOrder, WhatEndsAroundOthersComesLateAndIsWrittenToo) {
+  const StringId label_key = *store_.Intern("label"), label = *store_.Intern("outer");
+  constexpr int64_t kInner = 200;
+  int64_t count = 0;
+  for (int64_t outer = 0; count < 4 * kChunk; ++outer) {
+    const int64_t from_ns = outer * kInner * 10;
+    for (int64_t i = 0; i < kInner; ++i) Add(1, from_ns + 10 * i + 1, 5);
+    Add(1, from_ns, kInner * 10);
+    writer_.Label(label_key, Text{label});
+    count += kInner + 1;
+  }
+  EXPECT_GT(Number("SELECT count(*) FROM event_chunk"), 0);
+  ASSERT_TRUE(writer_.Flush().ok());
+  EXPECT_EQ(Number("SELECT sum(count) FROM event_chunk"), count);
+  EXPECT_EQ(Number("SELECT count(*) FROM event WHERE depth = 0"), count / (kInner + 1));
+  EXPECT_EQ(Number("SELECT count(*) FROM event WHERE depth = 0 AND dur_ns = 5"), 0);
+  EXPECT_EQ(Number("SELECT count(*) FROM event WHERE depth > 1"), 0);
+  EXPECT_EQ(Number("SELECT count(*) FROM arg a JOIN event e ON e.id = a.event_id WHERE key = "
+                   "'label' AND value = 'outer' AND depth = 0"),
+            count / (kInner + 1));
+  EXPECT_EQ(Number("SELECT count(*) FROM arg WHERE key = 'label'"), count / (kInner + 1));
+  ExpectArguments(1);
+  // A new track has nothing of the memory that it may take over.
+  Add(2, 5, 1);
+  ASSERT_TRUE(writer_.Flush().ok());
+  EXPECT_EQ(Number("SELECT count(*) FROM event WHERE track_id = 2"), 1);
+}
+
+TEST_F(EventOrder, WhatComesInNoOrderWaits) {
+  for (int64_t i = 0; i <= 2 * kChunk; ++i) Add(1, 10 * (i * 7919 % (2 * kChunk + 1)), 5);
   EXPECT_EQ(Number("SELECT count(*) FROM event_chunk"), 0);
   ASSERT_TRUE(writer_.Flush().ok());
   EXPECT_EQ(Number("SELECT count(*) FROM event_chunk"), 3);
+  ExpectArguments(1);
+}
+
+// Who lends the packing gets the same file, whoever packs.
+TEST_F(EventOrder, ChunksArePackedByWhoCalls) {
+  writer_.LendPacking(true);
+  std::atomic<bool> done{false};
+  std::thread helper([&] {
+    while (!done) {
+      if (!writer_.PackOne()) std::this_thread::yield();
+    }
+  });
+  for (int64_t i = 0; i < 7 * kChunk; ++i) Add(1, 10 * i, 5);
+  done = true;
+  helper.join();
+  for (int64_t i = 7 * kChunk; i < 14 * kChunk; ++i) Add(1, 10 * i, 5);  // by nobody else
+  writer_.LendPacking(false);
+  ASSERT_TRUE(writer_.Flush().ok());
+  EXPECT_EQ(Number("SELECT sum(count) FROM event_chunk"), 14 * kChunk);
+  EXPECT_EQ(Number("SELECT max(max_end_ns) FROM event_chunk"), 10 * (14 * kChunk - 1) + 5);
   ExpectArguments(1);
 }
 

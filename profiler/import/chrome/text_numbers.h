@@ -1,0 +1,52 @@
+// Small numbers for the texts that the events of a file share, so that who takes the events from
+// another thread need not look at their bytes, which are in that thread's cache.
+#pragma once
+
+#include "profiler/import/chrome/chrome_shapes.h"
+#include "profiler/import/chrome/json_texts.h"
+#include "profiler/import/chrome/text_cache.h"
+
+namespace xlaprof {
+
+class TextNumbers {
+ public:
+  // `value`, of which there are few that take turns (threads, categories), with the number of its
+  // text, which stays where it is; without, where all are given. They are found by their last
+  // bytes. 8 bytes must be there from the value's first on.
+  json::Value Numbered(json::Value value) {
+    const std::string_view text = value.raw();
+    uint64_t bytes;
+    std::memcpy(&bytes, text.data(), sizeof bytes);
+    if (text.empty() || text.size() > sizeof bytes) return NumberedLong(value);
+    bytes <<= 8 * (sizeof bytes - text.size());  // the last byte is the highest
+    Few& few = few_[bytes >> 56 & (few_.size() - 1)];
+    if (few.bytes != bytes || few.size != text.size()) [[unlikely]] {
+      value = NumberedLong(value);
+      few = {bytes, uint16_t(text.size()), value.number()};
+      return value;
+    }
+    return value.Numbered(few.number);
+  }
+
+ private:
+  json::Value NumberedLong(json::Value value) {
+    const std::string_view text = value.raw();
+    uint32_t number = cache_.Find(text);
+    if (number == 0) [[unlikely]] {
+      if (next_ > UINT16_MAX || !JsonTexts::IsPlain(value)) return value;
+      cache_.Put(text, number = next_++);
+    }
+    return value.Numbered(uint16_t(number));
+  }
+
+  struct Few {
+    uint64_t bytes = 0;
+    uint16_t size = 0, number = 0;
+  };
+
+  TextCache cache_;
+  std::array<Few, 32> few_{};
+  uint32_t next_ = ChromeShapes::kMaxNodes;  // below: numbers of keys
+};
+
+}  // namespace xlaprof
