@@ -9,10 +9,11 @@
 namespace xlaprof::lazy {
 
 struct TracedGraph {
-  std::vector<const Node*> nodes;  // each after its operands; kept alive by the roots
+  // Each after its operands; of equal ones, the first. mark().place of a node is where it, or its
+  // equal, is here. Kept alive by the roots.
+  std::vector<const Node*> nodes;
   std::vector<NodePtr> roots;
-  std::vector<Ref<Data>> parameters;    // each once, in the order in which nodes need them
-  std::vector<int32_t> parameter_uses;  // of each device_data among the nodes: which parameter
+  std::vector<Ref<Data>> parameters;  // of the device_data among the nodes, in their order
   std::vector<Program::Donation> donations;
   Hash hash;
   Hash tensors_hash;           // before sharing and donations
@@ -23,7 +24,7 @@ struct TracedGraph {
 // graph. The hash is made by SetHash, when donations are known.
 TracedGraph WalkGraph(std::vector<NodePtr> roots);
 
-// Of all that makes another program: the roots' structure and order, which uses share a parameter,
+// Of all that makes another program: the roots' structure and order, which nodes use which,
 // donations, whether it ends a step, and the environment.
 void SetHash(TracedGraph& graph, bool ends_step);
 

@@ -144,24 +144,32 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
 // Each operation as a program of its own, on the results of those before it.
 absl::StatusOr<std::vector<Ref<Data>>> SendOneByOne(Device& device, const TracedGraph& graph,
                                                     const Cut& cut) {
-  absl::flat_hash_map<const Node*, NodePtr> values;
+  // Walks of the programs below move the nodes' marks.
+  std::vector<std::vector<int32_t>> operands_of;
+  std::vector<int32_t> roots;
   for (const Node* node : graph.nodes) {
+    std::vector<int32_t>& places = operands_of.emplace_back();
+    for (const NodePtr& operand : node->operands()) places.push_back(operand->mark().place);
+  }
+  for (const NodePtr& root : graph.roots) roots.push_back(root->mark().place);
+  std::vector<NodePtr> values;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node* node = graph.nodes[i];
     if (node->data()) {
-      values.emplace(node, node);
+      values.emplace_back(node);
       continue;
     }
     std::vector<const Node*> operands;
-    for (const NodePtr& operand : node->operands())
-      operands.push_back(values.at(operand.get()).get());
+    for (int32_t place : operands_of[i]) operands.push_back(values[size_t(place)].get());
     TracedGraph one = WalkGraph(
         {Node::Make(node->op(), operands, node->attributes(), node->location(), node->scope())});
     HashGraph(one, /*ends_step=*/false);
     if (device.cache().Find(one.hash) == nullptr) XLAPROF_COUNT("OpByOpCompileCacheMiss");
     XP_TRY(std::vector<Ref<Data>> result, Send(device, one, cut));
-    values.emplace(node, Node::OfData(std::move(result[0]), node->location()));
+    values.push_back(Node::OfData(std::move(result[0]), node->location()));
   }
   std::vector<Ref<Data>> results;
-  for (const NodePtr& root : graph.roots) results.push_back(values.at(root.get())->data());
+  for (int32_t root : roots) results.push_back(values[size_t(root)]->data());
   return results;
 }
 

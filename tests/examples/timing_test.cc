@@ -42,8 +42,7 @@ TEST_F(Timing, CountsWhatEachWayToEndAStepCompilesAndExecutes) {
   for (const char* way : {"sync(wait)", "mark_step()", "the loader", "unlazy()"}) {
     EXPECT_EQ(rows[way].compiles, 1) << way;
     EXPECT_EQ(rows[way].executions, kSteps) << way;
-    // Equal nodes are mostly, not always, made once.
-    EXPECT_NEAR(double(rows[way].nodes), double(nodes), 0.1 * double(nodes)) << way;
+    EXPECT_EQ(rows[way].nodes, nodes) << way;
   }
   // A read is an execution more, of a program of its own.
   EXPECT_EQ(rows["item(), mark_step()"].compiles, 2);

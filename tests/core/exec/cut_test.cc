@@ -110,6 +110,34 @@ TEST(Graph, SharingCountsButNotWhichBuffers) {
   EXPECT_EQ(sum_of(x, x), 1);
 }
 
+// The table in which equal nodes are found has room for some thousands.
+void ForgetNodes() {
+  for (int64_t i = 0; i < 400'000; ++i)
+    Node::Constant(int64_t(1) << 40 | i, DType::kI64, std::source_location::current());
+}
+
+TEST(Graph, NodesThatWereForgottenMakeNone) {
+  const NodePtr one = Node::Constant(int64_t(77), DType::kI64, std::source_location::current());
+  ForgetNodes();
+  ASSERT_NE(one, Node::Constant(int64_t(77), DType::kI64, std::source_location::current()));
+
+  const Tensor x = Ready({7, 20});
+  auto step = [&](bool forgets, bool both_alive) {
+    return Compiles([&] {
+      Tensor a = sin(x) + 1;
+      if (forgets) ForgetNodes();
+      Tensor b = sin(x) + 1;
+      const Tensor c = a * b;
+      if (!both_alive) a = b = Tensor();
+      Mark();
+    });
+  };
+  EXPECT_EQ(step(false, false), 1);
+  EXPECT_EQ(step(true, false), 0);
+  EXPECT_EQ(step(true, true), 1);
+  EXPECT_EQ(step(false, true), 0);
+}
+
 TEST(Graph, ReadsInTheMiddleAreGraphsOfTheirOwn) {
   const Tensor x = Ready({7, 6});
   auto step = [&] {
