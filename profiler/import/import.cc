@@ -219,6 +219,7 @@ absl::Status Import(const ImportOptions& options, Store& store, SourceHashes& ha
     store.Rollback();
     return status;
   }
+  hashes.Hurry();
   return store.Commit();
 }
 

@@ -3,6 +3,8 @@
 #include <openssl/evp.h>
 #include <sched.h>
 
+#include <chrono>
+
 #include "core/base/escape.h"
 
 namespace xlaprof {
@@ -11,6 +13,11 @@ namespace {
 // Less than a thread is worth.
 constexpr size_t kSmallBytes = size_t(1) << 20;
 constexpr size_t kPieceBytes = size_t(1) << 18;
+// A core that always has something to do, though it be of the lowest class, takes no work over from
+// another: two threads that were woken on one core would stay there. So there are pauses while
+// others work, after 2 ms or so.
+constexpr int kPiecesAtOnce = 10;
+constexpr std::chrono::microseconds kPause(500);
 
 }  // namespace
 
@@ -59,7 +66,8 @@ void SourceHashes::Add(int64_t source_id, std::shared_ptr<const InputFile> file)
     // from a thread that another one wakes.
     const sched_param none{};
     sched_setscheduler(0, SCHED_IDLE, &none);
-    while (!stopping_ && hash_->Step()) {
+    for (int pieces = 1; !stopping_ && hash_->Step(); ++pieces) {
+      if (pieces % kPiecesAtOnce == 0 && !hurries_) std::this_thread::sleep_for(kPause);
     }
   });
 }

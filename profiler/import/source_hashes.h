@@ -26,6 +26,8 @@ class SourceHashes {
   // Of `file`, which is source `source_id`, as it lies on disk. One is hashed at a time: first
   // finishes that before.
   void Add(int64_t source_id, std::shared_ptr<const InputFile> file);
+  // No other threads work from now on but the caller's.
+  void Hurry() { hurries_ = true; }
   // Finishes and writes what was computed to source.sha256.
   absl::Status Write(Store& store);
 
@@ -38,7 +40,7 @@ class SourceHashes {
   std::shared_ptr<const InputFile> file_;  // null: none is under way
   std::unique_ptr<Sha256> hash_;
   std::thread thread_;
-  std::atomic<bool> stopping_{false};
+  std::atomic<bool> stopping_{false}, hurries_{false};
   std::vector<std::pair<int64_t, OptText>> done_;
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/base/work_queue.h"
@@ -202,8 +203,12 @@ class Packer {
 struct EventWriter::Impl {
   sqlite3* db;
   absl::flat_hash_map<int64_t, std::unique_ptr<TrackBuffer>> tracks;
-  int64_t last_track = 0;
-  TrackBuffer* last = nullptr;
+  struct Recent {
+    int64_t id = 0;
+    TrackBuffer* track = nullptr;
+  };
+  std::array<Recent, 64> recent;  // tracks take turns; by id
+  TrackBuffer* last = nullptr;    // of the last Add
   EventRows spare;    // memory of a finished track, for the next new one
   size_t weight = 0;  // twice the Weight of all tracks
   bool has_arg_error = false;
@@ -223,14 +228,16 @@ struct EventWriter::Impl {
   explicit Impl(sqlite3* database) : db(database), written(database) {}
 
   TrackBuffer* Track(int64_t id) {
-    if (last != nullptr && id == last_track) return last;
+    Recent& known = recent[size_t(id) % recent.size()];
+    if (known.track != nullptr && known.id == id) [[likely]]
+      return known.track;
     auto& slot = tracks[id];
     if (slot == nullptr) {
       slot = std::make_unique<TrackBuffer>();
       slot->rows.Swap(spare);
     }
-    last_track = id;
-    return last = slot.get();
+    known = {id, slot.get()};
+    return slot.get();
   }
 
   absl::Status FlushLargest() {
@@ -434,7 +441,7 @@ absl::Status EventWriter::Add(int64_t track_id, int64_t ts_ns, int64_t dur_ns, S
                               StringId category, uint64_t flow_in, uint64_t flow_out) {
   // Before the event is taken: its arguments come after it.
   if (impl_->weight >= 2 * kMaxBuffered) XP_TRY(impl_->FlushLargest());
-  TrackBuffer* track = impl_->Track(track_id);
+  TrackBuffer* track = impl_->last = impl_->Track(track_id);
   if (track->HasChunk()) [[unlikely]]
     XP_TRY(impl_->WriteFirstChunk(track_id, *track));
   track->Follow(ts_ns, dur_ns);
@@ -465,14 +472,10 @@ void EventWriter::Label(StringId key, Text text) {
 }
 
 void EventWriter::NameArg(int64_t track_id, StringId name, StringId key, const ArgValue& value) {
-  TrackBuffer* last = impl_->last;
-  int64_t last_track = impl_->last_track;
   std::shared_ptr<NameArgs>& of_track = impl_->Track(track_id)->name_args;
   if (of_track == nullptr || of_track.use_count() > 1)
     of_track = std::make_shared<NameArgs>(of_track == nullptr ? NameArgs() : *of_track);
   auto& args = (*of_track)[name];
-  if (last != nullptr)
-    impl_->last = last, impl_->last_track = last_track;  // Arg stays with the last Add
   BufferedArg arg{ArgBits(value), key, ArgTypeOf(value)};
   for (BufferedArg& known : args) {
     if (known.key == arg.key && known.type == arg.type) {
@@ -485,19 +488,13 @@ void EventWriter::NameArg(int64_t track_id, StringId name, StringId key, const A
 
 absl::Status EventWriter::Counter(int64_t track_id, int64_t ts_ns, double value) {
   if (impl_->weight >= 2 * kMaxBuffered) XP_TRY(impl_->FlushLargest());
-  TrackBuffer* last = impl_->last;
-  int64_t last_track = impl_->last_track;
   impl_->Track(track_id)->samples.emplace_back(ts_ns, value);
-  if (last != nullptr) impl_->last = last, impl_->last_track = last_track;
   impl_->weight += 1;
   return absl::OkStatus();
 }
 
 void EventWriter::Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd end) {
-  TrackBuffer* last = impl_->last;
-  int64_t last_track = impl_->last_track;
   impl_->Track(track_id)->flow_points.push_back({ts_ns, flow, end});
-  if (last != nullptr) impl_->last = last, impl_->last_track = last_track;
 }
 
 void EventWriter::LendPacking(bool lent) { impl_->lends_packing = lent; }

@@ -205,16 +205,11 @@ class Reading {
       const char next = in.Next();
       if (next == '{') [[likely]] {
         const size_t offset = in.offset();
-        const size_t end = wasted_bytes_ <= Bound()
-                               ? input_.bytes.size()
-                               : std::min(input_.bytes.size(), offset + kTightBytes);
-        in.LimitTo(end);
         Batch& batch = batches_.Next();
-        const bool whole_event = reader_.Read(in, &batch.Next());
-        in.LimitTo(input_.bytes.size());
-        if (!whole_event && in.cut()) wasted_bytes_ += end - offset;
-        if (whole_event) [[likely]] {
-          if (!batch.Keep()) XP_TRY(SubmitBatch());
+        if (ReadEvent(in, &batch.Next())) [[likely]] {
+          in.TakeLineEnd();
+          if (batch.Keep()) continue;
+          XP_TRY(SubmitBatch());
           if (offset >= next_progress) {
             context_.progress(offset);
             next_progress = offset + kProgressBytes;
@@ -233,6 +228,20 @@ class Reading {
         return Cut();
       }
     }
+  }
+
+  bool ReadEvent(Scanner& in, ChromeEvent* event) {
+    const size_t offset = in.offset(), size = input_.bytes.size();
+    const bool tight = wasted_bytes_ > Bound();
+    if (tight) [[unlikely]]
+      in.LimitTo(std::min(size, offset + kTightBytes));
+    if (reader_.Read(in, event)) [[likely]] {
+      if (tight) in.LimitTo(size);
+      return true;
+    }
+    if (in.cut()) wasted_bytes_ += tight ? std::min(size - offset, kTightBytes) : size - offset;
+    in.LimitTo(size);
+    return false;
   }
 
   absl::Status SubmitBatch() {

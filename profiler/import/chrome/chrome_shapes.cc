@@ -22,13 +22,11 @@ bool IsTrue(Value value) {
   return value.kind() == Kind::kTrue || (value.kind() == Kind::kNumber && value.raw() != "0");
 }
 
-void ReadTime(Value value, ChromeTime* time) {
+inline void ReadTime(Value value, ChromeTime* time) {
   Picoseconds read;
-  time->given = true;
-  time->valid = (value.kind() == Kind::kNumber || value.kind() == Kind::kText) &&
-                ParseMicroseconds(value.raw(), &read);
-  time->ns = read.ns;
-  time->ps = read.ps;
+  const bool valid = (value.kind() == Kind::kNumber || value.kind() == Kind::kText) &&
+                     ParseMicroseconds(value.raw(), &read);
+  *time = {.ns = read.ns, .ps = read.ps, .given = true, .valid = valid};
 }
 
 }  // namespace
@@ -65,67 +63,69 @@ bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
   const std::string_view rest = in.rest();
   const char *at = rest.data(), *const end = at + rest.size();
   const size_t from = in.offset();
-  auto begins = [](const char* text, const Node& node) {
-    for (size_t block = 0; block * kBlock < node.size; ++block) {
-      const __m128i same = _mm_cmpeq_epi8(
-          _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + block * kBlock)),
-          _mm_load_si128(reinterpret_cast<const __m128i*>(node.text.data() + block * kBlock)));
-      if ((unsigned(_mm_movemask_epi8(same)) & node.used[block]) != node.used[block]) return false;
+  const Node* const nodes = nodes_.data();
+  auto same_block = [](const char* text, const Node& node, size_t block) {
+    const __m128i same = _mm_cmpeq_epi8(
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + block * kBlock)),
+        _mm_load_si128(reinterpret_cast<const __m128i*>(node.text.data() + block * kBlock)));
+    return (~unsigned(_mm_movemask_epi8(same)) & node.used[block]) == 0;
+  };
+  auto begins = [&](const char* text, const Node& node) {
+    if (!same_block(text, node, 0)) return false;
+    for (size_t block = 1; block * kBlock < node.size; ++block) {
+      if (!same_block(text, node, block)) return false;
     }
     return true;
   };
   // What is looked at without asking again: the text, and the beginning of the value.
   constexpr ptrdiff_t kRoom = kBlock * kMaxBlocks + 32;
-  for (uint16_t index = nodes_[0].next; index != 0 && end - at >= kRoom;) {
-    const Node& node = nodes_[index];
+  for (size_t index = nodes->next; index != 0 && end - at >= kRoom;) {
+    const Node& node = nodes[index];
     if (!begins(at, node)) {
       index = node.sibling;
       continue;
     }
     const char *const value_at = at + node.size, *behind = nullptr;
-    if (node.phase != 0) event->phase = node.phase;
     Value value;
-    switch (node.kind) {
-      case Kind::kNone:
-        in.MoveTo(from + size_t(value_at - rest.data()));
-        return true;
-      case Kind::kText:
-        if (const char* text_end = json::PlainTextEnd(value_at)) [[likely]] {
-          value = Value(Kind::kText, {value_at, size_t(text_end - value_at)});
-          behind = text_end + 1;
-        }
-        break;
-      case Kind::kNumber: {
-        const char* number_end = json::DigitsEnd(value_at);
-        if (number_end == value_at) {  // another kind of value
-          index = node.sibling;
-          continue;
-        }
-        if (*number_end == ',' || *number_end == '}') [[likely]] {
-          value = Value(Kind::kNumber, {value_at, size_t(number_end - value_at)});
-          behind = number_end;
-        }
-        break;
+    if (node.kind == Kind::kNumber) {
+      const char* number_end = json::DigitsEnd(value_at);
+      if (number_end == value_at) {  // another kind of value
+        index = node.sibling;
+        continue;
       }
-      default:
-        break;
+      if (*number_end == ',' || *number_end == '}') [[likely]] {
+        value = Value(Kind::kNumber, {value_at, size_t(number_end - value_at)});
+        behind = number_end;
+      }
+    } else if (node.kind == Kind::kText) {
+      if (const char* text_end = json::PlainTextEnd(value_at)) [[likely]] {
+        value = Value(Kind::kText, {value_at, size_t(text_end - value_at)});
+        behind = text_end + 1;
+      }
+    } else if (node.kind == Kind::kNone) {
+      if (node.phase != 0) event->phase = node.phase;
+      in.MoveTo(from + size_t(value_at - rest.data()));
+      return true;
     }
-    if (behind == nullptr) {
+    if (behind == nullptr) [[unlikely]] {
       in.MoveTo(from + size_t(value_at - rest.data()) - (node.kind == Kind::kText ? 1 : 0));
-      if (!in.Read(&value)) break;
+      Value other;
+      if (!in.Read(&other)) break;
+      value = other;
       behind = in.rest().data();
     }
-    if (node.slot == ChromeSlot::kName) {
-      event->name = value;
-    } else if (node.slot <= ChromeSlot::kTid) {
-      event->*kMembers[size_t(node.slot)] = numbers_ != nullptr ? numbers_->Numbered(value) : value;
-    } else if (node.slot == ChromeSlot::kTs) {
+    if (node.slot == ChromeSlot::kTs) {
       ReadTime(value, &event->ts);
     } else if (node.slot == ChromeSlot::kDur) {
       ReadTime(value, &event->dur);
+    } else if (node.slot == ChromeSlot::kName) {
+      event->name = value;
+    } else if (node.slot <= ChromeSlot::kTid) {
+      event->*kMembers[size_t(node.slot)] =
+          numbers_ != nullptr ? numbers_->Numbered(node.slot, value) : value;
     } else if (node.slot == ChromeSlot::kExtra) {
       const Value key(Kind::kText, {at + node.key_at, node.key_size});
-      event->args.Add(numbers_ != nullptr ? key.Numbered(index) : key, value);
+      event->args.Add(numbers_ != nullptr ? key.Numbered(uint16_t(index)) : key, value);
     } else {
       PutChromeValue(node.slot, value, event);
     }
@@ -151,6 +151,7 @@ void ChromeShapes::Learn(std::span<const Piece> pieces) {
       before = piece.before.data();
       continue;
     }
+    if (piece.slot == ChromeSlot::kPhase) phase = 0;
     if (before != nullptr) piece.before = {before, piece.before.data() + piece.before.size()};
     before = nullptr;
     if (piece.before.size() > kBlock * kMaxBlocks) return;
@@ -181,7 +182,6 @@ void ChromeShapes::Learn(std::span<const Piece> pieces) {
       }
       (last == 0 ? nodes_[parent].next : nodes_[last].sibling) = found;
     }
-    phase = 0;
     parent = found;
   }
 }

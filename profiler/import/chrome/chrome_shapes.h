@@ -62,11 +62,11 @@ class ChromeShapes {
 
  private:
   static constexpr size_t kMaxSiblings = 6, kBlock = 16, kMaxBlocks = 4;
-  struct Node {
-    alignas(kBlock) std::array<char, kBlock * kMaxBlocks> text{};
+  struct alignas(128) Node {
+    std::array<char, kBlock * kMaxBlocks> text{};
     std::array<uint16_t, kMaxBlocks> used{};  // of each block, a bit for each byte
     uint8_t size = 0, key_at = 0, key_size = 0;
-    char phase = 0;  // that the text gives; 0: it gives none
+    char phase = 0;  // that this text or one before it gives; 0: none
     ChromeSlot slot = ChromeSlot::kEnd;
     json::Kind kind = json::Kind::kNone;  // kNested: also true, false and null; kNone: the end
     uint16_t next = 0, sibling = 0;  // what may follow; what may stand here instead; 0: nothing

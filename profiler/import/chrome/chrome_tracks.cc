@@ -36,14 +36,7 @@ TraceProcess* ChromeTracks::ProcessOf(const Value& pid) {
 }
 
 TraceTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
-  // Without a tid the process is its own thread, as in Perfetto.
-  const Value& tid = event.tid.kind() == Kind::kNone ? event.pid : event.tid;
-  const uint32_t numbers = uint32_t(event.pid.number()) << 16 | tid.number();
-  const bool numbered = event.pid.number() != 0 && tid.number() != 0;
-  // Threads take turns: a few are remembered.
-  Recent& recent = recent_[(numbers >> 16 ^ numbers) % recent_.size()];
-  if (numbered && numbers == recent.numbers) [[likely]]
-    return recent.track;
+  const Value& tid = TidOf(event);
   const Key key(event.pid.kind() == Kind::kNone ? std::string_view() : event.pid.raw(),
                 tid.kind() == Kind::kNone ? std::string_view() : tid.raw());
   auto [found, is_new] = track_of_.emplace(key, nullptr);
@@ -55,7 +48,9 @@ TraceTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
     track.order = int64_t(tracks_.size());
     found->second = &track;
   }
-  if (numbered) recent = {numbers, found->second};
+  const uint32_t numbers = NumbersOf(event);
+  if (event.pid.number() != 0 && tid.number() != 0)
+    recent_[PlaceOf(numbers)] = {numbers, found->second};
   return found->second;
 }
 
@@ -64,7 +59,7 @@ TraceTrack* ChromeTracks::Known(const ChromeEvent& event) {
   return track->id == 0 ? nullptr : track;
 }
 
-absl::StatusOr<TraceTrack*> ChromeTracks::Of(const ChromeEvent& event) {
+absl::StatusOr<TraceTrack*> ChromeTracks::Make(const ChromeEvent& event) {
   TraceTrack* track = TrackOf(event);
   if (track->id == 0) {
     XP_TRY(int64_t process_id, ProcessId(*track->process));

@@ -48,7 +48,13 @@ class ChromeTracks {
   ChromeTracks(ImportContext& context, ChromeWriter writer) : context_(context), writer_(writer) {}
 
   // The track of an event's pid and tid; its row is there. Valid as long as this object.
-  absl::StatusOr<TraceTrack*> Of(const ChromeEvent& event);
+  absl::StatusOr<TraceTrack*> Of(const ChromeEvent& event) {
+    const uint32_t numbers = NumbersOf(event);
+    const Recent& recent = recent_[PlaceOf(numbers)];
+    if (recent.track != nullptr && recent.numbers == numbers && recent.track->id != 0) [[likely]]
+      return recent.track;
+    return Make(event);
+  }
   // The same, null where no event has made it yet.
   TraceTrack* Known(const ChromeEvent& event);
   absl::StatusOr<int64_t> Counter(const ChromeEvent& event, const std::string& name);
@@ -66,6 +72,7 @@ class ChromeTracks {
 
   TraceProcess* ProcessOf(const json::Value& pid);
   TraceTrack* TrackOf(const ChromeEvent& event);
+  absl::StatusOr<TraceTrack*> Make(const ChromeEvent& event);
   absl::StatusOr<int64_t> ProcessId(TraceProcess& process);
   absl::Status FinishProcesses(const OptText& host, OptInt rank);
   absl::StatusOr<int64_t> DeviceTrack(const std::string& device, int64_t process_id);
@@ -76,10 +83,19 @@ class ChromeTracks {
   std::deque<TraceTrack> tracks_;
   absl::flat_hash_map<std::string_view, TraceProcess*> process_of_;
   absl::flat_hash_map<Key, TraceTrack*> track_of_;
+  // Threads take turns: a few are remembered, by the numbers of the texts of pid and tid.
   struct Recent {
-    uint32_t numbers = 0;  // of the texts of pid and tid
+    uint32_t numbers = 0;
     TraceTrack* track = nullptr;
   };
+  // Without a tid the process is its own thread, as in Perfetto.
+  static const json::Value& TidOf(const ChromeEvent& event) {
+    return event.tid.kind() == json::Kind::kNone ? event.pid : event.tid;
+  }
+  static uint32_t NumbersOf(const ChromeEvent& event) {
+    return uint32_t(event.pid.number()) << 16 | TidOf(event).number();
+  }
+  size_t PlaceOf(uint32_t numbers) const { return (numbers >> 16 ^ numbers) % recent_.size(); }
   std::array<Recent, 64> recent_{};
   std::map<std::pair<TraceProcess*, std::string>, int64_t> counters_, asyncs_;
   std::map<std::string, int64_t> devices_;

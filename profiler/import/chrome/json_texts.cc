@@ -1,5 +1,7 @@
 #include "profiler/import/chrome/json_texts.h"
 
+#include <bit>
+
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
@@ -29,7 +31,12 @@ absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value) {
     text = repaired = ToUtf8(text);
   }
   XP_TRY(StringId id, store_.Intern(text));
-  if (value.number() == 0 && IsPlain(value)) cache_.Put(value.raw(), id);
+  if (const size_t number = value.number(); number != 0) {
+    if (number >= of_number_.size()) of_number_.resize(std::bit_ceil(number + 1));
+    of_number_[number] = id;
+  } else if (IsPlain(value)) {
+    cache_.Put(value.raw(), id);
+  }
   return id;
 }
 

@@ -2,7 +2,6 @@
 // late, or have numbers, are found without looking into the store.
 #pragma once
 
-#include <bit>
 #include <vector>
 
 #include "profiler/import/chrome/json_scan.h"
@@ -28,15 +27,14 @@ class JsonTexts {
   // Id of what a text stands for; of any other value, of its text as it stands. Numbers of values
   // are all of one reader.
   absl::StatusOr<StringId> Of(const json::Value& value) {
-    if (const uint16_t number = value.number(); number != 0) [[likely]] {
-      if (number >= of_number_.size()) of_number_.resize(std::bit_ceil(size_t(number) + 1));
-      StringId& known = of_number_[number];
-      if (known == 0) [[unlikely]] {
-        XP_TRY(known, Intern(value));
-      }
-      return known;
+    const uint16_t number = value.number();
+    StringId known = 0;
+    if (number == 0) {
+      known = cache_.Find(value.raw());
+    } else if (number < of_number_.size()) {
+      known = of_number_[number];
     }
-    if (const StringId known = cache_.Find(value.raw()); known != 0) [[likely]]
+    if (known != 0) [[likely]]
       return known;
     return Intern(value);
   }

@@ -1,8 +1,6 @@
 #include "profiler/import/chrome/microseconds.h"
 
-#include <bit>
 #include <charconv>
-#include <cstring>
 
 namespace xlaprof {
 namespace {
@@ -77,55 +75,9 @@ bool ParseSlowly(std::string_view text, Picoseconds* time) {
   return FromPs(negative ? -digits - (rest ? 1 : 0) : digits, time);
 }
 
-// Of eight digits in one word, the first of which is its lowest byte, by three multiplications
-// instead of eight (D. Lemire, "Quickly parsing eight digits", 2018).
-uint64_t OfEightDigits(uint64_t digits) {
-  constexpr uint64_t kPairs = 0x000000ff000000ff;
-  digits = digits * 10 + (digits >> 8);  // two digits in each second byte
-  return ((digits & kPairs) * (100 + (uint64_t(1'000'000) << 32)) +
-          (digits >> 16 & kPairs) * (1 + (uint64_t(10'000) << 32))) >>
-         32;
-}
-
-bool AreDigits(uint64_t values) {
-  return (((values + 0x7676767676767676) | values) & 0x8080808080808080) == 0;
-}
-
-// What the characters at `at` are worth, if they are digits.
-static_assert(std::endian::native == std::endian::little);
-template <class Word>
-uint64_t Digits(const char* at) {
-  Word word;
-  std::memcpy(&word, at, sizeof(word));
-  return word ^ Word(0x3030303030303030);
-}
-
-// "1712195495505.543": 1 to 15 digits, a point and three more. False: it is written otherwise.
-bool ParseUsual(std::string_view text, Picoseconds* time) {
-  if (text.size() < 5 || text.size() > 19 || text[text.size() - 4] != '.') return false;
-  const char* at = text.data();
-  const size_t count = text.size() - 4;  // of the digits before the point
-  const uint64_t behind = Digits<uint32_t>(at + count) >> 8;
-  uint64_t high = 0, low = 0;
-  if (count <= 4) {
-    low = Digits<uint32_t>(at) << 8 * (8 - count);
-  } else if (count <= 8) {
-    low = Digits<uint64_t>(at) << 8 * (8 - count);
-  } else {
-    high = Digits<uint64_t>(at) << 8 * (16 - count);
-    low = Digits<uint64_t>(at + count - 8);
-  }
-  if (!AreDigits(high) || !AreDigits(low) || !AreDigits(behind)) return false;
-  const uint64_t us = OfEightDigits(high) * 100'000'000 + OfEightDigits(low);
-  *time = {.ns = int64_t(us * 1000 + OfEightDigits(behind << 40)), .ps = 0};
-  return true;
-}
-
 }  // namespace
 
-bool ParseMicroseconds(std::string_view text, Picoseconds* time) {
-  if (ParseUsual(text, time)) [[likely]]
-    return true;
+bool microseconds::ParseAny(std::string_view text, Picoseconds* time) {
   // Up to 15 digits before the point (30 years) or 16 (300), and six behind it, are read here.
   constexpr size_t kFastDigits = 16;
   size_t i = 0;

@@ -10,16 +10,16 @@ namespace xlaprof {
 
 class TextNumbers {
  public:
-  // `value`, of which there are few that take turns (threads, categories), with the number of its
-  // text, which stays where it is; without, where all are given. They are found by their last
-  // bytes. 8 bytes must be there from the value's first on.
-  json::Value Numbered(json::Value value) {
+  // `value` of a member of which there are few that take turns (kCat, kPid, kTid), with the number
+  // of its text, which stays where it is; without, where all are given. They are found by their
+  // last bytes. 8 bytes must be there from the value's first on.
+  json::Value Numbered(ChromeSlot member, json::Value value) {
     const std::string_view text = value.raw();
     uint64_t bytes;
     std::memcpy(&bytes, text.data(), sizeof bytes);
     if (text.empty() || text.size() > sizeof bytes) return NumberedLong(value);
     bytes <<= 8 * (sizeof bytes - text.size());  // the last byte is the highest
-    Few& few = few_[bytes >> 56 & (few_.size() - 1)];
+    Few& few = few_[size_t(member) * kFew + (bytes >> 56 & (kFew - 1))];
     if (few.bytes != bytes || few.size != text.size()) [[unlikely]] {
       value = NumberedLong(value);
       few = {bytes, uint16_t(text.size()), value.number()};
@@ -39,13 +39,14 @@ class TextNumbers {
     return value.Numbered(uint16_t(number));
   }
 
+  static constexpr size_t kFew = 32;
   struct Few {
     uint64_t bytes = 0;
     uint16_t size = 0, number = 0;
   };
 
   TextCache cache_;
-  std::array<Few, 32> few_{};
+  std::array<Few, (size_t(ChromeSlot::kTid) + 1) * kFew> few_{};  // by member and last byte
   uint32_t next_ = ChromeShapes::kMaxNodes;  // below: numbers of keys
 };
 
