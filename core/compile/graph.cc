@@ -1,5 +1,7 @@
 #include "core/compile/graph.h"
 
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -15,67 +17,25 @@ uint64_t NextWalk() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// Finds equal nodes within a walk. The table of nodes forgets some, and which, their addresses
-// decide: the same step would now and then be another graph.
-class EqualNodes {
- public:
-  EqualNodes(uint64_t walk, const std::vector<const Node*>& nodes) : walk_(walk), nodes_(nodes) {}
-
-  // The place of the first node that equals `node`, the operands of which have places; `place`,
-  // which is to be its own, where there is none.
-  int32_t Place(const Node& node, int32_t place) {
-    const uint64_t key = KeyOf(node);
-    std::vector<Slot>& slots = Slots();
-    if (size_t(place) * 2 >= slots.size()) Grow(slots);
-    for (size_t at = key;; ++at) {
-      Slot& slot = slots[at & (slots.size() - 1)];
-      if (slot.walk != walk_) {
-        slot = {walk_, key, place};
-        return place;
-      }
-      if (slot.key == key && Equal(node, *nodes_[size_t(slot.place)])) return slot.place;
-    }
+// The table of nodes forgets some, and which, their addresses decide: the same step would now and
+// then be another graph. So within a walk, nodes are equal that make the same of the same; their
+// operands have places.
+struct HashOfWhatItMakes {
+  size_t operator()(const Node* node) const {
+    if (node->data()) return absl::HashOf(node->data().get());
+    uint64_t hash = node->hash().low;
+    for (const NodePtr& operand : node->operands())
+      hash = absl::HashOf(hash, operand->mark().place);
+    return hash;
   }
-
- private:
-  struct Slot {
-    uint64_t walk = 0;  // another's: the slot is free
-    uint64_t key = 0;
-    int32_t place = 0;
-  };
-  // Kept from walk to walk; their number is a power of two.
-  static std::vector<Slot>& Slots() {
-    static thread_local std::vector<Slot> slots(256);
-    return slots;
+};
+struct MakesTheSame {
+  bool operator()(const Node* a, const Node* b) const {
+    if (a->data() || b->data()) return a->data() == b->data();
+    auto place = [](const NodePtr& operand) { return operand->mark().place; };
+    return &a->op() == &b->op() && a->attributes() == b->attributes() &&
+           std::ranges::equal(a->operands(), b->operands(), {}, place, place);
   }
-  static uint64_t KeyOf(const Node& node) {
-    uint64_t key = node.data() ? reinterpret_cast<uintptr_t>(node.data().get()) : node.hash().low;
-    auto mix = [&](uint64_t value) { key = (key ^ value) * 0x9e3779b97f4a7c15, key ^= key >> 29; };
-    mix(0);
-    for (const NodePtr& operand : node.operands()) mix(uint64_t(operand->mark().place));
-    return key;
-  }
-  static bool Equal(const Node& a, const Node& b) {
-    if (a.data() || b.data()) return a.data() == b.data();
-    return &a.op() == &b.op() && a.attributes() == b.attributes() &&
-           std::ranges::equal(
-               a.operands(), b.operands(), {},
-               [](const NodePtr& operand) { return operand->mark().place; },
-               [](const NodePtr& operand) { return operand->mark().place; });
-  }
-  void Grow(std::vector<Slot>& slots) const {
-    std::vector<Slot> grown(2 * slots.size());
-    for (const Slot& slot : slots) {
-      if (slot.walk != walk_) continue;
-      size_t at = slot.key;
-      while (grown[at & (grown.size() - 1)].walk == walk_) ++at;
-      grown[at & (grown.size() - 1)] = slot;
-    }
-    slots = std::move(grown);
-  }
-
-  const uint64_t walk_;
-  const std::vector<const Node*>& nodes_;
 };
 
 }  // namespace
@@ -88,7 +48,7 @@ TracedGraph WalkGraph(std::vector<NodePtr> roots) {
     size_t next = 0;  // operand to look at
   };
   std::vector<Visit> open;
-  EqualNodes equal(walk, graph.nodes);
+  absl::flat_hash_set<const Node*, HashOfWhatItMakes, MakesTheSame> known;
   auto enter = [&](const Node* node) {
     if (node->mark().walk == walk) return;
     node->mark().walk = walk;
@@ -104,9 +64,9 @@ TracedGraph WalkGraph(std::vector<NodePtr> roots) {
       }
       open.pop_back();
       const bool executed = !node->data() && std::exchange(node->mark().executed, true);
-      const auto own = int32_t(graph.nodes.size());
-      node->mark().place = equal.Place(*node, own);
-      if (node->mark().place != own) continue;
+      const auto [equal, is_new] = known.insert(node);
+      node->mark().place = is_new ? int32_t(graph.nodes.size()) : (*equal)->mark().place;
+      if (!is_new) continue;
       graph.nodes.push_back(node);
       graph.executed_again += executed;
       if (node->data()) graph.parameters.push_back(node->data());

@@ -145,13 +145,7 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
 absl::StatusOr<std::vector<Ref<Data>>> SendOneByOne(Device& device, const TracedGraph& graph,
                                                     const Cut& cut) {
   // Walks of the programs below move the nodes' marks.
-  std::vector<std::vector<int32_t>> operands_of;
-  std::vector<int32_t> roots;
-  for (const Node* node : graph.nodes) {
-    std::vector<int32_t>& places = operands_of.emplace_back();
-    for (const NodePtr& operand : node->operands()) places.push_back(operand->mark().place);
-  }
-  for (const NodePtr& root : graph.roots) roots.push_back(root->mark().place);
+  const Program program = MakeProgram(graph, {});
   std::vector<NodePtr> values;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node* node = graph.nodes[i];
@@ -160,7 +154,8 @@ absl::StatusOr<std::vector<Ref<Data>>> SendOneByOne(Device& device, const Traced
       continue;
     }
     std::vector<const Node*> operands;
-    for (int32_t place : operands_of[i]) operands.push_back(values[size_t(place)].get());
+    for (int32_t place : program.instructions[i].operands)
+      operands.push_back(values[size_t(place)].get());
     TracedGraph one = WalkGraph(
         {Node::Make(node->op(), operands, node->attributes(), node->location(), node->scope())});
     HashGraph(one, /*ends_step=*/false);
@@ -169,7 +164,7 @@ absl::StatusOr<std::vector<Ref<Data>>> SendOneByOne(Device& device, const Traced
     values.push_back(Node::OfData(std::move(result[0]), node->location()));
   }
   std::vector<Ref<Data>> results;
-  for (int32_t root : roots) results.push_back(values[size_t(root)]->data());
+  for (int32_t place : program.results) results.push_back(values[size_t(place)]->data());
   return results;
 }
 

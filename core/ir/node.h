@@ -1,5 +1,6 @@
-// A value in a graph that was recorded and is not computed yet. Immutable, and made once: the same
-// operation on the same operands is the same node.
+// A value in a graph that was recorded and is not computed yet. Immutable, and mostly made once: the
+// same operation on the same operands is the same node while a table remembers it, and in every
+// walked graph (WalkGraph).
 #pragma once
 
 #include <absl/types/span.h>
