@@ -3,165 +3,14 @@
 #include <utility>
 
 #include "core/base/work_queue.h"
-#include "profiler/store/chunk_packer.h"
 #include "profiler/store/chunk_rows.h"
-#include "profiler/store/events.h"
-#include "profiler/store/flow_points.h"
+#include "profiler/store/track_buffer.h"
 
 namespace xlaprof {
 namespace {
 
-// Events that may wait in memory, over all tracks; an argument or sample counts as half of one.
-// About 50 MB.
-constexpr size_t kMaxBuffered = 1 << 20;
-// A track whose events come in order, or late by little, is written a chunk of kEarlyEvents at a
-// time once it has this many: the rest waits for what belongs before it. Little does, and all that
-// waits to the end is packed at last, while nothing else is left to do; and each page of memory that
-// it waits in costs as much as ten events.
-constexpr size_t kEarlyEvents = EventWriter::kChunkEvents / 2;
-constexpr size_t kMaxInOrder = kEarlyEvents + kEarlyEvents / 4;
-// A track that waits with more, since its events come very late, waits on: to take a chunk from so
-// many costs too much.
-constexpr size_t kMaxLate = 4 * EventWriter::kChunkEvents;
-// Buffers larger than this give their memory back once written.
-constexpr size_t kKeptCapacity = 4 * EventWriter::kChunkEvents;
 // Less is packed before a thread would have begun.
 constexpr size_t kWorthThread = 1 << 14;
-constexpr size_t kMaxDepth = UINT16_MAX;
-
-// Depths on one track. Keeps the ends of the events that are open at the current start, outermost
-// first.
-class Nesting {
- public:
-  uint16_t Next(const Event& event) {
-    if (any_ && EventBefore(event, last_))
-      open_.clear();  // out of order: what is around it is not known any more
-    any_ = true;
-    last_ = event;
-    while (!open_.empty() && open_.back() <= event.ts_ns) open_.pop_back();
-    uint16_t depth = uint16_t(open_.size());
-    int64_t end = event.dur_ns < 0 ? INT64_MAX : EventEnd(event.ts_ns, event.dur_ns);
-    if (end > event.ts_ns && open_.size() < kMaxDepth) open_.push_back(end);
-    return depth;
-  }
-
- private:
-  std::vector<int64_t> open_;
-  Event last_;
-  bool any_ = false;
-};
-
-// Events in rows, as they come, with their arguments.
-struct EventRows {
-  std::vector<Event> events;
-  std::vector<uint32_t> first_arg;  // of each event; empty while there are no arguments
-  std::vector<BufferedArg> args;
-  std::vector<StringId> labels;  // of each event; empty while there are none
-
-  // Room for another event, which has no arguments yet.
-  std::vector<Event>& Next() {
-    if (!labels.empty()) {
-      MakeRoom(labels, kMaxInOrder);
-      labels.push_back(0);
-    }
-    if (!first_arg.empty()) {
-      MakeRoom(first_arg, kMaxInOrder);
-      first_arg.push_back(uint32_t(args.size()));
-    }
-    MakeRoom(events, kMaxInOrder);
-    return events;
-  }
-  void Add(const BufferedArg& arg) {
-    MakeRoom(args, 2 * kMaxInOrder);
-    args.push_back(arg);
-  }
-  // Where the arguments of event `i` begin; i: up to the number of events.
-  size_t FirstArg(size_t i) const { return i < first_arg.size() ? first_arg[i] : args.size(); }
-  std::span<const BufferedArg> ArgsOf(size_t i) const {
-    return std::span(args).subspan(FirstArg(i), FirstArg(i + 1) - FirstArg(i));
-  }
-  // Becomes what `from` has from event `begin` on, and that keeps what is before.
-  void TakeTail(EventRows& from, size_t begin) {
-    MakeRoom();
-    const size_t args_begin = from.FirstArg(begin);
-    events.assign(from.events.begin() + int64_t(begin), from.events.end());
-    from.events.resize(begin);
-    first_arg.clear();
-    args.assign(from.args.begin() + int64_t(args_begin), from.args.end());
-    from.args.resize(args_begin);
-    labels.clear();
-    if (!from.labels.empty()) {
-      labels.assign(from.labels.begin() + int64_t(begin), from.labels.end());
-      from.labels.resize(begin);
-    }
-    if (from.first_arg.empty()) return;
-    for (size_t i = begin; i < from.first_arg.size(); ++i)
-      first_arg.push_back(uint32_t(from.first_arg[i] - args_begin));
-    from.first_arg.resize(begin);
-  }
-  // For as many as a track usually waits with: memory that is not written to costs nothing, and
-  // what grows by and by is copied.
-  void MakeRoom() {
-    events.reserve(kMaxInOrder);
-    first_arg.reserve(kMaxInOrder);
-    args.reserve(2 * kMaxInOrder);
-    labels.reserve(kMaxInOrder);
-  }
-  void Clear() {
-    events.clear();
-    first_arg.clear();
-    args.clear();
-    labels.clear();
-  }
-  void Swap(EventRows& other) {
-    events.swap(other.events);
-    first_arg.swap(other.first_arg);
-    args.swap(other.args);
-    labels.swap(other.labels);
-  }
-
- private:
-  // For the next value; of a track with many, at once for as many as usually wait, and then for as
-  // many as ever do: memory that is not written to costs nothing, and growing twice copies twice.
-  template <class T>
-  static void MakeRoom(std::vector<T>& values, size_t usual) {
-    constexpr size_t kMany = 1 << 12;
-    if (values.size() == values.capacity() && values.size() >= kMany)
-      values.reserve(values.size() < usual ? usual : std::max(2 * values.size(), kMaxBuffered));
-  }
-};
-
-struct TrackBuffer {
-  EventRows rows;
-  std::vector<std::pair<int64_t, double>> samples;
-  std::vector<FlowPoint> flow_points;
-  std::shared_ptr<NameArgs> name_args;  // as chunks share it that are being packed
-  Nesting nesting;                      // of what is packed: used there only
-  bool in_order = true;                 // events are sorted
-  int64_t newest_ns = INT64_MIN;        // of the events, when the last in order began
-  int64_t newest_dur_ns = -1;
-  uint64_t most_late_ns = 0;  // that any event began before one that came earlier
-
-  // An event comes that begins then.
-  void Follow(int64_t ts_ns, int64_t dur_ns) {
-    const bool late =
-        ts_ns < newest_ns || (ts_ns == newest_ns && uint64_t(dur_ns) > uint64_t(newest_dur_ns));
-    if (late && !rows.events.empty()) [[unlikely]] {
-      in_order = false;
-      most_late_ns = std::max(most_late_ns, uint64_t(newest_ns) - uint64_t(ts_ns));
-      return;
-    }
-    newest_ns = ts_ns;
-    newest_dur_ns = dur_ns;
-  }
-  // Whether a chunk can be written although more will come: what comes late will hardly belong into
-  // it, as late as it was so far.
-  bool HasChunk() const {
-    if (rows.events.size() < kMaxInOrder || rows.events.size() > kMaxLate) return false;
-    return (uint64_t(newest_ns) - uint64_t(rows.events[kEarlyEvents].ts_ns)) / 2 >= most_late_ns;
-  }
-  size_t Weight() const { return rows.events.size() + (rows.args.size() + samples.size()) / 2; }
-};
 
 // A chunk on its way.
 struct Packing {
@@ -209,8 +58,8 @@ struct EventWriter::Impl {
   };
   std::array<Recent, 64> recent;  // tracks take turns; by id
   TrackBuffer* last = nullptr;    // of the last Add
-  EventRows spare;    // memory of a finished track, for the next new one
-  size_t weight = 0;  // twice the Weight of all tracks
+  EventRows spare;                // memory of a finished track, for the next new one
+  size_t weight = 0;              // twice the Weight of all tracks
   bool has_arg_error = false;
   int64_t unbound_flows = 0;
   bool closing = false;  // Flush: every end of a flow is bound now or never
@@ -221,9 +70,7 @@ struct EventWriter::Impl {
   StringId label_key = 0;
   Packer packer;
   WorkQueue<Packing, 4> queue{[this](Packing& chunk) { packer.Pack(chunk); }};
-  // Reused between chunks.
-  std::vector<Event> sorted;
-  std::vector<uint32_t> order, late;
+  SortedRows sorted;
 
   explicit Impl(sqlite3* database) : db(database), written(database) {}
 
@@ -258,41 +105,37 @@ struct EventWriter::Impl {
   absl::Status WriteEvents(int64_t track_id, TrackBuffer& track) {
     const size_t count = track.rows.events.size();
     if (count == 0) return absl::OkStatus();
-    Sort(track);
+    sorted.Look(track);
     BindTrackFlows(track);
     for (size_t from = 0; from < count;) {
       XP_TRY(EventRows * chunk, Next(track_id, track));
-      if (track.in_order && count <= kChunkEvents && Fitting(track, 0, count) == count) {
+      if (track.in_order && count <= kChunkEvents && sorted.Fitting(0, count) == count) {
         chunk->Swap(track.rows);
         from = count;
       } else {
-        const size_t to = Fitting(track, from, std::min(count, from + kChunkEvents));
-        Copy(track, from, to, chunk);
+        const size_t to = sorted.Fitting(from, std::min(count, from + kChunkEvents));
+        sorted.Copy(from, to, chunk);
         from = to;
       }
       Send(*chunk);
     }
-    Empty(track.rows.events);
-    Empty(track.rows.first_arg);
-    Empty(track.rows.args);
-    Empty(track.rows.labels);
-    Empty(sorted);
+    track.rows.Empty();
     track.in_order = true;
     return absl::OkStatus();
   }
 
   // Writes the first chunk of a track that HasChunk().
   absl::Status WriteFirstChunk(int64_t track_id, TrackBuffer& track) {
-    Sort(track);
+    sorted.Look(track);
     BindTrackFlows(track);
     XP_TRY(EventRows * chunk, Next(track_id, track));
-    const size_t size = Fitting(track, 0, kEarlyEvents);
+    const size_t size = sorted.Fitting(0, kEarlyEvents);
     if (track.in_order) {
       chunk->Swap(track.rows);
       track.rows.TakeTail(*chunk, size);
     } else {
-      Copy(track, 0, size, chunk);
-      Copy(track, size, track.rows.events.size(), &spare);
+      sorted.Copy(0, size, chunk);
+      sorted.Copy(size, track.rows.events.size(), &spare);
       track.rows.Swap(spare);
       spare.Clear();
       track.in_order = true;
@@ -319,81 +162,17 @@ struct EventWriter::Impl {
                                                      : Worker::kThread);
   }
 
-  // Of the events [from, to) in order, the end of those whose arguments fit one chunk.
-  size_t Fitting(const TrackBuffer& track, size_t from, size_t to) const {
-    if (track.rows.args.size() <= kChunkArguments) return to;
-    size_t args = 0;
-    for (size_t i = from; i < to; ++i) {
-      args += track.rows.ArgsOf(track.in_order ? i : order[i]).size();
-      if (i > from && args > kChunkArguments) return i;
-    }
-    return to;
-  }
-  // Copies the events [from, to) in order, with their arguments.
-  void Copy(const TrackBuffer& track, size_t from, size_t to, EventRows* copy) const {
-    const std::span<const Event> events = track.in_order ? track.rows.events : sorted;
-    copy->MakeRoom();
-    copy->events.assign(events.begin() + int64_t(from), events.begin() + int64_t(to));
-    if (!track.rows.labels.empty()) {
-      for (size_t i = from; i < to; ++i)
-        copy->labels.push_back(track.rows.labels[track.in_order ? i : order[i]]);
-    }
-    if (track.rows.first_arg.empty()) return;
-    for (size_t i = from; i < to; ++i) {
-      const auto args = track.rows.ArgsOf(track.in_order ? i : order[i]);
-      copy->first_arg.push_back(uint32_t(copy->args.size()));
-      copy->args.insert(copy->args.end(), args.begin(), args.end());
-    }
-  }
-
   // Ends beyond the last event wait for those that come, unless none will.
   void BindTrackFlows(TrackBuffer& track) {
     std::vector<FlowPoint>& points = track.flow_points;
     if (points.empty()) return;
-    std::vector<Event>& events = track.in_order ? track.rows.events : sorted;
+    std::vector<Event>& events = sorted.events();
     const int64_t last_ns = events.back().ts_ns;
     auto later = std::stable_partition(points.begin(), points.end(), [&](const FlowPoint& point) {
       return closing || point.ts_ns <= last_ns;
     });
     unbound_flows += BindFlows(events, std::span(points.begin(), later));
     points.erase(points.begin(), later);
-  }
-
-  template <class T>
-  static void Empty(std::vector<T>& values) {
-    values.clear();
-    if (values.capacity() > kKeptCapacity) values.shrink_to_fit();
-  }
-
-  // Fills `sorted` and `order` unless the events came in order.
-  void Sort(TrackBuffer& track) {
-    sorted.clear();
-    if (track.in_order) return;
-    // Mostly a few come late, such as what is written down when it ends: they go between the
-    // others, which are in order.
-    const std::vector<Event>& events = track.rows.events;
-    order.clear();
-    order.reserve(events.size());
-    late.clear();
-    for (uint32_t i = 0; i < events.size(); ++i) {
-      (order.empty() || !EventBefore(events[i], events[order.back()]) ? order : late).push_back(i);
-    }
-    auto before = [&](uint32_t a, uint32_t b) {
-      if (EventBefore(events[a], events[b])) return true;
-      return a < b && !EventBefore(events[b], events[a]);
-    };
-    std::sort(late.begin(), late.end(), before);
-    sorted.resize(events.size());
-    // From the back, where there is room.
-    size_t in_order = order.size(), to = events.size();
-    order.resize(to);
-    for (size_t from = late.size(); to > 0;) {
-      const bool is_late =
-          from > 0 && (in_order == 0 || before(order[in_order - 1], late[from - 1]));
-      const uint32_t i = is_late ? late[--from] : order[--in_order];
-      order[--to] = i;
-      sorted[to] = events[i];
-    }
   }
 
   absl::Status InsertOldest() {
@@ -428,7 +207,7 @@ struct EventWriter::Impl {
       sqlite3_bind_blob64(statement, 5, blob.data(), blob.size(), SQLITE_STATIC);
       XP_TRY(insert_samples.Run());
     }
-    Empty(track.samples);
+    EmptyBuffer(track.samples);
     return absl::OkStatus();
   }
 };

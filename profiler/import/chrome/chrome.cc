@@ -205,15 +205,14 @@ class Reading {
       const char next = in.Next();
       if (next == '{') [[likely]] {
         const size_t offset = in.offset();
+        if (offset >= next_progress) [[unlikely]] {
+          context_.progress(offset);
+          next_progress = offset + kProgressBytes;
+        }
         Batch& batch = batches_.Next();
         if (ReadEvent(in, &batch.Next())) [[likely]] {
           in.TakeLineEnd();
-          if (batch.Keep()) continue;
-          XP_TRY(SubmitBatch());
-          if (offset >= next_progress) {
-            context_.progress(offset);
-            next_progress = offset + kProgressBytes;
-          }
+          if (!batch.Keep()) XP_TRY(SubmitBatch());
         } else if (!Resume(in, offset)) {
           return Cut();
         }
@@ -232,16 +231,12 @@ class Reading {
 
   bool ReadEvent(Scanner& in, ChromeEvent* event) {
     const size_t offset = in.offset(), size = input_.bytes.size();
-    const bool tight = wasted_bytes_ > Bound();
-    if (tight) [[unlikely]]
-      in.LimitTo(std::min(size, offset + kTightBytes));
-    if (reader_.Read(in, event)) [[likely]] {
-      if (tight) in.LimitTo(size);
-      return true;
-    }
-    if (in.cut()) wasted_bytes_ += tight ? std::min(size - offset, kTightBytes) : size - offset;
+    const size_t end = wasted_bytes_ > Bound() ? std::min(size, offset + kTightBytes) : size;
+    in.LimitTo(end);
+    const bool whole = reader_.Read(in, event);
     in.LimitTo(size);
-    return false;
+    if (!whole && in.cut()) wasted_bytes_ += end - offset;
+    return whole;
   }
 
   absl::Status SubmitBatch() {

@@ -22,7 +22,7 @@ bool IsTrue(Value value) {
   return value.kind() == Kind::kTrue || (value.kind() == Kind::kNumber && value.raw() != "0");
 }
 
-inline void ReadTime(Value value, ChromeTime* time) {
+void ReadTime(Value value, ChromeTime* time) {
   Picoseconds read;
   const bool valid = (value.kind() == Kind::kNumber || value.kind() == Kind::kText) &&
                      ParseMicroseconds(value.raw(), &read);

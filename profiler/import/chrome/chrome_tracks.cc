@@ -54,11 +54,6 @@ TraceTrack* ChromeTracks::TrackOf(const ChromeEvent& event) {
   return found->second;
 }
 
-TraceTrack* ChromeTracks::Known(const ChromeEvent& event) {
-  TraceTrack* track = TrackOf(event);
-  return track->id == 0 ? nullptr : track;
-}
-
 absl::StatusOr<TraceTrack*> ChromeTracks::Make(const ChromeEvent& event) {
   TraceTrack* track = TrackOf(event);
   if (track->id == 0) {

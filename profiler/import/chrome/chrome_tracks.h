@@ -55,8 +55,6 @@ class ChromeTracks {
       return recent.track;
     return Make(event);
   }
-  // The same, null where no event has made it yet.
-  TraceTrack* Known(const ChromeEvent& event);
   absl::StatusOr<int64_t> Counter(const ChromeEvent& event, const std::string& name);
   // Of asynchronous events called `name` in the event's process.
   absl::StatusOr<int64_t> Async(const ChromeEvent& event, const std::string& name);
