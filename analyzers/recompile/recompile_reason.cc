@@ -1,13 +1,13 @@
 #include "analyzers/recompile/recompile_reason.h"
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
 #include <array>
 
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/quantity.h"
+#include "analyzers/recompile/recompile_history.h"
 #include "analyzers/recompile/recompile_said.h"
 
 namespace xlaprof {
@@ -26,9 +26,7 @@ constexpr std::array<Form, 6> kForms = {{{"hlo", "the HLO dump"},
                                          {"hlo_optimized", "the optimised HLO"},
                                          {kSignature, "the log's list of inputs"}}};
 
-constexpr size_t kMaxLookedBack = 4096;  // compiles; a run that recompiles for days has a million
-constexpr int64_t kCacheSize = 2048;     // graphs that torch_xla keeps (XLA_COMPILATION_CACHE_SIZE)
-constexpr size_t kFullDiffs = 3;         // nearest by content that are compared in full
+constexpr size_t kFullDiffs = 3;  // nearest by content that are compared in full
 // Content hashes looked at for one compile, a twentieth of a second; for all of a run, a few
 // seconds; and for each one behind that. To look one up costs as much as to compare some.
 constexpr int64_t kMaxCompared = 20'000'000, kMaxComparedInAll = 2'000'000'000,
@@ -92,28 +90,10 @@ std::string RecompileCause::Key() const {
 struct ReasonFinder::Impl {
   const Store* store = nullptr;
   UserCode code;
+  CompileHistory history;
   absl::flat_hash_map<int64_t, std::unique_ptr<PrintedGraph>> graphs;
   absl::flat_hash_map<int64_t, std::vector<uint64_t>> hashes;
   int64_t nodes_kept = 0;
-  // All compiles of a process in order: ordinal and hash.
-  struct Compiled {
-    int64_t ordinal;
-    const CompileFact* fact;
-    const CompileSite* site;
-    size_t graph = 0;  // a dense number of its hash
-  };
-  struct Process {
-    std::vector<Compiled> compiles;                                     // in order
-    absl::flat_hash_map<std::string_view, std::vector<size_t>> places;  // in there, by hash
-    // How many of them come before `ordinal`.
-    size_t Before(int64_t ordinal) const {
-      return size_t(
-          std::lower_bound(compiles.begin(), compiles.end(), ordinal,
-                           [](const Compiled& one, int64_t o) { return one.ordinal < o; }) -
-          compiles.begin());
-    }
-  };
-  std::map<int64_t, Process> by_process;
   int64_t compared_in_all = 0;
   std::map<int64_t, std::string>
       changed_setting;  // of a process: a setting that has several values
@@ -277,44 +257,6 @@ struct ReasonFinder::Impl {
     return std::nullopt;
   }
 
-  // The same graph twice in one process.
-  std::optional<RecompileCause> Eviction(const CompileFact& compile) const {
-    if (compile.hash.empty() || compile.inferred) return std::nullopt;
-    const Process& process = by_process.at(compile.process_id);
-    const std::vector<size_t>& places = process.places.at(compile.hash);
-    const size_t end = process.Before(compile.ordinal);
-    auto again = std::lower_bound(places.begin(), places.end(), end);
-    if (again == places.begin()) return std::nullopt;
-    // As many as it takes to push the graph out: more need not be counted.
-    std::vector<bool> seen(process.places.size());
-    int64_t between = 0;
-    for (size_t i = *(again - 1) + 1; i < end && between < kCacheSize; ++i) {
-      between += !seen[process.compiles[i].graph];
-      seen[process.compiles[i].graph] = true;
-    }
-    if (between == 0) {
-      RecompileCause cause{.type = "unknown"};
-      cause.note =
-          "the very same graph was compiled before, and no other since, so it was not dropped for "
-          "room: processes that share one log, another device, or a cache that the program cleared";
-      return cause;
-    }
-    RecompileCause cause{.type = "cache_eviction"};
-    cause.note = between >= kCacheSize
-                     ? fmt::format(
-                           "at least as many other graphs were compiled since as torch_xla "
-                           "keeps ({})",
-                           kCacheSize)
-                     : fmt::format(
-                           "only {} compiled since, fewer than the {} that "
-                           "torch_xla keeps by "
-                           "default: a smaller XLA_COMPILATION_CACHE_SIZE, a cache that the "
-                           "program cleared, "
-                           "another device, or processes that share one log",
-                           Plural(between, "other graph was", "other graphs were"), kCacheSize);
-    return cause;
-  }
-
   // Graphs that print alike: what is not in the graph, then what may be in it unprinted.
   absl::StatusOr<RecompileCause> NotPrinted(const CompileFact& earlier, const CompileFact& compile,
                                             const Form& form) {
@@ -383,54 +325,6 @@ struct ReasonFinder::Impl {
       cause.note += fmt::format("; what it does not print may be in: {}", fmt::join(named, "; "));
     return cause;
   }
-
-  // Without graphs: by what the log says of the programs.
-  static RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile) {
-    RecompileCause cause{.type = "unknown"};
-    auto known_equal = [](OptInt a, OptInt b) { return a && b && *a == *b; };
-    auto known_other = [](OptInt a, OptInt b) { return a && b && *a != *b; };
-    const bool same_inputs = known_equal(earlier.input_count, compile.input_count);
-    const bool same_outputs = known_equal(earlier.output_count, compile.output_count);
-    if (same_inputs && same_outputs && known_other(earlier.input_bytes, compile.input_bytes)) {
-      cause.type = "shape_change";
-      cause.before = fmt::format("{} bytes of inputs", *earlier.input_bytes);
-      cause.after = fmt::format("{} bytes of inputs", *compile.input_bytes);
-      cause.is_input = true;
-      cause.note =
-          "told from the sizes in the log: as many inputs and results as before, but another size "
-          "of the inputs";
-    } else if (same_inputs && known_other(earlier.output_count, compile.output_count)) {
-      cause.type = "live_tensors_change";
-      cause.before = fmt::format("{} results", *earlier.output_count);
-      cause.after = fmt::format("{} results", *compile.output_count);
-      cause.note = "told from the log: as many inputs as before, but another number of results";
-    } else if (known_other(earlier.input_count, compile.input_count)) {
-      cause.note = fmt::format("the log shows {} inputs and {} results after {} and {}",
-                               *compile.input_count, compile.output_count.value_or(0),
-                               *earlier.input_count, earlier.output_count.value_or(0));
-    } else if (same_inputs && same_outputs) {
-      cause.note =
-          "the log shows as many inputs and results as before, of the same size as far as it "
-          "prints: a number, an "
-          "index or an op that is baked into the graph, or a small shape";
-    }
-    return cause;
-  }
-
-  // What to compare with when no graph says: the latest with the same counts and sizes as far as
-  // possible.
-  static size_t NearestBySizes(const CompileSite& site, size_t index) {
-    auto distance = [&](const CompileFact& a) {
-      const CompileFact& b = site.compiles[index];
-      return (a.input_count != b.input_count) + (a.output_count != b.output_count);
-    };
-    size_t best = index - 1;
-    const size_t first = index - std::min(index, kMaxLookedBack);
-    for (size_t e = index - 1; e-- > first && distance(site.compiles[best]) > 0;) {
-      if (distance(site.compiles[e]) < distance(site.compiles[best])) best = e;
-    }
-    return best;
-  }
 };
 
 ReasonFinder::ReasonFinder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -441,21 +335,7 @@ absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Store& store, const Recomp
   auto impl = std::make_unique<Impl>();
   impl->store = &store;
   XP_TRY(impl->code, UserCode::Load(store));
-  for (const CompileSite& site : facts.sites) {
-    for (const CompileFact& compile : site.compiles)
-      impl->by_process[site.process_id].compiles.push_back({compile.ordinal, &compile, &site});
-  }
-  for (auto& [process_id, process] : impl->by_process) {
-    std::stable_sort(process.compiles.begin(), process.compiles.end(),
-                     [](const auto& a, const auto& b) { return a.ordinal < b.ordinal; });
-    for (size_t i = 0; i < process.compiles.size(); ++i) {
-      Impl::Compiled& one = process.compiles[i];
-      auto [found, is_new] = process.places.try_emplace(one.fact->hash);
-      one.graph =
-          is_new ? process.places.size() - 1 : process.compiles[found->second.front()].graph;
-      found->second.push_back(i);
-    }
-  }
+  impl->history = CompileHistory(facts);
   XP_TRY(
       store.Each("SELECT coalesce(process_id, 0), name FROM setting GROUP BY 1, 2 HAVING "
                  "count(DISTINCT value) > 1 "
@@ -469,7 +349,7 @@ absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Store& store, const Recomp
 
 absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t index) {
   const CompileFact& compile = site.compiles[index];
-  if (auto eviction = impl_->Eviction(compile))
+  if (auto eviction = impl_->history.Eviction(compile))
     return CompileReason{.causes = {std::move(*eviction)}};
   const std::vector<RecompileCause>* said = impl_->SaidOf(compile);
   if (said != nullptr && said->front().type != "unknown") return CompileReason{.causes = *said};
@@ -482,8 +362,8 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
     XP_TRY(RecompileCause cause, impl_->NotPrinted(site.compiles[nearest], compile, *form));
     return CompileReason{.causes = {std::move(cause)}};
   }
-  const size_t nearest = Impl::NearestBySizes(site, index);
-  return CompileReason{.causes = {Impl::BySizes(site.compiles[nearest], compile)}};
+  const CompileFact& nearest = NearestBySizes(site, index);
+  return CompileReason{.causes = {BySizes(nearest, compile)}};
 }
 
 absl::StatusOr<std::optional<CompileReason>> ReasonFinder::WhyFirst(const CompileSite& site) {
@@ -500,10 +380,7 @@ absl::StatusOr<std::optional<RecompileCause>> ReasonFinder::OtherCut(const Compi
   for (const Form& form : kForms) {
     const OptInt row = Impl::RowOf(first, form.name);
     if (!row) continue;
-    const Impl::Process& process = impl_->by_process.at(site.process_id);
-    const size_t end = process.Before(first.ordinal);
-    for (size_t i = end - std::min(end, kMaxLookedBack); i < end; ++i) {
-      const Impl::Compiled& earlier = process.compiles[i];
+    for (const CompileHistory::Compiled& earlier : impl_->history.Before(first)) {
       if (earlier.site->cause == site.cause || earlier.site->function != site.function) continue;
       const OptInt other = Impl::RowOf(*earlier.fact, form.name);
       if (!other || *other == *row || earlier.fact->hash == first.hash) continue;
