@@ -56,12 +56,16 @@ absl::Status Events(const Store& store, Findings& findings) {
   if (store.slice().is_part_of_time()) return absl::OkStatus();  // few steps, or none, as asked
   XP_TRY(auto timed_steps, store.One<int64_t>("SELECT count(*) FROM step WHERE ts_ns IS NOT NULL"));
   if (timed_steps.value_or(0) == 0) {
-    findings.push_back(
-        Missing("no_step_markers", "the profile has no step markers",
-                "without them the time of a step, and whether it changes, cannot be told",
-                "Wrap each step: torch_xla.debug.profiler.StepTrace('train', step_num=i), or "
-                "jax.profiler.StepTraceAnnotation; where steps are "
-                "wrapped already, trace for longer than one step."));
+    XP_TRY(auto chrome,
+           store.One<int64_t>("SELECT count(*) FROM source WHERE format = 'chrome' AND imported"));
+    findings.push_back(Missing(
+        "no_step_markers", "the profile has no step markers",
+        "without them the time of a step, and whether it changes, cannot be told",
+        fmt::format("{}torch_xla.debug.profiler.StepTrace('train', step_num=i), or "
+                    "jax.profiler.StepTraceAnnotation; where steps are "
+                    "marked already, trace for longer than one step.",
+                    chrome.value_or(0) > 0 ? "Mark each step: prof.step() of torch.profiler, "
+                                           : "Mark each step: ")));
   } else if (timed_steps.value_or(0) == 1) {
     findings.push_back(Missing("one_step", "the profile covers a single step",
                                "one step cannot be told from warm-up",

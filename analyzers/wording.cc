@@ -54,6 +54,7 @@ constexpr CppWord kWords[] = {
     {"torch_xla.sync()", "sync()"},
     {" (MpDeviceLoader's loader_prefetch_size and device_prefetch_size)", ""},
     {"MpDeviceLoader", "DeviceLoader"},
+    {"prof.step() of torch.profiler, ", ""},
     {"torch_xla.debug.profiler.StepTrace('train', step_num=i), or "
      "jax.profiler.StepTraceAnnotation",
      "StepTrace step(\"train\", i)"},
