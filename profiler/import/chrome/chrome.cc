@@ -183,7 +183,7 @@ class Reading {
 
   // Outside of the events: what can be found of them is read.
   absl::Status BrokenHeader(Scanner& in) {
-    if (in.cut() && found_events_) return Cut();
+    if (found_events_ && IsCut(in)) return Cut();
     odd_.Count("invalid_json", "warning",
                "bytes that are no JSON: the reading went on at the next event. Update what wrote "
                "the file",
@@ -261,10 +261,17 @@ class Reading {
     batch.Clear();
   }
 
+  // After a false of `in`: the file ends there. Numbers, words and what stands between values do
+  // not tell it themselves.
+  bool IsCut(const Scanner& in) const {
+    return in.cut() || std::all_of(input_.bytes.begin() + in.offset(), input_.bytes.end(),
+                                   [](char c) { return json::IsSpace(c) || json::IsWord(c); });
+  }
+
   // After broken JSON in the event at `from`: moves to the next event. False: there is none.
   bool Resume(Scanner& in, size_t from) {
     const size_t broken = in.offset();
-    const bool cut = in.cut();
+    const bool cut = IsCut(in);
     ChromeEventReader reader;
     std::vector<ChromeArgs::Arg> args(ChromeArgs::kMax);
     ChromeEvent event(args.data());
@@ -273,9 +280,7 @@ class Reading {
       // An event begins behind a comma or the bracket; so do objects inside of arguments, which
       // have no phase.
       size_t before = at;
-      while (before > 0 &&
-             std::string_view(" \n\r\t").find(input_.bytes[before - 1]) != std::string_view::npos)
-        --before;
+      while (before > 0 && json::IsSpace(input_.bytes[before - 1])) --before;
       if (before == 0 || (input_.bytes[before - 1] != ',' && input_.bytes[before - 1] != '[' &&
                           input_.bytes[before - 1] != '}'))
         continue;

@@ -209,7 +209,7 @@ bool Scanner::ReadNested(Value* value) {
 bool Scanner::ReadWord(Value* value) {
   const char* from = at_;
   const char* at = at_;
-  while (at < end_ && kWordBytes[uint8_t(*at)]) ++at;
+  while (at < end_ && IsWord(*at)) ++at;
   if (at == from) return false;
   const std::string_view raw(from, size_t(at - from));
   const char first = *from;

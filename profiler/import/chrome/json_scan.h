@@ -98,6 +98,19 @@ inline const char* DigitsEnd(const char* at) {
 }
 #endif
 
+// What may stand between values.
+inline bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+// Bytes of numbers, and of the words that stand for some.
+inline constexpr auto kWordBytes = [] {
+  std::array<bool, 256> is{};
+  for (int c = '0'; c <= '9'; ++c) is[size_t(c)] = true;
+  for (int c = 'a'; c <= 'z'; ++c) is[size_t(c)] = is[size_t(c - 'a' + 'A')] = true;
+  is['-'] = is['+'] = is['.'] = true;
+  return is;
+}();
+inline bool IsWord(char c) { return kWordBytes[uint8_t(c)]; }
+
 class Scanner {
  public:
   explicit Scanner(std::string_view text)
@@ -105,7 +118,7 @@ class Scanner {
 
   // The next byte that is no space; 0 at the end. Does not take it.
   char Next() {
-    while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
+    while (at_ < end_ && IsSpace(*at_)) ++at_;
     return at_ < end_ ? *at_ : '\0';
   }
   // Takes the next byte if it is `c`, after spaces.
@@ -156,15 +169,6 @@ class Scanner {
   bool cut_ = false;
 };
 
-// Bytes of numbers, and of the words that stand for some.
-inline constexpr auto kWordBytes = [] {
-  std::array<bool, 256> is{};
-  for (int c = '0'; c <= '9'; ++c) is[size_t(c)] = true;
-  for (int c = 'a'; c <= 'z'; ++c) is[size_t(c)] = is[size_t(c - 'a' + 'A')] = true;
-  is['-'] = is['+'] = is['.'] = true;
-  return is;
-}();
-
 inline bool Scanner::ReadNumber(Value* value) {
   const char* at = at_ + 1;
 #ifdef __SSE2__
@@ -177,7 +181,7 @@ inline bool Scanner::ReadNumber(Value* value) {
     }
   }
 #endif
-  while (at < end_ && kWordBytes[uint8_t(*at)]) ++at;
+  while (at < end_ && IsWord(*at)) ++at;
   *value = Value(Kind::kNumber, {at_, size_t(at - at_)});
   at_ = at;
   return true;

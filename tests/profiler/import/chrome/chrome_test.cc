@@ -148,17 +148,21 @@ TEST(Chrome, BareArraysWithAndWithoutEnd) {
 
 TEST(Chrome, CutFilesKeepWhatCameBefore) {
   const std::string whole =
-      "{\"traceEvents\": [" + X("a", "1", "1") + "," + X("b", "3", "1") + "]}";
+      "{\"traceEvents\": [" + X("a", "1", "1") + "," +
+      R"({"ph": "X", "pid": 12 , "tid": 2, "ts": 3, "dur": 1, "name": "b", "id": -1.5e3,
+         "args": {"n": 21 , "on": true, "list": [1, 2], "none": null}})" +
+      R"(], "n": 12 , "on": true, "of": {"rank": 1}, "text": "t" })";
   const size_t second = whole.find("{\"ph\"", 20);
-  const size_t first = whole.find("{\"ph\"");
+  const size_t first = whole.find("{\"ph\""), end = whole.rfind("],");
   for (size_t length = first + 1; length < whole.size(); ++length) {
     auto in = Read(whole.substr(0, length));
     ASSERT_TRUE(in.status.ok()) << in.status << " at " << length;
-    const int expected = length >= whole.size() - 2 ? 2 : length >= second - 1 ? 1 : 0;
+    const int expected = length >= end ? 2 : length >= second - 1 ? 1 : 0;
     ASSERT_THAT(in.Rows("SELECT count(*) FROM event"), ElementsAre(fmt::to_string(expected)))
         << length;
-    ASSERT_THAT(in.Rows("SELECT code, first_offset FROM import_issue"),
-                Contains(fmt::format("cut_file|{}", length)));
+    ASSERT_THAT(
+        in.Rows("SELECT code, first_offset FROM import_issue WHERE code <> 'empty_capture'"),
+        ElementsAre(fmt::format("cut_file|{}", length)));
   }
 }
 
