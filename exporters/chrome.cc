@@ -139,9 +139,7 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
   XP_TRY(auto steps, StepMarks(store));
   int64_t sort = 0;
   for (const MarkTrack& track : steps) Marks(track, sort++, layout, events, json);
-  const int64_t start_ns =
-      std::max(span.first_ns.value_or(0), store.slice().from_ns.value_or(INT64_MIN));
-  XP_TRY(MarkTrack found, FindingMarks(store, findings, start_ns));
+  XP_TRY(MarkTrack found, FindingMarks(store, findings, span.BeginOf(store.slice())));
   Marks(found, sort, layout, events, json);
   uint32_t rank = 0;
   for (const TimelineTrack& track : layout.tracks()) {

@@ -35,9 +35,7 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
   const uint64_t own = processes[layout.own_pid()];
   XP_TRY(auto steps, StepMarks(store));
   for (const MarkTrack& track : steps) events.Marks(track, own);
-  const int64_t start_ns =
-      std::max(span.first_ns.value_or(0), store.slice().from_ns.value_or(INT64_MIN));
-  XP_TRY(MarkTrack found, FindingMarks(store, findings, start_ns));
+  XP_TRY(MarkTrack found, FindingMarks(store, findings, span.BeginOf(store.slice())));
   events.Marks(found, own);
   uint32_t rank = 0;
   for (const TimelineTrack& track : layout.tracks()) {

@@ -132,7 +132,9 @@ class XSpaceExport {
 
   // On a device of no kind that XProf analyses: what it counts must not change by what was found.
   absl::Status FindingLines() {
-    XP_TRY(MarkTrack track, FindingMarks(store_, findings_, std::max<int64_t>(0, FirstNs())));
+    XP_TRY(
+        MarkTrack track,
+        FindingMarks(store_, findings_, std::max<int64_t>(0, times_.span.BeginOf(store_.slice()))));
     if (track.marks.empty()) return absl::OkStatus();
     XSpaceTables tables(store_);
     std::map<size_t, std::vector<const Mark*>> lanes;
@@ -157,8 +159,6 @@ class XSpaceExport {
     EndPlane(tables);
     return absl::OkStatus();
   }
-
-  int64_t FirstNs() const { return store_.slice().from_ns.value_or(times_.origin_ns); }
 
   // Where 0 lies.
   void TaskEnvironment() {

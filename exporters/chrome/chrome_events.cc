@@ -46,6 +46,7 @@ void ChromeEvents::NameThread(const TimelineTrack& track, int64_t tid, size_t la
 absl::Status ChromeEvents::Track(const TimelineTrack& track, uint32_t rank) {
   lanes_ = Lanes();
   open_lanes_.clear();
+  async_lanes_.clear();
   XP_TRY(OpenEventsOf(store_, track.track_id, has_flows_, events_));
   EventBatch batch;
   const ChunkArguments* arguments = nullptr;
@@ -60,6 +61,7 @@ absl::Status ChromeEvents::Track(const TimelineTrack& track, uint32_t rank) {
     }
     event_count_ += int64_t(batch.size);
   }
+  for (AsyncLane& lane : async_lanes_) EndAsyncs(track, INT64_MAX, lane);
   return absl::OkStatus();
 }
 
@@ -112,29 +114,19 @@ void ChromeEvents::Batch(const TimelineTrack& track, uint32_t rank, const EventB
   }
 }
 
-// An event of no thread: phases b and e, under a number of its own.
+// Events of no thread: phases b and e, under a number of the outermost that they lie in.
 void ChromeEvents::AsyncBatch(const TimelineTrack& track, const EventBatch& batch,
                               const ChunkArguments& arguments) {
   for (size_t i = 0; i < batch.size; ++i) {
-    const int64_t dur = batch.dur_ns[i];
-    auto record = [&](char phase, uint64_t relative_ns) {
-      json_.Raw(phase == 'b' ? ",\n{\"ph\":\"b\",\"pid\":" : ",\n{\"ph\":\"e\",\"pid\":");
-      json_.Integer(track.pid);
-      json_.Raw(",\"tid\":");
-      json_.Integer(track.tid);
-      json_.Raw(",\"id\":");
-      json_.Integer(async_count_ + 1);
-      json_.Raw(",\"ts\":");
-      json_.Micros(relative_ns);
-      if (batch.category[i] != 0) {
-        json_.Raw(categories_.Of(batch.category[i]));
-      } else {
-        json_.Raw(",\"cat\":\"\"");
-      }
-      json_.Raw(names_.Of(batch.name[i]));
-    };
-    const uint64_t start_ns = RelativeNs(batch.ts_ns[i]);
-    record('b', start_ns);
+    const int64_t ts = batch.ts_ns[i], dur = batch.dur_ns[i];
+    int64_t end = INT64_MAX;
+    if (dur >= 0 && __builtin_add_overflow(ts, dur, &end)) end = INT64_MAX;
+    AsyncLane own;
+    AsyncLane* const place = PlaceAsync(track, ts, end, batch.name[i]);
+    AsyncLane& lane = place != nullptr ? *place : own;
+    if (lane.open.empty()) lane.id = ++async_count_;
+    const uint64_t start_ns = RelativeNs(ts);
+    AsyncRecord('b', track, lane.id, start_ns, batch.category[i], batch.name[i]);
     const NameFragment& fragment = FragmentOf(batch, i, arguments);
     const size_t index = size_t(batch.first_index) + i;
     if (arguments.Own(index).empty()) {
@@ -143,12 +135,57 @@ void ChromeEvents::AsyncBatch(const TimelineTrack& track, const EventBatch& batc
       Arguments(arguments, index, fragment);
     }
     json_.Raw("}");
-    if (dur >= 0) {
-      record('e', start_ns + uint64_t(dur));
+    lane.open.push_back({end, dur < 0, start_ns + uint64_t(dur), batch.category[i], batch.name[i]});
+    if (dur == 0) EndAsyncs(track, ts, lane);
+    EndAsyncs(track, INT64_MAX, own);
+  }
+}
+
+// Those that the track is called after lie in no other, as when it was imported.
+ChromeEvents::AsyncLane* ChromeEvents::PlaceAsync(const TimelineTrack& track, int64_t ts_ns,
+                                                  int64_t end_ns, StringId name) {
+  constexpr size_t kMaxLanes = 32;
+  const bool outermost = store_.Text(name) == track.name;
+  AsyncLane* free = nullptr;
+  for (AsyncLane& lane : async_lanes_) {
+    EndAsyncs(track, ts_ns, lane);
+    if (lane.open.empty()) {
+      if (free == nullptr) free = &lane;
+    } else if (!outermost && end_ns <= lane.open.back().end_ns) {
+      return &lane;
+    }
+  }
+  return free != nullptr || async_lanes_.size() == kMaxLanes ? free : &async_lanes_.emplace_back();
+}
+
+// Those that end until then, the innermost first.
+void ChromeEvents::EndAsyncs(const TimelineTrack& track, int64_t ts_ns, AsyncLane& lane) {
+  while (!lane.open.empty() && lane.open.back().end_ns <= ts_ns) {
+    const OpenAsync& last = lane.open.back();
+    if (!last.endless) {
+      AsyncRecord('e', track, lane.id, last.relative_end_ns, last.category, last.name);
       json_.Raw("}");
     }
-    ++async_count_;
+    lane.open.pop_back();
   }
+}
+
+void ChromeEvents::AsyncRecord(char phase, const TimelineTrack& track, int64_t id,
+                               uint64_t relative_ns, StringId category, StringId name) {
+  json_.Raw(phase == 'b' ? ",\n{\"ph\":\"b\",\"pid\":" : ",\n{\"ph\":\"e\",\"pid\":");
+  json_.Integer(track.pid);
+  json_.Raw(",\"tid\":");
+  json_.Integer(track.tid);
+  json_.Raw(",\"id\":");
+  json_.Integer(id);
+  json_.Raw(",\"ts\":");
+  json_.Micros(relative_ns);
+  if (category != 0) {
+    json_.Raw(categories_.Of(category));
+  } else {
+    json_.Raw(",\"cat\":\"\"");
+  }
+  json_.Raw(names_.Of(name));
 }
 
 inline const ChromeEvents::NameFragment& ChromeEvents::FragmentOf(const EventBatch& batch, size_t i,

@@ -49,6 +49,23 @@ class ChromeEvents {
              const ChunkArguments& arguments);
   void AsyncBatch(const TimelineTrack& track, const EventBatch& batch,
                   const ChunkArguments& arguments);
+  // An event of no thread; those that lie in one another are one operation.
+  struct OpenAsync {
+    int64_t end_ns;  // INT64_MAX: never, or so late
+    bool endless;
+    uint64_t relative_end_ns;
+    StringId category, name;
+  };
+  struct AsyncLane {
+    int64_t id = 0;
+    std::vector<OpenAsync> open;  // outermost first
+  };
+  // Where the event nests or nothing is open; null: too much is open.
+  AsyncLane* PlaceAsync(const TimelineTrack& track, int64_t ts_ns, int64_t end_ns, StringId name);
+  void EndAsyncs(const TimelineTrack& track, int64_t ts_ns, AsyncLane& lane);
+  // Without its closing brace.
+  void AsyncRecord(char phase, const TimelineTrack& track, int64_t id, uint64_t relative_ns,
+                   StringId category, StringId name);
   // What is the same for all events of a name in a chunk.
   struct NameFragment {
     bool made = false;
@@ -78,6 +95,7 @@ class ChromeEvents {
   std::optional<OrderedEvents> events_;
   Lanes lanes_;
   std::vector<ChromeLane> open_lanes_;  // of the track being written
+  std::vector<AsyncLane> async_lanes_;  // likewise
   struct ArrowEnd {
     char phase;  // s or f
     uint64_t number;

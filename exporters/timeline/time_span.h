@@ -1,6 +1,8 @@
 // When a store's timeline begins and ends.
 #pragma once
 
+#include <algorithm>
+
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -14,6 +16,11 @@ struct TimeSpan {
     int64_t epoch_ns = 0;
     if (!base_epoch_ns || __builtin_add_overflow(*base_epoch_ns, origin_ns, &epoch_ns)) return {};
     return epoch_ns;
+  }
+  // Where what `slice` shows begins; a window in which nothing lies is nowhere.
+  int64_t BeginOf(const Slice& slice) const {
+    const int64_t first = first_ns.value_or(0), from = slice.from_ns.value_or(first);
+    return from > slice.to_ns.value_or(INT64_MAX) ? first : std::max(first, from);
   }
 };
 

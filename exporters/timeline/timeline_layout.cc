@@ -55,8 +55,18 @@ absl::Status TimelineLayout::ReadTracks(const Store& store) {
                     }));
   // Real numbers first, so that those that are made up go around them.
   std::map<int64_t, int64_t> pids;
+  std::map<std::string, std::vector<int64_t>> of_labels;
   for (const auto& [id, process] : known) {
     if (process.pid) pids[id] = Number(process.pid);
+    of_labels[ProcessLabels(process.host, process.pid, process.rank)].push_back(id);
+  }
+  // Labels tell whose a device is, so no two processes have the same.
+  std::map<int64_t, std::string> labels_of;
+  for (const auto& [labels, ids] : of_labels) {
+    for (int64_t id : ids) {
+      std::string& own = labels_of[id] = labels;
+      if (ids.size() > 1) own += fmt::format("{}process {}", labels.empty() ? "" : ", ", id);
+    }
   }
   processes_.push_back({Number({}), "xlaprof", "steps and findings"});
 
@@ -67,11 +77,7 @@ absl::Status TimelineLayout::ReadTracks(const Store& store) {
     auto [found, is_new] = groups.emplace(std::pair(id, device.value_or("")), processes_.size());
     if (!is_new) return found->second;
     auto process = known.find(id);
-    TimelineProcess made{
-        0, "host",
-        process == known.end()
-            ? ""
-            : ProcessLabels(process->second.host, process->second.pid, process->second.rank)};
+    TimelineProcess made{0, "host", process == known.end() ? "" : labels_of[id]};
     if (process != known.end() && process->second.name) made.name = *process->second.name;
     if (device) made.name = "/device:" + *device;
     // Devices of one host need not say whose they are.

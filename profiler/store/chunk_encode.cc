@@ -35,12 +35,14 @@ void Seal(std::string* blob, uint64_t count) {
 // Which of `limit` events (or names) the values belong to: all of them, gaps between them, or a
 // bitmap.
 uint8_t* PutPlaces(uint8_t* p, std::span<const uint32_t> index, size_t limit) {
-  bool repeats = false;
+  bool repeats = false, sorted = true;
   size_t gap_bytes = 0;
   for (size_t i = 0; i < index.size(); ++i) {
     repeats |= i > 0 && index[i] == index[i - 1];
+    sorted &= i == 0 || index[i] >= index[i - 1];
     gap_bytes += VarintBytes(index[i] - (i > 0 ? index[i - 1] : 0));
   }
+  XP_CHECK(sorted && index.back() < limit);
   if (!repeats && index.size() == limit) {
     *p++ = kAll;
   } else if (!repeats && gap_bytes > (limit + 7) / 8) {

@@ -1,5 +1,7 @@
 #include "profiler/store/chunk_packer.h"
 
+#include <algorithm>
+
 namespace xlaprof {
 namespace {
 
@@ -51,15 +53,15 @@ void ChunkPacker::Pack(const ChunkInput& input, PackedChunk* packed) {
 
 void ChunkPacker::TakeArgs(const ChunkInput& input) {
   for (auto& [key, column] : columns_) column->index.clear(), column->bits.clear();
-  if (!input.labels.empty()) {
-    Column& column = ColumnOf({input.label_key, ArgType::kString});
-    for (size_t i = 0; i < input.labels.size(); ++i) {
-      if (input.labels[i] == 0) continue;
-      column.index.push_back(uint32_t(i));
-      column.bits.push_back(input.labels[i]);
+  // Other events may give the label's key as an argument: both go into one column, event by event.
+  Column* const of_labels =
+      input.labels.empty() ? nullptr : &ColumnOf({input.label_key, ArgType::kString});
+  for (size_t i = 0; i < std::max(input.labels.size(), input.first_arg.size()); ++i) {
+    if (of_labels != nullptr && input.labels[i] != 0) {
+      of_labels->index.push_back(uint32_t(i));
+      of_labels->bits.push_back(input.labels[i]);
     }
-  }
-  for (size_t i = 0; i < input.first_arg.size(); ++i) {
+    if (input.first_arg.empty()) continue;
     const size_t from = input.first_arg[i];
     const size_t to = i + 1 < input.first_arg.size() ? input.first_arg[i + 1] : input.args.size();
     for (size_t at = from; at < to; ++at) {

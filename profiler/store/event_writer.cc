@@ -61,7 +61,7 @@ struct EventWriter::Impl {
   EventRows spare;                // memory of a finished track, for the next new one
   size_t weight = 0;              // twice the Weight of all tracks
   bool has_arg_error = false;
-  int64_t unbound_flows = 0;
+  std::map<int64_t, UnboundFlows> unbound_flows;  // by track
   bool closing = false;  // Flush: every end of a flow is bound now or never
   ChunkRows written;
   Prepared insert_samples;
@@ -106,7 +106,7 @@ struct EventWriter::Impl {
     const size_t count = track.rows.events.size();
     if (count == 0) return absl::OkStatus();
     sorted.Look(track);
-    BindTrackFlows(track);
+    BindTrackFlows(track_id, track);
     for (size_t from = 0; from < count;) {
       XP_TRY(EventRows * chunk, Next(track_id, track));
       if (track.in_order && count <= kChunkEvents && sorted.Fitting(0, count) == count) {
@@ -127,7 +127,7 @@ struct EventWriter::Impl {
   // Writes the first chunk of a track that HasChunk().
   absl::Status WriteFirstChunk(int64_t track_id, TrackBuffer& track) {
     sorted.Look(track);
-    BindTrackFlows(track);
+    BindTrackFlows(track_id, track);
     XP_TRY(EventRows * chunk, Next(track_id, track));
     const size_t size = sorted.Fitting(0, kEarlyEvents);
     if (track.in_order) {
@@ -163,7 +163,7 @@ struct EventWriter::Impl {
   }
 
   // Ends beyond the last event wait for those that come, unless none will.
-  void BindTrackFlows(TrackBuffer& track) {
+  void BindTrackFlows(int64_t track_id, TrackBuffer& track) {
     std::vector<FlowPoint>& points = track.flow_points;
     if (points.empty()) return;
     std::vector<Event>& events = sorted.events();
@@ -171,8 +171,12 @@ struct EventWriter::Impl {
     auto later = std::stable_partition(points.begin(), points.end(), [&](const FlowPoint& point) {
       return closing || point.ts_ns <= last_ns;
     });
-    unbound_flows += BindFlows(events, std::span(points.begin(), later));
+    AddUnbound(track_id, BindFlows(events, std::span(points.begin(), later)));
     points.erase(points.begin(), later);
+  }
+
+  void AddUnbound(int64_t track_id, const UnboundFlows& unbound) {
+    if (unbound.count > 0) unbound_flows[track_id].Add(unbound);
   }
 
   absl::Status InsertOldest() {
@@ -272,14 +276,17 @@ absl::Status EventWriter::Counter(int64_t track_id, int64_t ts_ns, double value)
   return absl::OkStatus();
 }
 
-void EventWriter::Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd end) {
-  impl_->Track(track_id)->flow_points.push_back({ts_ns, flow, end});
+void EventWriter::Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd end,
+                       int64_t offset) {
+  impl_->Track(track_id)->flow_points.push_back({ts_ns, flow, end, offset});
 }
 
 void EventWriter::LendPacking(bool lent) { impl_->lends_packing = lent; }
 bool EventWriter::PackOne() { return impl_->queue.Help(); }
 
-int64_t EventWriter::unbound_flows() const { return impl_->unbound_flows; }
+const std::map<int64_t, UnboundFlows>& EventWriter::unbound_flows() const {
+  return impl_->unbound_flows;
+}
 
 absl::Status EventWriter::Finish(int64_t track_id) {
   auto found = impl_->tracks.find(track_id);
@@ -299,7 +306,8 @@ absl::Status EventWriter::Flush() {
     absl::Status status = impl_->FlushTrack(id, track);
     impl_->closing = false;
     XP_TRY(std::move(status));
-    impl_->unbound_flows += int64_t(std::exchange(track.flow_points, {}).size());
+    for (const FlowPoint& point : std::exchange(track.flow_points, {}))
+      impl_->AddUnbound(id, {1, point.offset});
   }
   while (!impl_->queue.empty()) XP_TRY(impl_->InsertOldest());
   if (std::exchange(impl_->has_arg_error, false)) {

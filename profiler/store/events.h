@@ -3,8 +3,10 @@
 // nanoseconds an event.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -70,6 +72,17 @@ inline uint64_t ArgBits(const ArgValue& value) {
 // that is open, enters that one, or enters the next to begin.
 enum class FlowEnd : uint8_t { kOut, kInEnclosing, kInNext };
 
+// Ends of flows that no event got.
+struct UnboundFlows {
+  int64_t count = 0;
+  int64_t first_offset = INT64_MAX;  // the smallest, in the source
+
+  void Add(const UnboundFlows& other) {
+    count += other.count;
+    first_offset = std::min(first_offset, other.first_offset);
+  }
+};
+
 // Buffers events a track, sorts and encodes them, and writes chunks of up to kChunkEvents. Not
 // thread-safe. Flush writes everything; it must be called before Commit, and its status looked at.
 // Past about a million buffered events the largest track is written early, so memory stays bounded;
@@ -93,16 +106,19 @@ class EventWriter {
   // An argument of the event that Add took last.
   void Arg(StringId key, const ArgValue& value) { Arg(key, ArgTypeOf(value), ArgBits(value)); }
   // The same for a text that almost every event of the source has: it takes less memory and time.
-  // One key a writer.
+  // One key a writer, once an event. Other events may have this key by Arg; one that has both
+  // repeats it, its label first.
   void Label(StringId key, Text text);
   // An argument that every event named `name` on this track has, stored once a chunk.
   void NameArg(int64_t track_id, StringId name, StringId key, const ArgValue& value);
   absl::Status Counter(int64_t track_id, int64_t ts_ns, double value);
   // An end of a flow that is told apart from its event (Chrome's phases s, t, f); it is given to
-  // the event when the track is written, so events and ends may come in any order.
-  void Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd end);
-  // Of Flow, those that met no event, or one that has another flow there; known after Flush.
-  int64_t unbound_flows() const;
+  // the event when that is written, so events and ends may come in any order, but for ends that
+  // come behind a whole chunk of later events. `offset` is that of its record in the source.
+  void Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd end, int64_t offset);
+  // Of Flow, by track, those that met no event, or one that has another flow there: an event keeps
+  // one that comes in and one that goes out. Known after Flush.
+  const std::map<int64_t, UnboundFlows>& unbound_flows() const;
   // Chunks are packed on a thread of the writer's own; while they are lent, by who calls PackOne(),
   // or here where several wait: for an importer whose own threads keep the machine busy.
   void LendPacking(bool lent);

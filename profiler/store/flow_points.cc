@@ -16,12 +16,12 @@ int64_t EndOf(const Event& event) {
 
 }  // namespace
 
-int64_t BindFlows(std::span<Event> events, std::span<FlowPoint> points) {
+UnboundFlows BindFlows(std::span<Event> events, std::span<FlowPoint> points) {
   std::stable_sort(points.begin(), points.end(),
                    [](const FlowPoint& a, const FlowPoint& b) { return a.ts_ns < b.ts_ns; });
   std::vector<Event*> open;  // outermost first
   Event* closed = nullptr;   // the last that ended
-  int64_t unbound = 0;
+  UnboundFlows unbound;
   size_t next = 0;
   auto close_until = [&](int64_t ts_ns) {
     while (!open.empty() && EndOf(*open.back()) < ts_ns) {
@@ -53,7 +53,7 @@ int64_t BindFlows(std::span<Event> events, std::span<FlowPoint> points) {
                      : point.end == FlowEnd::kOut ? &around->flow_out
                                                   : &around->flow_in;
     if (flow == nullptr || (*flow != 0 && *flow != point.flow)) {
-      ++unbound;
+      unbound.Add({1, point.offset});
     } else {
       *flow = point.flow;
     }

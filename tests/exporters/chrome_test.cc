@@ -159,6 +159,61 @@ TEST_F(ChromeExport, ArrowsStandAtTheirEvents) {
   EXPECT_EQ(from.size(), 4u) << "flows that lead nowhere have no arrow";
 }
 
+// What nests is one operation, and its ends come from the inside out; what overlaps is another, and
+// so is what the track is called after.
+TEST_F(ChromeExport, AsynchronousEventsThatNestShareAnId) {
+  Store store = *Store::CreateTemporary();
+  ASSERT_TRUE(store.Begin().ok());
+  const int64_t process = *store.Add(ProcessRow{});
+  const int64_t track = *store.Add(TrackRow{.process_id = process, .kind = "async", .name = "get"});
+  EventWriter writer(store);
+  auto add = [&](const char* name, int64_t ts_ns, int64_t dur_ns) {
+    const StringId id = *store.Intern(name);
+    ASSERT_TRUE(writer.Add(track, Event{.ts_ns = ts_ns, .dur_ns = dur_ns, .name = id}).ok());
+  };
+  add("get", 0, 10'000);
+  add("parse", 2'000, 8'000);
+  add("mark", 3'000, 0);
+  add("get", 4'000, 20'000);
+  add("get", 5'000, 1'000);
+  add("parse", 12'000, 5'000);
+  add("get", 30'000, kUnknownDuration);
+  ASSERT_TRUE(writer.Flush().ok());
+  std::map<int64_t, std::string> ids;
+  for (const json& event : Events(Export(store), "be")) {
+    ids[event["id"]] += event["ph"].get<std::string>() + " " + event["name"].get<std::string>() +
+                        fmt::format(" {}, ", event["ts"].get<double>());
+  }
+  EXPECT_THAT(ids,
+              ElementsAre(testing::Pair(1,
+                                        "b get 0, b parse 2, b mark 3, e mark 3, "
+                                        "e parse 10, e get 10, "),
+                          testing::Pair(2, "b get 4, b parse 12, e parse 17, e get 24, "),
+                          testing::Pair(3, "b get 5, e get 6, "), testing::Pair(4, "b get 30, ")));
+}
+
+// They tell whose a device is.
+TEST_F(ChromeExport, LabelsOfProcessesDiffer) {
+  Store store = *Store::CreateTemporary();
+  ASSERT_TRUE(store.Begin().ok());
+  for (const char* name : {"A", "B"}) {
+    const int64_t process = *store.Add(ProcessRow{.name = name});
+    for (const OptText& device : {OptText(), OptText("TPU:0")}) {
+      ASSERT_TRUE(
+          store
+              .Add(TrackRow{
+                  .process_id = process, .kind = "host_thread", .name = "t", .device = device})
+              .ok());
+    }
+  }
+  std::vector<std::string> labels;
+  for (const json& event : Events(Export(store), "M")) {
+    if (event["name"] == "process_labels") labels.push_back(event["args"]["labels"]);
+  }
+  EXPECT_THAT(labels, ElementsAre("steps and findings", "process 1", "process 1", "process 2",
+                                  "process 2"));
+}
+
 TEST_F(ChromeExport, SliceLeavesOutWhatLiesOutside) {
   Store store = Load("every_kind");
   ASSERT_TRUE(store.Restrict({.from_ns = 200, .to_ns = 1000}).ok());

@@ -71,7 +71,9 @@ FAULTS = {
     "processes without a name": "SELECT pid FROM process WHERE name IS NULL AND pid <> 0",
 }
 
-SLICES = OWN + f"SELECT CASE WHEN {PLAIN} THEN name ELSE '' END AS name, thread, ts, dur, depth FROM every"
+# Of events of no thread, only Chrome's format says which lie in which.
+SLICES = OWN + (f"SELECT CASE WHEN {PLAIN} THEN name ELSE '' END AS name, thread, ts, dur, "
+                "CASE thread WHEN 'async' THEN 0 ELSE depth END AS depth FROM every")
 # Format, suffix of its files, and what trace_processor calls an event's arguments.
 FORMATS = (("chrome", "json", "args"), ("perfetto", "pftrace", "debug"))
 

@@ -69,7 +69,8 @@ class Reading {
     const std::string_view head = input_.bytes.substr(0, kEndBytes);
     const std::string_view tail =
         input_.bytes.substr(input_.bytes.size() - std::min(input_.bytes.size(), kEndBytes));
-    rows_.emplace(input_, context_, WriterOf(head, tail), shift_ns);
+    writer_ = WriterOf(head, tail);
+    rows_.emplace(input_, context_, writer_, shift_ns);
     const char first = in.Next();
     if (first == '[') {
       XP_TRY(ReadEvents(in, /*bare=*/true));
@@ -162,7 +163,7 @@ class Reading {
       if (!in.ReadKey(&key)) return BrokenHeader(in);
       if (key.raw() == "traceEvents" && in.Next() == '[') {
         XP_TRY(ReadEvents(in, /*bare=*/false));
-        if (cut_) return absl::OkStatus();
+        if (over_) return absl::OkStatus();
       } else {
         if (!in.Read(&value)) return BrokenHeader(in);
         if (key.raw() == "ph" && !found_events_) {  // events one behind the other, without an array
@@ -183,7 +184,10 @@ class Reading {
 
   // Outside of the events: what can be found of them is read.
   absl::Status BrokenHeader(Scanner& in) {
-    if (found_events_ && IsCut(in)) return Cut();
+    if (found_events_ && IsCut(in)) {
+      Cut();
+      return absl::OkStatus();
+    }
     odd_.Count("invalid_json", "warning",
                "bytes that are no JSON: the reading went on at the next event. Update what wrote "
                "the file",
@@ -214,7 +218,7 @@ class Reading {
           in.TakeLineEnd();
           if (!batch.Keep()) XP_TRY(SubmitBatch());
         } else if (!Resume(in, offset)) {
-          return Cut();
+          return absl::OkStatus();
         }
       } else if (next == ',') {
         in.Take(',');
@@ -222,9 +226,10 @@ class Reading {
         in.Take(']');
         return absl::OkStatus();
       } else if (in.at_end()) {
-        return bare ? absl::OkStatus() : Cut();  // the format allows an array without its end
+        if (!bare) Cut();  // the format allows an array without its end
+        return absl::OkStatus();
       } else if (!Resume(in, in.offset())) {
-        return Cut();
+        return absl::OkStatus();
       }
     }
   }
@@ -268,7 +273,20 @@ class Reading {
                                    [](char c) { return json::IsSpace(c) || json::IsWord(c); });
   }
 
-  // After broken JSON in the event at `from`: moves to the next event. False: there is none.
+  // An event begins behind a comma or a bracket; so do objects inside of arguments, which have no
+  // phase. Behind anything else, such as a comment, only what has a time is one.
+  bool IsEvent(size_t at, const ChromeEvent& event) const {
+    const char before = ByteBefore(at);
+    const bool follows = before == ',' || before == '[' || before == '}';
+    return event.phase != 0 && (follows || event.ts.valid);
+  }
+  char ByteBefore(size_t at) const {
+    while (at > 0 && json::IsSpace(input_.bytes[at - 1])) --at;
+    return at == 0 ? '\0' : input_.bytes[at - 1];
+  }
+
+  // After broken JSON in the event at `from`: moves to the next event. False: there is none, which
+  // has been told.
   bool Resume(Scanner& in, size_t from) {
     const size_t broken = in.offset();
     const bool cut = IsCut(in);
@@ -277,16 +295,10 @@ class Reading {
     ChromeEvent event(args.data());
     for (size_t at = input_.bytes.find('{', from + 1); at != std::string_view::npos;
          at = input_.bytes.find('{', at + 1)) {
-      // An event begins behind a comma or the bracket; so do objects inside of arguments, which
-      // have no phase.
-      size_t before = at;
-      while (before > 0 && json::IsSpace(input_.bytes[before - 1])) --before;
-      if (before == 0 || (input_.bytes[before - 1] != ',' && input_.bytes[before - 1] != '[' &&
-                          input_.bytes[before - 1] != '}'))
-        continue;
+      if (ByteBefore(at) == ':') continue;  // the value of a member
       Scanner probe(input_.bytes.substr(0, at + kProbeBytes));
       probe.MoveTo(at);
-      const bool whole = reader.Read(probe, &event) && event.phase != 0;
+      const bool whole = reader.Read(probe, &event) && IsEvent(at, event);
       probed_bytes_ +=
           probe.cut() ? std::min(kProbeBytes, input_.bytes.size() - at) : probe.offset() - at;
       if (!whole && probed_bytes_ > Bound()) break;
@@ -296,7 +308,12 @@ class Reading {
       return true;
     }
     // Nothing follows: cut inside the last event, or broken to the end.
-    if (!cut) Broken(broken, input_.bytes.size() - from);
+    if (cut) {
+      Cut();
+    } else {
+      Broken(broken, input_.bytes.size() - from);
+    }
+    over_ = true;
     in.MoveTo(input_.bytes.size());
     return false;
   }
@@ -312,14 +329,17 @@ class Reading {
                int64_t(offset));
   }
 
-  absl::Status Cut() {
-    cut_ = true;
+  void Cut() {
+    over_ = true;
     odd_.Count("cut_file", "warning",
                fmt::format("the file ends at byte {} before its events do: what came before was "
                            "read. Copy or record it again",
                            input_.bytes.size()),
                int64_t(input_.bytes.size()));
-    return absl::OkStatus();
+  }
+
+  void NotRead(std::string_view code, std::string_view advice, const Value& value) {
+    odd_.Count(code, "info", advice, int64_t(value.raw().data() - input_.bytes.data()));
   }
 
   // A member of the file's object.
@@ -342,8 +362,12 @@ class Reading {
     } else if (key == "profile_memory") {
       header_.profile_memory = on();
     } else if (key == "systemTraceEvents" && value.raw().size() > 2) {
-      odd_.Count("system_events", "info", "kernel events in ftrace's format were not read",
-                 int64_t(value.raw().data() - input_.bytes.data()));
+      NotRead("system_events", "kernel events in ftrace's format were not read", value);
+    } else if (key == "stackFrames" && value.raw().size() > 2) {
+      NotRead("stack_frames", "stacks were not read: `sf` of events are numbers in `stackFrames`",
+              value);
+    } else if (key == "samples" && value.raw().size() > 2) {
+      NotRead("samples", "samples of a sampling profiler were not read", value);
     } else if (key == "metadata" && value.kind() == Kind::kNested && value.raw().starts_with('{')) {
       Scanner in(value.raw());
       Value name, field;
@@ -356,29 +380,41 @@ class Reading {
     return absl::OkStatus();
   }
 
-  // What slows the host while PyTorch's profiler records.
+  // What slows the host while a profiler records.
   absl::Status WriteSettings() {
-    for (auto [on, name, what] :
-         {std::tuple(header_.with_stack, "with_stack", "records Python's stack at each operator"),
-          std::tuple(header_.profile_memory, "profile_memory", "records each allocation")}) {
-      if (!on) continue;
-      XP_TRY(int64_t process_id, context_.ProcessId());
-      XP_TRY(context_.store.Add(SettingRow{process_id, name, "on",
-                                           fmt::format("torch.profiler({}=True) {}", name, what)}));
+    const std::string share = rows_->PythonShare();
+    std::string evidence = share;
+    if (writer_ == ChromeWriter::kKineto) {
+      evidence = "torch.profiler(with_stack=True) records Python's stack at each operator";
+      if (!share.empty()) evidence += "; " + share;
     }
-    return absl::OkStatus();
+    if (!share.empty()) {
+      XP_TRY(WriteSetting("python_tracer", std::move(evidence)));
+    } else if (header_.with_stack) {
+      XP_TRY(WriteSetting("with_stack", std::move(evidence)));
+    }
+    if (!header_.profile_memory) return absl::OkStatus();
+    return WriteSetting("profile_memory",
+                        "torch.profiler(profile_memory=True) records each allocation");
+  }
+
+  absl::Status WriteSetting(const char* name, std::string evidence) {
+    XP_TRY(int64_t process_id, context_.ProcessId());
+    return context_.store.Add(SettingRow{process_id, name, "on", std::move(evidence)}).status();
   }
 
   const Input& input_;
   ImportContext& context_;
   ChromeEventReader reader_{/*numbers_texts=*/true};
   OddInput odd_;  // of the text; the events' are the rows'
+  ChromeWriter writer_ = ChromeWriter::kOther;
   std::optional<ChromeRows> rows_;
   absl::Status rows_status_;  // the first error
   WorkQueue<Batch, kBatches> batches_{[this](Batch& batch) { AddRows(batch); },
                                       [this] { return context_.events.PackOne(); }};
   Header header_;
-  bool found_events_ = false, cut_ = false;
+  bool found_events_ = false;
+  bool over_ = false;        // nothing more can be read
   size_t probed_bytes_ = 0;  // where no event was
   size_t wasted_bytes_ = 0;  // of events that do not end
 };

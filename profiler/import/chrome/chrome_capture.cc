@@ -20,25 +20,37 @@ constexpr size_t kFarBytes = size_t(1) << 20;
 // Times above are since 1970 (2001), below since the start of something.
 constexpr int64_t kEpochNs = 1'000'000'000'000'000'000;
 
+// A part of the file. A number that ends where the part does may go on behind it.
+struct Part {
+  std::string_view text;
+  bool cut;
+
+  bool IsWhole(const Scanner& behind_value) const { return !cut || !behind_value.at_end(); }
+};
+
 // The value of the first member called `key` (with its quotes).
-std::optional<Value> ValueOf(std::string_view text, std::string_view key) {
+std::optional<Value> ValueOf(Part part, std::string_view key) {
+  const std::string_view text = part.text;
   // Not find(), which stops at each quote.
   const void* found = memmem(text.data(), text.size(), key.data(), key.size());
   if (found == nullptr) return {};
   Scanner in(text.substr(size_t(static_cast<const char*>(found) - text.data()) + key.size()));
   Value value;
-  if (!in.Take(':') || !in.Read(&value)) return {};
+  if (!in.Take(':') || !in.Read(&value) || !part.IsWhole(in)) return {};
   return value;
 }
 
-void FindTimes(std::string_view text, ChromeCapture* capture) {
+void FindTimes(Part part, ChromeCapture* capture) {
+  const std::string_view text = part.text;
   constexpr std::string_view kKey = "\"ts\"";
   for (size_t at = text.find(kKey); at != std::string_view::npos;
        at = text.find(kKey, at + kKey.size())) {
     Scanner in(text.substr(at + kKey.size()));
     Value value;
     Picoseconds time;
-    if (!in.Take(':') || !in.Read(&value) || !ParseMicroseconds(value.raw(), &time)) continue;
+    if (!in.Take(':') || !in.Read(&value) || !part.IsWhole(in) ||
+        !ParseMicroseconds(value.raw(), &time))
+      continue;
     if (time.ns == 0) continue;  // on metadata events: says nothing about when the others are
     capture->first_ns = std::min(capture->first_ns, time.ns);
     capture->last_ns = std::max(capture->last_ns, time.ns);
@@ -48,18 +60,22 @@ void FindTimes(std::string_view text, ChromeCapture* capture) {
 }  // namespace
 
 ChromeCapture DescribeChromeCapture(std::string_view bytes) {
-  const size_t near = std::min(bytes.size(), kEndBytes), far = std::min(bytes.size(), kFarBytes);
-  const std::string_view head = bytes.substr(0, far), tail = bytes.substr(bytes.size() - far);
+  auto head_of = [&](size_t size) { return Part{bytes.substr(0, size), size < bytes.size()}; };
+  auto tail_of = [&](size_t size) {
+    return Part{bytes.substr(bytes.size() - std::min(size, bytes.size())), false};
+  };
+  const Part head = head_of(kFarBytes), tail = tail_of(kFarBytes);
   auto find = [&](std::string_view key) {
     auto value = ValueOf(head, key);
     return value ? value : ValueOf(tail, key);
   };
   ChromeCapture capture;
-  FindTimes(bytes.substr(0, near), &capture);
-  FindTimes(bytes.substr(bytes.size() - near), &capture);
+  FindTimes(head_of(kEndBytes), &capture);
+  FindTimes(tail_of(kEndBytes), &capture);
   if (auto info = find("\"distributedInfo\"")) {
-    if (auto rank = ValueOf(info->raw(), "\"rank\"")) capture.rank = rank->Int();
-    if (auto size = ValueOf(info->raw(), "\"world_size\"")) capture.world_size = size->Int();
+    if (auto rank = ValueOf({info->raw(), false}, "\"rank\"")) capture.rank = rank->Int();
+    if (auto size = ValueOf({info->raw(), false}, "\"world_size\""))
+      capture.world_size = size->Int();
   }
   if (auto host = find("\"host_name\"")) capture.host = ToUtf8(json::Decode(*host));
   if (auto base = find("\"baseTimeNanoseconds\""); base && base->Int().value_or(0) > 0) {

@@ -25,20 +25,29 @@ bool IsCollective(std::string_view name) {
          Contains(name, "rcclGenericKernel") || name.starts_with("oneccl");
 }
 
+bool ContainsAny(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return Contains(text, part); });
+}
+
+// Of CUDA and HIP: "Memcpy HtoD (Pageable -> Device)"; of SYCL and Level Zero, where memory that
+// both sides reach is M: "Memcpy M2D (Memory -> Device)", "zeCommandListAppendMemoryCopy(H2D)".
 R CopyRole(std::string_view name) {
-  if (Contains(name, "HtoD") || Contains(name, "Host -> Device")) return R::kToDevice;
-  if (Contains(name, "DtoH") || Contains(name, "Device -> Pageable") ||
-      Contains(name, "Device -> Pinned"))
+  if (ContainsAny(name, {"HtoD", "H2D", "M2D", "Host -> Device", "Memory -> Device"}))
+    return R::kToDevice;
+  if (ContainsAny(name, {"DtoH", "D2H", "D2M", "Device -> Pageable", "Device -> Pinned",
+                         "Device -> Host", "Device -> Memory"}))
     return R::kFromDevice;
   // Copies inside one device (DtoD) are its ordinary work.
   return Contains(name, "PtoP") ? R::kDeviceToDevice : R::kNone;
 }
 
+// Calls of CUDA, HIP, SYCL and Level Zero; MTIA's begin as in "runFunction - " and "enqueueCommand
+// memcpyHtoDAsync".
 C CallCategory(std::string_view name) {
-  if (Contains(name, "Launch")) return C::kExecute;
-  if (Contains(name, "Memcpy")) return C::kTransfer;
-  if (Contains(name, "Memset")) return C::kExecute;
-  return C::kHost;
+  if (Contains(name, "Launch") || name.starts_with("runFunction")) return C::kExecute;
+  if (ContainsAny(name, {"emcpy", "MemoryCopy"})) return C::kTransfer;
+  return ContainsAny(name, {"emset", "MemoryFill", "USMFill"}) ? C::kExecute : C::kHost;
 }
 
 }  // namespace
@@ -68,16 +77,17 @@ int64_t ProfilerStep(std::string_view name) {
 }
 
 ChromeKind KindOfKineto(std::string_view cat, std::string_view name) {
+  // Not work: waits, and the host's scopes, drawn once more where their kernels ran (1 ns early and
+  // 2 ns too long).
+  if (IsOneOf(cat, {"cuda_sync", "cuda_event", "xpu_sync", "cuda_profiler_range"}) ||
+      (cat == "mtia_ccp_events" && IsOneOf(name, {"event_wait", "event_record"})))
+    return {C::kAsyncOp, R::kNone, true};
+  if (cat == "gpu_user_annotation") return {C::kScope, R::kNone, true};
   if (IsOneOf(cat, {"kernel", "Kernel", "mtia_ccp_events", "hpu_op"})) {
     return {IsCollective(name) ? C::kCollective : C::kOp, R::kNone, true, true};
   }
   if (IsOneOf(cat, {"gpu_memcpy", "Memcpy"})) return {C::kOp, CopyRole(name), true, true};
   if (IsOneOf(cat, {"gpu_memset", "Memset"})) return {C::kOp, R::kNone, true, true};
-  // Not work: the host's scopes, drawn once more where their kernels ran (1 ns early and 2 ns too
-  // long), and waits.
-  if (cat == "gpu_user_annotation") return {C::kScope, R::kNone, true};
-  if (IsOneOf(cat, {"cuda_sync", "cuda_event", "xpu_sync", "cuda_profiler_range"}))
-    return {C::kAsyncOp, R::kNone, true};
   if (IsOneOf(cat, {"cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "xpu_driver",
                     "privateuse1_runtime", "privateuse1_driver", "mtia_runtime", "glow_runtime"})) {
     const C category = CallCategory(name);
@@ -110,10 +120,10 @@ bool IsCorrelationFlow(std::string_view cat) {
 }
 
 std::string_view DeviceTypeOf(std::string_view cat) {
-  return cat.starts_with("mtia")  ? "MTIA"
-         : cat.starts_with("hpu") ? "HPU"
-         : cat.starts_with("xpu") ? "XPU"
-                                  : "GPU";
+  return cat.starts_with("mtia_")  ? "MTIA"
+         : cat.starts_with("hpu_") ? "HPU"
+         : cat.starts_with("xpu_") ? "XPU"
+                                   : "";
 }
 
 }  // namespace xlaprof

@@ -34,7 +34,7 @@ ChromeKind KindOfOther(std::string_view cat);
 // True for the flows that only repeat what `correlation` says.
 bool IsCorrelationFlow(std::string_view cat);
 
-// "GPU" for a kernel, "MTIA" and so on by the category of a device's event.
+// "MTIA" and so on, where a category of Kineto's tells it; empty for those that all devices have.
 std::string_view DeviceTypeOf(std::string_view cat);
 
 // N of "ProfilerStep#N"; -1 else.

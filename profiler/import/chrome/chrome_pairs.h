@@ -1,6 +1,7 @@
 // Events that are told by two: B and E of a thread, b and e of an asynchronous operation (S and F
-// in older files). They may come out of order, so they are put in order when all have been seen,
-// and read again then: 32 bytes are kept of each.
+// in older files), and the instants of the latter (n; T and p), which lie in what is open then.
+// They may come out of order, so they are put in order when all have been seen, and read again
+// then: 32 bytes are kept of each.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -17,11 +18,12 @@ namespace xlaprof {
 
 class ChromePairs {
  public:
-  // One operation: `begin` as read again, and `end` if it ended. `outermost` is the name of the one
-  // that it lies in, else its own; good during the call.
+  // One operation: `begin` as read again, and `end` if it ended; or an instant, which has none.
+  // `outermost` is the name of the one that it lies in, else its own; good during the call.
   struct Pair {
     const ChromeEvent& begin;
     const ChromeEvent* end;
+    bool instant;
     Picoseconds ts, end_ts;
     std::string_view outermost;
   };
@@ -43,13 +45,15 @@ class ChromePairs {
     int32_t ts_ps;
     uint32_t group;  // thread or operation
     int64_t offset;  // of its object
-    bool begins;
+    enum : uint8_t { kBegin, kEnd, kInstant } what;
   };
+  // Those of a group that have begun and not ended.
+  class OpenMarks;
   struct Marks {
     std::vector<Mark> all;
     absl::flat_hash_map<std::string, uint32_t> groups;
     std::string key;  // scratch
-    void Add(const ChromeEvent& event, Picoseconds ts, bool begins);
+    void Add(const ChromeEvent& event, Picoseconds ts);
   };
   absl::Status Match(Marks& marks, OddInput& odd, const Emit& emit);
 

@@ -48,6 +48,14 @@ bool IdNumber(const Value& id, uint64_t* number) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
+// What the end of an event gives again: the same value, or its own time on the thread's clock.
+bool IsRepeatOfBegin(const ChromeArgs::Arg& arg, const ChromeEvent& begin) {
+  const std::string_view key = arg.key.raw();
+  if (key == "tts" || key == "tdur" || key == "tidelta") return true;
+  const Value* before = begin.Arg(key);
+  return before != nullptr && before->raw() == arg.value.raw();
+}
+
 }  // namespace
 
 ChromeRows::ChromeRows(const Input& input, ImportContext& context, ChromeWriter writer,
@@ -108,6 +116,9 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
     case 'e':
     case 'S':
     case 'F':
+    case 'n':  // inside, and in older files
+    case 'T':
+    case 'p':
       pairs_.AddAsync(event, ts);
       return absl::OkStatus();
     case 's':
@@ -123,9 +134,6 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
     case 'N':  // object: new, snapshot, deleted
     case 'O':
     case 'D':
-    case 'n':  // inside an asynchronous operation, and in older files
-    case 'T':
-    case 'p':
     case 'v':  // memory dump, of the process and of all
     case 'V':
     case 'c':  // clock sync
@@ -164,7 +172,9 @@ absl::Status ChromeRows::AddComplete(const ChromeEvent& event, Picoseconds ts) {
 }
 
 absl::Status ChromeRows::AddInstant(const ChromeEvent& event, Picoseconds ts) {
-  if (event.name.raw() == "[memory]") XP_TRY(AddMemory(event, ts));
+  // Our own export has the counters beside.
+  if (event.name.raw() == "[memory]" && writer_ != ChromeWriter::kXlaprof)
+    XP_TRY(AddMemory(event, ts));
   XP_TRY(TraceTrack * track, tracks_.Of(event));
   return AddRow(event, nullptr, {track, track->id}, ts.ns, 0);
 }
@@ -212,13 +222,34 @@ uint64_t ChromeRows::FlowOfCorrelation(uint64_t correlation) const {
   return Mix({uint64_t(context_.source_id), correlation});
 }
 
-absl::StatusOr<uint64_t> ChromeRows::FlowOf(const Value& id, StringId cat, StringId name) {
+absl::StatusOr<uint64_t> ChromeRows::FlowOf(const Value& id, StringId cat, StringId name,
+                                            StringId scope) {
   uint64_t number = 0;
   if (!IdNumber(id, &number)) {
     XP_TRY(StringId text, texts_.Of(id));
     number = uint64_t(text) | uint64_t(1) << 40;
   }
+  if (scope != 0) return Mix({uint64_t(context_.source_id), number, cat, name, scope});
   return Mix({uint64_t(context_.source_id), number, cat, name});
+}
+
+uint64_t ChromeRows::LeaveFlow(uint64_t flow, int64_t ts_ns) {
+  auto found = flows_.find(flow);
+  if (found == flows_.end()) return flow;
+  FlowLinks& links = found->second;
+  if (links.end_ns <= ts_ns) links.first = links.last = Mix({links.last, 1});
+  return links.first;
+}
+
+uint64_t ChromeRows::EnterFlow(uint64_t flow, int64_t ts_ns) {
+  FlowLinks& links = flows_.try_emplace(flow, FlowLinks{flow, flow, ts_ns}).first->second;
+  links.end_ns = ts_ns;
+  return links.last;
+}
+
+uint64_t ChromeRows::PassFlow(uint64_t flow) {
+  uint64_t& last = flows_.find(flow)->second.last;
+  return last = Mix({last});
 }
 
 absl::Status ChromeRows::AddFlow(const ChromeEvent& event, Picoseconds ts) {
@@ -229,28 +260,30 @@ absl::Status ChromeRows::AddFlow(const ChromeEvent& event, Picoseconds ts) {
   const Value& id = event.id.kind() != Kind::kNone          ? event.id
                     : event.id_global.kind() != Kind::kNone ? event.id_global
                                                             : event.id_local;
-  XP_TRY(uint64_t flow, FlowOf(id, cat, name));
+  StringId scope = 0;
+  if (&id == &event.id_local) {
+    XP_TRY(scope, texts_.Of(event.pid));
+  }
+  XP_TRY(uint64_t flow, FlowOf(id, cat, name, scope));
   XP_TRY(TraceTrack * track, tracks_.Of(event));
+  auto end_at = [&](uint64_t link, FlowEnd end) {
+    context_.events.Flow(track->id, ts.ns, link, end, event.offset);
+  };
   if (event.phase == 's') {
-    hops_.erase(flow);
-    context_.events.Flow(track->id, ts.ns, flow, FlowEnd::kOut);
+    end_at(LeaveFlow(flow, ts.ns), FlowEnd::kOut);
     return absl::OkStatus();
   }
-  const FlowEnd end = event.phase == 't' || event.bind_point.raw() == "e" ? FlowEnd::kInEnclosing
-                                                                          : FlowEnd::kInNext;
-  auto passed = hops_.find(flow);
-  const uint64_t now = passed == hops_.end() ? flow : passed->second;
-  context_.events.Flow(track->id, ts.ns, now, end);
-  if (event.phase == 't') {
-    const uint64_t next = Mix({now});
-    hops_[flow] = next;
-    context_.events.Flow(track->id, ts.ns, next, FlowEnd::kOut);
-  }
+  end_at(EnterFlow(flow, ts.ns), event.phase == 't' || event.bind_point.raw() == "e"
+                                     ? FlowEnd::kInEnclosing
+                                     : FlowEnd::kInNext);
+  if (event.phase == 't') end_at(PassFlow(flow), FlowEnd::kOut);
   return absl::OkStatus();
 }
 
 absl::Status ChromeRows::AddPair(const ChromePairs::Pair& pair, bool async) {
-  const int64_t dur_ns = pair.end == nullptr ? kUnknownDuration : pair.end_ts.ns - pair.ts.ns;
+  const int64_t dur_ns = pair.instant          ? 0
+                         : pair.end == nullptr ? kUnknownDuration
+                                               : pair.end_ts.ns - pair.ts.ns;
   Where where;
   if (async) {
     const Value name(Kind::kText, pair.outermost, /*escaped=*/true);
@@ -269,6 +302,7 @@ ChromeKind ChromeRows::KindOf(StringId cat, StringId name) {
     return named.kind;
   const std::string_view cat_text = context_.store.Text(cat);
   const std::string_view name_text = context_.store.Text(name);
+  if (writer_ == ChromeWriter::kKineto) tracks_.KernelsMayBeOf(DeviceTypeOf(cat_text));
   named = {true, cat,
            writer_ == ChromeWriter::kKineto  ? KindOfKineto(cat_text, name_text)
            : writer_ == ChromeWriter::kXprof ? KindOfXprof(name_text)
@@ -311,7 +345,7 @@ void ChromeRows::LeftOutArgs(const ChromeEvent& event) {
              event.offset);
 }
 
-absl::Status ChromeRows::AddArgs(const ChromeEvent& event) {
+absl::Status ChromeRows::AddArgs(const ChromeEvent& event, const ChromeEvent* begin) {
   bool left_out = event.args.left_out();
   for (const ChromeArgs::Arg& arg : event.args) {
     if (arg.value.kind() == Kind::kNull) continue;
@@ -321,6 +355,7 @@ absl::Status ChromeRows::AddArgs(const ChromeEvent& event) {
     }
     XP_TRY(StringId key, texts_.Of(arg.key));
     if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
+      if (begin != nullptr && IsRepeatOfBegin(arg, *begin)) continue;
       odd_.Count("repeated_argument", "info",
                  "arguments that an event gives twice: the first was kept", event.offset);
       continue;
@@ -363,21 +398,17 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
         (kind.on_device ? row.flow_in : row.flow_out) = FlowOfCorrelation(number);
     }
   } else if ((event.flow_in || event.flow_out) && event.bind_id.kind() != Kind::kNone) {
-    XP_TRY(uint64_t flow, FlowOf(event.bind_id, 0, 0));
-    auto passed = hops_.find(flow);
-    const uint64_t now = passed == hops_.end() ? flow : passed->second;
-    if (event.flow_in) row.flow_in = now;
-    if (event.flow_out) {
-      row.flow_out = event.flow_in ? Mix({now}) : now;
-      if (event.flow_in) hops_[flow] = row.flow_out;
-    }
+    XP_TRY(uint64_t flow, FlowOf(event.bind_id, 0, 0, 0));
+    if (event.flow_in) row.flow_in = EnterFlow(flow, ts_ns);
+    if (event.flow_out) row.flow_out = event.flow_in ? PassFlow(flow) : LeaveFlow(flow, ts_ns);
   }
   XP_TRY(context_.events.Add(where.track_id, row));
   ++event_count_;
   if (kind.category == XCategory::kPython) ++python_count_;
   if (where.track != nullptr) {
     ++where.track->events;
-    if (kind.on_device && !where.track->is_device) {
+    // Waits for no stream have the process -1.
+    if (kind.on_device && !where.track->is_device && where.track->process->pid.value_or(0) >= 0) {
       where.track->is_device = true;
       where.track->device_type = DeviceTypeOf(event.cat.raw());
     }
@@ -391,8 +422,8 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
     keys_.push_back(cat_key_);
     context_.events.Label(cat_key_, Text{cat});
   }
-  XP_TRY(AddArgs(event));
-  if (end != nullptr) XP_TRY(AddArgs(*end));
+  XP_TRY(AddArgs(event, nullptr));
+  if (end != nullptr) XP_TRY(AddArgs(*end, &event));
 
   if (where.track == nullptr || !has_facts()) return absl::OkStatus();
   if (writer_ == ChromeWriter::kXprof) return xprof_.Add(event, *where.track, kind, row);
@@ -414,6 +445,12 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
   return absl::OkStatus();
 }
 
+std::string ChromeRows::PythonShare() const {
+  if (python_count_ == 0) return "";
+  return fmt::format("{} of {} events ({:.0f} %) are Python calls", python_count_, event_count_,
+                     100.0 * double(python_count_) / double(event_count_));
+}
+
 absl::Status ChromeRows::Finish(OptText host, OptInt rank) {
   XP_TRY(pairs_.EmitThreads(odd_,
                             [&](const ChromePairs::Pair& pair) { return AddPair(pair, false); }));
@@ -421,13 +458,6 @@ absl::Status ChromeRows::Finish(OptText host, OptInt rank) {
       pairs_.EmitAsyncs(odd_, [&](const ChromePairs::Pair& pair) { return AddPair(pair, true); }));
   XP_TRY(tracks_.Finish(std::move(host), rank));
   if (has_facts()) XP_TRY(facts_.Write());
-  if (python_count_ > 0) {
-    XP_TRY(int64_t process_id, tracks_.MainProcessId());
-    XP_TRY(context_.store.Add(SettingRow{
-        process_id, "python_tracer", "on",
-        fmt::format("{} of {} events ({:.0f} %) are Python calls", python_count_, event_count_,
-                    100.0 * double(python_count_) / double(event_count_))}));
-  }
   if (event_count_ == 0) {
     odd_.Count("empty_capture", "warning",
                "the trace holds no events: nothing was recorded between its start and its end. "

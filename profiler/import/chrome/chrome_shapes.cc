@@ -110,7 +110,8 @@ bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
     if (behind == nullptr) [[unlikely]] {
       in.MoveTo(from + size_t(value_at - rest.data()) - (node.kind == Kind::kText ? 1 : 0));
       Value other;
-      if (!in.Read(&other)) break;
+      // What spaces stand before may be the last of the text, too near its end to be numbered.
+      if (!in.Read(&other) || end - other.raw().data() < ptrdiff_t(TextNumbers::kRoom)) break;
       value = other;
       behind = in.rest().data();
     }

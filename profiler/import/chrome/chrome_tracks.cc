@@ -67,16 +67,15 @@ absl::StatusOr<TraceTrack*> ChromeTracks::Make(const ChromeEvent& event) {
   return track;
 }
 
-absl::StatusOr<int64_t> ChromeTracks::MainProcessId() { return context_.ProcessId(); }
-
 absl::StatusOr<int64_t> ChromeTracks::ProcessId(TraceProcess& process) {
   if (process.id != 0) return process.id;
   const bool first = std::all_of(processes_.begin(), processes_.end(),
                                  [](const TraceProcess& other) { return other.id == 0; });
-  // Our own export labels a host and its devices alike.
+  // Our own export labels a host and its devices alike, and no two hosts.
   if (writer_ == ChromeWriter::kXlaprof) {
     for (const TraceProcess& other : processes_) {
-      if (other.id != 0 && other.labels == process.labels) return process.id = other.id;
+      if (other.id != 0 && other.labels == process.labels && (other.is_device || process.is_device))
+        return process.id = other.id;
     }
   }
   if (writer_ == ChromeWriter::kKineto || writer_ == ChromeWriter::kXprof || first) {
@@ -203,8 +202,9 @@ absl::Status ChromeTracks::Finish(OptText host, OptInt rank) {
         device = process.name.substr(kDevicePlane.size());
         device = device->substr(0, device->find(' '));
       } else {
-        device = fmt::format("{}:{}", track->device_type.empty() ? "GPU" : track->device_type,
-                             process.pid.value_or(0));
+        const std::string_view type =
+            track->device_type.empty() ? kernel_device_type_ : track->device_type;
+        device = fmt::format("{}:{}", type, process.pid.value_or(0));
       }
       XP_TRY(parent, DeviceTrack(*device, process.id));
       XP_TRY(context_.store.Run("UPDATE track SET sort = ?2 WHERE id = ?1 AND sort = 0", *parent,

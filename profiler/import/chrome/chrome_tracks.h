@@ -38,7 +38,7 @@ struct TraceTrack {
   int64_t order = 0;
   XCategory device_category = XCategory::kHost;  // XProf: of a device's line
   bool is_device = false;
-  std::string_view device_type;  // Kineto: of its first device event
+  std::string_view device_type;  // Kineto: of its first device event; may be empty
   bool front = false;            // a thread that runs the user's code, by its name
   uint64_t events = 0;
 };
@@ -60,8 +60,10 @@ class ChromeTracks {
   absl::StatusOr<int64_t> Async(const ChromeEvent& event, const std::string& name);
   // Takes a metadata event (phase M); false: of a kind that is not known.
   bool TakeMetadata(const ChromeEvent& event);
-  // The process whose facts are read: Kineto's and XProf's files have one.
-  absl::StatusOr<int64_t> MainProcessId();
+  // Kineto: `type` of a category (DeviceTypeOf); kernels have the same on all devices.
+  void KernelsMayBeOf(std::string_view type) {
+    if (!type.empty()) kernel_device_type_ = type;
+  }
   // Names, devices and order of all rows. `host` and `rank` are the file's.
   absl::Status Finish(OptText host, OptInt rank);
 
@@ -77,6 +79,7 @@ class ChromeTracks {
 
   ImportContext& context_;
   const ChromeWriter writer_;
+  std::string_view kernel_device_type_ = "GPU";
   std::deque<TraceProcess> processes_;
   std::deque<TraceTrack> tracks_;
   absl::flat_hash_map<std::string_view, TraceProcess*> process_of_;

@@ -10,12 +10,15 @@ namespace xlaprof {
 
 class TextNumbers {
  public:
+  static constexpr size_t kRoom = 8;
+
   // `value` of a member of which there are few that take turns (kCat, kPid, kTid), with the number
   // of its text, which stays where it is; without, where all are given. They are found by their
-  // last bytes. 8 bytes must be there from the value's first on.
+  // last bytes. kRoom bytes must be there from the value's first on.
   json::Value Numbered(ChromeSlot member, json::Value value) {
     const std::string_view text = value.raw();
     uint64_t bytes;
+    static_assert(sizeof bytes == kRoom);
     std::memcpy(&bytes, text.data(), sizeof bytes);
     if (text.empty() || text.size() > sizeof bytes) return NumberedLong(value);
     bytes <<= 8 * (sizeof bytes - text.size());  // the last byte is the highest

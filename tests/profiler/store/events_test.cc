@@ -264,6 +264,29 @@ TEST_F(Events, ArgStaysWithTheEventWhateverComesBetween) {
   EXPECT_EQ(std::get<int64_t>(*(*ReadArgumentColumn(store_, 1, k))[0]), 4);
 }
 
+// Story: labels were put in front of all arguments; where an event without one had an argument of
+// the same key, the column was out of order, and values came to stand at other events.
+TEST_F(Events, AnArgumentMayHaveTheKeyOfTheLabels) {
+  StringId cat = Name("cat");
+  constexpr int kCount = 400;
+  for (int i = 0; i < kCount; ++i) {
+    Add(1, i, 1, 9);
+    if (i % 3 == 0) writer_.Label(cat, Text{StringId(1000 + i)});
+    if (i % 3 == 1 || i == 99) writer_.Arg(cat, Text{StringId(2000 + i)});
+  }
+  ASSERT_TRUE(writer_.Flush().ok());
+  auto column = ReadArgumentColumn(store_, 1, cat);
+  ASSERT_TRUE(column.ok()) << column.status();
+  for (size_t i = 0; i < kCount; ++i) {
+    const std::optional<ArgValue>& value = (*column)[i];
+    ASSERT_EQ(value ? std::get<Text>(*value).id : 0, i % 3 < 2 ? (i % 3 + 1) * 1000 + i : 0);
+  }
+  auto both = ReadArguments(store_, 1, 99);
+  ASSERT_EQ(both->size(), 2u);
+  EXPECT_EQ(std::get<Text>((*both)[0].value).id, 1099u);
+  EXPECT_EQ(std::get<Text>((*both)[1].value).id, 2099u);
+}
+
 TEST_F(Events, DamagedChunkIsSkippedAndCounted) {
   for (int64_t track : {1, 2, 3}) Add(track, 0, 1);
   ASSERT_TRUE(writer_.Flush().ok());

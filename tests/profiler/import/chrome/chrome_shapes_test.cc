@@ -1,6 +1,8 @@
 // Events that are read by comparing them with earlier ones come out as if each were the first.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <random>
 
@@ -116,6 +118,35 @@ TEST(ChromeShapes, ManyWays) {
     events.push_back(event + "}");
   }
   ExpectTheSame(events);
+}
+
+// Story: a value behind many spaces was the last byte of a file of whole pages, and eight were
+// read.
+TEST(ChromeShapes, NothingIsReadBehindTheText) {
+  const auto page = size_t(sysconf(_SC_PAGESIZE));
+  void* mapped =
+      mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  char* const end = static_cast<char*>(mapped) + page;
+  ASSERT_EQ(mprotect(end, page, PROT_NONE), 0);
+  std::vector<ChromeArgs::Arg> room(ChromeArgs::kMax);
+  ChromeEvent event(room.data());
+  const std::string spaces(200, ' ');
+  for (const std::string& member : {std::string("\"cat\""), std::string("\"pid\""),
+                                    std::string("\"ts\""), std::string("\"other\"")}) {
+    for (const char* first : {"null", "1", "\"c\"", "12345678901234567890"}) {
+      for (const char* last : {"1", "12345678", "nul", "null}", "\"", "\"c", "\"c\"", "[]"}) {
+        const std::string begin = "{" + member + ":";
+        const std::string text = begin + first + "}" + begin + first + "}" + begin + spaces + last;
+        char* const at = end - text.size();
+        std::copy(text.begin(), text.end(), at);
+        ChromeEventReader reader(/*numbers_texts=*/true);
+        json::Scanner in({at, text.size()});
+        while (!in.at_end() && reader.Read(in, &event)) continue;
+      }
+    }
+  }
+  munmap(mapped, 2 * page);
 }
 
 }  // namespace

@@ -106,6 +106,23 @@ TEST(Chrome, OurOwnExport) {
   EXPECT_THAT(in.Rows("SELECT * FROM arg"), IsEmpty());
 }
 
+// Story: two processes of which nothing is known had both empty labels, and became one.
+TEST(Chrome, OurOwnExportKeepsHostsApart) {
+  auto in =
+      Read(R"x({"otherData":{"exporter":"xlaprof 1.0"},"traceEvents":[)x"
+           R"x({"ph":"M","pid":2,"name":"process_name","args":{"name":"A"}},)x"
+           R"x({"ph":"M","pid":3,"name":"process_name","args":{"name":"B"}},)x"
+           R"x({"ph":"X","pid":2,"tid":2,"ts":1,"dur":1,"name":"a"},)x"
+           R"x({"ph":"X","pid":3,"tid":3,"ts":1,"dur":1,"name":"b"},)x"
+           R"x({"ph":"i","pid":3,"tid":3,"ts":2,"name":"[memory]","args":{"Total Allocated":7}},)x"
+           R"x({"ph":"C","pid":3,"ts":2,"name":"allocated bytes","args":{"value":7}}]})x");
+  EXPECT_THAT(in.Rows("SELECT p.name, e.name FROM event e JOIN track t ON t.id = track_id JOIN "
+                      "process p ON p.id = t.process_id ORDER BY 1, 2"),
+              ElementsAre("A|a", "B|[memory]", "B|b"));
+  // The counter of what is allocated stands beside the events that it was made of.
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM counter_sample"), ElementsAre("1"));
+}
+
 TEST(Chrome, TimesAreExactSince1970) {
   auto in = ReadEvents(X("a", "1766000000000000.123", "0.001") + "," +
                        X("b", "\"1766000000000001.5\"", "\"2\""));
@@ -120,6 +137,23 @@ TEST(Chrome, BaseTimeMayStandBehindTheEvents) {
   EXPECT_THAT(in.Rows(kEvents), ElementsAre("thread 2|a|500|1000|0"));
   EXPECT_THAT(in.Rows("SELECT value FROM meta WHERE key = 'base_epoch_ns'"),
               ElementsAre("1735632360005000000"));
+}
+
+// Story: a time that the end of the looked-at bytes cut was taken for the first of the file, and
+// all events for decades late.
+TEST(Chrome, TimesAreNotReadWhereTheProbeCutsThem) {
+  constexpr size_t kProbe = size_t(64) << 10;
+  const std::string event = X("a", "1766000000000000.125", "1") + ",";
+  for (size_t shown : {1, 9, 14, 17, 18}) {
+    std::string text = "{\"traceEvents\": [" + event;
+    const std::string last = X("b", "1766000000000000.125", "1");
+    text += std::string(kProbe - text.size() - (last.find("1766") + shown), ' ') + last;
+    for (int i = 0; i < 3000; ++i) text += "," + X("c", "1766000000000001", "1");
+    auto in = Read(text + "]}");
+    EXPECT_THAT(in.Rows("SELECT min(ts_ns), count(*) FROM event"), ElementsAre("125|3002"))
+        << shown;
+    EXPECT_THAT(in.Rows(kIssues), IsEmpty());
+  }
 }
 
 TEST(Chrome, TimesSinceNobodyKnowsWhenStay) {
@@ -179,6 +213,27 @@ TEST(Chrome, BrokenJsonIsSkippedAndToldByItsByte) {
       ElementsAre(HasSubstr(fmt::format("{} bytes were skipped", X("b\"c", "3", "1").size() + 1))));
 }
 
+// Story: a file that is broken in its last event was said to be cut, and its end to be missing.
+TEST(Chrome, AFileThatIsBrokenAtItsEndIsNotCut) {
+  auto in = ReadEvents(X("a", "1", "1") + "," + X("b\"c", "3", "1"));
+  EXPECT_THAT(in.Rows("SELECT name FROM event"), ElementsAre("a"));
+  EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), ElementsAre("invalid_json"));
+}
+
+TEST(Chrome, CommentsAreSkipped) {
+  auto in = Read("{\"traceEvents\": [ // c\n" + X("a", "1", "1") + ",\n/* x */" +
+                 X("b", "3", "1", R"(,"args":{"o":{"ph":"X","ts":7}})") + ",]}");
+  EXPECT_THAT(in.Rows("SELECT name FROM event ORDER BY 1"), ElementsAre("a", "b"));
+  EXPECT_THAT(in.Rows("SELECT code, count FROM import_issue"), ElementsAre("invalid_json|2"));
+}
+
+TEST(Chrome, WhatIsNotReadOfStacksIsTold) {
+  auto in = Read("{\"traceEvents\": [" + X("a", "1", "1", R"(,"sf":5)") +
+                 R"(], "stackFrames": {"5": {"name": "main"}}, "samples": [{"sf": 5}]})");
+  EXPECT_THAT(in.Rows("SELECT code, severity, count FROM import_issue ORDER BY 1"),
+              ElementsAre("samples|info|1", "stack_frames|info|1"));
+}
+
 TEST(Chrome, RawControlCharactersAreKeptAndCounted) {
   auto in = ReadEvents(X("line\nbreak", "1", "1") + "," + X("line\nbreak", "3", "1"));
   EXPECT_THAT(in.Rows("SELECT DISTINCT name FROM event"), ElementsAre("line\nbreak"));
@@ -203,6 +258,16 @@ TEST(Chrome, BeginAndEndInAnyOrder) {
   EXPECT_THAT(in.Rows(kEvents),
               ElementsAre("thread 1|outer|1000|9000|0", "thread 1|inner|2000|1000|1"));
   EXPECT_THAT(in.Rows("SELECT key, value FROM arg ORDER BY 1"), ElementsAre("result|2", "x|1"));
+}
+
+// The end says again what the beginning said, and has a time of its own on the thread's clock.
+TEST(Chrome, EndsRepeatTheirBeginnings) {
+  auto in =
+      ReadEvents(R"({"ph":"B","pid":1,"tid":1,"ts":1,"tts":100,"name":"a","args":{"x":1,"y":2}},)"
+                 R"({"ph":"E","pid":1,"tid":1,"ts":5,"tts":104,"args":{"x":1,"y":3}})");
+  EXPECT_THAT(in.Rows("SELECT key, value FROM arg ORDER BY 1"),
+              ElementsAre("tts|100", "x|1", "y|2"));
+  EXPECT_THAT(in.Rows("SELECT code, count FROM import_issue"), ElementsAre("repeated_argument|1"));
 }
 
 TEST(Chrome, UnbalancedEndsAndBeginsAreCounted) {
@@ -233,6 +298,42 @@ TEST(Chrome, AsynchronousOperationsOverlap) {
                           "async|get|parse|3000|1000", "async|own|own|7000|-"));
 }
 
+TEST(Chrome, InstantsOfAnOperationLieOnItsTrack) {
+  auto in = ReadEvents(
+      R"({"ph":"b","pid":1,"tid":1,"ts":1,"cat":"c","id":1,"name":"get"},)"
+      R"({"ph":"n","pid":1,"tid":1,"ts":2,"cat":"c","id":1,"name":"first byte","args":{"k":1}},)"
+      R"({"ph":"e","pid":1,"tid":1,"ts":4,"cat":"c","id":1,"name":"get"},)"
+      R"({"ph":"n","pid":1,"tid":1,"ts":5,"cat":"c","id":2,"name":"alone"},)"
+      R"({"ph":"S","pid":1,"tid":1,"ts":6,"cat":"c","id":3,"name":"old"},)"
+      R"({"ph":"T","pid":1,"tid":1,"ts":7,"cat":"c","id":3,"name":"old"},)"
+      R"({"ph":"F","pid":1,"tid":1,"ts":8,"cat":"c","id":3,"name":"old"})");
+  EXPECT_THAT(
+      in.Rows("SELECT t.kind, t.name, e.name, ts_ns, dur_ns FROM event e JOIN track t ON "
+              "t.id = track_id ORDER BY ts_ns"),
+      ElementsAre("async|get|get|1000|3000", "async|get|first byte|2000|0",
+                  "async|alone|alone|5000|0", "async|old|old|6000|2000", "async|old|old|7000|0"));
+  EXPECT_THAT(in.Rows("SELECT key, value FROM arg WHERE key = 'k'"), ElementsAre("k|1"));
+  EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), IsEmpty());
+}
+
+// Story: each end looked through all that was open, and each that ended moved those behind it.
+TEST(Chrome, ManyOpenEventsAreMatchedInLinearTime) {
+  constexpr int kCount = 100'000;
+  std::string events;
+  for (int i = 0; i < kCount; ++i) {
+    events += fmt::format(R"({{"ph":"B","pid":1,"tid":1,"ts":{},"name":"a"}},)", i);
+    events += fmt::format(R"({{"ph":"E","pid":1,"tid":1,"ts":{},"name":"b"}},)", kCount + i);
+    events += fmt::format(R"({{"ph":"b","pid":2,"ts":{0},"id":1,"name":"n{0}"}},)", i);
+    events += fmt::format(R"({{"ph":"e","pid":2,"ts":{},"id":1,"name":"n{}"}},)", kCount + i, i);
+  }
+  auto in = ReadEvents(events);
+  EXPECT_THAT(in.Rows("SELECT dur_ns, count(*) FROM event GROUP BY dur_ns"),
+              ElementsAre(fmt::format("-|{}", kCount), fmt::format("{}000|{}", kCount, kCount)));
+  EXPECT_THAT(in.Rows("SELECT code, count FROM import_issue ORDER BY code"),
+              ElementsAre(fmt::format("end_without_begin|{}", kCount),
+                          fmt::format("never_ended|{}", kCount)));
+}
+
 TEST(Chrome, FlowsJoinTheEventsAroundTheirEnds) {
   auto in =
       ReadEvents(R"({"ph":"s","pid":1,"tid":2,"ts":1.5,"cat":"f","name":"n","id":7},)" +
@@ -244,6 +345,37 @@ TEST(Chrome, FlowsJoinTheEventsAroundTheirEnds) {
                  R"({"ph":"f","pid":1,"tid":2,"ts":50,"cat":"f","name":"n","id":99,"bp":"e"})");
   EXPECT_THAT(in.Rows(kFlows), ElementsAre("source|middle", "middle|sink"));
   EXPECT_THAT(in.Rows(kIssues), IsEmpty());  // a flow's end without event is no damage
+}
+
+TEST(Chrome, AFlowsIdMayBeUsedAgain) {
+  auto flow = [](const char* phase, int ts, const std::string& more) {
+    return fmt::format(R"(,{{"ph":"{}","pid":1,"tid":2,"ts":{},"name":"n","cat":"f",{}}})", phase,
+                       ts, more);
+  };
+  const std::string one = R"("id":7)", bound = R"("id":7,"bp":"e")";
+  auto in = ReadEvents(X("a", "10", "10") + "," + X("b", "30", "10") + "," + X("c", "50", "10") +
+                       "," + X("d", "70", "10") + flow("s", 11, one) + flow("f", 31, bound) +
+                       flow("s", 51, one) + flow("f", 71, bound));
+  EXPECT_THAT(in.Rows(kFlows), ElementsAre("a|b", "c|d"));
+  // Not where the ends only stand before the beginnings in the file.
+  in = ReadEvents(X("a", "10", "10") + "," + X("b", "30", "10") + "," + X("c", "50", "10") +
+                  flow("f", 51, bound) + flow("f", 31, bound) + flow("s", 11, one));
+  EXPECT_THAT(in.Rows(kFlows), ElementsAre("a|b", "a|c"));
+}
+
+TEST(Chrome, FlowsOfAProcessStayInIt) {
+  std::string events;
+  for (int pid : {1, 2}) {
+    for (const char* phase : {"s", "f"}) {
+      const int ts = *phase == 's' ? pid : 10 + pid;
+      events +=
+          fmt::format(R"({{"ph":"X","name":"{0}{1}","pid":{1},"tid":{1},"ts":{2},"dur":1}},)"
+                      R"({{"ph":"{0}","name":"n","cat":"c","pid":{1},"tid":{1},"ts":{2},"bp":"e",)"
+                      R"("id2":{{"local":"0x1"}}}},)",
+                      phase, pid, ts);
+    }
+  }
+  EXPECT_THAT(ReadEvents(events).Rows(kFlows), ElementsAre("s1|f1", "s2|f2"));
 }
 
 TEST(Chrome, FlowsOfTheSecondVersion) {

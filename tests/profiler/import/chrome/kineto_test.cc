@@ -66,6 +66,26 @@ TEST(Kineto, CorrelationJoinsLaunchAndKernel) {
   EXPECT_THAT(in.Rows(kFlows), ElementsAre("cudaLaunchKernel|k", "aten::mul|MulBackward0"));
 }
 
+// Meta's accelerator: calls have names of their own, and waits are events of its streams.
+TEST(Kineto, WorkOfMtiaIsJoinedWithItsCalls) {
+  auto in = Read(
+      X("mtia_runtime", "runFunction - job_prep_and_submit_for_execution", 10, 10, 1, 2,
+        R"("correlation": 5)") +
+      "," +
+      X("mtia_runtime", "enqueueCommand memcpyHtoDAsync", 10, 10, 4, 2, R"("correlation": 6)") +
+      "," + X("mtia_runtime", "recordEvent", 10, 10, 7, 2, R"("correlation": 7)") + "," +
+      X("mtia_ccp_events", "merge", 17, 3, 10, 5, R"("correlation": 5)") + "," +
+      X("mtia_ccp_events", "pe_exe", 17, 4, 16, 5, R"("correlation": 5)") + "," +
+      X("mtia_ccp_events", "dma_request", 17, 3, 22, 5, R"("correlation": 6)") + "," +
+      X("mtia_ccp_events", "event_record", 17, 3, 28, 5, R"("correlation": 7)") + "," +
+      X("mtia_ccp_events", "event_wait", 17, 3, 34, 5));
+  EXPECT_THAT(in.Rows(kFlows), ElementsAre("runFunction - job_prep_and_submit_for_execution|merge",
+                                           "runFunction - job_prep_and_submit_for_execution|pe_exe",
+                                           "enqueueCommand memcpyHtoDAsync|dma_request"));
+  EXPECT_THAT(in.Rows("SELECT category FROM event ORDER BY ts_ns"),
+              ElementsAre("execute", "transfer", "host", "op", "op", "op", "async_op", "async_op"));
+}
+
 TEST(Kineto, StepsScopesInputAndCalls) {
   auto in = Read(X("user_annotation", "ProfilerStep#7", 10, 10, 0, 100) + "," +
                  X("user_annotation", "forward", 10, 10, 1, 9) + "," +
@@ -87,6 +107,41 @@ TEST(Kineto, CopiesBetweenHostAndDeviceAreTransfers) {
            "," + X("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 0, 7, 9, 3, R"("bytes": 16)"));
   EXPECT_THAT(in.Rows("SELECT direction, bytes, dur_ns FROM transfer ORDER BY ordinal"),
               ElementsAre("to_device|4096|2000", "from_device|8|3000"));
+}
+
+// Intel's: names of copies and calls are others, and waits for no stream have the process -1.
+TEST(Kineto, WorkOfXpu) {
+  const auto corr = [](int number) { return fmt::format("\"correlation\": {}", number); };
+  auto in = Read(X("gpu_memcpy", "Memcpy M2D (Memory -> Device)", 0, 7, 20, 5, corr(1)) + "," +
+                 X("gpu_memcpy", "zeCommandListAppendMemoryCopy(D2H)", 0, 7, 30, 5, corr(2)) + "," +
+                 X("gpu_memcpy", "Memcpy D2M (Device -> Memory)", 0, 7, 40, 5, corr(3)) + "," +
+                 X("gpu_memset", "Memset (Device)", 0, 7, 50, 5, corr(4)) + "," +
+                 X("kernel", "gemm", 0, 7, 60, 5, corr(5)) + "," +
+                 X("xpu_sync", "urEventWait", -1, 9, 70, 5, corr(6)) + "," +
+                 X("xpu_runtime", "urEnqueueUSMMemcpy", 9, 9, 1, 1, corr(1)) + "," +
+                 X("xpu_runtime", "zeCommandListAppendMemoryCopy", 9, 9, 3, 1, corr(2)) + "," +
+                 X("xpu_runtime", "urEnqueueUSMMemcpy2D", 9, 9, 5, 1, corr(3)) + "," +
+                 X("xpu_runtime", "urEnqueueUSMFill", 9, 9, 7, 1, corr(4)) + "," +
+                 X("xpu_runtime", "urEnqueueKernelLaunch", 9, 9, 9, 1, corr(5)));
+  EXPECT_THAT(in.Rows("SELECT category FROM event WHERE ts_ns < 10000 ORDER BY ts_ns"),
+              ElementsAre("transfer", "transfer", "transfer", "execute", "execute"));
+  EXPECT_THAT(in.Rows("SELECT direction FROM transfer ORDER BY ordinal"),
+              ElementsAre("to_device", "from_device", "from_device"));
+  EXPECT_THAT(in.Rows("SELECT DISTINCT device FROM track WHERE device IS NOT NULL"),
+              ElementsAre("XPU:0"));
+  EXPECT_THAT(in.Rows("SELECT count(*) FROM flow"), ElementsAre("5"));
+}
+
+TEST(Kineto, StacksThatSlowTheRunAreOneSetting) {
+  const std::string op = X("cpu_op", "aten::add", 10, 10, 2, 1);
+  const char* kSettings = "SELECT name, evidence FROM setting";
+  const std::string what =
+      "torch.profiler(with_stack=True) records Python's stack at each operator";
+  EXPECT_THAT(Read(op, "\"with_stack\": 1,\n").Rows(kSettings), ElementsAre("with_stack|" + what));
+  auto in =
+      Read(X("python_function", "f.py(1): f", 10, 10, 1, 5) + "," + op, "\"with_stack\": 1,\n");
+  EXPECT_THAT(in.Rows(kSettings),
+              ElementsAre("python_tracer|" + what + "; 1 of 2 events (50 %) are Python calls"));
 }
 
 TEST(Kineto, RankAndHostMayStandBehindTheEvents) {
