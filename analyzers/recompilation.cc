@@ -18,6 +18,7 @@
 #include "analyzers/recompile/padding.h"
 #include "analyzers/recompile/recompile_counts.h"
 #include "analyzers/recompile/recompile_group.h"
+#include "analyzers/recompile/shape_executions.h"
 
 namespace xlaprof {
 namespace {
@@ -25,6 +26,7 @@ namespace {
 constexpr size_t kMaxEvidence = 32;    // rows that a finding cites
 constexpr int64_t kFewRecompiles = 2;  // so many that have stopped are no pattern
 constexpr size_t kMaxBeside = 3;       // other changes that a reason names
+constexpr size_t kMaxPlaces = 4;       // lines of one function's calls that are named
 constexpr double kMostOfTheTime =
     0.5;  // compiling more than half of the time: the run does little else
 constexpr double kDearShare =
@@ -224,17 +226,17 @@ void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& size
   const std::string& type = group.cause().type;
   if (type == "shape_change" && sizes && sizes->dimension) {
     const int64_t mean = *finding->cost_ns / measured;
-    const Padding buckets = PadToBuckets(sizes->sizes);
+    const Padding buckets = PadToBuckets(sizes->sizes, sizes->times);
     const int64_t saved =
         static_cast<int64_t>(sizes->sizes.size()) - static_cast<int64_t>(buckets.buckets.size());
     if (saved <= 0) return;
     finding->saving_ns = std::min(saved, static_cast<int64_t>(group.compiles.size())) * mean;
     finding->saving_note = fmt::format(
-        "padded to {}: {} fewer, at {} each; the padded elements ({:.0f} % more) "
+        "padded to {}: {} fewer, at {} each; the padded elements ({:.0f} % more{}) "
         "cost device time that is "
         "not counted here",
         SizeList(buckets.buckets), Plural(saved, "compile"), DurationText(mean),
-        100 * buckets.extra_work);
+        100 * buckets.extra_work, sizes->times.empty() ? " if all sizes are equally frequent" : "");
     return;
   }
   if (type == "unknown" || type == "unprinted_change" || type == "no_step_mark") return;
@@ -264,6 +266,7 @@ Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_
                     OptInt cost_ns, int64_t compiling_ns) {
   if (group.cause().type == "no_step_mark") return Severity::kInfo;
   const RecompileState& state = group.state;
+  if (state.word == "warm_up") return Severity::kInfo;
   // Of a part of the run, one may be all there is to see.
   const bool is_part = std::ranges::any_of(
       group.site->compiles, [](const CompileFact& compile) { return !compile.in_slice; });
@@ -290,9 +293,47 @@ Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_
   return Severity::kInfo;
 }
 
-Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, int64_t compiling_ns,
+// The lines that caused the compiles of a group, those with most first. A function may be called
+// from several: its site has the line of its first call.
+std::vector<std::pair<CompilePlace, int64_t>> PlacesOf(const RecompileGroup& group,
+                                                       const RecompileFacts& facts) {
+  std::vector<std::pair<CompilePlace, int64_t>> places;
+  for (const CompileFact* compile : group.compiles) {
+    if (!compile->site_id) continue;
+    const auto at = facts.places.find(*compile->site_id);
+    if (at == facts.places.end() || at->second.file.empty()) continue;
+    const CompilePlace& place = at->second;
+    const auto known = std::ranges::find_if(places, [&](const auto& one) {
+      return one.first.file == place.file && one.first.line == place.line;
+    });
+    if (known != places.end()) {
+      ++known->second;
+    } else {
+      places.emplace_back(place, 1);
+    }
+  }
+  std::ranges::stable_sort(places, std::greater(), [](const auto& one) { return one.second; });
+  const CompileSite& site = *group.site;
+  if (places.empty() && !site.file.empty())
+    places.emplace_back(CompilePlace{site.site_function, site.file, site.line}, 0);
+  return places;
+}
+
+// A value may be a page of text.
+std::string Bounded(std::string text) {
+  constexpr size_t kMostBytes = 1000;
+  if (text.size() <= kMostBytes) return text;
+  size_t end = kMostBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
                     const std::map<std::string, int64_t>& executions) {
   const CompileSite& site = *group.site;
+  const OptInt wall_ns = facts.wall_ns.at(site.process_id);
+  const int64_t compiling_ns = facts.compiling_ns.at(site.process_id);
+  const auto places = PlacesOf(group, facts);
   std::vector<int64_t> steps;
   for (const CompileFact* compile : group.compiles) steps.push_back(compile->step);
   std::sort(steps.begin(), steps.end());
@@ -325,15 +366,16 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, int64_t compiling_ns,
   // An input has no line of its own in XLA's programs: the line that calls the function says more
   // than one inside it.
   const bool own = !cause.location.empty() &&
-                   !(cause.near && cause.is_input && !site.function.empty() && !site.file.empty());
+                   !(cause.near && cause.is_input && !site.function.empty() && !places.empty());
   if (own) {
     finding.subject.file = cause.location.file;
     finding.subject.line = cause.location.line;
     finding.subject.function = text(cause.location.function);
-  } else if (!site.file.empty()) {
-    finding.subject.file = site.file;
-    finding.subject.line = site.line;
-    finding.subject.function = text(site.site_function);
+  } else if (!places.empty()) {
+    const CompilePlace& place = places.front().first;
+    finding.subject.file = place.file;
+    finding.subject.line = place.line;
+    finding.subject.function = text(place.function);
   }
   if (!site.function.empty()) finding.subject.function = site.function;
   finding.subject.scope = text(cause.scope);
@@ -345,12 +387,13 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, int64_t compiling_ns,
     const auto number = group.steps->number.find(*group.state.step);
     reason.step = number != group.steps->number.end() ? number->second : *group.state.step;
   }
-  reason.node = text(cause.node), reason.before = text(cause.before),
-  reason.after = text(cause.after);
+  reason.node = text(cause.node), reason.before = text(Bounded(cause.before)),
+  reason.after = text(Bounded(cause.after));
   if (own) {
     reason.location = (cause.near ? "near " : "") + cause.location.text();
-  } else if (!site.file.empty() && !site.function.empty()) {
-    reason.location = fmt::format("{}:{}", site.file, site.line.value_or(0));
+  } else if (!places.empty() && !site.function.empty()) {
+    const CompilePlace& place = places.front().first;
+    reason.location = fmt::format("{}:{}", place.file, place.line.value_or(0));
   }
   reason.text = text(RecompileReasonText(group));
   finding.reason = std::move(reason);
@@ -378,6 +421,11 @@ Finding MakeFinding(RecompileGroup& group, OptInt wall_ns, int64_t compiling_ns,
           ? fmt::format("{} of {} compiles here; {} {} seen", group.compiles.size(),
                         site.compiles.size(), group.steps->count(), group.steps->from)
           : fmt::format("{} of {} compiles here", group.compiles.size(), site.compiles.size());
+  for (size_t i = 1; i < std::min(places.size(), kMaxPlaces); ++i) {
+    evidence.text +=
+        fmt::format("{} {}:{} ({})", i == 1 ? "; also called at" : ",", places[i].first.file,
+                    places[i].first.line.value_or(0), places[i].second);
+  }
   finding.evidence.push_back(std::move(evidence));
   if (cause.graph_before && cause.graph_after)
     finding.evidence.push_back({.table = "graph",
@@ -393,9 +441,10 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
   std::vector<std::pair<int64_t, Finding>> merged;
   for (auto& [process_id, finding] : *found) {
     const std::string key =
-        fmt::format("{}|{}|{}|{}|{}", finding.reason->type, finding.subject.file.value_or(""),
-                    finding.subject.line.value_or(0), finding.subject.function.value_or(""),
-                    finding.subject.op.value_or(""));
+        fmt::format("{}|{}|{}|{}|{}|{}", finding.reason->type,
+                    finding.reason->type == "outside_jit" ? finding.reason->state.value_or("") : "",
+                    finding.subject.file.value_or(""), finding.subject.line.value_or(0),
+                    finding.subject.function.value_or(""), finding.subject.op.value_or(""));
     const auto at = first.find(key);
     if (at == first.end() || merged[at->second.first].first == process_id) {
       first.try_emplace(key, merged.size(), 1);
@@ -428,6 +477,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
                  [&](int64_t process_id, std::string hash, int64_t times) {
                    executions[process_id][hash] = times;
                  }));
+  XP_TRY(const GraphExecutions executions_of, ExecutionsOfGraphs(store));
   std::map<int64_t, UnmarkedReads> growing;  // by process
   for (const auto& [process_id, steps] : facts.steps) {
     XP_TRY(std::optional<UnmarkedReads> unmarked, LoadUnmarkedReads(store, process_id));
@@ -436,7 +486,6 @@ absl::StatusOr<Findings> Run(const Store& store) {
   std::vector<std::pair<int64_t, Finding>> found;
   for (const CompileSite& site : facts.sites) {
     const StepsSeen& steps = facts.steps.at(site.process_id);
-    const OptInt wall_ns = facts.wall_ns.at(site.process_id);
     std::vector<size_t> recompiles;
     std::vector<CompileReason> reasons;
     for (size_t i = 0; i < site.compiles.size(); ++i) {
@@ -456,9 +505,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
     }
     JoinToldFromSizes(&reasons);
     for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
-      found.emplace_back(site.process_id,
-                         MakeFinding(group, wall_ns, facts.compiling_ns.at(site.process_id),
-                                     executions[site.process_id]));
+      group.executions = &executions_of;
+      XP_TRY(CountOthers(store, &group));
+      found.emplace_back(site.process_id, MakeFinding(group, facts, executions[site.process_id]));
     }
   }
   MergeProcesses(&found);
@@ -469,7 +518,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
       told.insert(process_id);
     findings.push_back(std::move(finding));
   }
-  std::ranges::move(OutsideJit(facts), std::back_inserter(findings));
+  XP_TRY(auto outside, OutsideJit(store, facts));
+  MergeProcesses(&outside);
+  for (auto& [process_id, finding] : outside) findings.push_back(std::move(finding));
   XP_TRY(Findings counted, FromCounts(store, told));
   for (Finding& finding : counted) findings.push_back(std::move(finding));
   return findings;

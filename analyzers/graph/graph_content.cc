@@ -28,6 +28,9 @@ constexpr std::array<std::string_view, 19> kNoContent = {"metadata",
                                                          "stack_frame_id",
                                                          "id"};
 
+// Attributes of an input that make another program of the same operations.
+constexpr std::array<std::string_view, 2> kOfInputs = {"sharding", "weak_type"};
+
 constexpr uint64_t kFnvStart = 0xcbf29ce484222325ull, kFnvPrime = 0x100000001b3ull;
 
 uint64_t Fnv(uint64_t hash, std::string_view text) {
@@ -126,6 +129,14 @@ std::pair<std::string, std::string> DifferingAttributes(std::string_view a, std:
   return {beyond(list_a, list_b), beyond(list_b, list_a)};
 }
 
+std::string AttributeOf(std::string_view key, std::string_view attributes) {
+  for (std::string_view one : SplitAttributes(attributes)) {
+    if (one.starts_with(key) && one.substr(key.size()).starts_with('='))
+      return std::string(one.substr(key.size() + 1));
+  }
+  return "";
+}
+
 bool IsInput(const GraphNode& node) {
   return node.computation.empty() && (node.op.ends_with("device_data") || node.op == "parameter");
 }
@@ -145,8 +156,15 @@ uint64_t ContentHash(const GraphNode& node) {
     shape.remove_prefix(close == std::string_view::npos ? shape.size() : close + 1);
   }
   hash = Fnv(hash, "");
+  if (node.attributes.empty()) return hash;
   // A parameter's number shifts when another one appears before it.
-  if (node.op == "parameter" || node.attributes.empty()) return hash;
+  if (node.op == "parameter") {
+    for (std::string_view one : SplitAttributes(node.attributes)) {
+      const std::string_view key = one.substr(0, one.find('='));
+      if (std::ranges::find(kOfInputs, key) != kOfInputs.end()) hash = Fnv(hash, one);
+    }
+    return hash;
+  }
   const std::string content = ContentAttributes(node.attributes);
   return content.empty() ? hash : Fnv(hash, content);
 }

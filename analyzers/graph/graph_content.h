@@ -28,6 +28,8 @@ std::string ContentAttributes(std::string_view attributes);
 
 // Those of two lists of attributes that differ, of each list: {"slice={[1:2]}", "slice={[2:3]}"}.
 std::pair<std::string, std::string> DifferingAttributes(std::string_view a, std::string_view b);
+// The value of one attribute; "" where there is none.
+std::string AttributeOf(std::string_view key, std::string_view attributes);
 
 bool IsInput(const GraphNode& node);     // a parameter of the whole graph
 bool IsConstant(const GraphNode& node);  // a number in the graph

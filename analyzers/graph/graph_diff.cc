@@ -361,7 +361,19 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after) {
       Dimensions(shape_a) == Dimensions(shape_b) && ElementType(shape_a) != ElementType(shape_b);
   if (d.is_input) {
     d.type = types_only ? "dtype_change" : "shape_change";
-    if (shape_a == shape_b) d.before = attributes_a, d.after = attributes_b;  // a sharding
+    const std::string sharding_a = AttributeOf("sharding", attributes_a),
+                      sharding_b = AttributeOf("sharding", attributes_b);
+    if (sharding_a != sharding_b && ElementType(shape_a) == ElementType(shape_b) &&
+        Dimensions(shape_a).size() == Dimensions(shape_b).size()) {
+      d.type = "sharding_change";  // of a partitioned program the shape follows
+      d.before = sharding_a, d.after = sharding_b;
+      return d;
+    }
+    if (shape_a == shape_b) {
+      if (attributes_a.starts_with("weak_type") || attributes_b.starts_with("weak_type"))
+        d.type = "dtype_change";
+      d.before += " " + attributes_a, d.after += " " + attributes_b;
+    }
     if (ElementType(shape_a) != ElementType(shape_b) &&
         Dimensions(shape_a).size() != Dimensions(shape_b).size()) {
       d.type = "op_change";  // another input altogether

@@ -79,7 +79,9 @@ class OptimizedDiff {
     }
     for (size_t k = 0; k < inputs_after_.size(); ++k) {
       const GraphNode &a = before_.nodes[inputs_before_[k]], &b = after_.nodes[inputs_after_[k]];
-      if (WithoutLayout(a.shape) == WithoutLayout(b.shape)) continue;
+      if (WithoutLayout(a.shape) == WithoutLayout(b.shape) &&
+          AttributeOf("sharding", a.attributes) == AttributeOf("sharding", b.attributes))
+        continue;
       GraphDifference d = Compare(a, b);
       d.before_index = inputs_before_[k], d.node_index = inputs_after_[k];
       diff_.origins.push_back(std::move(d));

@@ -8,25 +8,27 @@
 namespace xlaprof {
 namespace {
 
-double ExtraWork(std::span<const int64_t> sizes, std::span<const int64_t> buckets) {
-  int64_t there = 0, padded = 0;
-  for (int64_t size : sizes) {
-    there += size;
-    padded += *std::lower_bound(buckets.begin(), buckets.end(), size);
+double ExtraWork(std::span<const int64_t> sizes, std::span<const int64_t> times,
+                 std::span<const int64_t> buckets) {
+  double there = 0, padded = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const double weight = i < times.size() ? double(times[i]) : 1;
+    there += weight * double(sizes[i]);
+    padded += weight * double(*std::lower_bound(buckets.begin(), buckets.end(), sizes[i]));
   }
-  return there > 0 ? static_cast<double>(padded - there) / static_cast<double>(there) : 0;
+  return there > 0 ? (padded - there) / there : 0;
 }
 
 }  // namespace
 
-Padding PadToLargest(std::span<const int64_t> sizes) {
+Padding PadToLargest(std::span<const int64_t> sizes, std::span<const int64_t> times) {
   if (sizes.empty()) return {};
   Padding padding{.buckets = {*std::max_element(sizes.begin(), sizes.end())}};
-  padding.extra_work = ExtraWork(sizes, padding.buckets);
+  padding.extra_work = ExtraWork(sizes, times, padding.buckets);
   return padding;
 }
 
-Padding PadToBuckets(std::span<const int64_t> sizes) {
+Padding PadToBuckets(std::span<const int64_t> sizes, std::span<const int64_t> times) {
   if (sizes.empty()) return {};
   const int64_t largest = *std::max_element(sizes.begin(), sizes.end());
   Padding padding;
@@ -38,7 +40,7 @@ Padding PadToBuckets(std::span<const int64_t> sizes) {
   std::sort(padding.buckets.begin(), padding.buckets.end());
   padding.buckets.erase(std::unique(padding.buckets.begin(), padding.buckets.end()),
                         padding.buckets.end());
-  padding.extra_work = ExtraWork(sizes, padding.buckets);
+  padding.extra_work = ExtraWork(sizes, times, padding.buckets);
   return padding;
 }
 

@@ -14,12 +14,13 @@ struct Padding {
   double extra_work = 0;  // elements added, as a share of those there are: 0.25 is a quarter more
 };
 
-// Everything to the largest size.
-Padding PadToLargest(std::span<const int64_t> sizes);
+// `times`: how often each of `sizes` came, for extra_work; empty: each as often as the others.
 
-// To powers of two, the last bucket being the largest size itself. `sizes` holds one entry a size
-// (or one a batch, when known), each at least 1.
-Padding PadToBuckets(std::span<const int64_t> sizes);
+// Everything to the largest size.
+Padding PadToLargest(std::span<const int64_t> sizes, std::span<const int64_t> times = {});
+
+// To powers of two, the last bucket being the largest size itself. Each size is at least 1.
+Padding PadToBuckets(std::span<const int64_t> sizes, std::span<const int64_t> times = {});
 
 // "32, 64"; of more than `most` entries the first ones and "and 12 more".
 std::string SizeList(std::span<const int64_t> sizes, size_t most = 12);

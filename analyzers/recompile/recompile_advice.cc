@@ -26,7 +26,8 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
   if (type == "shape_change") {
     std::string text;
     if (sizes && sizes->dimension) {
-      const Padding largest = PadToLargest(sizes->sizes), buckets = PadToBuckets(sizes->sizes);
+      const Padding largest = PadToLargest(sizes->sizes, sizes->times),
+                    buckets = PadToBuckets(sizes->sizes, sizes->times);
       const bool leading = *sizes->dimension == 0;
       if (rare_size) {
         text =
@@ -39,9 +40,10 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
                           largest.buckets.back());
       if (buckets.buckets.size() > 1 && buckets.buckets.size() < sizes->sizes.size()) {
         text += fmt::format(
-            ", or to the buckets {} ({} programs, {:.0f} % more elements instead of {:.0f} %)",
+            ", or to the buckets {} ({} programs, {:.0f} % more elements instead of {:.0f} %{})",
             SizeList(buckets.buckets), buckets.buckets.size(), 100 * buckets.extra_work,
-            100 * largest.extra_work);
+            100 * largest.extra_work,
+            sizes->times.empty() ? " if all sizes are equally frequent" : "");
       }
       text += leading ? ", and mask what was added out of the loss." : ", and mask what was added.";
       return text;
@@ -68,6 +70,10 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
   if (type == "constant_change" && cause.node.starts_with("static ")) {
     return "Each value of a static argument makes another program. Pass it as an ordinary argument "
            "(without static_argnums) where it is only computed with, or keep to few values.";
+  }
+  if (cause.captures_array) {
+    return "An array that the function captures is baked into the graph, so another one makes "
+           "another program. Pass it as an argument of the function, in JAX of the jitted one.";
   }
   if (type == "constant_change") {
     if (IsIndexing(cause.node)) {

@@ -41,15 +41,37 @@ struct Sample {
   OptInt steps, saves, compiles, executions, compile_ns,
       execute_ns;  // since the start of the process
   OptInt cached;   // executions of graphs that were not compiled
+  OptInt uploads;
 };
 
 struct Series {
   std::string table, what;  // "metrics_report", "the metrics reports"
   std::vector<Sample> samples;
+  bool is_cut = false;    // what it lacks may stand in a part that is missing
+  bool is_apart = false;  // no sample goes on from the one before it
 };
 
+using SeriesOfSources = std::map<std::pair<int64_t, int64_t>, Series>;  // by process and source
+
+// What the import found odd in their sources.
+absl::Status TakeIssues(const Store& store, SeriesOfSources& by_source) {
+  std::map<int64_t, int64_t> go_on;  // reports of a source with one of their process before them
+  for (const auto& [key, series] : by_source)
+    go_on[key.second] += static_cast<int64_t>(series.samples.size()) - 1;
+  return store.Each(
+      "SELECT source_id, code, count FROM import_issue WHERE code IN ('cut_file', "
+      "'headless_report', 'separate_reports')",
+      [&](int64_t source_id, std::string_view code, int64_t count) {
+        for (auto& [key, series] : by_source) {
+          if (key.second != source_id) continue;
+          if (code != "separate_reports") series.is_cut = true;
+          if (code == "separate_reports") series.is_apart = count >= go_on[source_id];
+        }
+      });
+}
+
 absl::StatusOr<std::map<int64_t, Series>> LoadMetrics(const Store& store) {
-  std::map<std::pair<int64_t, int64_t>, Series> by_source;
+  SeriesOfSources by_source;
   std::map<int64_t, Sample*> by_report;
   XP_TRY(store.Each(
       "SELECT id, coalesce(process_id, 0), source_id, mark_step, save_number + 1 FROM "
@@ -64,12 +86,14 @@ absl::StatusOr<std::map<int64_t, Series>> LoadMetrics(const Store& store) {
   XP_TRY(store.Each(
       "SELECT report_id, name, samples, accumulator FROM metric WHERE name IN ('CompileTime', "
       "'ExecuteTime', "
-      "'ExecuteReplicatedTime')",
+      "'ExecuteReplicatedTime', 'TransferToDeviceTime')",
       [&](int64_t report, std::string_view name, OptInt samples, OptReal accumulator) {
         const auto at = by_report.find(report);
         if (at == by_report.end()) return;
         const OptInt ns = accumulator ? OptInt(Whole(std::round(*accumulator))) : OptInt();
-        if (name == "CompileTime") {
+        if (name == "TransferToDeviceTime") {
+          at->second->uploads = samples;
+        } else if (name == "CompileTime") {
           at->second->compiles = samples, at->second->compile_ns = ns;
         } else if (samples && (!at->second->executions || *samples > *at->second->executions)) {
           at->second->executions = samples, at->second->execute_ns = ns;
@@ -85,6 +109,7 @@ absl::StatusOr<std::map<int64_t, Series>> LoadMetrics(const Store& store) {
                    if (name == "UncachedCompile") at->second->compiles = value;
                    if (name == "CachedCompile") at->second->cached = value;
                  }));
+  XP_TRY(TakeIssues(store, by_source));
   for (auto& [key, series] : by_source) {
     // Old reports count no step marks; one was saved at each.
     const bool marks = std::any_of(series.samples.begin(), series.samples.end(),
@@ -196,7 +221,7 @@ std::string Title(int64_t compiles, int64_t steps, OptInt executions) {
 // Numbers of a hostile or damaged report, made harmless.
 void Bound(Sample& sample) {
   for (OptInt* value : {&sample.steps, &sample.saves, &sample.compiles, &sample.executions,
-                        &sample.compile_ns, &sample.execute_ns, &sample.cached}) {
+                        &sample.compile_ns, &sample.execute_ns, &sample.cached, &sample.uploads}) {
     if (*value) **value = std::clamp<int64_t>(**value, 0, kMostCounted);
   }
 }
@@ -253,7 +278,10 @@ std::optional<Finding> Judge(Series series) {
   } else if (beyond && steps > 0) {
     const bool often = per_step > kOftenPerStep ||
                        (share > kLargeTimeShare && compiles - clean >= kManyBeyondClean);
-    if (often) severity = Severity::kWarning;
+    // Without executions, the cuts of a step are unknown, and each may have its graphs.
+    const bool sure = last.executions || per_step >= kMostAreNew ||
+                      (per_step > kOftenPerStep && compiles >= kManyGraphs);
+    if (often && sure) severity = Severity::kWarning;
   } else if (beyond) {
     const bool most = new_share >= kMostAreNew && compiles >= kManyCompiles;
     const bool many =
@@ -298,8 +326,16 @@ std::optional<Finding> Judge(Series series) {
     finding.advice =
         "Report on an XLA_METRICS_FILE, which has a report of each step, to see whether it goes on "
         "compiling.";
+  } else if (beyond && !last.executions) {
+    finding.title +=
+        "; executions are not told, so it may be recompilation or several graphs a step";
+    finding.advice =
+        "Compare with a later report: a program that does not recompile compiles no more after "
+        "its first steps.";
   } else if (beyond) {
     finding.title += ": more than a clean program makes, but few a step";
+  } else if (series.is_cut && !last.compile_ns) {
+    finding.title += " by the counters: as many as a clean program makes at first";
   } else {
     finding.title = fmt::format(
         "it is not recompilation: {}, as many as a clean program makes at first", finding.title);
@@ -309,9 +345,10 @@ std::optional<Finding> Judge(Series series) {
         "mean of CompileTime ({:.2f} s in all) times {} compiles after the first of each graph",
         static_cast<double>(*last.compile_ns) / 1e9, again);
   } else {
-    finding.cost_note = last.compile_ns
-                            ? "not counted: these may be the first compilations, see slow_compile"
-                            : "unmeasured: no CompileTime metric";
+    finding.cost_note =
+        last.compile_ns ? "not counted: these may be the first compilations, see slow_compile"
+        : series.is_cut ? "unmeasured: CompileTime may stand in the part that is missing"
+                        : "unmeasured: no CompileTime metric";
   }
   Reason reason{.type = "unknown", .state = state.word, .step = state.step};
   reason.text =
@@ -328,6 +365,73 @@ std::optional<Finding> Judge(Series series) {
   }
   finding.reason = std::move(reason);
   finding.evidence.push_back({.table = series.table, .rows = {last.row}, .text = series.what});
+  return finding;
+}
+
+// Whether reports that stand for themselves are of one process: it numbers its saves, or uploaded
+// its weights only in the first.
+bool AreOfOneProcess(const std::vector<Sample>& samples) {
+  if (samples.front().saves) return true;
+  return std::all_of(samples.begin() + 1, samples.end(), [&](const Sample& sample) {
+    return samples.front().uploads && 2 * sample.uploads.value_or(0) <= *samples.front().uploads;
+  });
+}
+
+// Reports that each stand for themselves: what the later ones compiled came after the first steps
+// only if one process cleared its metrics in between.
+std::optional<Finding> JudgeApart(Series series) {
+  Sample total, worst;
+  int64_t again = 0;  // compiles that are not the first report's
+  for (Sample& sample : series.samples) {
+    Bound(sample);
+    auto add = [](OptInt& sum, OptInt more) {
+      if (more) sum = std::min(sum.value_or(0) + *more, kMostCounted);
+    };
+    add(total.steps, sample.steps);
+    add(total.compiles, sample.compiles);
+    add(total.executions, sample.executions);
+    add(total.compile_ns, sample.compile_ns);
+    if (&sample != &series.samples.front())
+      again = std::min(again + sample.compiles.value_or(0), kMostCounted);
+    if (sample.compiles.value_or(0) >= worst.compiles.value_or(0)) worst = sample;
+  }
+  const size_t reports = series.samples.size();
+  const double turns = static_cast<double>(total.steps.value_or(total.executions.value_or(0)));
+  const bool often = reports >= kSeries && again >= kBeyondClean &&
+                     static_cast<double>(again) > kOftenPerStep * turns;
+  const bool one_process = AreOfOneProcess(series.samples);
+  std::optional<Finding> alone = Judge({.table = series.table,
+                                        .what = fmt::format("one of {} metrics reports", reports),
+                                        .samples = {worst},
+                                        .is_cut = series.is_cut});
+  if (!often || (!one_process && alone && alone->severity != Severity::kInfo)) return alone;
+  Finding finding{.kind = "recompilation",
+                  .severity = one_process ? Severity::kWarning : Severity::kInfo,
+                  .count = again};
+  const std::string title = Title(*total.compiles, total.steps.value_or(0), total.executions);
+  finding.title = fmt::format(
+      "{}, in {} separate reports: {}", title, reports,
+      one_process ? "it goes on compiling"
+                  : "one process goes on compiling, or each compiled in its first steps");
+  if (total.steps.value_or(0) > 0)
+    finding.per_step = static_cast<double>(again) / static_cast<double>(*total.steps);
+  if (one_process && total.compile_ns) {
+    finding.cost_ns = *total.compile_ns / *total.compiles * again;
+    finding.cost_note = "mean of CompileTime times the compiles behind the first report";
+  } else {
+    finding.cost_note = "unmeasured: which compiles are of one process is not told";
+  }
+  finding.advice =
+      "Print the report without met.clear_all() before it, or set XLA_METRICS_FILE, to see whether "
+      "CompileTime goes on rising. To learn which line and why, run again with "
+      "PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log.";
+  finding.reason = Reason{
+      .type = "unknown",
+      .state = "unknown",
+      .text =
+          "Only counts are there, in reports that do not go on from one another: the metrics "
+          "were cleared in between, or several processes wrote them."};
+  finding.evidence.push_back({.table = series.table, .rows = {worst.row}, .text = series.what});
   return finding;
 }
 
@@ -353,7 +457,7 @@ absl::StatusOr<Findings> FromCounts(const Store& store, const std::set<int64_t>&
     int64_t counted = 0;
     for (const Sample& sample : one.samples) counted = sample.compiles.value_or(counted);
     if (seen > 0 && counted <= seen) continue;
-    std::optional<Finding> finding = Judge(one);
+    std::optional<Finding> finding = one.is_apart ? JudgeApart(one) : Judge(one);
     if (!finding || (seen > 0 && finding->severity == Severity::kInfo)) continue;
     if (seen > 0 && finding->reason) {
       finding->reason->text = fmt::format(

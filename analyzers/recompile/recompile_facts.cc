@@ -153,13 +153,13 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
       "coalesce(c.cause, ''), coalesce(c.function, ''), coalesce(c.dur_from, ''), c.input_bytes, "
       "c.output_bytes, "
       "c.alias_bytes, c.temp_bytes, g.input_count, g.output_count, c.inferred, c.step_id, "
-      "c.id IN (SELECT id FROM compile) FROM main.compile c "
+      "c.id IN (SELECT id FROM compile), c.stack_id IS NOT NULL FROM main.compile c "
       "LEFT JOIN graph g ON g.id = c.graph_id ORDER BY 2, c.ordinal, c.ts_ns, g.hash, c.id",
       [&](int64_t id, int64_t process_id, int64_t ordinal, OptInt graph_id, OptInt site_id,
           OptInt dur_ns, OptInt ts_ns, OptInt trace_ns, OptInt persistent_hit, std::string hash,
           std::string cause, std::string function, std::string dur_from, OptInt input_bytes,
           OptInt output_bytes, OptInt alias_bytes, OptInt temp_bytes, OptInt inputs, OptInt outputs,
-          bool inferred, OptInt step_id, bool in_slice) {
+          bool inferred, OptInt step_id, bool in_slice, bool has_stack) {
         step_of_compile[id] = step_id;
         CompileFact fact{.id = id,
                          .process_id = process_id,
@@ -182,6 +182,7 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
                          .output_count = outputs,
                          .in_slice = in_slice,
                          .inferred = inferred};
+        fact.explained = has_stack && (fact.cause == "call" || fact.cause == "operation");
         if (const auto known = graphs.by_hash.find(fact.hash);
             !fact.hash.empty() && known != graphs.by_hash.end()) {
           fact.forms = known->second.forms;
@@ -215,7 +216,8 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
                     }));
   for (const CompileFact& compile : compiles)
     facts.compiling_ns[compile.process_id] += compile.compiling_ns();
-  for (CompileFact& operation : TakeOperations(compiles))
+  XP_TRY(std::vector<CompileFact> operations, TakeOperations(store, compiles));
+  for (CompileFact& operation : operations)
     facts.operations[operation.process_id].push_back(std::move(operation));
   std::map<std::tuple<int64_t, std::string, std::string, int64_t>, size_t> index;
   for (CompileFact& compile : compiles) {

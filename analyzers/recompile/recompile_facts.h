@@ -21,6 +21,7 @@ struct CompileFact {
   OptInt input_count, output_count;                           // by any source that knows this graph
   bool in_slice = true;   // else it is here for later ones to be compared with
   bool inferred = false;  // seen as the first use of a graph, not reported as compile
+  bool explained = false;  // JAX's log tells who called it
   int64_t step = 0;       // from 0 at the start of the process; StepsSeen::known
   std::vector<std::pair<std::string, int64_t>>
       forms;  // printed_as, graph row: all prints of this graph

@@ -1,6 +1,9 @@
 #include "analyzers/recompile/recompile_group.h"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
 
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/quantity.h"
@@ -17,6 +20,17 @@ std::string Short(std::string text) {
   return text;
 }
 
+// "dimensions=" of dimensions={0}, "precision =" of precision = [HIGHEST]; "" of
+// f32[]{weak_type=True}.
+std::string KeyOf(const std::string& value) {
+  const size_t sign = value.find('=');
+  const bool named = sign != std::string::npos && sign > 0 &&
+                     std::all_of(value.begin(), value.begin() + ptrdiff_t(sign), [](char c) {
+                       return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ' ';
+                     });
+  return named ? value.substr(0, sign + 1) : "";
+}
+
 // "a → b → c", from the clearest compile on.
 std::string Values(const RecompileGroup& group) {
   std::vector<std::string> values;
@@ -30,9 +44,8 @@ std::string Values(const RecompileGroup& group) {
   std::string text;
   for (size_t i = 0; i < std::min(values.size(), kShown); ++i) {
     std::string value = values[i];
-    const size_t key = values[0].find('=');  // once is enough
-    if (i > 0 && key != std::string::npos && value.starts_with(values[0].substr(0, key + 1)))
-      value = value.substr(key + 1);
+    const std::string key = KeyOf(values[0]);  // once is enough
+    if (i > 0 && value.starts_with(key)) value = value.substr(key.size());
     text += (i == 0 ? "" : " → ") + Short(std::move(value));
   }
   if (values.size() > kShown) text += " → ...";
@@ -47,6 +60,15 @@ bool MayBeOneInput(const std::string& shape, const std::string& other) {
          Dimensions(shape).size() == Dimensions(other).size();
 }
 
+int64_t Executions(const std::set<int64_t>& graphs, const std::map<int64_t, int64_t>* executions) {
+  int64_t times = 0;
+  for (int64_t graph : graphs) {
+    if (executions == nullptr) break;
+    if (const auto at = executions->find(graph); at != executions->end()) times += at->second;
+  }
+  return times;
+}
+
 }  // namespace
 
 std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
@@ -55,15 +77,22 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
     return std::nullopt;
   SizesSeen seen{.shape = shown};
   std::vector<std::vector<int64_t>> all;
-  auto add = [&](const std::string& shape) {
+  std::map<std::string, std::set<int64_t>> graphs;  // of each shape
+  auto add = [&](const std::string& shape, OptInt graph) {
+    if (graph) graphs[shape].insert(*graph);
     if (std::find(seen.shapes.begin(), seen.shapes.end(), shape) != seen.shapes.end()) return;
     seen.shapes.push_back(shape);
     all.push_back(Dimensions(shape));
   };
   for (const RecompileCause& cause : group.causes) {
-    if (!MayBeOneInput(cause.before, shown) || !MayBeOneInput(cause.after, shown)) continue;
-    if (all.empty()) add(cause.before);
-    add(cause.after);
+    if (!MayBeOneInput(cause.before, shown) || !MayBeOneInput(cause.after, shown)) {
+      // The same input with another rank: no one size changes.
+      if (!cause.input.empty() && cause.input == group.cause().input)
+        return SizesSeen{.shape = shown};
+      continue;
+    }
+    if (all.empty()) add(cause.before, cause.graph_before);
+    add(cause.after, cause.graph_after);
   }
   std::optional<int> varies;
   for (const std::vector<int64_t>& dimensions : all) {
@@ -76,11 +105,16 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
   }
   if (!varies) return seen;
   seen.dimension = varies;
-  for (const std::vector<int64_t>& dimensions : all) {
-    const int64_t size = dimensions[*varies];
-    if (std::find(seen.sizes.begin(), seen.sizes.end(), size) == seen.sizes.end())
-      seen.sizes.push_back(size);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const int64_t size = all[i][*varies];
+    if (std::find(seen.sizes.begin(), seen.sizes.end(), size) != seen.sizes.end()) continue;
+    seen.sizes.push_back(size);
+    int64_t times = Executions(graphs[seen.shapes[i]], group.executions);
+    const auto other = group.other_executions.find(seen.shapes[i]);
+    if (other != group.other_executions.end()) times += other->second;
+    if (times > 0) seen.times.push_back(times);
   }
+  if (seen.times.size() != seen.sizes.size()) seen.times.clear();
   return seen;
 }
 
@@ -132,6 +166,8 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
   }
   if (cause.type == "constant_change" && cause.node.starts_with("static "))
     return fmt::format("{}: {} changes ({})", head, cause.node, Values(group));
+  if (cause.captures_array)
+    return fmt::format("{}: a captured array {} changes", head, cause.shape);
   if (cause.type == "constant_change")
     return fmt::format("{}: a number baked into {} changes ({})", head, cause.node, Values(group));
   if (cause.type == "loop_count_change")
@@ -147,9 +183,13 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
                        Values(group));
   if (cause.type == "cut_kind_change")
     return fmt::format("{}: the same graph, cut in another way ({})", head, Values(group));
-  if (cause.type == "environment_change")
-    return fmt::format("{}: the same graph under another setting ({}{}{})", head, cause.node,
-                       cause.after.empty() ? "" : ": ", Values(group));
+  if (cause.type == "environment_change") {
+    const std::string values = Values(group);
+    const std::string what =
+        cause.node + (cause.node.empty() || values.empty() ? "" : ": ") + values;
+    return head + ": the same graph under another setting" +
+           (what.empty() ? "" : fmt::format(" ({})", what));
+  }
   if (cause.type == "redefined_function")
     return head + ": it is another function object at each call";
   if (cause.type == "input_structure_change") {

@@ -20,6 +20,8 @@ struct RecompileGroup {
       causes;           // of the compiles, the one that puts each here; those told from sizes alone
                         // only where no compile's graph shows it. At least one
   size_t clearest = 0;  // of `causes`: of the compile whose graph differs least
+  const std::map<int64_t, int64_t>* executions = nullptr;  // by graph row; those it lacks: unknown
+  std::map<std::string, int64_t> other_executions;  // of the site's other graphs, by inputs' shapes
   std::vector<std::string> beside;  // other changes that came with every one of them: op and place
   RecompileState state;
   const RecompileCause& cause() const { return causes[clearest]; }
@@ -30,6 +32,7 @@ struct SizesSeen {
   std::string shape;                // of the clearest change, such as f32[64,1,28,28]
   std::optional<int> dimension;     // the one that varies; empty: several do, or the rank
   std::vector<int64_t> sizes;       // of that dimension, distinct, in the order in which they came
+  std::vector<int64_t> times;       // how often each of `sizes` was executed; empty: not known
   std::vector<std::string> shapes;  // distinct, in the order in which they came
 };
 std::optional<SizesSeen> SizesOf(const RecompileGroup& group);

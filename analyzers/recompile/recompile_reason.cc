@@ -68,6 +68,16 @@ std::string InputName(const GraphNode& node) {
   return name;
 }
 
+// Whether devices exchange data in it: then its shapes are those of one device's part.
+bool IsPartitioned(const PrintedGraph& graph) {
+  static constexpr std::array<std::string_view, 6> kExchanges = {
+      "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-", "partition-id"};
+  return std::ranges::any_of(graph.nodes, [](const GraphNode& node) {
+    return std::ranges::any_of(kExchanges,
+                               [&](std::string_view op) { return node.op.starts_with(op); });
+  });
+}
+
 std::string Describe(const GraphNode& node, const UserCode& code, const PrintedGraph& graph,
                      int index) {
   CodeLocation place = code.Of(node);
@@ -83,8 +93,9 @@ std::string Describe(const GraphNode& node, const UserCode& code, const PrintedG
 std::string RecompileCause::Key() const {
   if (!location.empty()) return type + "|" + location.text();
   // Indices that a scope's name ends with count its uses and say nothing.
-  return type + "|" +
-         (type == "op_change" || type == "constant_change" ? node + "|" + scope : std::string());
+  const bool by_node =
+      type == "op_change" || type == "constant_change" || type == "environment_change";
+  return type + "|" + (by_node ? node + "|" + scope : std::string());
 }
 
 struct ReasonFinder::Impl {
@@ -150,7 +161,19 @@ struct ReasonFinder::Impl {
     const PrintedGraph& graph = in_after ? after : before;
     const GraphNode& node = graph.nodes[index];
     cause.scope = node.scope;
+    cause.shape = WithoutLayout(node.shape);
+    cause.captures_array = d.type == "constant_change" && !d.resized && IsConstant(node) &&
+                           !Dimensions(node.shape).empty();
     if (d.is_input) cause.input = InputName(node);
+    if (d.is_input && d.type == "shape_change" && graph.printed_as == "hlo_optimized" &&
+        IsPartitioned(before) != IsPartitioned(after)) {
+      cause.type = "sharding_change";
+      cause.note =
+          "devices exchange data in one of the two programs only, whose shapes are those of one "
+          "device's part";
+    }
+    if (cause.type == "sharding_change")
+      cause.node = "input " + (cause.input.empty() ? cause.shape : cause.input + " " + cause.shape);
     cause.location = code.Of(node);
     if (cause.location.empty()) {
       cause.location = code.Near(graph, index);
@@ -296,8 +319,10 @@ struct ReasonFinder::Impl {
     if (compile.hash.empty() && (form.name.starts_with("hlo") || form.name == "stablehlo")) {
       cause.type = "unknown";
       cause.note =
-          "the very same program was compiled before: a function that is jitted anew at each call, "
-          "a cache that was cleared, or several processes in one folder";
+          "a program with the same operations and shapes was compiled before: a function that is "
+          "jitted anew at each call, another structure of arguments, a static argument, a weak "
+          "type, another sharding, a jax.config setting, a cache that was cleared, or several "
+          "processes in one folder";
       return cause;
     }
     cause.type = "unprinted_change";

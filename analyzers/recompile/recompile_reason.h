@@ -22,6 +22,8 @@ struct RecompileCause {
   bool near = false;                // `location` is only the nearest that is known
   bool is_input = false;
   bool resized = false;              // the node's result has another shape
+  bool captures_array = false;       // a constant that is no scalar, of `shape`
+  std::string shape;                 // of the node; "" when unknown
   bool follows = false;              // likely a consequence of another cause
   OptInt graph_before, graph_after;  // rows of table graph that were compared; empty: none were
   std::string seen_in;      // form of the graphs that showed it, for people; "" when no graph did

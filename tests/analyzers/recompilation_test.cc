@@ -39,6 +39,38 @@ TEST(Recompilation, TheFirstCompileOfEachSiteIsNone) {
   EXPECT_THAT(run.Find(), IsEmpty());
 }
 
+// A slice that begins with the run warned, with the remedy to do nothing.
+TEST(Recompilation, AWarmUpIsNoWarningInASlice) {
+  RecompileRun run;
+  const int64_t first = run.Graph("a", TrainStep(8)), second = run.Graph("b", TrainStep(9)),
+                third = run.Graph("c", TrainStep(10));
+  run.Step(first, {.dur_ns = 1'000'000'000});
+  run.Step(second, {.dur_ns = 10'000'000'000});
+  run.Steps(second, 5);
+  run.Step(third);
+  run.Exec("UPDATE compile SET ts_ns = ordinal * 1000000000");
+  ASSERT_TRUE(run.store().Restrict({.first_step = 0, .last_step = 1}).ok());
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.reason->state, "warm_up");
+  EXPECT_EQ(finding.severity, Severity::kInfo);
+}
+
+// The first step's graph differs in an op: its batch counts as well.
+TEST(Recompilation, PaddingIsWeighedByAllBatches) {
+  RecompileRun run;
+  TestNodes first = TrainStep(64);
+  first[2].op = "aten::sub";
+  run.Step(run.Graph("first", first));
+  BatchesOf(run, {64, 64, 64, 48, 64, 17, 64, 64});
+  const Findings findings = run.Find();
+  ASSERT_FALSE(findings.empty());
+  // 7 * 64 + 48 + 17 = 513: 544 with buckets, 576 with one program.
+  EXPECT_TRUE(std::ranges::any_of(findings, [](const Finding& finding) {
+    return finding.advice.find("(2 programs, 6 % more elements instead of 12 %)") !=
+           std::string::npos;
+  }));
+}
+
 TEST(Recompilation, SizesThatVaryAreOneFinding) {
   RecompileRun run;
   run.Frame("body", "/home/user/train.py", 6);

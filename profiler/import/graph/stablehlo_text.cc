@@ -58,6 +58,35 @@ std::string_view TokenAt(std::string_view text, size_t at) {
   return text.substr(at, end - at);
 }
 
+// Of a long dense<"0x…"> a hash in its place: enough to tell two apart.
+std::string WithShortLiterals(std::string_view attributes) {
+  constexpr std::string_view kDense = "dense<";
+  constexpr size_t kMaxLiteralBytes = 1024;
+  const size_t open = attributes.find(kDense);
+  const size_t begin = open == kNone ? kNone : open + kDense.size();
+  const size_t end = begin == kNone ? kNone : attributes.find('>', begin);
+  if (end == kNone || end - begin <= kMaxLiteralBytes) return std::string(attributes);
+  uint64_t hash = 0xcbf29ce484222325;
+  for (char c : attributes.substr(begin, end - begin))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format("{}#{:016x}{}", attributes.substr(0, begin), hash, attributes.substr(end));
+}
+
+// Of `tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>}` the [{"data"}]; of
+// `{mhlo.sharding = "{replicated}"}` the {replicated}.
+std::string_view ShardingOf(std::string_view argument) {
+  constexpr std::string_view kSdy = "sdy.sharding = #sdy.sharding<", kMhlo = "mhlo.sharding = \"";
+  if (size_t at = argument.find(kMhlo); at != kNone) {
+    argument.remove_prefix(at + kMhlo.size());
+    return argument.substr(0, argument.find('"'));
+  }
+  const size_t at = argument.find(kSdy);
+  if (at == kNone) return {};
+  argument.remove_prefix(at + kSdy.size());
+  argument = argument.substr(0, argument.find("]>") + 1);
+  return argument.substr(std::min(argument.find('['), argument.size()));
+}
+
 class StableHlo {
  public:
   explicit StableHlo(std::string_view text) : lines_(text), locations_(text) {
@@ -123,6 +152,8 @@ class StableHlo {
       GraphNodeRow& node = Add(Trim(piece.substr(1, colon - 1)), "parameter",
                                ShapeOf(type.substr(0, std::min(type.find(" {"), loc))));
       node.attributes = fmt::format("parameter={}", count++);
+      if (const std::string_view sharding = ShardingOf(type.substr(0, loc)); !sharding.empty())
+        *node.attributes += fmt::format(", sharding={}", sharding);
       // JAX says there what the function calls its argument.
       if (loc == kNone) continue;
       if (std::string name = locations_.Of(Trim(type.substr(loc))).name; !name.empty())
@@ -176,7 +207,7 @@ class StableHlo {
     node.operands = std::move(operands);
     std::string_view left = Trim(attributes);
     while (left.starts_with(',')) left = Trim(left.substr(1));
-    if (!left.empty()) node.attributes = std::string(left);
+    if (!left.empty()) node.attributes = WithShortLiterals(left);
     Place(location, node);
     return true;
   }

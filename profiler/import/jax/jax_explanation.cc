@@ -86,6 +86,13 @@ std::string PathInWords(std::string_view path) {
   return path.empty() ? "" : fmt::format("argument {}", path);
 }
 
+// "[6]: now ...": a position of what the cache is asked by.
+bool IsPosition(std::string_view line) {
+  const size_t close = line.find_first_not_of("0123456789", 1);
+  return line.starts_with('[') && close > 1 && close != line.npos &&
+         line.substr(close).starts_with("]: now ");
+}
+
 OptInt Integer(std::string_view text) {
   int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -130,7 +137,8 @@ JaxExplanationReader::JaxExplanationReader(std::string_view first) {
     if (error == std::errc() && ms >= 0 && ms < 1e12) out_.trace_ns = std::llround(ms * 1e6);
     first = first.substr(0, at);
   }
-  out_.call = CallOf(Trim(first));
+  out_.call_text = Trim(first);
+  out_.call = CallOf(out_.call_text);
 }
 
 bool JaxExplanationReader::Take(std::string_view raw) {
@@ -161,7 +169,7 @@ bool JaxExplanationReader::Take(std::string_view raw) {
   const bool indented = raw.starts_with("  ");
   std::string_view line = Trim(raw);
   bool known = line.starts_with("* ") || line.starts_with("for ") || line.starts_with("now") ||
-               line.starts_with("[") || line.starts_with("before:");
+               IsPosition(line) || line.starts_with("before:");
   if (!indented && !known) {
     for (std::string_view begin : kBegins) {
       const size_t at = raw.find(begin);

@@ -19,6 +19,7 @@ struct JaxDifference {
 
 struct JaxExplanation {
   Store::Frame call;                 // user's line that called; no file when not told
+  std::string call_text;             // the same as printed, perhaps with its column
   OptInt trace_ns;                   // "costing 1.234 ms"
   std::string function, defined_at;  // "FILE:LINE"; "" when not told
   bool never_seen = false;           // the function object is new

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "profiler/import/graph/jit_call_site.h"
+#include "profiler/import/jax/jax_log_label.h"
 
 namespace xlaprof {
 namespace {
@@ -14,10 +15,12 @@ namespace {
 // behind the next line), how long tracing took, `Compiling` with the types of the inputs, how long
 // lowering took, whether the persistent cache had the program, how long XLA took. Functions that
 // are traced as part of another print the first two only. Threads print into each other: messages
-// belong together by the function's name.
+// belong together by the function's name. Processes print into each other even inside of an
+// explanation: its lines belong together by their label.
 class Reader {
  public:
-  explicit Reader(std::string_view bytes) : lines_(bytes), end_(bytes.data() + bytes.size()) {}
+  explicit Reader(std::string_view bytes)
+      : lines_(bytes), labels_(bytes), end_(bytes.data() + bytes.size()) {}
 
   JaxLog Run(const std::function<void(size_t)>& progress) {
     constexpr int64_t kProgressLines = 1 << 14;
@@ -25,16 +28,19 @@ class Reader {
       Take(lines_.text());
       if (lines_.number() % kProgressLines == 0) progress(size_t(lines_.offset()));
     }
-    int left_open = -1;
-    if (explaining_ && !explaining_->reader.IsWhole()) {
-      log_.cut = {explaining_->offset, explaining_->line};
-      left_open = int(log_.explanations.size());
+    std::set<int> left_open;
+    for (auto& [label, speaker] : speakers_) {
+      const std::optional<Explaining>& open = speaker.explaining;
+      if (open && !open->reader.IsWhole()) {
+        if (!log_.cut) log_.cut = {open->offset, open->line};
+        left_open.insert(int(log_.explanations.size()));
+      }
+      EndExplanation(speaker);
     }
-    EndExplanation();
-    for (auto& [origin, state] : states_) {
+    for (auto& [process, state] : states_) {
       if (!saw_compiles_) continue;
       for (const auto& [function, pending] : state.pending)
-        log_.traced_inside += pending.said >= 0 && pending.said != left_open;
+        log_.traced_inside += pending.said >= 0 && !left_open.contains(pending.said);
     }
     if (!saw_compiles_) CompilesFromExplanations();
     if (log_.compiles.empty()) log_.compiles = std::move(looked_up_);
@@ -53,7 +59,10 @@ class Reader {
   };
   struct State {
     std::map<std::string, Pending, std::less<>> pending;
-    std::deque<size_t> open;  // compiles whose end has not come
+    std::deque<size_t> open;       // compiles whose end has not come
+    std::vector<size_t> compiles;  // all of its process
+    // Calls that traced a function that was new, with how many compiles had come before.
+    std::map<std::string, size_t> new_at;
     std::string last_message, last_prefix;
   };
   struct Explaining {
@@ -61,13 +70,59 @@ class Reader {
     int origin = 0;
     int64_t offset = 0, line = 0;
   };
+  struct Speaker {
+    std::optional<Explaining> explaining;
+    bool skipping = false;  // inside an explanation that was printed before
+  };
 
-  int OriginOf(std::string_view prefix) {
-    LogOrigin origin = OriginOfPrefix(prefix);
-    auto found = std::find(log_.origins.begin(), log_.origins.end(), origin);
-    if (found != log_.origins.end()) return int(found - log_.origins.begin());
-    log_.origins.push_back(std::move(origin));
+  // The process that writes now behind this prefix.
+  int ProcessOf(std::string_view label, std::string_view prefix) {
+    const LogOrigin origin = label.empty() ? OriginOfPrefix(prefix) : labels_.OriginOf(label);
+    for (size_t i = log_.origins.size(); i-- > 0;) {
+      if (log_.origins[i] == origin) return int(i);
+    }
+    log_.origins.push_back(origin);
     return int(log_.origins.size()) - 1;
+  }
+
+  // A process prints JAX's hint where a call traces a new function for the second time, whatever
+  // was cleared meanwhile. Where it does not, another process goes on in this log.
+  bool IsOfAnotherProcess(const State& state, const JaxExplanation& said) const {
+    return said.never_seen && !said.redefined && !said.call.file.empty() &&
+           state.new_at.contains(said.call_text);
+  }
+
+  // Begins a process behind `process`, and gives it what was printed of it before it was known: as
+  // many compiles as had come at first before that call, if they are of the same functions.
+  int NextProcess(int process, const std::string& call) {
+    const int next = int(log_.origins.size());
+    const LogOrigin origin = log_.origins[size_t(process)];
+    log_.origins.push_back(origin);
+    State &from = states_[process], &to = states_[next];
+    to.last_message = from.last_message, to.last_prefix = from.last_prefix;
+    const std::vector<size_t>& all = from.compiles;
+    auto function = [&](size_t i) -> const std::string& { return log_.compiles[all[i]].function; };
+    size_t count = from.new_at.at(call);
+    if (2 * count > all.size()) count = 0;
+    for (size_t i = 0; i < count; ++i) {
+      if (function(i) != function(all.size() - count + i)) count = 0;
+    }
+    const size_t first = all.size() - count;
+    const int64_t now = lines_.number();
+    const int64_t line = count > 0 ? log_.compiles[all[first]].line : now;
+    for (size_t i = first; i < all.size(); ++i) {
+      to.compiles.push_back(all[i]);
+      log_.compiles[all[i]].origin = next;
+      if (std::erase(from.open, all[i]) > 0) to.open.push_back(all[i]);
+    }
+    from.compiles.resize(first);
+    // Until 0.7 the end of tracing is told before its cause.
+    for (auto pending = from.pending.begin(); pending != from.pending.end();) {
+      const bool moves = pending->second.line >= line || now - pending->second.line <= 1;
+      if (moves) to.pending.insert(*pending);
+      pending = moves ? from.pending.erase(pending) : std::next(pending);
+    }
+    return next;
   }
 
   // Digits do not count: times and thread ids change from line to line.
@@ -93,39 +148,43 @@ class Reader {
 
   // Whether the last line is one of ours and stops before its words show that it is whole. A line
   // of an explanation never shows it: of `train.py:61` may be left `train.py:6`.
-  bool IsTorn(std::string_view text, const std::optional<JaxLogLine>& line) const {
+  bool IsTorn(const Speaker& speaker, std::string_view text,
+              const std::optional<JaxLogLine>& line) const {
     if (line) return line->inputs_cut || line->kind == JaxLogLine::kExplanation;
     if (BeginsJaxLogLine(text)) return true;
-    if (!explaining_ || skipping_) return false;
-    return !explaining_->reader.IsWhole() || JaxExplanationReader(explaining_->reader).Take(text);
+    if (!speaker.explaining || speaker.skipping) return false;
+    const JaxExplanationReader& reader = speaker.explaining->reader;
+    return !reader.IsWhole() || JaxExplanationReader(reader).Take(text);
   }
 
-  void Take(std::string_view text) {
+  void Take(std::string_view whole) {
+    const auto [label, text] = labels_.Of(whole);
+    Speaker& speaker = SpeakerOf(label);
     std::optional<JaxLogLine> line = ParseJaxLogLine(text);
-    if (IsLast(text) && IsTorn(text, line)) {
+    if (IsLast(text) && IsTorn(speaker, text, line)) {
       log_.cut = {lines_.offset(), lines_.number()};
       if (!line || line->kind == JaxLogLine::kExplanation) return;
     }
     if (!line) {
-      if (skipping_ || !explaining_) return;
-      if (!explaining_->reader.Take(text)) EndExplanation();
+      if (speaker.skipping || !speaker.explaining) return;
+      if (!speaker.explaining->reader.Take(text)) EndExplanation(speaker);
       return;
     }
-    EndExplanation();
-    const int origin = OriginOf(text.substr(0, line->begin));
+    EndExplanation(speaker);
+    const int origin = ProcessOf(label, text.substr(0, line->begin));
     State& state = states_[origin];
     if (IsRepeated(state, text.substr(line->begin), text.substr(0, line->begin))) {
       ++log_.repeated;
-      skipping_ = line->kind == JaxLogLine::kExplanation;
+      speaker.skipping = line->kind == JaxLogLine::kExplanation;
       return;
     }
-    skipping_ = false;
+    speaker.skipping = false;
     ++log_.messages;
     switch (line->kind) {
       case JaxLogLine::kExplanation: {
         constexpr size_t kLabel = std::string_view("TRACING CACHE MISS at ").size();
-        explaining_ = Explaining{JaxExplanationReader(text.substr(line->begin + kLabel)), origin,
-                                 lines_.offset(), lines_.number()};
+        speaker.explaining = Explaining{JaxExplanationReader(text.substr(line->begin + kLabel)),
+                                        origin, lines_.offset(), lines_.number()};
         break;
       }
       case JaxLogLine::kTraced: {
@@ -173,6 +232,11 @@ class Reader {
     }
   }
 
+  Speaker& SpeakerOf(std::string_view label) {
+    const auto found = speakers_.find(label);
+    return found != speakers_.end() ? found->second : speakers_[std::string(label)];
+  }
+
   Pending& PendingOf(State& state, std::string_view function) {
     Pending& pending = state.pending[std::string(function)];
     if (pending.line == 0) pending.offset = lines_.offset(), pending.line = lines_.number();
@@ -187,6 +251,7 @@ class Reader {
                        .function = std::string(line.function),
                        .inputs = ParseJaxInputs(line.inputs),
                        .input_count = line.input_count};
+    AddJaxShardings(line.mapping, &compile.inputs);
     if (!line.inputs.empty()) compile.input_count = int64_t(compile.inputs.size());
     if (auto pending = state.pending.find(line.function); pending != state.pending.end()) {
       compile.trace_ns = pending->second.trace_ns;
@@ -197,6 +262,7 @@ class Reader {
     constexpr size_t kMaxOpen = 256;  // a log of starts only must not be searched again and again
     if (state.open.size() >= kMaxOpen) state.open.pop_front();
     state.open.push_back(log_.compiles.size());
+    state.compiles.push_back(log_.compiles.size());
     log_.compiles.push_back(std::move(compile));
     return log_.compiles.back();
   }
@@ -210,23 +276,28 @@ class Reader {
     return Begin(state, origin, line);
   }
 
-  void EndExplanation() {
-    if (!explaining_) return;
-    JaxExplanation said = std::move(explaining_->reader).Finish();
+  void EndExplanation(Speaker& speaker) {
+    if (!speaker.explaining) return;
+    Explaining explaining = *std::move(speaker.explaining);
+    speaker.explaining.reset();
+    JaxExplanation said = std::move(explaining.reader).Finish();
+    int& process = explaining.origin;
+    if (IsOfAnotherProcess(states_[process], said)) process = NextProcess(process, said.call_text);
+    State& state = states_[process];
+    if (said.never_seen) state.new_at.try_emplace(said.call_text, state.compiles.size());
     // Another function object with the place of one that was seen is that function, defined anew;
     // JAX itself compares the place of the call.
     if (said.never_seen && !said.defined_at.empty() && !said.is_operation() &&
-        !defined_[explaining_->origin].insert(said.function + said.defined_at).second)
+        !defined_[process].insert(said.function + said.defined_at).second)
       said.redefined = true;
     // __qualname__ in older versions, __name__ elsewhere.
     std::string name = said.function.substr(said.function.rfind('.') + 1);
-    Pending& pending = PendingOf(states_[explaining_->origin], name);
-    pending.offset = explaining_->offset, pending.line = explaining_->line;
+    Pending& pending = PendingOf(state, name);
+    pending.offset = explaining.offset, pending.line = explaining.line;
     if (said.trace_ns && !pending.trace_ns) pending.trace_ns = said.trace_ns;
     pending.said = int(log_.explanations.size());
-    said_at_.push_back({explaining_->origin, explaining_->offset, explaining_->line});
+    said_at_.push_back({process, explaining.offset, explaining.line});
     log_.explanations.push_back(std::move(said));
-    explaining_.reset();
   }
 
   // With jax_explain_cache_misses alone, each miss is taken for a compile.
@@ -252,12 +323,12 @@ class Reader {
     int64_t offset = 0, line = 0;
   };
   LogTexts lines_;
+  JaxLogLabels labels_;
   const char* end_;  // of the file
   JaxLog log_;
-  std::map<int, State> states_;                   // by origin
-  std::map<int, std::set<std::string>> defined_;  // functions with their places, by origin
-  std::optional<Explaining> explaining_;
-  bool skipping_ = false;  // inside an explanation that was printed before
+  std::map<int, State> states_;                           // by process
+  std::map<int, std::set<std::string>> defined_;          // functions with their places, by process
+  std::map<std::string, Speaker, std::less<>> speakers_;  // by label
   bool saw_compiles_ = false, saw_ends_ = false;
   std::vector<Place> said_at_;  // of each explanation
   // What the persistent cache was asked for outside of a compilation: where the log has nothing

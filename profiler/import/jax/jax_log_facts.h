@@ -29,7 +29,7 @@ struct JaxCompile {
 };
 
 struct JaxLog {
-  std::vector<LogOrigin> origins;
+  std::vector<LogOrigin> origins;    // of each process; of processes in turn several times
   std::vector<JaxCompile> compiles;  // in the order in which they begin
   std::vector<JaxExplanation> explanations;
   int64_t lines = 0, messages = 0;

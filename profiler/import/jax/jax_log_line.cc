@@ -44,6 +44,36 @@ bool NameAndTime(std::string_view rest, JaxLogLine* line) {
   return true;
 }
 
+// The brackets behind "Argument mapping: "; "" where they have no end.
+std::string_view MappingOf(std::string_view rest) {
+  constexpr std::string_view kLabel = "Argument mapping: ";
+  const size_t at = rest.find(kLabel);
+  if (at == std::string_view::npos) return {};
+  rest.remove_prefix(at + kLabel.size());
+  if (rest.empty() || (rest[0] != '(' && rest[0] != '[')) return {};
+  const size_t close = FindOutside(rest, 1, rest[0] == '(' ? ')' : ']', false);
+  return close == std::string_view::npos ? std::string_view() : rest.substr(0, close + 1);
+}
+
+// NamedSharding(mesh=Mesh('data': 4, axis_types=(Auto,)), spec=PartitionSpec('data',), ...) ->
+// P('data',); GSPMDSharding({replicated}) -> {replicated}; "" for UnspecifiedValue. Meshes are left
+// out: who has several would see another number of devices too.
+std::string ShortSharding(std::string_view text) {
+  constexpr std::string_view kSpec = "spec=", kLongName = "PartitionSpec(",
+                             kGspmd = "GSPMDSharding(";
+  if (text.starts_with("Unspecified")) return "";
+  if (text.starts_with(kGspmd) && text.ends_with(')'))
+    return std::string(text.substr(kGspmd.size(), text.size() - kGspmd.size() - 1));
+  const size_t at = text.find(kSpec);
+  if (at == std::string_view::npos) return std::string(text);
+  text.remove_prefix(at + kSpec.size());
+  std::string_view rest = text;
+  std::string_view spec = TakePiece(&rest, false);
+  if (std::ranges::count(spec, ')') > std::ranges::count(spec, '(')) spec.remove_suffix(1);
+  if (spec.starts_with(kLongName)) return "P(" + std::string(spec.substr(kLongName.size()));
+  return std::string(spec);
+}
+
 // "NAME with global shapes and types (...). Argument mapping: ...", and how older versions said it:
 // "NAME (140…) for args (...).", "NAME (140…) for 8 devices with args (...).", "NAME (140…) for 900
 // args.", "NAME for with global shapes and types [...]."
@@ -58,7 +88,10 @@ bool Compiling(std::string_view rest, JaxLogLine* line) {
     if (types.empty() || (types[0] != '(' && types[0] != '[')) continue;
     const size_t close = FindOutside(types, 1, types[0] == '(' ? ')' : ']', false);
     line->inputs_cut = close == std::string_view::npos;
-    if (!line->inputs_cut) line->inputs = types.substr(0, close + 1);
+    if (!line->inputs_cut) {
+      line->inputs = types.substr(0, close + 1);
+      line->mapping = MappingOf(types.substr(close + 1));
+    }
     name_end = at;
     break;
   }
@@ -195,6 +228,18 @@ std::vector<JaxInput> ParseJaxInputs(std::string_view list) {
     inputs.push_back(std::move(input));
   }
   return inputs;
+}
+
+void AddJaxShardings(std::string_view mapping, std::vector<JaxInput>* inputs) {
+  if (mapping.size() < 2) return;
+  const auto pieces = SplitOutside(mapping.substr(1, mapping.size() - 2));
+  if (pieces.size() != inputs->size()) return;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const std::string sharding = ShortSharding(pieces[i]);
+    if (sharding.empty()) continue;
+    std::string& attributes = (*inputs)[i].attributes;
+    attributes += (attributes.empty() ? "sharding=" : ", sharding=") + sharding;
+  }
 }
 
 }  // namespace xlaprof

@@ -27,6 +27,7 @@ struct JaxLogLine {
   std::string_view key;       // kPersistentHit, kPersistentMiss: of the program; "" when cut
   OptInt dur_ns;              // kTraced, kLowered, kCompiled; empty: no number
   std::string_view inputs;    // kCompiling: the list of types as printed; "" when only counted
+  std::string_view mapping;   // kCompiling: how each input is sharded, as printed; "" when not told
   bool inputs_cut = false;    // kCompiling: the list has no closing bracket, and is left out
   OptInt input_count;         // kCompiling, where only the number is printed
 };
@@ -39,11 +40,15 @@ bool BeginsJaxLogLine(std::string_view line);
 // The type of an input as JAX's short words say it.
 struct JaxInput {
   std::string shape;       // f32[16,32]
-  std::string attributes;  // weak_type=True; "" for none
+  std::string attributes;  // weak_type=True, sharding=P('data',); "" for none
 };
 
 // Reads `(ShapedArray(float32[16,32]), ShapedArray(float32[], weak_type=True))`.
 std::vector<JaxInput> ParseJaxInputs(std::string_view list);
+
+// Adds to the inputs what `Argument mapping: (NamedSharding(...), UnspecifiedValue)` says of each;
+// nothing where it is not about as many.
+void AddJaxShardings(std::string_view mapping, std::vector<JaxInput>* inputs);
 
 // Cuts at every ", " that stands outside brackets and quotes.
 std::vector<std::string_view> SplitOutside(std::string_view list);

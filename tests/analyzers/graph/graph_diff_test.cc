@@ -317,6 +317,25 @@ TEST(GraphDiffOptimized, AnInputThatChangedComesFirst) {
   EXPECT_EQ(diff.origins[0].after, "f32[60,8]");
 }
 
+// The same program for inputs that lie on the devices in another way, or of a weak type.
+TEST(GraphDiff, AttributesOfInputs) {
+  auto with = [](const std::string& shape, const std::string& attributes) {
+    return TestNodes{{.op = "parameter", .shape = shape, .attributes = attributes},
+                     {.op = "tanh", .shape = shape, .operands = "0", .root = 0}};
+  };
+  const GraphDiff sharding = DiffOf(with("f32[16,8]", "parameter=0, sharding=P()"),
+                                    with("f32[16,8]", "parameter=0, sharding=P('data',)"), "hlo");
+  ASSERT_FALSE(sharding.origins.empty());
+  EXPECT_EQ(sharding.origins[0].type, "sharding_change");
+  EXPECT_EQ(sharding.origins[0].before, "P()");
+  EXPECT_EQ(sharding.origins[0].after, "P('data',)");
+  EXPECT_EQ(TypeOf(with("f32[16,8]", "sharding={replicated}"),
+                   with("f32[4,8]", "sharding={devices=[4,1]<=[4]}"), "hlo_optimized"),
+            "sharding_change");
+  EXPECT_EQ(TypeOf(with("f32[]", "weak_type=True"), with("f32[]", ""), "signature"),
+            "dtype_change");
+}
+
 TEST(GraphDiffOptimized, NewInstructions) {
   TestNodes after = Fused("[0:9]", "2", "9", false);
   after.push_back({.op = "tanh", .shape = "f32[9,8]", .operands = "6"});

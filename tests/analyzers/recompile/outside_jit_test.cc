@@ -29,9 +29,9 @@ class OutsideJit : public testing::Test {
 
 TEST_F(OutsideJit, AreOneFindingAtTheDearestLine) {
   run_.Exec("INSERT INTO site VALUES (1, 'init', '/u/model.py', 8), (2, 'fit', '/u/fit.py', 40);");
+  Compile("my_step", 2, 3000);
   Compile("broadcast_in_dim", 9, 20, "operation", 1);
   Compile("scan", 3, 2000, "operation", 2);
-  Compile("my_step", 2, 3000);
   const Findings found = Run();
   ASSERT_EQ(found.size(), 2u);  // and my_step, which compiled twice
   const Finding& finding = found[1];
@@ -44,6 +44,35 @@ TEST_F(OutsideJit, AreOneFindingAtTheDearestLine) {
   EXPECT_EQ(finding.subject.line, 40);
   EXPECT_THAT(*finding.reason->text, HasSubstr("fit.py:40 (3, 6 s), model.py:8 (9, 180 ms)"));
   EXPECT_EQ(finding.evidence.size(), 2u);
+}
+
+// Clean programs were warned of what makes their parameters.
+TEST_F(OutsideJit, AStartIsNoWarning) {
+  Compile("broadcast_in_dim", 20, 1000, "operation");
+  Compile("my_step", 1, 3000);
+  const Findings found = Run();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_THAT(found[0].title, HasSubstr("outside of jit at the start"));
+}
+
+// A function of the user's with an operation's name.
+TEST_F(OutsideJit, WhatJaxExplainsOrHasSeveralLinesIsAFunction) {
+  run_.Exec("INSERT INTO stack VALUES (1, 'h')");
+  Compile("select", 12, 500);
+  run_.Exec("UPDATE compile SET stack_id = 1");
+  Compile("broadcast_in_dim", 12, 10);
+  Findings found = Run();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_THAT(found[0].title, HasSubstr("`select` recompiled 11 times"));
+  run_.Exec(
+      "UPDATE compile SET stack_id = NULL; INSERT INTO graph (id, process_id, printed_as, "
+      "node_count) VALUES (1, 1, 'hlo', 2); INSERT INTO graph_node (graph_id, idx, op, shape, "
+      "operands, location) VALUES (1, 0, 'dot', 'f32[]', '', 'f@a.py:1'), (1, 1, 'add', 'f32[]', "
+      "'', 'f@a.py:2'); UPDATE compile SET graph_id = 1 WHERE function = 'select'");
+  found = Run();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_THAT(found[0].title, HasSubstr("`select` recompiled 11 times"));
 }
 
 TEST_F(OutsideJit, AreKnownByTheirNames) {

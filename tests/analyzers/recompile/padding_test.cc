@@ -18,6 +18,12 @@ TEST(Padding, BucketsArePowersOfTwoUpToTheLargest) {
   EXPECT_NEAR(PadToLargest(sizes).extra_work, 188.0 / 196, 1e-9);
 }
 
+TEST(Padding, SizesCountAsOftenAsTheyCame) {
+  const std::vector<int64_t> sizes = {64, 48, 33}, times = {8, 1, 1};
+  EXPECT_NEAR(PadToLargest(sizes, times).extra_work, 47.0 / 593, 1e-9);
+  EXPECT_NEAR(PadToBuckets(sizes, times).extra_work, 47.0 / 593, 1e-9);
+}
+
 TEST(Padding, TheLargestIsNotRoundedUp) {
   EXPECT_THAT(PadToBuckets(std::vector<int64_t>{100, 70, 30}).buckets, ElementsAre(32, 100));
 }

@@ -34,6 +34,19 @@ class Reports : public RecompileRun {
                                    .accumulator = execute_ns})
                     .ok());
   }
+  // A report that does not go on from the one before it.
+  void Apart(int64_t steps, int64_t compiles, int64_t uploads) {
+    Report(steps, compiles, steps, double(compiles) * 1e9);
+    Exec(
+        "INSERT INTO metric (report_id, name, unit, samples, text) SELECT max(id), "
+        "'TransferToDeviceTime', 'ns', " +
+        std::to_string(uploads) + ", '' FROM metrics_report");
+    if (next_ > 1) Issue("separate_reports");
+  }
+  void Issue(const std::string& code) {
+    Exec("INSERT INTO import_issue (source_id, code, severity, count, advice) VALUES (1, '" + code +
+         "', 'warning', 1, 'x') ON CONFLICT DO UPDATE SET count = count + 1");
+  }
   void Line(int64_t samples, int64_t steps) {
     EXPECT_TRUE(store()
                     .Add(ProfilerLineRow{.process_id = process(),
@@ -102,6 +115,49 @@ TEST(RecompileCounts, ACleanProgramThatCompilesLongIsToldSo) {
   EXPECT_THAT(finding.title, HasSubstr("it is not recompilation"));
 }
 
+// met.clear_all() before each report: twelve steps that compiled each gave "nothing found".
+TEST(RecompileCounts, ReportsOfOneProcessThatEachStandForThemselvesAreSummed) {
+  Reports run;
+  for (int i = 0; i < 12; ++i) run.Apart(1, 1, i == 0 ? 12 : 2);
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_EQ(finding.title, "12 compiles in 12 steps, in 12 separate reports: it goes on compiling");
+  EXPECT_EQ(finding.count, 11);
+  EXPECT_EQ(finding.cost_ns, 11'000'000'000);
+}
+
+TEST(RecompileCounts, ReportsOfRanksAreNotSummed) {
+  Reports clean;
+  for (int i = 0; i < 8; ++i) clean.Apart(100, 3, 300);
+  EXPECT_EQ(clean.TheFinding().title,
+            "it is not recompilation: 3 compiles in 100 steps, as many as a clean program makes at "
+            "first");
+  Reports young;
+  for (int i = 0; i < 8; ++i) young.Apart(1, 1, 12);
+  const Finding finding = young.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kInfo);
+  EXPECT_THAT(finding.title, HasSubstr("or each compiled in its first steps"));
+  Reports compiling;
+  for (int i = 0; i < 8; ++i) compiling.Apart(20, 15, 300);
+  EXPECT_EQ(compiling.TheFinding().severity, Severity::kWarning);
+  EXPECT_THAT(compiling.TheFinding().title, HasSubstr("15 compiles in 20 steps: a clean program"));
+}
+
+TEST(RecompileCounts, WhatStoodInAMissingPartIsNotDenied) {
+  Reports run;
+  run.Exec(
+      "INSERT INTO metrics_report (id, source_id, process_id, ordinal, mark_step) VALUES (7, 1, " +
+      std::to_string(run.process()) + ", 0, 100)");
+  run.Exec(
+      "INSERT INTO counter (report_id, name, value) VALUES (7, 'UncachedCompile', 3), (7, "
+      "'CachedCompile', 97)");
+  EXPECT_THAT(run.TheFinding().title, HasSubstr("it is not recompilation"));
+  run.Issue("cut_file");
+  EXPECT_EQ(run.TheFinding().title,
+            "3 compiles in 100 steps by the counters: as many as a clean program makes at first");
+  EXPECT_THAT(run.TheFinding().cost_note, HasSubstr("in the part that is missing"));
+}
+
 TEST(RecompileCounts, ASeriesTellsTheState) {
   Reports ongoing, settled;
   for (int64_t i = 1; i <= 20; ++i) {
@@ -123,6 +179,23 @@ TEST(RecompileCounts, WithoutStepMarksExecutionsCount) {
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_THAT(finding.title, HasSubstr("66 compiles"));
+}
+
+// https://github.com/pytorch/xla/issues/3354: 11 compiles in 70 steps, executions cut off; it was
+// several graphs a step, and no recompilation.
+TEST(RecompileCounts, WithoutExecutionsFewCompilesMayBeTheGraphsOfAStep) {
+  auto find = [](int64_t steps, int64_t compiles) {
+    Reports run;
+    run.Report(steps, compiles, 1, 300e9);
+    run.Exec("DELETE FROM metric WHERE name = 'ExecuteTime'");
+    return run.TheFinding();
+  };
+  const Finding finding = find(70, 11);
+  EXPECT_EQ(finding.severity, Severity::kInfo);
+  EXPECT_EQ(finding.cost_ns, std::nullopt);
+  EXPECT_THAT(finding.title, HasSubstr("it may be recompilation or several graphs a step"));
+  EXPECT_EQ(find(54, 33).severity, Severity::kWarning);
+  EXPECT_EQ(find(500, 60).severity, Severity::kWarning);
 }
 
 TEST(RecompileCounts, TorchXlasOwnLine) {

@@ -9,7 +9,9 @@ namespace {
 using ::testing::ElementsAre;
 
 RecompileGroup Changes(const std::vector<std::pair<std::string, std::string>>& shapes) {
-  RecompileGroup group;
+  static const CompileSite site;
+  static const StepsSeen steps;
+  RecompileGroup group{.site = &site, .steps = &steps};
   for (const auto& [before, after] : shapes)
     group.causes.push_back({.type = "shape_change", .before = before, .after = after});
   return group;
@@ -33,6 +35,26 @@ TEST(SizesOf, OneInputIsTold) {
 TEST(SizesOf, SeveralDimensionsAreNotOne) {
   const RecompileGroup group = Changes({{"f32[8,4]", "f32[9,4]"}, {"f32[9,4]", "f32[9,5]"}});
   EXPECT_EQ(SizesOf(group)->dimension, std::nullopt);
+}
+
+// The sizes of one rank were told as if the others did not exist.
+TEST(SizesOf, OneInputWithSeveralRanks) {
+  RecompileGroup group =
+      Changes({{"f32[3]", "f32[2]"}, {"f32[3]", "f32[2,2]"}, {"f32[2,2]", "f32[2,2,2]"}});
+  for (RecompileCause& cause : group.causes) cause.input = "x";
+  EXPECT_EQ(SizesOf(group)->dimension, std::nullopt);
+  EXPECT_THAT(RecompileTitle(group, SizesOf(group)), testing::HasSubstr("the shape of input"));
+}
+
+TEST(SizesOf, TimesAreOfTheGraphs) {
+  RecompileGroup group = Changes({{"f32[8]", "f32[6]"}, {"f32[8]", "f32[5]"}});
+  group.causes[0].graph_before = group.causes[1].graph_before = 1;
+  group.causes[0].graph_after = 2, group.causes[1].graph_after = 3;
+  std::map<int64_t, int64_t> executions = {{1, 10}, {2, 3}, {3, 1}};
+  group.executions = &executions;
+  EXPECT_THAT(SizesOf(group)->times, ElementsAre(10, 3, 1));
+  executions.erase(2);
+  EXPECT_THAT(SizesOf(group)->times, testing::IsEmpty());
 }
 
 TEST(SizesOf, ShapesAreNeeded) {

@@ -44,6 +44,13 @@ class Calls {
                     "10, 'log', 'call', 'f', 1, 0)",
                     id_, shape.empty() ? "NULL" : fmt::to_string(id_)));
   }
+  // Calls from another line than the first.
+  void CalledAt(int64_t line) {
+    Exec(
+        fmt::format("INSERT OR IGNORE INTO site VALUES ({0}, 'main', '/x/train.py', {0}); UPDATE "
+                    "compile SET site_id = {0} WHERE id = {1}",
+                    line, id_));
+  }
   void Said(const std::string& type, const std::string& input, const std::string& before,
             const std::string& after) {
     Exec(fmt::format(
@@ -135,6 +142,54 @@ TEST(RecompileSaid, WordsAloneAreQuoted) {
   calls.Said("unknown", "", "", "");
   EXPECT_EQ(calls.TheFinding().reason->type, "unknown");
   EXPECT_THAT(*calls.TheFinding().reason->text, HasSubstr("in JAX's words"));
+}
+
+// A function's recompiles were blamed on the line of its first call.
+TEST(RecompileSaid, TheLineThatCallsMost) {
+  Calls calls;
+  calls.Compile("");
+  for (int64_t line : {14, 14, 30, 14}) {
+    calls.Compile("");
+    calls.CalledAt(line);
+    calls.Said("shape_change", "x", "f32[8]", fmt::format("f32[{}]", 50 + line));
+  }
+  calls.Exec("UPDATE compile SET function = 'forward'");  // f is many functions' name
+  const Finding finding = calls.TheFinding();
+  EXPECT_EQ(finding.subject.line, 14);
+  EXPECT_EQ(finding.reason->location, "/x/train.py:14");
+  EXPECT_THAT(finding.evidence[0].text, HasSubstr("also called at /x/train.py:30 (1)"));
+}
+
+// Several settings were told as one; JAX up to 0.5 names none.
+TEST(RecompileSaid, SettingsAreTheirOwn) {
+  Calls calls;
+  calls.Compile("");
+  for (const char* setting : {"jax_enable_x64", "jax_numpy_rank_promotion", ""}) {
+    calls.Compile("");
+    calls.Said("environment_change", setting, "", "");
+  }
+  const Findings findings = calls.Find();
+  ASSERT_EQ(findings.size(), 3u);
+  EXPECT_TRUE(std::ranges::any_of(findings, [](const Finding& finding) {
+    return finding.title == "`f` recompiled once: the same graph under another setting";
+  }));
+}
+
+TEST(RecompileSaid, WeakTypesAreNotCut) {
+  Calls calls;
+  calls.Compile("");
+  calls.Compile("");
+  calls.Said("dtype_change", "s", "f32[]{weak_type=True}", "f32[]{weak_type=False}");
+  EXPECT_THAT(calls.TheFinding().title,
+              HasSubstr("(f32[]{weak_type=True} → f32[]{weak_type=False})"));
+}
+
+TEST(RecompileSaid, TextsAreBounded) {
+  Calls calls;
+  calls.Compile("");
+  calls.Compile("");
+  calls.Said("constant_change", "static argument", "0", std::string(100'000, '7'));
+  EXPECT_LE(calls.TheFinding().reason->after->size(), 1003u);
 }
 
 // Without explanations the lists of inputs are compared.

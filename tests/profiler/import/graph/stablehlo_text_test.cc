@@ -31,6 +31,7 @@ TEST(StableHloText, ReadsSimpleOperationsAndCountsTheRest) {
   const auto& n = graph.nodes;
   EXPECT_EQ(n[0].op, "parameter");
   EXPECT_EQ(n[0].shape, "f32[2,3]");
+  EXPECT_EQ(n[0].attributes, "parameter=0, sharding={replicated}");
   EXPECT_EQ(n[1].shape, "pred[]");
   EXPECT_EQ(n[1].attributes, "parameter=1");
   EXPECT_EQ(n[1].root, 1);
@@ -42,6 +43,23 @@ TEST(StableHloText, ReadsSimpleOperationsAndCountsTheRest) {
   EXPECT_EQ(n[3].root, 0);
   EXPECT_EQ(n[4].operands, "3,2");
   EXPECT_GE(graph.oddities["unread_stablehlo"].count, 4);
+}
+
+// An array that was captured is megabytes of digits.
+TEST(StableHloText, LongLiteralsAreHashed) {
+  auto literal = [](char last) {
+    const std::string text =
+        "module @jit_f {\n  func.func public @main(%arg0: tensor<8xf32> {sdy.sharding = "
+        "#sdy.sharding<@mesh, [{\"data\"}, {}]>}) -> () {\n    %cst = stablehlo.constant "
+        "dense<\"0x" +
+        std::string(5000, '7') + last + "\"> : tensor<625xf32>\n  }\n}\n";
+    return ParseStableHloText(text);
+  };
+  const GraphText one = literal('1'), other = literal('2');
+  ASSERT_EQ(one.nodes.size(), 2u);
+  EXPECT_EQ(one.nodes[0].attributes, "parameter=0, sharding=[{\"data\"}, {}]");
+  EXPECT_EQ(one.nodes[1].attributes->size(), std::string("dense<#0123456789abcdef>").size());
+  EXPECT_NE(one.nodes[1].attributes, other.nodes[1].attributes);
 }
 
 TEST(StableHloText, AnyCutEndsWell) {

@@ -82,6 +82,23 @@ TEST(JaxLog, TypesKeepTheirBrackets) {
   EXPECT_THAT(ParseJaxInputs("(ShapedArray(float32["), testing::SizeIs(1));
 }
 
+TEST(JaxLog, KeepsHowInputsAreSharded) {
+  for (const char* mapping :
+       {"(NamedSharding(mesh=Mesh('data': 4, axis_types=(Auto,)), spec=PartitionSpec('data',), "
+        "memory_kind=device), UnspecifiedValue)",
+        "[NamedSharding(mesh=Mesh('data': 4), spec=P('data',)), UnspecifiedValue]"}) {
+    auto in = ImportText(jax_log, fmt::format("Compiling jit(f) with global shapes and types "
+                                              "(ShapedArray(float32[8]), ShapedArray(int32[])). "
+                                              "Argument mapping: {}.\n",
+                                              mapping));
+    EXPECT_THAT(in.Rows("SELECT shape, attributes FROM graph_node"),
+                ElementsAre("f32[8]|sharding=P('data',)", "i32[]|-"));
+  }
+  std::vector<JaxInput> inputs(1);
+  AddJaxShardings("(GSPMDSharding({devices=[4,1]<=[4]}))", &inputs);
+  EXPECT_EQ(inputs[0].attributes, "sharding={devices=[4,1]<=[4]}");
+}
+
 TEST(JaxLog, SaysWhichInputChanged) {
   std::string log =
       "TRACING CACHE MISS at /x/train.py:39:23 (main):\n"
@@ -191,7 +208,7 @@ TEST(JaxLog, AFunctionThatIsDefinedAnew) {
                    : "") +
            Compile("<lambda>", "(ShapedArray(float32[3]),)");
   };
-  auto in = ImportText(jax_log, miss(1, false) + miss(2, true) + miss(3, false));
+  auto in = ImportText(jax_log, miss(1, false) + miss(2, true) + miss(3, true));
   EXPECT_THAT(in.Rows(kReasons), ElementsAre("<lambda>|redefined_function|/x/a.py:20|-|-",
                                              "<lambda>|redefined_function|/x/a.py:20|-|-"));
 }
@@ -285,6 +302,69 @@ TEST(JaxLog, ThreadsAndProcesses) {
                   .Rows("SELECT p.rank, c.function FROM compile c JOIN process "
                         "p ON p.id = process_id ORDER BY 1"),
               ElementsAre("0|f", "1|f"));
+}
+
+// A collector's words before each line hid explanations, and made one process of several.
+TEST(JaxLog, LabelsOfSeveralProcesses) {
+  std::vector<std::string> lines;
+  std::string log =
+      "TRACING CACHE MISS at /x/a.py:61:19 (main):\n"
+      "  for f defined at /x/a.py:22\n"
+      "  all previously seen cache keys differ. For the closest previous key:\n"
+      "  different value of static args:\n"
+      "    now 1 and before 0\n" +
+      Compile("f", "(ShapedArray(int32[]),)") + "step 1 loss 0.5\n";
+  for (size_t at = 0; at < log.size(); at = log.find('\n', at) + 1)
+    lines.push_back(log.substr(at, log.find('\n', at) + 1 - at));
+  for (std::string label : {"{}: ", "[1,{}]<stderr>: ", "trainer-{}  | ", "tpu-vm-{}: ", "[{}] ",
+                            "[pod/train-{}/main] ", "2026-03-02T10:11:1{}Z (train pid={}) "}) {
+    SCOPED_TRACE(label);
+    auto labelled = [&](int process, const std::string& line) {
+      return fmt::format(fmt::runtime(label), process, process) + line;
+    };
+    std::string one, three;
+    for (const std::string& line : lines) {
+      one += labelled(0, line);
+      for (int process : {0, 1, 2}) three += labelled(process, line);
+    }
+    EXPECT_THAT(ImportText(jax_log, one).Rows(kReasons),
+                ElementsAre("f|constant_change|static argument|0|1"));
+    auto in = ImportText(jax_log, three);
+    EXPECT_THAT(in.Rows("SELECT count(*), count(DISTINCT process_id) FROM compile"),
+                ElementsAre("3|3"));
+    EXPECT_THAT(in.Rows("SELECT count(*) FROM compile_reason"), ElementsAre("3"));
+    EXPECT_THAT(in.Rows("SELECT count(DISTINCT coalesce(host, '') || coalesce(rank, '') || "
+                        "coalesce(pid, '')) FROM process WHERE id IN (SELECT process_id FROM "
+                        "compile)"),
+                ElementsAre("3"));
+  }
+  // Two streams are one process.
+  std::string streams = "<stdout>: epoch 1\n<stdout>: epoch 2\n";
+  for (const std::string& line : lines) streams += "<stderr>: " + line;
+  auto one_process = ImportText(jax_log, streams);
+  EXPECT_THAT(one_process.Rows(kReasons), ElementsAre("f|constant_change|static argument|0|1"));
+  EXPECT_THAT(one_process.Rows("SELECT host, rank FROM process"), ElementsAre("-|-"));
+  // Docker's records end with their line.
+  std::string records;
+  for (std::string line : lines) {
+    line.back() = '\\';
+    records += "{\"log\":\"" + line + "n\",\"stream\":\"stderr\"}\n";
+  }
+  EXPECT_THAT(ImportText(jax_log, records).Rows(kReasons),
+              ElementsAre("f|constant_change|static argument|0|1"));
+}
+
+// A call that traces a new function for the second time has JAX's hint; without it, it is another
+// run's whose log was appended, or that of a process that shares the log.
+TEST(JaxLog, RunsThatWereAppended) {
+  const std::string run = Compile("iota", "(ShapedArray(int32[]),)") +
+                          "TRACING CACHE MISS at /x/a.py:61:19 (main):\n  never seen function:\n"
+                          "    f id=7 defined at /x/a.py:22\n" +
+                          Compile("f", "(ShapedArray(int32[]),)");
+  auto in = ImportText(jax_log, run + run + run);
+  EXPECT_THAT(in.Rows(kReasons), IsEmpty());
+  EXPECT_THAT(in.Rows("SELECT group_concat(function) FROM compile GROUP BY process_id"),
+              ElementsAre("iota,f", "iota,f", "iota,f"));
 }
 
 TEST(JaxLog, WhatACutLogTells) {

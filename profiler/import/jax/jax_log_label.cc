@@ -1,0 +1,127 @@
+#include "profiler/import/jax/jax_log_label.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace xlaprof {
+namespace {
+
+constexpr int64_t kLinesLookedAt = 4096, kFewestLines = 4;
+constexpr double kNearlyAll = 0.9;  // what the launcher itself prints has no label
+constexpr size_t kLongestLabel = 80;
+constexpr size_t kLongestNumber = 8;  // longer ones are times and ids of threads
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// 2026-03-02, 10:11:12.5, [10:11:12]
+bool IsTime(std::string_view token) {
+  const auto marks = std::count_if(token.begin(), token.end(),
+                                   [](char c) { return c == ':' || c == '-' || c == '/'; });
+  return marks >= 2 && token.find_first_not_of("0123456789:-/.,TZ+[]() ") == token.npos;
+}
+
+// absl's: W1124
+bool IsAbslDate(std::string_view token) {
+  return token.size() == 5 && std::string_view("IWEF").find(token[0]) != std::string_view::npos &&
+         std::all_of(token.begin() + 1, token.end(), IsDigit);
+}
+
+// The token that `line` begins with, times left out; a bracket goes on to its end.
+JaxLogLabels::Parts Cut(std::string_view line) {
+  std::string_view rest = line;
+  while (true) {
+    size_t end = 0;
+    if (rest.starts_with('[') || rest.starts_with('('))
+      end = std::min(rest.find(rest[0] == '[' ? ']' : ')'), rest.size());
+    end = std::min(rest.find(' ', end), rest.size());
+    const std::string_view token = rest.substr(0, end);
+    if (token.empty() || token.size() > kLongestLabel || IsAbslDate(token)) return {};
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (IsTime(token)) continue;
+    const size_t bar = rest.find_first_not_of(' ');
+    if (bar != rest.npos && rest[bar] == '|' && (bar + 1 == rest.size() || rest[bar + 1] == ' ')) {
+      rest.remove_prefix(std::min(bar + 2, rest.size()));
+      return {line.substr(size_t(token.data() - line.data()), size_t(rest.data() - token.data())),
+              rest};
+    }
+    return {token, rest};
+  }
+}
+
+// mpirun names the stream: one process writes to both.
+std::string WithoutStream(std::string_view label) {
+  std::string name(label);
+  for (std::string_view stream : {"<stdout>", "<stderr>"}) {
+    if (const size_t at = name.find(stream); at != name.npos) name.erase(at, stream.size());
+  }
+  return name;
+}
+
+std::string PatternOf(std::string_view label) {
+  std::string pattern;
+  size_t digits = 0;
+  for (char c : WithoutStream(label)) {
+    digits = IsDigit(c) ? digits + 1 : 0;
+    if (digits > kLongestNumber) return "";
+    if (digits == 0) pattern += c;
+    if (digits == 1) pattern += '0';
+  }
+  return pattern;
+}
+
+// Ends as labels do, and not as words.
+bool IsMarked(std::string_view pattern) {
+  const size_t last = pattern.find_last_not_of(' ');
+  return last != pattern.npos && std::string_view(":])>|").find(pattern[last]) != pattern.npos;
+}
+
+}  // namespace
+
+JaxLogLabels::JaxLogLabels(std::string_view bytes) {
+  struct Seen {
+    int64_t lines = 0;
+    std::set<std::string> labels;
+  };
+  std::map<std::string, Seen> by_pattern;
+  int64_t lines = 0;
+  for (LogTexts texts(bytes); lines < kLinesLookedAt && texts.Next();) {
+    if (Trim(texts.text()).empty()) continue;
+    ++lines;
+    const std::string_view label = Cut(texts.text()).label;
+    std::string pattern = PatternOf(label);
+    if (pattern.empty()) continue;
+    Seen& seen = by_pattern[std::move(pattern)];
+    ++seen.lines;
+    seen.labels.insert(WithoutStream(label));
+  }
+  for (const auto& [pattern, seen] : by_pattern) {
+    if (lines < kFewestLines || double(seen.lines) < kNearlyAll * double(lines)) continue;
+    const auto labels = int64_t(seen.labels.size());
+    // One a line is a count of lines.
+    if (labels > 1 ? 2 * labels > seen.lines : !IsMarked(pattern)) continue;
+    pattern_ = pattern, several_ = labels > 1;
+  }
+}
+
+JaxLogLabels::Parts JaxLogLabels::Of(std::string_view line) const {
+  if (pattern_.empty()) return {.label = {}, .text = line};
+  const Parts parts = Cut(line);
+  if (PatternOf(parts.label) != pattern_) return {.label = {}, .text = line};
+  return parts;
+}
+
+LogOrigin JaxLogLabels::OriginOf(std::string_view label) const {
+  LogOrigin origin = OriginOfPrefix(label);
+  if (!several_ || origin != LogOrigin()) return origin;
+  std::string name = WithoutStream(label);
+  name.erase(name.find_last_not_of(" :|") + 1);
+  if (std::all_of(name.begin(), name.end(), IsDigit)) {
+    origin.rank = std::stoll(name);
+  } else {
+    origin.host = std::move(name);
+  }
+  return origin;
+}
+
+}  // namespace xlaprof
