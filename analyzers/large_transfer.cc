@@ -122,6 +122,15 @@ absl::StatusOr<Findings> FromRows(const Store& store) {
   return findings;
 }
 
+constexpr const char* kTimedUploads = "TransferToDeviceTime";
+
+// The metric that times the copies themselves; null: there is none. Reads wait for the execution,
+// so what times them is not the copies'.
+const MetricState* TimedCopies(const MetricsState& state, std::string_view direction) {
+  const MetricState* timed = direction == "to_device" ? state.Find(kTimedUploads) : nullptr;
+  return timed && timed->unit == "ns" ? timed : nullptr;
+}
+
 // Bytes alone: a finding if at the link's best speed they take a real part of what execution takes.
 // Reports without step marks (2019) are judged by the execution: a step has at least one.
 Findings FromMetrics(const Metrics& metrics) {
@@ -137,25 +146,35 @@ Findings FromMetrics(const Metrics& metrics) {
        {std::pair("InboundData", "from_device"), std::pair("OutboundData", "to_device")}) {
     const MetricState* data = state->Find(name);
     if (!data || data->samples <= 0) continue;
-    // In one cumulative report the first upload (all weights) is part of the sum; the median is not
-    // moved by it.
-    auto median = data->percentiles.find(50);
-    const double bytes = !metrics.recent && median != data->percentiles.end()
-                             ? median->second * double(data->samples)
-                             : data->sum;
+    // In one cumulative report the first upload (all weights) is part of the sum; what is usual is
+    // not moved by it.
+    const OptReal usual = metrics.recent ? OptReal(data->mean()) : data->usual();
+    const double bytes = usual.value_or(data->mean()) * double(data->samples);
     const double per_turn = bytes / double(turns), copies = double(data->samples) / double(turns);
     const int64_t least_ns = Whole(bytes / kLinkBytesPerSecond * 1e9);
     if (double(least_ns) < kTimeShare * execute->sum || copies < kRepeats) continue;
-    Finding finding{
-        .kind = "large_transfer", .severity = Severity::kWarning, .count = data->samples};
+    Finding finding{.kind = "large_transfer",
+                    .severity = usual ? Severity::kWarning : Severity::kInfo,
+                    .count = data->samples};
     if (has_steps) finding.per_step = copies;
-    finding.title = fmt::format("{} {} {} in {:.3g} cop{}", BytesText(per_turn),
-                                DirectionText(direction), turn, copies, copies == 1 ? "y" : "ies");
+    const std::string copies_text = fmt::format("{:.3g}", copies);
+    finding.title =
+        fmt::format("{} {} {} in {} cop{}", BytesText(per_turn), DirectionText(direction), turn,
+                    copies_text, copies_text == "1" ? "y" : "ies");
     finding.cost_note = fmt::format(
         "unmeasured: at {:.0f} GB/s at least {} {}, against {} of execution",
         kLinkBytesPerSecond / 1e9, DurationText(Whole(double(least_ns) / double(turns))), turn,
         DurationText(Whole(execute->sum / double(turns))));
     finding.reason = Reason{.type = direction};
+    if (!usual) finding.reason->text = "The weights' first upload may be all of it.";
+    if (const MetricState* timed = TimedCopies(*state, direction); timed && usual) {
+      finding.cost_ns = Whole(timed->sum);
+      finding.cost_note = fmt::format(
+          "{}'s sum, {} {}{}; uploads of a loader's threads run beside the steps: not all of it is "
+          "waiting",
+          kTimedUploads, DurationText(Whole(timed->sum / double(turns))), turn,
+          metrics.recent ? "" : ", the weights' first upload included");
+    }
     finding.advice = Advice(direction);
     finding.evidence = {
         {.table = "metric",
@@ -164,13 +183,6 @@ Findings FromMetrics(const Metrics& metrics) {
     findings.push_back(std::move(finding));
   }
   return findings;
-}
-
-// The metric that times the uploads themselves; null: the report has none.
-const char* TimedUploads(const MetricsState& state) {
-  for (const char* name : {"TransferToDeviceTime", "TransferToServerTime"})
-    if (state.Find(name)) return name;
-  return nullptr;
 }
 
 constexpr int64_t kYoungTurns = 20;  // of a run whose weights may be all that was uploaded
@@ -183,7 +195,7 @@ Findings FromValues(const Metrics& metrics) {
   const MetricsState* state = metrics.steady();
   const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
   const MetricState* values = state ? state->Find("IrValueTensorToXlaData") : nullptr;
-  if (!execute || !values || TimedUploads(*state)) return {};
+  if (!execute || !values || state->Find(kTimedUploads)) return {};
   const bool has_steps = state->mark_step.has_value();
   const int64_t turns = has_steps ? *state->mark_step : execute->samples;
   if (turns < 2 || values->samples < std::max(kMany, turns) ||
@@ -224,14 +236,19 @@ Findings FromTimes(const Metrics& metrics) {
   constexpr int64_t kMany = 10;
   constexpr double kSeenShare = 0.3, kMostShare = 0.5;  // of uploads, executions and compilations
   const MetricsState* state = metrics.steady();
-  const char* name = state ? TimedUploads(*state) : nullptr;
-  const MetricState* uploads = name ? state->Find(name) : nullptr;
-  if (!uploads || uploads->unit != "ns" || uploads->samples < kMany) return {};
-  double all = uploads->sum;
-  for (const char* other : {"ExecuteTime", "ExecuteReplicatedTime", "CompileTime"}) {
-    if (const MetricState* metric = state->Find(other)) all += metric->sum;
+  const MetricState* uploads = state ? TimedCopies(*state, "to_device") : nullptr;
+  if (!uploads || uploads->samples < kMany) return {};
+  double others = 0;
+  bool executes = false;
+  for (const char* other : {"ExecuteTime", "ExecuteReplicatedTime", "EagerOpExecuteTime"}) {
+    const MetricState* metric = state->Find(other);
+    if (metric) others += metric->sum, executes = true;
   }
-  const double share = uploads->sum / all;
+  if (!executes) return {};  // they were cut off: a share of what is left says nothing
+  for (const char* other : {"CompileTime", "EagerOpCompileTime"}) {
+    if (const MetricState* metric = state->Find(other)) others += metric->sum;
+  }
+  const double share = uploads->sum / (uploads->sum + others);
   if (share < kSeenShare) return {};
   const bool young = !metrics.recent && state->mark_step && *state->mark_step < kYoungTurns;
   Finding finding{
@@ -245,12 +262,12 @@ Findings FromTimes(const Metrics& metrics) {
       .cost_ns = Whole(uploads->sum),
       .cost_note = fmt::format("{}'s sum; uploads of a loader's threads run beside the steps: not "
                                "all of it is waiting",
-                               name)};
+                               kTimedUploads)};
   finding.reason = Reason{.type = "to_device"};
   finding.advice = Advice("to_device");
   finding.evidence = {
       {.table = "metric",
-       .rows = {metrics.last->Find(name)->id},
+       .rows = {metrics.last->Find(kTimedUploads)->id},
        .text = fmt::format("{} each on average", DurationText(Whole(uploads->mean())))}};
   return {finding};
 }

@@ -114,7 +114,10 @@ absl::StatusOr<std::optional<Finding>> FromMetrics(const Store& store) {
   XP_TRY(store.Each(
       "SELECT r.mark_step, m.samples, (SELECT max(samples) FROM metric e WHERE e.report_id = r.id "
       "AND e.name = 'ExecuteTime') FROM metrics_report r "
-      "JOIN metric m ON m.report_id = r.id AND m.name = 'LazyTracing' ORDER BY r.id DESC LIMIT 1",
+      "JOIN metric m ON m.report_id = r.id AND m.name = 'LazyTracing' "
+      // Eager mode cuts at each operation: no mark is missing.
+      "WHERE NOT EXISTS (SELECT 1 FROM metric e WHERE e.report_id = r.id AND e.name = "
+      "'EagerOpExecuteTime' AND e.samples > 0) ORDER BY r.id DESC LIMIT 1",
       [&](OptInt marks, OptInt traced, OptInt executed) {
         if (marks.value_or(0) > 0 || traced.value_or(0) < kManyTracedOps || !shows_marks) return;
         Finding finding{.kind = "missing_step_mark", .severity = Severity::kWarning};

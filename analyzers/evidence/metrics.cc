@@ -18,10 +18,10 @@ absl::StatusOr<MetricsState> Load(const Store& store, const ReportId& report) {
       .report_id = report.id, .process_id = report.process_id, .mark_step = report.mark_step};
   std::map<int64_t, MetricState*> by_id;
   XP_TRY(store.Each(
-      "SELECT id, name, unit, samples, accumulator, value_rate FROM metric WHERE report_id = ?1 "
-      "ORDER BY id",
+      "SELECT id, name, unit, samples, accumulator, value_rate, rate FROM metric WHERE report_id "
+      "= ?1 ORDER BY id",
       [&](int64_t id, std::string name, std::string unit, OptInt samples, OptReal sum,
-          OptReal rate) {
+          OptReal value_rate, OptReal rate) {
         // The two registries may both have a name; the one that counted more is the one in use.
         MetricState& metric = state.metrics[name];
         if (metric.id != 0 && metric.samples >= samples.value_or(0)) return;
@@ -29,7 +29,8 @@ absl::StatusOr<MetricsState> Load(const Store& store, const ReportId& report) {
                   .unit = unit,
                   .samples = samples.value_or(0),
                   .sum = sum.value_or(0),
-                  .value_rate = rate};
+                  .value_rate = value_rate,
+                  .rate = rate};
         by_id[id] = &metric;
       },
       report.id));
@@ -45,6 +46,12 @@ absl::StatusOr<MetricsState> Load(const Store& store, const ReportId& report) {
 }
 
 }  // namespace
+
+OptReal MetricState::usual() const {
+  if (auto median = percentiles.find(50); median != percentiles.end()) return median->second;
+  if (value_rate && rate && *rate > 0) return *value_rate / *rate;
+  return {};
+}
 
 double TracingNs(const MetricState& lazy_tracing) {
   constexpr double kTrimPercentile = 95;

@@ -20,8 +20,11 @@ struct MetricState {
   int64_t samples = 0;
   double sum = 0;                        // of all samples
   std::map<double, double> percentiles;  // p -> value, of the most recent samples only
-  OptReal value_rate;                    // unit per second, over the most recent samples
+  OptReal value_rate, rate;              // unit and samples per second, of the same samples
   double mean() const { return samples > 0 ? sum / double(samples) : 0; }
+  // What most of the samples were, whatever the first were: the median, else the mean of the most
+  // recent ones. Empty where neither was printed.
+  OptReal usual() const;
 };
 
 struct MetricsState {

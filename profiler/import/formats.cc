@@ -1,5 +1,7 @@
 #include "profiler/import/formats.h"
 
+#include "profiler/import/text/log_line.h"
+
 namespace xlaprof {
 namespace {
 
@@ -23,6 +25,10 @@ const Importer* Recognise(std::string_view bytes) {
   // little.
   if (best_score < kSaysLittle && bytes.size() > kHeadBytes)
     ask(bytes.substr(bytes.size() - kHeadBytes));
+  // Colours may stand anywhere in what is looked for.
+  const std::string_view head = bytes.substr(0, kHeadBytes);
+  if (best_score < kSaysLittle && head.find("\x1b[") != std::string_view::npos)
+    ask(WithoutEscapes(head));
   return best;
 }
 

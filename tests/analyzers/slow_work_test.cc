@@ -226,6 +226,47 @@ TEST_F(Transfers, FromMetricsByTheirBytes) {
   EXPECT_EQ(found[0].cost_ns, std::nullopt);
 }
 
+// A report that lost its percentiles when a terminal wrapped them: 4 GB of weights were taken for
+// what each step uploads.
+TEST_F(Transfers, TheFirstUploadIsNotWhatIsUsual) {
+  auto find = [](OptReal value_rate, OptReal rate) {
+    TimedRun run;
+    const int64_t report = run.Report(10);
+    run.Metric(report, "ExecuteTime", "ns", 10, 100e6);
+    run.Metric(report, "OutboundData", "bytes", 30, 4e9);
+    run.Exec(fmt::format("UPDATE metric SET value_rate = {}, rate = {} WHERE name = 'OutboundData'",
+                         value_rate ? fmt::to_string(*value_rate) : "NULL",
+                         rate ? fmt::to_string(*rate) : "NULL"));
+    return run.Run(large_transfer);
+  };
+  EXPECT_TRUE(find(1e6, 2.0).empty());
+  EXPECT_EQ(find(260e6, 2.0)[0].severity, Severity::kWarning);
+  const Findings unknown = find({}, {});
+  ASSERT_EQ(unknown.size(), 1u);
+  EXPECT_EQ(unknown[0].severity, Severity::kInfo);
+}
+
+TEST_F(Transfers, UploadsOfKnownBytesCostWhatTheyTook) {
+  const int64_t report = run_.Report(10);
+  run_.Metric(report, "ExecuteTime", "ns", 10, 100e6);
+  run_.Metric(report, "OutboundData", "bytes", 10, 4e9, {{50, 4e8}});
+  run_.Metric(report, "TransferToDeviceTime", "ns", 10, 3e9);
+  const Findings found = run_.Run(large_transfer);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title, "400 MB to the device a step in 1 copy");
+  EXPECT_EQ(found[0].cost_ns, 3'000'000'000);
+}
+
+// A paste that lost the executions: uploads were "100 %" of what was left.
+TEST_F(Transfers, UploadsBesideNoExecutionsSayNothing) {
+  const int64_t report = run_.Report(40);
+  run_.Metric(report, "CompileTime", "ns", 1, 100e6);
+  run_.Metric(report, "TransferToDeviceTime", "ns", 1000, 600e6);
+  EXPECT_TRUE(run_.Run(large_transfer).empty());
+  run_.Metric(report, "EagerOpExecuteTime", "ns", 5000, 3e9);
+  EXPECT_TRUE(run_.Run(large_transfer).empty());
+}
+
 // A search in Python that makes a mask for each word: small tensors, each a call.
 TEST_F(Transfers, ValuesThatAreUploadedOneByOne) {
   auto find = [](int64_t values, double sum_ns, bool timed, int steps = 40) {
@@ -255,7 +296,7 @@ TEST_F(Transfers, UploadsByTheirTime) {
     const int64_t report = run.Report(steps);
     run.Metric(report, "ExecuteTime", "ns", 10, 100e6);
     run.Metric(report, "CompileTime", "ns", 1, 100e6);
-    run.Metric(report, "TransferToServerTime", "ns", uploads, sum_ns);
+    run.Metric(report, "TransferToDeviceTime", "ns", uploads, sum_ns);
     return run.Run(large_transfer);
   };
   const Findings found = find(1000, 600e6);

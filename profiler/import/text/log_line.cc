@@ -62,14 +62,19 @@ bool Unescape(std::string_view json, size_t begin, std::string& out) {
   return false;
 }
 
-// The message of a line that is a JSON object.
+// The message of a line that is a JSON object, or a member of one that has line breaks.
 bool JsonMessage(std::string_view line, std::string& out) {
-  size_t open = line.find('{');
+  const size_t first = line.find_first_not_of(" \t");
+  const bool member = first != std::string_view::npos && line[first] == '"';
+  size_t open = member ? first : line.find('{');
   // Some collectors put a time and a stream before the object.
-  if (open == std::string_view::npos || open > 100 || !Trim(line).ends_with('}')) return false;
+  if (open == std::string_view::npos || open > 100) return false;
+  const std::string_view trimmed = Trim(line);
+  if (member ? !trimmed.ends_with('"') && !trimmed.ends_with("\",") : !trimmed.ends_with('}'))
+    return false;
   for (std::string_view key : {"\"log\"", "\"message\"", "\"msg\"", "\"textPayload\""}) {
     size_t at = line.find(key, open);
-    if (at == std::string_view::npos) continue;
+    if (at == std::string_view::npos || (member && at != open)) continue;
     size_t colon = line.find_first_not_of(' ', at + key.size());
     if (colon == std::string_view::npos || line[colon] != ':') continue;
     size_t quote = line.find_first_not_of(' ', colon + 1);
@@ -79,7 +84,8 @@ bool JsonMessage(std::string_view line, std::string& out) {
   return false;
 }
 
-// Cuts at \n and \r; parts go to `out` last first.
+// Cuts at \n and \r; parts go to `out` last first. What ends its last line, as Docker's records do,
+// has no part behind that.
 void Split(std::string_view text, std::vector<std::string_view>& out) {
   out.clear();
   for (size_t begin = 0; begin <= text.size();) {
@@ -87,6 +93,7 @@ void Split(std::string_view text, std::vector<std::string_view>& out) {
     out.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
+  if (out.size() > 1 && out.back().empty()) out.pop_back();
   std::reverse(out.begin(), out.end());
 }
 
@@ -135,11 +142,35 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
+std::string WithoutEscapes(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\x1b' || i + 1 == text.size() || text[i + 1] != '[') {
+      out += text[i];
+      continue;
+    }
+    size_t end = i + 2;  // parameters lie between space and ?, the last is a letter or a sign
+    while (end < text.size() && text[end] >= ' ' && text[end] < '@') ++end;
+    if (end < text.size() && text[end] >= '@' && text[end] <= '~') {
+      i = end;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
 bool LogTexts::Next() {
   if (parts_.empty()) {
     if (!lines_.Next()) return false;
     text_ = lines_.line();
     decoded_ = JsonMessage(text_, message_);
+    const std::string_view text = decoded_ ? message_ : text_;
+    if ((decoded_ || escapes_) && text.find('\x1b') != std::string_view::npos) {
+      message_ = WithoutEscapes(text);
+      decoded_ = true;
+    }
     if (decoded_) {
       Split(message_, parts_);
     } else if (text_.find('\r') != std::string_view::npos) {

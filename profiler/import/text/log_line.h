@@ -13,11 +13,13 @@
 namespace xlaprof {
 
 // The texts of a log, one after the other. A line with carriage returns (progress bars) gives one
-// text a part; a line that is a JSON object gives the lines of its message (member log, message,
-// msg or textPayload); any other line gives itself.
+// text a part; a line that is a JSON object, or one of its members in a line of its own, gives the
+// lines of its message (member log, message, msg or textPayload); any other line gives itself. All
+// without the escapes that colour a terminal.
 class LogTexts {
  public:
-  explicit LogTexts(std::string_view bytes) : lines_(bytes) {}
+  explicit LogTexts(std::string_view bytes)
+      : lines_(bytes), escapes_(bytes.find('\x1b') != std::string_view::npos) {}
 
   bool Next();                                        // false at the end
   std::string_view text() const { return text_; }     // until the next Next()
@@ -28,9 +30,10 @@ class LogTexts {
 
  private:
   Lines lines_;
+  const bool escapes_;  // somewhere in the bytes
   bool decoded_ = false;
   std::string_view text_;
-  std::string message_;                  // of a JSON line
+  std::string message_;                  // of a JSON line, or a line without its escapes
   std::vector<std::string_view> parts_;  // of the line; back() is the next
 };
 
@@ -43,6 +46,9 @@ struct LogOrigin {
   auto operator<=>(const LogOrigin&) const = default;
 };
 LogOrigin OriginOfPrefix(std::string_view prefix);
+
+// `text` without a terminal's escapes (ESC [ ... letter): colours, and what clears a line.
+std::string WithoutEscapes(std::string_view text);
 
 // `text` without spaces and tabs at its ends.
 std::string_view Trim(std::string_view text);

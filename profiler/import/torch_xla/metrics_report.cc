@@ -7,9 +7,19 @@
 namespace xlaprof {
 namespace {
 
+// "[MetricsData; step=7]"; who writes about it writes N.
+bool HoldsSave(std::string_view window) {
+  constexpr std::string_view kSave = "[MetricsData; step=";
+  for (size_t at = window.find(kSave); at < window.size(); at = window.find(kSave, at + 1)) {
+    const std::string_view number = window.substr(at + kSave.size(), 1);
+    if (!number.empty() && number[0] >= '0' && number[0] <= '9') return true;
+  }
+  return false;
+}
+
 int Sniff(std::string_view window) {
   auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
-  if (has("[MetricsData; step=")) return 95;
+  if (HoldsSave(window)) return 95;
   bool fields = has("TotalSamples: ") && (has("Accumulator: ") || has("Counter: "));
   if (has("Metric: ") && fields) return has("\n  TotalSamples: ") ? 92 : 80;
   // Counters alone, or the end of a long report.

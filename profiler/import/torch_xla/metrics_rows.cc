@@ -93,7 +93,8 @@ std::string Valid(std::string_view text) {
 // A run begins anew where the number of saves falls: it goes on through a clear of the counters,
 // and rises in each thread that saves (then MarkStep, which the threads share, rises too). Reports
 // without that number: where MarkStep falls, or, without MarkStep, where counters fall and none
-// rises, while some metric's samples fall too: clearing counters leaves metrics as they are.
+// rises, while some metric's samples fall too: clearing counters leaves metrics as they are. Where
+// neither has counters (an XRT server's), metrics fall and none rises.
 bool IsRestart(const MetricsText& before, const MetricsText& now) {
   OptInt mark_before = before.Counter("MarkStep"), mark = now.Counter("MarkStep");
   if (before.save_number && now.save_number) {
@@ -106,7 +107,7 @@ bool IsRestart(const MetricsText& before, const MetricsText& now) {
     (entry.is_counter ? counters : samples)[entry.name] =
         entry.is_counter ? *entry.value : *entry.samples;
   }
-  bool rises = false, falls = false, samples_fall = false;
+  bool rises = false, falls = false, samples_rise = false, samples_fall = false;
   for (const MetricEntry& entry : now.entries) {
     const auto& old = entry.is_counter ? counters : samples;
     auto found = old.find(entry.name);
@@ -114,9 +115,65 @@ bool IsRestart(const MetricsText& before, const MetricsText& now) {
     int64_t value = entry.is_counter ? *entry.value : *entry.samples;
     // DestroyXlaTensor and the like only grow; nothing that torch_xla counts shrinks by itself.
     rises |= value > found->second;
+    samples_rise |= !entry.is_counter && value > found->second;
     (entry.is_counter ? falls : samples_fall) |= value < found->second;
   }
-  return samples_fall && (marks || (falls && !rises));
+  auto is_counter = [](const MetricEntry& entry) { return entry.is_counter; };
+  const bool no_counters =
+      counters.empty() && std::ranges::none_of(now.entries, is_counter) && !samples_rise;
+  return samples_fall && (marks || (falls && !rises) || no_counters);
+}
+
+// Nothing that a process counts loses samples, or has another sum of as many: in between it was
+// cleared, or another process wrote this report. The last entry of a torn report may have lost
+// digits.
+bool GoesOn(const MetricsText& before, const MetricsText& now) {
+  auto is_cut = [](const MetricsText& report, const MetricEntry& entry) {
+    return report.torn && &entry == &report.entries.back();
+  };
+  // Most reports have the same entries at the same places.
+  absl::flat_hash_map<std::string_view, const MetricEntry*> moved;
+  auto find_old = [&](const MetricEntry& entry) -> const MetricEntry* {
+    const size_t place = size_t(&entry - now.entries.data());
+    if (place < before.entries.size() && before.entries[place].name == entry.name)
+      return &before.entries[place];
+    if (moved.empty())
+      for (const MetricEntry& old : before.entries)
+        if (!old.is_counter) moved.try_emplace(old.name, &old);
+    const auto found = moved.find(entry.name);
+    return found == moved.end() ? nullptr : found->second;
+  };
+  return std::ranges::none_of(now.entries, [&](const MetricEntry& entry) {
+    if (entry.is_counter || is_cut(now, entry)) return false;
+    const MetricEntry* old = find_old(entry);
+    if (old == nullptr || old->is_counter || is_cut(before, *old)) return false;
+    const bool sums = !entry.accumulator.empty() && !old->accumulator.empty();
+    return *entry.samples < *old->samples ||
+           (*entry.samples == *old->samples && sums && entry.accumulator != old->accumulator);
+  });
+}
+
+// Whether the counters were cleared in between. A file of saves is one process's, where none falls
+// by itself. Reports without that may be of several processes, each of which counts a little more
+// or less: there all that both have must fall.
+bool CountersCleared(const MetricsText& before, const MetricsText& now) {
+  const bool one_process = before.save_number && now.save_number;
+  absl::flat_hash_map<std::string_view, int64_t> counters;
+  for (const MetricEntry& entry : before.entries)
+    if (entry.is_counter) counters.try_emplace(entry.name, *entry.value);
+  absl::flat_hash_set<std::string_view> seen;
+  bool any = false, all = true;
+  for (const MetricEntry& entry : now.entries) {
+    const auto found = entry.is_counter ? counters.find(entry.name) : counters.end();
+    if (found == counters.end() || !seen.insert(entry.name).second) continue;
+    const bool falls = *entry.value < found->second;
+    any |= falls && (IsFallback(entry.name) || !one_process);
+    all &= falls;
+  }
+  if (!one_process) return any && all;
+  return any || (!now.torn && std::ranges::any_of(counters, [&](const auto& counter) {
+           return IsFallback(counter.first) && !seen.contains(counter.first);
+         }));
 }
 
 }  // namespace
@@ -128,16 +185,46 @@ absl::Status MetricsWriter::Take(MetricsText report) {
   }
   // Readers want one whole report, the last; one that was cut is not enough.
   if (reports_ > 0) XP_TRY(Write(previous_, reports_ == 1 || report.torn, report.torn));
-  ++reports_;
+  const bool is_apart = reports_ > 0 && !GoesOn(previous_, report);
+  if (is_apart) {
+    XP_TRY(context_.Issue(
+        "separate_reports", "warning",
+        "Reports do not go on from the one before them: the metrics were cleared in between "
+        "(met.clear_all()), or another process or run wrote them. Each of these stands for itself, "
+        "and totals are the last one's.",
+        report.offset, report.line));
+  }
   CountFallbacks(report);
+  ++reports_;
   previous_ = std::move(report);
+  previous_is_apart_ = is_apart;
   return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> MetricsWriter::ProcessId() {
+  if (process_id_) return *process_id_;
+  if (origin_ != LogOrigin()) {
+    // The debug output of the same process may have made it.
+    XP_TRY(
+        auto known,
+        context_.store.One<int64_t>(
+            "SELECT id FROM process WHERE source_id = ?1 AND segment = ?2 AND host IS ?3 AND "
+            "pid IS ?4 AND rank IS ?5",
+            context_.source_id, context_.place().segment, origin_.host, origin_.pid, origin_.rank));
+    if (known) process_id_ = *known;
+  }
+  if (!process_id_ && origin_ != LogOrigin()) {
+    XP_TRY(process_id_, context_.NewProcess(origin_.host, origin_.pid, origin_.rank));
+  } else if (!process_id_) {
+    XP_TRY(process_id_, context_.ProcessId());
+  }
+  return *process_id_;
 }
 
 absl::Status MetricsWriter::EndRun() {
   if (reports_ == 0) return absl::OkStatus();
   XP_TRY(Write(previous_, true, true));
-  XP_TRY(int64_t process_id, context_.ProcessId());
+  XP_TRY(int64_t process_id, ProcessId());
   std::vector<std::string> ops;
   for (const auto& [op, total] : fallbacks_) ops.push_back(op);
   std::sort(ops.begin(), ops.end());
@@ -149,30 +236,35 @@ absl::Status MetricsWriter::EndRun() {
         total.offset, total.line));
   }
   reports_ = written_ = 0;
+  previous_is_apart_ = false;
+  process_id_.reset();
   last_text_.clear();
   fallbacks_.clear();
   return absl::OkStatus();
 }
 
 void MetricsWriter::CountFallbacks(const MetricsText& report) {
-  absl::flat_hash_set<std::string_view> seen;
-  for (const MetricEntry& entry : report.entries) {
-    if (!entry.is_counter || !IsFallback(entry.name) || !seen.insert(entry.name).second) continue;
-    Total& total = fallbacks_[std::string(entry.name)];
-    if (*entry.value < total.value) total.before_clear += total.value;  // the counters were cleared
-    total.value = *entry.value;
-    total.offset = entry.offset, total.line = entry.line;
+  absl::flat_hash_map<std::string_view, const MetricEntry*> now;
+  for (const MetricEntry& entry : report.entries)
+    if (entry.is_counter && IsFallback(entry.name)) now.try_emplace(entry.name, &entry);
+  const bool none_falls = std::ranges::all_of(fallbacks_, [&](const auto& fallback) {
+    const auto found = now.find(fallback.first);
+    return found != now.end() && *found->second->value >= fallback.second.value;
+  });
+  if (!none_falls && CountersCleared(previous_, report)) {
+    for (auto& [op, total] : fallbacks_) total.before_clear += std::exchange(total.value, 0);
   }
-  if (report.torn) return;
-  for (auto& [op, total] : fallbacks_) {
-    if (!seen.contains(op)) total.before_clear += std::exchange(total.value, 0);
+  for (const auto& [op, entry] : now) {
+    Total& total = fallbacks_[std::string(op)];
+    if (*entry->value < total.value) continue;  // of a process that counted less
+    total = {total.before_clear, *entry->value, entry->offset, entry->line};
   }
 }
 
 absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool last) {
   constexpr int kDetailed =
       200;  // reports of a run with all that changed; then only what is followed
-  XP_TRY(int64_t process_id, context_.ProcessId());
+  XP_TRY(int64_t process_id, ProcessId());
   XP_TRY(int64_t report_id, context_.Add(MetricsReportRow{.source_id = context_.source_id,
                                                           .process_id = process_id,
                                                           .ordinal = written_,
@@ -181,13 +273,18 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
                                          report.offset, report.line));
   bool detailed = whole || written_ < kDetailed;
   ++written_;
+  if (previous_is_apart_) last_text_.clear();  // what equals the report before is no less its own
   const bool server_alone = IsOfServerAlone(report);
+  bool shows_server = false;
   absl::flat_hash_set<std::string_view> seen;
   for (const MetricEntry& entry : report.entries) {
     if (!entry.is_counter && *entry.samples == 0)
       continue;  // XRT servers print unused metrics, with nan for values
     std::string_view name = TodaysName(entry.name);
-    if (server_alone && !entry.is_counter) name = ClientsName(name);
+    if (server_alone && !entry.is_counter) {
+      const std::string_view printed = std::exchange(name, ClientsName(name));
+      shows_server |= printed != name;
+    }
     if (!detailed && !Followed(name)) continue;
     if (entry.is_counter && !seen.insert(name).second)
       continue;  // the short report names some twice
@@ -200,6 +297,12 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
                ? internal::ToStatus(context_.store.Add(CounterRow{
                      .report_id = report_id, .name = Valid(name), .value = *entry.value}))
                : WriteMetric(report_id, name, entry, last));
+  }
+  if (shows_server) {
+    XP_TRY(context_.Issue("server_report", "info",
+                          "Only the XRT server's part of the report is there: XrtCompile, "
+                          "XrtExecute and the like count all clients since the server was started.",
+                          report.offset, report.line));
   }
   if (report.torn) {
     XP_TRY(context_.Issue("cut_file", "warning",

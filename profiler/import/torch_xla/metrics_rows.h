@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "profiler/import/importer.h"
 #include "profiler/import/torch_xla/metrics_text.h"
@@ -20,14 +21,16 @@ namespace xlaprof {
 class MetricsWriter {
  public:
   // `finds_restarts`: begin a new run where the reports begin anew; else all are of one run.
-  MetricsWriter(ImportContext& context, bool finds_restarts)
-      : context_(context), finds_restarts_(finds_restarts) {}
+  // `origin`: whose they are; where it tells nothing, they are the context's process's.
+  MetricsWriter(ImportContext& context, bool finds_restarts, LogOrigin origin = {})
+      : context_(context), finds_restarts_(finds_restarts), origin_(std::move(origin)) {}
 
   absl::Status Take(MetricsText report);
   // Writes what is left of the run.
   absl::Status EndRun();
 
  private:
+  absl::StatusOr<int64_t> ProcessId();
   void CountFallbacks(const MetricsText& report);
   // `whole`: all entries, else those that changed. `last`: percentiles too.
   absl::Status Write(const MetricsText& report, bool whole, bool last = false);
@@ -40,8 +43,11 @@ class MetricsWriter {
   };
   ImportContext& context_;
   const bool finds_restarts_;
+  const LogOrigin origin_;
+  OptInt process_id_;  // of this run
   MetricsText previous_;
-  int64_t reports_ = 0, written_ = 0;                             // of this run
+  bool previous_is_apart_ = false;     // it does not go on from the one before it
+  int64_t reports_ = 0, written_ = 0;  // of this run
   absl::flat_hash_map<std::string_view, std::string> last_text_;  // entry -> as it was written last
   absl::flat_hash_map<std::string, Total> fallbacks_;
 };

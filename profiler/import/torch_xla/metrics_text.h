@@ -1,6 +1,12 @@
 // Metrics reports of torch_xla as text, entry by entry.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,14 +25,17 @@ struct MetricEntry {
   std::string_view value_rate, rate;  // without " / second"; empty: not printed
   std::string_view percentiles;       // "1%=000.120us; 5%=…"
   bool has_percentiles = false;       // the line is there
+  bool is_counted = false;            // the line with value or samples is there, readable or not
+  bool is_broken = false;             // a line break went through its name or a number
   int64_t offset = 0, line = 0;
   // False where the text stops or breaks off inside the entry. A metric may have lost all behind
   // its number of samples.
-  bool whole() const { return is_counter ? value.has_value() : samples.has_value(); }
+  bool whole() const { return !is_broken && (is_counter ? value : samples).has_value(); }
 };
 
 struct MetricsText {
   OptInt save_number;  // of the [MetricsData; step=N] above it
+  LogOrigin origin;    // whose it is, where prefixes tell
   std::vector<MetricEntry> entries;
   int64_t offset = 0, line = 0;
   bool torn = false;  // it breaks off: the text stops inside it, or its run was killed
@@ -36,10 +45,16 @@ struct MetricsText {
 // Reads reports one after the other. What they view lies in the text or in the reader.
 class MetricsReader {
  public:
-  explicit MetricsReader(std::string_view text) : lines_(text) {}
-  // False at the end. A report begins at its header, or where a metric comes a second time. Entries
-  // that are not whole are left out and counted.
+  explicit MetricsReader(std::string_view text) : text_(text), lines_(text) {}
+  // False at the end. A report begins at its header, or where a metric comes a second time. Lines
+  // of several processes may alternate: each has a report of its own. Entries that are not whole
+  // are left out and counted.
   bool Next(MetricsText* report);
+  // Where the text begins inside an entry; empty: it does not.
+  struct Place {
+    int64_t offset = 0, line = 0;
+  };
+  std::optional<Place> cut_head() const { return cut_head_; }
   int64_t broken_entries() const { return broken_entries_; }
   int64_t first_broken_offset() const { return broken_offset_; }
   int64_t first_broken_line() const { return broken_line_; }
@@ -47,8 +62,44 @@ class MetricsReader {
   int64_t offset() const { return lines_.offset(); }
 
  private:
+  enum Label : int;
+  struct Field;
+  // What was read of the report of an origin.
+  struct Open {
+    MetricsText report;
+    absl::flat_hash_set<std::string_view> metrics;  // their names
+    bool begun = false, server_seen = false;
+    std::string_view cut_name;  // of the line before, if it may be the first entry of all
+  };
+
+  static Field FieldOf(std::string_view line);
+  // Whose line it is; null: another process's, whose report did not begin in the text.
+  Open* OpenOf(const Field& field);
+  bool OriginsAreLineNumbers() const;
+  void Begin(Open& open);
+  // False: another report begins at this line.
+  bool TakeField(Open& open, Field field);
+  void TakeEntry(MetricEntry& entry, const Field& field, bool readable);
+  void TakeHeadless(const Field& field);
+  void TakeUnlabelled(std::string_view line);
+  void Continue(MetricEntry& entry, std::string_view text);
   void Finish(MetricsText& report, bool at_end);
+  MetricsText Close(Open& open, bool at_end);
+
+  std::string_view text_;
   ReportLines lines_;
+  std::map<LogOrigin, Open> open_;
+  LogOrigin origin_;           // of the last line that told one
+  std::string last_prefix_;    // whose origin that is
+  std::optional<bool> tells_;  // prefixes tell origins; empty: none did yet
+  // The field in the line above, if it is of an entry.
+  Open* above_ = nullptr;
+  int label_above_ = 0;
+  std::string_view prefix_above_;
+  size_t length_above_ = 0;
+  std::optional<Place> value_above_;  // a value of no entry
+  std::optional<Place> cut_head_;
+  std::deque<std::string> joined_;  // what a line break went through
   int64_t broken_entries_ = 0, broken_offset_ = 0, broken_line_ = 0;
 };
 

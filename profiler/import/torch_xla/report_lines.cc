@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace xlaprof {
 namespace {
@@ -28,6 +29,44 @@ size_t NextField(std::string_view text, size_t from) {
   return next;
 }
 
+std::string_view LineAt(std::string_view text, size_t begin) {
+  std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+bool MayContinuePercentiles(std::string_view line) {
+  return !line.empty() && NextField(line, 0) == std::string_view::npos &&
+         std::ranges::all_of(line, [](char c) {
+           return IsWord(c) || std::string_view(".%=; ").find(c) != std::string_view::npos;
+         });
+}
+
+// The width at which a terminal broke the lines; 0: none did. The longest lines of percentiles then
+// have all that width, and go on in the next line.
+size_t WrapWidth(std::string_view text) {
+  constexpr std::string_view kPercentiles = "Percentiles: ";
+  constexpr int kSeen = 20;
+  constexpr size_t kNarrowest = 30;
+  size_t width = 0;
+  int at_width = 0, broken = 0;
+  bool sure = false;  // more percentiles are in the next line
+  size_t at = text.find(kPercentiles);
+  for (int i = 0; i < kSeen && at != std::string_view::npos; ++i) {
+    const size_t begin = text.rfind('\n', at) + 1, end = text.find('\n', at);
+    if (end == std::string_view::npos) break;
+    const std::string_view line = LineAt(text, begin), next = LineAt(text, end + 1);
+    if (line.size() > width) width = line.size(), at_width = broken = 0, sure = false;
+    if (line.size() == width) {
+      const bool goes_on = next.size() <= width && MayContinuePercentiles(next);
+      ++at_width, broken += goes_on;
+      sure |= goes_on && next.find("%=") != std::string_view::npos;
+    }
+    at = text.find(kPercentiles, end);
+  }
+  return width >= kNarrowest && broken == at_width && (broken > 1 || sure) ? width : 0;
+}
+
 // "aten::x\n  " of a Python string -> "aten::x", with the quote behind the last.
 std::string_view WithoutEscapedEnd(std::string_view text) {
   const size_t end = text.find("\\n");
@@ -50,19 +89,27 @@ char Entity(std::string_view name) {
   return code == 160 ? ' ' : code >= 0x20 && code < 0x7f ? char(code) : '\0';
 }
 
-// Past the tag at `at`; `at` itself when no tag begins there.
-size_t PastTag(std::string_view text, size_t at) {
-  static constexpr std::string_view kTags[] = {"br",   "p",    "pre", "code", "div", "span",
-                                               "html", "body", "td",  "tr",   "b",   "i"};
+struct Tag {
+  size_t past = 0;           // behind it; 0: no tag
+  bool breaks_line = false;  // what follows is another line
+};
+
+Tag TagAt(std::string_view text, size_t at) {
+  static constexpr std::string_view kInLine[] = {"span", "code", "b", "i"};
+  static constexpr std::string_view kBreaking[] = {
+      "br", "p",  "pre", "div", "html", "body", "td", "tr", "th", "table", "tbody",
+      "li", "ul", "ol",  "hr",  "h1",   "h2",   "h3", "h4", "h5", "h6",    "blockquote"};
   constexpr size_t kLongest = 200;
   size_t name = at + 1;
   if (name < text.size() && text[name] == '/') ++name;
   size_t end = name;
   while (end < text.size() && IsWord(text[end])) ++end;
   const std::string_view word = text.substr(name, end - name);
-  if (std::find(std::begin(kTags), std::end(kTags), word) == std::end(kTags)) return at;
+  const bool in_line = std::ranges::find(kInLine, word) != std::end(kInLine);
+  if (!in_line && std::ranges::find(kBreaking, word) == std::end(kBreaking)) return {};
   const size_t close = text.find('>', end);
-  return close == std::string_view::npos || close - at > kLongest ? at : close + 1;
+  if (close == std::string_view::npos || close - at > kLongest) return {};
+  return {close + 1, !in_line};
 }
 
 }  // namespace
@@ -71,10 +118,10 @@ std::string WithoutMarkup(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
     if (text[i] == '<') {
-      const size_t past = PastTag(text, i);
-      if (past > i) {
-        if (text.substr(i).starts_with("<br")) out += '\n';
-        i = past;
+      const Tag tag = TagAt(text, i);
+      if (tag.past > 0) {
+        if (tag.breaks_line) out += '\n';
+        i = tag.past;
         continue;
       }
     } else if (text[i] == '&') {
@@ -91,7 +138,29 @@ std::string WithoutMarkup(std::string_view text) {
   return out;
 }
 
+ReportLines::ReportLines(std::string_view text) : texts_(text), wrap_width_(WrapWidth(text)) {}
+
 std::string_view ReportLines::Keep(std::string text) { return kept_.emplace_back(std::move(text)); }
+
+bool ReportLines::NextText() {
+  if (!std::exchange(waits_, false) && !texts_.Next()) return false;
+  text_ = texts_.text();
+  number_ = texts_.number(), offset_ = texts_.offset();
+  ended_ = texts_.ended(), decoded_ = texts_.is_decoded();
+  if (wrap_width_ == 0 || decoded_ || NextField(text_, 0) == std::string_view::npos) return true;
+  constexpr size_t kLongest = 4000;
+  for (size_t last = text_.size();
+       last == wrap_width_ && text_.size() < kLongest && texts_.Next();) {
+    const std::string_view more = texts_.text();
+    waits_ = texts_.is_decoded() || more.empty() || more.size() > wrap_width_ ||
+             NextField(more, 0) != std::string_view::npos;
+    if (waits_) break;
+    text_ = Keep(std::string(text_) + std::string(more));
+    ended_ = texts_.ended();
+    last = more.size();
+  }
+  return true;
+}
 
 bool ReportLines::Next() {
   if (again_) {
@@ -99,10 +168,10 @@ bool ReportLines::Next() {
     return true;
   }
   if (pieces_.empty()) {
-    if (!texts_.Next()) return false;
-    Split(texts_.text());
+    if (!NextText()) return false;
+    Split(text_);
     if (pieces_.empty()) {
-      line_ = texts_.text();
+      line_ = text_;
       return true;
     }
   }
@@ -133,10 +202,10 @@ void ReportLines::Split(std::string_view text) {
       colon != std::string_view::npos && text.find(": ", colon + 1) != std::string_view::npos;
   const bool marked_up =
       text.find('<') != std::string_view::npos || text.find('&') != std::string_view::npos;
-  if (!several && !marked_up && !texts_.is_decoded()) return;
+  if (!several && !marked_up && !decoded_) return;
   std::string plain = marked_up ? WithoutMarkup(text) : "";
   const bool changed = marked_up && plain != text;
-  if (!changed && !texts_.is_decoded()) {
+  if (!changed && !decoded_) {
     const size_t first = NextField(text, 0);
     if (first == std::string_view::npos || NextField(text, first + 1) == std::string_view::npos)
       return;
@@ -144,7 +213,7 @@ void ReportLines::Split(std::string_view text) {
   std::string_view rest = text;
   if (changed) {
     rest = Keep(std::move(plain));
-  } else if (texts_.is_decoded()) {
+  } else if (decoded_) {
     rest = Keep(std::string(text));
   }
   while (!rest.empty()) {

@@ -14,31 +14,38 @@ namespace xlaprof {
 
 // Undone on the way: a log collector's JSON around each line; a report printed as a Python string
 // ('Metric: A\n  TotalSamples: 4\n...'); line breaks lost, so that several fields share a line;
-// HTML's entities, line breaks and tags.
+// lines that a terminal broke at its width; HTML's entities, line breaks and tags; colours.
 class ReportLines {
  public:
-  explicit ReportLines(std::string_view text) : texts_(text) {}
+  explicit ReportLines(std::string_view text);
 
-  bool Next();                                        // false at the end
-  std::string_view line() const { return line_; }     // valid as long as this object and the text
-  int64_t number() const { return texts_.number(); }  // of the text's line, from 1
-  int64_t offset() const { return texts_.offset(); }  // of that line's first byte
-  bool ended() const { return pieces_.empty() ? texts_.ended() : true; }
+  bool Next();                                     // false at the end
+  std::string_view line() const { return line_; }  // valid as long as this object and the text
+  int64_t number() const { return number_; }       // of the text's line, from 1
+  int64_t offset() const { return offset_; }       // of that line's first byte
+  bool ended() const { return pieces_.empty() ? ended_ : true; }
   void Unread() { again_ = true; }  // the next Next() gives this line again
 
  private:
+  bool NextText();
   void Split(std::string_view text);
   void SplitFields(std::string_view line);
   std::string_view Keep(std::string text);
   LogTexts texts_;
+  bool waits_ = false;       // what texts_ is at was only looked at
+  const size_t wrap_width_;  // at which a terminal broke the lines; 0: none did
+  // A text as it was before it was broken; where its first line is.
+  std::string_view text_;
+  int64_t number_ = 0, offset_ = 0;
+  bool ended_ = true, decoded_ = false;
   std::string_view line_;
   std::vector<std::string_view> pieces_;  // of the line, the next one last
   std::deque<std::string> kept_;          // what does not stand in the text itself
   bool again_ = false;
 };
 
-// Without tags, with entities as characters; <br> becomes a line break. `text` itself when it has
-// neither.
+// Without tags, with entities as characters; a tag that ends a line (all but span, code, b and i)
+// becomes a line break. `text` itself when it has neither.
 std::string WithoutMarkup(std::string_view text);
 
 }  // namespace xlaprof

@@ -1,6 +1,8 @@
 #include "profiler/import/torch_xla/runtime_text.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "profiler/import/torch_xla/debug_blocks.h"
@@ -48,11 +50,45 @@ absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext
                       "digits, and what followed is missing.",
                       int64_t(line)));
   }
+  if (auto head = reader.cut_head()) {
+    // A source has one issue of a code.
+    XP_TRY(context.Issue(cut ? "headless_report" : "cut_file", "warning",
+                         "The text begins inside a report's entry; it and what stood above are "
+                         "missing.",
+                         head->offset, head->line));
+  }
   if (reader.broken_entries() == 0) return absl::OkStatus();
   return context.Issue(
       "broken_entry", "warning",
-      "An entry of a report lacks its value or a number in it is unreadable; it is left out.",
+      "An entry of a report lacks its value, a number in it is unreadable, or a line break went "
+      "through it; it is left out.",
       reader.first_broken_offset(), reader.first_broken_line(), reader.broken_entries());
+}
+
+// Writes what `one` has taken and `reports`, in the order of the text. Where prefixes tell of
+// several processes, each has its own.
+absl::Status WriteReports(std::vector<MetricsText> reports, bool finds_restarts, MetricsWriter& one,
+                          ImportContext& context) {
+  std::set<LogOrigin> told;
+  for (const MetricsText& report : reports) told.insert(report.origin);
+  told.erase(LogOrigin());
+  std::map<LogOrigin, std::vector<MetricsText>> of_others;
+  for (MetricsText& report : reports) {
+    if (told.size() > 1 && report.origin != LogOrigin()) {
+      of_others[report.origin].push_back(std::move(report));
+    } else {
+      XP_TRY(one.Take(std::move(report)));
+    }
+  }
+  XP_TRY(one.EndRun());
+  const ImportContext::Place place = context.place();
+  for (auto& [origin, own] : of_others) {
+    context.Continue(place);
+    MetricsWriter writer(context, finds_restarts, origin);
+    for (MetricsText& report : own) XP_TRY(writer.Take(std::move(report)));
+    XP_TRY(writer.EndRun());
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -73,13 +109,19 @@ absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportCont
   XP_TRY(debug.WriteIssues());
   if (log.facts.empty()) {
     MetricsWriter metrics(context, true);
+    // A file of saves is long and has no prefixes: its reports are written as they are read.
+    std::vector<MetricsText> later;
     while (reader.Next(&report)) {
       context.progress(size_t(reader.offset()));
       counts.metric_entries += int64_t(report.entries.size());
-      XP_TRY(metrics.Take(std::move(report)));
+      if (later.empty() && report.origin == LogOrigin()) {
+        XP_TRY(metrics.Take(std::move(report)));
+      } else {
+        later.push_back(std::move(report));
+      }
     }
     counts.lines = std::max(counts.lines, reader.lines());
-    XP_TRY(metrics.EndRun());
+    XP_TRY(WriteReports(std::move(later), true, metrics, context));
     XP_TRY(Tell(input, reader, context));
     return counts;
   }
@@ -98,8 +140,7 @@ absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportCont
     if (segment > 0) context.Restart();
     XP_TRY(debug.WriteRun(segments, segment));
     MetricsWriter metrics(context, false);
-    for (MetricsText& saved : reports[size_t(segment)]) XP_TRY(metrics.Take(std::move(saved)));
-    XP_TRY(metrics.EndRun());
+    XP_TRY(WriteReports(std::move(reports[size_t(segment)]), false, metrics, context));
   }
   XP_TRY(Tell(input, reader, context));
   return counts;

@@ -7,6 +7,7 @@ namespace xlaprof {
 extern const Importer metrics_report;
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -239,6 +240,120 @@ TEST(MetricsReport, PercentilesLieBetween0And100) {
                        "nan%=2.00; inf%=3.00; -1%=4.00; 101%=5.00; 1e999%=6.00; 99.9%=7.00\n");
   EXPECT_THAT(in.Rows("SELECT p, value FROM metric_percentile ORDER BY p"),
               ElementsAre("1.0|1.0", "99.9|7.0"));
+}
+
+// "Early stopping. Best Value: 900000" behind a report was its last counter's.
+TEST(MetricsReport, TextBehindAReportIsNotItsLastCounters) {
+  for (const char* text : {"trial 7 done, Best Value: 900000\n", "epoch 1 Loss Value: 0.53\n"}) {
+    auto in = ImportText(metrics_report, Counters({{"MarkStep", 9}, {"aten::nonzero", 6}}) + text);
+    EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|6|-")) << text;
+    EXPECT_THAT(in.Rows(kIssues), IsEmpty()) << text;
+  }
+}
+
+// The entry above the first name was dropped without a word.
+TEST(MetricsReport, SaysThatTheTextBeginsInsideAnEntry) {
+  const std::string counters = Counters({{"MarkStep", 9}});
+  for (const std::string head :
+       {"  TotalSamples: 4\n  Accumulator: 02s\n", "  Accumulator: 02s\n", "  Value: 7\n",
+        "  Percentiles: 50%=4.00\n", "tiles: 50%=001ms000.000us; 99%=002ms000.000us\n"}) {
+    auto in = ImportText(metrics_report, head + counters);
+    EXPECT_THAT(in.Rows(kIssues), ElementsAre("cut_file|1|1")) << head;
+  }
+  // Both ends are told.
+  auto in = ImportText(metrics_report, "  Value: 7\n" + counters + "Counter: aten::nonzero\n");
+  EXPECT_THAT(in.Rows(kIssues), ElementsAre("cut_file|1|2", "headless_report|1|1"));
+  in = ImportText(metrics_report, "Best Value: 3\nloss Value: 1\n\nnew report\n" + counters);
+  EXPECT_THAT(in.Rows(kIssues), IsEmpty());
+}
+
+// met.clear_all() before each report; 12 steps that compiled each were "1 step, 1 compilation".
+TEST(MetricsReport, SaysWhichReportsDoNotGoOn) {
+  auto report = [](const std::string& time) {
+    return fmt::format(
+               "Metric: CompileTime\n  TotalSamples: 1\n  Accumulator: {0}\n  Percentiles: "
+               "50%={0}\n",
+               time) +
+           Counters({{"MarkStep", 1}, {"aten::nonzero", 3}});
+  };
+  auto in = ImportText(metrics_report, report("02s") + report("03s") + report("01s"));
+  EXPECT_THAT(in.Rows(kIssues), ElementsAre("separate_reports|2|9"));
+  EXPECT_THAT(in.Rows("SELECT r.ordinal, count(*) FROM counter JOIN metrics_report r ON r.id = "
+                      "report_id GROUP BY 1"),
+              ElementsAre("0|2", "1|2", "2|2"));  // each is whole
+  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|3|-"));
+  in = ImportText(metrics_report, report("02s") + report("02s"));  // the same, pasted twice
+  EXPECT_THAT(in.Rows(kIssues), IsEmpty());
+}
+
+// Eight ranks printed a report each; their reads were added up.
+TEST(MetricsReport, RanksThatCountALittleLessAreNoClear) {
+  auto report = [](int reads, int nonzero) {
+    return Samples(4) + Counters({{"MarkStep", 100},
+                                  {"aten::_local_scalar_dense", reads},
+                                  {"aten::nonzero", nonzero}});
+  };
+  auto in = ImportText(metrics_report, report(10, 6) + report(9, 5) + report(10, 6) + report(9, 6));
+  EXPECT_THAT(in.Rows(kFallbacks),
+              ElementsAre("aten::_local_scalar_dense|10|-", "aten::nonzero|6|-"));
+}
+
+TEST(MetricsReport, ReportsOfRanksMayAlternateLineByLine) {
+  auto report = [](int marks, int histc) {
+    return kCompileTime + Counters({{"MarkStep", marks}, {"aten::histc", histc}});
+  };
+  const std::string a = report(12, 5), b = report(13, 6);
+  std::string text;
+  for (size_t i = 0, j = 0; i < a.size();) {
+    const size_t a_end = a.find('\n', i) + 1, b_end = b.find('\n', j) + 1;
+    text += "[0] " + a.substr(i, a_end - i) + "[1] " + b.substr(j, b_end - j);
+    i = a_end, j = b_end;
+  }
+  auto in = ImportText(metrics_report, text);
+  EXPECT_THAT(in.Rows("SELECT rank, mark_step, f.count, m.samples FROM process p JOIN "
+                      "metrics_report r ON r.process_id = p.id JOIN fallback f ON f.process_id = "
+                      "p.id JOIN metric m ON m.report_id = r.id ORDER BY rank"),
+              ElementsAre("0|12|5|4", "1|13|6|4"));
+  EXPECT_THAT(in.Rows(kIssues), IsEmpty());
+  // Without prefixes nobody can tell them apart: what was mixed is left out.
+  std::string bare = text;
+  for (size_t at; (at = bare.find('[')) != std::string::npos;) bare.erase(at, 4);
+  in = ImportText(metrics_report, bare);
+  EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), Contains("broken_entry"));
+}
+
+// `Counter: aten::_loc` was an operator of its own.
+TEST(MetricsReport, ANameThatALineBreakWentThroughIsLeftOut) {
+  const std::string broken = "Counter: aten::_loc\nal_scalar_dense\n  Value: 12\n";
+  auto in = ImportText(metrics_report,
+                       Counters({{"MarkStep", 9}}) + broken + Counters({{"aten::nonzero", 2}}));
+  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|2|-"));
+  EXPECT_THAT(in.Rows(kIssues), ElementsAre("broken_entry|1|3"));
+}
+
+TEST(MetricsReport, WordsBehindPercentilesAreNotTheirs) {
+  const std::string report =
+      "Metric: A\n  TotalSamples: 1\n  Accumulator: 5.00\n  Percentiles: 50%=5.00; 99%=4.00\n";
+  for (const char* text : {"", "5\n", "done\n"}) {
+    auto in = ImportText(metrics_report, report + text);
+    EXPECT_THAT(in.Rows("SELECT p, value FROM metric_percentile ORDER BY p"),
+                ElementsAre("50.0|5.0", "99.0|4.0"))
+        << text;
+  }
+}
+
+// An XRT server counts for all clients; two servers in one paste were one that went on.
+TEST(MetricsReport, AnXrtServersReportIsToldAndMayRestart) {
+  auto report = [](int compiles, int executions) {
+    return fmt::format(
+        "Metric: XrtCompile\n  TotalSamples: {}\n  Accumulator: 28s\n  Percentiles: 50%=02s\n"
+        "Metric: XrtExecute\n  TotalSamples: {}\n  Accumulator: 03m\n  Percentiles: 50%=02s\n",
+        compiles, executions);
+  };
+  auto in = ImportText(metrics_report, "EAGER:\n" + report(358, 68993) + "LAZY:\n" + report(2, 10));
+  EXPECT_THAT(in.Rows(kReports), ElementsAre("0|0|-|-", "1|0|-|-"));
+  EXPECT_THAT(in.Rows("SELECT code, severity FROM import_issue"),
+              ElementsAre("server_report|info"));
 }
 
 TEST(MetricsReport, SaysWhatItLookedForWhereNothingIs) {

@@ -58,6 +58,29 @@ std::string Replace(std::string text, std::string_view from, std::string_view to
   return text;
 }
 
+// As a terminal of that width shows it.
+std::string Wrapped(const std::string& text, size_t width) {
+  std::string out;
+  size_t column = 0;
+  for (char c : text) {
+    if (c != '\n' && column == width) out += '\n', column = 0;
+    out += c;
+    column = c == '\n' ? 0 : column + 1;
+  }
+  return out;
+}
+
+std::string Numbered(const std::string& text) {
+  std::string out;
+  int number = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin) + 1;
+    out += fmt::format("[{}] {}", ++number, text.substr(begin, end - begin));
+    begin = end;
+  }
+  return out;
+}
+
 TEST(ReportLines, WhateverWasDoneToTheText) {
   const std::vector<std::string> expected = RowsOf(std::string(kReport));
   ASSERT_EQ(expected.size(), 6u);
@@ -87,6 +110,26 @@ TEST(ReportLines, WhateverWasDoneToTheText) {
       {"HTML", "<pre><code>" + Replace(line("", "\n"), "::", "&#58;&#58;") + "</code></pre>\n"},
       {"HTML with breaks", "<p>" + Replace(line("", "<br/>"), "  ", "&nbsp;&nbsp;") + "</p>\n"},
       {"of 2019", Replace(std::string(kReport), "Accumulator:", "Counter:")},
+      {"HTML in list items", "<ul>" + trimmed("<li class=\"x\">", "</li>") + "</ul>\n"},
+      {"HTML behind words", "<p>here it is</p><pre><code>" + line("", "\n") + "</code></pre>\n"},
+      {"HTML in a table",
+       "<table>" + line("<tr><td n=\"1\"></td><td>", "</td></tr>") + "</table>\n"},
+      {"coloured", line("\x1b[32m", "\x1b[0m\n")},
+      {"coloured, behind a name",
+       line("\x1b[32mINFO\x1b[0m:\x1b[36mmain\x1b[0m:\x1b[1m", "\x1b[0m\x1b[K\n")},
+      {"coloured in JSON", line("{\"log\":\"\\u001b[32m", "\\u001b[0m\\n\"}\n")},
+      {"in backticks", line("`", "`  \n")},
+      {"quoted as CSV", line("\"", "\"\n")},
+      {"printed by pprint", "(" + line("'", "\\n'\n") + ")\n"},
+      {"a Python list", "[" + line("'", "', ") + "'']\n"},
+      {"JSON with line breaks",
+       line("  {\n    \"insertId\": \"x\",\n    \"textPayload\": \"", "\",\n  },\n")},
+      {"YAML", line("---\ntextPayload: \"", "\"\n")},
+      {"broken at 40 columns", Wrapped(line("", "\n"), 40)},
+      {"broken at 60 columns, with a prefix",
+       Wrapped(line("2021-04-19 13:28:12 10.164.0.25 [0] ", "\n"), 60)},
+      {"broken between words", Replace(line("", "\n"), "us; 50", "us;\n50")},
+      {"numbered lines", Numbered(std::string(kReport))},
       {"words around it", "Look:\n" + trimmed("", " ") + "what is wrong?\n"},
   };
   for (const auto& [what, text] : kPastes)
@@ -96,6 +139,7 @@ TEST(ReportLines, WhateverWasDoneToTheText) {
 TEST(ReportLines, MarkupIsTakenOffAndOtherSignsStay) {
   EXPECT_EQ(WithoutMarkup("a &lt;b&gt; &amp;&nbsp;c"), "a <b> & c");
   EXPECT_EQ(WithoutMarkup("x<br>y<br/>z"), "x\ny\nz");
+  EXPECT_EQ(WithoutMarkup("<li>x</li><h2>y</h2>"), "\nx\n\ny\n");
   EXPECT_EQ(WithoutMarkup("<span class=\"k\">xla::add</span>"), "xla::add");
   EXPECT_EQ(WithoutMarkup("std::vector<int> a < b && c; &unknown; &#7;"),
             "std::vector<int> a < b && c; &unknown; &#7;");

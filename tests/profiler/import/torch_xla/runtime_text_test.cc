@@ -51,5 +51,27 @@ TEST(RuntimeText, AReportIsOfTheRunAboveIt) {
               ElementsAre("0|9|9", "1|3|3"));
 }
 
+TEST(RuntimeText, AReportIsOfTheProcessOfItsPrefix) {
+  auto prefixed = [](const std::string& prefix, const std::string& text) {
+    std::string out;
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = text.find('\n', begin) + 1;
+      out += prefix + text.substr(begin, end - begin);
+      begin = end;
+    }
+    return out;
+  };
+  std::string text;
+  for (const char* rank : {"[rank0]: ", "[rank1]: "})
+    text += prefixed(rank, Compilation("a0") + Execution("a0"));
+  for (const char* rank : {"[rank0]: ", "[rank1]: "})
+    text += prefixed(rank, Report(rank == std::string_view("[rank0]: ") ? 7 : 8));
+  auto in = ImportText(debug_log, text);
+  EXPECT_THAT(in.Rows("SELECT rank, mark_step, (SELECT count(*) FROM execution e WHERE "
+                      "e.process_id = p.id) FROM process p JOIN metrics_report r ON r.process_id = "
+                      "p.id ORDER BY rank"),
+              ElementsAre("0|7|1", "1|8|1"));
+}
+
 }  // namespace
 }  // namespace xlaprof
