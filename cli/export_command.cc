@@ -23,7 +23,6 @@ std::vector<std::string> Names() {
   return names;
 }
 
-// An export never replaces what it is made from, whatever is asked for.
 absl::Status CheckOutput(const ExportArguments& arguments, const Exporter& exporter) {
   const fs::path output = arguments.output;
   std::error_code error;
@@ -38,10 +37,7 @@ absl::Status CheckOutput(const ExportArguments& arguments, const Exporter& expor
   if (!fs::exists(fs::symlink_status(output, error))) return absl::OkStatus();
   if (!fs::is_regular_file(output, error))
     return Invalid("{}: is there and no regular file. Choose another name", arguments.output);
-  for (const std::string& path : arguments.input.paths) {
-    if (fs::equivalent(output, path, error))
-      return Invalid("{}: is what is being read. Choose another name", arguments.output);
-  }
+  XP_TRY(CheckNotInput(arguments.input, arguments.output));
   if (!arguments.force)
     return absl::AlreadyExistsError(fmt::format(
         "{}: is there already. Choose another name, or --force to replace it", arguments.output));

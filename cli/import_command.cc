@@ -1,5 +1,6 @@
 #include "cli/import_command.h"
 
+#include "cli/input_options.h"
 #include "cli/store_file.h"
 #include "cli/terminal.h"
 
@@ -7,17 +8,18 @@ namespace xlaprof {
 namespace {
 
 struct ImportArguments {
-  std::vector<std::string> paths;
-  std::string output, run, as_format;
+  InputOptions input;
+  std::string output;
   bool force = false;
 };
 
 absl::Status ImportRun(const ImportArguments& arguments) {
-  XP_TRY(std::string kept,
-         WriteStoreFile({.inputs = {arguments.paths.begin(), arguments.paths.end()},
-                         .run = arguments.run,
-                         .as_format = arguments.as_format},
-                        arguments.output, arguments.force));
+  const InputOptions& input = arguments.input;
+  XP_TRY(CheckNotInput(input, arguments.output));
+  XP_TRY(std::string kept, WriteStoreFile({.inputs = {input.paths.begin(), input.paths.end()},
+                                           .run = input.run,
+                                           .as_format = input.as_format},
+                                          arguments.output, arguments.force));
   return WriteOutput(kept, "");
 }
 
@@ -26,14 +28,9 @@ absl::Status ImportRun(const ImportArguments& arguments) {
 void AddImportCommand(CLI::App& app, int& exit_status) {
   auto arguments = std::make_shared<ImportArguments>();
   CLI::App* command = app.add_subcommand("import", "Keeps a run and its findings in one file");
-  command->add_option("PATH", arguments->paths, "A capture directory, or any files of one run")
-      ->required();
+  AddInputOptions(*command, arguments->input);
   command->add_option("-o,--output", arguments->output, "The store to write, such as run.xlaprof")
       ->required();
-  command->add_option("--run", arguments->run,
-                      "The run to take, where the files hold several; else the newest");
-  command->add_option("--as", arguments->as_format,
-                      "Read the files as this format, whatever their bytes say");
   command->add_flag("--force", arguments->force, "Replace an existing store");
   command->callback([arguments, &exit_status] {
     absl::Status status = ImportRun(*arguments);

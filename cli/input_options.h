@@ -33,6 +33,8 @@ std::vector<std::filesystem::path> SourceRoots(const InputOptions& input,
 // store is damaged and `use` fails for it (DataLoss), it is called once more, with what lies on the
 // store's intact pages and an import issue that counts the rest.
 absl::Status WithInput(const InputOptions& input, const std::function<absl::Status(Store&)>& use);
+// An output never replaces what it is made from: InvalidArgument where it is one of the inputs.
+absl::Status CheckNotInput(const InputOptions& input, const std::string& output);
 // What a store lacks because it was damaged, in a sentence or two; "" where it was not.
 absl::StatusOr<std::string> DamageOf(const Store& store);
 

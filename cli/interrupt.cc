@@ -9,7 +9,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGTERM};
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<bool> asked_for{false};
 // Points into AllWords.

@@ -1,4 +1,5 @@
-// Ctrl-C, and the end that a batch system asks for, in a command that has something to keep.
+// Ctrl-C, a terminal that is closed, and the end that a batch system asks for, in a command that
+// has something to keep.
 #pragma once
 
 #include <string>

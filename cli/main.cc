@@ -1,8 +1,13 @@
 // The xlaprof program: one subcommand a file.
 #include <malloc.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
 #include <sstream>
 
 #include "analyzers/analyzer.h"
@@ -16,6 +21,7 @@
 #include "cli/terminal.h"
 #include "cli/view_command.h"
 #include "core/base/escape.h"
+#include "core/base/leftover.h"
 #include "core/base/version.h"
 #include "exporters/exporter.h"
 #include "profiler/import/importer.h"
@@ -46,9 +52,33 @@ std::string WhatIsWrong(const CLI::App* app, const CLI::Error& error) {
   return fmt::format("{}: {}. `{} --help` tells more\n", command, error.what(), command);
 }
 
+constexpr const char* kNoMemory =
+    "not enough memory for this. Free some, raise the limit (ulimit -v, the container's), or name "
+    "fewer files";
+
+// Another thread than main's had no memory: nothing unwinds there, and nothing may be allocated.
+[[noreturn]] void Terminate() {
+  const std::exception_ptr reason = std::current_exception();
+  if (reason == nullptr) std::abort();
+  try {
+    std::rethrow_exception(reason);
+  } catch (const std::bad_alloc&) {
+    for (const char* part : {"xlaprof: ", kNoMemory, "\n"})
+      (void)!write(STDERR_FILENO, part, std::strlen(part));
+    RemoveLeftovers();
+    _exit(kExitCouldNot);
+  } catch (const std::exception& error) {
+    for (const char* part : {"xlaprof: ", error.what(), "\n"})
+      (void)!write(STDERR_FILENO, part, std::strlen(part));
+  }
+  std::abort();
+}
+
 int Main(int argc, char** argv) {
+  std::set_terminate(Terminate);
   // A file beyond `ulimit -f` is an error like a full disk, not our end.
   std::signal(SIGXFSZ, SIG_IGN);
+  RemoveLeftoversAtSignals();
   CLI::App app(
       "From the files of a PyTorch/XLA or JAX run to the line of code that wastes the device's "
       "time.",
@@ -91,6 +121,8 @@ int Main(int argc, char** argv) {
     fmt::print("{}", Printable(out.str(), /*keep_newlines=*/true));
     fmt::print(stderr, "{}", Printable(err.str(), /*keep_newlines=*/true));
     return status == 0 ? kExitDone : kExitCouldNot;
+  } catch (const std::bad_alloc&) {
+    return Fail(absl::ResourceExhaustedError(kNoMemory));
   }
   return exit_status;
 }

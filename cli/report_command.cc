@@ -2,14 +2,20 @@
 
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "analyzers/report/report.h"
 #include "cli/export_command.h"
 #include "cli/input_options.h"
 #include "cli/slice_options.h"
 #include "cli/terminal.h"
+#include "profiler/import/formats.h"
+#include "profiler/import/input.h"
 
 namespace xlaprof {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct ReportArguments {
   InputOptions input;
@@ -33,7 +39,32 @@ absl::StatusOr<std::string> ReportOn(Store& store, const ReportArguments& argume
                                           : ReportText(report, options);
 }
 
+bool LiesIn(const fs::path& file, const fs::path& folder) {
+  std::error_code error;
+  const fs::path relative = fs::relative(file, folder, error);
+  return !error && !relative.empty() && *relative.begin() != "..";
+}
+
+bool IsCapture(const fs::path& path) {
+  auto file = InputFile::Open(path);
+  return file.ok() && Recognise(file->bytes()) != nullptr;
+}
+
+// A report replaces an earlier one without being asked to; a mistyped name may be a capture's.
+absl::Status CheckOutput(const ReportArguments& arguments) {
+  const std::string& output = arguments.output;
+  XP_TRY(CheckNotInput(arguments.input, output));
+  std::error_code error;
+  if (!fs::is_regular_file(output, error)) return absl::OkStatus();
+  for (const std::string& path : arguments.input.paths) {
+    if (fs::is_directory(path, error) && LiesIn(output, path) && IsCapture(output))
+      return Invalid("{}: is what is being read. Choose another name", output);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunReport(const ReportArguments& arguments) {
+  XP_TRY(CheckOutput(arguments));
   // The viewer and the run in one page: a format that is exported, too.
   if (arguments.format == "html")
     return RunExport({.input = arguments.input,

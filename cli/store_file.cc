@@ -105,12 +105,13 @@ absl::StatusOr<std::string> WriteStoreFile(ImportOptions inputs, const fs::path&
   int64_t files = 0, warnings = 0;
   for (const SourceRow& source : report.sources) files += source.imported;
   for (const Finding& finding : report.findings) warnings += finding.severity != Severity::kInfo;
+  const bool is_clean = warnings == 0 && report.issues.empty();
   return fmt::format(
-      "{}: {}, {} file{} read, {} warning{}{}. To see them: xlaprof report {}\n",
-      Printable(output.string()), BytesText(double(bytes)), files, files == 1 ? "" : "s", warnings,
-      warnings == 1 ? "" : "s",
+      "{}: {}, {} file{} read, {} warning{}{}. {}: xlaprof report {}\n", Printable(output.string()),
+      BytesText(double(bytes)), files, files == 1 ? "" : "s",
+      is_clean ? "no" : fmt::to_string(warnings), warnings == 1 ? "" : "s",
       report.issues.empty() ? "" : fmt::format(", {} odd in the input", report.issues.size()),
-      ShellWord(output.string()));
+      is_clean ? "Where the time goes" : "To see them", ShellWord(output.string()));
 }
 
 }  // namespace xlaprof

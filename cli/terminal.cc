@@ -8,10 +8,15 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "core/base/escape.h"
+#include "core/base/unfinished_file.h"
 
 namespace xlaprof {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr int kDefaultColumns = 100;
@@ -46,17 +51,34 @@ int Fail(const absl::Status& status) {
   return kExitCouldNot;
 }
 
+namespace {
+
+// `name`: the user's.
+absl::Status WriteAll(FILE* file, std::string_view text, const std::string& name) {
+  if (std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0)
+    return absl::OkStatus();
+  return IoError("{}: cannot write all of it: {}", name, std::strerror(errno));
+}
+
+absl::Status WriteFile(const fs::path& path, std::string_view text, const std::string& name) {
+  FILE* file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) return IoError("{}: cannot write: {}", name, std::strerror(errno));
+  absl::Status status = WriteAll(file, text, name);
+  if (std::fclose(file) != 0 && status.ok())
+    return IoError("{}: cannot write all of it: {}", name, std::strerror(errno));
+  return status;
+}
+
+}  // namespace
+
 absl::Status WriteOutput(std::string_view text, const std::string& path) {
-  FILE* file = path.empty() ? stdout : std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return IoError("{}: cannot write: {}", path, std::strerror(errno));
-  bool good = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  good = std::fflush(file) == 0 && good;
-  int error = errno;
-  if (!path.empty()) good = std::fclose(file) == 0 && good;
-  if (!good)
-    return IoError("{}: cannot write all of it: {}", path.empty() ? "standard output" : path,
-                   std::strerror(error));
-  return absl::OkStatus();
+  if (path.empty()) return WriteAll(stdout, text, "standard output");
+  std::error_code error;
+  const fs::path there = fs::canonical(path, error);
+  if (!error && !fs::is_regular_file(there, error)) return WriteFile(there, text, path);
+  UnfinishedFile unfinished(there.empty() ? fs::path(path) : there);
+  XP_TRY(WriteFile(unfinished.path(), text, path));
+  return unfinished.Finish();
 }
 
 }  // namespace xlaprof

@@ -21,7 +21,8 @@ bool WantsColour(std::string_view when);
 // Prints "xlaprof: message" on stderr, control characters escaped; returns kExitCouldNot.
 int Fail(const absl::Status& status);
 
-// Writes all of `text` to stdout, or to `path` unless it is empty.
+// Writes all of `text` to stdout, or to `path` unless it is empty. A file that is there is replaced
+// once all is written; a device or a pipe is written to.
 absl::Status WriteOutput(std::string_view text, const std::string& path);
 
 }  // namespace xlaprof

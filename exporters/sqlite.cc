@@ -52,12 +52,20 @@ class SqliteExport {
 
  private:
   absl::Status Open() {
+    // Where a damaged store was noticed late, the half of it that came before is there.
+    std::error_code error;
+    std::filesystem::remove(options_.path, error);
     int rc =
         sqlite3_open_v2(options_.path.c_str(), &db_,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
     if (rc != SQLITE_OK) return SqliteError(db_, options_.path.string() + ": cannot open");
+    sqlite3_set_authorizer(db_, OneFileAlone, nullptr);
     // An export that fails is thrown away, so it needs no journal.
     return Exec("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-32768");
+  }
+
+  static int OneFileAlone(void*, int action, const char*, const char*, const char*, const char*) {
+    return action == SQLITE_ATTACH ? SQLITE_DENY : SQLITE_OK;
   }
 
   absl::Status Exec(std::string_view sql) {
@@ -66,26 +74,45 @@ class SqliteExport {
     return absl::OkStatus();
   }
 
+  struct Table {
+    std::string name, sql, columns;  // its columns as "a","b"
+  };
+
+  // Of our own schema: what stands in the input's is SQL from outside.
+  static absl::StatusOr<std::vector<Table>> OwnTables() {
+    XP_TRY(Store ours, Store::CreateTemporary());
+    return ours.Collect(
+        "SELECT name, sql, (SELECT group_concat('\"' || c.name || '\"') FROM "
+        "pragma_table_info(m.name) c) FROM sqlite_schema m WHERE type = 'table' AND name NOT IN "
+        "('event_chunk', 'arg_chunk', 'counter_chunk', 'string') ORDER BY rowid",
+        [](std::string name, std::string sql, std::string columns) {
+          return Table{std::move(name), std::move(sql), std::move(columns)};
+        });
+  }
+
   // Tables of the store but for chunks and their strings, with the comments of their columns. Where
-  // the store is sliced, its views of the same names give the rows.
+  // the store is sliced, its views of the same names give the rows. Findings are the caller's.
   absl::Status Facts() {
-    XP_TRY(auto tables,
-           store_.Collect("SELECT name, sql FROM main.sqlite_schema WHERE type = 'table' AND name "
-                          "NOT IN ('event_chunk', 'arg_chunk', 'counter_chunk', 'string', "
-                          "'finding') AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
-                          [](std::string name, std::string sql) { return std::pair(name, sql); }));
-    for (const auto& [name, sql] : tables) {
-      XP_TRY(Exec(sql));
-      XP_TRY(Copy(name));
+    XP_TRY(std::vector<Table> tables, OwnTables());
+    for (const Table& table : tables) {
+      XP_TRY(Exec(table.sql));
+      if (table.name != "finding") XP_TRY(Copy(table));
+    }
+    XP_TRY(OptInt start_ns, CaptureStart(store_));
+    if (start_ns) {
+      XP_TRY(Exec(
+          fmt::format("INSERT OR REPLACE INTO meta VALUES ('window_start_ns', '{}')", *start_ns)));
     }
     return Exec(
         fmt::format("INSERT OR REPLACE INTO meta VALUES ('exported_by', 'xlaprof {}')", kVersion));
   }
 
-  absl::Status Copy(const std::string& table) {
-    XP_TRY(Statement from, store_.Prepare("SELECT * FROM " + table));
+  absl::Status Copy(const Table& table) {
+    XP_TRY(Statement from,
+           store_.Prepare(fmt::format("SELECT {} FROM \"{}\"", table.columns, table.name)));
     const int columns = sqlite3_column_count(from.get());
-    std::string sql = fmt::format("INSERT OR IGNORE INTO {} VALUES (", table);
+    std::string sql =
+        fmt::format("INSERT OR IGNORE INTO \"{}\" ({}) VALUES (", table.name, table.columns);
     for (int i = 0; i < columns; ++i) sql += i == 0 ? "?" : ",?";
     sqlite3_stmt* raw = nullptr;
     if (sqlite3_prepare_v2(db_, (sql + ")").c_str(), -1, &raw, nullptr) != SQLITE_OK)
@@ -102,9 +129,6 @@ class SqliteExport {
   }
 
   absl::Status FindingRows() {
-    XP_TRY(auto sql,
-           store_.One<std::string>("SELECT sql FROM main.sqlite_schema WHERE name = 'finding'"));
-    XP_TRY(Exec(sql.value_or("")));
     XP_TRY(RowInserter rows, RowInserter::Make(db_, "finding", 8));
     std::deque<std::string> kept;
     int64_t rank = 0;

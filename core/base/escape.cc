@@ -10,11 +10,35 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
-// Characters that move the cursor, change the direction of what follows, or break the line.
+struct Range {
+  int32_t first, last;
+};
+
+// Characters that move the cursor, change the direction of what follows, break the line, or show
+// nothing where something stands.
+constexpr Range kControls[] = {
+    {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},     {0x115f, 0x1160},
+    {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},   {0x3164, 0x3164},
+    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff9, 0xfffb}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+
 bool IsControl(int32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
-         code == 0x61c || code == 0xfeff;
+  if (code >= 0x20 && code < 0x7f) return false;
+  return std::ranges::any_of(
+      kControls, [&](const Range& range) { return range.first <= code && code <= range.last; });
+}
+
+// As \x7f, \u200b or \U000e0001.
+std::string Escaped(int32_t code) {
+  return code < 0x100     ? fmt::format("\\x{:02x}", code)
+         : code <= 0xffff ? fmt::format("\\u{:04x}", code)
+                          : fmt::format("\\U{:08x}", code);
+}
+
+// JSON has four digits: what is above them is a surrogate pair.
+std::string JsonEscaped(int32_t code) {
+  if (code <= 0xffff) return fmt::format("\\u{:04x}", code);
+  const int32_t rest = code - 0x10000;
+  return fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + (rest >> 10), 0xdc00 + (rest & 0x3ff));
 }
 
 bool IsAlnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
@@ -55,7 +79,7 @@ std::string Printable(std::string_view text, bool keep_newlines) {
     } else if (c.code < 0) {
       out += fmt::format("\\x{:02x}", uint8_t(text[at]));
     } else if (IsControl(c.code)) {
-      out += c.code < 0x100 ? fmt::format("\\x{:02x}", c.code) : fmt::format("\\u{:04x}", c.code);
+      out += Escaped(c.code);
     } else {
       out += text.substr(at, size_t(c.bytes));
     }
@@ -112,7 +136,7 @@ std::string TerminalSafeJson(std::string json) {
     Character c{.code = json[at], .bytes = 1};
     if (uint8_t(json[at]) >= 0x7f && unsafe(json, at, &c)) {
       out.append(json, copied, at - copied);
-      out += fmt::format("\\u{:04x}", c.code);
+      out += JsonEscaped(c.code);
       copied = at + size_t(c.bytes);
     }
     at += size_t(c.bytes);

@@ -19,8 +19,9 @@ Character CharacterAt(std::string_view text, size_t at);
 // Bytes that are no text: two digits each, lower-case.
 std::string Hex(std::string_view bytes);
 
-// For a terminal: control characters, what turns the direction of writing, and invalid bytes as
-// \n, \t, \x1b, \u202e, \xff. Real line ends stay where `keep_newlines`.
+// For a terminal: control characters, what turns the direction of writing or shows nothing, and
+// invalid bytes as \n, \t, \x1b, \u202e, \U000e0001, \xff. Real line ends stay where
+// `keep_newlines`.
 std::string Printable(std::string_view text, bool keep_newlines = false);
 
 // For GitHub's Markdown, in running text, table cells and HTML blocks: no markup, no links, no
@@ -30,7 +31,8 @@ std::string MarkdownText(std::string_view text);
 // A fenced block of Markdown that nothing in `body` closes. `body` is printable already.
 std::string MarkdownFenced(std::string_view language, std::string_view body);
 
-// JSON that is valid already, with all that would steer a terminal escaped as well (DEL, C1, bidi).
+// JSON that is valid already, with all that would steer a terminal (DEL, C1, bidi) or show nothing
+// escaped as well.
 std::string TerminalSafeJson(std::string json);
 
 // A field of RFC 4180 that a spreadsheet does not take for a formula: text that begins with one of

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/leftover.h"
 #include "core/base/status.h"
 
 namespace xlaprof {
@@ -15,15 +16,20 @@ class TemporaryFolder {
  public:
   // Its name begins with "xlaprof-" and `purpose`.
   static absl::StatusOr<TemporaryFolder> Make(std::string_view purpose);
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder(TemporaryFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), leftover_(std::move(other.leftover_)) {}
   ~TemporaryFolder();
   const std::filesystem::path& path() const { return path_; }
   // Leaves it where it is: the path.
-  std::filesystem::path Keep() { return std::exchange(path_, {}); }
+  std::filesystem::path Keep() {
+    leftover_.Forget();
+    return std::exchange(path_, {});
+  }
 
  private:
-  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)), leftover_(path_) {}
   std::filesystem::path path_;
+  Leftover leftover_;
 };
 
 }  // namespace xlaprof

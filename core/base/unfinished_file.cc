@@ -25,7 +25,7 @@ fs::path NameBeside(const fs::path& output) {
 }  // namespace
 
 UnfinishedFile::UnfinishedFile(fs::path output)
-    : output_(std::move(output)), path_(NameBeside(output_)) {}
+    : output_(std::move(output)), path_(NameBeside(output_)), leftover_(path_) {}
 
 UnfinishedFile::~UnfinishedFile() {
   std::error_code error;

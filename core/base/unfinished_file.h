@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "core/base/leftover.h"
 #include "core/base/status.h"
 
 namespace xlaprof {
@@ -23,6 +24,7 @@ class UnfinishedFile {
 
  private:
   const std::filesystem::path output_, path_;
+  Leftover leftover_;
 };
 
 }  // namespace xlaprof

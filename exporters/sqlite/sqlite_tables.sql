@@ -1,5 +1,6 @@
 -- What `export --format sqlite` adds to the tables of facts, which are those of docs/schema.md: events as
--- ordinary rows, and views for people. Times are ns since meta.base_epoch_ns, in views ms.
+-- ordinary rows, and views for people. Times are ns since meta.base_epoch_ns; in views ms since the start of the capture
+-- (meta.window_start_ns), as --from and --to count them.
 
 -- Rows of the timeline.
 CREATE TABLE event (
@@ -39,6 +40,7 @@ CREATE TABLE counter_sample (
 --- after the rows
 
 CREATE INDEX event_by_track ON event (track_id, ts_ns);
+CREATE INDEX event_by_depth ON event (track_id, depth, ts_ns);
 CREATE INDEX event_by_name ON event (name);
 CREATE INDEX event_by_flow_in ON event (flow_in) WHERE flow_in IS NOT NULL;
 CREATE INDEX arg_by_event ON arg (event_id);
@@ -49,20 +51,25 @@ CREATE INDEX counter_sample_by_track ON counter_sample (track_id, ts_ns);
 CREATE INDEX flow_by_from ON flow (from_event_id);
 CREATE INDEX flow_by_to ON flow (to_event_id);
 
+-- Where the views' times begin.
+CREATE VIEW capture_start AS
+SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'window_start_ns'), 0) AS ts_ns;
+
 -- Events with the names of their track and process.
 CREATE VIEW slice AS
-SELECT e.id, e.ts_ns / 1e6 AS start_ms, e.dur_ns / 1e6 AS dur_ms, e.name, e.category, t.name AS track, t.kind AS track_kind,
+SELECT e.id, (e.ts_ns - (SELECT ts_ns FROM capture_start)) / 1e6 AS start_ms, e.dur_ns / 1e6 AS dur_ms, e.name, e.category, t.name AS track, t.kind AS track_kind,
        t.device, p.name AS process, p.host, p.pid, p.rank, e.depth, e.track_id
 FROM event e JOIN track t ON t.id = e.track_id LEFT JOIN process p ON p.id = t.process_id;
 
--- Steps with what compiled, ran, was copied and fell back in each.
+-- Steps with what compiled, ran, was copied and fell back in each. transfers is NULL where no source with times saw the
+-- step, nor another one a copy: logs and dumps do not tell of them.
 CREATE VIEW steps AS
-SELECT s.id, coalesce(s.number, s.ordinal) AS number, s.name, s.ts_ns / 1e6 AS start_ms, s.dur_ns / 1e6 AS dur_ms,
+SELECT s.id, coalesce(s.number, s.ordinal) AS number, s.name, (s.ts_ns - (SELECT ts_ns FROM capture_start)) / 1e6 AS start_ms, s.dur_ns / 1e6 AS dur_ms,
        (SELECT count(*) FROM compile c WHERE c.step_id = s.id) AS compiles,
        (SELECT sum(c.dur_ns) / 1e6 FROM compile c WHERE c.step_id = s.id) AS compile_ms,
        (SELECT count(*) FROM execution x WHERE x.step_id = s.id) AS executions,
        (SELECT sum(x.dur_ns) / 1e6 FROM execution x WHERE x.step_id = s.id) AS execute_ms,
-       (SELECT count(*) FROM transfer f WHERE f.step_id = s.id) AS transfers,
+       (SELECT iif(s.ts_ns IS NULL, nullif(count(*), 0), count(*)) FROM transfer f WHERE f.step_id = s.id) AS transfers,
        (SELECT sum(f.count) FROM fallback f WHERE f.step_id = s.id) AS fallbacks,
        s.process_id
 FROM step s ORDER BY s.process_id, s.ordinal;
@@ -70,15 +77,17 @@ FROM step s ORDER BY s.process_id, s.ordinal;
 -- Compilations by the line that cut the graph.
 CREATE VIEW compiles_by_site AS
 SELECT i.file, i.line, i.function, c.function AS jitted, count(*) AS compiles, count(DISTINCT coalesce(g.hash, g.id)) AS graphs,
-       sum(c.dur_ns) / 1e6 AS compile_ms, min(c.ts_ns) / 1e6 AS first_ms, max(c.ts_ns) / 1e6 AS last_ms
+       sum(c.dur_ns) / 1e6 AS compile_ms, (min(c.ts_ns) - (SELECT ts_ns FROM capture_start)) / 1e6 AS first_ms,
+       (max(c.ts_ns) - (SELECT ts_ns FROM capture_start)) / 1e6 AS last_ms
 FROM compile c LEFT JOIN site i ON i.id = c.site_id LEFT JOIN graph g ON g.id = c.graph_id
 GROUP BY i.file, i.line, i.function, c.function ORDER BY compile_ms DESC, compiles DESC;
 
--- Executions by the line that cut the graph, and why it was cut there.
+-- Executions by the line that cut the graph, else the one that compiled it first, and why it was cut there.
 CREATE VIEW executions_by_site AS
 SELECT i.file, i.line, i.function, x.cause, count(*) AS executions, count(DISTINCT coalesce(g.hash, g.id)) AS graphs,
        sum(x.dur_ns) / 1e6 AS device_ms, sum(x.host_wait_ns) / 1e6 AS host_wait_ms
-FROM execution x LEFT JOIN site i ON i.id = x.site_id LEFT JOIN graph g ON g.id = x.graph_id
+FROM execution x LEFT JOIN (SELECT graph_id, min(ordinal), site_id FROM compile WHERE site_id IS NOT NULL GROUP BY graph_id) c
+  ON c.graph_id = x.graph_id LEFT JOIN site i ON i.id = coalesce(x.site_id, c.site_id) LEFT JOIN graph g ON g.id = x.graph_id
 GROUP BY i.file, i.line, i.function, x.cause ORDER BY executions DESC;
 
 -- Ops without a lowering, by the line that uses them.
@@ -86,10 +95,17 @@ CREATE VIEW fallbacks_by_site AS
 SELECT f.op, i.file, i.line, i.function, sum(f.count) AS calls
 FROM fallback f LEFT JOIN site i ON i.id = f.site_id GROUP BY f.op, i.file, i.line, i.function ORDER BY calls DESC;
 
--- Where the time went, by event name.
+-- Where the time went, by event name. total_ms counts an event inside another of that name twice; self_ms is without
+-- what events inside took.
 CREATE VIEW time_by_name AS
-SELECT name, category, count(*) AS events, sum(dur_ns) / 1e6 AS total_ms, avg(dur_ns) / 1e6 AS mean_ms, max(dur_ns) / 1e6 AS longest_ms
-FROM event GROUP BY name, category ORDER BY total_ms DESC;
+SELECT name, category, count(*) AS events, sum(dur_ns) / 1e6 AS total_ms, sum(max(0, dur_ns - inside_ns)) / 1e6 AS self_ms,
+       avg(dur_ns) / 1e6 AS mean_ms, max(dur_ns) / 1e6 AS longest_ms
+FROM (SELECT e.name, e.category, e.dur_ns,
+             (SELECT coalesce(sum(min(i.ts_ns + i.dur_ns, e.ts_ns + e.dur_ns) - i.ts_ns), 0) FROM event i
+              WHERE i.track_id = e.track_id AND i.ts_ns >= e.ts_ns AND i.ts_ns < e.ts_ns + e.dur_ns AND i.depth = e.depth + 1)
+               AS inside_ns
+      FROM event e)
+GROUP BY name, category ORDER BY total_ms DESC;
 
 -- What xlaprof concluded, first things first.
 CREATE VIEW findings AS

@@ -18,7 +18,24 @@ constexpr std::string_view kMagic("SQLite format 3\0", 16);
 // Flows of different processes must not meet: small numbers get the source's beside them.
 constexpr int kSourceBits = 44;
 
+// Facts that are copied row by row, each after those that it refers to. What is not here has a way
+// of its own (processes, tracks, recordings, events, sites, stacks, issues), or is the reader's:
+// meta, run, source, string, provenance, finding. recording_test.cc goes through the schema.
+constexpr const char* kFacts[] = {
+    "step",          "graph",          "graph_node", "compile",           "compile_reason",
+    "execution",     "transfer",       "fallback",   "untied_weight",     "profiler_line",
+    "compile_alarm", "metrics_report", "metric",     "metric_percentile", "counter",
+    "setting"};
+
 int Sniff(std::string_view head) { return head.starts_with(kMagic) ? 95 : 0; }
+
+using Ids = absl::flat_hash_map<int64_t, int64_t>;  // what a row's id became
+
+// Of ids that refer to `column`'s table, "" for a column that refers to none.
+std::string TableOf(std::string_view column) {
+  if (column == "report_id") return "metrics_report";
+  return std::string(column.substr(0, column.ends_with("_id") ? column.size() - 3 : 0));
+}
 
 class Copying {
  public:
@@ -30,7 +47,9 @@ class Copying {
     XP_TRY(CopyRecordings());
     XP_TRY(CopyEvents());
     XP_TRY(CopySamples());
-    XP_TRY(CopySteps());
+    XP_TRY(CopySites());
+    XP_TRY(CopyStacks());
+    for (const char* table : kFacts) XP_TRY(CopyFacts(table));
     return from_.Each(
         "SELECT code, severity, advice, first_offset, first_line, count FROM import_issue",
         [&](std::string code, std::string severity, std::string advice, OptInt offset, OptInt line,
@@ -47,7 +66,7 @@ class Copying {
     }
     return strings_[id];
   }
-  static int64_t Of(const std::map<int64_t, int64_t>& ids, int64_t id) {
+  static int64_t Of(const Ids& ids, int64_t id) {
     auto found = ids.find(id);
     return found == ids.end() ? 0 : found->second;
   }
@@ -86,7 +105,7 @@ class Copying {
   }
 
   absl::Status CopyRecordings() {
-    std::map<int64_t, int64_t> recordings;
+    Ids recordings;
     XP_TRY(from_.Each(
         "SELECT id, process_id, ring, ring_key, ended, clock, drain_cpu_ns FROM recording",
         [&](int64_t id, int64_t process, std::string ring, std::string key, bool ended,
@@ -177,22 +196,102 @@ class Copying {
     });
   }
 
-  absl::Status CopySteps() {
-    return from_.Each("SELECT process_id, ordinal, number, name, ts_ns, dur_ns FROM step",
-                      [&](OptInt process, int64_t ordinal, OptInt number, OptText name, OptInt ts,
-                          OptInt dur) -> absl::Status {
-                        StepRow step{.ordinal = ordinal, .number = number, .name = name};
-                        if (process) step.process_id = Of(processes_, *process);
-                        if (ts) step.ts_ns = *ts + offset_ns_;
-                        step.dur_ns = dur;
-                        return internal::ToStatus(context_.store.Add(step));
-                      });
+  absl::Status CopySites() {
+    Ids& sites = ids_["site"];
+    return from_.Each(
+        "SELECT id, function, file, line FROM site ORDER BY id",
+        [&](int64_t id, std::string function, std::string file, int64_t line) -> absl::Status {
+          XP_TRY(sites[id], context_.store.AddSite(function, file, line));
+          return absl::OkStatus();
+        });
+  }
+
+  absl::Status CopyStacks() {
+    std::map<int64_t, std::vector<Store::Frame>> stacks;
+    XP_TRY(from_.Each("SELECT id FROM stack", [&](int64_t id) { stacks[id]; }));
+    XP_TRY(from_.Each(
+        "SELECT stack_id, function, file, line, is_user FROM frame ORDER BY stack_id, depth",
+        [&](int64_t stack, std::string function, std::string file, int64_t line, bool is_user) {
+          auto found = stacks.find(stack);
+          if (found == stacks.end()) return;
+          found->second.push_back({std::move(function), std::move(file), line, is_user});
+        }));
+    for (const auto& [id, frames] : stacks) {
+      XP_TRY(ids_["stack"][id], context_.store.AddStack(frames));
+    }
+    return absl::OkStatus();
+  }
+
+  // A column of a table of facts, and what has to be done to its values.
+  struct Column {
+    std::string name;
+    bool is_optional = false, is_time = false, is_source = false;
+    const Ids* refers_to = nullptr;
+  };
+
+  absl::StatusOr<std::vector<Column>> ColumnsOf(const char* table) const {
+    return context_.store.Collect(
+        "SELECT name, \"notnull\" FROM pragma_table_info(?1)",
+        [&](std::string name, bool must) {
+          Column column{.name = name, .is_optional = !must};
+          column.is_time = name == "ts_ns" || name.ends_with("_ts_ns");
+          column.is_source = name == "source_id";
+          auto ids = ids_.find(TableOf(name));
+          if (ids != ids_.end()) column.refers_to = &ids->second;
+          return column;
+        },
+        table);
+  }
+
+  absl::Status CopyFacts(const char* table) {
+    XP_TRY(std::vector<Column> columns, ColumnsOf(table));
+    std::string names, marks;
+    for (const Column& column : columns) {
+      names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", column.name);
+      marks += marks.empty() ? "?" : ", ?";
+    }
+    Ids* ids = columns[0].name == "id" ? &ids_[table] : nullptr;
+    XP_TRY(Statement from, from_.Prepare(fmt::format("SELECT {} FROM {} ORDER BY {}", names, table,
+                                                     ids != nullptr ? "id" : "1, 2")));
+    XP_TRY(Statement into, context_.store.Prepare(fmt::format(
+                               "INSERT OR IGNORE INTO {} ({}) VALUES ({})", table, names, marks)));
+    while (true) {
+      XP_TRY(bool more, from.Step());
+      if (!more) return absl::OkStatus();
+      if (!BindFact(columns, ids != nullptr, from, into)) continue;
+      absl::Status status = internal::ToStatus(into.Step());
+      into.Reset();
+      XP_TRY(std::move(status));
+      if (ids != nullptr && sqlite3_changes(context_.store.db()) != 0)
+        (*ids)[from.Column<int64_t>(0)] = sqlite3_last_insert_rowid(context_.store.db());
+    }
+  }
+
+  // False for a row of another one that is not there: the store is damaged.
+  bool BindFact(const std::vector<Column>& columns, bool has_id, const Statement& from,
+                Statement& into) const {
+    for (int i = has_id ? 1 : 0; i < int(columns.size()); ++i) {
+      const Column& column = columns[size_t(i)];
+      if (column.is_source) {
+        into.Bind(i + 1, context_.source_id);
+      } else if (column.refers_to != nullptr && !from.IsNull(i)) {
+        const int64_t id = Of(*column.refers_to, from.Column<int64_t>(i));
+        if (id == 0 && !column.is_optional) return false;
+        into.Bind(i + 1, id == 0 ? OptInt() : OptInt(id));
+      } else if (column.is_time && !from.IsNull(i)) {
+        into.Bind(i + 1, from.Column<int64_t>(i) + offset_ns_);
+      } else {
+        sqlite3_bind_value(into.get(), i + 1, sqlite3_column_value(from.get(), i));
+      }
+    }
+    return true;
   }
 
   const Store& from_;
   ImportContext& context_;
   int64_t offset_ns_ = 0;
-  std::map<int64_t, int64_t> processes_, tracks_;  // by what they are in `from_`
+  std::map<std::string, Ids, std::less<>> ids_;  // by table, and by what they are in `from_`
+  Ids &processes_ = ids_["process"], &tracks_ = ids_["track"];
   std::vector<StringId> strings_;
 };
 

@@ -3,7 +3,12 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
 
 #include "core/base/temporary_folder.h"
 #include "profiler/record/collector.h"
@@ -37,14 +42,75 @@ static absl::Status TellFacts(Store& store, int64_t process_id) {
                         "last tenth of a second may be missing, though not its events");
 }
 
+namespace {
+
+// A file, read only; closed with the object.
+struct OpenFile {
+  // Whatever has that name: a pipe would wait for somebody who writes.
+  explicit OpenFile(const std::filesystem::path& path)
+      : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  OpenFile(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (fd >= 0) close(fd);
+  }
+  const int fd;
+};
+
+// What the head of a ring says of it: its tables and segments. DataLoss: it is no ring.
+absl::StatusOr<off_t> BytesOfRing(int fd, const std::filesystem::path& path) {
+  alignas(FileHeader) char head[sizeof(FileHeader)] = {};
+  const auto& header = *reinterpret_cast<const FileHeader*>(head);
+  struct stat info {};
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
+      pread(fd, head, sizeof head, 0) != ssize_t(sizeof head) ||
+      std::memcmp(header.magic, kRingMagic, sizeof kRingMagic) != 0 ||
+      header.segment_count.load() > kMaxSegments)
+    return DataLoss("{}: no ring of a recording. Move it away", path.string());
+  const off_t tables = kPageBytes + kStringBytes + kMaxSites * sizeof(SiteEntry);
+  const off_t segment = kPageBytes + off_t(header.capacity) * off_t(sizeof(Slot));
+  return std::min(info.st_size, tables + segment * off_t(header.segment_count.load()));
+}
+
+// Writes what `from` has between `at` and `end`, where it is not all zeros.
+absl::Status CopyPart(int from, off_t at, off_t end, int to) {
+  std::vector<char> buffer(size_t(1) << 16);
+  const std::vector<char> zeros(buffer.size());
+  while (at < end) {
+    const size_t want = size_t(std::min(end - at, off_t(buffer.size())));
+    const ssize_t got = pread(from, buffer.data(), want, at);
+    if (got == 0) break;
+    if (got < 0 || (std::memcmp(buffer.data(), zeros.data(), size_t(got)) != 0 &&
+                    pwrite(to, buffer.data(), size_t(got), at) != got))
+      return IoError("{}", std::strerror(errno));
+    at += got;
+  }
+  return absl::OkStatus();
+}
+
+// The first `bytes` of a ring, most of which are holes that take no room: those stay holes.
+absl::Status CopySparse(int from, off_t bytes, const std::filesystem::path& path) {
+  const int to = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (to < 0) return IoError("{}", std::strerror(errno));
+  absl::Status status =
+      ftruncate(to, bytes) == 0 ? absl::OkStatus() : IoError("{}", std::strerror(errno));
+  for (off_t at = 0; status.ok() && at < bytes;) {
+    const off_t begin = lseek(from, at, SEEK_DATA);
+    if (begin < 0 || begin >= bytes) break;  // holes to the end
+    const off_t end = std::min(bytes, std::max(begin + 1, lseek(from, begin, SEEK_HOLE)));
+    status = CopyPart(from, begin, end, to);
+    at = end;
+  }
+  if (close(to) != 0 && status.ok()) status = IoError("{}", std::strerror(errno));
+  return status;
+}
+
+}  // namespace
 }  // namespace record
 
 absl::StatusOr<std::optional<Store>> ReadKilled(const std::filesystem::path& path) {
-  const int ring = open(RingPath(path).c_str(), O_RDONLY | O_CLOEXEC);
-  if (ring < 0) return std::nullopt;
-  const bool runs = flock(ring, LOCK_SH | LOCK_NB) != 0;
-  close(ring);
-  if (runs) return std::nullopt;
+  const record::OpenFile ring(RingPath(path));
+  if (ring.fd < 0 || flock(ring.fd, LOCK_SH | LOCK_NB) != 0) return std::nullopt;
+  flock(ring.fd, LOCK_UN);
   XP_TRY(TemporaryFolder folder, TemporaryFolder::Make("killed"));
   const std::filesystem::path copy = folder.path() / "killed.xlaprof";
   {
@@ -53,11 +119,11 @@ absl::StatusOr<std::optional<Store>> ReadKilled(const std::filesystem::path& pat
     if (open.value_or(0) == 0) return std::nullopt;
     XP_TRY(store.Run("VACUUM INTO ?1", copy.string()));
   }
-  std::error_code error;
-  std::filesystem::copy_file(RingPath(path), RingPath(copy), error);
-  if (error) {
+  XP_TRY(const off_t bytes, record::BytesOfRing(ring.fd, RingPath(path)));
+  if (absl::Status copied = record::CopySparse(ring.fd, bytes, RingPath(copy)); !copied.ok()) {
     return IoError("{}: cannot copy it to {}: {}. Make room there, or set TMPDIR",
-                   RingPath(path).string(), folder.path().string(), error.message());
+                   RingPath(path).string(), folder.path().string(),
+                   std::string_view(Message(copied)));
   }
   XP_TRY(RecoverRecording(copy));
   XP_TRY(Store whole, Store::Open(copy));  // stays when its folder is gone

@@ -6,6 +6,19 @@
 
 namespace xlaprof {
 
+namespace {
+
+// A window in which nothing lies, whatever its times; its length, too, is a number.
+constexpr int64_t kNeverFromNs = int64_t{1} << 62, kNeverToNs = -kNeverFromNs;
+
+std::string OfProcess(const Slice& slice) {
+  return slice.process_id
+             ? fmt::format(" AND (process_id IS NULL OR process_id = {})", *slice.process_id)
+             : "";
+}
+
+}  // namespace
+
 absl::StatusOr<Slice> WithTimesOfSteps(const Store& store, Slice slice) {
   if (slice.process_id) {
     XP_TRY(auto known,
@@ -18,30 +31,36 @@ absl::StatusOr<Slice> WithTimesOfSteps(const Store& store, Slice slice) {
   if (!slice.first_step && !slice.last_step) return slice;
   const int64_t first = slice.first_step.value_or(INT64_MIN),
                 last = slice.last_step.value_or(INT64_MAX);
-  auto of_steps = [&](std::string_view what) {
+  const std::string of_process = OfProcess(slice);
+  auto of_steps = [&](std::string_view what, int64_t from = INT64_MIN, int64_t to = INT64_MAX) {
     return store.One<int64_t>(
-        fmt::format("SELECT {} FROM step WHERE coalesce(number, ordinal) BETWEEN ?1 AND ?2", what),
-        first, last);
+        fmt::format("SELECT {} FROM step WHERE coalesce(number, ordinal) BETWEEN ?1 AND ?2{}", what,
+                    of_process),
+        from, to);
   };
-  XP_TRY(auto count, of_steps("count(*)"));
+  XP_TRY(auto count, of_steps("count(*)", first, last));
   if (count.value_or(0) == 0) {
-    XP_TRY(auto low, store.One<int64_t>("SELECT min(coalesce(number, ordinal)) FROM step"));
-    XP_TRY(auto high, store.One<int64_t>("SELECT max(coalesce(number, ordinal)) FROM step"));
-    if (!low) return NotFound("--steps: no source of this run shows steps. Use --from and --to");
-    return NotFound("--steps: no step in that range; this run's are {} to {}", *low, *high);
+    XP_TRY(auto low, of_steps("min(coalesce(number, ordinal))"));
+    XP_TRY(auto high, of_steps("max(coalesce(number, ordinal))"));
+    const char* whose = slice.process_id ? "process" : "run";
+    if (!low) {
+      return NotFound("--steps: no source of this {} shows steps. Use --from and --to", whose);
+    }
+    return NotFound("--steps: no step in that range; this {}'s are {} to {}", whose, *low, *high);
   }
-  XP_TRY(auto from, of_steps("min(ts_ns)"));
-  XP_TRY(auto to, of_steps("max(ts_ns + dur_ns)"));
-  if (from) slice.from_ns = std::max(*from, slice.from_ns.value_or(INT64_MIN));
+  XP_TRY(auto from, of_steps("min(ts_ns)", first, last));
+  XP_TRY(auto to, of_steps("max(ts_ns + dur_ns)", first, last));
+  if (!from) {  // all events are other steps'
+    slice.from_ns = kNeverFromNs, slice.to_ns = kNeverToNs;
+    return slice;
+  }
+  slice.from_ns = std::max(*from, slice.from_ns.value_or(INT64_MIN));
   if (to) slice.to_ns = std::min(*to, slice.to_ns.value_or(INT64_MAX));
   return slice;
 }
 
 absl::Status MakeSliceViews(const Store& store, const Slice& slice) {
-  const std::string process =
-      slice.process_id
-          ? fmt::format(" AND (process_id IS NULL OR process_id = {})", *slice.process_id)
-          : "";
+  const std::string process = OfProcess(slice);
   const std::string steps =
       slice.first_step || slice.last_step
           ? fmt::format(" AND coalesce(number, ordinal) BETWEEN {} AND {}",

@@ -97,6 +97,8 @@ absl::Status OpenConnection(const std::string& name, int flags, Store::Impl* imp
   int rc = sqlite3_open_v2(name.c_str(), db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   if (rc != SQLITE_OK) return SqliteError(*db, fmt::format("{}: cannot open", name));
   sqlite3_busy_timeout(*db, 10'000);
+  // A file from outside may have triggers, and so run SQL of its own where we write to it.
+  sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   return RegisterVirtualTables(*db, impl->sql_interned);
 }
 
@@ -182,10 +184,13 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
   Store store = wrap(std::move(impl));
   auto version = store.One<int64_t>("PRAGMA user_version");
   if (!version.ok()) {
+    // The user's name for it, not SQLite's.
     std::string_view what = Message(version.status());
-    return absl::Status(
-        version.status().code(),
-        fmt::format("{}{}", path.string(), what.starts_with("store") ? what.substr(5) : what));
+    const char* file = sqlite3_db_filename(store.db(), "main");
+    for (std::string_view name : {std::string_view(file == nullptr ? "" : file), {"store"}}) {
+      if (!name.empty() && what.starts_with(name)) what.remove_prefix(name.size());
+    }
+    return absl::Status(version.status().code(), fmt::format("{}{}", path.string(), what));
   }
   XP_TRY(auto has_chunks, store.One<int64_t>("SELECT count(*) FROM sqlite_schema WHERE type = "
                                              "'table' AND name IN ('event_chunk', 'source')"));

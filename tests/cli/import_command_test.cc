@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "profiler/store/store.h"
@@ -50,6 +51,27 @@ TEST_F(ImportCommand, LeavesOneFileAndNothingInTheCapture) {
   ASSERT_EQ(Run("report out/run.xlaprof").status, 0);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "out"), {}), 1);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "cap"), {}), 1);
+}
+
+// Story: a Ctrl-C left a hidden file of gigabytes.
+TEST_F(ImportCommand, KilledImportLeavesNothing) {
+  std::string trace = "[";
+  for (int i = 0; i < 200'000; ++i) {
+    trace += fmt::format(R"({}{{"ph":"X","pid":1,"tid":1,"ts":{},"dur":1,"name":"e{}"}})",
+                         i == 0 ? "" : ",", 2 * i, i);
+  }
+  Write("trace.json", trace + "]");
+  const Ran ran =
+      RunShell("{ " XLAPROF_PROGRAM
+               " import trace.json -o run.xlaprof & pid=$!; "
+               "while [ -z \"$(ls -A | grep '[.]part$')\" ] && kill -0 $pid; do sleep 0.01; done; "
+               "kill -TERM $pid; wait $pid; }",
+               folder_);
+  EXPECT_EQ(ran.status, 128 + SIGTERM) << ran.out;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    const std::string name = entry.path().filename().string();
+    EXPECT_TRUE(name == "trace.json" || name == "stderr.txt") << name;
+  }
 }
 
 TEST_F(ImportCommand, FailedImportLeavesNothing) {

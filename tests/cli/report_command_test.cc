@@ -78,6 +78,66 @@ TEST_F(ReportCommand, DoesNotWriteBack) {
   EXPECT_EQ(std::filesystem::last_write_time(folder_ / "a.xlaprof"), modified);
 }
 
+// Story: a mistyped -o destroyed the recording.
+TEST_F(ReportCommand, NeverReplacesWhatItReads) {
+  MakeStore("a.xlaprof");
+  const std::string before = Content("a.xlaprof");
+  for (const char* format : {"text", "json", "html"}) {
+    Ran ran = Run(std::string("report ./a.xlaprof -o a.xlaprof --format ") + format);
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_THAT(ran.out, HasSubstr("what is being read"));
+  }
+  EXPECT_EQ(Run("import a.xlaprof -o a.xlaprof --force").status, 2);
+  EXPECT_TRUE(Content("a.xlaprof") == before);
+  // Of a folder, its captures are; what else lies there is not.
+  Write("runs/metrics.txt", "Metric: CompileTime\n  TotalSamples: 1\n  Accumulator: 01s000ms\n");
+  Write("runs/report.txt", "old");
+  EXPECT_EQ(Run("report runs -o runs/metrics.txt").status, 2);
+  EXPECT_THAT(Content("runs/metrics.txt"), HasSubstr("TotalSamples"));
+  EXPECT_EQ(Run("report runs -o runs/report.txt").status, 0);
+  EXPECT_NE(Content("runs/report.txt"), "old");
+}
+
+// Story: std::bad_alloc ended the program with an abort, on whichever thread it was thrown.
+TEST_F(ReportCommand, TooLittleMemoryIsAnError) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "shadow memory has no limit";
+#endif
+  std::string trace = "[";
+  for (int i = 0; i < 400'000; ++i) {
+    trace += fmt::format(R"({}{{"ph":"X","pid":1,"tid":1,"ts":{},"dur":1,"name":"event {}"}})",
+                         i == 0 ? "" : ",", 2 * i, i);
+  }
+  Write("trace.json", trace + "]");
+  ASSERT_EQ(RunShell("gzip trace.json", folder_).status, 0);
+  bool failed = false;
+  for (int limit_kb : {100'000, 150'000, 200'000}) {
+    const Ran ran = RunShell(fmt::format("( ulimit -v {}; " XLAPROF_PROGRAM
+                                         " import trace.json.gz -o run.xlaprof --force )",
+                                         limit_kb),
+                             folder_);
+    if (ran.status == 0) continue;
+    EXPECT_TRUE(ran.status == 2 || ran.status == 127) << ran.status << ran.out;  // 127: not loaded
+    failed |= ran.out.find("not enough memory") != ran.out.npos;
+  }
+  EXPECT_TRUE(failed);
+  for (const auto& entry : std::filesystem::directory_iterator(folder_))
+    EXPECT_NE(entry.path().extension(), ".part");
+}
+
+TEST_F(ReportCommand, ReplacesAFileOnceItIsDone) {
+  MakeStore("a.xlaprof");
+  Write("report.txt", "old");
+  std::filesystem::create_symlink("report.txt", folder_ / "link");
+  EXPECT_EQ(Run("report no.xlaprof -o report.txt").status, 2);
+  EXPECT_EQ(Content("report.txt"), "old");
+  EXPECT_EQ(Run("report a.xlaprof -o link").status, 0);
+  EXPECT_THAT(Content("report.txt"), HasSubstr("10 steps"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+  EXPECT_EQ(Run("report a.xlaprof -o /dev/null").status, 0);
+  EXPECT_EQ(Run("report a.xlaprof -o no/such/folder").status, 2);
+}
+
 TEST_F(ReportCommand, Slices) {
   MakeStore("a.xlaprof");
   EXPECT_EQ(Json("a.xlaprof")["summary"]["execution_count"], 20);

@@ -126,6 +126,34 @@ TEST_F(SqliteExport, EveryViewAnswers) {
               ElementsAre("2.5e-05"));
 }
 
+TEST_F(SqliteExport, ViewsCountFromTheStartAndOnce) {
+  store_ = *Store::CreateTemporary();
+  const absl::Status status = LoadSql(
+      store_,
+      "INSERT INTO process (id, segment) VALUES (1, 0);"
+      "INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'a', 0);"
+      "INSERT INTO step VALUES (1, 1, 0, NULL, NULL, 5000000, 2000000), "
+      "(2, 1, 1, NULL, NULL, NULL, NULL);"
+      "INSERT INTO site VALUES (1, 'f', 'train.py', 9);"
+      "INSERT INTO graph (id, process_id, name) VALUES (1, 1, 'jit_f');"
+      "INSERT INTO compile (process_id, ordinal, graph_id, site_id, inferred) VALUES (1, 0, 1, 1, "
+      "0);"
+      "INSERT INTO execution (process_id, ordinal, graph_id) VALUES (1, 1, 1);"
+      "INSERT INTO event (track_id, ts_ns, dur_ns, name) VALUES (1, 5000000, 4000000, 'outer'), "
+      "(1, 5000000, 1000000, 'inner'), (1, 7000000, 2000000, 'outer'), (1, 9000000, 1000000, "
+      "'inner')");
+  ASSERT_TRUE(status.ok()) << status;
+  Export();
+  EXPECT_THAT(Rows("SELECT name, start_ms FROM slice ORDER BY id"),
+              ElementsAre("outer|0.0", "inner|0.0", "outer|2.0", "inner|4.0"));
+  EXPECT_THAT(Rows("SELECT number, start_ms, transfers FROM steps"),
+              ElementsAre("0|0.0|0", "1|NULL|NULL"));
+  EXPECT_THAT(Rows("SELECT name, events, total_ms, self_ms FROM time_by_name ORDER BY name"),
+              ElementsAre("inner|2|2.0|2.0", "outer|2|6.0|3.0"));
+  EXPECT_THAT(Rows("SELECT file, line, executions FROM executions_by_site"),
+              ElementsAre("train.py|9|1"));
+}
+
 TEST_F(SqliteExport, SliceHoldsWholePairsOnly) {
   ASSERT_TRUE(store_.Restrict({.from_ns = 30, .to_ns = 95, .process_id = 2}).ok());
   Export();
@@ -133,6 +161,33 @@ TEST_F(SqliteExport, SliceHoldsWholePairsOnly) {
   EXPECT_THAT(Rows("SELECT from_event_id, to_event_id FROM flow ORDER BY 1"),
               ElementsAre("32|43", "33|43"));
   EXPECT_THAT(Rows("SELECT count(*) FROM step"), ElementsAre("0"));
+}
+
+// Story: what a store calls the text of its tables was executed, and attached other files.
+TEST_F(SqliteExport, SchemaOfTheInputIsNotExecuted) {
+  const fs::path path = folder_ / "hostile.xlaprof", other = folder_ / "other.db";
+  {
+    Store store = *Store::Create(path);
+    ASSERT_TRUE(store.Exec("CREATE TABLE evil (a); PRAGMA writable_schema = ON").ok());
+    ASSERT_TRUE(store
+                    .Run("UPDATE sqlite_schema SET sql = ?1 WHERE name = 'evil'",
+                         fmt::format("CREATE TABLE evil (a); COMMIT; ATTACH '{}' AS other; CREATE "
+                                     "TABLE other.evil (a); BEGIN",
+                                     other.string()))
+                    .ok());
+  }
+  store_ = *Store::Open(path);
+  Export();
+  EXPECT_FALSE(fs::exists(other));
+  EXPECT_THAT(Rows("SELECT name FROM sqlite_schema WHERE name = 'evil'"), IsEmpty());
+}
+
+// Story: a store that proved damaged on the way was read again from its intact pages, into the file
+// that had been begun.
+TEST_F(SqliteExport, BeginsAnew) {
+  std::ofstream(folder_ / "run.db") << "half a file";
+  Export();
+  EXPECT_THAT(Rows("SELECT count(*) > 0 FROM event"), ElementsAre("1"));
 }
 
 TEST_F(SqliteExport, SaysWhenItCannotWrite) {

@@ -12,6 +12,10 @@ TEST(Printable, EscapesWhatMovesTheCursor) {
   EXPECT_EQ(Printable("a\x1b[31mb\rc\x07"), "a\\x1b[31mb\\x0dc\\x07");
   EXPECT_EQ(Printable("a\u009b31mb"), "a\\x9b31mb");  // C1: a control sequence in one character
   EXPECT_EQ(Printable("a\u202eb\u2066c"), "a\\u202eb\\u2066c");  // turns the line around
+  // Nothing is seen of these: what looks like one name may be two.
+  EXPECT_EQ(Printable("a\u00ad\u115f\u180e\u3164\uffa0\ufffb"),
+            "a\\xad\\u115f\\u180e\\u3164\\uffa0\\ufffb");
+  EXPECT_EQ(Printable("a\U000e0041\U0001d173 \U0001f600"), "a\\U000e0041\\U0001d173 \U0001f600");
   EXPECT_EQ(Printable("a\nb\tc"), "a\\nb\\tc");
   EXPECT_EQ(Printable("a\nb", /*keep_newlines=*/true), "a\nb");
   EXPECT_EQ(Printable("nul\0nul"s), "nul\\x00nul");
@@ -40,6 +44,7 @@ TEST(MarkdownFenced, CannotBeClosedFromWithin) {
 TEST(TerminalSafeJson, EscapesWhatJsonNeedNot) {
   EXPECT_EQ(TerminalSafeJson("{\"a\": \"\u009b31m\x7f\u202e\"}"),
             "{\"a\": \"\\u009b31m\\u007f\\u202e\"}");
+  EXPECT_EQ(TerminalSafeJson("\"\U000e0001\U0001f600\""), "\"\\udb40\\udc01\U0001f600\"");
   EXPECT_EQ(TerminalSafeJson("[\"größe €\", \"\\u001b\"]\n"), "[\"größe €\", \"\\u001b\"]\n");
 }
 

@@ -1,0 +1,138 @@
+// Several stores of our own recorder as one run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "core/base/temporary_folder.h"
+#include "profiler/import/import.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Column {
+  std::string name, refers_to;  // by the comments of schema.sql
+};
+
+std::map<std::string, std::vector<Column>> Schema() {
+  std::ifstream file(fs::path(XLAPROF_SOURCE_DIR) / "profiler/store/schema.sql");
+  std::map<std::string, std::vector<Column>> tables;
+  std::string line, table;
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    std::string first, second, third;
+    words >> first >> second >> third;
+    if (first == "CREATE" && second == "TABLE") table = third;
+    if (!line.starts_with("  ") || first.starts_with("PRIMARY") || first.starts_with("UNIQUE"))
+      continue;
+    const size_t ref = line.find("-- ref ");
+    const size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", ref + 7);
+    tables[table].push_back({first, ref == line.npos ? "" : line.substr(ref + 7, end - ref - 7)});
+  }
+  return tables;
+}
+
+// Tables that have a way of their own, or hold what the reader makes.
+const std::vector<std::string> kNotFacts = {
+    "meta",        "run",       "source",           "process",    "import_issue", "string",
+    "track",       "recording", "recording_thread", "site",       "stack",        "frame",
+    "event_chunk", "arg_chunk", "counter_chunk",    "provenance", "finding"};
+
+constexpr int64_t kId = 7, kTimeNs = 100;
+
+// A store with one row in each table of facts.
+absl::Status WriteStore(const fs::path& path, int64_t base_epoch_ns, int64_t pid) {
+  XP_TRY(Store store, Store::Create(path));
+  XP_TRY(store.SetMeta("base_epoch_ns", fmt::to_string(base_epoch_ns)));
+  XP_TRY(
+      store.Run("INSERT INTO process (id, segment, host, pid) VALUES (?1, 0, 'a', ?2)", kId, pid));
+  XP_TRY(
+      store.Exec("INSERT INTO track VALUES (7, 7, 'host_thread', 'main', 1, NULL, NULL, 0);"
+                 "INSERT INTO recording VALUES (7, 7, 'a.ring', 'key', 1, 'tsc', NULL);"
+                 "INSERT INTO site VALUES (7, 'f', 'a.py', 1);"
+                 "INSERT INTO stack VALUES (7, 'x');"
+                 "INSERT INTO frame VALUES (7, 0, 'f', 'a.py', 1, 1), (7, 1, 'g', 'a.py', 9, 1)"));
+  for (const auto& [table, columns] : Schema()) {
+    if (std::ranges::find(kNotFacts, table) != kNotFacts.end()) continue;
+    std::string values;
+    for (const Column& column : columns) {
+      const bool is_id = column.name == "id" || !column.refers_to.empty();
+      values += values.empty() ? "" : ", ";
+      values += is_id                            ? fmt::to_string(kId)
+                : column.name.ends_with("ts_ns") ? fmt::to_string(kTimeNs)
+                                                 : "1";
+    }
+    XP_TRY(store.Exec(fmt::format("INSERT INTO {} VALUES ({})", table, values)));
+  }
+  return store.CloseLog();
+}
+
+// Story: of a lazy program's recordings in one folder only the events were taken, and the report
+// found nothing to fix.
+TEST(Recording, EveryFactOfEachIsTaken) {
+  auto folder = TemporaryFolder::Make("test");
+  ASSERT_TRUE(folder.ok());
+  ASSERT_TRUE(WriteStore(folder->path() / "a.xlaprof", 1000, 1).ok());
+  ASSERT_TRUE(WriteStore(folder->path() / "b.xlaprof", 1500, 2).ok());
+  Store store = *Store::CreateTemporary();
+  const absl::Status status = Import({.inputs = {folder->path()}}, store);
+  ASSERT_TRUE(status.ok()) << status;
+  auto one = [&](const std::string& sql) { return store.One<int64_t>(sql)->value_or(-1); };
+  EXPECT_EQ(one("SELECT count(*) FROM site"), 1);
+  EXPECT_EQ(one("SELECT count(*) FROM frame"), 2);
+  for (const auto& [table, columns] : Schema()) {
+    if (std::ranges::find(kNotFacts, table) != kNotFacts.end()) continue;
+    EXPECT_EQ(one(fmt::format("SELECT count(*) FROM {}", table)), 2) << table;
+    for (const Column& column : columns) {
+      if (!column.refers_to.empty()) {
+        EXPECT_EQ(one(fmt::format("SELECT count(*) FROM {} WHERE {} IN (SELECT id FROM {})", table,
+                                  column.name, column.refers_to)),
+                  2)
+            << table << "." << column.name;
+        const bool is_shared = column.refers_to == "site" || column.refers_to == "stack";
+        EXPECT_EQ(one(fmt::format("SELECT count(DISTINCT {}) FROM {}", column.name, table)),
+                  is_shared ? 1 : 2)
+            << table << "." << column.name;
+      }
+      if (column.name.ends_with("ts_ns")) {
+        EXPECT_THAT(*store.Collect(fmt::format("SELECT {} FROM {} ORDER BY 1", column.name, table),
+                                   [](int64_t ns) { return ns; }),
+                    ::testing::ElementsAre(kTimeNs, kTimeNs + 500))
+            << table << "." << column.name;
+      }
+    }
+  }
+}
+
+// Story: a mark of an evaluation became one more step where a recording was read with others.
+TEST(Recording, StepsAreThoseThatItHas) {
+  auto folder = TemporaryFolder::Make("test");
+  ASSERT_TRUE(folder.ok());
+  const fs::path path = folder->path() / "a.xlaprof";
+  ASSERT_TRUE(WriteStore(path, 1000, 1).ok());
+  {
+    Store store = *Store::OpenForWriting(path);
+    for (int i = 2; i < 6; ++i) {
+      ASSERT_TRUE(store
+                      .Add(ExecutionRow{.process_id = kId,
+                                        .ordinal = i,
+                                        .cause = "user_sync",
+                                        .step_id = i < 5 ? OptInt(kId) : OptInt()})
+                      .ok());
+    }
+  }
+  Store store = *Store::CreateTemporary();
+  const absl::Status status = Import({.inputs = {folder->path()}}, store);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(store.One<int64_t>("SELECT count(*) FROM step")->value_or(-1), 1);
+  EXPECT_EQ(
+      store.One<int64_t>("SELECT count(*) FROM execution WHERE step_id IS NULL")->value_or(-1), 1);
+}
+
+}  // namespace
+}  // namespace xlaprof

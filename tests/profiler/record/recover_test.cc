@@ -1,0 +1,62 @@
+// What lies where a ring should, and is none.
+#include "profiler/record/recover.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+
+#include "core/base/temporary_folder.h"
+#include "profiler/record/ring_file.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class Recover : public testing::Test {
+ protected:
+  Recover() {
+    Store store = *Store::Create(path_);
+    EXPECT_TRUE(store
+                    .Exec("INSERT INTO process (id, segment) VALUES (1, 0);"
+                          "INSERT INTO recording VALUES (1, 1, 'a.xlaprof.ring', '00', 0, 'tsc', "
+                          "NULL)")
+                    .ok());
+  }
+  static std::string ErrorOf(const absl::Status& status) { return std::string(Message(status)); }
+
+  TemporaryFolder folder_ = *TemporaryFolder::Make("test");
+  const fs::path path_ = folder_.path() / "a.xlaprof";
+};
+
+// Story: a report on the store beside it waited for somebody to write.
+TEST_F(Recover, PipeIsNoRing) {
+  ASSERT_EQ(mkfifo(RingPath(path_).c_str(), 0600), 0);
+  EXPECT_THAT(ErrorOf(ReadKilled(path_).status()), HasSubstr("no ring of a recording"));
+  EXPECT_THAT(ErrorOf(RecoverRecording(path_).status()), HasSubstr("no ring of a recording"));
+}
+
+// Story: a ring of 20 GB, all holes, was copied to /tmp until that was full.
+TEST_F(Recover, HolesAreNotCopied) {
+  record::FileHeader header{};
+  std::copy_n(record::kRingMagic, sizeof header.magic, header.magic);
+  header.capacity = 1 << 28;
+  header.segment_count = 1;
+  std::ofstream(RingPath(path_), std::ios::binary)
+      .write(reinterpret_cast<const char*>(&header), sizeof header);
+  fs::resize_file(RingPath(path_), uintmax_t(20) << 30);
+  const auto started = std::chrono::steady_clock::now();
+  EXPECT_FALSE(ReadKilled(path_).ok());
+  EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(5));
+  // What has no head of a ring is not copied at all.
+  std::ofstream(RingPath(path_), std::ios::binary | std::ios::in).write("nothing!", 8);
+  EXPECT_THAT(ErrorOf(ReadKilled(path_).status()), HasSubstr("no ring of a recording"));
+}
+
+}  // namespace
+}  // namespace xlaprof
