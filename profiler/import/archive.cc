@@ -4,8 +4,6 @@
 #include <archive_entry.h>
 #include <fcntl.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <map>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "profiler/import/byte_sink.h"
+#include "profiler/import/file_ends.h"
 #include "profiler/import/formats.h"
 #include "profiler/import/input.h"
 #include "profiler/import/notebook.h"
@@ -53,34 +52,6 @@ bool IsZip(std::string_view head) {
 
 bool IsArchive(std::string_view head) { return IsZip(head) || IsTar(head) || IsNotebook(head); }
 
-// The first bytes behind gzip or zstd; "" when they cannot be had.
-std::string Unpacked(std::string_view packed) {
-  std::string out(kBlockBytes, '\0');
-  if (packed.starts_with("\x1f\x8b")) {
-    z_stream stream{};
-    if (inflateInit2(&stream, 15 + 16) != Z_OK) return "";
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-    stream.avail_in = uInt(packed.size());
-    stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream.avail_out = uInt(out.size());
-    inflate(&stream, Z_SYNC_FLUSH);
-    out.resize(size_t(stream.next_out - reinterpret_cast<Bytef*>(out.data())));
-    inflateEnd(&stream);
-    return out;
-  }
-  ZSTD_DStream* stream = ZSTD_createDStream();
-  ZSTD_inBuffer source{packed.data(), packed.size(), 0};
-  ZSTD_outBuffer target{out.data(), out.size(), 0};
-  while (target.pos < target.size && source.pos < source.size) {
-    const size_t before = source.pos + target.pos;
-    if (ZSTD_isError(ZSTD_decompressStream(stream, &target, &source))) break;
-    if (source.pos + target.pos == before) break;
-  }
-  ZSTD_freeDStream(stream);
-  out.resize(target.pos);
-  return out;
-}
-
 struct Reader {
   archive* handle = archive_read_new();
   ~Reader() { archive_read_free(handle); }
@@ -119,13 +90,14 @@ struct Archive::Impl {
   std::vector<Member> members;
   std::string damage;
   int64_t skipped = 0;
+  size_t disk_bytes = 0;       // of the file that it was unpacked from
+  size_t in_memory_bytes = 0;  // that may be used; at last, that are
 
   // Take in the members; an error only where their bytes cannot be kept.
   absl::Status Read(std::string_view bytes, const Wanted& wanted);
   absl::Status ReadCells(std::string_view notebook);
   absl::Status Keep(ByteSink sink, std::span<const Range> ranges);
-  absl::Status ReadData(archive* handle, size_t in, const Wanted& wanted, ByteSink& sink,
-                        Member& member);
+  absl::Status ReadData(archive* handle, const Wanted& wanted, ByteSink& sink, Member& member);
   std::string NameOf(archive_entry* entry);
   std::set<std::string> names;
   std::map<std::string, int> repeats;
@@ -135,8 +107,14 @@ struct Archive::Impl {
 Archive::Archive(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Archive::~Archive() = default;
 std::span<const Archive::Member> Archive::members() const { return impl_->members; }
+void Archive::Forget(size_t member) const {
+  const std::string_view all = impl_->block.view(), bytes = impl_->members[member].bytes;
+  const size_t begin = size_t(bytes.data() - all.data());
+  impl_->block.Forget(begin, begin + bytes.size());
+}
 const std::string& Archive::damage() const { return impl_->damage; }
 int64_t Archive::skipped() const { return impl_->skipped; }
+size_t Archive::in_memory_bytes() const { return impl_->in_memory_bytes; }
 
 bool Archive::Is(const std::filesystem::path& path) {
   Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -144,25 +122,30 @@ bool Archive::Is(const std::filesystem::path& path) {
   std::string head(kSniffedBytes, '\0');
   const ssize_t got = read(fd.get(), head.data(), head.size());
   head.resize(got > 0 ? size_t(got) : 0);
-  if (head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd")) head = Unpacked(head);
+  if (head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd"))
+    head = Unpacked(head, kBlockBytes);
   return IsArchive(head);
 }
 
 absl::StatusOr<std::shared_ptr<const Archive>> Archive::Open(const std::filesystem::path& path,
-                                                             const Wanted& wanted) {
+                                                             const Wanted& wanted,
+                                                             size_t in_memory_bytes) {
   XP_TRY(InputFile file, InputFile::Open(path));
-  return OfBytes(path.string(), file.bytes(), wanted, file.damage());
+  return OfBytes(path.string(), file.bytes(), wanted,
+                 {file.damage(), file.disk().size(), in_memory_bytes});
 }
 
 absl::StatusOr<std::shared_ptr<const Archive>> Archive::OfBytes(const std::string& name,
                                                                 std::string_view bytes,
                                                                 const Wanted& wanted,
-                                                                std::string damage) {
+                                                                ArchiveOrigin origin) {
   auto impl = std::make_unique<Impl>();
+  impl->disk_bytes = origin.disk_bytes == 0 ? bytes.size() : origin.disk_bytes;
+  impl->in_memory_bytes = origin.in_memory_bytes;
   const bool is_notebook = IsNotebook(bytes.substr(0, kSniffedBytes));
   XP_TRY(is_notebook ? impl->ReadCells(bytes) : impl->Read(bytes, wanted));
   // What broke the compression also broke the archive: the first says more.
-  if (!damage.empty()) impl->damage = std::move(damage);
+  if (!origin.damage.empty()) impl->damage = std::move(origin.damage);
   if (impl->members.empty() && is_notebook) {
     return Invalid(
         "{}: a notebook of which no cell has printed a report or a log that is known here{}{}. Run "
@@ -198,7 +181,7 @@ absl::Status Archive::Impl::Read(std::string_view bytes, const Wanted& wanted) {
     damage = reader.Error();
     return absl::OkStatus();
   }
-  ByteSink sink;
+  ByteSink sink(in_memory_bytes);
   std::vector<Range> ranges;
   while (!bomb) {
     archive_entry* entry = nullptr;
@@ -229,7 +212,7 @@ absl::Status Archive::Impl::Read(std::string_view bytes, const Wanted& wanted) {
     member.modified_ns =
         std::clamp(int64_t(archive_entry_mtime(entry)), int64_t{0}, kLatest) * 1'000'000'000;
     const size_t begin = sink.size();
-    XP_TRY(ReadData(reader.handle, bytes.size(), wanted, sink, member));
+    XP_TRY(ReadData(reader.handle, wanted, sink, member));
     member.size_bytes = archive_entry_size_is_set(entry)
                             ? std::max<int64_t>(0, archive_entry_size(entry))
                             : int64_t(sink.size() - begin);
@@ -243,7 +226,7 @@ absl::Status Archive::Impl::Read(std::string_view bytes, const Wanted& wanted) {
 absl::Status Archive::Impl::ReadCells(std::string_view notebook) {
   NotebookOutputs outputs = ReadNotebook(notebook);
   damage = std::move(outputs.damage);
-  ByteSink sink;
+  ByteSink sink(in_memory_bytes);
   std::vector<Range> ranges;
   for (const NotebookOutput& cell : outputs.cells) {
     if (members.size() == kMaxMembers || Recognise(cell.text) == nullptr) continue;
@@ -258,14 +241,15 @@ absl::Status Archive::Impl::ReadCells(std::string_view notebook) {
 }
 
 absl::Status Archive::Impl::Keep(ByteSink sink, std::span<const Range> ranges) {
+  in_memory_bytes = sink.is_in_memory() ? sink.size() : 0;
   XP_TRY(block, std::move(sink).Finish());
   for (size_t i = 0; i < members.size(); ++i)
     members[i].bytes = block.view().substr(ranges[i].begin, ranges[i].end - ranges[i].begin);
   return absl::OkStatus();
 }
 
-absl::Status Archive::Impl::ReadData(archive* handle, size_t in, const Wanted& wanted,
-                                     ByteSink& sink, Member& member) {
+absl::Status Archive::Impl::ReadData(archive* handle, const Wanted& wanted, ByteSink& sink,
+                                     Member& member) {
   static constexpr char kZeros[1 << 12] = {};
   const size_t begin = sink.size();
   std::string head;
@@ -296,12 +280,12 @@ absl::Status Archive::Impl::ReadData(archive* handle, size_t in, const Wanted& w
       return absl::OkStatus();
     }
     // What lies between two blocks of a sparse file are zeros.
-    while (!skips && offset > la_int64_t(sink.size() - begin) && !IsBomb(in, sink.size())) {
+    while (!skips && offset > la_int64_t(sink.size() - begin) && !IsBomb(disk_bytes, sink.size())) {
       const size_t gap = size_t(offset) - (sink.size() - begin);
       XP_TRY(append(kZeros, std::min(gap, sizeof kZeros)));
     }
-    if (!IsBomb(in, sink.size())) XP_TRY(append(static_cast<const char*>(data), size));
-    if (IsBomb(in, sink.size())) {
+    if (!IsBomb(disk_bytes, sink.size())) XP_TRY(append(static_cast<const char*>(data), size));
+    if (IsBomb(disk_bytes, sink.size())) {
       bomb = true;
       member.damage = fmt::format("the archive grew more than {}-fold: stopped", kMaxGrowth);
       damage = member.damage;

@@ -11,8 +11,16 @@
 #include <string_view>
 
 #include "core/base/status.h"
+#include "profiler/import/byte_sink.h"
 
 namespace xlaprof {
+
+// Where the bytes of an archive come from.
+struct ArchiveOrigin {
+  std::string damage;     // of the compression around them
+  size_t disk_bytes = 0;  // compressed; 0: they are not
+  size_t in_memory_bytes = kInMemoryBytes;
+};
 
 class Archive {
  public:
@@ -31,21 +39,25 @@ class Archive {
   // Whether the file begins like an archive; false for what cannot be read.
   static bool Is(const std::filesystem::path& path);
   // Reads the members that are regular files and wanted. Their bytes lie in memory, or in an
-  // unnamed file when they are over 64 MiB together. Errors: unreadable, or no member that could be
-  // read.
-  static absl::StatusOr<std::shared_ptr<const Archive>> Open(const std::filesystem::path& path,
-                                                             const Wanted& wanted);
+  // unnamed file when they are over `in_memory_bytes` together. Errors: unreadable, or no member
+  // that could be read.
+  static absl::StatusOr<std::shared_ptr<const Archive>> Open(
+      const std::filesystem::path& path, const Wanted& wanted,
+      size_t in_memory_bytes = kInMemoryBytes);
   // The same for bytes that lie somewhere already; `name` is for messages.
   static absl::StatusOr<std::shared_ptr<const Archive>> OfBytes(const std::string& name,
                                                                 std::string_view bytes,
                                                                 const Wanted& wanted,
-                                                                std::string damage = "");
+                                                                ArchiveOrigin origin = {});
   ~Archive();
 
   std::span<const Member> members() const;
+  // Its bytes will hardly be read again: where they lie in a file, their memory is given back.
+  void Forget(size_t member) const;
   // Why not everything could be read, one sentence; "" if all is well.
   const std::string& damage() const;
   int64_t skipped() const;  // links, devices and encrypted members
+  size_t in_memory_bytes() const;  // that its members hold
 
  private:
   struct Impl;

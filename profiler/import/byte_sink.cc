@@ -1,12 +1,15 @@
 #include "profiler/import/byte_sink.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+
+#include "profiler/import/shrinking_map.h"
 
 namespace xlaprof {
 
@@ -20,7 +23,9 @@ Descriptor::~Descriptor() {
 }
 
 Block::~Block() {
-  if (map_ != nullptr) munmap(map_, map_size_);
+  if (map_ == nullptr) return;
+  UnguardMap(map_);
+  munmap(map_, map_size_);
 }
 
 absl::StatusOr<Block> Block::Map(Descriptor fd, size_t size, std::string_view name) {
@@ -28,10 +33,17 @@ absl::StatusOr<Block> Block::Map(Descriptor fd, size_t size, std::string_view na
   void* map = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
   if (map == MAP_FAILED) return IoError("{}: cannot map: {}", name, std::strerror(errno));
   madvise(map, size, MADV_SEQUENTIAL);
+  GuardMap(map, size);
   block.fd_ = std::move(fd);
   block.map_ = map;
   block.map_size_ = size;
   return block;
+}
+
+bool Block::HasShrunk() const {
+  if (fd_.get() < 0) return false;
+  struct stat info {};
+  return HasMapShrunk(map_) || fstat(fd_.get(), &info) != 0 || size_t(info.st_size) < map_size_;
 }
 
 void Block::Forget(size_t from, size_t to) const {
@@ -44,7 +56,7 @@ void Block::Forget(size_t from, size_t to) const {
 }
 
 std::string_view Block::Piece(size_t from, std::span<char> room) const {
-  if (map_ == nullptr) return std::string_view(text_).substr(from, room.size());
+  if (fd_.get() < 0) return view().substr(from, room.size());
   ssize_t got = 0;
   do {
     got = pread(fd_.get(), room.data(), std::min(room.size(), map_size_ - from), off_t(from));
@@ -54,7 +66,7 @@ std::string_view Block::Piece(size_t from, std::span<char> room) const {
 
 absl::Status ByteSink::Append(const char* data, size_t size) {
   size_ += size;
-  if (fd_.get() < 0 && text_.size() + size <= kInMemoryBytes) {
+  if (fd_.get() < 0 && text_.size() + size <= in_memory_bytes_) {
     text_.append(data, size);
     return absl::OkStatus();
   }
@@ -63,8 +75,11 @@ absl::Status ByteSink::Append(const char* data, size_t size) {
 }
 
 absl::StatusOr<Block> ByteSink::Finish() && {
-  if (fd_.get() >= 0) return Block::Map(std::move(fd_), size_, "temporary file");
-  return Block(std::move(text_));
+  if (is_in_memory()) return Block(std::move(text_));
+  XP_TRY(Block block, Block::Map(std::move(fd_), size_, "temporary file"));
+  // Hundreds of archives would use up all that a process may have open.
+  block.Close();
+  return block;
 }
 
 absl::Status ByteSink::Spill() {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,6 +59,11 @@ class Block {
   // Maps `size` bytes, at least one, of a file; `name` is for the message.
   static absl::StatusOr<Block> Map(Descriptor fd, size_t size, std::string_view name);
 
+  // Whether the mapped file is shorter than it was: what is gone of it is zeros now.
+  bool HasShrunk() const;
+  // Of the mapped file no descriptor is kept: pieces come from the mapping.
+  void Close() { fd_ = Descriptor(-1); }
+
   // Valid as long as the block is neither moved nor gone; in a mapping, also when it moves.
   std::string_view view() const {
     return map_ != nullptr ? std::string_view(static_cast<char*>(map_), map_size_)
@@ -80,14 +86,20 @@ class Block {
 
 class ByteSink {
  public:
+  // `in_memory_bytes`: how much may lie in memory.
+  explicit ByteSink(size_t in_memory_bytes = kInMemoryBytes) : in_memory_bytes_(in_memory_bytes) {}
+  // Of about as many bytes as will come.
+  void Reserve(size_t size) { text_.reserve(std::min(size, in_memory_bytes_)); }
   // Errors: no room for the file, which lies under TMPDIR (/tmp).
   absl::Status Append(const char* data, size_t size);
   size_t size() const { return size_; }
   absl::StatusOr<Block> Finish() &&;
+  bool is_in_memory() const { return fd_.get() < 0; }
 
  private:
   absl::Status Spill();
   absl::Status Write(const char* data, size_t size);
+  size_t in_memory_bytes_;
   std::string text_;
   Descriptor fd_{-1};
   size_t size_ = 0;

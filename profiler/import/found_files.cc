@@ -7,6 +7,7 @@
 
 #include "core/base/sqlite_files.h"
 #include "profiler/import/dump_files.h"
+#include "profiler/import/file_ends.h"
 #include "profiler/import/formats.h"
 #include "profiler/import/trace_runs.h"
 #include "profiler/import/xla/xla_dump_name.h"
@@ -31,7 +32,22 @@ std::string RunFolder(const fs::path& path) {
   return "";
 }
 
-using Names = std::map<fs::path, std::set<std::string>>;  // of the files of each folder
+struct Siblings {
+  std::set<std::string> names;
+  bool has_xplane = false;
+};
+using Names = std::map<fs::path, Siblings>;  // of the files of each folder
+
+Names NamesOf(std::span<const FoundFile> files) {
+  Names names;
+  for (const FoundFile& file : files) {
+    Siblings& siblings = names[file.path.parent_path()];
+    std::string name = file.path.filename().string();
+    siblings.has_xplane |= name.find(".xplane.pb") != std::string::npos;
+    siblings.names.insert(std::move(name));
+  }
+  return names;
+}
 
 // What pytorch/xla's scripts/debug_run.py makes from the files that the run wrote beside it.
 std::optional<std::string> DerivedByDebugRun(const fs::path& path, const Names& names) {
@@ -39,7 +55,7 @@ std::optional<std::string> DerivedByDebugRun(const fs::path& path, const Names& 
     const auto siblings = names.find(folder);
     if (siblings == names.end()) return std::nullopt;
     for (std::string name : {std::string(file), std::string(file) + ".0"}) {
-      if (siblings->second.contains(name)) return name;
+      if (siblings->second.names.contains(name)) return name;
     }
     return std::nullopt;
   };
@@ -54,7 +70,7 @@ std::optional<std::string> DerivedByDebugRun(const fs::path& path, const Names& 
 // What a known tool made out of another file of the same directory; counting both would count every
 // event twice.
 std::optional<std::string> DerivedFrom(const fs::path& path, const Names& names) {
-  const std::set<std::string>& siblings = names.at(path.parent_path());
+  const auto& [siblings, has_xplane] = names.at(path.parent_path());
   std::string name = path.filename().string();
   for (std::string_view suffix :
        {".trace.json.gz", ".trace.json", ".SSTABLE", ".metadata.SSTABLE", ".trie.SSTABLE"}) {
@@ -64,12 +80,16 @@ std::optional<std::string> DerivedFrom(const fs::path& path, const Names& names)
       if (siblings.contains(host + original)) return host + original;
     }
   }
-  bool has_xplane = std::any_of(siblings.begin(), siblings.end(), [](const std::string& s) {
-    return s.find(".xplane.pb") != std::string::npos;
-  });
-  if (has_xplane && (name.find(".op_stats") != std::string::npos ||
+  // JAX's create_perfetto_trace copies HOST.trace.json.gz.
+  const bool is_copy = name == "perfetto_trace.json.gz";
+  if (has_xplane && (is_copy || name.find(".op_stats") != std::string::npos ||
                      name.ends_with(".hlo_proto.pb") || name.starts_with("ALL_HOSTS."))) {
     return "the .xplane.pb beside it";
+  }
+  if (is_copy) {
+    const auto original = std::ranges::find_if(
+        siblings, [](const std::string& sibling) { return sibling.ends_with(".trace.json.gz"); });
+    if (original != siblings.end()) return *original;
   }
   return DerivedByDebugRun(path, names);
 }
@@ -77,7 +97,7 @@ std::optional<std::string> DerivedFrom(const fs::path& path, const Names& names)
 // Whether it lies beside a store that is being written, or whose writer was killed: who reads that
 // reads this.
 bool IsPartOfAStore(const fs::path& path, const Names& names) {
-  const std::set<std::string>& siblings = names.at(path.parent_path());
+  const std::set<std::string>& siblings = names.at(path.parent_path()).names;
   const std::string name = path.filename().string();
   auto is_beside = [&](std::string_view suffix) {
     if (!name.ends_with(suffix)) return false;
@@ -95,8 +115,27 @@ bool MayBeCapture(std::string_view head) {
   return looks == "text" || looks == "JSON";  // a log may begin with anything
 }
 
+// Who knows the file, or what it looks like.
+void Sniff(FoundFile& file) {
+  std::optional<FileEnds> ends;
+  if (file.archive) {
+    ends = EndsOf(file.archive->members()[file.member].bytes);
+  } else {
+    ends = EndsOf(file.path);
+  }
+  if (!ends) return;  // reading it says why
+  file.importer = Recognise(ends->bytes);
+  if (file.importer != nullptr) return;
+  file.looks_like = ends->bytes.empty() ? "an empty file" : LooksLike(ends->bytes);
+  if (ends->has_last || !MayBeCapture(ends->bytes)) return;
+  if (auto whole = file.Open(); whole.ok()) file.importer = Recognise(whole->bytes());
+  if (file.importer != nullptr) file.looks_like.clear();
+}
+
 class Finder {
  public:
+  explicit Finder(bool formats_are_given) : formats_are_given_(formats_are_given) {}
+
   absl::StatusOr<FoundFiles> Run(std::span<const fs::path> inputs) {
     for (const fs::path& input : inputs) {
       std::error_code error;
@@ -118,9 +157,7 @@ class Finder {
     OpenArchives();
     SortFiles();
     GroupDumps(out_.files);
-    Names names;
-    for (const FoundFile& file : out_.files)
-      names[file.path.parent_path()].insert(file.path.filename().string());
+    const Names names = NamesOf(out_.files);
     std::erase_if(out_.files, [&](const FoundFile& file) {
       return !file.named && IsPartOfAStore(file.path, names);
     });
@@ -129,32 +166,54 @@ class Finder {
       if (!file.derived_from) file.derived_from = DerivedFrom(file.path, names);
       if (file.derived_from && file.named) file.derived_from.reset();  // the user insists
     }
+    SniffAll();
     FindRoots();
     GroupTraces(out_.files);
     return std::move(out_);
   }
 
  private:
-  absl::Status Walk(const fs::path& folder) {
-    std::error_code error;
-    fs::recursive_directory_iterator walk(folder, fs::directory_options::skip_permission_denied,
-                                          error),
-        end;
-    if (error) return IoError("{}: cannot list: {}", folder.string(), error.message());
+  absl::Status Walk(const fs::path& root) {
+    Counts counts;
+    std::vector<fs::path> folders = {root};
+    while (!folders.empty()) {
+      const fs::path folder = std::move(folders.back());
+      folders.pop_back();
+      std::error_code error;
+      XP_TRY(List(root, folder, counts, folders, error));
+      if (!error) continue;
+      if (folder == root) return IoError("{}: cannot list: {}", root.string(), error.message());
+      out_.folders.push_back({.path = folder});
+      out_.folders.back().note =
+          fmt::format("{}: cannot list: {}. What it holds is missing here: make it readable",
+                      folder.string(), error.message());
+      out_.problems.push_back(*out_.folders.back().note);
+    }
+    return absl::OkStatus();
+  }
+
+  struct Counts {
     size_t dumped = 0, others = 0;
-    for (; walk != end; walk.increment(error)) {
-      if (error) break;
-      std::string name = walk->path().filename().string();
-      if (name.starts_with('.')) {
-        if (walk->is_directory(error)) walk.disable_recursion_pending();
+  };
+  // Takes the files that lie in `folder` itself, and adds the folders there to `folders`. `error`:
+  // not all could be listed.
+  absl::Status List(const fs::path& root, const fs::path& folder, Counts& counts,
+                    std::vector<fs::path>& folders, std::error_code& error) {
+    std::error_code ignored;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (name.starts_with('.')) continue;
+      if (entry->is_directory(ignored)) {
+        if (!entry->is_symlink(ignored)) folders.push_back(entry->path());
         continue;
       }
-      if (!walk->is_regular_file(error)) continue;
-      out_.files.push_back({.path = walk->path()});
-      ++(ParseXlaDumpName(name) ? dumped : others);
-      if (others > kMaxFiles || dumped > kMaxDumpFiles) {
-        return Invalid("{}: more than {} files. Name the capture's own directory", folder.string(),
-                       others > kMaxFiles ? kMaxFiles : kMaxDumpFiles);
+      if (!entry->is_regular_file(ignored)) continue;
+      out_.files.push_back({.path = entry->path()});
+      ++(ParseXlaDumpName(name) ? counts.dumped : counts.others);
+      if (counts.others > kMaxFiles || counts.dumped > kMaxDumpFiles) {
+        return Invalid("{}: more than {} files. Name the capture's own directory", root.string(),
+                       counts.others > kMaxFiles ? kMaxFiles : kMaxDumpFiles);
       }
     }
     return absl::OkStatus();
@@ -183,6 +242,7 @@ class Finder {
 
   // Archives give way to their members.
   void OpenArchives() {
+    size_t in_memory_bytes = kInMemoryBytes;  // of all of them together
     std::vector<FoundFile> files;
     for (FoundFile& file : out_.files) {
       if (file.path == "-" || ParseXlaDumpName(file.path.filename().string()) ||
@@ -190,13 +250,15 @@ class Finder {
         files.push_back(std::move(file));
         continue;
       }
-      auto archive = Archive::Open(file.path, MayBeCapture);
+      auto archive = Archive::Open(file.path, MayBeCapture, in_memory_bytes);
       if (!archive.ok()) {
         out_.problems.push_back(std::string(Message(archive.status())));
         file.note = out_.problems.back();
         out_.archives.push_back(std::move(file));
         continue;
       }
+      in_memory_bytes -= (*archive)->in_memory_bytes();
+      if (file.named) named_archives_.insert(archive->get());
       std::span<const Archive::Member> members = (*archive)->members();
       for (size_t i = 0; i < members.size(); ++i) {
         const fs::path name = fs::path(file.path.string() + "!" + members[i].name);
@@ -214,6 +276,14 @@ class Finder {
     out_.files = std::move(files);
   }
 
+  // What no importer knows is of no run, however new it is. The parts of a dump are known by name.
+  void SniffAll() {
+    if (formats_are_given_) return;
+    for (FoundFile& file : out_.files) {
+      if (!file.derived_from && file.dump.empty() && file.path != "-") Sniff(file);
+    }
+  }
+
   // Files named one by one are one job, and what lies in directories named beside them is of it
   // where it is one job, too. In a directory, a job's root is where its text files lie; an XSpace
   // or a dump belongs to the nearest such folder above it, else to the folder that holds `plugins`
@@ -221,7 +291,7 @@ class Finder {
   void FindRoots() {
     std::set<fs::path> text_folders;
     for (FoundFile& file : out_.files) {
-      if (!file.named && file.run.empty() && file.dump.empty() && !file.derived_from)
+      if (!file.named && file.run.empty() && file.dump.empty() && MayBeRead(file))
         text_folders.insert(file.path.parent_path());
     }
     std::map<const Archive*, std::set<fs::path>> roots;
@@ -235,7 +305,7 @@ class Finder {
       } else if (!file.dump.empty() || file.path.extension() == ".*") {
         file.root = RootAbove(file.root, text_folders);
       }
-      if (!file.derived_from) roots[file.archive.get()].insert(file.root);
+      if (MayBeRead(file)) roots[file.archive.get()].insert(file.root);
     }
     if (some_are_named && roots[nullptr].size() == 1) {
       for (FoundFile& file : out_.files) {
@@ -244,11 +314,8 @@ class Finder {
     }
     // An archive of one job, given by name, is of the job of the other files that were named.
     for (FoundFile& file : out_.files) {
-      if (!file.archive || roots[file.archive.get()].size() != 1) continue;
-      for (const FoundFile& archive : out_.archives) {
-        if (archive.named && file.path.string().starts_with(archive.path.string() + "!"))
-          file.root.clear();
-      }
+      if (named_archives_.contains(file.archive.get()) && roots[file.archive.get()].size() == 1)
+        file.root.clear();
     }
   }
 
@@ -261,18 +328,22 @@ class Finder {
     return folder;
   }
 
+  const bool formats_are_given_;
   FoundFiles out_;
+  std::set<const Archive*> named_archives_;
 };
 
 }  // namespace
+
+bool MayBeRead(const FoundFile& file) { return !file.derived_from && file.looks_like.empty(); }
 
 absl::StatusOr<InputFile> FoundFile::Open() const {
   if (!archive) return InputFile::Open(path);
   return InputFile::OfBytes(path.string(), archive->members()[member].bytes);
 }
 
-absl::StatusOr<FoundFiles> FindFiles(std::span<const fs::path> inputs) {
-  return Finder().Run(inputs);
+absl::StatusOr<FoundFiles> FindFiles(std::span<const fs::path> inputs, bool formats_are_given) {
+  return Finder(formats_are_given).Run(inputs);
 }
 
 }  // namespace xlaprof

@@ -44,11 +44,13 @@ class Importing {
     if (!options_.as_format.empty() && ImporterNamed(options_.as_format) == nullptr) {
       return Invalid("--as {}: no such format. Known: {}", options_.as_format, ImporterNames());
     }
-    XP_TRY(FoundFiles found, FindFiles(options_.inputs));
+    XP_TRY(FoundFiles found, FindFiles(options_.inputs, !options_.as_format.empty()));
     files_ = std::move(found.files);
     problems_ = std::move(found.problems);
     for (const FoundFile& file : files_) total_bytes_ += file.bytes;
     for (const FoundFile& archive : found.archives) XP_TRY(ListArchive(archive));
+    for (const FoundFile& folder : found.folders) XP_TRY(ListFolder(folder));
+    CountRanks();
     runs_.FromFolders(files_, options_.run);
     // Files that runs are appended to first: they tell how many runs there are, and so whether a
     // RUN folder's are wanted.
@@ -56,7 +58,7 @@ class Importing {
       if (file.run.empty()) XP_TRY(Read(file));
     }
     const bool profiles = std::any_of(files_.begin(), files_.end(), [](const FoundFile& file) {
-      return !file.run.empty() && !file.derived_from;
+      return !file.run.empty() && MayBeRead(file);
     });
     if (read_ == 0 && !profiles) return Nothing();
     XP_TRY(DivideRuns(store_));
@@ -64,8 +66,10 @@ class Importing {
     for (const FoundFile& file : files_) {
       if (!file.run.empty()) XP_TRY(Read(file));
     }
+    XP_TRY(NumberRanks());
     XP_TRY(store_.Run("UPDATE process SET run_id = ?1 WHERE run_id IS NULL", runs_.run_id()));
     XP_TRY(events_.Flush());
+    XP_TRY(TellUnboundFlows());
     if (read_ == 0) return Nothing();
     return JoinSources(store_);
   }
@@ -82,6 +86,31 @@ class Importing {
         fmt::format("{}. What could be read of it was read. Copy or pack it again", *archive.note));
   }
 
+  absl::Status ListFolder(const FoundFile& folder) {
+    XP_TRY(int64_t id, store_.Add(SourceRow{.path = folder.path.string(), .note = folder.note}));
+    return store_.AddIssue(id, "unreadable_folder", "warning", *folder.note);
+  }
+
+  absl::Status TellUnboundFlows() {
+    std::map<OptInt, UnboundFlows> by_source;
+    for (const auto& [track_id, unbound] : events_.unbound_flows()) {
+      XP_TRY(auto source_id,
+             store_.One<int64_t>("SELECT p.source_id FROM track t JOIN process p ON p.id = "
+                                 "t.process_id WHERE t.id = ?1",
+                                 track_id));
+      by_source[source_id].Add(unbound);
+    }
+    for (const auto& [source_id, unbound] : by_source) {
+      XP_TRY(store_.AddIssue(
+          source_id, "flows_left_out", "info",
+          "ends of arrows (flows) were not kept: no event lies at their time on that thread, or it "
+          "stands tens of thousands of events before them in the file, or it has one already: an "
+          "event keeps one arrow in and one out",
+          unbound.first_offset, {}, unbound.count));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Read(const FoundFile& file) {
     SourceRow source{
         .path = file.path.string(), .bytes = file.bytes, .derived_from = file.derived_from};
@@ -93,10 +122,17 @@ class Importing {
         not_imported_ = fmt::format("{}: {}", file.path.string(), *source.note);
       return internal::ToStatus(store_.Add(source));
     }
+    // An empty one of this run is worth a warning: the run wrote nothing there.
+    const bool is_empty = file.bytes == 0 && runs_.Wants(file);
+    if (!file.looks_like.empty() && !is_empty) {
+      ++tried_;
+      return NotRecognised(file, file.looks_like, std::move(source));
+    }
     if (!runs_.Wants(file)) {
       source.note = fmt::format("belongs to another run than {}", runs_.label());
       return internal::ToStatus(store_.Add(source));
     }
+    ++tried_;
     auto opened = file.Open();
     if (!opened.ok()) {
       source.note = std::string(Message(opened.status()));
@@ -105,16 +141,22 @@ class Importing {
       return store_.AddIssue(id, "unreadable_file", "warning", *source.note);
     }
     struct Kept {
-      std::shared_ptr<const Archive> archive;  // whose bytes they may be
+      const std::shared_ptr<const Archive> archive;  // whose bytes they may be
+      const size_t member;
       InputFile file;
+      Kept(const FoundFile& found, InputFile opened)
+          : archive(found.archive), member(found.member), file(std::move(opened)) {}
+      ~Kept() {
+        if (archive) archive->Forget(member);
+      }
     };
-    const auto kept = std::make_shared<Kept>(Kept{file.archive, *std::move(opened)});
+    const auto kept = std::make_shared<Kept>(file, *std::move(opened));
     const std::shared_ptr<InputFile> input(kept, &kept->file);
     const std::string_view bytes = input->bytes();
     source.bytes = int64_t(input->disk().size());
     const Importer* importer =
         options_.as_format.empty() ? Recognise(bytes) : ImporterNamed(options_.as_format);
-    if (importer == nullptr) return NotRecognised(file, bytes, std::move(source));
+    if (importer == nullptr) return NotRecognised(file, LooksLike(bytes), std::move(source));
     source.format = importer->name;
     XP_TRY(int64_t id, store_.Add(source));
     ImportContext context(store_, events_, id);
@@ -129,6 +171,14 @@ class Importing {
     absl::Status status = importer->read({file.path.string(), bytes}, context);
     if (is_shared) dumps_[file.dump] = context.place();
     done_bytes_ += file.bytes;
+    if (input->HasShrunk()) {
+      XP_TRY(context.Issue(
+          "shrunk_file", "error",
+          fmt::format("{}: became shorter while it was read, as a log does that is rotated by "
+                      "copying and truncating: what follows its new end is missing here. Read the "
+                      "copy, or again when nothing rotates it",
+                      file.path.string())));
+    }
     if (!status.ok()) {
       if (!IsAboutInput(status)) return status;
       problems_.push_back(std::string(Message(status)));
@@ -136,19 +186,20 @@ class Importing {
       return store_.AddIssue(id, "unreadable_file", "warning", problems_.back());
     }
     ++read_;
-    XP_TRY(NumberRanks(file, id));
+    NoteRank(file, id);
     return store_.Run("UPDATE source SET imported = 1 WHERE id = ?1", id);
   }
 
-  absl::Status NotRecognised(const FoundFile& file, std::string_view bytes, SourceRow source) {
-    source.note = fmt::format("not recognised: looks like {}", LooksLike(bytes));
-    problems_.push_back(
-        fmt::format("{}: not a format that xlaprof knows; its first bytes look like {}. Try --as "
-                    "with one of: {}",
-                    file.path.string(), LooksLike(bytes), ImporterNames()));
+  absl::Status NotRecognised(const FoundFile& file, std::string_view looks_like, SourceRow source) {
+    source.note = fmt::format("not recognised: looks like {}", looks_like);
+    const std::string what =
+        fmt::format("{}: not a format that xlaprof knows; its first bytes look like {}",
+                    file.path.string(), looks_like);
+    unknown_.push_back(what);
     XP_TRY(int64_t id, store_.Add(source));
     if (!file.named) return absl::OkStatus();
-    return store_.AddIssue(id, "not_recognised", "warning", problems_.back());
+    return store_.AddIssue(id, "not_recognised", "warning",
+                           fmt::format("{}. Try --as with one of: {}", what, ImporterNames()));
   }
 
   absl::Status TellDamage(const FoundFile& file, const InputFile& opened, ImportContext& context) {
@@ -166,25 +217,52 @@ class Importing {
   }
 
   // `.0` alone means nothing; `.0` beside `.1` are the ranks of a job.
-  absl::Status NumberRanks(const FoundFile& file, int64_t source_id) {
-    OptInt ordinal = OrdinalSuffix(file.path);
-    if (!ordinal) return absl::OkStatus();
-    auto siblings = std::count_if(files_.begin(), files_.end(), [&](const FoundFile& other) {
-      return OrdinalSuffix(other.path) &&
-             fs::path(other.path).replace_extension() == fs::path(file.path).replace_extension();
-    });
-    if (siblings < 2) return absl::OkStatus();
-    return store_.Run("UPDATE process SET rank = ?2 WHERE source_id = ?1 AND rank IS NULL",
-                      source_id, *ordinal);
+  void NoteRank(const FoundFile& file, int64_t source_id) {
+    const OptInt ordinal = OrdinalSuffix(file.path);
+    if (ordinal && ranks_[WithoutOrdinal(file)] > 1) rank_of_source_[source_id] = *ordinal;
+  }
+  absl::Status NumberRanks() {
+    if (rank_of_source_.empty()) return absl::OkStatus();
+    std::vector<std::pair<int64_t, int64_t>> rank_of;
+    XP_TRY(
+        store_.Each("SELECT id, source_id FROM process WHERE rank IS NULL AND source_id IS NOT "
+                    "NULL",
+                    [&](int64_t id, int64_t source_id) {
+                      const auto rank = rank_of_source_.find(source_id);
+                      if (rank != rank_of_source_.end()) rank_of.emplace_back(id, rank->second);
+                    }));
+    for (const auto& [id, rank] : rank_of)
+      XP_TRY(store_.Run("UPDATE process SET rank = ?2 WHERE id = ?1", id, rank));
+    return absl::OkStatus();
+  }
+
+  void CountRanks() {
+    for (const FoundFile& file : files_) {
+      if (OrdinalSuffix(file.path)) ++ranks_[WithoutOrdinal(file)];
+    }
+  }
+  static std::string WithoutOrdinal(const FoundFile& file) {
+    return fs::path(file.path).replace_extension().string();
   }
 
   absl::Status Nothing() const {
+    constexpr size_t kTold = 20;
     std::string message;
-    for (const std::string& problem : problems_)
-      message += fmt::format("{}{}", message.empty() ? "" : "\n", Printable(problem));
+    auto tell = [&](std::string_view line) {
+      message += fmt::format("{}{}", message.empty() ? "" : "\n", line);
+    };
+    auto tell_all = [&](const std::vector<std::string>& lines) {
+      for (size_t i = 0; i < std::min(lines.size(), kTold); ++i) tell(Printable(lines[i]));
+      if (lines.size() > kTold) tell(fmt::format("and {} more", lines.size() - kTold));
+    };
+    tell_all(problems_);
+    tell_all(unknown_);
+    if (!unknown_.empty()) {
+      message += fmt::format("{}Try --as with one of: {}", unknown_.size() == 1 ? ". " : "\n",
+                             ImporterNames());
+    }
     if (message.empty()) message = Printable(not_imported_);
-    if (files_.size() > 1)
-      message += fmt::format("\nnone of {} files could be read", files_.size());
+    if (tried_ > 1) message += fmt::format("\nnone of {} files could be read", tried_);
     if (message.empty()) message = "nothing to read";
     return Invalid("{}", message);
   }
@@ -204,9 +282,13 @@ class Importing {
   std::vector<FoundFile> files_;
   RunChoice runs_;
   std::map<std::string, ImportContext::Place> dumps_;  // where each dump's process has got to
+  std::map<std::string, int> ranks_;  // how many files differ by their ordinal only
+  std::map<int64_t, int64_t> rank_of_source_;
   int read_ = 0;
+  size_t tried_ = 0;  // of the files, those of this run or of none
   int64_t total_bytes_ = 0, done_bytes_ = 0;
   std::vector<std::string> problems_;
+  std::vector<std::string> unknown_;  // files that no importer knows, a line each
   std::string not_imported_;  // why the first of those that were left out was
 };
 

@@ -21,14 +21,16 @@ namespace {
 // Memory of mapped bytes is given back in pieces of this size.
 constexpr size_t kForgetBytes = size_t(8) << 20;
 
-absl::Status ReadAll(int fd, const std::string& name, std::string& text) {
+absl::StatusOr<Block> ReadAll(int fd, const std::string& name, size_t size) {
+  ByteSink sink;
+  sink.Reserve(size);
   char buffer[1 << 16];
   while (true) {
     ssize_t got = read(fd, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return IoError("{}: cannot read: {}", name, std::strerror(errno));
-    if (got == 0) return absl::OkStatus();
-    text.append(buffer, size_t(got));
+    if (got == 0) return std::move(sink).Finish();
+    XP_TRY(sink.Append(buffer, size_t(got)));
   }
 }
 
@@ -178,15 +180,14 @@ void InputFile::Forget(size_t done) {
   impl_->forgotten = done;
 }
 const std::string& InputFile::damage() const { return impl_->damage; }
+bool InputFile::HasShrunk() const { return impl_->disk.HasShrunk(); }
 
 absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
   auto impl = std::make_unique<Impl>();
   std::string name = path.string();
   if (name == "-") {
     name = "standard input";
-    std::string text;
-    XP_TRY(ReadAll(STDIN_FILENO, name, text));
-    impl->disk = Block(std::move(text));
+    XP_TRY(impl->disk, ReadAll(STDIN_FILENO, name, 0));
   } else {
     Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (fd.get() < 0) {
@@ -203,10 +204,7 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
     if (info.st_size > int64_t(kInMemoryBytes)) {
       XP_TRY(impl->disk, Block::Map(std::move(fd), size_t(info.st_size), name));
     } else {
-      std::string text;
-      text.reserve(size_t(info.st_size));
-      XP_TRY(ReadAll(fd.get(), name, text));
-      impl->disk = Block(std::move(text));
+      XP_TRY(impl->disk, ReadAll(fd.get(), name, size_t(info.st_size)));
     }
   }
   XP_TRY(impl->Decode(name));

@@ -36,6 +36,9 @@ class InputFile {
   // What went wrong while decompressing or decoding, with the byte in the file as it lies on disk;
   // "" if all is well. bytes() then holds what could be read.
   const std::string& damage() const;
+  // Whether the file became shorter since it was opened, as far as that matters: bytes may be zeros
+  // that were others.
+  bool HasShrunk() const;
 
  private:
   struct Impl;

@@ -1,9 +1,11 @@
 #include "profiler/import/run_choice.h"
 
+#include <absl/time/time.h>
+
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
-#include <set>
 #include <tuple>
 
 namespace xlaprof {
@@ -16,7 +18,7 @@ namespace {
 std::string NameOf(std::span<const FoundFile> files) {
   fs::path name;
   for (const FoundFile& file : files) {
-    if (file.derived_from) continue;
+    if (!MayBeRead(file)) continue;
     name = name.empty() ? file.path : file.root;
   }
   return name.has_filename() ? name.filename().string() : "the run";
@@ -31,52 +33,91 @@ std::string TimeIn(std::string_view run) {
   return digits.size() < kDate ? "" : digits;
 }
 
+// Whether the files of a run that is named by its time are as old as its name says, in whatever
+// time zone: no copies.
+bool AreAsOldAs(const std::string& time, int64_t modified_ns) {
+  absl::Time named;
+  constexpr size_t kSecond = 14;
+  const std::string digits = (time + "000000").substr(0, kSecond);
+  if (!absl::ParseTime("%E4Y%m%d%H%M%S", digits, &named, nullptr)) return false;
+  return absl::AbsDuration(absl::FromUnixNanos(modified_ns) - named) < absl::Hours(24);
+}
+
+// "/tb/fallback_1/plugins" lies under "fallback_1" and "tb/fallback_1", not under "fallback".
+bool LiesUnder(const fs::path& path, const std::string& part) {
+  return fmt::format("/{}/", path.generic_string()).find(fmt::format("/{}/", part)) !=
+         std::string::npos;
+}
+
 }  // namespace
 
 void RunChoice::FromFolders(std::span<const FoundFile> files, std::string_view wanted) {
   wanted_ = wanted;
-  std::map<fs::path, int64_t> newest_of_root;
-  std::set<std::pair<fs::path, std::string>> folders, traces;  // traces: those that are no folders
-  for (const FoundFile& file : files) {
-    if (file.derived_from) continue;
-    int64_t& newest = newest_of_root[file.root];
-    newest = std::max(newest, file.modified_ns);
-    if (file.run.empty()) continue;
-    if (file.is_trace) traces.insert({file.root, file.run});
-    folders.insert({file.root, file.run});
-  }
-  for (const auto& [root, newest] : newest_of_root) {
-    std::string prefix = newest_of_root.size() > 1 ? root.string() : "";
-    const size_t before = runs_.size();
-    for (const auto& key : folders) {
-      if (key.first != root) continue;
-      runs_.push_back({root, key.second, prefix.empty() ? key.second : prefix + "/" + key.second,
-                       traces.contains(key)});
-    }
-    if (runs_.size() == before)
-      runs_.push_back({root, "", prefix.empty() ? NameOf(files) : prefix});
-  }
-  // Runs are named by their time, and files may have been copied: names decide within a root, and
-  // between roots where each has such a name.
-  std::map<fs::path, std::string> times;
-  for (const Candidate& run : runs_)
-    times[run.root] = std::max(times[run.root], TimeIn(run.folder));
-  const bool by_name = std::ranges::none_of(times, &std::string::empty,
-                                            [](const auto& root) { return root.second; });
-  auto age = [&](const Candidate& run) {
-    return std::tuple(by_name ? times[run.root] : "", newest_of_root[run.root], run.root,
-                      run.folder);
+  struct Root {
+    int64_t modified_ns = 0;
+    std::map<std::string, std::pair<bool, int64_t>> runs;  // name -> is of traces, newest file
   };
-  std::ranges::stable_sort(runs_, {}, age);
+  std::map<fs::path, Root> roots;
+  for (const FoundFile& file : files) {
+    if (!MayBeRead(file)) continue;
+    Root& root = roots[file.root];
+    root.modified_ns = std::max(root.modified_ns, file.modified_ns);
+    if (file.run.empty()) continue;
+    auto& [is_traces, modified_ns] = root.runs[file.run];
+    is_traces |= file.is_trace;
+    modified_ns = std::max(modified_ns, file.modified_ns);
+  }
+  bool are_copies = false;  // some of what is named by its time
+  for (const auto& [path, root] : roots) {
+    const std::string prefix = roots.size() > 1 ? path.string() : "";
+    std::string newest;
+    for (const auto& [run, found] : root.runs) {
+      const std::string time = TimeIn(run);
+      newest = std::max(newest, time);
+      are_copies |= !time.empty() && !AreAsOldAs(time, found.second);
+    }
+    for (const auto& [run, found] : root.runs) {
+      runs_.push_back({path, run, prefix.empty() ? run : prefix + "/" + run, found.first, newest,
+                       root.modified_ns});
+    }
+    if (root.runs.empty())
+      runs_.push_back(
+          {path, "", prefix.empty() ? NameOf(files) : prefix, false, "", root.modified_ns});
+  }
   if (runs_.empty()) return;
+  Order(are_copies);
   chosen_ = runs_.size() - 1;
-  if (wanted_.empty()) return;
+  if (!wanted_.empty()) Find();
+}
+
+void RunChoice::Order(bool files_are_copies) {
+  std::ranges::stable_sort(runs_, {}, [](const Candidate& run) {
+    return std::tuple(!run.time.empty(), run.time, run.modified_ns, run.root, run.folder);
+  });
+  const auto named =
+      std::ranges::partition_point(runs_, [](const Candidate& run) { return run.time.empty(); });
+  const bool has_both = named != runs_.begin() && named != runs_.end();
+  if (has_both && !files_are_copies && std::prev(named)->modified_ns > runs_.back().modified_ns)
+    std::rotate(runs_.begin(), named, runs_.end());
+  const size_t count = runs_.size();
+  by_name_ =
+      !runs_.back().time.empty() || (count > 1 && runs_[count - 1].root == runs_[count - 2].root);
+}
+
+// Else it may name a run inside a text file.
+void RunChoice::Find() {
+  std::vector<size_t> under;
   for (size_t i = 0; i < runs_.size(); ++i) {
-    if (wanted_ == runs_[i].label || (!runs_[i].folder.empty() && wanted_ == runs_[i].folder)) {
+    const Candidate& run = runs_[i];
+    if (wanted_ == run.label || (!run.folder.empty() && wanted_ == run.folder)) {
       chosen_ = i;
       found_ = true;
     }
-  }  // else it may name a run inside a text file
+    if (LiesUnder(run.root / run.folder, wanted_)) under.push_back(i);
+  }
+  if (found_ || under.size() != 1) return;
+  chosen_ = under.front();
+  found_ = true;
 }
 
 bool RunChoice::Wants(const FoundFile& file) const {
@@ -114,6 +155,7 @@ absl::Status RunChoice::FromSegments(Store& store) {
     if (runs_[i].root == chosen.root && !runs_[i].folder.empty()) folder_runs.push_back(i);
   }
   const int64_t count = std::max<int64_t>(text_runs, std::max<size_t>(1, folder_runs.size()));
+  const bool is_newest = runs_.size() > 1 && wanted_.empty();
   std::vector<RunRow> rows;
   for (int64_t i = 0; i < count; ++i) {
     const size_t from_end = size_t(count - 1 - i);
@@ -125,12 +167,18 @@ absl::Status RunChoice::FromSegments(Store& store) {
     row.why = folder == nullptr   ? "restart mark in a file that is appended to"
               : folder->is_traces ? "traces that were recorded together"
                                   : "its own folder under plugins/profile";
+    if (row.selected && is_newest)
+      row.why += fmt::format(", the newest by {}", by_name_ ? "its name" : "the time of its files");
     rows.push_back(row);
   }
   if (folder_runs.empty()) {
     rows.back().selected = true;
-    if (count == 1)
-      rows.back().label = chosen.label, rows.back().why = "the only one in these files";
+    if (count == 1) {
+      rows.back().label = chosen.label;
+      rows.back().why = runs_.size() == 1 ? "the only one in these files"
+                        : is_newest       ? "the newest directory by the time of its files"
+                                          : "a directory of its own";
+    }
   }
   if (!wanted_.empty() && !found_) XP_TRY(Select(rows));
   for (const Candidate& run : runs_) {  // other jobs under the given directory: listed

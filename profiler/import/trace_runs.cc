@@ -3,27 +3,15 @@
 #include <fmt/chrono.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 
 #include "profiler/import/chrome/chrome_capture.h"
-#include "profiler/import/formats.h"
 
 namespace xlaprof {
 
 extern const Importer chrome;
 
 namespace {
-
-// Whether a file can be JSON, perhaps compressed: cheap, so that large logs are not opened twice.
-bool MayBeJson(const FoundFile& file) {
-  if (file.archive) return true;
-  char head[4] = {};
-  std::ifstream(file.path, std::ios::binary).read(head, sizeof head);
-  const std::string_view bytes(head, sizeof head);
-  return bytes.starts_with("\x1f\x8b") || bytes.starts_with("\x28\xb5\x2f\xfd") ||
-         bytes.starts_with("\xef\xbb\xbf") || bytes.find_first_of("{[") != std::string_view::npos;
-}
 
 struct Trace {
   FoundFile* file = nullptr;
@@ -79,16 +67,17 @@ void GroupTraces(std::vector<FoundFile>& files) {
   std::map<std::filesystem::path, std::vector<Trace>> traces;  // by root
   std::map<std::filesystem::path, int> candidates;
   auto is_candidate = [](const FoundFile& file) {
-    return !file.derived_from && file.run.empty() && file.dump.empty() && file.path != "-";
+    return MayBeRead(file) && file.run.empty() && file.dump.empty() && file.path != "-";
   };
   for (const FoundFile& file : files) {
-    if (!file.run.empty()) candidates[file.root] = INT32_MIN;  // RUN folders tell the runs
+    // RUN folders tell the runs.
+    if (!file.run.empty() && MayBeRead(file)) candidates[file.root] = INT32_MIN;
     if (is_candidate(file)) ++candidates[file.root];
   }
   for (FoundFile& file : files) {
-    if (!is_candidate(file) || candidates[file.root] < 2 || !MayBeJson(file)) continue;
+    if (!is_candidate(file) || candidates[file.root] < 2 || file.importer != &chrome) continue;
     auto opened = file.Open();
-    if (!opened.ok() || Recognise(opened->bytes()) != &chrome) continue;
+    if (!opened.ok()) continue;
     Trace trace{.file = &file, .capture = DescribeChromeCapture(opened->bytes())};
     const int64_t base_ns = trace.capture.base_epoch_ns.value_or(0);
     if (trace.capture.first_ns <= trace.capture.last_ns &&

@@ -403,6 +403,8 @@ CREATE TABLE finding (
 
 CREATE INDEX event_chunk_by_track ON event_chunk (track_id, min_ts_ns);
 CREATE INDEX counter_chunk_by_track ON counter_chunk (track_id, min_ts_ns);
-CREATE INDEX graph_by_hash ON graph (hash);
+CREATE INDEX graph_by_hash ON graph (hash, process_id);
+CREATE INDEX track_by_process ON track (process_id);
+CREATE INDEX step_by_process ON step (process_id);
 CREATE INDEX compile_by_ordinal ON compile (process_id, ordinal);
 CREATE INDEX execution_by_ordinal ON execution (process_id, ordinal);

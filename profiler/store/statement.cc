@@ -57,7 +57,7 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
         return Invalid("{}: {}: not written by this xlaprof. Import the sources again", doing,
                        what);
       }
-      return Invalid("{}: {}", doing, what);
+      return absl::InternalError(fmt::format("{}: {}", doing, what));
   }
 }
 

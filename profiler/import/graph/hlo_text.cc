@@ -241,7 +241,8 @@ class HloText {
 
   bool Instruction() {
     offset_ = lines_.offset(), line_ = lines_.number() - 1;
-    std::string_view text = WholeInstruction();
+    const std::string_view whole = WholeInstruction();
+    std::string_view text = whole;
     std::string plain;
     if (text.find("/*") != kNone || text.find('\n') != kNone) text = plain = Plain(text);
     GraphNodeRow node{.idx = int64_t(graph_.nodes.size())};
@@ -280,8 +281,8 @@ class HloText {
     if (!computation.entry) node.computation = computation.name;
     node.name = std::string(name);
     // The same name where it lies in the file: that stays. One with a comment inside lies nowhere.
-    const size_t at = text_.find(name, size_t(offset_));
-    name = at != kNone ? text_.substr(at, name.size())
+    const size_t at = whole.find(name);
+    name = at != kNone ? whole.substr(at, name.size())
                        : std::string_view(odd_names_.emplace_back(name));
     if (!names_.Add(name, int64_t(graph_.nodes.size() - computation.begin))) Odd("repeated_name");
     graph_.nodes.push_back(std::move(node));

@@ -33,15 +33,17 @@ size_t TagNameLength(std::string_view text) {
 }
 
 // Takes the next `name=value` off `tags`. A comma belongs to the value unless a tag follows it.
-std::string_view TakeTag(std::string_view* tags) {
+// A path with an unpaired bracket hides the commas behind it: from there on brackets do not count,
+// and `nested` becomes false.
+std::string_view TakeTag(std::string_view* tags, bool* nested) {
   while (!tags->empty() && (tags->front() == ',' || tags->front() == ' ')) tags->remove_prefix(1);
   size_t end = 0;
-  while ((end = FindOutside(*tags, end, ',', /*quotes=*/false)) != kNone) {
+  while ((end = *nested ? FindOutside(*tags, end, ',', /*quotes=*/false) : tags->find(',', end)) !=
+         kNone) {
     if (TagNameLength(Trim(tags->substr(end + 1))) > 0) break;
     ++end;
   }
-  // A path with an unpaired bracket hides the commas behind it.
-  if (end == kNone) end = tags->find(", xla_shape=");
+  if (end == kNone && *nested) end = tags->find(", xla_shape="), *nested = false;
   std::string_view tag = Trim(tags->substr(0, end));
   tags->remove_prefix(std::min(tags->size(), end));
   return tag;
@@ -124,8 +126,9 @@ class IrText {
 
   void Tags(std::string_view tags, GraphNodeRow& node) {
     std::string attributes;
+    bool nested = true;
     while (!tags.empty()) {
-      std::string_view tag = TakeTag(&tags);
+      std::string_view tag = TakeTag(&tags, &nested);
       if (tag.empty()) continue;
       size_t length = TagNameLength(tag);
       std::string_view key = tag.substr(0, length),

@@ -1,6 +1,8 @@
 // What each compile cost, where no XSpace measured it. The metric CompileTime has the exact sum and
 // number of all compiles so far, in every report: between two reports with one compile, the
 // difference is that compile's time.
+#include <map>
+
 #include "core/base/whole.h"
 #include "profiler/import/join/join.h"
 
@@ -12,17 +14,7 @@ struct Sum {
   double total_ns = 0;
 };
 
-absl::Status CostsOf(Store& store, int64_t process_id) {
-  XP_TRY(std::vector<Sum> sums, store.Collect(
-                                    "SELECT m.samples, m.accumulator FROM metric m JOIN "
-                                    "metrics_report r ON r.id = m.report_id "
-                                    "WHERE r.process_id = ?1 AND m.name = 'CompileTime' AND "
-                                    "m.samples IS NOT NULL AND m.accumulator IS NOT NULL "
-                                    "ORDER BY m.samples, m.accumulator",
-                                    [](int64_t samples, double total_ns) {
-                                      return Sum{samples, total_ns};
-                                    },
-                                    process_id));
+absl::Status CostsOf(Store& store, int64_t process_id, const std::vector<Sum>& sums) {
   struct Compile {
     int64_t id = 0;
     OptInt dur_ns;
@@ -65,9 +57,15 @@ absl::Status CostsOf(Store& store, int64_t process_id) {
 }  // namespace
 
 absl::Status JoinCosts(Store& store) {
-  XP_TRY(std::vector<int64_t> processes,
-         store.Collect("SELECT id FROM process", [](int64_t id) { return id; }));
-  for (int64_t process : processes) XP_TRY(CostsOf(store, process));
+  std::map<int64_t, std::vector<Sum>> sums;  // by process
+  XP_TRY(store.Each(
+      "SELECT r.process_id, m.samples, m.accumulator FROM metric m JOIN metrics_report r ON r.id = "
+      "m.report_id WHERE m.name = 'CompileTime' AND m.samples IS NOT NULL AND m.accumulator IS NOT "
+      "NULL AND r.process_id IS NOT NULL ORDER BY m.samples, m.accumulator",
+      [&](int64_t process_id, int64_t samples, double total_ns) {
+        sums[process_id].push_back({samples, total_ns});
+      }));
+  for (const auto& [process_id, of_process] : sums) XP_TRY(CostsOf(store, process_id, of_process));
   return absl::OkStatus();
 }
 

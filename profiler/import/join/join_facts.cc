@@ -254,8 +254,11 @@ class Folding {
 
 // Folds the facts of `b` into those of `a` along `pairs` and gives all of process `into` one order.
 absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, const Pairs& pairs) {
-  XP_TRY(Folding compiles, Folding::Make(store, "compile", kCompileColumns));
-  XP_TRY(Folding executions, Folding::Make(store, "execution", kExecutionColumns));
+  Folding compiles, executions;
+  if (!pairs.empty()) {
+    XP_TRY(compiles, Folding::Make(store, "compile", kCompileColumns));
+    XP_TRY(executions, Folding::Make(store, "execution", kExecutionColumns));
+  }
   Facts story;
   size_t i = 0, j = 0;
   auto take = [&](size_t a_end, size_t b_end) {
@@ -295,28 +298,53 @@ absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, c
   return absl::OkStatus();
 }
 
-// Moves what else belongs to process `from` to `into`, and forgets `from`.
-absl::Status Unite(Store& store, int64_t into, int64_t from) {
-  if (into == from) return absl::OkStatus();
-  for (const ProcessTable& table : kProcessTables) {
-    XP_TRY(store.Run(fmt::format("UPDATE {} SET process_id = ?1 WHERE process_id = ?2", table.name),
-                     into, from));
+// Moves what else belongs to the processes of one run from one to another. A file may tell of
+// thousands, and the tables have no index by process: each is gone through once.
+class Uniting {
+ public:
+  explicit Uniting(Store& store) : store_(store) {}
+
+  // `from` is forgotten at Finish.
+  absl::Status Add(int64_t into, int64_t from) {
+    if (into == from) return absl::OkStatus();
+    united_.emplace_back(into, from);
+    return store_.Run(
+        "UPDATE process AS t SET host = coalesce(t.host, o.host), pid = coalesce(t.pid, o.pid), "
+        "rank = coalesce(t.rank, o.rank), name = coalesce(t.name, o.name) FROM process AS o WHERE "
+        "t.id = ?1 AND o.id = ?2",
+        into, from);
   }
-  XP_TRY(
-      store.Run("UPDATE process AS t SET host = coalesce(t.host, o.host), pid = coalesce(t.pid, "
-                "o.pid), rank = coalesce(t.rank, o.rank), name = coalesce(t.name, o.name) "
-                "FROM process AS o WHERE t.id = ?1 AND o.id = ?2",
-                into, from));
-  // Counts of one op, or of its calls at one place, that are cumulative and told by two sources of
-  // one process: the greater one contains the other.
-  XP_TRY(
-      store.Run("DELETE FROM fallback WHERE process_id = ?1 AND ordinal IS NULL AND EXISTS (SELECT "
-                "1 FROM fallback o WHERE o.process_id = ?1 AND o.ordinal IS NULL AND o.op = "
-                "fallback.op AND o.stack_id IS fallback.stack_id AND (o.count, -o.id) > "
-                "(fallback.count, -fallback.id))",
-                into));
-  return store.Run("DELETE FROM process WHERE id = ?1", from);
-}
+  absl::Status Finish() {
+    if (united_.empty()) return absl::OkStatus();
+    XP_TRY(store_.Exec("CREATE TEMP TABLE united_process (from_id INTEGER PRIMARY KEY, into_id)"));
+    absl::flat_hash_map<int64_t, int64_t> last;  // backwards: `into` may itself be united later
+    for (auto pair = united_.rbegin(); pair != united_.rend(); ++pair) {
+      const auto& [into, from] = *pair;
+      const auto further = last.find(into);
+      last[from] = further == last.end() ? into : further->second;
+      XP_TRY(store_.Run("INSERT INTO united_process VALUES (?1, ?2)", from, last[from]));
+    }
+    for (const ProcessTable& table : kProcessTables) {
+      XP_TRY(store_.Exec(fmt::format(
+          "UPDATE {} SET process_id = (SELECT into_id FROM united_process WHERE from_id = "
+          "process_id) WHERE process_id IN (SELECT from_id FROM united_process)",
+          table.name)));
+    }
+    // Counts of one op, or of its calls at one place, that are cumulative and told by two sources
+    // of one process: the greatest one contains the others.
+    return store_.Exec(
+        "DELETE FROM fallback WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION "
+        "BY process_id, op, stack_id ORDER BY count DESC, id) AS nth FROM fallback WHERE ordinal "
+        "IS NULL AND op IS NOT NULL AND process_id IN (SELECT into_id FROM united_process)) WHERE "
+        "nth > 1);"
+        "DELETE FROM process WHERE id IN (SELECT from_id FROM united_process);"
+        "DROP TABLE united_process");
+  }
+
+ private:
+  Store& store_;
+  std::vector<std::pair<int64_t, int64_t>> united_;  // into, from
+};
 
 // What one source knows of a graph by its hash alone, or by its inputs, belongs to the graph of
 // that hash whose nodes another source printed.
@@ -368,6 +396,7 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
         process.format == "xspace" || process.format == "chrome" || process.format == "recording";
     (has_times ? timed : texts[process.rank.value_or(0)]).push_back(process);
   }
+  Uniting uniting(store);
   std::vector<int64_t> text_ids;
   for (auto& [rank, group] : texts) {
     std::stable_sort(group.begin(), group.end(), [](const Process& a, const Process& b) {
@@ -383,6 +412,8 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
     });
     const Process& head = group.front();
     std::set<std::string> kinds = {OnceAProcess(head.format)};
+    XP_TRY(Facts a, Load(store, head.id));
+    bool is_in_order = false;  // are the ordinals of `a`
     for (size_t i = 1; i < group.size(); ++i) {
       const Process& other = group[i];
       // A second one is another process's, whatever graphs they share.
@@ -392,7 +423,6 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
         text_ids.push_back(other.id);
         continue;
       }
-      XP_TRY(Facts a, Load(store, head.id));
       XP_TRY(Facts b, Load(store, other.id));
       Pairs pairs = AlignByHash(a, b, false);
       if (pairs.empty() && kind == "xla_dump") pairs = AlignByCount(a, b);
@@ -402,13 +432,22 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
         text_ids.push_back(other.id);
         continue;
       }
-      XP_TRY(Merge(store, head.id, a, b, pairs));
-      XP_TRY(Unite(store, head.id, other.id));
+      if (!b.empty() || !is_in_order) XP_TRY(Merge(store, head.id, a, b, pairs));
+      is_in_order = true;
+      if (!b.empty()) {
+        XP_TRY(a, Load(store, head.id));
+      }
+      XP_TRY(uniting.Add(head.id, other.id));
     }
     text_ids.push_back(head.id);
   }
   // Each story that text tells is laid over the XSpace process that it shares most compiles with.
   std::vector<bool> taken(timed.size(), false);
+  std::vector<Facts> windows;
+  for (const Process& process : timed) {
+    XP_TRY(Facts window, Load(store, process.id));
+    windows.push_back(std::move(window));
+  }
   for (int64_t text : text_ids) {
     XP_TRY(Facts story, Load(store, text));
     int best = -1;
@@ -416,8 +455,9 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
     bool contradicted = false;
     for (size_t i = 0; i < timed.size(); ++i) {
       if (taken[i]) continue;
-      XP_TRY(Facts window, Load(store, timed[i].id));
-      size_t common = AlignByHash(story, window, true).size();
+      const Facts& window = windows[i];
+      const bool tells = !story.empty() && !window.empty();
+      const size_t common = tells ? AlignByHash(story, window, true).size() : 0;
       // Both name what they compiled, and nothing in common: another program's.
       if (common == 0 && NamesCompiles(story) && NamesCompiles(window)) {
         contradicted = true;
@@ -436,15 +476,15 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
     }
     taken[size_t(best)] = true;
     const Process& with = timed[size_t(best)];
-    XP_TRY(Facts window, Load(store, with.id));
+    const Facts& window = windows[size_t(best)];
     ByClock aligned = story.empty() ? ByClock{} : AlignWindow(story, window);
     XP_TRY(Merge(store, with.id, story, window, aligned.pairs));
-    XP_TRY(Unite(store, with.id, text));
+    XP_TRY(uniting.Add(with.id, text));
     if (!aligned.note.empty() && !window.empty()) {
       XP_TRY(store.Run("UPDATE source SET note = ?2 WHERE id = ?1", with.source_id, aligned.note));
     }
   }
-  return absl::OkStatus();
+  return uniting.Finish();
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ struct Cut {
   int64_t site_id = 0;
 };
 
-absl::Status StepsOf(Store& store, int64_t process_id) {
+// `timed`: the steps that the process has already, by their time.
+absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t>& timed) {
   std::vector<Cut> cuts;
   XP_TRY(store.Each(
       "SELECT 1, id, step_id, coalesce(cause, ''), coalesce(site_id, 0), ordinal FROM compile "
@@ -29,6 +30,7 @@ absl::Status StepsOf(Store& store, int64_t process_id) {
         cuts.push_back({is_compile, id, step, std::move(cause), site});
       },
       process_id));
+  if (cuts.empty() && timed.empty()) return absl::OkStatus();
 
   // A step mark that stands once beside others that repeat is set-up (a loader's first sync, moving
   // the model), no step.
@@ -66,10 +68,6 @@ absl::Status StepsOf(Store& store, int64_t process_id) {
   }
 
   // Order: the steps by their cuts; steps of the XSpace without any cut go where their time says.
-  XP_TRY(std::vector<int64_t> timed,
-         store.Collect(
-             "SELECT id FROM step WHERE process_id = ?1 ORDER BY ts_ns, ordinal",
-             [](int64_t id) { return id; }, process_id));
   std::vector<int64_t> order;
   size_t next_timed = 0;
   for (NewStep& step : steps) {
@@ -115,9 +113,18 @@ absl::Status StepsOf(Store& store, int64_t process_id) {
 }  // namespace
 
 absl::Status JoinSteps(Store& store) {
+  // A recording has every step of its process, and marks that end none: an evaluation's, say.
   XP_TRY(std::vector<int64_t> processes,
-         store.Collect("SELECT id FROM process", [](int64_t id) { return id; }));
-  for (int64_t process : processes) XP_TRY(StepsOf(store, process));
+         store.Collect("SELECT p.id FROM process p LEFT JOIN source s ON s.id = p.source_id "
+                       "WHERE s.format IS NOT 'recording' OR NOT EXISTS (SELECT 1 FROM step WHERE "
+                       "process_id = p.id)",
+                       [](int64_t id) { return id; }));
+  std::map<int64_t, std::vector<int64_t>> timed;
+  XP_TRY(
+      store.Each("SELECT process_id, id FROM step WHERE process_id IS NOT NULL ORDER BY ts_ns, "
+                 "ordinal",
+                 [&](int64_t process_id, int64_t id) { timed[process_id].push_back(id); }));
+  for (int64_t process : processes) XP_TRY(StepsOf(store, process, timed[process]));
   return absl::OkStatus();
 }
 

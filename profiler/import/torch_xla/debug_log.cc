@@ -45,10 +45,10 @@ absl::Status Read(const Input& input, ImportContext& context) {
   }
   return Invalid(
       "{}: no PT_XLA_DEBUG output in its {} lines: looked for 'Compilation Analysis:', 'Execution "
-      "Analysis:' "
-      "blocks, 'pt-xla-profiler:' lines and 'Unlowered Op usage summary'. Run with "
-      "PT_XLA_DEBUG_LEVEL=2 "
-      "(and PT_XLA_DEBUG_FILE), or name the format with --as",
+      "Analysis:' blocks, 'pt-xla-profiler:' lines, 'Unlowered Op usage summary' and, of "
+      "TF_CPP_VMODULE, 'Compiling IR graph hash … on device', 'Executing IR graph hash … on "
+      "device'. Run with PT_XLA_DEBUG_LEVEL=2 (and PT_XLA_DEBUG_FILE), or name the format with "
+      "--as",
       input.path, counts.lines);
 }
 

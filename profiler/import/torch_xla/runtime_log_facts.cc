@@ -8,6 +8,8 @@
 namespace xlaprof {
 namespace {
 
+constexpr size_t kMaxBegun = 64;  // that no line has ended yet
+
 OptInt Ordinal(std::string_view device) {  // 0 of TPU:0
   const size_t colon = device.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
@@ -50,7 +52,7 @@ void RuntimeLogReader::Take(const RuntimeLogLine& line, int64_t offset, int64_t 
       break;
     case RuntimeLogLine::kCompile:
     case RuntimeLogLine::kExecute:
-      line.done ? End(line) : Begin(line, offset, line_number);
+      line.done ? End(line, offset, line_number) : Begin(line, offset, line_number);
       break;
   }
 }
@@ -60,7 +62,9 @@ void RuntimeLogReader::Begin(const RuntimeLogLine& line, int64_t offset, int64_t
   const int origin = int(device - devices_.begin());
   if (device == devices_.end()) devices_.push_back(line.device);
   const bool compiles = line.kind == RuntimeLogLine::kCompile;
-  begun_[{origin, compiles}] = {facts_.size(), line.at_ns};
+  std::deque<Begun>& begun = begun_[{origin, compiles}];
+  begun.push_back({facts_.size(), line.at_ns});
+  if (begun.size() > kMaxBegun) begun.pop_front();
   DebugFact fact;
   fact.kind = compiles ? DebugFact::kCompile : DebugFact::kExecution;
   fact.origin = origin, fact.offset = offset, fact.line = line_number;
@@ -72,16 +76,21 @@ void RuntimeLogReader::Begin(const RuntimeLogLine& line, int64_t offset, int64_t
   facts_.push_back(std::move(fact));
 }
 
-void RuntimeLogReader::End(const RuntimeLogLine& line) {
-  auto device = std::find(devices_.begin(), devices_.end(), line.device);
-  if (device == devices_.end()) return;
-  Begun& begun = begun_[{int(device - devices_.begin()), line.kind == RuntimeLogLine::kCompile}];
-  // Only the last to begin can be the one that is done: a device does one thing at a time.
-  if (begun.fact < facts_.size() && facts_[begun.fact].hash == line.hash && begun.at_ns &&
-      line.at_ns && *line.at_ns >= *begun.at_ns) {
-    facts_[begun.fact].dur_ns = *line.at_ns - *begun.at_ns;
+void RuntimeLogReader::End(const RuntimeLogLine& line, int64_t offset, int64_t line_number) {
+  const auto device = std::ranges::find(devices_, line.device);
+  std::deque<Begun>& begun =
+      begun_[{int(device - devices_.begin()), line.kind == RuntimeLogLine::kCompile}];
+  const auto same = std::find_if(begun.rbegin(), begun.rend(),
+                                 [&](const Begun& b) { return facts_[b.fact].hash == line.hash; });
+  if (same == begun.rend()) {  // it began before the log does
+    Begin(line, offset, line_number);
+    begun.pop_back();
+    return;
   }
-  begun = Begun();
+  // Only the last to begin is timed: a device does one thing at a time.
+  if (same == begun.rbegin() && same->at_ns && line.at_ns && *line.at_ns >= *same->at_ns)
+    facts_[same->fact].dur_ns = *line.at_ns - *same->at_ns;
+  begun.erase(std::next(same).base());
 }
 
 void RuntimeLogReader::Finish(DebugLog& log) {

@@ -1,6 +1,7 @@
 // What torch_xla's C++ log tells of a run, as facts of a debug log.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,15 +22,16 @@ class RuntimeLogReader {
 
  private:
   struct Begun {
-    size_t fact = size_t(-1);
+    size_t fact = 0;
     OptInt at_ns;
   };
   void Begin(const RuntimeLogLine& line, int64_t offset, int64_t line_number);
-  void End(const RuntimeLogLine& line);
+  void End(const RuntimeLogLine& line, int64_t offset, int64_t line_number);
 
   std::vector<DebugFact> facts_;  // origin: index of devices_
   std::vector<std::string> devices_;
-  std::map<std::pair<int, bool>, Begun> begun_;  // by device and whether it compiles
+  // Not done yet, by device and whether it compiles.
+  std::map<std::pair<int, bool>, std::deque<Begun>> begun_;
   std::map<OptInt, std::string> cause_;          // by thread: of the graph to come
   std::map<std::string, std::string> cause_of_;  // of a graph that will compile or execute next
   size_t last_compile_ = size_t(-1);             // whose program is described next

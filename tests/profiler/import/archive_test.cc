@@ -211,8 +211,7 @@ TEST_F(ArchiveTest, AnyCutIsReadOrSaid) {
   }
 }
 
-TEST_F(ArchiveTest, BombsAreRefused) {
-  // 300 MB of zeros in 300 kB.
+std::string ZipOfZeros(int mebibytes) {
   std::string zeros(size_t{1} << 20, '\0');
   archive* out = archive_write_new();
   archive_write_set_format_zip(out);
@@ -223,16 +222,43 @@ TEST_F(ArchiveTest, BombsAreRefused) {
   archive_entry_set_pathname(entry, "zeros");
   archive_entry_set_filetype(entry, AE_IFREG);
   archive_write_header(out, entry);
-  for (int i = 0; i < 400; ++i) archive_write_data(out, zeros.data(), zeros.size());
+  for (int i = 0; i < mebibytes; ++i) archive_write_data(out, zeros.data(), zeros.size());
   archive_entry_free(entry);
   archive_write_close(out);
   archive_write_free(out);
   bytes.resize(used);
+  return bytes;
+}
+
+TEST_F(ArchiveTest, BombsAreRefused) {
+  const std::string bytes = ZipOfZeros(400);
   auto archive = Archive::OfBytes("bomb.zip", bytes, All);
   ASSERT_TRUE(archive.ok()) << archive.status();
   ASSERT_TRUE(IsBomb(bytes.size(), size_t{400} << 20)) << bytes.size();
   EXPECT_THAT((*archive)->damage(), HasSubstr("grew more than"));
   EXPECT_LT((*archive)->members()[0].bytes.size(), size_t{400} << 20);
+}
+
+// Inside a gzip that grew, too: five kilobytes took gigabytes.
+TEST_F(ArchiveTest, GrowthIsMeasuredAgainstTheDisk) {
+  const std::string bytes = ZipOfZeros(300);
+  auto plain = Archive::OfBytes("x.zip", bytes, All, {.disk_bytes = 2 * bytes.size()});
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  EXPECT_EQ((*plain)->damage(), "");
+  auto packed = Archive::OfBytes("x.zip.gz", bytes, All, {.disk_bytes = 5000});
+  ASSERT_TRUE(packed.ok()) << packed.status();
+  EXPECT_THAT((*packed)->damage(), HasSubstr("grew more than"));
+}
+
+TEST_F(ArchiveTest, MembersHaveOnlySoMuchMemory) {
+  const std::string tar = Pack({{"a.txt", "first"}, {"b.txt", "second"}}, false);
+  auto held = Archive::OfBytes("x", tar, All);
+  ASSERT_TRUE(held.ok());
+  EXPECT_EQ((*held)->in_memory_bytes(), 11u);
+  auto spilled = Archive::OfBytes("x", tar, All, {.in_memory_bytes = 8});
+  ASSERT_TRUE(spilled.ok());
+  EXPECT_EQ((*spilled)->in_memory_bytes(), 0u);
+  EXPECT_EQ((*spilled)->members()[1].bytes, "second");
 }
 
 TEST_F(ArchiveTest, LinksAreSkipped) {

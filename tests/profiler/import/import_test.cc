@@ -291,6 +291,28 @@ TEST_F(ImportTest, RanksOfAJobAreProcesses) {
   EXPECT_EQ(All("SELECT rank FROM process ORDER BY rank"), "0 1");
 }
 
+TEST_F(ImportTest, FlowsThatAnEventHasNoPlaceForAreCounted) {
+  const auto trace = [](int rank, const std::string& flows) {
+    return fmt::format(R"({{"distributedInfo":{{"rank":{}}},"traceEvents":[)"
+                       R"({{"ph":"X","pid":1,"tid":1,"ts":1,"dur":9,"name":"a"}},{}]}})",
+                       rank, flows);
+  };
+  const auto flow = [](const char* phase, int ts, int id) {
+    return fmt::format(
+        R"({{"ph":"{}","pid":1,"tid":1,"ts":{},"id":{},"cat":"c","name":"n","bp":"e"}})", phase, ts,
+        id);
+  };
+  // Two leave the same event; one ends where nothing is.
+  const std::string one =
+      trace(0, flow("s", 2, 1) + "," + flow("s", 3, 2) + "," + flow("f", 40, 1));
+  Write("one.json", one);
+  Write("two.json", trace(1, flow("s", 2, 1)));
+  ASSERT_TRUE(Take({root_ / "one.json", root_ / "two.json"}).ok());
+  EXPECT_EQ(All("SELECT path || ':' || i.count || ':' || first_offset FROM import_issue i JOIN "
+                "source s ON s.id = source_id WHERE code = 'flows_left_out'"),
+            fmt::format("{}:2:{}", (root_ / "one.json").string(), one.find(flow("s", 3, 2))));
+}
+
 TEST_F(ImportTest, NothingIsWrittenIntoACaptureDirectory) {
   Write("metrics.txt", Report(0, 1));
   auto before = fs::last_write_time(root_);

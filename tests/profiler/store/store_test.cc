@@ -209,6 +209,14 @@ TEST_F(StoreTest, ForeignFilesAreRefused) {
   EXPECT_THAT(std::string(Message(status)), HasSubstr("no xlaprof store"));
 }
 
+// An importer's caller takes what is invalid for the file's fault, and goes on without it.
+TEST_F(StoreTest, WhatOurOwnStatementsViolateIsNoFaultOfTheInput) {
+  auto store = Store::CreateTemporary();
+  ASSERT_TRUE(store.ok());
+  const absl::Status status = store->Exec("INSERT INTO run (label) VALUES (NULL)");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal) << status;
+}
+
 // What SQLite tells of it has no code of its own; a fuzzer met it.
 TEST_F(StoreTest, AFormatOfNoSqliteIsDamage) {
   { ASSERT_TRUE(Store::Create(path_).ok()); }
@@ -343,6 +351,45 @@ TEST_F(StoreTest, WhateverBelongsToAProcessIsSliced) {
   EXPECT_EQ(count("counter"), 1);
 }
 
+// Story: the window of one process's steps was that of all, and steps that no profile covers
+// showed what other steps did.
+TEST_F(StoreTest, WindowOfStepsIsTheirOwn) {
+  {
+    Store store = *Store::Create(path_);
+    ASSERT_TRUE(
+        store
+            .Exec("INSERT INTO process (id, segment) VALUES (1, 0), (2, 0);"
+                  "INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, "
+                  "'host_thread', 'a', 0), (2, 2, 'host_thread', 'b', 0);"
+                  "INSERT INTO step (process_id, ordinal, ts_ns, dur_ns) VALUES (1, 0, 100, 10), "
+                  "(1, 1, 110, 10), (2, 0, 500, 10), (2, 1, 510, 10), (2, 2, NULL, NULL)")
+            .ok());
+    EventWriter writer(store);
+    for (int64_t track : {1, 2}) {
+      for (int64_t ts : {102, 112, 502, 512})
+        ASSERT_TRUE(writer.Add(track, {.ts_ns = ts, .dur_ns = 5}).ok());
+    }
+    ASSERT_TRUE(writer.Flush().ok());
+  }
+  auto events = [&](const Slice& slice) {
+    Store store = *Store::Open(path_);
+    const absl::Status status = store.Restrict(slice);
+    EXPECT_TRUE(status.ok()) << status;
+    EventScanner scanner = *EventScanner::Make(store, {});
+    EventBatch batch;
+    size_t count = 0;
+    while (*scanner.Next(&batch)) count += batch.size;
+    return count;
+  };
+  EXPECT_EQ(events({.first_step = 0, .last_step = 0, .process_id = 1}), 1u);
+  EXPECT_EQ(events({.first_step = 0, .last_step = 1, .process_id = 2}), 2u);
+  EXPECT_EQ(events({.first_step = 1, .last_step = 2, .process_id = 2}), 1u);
+  EXPECT_EQ(events({.first_step = 2, .last_step = 2}), 0u);
+  Store store = *Store::Open(path_);
+  EXPECT_THAT(std::string(Message(store.Restrict({.first_step = 2, .process_id = 1}))),
+              ::testing::HasSubstr("this process's are 0 to 1"));
+}
+
 // Story: stores are often read from a mounted artifact folder.
 TEST_F(StoreTest, OpensInAFolderThatCannotBeWritten) {
   {
@@ -363,6 +410,27 @@ TEST_F(StoreTest, OpensInAFolderThatCannotBeWritten) {
   waitpid(child, &status, 0);
   fs::permissions(folder_, fs::perms::owner_all);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+// Story: recovering a hostile recording ran what its file says is to be done at each change.
+TEST_F(StoreTest, TriggersOfAFileDoNotRun) {
+  {
+    Store store = *Store::Create(path_);
+    ASSERT_TRUE(store
+                    .Exec("CREATE TRIGGER evil AFTER INSERT ON meta BEGIN "
+                          "INSERT INTO string VALUES (7, 'evil'); END")
+                    .ok());
+  }
+  Store store = *Store::OpenForWriting(path_);
+  ASSERT_TRUE(store.SetMeta("a", "b").ok());
+  EXPECT_EQ(store.Text(7), "");
+}
+
+TEST_F(StoreTest, WhatIsNoStoreIsNamedOnce) {
+  std::ofstream(path_) << std::string(4096, 'x');
+  const absl::Status status = Store::Open(path_).status();
+  EXPECT_THAT(std::string(Message(status)),
+              ::testing::StartsWith(path_.string() + ": not a store"));
 }
 
 // Story: one row with a huge id made readers allocate 16 bytes for each id below it.

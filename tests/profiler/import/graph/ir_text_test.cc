@@ -63,6 +63,16 @@ TEST(IrText, OddPathsDoNotHideWhatFollows) {
   EXPECT_EQ(graph.nodes[0].root, 0);
 }
 
+// Each unpaired bracket was looked for to the end of the line: 1.3 MB took minutes.
+TEST(IrText, UnpairedBracketsCostALineOnce) {
+  std::string text = "IR {\n  %0 = f32[] aten::rand()";
+  for (int i = 0; i < 100'000; ++i) text += ", xla_shape=(";
+  GraphText graph = ParseIrText(text + ", location=f@a.py:3, ROOT=0\n}\n");
+  ASSERT_EQ(graph.nodes.size(), 1u);
+  EXPECT_EQ(graph.nodes[0].location, "f@a.py:3");
+  EXPECT_EQ(graph.nodes[0].root, 0);
+}
+
 TEST(IrText, CountsWhatItCannotBelieve) {
   GraphText graph = ParseIrText(
       "IR {\n"

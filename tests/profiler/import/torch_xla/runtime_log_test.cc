@@ -102,6 +102,21 @@ TEST(RuntimeLog, TurnsDecimalHashesToHexadecimal) {
               ElementsAre("18446744073709551615", "255", "2a55"));
 }
 
+// A paste or a filter that kept only the ends was no log at all.
+TEST(RuntimeLog, CountsWhatOnlyEnds) {
+  std::string log = Line("10:00:00.700000", "Compiling IR graph hash aa on device TPU:0 done!") +
+                    Line("10:00:00.800000", "Compiling IR graph hash aa on device TPU:0 ...") +
+                    Line("10:00:00.900000", "Compiling IR graph hash bb on device TPU:0 ...") +
+                    Line("10:00:01.000000", "Compiling IR graph hash aa on device TPU:0 done!") +
+                    Line("10:00:01.100000", "Compiling IR graph hash bb on device TPU:0 done!") +
+                    Line("10:00:01.200000", "Executing IR graph hash cc on device TPU:0 done!");
+  auto in = ImportText(debug_log, log);
+  EXPECT_THAT(in.Rows("SELECT g.hash, dur_ns FROM compile JOIN graph g ON g.id = graph_id"),
+              ElementsAre("aa|-", "aa|-", "bb|200000000"));
+  EXPECT_THAT(in.Rows("SELECT g.hash, dur_ns FROM execution JOIN graph g ON g.id = graph_id"),
+              ElementsAre("cc|-"));
+}
+
 // PT_XLA_DEBUG and TF_CPP_VMODULE in one log tell of the same compilations.
 TEST(RuntimeLog, AddsToTheBlocksOfTheSameLog) {
   std::string log = Compilation("aa") +

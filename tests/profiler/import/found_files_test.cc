@@ -1,0 +1,195 @@
+// What lies in a directory besides the run: files of no run, older runs, copies, what cannot be
+// read.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "profiler/import/import.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::string_view kReport =
+    "Metric: CompileTime\n  TotalSamples: 1\n  Accumulator: 002ms500.000us\n  Percentiles: "
+    "50%=001ms000.000us\n";
+constexpr std::string_view kProfile("\x0a\x0b\x12\x09/host:CPU", 13);
+
+class FoundFilesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "xlaprof-found-XXXXXX";
+    root_ = mkdtemp(name.data());
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  // `days` after the year 2030 began: the order of files matters, not when the test runs.
+  fs::path Write(const std::string& name, std::string_view bytes, int days = 0) {
+    const fs::path path = root_ / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << bytes;
+    using std::chrono::sys_days;
+    const std::chrono::sys_seconds day =
+        sys_days(std::chrono::year(2030) / 1 / 1) + std::chrono::days(days);
+    fs::last_write_time(path, fs::file_time_type::clock::from_sys(day));
+    return path;
+  }
+  absl::Status Take(std::vector<fs::path> inputs, const std::string& run = "") {
+    store_ = Store::CreateTemporary();
+    return Import({.inputs = std::move(inputs), .run = run}, *store_);
+  }
+  // Without the directory of the test.
+  std::string All(const std::string& sql) {
+    std::string out;
+    absl::Status status = store_->Each(sql, [&](std::string value) {
+      if (value.starts_with(root_.string())) value = value.substr(root_.string().size() + 1);
+      out += (out.empty() ? "" : ", ") + value;
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    return out;
+  }
+  std::string Imported() { return All("SELECT path FROM source WHERE imported ORDER BY path"); }
+  std::string Chosen() { return All("SELECT label FROM run WHERE selected"); }
+
+  fs::path root_;
+  absl::StatusOr<Store> store_ = Store::CreateTemporary();
+};
+
+// A script beside the run was the newest folder, so nothing of the run was read.
+TEST_F(FoundFilesTest, NewerFilesOfNoFormatAreNoRun) {
+  Write("out/metrics.txt", kReport);
+  Write("src/train.py", "import torch\n", 1);
+  Write("src/__init__.py", "", 2);
+  Write("ckpt/model.bin", std::string("\x80\x02\0\0", 4), 3);
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Imported(), "out/metrics.txt");
+  EXPECT_EQ(All("SELECT count(*) FROM run"), "1");
+  EXPECT_EQ(All("SELECT note FROM source WHERE path LIKE '%train.py'"),
+            "not recognised: looks like text");
+  EXPECT_EQ(All("SELECT code FROM import_issue"), "");
+}
+
+TEST_F(FoundFilesTest, OnlyFilesThatWereTriedAreCountedAndFormatsAreListedOnce) {
+  for (int i = 0; i < 30; ++i) Write(fmt::format("{}.txt", i), "hello\n");
+  const std::string message(Message(Take({root_})));
+  EXPECT_THAT(message, AllOf(HasSubstr("and 10 more"), HasSubstr("none of 30 files")));
+  EXPECT_EQ(message.find("Try --as"), message.rfind("Try --as"));
+}
+
+// Its report stands at its end, behind text of any kind.
+TEST_F(FoundFilesTest, TheEndOfALogTellsItsFormat) {
+  std::string log;
+  while (log.size() < size_t(100) << 10) log += "epoch 1, loss 0.5\n";
+  Write("train.log", log + std::string(kReport));
+  const fs::path packed = root_ / "other" / "train.log.gz";
+  fs::create_directories(packed.parent_path());
+  gzFile file = gzopen(packed.c_str(), "wb");
+  log += kReport;
+  gzwrite(file, log.data(), unsigned(log.size()));
+  gzclose(file);
+  Write("other/notes.txt", "hello");
+  ASSERT_TRUE(Take({root_}, "other").ok());
+  EXPECT_EQ(Imported(), "other/train.log.gz");
+  EXPECT_EQ(All("SELECT count(*) FROM run"), "2");
+}
+
+TEST_F(FoundFilesTest, RunsAreNamedByTheirOwnFolder) {
+  Write("README.md", "# Captures\nEach save begins with `[MetricsData; step=N]`.\n", 9);
+  Write("a/plugins/profile/2026_01_01_00_00_00/h.xplane.pb", kProfile);
+  Write("b/plugins/profile/2026_01_02_00_00_00/h.xplane.pb", kProfile);
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Chosen(), "b/2026_01_02_00_00_00");
+  EXPECT_EQ(All("SELECT note FROM source WHERE path LIKE '%.md'"),
+            "not recognised: looks like text");
+}
+
+// One run without a time in its name, such as a log alone, made all names count for nothing.
+TEST_F(FoundFilesTest, NamesTellTheNewestRunAmongCopies) {
+  Write("a/plugins/profile/2026_01_02_00_00_00/h.xplane.pb", kProfile, 1);
+  Write("b/plugins/profile/2026_01_01_00_00_00/h.xplane.pb", kProfile, 2);
+  Write("c/metrics.txt", kReport, 3);
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Chosen(), "a/2026_01_02_00_00_00");
+  EXPECT_THAT(All("SELECT why FROM run WHERE selected"), HasSubstr("the newest by its name"));
+}
+
+TEST_F(FoundFilesTest, FilesThatAreNoCopiesTellTheNewestRun) {
+  Write("a/plugins/profile/2030_01_02_00_00_00/h.xplane.pb", kProfile, 1);
+  Write("c/metrics.txt", kReport, 3);
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Chosen(), "c");
+  EXPECT_THAT(All("SELECT why FROM run WHERE selected"), HasSubstr("by the time of its files"));
+}
+
+TEST_F(FoundFilesTest, ARunIsFoundByTheOnlyPathPartOfThatName) {
+  Write("jobs/one/tb/plugins/profile/2026_01_01_00_00_00/h.xplane.pb", kProfile);
+  Write("jobs/two/tb/plugins/profile/2026_01_02_00_00_00/h.xplane.pb", kProfile);
+  ASSERT_TRUE(Take({root_}, "one").ok());
+  EXPECT_THAT(Chosen(), HasSubstr("2026_01_01_00_00_00"));
+  EXPECT_THAT(std::string(Message(Take({root_}, "jobs"))), HasSubstr("no such run"));
+  EXPECT_THAT(std::string(Message(Take({root_}, "on"))), HasSubstr("no such run"));
+}
+
+TEST_F(FoundFilesTest, APipeIsNotWaitedFor) {
+  const fs::path log = Write("metrics.txt", kReport), pipe = root_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_TRUE(Take({root_}).ok());
+  ASSERT_TRUE(Take({log, pipe}).ok());
+  EXPECT_THAT(All("SELECT advice FROM import_issue"), HasSubstr("not a regular file"));
+}
+
+// A path that is too long stands for a folder that may not be read: tests may run as root.
+TEST_F(FoundFilesTest, FoldersThatCannotBeListedAreTold) {
+  Write("metrics.txt", kReport);
+  const fs::path here = fs::current_path();
+  fs::current_path(root_);
+  for (int i = 0; i < 20; ++i) {
+    const std::string name(250, 'd');
+    fs::create_directory(name);
+    fs::current_path(name);
+  }
+  std::ofstream("metrics.txt") << kReport;
+  fs::current_path(here);
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Imported(), "metrics.txt");
+  EXPECT_EQ(All("SELECT code FROM import_issue"), "unreadable_folder");
+  EXPECT_THAT(All("SELECT advice FROM import_issue"), HasSubstr("cannot list"));
+}
+
+// JAX with create_perfetto_trace: three files of one capture.
+TEST_F(FoundFilesTest, ACopyForPerfettoIsDerived) {
+  const std::string folder = "plugins/profile/2026_01_01_00_00_00/";
+  constexpr std::string_view kTrace =
+      R"({"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":9,"name":"a"}]})";
+  Write(folder + "perfetto_trace.json.gz", kTrace);
+  Write(folder + "vm.trace.json.gz", kTrace);
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Imported(), folder + "vm.trace.json.gz");
+  Write(folder + "vm.xplane.pb", kProfile);
+  ASSERT_TRUE(Take({root_}).ok());
+  EXPECT_EQ(Imported(), folder + "vm.xplane.pb");
+}
+
+// logrotate's copytruncate: the pages that are gone killed the process without a word.
+TEST_F(FoundFilesTest, ALogThatIsTruncatedWhileItIsReadIsTold) {
+  std::string log;
+  while (log.size() < size_t(80) << 20) log.append(kReport);
+  const fs::path path = Write("metrics.txt", log);
+  store_ = Store::CreateTemporary();
+  const auto truncate = [&](double, std::string_view) { fs::resize_file(path, 5000); };
+  const absl::Status status = Import({.inputs = {path}, .progress = truncate}, *store_);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_THAT(All("SELECT code FROM import_issue"), HasSubstr("shrunk_file"));
+}
+
+}  // namespace
+}  // namespace xlaprof
