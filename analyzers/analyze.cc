@@ -23,10 +23,12 @@ class Fnv {
   uint64_t hash_ = 0xcbf29ce484222325;
 };
 
-// Dearest first; what has no price comes after all that has one.
+// As the report tells them: what needs fixing before what is only mentioned, and of each the
+// dearest first; what has no price comes after all that has one.
 bool Before(const Finding& a, const Finding& b) {
   auto figures = [](const Finding& f) {
-    return std::tuple(-f.cost_ns.value_or(-1), -int(f.severity), -f.per_step.value_or(-1));
+    return std::tuple(f.severity == Severity::kInfo, -f.cost_ns.value_or(-1), -int(f.severity),
+                      -f.per_step.value_or(-1));
   };
   if (figures(a) != figures(b)) return figures(a) < figures(b);
   auto subject = [](const Finding& f) {

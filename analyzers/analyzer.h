@@ -21,8 +21,8 @@ struct Analyzer {
 
 std::span<const Analyzer* const> AllAnalyzers();
 
-// Runs all analyzers and puts their findings in order: by severity only inside equal cost; priced
-// ones first, dearest on top; then by per_step, kind, subject. Sets fingerprints.
+// Runs all analyzers and puts their findings in the report's order: info last; of each, priced ones
+// first, dearest on top; then by severity, per_step, kind, subject. Sets fingerprints.
 absl::StatusOr<Findings> Analyze(const Store& store);
 
 // The fingerprint of a finding: of kind, reason type and subject without line numbers or times, so

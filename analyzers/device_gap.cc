@@ -216,10 +216,12 @@ absl::Status FillLine(const Store& store, std::string_view scope, Subject& subje
 
 std::string Title(const DeviceIdle& device, const Idle& idle, double share, bool usual,
                   int64_t gaps, const std::string& meanwhile) {
-  return fmt::format("{} idle {} ({:.1f} % of the {}) in {} while {}", device.time.device,
+  return fmt::format("{} idle {} ({:.1f} % {}) in {} while {}", device.time.label,
                      DurationText(idle.ns), 100 * share,
-                     usual ? "steps that do not compile" : "steady time", Plural(gaps, "gap"),
-                     meanwhile);
+                     usual             ? "of the steps that do not compile"
+                     : device.by_steps ? "of the steady time"
+                                       : "of the time between its executions",
+                     Plural(gaps, "gap"), meanwhile);
 }
 
 // `scopes`: how many there were; `scope` is the one of most time.
@@ -279,7 +281,7 @@ std::string Advice(const Activity& activity, bool has_events) {
     case Doing::kRuntime:
       return "The runtime was waiting or preparing; look at the gaps on the timeline.";
     case Doing::kTracing:
-      return "Tracing keeps up with the device no longer: compile the step once "
+      return "Tracing cannot keep up with the device: compile the step once "
              "(torch_xla.compile, jax.jit), use scan "
              "for repeated layers, or give the device more work a step.";
     case Doing::kExecute:
@@ -295,7 +297,8 @@ std::string Advice(const Activity& activity, bool has_events) {
   return "";
 }
 
-std::string Advice(const Cause& cause, bool has_events) {
+// `launches`: whether anything is launched in the scope.
+std::string Advice(const Cause& cause, bool has_events, bool launches) {
   switch (cause.wait) {
     case GapWait::kLaunch:
       return "Launching takes longer than the kernels: fuse them (torch.compile), replay them as "
@@ -310,6 +313,9 @@ std::string Advice(const Cause& cause, bool has_events) {
       if (cause.activity.doing == Doing::kInput || cause.activity.doing == Doing::kTransfer ||
           cause.activity.doing == Doing::kCompile)
         return Advice(cause.activity, has_events);
+      if (!launches)
+        return "Nothing is launched in this scope: move its work off the step's thread (the "
+               "workers of a DataLoader, a thread of its own), or do it on the device.";
       return cause.activity.doing == Doing::kUserCode && !cause.activity.in_step
                  ? "The host launches later than the device works: compile this part "
                    "(torch.compile), replay it (CUDA graphs), or take what is not needed each step "
@@ -361,7 +367,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
   const std::string others =
       devices.size() > 1
           ? fmt::format(" The {} devices idle {:.1f} to {:.1f} %; {} idles most.", devices.size(),
-                        100 * least->idle_share(), 100 * most->idle_share(), device.time.device)
+                        100 * least->idle_share(), 100 * most->idle_share(), device.time.label)
           : "";
 
   const DeviceIdle& late = *std::max_element(devices.begin(), devices.end(),
@@ -372,7 +378,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
       double(late.warm_up_idle_ns) >= kIdleShare * double(late.time.span().length_ns())) {
     findings.push_back(
         {.kind = "device_gap",
-         .title = fmt::format("{} idle {} of {} before the steady part began", late.time.device,
+         .title = fmt::format("{} idle {} of {} before the steady part began", late.time.label,
                               DurationText(late.warm_up_idle_ns),
                               DurationText(late.warm_up.length_ns())),
          .cost_note = "start-up is paid once; compilation has its own findings",
@@ -427,7 +433,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
                     .count = gaps,
                     .cost_ns = idle.ns};
     finding.cost_note =
-        fmt::format("idle time of {} between executions, {}{}.{}", device.time.device,
+        fmt::format("idle time of {} between executions, {}{}.{}", device.time.label,
                     device.by_steps ? fmt::format("in {}", Plural(device.chances, "steady step"))
                                     : fmt::format("among {}", Plural(device.chances, "execution")),
                     device.time.from == "op" ? ", from its ops" : "", others);
@@ -436,7 +442,12 @@ absl::StatusOr<Findings> Run(const Store& store) {
     finding.reason =
         Reason{.type = cause.wait == GapWait::kUnknown ? std::string(ReasonType(activity.doing))
                                                        : std::string(GapWaitText(cause.wait))};
-    finding.advice = Advice(cause, host->has_events());
+    bool launches = true;
+    if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode &&
+        !activity.in_step && idle.scopes == 1) {
+      XP_TRY(launches, LaunchesIn(store, device.time.process_id, activity.scope));
+    }
+    finding.advice = Advice(cause, host->has_events(), launches);
     if (!scope.empty() && idle.scopes == 1) {
       finding.subject.scope = scope;
       XP_TRY(bool placed, FillScopePlace(store, activity.scope, finding.subject));

@@ -211,33 +211,12 @@ void FillLocation(std::string_view location, Subject& subject) {
   subject.line = line;
 }
 
-// "GPU:0 of rank 1" where several ranks have one of that name.
-absl::StatusOr<std::map<Device, std::string>> DeviceNames(const Store& store,
-                                                          const std::vector<DeviceTime>& times) {
-  std::map<int64_t, OptInt> rank_of;
-  XP_TRY(store.Each("SELECT id, rank FROM process",
-                    [&](int64_t id, OptInt rank) { rank_of[id] = rank; }));
-  std::map<Device, std::string> names;
-  for (const DeviceTime& time : times) {
-    const auto same = std::count_if(times.begin(), times.end(), [&](const DeviceTime& other) {
-      return other.device == time.device;
-    });
-    const OptInt rank = rank_of[time.process_id];
-    names[{time.process_id, time.device}] =
-        same == 1 ? time.device
-        : rank    ? fmt::format("{} of rank {}", time.device, *rank)
-                  : fmt::format("{} of process {}", time.device, time.process_id);
-  }
-  return names;
-}
-
 absl::StatusOr<Findings> Run(const Store& store) {
   Findings findings;
   XP_TRY(auto waits, WaitsByDevice(store));
   XP_TRY(std::vector<DeviceTime> times, DeviceTimes(store));
   if (waits.empty() || times.empty()) return findings;
   XP_TRY(Steps steps, LoadSteps(store));
-  XP_TRY(auto names, DeviceNames(store, times));
   std::map<Device, const DeviceTime*> time_of;
   for (const DeviceTime& time : times) time_of[{time.process_id, time.device}] = &time;
   struct Worst {
@@ -255,9 +234,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
       Worst& worst = by_base[base];
       const double share = double(group.ns) / double(time->second->busy_ns);
       ++worst.devices;
-      if (share < worst.least) worst.least = share, worst.least_device = names[device];
+      if (share < worst.least) worst.least = share, worst.least_device = time->second->label;
       if (!worst.group || share > worst.share)
-        worst.group = &group, worst.device = names[device], worst.share = share,
+        worst.group = &group, worst.device = time->second->label, worst.share = share,
         worst.process_id = device.first;
     }
   }

@@ -145,6 +145,9 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
       }
     }
     if (!places.empty()) text += ". Its line is one of:" + places;
+    if (const int64_t rest = op.candidate_count - int64_t(op.candidates.size());
+        rest > 0 && !places.empty())
+      text += fmt::format(" and {} more", CountText(rest));
   }
   if (op.sites.size() > 1) {
     text += ". It is called at";
@@ -159,11 +162,11 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
     finding.cost_ns = cut->wait_ns;
     finding.cost_note =
         fmt::format("time that the host was blocked by the early executions, measured for {} of {}",
-                    cut->waits_measured, cut->executions.size());
+                    CountText(cut->waits_measured), CountText(int64_t(cut->executions.size())));
   } else if (transfers.count > 0) {
     finding.cost_ns = transfers.dur_ns;
-    finding.cost_note = fmt::format(
-        "{} transfers, of its inputs and results; the op itself is not timed", transfers.count);
+    finding.cost_note = fmt::format("{}, of its inputs and results; the op itself is not timed",
+                                    Plural(transfers.count, "transfer"));
   } else {
     finding.cost_note = "unmeasured: no profile covers the early executions that it causes";
   }

@@ -161,6 +161,7 @@ absl::Status Unanswered(const Store& store, Findings& findings) {
 // What the recording itself cost: such idle time and tracing is the settings' fault, not the
 // program's.
 absl::Status Settings(const Store& store, Findings& findings) {
+  const bool by_pytorch = store.Find("cpu_op") != 0;  // a category of its profiler's
   return store.Each(
       "SELECT name, value, evidence FROM setting GROUP BY name ORDER BY name",
       [&](std::string name, std::string value, std::string evidence) {
@@ -173,8 +174,8 @@ absl::Status Settings(const Store& store, Findings& findings) {
         } else if (name == "python_tracer") {
           title = "the run was slowed by the Python tracer";
           advice =
-              "It records every Python call: for times that count, record with "
-              "python_tracer_level=0.";
+              fmt::format("It records every Python call: for times that count, record with {}.",
+                          by_pytorch ? "with_stack=False" : "python_tracer_level=0");
         } else if (name == "save_tensors") {
           title = "the run was slowed by graph dumps";
           advice =

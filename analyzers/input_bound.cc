@@ -34,6 +34,24 @@ absl::Status FillLoaderLine(const Store& store, int64_t process, Subject& subjec
       process);
 }
 
+// PyTorch's profiler names the iterator of a DataLoader, and so how it loads.
+absl::StatusOr<std::string> Advice(const Store& store) {
+  XP_TRY(auto loader,
+         store.One<std::string>("SELECT text FROM string WHERE text LIKE 'enumerate(DataLoader)#%' "
+                                "AND text LIKE '%Process%DataLoaderIter%' ORDER BY text LIKE "
+                                "'%SingleProcess%' DESC LIMIT 1"));
+  if (!loader) {
+    return "Load ahead: more loader workers, a deeper prefetch (MpDeviceLoader's "
+           "loader_prefetch_size and device_prefetch_size), cheaper or cached preprocessing.";
+  }
+  if (loader->find("SingleProcess") != std::string::npos) {
+    return "The loader works on the step's own thread (num_workers=0): load ahead with "
+           "DataLoader(num_workers=N, persistent_workers=True, pin_memory=True).";
+  }
+  return "The loader's workers come late: DataLoader with more num_workers or a larger "
+         "prefetch_factor, cheaper or cached preprocessing.";
+}
+
 absl::StatusOr<Findings> Run(const Store& store) {
   Findings findings;
   XP_TRY(Steps steps, LoadSteps(store));
@@ -54,7 +72,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
     Activity activity;  // most of the waiting
   };
   std::optional<Worst> worst;
-  const int64_t median = NearestRank(steps.steady_ns, 50).value_or(0);
+  const int64_t median = Median(steps.steady_ns).value_or(0);
   for (const auto& [process, of] : periods) {
     if (of.empty()) continue;
     const Interval window{of.front().begin_ns, of.back().end_ns};
@@ -104,10 +122,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
     finding.subject.scope = std::string(ScopeText(store, worst->activity));
   XP_TRY(FillLoaderLine(store, worst->process, finding.subject));
   if (!finding.subject.file) XP_TRY(FillScopePlace(store, worst->activity.scope, finding.subject));
-  finding.advice =
-      "Load ahead: more loader workers, a deeper prefetch (MpDeviceLoader's loader_prefetch_size "
-      "and "
-      "device_prefetch_size), cheaper or cached preprocessing.";
+  XP_TRY(finding.advice, Advice(store));
   std::stable_sort(worst->longest.begin(), worst->longest.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   if (worst->longest.size() > 5) worst->longest.resize(5);

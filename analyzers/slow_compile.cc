@@ -126,7 +126,7 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
     usual.title = *usual.count == 1
                       ? fmt::format("the first compilation took {}", DurationText(*usual.cost_ns))
                       : fmt::format("the first compilations of {} places took {}, the slowest {}",
-                                    *usual.count, DurationText(*usual.cost_ns),
+                                    CountText(*usual.count), DurationText(*usual.cost_ns),
                                     DurationText(*usual.evidence.front().dur_ns));
     usual.cost_note = "the first compilation of each place; later ones are with recompilation";
     usual.reason = Reason{.type = "first_compilations", .text = Amortised(*usual.cost_ns, step_ns)};
@@ -250,7 +250,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
              }));
   absl::StatusOr<Findings> measured;
   if (!compiles.empty()) {
-    measured = FromRows(store, std::move(compiles), NearestRank(steps.steady_ns, 50));
+    measured = FromRows(store, std::move(compiles), Median(steps.steady_ns));
   } else {
     XP_TRY(Metrics metrics, LoadMetrics(store));
     measured = FromMetrics(metrics);

@@ -3,7 +3,10 @@
 // step mark.
 #include <algorithm>
 
+#include "analyzers/activity/host_activity.h"
+#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
+#include "analyzers/evidence/device_reads.h"
 #include "analyzers/evidence/early_cut.h"
 #include "analyzers/evidence/step_count.h"
 #include "analyzers/quantity.h"
@@ -16,6 +19,7 @@ namespace {
 // mentioned.
 constexpr double kOftenPerStep = 0.1;
 constexpr int64_t kOftenCount = 3;    // without steps: three times is a pattern
+constexpr double kLeastOfStep = 0.01;  // of a step's time: what blocks for less is only mentioned
 constexpr double kNumberBytes = 8;    // f64, s64: what a fetch of one number takes at most
 constexpr size_t kEvidenceRows = 24;  // ids quoted in the evidence of a finding
 
@@ -64,7 +68,7 @@ Finding FromCut(const EarlyCut& cut, bool other_ops) {
     finding.cost_note = "unmeasured: no profile covers these reads";
   } else if (cut.waits_measured < count) {
     finding.cost_note = fmt::format("time that the host was blocked, measured for {} of {} reads",
-                                    cut.waits_measured, count);
+                                    CountText(cut.waits_measured), CountText(count));
   } else {
     finding.cost_note = "time that the host was blocked";
   }
@@ -76,7 +80,7 @@ Finding FromCut(const EarlyCut& cut, bool other_ops) {
     reason.text = fmt::format(
         "each read evaluates a graph of {} nodes early and waits for it; what the step mark still "
         "needs of them runs again",
-        *cut.nodes);
+        CountText(*cut.nodes));
   finding.reason = reason;
   finding.advice = Advice(cut, other_ops);
   std::vector<int64_t> rows(
@@ -234,6 +238,53 @@ static absl::Status FromCompiles(const Store& store, Findings& findings) {
       });
 }
 
+// A program that runs op by op, in a trace of PyTorch's profiler: the read is an operation there.
+static absl::Status FromOperations(const Store& store, Findings& findings) {
+  XP_TRY(DeviceReadsInSteps reads, FindDeviceReads(store));
+  if (reads.places.empty()) return absl::OkStatus();
+  XP_TRY(const Steps steps, LoadSteps(store));
+  const double least_ns =
+      kLeastOfStep * double(Median(steps.steady_ns).value_or(0)) * double(reads.steps);
+  for (DeviceReads& place : reads.places) {
+    const bool counts = place.op == "aten::nonzero";
+    Finding finding{.kind = "sync_point",
+                    .subject = std::move(place.subject),
+                    .count = place.count,
+                    .per_step = PerStep(place.count, reads.steps),
+                    .cost_ns = place.blocked_ns,
+                    .cost_note = "time that the step's thread was blocked in copies and waits"};
+    if (place.scope != 0) {
+      finding.subject.scope =
+          ScopeText(store, Activity{.in_step = place.in_step, .scope = place.scope});
+    }
+    finding.severity = double(place.blocked_ns) < least_ns
+                           ? Severity::kInfo
+                           : SeverityOf(place.count, finding.per_step);
+    finding.title =
+        fmt::format("{} waits for the device to {}, {}{}", place.op,
+                    counts ? "count its elements" : "read a number", TimesText(place.count),
+                    finding.per_step ? fmt::format(" ({})", PerStepText(*finding.per_step)) : "");
+    finding.reason = Reason{.type = "value_access",
+                            .text =
+                                "the host waits for all that was launched before, and the "
+                                "device then for the host"};
+    finding.advice =
+        counts ? "Use torch.where, or multiply by the mask: a boolean index, and nonzero(), need "
+                 "the number of elements on the host."
+               : "Keep the value on the device: collect it with .detach() and read it every N "
+                 "steps; for `if tensor:` use torch.where; hand tensors, not numbers, to the next "
+                 "operation.";
+    for (const DeviceReads::Time& time : place.longest) {
+      finding.evidence.push_back({.table = "event",
+                                  .ts_ns = time.ts_ns,
+                                  .dur_ns = time.dur_ns,
+                                  .text = place.op + " of " + DurationText(time.dur_ns)});
+    }
+    findings.push_back(std::move(finding));
+  }
+  return absl::OkStatus();
+}
+
 static absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(EarlyCuts cuts, FindEarlyCuts(store));
   XP_TRY(std::optional<int64_t> steps, StepCount(store));
@@ -248,12 +299,14 @@ static absl::StatusOr<Findings> Run(const Store& store) {
     XP_TRY(auto executions, store.One<int64_t>("SELECT count(*) FROM execution"));
     if (executions.value_or(0) == 0) XP_TRY(FromCompiles(store, findings));
     XP_TRY(FromMetrics(store, cuts, steps, findings));
+    if (findings.empty()) XP_TRY(FromOperations(store, findings));
   }
   return findings;
 }
 
 extern const Analyzer sync_point{
     "sync_point", "reads that evaluate the graph before the step mark and make the host wait",
-    "executions before a step mark, their lines, fallback counters, transfers from the device",
+    "executions before a step mark, their lines, fallback counters, transfers from the device; "
+    "reading operations of PyTorch's profiler",
     Run};
 }  // namespace xlaprof

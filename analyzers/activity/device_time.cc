@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/base/whole.h"
@@ -157,6 +158,36 @@ std::vector<Interval> Union(std::vector<Interval> intervals) {
   return out;
 }
 
+// "GPU:0 of rank 1"; the host's name, or the process's number, where no source knows a rank.
+static absl::Status SetLabels(const Store& store, std::vector<DeviceTime>& times) {
+  struct Process {
+    OptInt rank;
+    OptText host;
+  };
+  std::map<int64_t, Process> process_of;
+  std::map<std::string, std::set<std::string>> hosts;  // by device
+  XP_TRY(
+      store.Each("SELECT id, rank, host FROM process", [&](int64_t id, OptInt rank, OptText host) {
+        process_of[id] = {rank, std::move(host)};
+      }));
+  std::map<std::string, int> count;
+  for (const DeviceTime& time : times) {
+    ++count[time.device];
+    hosts[time.device].insert(process_of[time.process_id].host.value_or(""));
+  }
+  for (DeviceTime& time : times) {
+    const Process& process = process_of[time.process_id];
+    const int same = count[time.device];
+    time.label = time.device;
+    if (same == 1) continue;
+    time.label += process.rank ? fmt::format(" of rank {}", *process.rank)
+                  : process.host && int(hosts[time.device].size()) == same
+                      ? fmt::format(" of {}", *process.host)
+                      : fmt::format(" of process {}", time.process_id);
+  }
+  return absl::OkStatus();
+}
+
 static absl::StatusOr<std::vector<DeviceTime>> Compute(const Store& store) {
   Busy busy;
   XP_TRY(Reading(store, busy).Run());
@@ -188,6 +219,7 @@ static absl::StatusOr<std::vector<DeviceTime>> Compute(const Store& store) {
     return std::tuple(a.device.size(), a.device, a.process_id) <
            std::tuple(b.device.size(), b.device, b.process_id);
   });
+  XP_TRY(SetLabels(store, out));
   return out;
 }
 

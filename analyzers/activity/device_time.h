@@ -18,6 +18,7 @@ struct Interval {
 
 struct DeviceTime {
   std::string device;  // TPU:0, CPU:0
+  std::string label;   // the same, with the rank where several processes have one of that name
   int64_t process_id = 0;
   std::vector<Interval> busy;  // disjoint, sorted
   int64_t busy_ns = 0;         // their sum

@@ -78,4 +78,29 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Store& store, const DeviceTi
   return waits;
 }
 
+absl::StatusOr<bool> LaunchesIn(const Store& store, int64_t process_id, StringId scope) {
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory | kFlowOut};
+  XP_TRY(store.Each(
+      "SELECT id FROM track WHERE coalesce(process_id, 0) = ?1 AND kind = 'host_thread'",
+      [&](int64_t id) { options.track_ids.push_back(id); }, process_id));
+  if (options.track_ids.empty()) return false;
+  const StringId execute = store.Find(category::kExecute), user = store.Find(category::kScope);
+  int64_t track_id = 0, until_ns = INT64_MIN;  // where the scopes that began end
+  EventBatch batch;
+  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) return false;
+    if (batch.track_id != track_id) track_id = batch.track_id, until_ns = INT64_MIN;
+    for (size_t i = 0; i < batch.size; ++i) {
+      if (batch.name[i] == scope && batch.category[i] == user) {
+        until_ns = std::max(until_ns, batch.ts_ns[i] + batch.dur_ns[i]);
+      } else if (batch.ts_ns[i] < until_ns &&
+                 (batch.flow_out[i] != 0 || (execute != 0 && batch.category[i] == execute))) {
+        return true;
+      }
+    }
+  }
+}
+
 }  // namespace xlaprof

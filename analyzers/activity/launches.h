@@ -27,4 +27,7 @@ std::string_view GapWaitText(GapWait wait);
 absl::StatusOr<std::vector<GapWait>> GapWaits(const Store& store, const DeviceTime& device,
                                               std::span<const Interval> gaps);
 
+// Whether a call inside of a scope of that name asked a device for work.
+absl::StatusOr<bool> LaunchesIn(const Store& store, int64_t process_id, StringId scope);
+
 }  // namespace xlaprof

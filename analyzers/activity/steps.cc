@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "profiler/store/events.h"
+
 namespace xlaprof {
 namespace {
 
@@ -14,7 +16,55 @@ namespace {
 constexpr double kMaxWarmUpShare = 0.25;
 constexpr int64_t kMinWarmUpSteps = 2;
 
+// Whether a host's thread of the process asks a device for work in that time.
+absl::StatusOr<bool> Launches(const Store& store, const StepSpan& during) {
+  const StringId execute = store.Find(category::kExecute),
+                 transfer = store.Find(category::kTransfer);
+  const int64_t from_ns = *during.ts_ns, to_ns = from_ns + *during.dur_ns;
+  EventScanner::Options options{
+      .columns = kStart | kCategory, .track_ids = {}, .from_ns = from_ns, .to_ns = to_ns};
+  XP_TRY(store.Each(
+      "SELECT id FROM track WHERE kind = 'host_thread' AND coalesce(process_id, 0) = ?1",
+      [&](int64_t id) { options.track_ids.push_back(id); }, during.process_id));
+  if (options.track_ids.empty()) return false;
+  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
+  EventBatch batch;
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) return false;
+    for (size_t i = 0; i < batch.size; ++i) {
+      const StringId what = batch.category[i];
+      if (what != 0 && (what == execute || what == transfer) && batch.ts_ns[i] >= from_ns &&
+          batch.ts_ns[i] < to_ns)
+        return true;
+    }
+  }
+}
+
+absl::Status MarkCut(const Store& store, std::vector<StepSpan>& steps) {
+  for (size_t i = 1; i < steps.size(); ++i) {
+    StepSpan &before = steps[i - 1], &last = steps[i];
+    const bool is_last = i + 1 == steps.size() || steps[i + 1].process_id != last.process_id;
+    if (!is_last || before.process_id != last.process_id || !last.ts_ns || !last.dur_ns ||
+        !before.ts_ns || !before.dur_ns)
+      continue;
+    XP_TRY(auto name, store.One<std::string>("SELECT name FROM step WHERE id = ?1", last.id));
+    if (!name || !name->starts_with("ProfilerStep")) continue;
+    XP_TRY(const bool launches, Launches(store, last));
+    XP_TRY(const bool launched, Launches(store, before));
+    last.cut = launched && !launches;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+std::optional<int64_t> Median(const std::vector<int64_t>& sorted) {
+  if (sorted.empty()) return {};
+  const size_t middle = sorted.size() / 2;
+  if (sorted.size() % 2 == 1) return sorted[middle];
+  return sorted[middle - 1] + (sorted[middle] - sorted[middle - 1]) / 2;
+}
 
 std::optional<int64_t> NearestRank(const std::vector<int64_t>& sorted, double p) {
   if (sorted.empty()) return {};
@@ -25,7 +75,8 @@ std::optional<int64_t> NearestRank(const std::vector<int64_t>& sorted, double p)
 std::optional<Interval> Steps::SteadyWindow(int64_t process_id) const {
   std::optional<Interval> out;
   for (const StepSpan& step : all) {
-    if (step.process_id != process_id || step.warm_up || !step.ts_ns || !step.dur_ns) continue;
+    if (step.process_id != process_id || step.warm_up || step.cut || !step.ts_ns || !step.dur_ns)
+      continue;
     if (!out) out = Interval{*step.ts_ns, *step.ts_ns};
     out->begin_ns = std::min(out->begin_ns, *step.ts_ns);
     out->end_ns = std::max(out->end_ns, *step.ts_ns + *step.dur_ns);
@@ -41,7 +92,7 @@ int64_t Steps::Timed(int64_t process_id) const {
 
 int64_t Steps::TimedSteady(int64_t process_id) const {
   return std::count_if(all.begin(), all.end(), [&](const StepSpan& step) {
-    return step.process_id == process_id && !step.warm_up && step.ts_ns && step.dur_ns;
+    return step.process_id == process_id && !step.warm_up && !step.cut && step.ts_ns && step.dur_ns;
   });
 }
 
@@ -54,6 +105,7 @@ absl::StatusOr<Steps> LoadSteps(const Store& store) {
                     [](int64_t id, int64_t process, int64_t ordinal, OptInt ts_ns, OptInt dur_ns) {
                       return StepSpan{id, process, ordinal, ts_ns, dur_ns};
                     }));
+  XP_TRY(MarkCut(store, steps.all));
   std::set<int64_t> compiling;
   std::map<int64_t, std::vector<int64_t>> compile_ts;  // by process, of those not given to a step
   XP_TRY(store.Each("SELECT step_id, coalesce(process_id, 0), ts_ns FROM compile",
@@ -91,6 +143,7 @@ absl::StatusOr<Steps> LoadSteps(const Store& store) {
   for (const StepSpan& step : steps.all) {
     if (!step.ts_ns || !step.dur_ns) continue;
     ++steps.timed;
+    if (step.cut) continue;
     (step.warm_up ? steps.warm_up_ns : steps.steady_ns).push_back(*step.dur_ns);
   }
   std::sort(steps.steady_ns.begin(), steps.steady_ns.end());

@@ -17,12 +17,15 @@ struct StepSpan {
   OptInt ts_ns, dur_ns;   // empty: outside every window
   bool compiles = false;  // a compilation belongs to it or lies in it
   bool warm_up = false;
+  // The step that prof.step() of torch.profiler opens as the trace stops: nothing is launched in
+  // it, and its length says nothing.
+  bool cut = false;
 };
 
 struct Steps {
   std::vector<StepSpan> all;        // by process and ordinal; the slice's
   int64_t warm_up = 0;              // how many are, in the process that has most steps
-  std::vector<int64_t> steady_ns;   // lengths of the steady ones that have one, sorted
+  std::vector<int64_t> steady_ns;   // lengths of the steady ones that have one, sorted; not of cut
   std::vector<int64_t> warm_up_ns;  // of the others
   int64_t timed = 0;                // steps with start and length
 
@@ -35,6 +38,9 @@ struct Steps {
 };
 
 absl::StatusOr<Steps> LoadSteps(const Store& store);
+
+// Of sorted values; of an even number the mean of the middle two. Empty for none.
+std::optional<int64_t> Median(const std::vector<int64_t>& sorted);
 
 // Nearest-rank percentile of sorted values, p in (0, 100]; empty for none.
 std::optional<int64_t> NearestRank(const std::vector<int64_t>& sorted, double p);

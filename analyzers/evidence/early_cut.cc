@@ -1,8 +1,11 @@
 #include "analyzers/evidence/early_cut.h"
 
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "analyzers/evidence/step_count.h"
 #include "analyzers/graph/graph_content.h"
@@ -21,15 +24,16 @@ struct Row {
   Subject subject;
 };
 
-absl::StatusOr<std::vector<Row>> LoadRows(const Store& store) {
+// `tables`: "" for those of the store's slice, "main." for all of it.
+absl::StatusOr<std::vector<Row>> LoadRows(const Store& store, std::string_view tables) {
   std::vector<Row> rows;
   XP_TRY(store.Each(
-      "SELECT e.id, coalesce(e.process_id, 0), e.graph_id, coalesce(g.hash, ''), e.site_id, "
-      "e.host_wait_ns, coalesce(e.scope, "
-      "''), s.function, s.file, s.line "
-      "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON s.id = "
-      "e.site_id "
-      "WHERE e.cause = 'value_access' ORDER BY e.process_id, e.ordinal",
+      fmt::format("SELECT e.id, coalesce(e.process_id, 0), e.graph_id, coalesce(g.hash, ''), "
+                  "e.site_id, e.host_wait_ns, coalesce(e.scope, ''), s.function, s.file, s.line "
+                  "FROM {}execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON "
+                  "s.id = e.site_id WHERE e.cause = 'value_access' ORDER BY e.process_id, "
+                  "e.ordinal",
+                  tables),
       [&](int64_t id, int64_t process_id, OptInt graph, std::string hash, OptInt site, OptInt wait,
           std::string scope, OptText function, OptText file, OptInt line) {
         Row row{id, process_id, std::move(hash), graph, site, wait, scope, {}};
@@ -115,15 +119,16 @@ absl::Status Describe(const Store& store, const std::vector<Row>& rows, EarlyCut
 bool SamePlace(const Subject& a, const Subject& b) { return a.file == b.file && a.line == b.line; }
 
 // What only the stacks of calls tell. print() picks the elements that it shows by a mask.
-absl::Status LoadStacks(const Store& store, EarlyCuts& out) {
-  constexpr const char* kCalls =
+absl::Status LoadStacks(const Store& store, std::string_view tables, EarlyCuts& out) {
+  const std::string calls = fmt::format(
       "(SELECT f.*, EXISTS (SELECT 1 FROM frame r WHERE r.stack_id = f.stack_id AND r.file LIKE "
-      "'%/torch/_tensor_str.py') AS printed FROM fallback f WHERE f.stack_id IS NOT NULL)";
+      "'%/torch/_tensor_str.py') AS printed FROM {}fallback f WHERE f.stack_id IS NOT NULL)",
+      tables);
   XP_TRY(store.Each(
       fmt::format("SELECT s.function, s.file, s.line, CAST(total(c.count) AS INTEGER), "
                   "min(c.printed) FROM {} c JOIN site s ON s.id = c.site_id WHERE c.op IS NULL "
                   "GROUP BY c.site_id ORDER BY 4 DESC, c.site_id",
-                  kCalls),
+                  calls),
       [&](OptText function, OptText file, OptInt line, int64_t count, bool printed) {
         Subject subject{.file = std::move(file), .line = line, .function = std::move(function)};
         auto is_here = [&](const Subject& other) { return SamePlace(other, subject); };
@@ -137,20 +142,21 @@ absl::Status LoadStacks(const Store& store, EarlyCuts& out) {
       }));
   return store.Each(
       fmt::format("SELECT op FROM {} WHERE op IS NOT NULL GROUP BY op HAVING min(printed) = 1",
-                  kCalls),
+                  calls),
       [&](std::string_view op) {
         for (FallbackOp& known : out.ops) known.printed = known.printed || known.op == op;
       });
 }
 
-absl::Status LoadOps(const Store& store, EarlyCuts& out) {
+absl::Status LoadOps(const Store& store, std::string_view tables, EarlyCuts& out) {
   // Counters give an op's calls; the exit summary gives those of each call site. Both tell of the
   // same calls.
   XP_TRY(store.Each(
-      "SELECT op, CAST(total(calls) AS INTEGER) FROM (SELECT op, "
-      "max(total(iif(stack_id IS NULL, count, 0)), total(iif(stack_id IS NULL, 0, count))) AS "
-      "calls "
-      "FROM fallback WHERE op IS NOT NULL GROUP BY op, process_id) GROUP BY op ORDER BY 2 DESC, op",
+      fmt::format("SELECT op, CAST(total(calls) AS INTEGER) FROM (SELECT op, max(total(iif("
+                  "stack_id IS NULL, count, 0)), total(iif(stack_id IS NULL, 0, count))) AS calls "
+                  "FROM {}fallback WHERE op IS NOT NULL GROUP BY op, process_id) GROUP BY op "
+                  "ORDER BY 2 DESC, op",
+                  tables),
       [&](std::string op, int64_t count) {
         if (op == kScalarRead) {
           out.scalar_reads = count;
@@ -158,21 +164,22 @@ absl::Status LoadOps(const Store& store, EarlyCuts& out) {
           out.ops.push_back({.op = std::move(op), .count = count});
         }
       }));
+  absl::flat_hash_map<std::string, size_t> place_of;  // in out.ops
+  for (size_t i = 0; i < out.ops.size(); ++i) place_of.emplace(out.ops[i].op, i);
   XP_TRY(store.Each(
-      "SELECT f.op, s.function, s.file, s.line, CAST(total(f.count) AS INTEGER) FROM fallback f "
-      "JOIN site s ON s.id = "
-      "f.site_id WHERE f.op IS NOT NULL "
-      "GROUP BY f.op, f.site_id ORDER BY CAST(total(f.count) AS INTEGER) DESC, f.op, f.site_id",
+      fmt::format("SELECT f.op, s.function, s.file, s.line, CAST(total(f.count) AS INTEGER) FROM "
+                  "{}fallback f JOIN site s ON s.id = f.site_id WHERE f.op IS NOT NULL GROUP BY "
+                  "f.op, f.site_id ORDER BY CAST(total(f.count) AS INTEGER) DESC, f.op, f.site_id",
+                  tables),
       [&](std::string op, OptText function, OptText file, OptInt line, int64_t count) {
         if (op == kScalarRead) {
           out.scalar_read_sites.push_back({{.file = file, .line = line}, count});
           out.scalar_read_sites.back().first.function = std::move(function);
           return;
         }
-        auto known = std::find_if(out.ops.begin(), out.ops.end(),
-                                  [&](const FallbackOp& o) { return o.op == op; });
-        if (known == out.ops.end()) return;
-        known->sites.push_back(
+        const auto known = place_of.find(op);
+        if (known == place_of.end()) return;
+        out.ops[known->second].sites.push_back(
             {.file = std::move(file), .line = line, .function = std::move(function)});
       }));
   // torch_xla's own line names ops, without a count: "Op(s) not lowered: aten::a, aten::b,  Please
@@ -187,9 +194,8 @@ absl::Status LoadOps(const Store& store, EarlyCuts& out) {
           size_t end = text.find_first_of(", \t", at);
           std::string op(text.substr(begin, end == std::string_view::npos ? end : end - begin));
           at += 2;
-          bool known = std::any_of(out.ops.begin(), out.ops.end(),
-                                   [&](const FallbackOp& o) { return o.op == op; });
-          if (!known && op != kScalarRead) out.ops.push_back({.op = std::move(op)});
+          if (op != kScalarRead && place_of.emplace(op, out.ops.size()).second)
+            out.ops.push_back({.op = std::move(op)});
         }
       });
 }
@@ -198,26 +204,36 @@ absl::Status LoadOps(const Store& store, EarlyCuts& out) {
 // that is called as often as one place cuts, and no other, is that place's. Where that leaves
 // several, none is chosen.
 void Match(EarlyCuts& out) {
+  std::map<std::pair<OptText, OptInt>, std::vector<int>> at_place;
+  for (size_t i = 0; i < out.cuts.size(); ++i)
+    at_place[{out.cuts[i].subject.file, out.cuts[i].subject.line}].push_back(int(i));
   for (FallbackOp& op : out.ops) {
     if (op.sites.empty()) continue;
-    for (size_t i = 0; i < out.cuts.size(); ++i) {
-      if (SamePlace(out.cuts[i].subject, op.sites.front())) op.cut = int(i), out.cuts[i].op = op.op;
-    }
+    const auto here = at_place.find({op.sites.front().file, op.sites.front().line});
+    if (here == at_place.end()) continue;
+    op.cut = here->second.back();
+    for (int i : here->second) out.cuts[size_t(i)].op = op.op;
   }
-  auto candidates = [&](const FallbackOp& op, bool exact) {
+  std::vector<int> all;
+  std::map<int64_t, std::vector<int>> by_count;
+  for (size_t i = 0; i < out.cuts.size(); ++i) {
+    if (!out.cuts[i].op.empty() || out.cuts[i].value == EarlyCut::Value::kScalar) continue;
+    all.push_back(int(i));
+    by_count[int64_t(out.cuts[i].executions.size())].push_back(int(i));
+  }
+  int64_t free = int64_t(all.size());
+  auto first_free = [&](const std::vector<int>& of) {
     std::vector<int> found;
-    for (size_t i = 0; i < out.cuts.size(); ++i) {
-      const EarlyCut& cut = out.cuts[i];
-      if (!cut.op.empty() || cut.value == EarlyCut::Value::kScalar) continue;
-      if (exact && op.count && *op.count != int64_t(cut.executions.size())) continue;
-      found.push_back(int(i));
+    for (int i : of) {
+      if (found.size() == FallbackOp::kMaxCandidates) break;
+      if (out.cuts[size_t(i)].op.empty()) found.push_back(i);
     }
     return found;
   };
   for (bool exact : {true, false}) {
     for (FallbackOp& op : out.ops) {
       if (op.cut >= 0 || !op.sites.empty()) continue;
-      std::vector<int> found = candidates(op, exact);
+      std::vector<int> found = first_free(exact && op.count ? by_count[*op.count] : all);
       // A cut of unknown shape can be a plain read as well, unless the reads that were counted are
       // elsewhere.
       bool sure = found.size() == 1 && out.cuts[size_t(found[0])].value == EarlyCut::Value::kTensor;
@@ -225,18 +241,18 @@ void Match(EarlyCuts& out) {
         op.cut = found[0];
         out.cuts[size_t(found[0])].op = op.op;
         out.cuts[size_t(found[0])].likely = !exact || !op.count;
+        --free;
       } else if (!exact) {
         op.candidates = std::move(found);
+        op.candidate_count = free;
       }
     }
   }
 }
 
-}  // namespace
-
-absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store) {
+absl::StatusOr<EarlyCuts> Find(const Store& store, std::string_view tables) {
   EarlyCuts out;
-  XP_TRY(std::vector<Row> rows, LoadRows(store));
+  XP_TRY(std::vector<Row> rows, LoadRows(store, tables));
   std::map<std::pair<int64_t, std::string>, std::vector<Row>> places;
   for (Row& row : rows) {
     std::pair key(row.site_id.value_or(0), row.site_id ? "" : row.scope);
@@ -263,9 +279,45 @@ absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store) {
       return a.executions.size() > b.executions.size();
     return std::tie(a.subject.file, a.subject.line) < std::tie(b.subject.file, b.subject.line);
   });
-  XP_TRY(LoadOps(store, out));
-  XP_TRY(LoadStacks(store, out));
+  XP_TRY(LoadOps(store, tables, out));
+  XP_TRY(LoadStacks(store, tables, out));
   Match(out);
+  return out;
+}
+
+// Counters are of the whole run: which cut of a slice is an op's, only all of it tells.
+void NameOps(const EarlyCuts& whole, EarlyCuts& slice) {
+  auto place = [](const EarlyCut& cut) {
+    return std::tuple(cut.subject.file, cut.subject.line, cut.subject.function, cut.subject.scope);
+  };
+  std::map<decltype(place(EarlyCut())), const EarlyCut*> named;
+  for (const EarlyCut& cut : whole.cuts) {
+    if (!cut.op.empty()) named.emplace(place(cut), &cut);
+  }
+  for (size_t i = 0; i < slice.cuts.size(); ++i) {
+    EarlyCut& cut = slice.cuts[i];
+    const auto known = named.find(place(cut));
+    if (known == named.end() || !cut.op.empty()) continue;
+    cut.op = known->second->op;
+    cut.likely = known->second->likely;
+    auto op = std::ranges::find(slice.ops, cut.op, &FallbackOp::op);
+    if (op == slice.ops.end()) {
+      slice.ops.push_back(*std::ranges::find(whole.ops, cut.op, &FallbackOp::op));
+      op = std::prev(slice.ops.end());
+      op->count.reset();
+      op->cut = -1;
+    }
+    if (op->cut < 0) op->cut = int(i);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<EarlyCuts> FindEarlyCuts(const Store& store) {
+  XP_TRY(EarlyCuts out, Find(store, ""));
+  if (!store.slice().is_part_of_time()) return out;
+  XP_TRY(const EarlyCuts whole, Find(store, "main."));
+  NameOps(whole, out);
   return out;
 }
 

@@ -29,10 +29,12 @@ struct EarlyCut {
 
 // An op without lowering, as the metrics or the log count it.
 struct FallbackOp {
+  static constexpr size_t kMaxCandidates = 8;  // that are kept
   std::string op;                // aten::nonzero
   std::optional<int64_t> count;  // calls; empty: named, not counted
   int cut = -1;                  // index of its EarlyCut; -1: its line is not known
-  std::vector<int> candidates;   // cuts it may be, when there are several
+  std::vector<int> candidates;   // the first cuts it may be, when there are several
+  int64_t candidate_count = 0;   // how many it may be
   std::vector<Subject> sites;    // where the exit summary says it was called, most calls first
   bool printed = false;          // torch called it to print a tensor, wherever a stack is known
 };

@@ -1,5 +1,6 @@
 // The report to paste into an issue: GitHub's Markdown.
 #include <algorithm>
+#include <span>
 
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
@@ -13,6 +14,7 @@ namespace xlaprof {
 namespace {
 
 constexpr int kMaxDiffColumns = 160;
+constexpr size_t kCoverageRows = 20;  // files whose share is told one by one
 
 std::string Prose(std::string_view text) {
   constexpr int kMaxColumns = 4000;  // a name may have megabytes
@@ -80,12 +82,18 @@ class MarkdownReport {
       (finding.severity == Severity::kInfo ? brief : full).push_back(&finding);
     }
     if (full.empty()) {
-      std::string names;
-      for (const Analyzer* analyzer : AllAnalyzers())
-        names += fmt::format("{}`{}`", names.empty() ? "" : ", ", analyzer->name);
+      auto names = [](const std::vector<const Analyzer*>& analyzers) {
+        std::string out;
+        for (const Analyzer* analyzer : analyzers)
+          out += fmt::format("{}`{}`", out.empty() ? "" : ", ", analyzer->name);
+        return out;
+      };
+      const Checks checks = ChecksOf(report_.summary);
       const Verdict verdict = VerdictWithoutWarnings(report_);
       Add("\n{}\n", Prose(verdict.text));
-      if (verdict.judged) Add("\nLooked for: {}\n", names);
+      if (verdict.judged) Add("\nLooked for: {}\n", names(checks.made));
+      if (verdict.judged && !checks.not_made.empty())
+        Add("\nCould not look for: {} ({})\n", names(checks.not_made), checks.why);
     }
     for (size_t i = 0; i < full.size(); ++i) OneFinding(i + 1, *full[i]);
     if (brief.empty()) return;
@@ -140,16 +148,22 @@ class MarkdownReport {
 
   void About() {
     Add("\n<details><summary>Which file saw what{}</summary>\n\n",
-        report_.issues.empty() ? ""
-                               : fmt::format(", and {} odd in the input", report_.issues.size()));
+        report_.issues.empty()
+            ? ""
+            : fmt::format(", and {} in the input",
+                          Plural(int64_t(report_.issues.size()), "oddity", "oddities")));
     Add("| file | format | steps | compiles | executions | transfers | events | note |\n| --- | "
         "--- | ---: | ---: | ---: | ---: | ---: | --- |\n");
     auto count = [](const std::optional<int64_t>& n) { return n ? CountText(*n) : "-"; };
-    for (const Coverage& c : report_.summary.coverage) {
+    const std::vector<Coverage>& coverage = report_.summary.coverage;
+    const size_t shown = std::min(coverage.size(), kCoverageRows);
+    for (const Coverage& c : std::span(coverage).first(shown)) {
       Add("| {} | {} | {} | {} | {} | {} | {} | {} |\n", Prose(names_.Short(c.path)),
           Prose(c.format), count(c.steps), count(c.compiles), count(c.executions),
           count(c.transfers), count(c.events), Prose(c.note));
     }
+    if (shown < coverage.size())
+      Add("\nand {} more\n", CountText(int64_t(coverage.size() - shown)));
     if (!report_.settings.empty()) Add("\n");
     for (const SettingRow& setting : report_.settings)
       Add("- slowed the run: {}: {}\n", Prose(setting.name), Prose(setting.evidence));

@@ -2,6 +2,7 @@
 // saw and missed.
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
@@ -14,9 +15,10 @@ namespace xlaprof {
 namespace {
 
 constexpr int kMinWidth = 40;
-constexpr int kLabel = 7;            // columns of "why", "cost", ... before a finding's text
-constexpr int kMaxParagraph = 4000;  // columns; a name may have megabytes
-constexpr size_t kListed = 8;        // files of one sort that are named; the rest is counted
+constexpr int kLabel = 7;             // columns of "why", "cost", ... before a finding's text
+constexpr int kMaxParagraph = 4000;   // columns; a name may have megabytes
+constexpr size_t kCoverageRows = 20;  // files whose share is told one by one
+constexpr size_t kListed = 8;         // files of one sort that are named; the rest is counted
 
 enum class Style { kPlain, kBold, kDim, kRed, kGreen, kYellow, kCyan };
 
@@ -161,7 +163,10 @@ class TextReport {
       Section("Findings");
       Clean();
     } else {
-      Section(warnings == 1 ? "1 finding" : fmt::format("{} findings, dearest first", warnings));
+      const bool priced = std::ranges::any_of(full, [](const Finding* f) {
+        return f->severity != Severity::kInfo && f->cost_ns.has_value();
+      });
+      Section(Plural(warnings, "finding") + (warnings > 1 && priced ? ", dearest first" : ""));
     }
     int rank = 0;
     for (const Finding* finding : full) OneFinding(++rank, *finding);
@@ -187,16 +192,23 @@ class TextReport {
     const Verdict verdict = VerdictWithoutWarnings(report_);
     Paragraph(2, verdict.text);
     if (!verdict.judged) return;
+    const Checks checks = ChecksOf(report_.summary);
     if (!options_.all) {
-      std::vector<std::string_view> names;
-      for (const Analyzer* analyzer : AllAnalyzers()) names.push_back(analyzer->name);
-      Paragraph(2, fmt::format("Looked for {}.", fmt::join(names, ", ")), Style::kDim);
-      return;
+      Paragraph(2, fmt::format("Looked for {}.", Names(checks.made)), Style::kDim);
+    } else {
+      Line();
+      for (const Analyzer* analyzer : checks.made)
+        Paragraph(24, analyzer->looks_at, Style::kDim, "  " + PadRight(analyzer->name, 22));
     }
-    Line();
-    for (const Analyzer* analyzer : AllAnalyzers()) {
-      Paragraph(24, analyzer->looks_at, Style::kDim, "  " + PadRight(analyzer->name, 22));
-    }
+    if (checks.not_made.empty()) return;
+    Paragraph(2, fmt::format("Could not look for {}: {}.", Names(checks.not_made), checks.why),
+              Style::kDim);
+  }
+  static std::string Names(const std::vector<const Analyzer*>& analyzers) {
+    std::string names;
+    for (const Analyzer* analyzer : analyzers)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", analyzer->name);
+    return names;
   }
 
   void OneFinding(int rank, const Finding& finding) {
@@ -290,7 +302,8 @@ class TextReport {
   }
 
   void Coverage_() {
-    const auto& coverage = report_.summary.coverage;
+    const auto coverage = std::span(report_.summary.coverage)
+                              .first(std::min(report_.summary.coverage.size(), kCoverageRows));
     if (coverage.empty()) return;
     Section("Which file saw what");
     struct Column {
@@ -328,6 +341,9 @@ class TextReport {
                            note.empty() ? "" : "; ", note);
       Paragraph(6, note, Style::kDim);
     }
+    const size_t more = report_.summary.coverage.size() - coverage.size();
+    if (more == 0) return;
+    Line("  " + In(Style::kDim, fmt::format("and {} more", CountText(int64_t(more)))));
   }
   void Recordings() {
     if (report_.recordings.empty()) return;
@@ -365,22 +381,29 @@ class TextReport {
       }
     }
     std::vector<std::string> others;
+    std::string why;  // this one is read
     for (const RunRow& run : report_.runs) {
-      if (!run.selected) others.push_back(run.label);
+      if (run.selected) {
+        why = run.why.empty() ? "" : "; this one: " + run.why;
+      } else {
+        others.push_back(run.label);
+      }
     }
     if (groups.empty() && others.empty()) return;
     Section("Not in this report");
     for (const auto& [sort, paths] : groups)
       Paragraph(4, fmt::format("{}: {}", sort, Listed(paths)), Style::kPlain, "  - ");
-    if (!others.empty())
-      Paragraph(4, fmt::format("other runs (--run LABEL): {}", Listed(others)), Style::kPlain,
-                "  - ");
+    if (!others.empty()) {
+      Paragraph(4, fmt::format("other runs (--run LABEL{}): {}", why, Listed(others)),
+                Style::kPlain, "  - ");
+    }
   }
   static std::string Listed(const std::vector<std::string>& names) {
     std::string out;
     for (size_t i = 0; i < std::min(names.size(), kListed); ++i)
       out += (i == 0 ? "" : ", ") + names[i];
-    if (names.size() > kListed) out += fmt::format(" and {} more", names.size() - kListed);
+    if (names.size() > kListed)
+      out += fmt::format(" and {} more", CountText(int64_t(names.size() - kListed)));
     return out;
   }
 

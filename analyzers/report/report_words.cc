@@ -19,6 +19,11 @@ bool IsFromTimeline(const Finding& finding) {
   return std::find(std::begin(kKinds), std::end(kKinds), finding.kind) != std::end(kKinds);
 }
 
+// A share of each step says nothing of it.
+bool IsPaidOnce(const Finding& finding) {
+  return finding.kind == "slow_compile" || (finding.count == 1 && !IsFromTimeline(finding));
+}
+
 bool WindowIsWholeRun(const Summary& summary) {
   return summary.timed_steps.value_or(0) > 0 && summary.timed_steps == summary.steps;
 }
@@ -128,7 +133,8 @@ std::string ProcessesText(const Report& report) {
     if (selected || !process.run_id) processes.push_back(&process);
   }
   if (processes.size() < 2) return "";
-  std::string out = fmt::format("{} processes, chosen by --process:", processes.size());
+  std::string out =
+      fmt::format("{} processes, chosen by --process:", CountText(int64_t(processes.size())));
   for (size_t i = 0; i < std::min<size_t>(processes.size(), 16); ++i) {
     const ProcessRow& process = *processes[i];
     out += fmt::format("{} {}", i == 0 ? "" : ";", process.id);
@@ -224,7 +230,7 @@ std::string StepSpreadText(const Summary& summary) {
   constexpr int64_t kHundred = 100;  // of fewer the 99th percentile is the longest
   if (summary.steady_steps == 1 || !summary.step_p99_ns) return "one step";
   if (summary.steady_steps < kHundred) {
-    return fmt::format("median of {}; the longest takes {}", summary.steady_steps,
+    return fmt::format("median of {}; the longest takes {}", CountText(summary.steady_steps),
                        DurationText(*summary.step_p99_ns));
   }
   return fmt::format("median; 99 % take at most {}", DurationText(*summary.step_p99_ns));
@@ -320,7 +326,7 @@ std::string CostText(const Report& report, const Finding& finding) {
     double steps = finding.count && finding.per_step.value_or(0) > 0
                        ? double(*finding.count) / *finding.per_step
                        : double(summary.timed_steps.value_or(0));
-    double a_step_ns = steps > 1 ? double(*finding.cost_ns) / steps : 0;
+    double a_step_ns = steps > 1 && !IsPaidOnce(finding) ? double(*finding.cost_ns) / steps : 0;
     if (a_step_ns > 0) out += fmt::format(", {} a step", DurationText(Whole(a_step_ns)));
     bool has_share = finding.cost_note.find('%') != std::string::npos ||
                      (IsFromTimeline(finding) && finding.title.find('%') != std::string::npos);
@@ -350,7 +356,8 @@ std::string EvidenceText(const Report& report, const Evidence& evidence) {
     std::string rows = fmt::format("{} {}", evidence.table, evidence.rows.front());
     for (size_t i = 1; i < std::min<size_t>(evidence.rows.size(), 5); ++i)
       rows += fmt::format(", {}", evidence.rows[i]);
-    if (evidence.rows.size() > 5) rows += fmt::format(" and {} more", evidence.rows.size() - 5);
+    if (evidence.rows.size() > 5)
+      rows += fmt::format(" and {} more", CountText(int64_t(evidence.rows.size()) - 5));
     add(rows);
   }
   if (evidence.ts_ns) {
@@ -396,6 +403,27 @@ Verdict VerdictWithoutWarnings(const Report& report) {
     verdict.text +=
         " Part of the input could not be read (see the end): what is missing may hold more.";
   return verdict;
+}
+
+Checks ChecksOf(const Summary& summary) {
+  const bool timeline = summary.wall_ns.has_value(), devices = !summary.devices.empty(),
+             steps = summary.timed_steps.value_or(0) > 0;
+  auto can = [&](std::string_view check) {
+    if (check == "device_gap" || check == "device_wait") return devices;
+    if (check == "input_bound") return timeline && steps;
+    if (check == "tracing_bound") return (timeline && steps) || summary.tracing_ns;
+    if (check == "slow_compile") return timeline || summary.compile_ns;
+    if (check == "slow_execution") return timeline || summary.execute_ns;
+    return true;
+  };
+  Checks checks;
+  for (const Analyzer* analyzer : AllAnalyzers())
+    (can(analyzer->name) ? checks.made : checks.not_made).push_back(analyzer);
+  checks.why = !timeline ? "no timeline in these files"
+               : devices ? "no step has times"
+               : steps   ? "no work of a device has times"
+                         : "no step and no work of a device has times";
+  return checks;
 }
 
 bool IsAboutCapture(const Finding& finding) { return finding.kind == "incomplete_capture"; }

@@ -75,4 +75,11 @@ bool IsAboutCapture(const Finding& finding);
 // The setting that such a finding is about; null if none.
 const SettingRow* SettingOf(const Report& report, const Finding& finding);
 
+// Which checks these files let be made; `why` not the others, as a person would say it.
+struct Checks {
+  std::vector<const Analyzer*> made, not_made;
+  std::string why;
+};
+Checks ChecksOf(const Summary& summary);
+
 }  // namespace xlaprof

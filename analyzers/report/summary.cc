@@ -254,28 +254,40 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
                    Saved& s = saved[source];
                    ++s.reports, s.last = id, s.marks = marks;
                  }));
+  std::map<int64_t, std::map<std::string, int64_t>> samples_of;  // of each source's last report
+  for (const auto& [source, s] : saved) samples_of[s.last];
+  XP_TRY(
+      store.Each("SELECT report_id, name, max(samples) FROM metric WHERE samples IS NOT NULL "
+                 "GROUP BY report_id, name",
+                 [&](int64_t report, std::string name, int64_t n) {
+                   const auto last = samples_of.find(report);
+                   if (last != samples_of.end()) last->second[std::move(name)] = n;
+                 }));
   for (const auto& [source, s] : saved) {
     Coverage* c = at(source);
     if (!c) continue;
-    auto samples =
-        [&](std::initializer_list<const char*> names) -> absl::StatusOr<std::optional<int64_t>> {
+    auto samples = [&](std::initializer_list<const char*> names) {
       std::optional<int64_t> sum;
       for (const char* name : names) {
-        XP_TRY(auto n, store.One<int64_t>(
-                           "SELECT max(samples) FROM metric WHERE report_id = ?1 AND name = ?2",
-                           s.last, name));
-        if (n) sum = sum.value_or(0) + *n;
+        const auto n = samples_of[s.last].find(name);
+        if (n != samples_of[s.last].end()) sum = sum.value_or(0) + n->second;
       }
       return sum;
     };
     c->steps = s.marks;
-    XP_TRY(c->compiles, samples(kCompileMetrics));
-    XP_TRY(c->executions, samples(kExecuteMetrics));
-    XP_TRY(auto uploads, samples(kUploadMetrics));
-    XP_TRY(c->transfers, samples(uploads ? kTransferMetrics : kTransferOrValueMetrics));
-    c->note +=
-        fmt::format("{}{}, cumulative, without a clock{}", c->note.empty() ? "" : "; ",
-                    Plural(s.reports, "report"), s.marks ? "; steps are its step marks" : "");
+    c->compiles = samples(kCompileMetrics);
+    c->executions = samples(kExecuteMetrics);
+    const auto uploads = samples(kUploadMetrics);
+    c->transfers = samples(uploads ? kTransferMetrics : kTransferOrValueMetrics);
+    XP_TRY(auto apart, store.One<int64_t>("SELECT count FROM import_issue WHERE source_id = ?1 AND "
+                                          "code = 'separate_reports'",
+                                          source));
+    c->note += fmt::format("{}{}, {}without a clock{}", c->note.empty() ? "" : "; ",
+                           Plural(s.reports, "report"),
+                           !apart                    ? "cumulative, "
+                           : *apart + 1 >= s.reports ? "each for itself, "
+                                                     : "not all cumulative, ",
+                           s.marks ? "; steps are its step marks" : "");
   }
   return absl::OkStatus();
 }
@@ -284,6 +296,7 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
 void WorkAfterSteps(const Steps& steps, const DeviceTime& device, OptInt step_ns,
                     Summary::Device& out) {
   constexpr int64_t kManySteps = 3;
+  constexpr double kWellAbove = 1.5;
   int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN, count = 0;
   for (const StepSpan& step : steps.all) {
     if (step.process_id != device.process_id || !step.ts_ns || !step.dur_ns) continue;
@@ -293,8 +306,11 @@ void WorkAfterSteps(const Steps& steps, const DeviceTime& device, OptInt step_ns
   }
   const int64_t after_ns = device.span().end_ns - end_ns;
   if (count == 0 || !step_ns || after_ns <= kManySteps * *step_ns) return;
+  const int64_t busy_ns = Overlap(device.busy, {begin_ns, device.span().end_ns}) / count;
+  // A host that waits in its steps has none to queue: what comes after is another's work.
+  if (double(busy_ns) < kWellAbove * double(*step_ns)) return;
   out.after_steps_ns = after_ns;
-  out.busy_a_step_ns = Overlap(device.busy, {begin_ns, device.span().end_ns}) / count;
+  out.busy_a_step_ns = busy_ns;
 }
 
 }  // namespace
@@ -314,12 +330,12 @@ absl::StatusOr<Summary> Summarize(const Store& store) {
   }
   if (steps.timed > 0) summary.timed_steps = steps.timed;
   summary.steady_steps = int64_t(steps.steady_ns.size());
-  summary.step_p50_ns = NearestRank(steps.steady_ns, 50);
+  summary.step_p50_ns = Median(steps.steady_ns);
   summary.step_p99_ns = NearestRank(steps.steady_ns, 99);
-  summary.warm_up_step_p50_ns = NearestRank(steps.warm_up_ns, 50);
+  summary.warm_up_step_p50_ns = Median(steps.warm_up_ns);
 
   for (const DeviceTime& device : devices) {
-    summary.devices.push_back({device.device, device.busy_ns, device.span().length_ns()});
+    summary.devices.push_back({device.label, device.busy_ns, device.span().length_ns()});
     WorkAfterSteps(steps, device, summary.step_p50_ns, summary.devices.back());
     summary.device_busy_ns = summary.device_busy_ns.value_or(0) + device.busy_ns;
     summary.device_idle_ns =

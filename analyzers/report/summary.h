@@ -37,7 +37,7 @@ struct Summary {
   bool totals_from_logs = false;  // else from the window or the metrics
   std::optional<int64_t> device_busy_ns, device_idle_ns;
   struct Device {
-    std::string name;
+    std::string name;                  // DeviceTime's label
     int64_t busy_ns = 0, span_ns = 0;  // union of busy time; first start to last end
     // Where it works on for long after the host's last step: how long, and its busy time a step
     // from the first step's start on. Such steps only queue work.

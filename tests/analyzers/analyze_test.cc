@@ -97,5 +97,30 @@ TEST(Analyze, PutsTheDearestFirstAndNamesEach) {
   EXPECT_THAT(lines, testing::ElementsAre(14, 9, 11));
 }
 
+// The dearest is a compilation of the start, which needs no fixing: the report tells it last, and
+// table finding numbered it 1.
+TEST(Analyze, PutsWhatNeedsNoFixingLast) {
+  auto store = Store::CreateTemporary();
+  ASSERT_TRUE(
+      store
+          ->Exec("INSERT INTO source (id, path, imported) VALUES (1, 's', 1);"
+                 "INSERT INTO process VALUES (1, NULL, 1, 0, NULL, NULL, NULL, NULL);"
+                 "INSERT INTO site VALUES (1, 'body', 't.py', 9);"
+                 "INSERT INTO compile (process_id, ordinal, dur_ns, inferred) VALUES (1, 0, "
+                 "9000000, 0);"
+                 "INSERT INTO step VALUES (1, 1, 0, NULL, NULL, NULL, NULL), (2, 1, 1, NULL, "
+                 "NULL, NULL, NULL);"
+                 "INSERT INTO execution (process_id, ordinal, cause, site_id, step_id, "
+                 "host_wait_ns) VALUES (1, 1, 'value_access', 1, 1, 1000), (1, 2, "
+                 "'value_access', 1, 2, 1000);")
+          .ok());
+  auto findings = Analyze(*store);
+  ASSERT_TRUE(findings.ok()) << findings.status();
+  ASSERT_GE(findings->size(), 2u);
+  EXPECT_EQ(findings->front().kind, "sync_point");
+  EXPECT_TRUE(std::ranges::is_sorted(
+      *findings, {}, [](const Finding& finding) { return finding.severity == Severity::kInfo; }));
+}
+
 }  // namespace
 }  // namespace xlaprof

@@ -46,6 +46,19 @@ TEST_F(TimeBounds, WaitingForDataIsToldAtTheLoop) {
   EXPECT_EQ(found[0].subject.function, "Train");
 }
 
+// PyTorch's loaders were told to use torch_xla's.
+TEST_F(TimeBounds, TheAdviceIsForTheLoaderThatWaits) {
+  run_.Interned("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
+  Steps(category::kInput, 200);
+  Findings found = run_.Run(input_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].advice.starts_with("The loader's workers come late")) << found[0].advice;
+  run_.Interned("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+  found = run_.Run(input_bound);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].advice.find("num_workers=0"), std::string::npos) << found[0].advice;
+}
+
 TEST_F(TimeBounds, ModerateJustFires) {
   Steps(category::kInput, 50);
   Findings found = run_.Run(input_bound);

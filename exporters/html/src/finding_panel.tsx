@@ -62,6 +62,7 @@ function Place({ finding: { subject } }: { finding: Finding }) {
     op && `op ${printable(op, 200)}`,
     graph_hash && `graph ${printable(graph_hash, 64)}`,
   ].filter(Boolean);
+  if (!place && rest.length === 0) return null;
   return (
     <Row name="where">
       {place && <code>{place}</code>}

@@ -8,6 +8,7 @@ export function Findings() {
   const { run } = useViewer();
   const { findings } = run.report;
   const { toFix, seen } = ranked(findings);
+  const hasOrder = toFix.length > 1 && toFix.some((index) => findings[index].cost_ns !== null);
   const items = (indexes: number[]) =>
     indexes.map((index) => <Item key={index} index={index} finding={findings[index]} />);
   if (!isConcluded)
@@ -20,7 +21,9 @@ export function Findings() {
   return (
     <section aria-label="Findings">
       <h2>
-        {toFix.length === 0 ? 'Findings' : `${plural(toFix.length, 'finding')}, dearest first`}
+        {toFix.length === 0
+          ? 'Findings'
+          : plural(toFix.length, 'finding') + (hasOrder ? ', dearest first' : '')}
       </h2>
       {toFix.length === 0 && (
         <p class="calm">
@@ -57,15 +60,21 @@ function Item({ finding, index }: { finding: Finding; index: number }) {
         <span class="title">
           <bdi>{prose(finding.title, 400)}</bdi>
         </span>
-        <span class="place">{placeOf(finding)}</span>
+        <Place finding={finding} />
         <span class="count">{finding.count === null ? '' : `${count(finding.count)} ×`}</span>
       </button>
     </li>
   );
 }
 
-function placeOf({ subject }: Finding): string {
+// Where room is short the name is cut, never the line.
+function Place({ finding: { subject } }: { finding: Finding }) {
   const { file, line, op, scope } = subject;
-  if (file !== null) return printable(fileName(file), 120) + (line === null ? '' : `:${line}`);
-  return printable(op ?? scope ?? '', 120);
+  const name = file === null ? (op ?? scope ?? '') : fileName(file);
+  return (
+    <span class="place">
+      <span class="name">{printable(name, 120)}</span>
+      {file !== null && line !== null && <span>:{line}</span>}
+    </span>
+  );
 }

@@ -11,15 +11,21 @@ const nextTheme: Record<Theme, Theme> = { system: 'dark', dark: 'light', light: 
 export function Header() {
   const viewer = useViewer();
   const theme = useShown((state) => state.theme);
+  useShown((state) => state.concluded); // the report comes later than the page
   const { run } = viewer;
+  const { summary } = run.report;
+  const steps = summary.steps ?? run.steps.length; // all, the untimed too
   const events = run.lanes.reduce(
     (sum, lane) => sum + (lane.kind === 'counter' ? 0 : lane.events),
     0,
   );
   const facts = [
     run.span.end_ns > 0 && duration(run.span.end_ns),
-    run.steps.length > 0 && plural(run.steps.length, 'step'),
+    steps > 0 && plural(steps, 'step'),
     events > 0 && plural(events, 'event'),
+    // Without a clock there is nothing else to see.
+    events === 0 && summary.compile_count && plural(summary.compile_count, 'compilation'),
+    events === 0 && summary.execution_count && plural(summary.execution_count, 'execution'),
   ].filter(Boolean);
   return (
     <header>

@@ -65,8 +65,15 @@ export interface Issue {
   advice: string;
 }
 
+export interface Summary {
+  steps: number | null; // all that any source saw
+  compile_count: number | null;
+  execution_count: number | null;
+  coverage: Coverage[];
+}
+
 export interface Report {
-  summary: { coverage: Coverage[] };
+  summary: Summary;
   findings: Finding[];
   issues: Issue[];
 }
@@ -198,7 +205,11 @@ export function isEmpty({ lanes, steps, report: { summary, findings } }: Run): b
 
 // Before findings.json is there.
 export const kNoConclusions: Conclusions = {
-  report: { summary: { coverage: [] }, findings: [], issues: [] },
+  report: {
+    summary: { steps: null, compile_count: null, execution_count: null, coverage: [] },
+    findings: [],
+    issues: [],
+  },
   covered: [],
   step_parts: [],
   step_parts_ns: [],

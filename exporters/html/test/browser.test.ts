@@ -55,6 +55,17 @@ test('it opens from disk without an error, and asks nobody', async () => {
   assert.deepEqual(wrongs, []);
 });
 
+test('where room is short a file keeps its line', async () => {
+  const { page } = await open(browser, url);
+  await page.setViewportSize({ width: 800, height: 600 });
+  const item = page.locator('.finding', { has: page.locator('.place span:nth-child(2)') }).first();
+  await item.locator('.place .name').evaluate((name) => (name.textContent = 'long_'.repeat(40)));
+  const line = (await item.locator('.place span:nth-child(2)').boundingBox())!;
+  const room = (await item.boundingBox())!;
+  assert.match(await item.locator('.place span:nth-child(2)').innerText(), /^:\d+$/);
+  assert.ok(line.width > 0 && line.x + line.width <= room.x + room.width);
+});
+
 test('each finding takes the timeline to its marks, and tells its reason', async () => {
   const { page, wrongs } = await open(browser, url);
   const { findings } = training.run.report;
@@ -416,16 +427,24 @@ test('a run without a clock, and one without findings', async () => {
     covered: [],
     reasons: [],
     quotes: [],
-    report: { ...run.report, findings: [], issues: [] },
+    report: {
+      summary: { ...run.report.summary, steps: 14, compile_count: 3, execution_count: 9 },
+      findings: [],
+      issues: [],
+    },
     span: { ...run.span, end_ns: 0 },
   };
   const none = new Uint8Array(0);
   const nothing = { slices: new Uint8Array([0, 0]), arguments: none, flows: none };
   const { page, wrongs } = await open(browser, writeFile('bare', { ...nothing, run: bare }));
   assert.match(await text(page, '.empty'), /no timeline/);
+  assert.equal(await text(page, '.facts'), '14 steps · 3 compilations · 9 executions');
   assert.match(await text(page, 'aside'), /Nothing found that needs fixing/);
   assert.deepEqual(wrongs, []);
-  const empty = { ...bare, report: { ...bare.report, summary: { coverage: [] } } };
+  const empty = {
+    ...bare,
+    report: { ...bare.report, summary: { ...bare.report.summary, steps: null, coverage: [] } },
+  };
   const opened = await open(browser, writeFile('empty', { ...nothing, run: empty }));
   assert.match(await text(opened.page, 'aside'), /Nothing was recorded/);
   const [host] = run.lanes;
@@ -434,6 +453,7 @@ test('a run without a clock, and one without findings', async () => {
     lanes: [{ ...host, events: 1 }],
     span: run.span,
     steps: [run.steps[0]],
+    report: { ...bare.report, summary: { ...bare.report.summary, steps: 1 } },
   };
   const one = await open(browser, writeFile('one', { ...nothing, run: single }));
   assert.match(await text(one.page, '.facts'), / · 1 step · 1 event$/);

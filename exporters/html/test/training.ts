@@ -266,6 +266,9 @@ function emptyRun(): Run {
     other_runs: [],
     report: {
       summary: {
+        steps: null,
+        compile_count: null,
+        execution_count: null,
         coverage: [
           {
             path: '/data/run/localhost_9012.xplane.pb',

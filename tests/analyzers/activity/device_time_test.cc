@@ -41,6 +41,22 @@ TEST(DeviceTimes, OverlappingAsyncOpsAreNotBusy) {
   EXPECT_EQ(times[0].busy_ns, 15'000);
 }
 
+// Each rank calls its device GPU:0.
+TEST(DeviceTimes, DevicesOfOneNameAreToldApart) {
+  TimedRun run;
+  run.Exec(
+      "UPDATE process SET rank = 0; INSERT INTO process (id, run_id, source_id, segment, rank) "
+      "VALUES (2, 1, 1, 0, 1);");
+  for (int64_t process : {1, 2})
+    run.Event(run.Device("GPU:0", process), category::kModule, "f", 0, 10);
+  run.Event(run.Device("GPU:1", 2), category::kModule, "f", 0, 10);
+  auto times = DeviceTimes(run.store()).value();
+  ASSERT_EQ(times.size(), 3u);
+  EXPECT_EQ(times[0].label, "GPU:0 of rank 0");
+  EXPECT_EQ(times[1].label, "GPU:0 of rank 1");
+  EXPECT_EQ(times[2].label, "GPU:1");
+}
+
 TEST(DeviceTimes, OpsOnHostThreadsAreTheCpus) {
   TimedRun run;
   int64_t eigen = run.HostThread("tf_XLAEigen"), client = run.HostThread("tf_XLAPjRtCpuClient");

@@ -77,5 +77,16 @@ TEST_F(Launched, EdgesBetweenTheThree) {
   EXPECT_EQ(wait(110'000, 119'000), GapWait::kUnknown);  // nothing begins there
 }
 
+TEST(LaunchesIn, OnlyInsideOfTheScope) {
+  TimedRun run;
+  const int64_t host = run.HostThread();
+  run.Event(host, category::kScope, "augment", 0, 100);
+  run.Event(host, category::kScope, "forward", 200, 100);
+  run.Event(host, category::kExecute, "cudaLaunchKernel", 250, 5);
+  run.Event(host, category::kScope, "augment", 400, 100);
+  EXPECT_FALSE(LaunchesIn(run.store(), 1, run.Interned("augment")).value());
+  EXPECT_TRUE(LaunchesIn(run.store(), 1, run.Interned("forward")).value());
+}
+
 }  // namespace
 }  // namespace xlaprof

@@ -14,6 +14,33 @@ TEST(NearestRank, TakesAValueThatIsThere) {
   EXPECT_EQ(NearestRank({}, 50), std::nullopt);
 }
 
+TEST(Median, IsBetweenTheMiddleTwo) {
+  EXPECT_EQ(Median({10, 20, 30, 40}), 25);
+  EXPECT_EQ(Median({10, 20, 70}), 20);
+  EXPECT_EQ(Median({}), std::nullopt);
+}
+
+// prof.step() opens a step as the trace stops: its microseconds were the median of two.
+TEST(Steps, TheStepThatTheTracesEndCutsIsNoFigure) {
+  for (const bool launches : {true, false}) {
+    TimedRun run;
+    const int64_t host = run.HostThread();
+    for (int i = 0; i < 3; ++i) {
+      run.Exec(fmt::format(
+          "INSERT INTO step (id, process_id, ordinal, name, ts_ns, dur_ns) VALUES ({0}, 1, {1}, "
+          "'ProfilerStep#{1}', {1}000000, {2})",
+          i + 1, i, i == 2 ? 50'000 : 900'000));
+      if (launches && i < 2)
+        run.Event(host, category::kExecute, "cudaLaunchKernel", i * 1000 + 10, 5);
+    }
+    const Steps steps = LoadSteps(run.store()).value();
+    EXPECT_EQ(steps.all.size(), 3u);
+    EXPECT_EQ(steps.all[2].cut, launches);  // a trace without launches has none in whole steps
+    EXPECT_EQ(steps.steady_ns.size(), launches ? 2u : 3u);
+    EXPECT_EQ(steps.SteadyWindow(1)->end_ns, launches ? 1'900'000 : 2'050'000);
+  }
+}
+
 TEST(Steps, WarmUpIsTheLeadingStepsThatCompile) {
   TimedRun run;
   int64_t host = run.HostThread();

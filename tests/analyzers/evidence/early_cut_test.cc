@@ -56,6 +56,10 @@ class Recorded {
     Exec(fmt::format("INSERT INTO metrics_report VALUES (1, 1, 1, 0, NULL, {}); {}", mark_step,
                      metrics));
   }
+  void Restrict(const Slice& slice) {
+    absl::Status status = store_->Restrict(slice);
+    ASSERT_TRUE(status.ok()) << status;
+  }
   Findings Find(const Analyzer& analyzer) {
     auto findings = analyzer.run(*store_);
     EXPECT_TRUE(findings.ok()) << findings.status();
@@ -112,6 +116,38 @@ TEST(EarlyCut, AnOpAndAReadAreToldApartByWhatTheyFetch) {
   EXPECT_EQ(ops[0].per_step, 1.0);
   EXPECT_EQ(ops[0].cost_ns, 24'000);
   EXPECT_THAT(ops[0].advice, testing::HasSubstr("torch.where"));
+}
+
+// Counters are of the whole run: in a slice the op was told as a read, with a read's remedy.
+TEST(EarlyCut, AnOpStaysAnOpInASliceOfSteps) {
+  Recorded run = NonzeroAndItem(12);
+  run.Fallback("aten::nonzero", 12);
+  run.Restrict({.first_step = 3, .last_step = 5});
+  Findings reads = run.Warnings(sync_point);
+  ASSERT_EQ(reads.size(), 1u);
+  EXPECT_EQ(reads[0].subject.line, 13);
+  Findings ops = run.Warnings(fallback);
+  ASSERT_EQ(ops.size(), 1u);
+  EXPECT_EQ(ops[0].subject.op, "aten::nonzero");
+  EXPECT_EQ(ops[0].subject.line, 10);
+  EXPECT_EQ(ops[0].count, 3);
+  EXPECT_EQ(ops[0].cost_ns, 6'000);
+}
+
+// Each of many ops named each of many lines: 8,000 of both took a gigabyte.
+TEST(EarlyCut, OfManyLinesAFewAreNamed) {
+  Recorded run;
+  run.Graph(1, "aa", "pred[32]{0}");
+  run.Step();
+  for (int line = 1; line <= 20; ++line) run.Execute(1, "value_access", line);
+  for (const char* op : {"aten::a", "aten::b"}) run.Fallback(op, 1);
+  Findings ops = run.Find(fallback);
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_THAT(*ops[0].reason->text,
+              testing::EndsWith("Its line is one of: /home/u/train.py:1 /home/u/train.py:2 "
+                                "/home/u/train.py:3 /home/u/train.py:4 /home/u/train.py:5 "
+                                "/home/u/train.py:6 /home/u/train.py:7 /home/u/train.py:8 and 12 "
+                                "more"));
 }
 
 // HLO prints the result of a read as a tuple of one.

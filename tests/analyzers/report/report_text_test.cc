@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzers/report/report_layout.h"
+#include "analyzers/report/report_words.h"
 #include "tests/analyzers/report/report_sample.h"
 
 namespace xlaprof {
@@ -76,7 +77,7 @@ Odd in the input
 Not in this report
   - made from other files, not counted twice: tb/vm.trace.json.gz
   - not recognised: looks like text: notes.md
-  - other runs (--run LABEL): 2026_11_20
+  - other runs (--run LABEL; this one: folder): 2026_11_20
 )");
 }
 
@@ -92,6 +93,23 @@ TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
 }
 
 // Story: of a cut profile nothing but host events was left, and the report said all was well.
+// A compilation of 46 ms in eight steps was "5.8 ms a step, 32 % of a steady step".
+TEST(ReportText, WhatIsPaidOnceHasNoShareOfAStep) {
+  Report report = SampleReport();
+  report.summary.timed_steps = report.summary.steps;
+  Finding finding{.kind = "slow_compile", .count = 1, .cost_ns = 46'000'000};
+  EXPECT_EQ(CostText(report, finding), "46 ms, 4.6 % of the window");
+  finding.kind = "sync_point", finding.count = 10, finding.per_step = 1;
+  EXPECT_EQ(CostText(report, finding), "46 ms, 4.6 ms a step, 7.7 % of a steady step");
+}
+
+TEST(ReportText, WithoutAPriceNothingIsDearest) {
+  Report report = SampleReport();
+  for (Finding& finding : report.findings) finding.cost_ns.reset();
+  const std::string text = ReportText(report, {.width = 80});
+  EXPECT_THAT(text, HasSubstr("\n2 findings\n"));
+}
+
 TEST(ReportText, TooLittleIsNoCleanRun) {
   Report report = CleanReport();
   report.issues.push_back({.path = "a.xplane.pb", .code = "cut_file", .count = 1});

@@ -69,6 +69,37 @@ TEST(Summary, StepsThatOnlyQueueWorkAreNotTheDevices) {
             "the device one takes 30 ms");
 }
 
+// A host that waits in its steps queues nothing: what runs after them is no step's.
+TEST(Summary, WorkAfterStepsThatWaitIsNotTheirs) {
+  TimedRun run;
+  const int64_t host = run.HostThread(), device = run.Stream();
+  for (int i = 0; i < 8; ++i) {
+    run.Step(host, i * 500, 500);
+    run.Event(device, category::kOp, "gemm", i * 500, 400);
+  }
+  run.Event(device, category::kOp, "gemm", 6000, 100);
+  EXPECT_FALSE(Summarize(run.store()).value().devices[0].after_steps_ns);
+}
+
+TEST(Summary, ChecksAreOnlyThoseThatTheInputAllows) {
+  auto names = [](const std::vector<const Analyzer*>& analyzers) {
+    std::string out;
+    for (const Analyzer* analyzer : analyzers) out += std::string(analyzer->name) + " ";
+    return out;
+  };
+  Summary counters;
+  counters.compile_count = 3;
+  const Checks none = ChecksOf(counters);
+  EXPECT_EQ(names(none.not_made),
+            "slow_compile device_gap device_wait input_bound tracing_bound slow_execution ");
+  EXPECT_EQ(none.why, "no timeline in these files");
+  Summary profile;
+  profile.wall_ns = 1'000'000, profile.timed_steps = 3;
+  EXPECT_EQ(names(ChecksOf(profile).not_made), "device_gap device_wait ");
+  profile.devices.push_back({.name = "TPU:0"});
+  EXPECT_EQ(names(ChecksOf(profile).not_made), "");
+}
+
 TEST(Summary, FromMetricsAlone) {
   TimedRun run;
   run.Metric(run.Report(20), "CompileTime", "ns", 1, 1e9);
