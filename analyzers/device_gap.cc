@@ -396,8 +396,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
   const std::vector<Interval> compiling = CompilingSteps(steps, device.time.process_id);
   const int64_t usual_steps =
       std::count_if(steps.all.begin(), steps.all.end(), [&](const StepSpan& step) {
-        return step.process_id == device.time.process_id && !step.warm_up && !step.compiles &&
-               step.ts_ns && step.dur_ns;
+        return step.process_id == device.time.process_id && step.steady() && !step.compiles;
       });
   // Where (nearly) all steps compile, what lies between them is no picture of a usual step.
   const int64_t not_compiling_ns =

@@ -58,7 +58,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
   std::map<int64_t, std::vector<Interval>>
       periods;  // by process: from the end of a step to the end of the next
   for (const StepSpan& step : steps.all) {
-    if (step.warm_up || !step.ts_ns || !step.dur_ns) continue;
+    if (!step.steady()) continue;
     std::vector<Interval>& of = periods[step.process_id];
     const int64_t end_ns = *step.ts_ns + *step.dur_ns;
     const int64_t begin_ns = of.empty() ? *step.ts_ns : std::min(*step.ts_ns, of.back().end_ns);

@@ -3,6 +3,7 @@
 // step mark.
 #include <algorithm>
 
+#include "analyzers/activity/device_idle.h"
 #include "analyzers/activity/host_activity.h"
 #include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
@@ -18,10 +19,10 @@ namespace {
 // Logging every tenth step is the usual advice; a read that is rarer costs little and is only
 // mentioned.
 constexpr double kOftenPerStep = 0.1;
-constexpr int64_t kOftenCount = 3;    // without steps: three times is a pattern
+constexpr int64_t kOftenCount = 3;     // without steps: three times is a pattern
 constexpr double kLeastOfStep = 0.01;  // of a step's time: what blocks for less is only mentioned
-constexpr double kNumberBytes = 8;    // f64, s64: what a fetch of one number takes at most
-constexpr size_t kEvidenceRows = 24;  // ids quoted in the evidence of a finding
+constexpr double kNumberBytes = 8;     // f64, s64: what a fetch of one number takes at most
+constexpr size_t kEvidenceRows = 24;   // ids quoted in the evidence of a finding
 
 Severity SeverityOf(int64_t count, std::optional<double> per_step) {
   bool often = per_step ? *per_step >= kOftenPerStep && count >= 2 : count >= kOftenCount;
@@ -239,27 +240,45 @@ static absl::Status FromCompiles(const Store& store, Findings& findings) {
 }
 
 // A program that runs op by op, in a trace of PyTorch's profiler: the read is an operation there.
+// Of the device that idles most in the steady steps; empty where none is known.
+static absl::StatusOr<OptInt> MostIdle(const Store& store, const Steps& steps) {
+  XP_TRY(const std::vector<DeviceIdle> devices, LoadDeviceIdle(store, steps));
+  OptInt most_ns;
+  for (const DeviceIdle& device : devices) most_ns = std::max(most_ns.value_or(0), device.idle_ns);
+  return most_ns;
+}
+
 static absl::Status FromOperations(const Store& store, Findings& findings) {
   XP_TRY(DeviceReadsInSteps reads, FindDeviceReads(store));
   if (reads.places.empty()) return absl::OkStatus();
   XP_TRY(const Steps steps, LoadSteps(store));
+  reads.steps =
+      std::max<int64_t>(1, reads.steps - std::ranges::count_if(steps.all, &StepSpan::cut));
+  XP_TRY(const OptInt idle_ns, MostIdle(store, steps));
   const double least_ns =
       kLeastOfStep * double(Median(steps.steady_ns).value_or(0)) * double(reads.steps);
   for (DeviceReads& place : reads.places) {
+    // While the host waits for work that the device does, nothing is lost but what it idles then.
+    const int64_t cost_ns = std::min(place.blocked_ns, idle_ns.value_or(INT64_MAX));
     const bool counts = place.op == "aten::nonzero";
     Finding finding{.kind = "sync_point",
                     .subject = std::move(place.subject),
                     .count = place.count,
                     .per_step = PerStep(place.count, reads.steps),
-                    .cost_ns = place.blocked_ns,
+                    .cost_ns = cost_ns,
                     .cost_note = "time that the step's thread was blocked in copies and waits"};
+    if (cost_ns < place.blocked_ns) {
+      finding.cost_note = fmt::format(
+          "all that the device idles in the steady steps, which is less than the {} that the "
+          "step's thread was blocked in copies and waits",
+          DurationText(place.blocked_ns));
+    }
     if (place.scope != 0) {
       finding.subject.scope =
           ScopeText(store, Activity{.in_step = place.in_step, .scope = place.scope});
     }
-    finding.severity = double(place.blocked_ns) < least_ns
-                           ? Severity::kInfo
-                           : SeverityOf(place.count, finding.per_step);
+    finding.severity =
+        double(cost_ns) < least_ns ? Severity::kInfo : SeverityOf(place.count, finding.per_step);
     finding.title =
         fmt::format("{} waits for the device to {}, {}{}", place.op,
                     counts ? "count its elements" : "read a number", TimesText(place.count),

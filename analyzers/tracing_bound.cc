@@ -46,8 +46,7 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps
     // Steps that compile trace for it: that is recompilation's.
     std::vector<Interval> usual;
     for (const StepSpan& step : steps.all) {
-      if (step.process_id == process && !step.warm_up && !step.compiles && step.ts_ns &&
-          step.dur_ns.value_or(0) > 0) {
+      if (step.process_id == process && step.steady() && !step.compiles && *step.dur_ns > 0) {
         usual.push_back({*step.ts_ns, *step.ts_ns + *step.dur_ns});
       }
     }

@@ -75,8 +75,7 @@ std::optional<int64_t> NearestRank(const std::vector<int64_t>& sorted, double p)
 std::optional<Interval> Steps::SteadyWindow(int64_t process_id) const {
   std::optional<Interval> out;
   for (const StepSpan& step : all) {
-    if (step.process_id != process_id || step.warm_up || step.cut || !step.ts_ns || !step.dur_ns)
-      continue;
+    if (step.process_id != process_id || !step.steady()) continue;
     if (!out) out = Interval{*step.ts_ns, *step.ts_ns};
     out->begin_ns = std::min(out->begin_ns, *step.ts_ns);
     out->end_ns = std::max(out->end_ns, *step.ts_ns + *step.dur_ns);
@@ -92,7 +91,7 @@ int64_t Steps::Timed(int64_t process_id) const {
 
 int64_t Steps::TimedSteady(int64_t process_id) const {
   return std::count_if(all.begin(), all.end(), [&](const StepSpan& step) {
-    return step.process_id == process_id && !step.warm_up && !step.cut && step.ts_ns && step.dur_ns;
+    return step.process_id == process_id && step.steady();
   });
 }
 

@@ -20,6 +20,8 @@ struct StepSpan {
   // The step that prof.step() of torch.profiler opens as the trace stops: nothing is launched in
   // it, and its length says nothing.
   bool cut = false;
+
+  bool steady() const { return !warm_up && !cut && ts_ns && dur_ns; }
 };
 
 struct Steps {

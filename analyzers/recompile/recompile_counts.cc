@@ -42,6 +42,7 @@ struct Sample {
       execute_ns;  // since the start of the process
   OptInt cached;   // executions of graphs that were not compiled
   OptInt uploads;
+  OptInt counted_compiles;  // by a counter, which clearing the metrics leaves as it is
 };
 
 struct Series {
@@ -106,7 +107,8 @@ absl::StatusOr<std::map<int64_t, Series>> LoadMetrics(const Store& store) {
                    const auto at = by_report.find(report);
                    if (at == by_report.end()) return;
                    if (name == "MarkStep" && !at->second->steps) at->second->steps = value;
-                   if (name == "UncachedCompile") at->second->compiles = value;
+                   if (name == "UncachedCompile")
+                     at->second->compiles = at->second->counted_compiles = value;
                    if (name == "CachedCompile") at->second->cached = value;
                  }));
   XP_TRY(TakeIssues(store, by_source));
@@ -369,12 +371,36 @@ std::optional<Finding> Judge(Series series) {
 }
 
 // Whether reports that stand for themselves are of one process: it numbers its saves, or uploaded
-// its weights only in the first.
+// its weights only in the first, and later little beside them.
 bool AreOfOneProcess(const std::vector<Sample>& samples) {
+  constexpr int64_t kLittle = 4;  // times less; ranks upload about as much as one another
   if (samples.front().saves) return true;
-  return std::all_of(samples.begin() + 1, samples.end(), [&](const Sample& sample) {
-    return samples.front().uploads && 2 * sample.uploads.value_or(0) <= *samples.front().uploads;
-  });
+  const OptInt first = samples.front().uploads;
+  return first && std::all_of(samples.begin() + 1, samples.end(), [&](const Sample& sample) {
+           return sample.uploads && *sample.uploads <= *first / kLittle;
+         });
+}
+
+// Where only the metrics were cleared (met.clear_metrics()), the counters go on: they tell compiles
+// and steps of the whole run, and the times are each report's own.
+void GoOnByCounters(Series* series) {
+  std::vector<Sample>& samples = series->samples;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (!samples[i].steps || !samples[i].counted_compiles) return;
+    if (i > 0 && (*samples[i].steps <= *samples[i - 1].steps ||
+                  *samples[i].counted_compiles < *samples[i - 1].counted_compiles))
+      return;
+  }
+  OptInt compile_ns;
+  for (Sample& sample : samples) {
+    Bound(sample);
+    if (sample.compile_ns)
+      compile_ns = std::min(compile_ns.value_or(0) + *sample.compile_ns, kMostCounted);
+    sample.compile_ns = compile_ns;
+    sample.executions = sample.cached ? OptInt(*sample.cached + *sample.compiles) : OptInt();
+    sample.execute_ns.reset();
+  }
+  series->is_apart = false;
 }
 
 // Reports that each stand for themselves: what the later ones compiled came after the first steps
@@ -451,12 +477,13 @@ absl::StatusOr<Findings> FromCounts(const Store& store, const std::set<int64_t>&
       series[process_id] = std::move(one);
   }
   Findings findings;
-  for (const auto& [process_id, one] : series) {
+  for (auto& [process_id, one] : series) {
     if (told.contains(process_id) || one.samples.empty()) continue;
     const int64_t seen = rows[process_id];
     int64_t counted = 0;
     for (const Sample& sample : one.samples) counted = sample.compiles.value_or(counted);
     if (seen > 0 && counted <= seen) continue;
+    if (one.is_apart) GoOnByCounters(&one);
     std::optional<Finding> finding = one.is_apart ? JudgeApart(one) : Judge(one);
     if (!finding || (seen > 0 && finding->severity == Severity::kInfo)) continue;
     if (seen > 0 && finding->reason) {

@@ -44,6 +44,20 @@ TEST_F(DeviceReadsTest, ItemInEachStep) {
   EXPECT_EQ(found[0].subject.function, "log");
 }
 
+// A host that waits for a device which is busy all the while loses nothing.
+TEST_F(DeviceReadsTest, WhatTheDeviceIdlesIsTheMostThatIsLost) {
+  const int64_t thread = run_.HostThread(), stream = run_.Stream();
+  for (int i = 0; i < 8; ++i) {
+    Step(thread, i);
+    Item(thread, i * 1000 + 100);
+    run_.Event(stream, category::kOp, "kernel", i * 1000, 998);
+  }
+  Findings found = run_.Run(sync_point);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_LE(found[0].cost_ns, 8 * 2'000);
+}
+
 TEST_F(DeviceReadsTest, LittleOfAStepIsOnlyMentioned) {
   const int64_t thread = run_.HostThread();
   for (int i = 0; i < 8; ++i) {

@@ -126,6 +126,28 @@ TEST(RecompileCounts, ReportsOfOneProcessThatEachStandForThemselvesAreSummed) {
   EXPECT_EQ(finding.cost_ns, 11'000'000'000);
 }
 
+// met.clear_metrics() at each step: the counters go on, and were summed (210 compiles for 20).
+TEST(RecompileCounts, CountersThatGoOnAreNotSummed) {
+  Reports run;
+  for (int64_t step = 1; step <= 20; ++step) {
+    run.Apart(step, 1, step == 1 ? 60 : 2);
+    run.Exec("INSERT INTO counter (report_id, name, value) SELECT max(id), 'UncachedCompile', " +
+             std::to_string(step) + " FROM metrics_report");
+  }
+  const Finding finding = run.TheFinding();
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_THAT(finding.title, HasSubstr("20 compiles in 20 steps"));
+  EXPECT_EQ(finding.count, 19);
+  EXPECT_EQ(finding.cost_ns, 19'000'000'000);
+}
+
+// Rank 0 of four evaluates, too, and uploads twice as much.
+TEST(RecompileCounts, AMasterAmongRanksIsNoProofOfOneProcess) {
+  Reports run;
+  for (int rank = 0; rank < 4; ++rank) run.Apart(20, 4, rank == 0 ? 900 : 400);
+  EXPECT_EQ(run.TheFinding().severity, Severity::kInfo);
+}
+
 TEST(RecompileCounts, ReportsOfRanksAreNotSummed) {
   Reports clean;
   for (int i = 0; i < 8; ++i) clean.Apart(100, 3, 300);
