@@ -255,23 +255,28 @@ static absl::Status FromOperations(const Store& store, Findings& findings) {
   reads.steps =
       std::max<int64_t>(1, reads.steps - std::ranges::count_if(steps.all, &StepSpan::cut));
   XP_TRY(const OptInt idle_ns, MostIdle(store, steps));
+  double blocked_ns = 0;
+  for (const DeviceReads& place : reads.places) blocked_ns += double(place.blocked_ns);
+  // While the host waits for work that the device does, nothing is lost but what it idles then.
+  const double lost =
+      std::min(1.0, double(idle_ns.value_or(INT64_MAX)) / std::max(1.0, blocked_ns));
   const double least_ns =
       kLeastOfStep * double(Median(steps.steady_ns).value_or(0)) * double(reads.steps);
   for (DeviceReads& place : reads.places) {
-    // While the host waits for work that the device does, nothing is lost but what it idles then.
-    const int64_t cost_ns = std::min(place.blocked_ns, idle_ns.value_or(INT64_MAX));
     const bool counts = place.op == "aten::nonzero";
+    const int64_t cost_ns = Whole(lost * double(place.blocked_ns));
     Finding finding{.kind = "sync_point",
                     .subject = std::move(place.subject),
                     .count = place.count,
                     .per_step = PerStep(place.count, reads.steps),
                     .cost_ns = cost_ns,
                     .cost_note = "time that the step's thread was blocked in copies and waits"};
-    if (cost_ns < place.blocked_ns) {
+    if (lost < 1) {
       finding.cost_note = fmt::format(
-          "all that the device idles in the steady steps, which is less than the {} that the "
-          "step's thread was blocked in copies and waits",
-          DurationText(place.blocked_ns));
+          "its part of the {} that the device idles in the steady steps, at most; the step's "
+          "thread "
+          "was blocked in copies and waits for {}",
+          DurationText(*idle_ns), DurationText(place.blocked_ns));
     }
     if (place.scope != 0) {
       finding.subject.scope =
