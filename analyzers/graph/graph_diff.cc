@@ -350,7 +350,7 @@ class ListingDiff {
 
 }  // namespace
 
-GraphDifference Compare(const GraphNode& before, const GraphNode& after) {
+GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool partitioned) {
   GraphDifference d{.node = after.op, .is_input = IsInput(after)};
   const std::string shape_a = WithoutLayout(before.shape), shape_b = WithoutLayout(after.shape);
   const auto [attributes_a, attributes_b] =
@@ -363,9 +363,10 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after) {
     d.type = types_only ? "dtype_change" : "shape_change";
     const std::string sharding_a = AttributeOf("sharding", attributes_a),
                       sharding_b = AttributeOf("sharding", attributes_b);
-    if (sharding_a != sharding_b && ElementType(shape_a) == ElementType(shape_b) &&
-        Dimensions(shape_a).size() == Dimensions(shape_b).size()) {
-      d.type = "sharding_change";  // of a partitioned program the shape follows
+    const bool shape_follows = partitioned && ElementType(shape_a) == ElementType(shape_b) &&
+                               Dimensions(shape_a).size() == Dimensions(shape_b).size();
+    if (sharding_a != sharding_b && (shape_a == shape_b || shape_follows)) {
+      d.type = "sharding_change";
       d.before = sharding_a, d.after = sharding_b;
       return d;
     }

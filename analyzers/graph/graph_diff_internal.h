@@ -6,8 +6,8 @@
 namespace xlaprof {
 
 // The difference between a node and its counterpart of the same op: type, node, before, after,
-// is_input.
-GraphDifference Compare(const GraphNode& before, const GraphNode& after);
+// is_input. Of a `partitioned` program, inputs have the shape of one device's part.
+GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool partitioned = false);
 
 // Diff for graphs printed as hlo_optimized.
 GraphDiff DiffOptimized(const PrintedGraph& before, const PrintedGraph& after);

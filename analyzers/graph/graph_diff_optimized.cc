@@ -82,7 +82,7 @@ class OptimizedDiff {
       if (WithoutLayout(a.shape) == WithoutLayout(b.shape) &&
           AttributeOf("sharding", a.attributes) == AttributeOf("sharding", b.attributes))
         continue;
-      GraphDifference d = Compare(a, b);
+      GraphDifference d = Compare(a, b, /*partitioned=*/true);
       d.before_index = inputs_before_[k], d.node_index = inputs_after_[k];
       diff_.origins.push_back(std::move(d));
       ++diff_.differing_nodes;
@@ -166,7 +166,8 @@ class OptimizedDiff {
       }
       if (best >= 0) {
         taken[best] = true;
-        GraphDifference d = Compare(before_.nodes[surplus_before_[best]], node);
+        GraphDifference d =
+            Compare(before_.nodes[surplus_before_[best]], node, /*partitioned=*/true);
         d.before_index = surplus_before_[best], d.node_index = index;
         // A number often follows from a shape (a mean's 1/n), and so does an op that reads numbers
         // only.

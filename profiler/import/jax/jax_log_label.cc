@@ -81,7 +81,8 @@ bool IsMarked(std::string_view pattern) {
 JaxLogLabels::JaxLogLabels(std::string_view bytes) {
   struct Seen {
     int64_t lines = 0;
-    std::set<std::string> labels;
+    std::set<std::string> labels, came_back;  // came back behind another one
+    std::string last;
   };
   std::map<std::string, Seen> by_pattern;
   int64_t lines = 0;
@@ -93,21 +94,25 @@ JaxLogLabels::JaxLogLabels(std::string_view bytes) {
     if (pattern.empty()) continue;
     Seen& seen = by_pattern[std::move(pattern)];
     ++seen.lines;
-    seen.labels.insert(WithoutStream(label));
+    std::string name = WithoutStream(label);
+    const bool is_new = seen.labels.insert(name).second;
+    if (!is_new && name != seen.last) seen.came_back.insert(name);
+    seen.last = std::move(name);
   }
   for (const auto& [pattern, seen] : by_pattern) {
     if (lines < kFewestLines || double(seen.lines) < kNearlyAll * double(lines)) continue;
-    const auto labels = int64_t(seen.labels.size());
-    // One a line is a count of lines.
-    if (labels > 1 ? 2 * labels > seen.lines : !IsMarked(pattern)) continue;
+    const size_t labels = seen.labels.size();
+    if (labels == 1 && !IsMarked(pattern)) continue;
     pattern_ = pattern, several_ = labels > 1;
+    counts_ = several_ && 2 * seen.came_back.size() <= labels;
   }
 }
 
 JaxLogLabels::Parts JaxLogLabels::Of(std::string_view line) const {
   if (pattern_.empty()) return {.label = {}, .text = line};
-  const Parts parts = Cut(line);
+  Parts parts = Cut(line);
   if (PatternOf(parts.label) != pattern_) return {.label = {}, .text = line};
+  if (counts_ && OriginOfPrefix(parts.label) == LogOrigin()) parts.label = {};
   return parts;
 }
 

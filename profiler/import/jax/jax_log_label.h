@@ -15,7 +15,7 @@ class JaxLogLabels {
   explicit JaxLogLabels(std::string_view bytes);
 
   struct Parts {
-    std::string_view label;  // "" for a line that has none
+    std::string_view label;  // "" for a line that has none, or one that only counts
     std::string_view text;   // the line as the process wrote it
   };
   Parts Of(std::string_view line) const;
@@ -25,6 +25,7 @@ class JaxLogLabels {
  private:
   std::string pattern_;  // of the label, each number as 0; "" when lines have none
   bool several_ = false;
+  bool counts_ = false;  // clocks, steps and numbers of lines go on; processes speak again
 };
 
 }  // namespace xlaprof

@@ -332,6 +332,10 @@ TEST(GraphDiff, AttributesOfInputs) {
   EXPECT_EQ(TypeOf(with("f32[16,8]", "sharding={replicated}"),
                    with("f32[4,8]", "sharding={devices=[4,1]<=[4]}"), "hlo_optimized"),
             "sharding_change");
+  // JAX's log and StableHLO print whole shapes, whatever the sharding.
+  EXPECT_EQ(TypeOf(with("f32[16,8]", "parameter=0, sharding=P('data',)"),
+                   with("f32[7,8]", "parameter=0, sharding=P()"), "signature"),
+            "shape_change");
   EXPECT_EQ(TypeOf(with("f32[]", "weak_type=True"), with("f32[]", ""), "signature"),
             "dtype_change");
 }
