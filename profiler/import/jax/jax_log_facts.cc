@@ -86,10 +86,24 @@ class Reader {
   }
 
   // A process prints JAX's hint where a call traces a new function for the second time, whatever
-  // was cleared meanwhile. Where it does not, another process goes on in this log.
+  // was cleared meanwhile. Where it does not, another process goes on in this log, or the hint was
+  // cut out of it: another process compiles again what came before that call.
   bool IsOfAnotherProcess(const State& state, const JaxExplanation& said) const {
-    return said.never_seen && !said.redefined && !said.call.file.empty() &&
-           state.new_at.contains(said.call_text);
+    if (!said.never_seen || said.redefined || said.call.file.empty() || !saw_compiles_)
+      return false;
+    const auto at = state.new_at.find(said.call_text);
+    return at != state.new_at.end() && (at->second == 0 || Repeated(state, at->second) > 0);
+  }
+
+  // `count` where the last compiles of a process are of the same functions as its first; else 0.
+  size_t Repeated(const State& state, size_t count) const {
+    const std::vector<size_t>& all = state.compiles;
+    if (2 * count > all.size()) return 0;
+    auto function = [&](size_t i) -> const std::string& { return log_.compiles[all[i]].function; };
+    for (size_t i = 0; i < count; ++i) {
+      if (function(i) != function(all.size() - count + i)) return 0;
+    }
+    return count;
   }
 
   // Begins a process behind `process`, and gives it what was printed of it before it was known: as
@@ -101,12 +115,7 @@ class Reader {
     State &from = states_[process], &to = states_[next];
     to.last_message = from.last_message, to.last_prefix = from.last_prefix;
     const std::vector<size_t>& all = from.compiles;
-    auto function = [&](size_t i) -> const std::string& { return log_.compiles[all[i]].function; };
-    size_t count = from.new_at.at(call);
-    if (2 * count > all.size()) count = 0;
-    for (size_t i = 0; i < count; ++i) {
-      if (function(i) != function(all.size() - count + i)) count = 0;
-    }
+    const size_t count = Repeated(from, from.new_at.at(call));
     const size_t first = all.size() - count;
     const int64_t now = lines_.number();
     const int64_t line = count > 0 ? log_.compiles[all[first]].line : now;
@@ -167,7 +176,7 @@ class Reader {
     }
     if (!line) {
       if (speaker.skipping || !speaker.explaining) return;
-      if (!speaker.explaining->reader.Take(text)) EndExplanation(speaker);
+      if (!speaker.explaining->reader.Take(text)) EndExplanation(speaker, /*by_others=*/true);
       return;
     }
     EndExplanation(speaker);
@@ -276,13 +285,15 @@ class Reader {
     return Begin(state, origin, line);
   }
 
-  void EndExplanation(Speaker& speaker) {
+  // `by_others`: a line that is none of JAX's stands there; JAX's hint may stand behind it.
+  void EndExplanation(Speaker& speaker, bool by_others = false) {
     if (!speaker.explaining) return;
     Explaining explaining = *std::move(speaker.explaining);
     speaker.explaining.reset();
     JaxExplanation said = std::move(explaining.reader).Finish();
     int& process = explaining.origin;
-    if (IsOfAnotherProcess(states_[process], said)) process = NextProcess(process, said.call_text);
+    if (!by_others && IsOfAnotherProcess(states_[process], said))
+      process = NextProcess(process, said.call_text);
     State& state = states_[process];
     if (said.never_seen) state.new_at.try_emplace(said.call_text, state.compiles.size());
     // Another function object with the place of one that was seen is that function, defined anew;
