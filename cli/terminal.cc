@@ -74,10 +74,12 @@ absl::Status WriteFile(const fs::path& path, std::string_view text, const std::s
 absl::Status WriteOutput(std::string_view text, const std::string& path) {
   if (path.empty()) return WriteAll(stdout, text, "standard output");
   std::error_code error;
-  const fs::path there = fs::canonical(path, error);
-  if (!error && !fs::is_regular_file(there, error)) return WriteFile(there, text, path);
-  UnfinishedFile unfinished(there.empty() ? fs::path(path) : there);
+  const fs::file_status own = fs::symlink_status(path, error);
+  // A link, a pipe or a device is written to, not replaced.
+  if (fs::exists(own) && !fs::is_regular_file(own)) return WriteFile(path, text, path);
+  UnfinishedFile unfinished{fs::path(path)};
   XP_TRY(WriteFile(unfinished.path(), text, path));
+  if (fs::exists(own)) fs::permissions(unfinished.path(), own.permissions(), error);
   return unfinished.Finish();
 }
 
