@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzers/activity/launches.h"
 #include "profiler/store/events.h"
 
 namespace xlaprof {
@@ -312,10 +313,7 @@ absl::StatusOr<std::shared_ptr<const HostTimeline>> HostTimeline::Of(const Store
 absl::StatusOr<HostTimeline> HostTimeline::Make(const Store& store, int64_t process_id) {
   HostTimeline timeline;
   const Categories is(store);
-  std::vector<int64_t> tracks;
-  XP_TRY(store.Each(
-      "SELECT id FROM track WHERE kind = 'host_thread' AND coalesce(process_id, 0) = ?1",
-      [&](int64_t id) { tracks.push_back(id); }, process_id));
+  XP_TRY(std::vector<int64_t> tracks, HostThreads(store, process_id));
   if (tracks.empty()) return timeline;
 
   XP_TRY(const Leader leader, FindLeader(store, is, tracks));

@@ -78,11 +78,38 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Store& store, const DeviceTi
   return waits;
 }
 
+absl::StatusOr<std::vector<int64_t>> HostThreads(const Store& store, int64_t process_id) {
+  return store.Collect(
+      "SELECT id FROM track WHERE kind = 'host_thread' AND coalesce(process_id, 0) = ?1",
+      [](int64_t id) { return id; }, process_id);
+}
+
+absl::StatusOr<bool> LaunchesDuring(const Store& store, int64_t process_id, Interval time) {
+  const StringId execute = store.Find(category::kExecute),
+                 transfer = store.Find(category::kTransfer);
+  EventScanner::Options options{.columns = kStart | kCategory,
+                                .track_ids = {},
+                                .from_ns = time.begin_ns,
+                                .to_ns = time.end_ns};
+  XP_TRY(options.track_ids, HostThreads(store, process_id));
+  if (options.track_ids.empty()) return false;
+  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
+  EventBatch batch;
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) return false;
+    for (size_t i = 0; i < batch.size; ++i) {
+      const StringId what = batch.category[i];
+      if (what != 0 && (what == execute || what == transfer) && batch.ts_ns[i] >= time.begin_ns &&
+          batch.ts_ns[i] < time.end_ns)
+        return true;
+    }
+  }
+}
+
 absl::StatusOr<bool> LaunchesIn(const Store& store, int64_t process_id, StringId scope) {
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory | kFlowOut};
-  XP_TRY(store.Each(
-      "SELECT id FROM track WHERE coalesce(process_id, 0) = ?1 AND kind = 'host_thread'",
-      [&](int64_t id) { options.track_ids.push_back(id); }, process_id));
+  XP_TRY(options.track_ids, HostThreads(store, process_id));
   if (options.track_ids.empty()) return false;
   const StringId execute = store.Find(category::kExecute), user = store.Find(category::kScope);
   int64_t track_id = 0, until_ns = INT64_MIN;  // where the scopes that began end

@@ -27,6 +27,12 @@ std::string_view GapWaitText(GapWait wait);
 absl::StatusOr<std::vector<GapWait>> GapWaits(const Store& store, const DeviceTime& device,
                                               std::span<const Interval> gaps);
 
+// Tracks of a process's threads on the host.
+absl::StatusOr<std::vector<int64_t>> HostThreads(const Store& store, int64_t process_id);
+
+// Whether a host's thread of the process asks a device for work, or for a copy, in that time.
+absl::StatusOr<bool> LaunchesDuring(const Store& store, int64_t process_id, Interval time);
+
 // Whether a call inside of a scope of that name asked a device for work.
 absl::StatusOr<bool> LaunchesIn(const Store& store, int64_t process_id, StringId scope);
 

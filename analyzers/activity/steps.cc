@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "profiler/store/events.h"
+#include "analyzers/activity/launches.h"
 
 namespace xlaprof {
 namespace {
@@ -16,30 +16,7 @@ namespace {
 constexpr double kMaxWarmUpShare = 0.25;
 constexpr int64_t kMinWarmUpSteps = 2;
 
-// Whether a host's thread of the process asks a device for work in that time.
-absl::StatusOr<bool> Launches(const Store& store, const StepSpan& during) {
-  const StringId execute = store.Find(category::kExecute),
-                 transfer = store.Find(category::kTransfer);
-  const int64_t from_ns = *during.ts_ns, to_ns = from_ns + *during.dur_ns;
-  EventScanner::Options options{
-      .columns = kStart | kCategory, .track_ids = {}, .from_ns = from_ns, .to_ns = to_ns};
-  XP_TRY(store.Each(
-      "SELECT id FROM track WHERE kind = 'host_thread' AND coalesce(process_id, 0) = ?1",
-      [&](int64_t id) { options.track_ids.push_back(id); }, during.process_id));
-  if (options.track_ids.empty()) return false;
-  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
-  EventBatch batch;
-  while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
-    if (!more) return false;
-    for (size_t i = 0; i < batch.size; ++i) {
-      const StringId what = batch.category[i];
-      if (what != 0 && (what == execute || what == transfer) && batch.ts_ns[i] >= from_ns &&
-          batch.ts_ns[i] < to_ns)
-        return true;
-    }
-  }
-}
+Interval TimeOf(const StepSpan& step) { return {*step.ts_ns, *step.ts_ns + *step.dur_ns}; }
 
 absl::Status MarkCut(const Store& store, std::vector<StepSpan>& steps) {
   for (size_t i = 1; i < steps.size(); ++i) {
@@ -50,8 +27,8 @@ absl::Status MarkCut(const Store& store, std::vector<StepSpan>& steps) {
       continue;
     XP_TRY(auto name, store.One<std::string>("SELECT name FROM step WHERE id = ?1", last.id));
     if (!name || !name->starts_with("ProfilerStep")) continue;
-    XP_TRY(const bool launches, Launches(store, last));
-    XP_TRY(const bool launched, Launches(store, before));
+    XP_TRY(const bool launches, LaunchesDuring(store, last.process_id, TimeOf(last)));
+    XP_TRY(const bool launched, LaunchesDuring(store, before.process_id, TimeOf(before)));
     last.cut = launched && !launches;
   }
   return absl::OkStatus();

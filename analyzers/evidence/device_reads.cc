@@ -10,6 +10,7 @@
 
 #include "analyzers/graph/code_location.h"
 #include "profiler/store/events.h"
+#include "profiler/store/ordered_events.h"
 
 namespace xlaprof {
 namespace {
@@ -156,33 +157,19 @@ class Sweep {
   absl::flat_hash_map<StringId, bool> is_user_;
 };
 
-// Chunks of a track come by their starts but may overlap.
-absl::Status SweepTrack(const Store& store, int64_t track_id, Names& names, Sweep& sweep) {
-  XP_TRY(EventScanner scanner,
-         EventScanner::Make(store, {.columns = kStart | kDuration | kName | kCategory,
-                                    .track_ids = {track_id},
-                                    .from_ns = {},
-                                    .to_ns = {}}));
-  std::vector<Open> waiting;
-  auto take_before = [&](int64_t ts_ns) {
-    std::ranges::stable_sort(
-        waiting, {}, [](const Open& open) { return std::pair(open.begin_ns, -open.end_ns); });
-    auto at = waiting.begin();
-    for (; at != waiting.end() && at->begin_ns < ts_ns; ++at) sweep.Take(*at);
-    waiting.erase(waiting.begin(), at);
-  };
+absl::Status SweepTrack(OrderedEvents& events, int64_t track_id, Names& names, Sweep& sweep) {
+  XP_TRY(events.Open(track_id));
   EventBatch batch;
+  const ChunkArguments* arguments = nullptr;
   while (true) {
-    XP_TRY(bool more, scanner.Next(&batch));
+    XP_TRY(bool more, events.Next(&batch, &arguments));
     if (!more) break;
-    take_before(batch.ts_ns[0]);
     for (size_t i = 0; i < batch.size; ++i) {
       const What what = names.Of(batch.category[i], batch.name[i]);
       if (what == What::kOther || batch.dur_ns[i] <= 0) continue;
-      waiting.push_back({batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i], batch.name[i], what});
+      sweep.Take({batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i], batch.name[i], what});
     }
   }
-  take_before(INT64_MAX);
   sweep.CloseAll();
   return absl::OkStatus();
 }
@@ -229,9 +216,10 @@ absl::StatusOr<DeviceReadsInSteps> FindDeviceReads(const Store& store) {
   XP_TRY(const std::vector<int64_t> threads, StepThreads(store));
   std::map<Place, DeviceReads> places;
   StringId first_step = 0;
+  XP_TRY(OrderedEvents events, OrderedEvents::Make(store, kName | kCategory, /*arguments=*/false));
   for (int64_t thread : threads) {
     Sweep sweep(store, user, first_step, places);
-    XP_TRY(SweepTrack(store, thread, names, sweep));
+    XP_TRY(SweepTrack(events, thread, names, sweep));
     out.steps += sweep.steps();
   }
   for (auto& [place, reads] : places) {

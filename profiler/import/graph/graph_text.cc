@@ -1,5 +1,7 @@
 #include "profiler/import/graph/graph_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -9,9 +11,10 @@
 namespace xlaprof {
 namespace {
 
+constexpr uint64_t kSeed = 0xcbf29ce484222325, kPrime = 0x100000001b3;  // of FNV-1a
+
 // FNV-1a over 8 bytes at a time, with a mark at the end so that ab, c is not a, bc.
 uint64_t Mix(uint64_t hash, std::string_view text) {
-  constexpr uint64_t kPrime = 0x100000001b3;
   size_t i = 0;
   for (; i + 8 <= text.size(); i += 8) {
     uint64_t word;
@@ -22,8 +25,6 @@ uint64_t Mix(uint64_t hash, std::string_view text) {
   for (; i < text.size(); ++i) hash = (hash ^ static_cast<unsigned char>(text[i])) * kPrime;
   return (hash ^ 0x1ff) * kPrime;
 }
-
-constexpr uint64_t kSeed = 0xcbf29ce484222325;
 
 uint64_t Combine(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15;
@@ -42,6 +43,12 @@ constexpr std::array<int8_t, 256> kNesting = [] {
 void GraphText::Odd(const char* code, int64_t offset, int64_t line) {
   Oddity& oddity = oddities[code];
   if (oddity.count++ == 0) oddity.offset = offset, oddity.line = line;
+}
+
+std::string HashOfLiteral(std::string_view bytes) {
+  uint64_t hash = kSeed;
+  for (char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+  return fmt::format("#{:016x}", hash);
 }
 
 uint64_t ContentHash(const GraphText& graph) {

@@ -39,6 +39,10 @@ struct GraphText {
 // torch_xla's own hash.
 uint64_t ContentHash(const GraphText& graph);
 
+// What stands for a long literal: "#" and FNV-1a of its bytes as they lie in the file, so that the
+// same one gives the same text on every machine.
+std::string HashOfLiteral(std::string_view bytes);
+
 // Which nodes have been printed, by name.
 class NodeNames {
  public:

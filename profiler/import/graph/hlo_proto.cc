@@ -9,6 +9,7 @@
 #include <iterator>
 #include <vector>
 
+#include "profiler/import/graph/graph_text.h"
 #include "profiler/import/graph/hlo.pb.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/text/python_frames.h"
@@ -91,13 +92,6 @@ std::string ShapeText(const hlo::Shape& shape) {
   return text;
 }
 
-// FNV-1a, of bytes as they lie in the file: the same literal gives the same text on every machine.
-uint64_t Hash(std::string_view bytes) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (char c : bytes) hash = (hash ^ uint8_t(c)) * 0x100000001b3;
-  return hash;
-}
-
 double Half(uint16_t bits) {
   double sign = bits >> 15 ? -1 : 1;
   int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -157,7 +151,7 @@ std::string LiteralText(const hlo::Literal& literal, int depth = 0) {
   if (count > kPrintedElements) {
     std::string bytes;
     (void)literal.SerializeToString(&bytes);
-    return fmt::format("#{:016x}", Hash(bytes));
+    return HashOfLiteral(bytes);
   }
   if (printed.size() == 1 && literal.shape().dimensions_size() == 0) return printed[0];
   return fmt::format("{{{}}}", fmt::join(printed, ", "));

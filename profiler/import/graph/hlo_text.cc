@@ -292,9 +292,7 @@ class HloText {
   static std::string Literal(std::string_view text) {
     text = Trim(text);
     if (text.size() <= kMaxLiteralBytes) return std::string(text);
-    uint64_t hash = 0xcbf29ce484222325;
-    for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    return fmt::format("#{:016x}", hash);
+    return HashOfLiteral(text);
   }
 
   void Operands(std::string_view list, GraphNodeRow& node) {

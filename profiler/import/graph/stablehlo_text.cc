@@ -66,10 +66,8 @@ std::string WithShortLiterals(std::string_view attributes) {
   const size_t begin = open == kNone ? kNone : open + kDense.size();
   const size_t end = begin == kNone ? kNone : attributes.find('>', begin);
   if (end == kNone || end - begin <= kMaxLiteralBytes) return std::string(attributes);
-  uint64_t hash = 0xcbf29ce484222325;
-  for (char c : attributes.substr(begin, end - begin))
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return fmt::format("{}#{:016x}{}", attributes.substr(0, begin), hash, attributes.substr(end));
+  return fmt::format("{}{}{}", attributes.substr(0, begin),
+                     HashOfLiteral(attributes.substr(begin, end - begin)), attributes.substr(end));
 }
 
 // Of `tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>}` the [{"data"}]; of

@@ -14,13 +14,6 @@ constexpr size_t kLongestNumber = 8;  // longer ones are times and ids of thread
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// 2026-03-02, 10:11:12.5, [10:11:12]
-bool IsTime(std::string_view token) {
-  const auto marks = std::count_if(token.begin(), token.end(),
-                                   [](char c) { return c == ':' || c == '-' || c == '/'; });
-  return marks >= 2 && token.find_first_not_of("0123456789:-/.,TZ+[]() ") == token.npos;
-}
-
 // absl's: W1124
 bool IsAbslDate(std::string_view token) {
   return token.size() == 5 && std::string_view("IWEF").find(token[0]) != std::string_view::npos &&

@@ -125,15 +125,6 @@ bool IsAddress(std::string_view token) {
          std::all_of(token.begin(), token.end(), [](char c) { return IsDigit(c) || c == '.'; });
 }
 
-// 2021-04-19, 13:28:12, 2021-04-19T13:28:12.123Z, [13:28:12,
-bool IsTime(std::string_view token) {
-  auto marks = std::count_if(token.begin(), token.end(),
-                             [](char c) { return c == ':' || c == '-' || c == '/'; });
-  return marks >= 2 && std::all_of(token.begin(), token.end(), [](char c) {
-           return IsDigit(c) || std::string_view(":-/.,TZ+[]()").find(c) != std::string_view::npos;
-         });
-}
-
 }  // namespace
 
 std::string_view Trim(std::string_view text) {
@@ -182,6 +173,14 @@ bool LogTexts::Next() {
   text_ = parts_.back();
   parts_.pop_back();
   return true;
+}
+
+bool IsTime(std::string_view token) {
+  auto marks = std::count_if(token.begin(), token.end(),
+                             [](char c) { return c == ':' || c == '-' || c == '/'; });
+  return marks >= 2 && std::all_of(token.begin(), token.end(), [](char c) {
+           return IsDigit(c) || std::string_view(":-/.,TZ+[]() ").find(c) != std::string_view::npos;
+         });
 }
 
 LogOrigin OriginOfPrefix(std::string_view prefix) {

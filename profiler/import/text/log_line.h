@@ -47,6 +47,9 @@ struct LogOrigin {
 };
 LogOrigin OriginOfPrefix(std::string_view prefix);
 
+// 2021-04-19, 13:28:12, 2021-04-19T13:28:12.123Z, [2021-04-19 13:28:12]
+bool IsTime(std::string_view token);
+
 // `text` without a terminal's escapes (ESC [ ... letter): colours, and what clears a line.
 std::string WithoutEscapes(std::string_view text);
 
