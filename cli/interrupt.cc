@@ -6,6 +6,8 @@
 #include <csignal>
 #include <forward_list>
 
+#include "core/base/leftover.h"
+
 namespace xlaprof {
 namespace {
 
@@ -25,7 +27,11 @@ std::forward_list<std::string>& AllWords() {
 void OnSignal(int signal) {
   const std::string* words = last_words.load();
   if (words == nullptr && !asked_for.exchange(true)) return;
-  if (words != nullptr) (void)!write(STDERR_FILENO, words->data(), words->size());
+  if (words != nullptr) {
+    (void)!write(STDERR_FILENO, words->data(), words->size());
+  } else {
+    RemoveLeftovers();
+  }
   std::signal(signal, SIG_DFL);
   raise(signal);
 }

@@ -9,8 +9,9 @@
 #include "cli/input_options.h"
 #include "cli/slice_options.h"
 #include "cli/terminal.h"
+#include "profiler/import/file_ends.h"
 #include "profiler/import/formats.h"
-#include "profiler/import/input.h"
+#include "profiler/import/xla/xla_dump_name.h"
 
 namespace xlaprof {
 namespace {
@@ -46,8 +47,9 @@ bool LiesIn(const fs::path& file, const fs::path& folder) {
 }
 
 bool IsCapture(const fs::path& path) {
-  auto file = InputFile::Open(path);
-  return file.ok() && Recognise(file->bytes()) != nullptr;
+  if (ParseXlaDumpName(path.filename().string())) return true;
+  const std::optional<FileEnds> ends = EndsOf(path);
+  return ends && Recognise(ends->bytes) != nullptr;
 }
 
 // A report replaces an earlier one without being asked to; a mistyped name may be a capture's.

@@ -77,6 +77,10 @@ absl::Status WriteOutput(std::string_view text, const std::string& path) {
   const fs::file_status own = fs::symlink_status(path, error);
   // A link, a pipe or a device is written to, not replaced.
   if (fs::exists(own) && !fs::is_regular_file(own)) return WriteFile(path, text, path);
+  // In a folder that is not ours, nothing can be put beside it.
+  const fs::path folder = fs::path(path).parent_path();
+  if (fs::exists(own) && access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+    return WriteFile(path, text, path);
   UnfinishedFile unfinished{fs::path(path)};
   XP_TRY(WriteFile(unfinished.path(), text, path));
   if (fs::exists(own)) fs::permissions(unfinished.path(), own.permissions(), error);

@@ -22,7 +22,7 @@ bool WantsColour(std::string_view when);
 int Fail(const absl::Status& status);
 
 // Writes all of `text` to stdout, or to `path` unless it is empty. A file that is there is replaced
-// once all is written; a device or a pipe is written to.
+// once all is written and keeps its mode; a link, a pipe or a device is written to.
 absl::Status WriteOutput(std::string_view text, const std::string& path);
 
 }  // namespace xlaprof

@@ -96,15 +96,16 @@ SELECT f.op, i.file, i.line, i.function, sum(f.count) AS calls
 FROM fallback f LEFT JOIN site i ON i.id = f.site_id GROUP BY f.op, i.file, i.line, i.function ORDER BY calls DESC;
 
 -- Where the time went, by event name. total_ms counts an event inside another of that name twice; self_ms is without
--- what events inside took.
+-- what events inside took; operations of an asynchronous track overlap, and are not inside one another.
 CREATE VIEW time_by_name AS
 SELECT name, category, count(*) AS events, sum(dur_ns) / 1e6 AS total_ms, sum(max(0, dur_ns - inside_ns)) / 1e6 AS self_ms,
        avg(dur_ns) / 1e6 AS mean_ms, max(dur_ns) / 1e6 AS longest_ms
 FROM (SELECT e.name, e.category, e.dur_ns,
-             (SELECT coalesce(sum(min(i.ts_ns + i.dur_ns, e.ts_ns + e.dur_ns) - i.ts_ns), 0) FROM event i
-              WHERE i.track_id = e.track_id AND i.ts_ns >= e.ts_ns AND i.ts_ns < e.ts_ns + e.dur_ns AND i.depth = e.depth + 1)
-               AS inside_ns
-      FROM event e)
+             iif(t.kind = 'async', 0,
+                 (SELECT coalesce(sum(i.dur_ns), 0) FROM event i
+                  WHERE i.track_id = e.track_id AND i.ts_ns >= e.ts_ns AND i.ts_ns < e.ts_ns + e.dur_ns
+                        AND i.ts_ns + i.dur_ns <= e.ts_ns + e.dur_ns AND i.depth = e.depth + 1)) AS inside_ns
+      FROM event e JOIN track t ON t.id = e.track_id)
 GROUP BY name, category ORDER BY total_ms DESC;
 
 -- What xlaprof concluded, first things first.

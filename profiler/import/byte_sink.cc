@@ -33,11 +33,14 @@ absl::StatusOr<Block> Block::Map(Descriptor fd, size_t size, std::string_view na
   void* map = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
   if (map == MAP_FAILED) return IoError("{}: cannot map: {}", name, std::strerror(errno));
   madvise(map, size, MADV_SEQUENTIAL);
-  GuardMap(map, size);
   block.fd_ = std::move(fd);
   block.map_ = map;
   block.map_size_ = size;
   return block;
+}
+
+void Block::Guard() {
+  if (map_ != nullptr) GuardMap(map_, map_size_);
 }
 
 bool Block::HasShrunk() const {

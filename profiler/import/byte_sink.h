@@ -59,6 +59,8 @@ class Block {
   // Maps `size` bytes, at least one, of a file; `name` is for the message.
   static absl::StatusOr<Block> Map(Descriptor fd, size_t size, std::string_view name);
 
+  // For a file that others may cut meanwhile: what is gone of it becomes zeros, and no SIGBUS.
+  void Guard();
   // Whether the mapped file is shorter than it was: what is gone of it is zeros now.
   bool HasShrunk() const;
   // Of the mapped file no descriptor is kept: pieces come from the mapping.

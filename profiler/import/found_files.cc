@@ -126,8 +126,11 @@ void Sniff(FoundFile& file) {
   if (!ends) return;  // reading it says why
   file.importer = Recognise(ends->bytes);
   if (file.importer != nullptr) return;
-  file.looks_like = ends->bytes.empty() ? "an empty file" : LooksLike(ends->bytes);
-  if (ends->has_last || !MayBeCapture(ends->bytes)) return;
+  file.looks_like = ends->bytes.empty() ? kEmptyFile : LooksLike(ends->bytes);
+  // Only for its last lines. What lies about in a folder may be a data set.
+  constexpr int64_t kMostUnpacked = int64_t(8) << 20;
+  if (ends->has_last || !MayBeCapture(ends->bytes) || (!file.named && file.bytes > kMostUnpacked))
+    return;
   if (auto whole = file.Open(); whole.ok()) file.importer = Recognise(whole->bytes());
   if (file.importer != nullptr) file.looks_like.clear();
 }

@@ -15,6 +15,9 @@
 
 namespace xlaprof {
 
+// What a file of which nothing came out looks like: it is empty, or cut before its first block.
+inline constexpr std::string_view kEmptyFile = "an empty file";
+
 struct FoundFile {
   std::filesystem::path path;              // ARCHIVE!MEMBER inside an archive
   bool named = false;                      // given by name, not found in a directory or archive

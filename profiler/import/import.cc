@@ -122,8 +122,9 @@ class Importing {
         not_imported_ = fmt::format("{}: {}", file.path.string(), *source.note);
       return internal::ToStatus(store_.Add(source));
     }
-    // An empty one of this run is worth a warning: the run wrote nothing there.
-    const bool is_empty = file.bytes == 0 && runs_.Wants(file);
+    // An empty one of this run is worth a warning: the run wrote nothing there, or what it packed
+    // is damaged from the first byte on, which reading it says.
+    const bool is_empty = file.looks_like == kEmptyFile && runs_.Wants(file);
     if (!file.looks_like.empty() && !is_empty) {
       ++tried_;
       return NotRecognised(file, file.looks_like, std::move(source));
@@ -289,7 +290,7 @@ class Importing {
   int64_t total_bytes_ = 0, done_bytes_ = 0;
   std::vector<std::string> problems_;
   std::vector<std::string> unknown_;  // files that no importer knows, a line each
-  std::string not_imported_;  // why the first of those that were left out was
+  std::string not_imported_;          // why the first of those that were left out was
 };
 
 }  // namespace

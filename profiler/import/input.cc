@@ -203,6 +203,7 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
     }
     if (info.st_size > int64_t(kInMemoryBytes)) {
       XP_TRY(impl->disk, Block::Map(std::move(fd), size_t(info.st_size), name));
+      impl->disk.Guard();
     } else {
       XP_TRY(impl->disk, ReadAll(fd.get(), name, size_t(info.st_size)));
     }

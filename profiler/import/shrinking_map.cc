@@ -33,8 +33,9 @@ void OnBusError(int signal, siginfo_t* info, void*) {
     map.has_shrunk = true;
     return;
   }
-  // The instruction runs again, and whoever was here before us is asked.
+  // Whoever was here before us is asked: the instruction runs again; what `kill` sent, does not.
   sigaction(signal, &before, nullptr);
+  if (info->si_code <= 0) raise(signal);
 }
 
 void InstallHandler() {

@@ -94,6 +94,9 @@ TEST_F(ReportCommand, NeverReplacesWhatItReads) {
   Write("runs/report.txt", "old");
   EXPECT_EQ(Run("report runs -o runs/metrics.txt").status, 2);
   EXPECT_THAT(Content("runs/metrics.txt"), HasSubstr("TotalSamples"));
+  // Parts of XLA's dumps are known by name.
+  Write("runs/module_0001.jit_f.debug_options", "xla_a: 1\n");
+  EXPECT_EQ(Run("report runs -o runs/module_0001.jit_f.debug_options").status, 2);
   EXPECT_EQ(Run("report runs -o runs/report.txt").status, 0);
   EXPECT_NE(Content("runs/report.txt"), "old");
 }
@@ -136,6 +139,17 @@ TEST_F(ReportCommand, ReplacesAFileOnceItIsDone) {
   EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
   EXPECT_EQ(Run("report a.xlaprof -o /dev/null").status, 0);
   EXPECT_EQ(Run("report a.xlaprof -o no/such/folder").status, 2);
+  // Links lead to what is not there yet, and to what a shell has open.
+  std::filesystem::create_symlink("new.txt", folder_ / "dangling");
+  EXPECT_EQ(Run("report a.xlaprof -o dangling").status, 0);
+  EXPECT_THAT(Content("new.txt"), HasSubstr("10 steps"));
+  std::filesystem::create_symlink("/proc/self/fd/1", folder_ / "out");
+  EXPECT_THAT(Run("report a.xlaprof -o out").out, HasSubstr("10 steps"));
+  // A private report stays so.
+  std::filesystem::permissions(folder_ / "report.txt", std::filesystem::perms(0600));
+  EXPECT_EQ(Run("report a.xlaprof -o report.txt").status, 0);
+  EXPECT_EQ(std::filesystem::status(folder_ / "report.txt").permissions(),
+            std::filesystem::perms(0600));
 }
 
 TEST_F(ReportCommand, Slices) {

@@ -131,7 +131,8 @@ TEST_F(SqliteExport, ViewsCountFromTheStartAndOnce) {
   const absl::Status status = LoadSql(
       store_,
       "INSERT INTO process (id, segment) VALUES (1, 0);"
-      "INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'a', 0);"
+      "INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'a', 0), "
+      "(2, 1, 'async', 'b', 1);"
       "INSERT INTO step VALUES (1, 1, 0, NULL, NULL, 5000000, 2000000), "
       "(2, 1, 1, NULL, NULL, NULL, NULL);"
       "INSERT INTO site VALUES (1, 'f', 'train.py', 9);"
@@ -141,15 +142,16 @@ TEST_F(SqliteExport, ViewsCountFromTheStartAndOnce) {
       "INSERT INTO execution (process_id, ordinal, graph_id) VALUES (1, 1, 1);"
       "INSERT INTO event (track_id, ts_ns, dur_ns, name) VALUES (1, 5000000, 4000000, 'outer'), "
       "(1, 5000000, 1000000, 'inner'), (1, 7000000, 2000000, 'outer'), (1, 9000000, 1000000, "
-      "'inner')");
+      "'inner'), (2, 5000000, 1000000, 'request'), (2, 5100000, 1000000, 'request')");
   ASSERT_TRUE(status.ok()) << status;
   Export();
   EXPECT_THAT(Rows("SELECT name, start_ms FROM slice ORDER BY id"),
-              ElementsAre("outer|0.0", "inner|0.0", "outer|2.0", "inner|4.0"));
+              ElementsAre("outer|0.0", "inner|0.0", "outer|2.0", "inner|4.0", "request|0.0",
+                          "request|0.1"));
   EXPECT_THAT(Rows("SELECT number, start_ms, transfers FROM steps"),
               ElementsAre("0|0.0|0", "1|NULL|NULL"));
   EXPECT_THAT(Rows("SELECT name, events, total_ms, self_ms FROM time_by_name ORDER BY name"),
-              ElementsAre("inner|2|2.0|2.0", "outer|2|6.0|3.0"));
+              ElementsAre("inner|2|2.0|2.0", "outer|2|6.0|3.0", "request|2|2.0|2.0"));
   EXPECT_THAT(Rows("SELECT file, line, executions FROM executions_by_site"),
               ElementsAre("train.py|9|1"));
 }

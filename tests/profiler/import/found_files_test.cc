@@ -112,6 +112,16 @@ TEST_F(FoundFilesTest, RunsAreNamedByTheirOwnFolder) {
             "not recognised: looks like text");
 }
 
+// A packed log that was cut before its first block was called an empty file, and not told of.
+TEST_F(FoundFilesTest, WhatIsPackedAndCutIsNoEmptyFile) {
+  const std::string cut("\x1f\x8b\x08\0\0\0\0\0\0\x03\x7d", 11);
+  EXPECT_THAT(std::string(Message(Take({Write("alone/log.gz", cut)}))), HasSubstr("stops short"));
+  Write("run/metrics.txt", kReport);
+  Write("run/log.gz", cut);
+  ASSERT_TRUE(Take({root_ / "run"}).ok());
+  EXPECT_EQ(All("SELECT code FROM import_issue"), "unreadable_file");
+}
+
 // One run without a time in its name, such as a log alone, made all names count for nothing.
 TEST_F(FoundFilesTest, NamesTellTheNewestRunAmongCopies) {
   Write("a/plugins/profile/2026_01_02_00_00_00/h.xplane.pb", kProfile, 1);
