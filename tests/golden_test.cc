@@ -91,7 +91,5 @@ INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(Cases()),
                            return name;
                          });
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Golden);
-
 }  // namespace
 }  // namespace xlaprof
