@@ -67,7 +67,7 @@ std::string Fingerprint(const Finding& finding) {
   const Subject& subject = finding.subject;
   Fnv fnv;
   fnv.Add(finding.kind);
-  fnv.Add(finding.reason ? finding.reason->type : "");
+  fnv.Add(finding.reason ? TextOf(finding.reason->type) : "");
   fnv.Add(std::filesystem::path(subject.file.value_or("")).filename().string());
   fnv.Add(subject.function.value_or(""));
   fnv.Add(subject.scope.value_or(""));

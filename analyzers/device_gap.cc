@@ -329,26 +329,36 @@ std::string Advice(const Cause& cause, bool has_events, bool launches) {
   return "";
 }
 
-const char* ReasonType(Doing doing) {
-  switch (doing) {
-    case Doing::kNothing:
-      return "nothing_recorded";
-    case Doing::kUserCode:
-      return "user_scope";
-    case Doing::kRuntime:
-      return "runtime";
-    case Doing::kTracing:
-      return "tracing";
-    case Doing::kExecute:
-      return "execute";
-    case Doing::kInput:
-      return "input";
-    case Doing::kTransfer:
-      return "transfer";
-    case Doing::kCompile:
-      return "compile";
+ReasonType ReasonOf(const Cause& cause) {
+  switch (cause.wait) {
+    case GapWait::kHostWait:
+      return ReasonType::kHostWait;
+    case GapWait::kLaunch:
+      return ReasonType::kLaunch;
+    case GapWait::kKernelWait:
+      return ReasonType::kKernelWait;
+    case GapWait::kUnknown:
+      break;
   }
-  return "";
+  switch (cause.activity.doing) {
+    case Doing::kNothing:
+      return ReasonType::kNothingRecorded;
+    case Doing::kUserCode:
+      return ReasonType::kUserScope;
+    case Doing::kRuntime:
+      return ReasonType::kRuntime;
+    case Doing::kTracing:
+      return ReasonType::kTracing;
+    case Doing::kExecute:
+      return ReasonType::kExecute;
+    case Doing::kInput:
+      return ReasonType::kInput;
+    case Doing::kTransfer:
+      return ReasonType::kTransfer;
+    case Doing::kCompile:
+      return ReasonType::kCompile;
+  }
+  return ReasonType::kUnknown;
 }
 
 absl::StatusOr<Findings> Run(const Store& store) {
@@ -382,7 +392,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
                               DurationText(late.warm_up_idle_ns),
                               DurationText(late.warm_up.length_ns())),
          .cost_note = "start-up is paid once; compilation has its own findings",
-         .reason = Reason{.type = "start_up", .state = "warm_up"},
+         .reason = Reason{.type = ReasonType::kStartUp, .state = State::kWarmUp},
          .advice =
              "Nothing, unless runs are short: a persistent compilation cache shortens the start.",
          .evidence = {{.table = "event",
@@ -438,9 +448,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
                     device.time.from == "op" ? ", from its ops" : "", others);
     if (device.by_steps && device.chances > 0)
       finding.per_step = double(gaps) / double(device.chances);
-    finding.reason =
-        Reason{.type = cause.wait == GapWait::kUnknown ? std::string(ReasonType(activity.doing))
-                                                       : std::string(GapWaitText(cause.wait))};
+    finding.reason = Reason{.type = ReasonOf(cause)};
     bool launches = true;
     if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode &&
         !activity.in_step && idle.scopes == 1) {
@@ -462,7 +470,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
         settings.python_tracer && idle.calls * kPythonTracerCallNs * 2 >= idle.main_ns;
     const bool elsewhere = activity.doing == Doing::kCompile || activity.doing == Doing::kInput;
     if (slow_tracing || slow_python) {
-      finding.reason->type = "capture_settings";
+      finding.reason->type = ReasonType::kCaptureSettings;
       finding.reason->text = fmt::format(
           "The capture's own settings slow this down: {}{}. Without them it may vanish.",
           slow_python && !slow_tracing ? "the Python tracer" : settings.Text(),

@@ -160,39 +160,42 @@ absl::StatusOr<OpFacts> Look(const Store& store, StringId name, const Op& op) {
 }
 
 struct Words {
-  const char* type;
+  ReasonType type;
   const char* title;
   const char* advice;
 };
 Words Say(std::string_view waits_for, bool host_memory) {
   if (waits_for == "copy" && host_memory) {
-    return {"host_offload", "host offload: copies from or to the host's memory",
+    return {ReasonType::kHostOffload, "host offload: copies from or to the host's memory",
             "Keep these operands in the device's memory (offload fewer or smaller tensors, or "
             "rematerialise instead), or "
             "start the copy earlier: enough work must lie between copy-start and copy-done to hide "
             "it."};
   }
   if (waits_for == "copy") {
-    return {"copy", "copies between memories of the device",
+    return {ReasonType::kCopy, "copies between memories of the device",
             "Nothing to do in most programs; look at layouts that change between ops, and at "
             "larger tiles."};
   }
   if (waits_for == "collective") {
-    return {"collective", "communication with other devices",
+    return {ReasonType::kCollective, "communication with other devices",
             "Overlap communication with compute (asynchronous collectives, latency-hiding "
             "scheduler), shard differently, "
             "or look for one device that comes late."};
   }
   if (waits_for == "infeed") {
-    return {"infeed", "data from the host", "Feed ahead: load with more workers, prefetch deeper."};
+    return {ReasonType::kInfeed, "data from the host",
+            "Feed ahead: load with more workers, prefetch deeper."};
   }
   if (waits_for == "outfeed")
-    return {"outfeed", "the host taking results", "Send less to the host, or less often."};
+    return {ReasonType::kOutfeed, "the host taking results",
+            "Send less to the host, or less often."};
   if (waits_for == "send_recv") {
-    return {"send_recv", "a peer or the host",
+    return {ReasonType::kSendRecv, "a peer or the host",
             "Balance the stages, or send earlier than the value is needed."};
   }
-  return {"async", "an asynchronous op", "Start the op earlier, so that other work hides it."};
+  return {ReasonType::kAsync, "an asynchronous op",
+          "Start the op earlier, so that other work hides it."};
 }
 
 void FillLocation(std::string_view location, Subject& subject) {
@@ -280,7 +283,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
     finding.reason = Reason{.type = words.type};
     finding.advice = words.advice;
     // All of a group end together: who waits least came last.
-    if (finding.reason->type == "collective" && worst.devices > 1 &&
+    if (finding.reason->type == ReasonType::kCollective && worst.devices > 1 &&
         worst.least <= kLateShare * worst.share) {
       finding.reason->text =
           fmt::format("{} waits least: the others wait for it", worst.least_device);

@@ -126,7 +126,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
   if (finding.count) finding.title += fmt::format(", {}", TimesText(*finding.count));
   if (finding.per_step) finding.title += fmt::format(" ({})", PerStepText(*finding.per_step));
 
-  Reason reason{.type = "no_lowering", .node = op.op};
+  Reason reason{.type = ReasonType::kNoLowering, .node = op.op};
   std::string text = "each call fetches its inputs, runs on the CPU and sends its result back";
   if (op.printed) text = "torch calls it to print a tensor; " + text;
   if (cut != nullptr && !cut->executions.empty()) {
@@ -207,7 +207,7 @@ Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts,
   if (cuts.scalar_reads && cuts.scalar_read_sites.empty())
     ops += fmt::format("{} a read of a number", ops.empty() ? "" : ",");
   if (!ops.empty()) text += ". It may be one of:" + ops;
-  finding.reason = Reason{.type = "no_lowering", .text = std::move(text)};
+  finding.reason = Reason{.type = ReasonType::kNoLowering, .text = std::move(text)};
   finding.cost_note = "unmeasured: no profile covers the early executions that it causes";
   finding.advice = calls.printed
                        ? kPrintAdvice
@@ -234,7 +234,8 @@ absl::Status WholeProgram(const Store& store, Findings& findings) {
                             "it can use",
                         .count = count};
         finding.cost_note = "unmeasured: no source shows the program on a device";
-        finding.reason = Reason{.type = "no_device", .text = "the program printed so as it began"};
+        finding.reason =
+            Reason{.type = ReasonType::kNoDevice, .text = "the program printed so as it began"};
         finding.advice =
             "Install the build for the device (jax[cuda12], jax[tpu], torch_xla[tpu]) and set "
             "JAX_PLATFORMS or PJRT_DEVICE, so that a missing device is an error.";

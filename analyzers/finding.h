@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace xlaprof {
+#include "profiler/store/vocabulary.h"
 
-enum class Severity { kInfo, kWarning, kError };
+namespace xlaprof {
 
 // What the finding is about; unknown members are empty. `file` and `line` are the user's code.
 struct Subject {
@@ -17,10 +17,10 @@ struct Subject {
   std::optional<std::string> function, scope, op, graph_hash;
 };
 
-// Why it happened. `type` and `state` are the words of DESIGN section 5.
+// Why it happened.
 struct Reason {
-  std::string type;                  // shape_change, constant_change, ... or a kind's own words
-  std::optional<std::string> state;  // warm_up, burst, ongoing, settled, unknown
+  ReasonType type = ReasonType::kUnknown;
+  std::optional<State> state;
   std::optional<int64_t> step;       // of a burst, or since when settled
   std::optional<std::string> node;   // the op that differs
   std::optional<std::string> before, after;  // its two values

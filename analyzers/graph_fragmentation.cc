@@ -70,7 +70,7 @@ absl::StatusOr<Findings> FromExecutions(const Store& store) {
     finding.per_step = double(median);
     finding.cost_note = "each piece's wait is priced in the finding of what cuts there";
     finding.reason = Reason{
-        .type = "early_cuts",
+        .type = ReasonType::kEarlyCuts,
         .text = fmt::format("of {} executions in {} steps, {} were forced before the step mark",
                             executions, steps.size(), early)};
     finding.advice = Advice();
@@ -111,7 +111,7 @@ absl::StatusOr<Findings> FromMetrics(const Store& store) {
         finding.per_step = pieces;
         finding.cost_note = "unmeasured: counters carry no waits";
         finding.reason = Reason{
-            .type = "early_cuts",
+            .type = ReasonType::kEarlyCuts,
             .text = fmt::format("{} has {} samples for {} step marks", name, *samples, *steps)};
         finding.advice = Advice();
         finding.evidence.push_back(

@@ -114,7 +114,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
                   DurationText(worst->wait_ns / std::max<int64_t>(1, worst->steps)));
   finding.cost_note = fmt::format("time of the step's thread in the input pipeline, in {}",
                                   Plural(worst->steps, "steady step"));
-  finding.reason = Reason{.type = share >= kHighShare ? "high" : "moderate"};
+  finding.reason = Reason{.type = share >= kHighShare ? ReasonType::kHigh : ReasonType::kModerate};
   if (!repeats)
     finding.reason->text =
         fmt::format("only {} of {} steps waited", worst->waited_steps, worst->steps);

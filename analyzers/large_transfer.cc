@@ -31,20 +31,28 @@ struct Copies {
   std::vector<std::pair<int64_t, Evidence>> largest;
 };
 
-const char* DirectionText(std::string_view direction) {
-  return direction == "from_device" ? "from the device"
-         : direction == "to_device" ? "to the device"
-                                    : "between devices";
+const char* DirectionText(Direction direction) {
+  return direction == Direction::kFromDevice ? "from the device"
+         : direction == Direction::kToDevice ? "to the device"
+                                             : "between devices";
 }
 
-const char* Advice(std::string_view direction) {
-  return direction == "from_device" ? "Read less: reduce on the device first (a mean, a slice), "
-                                      "read every N steps, or copy asynchronously into a "
-                                      "step closure (xm.add_step_closure)."
-         : direction == "to_device" ? "Upload less: keep constant tensors on the device, send "
-                                      "smaller types (uint8 images, bfloat16) and convert "
-                                      "there; let MpDeviceLoader upload in the background."
-                                    : "Place the tensors where they are used.";
+ReasonType ReasonOf(Direction direction) {
+  return direction == Direction::kFromDevice ? ReasonType::kFromDevice
+         : direction == Direction::kToDevice ? ReasonType::kToDevice
+                                             : ReasonType::kDeviceToDevice;
+}
+
+const char* Advice(Direction direction) {
+  return direction == Direction::kFromDevice
+             ? "Read less: reduce on the device first (a mean, a slice), "
+               "read every N steps, or copy asynchronously into a "
+               "step closure (xm.add_step_closure)."
+         : direction == Direction::kToDevice
+             ? "Upload less: keep constant tensors on the device, send "
+               "smaller types (uint8 images, bfloat16) and convert "
+               "there; let MpDeviceLoader upload in the background."
+             : "Place the tensors where they are used.";
 }
 
 absl::StatusOr<Findings> FromRows(const Store& store) {
@@ -64,14 +72,14 @@ absl::StatusOr<Findings> FromRows(const Store& store) {
   for (auto& [process, all] : busy) all = Union(std::move(all));
   if (!steady || steady->length_ns() <= 0) return findings;
 
-  std::map<std::tuple<std::string, std::string, std::string>, Copies>
+  std::map<std::tuple<Direction, std::string, std::string>, Copies>
       groups;  // direction, site, scope
   XP_TRY(store.Each(
       "SELECT t.id, coalesce(t.process_id, 0), t.direction, t.bytes, t.ts_ns, t.dur_ns, t.scope, "
       "s.file, s.function, s.line "
       "FROM transfer t LEFT JOIN site s ON s.id = t.site_id WHERE t.ts_ns IS NOT NULL AND t.dur_ns "
       "> 0 ORDER BY t.id",
-      [&](int64_t id, int64_t process, std::string direction, OptInt bytes, int64_t ts_ns,
+      [&](int64_t id, int64_t process, Direction direction, OptInt bytes, int64_t ts_ns,
           int64_t dur_ns, OptText scope, OptText file, OptText function, OptInt line) {
         const Interval in{std::max(ts_ns, steady->begin_ns),
                           std::min(ts_ns + dur_ns, steady->end_ns)};
@@ -111,7 +119,7 @@ absl::StatusOr<Findings> FromRows(const Store& store) {
             : "",
         100 * share);
     finding.cost_note = "time of these copies during which the device was idle";
-    finding.reason = Reason{.type = direction};
+    finding.reason = Reason{.type = ReasonOf(direction)};
     finding.advice = Advice(direction);
     std::stable_sort(group.largest.begin(), group.largest.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -126,8 +134,9 @@ constexpr const char* kTimedUploads = "TransferToDeviceTime";
 
 // The metric that times the copies themselves; null: there is none. Reads wait for the execution,
 // so what times them is not the copies'.
-const MetricState* TimedCopies(const MetricsState& state, std::string_view direction) {
-  const MetricState* timed = direction == "to_device" ? state.Find(kTimedUploads) : nullptr;
+const MetricState* TimedCopies(const MetricsState& state, Direction direction) {
+  const MetricState* timed =
+      direction == Direction::kToDevice ? state.Find(kTimedUploads) : nullptr;
   return timed && timed->unit == "ns" ? timed : nullptr;
 }
 
@@ -142,8 +151,8 @@ Findings FromMetrics(const Metrics& metrics) {
   const int64_t turns = has_steps ? *state->mark_step : execute->samples;
   if (turns < 2) return findings;
   const char* turn = has_steps ? "a step" : "an execution";
-  for (auto [name, direction] :
-       {std::pair("InboundData", "from_device"), std::pair("OutboundData", "to_device")}) {
+  for (auto [name, direction] : {std::pair("InboundData", Direction::kFromDevice),
+                                 std::pair("OutboundData", Direction::kToDevice)}) {
     const MetricState* data = state->Find(name);
     if (!data || data->samples <= 0) continue;
     // In one cumulative report the first upload (all weights) is part of the sum; what is usual is
@@ -165,7 +174,7 @@ Findings FromMetrics(const Metrics& metrics) {
         "unmeasured: at {:.0f} GB/s at least {} {}, against {} of execution",
         kLinkBytesPerSecond / 1e9, DurationText(Whole(double(least_ns) / double(turns))), turn,
         DurationText(Whole(execute->sum / double(turns))));
-    finding.reason = Reason{.type = direction};
+    finding.reason = Reason{.type = ReasonOf(direction)};
     if (!usual) finding.reason->text = "The weights' first upload may be all of it.";
     if (const MetricState* timed = TimedCopies(*state, direction); timed && usual) {
       finding.cost_ns = Whole(timed->sum);
@@ -212,7 +221,7 @@ Findings FromValues(const Metrics& metrics) {
       .cost_note = "IrValueTensorToXlaData's sum"};
   if (has_steps) finding.per_step = double(values->samples) / double(turns);
   finding.reason = Reason{
-      .type = "to_device",
+      .type = ReasonType::kToDevice,
       .text = fmt::format("{} each on average, and {} in all, against {} of execution",
                           DurationText(Whole(values->mean())), DurationText(Whole(values->sum)),
                           DurationText(Whole(execute->sum)))};
@@ -236,7 +245,7 @@ Findings FromTimes(const Metrics& metrics) {
   constexpr int64_t kMany = 10;
   constexpr double kSeenShare = 0.3, kMostShare = 0.5;  // of uploads, executions and compilations
   const MetricsState* state = metrics.steady();
-  const MetricState* uploads = state ? TimedCopies(*state, "to_device") : nullptr;
+  const MetricState* uploads = state ? TimedCopies(*state, Direction::kToDevice) : nullptr;
   if (!uploads || uploads->samples < kMany) return {};
   double others = 0;
   bool executes = false;
@@ -263,8 +272,8 @@ Findings FromTimes(const Metrics& metrics) {
       .cost_note = fmt::format("{}'s sum; uploads of a loader's threads run beside the steps: not "
                                "all of it is waiting",
                                kTimedUploads)};
-  finding.reason = Reason{.type = "to_device"};
-  finding.advice = Advice("to_device");
+  finding.reason = Reason{.type = ReasonType::kToDevice};
+  finding.advice = Advice(Direction::kToDevice);
   finding.evidence = {
       {.table = "metric",
        .rows = {metrics.last->Find(kTimedUploads)->id},
@@ -279,8 +288,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
   XP_TRY(Metrics metrics, LoadMetrics(store));
   Findings findings = FromMetrics(metrics);
   auto tells_uploads = [&] {
-    return std::ranges::any_of(
-        findings, [](const Finding& finding) { return finding.reason->type == "to_device"; });
+    return std::ranges::any_of(findings, [](const Finding& finding) {
+      return finding.reason->type == ReasonType::kToDevice;
+    });
   };
   if (!tells_uploads()) std::ranges::move(FromValues(metrics), std::back_inserter(findings));
   if (!tells_uploads()) std::ranges::move(FromTimes(metrics), std::back_inserter(findings));

@@ -79,7 +79,7 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_
             "each new graph is compiled comes on top"
           : "unmeasured: every node is traced, hashed and run again until a step mark";
   finding.reason =
-      Reason{.type = "no_step_mark",
+      Reason{.type = ReasonType::kNoStepMark,
              .text = repeats ? "every execution was forced by a read; nothing marked the "
                                "end of a step, so the graph is never cut"
                              : "every execution was forced by a read, each once: within "
@@ -125,7 +125,7 @@ absl::StatusOr<std::optional<Finding>> FromMetrics(const Store& store) {
         finding.count = executed;
         finding.cost_note = "unmeasured: counters carry no graph sizes";
         finding.reason = Reason{
-            .type = "no_step_mark",
+            .type = ReasonType::kNoStepMark,
             .text = "the counter MarkStep is absent, so no graph was cut at the end of a step"};
         finding.advice =
             "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which "

@@ -30,13 +30,22 @@ constexpr double kCheapShare =
 constexpr double kRareShare =
     0.2;  // executions of a size below this share: the last batch of an epoch
 
-std::string SourceOfTime(const std::string& dur_from) {
-  if (dur_from == "metrics") return "the metrics' deltas";
-  if (dur_from == "metrics_share") return "equal shares of the metrics' deltas";
-  if (dur_from == "profile") return "the profile";
-  if (dur_from == "log") return "the log's times";
-  if (dur_from == "recorded") return "the recording";
-  return dur_from.empty() ? "the capture" : dur_from;
+const char* SourceOfTime(TimeSource dur_from) {
+  switch (dur_from) {
+    case TimeSource::kMetrics:
+      return "the metrics' deltas";
+    case TimeSource::kMetricsShare:
+      return "equal shares of the metrics' deltas";
+    case TimeSource::kProfile:
+      return "the profile";
+    case TimeSource::kLog:
+      return "the log's times";
+    case TimeSource::kRecorded:
+      return "the recording";
+    case TimeSource::kUnknown:
+      break;
+  }
+  return "the capture";
 }
 
 // Sets cost and how it was measured; returns the part of the process's time that it took, if both
@@ -93,12 +102,12 @@ std::optional<double> SetCost(const RecompileGroup& group, OptInt wall_ns, Findi
 
 void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& sizes,
                Finding* finding) {
-  if (!finding->cost_ns || group.state.word == "warm_up") return;
+  if (!finding->cost_ns || group.state.word == State::kWarmUp) return;
   int64_t measured = 0;
   for (const CompileFact* compile : group.compiles)
     measured += compile->dur_ns || compile->trace_ns ? 1 : 0;
-  const std::string& type = group.cause().type;
-  if (type == "shape_change" && sizes && sizes->dimension) {
+  const ReasonType type = group.cause().type;
+  if (type == ReasonType::kShapeChange && sizes && sizes->dimension) {
     const int64_t mean = *finding->cost_ns / measured;
     const Padding buckets = PadToBuckets(sizes->sizes, sizes->times);
     const int64_t saved =
@@ -113,7 +122,9 @@ void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& size
         100 * buckets.extra_work, sizes->times.empty() ? " if all sizes are equally frequent" : "");
     return;
   }
-  if (type == "unknown" || type == "unprinted_change" || type == "no_step_mark") return;
+  if (type == ReasonType::kUnknown || type == ReasonType::kUnprintedChange ||
+      type == ReasonType::kNoStepMark)
+    return;
   finding->saving_ns = finding->cost_ns;
   finding->saving_note = "all of these compiles, if one program serves every step";
 }
@@ -122,11 +133,11 @@ void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& size
 // in each graph. Other changes are told as ever.
 void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
   std::erase_if(reason->causes, [](const RecompileCause& cause) {
-    return cause.type == "op_change" || cause.type == "loop_count_change" ||
-           cause.type == "live_tensors_change" || cause.type == "unknown";
+    return cause.type == ReasonType::kOpChange || cause.type == ReasonType::kLoopCountChange ||
+           cause.type == ReasonType::kLiveTensorsChange || cause.type == ReasonType::kUnknown;
   });
   if (!reason->causes.empty()) return;
-  RecompileCause growth{.type = "no_step_mark"};
+  RecompileCause growth{.type = ReasonType::kNoStepMark};
   growth.note = fmt::format(
       "no step is marked, so each graph holds the steps before it too: {} nodes in the first, {} "
       "in "
@@ -138,23 +149,23 @@ void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
 // `compiling_ns`: of the whole process, by which it is judged where no step is known.
 Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_time,
                     OptInt cost_ns, int64_t compiling_ns) {
-  if (group.cause().type == "no_step_mark") return Severity::kInfo;
+  if (group.cause().type == ReasonType::kNoStepMark) return Severity::kInfo;
   const RecompileState& state = group.state;
-  if (state.word == "warm_up") return Severity::kInfo;
+  if (state.word == State::kWarmUp) return Severity::kInfo;
   // Of a part of the run, one may be all there is to see.
   const bool is_part = std::ranges::any_of(
       group.site->compiles, [](const CompileFact& compile) { return !compile.in_slice; });
   if (is_part && share_of_time.value_or(0) > kMostOfTheTime) return Severity::kWarning;
-  if (state.word == "ongoing")
+  if (state.word == State::kOngoing)
     return share_of_time.value_or(0) > kMostOfTheTime ? Severity::kError : Severity::kWarning;
-  if (state.word == "burst") return Severity::kWarning;
-  if (state.word == "settled") {
+  if (state.word == State::kBurst) return Severity::kWarning;
+  if (state.word == State::kSettled) {
     const bool early = 4 * (*state.step - group.steps->first) < group.steps->count();
     const bool dear = share_of_time.value_or(0) >= kDearShare;
     return state.after_warm_up > kFewRecompiles && (!early || dear) ? Severity::kWarning
                                                                     : Severity::kInfo;
   }
-  if (state.word == "unknown") {
+  if (state.word == State::kUnknown) {
     const auto count = static_cast<int64_t>(group.compiles.size());
     if (!cost_ns || compiling_ns <= 0)
       return count > kFewRecompiles ? Severity::kWarning : Severity::kInfo;
@@ -218,7 +229,7 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
   if (group.steps->known && !mixed) {
     group.state = StateOf(steps, group.steps->first, group.steps->last);
   } else {
-    group.state.word = "unknown";
+    group.state.word = State::kUnknown;
   }
 
   const RecompileCause& cause = group.cause();
@@ -316,7 +327,9 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
   for (auto& [process_id, finding] : *found) {
     const std::string key =
         fmt::format("{}|{}|{}|{}|{}|{}", finding.reason->type,
-                    finding.reason->type == "outside_jit" ? finding.reason->state.value_or("") : "",
+                    finding.reason->type == ReasonType::kOutsideJit
+                        ? TextOf(finding.reason->state.value_or(State::kUnknown))
+                        : "",
                     finding.subject.file.value_or(""), finding.subject.line.value_or(0),
                     finding.subject.function.value_or(""), finding.subject.op.value_or(""));
     const auto at = first.find(key);

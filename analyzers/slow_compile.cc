@@ -112,8 +112,9 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
                     .cost_note = "the graph's first compilation",
                     .advice = kAdvice,
                     .evidence = {evidence}};
-    finding.reason = Reason{.type = c.ns > kTooSlowNs ? "too_slow" : "many_steps",
-                            .text = Amortised(c.ns, step_ns)};
+    finding.reason =
+        Reason{.type = c.ns > kTooSlowNs ? ReasonType::kTooSlow : ReasonType::kManySteps,
+               .text = Amortised(c.ns, step_ns)};
     AddTracing(c.trace_ns.value_or(0), c.ns, finding);
     const std::string operation = JaxOperationOf(c.function.value_or(""));
     if (c.ns > kTooSlowNs && !operation.empty()) {
@@ -129,7 +130,8 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
                                     CountText(*usual.count), DurationText(*usual.cost_ns),
                                     DurationText(*usual.evidence.front().dur_ns));
     usual.cost_note = "the first compilation of each place; later ones are with recompilation";
-    usual.reason = Reason{.type = "first_compilations", .text = Amortised(*usual.cost_ns, step_ns)};
+    usual.reason =
+        Reason{.type = ReasonType::kFirstCompilations, .text = Amortised(*usual.cost_ns, step_ns)};
     usual.advice = kAdvice;
     AddTracing(usual_trace_ns, *usual.cost_ns, usual);
     findings.push_back(std::move(usual));
@@ -159,7 +161,7 @@ Findings FromMetrics(const Metrics& metrics) {
     finding.title += fmt::format(", {} {}", knows_longest ? "the longest" : "on average",
                                  DurationText(Whole(longest)));
   finding.reason = Reason{
-      .type = too_slow ? "too_slow" : "first_compilations",
+      .type = too_slow ? ReasonType::kTooSlow : ReasonType::kFirstCompilations,
       .text = "Metrics do not tell graphs apart; a debug log (PT_XLA_DEBUG_LEVEL=1) names them."};
   finding.evidence = {{.table = "metric", .rows = {compile->id}, .text = "CompileTime"}};
   return {finding};
@@ -210,7 +212,7 @@ absl::StatusOr<Findings> FromLine(const Store& store) {
     finding.cost_note = "unmeasured: only torch_xla's own line tells of it";
   }
   finding.reason =
-      Reason{.type = "too_slow",
+      Reason{.type = ReasonType::kTooSlow,
              .text = "The line names no graph; a debug log (PT_XLA_DEBUG_LEVEL=1) does."};
   for (auto& [ns, line] : by_length) {
     if (finding.evidence.size() == kMaxEvidence) break;

@@ -60,7 +60,7 @@ Findings FromRows(std::map<std::string, std::vector<Execution>> graphs, int64_t 
           fmt::format("{} of over {} each, the longest {}", Plural(*slow.count, "execution"),
                       DurationText(kTooSlowNs), DurationText(all.front().ns));
       slow.cost_note = "length of these executions on the device";
-      slow.reason = Reason{.type = "too_slow"};
+      slow.reason = Reason{.type = ReasonType::kTooSlow};
       slow.advice =
           "Look at the device's ops on the timeline; split the graph if one step is meant to be "
           "several.";
@@ -80,7 +80,7 @@ Findings FromRows(std::map<std::string, std::vector<Execution>> graphs, int64_t 
         DurationText(all.front().ns));
     slow.cost_note = "their length above the graph's median";
     slow.reason = Reason{
-        .type = "outliers",
+        .type = ReasonType::kOutliers,
         .text =
             "The same graph on the same device: other work on the machine, a first run, or waiting "
             "for another device."};
@@ -109,7 +109,7 @@ Findings FromMetrics(const Metrics& metrics) {
   finding.title =
       fmt::format("about {} of over {} each, the longest seen {}", Plural(part, "execution"),
                   DurationText(kTooSlowNs), DurationText(Whole(longest)));
-  finding.reason = Reason{.type = "too_slow"};
+  finding.reason = Reason{.type = ReasonType::kTooSlow};
   finding.advice = "Record a trace (xp.trace) to see the device's ops.";
   finding.evidence = {{.table = "metric", .rows = {execute->id}, .text = "ExecuteTime"}};
   return {finding};

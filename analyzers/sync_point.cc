@@ -73,7 +73,7 @@ Finding FromCut(const EarlyCut& cut, bool other_ops) {
   } else {
     finding.cost_note = "time that the host was blocked";
   }
-  Reason reason{.type = "value_access"};
+  Reason reason{.type = ReasonType::kValueAccess};
   reason.text =
       "the read evaluates a part of the graph early and waits for it; the graph is not cut, so the "
       "same nodes run again at the step mark";
@@ -173,7 +173,7 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
       finding.cost_note = "unmeasured: transfers of several kinds share one metric";
     }
     finding.reason =
-        Reason{.type = "value_access",
+        Reason{.type = ReasonType::kValueAccess,
                .text = where != nullptr ? "a read waits for all that was queued before it"
                                         : "counters carry no line"};
     finding.advice = std::move(advice);
@@ -228,7 +228,7 @@ static absl::Status FromCompiles(const Store& store, Findings& findings) {
                                     Plural(count, "graph was", "graphs were"));
         finding.cost_note = "unmeasured: a log of compilations does not tell how often it is read";
         finding.reason =
-            Reason{.type = "value_access",
+            Reason{.type = ReasonType::kValueAccess,
                    .text = "the read evaluates a part of the graph early and waits for it"};
         finding.advice =
             "Read the value after the step mark (torch_xla.sync()) and every N steps; run with "
@@ -288,7 +288,7 @@ static absl::Status FromOperations(const Store& store, Findings& findings) {
         fmt::format("{} waits for the device to {}, {}{}", place.op,
                     counts ? "count its elements" : "read a number", TimesText(place.count),
                     finding.per_step ? fmt::format(" ({})", PerStepText(*finding.per_step)) : "");
-    finding.reason = Reason{.type = "value_access",
+    finding.reason = Reason{.type = ReasonType::kValueAccess,
                             .text =
                                 "the host waits for all that was launched before, and the "
                                 "device then for the host"};

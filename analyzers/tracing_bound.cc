@@ -109,8 +109,8 @@ Finding Conclude(const Traced& traced) {
         "tracing above the time of the device's executions: what a step could lose at most";
   }
   finding.reason = Reason{.type = double(traced.tracing_ns) >= kOfStep * double(traced.step_ns)
-                                      ? "about_the_step_time"
-                                      : "above_device_busy_time"};
+                                      ? ReasonType::kAboutTheStepTime
+                                      : ReasonType::kAboveDeviceBusyTime};
   finding.advice =
       "Trace once instead of in every step: torch_xla.compile or jax.jit over the whole step, scan "
       "for repeated "
@@ -166,7 +166,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
           "calls count twice",
           tracing->samples);
       f.reason =
-          Reason{.type = "above_device_busy_time",
+          Reason{.type = ReasonType::kAboveDeviceBusyTime,
                  .text = "From metrics alone; step times would tell whether it bounds the step."};
       f.advice = Conclude({.steps = 1, .step_ns = 1}).advice;
       for (const MetricState* m : {state->Find("LazyTracing"), state->Find("ExecuteTime")}) {
@@ -183,7 +183,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
   if (!finding) return findings;
   if (settings.slow_tracing()) {
     finding->severity = Severity::kInfo;
-    finding->reason->type = "capture_settings";
+    finding->reason->type = ReasonType::kCaptureSettings;
     finding->reason->text =
         fmt::format("The capture's own settings slow tracing down: {}. Record again without them.",
                     settings.Text());

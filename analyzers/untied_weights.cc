@@ -21,7 +21,7 @@ static absl::StatusOr<Findings> Run(const Store& store) {
             "and a gradient and an update for each copy",
             BytesText(double(bytes) * double(copies - 1)), where);
         finding.reason =
-            Reason{.type = "tied_before_move",
+            Reason{.type = ReasonType::kTiedBeforeMove,
                    .text =
                        "a move makes each parameter anew, so what was tied before it trains apart "
                        "after it: this is another model than the one that was written"};

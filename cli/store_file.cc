@@ -21,12 +21,6 @@ namespace {
 // The most that SQLite maps of a file.
 constexpr int64_t kMappedBytes = INT32_MAX;
 
-const char* Name(Severity severity) {
-  return severity == Severity::kError     ? "error"
-         : severity == Severity::kWarning ? "warning"
-                                          : "info";
-}
-
 // What is known last, in the transaction that sends all of the file to the disk.
 absl::Status StoreFindings(const Findings& findings, SourceHashes& hashes, Store& store) {
   XP_TRY(store.Exec("PRAGMA synchronous=NORMAL"));
@@ -37,8 +31,8 @@ absl::Status StoreFindings(const Findings& findings, SourceHashes& hashes, Store
     XP_TRY(store.Run(
         "INSERT INTO finding (id, fingerprint, kind, severity, title, count, cost_ns, json) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        ++rank, finding.fingerprint, finding.kind, std::string(Name(finding.severity)),
-        finding.title, finding.count, finding.cost_ns, FindingJson(finding)));
+        ++rank, finding.fingerprint, finding.kind, finding.severity, finding.title, finding.count,
+        finding.cost_ns, FindingJson(finding)));
   }
   return store.Commit();
 }

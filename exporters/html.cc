@@ -84,7 +84,7 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
   SlicesAsked all{.to_ns = lanes.end_ns()};
   for (const ViewLane& lane : lanes.lanes()) {
     all.lanes.push_back(lane.id);
-    if (lane.kind != "counter") exported.event_count += lane.events;
+    if (lane.kind != TrackKind::kCounter) exported.event_count += lane.events;
   }
   all.resolution_ns = ResolutionFor(lanes, exported.event_count);
   if (all.resolution_ns > 0)

@@ -19,12 +19,6 @@ namespace {
 // A flow of many sources and ends is a row for each pair; beyond this many it is left out.
 constexpr int64_t kMaxPairsOfAFlow = 1 << 20;
 
-const char* Word(Severity severity) {
-  return severity == Severity::kError     ? "error"
-         : severity == Severity::kWarning ? "warning"
-                                          : "info";
-}
-
 class SqliteExport {
  public:
   SqliteExport(const Store& store, const Findings& findings, const ExportOptions& options)
@@ -136,7 +130,7 @@ class SqliteExport {
       rows.Add(++rank);
       rows.Add(std::string_view(finding.fingerprint));
       rows.Add(std::string_view(finding.kind));
-      rows.Add(std::string_view(Word(finding.severity)));
+      rows.Add(TextOf(finding.severity));
       rows.Add(std::string_view(finding.title));
       rows.Add(finding.count ? RowInserter::Cell(*finding.count) : nullptr);
       rows.Add(finding.cost_ns ? RowInserter::Cell(*finding.cost_ns) : nullptr);

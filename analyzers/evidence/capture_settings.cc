@@ -58,12 +58,13 @@ std::string CaptureSettings::Text() const {
 
 absl::StatusOr<CaptureSettings> LoadCaptureSettings(const Store& store) {
   CaptureSettings settings;
-  XP_TRY(store.Each("SELECT name, value FROM setting", [&](std::string name, std::string value) {
-    if (value == "0" || value == "false" || value == "off") return;
-    settings.ir_debug |= name == "ir_debug" || name == "hlo_debug";
-    settings.dumps |= name == "save_tensors";
-    settings.python_tracer |= name == "python_tracer";
-  }));
+  XP_TRY(
+      store.Each("SELECT name, value FROM setting", [&](SettingName name, std::string_view value) {
+        if (value == "0" || value == "false" || value == "off") return;
+        settings.ir_debug |= name == SettingName::kIrDebug || name == SettingName::kHloDebug;
+        settings.dumps |= name == SettingName::kSaveTensors;
+        settings.python_tracer |= name == SettingName::kPythonTracer;
+      }));
   XP_TRY(auto dumps, store.One<int64_t>(
                          "SELECT count(*) FROM source WHERE format = 'ir_dump' AND imported = 1"));
   settings.dumps |= dumps.value_or(0) > 0;

@@ -83,7 +83,7 @@ Finding OfConstants(const Alarms& alarms) {
   finding.title = Title("computed constants", alarms);
   finding.cost_note += "XLA's own alarms, which ring for instructions of over a second";
   finding.reason =
-      Reason{.type = "constant_folding",
+      Reason{.type = ReasonType::kConstantFolding,
              .node = alarms.all.front().name,
              .text =
                  "What depends on no argument is computed by the compiler, on the CPU and by "
@@ -100,7 +100,7 @@ Finding OfKernels(const Alarms& alarms) {
   Finding finding = Common(alarms);
   finding.title = Title("tried kernels", alarms);
   finding.cost_note += "XLA's own alarms, which ring for what is tried long";
-  finding.reason = Reason{.type = "autotuning", .node = alarms.all.front().name};
+  finding.reason = Reason{.type = ReasonType::kAutotuning, .node = alarms.all.front().name};
   finding.advice =
       "Keep compiled programs between runs (JAX: jax_compilation_cache_dir). "
       "XLA_FLAGS=--xla_gpu_autotune_level=0 tries none and takes the first, which may be slower.";
@@ -120,7 +120,7 @@ Finding OfModule(const Alarms& alarms) {
                               alarms.Took(), longest.Took(), alarms.Processes());
   finding.cost_note +=
       "XLA's own alarms, which ring for compilations of over two minutes; there may be more";
-  finding.reason = Reason{.type = "too_slow"};
+  finding.reason = Reason{.type = ReasonType::kTooSlow};
   if (each > 1) {
     finding.reason->text =
         "Functions of one name, or one that is compiled again and again: "
@@ -157,7 +157,7 @@ Finding OfUnoptimizedXla(const Alarms& alarms) {
   finding.cost_note +=
       "XLA's own alarms, which in such a build ring for compilations of over ten seconds; all "
       "others are slow as well";
-  finding.reason = Reason{.type = "unoptimized_build",
+  finding.reason = Reason{.type = ReasonType::kUnoptimizedBuild,
                           .text =
                               "Its compiler is a debug build, which takes several times as long "
                               "for each program. The program is not the cause."};
@@ -173,7 +173,7 @@ Finding OfOthers(const Alarms& alarms) {
   finding.title = fmt::format("XLA complained of slow operations, {} in all{}{}", alarms.Took(),
                               longest.text.empty() ? "" : ": ", longest.text);
   finding.cost_note += "XLA's own alarms";
-  finding.reason = Reason{.type = "unknown"};
+  finding.reason = Reason{.type = ReasonType::kUnknown};
   finding.advice = longest.text.empty()
                        ? "Take the log with all of its lines: what was slow stands "
                          "below the time that it took."

@@ -93,7 +93,7 @@ class ListingDiff {
         std::count(match_.after_to_before.begin(), match_.after_to_before.end(), -1) +
         std::count(match_.before_to_after.begin(), match_.before_to_after.end(), -1));
     std::optional<GraphDifference> structure = Structure();
-    const bool inputs_only = structure && structure->type == "parameter_sharing_change";
+    const bool inputs_only = structure && structure->type == ReasonType::kParameterSharingChange;
     if (!inputs_only) AttributeOrigins(&diff.origins);
     std::stable_sort(diff.origins.begin(), diff.origins.end(), [](const auto& x, const auto& y) {
       auto rank = [](const GraphDifference& d) { return d.is_input ? 0 : d.follows ? 2 : 1; };
@@ -171,7 +171,7 @@ class ListingDiff {
     };
     if (nothing_changed && a_.inputs != b_.inputs && inputs(added, [&](int p) { return B(p); }) &&
         inputs(gone, [&](int p) { return A(p); })) {
-      GraphDifference d{.type = "parameter_sharing_change",
+      GraphDifference d{.type = ReasonType::kParameterSharingChange,
                         .before = fmt::format("{} inputs", a_.inputs),
                         .after = fmt::format("{} inputs", b_.inputs),
                         .is_input = true};
@@ -183,7 +183,7 @@ class ListingDiff {
     if (auto loop = LoopChange(added, gone)) return loop;
     if (nothing_changed && a_.roots != b_.roots && (gone.empty() || added.empty()) &&
         OnlyFeedsResults(added, gone)) {
-      GraphDifference d{.type = "live_tensors_change",
+      GraphDifference d{.type = ReasonType::kLiveTensorsChange,
                         .before = fmt::format("{} results", a_.roots),
                         .after = fmt::format("{} results", b_.roots)};
       SetNode(&d, gone, added, /*last=*/true);
@@ -204,7 +204,7 @@ class ListingDiff {
                (pa < 0 || pb < 0 ? pa == pb : match_.after_to_before[pb] == pa);
       }
       if (same) continue;
-      return GraphDifference{.type = "op_change",
+      return GraphDifference{.type = ReasonType::kOpChange,
                              .node = b.op,
                              .before = "other operands",
                              .after = "operands",
@@ -214,7 +214,7 @@ class ListingDiff {
     for (size_t j = 0; j < b_.nodes.size(); ++j) {
       const int place = static_cast<int>(j), i = match_.after_to_before[j];
       if (a_.root[i] == b_.root[place]) continue;
-      return GraphDifference{.type = "live_tensors_change",
+      return GraphDifference{.type = ReasonType::kLiveTensorsChange,
                              .node = B(place).op,
                              .before = fmt::format("{} results", a_.roots),
                              .after = fmt::format("{} results", b_.roots),
@@ -244,7 +244,7 @@ class ListingDiff {
     if (!computes) return std::nullopt;
     const auto loop = FindLoopCount(ops, std::span<const bool>(extra.get(), ops.size()));
     if (!loop) return std::nullopt;
-    GraphDifference d{.type = "loop_count_change"};
+    GraphDifference d{.type = ReasonType::kLoopCountChange};
     const int64_t shorter = loop->shorter_turns, more = loop->longer_turns;
     d.before = fmt::format("{} times", longer_is_after ? shorter : more);
     d.after = fmt::format("{} times", longer_is_after ? more : shorter);
@@ -295,7 +295,7 @@ class ListingDiff {
   }
 
   GraphDifference OpChange(const std::vector<int>& added, const std::vector<int>& gone) const {
-    GraphDifference d{.type = "op_change"};
+    GraphDifference d{.type = ReasonType::kOpChange};
     auto text = [](const GraphNode& node) {
       return fmt::format("{} {}", node.op, WithoutLayout(node.shape));
     };
@@ -338,7 +338,7 @@ class ListingDiff {
       if (user.operands.empty() || user.operands[0].node != b_.nodes[b]) continue;
       if (b_.root[p] && WithoutLayout(user.shape) == WithoutLayout(B(b).shape)) return;
     }
-    d->type = "constant_change";
+    d->type = ReasonType::kConstantChange;
   }
 
   const PrintedGraph &before_, &after_;
@@ -360,34 +360,34 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool pa
   const bool types_only =
       Dimensions(shape_a) == Dimensions(shape_b) && ElementType(shape_a) != ElementType(shape_b);
   if (d.is_input) {
-    d.type = types_only ? "dtype_change" : "shape_change";
+    d.type = types_only ? ReasonType::kDtypeChange : ReasonType::kShapeChange;
     const std::string sharding_a = AttributeOf("sharding", attributes_a),
                       sharding_b = AttributeOf("sharding", attributes_b);
     const bool shape_follows = partitioned && ElementType(shape_a) == ElementType(shape_b) &&
                                Dimensions(shape_a).size() == Dimensions(shape_b).size();
     if (sharding_a != sharding_b && (shape_a == shape_b || shape_follows)) {
-      d.type = "sharding_change";
+      d.type = ReasonType::kShardingChange;
       d.before = sharding_a, d.after = sharding_b;
       return d;
     }
     if (shape_a == shape_b) {
       if (attributes_a.starts_with("weak_type") || attributes_b.starts_with("weak_type"))
-        d.type = "dtype_change";
+        d.type = ReasonType::kDtypeChange;
       d.before += " " + attributes_a, d.after += " " + attributes_b;
     }
     if (ElementType(shape_a) != ElementType(shape_b) &&
         Dimensions(shape_a).size() != Dimensions(shape_b).size()) {
-      d.type = "op_change";  // another input altogether
+      d.type = ReasonType::kOpChange;  // another input altogether
       d.is_input = false;
       d.before = "input " + shape_a, d.after = "input " + shape_b;
     }
     return d;
   }
   if (types_only && !ElementType(shape_a).empty()) {
-    d.type = "dtype_change";
+    d.type = ReasonType::kDtypeChange;
     return d;
   }
-  d.type = "constant_change";
+  d.type = ReasonType::kConstantChange;
   if (attributes_a != attributes_b) d.before = attributes_a, d.after = attributes_b;
   return d;
 }
@@ -396,11 +396,10 @@ absl::StatusOr<PrintedGraph> LoadGraph(const Store& store, int64_t graph_id) {
   PrintedGraph graph{.id = graph_id};
   bool found = false;
   XP_TRY(store.Each(
-      "SELECT coalesce(hash, ''), coalesce(printed_as, ''), coalesce(name, '') FROM graph WHERE id "
+      "SELECT coalesce(hash, ''), coalesce(printed_as, 'unknown'), coalesce(name, '') FROM graph WHERE id "
       "= ?1",
-      [&](std::string hash, std::string printed_as, std::string name) {
-        graph.hash = std::move(hash), graph.printed_as = std::move(printed_as),
-        graph.name = std::move(name);
+      [&](std::string hash, PrintedForm printed_as, std::string name) {
+        graph.hash = std::move(hash), graph.printed_as = printed_as, graph.name = std::move(name);
         found = true;
       },
       graph_id));
@@ -432,7 +431,7 @@ absl::StatusOr<PrintedGraph> LoadGraph(const Store& store, int64_t graph_id) {
 }
 
 GraphDiff Diff(const PrintedGraph& before, const PrintedGraph& after) {
-  if (after.printed_as == "hlo_optimized") return DiffOptimized(before, after);
+  if (after.printed_as == PrintedForm::kHloOptimized) return DiffOptimized(before, after);
   return ListingDiff(before, after).Run();
 }
 

@@ -25,7 +25,8 @@ struct GraphNode {
 
 struct PrintedGraph {
   int64_t id = 0;
-  std::string hash, printed_as, name;
+  std::string hash, name;
+  PrintedForm printed_as = PrintedForm::kUnknown;
   std::vector<GraphNode> nodes;
 };
 
@@ -36,8 +37,8 @@ absl::StatusOr<PrintedGraph> LoadGraph(const Store& store, int64_t graph_id);
 // One place where a difference began: a node that differs although what it reads has the same
 // shapes.
 struct GraphDifference {
-  std::string type;  // shape_change, dtype_change, constant_change, op_change, loop_count_change,
-                     // live_tensors_change or parameter_sharing_change
+  // Shape, dtype, constant, op, loop count, live tensors or parameter sharing.
+  ReasonType type = ReasonType::kUnknown;
   std::string node;  // op that differs, such as xla::select or slice
   std::string before, after;  // its two values: shapes, attributes, ops or counts
   int node_index = -1;        // in the newer graph; -1: it is only in the older one

@@ -38,7 +38,7 @@ class OptimizedDiff {
       Loop();
       Instructions();
     } else if (input_count_differs_) {
-      diff_.origins.push_back({.type = "parameter_sharing_change",
+      diff_.origins.push_back({.type = ReasonType::kParameterSharingChange,
                                .node = "parameter",
                                .before = fmt::format("{} inputs", inputs_before_.size()),
                                .after = fmt::format("{} inputs", inputs_after_.size()),
@@ -128,7 +128,7 @@ class OptimizedDiff {
       if (first < 0 && Computes(longer.nodes[i])) first = i;
     }
     if (first < 0) return;
-    GraphDifference d{.type = "loop_count_change", .node = longer.nodes[first].op};
+    GraphDifference d{.type = ReasonType::kLoopCountChange, .node = longer.nodes[first].op};
     const int64_t base = have[ContentHash(longer.nodes[first])],
                   extra = more[ContentHash(longer.nodes[first])];
     d.before = fmt::format("{} times", grew ? base : base + extra);
@@ -138,7 +138,7 @@ class OptimizedDiff {
   }
 
   void Instructions() {
-    if (!diff_.origins.empty() && diff_.origins.back().type == "loop_count_change") return;
+    if (!diff_.origins.empty() && diff_.origins.back().type == ReasonType::kLoopCountChange) return;
     // Shapes that only one graph has: what reads them follows from something else.
     absl::flat_hash_map<std::string, int> shapes_before;
     for (const GraphNode& node : before_.nodes) shapes_before[WithoutLayout(node.shape)] = 1;
@@ -174,7 +174,7 @@ class OptimizedDiff {
         d.follows = IsConstant(node) || ReadsConstantsOnly(node);
         changed.push_back(std::move(d));
       } else if (!IsConstant(node) && !ReadsConstantsOnly(node)) {
-        structure.push_back({.type = "op_change",
+        structure.push_back({.type = ReasonType::kOpChange,
                              .node = node.op,
                              .before = "(not there)",
                              .after = fmt::format("{} {}", node.op, WithoutLayout(node.shape)),
@@ -191,7 +191,7 @@ class OptimizedDiff {
       for (size_t k = 0; k < surplus_before_.size() && structure.empty(); ++k) {
         const GraphNode& node = before_.nodes[surplus_before_[k]];
         if (taken[k] || IsConstant(node)) continue;
-        structure.push_back({.type = "op_change",
+        structure.push_back({.type = ReasonType::kOpChange,
                              .node = node.op,
                              .before = fmt::format("{} {}", node.op, WithoutLayout(node.shape)),
                              .after = "(not there)",
@@ -212,7 +212,7 @@ class OptimizedDiff {
       const bool after = !surplus_after_.empty();
       const GraphNode& node =
           after ? after_.nodes[surplus_after_.front()] : before_.nodes[surplus_before_.front()];
-      diff_.origins.push_back({.type = "op_change",
+      diff_.origins.push_back({.type = ReasonType::kOpChange,
                                .node = node.op,
                                .before = after ? "(not there)" : node.op,
                                .after = after ? node.op : "(not there)",
@@ -240,7 +240,7 @@ class OptimizedDiff {
     if (!a || !b || a->op != "tuple" || b->op != "tuple" ||
         a->operands.size() == b->operands.size())
       return;
-    diff_.origins.push_back({.type = "live_tensors_change",
+    diff_.origins.push_back({.type = ReasonType::kLiveTensorsChange,
                              .node = "tuple",
                              .before = fmt::format("{} results", a->operands.size()),
                              .after = fmt::format("{} results", b->operands.size())});

@@ -81,7 +81,7 @@ absl::StatusOr<bool> HasSeveralLines(const Store& store, const CompileFact& comp
 
 // A function of the user's that has the name of an operation.
 absl::StatusOr<bool> IsUserFunction(const Store& store, const CompileFact& compile) {
-  if (compile.cause == "operation") return false;
+  if (compile.cause == CutKind::kOperation) return false;
   if (compile.explained) return true;  // of an operation JAX would say so
   if (compile.input_count > kMostInputs && !TakesManyInputs(compile.function)) return true;
   return HasSeveralLines(store, compile);
@@ -96,7 +96,7 @@ int64_t FirstJitted(const RecompileFacts& facts, int64_t process_id) {
   }
   int64_t first = INT64_MAX;
   for (const CompileSite& site : facts.sites) {
-    if (site.process_id != process_id || site.cause != "call") continue;
+    if (site.process_id != process_id || site.cause != CutKind::kCall) continue;
     // `stage` is JAX's own, as are names that begin with _, but for what it makes of <lambda>.
     const bool own = (site.function.starts_with('_') && !site.function.starts_with("_lambda")) ||
                      site.function == "stage" || !JaxOperationOf(site.function).empty();
@@ -182,12 +182,12 @@ Finding FindingOf(const Called& called, bool dear) {
   } else {
     finding.cost_note = "unmeasured: no source that was read times these compiles";
   }
-  finding.reason = Reason{.type = "outside_jit",
+  finding.reason = Reason{.type = ReasonType::kOutsideJit,
                           .text =
                               "JAX compiles an operation that is not inside a jitted function by "
                               "itself, once for each shape"};
   if (called.at_start) {
-    finding.reason->state = "warm_up";
+    finding.reason->state = State::kWarmUp;
     *finding.reason->text += ". All came before the first jitted function was compiled";
   }
   const auto sorted = Dearest(called.by_place);
@@ -237,13 +237,14 @@ absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Store& store,
                                                         std::vector<CompileFact>& compiles) {
   std::map<int64_t, std::set<std::string>> sure;  // by process
   for (const CompileFact& compile : compiles) {
-    if (compile.cause == "operation" ||
-        (compile.cause == "call" && !JaxOperationOf(compile.function).empty()))
+    if (compile.cause == CutKind::kOperation ||
+        (compile.cause == CutKind::kCall && !JaxOperationOf(compile.function).empty()))
       sure[compile.process_id].insert(compile.function);
   }
   auto has_its_name = [&](const CompileFact& compile) {
     const auto names = sure.find(compile.process_id);
-    if (names == sure.end() || (compile.cause != "operation" && compile.cause != "call"))
+    if (names == sure.end() ||
+        (compile.cause != CutKind::kOperation && compile.cause != CutKind::kCall))
       return false;
     return names->second.contains(compile.function) ||
            (names->second.size() >= kSureNames && IsShortJaxOperation(compile.function));

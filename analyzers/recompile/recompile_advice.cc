@@ -16,14 +16,14 @@ bool IsIndexing(const std::string& op) {
 std::string RecompileAdvice(const RecompileGroup& group, const std::optional<SizesSeen>& sizes,
                             bool rare_size) {
   const RecompileCause& cause = group.cause();
-  const std::string& type = cause.type;
-  if (group.state.word == "warm_up") {
+  const ReasonType type = cause.type;
+  if (group.state.word == State::kWarmUp) {
     return "Nothing to do: a clean program compiles so in its first steps, while state that the "
            "first step makes "
            "becomes "
            "an input.";
   }
-  if (type == "shape_change") {
+  if (type == ReasonType::kShapeChange) {
     std::string text;
     if (sizes && sizes->dimension) {
       const Padding largest = PadToLargest(sizes->sizes, sizes->times),
@@ -52,22 +52,22 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
            "what was added; "
            "drop_last=True when only the last batch of an epoch differs.";
   }
-  if (type == "dtype_change")
+  if (type == ReasonType::kDtypeChange)
     return "Convert this tensor to one type where it is made, before it reaches the device.";
-  if (type == "redefined_function") {
+  if (type == ReasonType::kRedefinedFunction) {
     return "Define and jit the function once, outside the loop: a new lambda, inner function, "
            "functools.partial or jax.jit(...) at each call is a new key of the cache. What it "
            "closes "
            "over becomes an argument.";
   }
-  if (type == "input_structure_change") {
+  if (type == ReasonType::kInputStructureChange) {
     return "Pass the same containers, keys and keyword arguments in every call; what is None in "
            "some calls needs a stand-in of the same shape.";
   }
-  if (type == "sharding_change")
+  if (type == ReasonType::kShardingChange)
     return "Put this input on the devices in one way: jax.device_put with one sharding, or "
            "in_shardings of jax.jit.";
-  if (type == "constant_change" && cause.node.starts_with("static ")) {
+  if (type == ReasonType::kConstantChange && cause.node.starts_with("static ")) {
     return "Each value of a static argument makes another program. Pass it as an ordinary argument "
            "(without static_argnums) where it is only computed with, or keep to few values.";
   }
@@ -75,7 +75,7 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
     return "An array that the function captures is baked into the graph, so another one makes "
            "another program. Pass it as an argument of the function, in JAX of the jitted one.";
   }
-  if (type == "constant_change") {
+  if (type == ReasonType::kConstantChange) {
     if (IsIndexing(cause.node)) {
       if (cause.resized) {
         return "A Python number cuts this tensor, so each value makes another program. Keep the "
@@ -102,7 +102,7 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
            "to "
            "a few values.";
   }
-  if (type == "loop_count_change") {
+  if (type == ReasonType::kLoopCountChange) {
     return "A Python loop is unrolled into the graph and runs another number of times. Always run "
            "the largest number "
            "of "
@@ -111,56 +111,56 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
            "on the "
            "device (torch_xla.experimental.scan, jax.lax.fori_loop).";
   }
-  if (type == "live_tensors_change") {
+  if (type == ReasonType::kLiveTensorsChange) {
     return "Tensors that are still referenced at the cut become results of the graph. Keep the "
            "same ones each step: "
            "detach and read statistics at fixed steps only, and drop references (del) before the "
            "step mark.";
   }
-  if (type == "parameter_sharing_change") {
+  if (type == ReasonType::kParameterSharingChange) {
     return "Two inputs are one buffer in some steps and two in others, mostly scalars that become "
            "equal (lr == eps). "
            "Hold "
            "each in a tensor of its own: torch.tensor(value, device=...).";
   }
-  if (type == "donation_change") {
+  if (type == ReasonType::kDonationChange) {
     return "Which inputs may be overwritten changes: update parameters in place in every step in "
            "the same way, and "
            "keep no "
            "extra references to them in some steps only.";
   }
-  if (type == "cut_kind_change") {
+  if (type == ReasonType::kCutKindChange) {
     return "The same computation is cut by a step mark once and by a read the next time; each is "
            "compiled by itself. "
            "Cut "
            "it in one way: read values after the step mark.";
   }
-  if (type == "environment_change") {
+  if (type == ReasonType::kEnvironmentChange) {
     return cause.seen_in.starts_with("JAX")
                ? "Set jax.config values and enter context managers in the same way around each "
                  "call."
                : "Set compiler flags and debug variables once, before the first step.";
   }
-  if (type == "cache_eviction") {
+  if (type == ReasonType::kCacheEviction) {
     return "Make fewer different graphs (see the other recompilations), or raise "
            "XLA_COMPILATION_CACHE_SIZE.";
   }
-  if (type == "op_change") {
+  if (type == ReasonType::kOpChange) {
     return "The Python code takes another path in these steps (if, try, hooks, logging, "
            "evaluation). Compute the same "
            "ops "
            "in every step and choose with torch.where, or warm both paths up first.";
   }
-  if (type == "no_step_mark")
+  if (type == ReasonType::kNoStepMark)
     return "See missing_step_mark: where each step is marked, its graph is compiled once.";
-  if (type == "unprinted_change") {
+  if (type == ReasonType::kUnprintedChange) {
     return "Run again with XLA_SAVE_TENSORS_FMT=hlo beside XLA_SAVE_TENSORS_FILE, or record a "
            "profile that covers "
            "these "
            "compiles: both print slice bounds and constants. Look first for Python numbers used as "
            "index or bound.";
   }
-  if (group.site->cause == "call" || group.site->cause == "operation") {
+  if (group.site->cause == CutKind::kCall || group.site->cause == CutKind::kOperation) {
     return "To see why, run again with JAX_EXPLAIN_CACHE_MISSES=1 and JAX_LOG_COMPILES=1, or "
            "record a "
            "profile that covers these compiles.";

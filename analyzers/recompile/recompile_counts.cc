@@ -188,11 +188,11 @@ RecompileState StateInWindows(const std::vector<Sample>& samples, const std::vec
   const int64_t begin = samples.front().steps.value_or(0);
   if (begin < kFewSteps || kLatePart * begin < steps) return StateOf(when, 0, last);
   const auto later = std::lower_bound(when.begin(), when.end(), begin);
-  RecompileState state{.word = "unknown"};
+  RecompileState state{.word = State::kUnknown};
   if (later != when.end()) {
     state = StateOf(std::vector<int64_t>(later, when.end()), begin, last);
   } else if ((steps - begin) * static_cast<int64_t>(when.size()) >= kExpected * begin) {
-    state.word = "settled", state.step = begin - 1;
+    state.word = State::kSettled, state.step = begin - 1;
   }
   state.after_warm_up = static_cast<int64_t>(when.size());
   return state;
@@ -256,7 +256,7 @@ std::optional<Finding> Judge(Series series) {
   std::vector<int64_t> when = StepsOfCompiles(series.samples);
   when.erase(when.begin(),
              when.begin() + std::min<int64_t>(cuts, static_cast<int64_t>(when.size())));
-  RecompileState state{.word = "unknown"};
+  RecompileState state{.word = State::kUnknown};
   const bool windows = series.samples.size() >= kSeries && !when.empty();
   if (windows) state = StateInWindows(series.samples, when, steps);
   const std::optional<Between> between = windows ? std::nullopt : LastInterval(series.samples);
@@ -270,13 +270,13 @@ std::optional<Finding> Judge(Series series) {
 
   const bool beyond = compiles - clean >= kBeyondClean;
   Severity severity = Severity::kInfo;
-  if (windows && state.word != "unknown") {
+  if (windows && state.word != State::kUnknown) {
     const bool early = state.step && 4 * *state.step < steps;
-    if (state.word == "ongoing" || state.word == "burst") severity = Severity::kWarning;
-    if (state.word == "settled" && state.after_warm_up > kBeyondClean && !early)
+    if (state.word == State::kOngoing || state.word == State::kBurst) severity = Severity::kWarning;
+    if (state.word == State::kSettled && state.after_warm_up > kBeyondClean && !early)
       severity = Severity::kWarning;
   } else if (quiet) {
-    if (beyond) state.word = "settled", state.step = between->since_step;
+    if (beyond) state.word = State::kSettled, state.step = between->since_step;
   } else if (beyond && steps > 0) {
     const bool often = per_step > kOftenPerStep ||
                        (share > kLargeTimeShare && compiles - clean >= kManyBeyondClean);
@@ -294,7 +294,7 @@ std::optional<Finding> Judge(Series series) {
   // Whoever pastes a report asks whether it recompiles: "no" is an answer.
   const bool clears = steps > kWarmUpSteps && !beyond;
   if (severity == Severity::kInfo && again == 0 && !clears) return std::nullopt;
-  if (severity == Severity::kInfo && !beyond && state.word != "warm_up" &&
+  if (severity == Severity::kInfo && !beyond && state.word != State::kWarmUp &&
       share <= kLargeTimeShare && !clears)
     return std::nullopt;
 
@@ -352,7 +352,7 @@ std::optional<Finding> Judge(Series series) {
         : series.is_cut ? "unmeasured: CompileTime may stand in the part that is missing"
                         : "unmeasured: no CompileTime metric";
   }
-  Reason reason{.type = "unknown", .state = state.word, .step = state.step};
+  Reason reason{.type = ReasonType::kUnknown, .state = state.word, .step = state.step};
   reason.text =
       windows
           ? fmt::format(
@@ -452,8 +452,8 @@ std::optional<Finding> JudgeApart(Series series) {
       "CompileTime goes on rising. To learn which line and why, run again with "
       "PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log.";
   finding.reason = Reason{
-      .type = "unknown",
-      .state = "unknown",
+      .type = ReasonType::kUnknown,
+      .state = State::kUnknown,
       .text =
           "Only counts are there, in reports that do not go on from one another: the metrics "
           "were cleared in between, or several processes wrote them."};

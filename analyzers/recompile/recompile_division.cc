@@ -67,7 +67,7 @@ void NameOthers(const std::vector<Explained>& explained, const std::vector<size_
 }  // namespace
 
 void JoinToldFromSizes(std::vector<CompileReason>* reasons) {
-  std::map<std::string, const RecompileCause*> shown;  // by type, the first
+  std::map<ReasonType, const RecompileCause*> shown;  // the first of each type
   for (const CompileReason& reason : *reasons) {
     for (const RecompileCause& cause : reason.causes) {
       if (!cause.seen_in.empty() && !cause.follows) shown.try_emplace(cause.type, &cause);

@@ -18,10 +18,10 @@ constexpr const char* kEndsStep =
 struct Graphs {
   struct Known {
     OptInt input_count, output_count;
-    std::vector<std::pair<std::string, int64_t>> forms;
+    std::vector<std::pair<PrintedForm, int64_t>> forms;
   };
   absl::flat_hash_map<std::string, Known> by_hash;
-  absl::flat_hash_map<int64_t, std::string> form;  // of a row
+  absl::flat_hash_map<int64_t, PrintedForm> form;  // of a row
 };
 
 absl::StatusOr<Graphs> LoadGraphs(const Store& store) {
@@ -29,7 +29,7 @@ absl::StatusOr<Graphs> LoadGraphs(const Store& store) {
   XP_TRY(store.Each(
       "SELECT id, hash, printed_as, input_count, output_count, coalesce(node_count, 1) FROM graph "
       "ORDER BY id",
-      [&](int64_t id, std::optional<std::string> hash, std::optional<std::string> printed_as,
+      [&](int64_t id, std::optional<std::string> hash, std::optional<PrintedForm> printed_as,
           OptInt inputs, OptInt outputs, int64_t nodes) {
         const bool printed = printed_as && nodes > 0;
         if (printed) graphs.form[id] = *printed_as;
@@ -156,10 +156,11 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
       "c.id IN (SELECT id FROM compile), c.stack_id IS NOT NULL FROM main.compile c "
       "LEFT JOIN graph g ON g.id = c.graph_id ORDER BY 2, c.ordinal, c.ts_ns, g.hash, c.id",
       [&](int64_t id, int64_t process_id, int64_t ordinal, OptInt graph_id, OptInt site_id,
-          OptInt dur_ns, OptInt ts_ns, OptInt trace_ns, OptInt persistent_hit, std::string hash,
-          std::string cause, std::string function, std::string dur_from, OptInt input_bytes,
-          OptInt output_bytes, OptInt alias_bytes, OptInt temp_bytes, OptInt inputs, OptInt outputs,
-          bool inferred, OptInt step_id, bool in_slice, bool has_stack) {
+          OptInt dur_ns, OptInt ts_ns, OptInt trace_ns, std::optional<bool> persistent_hit,
+          std::string hash, CutKind cause, std::string function, TimeSource dur_from,
+          OptInt input_bytes, OptInt output_bytes, OptInt alias_bytes, OptInt temp_bytes,
+          OptInt inputs, OptInt outputs, bool inferred, OptInt step_id, bool in_slice,
+          bool has_stack) {
         step_of_compile[id] = step_id;
         CompileFact fact{.id = id,
                          .process_id = process_id,
@@ -171,9 +172,9 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
                          .trace_ns = trace_ns,
                          .persistent_hit = persistent_hit,
                          .hash = std::move(hash),
-                         .cause = std::move(cause),
+                         .cause = cause,
                          .function = std::move(function),
-                         .dur_from = std::move(dur_from),
+                         .dur_from = dur_from,
                          .input_bytes = input_bytes,
                          .output_bytes = output_bytes,
                          .alias_bytes = alias_bytes,
@@ -182,7 +183,8 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
                          .output_count = outputs,
                          .in_slice = in_slice,
                          .inferred = inferred};
-        fact.explained = has_stack && (fact.cause == "call" || fact.cause == "operation");
+        fact.explained =
+            has_stack && (fact.cause == CutKind::kCall || fact.cause == CutKind::kOperation);
         if (const auto known = graphs.by_hash.find(fact.hash);
             !fact.hash.empty() && known != graphs.by_hash.end()) {
           fact.forms = known->second.forms;
@@ -219,7 +221,7 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
   XP_TRY(std::vector<CompileFact> operations, TakeOperations(store, compiles));
   for (CompileFact& operation : operations)
     facts.operations[operation.process_id].push_back(std::move(operation));
-  std::map<std::tuple<int64_t, std::string, std::string, int64_t>, size_t> index;
+  std::map<std::tuple<int64_t, CutKind, std::string, int64_t>, size_t> index;
   for (CompileFact& compile : compiles) {
     const bool by_function = !compile.function.empty() && !IsCommonName(compile.function);
     const std::tuple key(compile.process_id, compile.cause, compile.function,

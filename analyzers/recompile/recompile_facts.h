@@ -15,15 +15,19 @@ namespace xlaprof {
 
 struct CompileFact {
   int64_t id = 0, process_id = 0, ordinal = 0;
-  OptInt graph_id, site_id, dur_ns, ts_ns, trace_ns, persistent_hit;
-  std::string hash, cause, function, dur_from;
+  OptInt graph_id, site_id, dur_ns, ts_ns, trace_ns;
+  std::optional<bool> persistent_hit;
+  std::string hash;
+  CutKind cause = CutKind::kUnknown;
+  std::string function;
+  TimeSource dur_from = TimeSource::kUnknown;
   OptInt input_bytes, output_bytes, alias_bytes, temp_bytes;  // of the program
   OptInt input_count, output_count;                           // by any source that knows this graph
   bool in_slice = true;   // else it is here for later ones to be compared with
   bool inferred = false;  // seen as the first use of a graph, not reported as compile
   bool explained = false;  // JAX's log tells who called it
   int64_t step = 0;       // from 0 at the start of the process; StepsSeen::known
-  std::vector<std::pair<std::string, int64_t>>
+  std::vector<std::pair<PrintedForm, int64_t>>
       forms;  // printed_as, graph row: all prints of this graph
   int64_t compiling_ns() const { return dur_ns.value_or(0) + trace_ns.value_or(0); }
 };
@@ -42,7 +46,8 @@ struct StepsSeen {
 // cut alone.
 struct CompileSite {
   int64_t process_id = 0;
-  std::string cause, function;
+  CutKind cause = CutKind::kUnknown;
+  std::string function;
   OptInt site_id, line;
   std::string file, site_function;    // the user's line; "" when unknown
   std::vector<CompileFact> compiles;  // in order

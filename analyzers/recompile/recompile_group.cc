@@ -73,7 +73,7 @@ int64_t Executions(const std::set<int64_t>& graphs, const std::map<int64_t, int6
 
 std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
   const std::string& shown = group.cause().before;
-  if (group.cause().type != "shape_change" || shown.find('[') == std::string::npos)
+  if (group.cause().type != ReasonType::kShapeChange || shown.find('[') == std::string::npos)
     return std::nullopt;
   SizesSeen seen{.shape = shown};
   std::vector<std::vector<int64_t>> all;
@@ -127,15 +127,15 @@ std::string DimensionName(int dimension, size_t rank) {
 std::string SiteName(const RecompileGroup& group) {
   const CompileSite& site = *group.site;
   if (!site.function.empty()) return fmt::format("`{}`", site.function);
-  if (site.cause == "value_access" && !site.file.empty()) {
+  if (site.cause == CutKind::kValueAccess && !site.file.empty()) {
     return fmt::format("the read at {}:{}", Basename(site.file), site.line.value_or(0));
   }
-  if (!group.steps->name.empty() && site.cause != "value_access") {
+  if (!group.steps->name.empty() && site.cause != CutKind::kValueAccess) {
     return group.steps->name.ends_with("step") ? group.steps->name : group.steps->name + " step";
   }
   if (!site.file.empty())
     return fmt::format("the graph cut at {}:{}", Basename(site.file), site.line.value_or(0));
-  if (site.cause == "value_access") return "a read before the step mark";
+  if (site.cause == CutKind::kValueAccess) return "a read before the step mark";
   return "the step";
 }
 
@@ -143,7 +143,7 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
   const RecompileCause& cause = group.cause();
   const std::string head =
       fmt::format("{} recompiled {}", SiteName(group), TimesText(int64_t(group.compiles.size())));
-  if (cause.type == "shape_change") {
+  if (cause.type == ReasonType::kShapeChange) {
     if (sizes && sizes->dimension) {
       return fmt::format("{}: {} of input {} changes ({})", head,
                          DimensionName(*sizes->dimension, Dimensions(sizes->shape).size()),
@@ -155,56 +155,59 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
                          Values(group));
     return head + ": the size of its inputs changes";
   }
-  if (cause.type == "dtype_change" && cause.node == "parameter")
+  if (cause.type == ReasonType::kDtypeChange && cause.node == "parameter")
     return fmt::format("{}: the type of an input changes ({})", head, Values(group));
-  if (cause.type == "dtype_change")
+  if (cause.type == ReasonType::kDtypeChange)
     return fmt::format("{}: the type of {} changes ({})", head, cause.node, Values(group));
-  if (cause.type == "constant_change" &&
+  if (cause.type == ReasonType::kConstantChange &&
       cause.before.starts_with("prim::Constant") != cause.after.starts_with("prim::Constant")) {
     return head +
            ": a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)";
   }
-  if (cause.type == "constant_change" && cause.node.starts_with("static "))
+  if (cause.type == ReasonType::kConstantChange && cause.node.starts_with("static "))
     return fmt::format("{}: {} changes ({})", head, cause.node, Values(group));
   if (cause.captures_array)
     return fmt::format("{}: a captured array {} changes", head, cause.shape);
-  if (cause.type == "constant_change")
+  if (cause.type == ReasonType::kConstantChange)
     return fmt::format("{}: a number baked into {} changes ({})", head, cause.node, Values(group));
-  if (cause.type == "loop_count_change")
+  if (cause.type == ReasonType::kLoopCountChange)
     return fmt::format("{}: a part of the graph ({}) is repeated {}", head, cause.node,
                        Values(group));
-  if (cause.type == "live_tensors_change")
+  if (cause.type == ReasonType::kLiveTensorsChange)
     return fmt::format("{}: the set of tensors that are alive at the cut changes ({})", head,
                        Values(group));
-  if (cause.type == "parameter_sharing_change")
+  if (cause.type == ReasonType::kParameterSharingChange)
     return fmt::format("{}: the same graph with other shared inputs ({})", head, Values(group));
-  if (cause.type == "donation_change")
+  if (cause.type == ReasonType::kDonationChange)
     return fmt::format("{}: the same graph, but other inputs are donated ({})", head,
                        Values(group));
-  if (cause.type == "cut_kind_change")
+  if (cause.type == ReasonType::kCutKindChange)
     return fmt::format("{}: the same graph, cut in another way ({})", head, Values(group));
-  if (cause.type == "environment_change") {
+  if (cause.type == ReasonType::kEnvironmentChange) {
     const std::string values = Values(group);
     const std::string what =
         cause.node + (cause.node.empty() || values.empty() ? "" : ": ") + values;
     return head + ": the same graph under another setting" +
            (what.empty() ? "" : fmt::format(" ({})", what));
   }
-  if (cause.type == "redefined_function")
+  if (cause.type == ReasonType::kRedefinedFunction)
     return head + ": it is another function object at each call";
-  if (cause.type == "input_structure_change") {
+  if (cause.type == ReasonType::kInputStructureChange) {
     if (cause.node.empty() && !cause.before.empty())
       return fmt::format("{}: it is called with other arguments ({})", head, Values(group));
     return fmt::format("{}: the structure of its inputs changes{}{}", head,
                        cause.node.empty() ? "" : " at ", cause.node);
   }
-  if (cause.type == "sharding_change")
+  if (cause.type == ReasonType::kShardingChange)
     return fmt::format("{}: the sharding of {} changes ({})", head, cause.node, Values(group));
-  if (cause.type == "cache_eviction")
+  if (cause.type == ReasonType::kCacheEviction)
     return head + ": a graph that had been compiled before was no longer cached";
-  if (cause.type == "no_step_mark") return head + ": its graph grows, as no step is marked";
-  if (cause.type == "unprinted_change") return head + ": graphs that print alike, but differ";
-  if (cause.type == "op_change") return fmt::format("{}: its ops change ({})", head, Values(group));
+  if (cause.type == ReasonType::kNoStepMark)
+    return head + ": its graph grows, as no step is marked";
+  if (cause.type == ReasonType::kUnprintedChange)
+    return head + ": graphs that print alike, but differ";
+  if (cause.type == ReasonType::kOpChange)
+    return fmt::format("{}: its ops change ({})", head, Values(group));
   return head + ": nothing that was captured shows why";
 }
 

@@ -57,13 +57,13 @@ std::optional<RecompileCause> CompileHistory::Eviction(const CompileFact& compil
     seen[process.compiles[i].graph] = true;
   }
   if (between == 0) {
-    RecompileCause cause{.type = "unknown"};
+    RecompileCause cause{.type = ReasonType::kUnknown};
     cause.note =
         "the very same graph was compiled before, and no other since, so it was not dropped for "
         "room: processes that share one log, another device, or a cache that the program cleared";
     return cause;
   }
-  RecompileCause cause{.type = "cache_eviction"};
+  RecompileCause cause{.type = ReasonType::kCacheEviction};
   if (between >= kCacheSize) {
     cause.note = fmt::format(
         "at least as many other graphs were compiled since as torch_xla keeps ({})", kCacheSize);
@@ -92,13 +92,13 @@ const CompileFact& NearestBySizes(const CompileSite& site, size_t index) {
 }
 
 RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile) {
-  RecompileCause cause{.type = "unknown"};
+  RecompileCause cause{.type = ReasonType::kUnknown};
   auto known_equal = [](OptInt a, OptInt b) { return a && b && *a == *b; };
   auto known_other = [](OptInt a, OptInt b) { return a && b && *a != *b; };
   const bool same_inputs = known_equal(earlier.input_count, compile.input_count);
   const bool same_outputs = known_equal(earlier.output_count, compile.output_count);
   if (same_inputs && same_outputs && known_other(earlier.input_bytes, compile.input_bytes)) {
-    cause.type = "shape_change";
+    cause.type = ReasonType::kShapeChange;
     cause.before = fmt::format("{} bytes of inputs", *earlier.input_bytes);
     cause.after = fmt::format("{} bytes of inputs", *compile.input_bytes);
     cause.is_input = true;
@@ -106,7 +106,7 @@ RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile) {
         "told from the sizes in the log: as many inputs and results as before, but another size "
         "of the inputs";
   } else if (same_inputs && known_other(earlier.output_count, compile.output_count)) {
-    cause.type = "live_tensors_change";
+    cause.type = ReasonType::kLiveTensorsChange;
     cause.before = fmt::format("{} results", *earlier.output_count);
     cause.after = fmt::format("{} results", *compile.output_count);
     cause.note = "told from the log: as many inputs as before, but another number of results";

@@ -16,15 +16,15 @@ namespace {
 // Forms in which a graph may be printed, the most telling first. Text IR of torch_xla 2.9 hides
 // attributes; optimised HLO has them, but also what XLA made of them.
 struct Form {
-  std::string_view name, people;
+  PrintedForm name;
+  std::string_view people;
 };
-constexpr std::string_view kSignature = "signature";  // the inputs alone
-constexpr std::array<Form, 6> kForms = {{{"hlo", "the HLO dump"},
-                                         {"stablehlo", "the StableHLO dump"},
-                                         {"ir_text", "the IR dump"},
-                                         {"ir_dot", "the IR dump"},
-                                         {"hlo_optimized", "the optimised HLO"},
-                                         {kSignature, "the log's list of inputs"}}};
+constexpr std::array<Form, 6> kForms = {{{PrintedForm::kHlo, "the HLO dump"},
+                                         {PrintedForm::kStablehlo, "the StableHLO dump"},
+                                         {PrintedForm::kIrText, "the IR dump"},
+                                         {PrintedForm::kIrDot, "the IR dump"},
+                                         {PrintedForm::kHloOptimized, "the optimised HLO"},
+                                         {PrintedForm::kSignature, "the log's list of inputs"}}};
 
 constexpr size_t kFullDiffs = 3;  // nearest by content that are compared in full
 // Content hashes looked at for one compile, a twentieth of a second; for all of a run, a few
@@ -46,6 +46,12 @@ int UnprintedRank(std::string_view op) {
   if (op.find("expand") != std::string_view::npos || op.find("full") != std::string_view::npos)
     return 2;
   return 3;
+}
+
+// Whether the form is of a program, which has no hash of a lazy graph.
+bool IsProgram(PrintedForm form) {
+  return form == PrintedForm::kHlo || form == PrintedForm::kHloOptimized ||
+         form == PrintedForm::kStablehlo;
 }
 
 // A part of a tensor, as a dump names it: of the IR, or of HLO.
@@ -91,11 +97,11 @@ std::string Describe(const GraphNode& node, const UserCode& code, const PrintedG
 }  // namespace
 
 std::string RecompileCause::Key() const {
-  if (!location.empty()) return type + "|" + location.text();
+  if (!location.empty()) return fmt::format("{}|{}", type, location.text());
   // Indices that a scope's name ends with count its uses and say nothing.
-  const bool by_node =
-      type == "op_change" || type == "constant_change" || type == "environment_change";
-  return type + "|" + (by_node ? node + "|" + scope : std::string());
+  const bool by_node = type == ReasonType::kOpChange || type == ReasonType::kConstantChange ||
+                       type == ReasonType::kEnvironmentChange;
+  return fmt::format("{}|{}", type, by_node ? node + "|" + scope : std::string());
 }
 
 struct ReasonFinder::Impl {
@@ -139,7 +145,7 @@ struct ReasonFinder::Impl {
     return &(hashes[id] = ContentHashes(*graph));
   }
 
-  static OptInt RowOf(const CompileFact& fact, std::string_view form) {
+  static OptInt RowOf(const CompileFact& fact, PrintedForm form) {
     for (const auto& [printed_as, row] : fact.forms) {
       if (printed_as == form) return row;
     }
@@ -162,23 +168,24 @@ struct ReasonFinder::Impl {
     const GraphNode& node = graph.nodes[index];
     cause.scope = node.scope;
     cause.shape = WithoutLayout(node.shape);
-    cause.captures_array = d.type == "constant_change" && !d.resized && IsConstant(node) &&
-                           !Dimensions(node.shape).empty();
+    cause.captures_array = d.type == ReasonType::kConstantChange && !d.resized &&
+                           IsConstant(node) && !Dimensions(node.shape).empty();
     if (d.is_input) cause.input = InputName(node);
-    if (d.is_input && d.type == "shape_change" && graph.printed_as == "hlo_optimized" &&
+    if (d.is_input && d.type == ReasonType::kShapeChange &&
+        graph.printed_as == PrintedForm::kHloOptimized &&
         IsPartitioned(before) != IsPartitioned(after)) {
-      cause.type = "sharding_change";
+      cause.type = ReasonType::kShardingChange;
       cause.note =
           "devices exchange data in one of the two programs only, whose shapes are those of one "
           "device's part";
     }
-    if (cause.type == "sharding_change")
+    if (cause.type == ReasonType::kShardingChange)
       cause.node = "input " + (cause.input.empty() ? cause.shape : cause.input + " " + cause.shape);
     cause.location = code.Of(node);
     if (cause.location.empty()) {
       cause.location = code.Near(graph, index);
       cause.near = !cause.location.empty();
-    } else if (d.type == "constant_change" && !d.resized) {
+    } else if (d.type == ReasonType::kConstantChange && !d.resized) {
       cause.note = WhatItReads(graph, node, cause.location);
     }
     return cause;
@@ -186,15 +193,17 @@ struct ReasonFinder::Impl {
 
   // A signature has nothing but inputs: what differs beside their shapes and types is how many of
   // them there are, and which.
-  static bool IsOfStructure(std::string_view type) {
-    return type == "parameter_sharing_change" || type == "op_change" ||
-           type == "live_tensors_change" || type == "loop_count_change";
+  static bool IsOfStructure(ReasonType type) {
+    return type == ReasonType::kParameterSharingChange || type == ReasonType::kOpChange ||
+           type == ReasonType::kLiveTensorsChange || type == ReasonType::kLoopCountChange;
   }
   static RecompileCause OtherArguments(const PrintedGraph& before, const PrintedGraph& after) {
     auto inputs = [](const PrintedGraph& graph) {
       return Plural(std::ranges::count(graph.nodes, "parameter", &GraphNode::op), "input");
     };
-    return {.type = "input_structure_change", .before = inputs(before), .after = inputs(after)};
+    return {.type = ReasonType::kInputStructureChange,
+            .before = inputs(before),
+            .after = inputs(after)};
   }
 
   // Views are recorded where they are used: the line that made this one may be nearer to the value
@@ -238,7 +247,7 @@ struct ReasonFinder::Impl {
         const OptInt other = RowOf(earlier, form.name);
         if (!other || (!compile.hash.empty() && earlier.hash == compile.hash)) continue;
         // One row stands for all programs of the same inputs; of other forms, for one graph.
-        if (*other == *row && form.name != kSignature) continue;
+        if (*other == *row && form.name != PrintedForm::kSignature) continue;
         XP_TRY(const std::vector<uint64_t>* theirs, Hashes(*other));
         compared += static_cast<int64_t>(mine_copy.size() + theirs->size());
         near.emplace_back(MultisetDistance(mine_copy, *theirs), e);
@@ -268,7 +277,7 @@ struct ReasonFinder::Impl {
       XP_TRY(const PrintedGraph* before, Graph(*RowOf(site.compiles[nearest], form.name)));
       XP_TRY(const PrintedGraph* after, Graph(*row));
       for (const GraphDifference& origin : best->origins) {
-        reason.causes.push_back(form.name == kSignature && IsOfStructure(origin.type)
+        reason.causes.push_back(form.name == PrintedForm::kSignature && IsOfStructure(origin.type)
                                     ? OtherArguments(*before, *after)
                                     : FromDifference(origin, *before, *after));
         reason.causes.back().seen_in = form.people;
@@ -283,41 +292,44 @@ struct ReasonFinder::Impl {
   // Graphs that print alike: what is not in the graph, then what may be in it unprinted.
   absl::StatusOr<RecompileCause> NotPrinted(const CompileFact& earlier, const CompileFact& compile,
                                             const Form& form) {
-    RecompileCause cause{.type = {}, .seen_in = std::string(form.people)};
-    if (form.name == kSignature) {
-      cause.type = "unknown";
+    RecompileCause cause{.seen_in = std::string(form.people)};
+    if (form.name == PrintedForm::kSignature) {
+      cause.type = ReasonType::kUnknown;
       cause.note =
           "the log shows inputs of the same types as before: a static argument, a function that is "
           "defined anew, another configuration, a cache that was cleared, or another run in the "
           "same log";
       return cause;
     }
-    auto differ = [&](const char* type, OptInt a, OptInt b, std::string_view unit) {
+    auto differ = [&](ReasonType type, OptInt a, OptInt b, std::string_view unit) {
       if (!a || !b || *a == *b) return false;
       cause.type = type;
       cause.before = fmt::format("{} {}", *a, unit), cause.after = fmt::format("{} {}", *b, unit);
       cause.note = "the graphs print alike otherwise";
       return true;
     };
-    if (differ("parameter_sharing_change", earlier.input_count, compile.input_count, "inputs"))
+    if (differ(ReasonType::kParameterSharingChange, earlier.input_count, compile.input_count,
+               "inputs"))
       return cause;
-    if (differ("live_tensors_change", earlier.output_count, compile.output_count, "results"))
+    if (differ(ReasonType::kLiveTensorsChange, earlier.output_count, compile.output_count,
+               "results"))
       return cause;
-    if (differ("donation_change", earlier.alias_bytes, compile.alias_bytes, "donated bytes"))
+    if (differ(ReasonType::kDonationChange, earlier.alias_bytes, compile.alias_bytes,
+               "donated bytes"))
       return cause;
     if (earlier.cause != compile.cause) {
-      cause.type = "cut_kind_change";
-      cause.before = earlier.cause, cause.after = compile.cause;
+      cause.type = ReasonType::kCutKindChange;
+      cause.before = TextOf(earlier.cause), cause.after = TextOf(compile.cause);
       return cause;
     }
     if (const auto setting = changed_setting.find(compile.process_id);
         setting != changed_setting.end()) {
-      cause.type = "environment_change";
+      cause.type = ReasonType::kEnvironmentChange;
       cause.node = setting->second;
       return cause;
     }
-    if (compile.hash.empty() && (form.name.starts_with("hlo") || form.name == "stablehlo")) {
-      cause.type = "unknown";
+    if (compile.hash.empty() && IsProgram(form.name)) {
+      cause.type = ReasonType::kUnknown;
       cause.note =
           "a program with the same operations and shapes was compiled before: a function that is "
           "jitted anew at each call, another structure of arguments, a static argument, a weak "
@@ -325,7 +337,7 @@ struct ReasonFinder::Impl {
           "processes in one folder";
       return cause;
     }
-    cause.type = "unprinted_change";
+    cause.type = ReasonType::kUnprintedChange;
     XP_TRY(const PrintedGraph* graph, Graph(*RowOf(compile, form.name)));
     std::vector<std::pair<int, int>> candidates;  // rank, node
     for (size_t i = 0; i < graph->nodes.size(); ++i) {
@@ -377,7 +389,8 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
   if (auto eviction = impl_->history.Eviction(compile))
     return CompileReason{.causes = {std::move(*eviction)}};
   const std::vector<RecompileCause>* said = impl_->SaidOf(compile);
-  if (said != nullptr && said->front().type != "unknown") return CompileReason{.causes = *said};
+  if (said != nullptr && said->front().type != ReasonType::kUnknown)
+    return CompileReason{.causes = *said};
   std::optional<std::pair<size_t, const Form*>> alike;
   XP_TRY(std::optional<CompileReason> reason, impl_->ByGraphs(site, index, &alike));
   if (reason) return *std::move(reason);
@@ -394,7 +407,8 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
 absl::StatusOr<std::optional<CompileReason>> ReasonFinder::WhyFirst(const CompileSite& site) {
   // A log that began late, or names that many functions have.
   const std::vector<RecompileCause>* said = impl_->SaidOf(site.compiles.front());
-  if (said != nullptr && said->front().type != "unknown") return CompileReason{.causes = *said};
+  if (said != nullptr && said->front().type != ReasonType::kUnknown)
+    return CompileReason{.causes = *said};
   XP_TRY(std::optional<RecompileCause> other_cut, OtherCut(site));
   if (!other_cut) return std::nullopt;
   return CompileReason{.causes = {*std::move(other_cut)}};
@@ -417,9 +431,9 @@ absl::StatusOr<std::optional<RecompileCause>> ReasonFinder::OtherCut(const Compi
       XP_TRY(const PrintedGraph* before, impl_->Graph(*other));
       XP_TRY(const PrintedGraph* after, impl_->Graph(*row));
       if (!Diff(*before, *after).origins.empty()) continue;
-      return RecompileCause{.type = "cut_kind_change",
-                            .before = earlier.site->cause,
-                            .after = site.cause,
+      return RecompileCause{.type = ReasonType::kCutKindChange,
+                            .before = std::string(TextOf(earlier.site->cause)),
+                            .after = std::string(TextOf(site.cause)),
                             .seen_in = std::string(form.people)};
     }
   }

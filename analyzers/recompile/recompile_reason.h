@@ -15,7 +15,7 @@ namespace xlaprof {
 
 // One thing that changed, enough by itself to make another graph.
 struct RecompileCause {
-  std::string type;                 // a reason type of DESIGN section 5
+  ReasonType type = ReasonType::kUnknown;
   std::string node, before, after;  // what differs, with both values; "" when unknown
   std::string scope, input;         // `input`: the parameter's own name, where it has one
   CodeLocation location;            // the user's line; empty when unknown

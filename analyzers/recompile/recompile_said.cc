@@ -8,22 +8,22 @@ absl::StatusOr<absl::flat_hash_map<int64_t, std::vector<RecompileCause>>> LoadSa
   XP_TRY(store.Each(
       "SELECT compile_id, type, coalesce(input, ''), coalesce(before, ''), coalesce(after, ''), "
       "text FROM compile_reason ORDER BY compile_id, idx",
-      [&](int64_t compile_id, std::string type, std::string input, std::string before,
+      [&](int64_t compile_id, ReasonType type, std::string input, std::string before,
           std::string after, std::string text) {
-        RecompileCause cause{.type = std::move(type),
+        RecompileCause cause{.type = type,
                              .before = std::move(before),
                              .after = std::move(after),
                              .seen_in = "JAX's own explanation"};
-        if (cause.type == "shape_change" || cause.type == "dtype_change" ||
-            cause.type == "sharding_change") {
-          cause.node = cause.type == "shape_change" ? "parameter" : "input " + input;
+        if (cause.type == ReasonType::kShapeChange || cause.type == ReasonType::kDtypeChange ||
+            cause.type == ReasonType::kShardingChange) {
+          cause.node = cause.type == ReasonType::kShapeChange ? "parameter" : "input " + input;
           cause.input = std::move(input);
           cause.is_input = true;
-        } else if (cause.type == "redefined_function") {
+        } else if (cause.type == ReasonType::kRedefinedFunction) {
           if (!input.empty()) cause.note = fmt::format("it is defined anew each time at {}", input);
         } else {
           cause.node = std::move(input);
-          if (cause.type == "unknown") cause.note = fmt::format("JAX says: {}", text);
+          if (cause.type == ReasonType::kUnknown) cause.note = fmt::format("JAX says: {}", text);
         }
         said[compile_id].push_back(std::move(cause));
       }));

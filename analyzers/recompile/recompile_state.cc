@@ -19,27 +19,27 @@ RecompileState StateOf(std::span<const int64_t> compiles, int64_t first, int64_t
   const auto n = compiles.end() - late;
   state.after_warm_up = n;
   if (compiles.empty() || last < first) {
-    state.word = "unknown";
+    state.word = State::kUnknown;
     return state;
   }
   if (n == 0) {
-    state.word = "warm_up";
+    state.word = State::kWarmUp;
     return state;
   }
   const int64_t seen = last - first + 1, begin = *late, end = compiles.back();
   const int64_t span = end - begin + 1, clean = last - end;
   if (n >= kBurstCompiles && span <= std::max(kFewSteps, seen / kBurstShare) &&
       clean >= std::max(kCleanSteps, span)) {
-    state.word = "burst";
+    state.word = State::kBurst;
     state.step = begin;
     return state;
   }
   const bool in_last_quarter = 4 * (end - first) >= 3 * seen;
   if (!in_last_quarter) {
-    state.word = "settled";
+    state.word = State::kSettled;
     state.step = end;
   } else {
-    state.word = n >= 2 ? "ongoing" : "unknown";
+    state.word = n >= 2 ? State::kOngoing : State::kUnknown;
   }
   return state;
 }

@@ -1,11 +1,11 @@
-// When compiles came: only at first, in a burst, all the time, or no longer (the words of DESIGN
-// section 5).
+// When compiles came: only at first, in a burst, all the time, or no longer.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
+
+#include "profiler/store/vocabulary.h"
 
 namespace xlaprof {
 
@@ -15,7 +15,7 @@ namespace xlaprof {
 inline constexpr int64_t kWarmUpSteps = 2;
 
 struct RecompileState {
-  std::string word;             // warm_up, burst, ongoing, settled or unknown
+  State word = State::kUnknown;
   std::optional<int64_t> step;  // first step of a burst; the last step that compiled when settled
   int64_t after_warm_up = 0;    // compiles that count for the word
 };

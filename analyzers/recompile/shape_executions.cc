@@ -30,7 +30,7 @@ absl::StatusOr<GraphExecutions> ExecutionsOfGraphs(const Store& store) {
 
 absl::Status CountOthers(const Store& store, RecompileGroup* group) {
   constexpr size_t kMost = 64;  // of a site with more, the rest are about as the first
-  if (group->cause().type != "shape_change") return absl::OkStatus();
+  if (group->cause().type != ReasonType::kShapeChange) return absl::OkStatus();
   std::set<int64_t> known;
   for (const RecompileCause& cause : group->causes) {
     for (OptInt row : {cause.graph_before, cause.graph_after}) {

@@ -1,6 +1,9 @@
 #include "analyzers/report/report.h"
 
+#include <algorithm>
 #include <chrono>
+#include <map>
+#include <tuple>
 
 namespace xlaprof {
 namespace {
@@ -21,46 +24,29 @@ int64_t NewestWrite(const std::vector<SourceRow>& sources) {
 }
 
 absl::Status ReadTables(const Store& store, Report& report) {
-  XP_TRY(report.sources, store.Collect("SELECT id, path, format, bytes, sha256, clock_offset_ns, "
-                                       "clock_error_ns, derived_from, imported, note "
-                                       "FROM source ORDER BY id",
-                                       [](int64_t id, std::string path, OptText format,
-                                          OptInt bytes, OptText sha256, OptInt offset, OptInt error,
-                                          OptText derived_from, bool imported, OptText note) {
-                                         return SourceRow{id,       path,   format, bytes,
-                                                          sha256,   offset, error,  derived_from,
-                                                          imported, note};
-                                       }));
-  XP_TRY(report.runs,
-         store.Collect(
-             "SELECT id, label, started_epoch_ns, selected, why FROM run ORDER BY id",
-             [](int64_t id, std::string label, OptInt started, bool selected, std::string why) {
-               return RunRow{id, label, started, selected, why};
-             }));
-  XP_TRY(
-      report.processes,
-      store.Collect(
-          "SELECT id, run_id, source_id, segment, host, pid, rank, name FROM process ORDER BY id",
-          [](int64_t id, OptInt run, OptInt source, int64_t segment, OptText host, OptInt pid,
-             OptInt rank, OptText name) {
-            return ProcessRow{id, run, source, segment, host, pid, rank, name};
-          }));
-  XP_TRY(report.issues,
-         store.Collect(
-             "SELECT coalesce(s.path, ''), i.code, i.severity, i.count, i.first_offset, "
-             "i.first_line, i.advice "
-             "FROM import_issue i LEFT JOIN source s ON s.id = i.source_id "
-             "ORDER BY i.severity = 'error' DESC, i.severity = 'warning' DESC, i.source_id, i.code",
-             [](std::string path, std::string code, std::string severity, int64_t count,
-                OptInt offset, OptInt line, std::string advice) {
-               return ReportIssue{path, code, severity, advice, count, offset, line};
-             }));
-  XP_TRY(report.settings, store.Collect("SELECT min(process_id), name, value, evidence FROM "
-                                        "setting GROUP BY name, value ORDER BY name, value",
-                                        [](OptInt process, std::string name, std::string value,
-                                           std::string evidence) {
-                                          return SettingRow{process, name, value, evidence};
-                                        }));
+  XP_TRY(report.sources, store.Rows<SourceRow>("ORDER BY id"));
+  XP_TRY(report.runs, store.Rows<RunRow>("ORDER BY id"));
+  XP_TRY(report.processes, store.Rows<ProcessRow>("ORDER BY id"));
+  std::map<OptInt, std::string> path_of_source;
+  for (const SourceRow& source : report.sources) path_of_source[source.id] = source.path;
+  XP_TRY(std::vector<ImportIssueRow> issues,
+         store.Rows<ImportIssueRow>("ORDER BY severity = 'error' DESC, severity = 'warning' DESC, "
+                                    "source_id, code"));
+  for (ImportIssueRow& issue : issues) {
+    report.issues.push_back({.path = path_of_source[issue.source_id],
+                             .code = std::move(issue.code),
+                             .severity = issue.severity,
+                             .advice = std::move(issue.advice),
+                             .count = issue.count,
+                             .offset = issue.first_offset,
+                             .line = issue.first_line});
+  }
+  XP_TRY(report.settings,
+         store.Rows<SettingRow>("ORDER BY name, value, process_id IS NULL, process_id"));
+  const auto same = std::ranges::unique(report.settings, {}, [](const SettingRow& setting) {
+    return std::tie(setting.name, setting.value);
+  });
+  report.settings.erase(same.begin(), same.end());
   return absl::OkStatus();
 }
 

@@ -14,7 +14,9 @@
 namespace xlaprof {
 
 struct ReportIssue {
-  std::string path, code, severity, advice;
+  std::string path, code;
+  Severity severity = Severity::kInfo;
+  std::string advice;
   int64_t count = 0;
   std::optional<int64_t> offset, line;
 };

@@ -16,16 +16,9 @@ Json Absolute(const std::optional<int64_t>& ns) {
 }
 Json Words(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-const char* Name(Severity severity) {
-  switch (severity) {
-    case Severity::kInfo:
-      return "info";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kError:
-      return "error";
-  }
-  return "info";
+template <HasWords E>
+Json Nullable(std::optional<E> value) {
+  return value ? Json(TextOf(*value)) : Json(nullptr);
 }
 
 Json Of(const SourceRow& source) {
@@ -68,7 +61,7 @@ Json Of(const ProcessRow& process) {
 }
 
 Json Of(const SettingRow& setting) {
-  return {{"name", setting.name}, {"value", setting.value}, {"evidence", setting.evidence}};
+  return {{"name", TextOf(setting.name)}, {"value", setting.value}, {"evidence", setting.evidence}};
 }
 
 Json Of(const RecordingCost& recording) {
@@ -102,7 +95,7 @@ Json Of(const Evidence& evidence) {
 Json Of(const ReportIssue& issue) {
   return {{"path", Words(issue.path)},
           {"code", issue.code},
-          {"severity", issue.severity},
+          {"severity", TextOf(issue.severity)},
           {"count", issue.count},
           {"offset", Nullable(issue.offset)},
           {"line", Nullable(issue.line)},
@@ -123,17 +116,13 @@ Json Of(const Finding& finding) {
   Json reason;
   if (finding.reason) {
     const Reason& r = *finding.reason;
-    reason = {{"type", r.type},
-              {"state", Nullable(r.state)},
-              {"step", Nullable(r.step)},
-              {"node", Nullable(r.node)},
-              {"before", Nullable(r.before)},
-              {"after", Nullable(r.after)},
-              {"location", Nullable(r.location)},
-              {"text", Nullable(r.text)}};
+    reason = {{"type", TextOf(r.type)},           {"state", Nullable(r.state)},
+              {"step", Nullable(r.step)},         {"node", Nullable(r.node)},
+              {"before", Nullable(r.before)},     {"after", Nullable(r.after)},
+              {"location", Nullable(r.location)}, {"text", Nullable(r.text)}};
   }
   return {{"kind", finding.kind},
-          {"severity", Name(finding.severity)},
+          {"severity", TextOf(finding.severity)},
           {"title", finding.title},
           {"subject",
            {{"file", Nullable(subject.file)},

@@ -108,7 +108,7 @@ class MarkdownReport {
   }
 
   void OneFinding(size_t rank, const Finding& finding) {
-    const char* word = finding.severity == Severity::kError ? "error" : "warning";
+    const std::string_view word = TextOf(finding.severity);
     Add("\n### {}. {}\n\n{} · {}", rank, Prose(finding.title), word, Prose(finding.kind));
     if (std::string place = PlaceText(finding, /*full_path=*/true); !place.empty())
       Add(" · {}", Prose(place));
@@ -166,13 +166,13 @@ class MarkdownReport {
       Add("\nand {} more\n", CountText(int64_t(coverage.size() - shown)));
     if (!report_.settings.empty()) Add("\n");
     for (const SettingRow& setting : report_.settings)
-      Add("- slowed the run: {}: {}\n", Prose(setting.name), Prose(setting.evidence));
+      Add("- slowed the run: {}: {}\n", Prose(TextOf(setting.name)), Prose(setting.evidence));
     if (!report_.recordings.empty()) Add("\n");
     for (const RecordingCost& recording : report_.recordings)
       Add("- recorded: {}\n", Prose(RecordingText(recording)));
     if (!report_.issues.empty()) Add("\n");
     for (const ReportIssue& issue : report_.issues)
-      Add("- {}: {}\n", Prose(issue.severity), Prose(IssueText(issue, names_)));
+      Add("- {}: {}\n", Prose(TextOf(issue.severity)), Prose(IssueText(issue, names_)));
     for (const SourceRow& source : report_.sources) {
       if (!source.imported)
         Add("- not read: {}: {}\n", Prose(names_.Short(source.path)),

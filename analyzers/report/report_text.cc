@@ -213,14 +213,12 @@ class TextReport {
 
   void OneFinding(int rank, const Finding& finding) {
     Line();
-    const char* word = finding.severity == Severity::kError     ? "error"
-                       : finding.severity == Severity::kWarning ? "warning"
-                                                                : "info";
+    const std::string_view word = TextOf(finding.severity);
     Style style = finding.severity == Severity::kError     ? Style::kRed
                   : finding.severity == Severity::kWarning ? Style::kYellow
                                                            : Style::kCyan;
     std::string number = PadLeft(fmt::to_string(rank), 2);
-    int indent = int(number.size()) + 2 + int(std::string_view(word).size()) + 2;
+    int indent = int(number.size()) + 2 + int(word.size()) + 2;
     Paragraph(indent, finding.title, Style::kBold,
               fmt::format("{}  {}: ", number, In(style, word)));
     Where(finding);
@@ -288,7 +286,7 @@ class TextReport {
   void Slowed() {
     if (report_.settings.empty()) return;
     Section("What slowed the recorded run");
-    std::string said;  // settings are sorted by name; one line each is enough
+    std::optional<SettingName> said;  // settings are sorted by name; one line each is enough
     for (const SettingRow& setting : report_.settings) {
       if (setting.name == said) continue;
       said = setting.name;
@@ -361,9 +359,9 @@ class TextReport {
     if (report_.issues.empty()) return;
     Section("Odd in the input");
     for (const ReportIssue& issue : report_.issues) {
-      Style style = issue.severity == "error"     ? Style::kRed
-                    : issue.severity == "warning" ? Style::kYellow
-                                                  : Style::kDim;
+      Style style = issue.severity == Severity::kError     ? Style::kRed
+                    : issue.severity == Severity::kWarning ? Style::kYellow
+                                                           : Style::kDim;
       Paragraph(4, IssueText(issue, names_), Style::kPlain, "  " + In(style, "- "));
     }
   }

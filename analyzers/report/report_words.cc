@@ -296,11 +296,11 @@ std::string ReasonText(const Finding& finding) {
   const Reason& reason = *finding.reason;
   if (!reason.state && reason.text.value_or("").empty() && !reason.before && !reason.after)
     return "";  // the title says it
-  std::string out = reason.type;
+  std::string out(TextOf(reason.type));
   if (reason.state) {
     out += fmt::format(", {}", *reason.state);
     if (reason.step)
-      out += fmt::format(" {} step {}", *reason.state == "settled" ? "since" : "at",
+      out += fmt::format(" {} step {}", *reason.state == State::kSettled ? "since" : "at",
                          CountText(*reason.step));
   }
   if (reason.text && !reason.text->empty()) out += fmt::format(": {}", *reason.text);
@@ -431,7 +431,7 @@ bool IsAboutCapture(const Finding& finding) { return finding.kind == "incomplete
 const SettingRow* SettingOf(const Report& report, const Finding& finding) {
   if (!IsAboutCapture(finding) || !finding.reason || !finding.reason->node) return nullptr;
   for (const SettingRow& setting : report.settings) {
-    if (setting.name == *finding.reason->node) return &setting;
+    if (TextOf(setting.name) == *finding.reason->node) return &setting;
   }
   return nullptr;
 }

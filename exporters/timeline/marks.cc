@@ -19,16 +19,10 @@ void Sort(std::vector<Mark>& marks) {
   });
 }
 
-const char* Word(Severity severity) {
-  return severity == Severity::kError     ? "error"
-         : severity == Severity::kWarning ? "warning"
-                                          : "info";
-}
-
 // What the title does not say.
 std::string Arguments(const Finding& finding) {
   Json json;
-  json["severity"] = Word(finding.severity);
+  json["severity"] = TextOf(finding.severity);
   json["kind"] = finding.kind;
   json["title"] = finding.title;
   auto text = [&](const char* key, const std::string& value) {
@@ -53,8 +47,8 @@ std::string Arguments(const Finding& finding) {
   text("saving_note", finding.saving_note);
   if (finding.reason) {
     const Reason& reason = *finding.reason;
-    text("reason", reason.type);
-    optional("state", reason.state);
+    json["reason"] = TextOf(reason.type);
+    if (reason.state) json["state"] = TextOf(*reason.state);
     optional("node", reason.node);
     optional("before", reason.before);
     optional("after", reason.after);

@@ -94,10 +94,10 @@ absl::Status TimelineLayout::ReadTracks(const Store& store) {
   absl::Status status =
       store.Each("SELECT id, process_id, kind, name, tid, device FROM track" + only("process_id") +
                      " ORDER BY process_id IS NULL, process_id, device IS NOT NULL, sort, id",
-                 [&](int64_t id, OptInt process_id, std::string kind, std::string name, OptInt tid,
+                 [&](int64_t id, OptInt process_id, TrackKind kind, std::string name, OptInt tid,
                      OptText device) {
                    const TimelineProcess& process = processes_[group_of(process_id, device)];
-                   if (kind == "counter") {
+                   if (kind == TrackKind::kCounter) {
                      // A counter has no number: its name is all that tells it from others of its
                      // process.
                      int nth = ++counter_names[{process.pid, name}];
@@ -105,7 +105,7 @@ absl::Status TimelineLayout::ReadTracks(const Store& store) {
                      counters_.push_back({id, process.pid, 0, name, false});
                      return;
                    }
-                   TimelineTrack track{id, process.pid, 0, name, kind == "async"};
+                   TimelineTrack track{id, process.pid, 0, name, kind == TrackKind::kAsync};
                    track.tid = Tid(process.pid, tid);
                    tracks_.push_back(std::move(track));
                  });

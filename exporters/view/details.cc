@@ -121,7 +121,7 @@ absl::StatusOr<EncodedArguments> EncodeArguments(const Store& store, const ViewL
   ArgumentEncoder encoder(store);
   XP_TRY(OrderedEvents events, OrderedEvents::Make(store, kName, true));
   for (const ViewLane& lane : lanes.lanes()) {
-    if (lane.kind == "counter") continue;
+    if (lane.kind == TrackKind::kCounter) continue;
     XP_TRY(events.Open(lane.id));
     EventBatch batch;
     const ChunkArguments* arguments = nullptr;

@@ -12,7 +12,7 @@ absl::StatusOr<ViewLanes> ViewLanes::Make(const Store& store) {
   XP_TRY(lanes.FindSpan(store));
   XP_TRY(lanes.ReadTracks(store));
   for (ViewLane& lane : lanes.lanes_) {
-    if (lane.kind != "counter") XP_TRY(lanes.CountRows(store, lane));
+    if (lane.kind != TrackKind::kCounter) XP_TRY(lanes.CountRows(store, lane));
   }
   std::erase_if(lanes.lanes_, [](const ViewLane& lane) { return lane.events == 0; });
   for (const ViewLane& lane : lanes.lanes_)
@@ -59,7 +59,7 @@ absl::Status ViewLanes::ReadTracks(const Store& store) {
           where +
           " ORDER BY process_id IS NULL, process_id, kind = 'counter', device IS NOT NULL, sort, "
           "id",
-      [&](int64_t id, OptInt process_id, std::string kind, std::string name, OptText device,
+      [&](int64_t id, OptInt process_id, TrackKind kind, std::string name, OptText device,
           int64_t samples) {
         const int64_t process = process_id.value_or(0);
         if (processes_.empty() || processes_.back().id != process) {

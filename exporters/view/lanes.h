@@ -21,7 +21,8 @@ struct ViewProcess {
 struct ViewLane {
   int64_t id = 0;  // ref track
   int64_t process_id = 0;
-  std::string kind, name;
+  TrackKind kind;
+  std::string name;
   OptText device;
   int64_t rows = 1, events = 0;  // events: or samples
   bool chunks_in_order = true;   // no chunk begins before the one before it ended to begin events

@@ -25,7 +25,7 @@ Json Lanes(const ViewLanes& lanes) {
   for (const ViewLane& lane : lanes.lanes()) {
     all.push_back({{"id", lane.id},
                    {"process", lane.process_id},
-                   {"kind", lane.kind},
+                   {"kind", TextOf(lane.kind)},
                    {"name", lane.name},
                    {"device", Nullable(lane.device)},
                    {"rows", lane.rows},

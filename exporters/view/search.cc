@@ -47,7 +47,7 @@ absl::StatusOr<std::string> SearchJson(const Store& store, const ViewLanes& lane
   const Place cursor{lanes.ToStore(asked.ts_ns), asked.id};
   absl::flat_hash_set<StringId> used;
   for (const ViewLane& lane : lanes.lanes()) {
-    if (names.empty() || lane.kind == "counter") continue;
+    if (names.empty() || lane.kind == TrackKind::kCounter) continue;
     StringId last_name = 0;
     bool last_matches = false;
     XP_TRY(

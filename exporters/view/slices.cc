@@ -98,11 +98,11 @@ class Encoder {
       if (lane->events <= kWholeLaneEvents)
         part.from_ns = 0, part.to_ns = lanes_.end_ns(), part.resolution_ns = 0;
       PutVarint(uint64_t(lane->id), &out_);
-      PutVarint(lane->kind == "counter" ? 1 : 0, &out_);
+      PutVarint(lane->kind == TrackKind::kCounter ? 1 : 0, &out_);
       PutSigned(part.from_ns, &out_);
       PutSigned(part.to_ns, &out_);
       PutVarint(uint64_t(part.resolution_ns), &out_);
-      if (lane->kind == "counter") {
+      if (lane->kind == TrackKind::kCounter) {
         XP_TRY(Counter(*lane, part));
       } else {
         XP_TRY(Slices(*lane, part));

@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<NameTotals>> TotalsByName(const Store& store, const V
   absl::flat_hash_set<int64_t> seen;
   for (int64_t id : lane_ids) {
     const ViewLane* lane = lanes.Find(id);
-    if (lane == nullptr || lane->kind == "counter" || !seen.insert(id).second) continue;
+    if (lane == nullptr || lane->kind == TrackKind::kCounter || !seen.insert(id).second) continue;
     open.assign(size_t(lane->rows), {});
     XP_TRY(EachEvent(
         store, *lane, kDepth | kName | kCategory, from, to, [&](const EventBatch& batch, size_t i) {

@@ -51,10 +51,10 @@ class Layout {
     XP_TRY(ReadTracks());
     NamePlanes();
     for (const Track& track : tracks_) {
-      if (track.kind != "counter") AddLine(track);
+      if (track.kind != TrackKind::kCounter) AddLine(track);
     }
     for (const Track& track : tracks_) {
-      if (track.kind == "counter") AddCounter(track);
+      if (track.kind == TrackKind::kCounter) AddCounter(track);
     }
     std::erase_if(planes_, [](const XSpacePlane& plane) {
       return plane.lines.empty() && plane.counters.empty();
@@ -88,21 +88,14 @@ class Layout {
   }
 
   absl::Status ReadTracks() {
-    XP_TRY(store_.Each("SELECT id, process_id, kind, name, tid, device, parent_id FROM track" +
-                           Where("process_id") + " ORDER BY device IS NOT NULL, sort, id",
-                       [&](int64_t id, OptInt process_id, std::string kind, std::string name,
-                           OptInt tid, OptText device, OptInt parent_id) {
-                         tracks_.push_back({{.id = id,
-                                             .process_id = process_id ? process_id : first_process_,
-                                             .kind = std::move(kind),
-                                             .name = std::move(name),
-                                             .tid = tid,
-                                             .device = std::move(device),
-                                             .parent_id = parent_id},
-                                            ""});
-                       }));
+    XP_TRY(std::vector<TrackRow> rows,
+           store_.Rows<TrackRow>(Where("process_id") + " ORDER BY device IS NOT NULL, sort, id"));
+    for (TrackRow& row : rows) {
+      if (!row.process_id) row.process_id = first_process_;
+      tracks_.push_back({std::move(row), ""});
+    }
     for (Track& track : tracks_) {
-      if (!track.device || track.kind == "counter" || IsKnownLine(track.name)) continue;
+      if (!track.device || track.kind == TrackKind::kCounter || IsKnownLine(track.name)) continue;
       XP_TRY(auto category,
              store_.One<std::string>("SELECT category FROM event WHERE track_id = ?1 LIMIT 1",
                                      track.id));
@@ -145,13 +138,13 @@ class Layout {
 
   // A device is a plane, and no line in it.
   void AddLine(const Track& track) {
-    if (track.kind == "device" && track.category.empty()) return;
+    if (track.kind == TrackKind::kDevice && track.category.empty()) return;
     XSpacePlane& plane = planes_[PlaneOf(track)];
     Taken& taken = taken_[PlaneOf(track)];
     XSpaceLine line{.track_id = track.id,
                     .id = track.tid.value_or(next_line_id_),
                     .name = track.name,
-                    .is_async = track.kind == "async"};
+                    .is_async = track.kind == TrackKind::kAsync};
     if (!track.tid || !taken.ids.insert(line.id).second) {
       // In a line with the same id, its events would be those of one thread.
       if (track.tid) line.display_id = *track.tid;

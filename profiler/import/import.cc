@@ -82,13 +82,13 @@ class Importing {
     XP_TRY(int64_t id, store_.Add(source));
     if (!archive.note) return absl::OkStatus();
     return store_.AddIssue(
-        id, "damaged_archive", "warning",
+        id, "damaged_archive", Severity::kWarning,
         fmt::format("{}. What could be read of it was read. Copy or pack it again", *archive.note));
   }
 
   absl::Status ListFolder(const FoundFile& folder) {
     XP_TRY(int64_t id, store_.Add(SourceRow{.path = folder.path.string(), .note = folder.note}));
-    return store_.AddIssue(id, "unreadable_folder", "warning", *folder.note);
+    return store_.AddIssue(id, "unreadable_folder", Severity::kWarning, *folder.note);
   }
 
   absl::Status TellUnboundFlows() {
@@ -102,7 +102,7 @@ class Importing {
     }
     for (const auto& [source_id, unbound] : by_source) {
       XP_TRY(store_.AddIssue(
-          source_id, "flows_left_out", "info",
+          source_id, "flows_left_out", Severity::kInfo,
           "ends of arrows (flows) were not kept: no event lies at their time on that thread, or it "
           "stands tens of thousands of events before them in the file, or it has one already: an "
           "event keeps one arrow in and one out",
@@ -139,7 +139,7 @@ class Importing {
       source.note = std::string(Message(opened.status()));
       problems_.push_back(*source.note);
       XP_TRY(int64_t id, store_.Add(source));
-      return store_.AddIssue(id, "unreadable_file", "warning", *source.note);
+      return store_.AddIssue(id, "unreadable_file", Severity::kWarning, *source.note);
     }
     struct Kept {
       const std::shared_ptr<const Archive> archive;  // whose bytes they may be
@@ -174,7 +174,7 @@ class Importing {
     done_bytes_ += file.bytes;
     if (input->HasShrunk()) {
       XP_TRY(context.Issue(
-          "shrunk_file", "error",
+          "shrunk_file", Severity::kError,
           fmt::format("{}: became shorter while it was read, as a log does that is rotated by "
                       "copying and truncating: what follows its new end is missing here. Read the "
                       "copy, or again when nothing rotates it",
@@ -184,7 +184,7 @@ class Importing {
       if (!IsAboutInput(status)) return status;
       problems_.push_back(std::string(Message(status)));
       XP_TRY(store_.Run("UPDATE source SET note = ?2 WHERE id = ?1", id, problems_.back()));
-      return store_.AddIssue(id, "unreadable_file", "warning", problems_.back());
+      return store_.AddIssue(id, "unreadable_file", Severity::kWarning, problems_.back());
     }
     ++read_;
     NoteRank(file, id);
@@ -199,21 +199,21 @@ class Importing {
     unknown_.push_back(what);
     XP_TRY(int64_t id, store_.Add(source));
     if (!file.named) return absl::OkStatus();
-    return store_.AddIssue(id, "not_recognised", "warning",
+    return store_.AddIssue(id, "not_recognised", Severity::kWarning,
                            fmt::format("{}. Try --as with one of: {}", what, ImporterNames()));
   }
 
   absl::Status TellDamage(const FoundFile& file, const InputFile& opened, ImportContext& context) {
     if (!opened.damage().empty()) {
       XP_TRY(context.Issue(
-          "damaged_coding", "warning",
+          "damaged_coding", Severity::kWarning,
           fmt::format("{}; what came before it was read. Copy the file again", opened.damage())));
     }
     if (!file.archive) return absl::OkStatus();
     const std::string& damage = file.archive->members()[file.member].damage;
     if (damage.empty()) return absl::OkStatus();
     return context.Issue(
-        "damaged_archive", "warning",
+        "damaged_archive", Severity::kWarning,
         fmt::format("{}; what came before it was read. Copy the archive again", damage));
   }
 

@@ -51,7 +51,7 @@ class ImportContext {
   void Continue(const Place& place) { place_ = place; }
 
   // Counts something odd; the first call for a code keeps offset, line and advice.
-  absl::Status Issue(std::string_view code, std::string_view severity, std::string_view advice,
+  absl::Status Issue(std::string_view code, Severity severity, std::string_view advice,
                      OptInt offset = {}, OptInt line = {}, int64_t count = 1) {
     return store.AddIssue(source_id, code, severity, advice, offset, line, count);
   }

@@ -12,9 +12,9 @@ namespace xlaprof {
 
 class OddInput {
  public:
-  // `code` and `severity` are string literals. The first call's offset and advice stay.
-  void Count(std::string_view code, std::string_view severity, std::string_view advice,
-             int64_t offset, int64_t count = 1) {
+  // `code` is a string literal. The first call's offset and advice stay.
+  void Count(std::string_view code, Severity severity, std::string_view advice, int64_t offset,
+             int64_t count = 1) {
     auto [found, is_new] = kinds_.try_emplace(code);
     Kind& kind = found->second;
     if (is_new) kind = {severity, std::string(advice), offset, 0};
@@ -29,7 +29,7 @@ class OddInput {
 
  private:
   struct Kind {
-    std::string_view severity;
+    Severity severity;
     std::string advice;
     int64_t offset = 0, count = 0;
   };

@@ -10,6 +10,7 @@
 #include "profiler/import/importer.h"
 #include "profiler/record/recover.h"
 #include "profiler/store/salvage.h"
+#include "profiler/store/tables.h"
 
 namespace xlaprof {
 namespace {
@@ -18,24 +19,9 @@ constexpr std::string_view kMagic("SQLite format 3\0", 16);
 // Flows of different processes must not meet: small numbers get the source's beside them.
 constexpr int kSourceBits = 44;
 
-// Facts that are copied row by row, each after those that it refers to. What is not here has a way
-// of its own (processes, tracks, recordings, events, sites, stacks, issues), or is the reader's:
-// meta, run, source, string, provenance, finding. recording_test.cc goes through the schema.
-constexpr const char* kFacts[] = {
-    "step",          "graph",          "graph_node", "compile",           "compile_reason",
-    "execution",     "transfer",       "fallback",   "untied_weight",     "profiler_line",
-    "compile_alarm", "metrics_report", "metric",     "metric_percentile", "counter",
-    "setting"};
-
 int Sniff(std::string_view head) { return head.starts_with(kMagic) ? 95 : 0; }
 
 using Ids = absl::flat_hash_map<int64_t, int64_t>;  // what a row's id became
-
-// Of ids that refer to `column`'s table, "" for a column that refers to none.
-std::string TableOf(std::string_view column) {
-  if (column == "report_id") return "metrics_report";
-  return std::string(column.substr(0, column.ends_with("_id") ? column.size() - 3 : 0));
-}
 
 class Copying {
  public:
@@ -49,10 +35,12 @@ class Copying {
     XP_TRY(CopySamples());
     XP_TRY(CopySites());
     XP_TRY(CopyStacks());
-    for (const char* table : kFacts) XP_TRY(CopyFacts(table));
+    for (const TableTraits& table : kTables) {
+      if (table.is_fact) XP_TRY(CopyFacts(table));
+    }
     return from_.Each(
         "SELECT code, severity, advice, first_offset, first_line, count FROM import_issue",
-        [&](std::string code, std::string severity, std::string advice, OptInt offset, OptInt line,
+        [&](std::string code, Severity severity, std::string advice, OptInt offset, OptInt line,
             int64_t count) { return context_.Issue(code, severity, advice, offset, line, count); });
   }
 
@@ -94,7 +82,7 @@ class Copying {
   absl::Status CopyTracks() {
     return from_.Each(
         "SELECT id, process_id, kind, name, tid, device, parent_id, sort FROM track ORDER BY id",
-        [&](int64_t id, OptInt process, std::string kind, std::string name, OptInt tid,
+        [&](int64_t id, OptInt process, TrackKind kind, std::string name, OptInt tid,
             OptText device, OptInt parent, int64_t sort) -> absl::Status {
           TrackRow track{.kind = kind, .name = name, .tid = tid, .device = device, .sort = sort};
           if (process) track.process_id = Of(processes_, *process);
@@ -141,7 +129,7 @@ class Copying {
       XP_TRY(CopyBatch(batch));
     }
     if (scanner.skipped_chunks() == 0) return absl::OkStatus();
-    return context_.Issue("damaged_store", "warning",
+    return context_.Issue("damaged_store", Severity::kWarning,
                           "parts of the store are damaged: their events are not here. Copy the "
                           "file again",
                           {}, {}, scanner.skipped_chunks());
@@ -224,37 +212,36 @@ class Copying {
 
   // A column of a table of facts, and what has to be done to its values.
   struct Column {
-    std::string name;
-    bool is_optional = false, is_time = false, is_source = false;
-    const Ids* refers_to = nullptr;
+    const ColumnTraits* traits;
+    bool is_time, is_source;
+    const Ids* ids;  // what the ids that it holds became; null: it holds none of them
   };
 
-  absl::StatusOr<std::vector<Column>> ColumnsOf(const char* table) const {
-    return context_.store.Collect(
-        "SELECT name, \"notnull\" FROM pragma_table_info(?1)",
-        [&](std::string name, bool must) {
-          Column column{.name = name, .is_optional = !must};
-          column.is_time = name == "ts_ns" || name.ends_with("_ts_ns");
-          column.is_source = name == "source_id";
-          auto ids = ids_.find(TableOf(name));
-          if (ids != ids_.end()) column.refers_to = &ids->second;
-          return column;
-        },
-        table);
+  std::vector<Column> ColumnsOf(const TableTraits& table) const {
+    std::vector<Column> columns;
+    for (const ColumnTraits& traits : table.columns) {
+      const auto ids = ids_.find(traits.refers_to);
+      columns.push_back({.traits = &traits,
+                         .is_time = traits.name == "ts_ns" || traits.name.ends_with("_ts_ns"),
+                         .is_source = traits.name == "source_id",
+                         .ids = ids == ids_.end() ? nullptr : &ids->second});
+    }
+    return columns;
   }
 
-  absl::Status CopyFacts(const char* table) {
-    XP_TRY(std::vector<Column> columns, ColumnsOf(table));
+  absl::Status CopyFacts(const TableTraits& table) {
+    const std::vector<Column> columns = ColumnsOf(table);
     std::string names, marks;
     for (const Column& column : columns) {
-      names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", column.name);
+      names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", column.traits->name);
       marks += marks.empty() ? "?" : ", ?";
     }
-    Ids* ids = columns[0].name == "id" ? &ids_[table] : nullptr;
-    XP_TRY(Statement from, from_.Prepare(fmt::format("SELECT {} FROM {} ORDER BY {}", names, table,
-                                                     ids != nullptr ? "id" : "1, 2")));
-    XP_TRY(Statement into, context_.store.Prepare(fmt::format(
-                               "INSERT OR IGNORE INTO {} ({}) VALUES ({})", table, names, marks)));
+    Ids* ids = table.Has("id") ? &ids_[table.name] : nullptr;
+    XP_TRY(Statement from, from_.Prepare(fmt::format("SELECT {} FROM {} ORDER BY {}", names,
+                                                     table.name, ids != nullptr ? "id" : "1, 2")));
+    XP_TRY(Statement into,
+           context_.store.Prepare(
+               fmt::format("INSERT OR IGNORE INTO {} ({}) VALUES ({})", table.name, names, marks)));
     while (true) {
       XP_TRY(bool more, from.Step());
       if (!more) return absl::OkStatus();
@@ -274,9 +261,9 @@ class Copying {
       const Column& column = columns[size_t(i)];
       if (column.is_source) {
         into.Bind(i + 1, context_.source_id);
-      } else if (column.refers_to != nullptr && !from.IsNull(i)) {
-        const int64_t id = Of(*column.refers_to, from.Column<int64_t>(i));
-        if (id == 0 && !column.is_optional) return false;
+      } else if (column.ids != nullptr && !from.IsNull(i)) {
+        const int64_t id = Of(*column.ids, from.Column<int64_t>(i));
+        if (id == 0 && !column.traits->is_nullable) return false;
         into.Bind(i + 1, id == 0 ? OptInt() : OptInt(id));
       } else if (column.is_time && !from.IsNull(i)) {
         into.Bind(i + 1, from.Column<int64_t>(i) + offset_ns_);
@@ -319,7 +306,7 @@ absl::Status TellCut(const Input& input, ImportContext& context) {
   const uint64_t whole = BytesOfHeader(input.bytes);
   if (input.bytes.size() >= whole) return absl::OkStatus();
   return context.Issue(
-      "cut_file", "warning",
+      "cut_file", Severity::kWarning,
       fmt::format("the store ends at byte {} of {}: copy it again", input.bytes.size(), whole),
       int64_t(input.bytes.size()));
 }

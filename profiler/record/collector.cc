@@ -104,7 +104,7 @@ absl::Status Collector::TellLosses() {
     if (count <= loss.told) continue;
     XP_TRY(auto source,
            store_.One<int64_t>("SELECT source_id FROM process WHERE id = ?1", process_id_));
-    XP_TRY(store_.AddIssue(source, loss.code, "warning", loss.advice, {}, {},
+    XP_TRY(store_.AddIssue(source, loss.code, Severity::kWarning, loss.advice, {}, {},
                            int64_t(count - loss.told)));
     loss.told = count;
   }
@@ -154,12 +154,12 @@ absl::Status Collector::Begin(uint32_t segment) {
   const std::string_view name = file_.String(thread.name);
   const std::string_view device = file_.String(header.device.load(std::memory_order_acquire));
   TrackRow track{.process_id = process_id_,
-                 .kind = "host_thread",
+                 .kind = TrackKind::kHostThread,
                  .name = std::string(name),
                  .tid = device.empty() ? OptInt(header.tid.load()) : OptInt(),
                  .sort = int64_t(segment)};
   if (!device.empty()) {
-    track.kind = "device";
+    track.kind = TrackKind::kDevice;
     track.name = device;
     track.device = track.name;
   } else if (name.empty()) {
@@ -239,7 +239,7 @@ absl::Status Collector::AddCounter(const Slot& slot) {
     int64_t& track = counter_tracks_[site->name];
     if (track == 0) {
       XP_TRY(track, store_.Add(TrackRow{.process_id = process_id_,
-                                        .kind = "counter",
+                                        .kind = TrackKind::kCounter,
                                         .name = std::string(store_.Text(site->name))}));
     }
     site->counter_track = track;

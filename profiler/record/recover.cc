@@ -25,7 +25,7 @@ namespace record {
 static absl::Status TellDamage(Store& store, int64_t process_id, const absl::Status& damage) {
   XP_TRY(auto source,
          store.One<int64_t>("SELECT source_id FROM process WHERE id = ?1", process_id));
-  return store.AddIssue(source, "damaged_ring", "warning",
+  return store.AddIssue(source, "damaged_ring", Severity::kWarning,
                         fmt::format("{}: what its thread recorded from there on is lost",
                                     std::string_view(Message(damage))));
 }
@@ -37,7 +37,7 @@ static absl::Status TellFacts(Store& store, int64_t process_id) {
   if (facts.value_or(0) == 0) return absl::OkStatus();
   XP_TRY(auto source,
          store.One<int64_t>("SELECT source_id FROM process WHERE id = ?1", process_id));
-  return store.AddIssue(source, "last_facts", "info",
+  return store.AddIssue(source, "last_facts", Severity::kInfo,
                         "the process was killed: compiles, executions, transfers and steps of its "
                         "last tenth of a second may be missing, though not its events");
 }

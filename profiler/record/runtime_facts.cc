@@ -82,7 +82,7 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Graph& graph) {
                                         .node_count = int64_t(graph.nodes.size()),
                                         .input_count = graph.inputs,
                                         .output_count = graph.outputs,
-                                        .printed_as = "ir_text"}));
+                                        .printed_as = PrintedForm::kIrText}));
   graphs_[graph.hash] = id;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const observe::GraphNode& node = graph.nodes[i];
@@ -117,20 +117,18 @@ absl::StatusOr<int64_t> RuntimeFactWriter::AddFact(Store& store, Table table, Ro
 
 absl::Status RuntimeFactWriter::Add(Store& store, const observe::Compile& compile) {
   XP_TRY(OptInt graph_id, GraphOf(store, compile.graph_hash));
-  OptInt hit;
-  if (compile.persistent_hit) hit = *compile.persistent_hit;
   return internal::ToStatus(AddFact(store, kCompiles,
                                     CompileRow{.graph_id = graph_id,
                                                .ts_ns = compile.ts_ns - origin_ns_,
                                                .dur_ns = compile.dur_ns,
-                                               .dur_from = "recorded",
-                                               .cause = std::string(compile.cause),
+                                               .dur_from = TimeSource::kRecorded,
+                                               .cause = ParseWord<CutKind>(compile.cause),
                                                .input_bytes = compile.argument_bytes,
                                                .output_bytes = compile.result_bytes,
                                                .alias_bytes = compile.alias_bytes,
                                                .temp_bytes = compile.temporary_bytes,
                                                .program_bytes = compile.program_bytes,
-                                               .persistent_hit = hit},
+                                               .persistent_hit = compile.persistent_hit},
                                     compile.stack));
 }
 
@@ -142,7 +140,7 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Execution& exec
                                           .ts_ns = execution.ts_ns - origin_ns_,
                                           .dur_ns = execution.dur_ns,
                                           .device = std::string(execution.device),
-                                          .cause = std::string(execution.cause),
+                                          .cause = ParseWord<CutKind>(execution.cause),
                                           .scope = Told(execution.scope)},
                              execution.stack));
   newest_.emplace_back(execution.run, id);
@@ -161,15 +159,15 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::HostWait& wait)
 }
 
 absl::Status RuntimeFactWriter::Add(Store& store, const observe::Transfer& transfer) {
-  return internal::ToStatus(
-      AddFact(store, kTransfers,
-              TransferRow{.direction = transfer.to_device ? "to_device" : "from_device",
-                          .bytes = transfer.bytes,
-                          .ts_ns = transfer.ts_ns - origin_ns_,
-                          .dur_ns = transfer.dur_ns,
-                          .device = std::string(transfer.device),
-                          .scope = Told(transfer.scope)},
-              transfer.stack));
+  return internal::ToStatus(AddFact(
+      store, kTransfers,
+      TransferRow{.direction = transfer.to_device ? Direction::kToDevice : Direction::kFromDevice,
+                  .bytes = transfer.bytes,
+                  .ts_ns = transfer.ts_ns - origin_ns_,
+                  .dur_ns = transfer.dur_ns,
+                  .device = std::string(transfer.device),
+                  .scope = Told(transfer.scope)},
+      transfer.stack));
 }
 
 absl::Status RuntimeFactWriter::Add(Store& store, const observe::Fallback& fallback) {

@@ -415,7 +415,7 @@ absl::StatusOr<SalvageResult> Salvage(const std::filesystem::path& damaged, Stor
                 "FROM main.counter_chunk WHERE track_id NOT IN (SELECT id FROM main.track);"));
   if (result->damaged()) {
     XP_TRY(into.AddIssue(
-        {}, "damaged_store", "error",
+        {}, "damaged_store", Severity::kError,
         fmt::format("{} is damaged: of {} pages {} are cut off and {} unreadable, with the "
                     "rows in them; {} rows of the others were lost, {} rows with {} events "
                     "in {} chunks were read. What it says is incomplete: record again, or import "

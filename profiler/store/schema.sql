@@ -8,6 +8,159 @@
 --   * `ref X` after a column: it holds X.id.
 -- A comment line above a table describes it; the comment behind a column gives unit, meaning and when it is NULL.
 
+-- Vocabularies. A column whose comment says `word of X` holds a word of vocabulary X, and the build makes an enum of
+-- each. A word that is not in the list, because a newer or another program wrote it, is read as `unknown`.
+
+-- VOCABULARY cut_kind: what asked for a graph to be executed.
+--   user_sync                torch_xla.sync or xm.mark_step
+--   step_trace_exit          the end of a StepTrace
+--   parallel_loader          the next batch of a ParallelLoader
+--   torch_xla_compile        the end of a function under torch_xla.compile
+--   sync                     a step mark; the source does not say which
+--   compile_clear_pending    torch_xla.compile, to finish what was pending before it
+--   dynamo_inputs            Dynamo, to compute the inputs of a graph
+--   dynamo_compile           Dynamo, to compile a graph
+--   dynamo_execute           Dynamo, to run a graph
+--   value_access             a read of a value before the step mark
+--   unexpected               torch_xla did not expect an execution here
+--   call                     a call of a jitted function
+--   operation                one of JAX's own functions, called outside of jit
+
+-- VOCABULARY printed_form: how a graph was printed.
+--   ir_text                  torch_xla's IR as text
+--   ir_dot                   torch_xla's IR as a dot graph
+--   hlo                      HLO before optimisation
+--   hlo_optimized            HLO after optimisation
+--   stablehlo                StableHLO
+--   signature                only its inputs
+
+-- VOCABULARY time_source: where a duration comes from.
+--   profile                  measured by a profile
+--   recorded                 measured by our recorder
+--   log                      the difference of two times in a log
+--   metrics                  the exact difference of two metrics reports
+--   metrics_share            an equal part of an exact sum of the metrics
+
+-- VOCABULARY track_kind: what a track shows.
+--   host_thread              a thread of the host
+--   device                   a device as a whole
+--   device_stream            a stream or line of a device
+--   async                    operations that overlap
+--   counter                  samples of a counter
+--   step                     steps
+
+-- VOCABULARY direction: which way a copy goes.
+--   to_device                from the host to a device
+--   from_device              from a device to the host
+--   device_to_device         from one device to another
+
+-- VOCABULARY severity: how much something matters.
+--   info                     worth knowing
+--   warning                  worth a change
+--   error                    most of the run
+
+-- VOCABULARY alarm_kind: what XLA was doing when its alarm of slow operations rang.
+--   compile                  compiling a module
+--   unoptimized_compile      compiling a module, by an XLA that is itself built without optimisation
+--   constant_folding         computing a constant
+--   autotuning               trying kernels
+--   other                    something else; only its length is known
+
+-- VOCABULARY profiler_rule: what torch_xla's own analysis of steps noticed.
+--   compile_frequent         graphs compile often
+--   compile_slow             a compilation takes long
+--   execute_slow             an execution takes long
+--   not_lowered              an op runs on the CPU
+--   transfer_from_frequent   values are read often
+--   xrt_frequent             XRT objects are made often
+
+-- VOCABULARY setting_name: a setting that slows the run while it is recorded.
+--   ir_debug                 XLA_IR_DEBUG: a Python stack for each op
+--   hlo_debug                XLA_HLO_DEBUG: source lines in HLO
+--   python_tracer            a profiler that traces Python calls
+--   save_tensors             XLA_SAVE_TENSORS_FILE: each graph is printed
+--   with_stack               torch.profiler records Python stacks
+--   profile_memory           torch.profiler records allocations
+
+-- VOCABULARY state: when something happened that a clean program does at first only.
+--   warm_up                  in the first steps only
+--   burst                    in some steps in a row, then no more
+--   ongoing                  until the end
+--   settled                  no longer since a step
+
+-- VOCABULARY reason_type: why something happened, as `reason.type` of the report says it.
+--   shape_change             an input has another size
+--   dtype_change             a tensor has another element type
+--   constant_change          a number that is part of the graph has another value
+--   op_change                the graph has other ops
+--   loop_count_change        a part of the graph is repeated another number of times
+--   live_tensors_change      other tensors are results of the graph
+--   parameter_sharing_change other inputs are one buffer
+--   donation_change          other inputs are donated
+--   sharding_change          an input is sharded in another way
+--   cut_kind_change          the same graph is cut in another way
+--   environment_change       a setting of the compiler or of JAX differs
+--   redefined_function       the function is a new object at each call
+--   input_structure_change   the function is called with other arguments
+--   cache_eviction           the graph was compiled before, and was no longer cached
+--   unprinted_change         the graphs differ in nothing that is printed
+--   no_step_mark             no step is marked, so graphs grow
+--   outside_jit              operations are called outside of jit
+--   value_access             a value is read
+--   early_cuts               graphs are cut before the step mark
+--   no_lowering              the backend has no lowering of an op
+--   no_device                the program found no device
+--   too_slow                 it took longer than is ever needed
+--   many_steps               it took as long as many steps
+--   first_compilations       each graph compiled once
+--   constant_folding         XLA computed constants while it compiled
+--   autotuning               XLA tried kernels while it compiled
+--   unoptimized_build        XLA itself is built without optimisation
+--   outliers                 some took much longer than others
+--   to_device                the copies go to a device
+--   from_device              the copies go to the host
+--   device_to_device         the copies go from device to device
+--   tied_before_move         parameters were tied before the model moved to the device
+--   start_up                 before the first step was over
+--   nothing_recorded         the host did nothing that was recorded
+--   user_scope               the host was in a scope of the user
+--   runtime                  the host was in the runtime
+--   tracing                  the host traced
+--   execute                  the host started executions
+--   input                    the host waited for or prepared input
+--   transfer                 the host copied
+--   compile                  the host compiled
+--   host_wait                the host waited for the device before it launched more
+--   launch                   the host launched too late
+--   kernel_wait              the device waited for another stream or device
+--   collective               devices waited for each other
+--   copy                     the device waited for a copy
+--   host_offload             the device waited for a copy from or to the host
+--   infeed                   the device waited for the host's data
+--   outfeed                  the device waited for the host to take its data
+--   send_recv                the device waited for another one's data
+--   async                    the device waited for an asynchronous operation
+--   high                     a large part of a step
+--   moderate                 a noticeable part of a step
+--   about_the_step_time      it takes most of a step
+--   above_device_busy_time   it takes longer than the device is busy
+--   capture_settings         the recording's own settings may have caused it
+--   cut_profile              the profile is cut before its first event
+--   empty_profile            the profile has no events
+--   capped                   the profile stopped at its limit of events
+--   no_step_markers          the profile marks no steps
+--   one_step                 the profile has a single step
+--   window                   the profile covers a part of the executions
+--   no_lines                 no source names lines of code
+--   no_counters              the metrics reports lack counters
+--   no_executions            the metrics reports lack executions
+--   no_graphs                no source has graphs
+--   no_reasons               no source says why functions were compiled again
+--   only_alarms              only XLA's alarms are there
+--   no_calls                 no source has executions
+--   no_clock                 no source has times of executions
+--   recording_overhead       a setting slowed the run while it was recorded
+
 -- Facts about the file itself: schema_version, xlaprof_version, base_epoch_ns (decimal text; absent when no source
 -- knows the epoch), window_start_ns, window_end_ns, run_label and other single values.
 CREATE TABLE meta (
@@ -54,7 +207,7 @@ CREATE TABLE process (
 CREATE TABLE import_issue (
   source_id INTEGER,                -- ref source
   code TEXT NOT NULL,               -- stable snake_case name, such as cut_file
-  severity TEXT NOT NULL,           -- info, warning or error
+  severity TEXT NOT NULL,           -- word of severity
   count INTEGER NOT NULL,           -- how often
   first_offset INTEGER,             -- byte in the (decompressed) source of the first; NULL: does not apply
   first_line INTEGER,               -- line of the first, from 1; NULL: a binary format
@@ -69,10 +222,11 @@ CREATE TABLE string (
 );
 
 -- Rows of the timeline.
+-- @outlives_run
 CREATE TABLE track (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
-  kind TEXT NOT NULL,               -- host_thread, device, device_stream, async, counter or step
+  kind TEXT NOT NULL,               -- word of track_kind
   name TEXT NOT NULL,               -- as the source calls it
   tid INTEGER,                      -- thread or line id of the source
   device TEXT,                      -- such as TPU:0; NULL: not a device's
@@ -81,6 +235,7 @@ CREATE TABLE track (
 );
 
 -- Recordings of this store's own recorder. Until one ends, its ring file lies beside the store.
+-- @outlives_run
 CREATE TABLE recording (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER NOT NULL,      -- ref process
@@ -137,6 +292,7 @@ CREATE TABLE counter_chunk (
 );
 
 -- Training steps. A step ends with the execution that a step mark caused.
+-- @fact
 CREATE TABLE step (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
@@ -148,6 +304,8 @@ CREATE TABLE step (
 );
 
 -- Graphs, one row for each way in which one was printed. Rows with one hash are one graph.
+-- @fact
+-- @outlives_run
 CREATE TABLE graph (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
@@ -157,10 +315,11 @@ CREATE TABLE graph (
   node_count INTEGER,               -- nodes; NULL: not printed
   input_count INTEGER,              -- parameters of the program; NULL: unknown
   output_count INTEGER,             -- results; NULL: unknown
-  printed_as TEXT                   -- ir_text, ir_dot, hlo, hlo_optimized, stablehlo, signature (its inputs alone); NULL: known by hash only
+  printed_as TEXT                   -- word of printed_form; NULL: known by hash only
 );
 
 -- Nodes of a printed graph.
+-- @fact
 CREATE TABLE graph_node (
   graph_id INTEGER NOT NULL,        -- ref graph
   idx INTEGER NOT NULL,             -- 0 for the first printed; entry computation last in HLO
@@ -203,6 +362,7 @@ CREATE TABLE site (
 );
 
 -- Compilations of graphs.
+-- @fact
 CREATE TABLE compile (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
@@ -211,8 +371,8 @@ CREATE TABLE compile (
   ts_ns INTEGER,                    -- start
   dur_ns INTEGER,                   -- length
   trace_ns INTEGER,                 -- tracing and lowering on the host before it, not in dur_ns; NULL: not known
-  dur_from TEXT,                    -- profile, recorded: measured; log: by its lines' times; metrics: exact delta; metrics_share: equal part of an exact sum; NULL with dur_ns
-  cause TEXT,                       -- cut kind, as in execution.cause
+  dur_from TEXT,                    -- word of time_source; NULL with dur_ns
+  cause TEXT,                       -- word of cut_kind; NULL: unknown
   function TEXT,                    -- jitted function or torch_xla.compile name; NULL: none
   site_id INTEGER,                  -- ref site
   stack_id INTEGER,                 -- ref stack
@@ -229,10 +389,11 @@ CREATE TABLE compile (
 
 -- Why a program was compiled, where its source says so itself (jax_explain_cache_misses), against the nearest program
 -- that the source had.
+-- @fact
 CREATE TABLE compile_reason (
   compile_id INTEGER NOT NULL,      -- ref compile
   idx INTEGER NOT NULL,             -- from 0, in the order in which they are told
-  type TEXT NOT NULL,               -- as a recompilation's reason.type; unknown: in words only
+  type TEXT NOT NULL,               -- word of reason_type; unknown: the source gives it in words only
   input TEXT,                       -- the input or setting that differs; NULL: none is named
   before TEXT,                      -- its value before; NULL: not told
   after TEXT,                       -- its value now; NULL: not told
@@ -240,9 +401,8 @@ CREATE TABLE compile_reason (
   PRIMARY KEY (compile_id, idx)
 ) WITHOUT ROWID;
 
--- Executions of graphs on a device. `cause` is the kind of cut: user_sync, step_trace_exit, parallel_loader,
--- torch_xla_compile, compile_clear_pending, dynamo_inputs, dynamo_compile, dynamo_execute, value_access (a read
--- before the step mark), sync (a step mark, which one is not known), unexpected, call (a jitted function), operation (one of JAX's own, called outside of jit).
+-- Executions of graphs on a device.
+-- @fact
 CREATE TABLE execution (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
@@ -253,7 +413,7 @@ CREATE TABLE execution (
   dur_ns INTEGER,                   -- until the device ended
   host_wait_ns INTEGER,             -- time that the asking thread was blocked for it
   device TEXT,                      -- such as TPU:0
-  cause TEXT,                       -- see above; NULL: unknown
+  cause TEXT,                       -- word of cut_kind; NULL: unknown
   site_id INTEGER,                  -- ref site
   stack_id INTEGER,                 -- ref stack
   step_id INTEGER,                  -- ref step
@@ -262,11 +422,12 @@ CREATE TABLE execution (
 );
 
 -- Copies between host and device.
+-- @fact
 CREATE TABLE transfer (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order among the process's facts
-  direction TEXT NOT NULL,          -- to_device, from_device or device_to_device
+  direction TEXT NOT NULL,          -- word of direction
   bytes INTEGER,                    -- size
   ts_ns INTEGER,                    -- start
   dur_ns INTEGER,                   -- as the host saw it, waiting included
@@ -278,6 +439,7 @@ CREATE TABLE transfer (
 );
 
 -- Ops that ran on the CPU because the backend has no lowering for them. aten::_local_scalar_dense is here too.
+-- @fact
 CREATE TABLE fallback (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
@@ -290,6 +452,7 @@ CREATE TABLE fallback (
 );
 
 -- Parameters of a model that were one tensor, and became copies of it when the model was moved to a device.
+-- @fact
 CREATE TABLE untied_weight (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
@@ -302,11 +465,12 @@ CREATE TABLE untied_weight (
 );
 
 -- Findings of torch_xla's own step-time analysis (the pt-xla-profiler lines), as printed.
+-- @fact
 CREATE TABLE profiler_line (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order in its source
-  rule TEXT NOT NULL,               -- compile_frequent, transfer_from_frequent, compile_slow, execute_slow, not_lowered, xrt_frequent
+  rule TEXT NOT NULL,               -- word of profiler_rule
   samples INTEGER,                  -- counts during
   steps INTEGER,                    -- steps
   text TEXT NOT NULL                -- the line
@@ -314,11 +478,12 @@ CREATE TABLE profiler_line (
 
 -- Parts of compilations over which XLA rang its alarm of slow operations, by itself and at any log level. It tells only of
 -- compilations of over two minutes, and of those that last too long the 1st, 2nd, 4th, 8th …
+-- @fact
 CREATE TABLE compile_alarm (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order in its source
-  operation TEXT NOT NULL,          -- compile; unoptimized_compile: by an XLA that is itself built without optimization; constant_folding; autotuning; other: only its length is told
+  operation TEXT NOT NULL,          -- word of alarm_kind
   subject TEXT,                     -- the module without its number, the instruction, the algorithm; NULL: not told
   op TEXT,                          -- of the instruction; NULL: none, or not told
   shape TEXT,                       -- of the instruction's result; NULL: none, or not told
@@ -330,6 +495,7 @@ CREATE TABLE compile_alarm (
 );
 
 -- Reports of the metrics registry, in the order in which they were written.
+-- @fact
 CREATE TABLE metrics_report (
   id INTEGER PRIMARY KEY,           -- given once
   source_id INTEGER NOT NULL,       -- ref source
@@ -342,6 +508,7 @@ CREATE TABLE metrics_report (
 -- Metrics, cumulative since the start of the process (or the last clear). The first and the last whole report of a
 -- process have all of them; a report between has those that changed since the one before, and from its 201st on only
 -- those that analyzers follow. So a value holds until the next row of its name; the same is true of table counter.
+-- @fact
 CREATE TABLE metric (
   id INTEGER PRIMARY KEY,           -- given once
   report_id INTEGER NOT NULL,       -- ref metrics_report
@@ -355,6 +522,7 @@ CREATE TABLE metric (
 );
 
 -- Percentiles of the recent samples of a metric, in the last whole report of a process.
+-- @fact
 CREATE TABLE metric_percentile (
   metric_id INTEGER NOT NULL,       -- ref metric
   p REAL NOT NULL,                  -- 0 to 100
@@ -363,6 +531,7 @@ CREATE TABLE metric_percentile (
 ) WITHOUT ROWID;
 
 -- Counters of a metrics report; which ones: see table metric.
+-- @fact
 CREATE TABLE counter (
   report_id INTEGER NOT NULL,       -- ref metrics_report
   name TEXT NOT NULL,               -- aten::nonzero
@@ -370,10 +539,11 @@ CREATE TABLE counter (
   PRIMARY KEY (report_id, name)
 ) WITHOUT ROWID;
 
--- Settings of the recorded run that a source shows, and what they cost: ir_debug, hlo_debug, python_tracer, save_tensors.
+-- Settings of the recorded run that a source shows, and that cost time.
+-- @fact
 CREATE TABLE setting (
   process_id INTEGER,               -- ref process
-  name TEXT NOT NULL,               -- see above
+  name TEXT NOT NULL,               -- word of setting_name
   value TEXT NOT NULL,              -- as found
   evidence TEXT NOT NULL            -- what shows it
 );
@@ -394,7 +564,7 @@ CREATE TABLE finding (
   id INTEGER PRIMARY KEY,           -- rank: 1 is the first of the report
   fingerprint TEXT NOT NULL,        -- stable between runs of the same program
   kind TEXT NOT NULL,               -- recompilation, fallback, ...
-  severity TEXT NOT NULL,           -- info, warning or error
+  severity TEXT NOT NULL,           -- word of severity
   title TEXT NOT NULL,              -- one line
   count INTEGER,                    -- how often; NULL: does not apply
   cost_ns INTEGER,                  -- measured; NULL: unmeasured

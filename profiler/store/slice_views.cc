@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "profiler/store/process_tables.h"
+#include "profiler/store/tables.h"
 
 namespace xlaprof {
 
@@ -74,13 +74,14 @@ absl::Status MakeSliceViews(const Store& store, const Slice& slice) {
   };
   XP_TRY(store.Exec(fmt::format("CREATE TEMP VIEW step AS SELECT * FROM main.step WHERE 1{}{}{}",
                                 process, steps, in_time("ts_ns", "ts_ns + dur_ns"))));
-  for (const ProcessTable& table : kProcessTables) {
-    if (table.sliced == ProcessTable::kElsewhere) continue;
+  for (const TableTraits& table : kTables) {
+    if (!table.Has("process_id") || table.outlives_run || table.name == StepRow::kTable) continue;
     std::string where = process;
-    if (table.sliced == ProcessTable::kByStep && !steps.empty())
-      where += " AND step_id IN (SELECT id FROM step)";
-    if (table.start_ns != nullptr)
-      where += in_time(table.start_ns, "coalesce(ts_ns + dur_ns, ts_ns)");
+    if (table.Has("step_id") && !steps.empty()) where += " AND step_id IN (SELECT id FROM step)";
+    if (table.Has("ts_ns")) {
+      where += in_time(table.Has("enqueue_ts_ns") ? "coalesce(enqueue_ts_ns, ts_ns)" : "ts_ns",
+                       "coalesce(ts_ns + dur_ns, ts_ns)");
+    }
     // It exists where a store of an earlier version has no such table.
     XP_TRY(store.Exec(
         fmt::format("CREATE TEMP VIEW IF NOT EXISTS {0} AS SELECT * FROM main.{0} WHERE 1{1}",

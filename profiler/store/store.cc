@@ -357,7 +357,7 @@ absl::Status Store::CloseLog() {
   return absl::IsUnavailable(closed) ? absl::OkStatus() : closed;
 }
 
-absl::Status Store::AddIssue(OptInt source_id, std::string_view code, std::string_view severity,
+absl::Status Store::AddIssue(OptInt source_id, std::string_view code, Severity severity,
                              std::string_view advice, OptInt offset, OptInt line, int64_t count) {
   return Run(
       "INSERT INTO import_issue VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "

@@ -105,7 +105,7 @@ class Store {
   absl::StatusOr<int64_t> AddStack(std::span<const Frame> frames);
   absl::StatusOr<int64_t> AddSite(std::string_view function, std::string_view file, int64_t line);
   // Counts something odd in a source; the first call's offset, line and advice stay.
-  absl::Status AddIssue(OptInt source_id, std::string_view code, std::string_view severity,
+  absl::Status AddIssue(OptInt source_id, std::string_view code, Severity severity,
                         std::string_view advice, OptInt offset = {}, OptInt line = {},
                         int64_t count = 1);
   absl::Status SetMeta(std::string_view key, std::string_view value);
@@ -126,14 +126,18 @@ class Store {
   // where no source knows it, or what stands there is no number within 2^62 (146 years).
   absl::StatusOr<OptInt> MetaNs(std::string_view key) const;
 
+  // Whole rows of the slice. `rest` is what follows `FROM table`, with parameters ?1, ?2, ...:
+  // `store.Rows<StepRow>("WHERE process_id = ?1 ORDER BY ordinal", id)`.
+  template <class Row, class... Params>
+  absl::StatusOr<std::vector<Row>> Rows(std::string_view rest = "", const Params&... params) const;
   // Runs statements without result.
   absl::Status Exec(std::string_view sql) const;
   // Runs one statement with parameters ?1, ?2, ... and no rows.
   template <class... Params>
   absl::Status Run(std::string_view sql, const Params&... params) const;
   // Calls `fn(columns...)` for each row. Column types are those of fn's parameters: int64_t,
-  // double, bool, std::string, std::string_view (until fn returns), std::optional of these (NULL),
-  // StringId. fn returns void or absl::Status.
+  // double, bool, std::string, std::string_view (until fn returns), enums of a vocabulary,
+  // std::optional of these (NULL), StringId. fn returns void or absl::Status.
   template <class Fn, class... Params>
   absl::Status Each(std::string_view sql, Fn&& fn, const Params&... params) const;
   // The values that `fn` returns for each row, in order.

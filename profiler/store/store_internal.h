@@ -44,6 +44,8 @@ void Statement::Bind(int index, const T& value) {
     } else {
       internal::BindNull(stmt_, index);
     }
+  } else if constexpr (HasWords<T>) {
+    internal::BindText(stmt_, index, TextOf(value));
   } else if constexpr (std::is_integral_v<T>) {
     internal::BindInt(stmt_, index, int64_t(value));
   } else if constexpr (std::is_floating_point_v<T>) {
@@ -60,6 +62,8 @@ T Statement::Column(int index) const {
   if constexpr (internal::IsOptional<T>::value) {
     if (IsNull(index)) return std::nullopt;
     return Column<typename T::value_type>(index);
+  } else if constexpr (HasWords<T>) {
+    return ParseWord<T>(internal::ColumnText(stmt_, index));
   } else if constexpr (std::is_same_v<T, bool>) {
     return internal::ColumnInt(stmt_, index) != 0;
   } else if constexpr (std::is_integral_v<T>) {
@@ -82,7 +86,8 @@ absl::StatusOr<int64_t> Store::Add(const Row& row) {
       names += name;
     };
     if constexpr (requires { Row::id; }) add("id");
-    Row{}.Fields([&](const char* name, const auto&) { add(name); });
+    Row empty;
+    Row::EachColumn(empty, [&](const char* name, const auto&) { add(name); });
     return fmt::format("INSERT INTO main.{} ({}) VALUES ({})", Row::kTable, names, marks);
   }());
   XP_TRY(Statement * statement, Cached(sql));
@@ -90,7 +95,7 @@ absl::StatusOr<int64_t> Store::Add(const Row& row) {
   if constexpr (requires { Row::id; }) {
     statement->Bind(++index, row.id == 0 ? OptInt() : OptInt(row.id));
   }
-  row.Fields([&](const char*, const auto& value) { statement->Bind(++index, value); });
+  Row::EachColumn(row, [&](const char*, const auto& value) { statement->Bind(++index, value); });
   absl::Status status = internal::ToStatus(statement->Step());
   statement->Reset();
   XP_TRY(std::move(status));
@@ -98,6 +103,33 @@ absl::StatusOr<int64_t> Store::Add(const Row& row) {
     return row.id != 0 ? row.id : int64_t(sqlite3_last_insert_rowid(db()));
   }
   return 0;
+}
+
+template <class Row, class... Params>
+absl::StatusOr<std::vector<Row>> Store::Rows(std::string_view rest, const Params&... params) const {
+  Row empty;
+  std::string columns;
+  auto add = [&](const char* name, const auto&) {
+    columns += fmt::format("{}\"{}\"", columns.empty() ? "" : ", ", name);
+  };
+  if constexpr (requires { Row::id; }) add("id", 0);
+  Row::EachColumn(empty, add);
+  XP_TRY(Statement statement,
+         Prepare(fmt::format("SELECT {} FROM {} {}", columns, Row::kTable, rest)));
+  int index = 0;
+  (statement.Bind(++index, params), ...);
+  std::vector<Row> rows;
+  while (true) {
+    XP_TRY(bool more, statement.Step());
+    if (!more) return rows;
+    Row& row = rows.emplace_back();
+    int column = 0;
+    auto read = [&](const char*, auto& value) {
+      value = statement.Column<std::decay_t<decltype(value)>>(column++);
+    };
+    if constexpr (requires { Row::id; }) read("id", row.id);
+    Row::EachColumn(row, read);
+  }
 }
 
 template <class... Params>

@@ -15,7 +15,7 @@ Finding Sync() {
           .count = 12,
           .per_step = 1.0,
           .cost_ns = 5,
-          .reason = Reason{.type = "value_access"}};
+          .reason = Reason{.type = ReasonType::kValueAccess}};
 }
 
 TEST(Fingerprint, SurvivesEditsAndOtherRuns) {
@@ -39,7 +39,7 @@ TEST(Fingerprint, TellsKindReasonAndSubjectApart) {
     prints.push_back(Fingerprint(finding));
   };
   differs([](Finding& f) { f.kind = "fallback"; });
-  differs([](Finding& f) { f.reason->type = "print"; });
+  differs([](Finding& f) { f.reason->type = ReasonType::kOutliers; });
   differs([](Finding& f) { f.subject.file = "/a/b/model.py"; });
   differs([](Finding& f) { f.subject.function = "forward"; });
   differs([](Finding& f) { f.subject.scope = "body"; });

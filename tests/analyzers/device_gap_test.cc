@@ -43,7 +43,7 @@ TEST_F(DeviceGap, ScopeThatKeepsTheDeviceWaiting) {
   EXPECT_EQ(found[0].count, 10);
   EXPECT_EQ(found[0].per_step, 1.0);
   EXPECT_EQ(found[0].cost_ns, 1'000'000);
-  EXPECT_EQ(found[0].reason->type, "user_scope");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kUserScope);
   EXPECT_FALSE(found[0].evidence.empty());
 }
 
@@ -130,7 +130,7 @@ TEST_F(DeviceGap, ManySmallGapsAreSummed) {
   }
   Findings found = Warnings();
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].reason->type, "execute");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kExecute);
   EXPECT_EQ(found[0].count, 1000);
   EXPECT_EQ(found[0].cost_ns, 5'000'000);
 }
@@ -140,7 +140,7 @@ TEST_F(DeviceGap, IdleDuringCompilationIsPricedElsewhere) {
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
-  EXPECT_EQ(found[0].reason->type, "compile");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kCompile);
 }
 
 // JAX traces again before it compiles: idle in such a step is the recompilation's, but for the
@@ -160,8 +160,8 @@ TEST_F(DeviceGap, StepsThatCompileAreRecompilations) {
   }
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 3u);
-  EXPECT_EQ(found[0].reason->type, "start_up");
-  EXPECT_EQ(found[1].reason->type, "compile");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kStartUp);
+  EXPECT_EQ(found[1].reason->type, ReasonType::kCompile);
   EXPECT_EQ(found[1].severity, Severity::kInfo);
   EXPECT_EQ(found[1].cost_ns, 4 * 700'000);
   EXPECT_EQ(found[2].subject.scope, "augment");
@@ -206,7 +206,7 @@ TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
-  EXPECT_EQ(found[0].reason->type, "capture_settings");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kCaptureSettings);
 }
 
 // The tracer costs about a microsecond a call: hundreds of calls explain half a millisecond, a few
@@ -223,7 +223,7 @@ TEST_F(DeviceGap, ThePythonTracerExplainsAsMuchAsItsCalls) {
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
-  EXPECT_EQ(found[0].reason->type, "capture_settings");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kCaptureSettings);
 }
 
 // PT_XLA_DEBUG writes the C++ stack of each read.
@@ -238,7 +238,7 @@ TEST_F(DeviceGap, StacksOfFallbacksAreTheCapturesOwnFault) {
       "'pt-xla-profiler: ...')");
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].reason->type, "capture_settings");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kCaptureSettings);
 }
 
 // ... but two ops explain no 100 ms.

@@ -28,7 +28,7 @@ TEST_F(DeviceWait, HostOffloadIsToldByTheMemorySpaceOfTheOperand) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].subject.op, "copy-done");
-  EXPECT_EQ(found[0].reason->type, "host_offload");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kHostOffload);
   EXPECT_EQ(found[0].count, 2);
   EXPECT_EQ(found[0].cost_ns, 900'000);
   ASSERT_EQ(found[0].evidence.size(), 2u);
@@ -40,7 +40,7 @@ TEST_F(DeviceWait, OtherCopiesAreNoHostOffload) {
   Record("copy-done.2", "copy-done.3", 900);
   Findings found = run_.Run(device_wait);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].reason->type, "copy");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kCopy);
 }
 
 TEST_F(DeviceWait, TheProgramsTextTellsTheMemorySpaceToo) {
@@ -52,7 +52,7 @@ TEST_F(DeviceWait, TheProgramsTextTellsTheMemorySpaceToo) {
       "(1, 1, 'copy-done', 'f32[5]{0}', '0', 'copy-done.2', 'f@/u/train.py:7')");
   Findings found = run_.Run(device_wait);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].reason->type, "host_offload");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kHostOffload);
   EXPECT_EQ(found[0].subject.line, 7);
 }
 
@@ -61,7 +61,7 @@ TEST_F(DeviceWait, TenInAHundredJustFires) {
   Findings found = run_.Run(device_wait);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
-  EXPECT_EQ(found[0].reason->type, "collective");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kCollective);
 }
 
 // Four hosts with a device each, which they all call GPU:0; one comes late.

@@ -67,7 +67,7 @@ TEST(PastedText, RecompilationWithoutStepMarks) {
   const Finding finding =
       TheOne(OfKind(FindingsIn(Report(40, "20s000ms000.000us", 41)), "recompilation"));
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_EQ(finding.reason->state, "unknown");
+  EXPECT_EQ(finding.reason->state, State::kUnknown);
   EXPECT_EQ(finding.per_step, std::nullopt);
   EXPECT_THAT(finding.title, HasSubstr("40 compiles in 41 executions"));
   EXPECT_THAT(finding.title, Not(HasSubstr("step")));
@@ -119,7 +119,7 @@ TEST(PastedText, TwoReportsTellThatItStopped) {
                                Report(11, "50s000ms000.000us", 70) + Counter("MarkStep", 70)),
                     "recompilation"));
   EXPECT_EQ(finding.severity, Severity::kInfo);
-  EXPECT_EQ(finding.reason->state, "settled");
+  EXPECT_EQ(finding.reason->state, State::kSettled);
   EXPECT_EQ(finding.reason->step, 12);
 }
 
@@ -224,7 +224,7 @@ TEST(PastedText, SaysWhatACutReportLacks) {
   auto lacks = [](const std::string& text) {
     std::vector<std::string> types;
     for (const Finding& finding : OfKind(FindingsIn(text), "incomplete_capture"))
-      types.push_back(finding.reason->type);
+      types.emplace_back(TextOf(finding.reason->type));
     return types;
   };
   const std::string traced = Metric("LazyTracing", 9, "001ms000.000us");

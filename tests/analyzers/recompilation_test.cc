@@ -34,7 +34,7 @@ TEST(Recompilation, TheFirstCompileOfEachSiteIsNone) {
                 read = run.Graph("b", {{.op = "aten::mean", .shape = "f32[]"}});
   for (int i = 0; i < 20; ++i) {
     run.Step(step);
-    run.Execute(read, {.cause = "value_access", .line = 22});
+    run.Execute(read, {.cause = CutKind::kValueAccess, .line = 22});
   }
   EXPECT_THAT(run.Find(), IsEmpty());
 }
@@ -51,7 +51,7 @@ TEST(Recompilation, AWarmUpIsNoWarningInASlice) {
   run.Exec("UPDATE compile SET ts_ns = ordinal * 1000000000");
   ASSERT_TRUE(run.store().Restrict({.first_step = 0, .last_step = 1}).ok());
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->state, "warm_up");
+  EXPECT_EQ(finding.reason->state, State::kWarmUp);
   EXPECT_EQ(finding.severity, Severity::kInfo);
 }
 
@@ -78,8 +78,8 @@ TEST(Recompilation, SizesThatVaryAreOneFinding) {
             {.dur_ns = 1'000'000'000});
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_EQ(finding.reason->type, "shape_change");
-  EXPECT_EQ(finding.reason->state, "ongoing");
+  EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
+  EXPECT_EQ(finding.reason->state, State::kOngoing);
   EXPECT_EQ(finding.count, 5);
   EXPECT_EQ(finding.cost_ns, 5'000'000'000);
   EXPECT_EQ(finding.saving_ns, 3'000'000'000);  // 3 buckets instead of 6 sizes
@@ -131,8 +131,8 @@ TEST(Recompilation, ACleanStartIsWarmUpAndInfo) {
   run.Steps(run.Graph("b", TrainStep(8)), 20);
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kInfo);
-  EXPECT_EQ(finding.reason->state, "warm_up");
-  EXPECT_EQ(finding.reason->type, "op_change");
+  EXPECT_EQ(finding.reason->state, State::kWarmUp);
+  EXPECT_EQ(finding.reason->type, ReasonType::kOpChange);
 }
 
 TEST(Recompilation, ABurstSaysWhen) {
@@ -141,7 +141,7 @@ TEST(Recompilation, ABurstSaysWhen) {
   sizes[20] = 1, sizes[21] = 2, sizes[22] = 3;
   BatchesOf(run, sizes);
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->state, "burst");
+  EXPECT_EQ(finding.reason->state, State::kBurst);
   EXPECT_EQ(finding.reason->step, 20);
   EXPECT_EQ(finding.severity, Severity::kWarning);
 }
@@ -164,7 +164,7 @@ TEST(Recompilation, WhatIsOverAndWasDearIsAWarning) {
   std::vector<int64_t> sizes(110, 64);
   for (int64_t i = 0; i < 10; ++i) sizes[size_t(i)] = 8 + i;
   BatchesOf(run, sizes, {.dur_ns = 1'000'000'000});
-  EXPECT_EQ(run.TheFinding().reason->state, "settled");
+  EXPECT_EQ(run.TheFinding().reason->state, State::kSettled);
   EXPECT_EQ(run.TheFinding().severity, Severity::kInfo);  // nobody timed the run
   run.Exec("UPDATE compile SET ts_ns = ordinal * 1000000000");
   run.Exec("UPDATE step SET ts_ns = 1000000000 * ordinal, dur_ns = 1000000000");
@@ -205,7 +205,7 @@ TEST(Recompilation, TheChangeThatExplainsMostTakesAll) {
   };
   for (int i = 0; i < 12; ++i) run.Step(graph(i));
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->type, "constant_change");
+  EXPECT_EQ(finding.reason->type, ReasonType::kConstantChange);
   EXPECT_EQ(finding.subject.line, 10);
   EXPECT_EQ(finding.count, 11);
   EXPECT_EQ(finding.subject.op, "xla::select");
@@ -234,11 +234,11 @@ TEST(Recompilation, AnotherFormAnswersWhereTextPrintsAlike) {
   };
   for (int i = 0; i < 12; ++i) {
     const int64_t graph = run.Graph("g" + std::to_string(i), text);
-    run.Graph("g" + std::to_string(i), hlo(i), "hlo_optimized");
+    run.Graph("g" + std::to_string(i), hlo(i), PrintedForm::kHloOptimized);
     run.Step(graph);
   }
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->type, "constant_change");
+  EXPECT_EQ(finding.reason->type, ReasonType::kConstantChange);
   EXPECT_EQ(finding.subject.line, 11);
   EXPECT_EQ(finding.count, 11);
   EXPECT_EQ(finding.reason->before, "slice={[0:1], [0:8]}");
@@ -262,7 +262,7 @@ TEST(Recompilation, OnlyAViewIsRecordedWhereItIsUsed) {
     run.Step(run.Graph("g" + std::to_string(i), nodes));
   }
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->type, "constant_change");
+  EXPECT_EQ(finding.reason->type, ReasonType::kConstantChange);
   EXPECT_EQ(finding.reason->text, "The IR dump shows it.");
 }
 
@@ -275,9 +275,10 @@ TEST(Recompilation, GraphsThatPrintAlikeNameCandidates) {
        .operands = "0",
        .location = "body@train.py:11",
        .root = 0}};
-  for (int i = 0; i < 12; ++i) run.Step(run.Graph("g" + std::to_string(i), text, "ir_text", 1, 1));
+  for (int i = 0; i < 12; ++i)
+    run.Step(run.Graph("g" + std::to_string(i), text, PrintedForm::kIrText, 1, 1));
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->type, "unprinted_change");
+  EXPECT_EQ(finding.reason->type, ReasonType::kUnprintedChange);
   EXPECT_THAT(*finding.reason->text, HasSubstr("xla::select f32[1,8] at /home/user/train.py:11"));
   EXPECT_THAT(finding.advice, HasSubstr("XLA_SAVE_TENSORS_FMT=hlo"));
 }
@@ -286,25 +287,26 @@ TEST(Recompilation, SharedInputsAndDonationComeBeforeUnprintedChanges) {
   RecompileRun sharing;
   for (int i = 0; i < 12; ++i) {
     const int64_t graph = sharing.Graph("g" + std::to_string(i), TrainStep(8));
-    sharing.Graph("g" + std::to_string(i), {}, "", 3 + i % 2, 1);  // the log counts inputs
+    sharing.Graph("g" + std::to_string(i), {}, std::nullopt, 3 + i % 2,
+                  1);  // the log counts inputs
     sharing.Step(graph);
   }
   const Findings findings = sharing.Find();
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings[0].reason->type, "parameter_sharing_change");
+  EXPECT_EQ(findings[0].reason->type, ReasonType::kParameterSharingChange);
 
   RecompileRun donation;
   for (int i = 0; i < 12; ++i)
     donation.Step(donation.Graph("g" + std::to_string(i), TrainStep(8)), {.alias_bytes = 100 + i});
-  EXPECT_EQ(donation.TheFinding().reason->type, "donation_change");
+  EXPECT_EQ(donation.TheFinding().reason->type, ReasonType::kDonationChange);
 }
 
 TEST(Recompilation, TheSameGraphCutInAnotherWay) {
   RecompileRun run;
   run.Steps(run.Graph("a", TrainStep(8)), 6);
-  run.Steps(run.Graph("b", TrainStep(8)), 6, {.cause = "parallel_loader"});
+  run.Steps(run.Graph("b", TrainStep(8)), 6, {.cause = CutKind::kParallelLoader});
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->type, "cut_kind_change");
+  EXPECT_EQ(finding.reason->type, ReasonType::kCutKindChange);
   EXPECT_EQ(finding.reason->before, "user_sync");
   EXPECT_EQ(finding.reason->after, "parallel_loader");
   EXPECT_EQ(finding.count, 1);
@@ -319,7 +321,7 @@ TEST(Recompilation, AGraphThatIsCompiledAgainBehindOthersWasEvicted) {
   run.Steps(graph, 10);
   std::string text;
   for (const Finding& finding : run.Find()) {
-    if (finding.reason->type == "cache_eviction") text = *finding.reason->text;
+    if (finding.reason->type == ReasonType::kCacheEviction) text = *finding.reason->text;
   }
   EXPECT_THAT(text, HasSubstr("nly 1 other graph was compiled since"));
 }
@@ -331,39 +333,41 @@ TEST(Recompilation, AGraphThatIsCompiledTwiceInARowWasNotEvicted) {
   run.Step(graph, {.compiles = true});
   run.Steps(graph, 10);
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->type, "unknown");
+  EXPECT_EQ(finding.reason->type, ReasonType::kUnknown);
   EXPECT_THAT(*finding.reason->text, HasSubstr("processes that share one log"));
 }
 
 TEST(Recompilation, SettingsThatChangeAreTheEnvironment) {
   RecompileRun run;
   run.Exec("INSERT INTO setting VALUES (1, 'ir_debug', '0', 'x'), (1, 'ir_debug', '1', 'y')");
-  run.Steps(run.Graph("a", TrainStep(8), "ir_text", 3, 1), 6);
-  run.Steps(run.Graph("b", TrainStep(8), "ir_text", 3, 1), 6);
-  EXPECT_EQ(run.TheFinding().reason->type, "environment_change");
+  run.Steps(run.Graph("a", TrainStep(8), PrintedForm::kIrText, 3, 1), 6);
+  run.Steps(run.Graph("b", TrainStep(8), PrintedForm::kIrText, 3, 1), 6);
+  EXPECT_EQ(run.TheFinding().reason->type, ReasonType::kEnvironmentChange);
 }
 
 TEST(Recompilation, WithoutGraphsSizesTellAndElseNothing) {
   RecompileRun run;
   for (int i = 0; i < 12; ++i)
-    run.Step(run.Graph("g" + std::to_string(i), {}, "", 3, 1), {.input_bytes = 1000 * (i + 1)});
-  EXPECT_EQ(run.TheFinding().reason->type, "shape_change");
+    run.Step(run.Graph("g" + std::to_string(i), {}, std::nullopt, 3, 1),
+             {.input_bytes = 1000 * (i + 1)});
+  EXPECT_EQ(run.TheFinding().reason->type, ReasonType::kShapeChange);
   EXPECT_EQ(run.TheFinding().subject.line, 20);  // the cut
   run.Exec("UPDATE compile SET input_bytes = 1000");
-  EXPECT_EQ(run.TheFinding().reason->type, "unknown");
+  EXPECT_EQ(run.TheFinding().reason->type, ReasonType::kUnknown);
   EXPECT_THAT(run.TheFinding().advice, HasSubstr("XLA_SAVE_TENSORS_FILE"));
 }
 
 TEST(Recompilation, WhereOnlySomeGraphsWereCapturedTheLogJoinsThem) {
   RecompileRun run;
-  run.Step(run.Graph("b64", TrainStep(64), "ir_text", 3, 1), {.input_bytes = 64});
+  run.Step(run.Graph("b64", TrainStep(64), PrintedForm::kIrText, 3, 1), {.input_bytes = 64});
   for (int i = 1; i < 10; ++i) {
     const std::string hash = "b" + std::to_string(i);
-    run.Step(i < 3 ? run.Graph(hash, TrainStep(i), "ir_text", 3, 1) : run.Graph(hash, {}, "", 3, 1),
+    run.Step(i < 3 ? run.Graph(hash, TrainStep(i), PrintedForm::kIrText, 3, 1)
+                   : run.Graph(hash, {}, std::nullopt, 3, 1),
              {.input_bytes = i});
   }
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->type, "shape_change");
+  EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
   EXPECT_EQ(finding.count, 9);
   EXPECT_EQ(finding.subject.line, 7);
   EXPECT_THAT(*finding.reason->text, HasSubstr("7 of 9"));
@@ -386,7 +390,7 @@ TEST(Recompilation, APartOfTheRunIsComparedWithWhatCameBefore) {
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.count, 1);
   EXPECT_EQ(finding.cost_ns, 1'000'000);
-  EXPECT_EQ(finding.reason->type, "shape_change");
+  EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
   EXPECT_EQ(finding.reason->before, "f32[60,16]");
   EXPECT_EQ(finding.reason->after, "f32[59,16]");
   EXPECT_EQ(finding.severity, Severity::kWarning) << "it is most of what was asked for";
@@ -400,10 +404,10 @@ TEST(Recompilation, AJittedFunctionIsASite) {
       run.Graph("",
                 {{.op = "parameter", .shape = "f32[" + rows + ",64]", .attributes = "0"},
                  {.op = "tanh", .shape = "f32[" + rows + ",64]", .operands = "0", .root = 0}},
-                "hlo_optimized");
+                PrintedForm::kHloOptimized);
     }
     run.Step(run.store().One<int64_t>("SELECT max(id) FROM graph").value().value(),
-             {.cause = "call", .function = "train_step", .line = 18});
+             {.cause = CutKind::kCall, .function = "train_step", .line = 18});
   }
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.title,
@@ -442,21 +446,23 @@ TEST(Recompilation, GrowthWithoutAStepMarkIsNoCauseOfItsOwn) {
       nodes.back().root = 0;
       if (with_sizes && i >= 4) nodes[1].shape = fmt::format("f32[{},16]{{1,0}}", 8 + i);
       run.Step(run.Graph("g" + std::to_string(i), nodes),
-               {.cause = "value_access", .dur_ns = 1'000'000});
+               {.cause = CutKind::kValueAccess, .dur_ns = 1'000'000});
       nodes.back().root = {};
     }
     for (const Finding& finding : run.Find()) {
-      EXPECT_EQ(finding.severity == Severity::kInfo, finding.reason->type == "no_step_mark");
+      EXPECT_EQ(finding.severity == Severity::kInfo,
+                finding.reason->type == ReasonType::kNoStepMark);
       EXPECT_TRUE(with_sizes || finding.count == 11) << finding.title;
-      if (finding.reason->type != "no_step_mark") continue;
+      if (finding.reason->type != ReasonType::kNoStepMark) continue;
       EXPECT_THAT(finding.title, HasSubstr("its graph grows, as no step is marked"));
       EXPECT_THAT(*finding.reason->text, HasSubstr("5 nodes in the first, 60 in the last"));
       EXPECT_THAT(finding.advice, HasSubstr("missing_step_mark"));
     }
     EXPECT_THAT(run.Find(), SizeIs(with_sizes ? 2 : 1));
     // With one step mark it is as ever.
-    run.Step(1, {.cause = "user_sync"});
-    for (const Finding& finding : run.Find()) EXPECT_NE(finding.reason->type, "no_step_mark");
+    run.Step(1, {.cause = CutKind::kUserSync});
+    for (const Finding& finding : run.Find())
+      EXPECT_NE(finding.reason->type, ReasonType::kNoStepMark);
   }
 }
 
@@ -465,9 +471,9 @@ TEST(Recompilation, WithoutStepsTheStateIsUnknown) {
   for (int i = 0; i < 12; ++i) run.Step(run.Graph("g" + std::to_string(i), TrainStep(i + 1)));
   run.Exec("DELETE FROM step");
   EXPECT_EQ(run.TheFinding().reason->state,
-            "ongoing");  // counted by the executions that end a step
+            State::kOngoing);  // counted by the executions that end a step
   run.Exec("DELETE FROM execution");
-  EXPECT_EQ(run.TheFinding().reason->state, "unknown");
+  EXPECT_EQ(run.TheFinding().reason->state, State::kUnknown);
   EXPECT_EQ(run.TheFinding().severity, Severity::kWarning);
 }
 

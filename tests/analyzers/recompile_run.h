@@ -24,8 +24,9 @@ struct TestNode {
 using TestNodes = std::vector<TestNode>;
 
 // The same nodes as Diff takes them; operands are node numbers, "3,0.1".
-inline PrintedGraph TestGraph(const TestNodes& nodes, const std::string& printed_as = "ir_text") {
-  PrintedGraph graph{.id = 1, .hash = {}, .printed_as = printed_as, .name = {}, .nodes = {}};
+inline PrintedGraph TestGraph(const TestNodes& nodes,
+                              PrintedForm printed_as = PrintedForm::kIrText) {
+  PrintedGraph graph{.id = 1, .printed_as = printed_as};
   for (const TestNode& node : nodes) {
     GraphNode one{node.op,          node.shape, node.attributes, node.scope, node.location, {},
                   node.computation, {},         node.root};
@@ -67,7 +68,8 @@ inline TestNodes TrainStep(int64_t batch) {
 
 // How a graph is executed.
 struct How {
-  std::string cause = "user_sync", function = {};
+  std::optional<CutKind> cause = CutKind::kUserSync;
+  std::string function = {};
   int64_t line = 20;  // of the cut; 0: no site
   OptInt dur_ns = {}, alias_bytes = {}, input_bytes = {};
   bool compiles = false;  // also if this graph was compiled before
@@ -88,14 +90,14 @@ class RecompileRun {
 
   // A graph row; rows of equal hashes are one graph. Returns its id.
   int64_t Graph(const std::string& hash, const TestNodes& nodes,
-                const std::string& printed_as = "ir_text", OptInt input_count = {},
-                OptInt output_count = {}) {
+                std::optional<PrintedForm> printed_as = PrintedForm::kIrText,
+                OptInt input_count = {}, OptInt output_count = {}) {
     GraphRow row{.id = NextRow(),
                  .process_id = process_,
                  .input_count = input_count,
                  .output_count = output_count};
     if (!hash.empty()) row.hash = hash;
-    if (!printed_as.empty())
+    if (printed_as)
       row.printed_as = printed_as, row.node_count = static_cast<int64_t>(nodes.size());
     const int64_t id = store_.Add(row).value();
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -134,20 +136,20 @@ class RecompileRun {
                          .ordinal = ordinal_++,
                          .graph_id = graph,
                          .dur_ns = how.dur_ns,
-                         .cause = text(how.cause),
+                         .cause = how.cause,
                          .function = text(how.function),
                          .site_id = site,
                          .step_id = step_,
                          .input_bytes = how.input_bytes,
                          .alias_bytes = how.alias_bytes};
-      if (how.dur_ns) compile.dur_from = "profile";
+      if (how.dur_ns) compile.dur_from = TimeSource::kProfile;
       EXPECT_TRUE(store_.Add(compile).ok());
     }
     ExecutionRow execution{.id = NextRow(),
                            .process_id = process_,
                            .ordinal = ordinal_++,
                            .graph_id = graph,
-                           .cause = text(how.cause),
+                           .cause = how.cause,
                            .site_id = site,
                            .step_id = step_};
     EXPECT_TRUE(store_.Add(execution).ok());

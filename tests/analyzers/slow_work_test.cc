@@ -199,7 +199,7 @@ TEST_F(Transfers, CopiesThatLeaveTheDeviceIdle) {
   EXPECT_EQ(found[0].subject.line, 8);
   EXPECT_EQ(found[0].count, 10);
   EXPECT_EQ(found[0].cost_ns, 500'000);
-  EXPECT_EQ(found[0].reason->type, "from_device");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kFromDevice);
 }
 
 TEST_F(Transfers, AReadThatWaitsForABusyDeviceIsNoCopy) {
@@ -222,7 +222,7 @@ TEST_F(Transfers, FromMetricsByTheirBytes) {
               {{50, 1e3}});  // one large upload, then small ones
   Findings found = run_.Run(large_transfer);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].reason->type, "from_device");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kFromDevice);
   EXPECT_EQ(found[0].cost_ns, std::nullopt);
 }
 
@@ -282,7 +282,7 @@ TEST_F(Transfers, ValuesThatAreUploadedOneByOne) {
   EXPECT_EQ(found[0].title, "1,000 tensors of the host are uploaded one by one, 25 a step");
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].cost_ns, 9'000'000'000);
-  EXPECT_EQ(found[0].reason->type, "to_device");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kToDevice);
   EXPECT_EQ(find(1000, 99e6, false)[0].severity, Severity::kInfo);
   EXPECT_TRUE(find(1000, 49e6, false).empty());
   EXPECT_TRUE(find(50, 9e9, false).empty());

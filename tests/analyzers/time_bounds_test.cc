@@ -26,7 +26,7 @@ TEST_F(TimeBounds, WaitingForDataIsHighFromAFifthOn) {
   Findings found = run_.Run(input_bound);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
-  EXPECT_EQ(found[0].reason->type, "high");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kHigh);
   EXPECT_EQ(found[0].cost_ns, 2'000'000);
   EXPECT_EQ(found[0].subject.scope, "train");
 }
@@ -63,7 +63,7 @@ TEST_F(TimeBounds, ModerateJustFires) {
   Steps(category::kInput, 50);
   Findings found = run_.Run(input_bound);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].reason->type, "moderate");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kModerate);
 }
 
 TEST_F(TimeBounds, ALittleWaitingJustDoesNot) {
@@ -95,7 +95,7 @@ TEST_F(TimeBounds, TracingAsLongAsTheStep) {
   Findings found = run_.Run(tracing_bound);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
-  EXPECT_EQ(found[0].reason->type, "about_the_step_time");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kAboutTheStepTime);
 }
 
 TEST_F(TimeBounds, TracingBehindABusyDeviceJustDoesNot) {
@@ -107,7 +107,7 @@ TEST_F(TimeBounds, TracingAboveTheDevicesBusyTime) {
   Steps(category::kTracing, 300, 200);
   Findings found = run_.Run(tracing_bound);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].reason->type, "above_device_busy_time");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kAboveDeviceBusyTime);
   EXPECT_EQ(found[0].cost_ns, 3'000'000);
   EXPECT_EQ(found[0].saving_ns, 1'000'000);
 }

@@ -26,12 +26,15 @@ class TimedRun {
     ASSERT_TRUE(status.ok()) << status;
   }
   int64_t HostThread(const std::string& name = "python") {
-    return store_.Add(TrackRow{.process_id = 1, .kind = "host_thread", .name = name}).value();
+    return store_.Add(TrackRow{.process_id = 1, .kind = TrackKind::kHostThread, .name = name})
+        .value();
   }
   int64_t Device(const std::string& device = "TPU:0", int64_t process_id = 1) {
     return store_
-        .Add(TrackRow{
-            .process_id = process_id, .kind = "device", .name = "XLA Modules", .device = device})
+        .Add(TrackRow{.process_id = process_id,
+                      .kind = TrackKind::kDevice,
+                      .name = "XLA Modules",
+                      .device = device})
         .value();
   }
   void Event(int64_t track, std::string_view category, std::string_view name, int64_t ts_us,
@@ -59,8 +62,10 @@ class TimedRun {
   // A stream of a device that is fed call by call.
   int64_t Stream(const std::string& device = "GPU:0") {
     return store_
-        .Add(TrackRow{
-            .process_id = 1, .kind = "device_stream", .name = "stream 7", .device = device})
+        .Add(TrackRow{.process_id = 1,
+                      .kind = TrackKind::kDeviceStream,
+                      .name = "stream 7",
+                      .device = device})
         .value();
   }
   StringId Interned(std::string_view text) { return store_.Intern(text).value(); }

@@ -23,7 +23,7 @@ TEST(UntiedWeights, AreFoundAtTheLineOfTheMove) {
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].subject.file, "train.cc");
   EXPECT_EQ(found[0].subject.line, 12);
-  EXPECT_EQ(found[0].reason->type, "tied_before_move");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kTiedBeforeMove);
   EXPECT_THAT(found[0].cost_note, HasSubstr("4 KB more on CPU:0"));
   EXPECT_FALSE(found[0].cost_ns);
   EXPECT_EQ(found[1].count, 3);

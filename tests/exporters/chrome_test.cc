@@ -165,7 +165,8 @@ TEST_F(ChromeExport, AsynchronousEventsThatNestShareAnId) {
   Store store = *Store::CreateTemporary();
   ASSERT_TRUE(store.Begin().ok());
   const int64_t process = *store.Add(ProcessRow{});
-  const int64_t track = *store.Add(TrackRow{.process_id = process, .kind = "async", .name = "get"});
+  const int64_t track =
+      *store.Add(TrackRow{.process_id = process, .kind = TrackKind::kAsync, .name = "get"});
   EventWriter writer(store);
   auto add = [&](const char* name, int64_t ts_ns, int64_t dur_ns) {
     const StringId id = *store.Intern(name);
@@ -199,11 +200,12 @@ TEST_F(ChromeExport, LabelsOfProcessesDiffer) {
   for (const char* name : {"A", "B"}) {
     const int64_t process = *store.Add(ProcessRow{.name = name});
     for (const OptText& device : {OptText(), OptText("TPU:0")}) {
-      ASSERT_TRUE(
-          store
-              .Add(TrackRow{
-                  .process_id = process, .kind = "host_thread", .name = "t", .device = device})
-              .ok());
+      ASSERT_TRUE(store
+                      .Add(TrackRow{.process_id = process,
+                                    .kind = TrackKind::kHostThread,
+                                    .name = "t",
+                                    .device = device})
+                      .ok());
     }
   }
   std::vector<std::string> labels;
@@ -235,7 +237,7 @@ TEST_F(ChromeExport, NoTimeIsNegativeOrTooLarge) {
     Store store = *Store::CreateTemporary();
     ASSERT_TRUE(store.SetMeta("base_epoch_ns", "10000000000").ok());
     EventWriter writer(store);
-    ASSERT_TRUE(store.Add(TrackRow{.kind = "host_thread", .name = "t"}).ok());
+    ASSERT_TRUE(store.Add(TrackRow{.kind = TrackKind::kHostThread, .name = "t"}).ok());
     ASSERT_TRUE(writer.Add(1, {.ts_ns = first_ns, .dur_ns = 7, .name = *store.Intern("a")}).ok());
     ASSERT_TRUE(
         writer.Add(1, {.ts_ns = first_ns + 8, .dur_ns = 7, .name = *store.Intern("b")}).ok());
@@ -251,7 +253,7 @@ TEST_F(ChromeExport, NoTimeIsNegativeOrTooLarge) {
 TEST_F(ChromeExport, ExtremeTimesDoNotOverflow) {
   Store store = *Store::CreateTemporary();
   EventWriter writer(store);
-  ASSERT_TRUE(store.Add(TrackRow{.kind = "host_thread", .name = "t"}).ok());
+  ASSERT_TRUE(store.Add(TrackRow{.kind = TrackKind::kHostThread, .name = "t"}).ok());
   ASSERT_TRUE(
       writer.Add(1, {.ts_ns = INT64_MIN, .dur_ns = INT64_MAX, .name = *store.Intern("a")}).ok());
   ASSERT_TRUE(

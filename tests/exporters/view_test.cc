@@ -37,7 +37,7 @@ struct Made {
 
 class View : public testing::Test {
  protected:
-  int64_t Track(const std::string& name, const std::string& kind = "host_thread") {
+  int64_t Track(const std::string& name, TrackKind kind = TrackKind::kHostThread) {
     return Value(
         store_.Add(TrackRow{.process_id = 1, .kind = kind, .name = name, .sort = sort_++}));
   }
@@ -86,7 +86,7 @@ TEST_F(View, EventsLieInRowsByNesting) {
 }
 
 TEST_F(View, OverlappingEventsLieSideBySide) {
-  const int64_t track = Track("requests", "async");
+  const int64_t track = Track("requests", TrackKind::kAsync);
   Write({{track, 0, 100, "a"},
          {track, 50, 100, "b"},
          {track, 60, 20, "in b"},
@@ -186,7 +186,7 @@ TEST_F(View, SmallLanesComeWhole) {
 }
 
 TEST_F(View, CountersKeepTheirExtremes) {
-  const int64_t track = Track("bytes", "counter");
+  const int64_t track = Track("bytes", TrackKind::kCounter);
   ASSERT_TRUE(store_.Begin().ok());
   EventWriter writer(store_);
   for (int64_t i = 0; i < 10'000; ++i)
@@ -267,7 +267,7 @@ TEST_F(View, SearchGoesRoundInBothDirections) {
 }
 
 TEST_F(View, AnEventTellsItsArgumentsAndWhereItLeads) {
-  const int64_t host = Track("main"), device = Track("TPU:0", "device");
+  const int64_t host = Track("main"), device = Track("TPU:0", TrackKind::kDevice);
   ASSERT_TRUE(store_.Begin().ok());
   EventWriter writer(store_);
   ASSERT_TRUE(
@@ -335,10 +335,16 @@ TEST_F(View, TimesAtTheEndsOfTheWorldDoNotBreakIt) {
 // A finding about a device was shown with the host's threads in sight.
 TEST_F(View, MarksTellTheLaneThatTheyAreAbout) {
   const int64_t host = Track("main");
-  const int64_t empty = Value(store_.Add(TrackRow{
-      .process_id = 1, .kind = "device_stream", .name = "Steps", .device = "TPU:0", .sort = 8}));
-  const int64_t device = Value(store_.Add(TrackRow{
-      .process_id = 1, .kind = "device_stream", .name = "Ops", .device = "TPU:0", .sort = 9}));
+  const int64_t empty = Value(store_.Add(TrackRow{.process_id = 1,
+                                                  .kind = TrackKind::kDeviceStream,
+                                                  .name = "Steps",
+                                                  .device = "TPU:0",
+                                                  .sort = 8}));
+  const int64_t device = Value(store_.Add(TrackRow{.process_id = 1,
+                                                   .kind = TrackKind::kDeviceStream,
+                                                   .name = "Ops",
+                                                   .device = "TPU:0",
+                                                   .sort = 9}));
   Write({{host, 0, 50, "trace"}, {device, 60, 30, "copy-done"}});
   const int64_t on_device = Value(store_.Add(ExecutionRow{.process_id = 1,
                                                           .ordinal = 0,
@@ -364,8 +370,8 @@ TEST_F(View, MarksTellTheLaneThatTheyAreAbout) {
 }
 
 TEST_F(View, StepsTellHowLongTheirDeviceWasIdle) {
-  const int64_t device = Value(
-      store_.Add(TrackRow{.process_id = 1, .kind = "device", .name = "TPU:0", .device = "TPU:0"}));
+  const int64_t device = Value(store_.Add(
+      TrackRow{.process_id = 1, .kind = TrackKind::kDevice, .name = "TPU:0", .device = "TPU:0"}));
   Write({{device, 110, 30, "a"}, {device, 120, 10, "in a"}, {device, 190, 20, "b"}});
   for (int64_t i = 0; i < 4; ++i) {
     ASSERT_TRUE(store_

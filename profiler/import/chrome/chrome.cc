@@ -175,7 +175,7 @@ class Reading {
       in.Take(',');
     }
     if (in.Next() != 0 || !in.at_end()) {
-      odd_.Count("bytes_behind_the_end", "warning",
+      odd_.Count("bytes_behind_the_end", Severity::kWarning,
                  "bytes behind the end of the JSON object were not read: two files in one?",
                  int64_t(in.offset()), int64_t(input_.bytes.size() - in.offset()));
     }
@@ -188,7 +188,7 @@ class Reading {
       Cut();
       return absl::OkStatus();
     }
-    odd_.Count("invalid_json", "warning",
+    odd_.Count("invalid_json", Severity::kWarning,
                "bytes that are no JSON: the reading went on at the next event. Update what wrote "
                "the file",
                int64_t(in.offset()));
@@ -322,7 +322,7 @@ class Reading {
   size_t Bound() const { return kProbeBytes * 16 + 4 * input_.bytes.size(); }
 
   void Broken(size_t offset, size_t skipped) {
-    odd_.Count("invalid_json", "warning",
+    odd_.Count("invalid_json", Severity::kWarning,
                fmt::format("bytes that are no JSON: {} bytes were skipped there, and the reading "
                            "went on at the next event. Update what wrote the file",
                            skipped),
@@ -331,7 +331,7 @@ class Reading {
 
   void Cut() {
     over_ = true;
-    odd_.Count("cut_file", "warning",
+    odd_.Count("cut_file", Severity::kWarning,
                fmt::format("the file ends at byte {} before its events do: what came before was "
                            "read. Copy or record it again",
                            input_.bytes.size()),
@@ -339,7 +339,7 @@ class Reading {
   }
 
   void NotRead(std::string_view code, std::string_view advice, const Value& value) {
-    odd_.Count(code, "info", advice, int64_t(value.raw().data() - input_.bytes.data()));
+    odd_.Count(code, Severity::kInfo, advice, int64_t(value.raw().data() - input_.bytes.data()));
   }
 
   // A member of the file's object.
@@ -389,16 +389,16 @@ class Reading {
       if (!share.empty()) evidence += "; " + share;
     }
     if (!share.empty()) {
-      XP_TRY(WriteSetting("python_tracer", std::move(evidence)));
+      XP_TRY(WriteSetting(SettingName::kPythonTracer, std::move(evidence)));
     } else if (header_.with_stack) {
-      XP_TRY(WriteSetting("with_stack", std::move(evidence)));
+      XP_TRY(WriteSetting(SettingName::kWithStack, std::move(evidence)));
     }
     if (!header_.profile_memory) return absl::OkStatus();
-    return WriteSetting("profile_memory",
+    return WriteSetting(SettingName::kProfileMemory,
                         "torch.profiler(profile_memory=True) records each allocation");
   }
 
-  absl::Status WriteSetting(const char* name, std::string evidence) {
+  absl::Status WriteSetting(SettingName name, std::string evidence) {
     XP_TRY(int64_t process_id, context_.ProcessId());
     return context_.store.Add(SettingRow{process_id, name, "on", std::move(evidence)}).status();
   }

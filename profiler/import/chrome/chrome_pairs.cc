@@ -133,7 +133,7 @@ absl::Status ChromePairs::Match(Marks& marks, OddInput& odd, const Emit& emit) {
   auto close_all = [&]() -> absl::Status {
     for (const OpenMarks::Open& one : open.all()) {
       if (one.mark == nullptr) continue;
-      odd.Count("never_ended", "info",
+      odd.Count("never_ended", Severity::kInfo,
                 "events that have a beginning and no end: the trace stops before it, or the end "
                 "was lost. Their length is unknown",
                 one.mark->offset);
@@ -159,7 +159,7 @@ absl::Status ChromePairs::Match(Marks& marks, OddInput& odd, const Emit& emit) {
     read(mark, &end);
     const OpenMarks::Open* match = open.Find(name_of(end));
     if (match == nullptr) {
-      odd.Count("end_without_begin", "warning",
+      odd.Count("end_without_begin", Severity::kWarning,
                 "ends of events that never began were left out: the trace begins after them, or "
                 "their names differ from those that they should end",
                 mark.offset);

@@ -71,7 +71,7 @@ ChromeRows::ChromeRows(const Input& input, ImportContext& context, ChromeWriter 
 
 std::optional<int64_t> ChromeRows::StartOf(const ChromeEvent& event) {
   if (!event.ts.valid) {
-    odd_.Count("event_without_time", "warning",
+    odd_.Count("event_without_time", Severity::kWarning,
                "events whose `ts` is missing or no number of microseconds were left out",
                event.offset);
     return {};
@@ -80,7 +80,7 @@ std::optional<int64_t> ChromeRows::StartOf(const ChromeEvent& event) {
   if (!__builtin_add_overflow(event.ts.ns, shift_ns_, &ts_ns) && ts_ns >= -kMaxTimeNs &&
       ts_ns <= kMaxTimeNs) [[likely]]
     return ts_ns;
-  odd_.Count("time_out_of_range", "warning",
+  odd_.Count("time_out_of_range", Severity::kWarning,
              "events with times that cannot be (decades away) were left out", event.offset);
   return {};
 }
@@ -88,7 +88,7 @@ std::optional<int64_t> ChromeRows::StartOf(const ChromeEvent& event) {
 absl::Status ChromeRows::Add(const ChromeEvent& event) {
   if (event.phase == 'M') {
     if (!tracks_.TakeMetadata(event)) {
-      odd_.Count("metadata_not_read", "info",
+      odd_.Count("metadata_not_read", Severity::kInfo,
                  "metadata events that name no process or thread were not read", event.offset);
     }
     return absl::OkStatus();
@@ -100,7 +100,8 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
   if (writer_ == ChromeWriter::kXlaprof && event.cat.raw().starts_with("xlaprof."))
     return absl::OkStatus();
   if (event.bad_args) {
-    odd_.Count("bad_args", "warning", "events whose `args` is no object lost it", event.offset);
+    odd_.Count("bad_args", Severity::kWarning, "events whose `args` is no object lost it",
+               event.offset);
   }
   const std::optional<int64_t> ts_ns = StartOf(event);
   if (!ts_ns) return absl::OkStatus();
@@ -142,7 +143,7 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
     case '=':  // a link between ids
       return AddInstant(event, ts);
     default:
-      odd_.Count("unknown_phase", "warning",
+      odd_.Count("unknown_phase", Severity::kWarning,
                  "events without a phase `ph` that the format knows were left out", event.offset);
       return absl::OkStatus();
   }
@@ -153,18 +154,18 @@ absl::Status ChromeRows::AddComplete(const ChromeEvent& event, Picoseconds ts) {
   if (event.dur.valid) [[likely]] {
     Picoseconds dur = event.dur.value();
     if (dur.ns < 0) {
-      odd_.Count("negative_duration", "warning", "events of negative length were taken as instants",
-                 event.offset);
+      odd_.Count("negative_duration", Severity::kWarning,
+                 "events of negative length were taken as instants", event.offset);
       dur = {};
     }
     if (dur.ns > kMaxTimeNs) {
-      odd_.Count("time_out_of_range", "warning",
+      odd_.Count("time_out_of_range", Severity::kWarning,
                  "events with times that cannot be (decades away) were left out", event.offset);
       return absl::OkStatus();
     }
     dur_ns = EndNs(ts, dur) - ts.ns;
   } else {
-    odd_.Count("missing_duration", "warning",
+    odd_.Count("missing_duration", Severity::kWarning,
                "complete events (ph X) without a length `dur`: it is unknown", event.offset);
   }
   XP_TRY(TraceTrack * track, tracks_.Of(event));
@@ -210,7 +211,7 @@ absl::Status ChromeRows::AddCounter(const ChromeEvent& event, Picoseconds ts) {
   }
   if (event.args.left_out()) LeftOutArgs(event);
   if (!any) {
-    odd_.Count("counter_without_number", "warning",
+    odd_.Count("counter_without_number", Severity::kWarning,
                "counter events (ph C) without any number were left out", event.offset);
   }
   return absl::OkStatus();
@@ -340,7 +341,7 @@ absl::Status ChromeRows::AddArg(StringId key, const Value& value) {
 }
 
 void ChromeRows::LeftOutArgs(const ChromeEvent& event) {
-  odd_.Count("too_many_arguments", "warning",
+  odd_.Count("too_many_arguments", Severity::kWarning,
              fmt::format("arguments of an event beyond {} were left out", ChromeArgs::kMax),
              event.offset);
 }
@@ -356,7 +357,7 @@ absl::Status ChromeRows::AddArgs(const ChromeEvent& event, const ChromeEvent* be
     XP_TRY(StringId key, texts_.Of(arg.key));
     if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
       if (begin != nullptr && IsRepeatOfBegin(arg, *begin)) continue;
-      odd_.Count("repeated_argument", "info",
+      odd_.Count("repeated_argument", Severity::kInfo,
                  "arguments that an event gives twice: the first was kept", event.offset);
       continue;
     }
@@ -459,7 +460,7 @@ absl::Status ChromeRows::Finish(OptText host, OptInt rank) {
   XP_TRY(tracks_.Finish(std::move(host), rank));
   if (has_facts()) XP_TRY(facts_.Write());
   if (event_count_ == 0) {
-    odd_.Count("empty_capture", "warning",
+    odd_.Count("empty_capture", Severity::kWarning,
                "the trace holds no events: nothing was recorded between its start and its end. "
                "Record while steps run, for at least two of them",
                0);

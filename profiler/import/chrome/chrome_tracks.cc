@@ -59,7 +59,7 @@ absl::StatusOr<TraceTrack*> ChromeTracks::Make(const ChromeEvent& event) {
   if (track->id == 0) {
     XP_TRY(int64_t process_id, ProcessId(*track->process));
     XP_TRY(track->id,
-           context_.store.Add(TrackRow{.process_id = process_id, .kind = "host_thread"}));
+           context_.store.Add(TrackRow{.process_id = process_id, .kind = TrackKind::kHostThread}));
     track->is_device = track->process->is_device;
     if (track->is_device && writer_ == ChromeWriter::kXprof)
       track->device_category = ClassifyDeviceLine(track->name).category;
@@ -91,8 +91,8 @@ absl::StatusOr<int64_t> ChromeTracks::Counter(const ChromeEvent& event, const st
   int64_t& id = counters_[{process, name}];
   if (id == 0) {
     XP_TRY(int64_t process_id, ProcessId(*process));
-    XP_TRY(id, context_.store.Add(
-                   TrackRow{.process_id = process_id, .kind = "counter", .name = ToUtf8(name)}));
+    XP_TRY(id, context_.store.Add(TrackRow{
+                   .process_id = process_id, .kind = TrackKind::kCounter, .name = ToUtf8(name)}));
   }
   return id;
 }
@@ -102,8 +102,8 @@ absl::StatusOr<int64_t> ChromeTracks::Async(const ChromeEvent& event, const std:
   int64_t& id = asyncs_[{process, name}];
   if (id == 0) {
     XP_TRY(int64_t process_id, ProcessId(*process));
-    XP_TRY(id, context_.store.Add(
-                   TrackRow{.process_id = process_id, .kind = "async", .name = ToUtf8(name)}));
+    XP_TRY(id, context_.store.Add(TrackRow{
+                   .process_id = process_id, .kind = TrackKind::kAsync, .name = ToUtf8(name)}));
   }
   return id;
 }
@@ -135,8 +135,10 @@ bool ChromeTracks::TakeMetadata(const ChromeEvent& event) {
 absl::StatusOr<int64_t> ChromeTracks::DeviceTrack(const std::string& device, int64_t process_id) {
   int64_t& id = devices_[device];
   if (id == 0) {
-    XP_TRY(id, context_.store.Add(TrackRow{
-                   .process_id = process_id, .kind = "device", .name = device, .device = device}));
+    XP_TRY(id, context_.store.Add(TrackRow{.process_id = process_id,
+                                           .kind = TrackKind::kDevice,
+                                           .name = device,
+                                           .device = device}));
   }
   return id;
 }
@@ -216,8 +218,8 @@ absl::Status ChromeTracks::Finish(OptText host, OptInt rank) {
     XP_TRY(context_.store.Run(
         "UPDATE track SET kind = ?2, name = ?3, tid = ?4, device = ?5, parent_id = ?6, sort = ?7 "
         "WHERE id = ?1",
-        track->id, track->is_device ? "device_stream" : "host_thread", name, track->tid, device,
-        parent, ++sort));
+        track->id, track->is_device ? TrackKind::kDeviceStream : TrackKind::kHostThread, name,
+        track->tid, device, parent, ++sort));
   }
   for (const auto* others : {&asyncs_, &counters_}) {
     for (const auto& [key, id] : *others)

@@ -6,41 +6,43 @@ namespace xlaprof {
 namespace {
 
 struct IssueText {
-  const char *code, *severity, *advice;
+  const char* code;
+  Severity severity;
+  const char* advice;
 };
 constexpr IssueText kIssues[] = {
-    {"cut_file", "warning",
+    {"cut_file", Severity::kWarning,
      "The file ends inside a line: it was cut, or is still being written. What was whole is kept."},
-    {"cut_labels", "info",
+    {"cut_labels", Severity::kInfo,
      "Labels of a dot graph are cut at 64 characters: shapes and attributes behind that are "
      "unknown."},
-    {"hash_collision", "warning",
+    {"hash_collision", Severity::kWarning,
      "Graphs with one hash are printed with different nodes. The first is kept for all; compare "
      "them with an HLO dump "
      "(XLA_SAVE_TENSORS_FMT=hlo)."},
-    {"invalid_utf8", "info", "Bytes that are no UTF-8 were replaced by U+FFFD."},
-    {"more_modules", "warning",
+    {"invalid_utf8", Severity::kInfo, "Bytes that are no UTF-8 were replaced by U+FFFD."},
+    {"more_modules", Severity::kWarning,
      "A text holds several HLO modules; the first one was read. Give each its own file."},
-    {"no_entry", "warning",
+    {"no_entry", Severity::kWarning,
      "An HLO module has no ENTRY computation: the text is cut. What was whole is kept."},
-    {"repeated_name", "warning",
+    {"repeated_name", Severity::kWarning,
      "Two nodes of a graph have one name; operands are taken to mean the later one. The file may "
      "be damaged."},
-    {"unknown_graph_form", "warning",
+    {"unknown_graph_form", Severity::kWarning,
      "A section's graph begins like none of the known forms (IR, HloModule, digraph, module); its "
      "hash and frames are kept."},
-    {"unknown_line", "info",
+    {"unknown_line", Severity::kInfo,
      "A line between two sections has no known form: something else writes to this file."},
-    {"unknown_operand", "warning",
+    {"unknown_operand", Severity::kWarning,
      "A node names an operand that is not printed before it; the operand is left out. The file may "
      "be damaged."},
-    {"unread_stablehlo", "info",
+    {"unread_stablehlo", Severity::kInfo,
      "Lines of a StableHLO module are of no simple form and were left out: regions, functions that "
      "are called, and their links. "
      "XLA_SAVE_TENSORS_FMT=hlo gives graphs that are read whole."},
-    {"unreadable_hash", "warning",
+    {"unreadable_hash", Severity::kWarning,
      "A section's Graph Hash is no hash; the graph is known by its text."},
-    {"unreadable_node", "warning",
+    {"unreadable_node", Severity::kWarning,
      "A line of a graph is no node; it was left out. The file may be damaged or cut."},
 };
 
@@ -61,9 +63,9 @@ absl::StatusOr<int64_t> AddGraphRows(GraphRow row, GraphText graph, int64_t offs
     XP_TRY(AddGraphIssue(code, oddity, offset, line, context));
   if (!row.input_count) row.input_count = graph.input_count;
   if (!row.output_count) row.output_count = graph.output_count;
-  if (!graph.printed_as.empty()) {
+  if (graph.printed_as != PrintedForm::kUnknown) {
     row.node_count = int64_t(graph.nodes.size());
-    row.printed_as = std::move(graph.printed_as);
+    row.printed_as = graph.printed_as;
   }
   if (!row.name && !graph.name.empty()) row.name = std::move(graph.name);
   XP_TRY(int64_t id, context.Add(row, offset, line));

@@ -75,7 +75,7 @@ uint64_t ContentHash(const GraphText& graph) {
     if (node.root) results.emplace_back(*node.root, hash);
   }
   std::sort(results.begin(), results.end());
-  uint64_t hash = Combine(Mix(kSeed, graph.printed_as), called);
+  uint64_t hash = Combine(Mix(kSeed, TextOf(graph.printed_as)), called);
   for (const auto& [root, result] : results) hash = Combine(Combine(hash, uint64_t(root)), result);
   if (results.empty()) {
     for (uint64_t node : hashes) hash = Combine(hash, node);

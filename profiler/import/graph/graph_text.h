@@ -17,8 +17,8 @@ namespace xlaprof {
 // One graph, read from its text. Parts that could not be read are counted in `oddities` and left
 // out.
 struct GraphText {
-  std::string printed_as;  // graph.printed_as
-  std::string name;        // of the module; "" when the form has none
+  PrintedForm printed_as = PrintedForm::kUnknown;
+  std::string name;  // of the module; "" when the form has none
   std::vector<GraphNodeRow>
       nodes;  // graph_id 0, idx counted from 0; operands stand before their users
   OptInt input_count, output_count;  // NULL when the form does not tell

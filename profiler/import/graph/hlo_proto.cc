@@ -358,11 +358,12 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
     node_count += computations[i]->instructions_size();
   }
 
-  GraphRow row{
-      .name = ToUtf8(module.name()),
-      .program_id = program_id,
-      .node_count = node_count,
-      .printed_as = form == HloForm::kOptimized || module.has_schedule() ? "hlo_optimized" : "hlo"};
+  GraphRow row{.name = ToUtf8(module.name()),
+               .program_id = program_id,
+               .node_count = node_count,
+               .printed_as = form == HloForm::kOptimized || module.has_schedule()
+                                 ? PrintedForm::kHloOptimized
+                                 : PrintedForm::kHlo};
   XP_TRY(int64_t process_id, context.ProcessId());
   row.process_id = process_id;
   if (module.has_host_program_shape()) {

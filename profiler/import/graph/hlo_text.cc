@@ -161,7 +161,9 @@ std::string Shifted(std::string_view operands, int64_t by) {
 
 class HloText {
  public:
-  explicit HloText(std::string_view text) : text_(text), lines_(text) { graph_.printed_as = "hlo"; }
+  explicit HloText(std::string_view text) : text_(text), lines_(text) {
+    graph_.printed_as = PrintedForm::kHlo;
+  }
 
   GraphText Parse() {
     while (lines_.Next()) {
@@ -204,7 +206,7 @@ class HloText {
   void ModuleLine(std::string_view line) {
     line = Trim(line.substr(10));
     graph_.name = std::string(Trim(line.substr(0, line.find_first_of(", "))));
-    if (line.find(", is_scheduled=true") != kNone) graph_.printed_as = "hlo_optimized";
+    if (line.find(", is_scheduled=true") != kNone) graph_.printed_as = PrintedForm::kHloOptimized;
   }
 
   void BeginComputation(std::string_view line) {

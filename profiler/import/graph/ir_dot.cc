@@ -57,7 +57,7 @@ std::string_view TakeField(std::string_view* label) {
 
 class IrDot {
  public:
-  explicit IrDot(std::string_view text) : lines_(text) { graph_.printed_as = "ir_dot"; }
+  explicit IrDot(std::string_view text) : lines_(text) { graph_.printed_as = PrintedForm::kIrDot; }
 
   GraphText Parse() {
     while (lines_.Next()) {

@@ -61,7 +61,9 @@ bool ParseNumber(std::string_view text, int64_t* value) {
 
 class IrText {
  public:
-  explicit IrText(std::string_view text) : lines_(text) { graph_.printed_as = "ir_text"; }
+  explicit IrText(std::string_view text) : lines_(text) {
+    graph_.printed_as = PrintedForm::kIrText;
+  }
 
   GraphText Parse() {
     int64_t roots = 0;

@@ -18,7 +18,7 @@ bool IsPlain(std::string_view text) {
 
 }  // namespace
 
-std::string_view FormOf(std::string_view text) {
+PrintedForm FormOf(std::string_view text) {
   std::string_view rest = text;
   if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
   while (!rest.empty()) {
@@ -27,15 +27,15 @@ std::string_view FormOf(std::string_view text) {
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     if (line.ends_with('\r')) line = Trim(line.substr(0, line.size() - 1));
     if (line.empty() || line.starts_with("//")) continue;
-    if (line == "IR {") return "ir_text";
-    if (line.starts_with("HloModule ")) return "hlo";
-    if (line.starts_with("digraph ")) return "ir_dot";
+    if (line == "IR {") return PrintedForm::kIrText;
+    if (line.starts_with("HloModule ")) return PrintedForm::kHlo;
+    if (line.starts_with("digraph ")) return PrintedForm::kIrDot;
     if (line.starts_with("module @") || line.starts_with("module {") ||
         line.starts_with("module attributes"))
-      return "stablehlo";
-    if (!line.starts_with('#')) return "";  // MLIR's aliases begin so
+      return PrintedForm::kStablehlo;
+    if (!line.starts_with('#')) return PrintedForm::kUnknown;  // MLIR's aliases begin so
   }
-  return "";
+  return PrintedForm::kUnknown;
 }
 
 GraphText ParsePrintedGraph(std::string_view text) {
@@ -45,12 +45,12 @@ GraphText ParsePrintedGraph(std::string_view text) {
     repaired = ValidUtf8(text, &bad);
     if (bad > 0) text = repaired;
   }
-  std::string_view form = FormOf(text);
+  const PrintedForm form = FormOf(text);
   GraphText graph;
-  if (form == "ir_text") graph = ParseIrText(text);
-  if (form == "ir_dot") graph = ParseIrDot(text);
-  if (form == "hlo") graph = ParseHloText(text);
-  if (form == "stablehlo") graph = ParseStableHloText(text);
+  if (form == PrintedForm::kIrText) graph = ParseIrText(text);
+  if (form == PrintedForm::kIrDot) graph = ParseIrDot(text);
+  if (form == PrintedForm::kHlo) graph = ParseHloText(text);
+  if (form == PrintedForm::kStablehlo) graph = ParseStableHloText(text);
   if (bad > 0) graph.oddities["invalid_utf8"].count = bad;
   return graph;
 }

@@ -7,10 +7,10 @@
 
 namespace xlaprof {
 
-// ir_text, ir_dot, hlo or stablehlo; "" when `text` begins like none of them.
-std::string_view FormOf(std::string_view text);
+// Returns the form that `text` begins like: IR text, a dot graph, HLO or StableHLO; else kUnknown.
+PrintedForm FormOf(std::string_view text);
 
-// Reads it; printed_as is empty when the form is unknown. Bytes that are no UTF-8 become U+FFFD.
+// Reads it; printed_as is kUnknown when no form is recognised. Bytes that are no UTF-8 become U+FFFD.
 GraphText ParsePrintedGraph(std::string_view text);
 
 }  // namespace xlaprof

@@ -88,7 +88,7 @@ std::string_view ShardingOf(std::string_view argument) {
 class StableHlo {
  public:
   explicit StableHlo(std::string_view text) : lines_(text), locations_(text) {
-    graph_.printed_as = "stablehlo";
+    graph_.printed_as = PrintedForm::kStablehlo;
   }
 
   GraphText Parse() {

@@ -45,8 +45,8 @@ std::string_view DimensionsOf(std::string_view type) {
 }
 
 // What makes two types of one input different.
-std::string_view KindOfTypes(std::string_view before, std::string_view after) {
-  if (ElementOf(before).empty() || ElementOf(after).empty()) return "unknown";
+ReasonType KindOfTypes(std::string_view before, std::string_view after) {
+  if (ElementOf(before).empty() || ElementOf(after).empty()) return ReasonType::kUnknown;
   auto sizes = [](std::string_view type) {  // 8@x -> 8: what follows is how it is sharded
     std::string out;
     bool axis = false;
@@ -56,10 +56,10 @@ std::string_view KindOfTypes(std::string_view before, std::string_view after) {
     }
     return out;
   };
-  if (sizes(before) != sizes(after)) return "shape_change";
+  if (sizes(before) != sizes(after)) return ReasonType::kShapeChange;
   if (ElementOf(before) != ElementOf(after) || before.find("weak_type") != std::string_view::npos)
-    return "dtype_change";
-  return "sharding_change";
+    return ReasonType::kDtypeChange;
+  return ReasonType::kShardingChange;
 }
 
 // "Static(val=3)" -> "3".
@@ -273,27 +273,27 @@ void JaxExplanationReader::Difference(std::string_view line) {
   }
   auto title = [&](std::string_view word) { return title_.find(word) != std::string::npos; };
   if (title("static")) {
-    difference.type = "constant_change";
+    difference.type = ReasonType::kConstantChange;
     difference.input = "static argument";
   } else if (title("pytree") || difference.input.starts_with("input path")) {
     std::string_view path = difference.input;
     if (path.starts_with("input path ")) path.remove_prefix(11);
     std::string words = PathInWords(path);
     if (!StaticValue(difference.after).empty() && !StaticValue(difference.before).empty()) {
-      difference.type = "constant_change";
+      difference.type = ReasonType::kConstantChange;
       difference.before = std::string(StaticValue(difference.before));
       difference.after = std::string(StaticValue(difference.after));
       words = "static " + words;
     } else {
-      difference.type = "input_structure_change";
+      difference.type = ReasonType::kInputStructureChange;
     }
     difference.input = std::move(words);
   } else if (title("context")) {
-    difference.type = "environment_change";
+    difference.type = ReasonType::kEnvironmentChange;
   } else if (title("type")) {
     difference.type = KindOfTypes(difference.before, difference.after);
   } else {
-    difference.type = "unknown";
+    difference.type = ReasonType::kUnknown;
   }
   out_.differences.push_back(std::move(difference));
 }
@@ -306,10 +306,10 @@ bool JaxExplanationReader::IsWhole() const {
 JaxExplanation JaxExplanationReader::Finish() && {
   auto has = [&](std::string_view word) { return title_.find(word) != std::string::npos; };
   if (out_.differences.empty() && !out_.never_seen && !title_.empty()) {
-    JaxDifference only{.type = "unknown", .text = title_};
-    if (has("context")) only.type = "environment_change";
+    JaxDifference only{.type = ReasonType::kUnknown, .text = title_};
+    if (has("context")) only.type = ReasonType::kEnvironmentChange;
     if (has("pytree") || has("positional args") || has("keyword args") || has("args and kwargs"))
-      only.type = "input_structure_change";
+      only.type = ReasonType::kInputStructureChange;
     out_.differences.push_back(std::move(only));
   }
   return std::move(out_);

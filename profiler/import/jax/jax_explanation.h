@@ -11,7 +11,7 @@
 namespace xlaprof {
 
 struct JaxDifference {
-  std::string type;           // as in compile_reason.type
+  ReasonType type = ReasonType::kUnknown;
   std::string input;          // argument, path or setting; "" when none is named
   std::string before, after;  // "" when not told
   std::string text;           // the line

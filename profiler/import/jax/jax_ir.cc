@@ -19,20 +19,20 @@ int Sniff(std::string_view head) {
     return head.find(" = loc(") == std::string_view::npos ? 0 : 60;
   constexpr std::string_view kModule = "module @";
   const size_t at = head.find(kModule);
-  if (at == std::string_view::npos || FormOf(head) != "stablehlo") return 0;
+  if (at == std::string_view::npos || FormOf(head) != PrintedForm::kStablehlo) return 0;
   std::string_view name = head.substr(at + kModule.size());
   name = name.substr(0, name.find_first_of(" \n"));
   return FunctionOfModule(name) != name ? 90 : 0;
 }
 
 absl::Status Read(const Input& input, ImportContext& context) {
-  if (FormOf(input.bytes) != "stablehlo") {
+  if (FormOf(input.bytes) != PrintedForm::kStablehlo) {
     return Invalid("{}: no StableHLO module in it. Give what JAX_DUMP_IR_TO=DIR wrote into DIR",
                    input.path);
   }
   // Its last brace stands before the locations.
   if (input.bytes.find("\n}") == std::string_view::npos) {
-    XP_TRY(context.Issue("cut_file", "warning",
+    XP_TRY(context.Issue("cut_file", Severity::kWarning,
                          fmt::format("the program's text ends at byte {} before its last brace: "
                                      "the graph is not whole. Copy or dump it again",
                                      input.bytes.size()),

@@ -39,15 +39,16 @@ class Writer {
     XP_TRY(Process * process, ProcessOf(compile.origin));
     const JaxExplanation* said =
         compile.explanation < 0 ? nullptr : &log_.explanations[size_t(compile.explanation)];
-    CompileRow row{.process_id = process->id,
-                   .ordinal = process->next_ordinal++,
-                   .dur_ns = compile.dur_ns,
-                   .trace_ns = compile.trace_ns,
-                   .cause = said != nullptr && said->is_operation() ? "operation" : "call",
-                   .function = Text(compile.function),
-                   .persistent_hit = compile.persistent_hit,
-                   .inferred = compile.inferred};
-    if (compile.dur_ns) row.dur_from = "log";
+    CompileRow row{
+        .process_id = process->id,
+        .ordinal = process->next_ordinal++,
+        .dur_ns = compile.dur_ns,
+        .trace_ns = compile.trace_ns,
+        .cause = said != nullptr && said->is_operation() ? CutKind::kOperation : CutKind::kCall,
+        .function = Text(compile.function),
+        .persistent_hit = compile.persistent_hit,
+        .inferred = compile.inferred};
+    if (compile.dur_ns) row.dur_from = TimeSource::kLog;
     XP_TRY(row.graph_id, GraphOf(*process, compile));
     if (said != nullptr && !said->call.file.empty()) {
       XP_TRY(row.site_id,
@@ -97,7 +98,7 @@ class Writer {
                    .name = Text(compile.function),
                    .input_count = compile.input_count};
     if (!compile.inputs.empty()) {
-      graph.printed_as = "signature";
+      graph.printed_as = PrintedForm::kSignature;
       graph.node_count = int64_t(compile.inputs.size());
     }
     XP_TRY(found->second, context_.Add(graph, compile.offset, compile.line));
@@ -116,11 +117,12 @@ class Writer {
   absl::Status WriteReasons(int64_t compile_id, const JaxExplanation& said) {
     int64_t idx = 0;
     if (said.redefined) {
-      return internal::ToStatus(context_.store.Add(CompileReasonRow{.compile_id = compile_id,
-                                                                    .idx = idx,
-                                                                    .type = "redefined_function",
-                                                                    .input = Text(said.defined_at),
-                                                                    .text = ToUtf8(said.words)}));
+      return internal::ToStatus(
+          context_.store.Add(CompileReasonRow{.compile_id = compile_id,
+                                              .idx = idx,
+                                              .type = ReasonType::kRedefinedFunction,
+                                              .input = Text(said.defined_at),
+                                              .text = ToUtf8(said.words)}));
     }
     for (const JaxDifference& difference : said.differences) {
       XP_TRY(context_.store.Add(CompileReasonRow{.compile_id = compile_id,
@@ -141,31 +143,31 @@ class Writer {
 
 absl::Status WriteIssues(const JaxLog& log, ImportContext& context) {
   if (log.repeated > 0) {
-    XP_TRY(context.Issue("repeated_message", "info",
+    XP_TRY(context.Issue("repeated_message", Severity::kInfo,
                          "Two log handlers print each message; each is counted once.", {}, {},
                          log.repeated));
   }
   if (log.traced_inside > 0) {
-    XP_TRY(context.Issue("traced_inside", "info",
+    XP_TRY(context.Issue("traced_inside", Severity::kInfo,
                          "Functions that were traced as part of another are no compilations of "
                          "their own and are left out.",
                          {}, {}, log.traced_inside));
   }
   if (log.cut) {
-    XP_TRY(context.Issue("cut_file", "warning",
+    XP_TRY(context.Issue("cut_file", Severity::kWarning,
                          "The log ends inside a message or an explanation: it was cut, or the run "
                          "was killed or is still going on. What was whole is kept.",
                          log.cut->offset, log.cut->line));
   }
   if (log.types_cut > 0) {
-    XP_TRY(context.Issue("cut_types", "warning",
+    XP_TRY(context.Issue("cut_types", Severity::kWarning,
                          "A list of input types ends with its line, before its closing bracket: "
                          "what collected the log cuts long lines. These inputs are unknown; take "
                          "the log from the program itself.",
                          log.first_types_cut->offset, log.first_types_cut->line, log.types_cut));
   }
   if (log.unfinished > 0) {
-    XP_TRY(context.Issue("unfinished_compile", "info",
+    XP_TRY(context.Issue("unfinished_compile", Severity::kInfo,
                          "The log does not show the end of a compilation: it was cut, or the "
                          "compilation failed. It is counted without a length.",
                          {}, {}, log.unfinished));

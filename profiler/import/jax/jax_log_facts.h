@@ -23,7 +23,7 @@ struct JaxCompile {
   OptInt input_count;     // empty: the log does not tell
   OptInt trace_ns;        // tracing and lowering
   OptInt dur_ns;          // by XLA
-  OptInt persistent_hit;  // 1: from the persistent cache; 0: looked for in vain
+  std::optional<bool> persistent_hit;  // false: looked for in the persistent cache in vain
   int explanation = -1;   // index of JaxLog::explanations
   bool inferred = false;  // only an explanation, or the persistent cache, tells of it
 };

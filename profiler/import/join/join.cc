@@ -1,7 +1,7 @@
 #include "profiler/import/join/join.h"
 
 #include "profiler/import/import.h"
-#include "profiler/store/process_tables.h"
+#include "profiler/store/tables.h"
 
 namespace xlaprof {
 
@@ -19,9 +19,9 @@ static absl::Status DropOtherRuns(Store& store) {
   }
   XP_TRY(
       store.Exec("DELETE FROM metric_percentile WHERE metric_id NOT IN (SELECT id FROM metric)"));
-  for (const ProcessTable& table : kProcessTables) {
-    if (!table.dies_with_run) continue;
-    if (table.is_cited) {
+  for (const TableTraits& table : kTables) {
+    if (!table.Has("process_id") || table.outlives_run) continue;
+    if (table.Has("id")) {
       XP_TRY(
           store.Exec(fmt::format("DELETE FROM provenance WHERE table_name = '{0}' AND row_id IN "
                                  "(SELECT id FROM {0} WHERE process_id IN {1})",

@@ -10,7 +10,8 @@
 #include "profiler/import/join/join.h"
 #include "profiler/import/join/sequence.h"
 #include "profiler/import/text/python_frames.h"
-#include "profiler/store/process_tables.h"
+#include "profiler/store/cut_kind.h"
+#include "profiler/store/tables.h"
 
 namespace xlaprof {
 namespace {
@@ -23,7 +24,7 @@ struct Fact {
   bool is_compile = false;
   int64_t id = 0, graph_id = 0;
   std::string hash;          // "" when unknown
-  std::string cause;         // "" when unknown
+  CutKind cause = CutKind::kUnknown;
   std::string function;      // of a compile, as part of a module's name; "" when unknown
   bool inputs_only = false;  // its graph is a list of inputs
   int64_t order = 0;         // position in the joined story
@@ -51,8 +52,8 @@ absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
       "FROM execution e "
       "LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 ORDER BY 6, 1 DESC",
       [&](bool is_compile, int64_t id, std::optional<int64_t> graph, std::string hash,
-          std::string cause, int64_t, std::string function, bool inputs_only) {
-        facts.push_back({is_compile, id, graph.value_or(0), std::move(hash), std::move(cause),
+          CutKind cause, int64_t, std::string function, bool inputs_only) {
+        facts.push_back({is_compile, id, graph.value_or(0), std::move(hash), cause,
                          ModulePart(std::move(function)), inputs_only, 0});
       },
       process_id));
@@ -105,9 +106,9 @@ Pairs AlignByCount(const Facts& a, const Facts& b) {
 bool SameCut(const Fact& a, const Fact& b) {
   if (a.is_compile || b.is_compile) return false;
   if (!a.hash.empty() && !b.hash.empty()) return a.hash == b.hash;
-  if (a.cause.empty() || b.cause.empty()) return true;
+  if (a.cause == CutKind::kUnknown || b.cause == CutKind::kUnknown) return true;
   auto kind = [](const Fact& fact) {
-    return EndsStep(fact.cause) ? 1 : fact.cause == "value_access" ? 2 : 3;
+    return EndsStep(fact.cause) ? 1 : fact.cause == CutKind::kValueAccess ? 2 : 3;
   };
   return kind(a) == kind(b) || kind(a) == 3 || kind(b) == 3;
 }
@@ -198,25 +199,18 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
   return out;
 }
 
-constexpr const char* kCompileColumns[] = {
-    "graph_id",     "ts_ns",       "dur_ns",     "trace_ns",      "dur_from",      "cause",
-    "function",     "site_id",     "stack_id",   "step_id",       "track_id",      "input_bytes",
-    "output_bytes", "alias_bytes", "temp_bytes", "program_bytes", "persistent_hit"};
-constexpr const char* kExecutionColumns[] = {"graph_id",     "enqueue_ts_ns", "ts_ns", "dur_ns",
-                                             "host_wait_ns", "device",        "cause", "site_id",
-                                             "stack_id",     "step_id",       "scope", "track_id"};
-constexpr const char* kGraphColumns[] = {"name", "program_id", "node_count", "input_count",
-                                         "output_count"};
+// Columns of a row that another one never fills: whose row it is, and by which other rows it was
+// found. How a graph was printed belongs to its nodes, which stay.
+constexpr std::string_view kOwnColumns[] = {"process_id", "hash", "printed_as"};
 
 // Statements that fold one row of a table into another.
 class Folding {
  public:
-  static absl::StatusOr<Folding> Make(const Store& store, const char* table,
-                                      std::span<const char* const> columns) {
+  static absl::StatusOr<Folding> Make(const Store& store, const char* table) {
     std::string set;
-    for (const char* column : columns) {
-      set += fmt::format("{}{} = coalesce(t.{}, o.{})", set.empty() ? "" : ", ", column, column,
-                         column);
+    for (const ColumnTraits& column : TraitsOf(table).columns) {
+      if (!column.is_nullable || std::ranges::count(kOwnColumns, column.name) > 0) continue;
+      set += fmt::format("{0}{1} = coalesce(t.{1}, o.{1})", set.empty() ? "" : ", ", column.name);
     }
     if (std::string_view(table) == "compile") set += ", inferred = min(t.inferred, o.inferred)";
     Folding folding;
@@ -256,8 +250,8 @@ class Folding {
 absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, const Pairs& pairs) {
   Folding compiles, executions;
   if (!pairs.empty()) {
-    XP_TRY(compiles, Folding::Make(store, "compile", kCompileColumns));
-    XP_TRY(executions, Folding::Make(store, "execution", kExecutionColumns));
+    XP_TRY(compiles, Folding::Make(store, "compile"));
+    XP_TRY(executions, Folding::Make(store, "execution"));
   }
   Facts story;
   size_t i = 0, j = 0;
@@ -324,7 +318,8 @@ class Uniting {
       last[from] = further == last.end() ? into : further->second;
       XP_TRY(store_.Run("INSERT INTO united_process VALUES (?1, ?2)", from, last[from]));
     }
-    for (const ProcessTable& table : kProcessTables) {
+    for (const TableTraits& table : kTables) {
+      if (!table.Has("process_id")) continue;
       XP_TRY(store_.Exec(fmt::format(
           "UPDATE {} SET process_id = (SELECT into_id FROM united_process WHERE from_id = "
           "process_id) WHERE process_id IN (SELECT from_id FROM united_process)",
@@ -360,7 +355,7 @@ absl::Status UniteGraphs(Store& store) {
   XP_TRY(auto pairs,
          store.Collect("SELECT printed, bare FROM united ORDER BY bare",
                        [](int64_t printed, int64_t bare) { return std::pair(printed, bare); }));
-  XP_TRY(Folding graphs, Folding::Make(store, "graph", kGraphColumns));
+  XP_TRY(Folding graphs, Folding::Make(store, "graph"));
   for (auto [printed, bare] : pairs) XP_TRY(graphs.Fold(printed, bare));
   return store.Exec("DROP TABLE united");
 }

@@ -6,6 +6,7 @@
 
 #include "profiler/import/join/join.h"
 #include "profiler/import/text/python_frames.h"
+#include "profiler/store/cut_kind.h"
 
 namespace xlaprof {
 namespace {
@@ -14,7 +15,7 @@ struct Cut {
   bool is_compile = false;
   int64_t id = 0;
   OptInt step_id;
-  std::string cause;
+  CutKind cause = CutKind::kUnknown;
   int64_t site_id = 0;
 };
 
@@ -26,8 +27,8 @@ absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t
       "WHERE process_id = ?1 UNION ALL "
       "SELECT 0, id, step_id, coalesce(cause, ''), coalesce(site_id, 0), ordinal FROM execution "
       "WHERE process_id = ?1 ORDER BY 6, 1 DESC",
-      [&](bool is_compile, int64_t id, OptInt step, std::string cause, int64_t site, int64_t) {
-        cuts.push_back({is_compile, id, step, std::move(cause), site});
+      [&](bool is_compile, int64_t id, OptInt step, CutKind cause, int64_t site, int64_t) {
+        cuts.push_back({is_compile, id, step, cause, site});
       },
       process_id));
   if (cuts.empty() && timed.empty()) return absl::OkStatus();
@@ -35,7 +36,7 @@ absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t
   // A step mark that stands once beside others that repeat is set-up (a loader's first sync, moving
   // the model), no step.
   constexpr int64_t kRepeats = 3;  // marks of one kind and place that make it the step's
-  std::map<std::pair<std::string, int64_t>, int64_t> marks;
+  std::map<std::pair<CutKind, int64_t>, int64_t> marks;
   int64_t most = 0;
   for (const Cut& cut : cuts) {
     if (!cut.is_compile && EndsStep(cut.cause))

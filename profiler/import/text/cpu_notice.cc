@@ -30,7 +30,7 @@ absl::Status NoteWhereOnCpu(std::string_view text, Store& store, int64_t source_
   const std::optional<CpuNotice> notice = FindCpuNotice(text);
   if (!notice) return absl::OkStatus();
   return store.AddIssue(
-      source_id, "on_cpu", "info",
+      source_id, "on_cpu", Severity::kInfo,
       "the program says that it found no GPU or TPU that it can use, and computes on the CPU",
       notice->offset, notice->line, notice->count);
 }

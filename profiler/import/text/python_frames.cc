@@ -73,62 +73,59 @@ std::string NearestLine(std::span<const Store::Frame> stack) {
   return frame->function.empty() ? place : frame->function + "@" + place;
 }
 
-std::string_view CauseFromFrames(std::span<const Store::Frame> frames) {
-  if (frames.empty()) return "";
+CutKind CauseFromFrames(std::span<const Store::Frame> frames) {
+  if (frames.empty()) return CutKind::kUnknown;
   auto in = [](const Store::Frame& frame, std::string_view suffix) {
     return std::string_view(frame.file).ends_with(suffix);
   };
   const Store::Frame& first = frames[0];
   if (first.function == "mark_step" || (first.function == "sync" && in(first, "torch_xla.py"))) {
     for (const Store::Frame& frame : frames.subspan(1)) {
-      if (frame.function == "next" && in(frame, "parallel_loader.py")) return "parallel_loader";
-      if (frame.function == "__exit__" && in(frame, "profiler.py")) return "step_trace_exit";
+      if (frame.function == "next" && in(frame, "parallel_loader.py"))
+        return CutKind::kParallelLoader;
+      if (frame.function == "__exit__" && in(frame, "profiler.py")) return CutKind::kStepTraceExit;
       if ((frame.function == "extract_compiled_graph_helper" ||
            frame.function == "extract_internal") &&
           in(frame, "dynamo_bridge.py")) {
-        return "dynamo_inputs";
+        return CutKind::kDynamoInputs;
       }
-      if (frame.function == "_compile" && in(frame, "torch_xla.py")) return "torch_xla_compile";
+      if (frame.function == "_compile" && in(frame, "torch_xla.py"))
+        return CutKind::kTorchXlaCompile;
       if (frame.function == "_clear_pending_ops_before_compile" && in(frame, "torch_xla.py")) {
-        return "compile_clear_pending";
+        return CutKind::kCompileClearPending;
       }
     }
-    return "user_sync";
+    return CutKind::kUserSync;
   }
   if (first.function == "extract_graph_helper" && in(first, "dynamo_bridge.py"))
-    return "dynamo_compile";
-  return "value_access";
+    return CutKind::kDynamoCompile;
+  return CutKind::kValueAccess;
 }
 
-std::string_view CauseFromText(std::string_view text) {
+CutKind CauseFromText(std::string_view text) {
   // In this order: the first pattern that the line contains. Older versions say mark_step for
   // torch_xla.sync, and the documentation shows backticks and (), which are taken out first.
   std::string plain;
   for (char c : text) {
     if (c != '`' && c != '(' && c != ')') plain += c;
   }
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kPatterns = {{
-      {"clear the pending graph", "compile_clear_pending"},
-      {"in parallel loader", "parallel_loader"},
-      {"exiting a profiler StepTrace", "step_trace_exit"},
-      {"dynamo processing input graphs", "dynamo_inputs"},
-      {"dynamo is compiling", "dynamo_compile"},
-      {"dynamo is executing", "dynamo_execute"},
-      {"trying to access tensor value", "value_access"},
-      {"torch_xla.compile", "torch_xla_compile"},
-      {"user torch_xla.sync", "user_sync"},
-      {"user mark_step", "user_sync"},
-      {"user code trying to access", "value_access"},
+  static constexpr std::array<std::pair<std::string_view, CutKind>, 11> kPatterns = {{
+      {"clear the pending graph", CutKind::kCompileClearPending},
+      {"in parallel loader", CutKind::kParallelLoader},
+      {"exiting a profiler StepTrace", CutKind::kStepTraceExit},
+      {"dynamo processing input graphs", CutKind::kDynamoInputs},
+      {"dynamo is compiling", CutKind::kDynamoCompile},
+      {"dynamo is executing", CutKind::kDynamoExecute},
+      {"trying to access tensor value", CutKind::kValueAccess},
+      {"torch_xla.compile", CutKind::kTorchXlaCompile},
+      {"user torch_xla.sync", CutKind::kUserSync},
+      {"user mark_step", CutKind::kUserSync},
+      {"user code trying to access", CutKind::kValueAccess},
   }};
   for (const auto& [pattern, cause] : kPatterns) {
     if (plain.find(pattern) != std::string::npos) return cause;
   }
-  return "";
-}
-
-bool EndsStep(std::string_view cause) {
-  return cause == "user_sync" || cause == "step_trace_exit" || cause == "parallel_loader" ||
-         cause == "torch_xla_compile" || cause == "sync";
+  return CutKind::kUnknown;
 }
 
 }  // namespace xlaprof

@@ -24,16 +24,11 @@ const Store::Frame* InnermostUser(std::span<const Store::Frame> frames);
 // none.
 std::string NearestLine(std::span<const Store::Frame> stack);
 
-// Kind of cut (execution.cause) by torch_xla's own rules (csrc/debug_util.cpp), from a stack,
-// innermost frame first. Falls back to value_access; "" when `frames` is empty.
-std::string_view CauseFromFrames(std::span<const Store::Frame> frames);
+// Kind of cut by torch_xla's own rules (csrc/debug_util.cpp), from a stack, innermost frame first.
+// Falls back to kValueAccess; kUnknown when `frames` is empty.
+CutKind CauseFromFrames(std::span<const Store::Frame> frames);
 
-// Kind of cut from a printed cause line, in every spelling that torch_xla ever used; "" when
-// unknown.
-std::string_view CauseFromText(std::string_view text);
-
-// True when the cut ends a step: user_sync, step_trace_exit, parallel_loader, torch_xla_compile,
-// sync.
-bool EndsStep(std::string_view cause);
+// Kind of cut from a printed cause line, in every spelling that torch_xla ever used.
+CutKind CauseFromText(std::string_view text);
 
 }  // namespace xlaprof

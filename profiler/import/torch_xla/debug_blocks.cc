@@ -186,7 +186,7 @@ class Parser {
     auto kind =
         block == kCompilation || block == kPost ? DebugFact::kCompile : DebugFact::kExecution;
     open.emplace_back().fact = Here(kind, origin);
-    if (block == kUnexpected) open.back().fact.cause = "unexpected";
+    if (block == kUnexpected) open.back().fact.cause = CutKind::kUnexpected;
     open.back().is_post = block == kPost;
     if (open.size() > 1) Count("interleaved_blocks", open.back().fact);
     return open.back();
@@ -242,9 +242,9 @@ class Parser {
                                          [](const Open& o) { return o.wants_cause; });
                wants != open.rend()) {
       wants->wants_cause = false;
-      std::string_view cause = CauseFromText(text);
-      if (cause.empty()) Count("unknown_cause", lines_.offset(), lines_.number());
-      if (wants->fact.cause.empty()) wants->fact.cause = cause;
+      const CutKind cause = CauseFromText(text);
+      if (cause == CutKind::kUnknown) Count("unknown_cause", lines_.offset(), lines_.number());
+      if (wants->fact.cause == CutKind::kUnknown) wants->fact.cause = cause;
     } else if (std::optional<Store::Frame> frame = ParseFrame(text)) {
       auto in_frames =
           std::find_if(open.rbegin(), open.rend(), [](const Open& o) { return o.in_frames; });
@@ -289,11 +289,11 @@ class Parser {
     if (block.empty()) return;
     // A log that begins inside a stack may have lost the innermost frames, which tell the cause and
     // the line. A frame of the step mark is the innermost itself.
-    bool headless =
-        !block.has_cause && !block.in_frames && CauseFromFrames(block.frames) == "value_access";
+    bool headless = !block.has_cause && !block.in_frames &&
+                    CauseFromFrames(block.frames) == CutKind::kValueAccess;
     if (headless) block.torn = true, Count("headless_block", fact);
     if (!block.torn && !block.frames.empty()) {
-      if (fact.cause.empty()) fact.cause = CauseFromFrames(block.frames);
+      if (fact.cause == CutKind::kUnknown) fact.cause = CauseFromFrames(block.frames);
       fact.stack = StackIndex(std::move(block.frames));
     }
     // A Post block whose sizes are all unknown tells nothing.
@@ -330,23 +330,24 @@ class Parser {
 
   void ProfilerLine(std::string_view line, int origin) {
     struct Rule {
-      std::string_view word, also, end, name;
+      std::string_view word, also, end;
+      ProfilerRule rule;
     };
     static constexpr Rule kRules[] = {
-        {"CompileTime too frequent", "", " steps", "compile_frequent"},
-        {"TransferFromDeviceTime too frequent", "", " steps", "transfer_from_frequent"},
-        {"TransferFromServerTime too frequent", "", " steps", "transfer_from_frequent"},
-        {"CompileTime too slow", "", "to optimize.", "compile_slow"},
-        {"ExecuteTime too slow", "", "to optimize.", "execute_slow"},
-        {"Op(s) not lowered", "", "op lowering requests.", "not_lowered"},
-        {"Following metrics too frequent", "", "fresh metrics.", "xrt_frequent"},
+        {"CompileTime too frequent", "", " steps", ProfilerRule::kCompileFrequent},
+        {"TransferFromDeviceTime too frequent", "", " steps", ProfilerRule::kTransferFromFrequent},
+        {"TransferFromServerTime too frequent", "", " steps", ProfilerRule::kTransferFromFrequent},
+        {"CompileTime too slow", "", "to optimize.", ProfilerRule::kCompileSlow},
+        {"ExecuteTime too slow", "", "to optimize.", ProfilerRule::kExecuteSlow},
+        {"Op(s) not lowered", "", "op lowering requests.", ProfilerRule::kNotLowered},
+        {"Following metrics too frequent", "", "fresh metrics.", ProfilerRule::kXrtFrequent},
     };
     const std::string plain = WithoutMarkdown(line);
     std::string_view text = plain;
     for (const Rule& rule : kRules) {
       if (!text.starts_with(rule.word)) continue;
       DebugFact fact = Here(DebugFact::kProfilerLine, origin);
-      fact.rule = rule.name;
+      fact.rule = rule.rule;
       size_t end = text.find(rule.end);  // a progress bar may follow
       if (end != std::string_view::npos) text = text.substr(0, end + rule.end.size());
       fact.text = fmt::format("{} {}", kProfiler, Valid(text));

@@ -18,12 +18,13 @@ struct DebugFact {
   Kind kind = kCompile;
   int origin = 0;                // index of DebugLog::origins
   int64_t offset = 0, line = 0;  // where it begins
-  std::string cause;             // as in execution.cause; empty: unknown
+  CutKind cause = CutKind::kUnknown;
   std::string hash, name;        // of the graph; empty: not printed
   OptInt inputs, outputs;
   int stack = -1;                         // index of DebugLog::stacks; -1: none, or torn
   std::array<OptInt, 5> sizes;            // kCompile: input, output, alias, temp, program bytes
-  std::string rule, text;                 // kProfilerLine
+  ProfilerRule rule = ProfilerRule::kUnknown;  // kProfilerLine
+  std::string text;                            // kProfilerLine
   OptInt dur_ns;                          // kCompile: by the log's own times
   OptInt nodes;                           // of the graph, by the C++ log
   std::vector<std::string> input_shapes;  // of the program, by the C++ log

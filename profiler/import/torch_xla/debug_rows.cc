@@ -7,30 +7,34 @@ namespace xlaprof {
 namespace {
 
 struct IssueText {
-  const char *code, *severity, *advice;
+  const char* code;
+  Severity severity;
+  const char* advice;
 };
 constexpr IssueText kIssues[] = {
-    {"cut_file", "warning",
+    {"cut_file", Severity::kWarning,
      "The log ends inside a block or line: the run was killed or is still going on. What was whole "
      "is kept."},
-    {"headless_block", "info",
+    {"headless_block", Severity::kInfo,
      "A block begins above the log: its cause, graph and innermost Python frames are missing, so "
      "its line is not known. It is counted."},
-    {"headless_summary", "info",
+    {"headless_summary", Severity::kInfo,
      "Python frames of an exit summary stand above its first FRAME line: what they belong to is "
      "missing."},
-    {"interleaved_blocks", "warning",
+    {"interleaved_blocks", Severity::kWarning,
      "A block began before the one before it ended: several processes or threads write to this "
      "log. Hashes and counts "
      "are kept, mixed Python frames are not; give each process its own PT_XLA_DEBUG_FILE."},
-    {"invalid_utf8", "info", "Bytes that are no UTF-8 were replaced by U+FFFD."},
-    {"post_without_compilation", "info",
+    {"invalid_utf8", Severity::kInfo, "Bytes that are no UTF-8 were replaced by U+FFFD."},
+    {"post_without_compilation", Severity::kInfo,
      "A Post Compilation block has no Compilation block before it: cause, graph and line of what "
      "was compiled are missing. Where the log begins so, it is counted as a compilation."},
-    {"unknown_block_line", "info", "A line inside a block has no known form and was left out."},
-    {"unknown_cause", "info",
+    {"unknown_block_line", Severity::kInfo,
+     "A line inside a block has no known form and was left out."},
+    {"unknown_cause", Severity::kInfo,
      "A cause line has no known spelling; the cause is taken from the Python frames."},
-    {"unknown_profiler_line", "info", "A pt-xla-profiler line has no known form and was left out."},
+    {"unknown_profiler_line", Severity::kInfo,
+     "A pt-xla-profiler line has no known form and was left out."},
 };
 
 }  // namespace
@@ -90,7 +94,7 @@ absl::StatusOr<OptInt> DebugWriter::GraphOf(Process& process, const DebugFact& f
                  .input_count = fact.inputs,
                  .output_count = fact.outputs};
     if (!fact.name.empty()) row.name = fact.name;
-    if (!fact.input_shapes.empty()) row.printed_as = "signature";
+    if (!fact.input_shapes.empty()) row.printed_as = PrintedForm::kSignature;
     XP_TRY(found->second, context_.Add(row, fact.offset, fact.line));
     for (size_t i = 0; i < fact.input_shapes.size(); ++i) {
       XP_TRY(context_.store.Add(GraphNodeRow{.graph_id = found->second,
@@ -105,8 +109,7 @@ absl::StatusOr<OptInt> DebugWriter::GraphOf(Process& process, const DebugFact& f
 absl::Status DebugWriter::WriteFact(const DebugFact& fact) {
   XP_TRY(Process * process, ProcessOf(fact.origin));
   XP_TRY(Stack stack, StackOf(fact.stack));
-  OptText cause;
-  if (!fact.cause.empty()) cause = fact.cause;
+  const std::optional<CutKind> cause = IfKnown(fact.cause);
   switch (fact.kind) {
     case DebugFact::kCompile: {
       XP_TRY(OptInt graph_id, GraphOf(*process, fact));
@@ -123,7 +126,7 @@ absl::Status DebugWriter::WriteFact(const DebugFact& fact) {
                      .temp_bytes = fact.sizes[3],
                      .program_bytes = fact.sizes[4]};
       if (!fact.name.empty()) row.function = fact.name;
-      if (fact.dur_ns) row.dur_from = "log";
+      if (fact.dur_ns) row.dur_from = TimeSource::kLog;
       return internal::ToStatus(context_.Add(row, fact.offset, fact.line));
     }
     case DebugFact::kExecution: {

@@ -46,7 +46,7 @@ struct Run {
   absl::flat_hash_set<std::string> executed;  // since their last compilation
   int compiles = 0;
   bool cache_held = false;
-  absl::flat_hash_map<std::string, std::vector<int64_t>> steps;  // rule -> N of its lines
+  absl::flat_hash_map<ProfilerRule, std::vector<int64_t>> steps;  // rule -> N of its lines
 
   void Add(const DebugFact& fact) {
     if (fact.kind == DebugFact::kCompile && !fact.hash.empty()) {

@@ -135,7 +135,7 @@ class Reader {
       XP_TRY(context_.Add(row, call.offset, call.line));
     }
     if (!cut) return absl::OkStatus();
-    return context_.Issue("cut_file", "warning",
+    return context_.Issue("cut_file", Severity::kWarning,
                           "The file ends inside a stack: the run was killed or is still going on. "
                           "The last call is kept with the frames that are there.",
                           call_.offset, call_.line);

@@ -30,10 +30,11 @@ int Sniff(std::string_view head) {
       head.find("[ScheduleSyncTensorsGraph]") != std::string_view::npos) {
     return 95;
   }
-  std::string_view form = FormOf(head);
-  if (form == "ir_text") return 90;
-  if (form == "ir_dot") return head.find("[label=\"") != std::string_view::npos ? 60 : 0;
-  if (form == "stablehlo") return head.find("stablehlo.") != std::string_view::npos ? 80 : 0;
+  const PrintedForm form = FormOf(head);
+  if (form == PrintedForm::kIrText) return 90;
+  if (form == PrintedForm::kIrDot) return head.find("[label=\"") != std::string_view::npos ? 60 : 0;
+  if (form == PrintedForm::kStablehlo)
+    return head.find("stablehlo.") != std::string_view::npos ? 80 : 0;
   return 0;
 }
 
@@ -69,7 +70,7 @@ class DumpReader {
   struct Cut {  // what a stack of frames tells
     std::vector<Store::Frame> frames;
     OptInt stack_id, site_id;
-    OptText cause;
+    CutKind cause = CutKind::kUnknown;
   };
 
   absl::Status Issue(std::string_view code, const GraphText::Oddity& oddity, int64_t offset,
@@ -93,7 +94,7 @@ class DumpReader {
     if (const Store::Frame* user = InnermostUser(cut.frames)) {
       XP_TRY(cut.site_id, context_.store.AddSite(user->function, user->file, user->line));
     }
-    cut.cause = std::string(CauseFromFrames(cut.frames));
+    cut.cause = CauseFromFrames(cut.frames);
     return &cut;
   }
 
@@ -108,7 +109,7 @@ class DumpReader {
       CompileRow row{.process_id = process_id,
                      .ordinal = context_.NextOrdinal(),
                      .graph_id = graph_id,
-                     .cause = dynamo ? OptText("dynamo_compile") : cut->cause,
+                     .cause = IfKnown(dynamo ? CutKind::kDynamoCompile : cut->cause),
                      .site_id = cut->site_id,
                      .stack_id = cut->stack_id,
                      .inferred = true};
@@ -116,12 +117,12 @@ class DumpReader {
       XP_TRY(context_.Add(row, section.offset, section.line));
     }
     // Dynamo compiles the graphs that it extracts without running them.
-    if (!dynamo && cut->cause == "dynamo_compile") return absl::OkStatus();
+    if (!dynamo && cut->cause == CutKind::kDynamoCompile) return absl::OkStatus();
     return internal::ToStatus(
         context_.Add(ExecutionRow{.process_id = process_id,
                                   .ordinal = context_.NextOrdinal(),
                                   .graph_id = graph_id,
-                                  .cause = dynamo ? OptText("dynamo_execute") : cut->cause,
+                                  .cause = IfKnown(dynamo ? CutKind::kDynamoExecute : cut->cause),
                                   .site_id = cut->site_id,
                                   .stack_id = cut->stack_id},
                      section.offset, section.line));
@@ -142,7 +143,7 @@ class DumpReader {
             "stack", *cut.stack_id, context_.source_id, section.offset, section.line, {}}));
       }
     }
-    XP_TRY(context_.Issue("torn_section", "warning",
+    XP_TRY(context_.Issue("torn_section", Severity::kWarning,
                           "A section has no END_GRAPH: the run crashed while it lowered this "
                           "graph, or the file is cut. What is "
                           "printed of the graph is kept, but not counted as executed." +
@@ -157,7 +158,7 @@ class DumpReader {
     // Without a hash, equal results of equal text are one graph: the results' hashes hold what the
     // text does not print.
     std::string_view identity = section.hash.empty() ? section.root_hashes : section.hash;
-    std::string_view form = FormOf(section.graph);
+    const PrintedForm form = FormOf(section.graph);
     std::string key = fmt::format("{}/{}/", section.hash.empty() ? "results" : "graph", form);
     key += identity;
     std::vector<Known>& known = known_[key];
@@ -188,7 +189,7 @@ class DumpReader {
   }
 
   absl::StatusOr<int64_t> AddGraph(const IrSection& section, GraphText graph) {
-    if (graph.printed_as.empty())
+    if (graph.printed_as == PrintedForm::kUnknown)
       XP_TRY(Issue("unknown_graph_form", {1, 0, 0}, section.graph_offset, section.graph_line));
     XP_TRY(int64_t process_id, context_.ProcessId());
     GraphRow row{.process_id = process_id};
@@ -210,8 +211,7 @@ class DumpReader {
   }
 
   absl::Status ReadBareGraph() {
-    std::string_view form = FormOf(input_.bytes);
-    if (form.empty()) {
+    if (FormOf(input_.bytes) == PrintedForm::kUnknown) {
       return Invalid(
           "{}: no section of an IR dump ('## BEGIN_GRAPH') and no graph ('IR {{', 'HloModule', "
           "'digraph', 'module @') in its "
@@ -227,11 +227,12 @@ class DumpReader {
     std::string evidence =
         fmt::format("{} sections, {} bytes: each sync prints its graph and appends it to this file",
                     sections, input_.bytes.size());
-    XP_TRY(context_.store.Add(
-        SettingRow{process_id, "save_tensors", last_form_.empty() ? "1" : last_form_, evidence}));
+    XP_TRY(context_.store.Add(SettingRow{
+        process_id, SettingName::kSaveTensors,
+        last_form_ == PrintedForm::kUnknown ? "1" : std::string(TextOf(last_form_)), evidence}));
     if (debug_graph_.empty()) return absl::OkStatus();
     return internal::ToStatus(
-        context_.store.Add(SettingRow{process_id, "ir_debug", "1", debug_graph_}));
+        context_.store.Add(SettingRow{process_id, SettingName::kIrDebug, "1", debug_graph_}));
   }
 
   const Input& input_;
@@ -240,7 +241,8 @@ class DumpReader {
   std::set<std::string_view> seen_;       // hashes whose compile is written
   std::map<std::string_view, Cut> cuts_;  // by the text of the frames
   std::set<int64_t> torn_stacks_;         // whose provenance is written
-  std::string debug_graph_, last_form_;
+  std::string debug_graph_;
+  PrintedForm last_form_ = PrintedForm::kUnknown;
 };
 
 absl::Status Read(const Input& input, ImportContext& context) {

@@ -188,7 +188,7 @@ absl::Status MetricsWriter::Take(MetricsText report) {
   const bool is_apart = reports_ > 0 && !GoesOn(previous_, report);
   if (is_apart) {
     XP_TRY(context_.Issue(
-        "separate_reports", "warning",
+        "separate_reports", Severity::kWarning,
         "Reports do not go on from the one before them: the metrics were cleared in between "
         "(met.clear_all()), or another process or run wrote them. Each of these stands for itself, "
         "and totals are the last one's.",
@@ -299,13 +299,13 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
                : WriteMetric(report_id, name, entry, last));
   }
   if (shows_server) {
-    XP_TRY(context_.Issue("server_report", "info",
+    XP_TRY(context_.Issue("server_report", Severity::kInfo,
                           "Only the XRT server's part of the report is there: XrtCompile, "
                           "XrtExecute and the like count all clients since the server was started.",
                           report.offset, report.line));
   }
   if (report.torn) {
-    XP_TRY(context_.Issue("cut_file", "warning",
+    XP_TRY(context_.Issue("cut_file", Severity::kWarning,
                           "A report breaks off: it was cut when it was copied, or its run was "
                           "killed or is still going on. What is "
                           "whole in it is kept.",
@@ -319,7 +319,7 @@ absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name
   // Its samples count all the same. "47m60s8": a paste that ends inside the number.
   std::optional<MetricNumber> accumulator = ParseMetricNumber(entry.accumulator);
   if (!accumulator && !entry.accumulator.empty()) {
-    XP_TRY(context_.Issue("unreadable_number", "warning",
+    XP_TRY(context_.Issue("unreadable_number", Severity::kWarning,
                           "A metric's Accumulator is no number with a known unit, or more than 36 "
                           "years; its number of "
                           "samples is kept.",

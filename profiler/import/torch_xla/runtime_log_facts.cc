@@ -25,13 +25,13 @@ void RuntimeLogReader::Take(const RuntimeLogLine& line, int64_t offset, int64_t 
   hexadecimal_ |= line.hash.find_first_of("abcdef") != std::string::npos;
   switch (line.kind) {
     case RuntimeLogLine::kReadValue:
-      cause_[line.thread] = "value_access";
+      cause_[line.thread] = CutKind::kValueAccess;
       break;
     case RuntimeLogLine::kLiveTensors:
-      cause_[line.thread] = "sync";
+      cause_[line.thread] = CutKind::kSync;
       break;
     case RuntimeLogLine::kSyncValue:
-      cause_.try_emplace(line.thread, "value_access");
+      cause_.try_emplace(line.thread, CutKind::kValueAccess);
       break;
     case RuntimeLogLine::kGraphIsNext:
       if (auto mark = cause_.extract(line.thread)) cause_of_[line.hash] = mark.mapped();
@@ -69,8 +69,9 @@ void RuntimeLogReader::Begin(const RuntimeLogLine& line, int64_t offset, int64_t
   fact.kind = compiles ? DebugFact::kCompile : DebugFact::kExecution;
   fact.origin = origin, fact.offset = offset, fact.line = line_number;
   fact.hash = line.hash;
-  if (line.dynamo) fact.cause = "dynamo_execute";
-  if (auto cause = cause_of_.find(line.hash); cause != cause_of_.end() && fact.cause.empty())
+  if (line.dynamo) fact.cause = CutKind::kDynamoExecute;
+  if (auto cause = cause_of_.find(line.hash);
+      cause != cause_of_.end() && fact.cause == CutKind::kUnknown)
     fact.cause = cause->second;
   if (compiles) last_compile_ = facts_.size();
   facts_.push_back(std::move(fact));

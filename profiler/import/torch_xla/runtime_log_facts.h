@@ -32,8 +32,8 @@ class RuntimeLogReader {
   std::vector<std::string> devices_;
   // Not done yet, by device and whether it compiles.
   std::map<std::pair<int, bool>, std::deque<Begun>> begun_;
-  std::map<OptInt, std::string> cause_;          // by thread: of the graph to come
-  std::map<std::string, std::string> cause_of_;  // of a graph that will compile or execute next
+  std::map<OptInt, CutKind> cause_;              // by thread: of the graph to come
+  std::map<std::string, CutKind> cause_of_;      // of a graph that will compile or execute next
   size_t last_compile_ = size_t(-1);             // whose program is described next
   bool hexadecimal_ = false;
 };

@@ -45,21 +45,21 @@ absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext
                        context.source_id));
   if (!cut && bytes.substr(line).find_first_not_of(" \t\r") != std::string_view::npos) {
     XP_TRY(
-        context.Issue("no_line_end", "info",
+        context.Issue("no_line_end", Severity::kInfo,
                       "The text ends inside a line. If it was cut there, the last value may lack "
                       "digits, and what followed is missing.",
                       int64_t(line)));
   }
   if (auto head = reader.cut_head()) {
     // A source has one issue of a code.
-    XP_TRY(context.Issue(cut ? "headless_report" : "cut_file", "warning",
+    XP_TRY(context.Issue(cut ? "headless_report" : "cut_file", Severity::kWarning,
                          "The text begins inside a report's entry; it and what stood above are "
                          "missing.",
                          head->offset, head->line));
   }
   if (reader.broken_entries() == 0) return absl::OkStatus();
   return context.Issue(
-      "broken_entry", "warning",
+      "broken_entry", Severity::kWarning,
       "An entry of a report lacks its value, a number in it is unreadable, or a line break went "
       "through it; it is left out.",
       reader.first_broken_offset(), reader.first_broken_line(), reader.broken_entries());

@@ -22,7 +22,7 @@ absl::Status AddCompile(const DumpedProgram& program, ImportContext& context) {
                  .graph_id = program.graph_id,
                  .function = std::string(WithoutNumber(function)),
                  .inferred = true};
-  if (function != program.module) row.cause = "call";
+  if (function != program.module) row.cause = CutKind::kCall;
   if (row.function->empty()) row.function.reset();
   if (const Store::Frame& site = program.call_site; !site.file.empty()) {
     XP_TRY(row.site_id, context.store.AddSite(site.function, site.file, site.line));

@@ -81,8 +81,9 @@ class Reader {
       // an alarm, although the module may have stood below it.
       if (IsCompile(state.now) && (!state.now.subject.empty() || state.is_whole_sentence))
         End(state);
-      if (state.begun && state.now.dur_ns && state.now.operation.empty() && !has_torn_words_)
-        TakeLostWords(state, "");
+      if (state.begun && state.now.dur_ns && state.now.operation == AlarmKind::kUnknown &&
+          !has_torn_words_)
+        TakeLostWords(state, AlarmKind::kUnknown);
       if (state.begun && !log_.cut_at_line) log_.cut_at_line = state.now.line;
     }
     return std::move(log_);
@@ -131,20 +132,21 @@ class Reader {
     }
     switch (words) {
       case kFolds:
-        BeginWith(state, "constant_folding", DurationNs(text.substr(at + kFolding.size())));
+        BeginWith(state, AlarmKind::kConstantFolding,
+                  DurationNs(text.substr(at + kFolding.size())));
         break;
       case kCompiles:
         if (text.substr(at).starts_with(kVerySlow)) {
-          BeginWith(state, "compile", kVerySlowNs);
+          BeginWith(state, AlarmKind::kCompile, kVerySlowNs);
           state.is_whole_sentence = text.find(kDumpTo, at) != kNone;
         } else {
-          BeginWith(state, "unoptimized_compile", kUnoptimizedNs);
+          BeginWith(state, AlarmKind::kUnoptimizedCompile, kUnoptimizedNs);
           state.is_whole_sentence = text.find(kOpt, at) != kNone;
         }
         TakeModule(state.now, text.substr(0, at));
         break;
       case kTries:
-        BeginWith(state, "autotuning", {});
+        BeginWith(state, AlarmKind::kAutotuning, {});
         TakeTried(state.now, text.substr(at));
         End(state);
         break;
@@ -169,26 +171,27 @@ class Reader {
   }
 
   static bool IsCompile(const XlaAlarm& alarm) {
-    return alarm.operation == "compile" || alarm.operation == "unoptimized_compile";
+    return alarm.operation == AlarmKind::kCompile ||
+           alarm.operation == AlarmKind::kUnoptimizedCompile;
   }
 
-  // The operation whose words `words` are the beginning of; "" when they are none.
-  static std::string_view OperationCutTo(std::string_view words) {
+  // Returns the operation whose words begin with `words`; kUnknown if none does.
+  static AlarmKind OperationCutTo(std::string_view words) {
     constexpr size_t kShortest = 4;  // "Cons"
-    if (words.size() < kShortest) return "";
-    return kFolding.starts_with(words)  ? "constant_folding"
-           : kTrying.starts_with(words) ? "autotuning"
-                                        : "";
+    if (words.size() < kShortest) return AlarmKind::kUnknown;
+    return kFolding.starts_with(words)  ? AlarmKind::kConstantFolding
+           : kTrying.starts_with(words) ? AlarmKind::kAutotuning
+                                        : AlarmKind::kUnknown;
   }
 
-  // An end whose words were not copied is that of what rings, where that is one alarm; of
-  // `operation`, unless that is "".
-  void TakeLostWords(State& state, std::string_view operation) {
+  // An end whose words were not copied belongs to the alarm that rings, if there is only one (of
+  // `operation`, unless that is kUnknown).
+  void TakeLostWords(State& state, AlarmKind operation) {
     std::vector<size_t>* only = nullptr;
     int fitting = 0;
     for (auto& [words, rings] : state.ringing) {
       const XlaAlarm& alarm = log_.alarms[rings.front()];
-      if (!operation.empty() && alarm.operation != operation) continue;
+      if (operation != AlarmKind::kUnknown && alarm.operation != operation) continue;
       if (alarm.least_ns && state.now.dur_ns && *alarm.least_ns > *state.now.dur_ns) continue;
       only = &rings, fitting += int(rings.size());
     }
@@ -221,7 +224,7 @@ class Reader {
     bool is_whole = false;
     XlaAlarm& now = state.now;
     const bool is_stars = text.find(kStars) != kNone;
-    if (now.operation == "constant_folding") {
+    if (now.operation == AlarmKind::kConstantFolding) {
       is_whole = TakeInstruction(now, text);
     } else if (IsCompile(now)) {
       TakeModule(now, text);
@@ -231,15 +234,16 @@ class Reader {
       text = is_head ? Behind(text, text.find("] ", text.find(kPlace)), 2)
                      : WithoutPrefix(text, state.head);
       if (text.find(kTook) != kNone) text = "";
-      const std::string_view cut_to = OperationCutTo(text);
+      const AlarmKind cut_to = OperationCutTo(text);
       const bool is_fence = text.starts_with("```");  // of a quotation, which ended here
-      if (now.dur_ns && (is_fence || !cut_to.empty())) return TakeLostWords(state, cut_to);
+      if (now.dur_ns && (is_fence || cut_to != AlarmKind::kUnknown))
+        return TakeLostWords(state, cut_to);
       is_whole = !text.empty();
       if (is_whole && torn_) {
         has_torn_words_ = true;
         return;
       }
-      if (is_whole) now.operation = "other", now.text = text;
+      if (is_whole) now.operation = AlarmKind::kOther, now.text = text;
     }
     if (is_whole || --state.lines_left == 0) End(state);
   }
@@ -253,8 +257,8 @@ class Reader {
   }
 
   // What rings; the line with the place or the length may have told of it already.
-  void BeginWith(State& state, const char* operation, OptInt least_ns) {
-    if (!state.now.operation.empty()) End(state);
+  void BeginWith(State& state, AlarmKind operation, OptInt least_ns) {
+    if (state.now.operation != AlarmKind::kUnknown) End(state);
     Begin(state);
     state.lines_left = kMaxLines;
     state.now.operation = operation;
@@ -349,17 +353,18 @@ class Reader {
     if (!std::exchange(state.begun, false)) return;
     --open_;
     XlaAlarm& now = state.now;
-    if (now.operation.empty()) {
+    if (now.operation == AlarmKind::kUnknown) {
       if (!now.is_certain) return;
-      now.operation = "other";
+      now.operation = AlarmKind::kOther;
     }
-    if (now.operation == "other" && !now.dur_ns) return;  // nothing to tell so far
-    state.has_bare_ends = state.has_bare_ends || (now.text.empty() && now.operation == "other");
+    if (now.operation == AlarmKind::kOther && !now.dur_ns) return;  // nothing to tell so far
+    state.has_bare_ends =
+        state.has_bare_ends || (now.text.empty() && now.operation == AlarmKind::kOther);
     if (now.text.size() > kMaxTextBytes) {
       now.text.resize(ValidUtf8Prefix(std::string_view(now.text).substr(0, kMaxTextBytes)));
       now.text.shrink_to_fit();
     }
-    const std::string key = now.operation + ' ' + now.text;
+    const std::string key = fmt::format("{} {}", now.operation, now.text);
     auto rings = state.ringing.find(key);
     if (now.dur_ns && rings != state.ringing.end()) {
       log_.alarms[rings->second.front()].dur_ns = now.dur_ns;
@@ -414,14 +419,14 @@ absl::StatusOr<int64_t> ReadXlaAlarms(const Input& input, ImportContext& context
   const XlaAlarms log = ParseXlaAlarms(input.bytes, context.progress);
   if (log.cut_at_line) {
     XP_TRY(
-        context.Issue("cut_file", "warning",
+        context.Issue("cut_file", Severity::kWarning,
                       "The log ends inside an alarm of XLA: it was cut, or the run was killed or "
                       "is still going on. What was whole is kept.",
                       {}, *log.cut_at_line));
   }
   if (log.left_out > 0) {
     XP_TRY(context.Issue(
-        "many_alarms", "warning",
+        "many_alarms", Severity::kWarning,
         fmt::format("Of XLA's alarms the first {} are kept. Give a part of the log", kMaxAlarms),
         {}, {}, log.left_out));
   }

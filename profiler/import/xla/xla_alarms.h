@@ -15,8 +15,8 @@ namespace xlaprof {
 
 struct XlaAlarm {
   int origin = 0;         // index of XlaAlarms::origins
-  std::string operation;  // compile, unoptimized_compile, constant_folding, autotuning, other
-  std::string subject;    // module, instruction or algorithm; "" when not told
+  AlarmKind operation = AlarmKind::kUnknown;
+  std::string subject;           // module, instruction or algorithm; "" when not told
   std::string op, shape, scope;  // of the instruction, where the log shows all of it
   std::string file;              // of its metadata, of a library as well; "" when not told
   int64_t line_of_code = 0;      // in `file`; 0: not told

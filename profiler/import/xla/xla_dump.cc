@@ -45,7 +45,7 @@ bool LooksLikeHloProto(std::string_view head) {
 int Sniff(std::string_view head) {
   if (LooksLikeHloProto(head)) return 90;
   if (IsBufferAssignment(head)) return 90;
-  return FormOf(head) == "hlo" ? 90 : 0;
+  return FormOf(head) == PrintedForm::kHlo ? 90 : 0;
 }
 
 absl::StatusOr<DumpedProgram> AddProgram(const Input& input, ImportContext& context) {
@@ -53,11 +53,11 @@ absl::StatusOr<DumpedProgram> AddProgram(const Input& input, ImportContext& cont
   const std::string_view path = input.path;
   if (auto name = ParseXlaDumpName(path.substr(path.find_last_of('/') + 1))) number = name->module;
   DumpedProgram program;
-  if (FormOf(input.bytes) == "hlo") {
+  if (FormOf(input.bytes) == PrintedForm::kHlo) {
     // A module ends with a brace on a line of its own.
     const size_t last = input.bytes.find_last_not_of(" \n\r\t");
     if (last == std::string_view::npos || !input.bytes.substr(0, last + 1).ends_with("\n}")) {
-      XP_TRY(context.Issue("cut_file", "warning",
+      XP_TRY(context.Issue("cut_file", Severity::kWarning,
                            fmt::format("the program's text ends at byte {} before its last brace: "
                                        "the graph is not whole. Copy or dump it again",
                                        input.bytes.size()),

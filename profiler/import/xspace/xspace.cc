@@ -128,7 +128,7 @@ class Reading {
     XP_TRY(SetClock());
     XP_TRY(ReadProcesses());
     if (file_.event_count > 0 || cut_) return absl::OkStatus();
-    return context_.Issue("empty_capture", "warning",
+    return context_.Issue("empty_capture", Severity::kWarning,
                           "the capture holds no events: nothing ran between its start and its end, "
                           "or the profiler had no tracer. Capture while "
                           "steps run, for at least two of them (longer duration_ms), and start the "
@@ -159,13 +159,13 @@ class Reading {
       std::string inside = planes_.back().name().empty()
                                ? "a plane"
                                : fmt::format("plane {}", planes_.back().name());
-      XP_TRY(context_.Issue("cut_file", "warning",
+      XP_TRY(context_.Issue("cut_file", Severity::kWarning,
                             fmt::format("the file ends at byte {} inside {}: what came before was "
                                         "read. Copy or capture it again",
                                         input_.bytes.size(), inside),
                             int64_t(input_.bytes.size())));
     } else if (in.cut()) {
-      XP_TRY(context_.Issue("cut_file", "warning",
+      XP_TRY(context_.Issue("cut_file", Severity::kWarning,
                             fmt::format("the file ends at byte {} inside a message: what came "
                                         "before was read. Copy or capture it again",
                                         input_.bytes.size()),
@@ -176,23 +176,24 @@ class Reading {
         return Invalid(
             "{}: not an XSpace (byte {} begins no protobuf field). Try --as with another format",
             input_.path, at);
-      XP_TRY(context_.Issue("damaged_file", "warning",
+      XP_TRY(context_.Issue("damaged_file", Severity::kWarning,
                             fmt::format("from byte {} on the file is no protobuf message: what "
                                         "came before was read. Copy it again",
                                         at),
                             at));
     }
     if (planes_.empty() && hosts_.empty()) {
-      XP_TRY(context_.Issue("no_planes", "warning", "an XSpace without planes"));
+      XP_TRY(context_.Issue("no_planes", Severity::kWarning, "an XSpace without planes"));
     }
     return absl::OkStatus();
   }
 
   absl::Status AddText(bool is_error, std::string_view text, int64_t offset) {
     XP_TRY(StringId clean, file_.Intern(text));
-    return context_.Issue(
-        is_error ? "profiler_error" : "profiler_warning", is_error ? "error" : "warning",
-        fmt::format("the profiler itself said: {}", context_.store.Text(clean)), offset);
+    return context_.Issue(is_error ? "profiler_error" : "profiler_warning",
+                          is_error ? Severity::kError : Severity::kWarning,
+                          fmt::format("the profiler itself said: {}", context_.store.Text(clean)),
+                          offset);
   }
 
   // Where relative times begin is told by the plane Task Environment, which may come last.
@@ -205,7 +206,7 @@ class Reading {
     }
     constexpr int64_t kLastEpochNs = int64_t(1) << 62;  // the year 2116
     if (start_ns > kLastEpochNs || (first_ns > kLastEpochNs && first_ns != INT64_MAX)) {
-      XP_TRY(context_.Issue("unbelievable_clock", "warning",
+      XP_TRY(context_.Issue("unbelievable_clock", Severity::kWarning,
                             "the capture says that it began after the year 2116: its times count "
                             "from its beginning instead"));
       if (start_ns > kLastEpochNs) start_ns = -1;
@@ -250,7 +251,7 @@ class Reading {
               events = file_.event_count - events_before;
       if (python > 0) {
         XP_TRY(context_.store.Add(
-            SettingRow{process_id, "python_tracer", "on",
+            SettingRow{process_id, SettingName::kPythonTracer, "on",
                        fmt::format("{} of {} events ({:.0f} %) are Python calls", python, events,
                                    100.0 * double(python) / double(events))}));
       }
@@ -272,7 +273,7 @@ class Reading {
           AddHloGraph(proto->bytes, program_id, file_.Offset(proto->bytes.data()), context_);
       if (!graph.ok()) {
         if (graph.status().code() != absl::StatusCode::kDataLoss) return graph.status();
-        XP_TRY(context_.Issue("damaged_hlo", "warning",
+        XP_TRY(context_.Issue("damaged_hlo", Severity::kWarning,
                               fmt::format("{}; the graph was left out", Message(graph.status())),
                               file_.Offset(proto->bytes.data())));
         continue;
@@ -288,7 +289,7 @@ class Reading {
     }
     if (located.empty()) return absl::OkStatus();
     return internal::ToStatus(
-        context_.store.Add(SettingRow{process_id, "ir_debug", "on", located}));
+        context_.store.Add(SettingRow{process_id, SettingName::kIrDebug, "on", located}));
   }
 
   const Input& input_;

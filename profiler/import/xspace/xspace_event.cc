@@ -78,8 +78,10 @@ absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId nam
   std::string full = fmt::format("{}{}", file_.context.store.Text(name), unit);
   int64_t& id = counters_[{line.track_id, full}];
   if (id != 0) return id;
-  TrackRow track{
-      .process_id = process_id_, .kind = "counter", .name = full, .sort = sort_base_ + 9'000};
+  TrackRow track{.process_id = process_id_,
+                 .kind = TrackKind::kCounter,
+                 .name = full,
+                 .sort = sort_base_ + 9'000};
   if (line.track_id > 0) track.parent_id = line.track_id;
   if (device_ != 0) track.device = std::string(file_.context.store.Text(device_));
   XP_TRY(id, file_.context.store.Add(track));
@@ -123,7 +125,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     arguments_.emplace_back(key, stat);
   });
   if (!sound) [[unlikely]] {
-    return file_.context.Issue("damaged_event", "warning",
+    return file_.context.Issue("damaged_event", Severity::kWarning,
                                "events that are no protobuf message were left out",
                                file_.Offset(bytes.data()));
   }
@@ -139,7 +141,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   int64_t ts_ns = 0, end_ns = 0, end_ps = 0, origin_ns = 0;
   if (in.duration_ps < 0) [[unlikely]] {
     in.duration_ps = 0;
-    XP_TRY(file_.context.Issue("negative_duration", "warning",
+    XP_TRY(file_.context.Issue("negative_duration", Severity::kWarning,
                                "events of negative length were taken as instants",
                                file_.Offset(bytes.data())));
   }
@@ -148,7 +150,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
              __builtin_add_overflow(origin_ns, FloorToNs(in.offset_ps), &ts_ns) ||
              __builtin_add_overflow(origin_ns, FloorToNs(end_ps), &end_ns);
   if (far || ts_ns < -kMaxTimeNs || end_ns > kMaxTimeNs) [[unlikely]] {
-    return file_.context.Issue("time_out_of_range", "warning",
+    return file_.context.Issue("time_out_of_range", Severity::kWarning,
                                "events with times that cannot be (decades away) were left out",
                                file_.Offset(bytes.data()));
   }

@@ -91,7 +91,7 @@ void XFacts::AddModuleRow(const XModule& module, const XMark* enqueue,
   if (enqueue != nullptr) out.enqueue_ts_ns = enqueue->ts_ns;
   out.device = std::string(context_.store.Text(module.device));
   if (int64_t graph = GraphOfProgram(module.program_id); graph != 0) out.graph_id = graph;
-  if (has_calls_) out.cause = "call";
+  if (has_calls_) out.cause = CutKind::kCall;
   rows.push_back(std::move(row));
 }
 
@@ -169,15 +169,15 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
   size_t worker = 0;
   for (const XMark* asking : asked) {
     const XMark& mark = *asking;
-    std::string cause = "call";
+    CutKind cause = CutKind::kCall;
     OptInt program_id;  // known where this very sync compiled
     const Compile* compiled = nullptr;
     if (lazy) {
       cause = CauseAt(mark);
-      if (cause.empty())
+      if (cause == CutKind::kUnknown)
         cause = context_.store.Text(mark.name).starts_with("ExecuteComputationWithBarrier")
-                    ? "dynamo_execute"
-                    : "value_access";
+                    ? CutKind::kDynamoExecute
+                    : CutKind::kValueAccess;
       // Up to this sync's own start, where that is all there is of it.
       if (const XMark* sync = Around(mark, XRole::kSync))
         compiled = LastCompile(mark.track_id, sync->ts_ns, std::max(mark.ts_ns - 1, sync->ts_ns));

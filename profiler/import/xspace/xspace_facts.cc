@@ -160,15 +160,16 @@ const XMark* XFacts::Around(const XMark& mark, XRole role) const {
 
 // Why torch_xla evaluated, from what is open on the thread: outside a step mark somebody read a
 // value. The mark that StepTrace makes as it ends is the last one inside its step.
-std::string XFacts::CauseAt(const XMark& mark) const {
+CutKind XFacts::CauseAt(const XMark& mark) const {
   const XMark* step_mark = Around(mark, XRole::kStepMark);
-  if (step_mark == nullptr) return Around(mark, XRole::kSync) != nullptr ? "value_access" : "";
+  if (step_mark == nullptr)
+    return Around(mark, XRole::kSync) != nullptr ? CutKind::kValueAccess : CutKind::kUnknown;
   const XMark* step = Around(*step_mark, XRole::kStep);
-  if (step == nullptr) return "sync";
+  if (step == nullptr) return CutKind::kSync;
   auto last = last_step_mark_.find(int32_t(step - marks_.data()));
   return last != last_step_mark_.end() && &marks_[size_t(last->second)] == step_mark
-             ? "step_trace_exit"
-             : "sync";
+             ? CutKind::kStepTraceExit
+             : CutKind::kSync;
 }
 
 // One row a real compilation. The same one is seen as torch_xla's, inside it its client's, inside
@@ -301,7 +302,7 @@ absl::Status XFacts::JoinGraphs() {
     }
   }
   if (unsure > 0) {
-    XP_TRY(context_.Issue("module_not_joined", "info",
+    XP_TRY(context_.Issue("module_not_joined", Severity::kInfo,
                           "compilations whose HLO module cannot be told among those in the "
                           "capture: their reason is looked for in other sources",
                           {}, {}, unsure));
@@ -326,7 +327,9 @@ void XFacts::FindTransfers(std::vector<Row>& rows) {
     until = mark.end_ns;
     Row row{.ts_ns = mark.ts_ns, .fact = TransferRow(), .offset = mark.offset};
     TransferRow& out = std::get<TransferRow>(row.fact);
-    out.direction = to ? "to_device" : from ? "from_device" : "device_to_device";
+    out.direction = to     ? Direction::kToDevice
+                    : from ? Direction::kFromDevice
+                           : Direction::kDeviceToDevice;
     if (mark.number >= 0) out.bytes = mark.number;
     out.ts_ns = mark.ts_ns;
     out.dur_ns = mark.end_ns - mark.ts_ns;
@@ -360,9 +363,9 @@ absl::Status XFacts::Write() {
     if (compile.graph_id != 0) out.graph_id = compile.graph_id;
     out.ts_ns = mark.ts_ns;
     out.dur_ns = mark.end_ns - mark.ts_ns;
-    out.dur_from = "profile";
+    out.dur_from = TimeSource::kProfile;
     bool lazy = mark.role == XRole::kGraphCompile || mark.role == XRole::kClientCompile;
-    if (std::string cause = lazy ? CauseAt(mark) : "call"; !cause.empty()) out.cause = cause;
+    out.cause = IfKnown(lazy ? CauseAt(mark) : CutKind::kCall);
     if (!lazy) {
       std::string_view function = compile.module != 0
                                       ? FunctionOfModule(context_.store.Text(compile.module))

@@ -116,7 +116,7 @@ class XFacts {
   // "outer/inner" of the user's scopes and steps that are open at `ts_ns` on a track, or on the
   // thread that steps when the track is none of the user's.
   std::string ScopeAt(int64_t ts_ns, int64_t track_id) const;
-  std::string CauseAt(const XMark& mark) const;
+  CutKind CauseAt(const XMark& mark) const;
   // The innermost mark of a role that encloses `mark` on its track; null when there is none.
   const XMark* Around(const XMark& mark, XRole role) const;
   int64_t GraphOfProgram(OptInt program_id) const;

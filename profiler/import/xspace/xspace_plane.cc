@@ -23,7 +23,7 @@ constexpr std::string_view kAddedStat = "added by xlaprof export";
 absl::StatusOr<StringId> XFile::Intern(std::string_view text) {
   size_t valid = ValidUtf8Prefix(text);
   if (valid == text.size()) return context.store.Intern(text);
-  XP_TRY(context.Issue("invalid_utf8", "warning",
+  XP_TRY(context.Issue("invalid_utf8", Severity::kWarning,
                        "names that are not valid UTF-8: what is invalid was replaced by U+FFFD",
                        Offset(text.data() + valid)));
   return context.store.Intern(ToUtf8(text));
@@ -165,7 +165,7 @@ XPlane::StatName* XPlane::StatOf(int64_t metadata_id) {
 
 absl::StatusOr<XPlane::EventName*> XPlane::AddNameless(int64_t metadata_id) {
   XP_TRY(file_.context.Issue(
-      "nameless_events", "warning",
+      "nameless_events", Severity::kWarning,
       "events whose name is not in the capture (it is cut, or damaged): they are called #ID"));
   XP_TRY(StringId id, file_.context.store.Intern(fmt::format("#{}", metadata_id)));
   const uint32_t index = uint32_t(events_.size());
@@ -175,7 +175,7 @@ absl::StatusOr<XPlane::EventName*> XPlane::AddNameless(int64_t metadata_id) {
 }
 
 absl::Status XPlane::Damaged(const Reader& in, std::string_view where) {
-  return file_.context.Issue("damaged_message", "warning",
+  return file_.context.Issue("damaged_message", Severity::kWarning,
                              fmt::format("bytes inside {} that are no protobuf message: the rest "
                                          "of it was skipped. Copy the file again",
                                          where),
@@ -227,8 +227,8 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
   line.device = is_device();
   line.front = number < front_.size() && front_[number];
   line.facts = &facts;
-  TrackRow track{.process_id = process_id_, .kind = "host_thread", .tid = line.tid};
-  if (async_lines_.contains(header.id)) track.kind = "async";
+  TrackRow track{.process_id = process_id_, .kind = TrackKind::kHostThread, .tid = line.tid};
+  if (async_lines_.contains(header.id)) track.kind = TrackKind::kAsync;
   XP_TRY(StringId shown,
          file_.Intern(header.display_name.empty() ? header.name : header.display_name));
   track.name = file_.context.store.Text(shown);
@@ -238,12 +238,12 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
     std::string device(file_.context.store.Text(device_));
     if (device_track_id_ == 0) {
       XP_TRY(device_track_id_, file_.context.store.Add(TrackRow{.process_id = process_id_,
-                                                                .kind = "device",
+                                                                .kind = TrackKind::kDevice,
                                                                 .name = device,
                                                                 .device = device,
                                                                 .sort = sort_base_}));
     }
-    track.kind = "device_stream";
+    track.kind = TrackKind::kDeviceStream;
     track.device = device;
     track.parent_id = device_track_id_;
     track.sort = sort_base_ + kind.sort;

@@ -30,7 +30,7 @@ class Launched : public testing::Test {
 TEST_F(Launched, LateHost) {
   Findings found = Run(10, 5);
   ASSERT_FALSE(found.empty());
-  EXPECT_EQ(found[0].reason->type, "host_wait");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kHostWait);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_NE(found[0].title.find("host_wait"), std::string::npos) << found[0].title;
 }
@@ -38,23 +38,23 @@ TEST_F(Launched, LateHost) {
 TEST_F(Launched, SlowCall) {
   Findings found = Run(30, 29);
   ASSERT_FALSE(found.empty());
-  EXPECT_EQ(found[0].reason->type, "launch");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kLaunch);
   EXPECT_EQ(found[0].count, 20);
 }
 
 TEST_F(Launched, QueuedWork) {
   Findings found = Run(90, 5);
   ASSERT_FALSE(found.empty());
-  EXPECT_EQ(found[0].reason->type, "kernel_wait");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kKernelWait);
 }
 
 TEST_F(Launched, WithoutFlowsOnlyTheHostIsTold) {
   Findings found = Run(90, 5, false);
   ASSERT_FALSE(found.empty());
   for (const Finding& finding : found) {
-    EXPECT_NE(finding.reason->type, "kernel_wait");
-    EXPECT_NE(finding.reason->type, "host_wait");
-    EXPECT_NE(finding.reason->type, "launch");
+    EXPECT_NE(finding.reason->type, ReasonType::kKernelWait);
+    EXPECT_NE(finding.reason->type, ReasonType::kHostWait);
+    EXPECT_NE(finding.reason->type, ReasonType::kLaunch);
   }
 }
 

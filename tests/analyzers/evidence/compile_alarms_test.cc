@@ -27,7 +27,7 @@ TEST(CompileAlarms, ConstantsAreOneFindingAtTheirLine) {
   EXPECT_EQ(found[0].subject.line, 13);
   EXPECT_EQ(found[0].cost_ns, 9'000'000'000);
   EXPECT_THAT(found[0].cost_note, HasSubstr("at least"));
-  EXPECT_EQ(found[0].reason->type, "constant_folding");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kConstantFolding);
   EXPECT_THAT(found[0].advice, HasSubstr("as arguments"));
   EXPECT_THAT(found[0].evidence[0].text, HasSubstr("/x/f.py:13"));
 }
@@ -59,7 +59,7 @@ TEST(CompileAlarms, AnXlaWithoutOptimizationIsOneFinding) {
             "XLA is a build without optimization: 2 compilations took over 40 s, the longest of "
             "jit_f 30 s");
   EXPECT_THAT(found[0].cost_note, HasSubstr("ten seconds"));
-  EXPECT_EQ(found[0].reason->type, "unoptimized_build");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kUnoptimizedBuild);
   EXPECT_THAT(found[0].advice, HasSubstr("-c opt"));
   EXPECT_THAT(found[0].advice, testing::Not(HasSubstr("graph")));
 }

@@ -389,7 +389,7 @@ TEST(IncompleteCapture, SaysWhatAMetricsReportLacks) {
   run.Metrics("", "10");
   Findings found = run.Find(incomplete_capture);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].reason->type, "no_lines");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kNoLines);
 }
 
 TEST(IncompleteCapture, AWindowIsSaid) {
@@ -399,7 +399,7 @@ TEST(IncompleteCapture, AWindowIsSaid) {
   run.Exec("UPDATE execution SET ts_ns = 5, dur_ns = 1 WHERE ordinal = 1");
   Findings found = run.Find(incomplete_capture);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].reason->type, "window");
+  EXPECT_EQ(found[0].reason->type, ReasonType::kWindow);
   EXPECT_EQ(found[0].title, "the profile saw 1 of 3 executions");
 }
 

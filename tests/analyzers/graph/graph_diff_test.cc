@@ -11,14 +11,14 @@ namespace xlaprof {
 namespace {
 
 GraphDiff DiffOf(const TestNodes& before, const TestNodes& after,
-                 const std::string& form = "ir_text") {
+                 PrintedForm form = PrintedForm::kIrText) {
   return Diff(TestGraph(before, form), TestGraph(after, form));
 }
 
-std::string TypeOf(const TestNodes& before, const TestNodes& after,
-                   const std::string& form = "ir_text") {
+ReasonType TypeOf(const TestNodes& before, const TestNodes& after,
+                  PrintedForm form = PrintedForm::kIrText) {
   const GraphDiff diff = DiffOf(before, after, form);
-  return diff.origins.empty() ? "" : diff.origins.front().type;
+  return diff.origins.empty() ? ReasonType::kUnknown : diff.origins.front().type;
 }
 
 // x = input; `turns` times x = tanh(x @ w); one result.
@@ -107,7 +107,7 @@ TEST(GraphDiff, PlacesScopesAndLayoutsAreNoDifference) {
 TEST(GraphDiff, AnInputOfAnotherSizeIsTheOriginAndWhatReadsItIsNot) {
   const GraphDiff diff = DiffOf(TrainStep(64), TrainStep(48));
   ASSERT_EQ(diff.origins.size(), 2u);  // images and labels
-  EXPECT_EQ(diff.origins[0].type, "shape_change");
+  EXPECT_EQ(diff.origins[0].type, ReasonType::kShapeChange);
   EXPECT_EQ(diff.origins[0].before, "f32[64,16]");
   EXPECT_EQ(diff.origins[0].after, "f32[48,16]");
   EXPECT_EQ(diff.origins[0].node_index, 1);
@@ -119,13 +119,13 @@ TEST(GraphDiff, AnInputOfAnotherSizeIsTheOriginAndWhatReadsItIsNot) {
 TEST(GraphDiff, AnInputOfAnotherRankIsAShapeToo) {
   TestNodes before = TrainStep(8), after = TrainStep(8);
   after[1].shape = "f32[8,16,1]";
-  EXPECT_EQ(TypeOf(before, after), "shape_change");
+  EXPECT_EQ(TypeOf(before, after), ReasonType::kShapeChange);
 }
 
 TEST(GraphDiff, AnInputOfAnotherTypeIsADtypeChange) {
   TestNodes after = TrainStep(8);
   after[1].shape = "bf16[8,16]{1,0}";
-  EXPECT_EQ(TypeOf(TrainStep(8), after), "dtype_change");
+  EXPECT_EQ(TypeOf(TrainStep(8), after), ReasonType::kDtypeChange);
 }
 
 TEST(GraphDiff, AnotherResultOfEqualOperandsIsABakedNumber) {
@@ -136,7 +136,7 @@ TEST(GraphDiff, AnotherResultOfEqualOperandsIsABakedNumber) {
   after[1].shape = "f32[31,8]";
   const GraphDiff diff = DiffOf(before, after);
   ASSERT_EQ(diff.origins.size(), 1u);
-  EXPECT_EQ(diff.origins[0].type, "constant_change");
+  EXPECT_EQ(diff.origins[0].type, ReasonType::kConstantChange);
   EXPECT_EQ(diff.origins[0].node, "xla::select");
 }
 
@@ -149,9 +149,9 @@ TEST(GraphDiff, AnotherAttributeIsABakedNumberWithBothValues) {
                              .root = 0}};
   TestNodes after = before;
   after[1].attributes = "slice={[2:3], [0:8]}";
-  const GraphDiff diff = DiffOf(before, after, "hlo");
+  const GraphDiff diff = DiffOf(before, after, PrintedForm::kHlo);
   ASSERT_EQ(diff.origins.size(), 1u);
-  EXPECT_EQ(diff.origins[0].type, "constant_change");
+  EXPECT_EQ(diff.origins[0].type, ReasonType::kConstantChange);
   EXPECT_EQ(diff.origins[0].before, "slice={[1:2], [0:8]}");
   EXPECT_EQ(diff.origins[0].after, "slice={[2:3], [0:8]}");
 }
@@ -183,8 +183,8 @@ TEST(GraphDiff, AScalarThatBecomesAnInputIsAFlippedConstant) {
                             {.op = "aten::mul", .shape = "f32[8]", .operands = "0,1", .root = 0}};
   TestNodes after = before;
   after[1].op = "xla::device_data";
-  EXPECT_EQ(TypeOf(before, after), "constant_change");
-  EXPECT_EQ(TypeOf(after, before), "constant_change");
+  EXPECT_EQ(TypeOf(before, after), ReasonType::kConstantChange);
+  EXPECT_EQ(TypeOf(after, before), ReasonType::kConstantChange);
 }
 
 TEST(GraphDiff, ACounterThatIsUpdatedIsStateAndNoFlippedConstant) {
@@ -193,7 +193,7 @@ TEST(GraphDiff, ACounterThatIsUpdatedIsStateAndNoFlippedConstant) {
                             {.op = "aten::add", .shape = "s64[]", .operands = "0,1", .root = 0}};
   TestNodes after = before;
   after[0].op = "xla::device_data";
-  EXPECT_EQ(TypeOf(before, after), "op_change");
+  EXPECT_EQ(TypeOf(before, after), ReasonType::kOpChange);
 }
 
 TEST(GraphDiff, OtherOps) {
@@ -201,7 +201,7 @@ TEST(GraphDiff, OtherOps) {
   after[2].op = "aten::add";
   const GraphDiff diff = DiffOf(TrainStep(8), after);
   ASSERT_FALSE(diff.origins.empty());
-  EXPECT_EQ(diff.origins[0].type, "op_change");
+  EXPECT_EQ(diff.origins[0].type, ReasonType::kOpChange);
   EXPECT_EQ(diff.origins[0].before, "aten::mul f32[8,16]");
   EXPECT_EQ(diff.origins[0].after, "aten::add f32[8,16]");
 }
@@ -209,18 +209,18 @@ TEST(GraphDiff, OtherOps) {
 TEST(GraphDiff, APartThatIsRepeatedMoreOftenIsALoop) {
   const GraphDiff diff = DiffOf(Unrolled(3), Unrolled(5));
   ASSERT_FALSE(diff.origins.empty());
-  EXPECT_EQ(diff.origins[0].type, "loop_count_change");
+  EXPECT_EQ(diff.origins[0].type, ReasonType::kLoopCountChange);
   EXPECT_EQ(diff.origins[0].before, "3 times");
   EXPECT_EQ(diff.origins[0].after, "5 times");
   EXPECT_EQ(diff.origins[0].node, "aten::mm, aten::tanh");
-  EXPECT_EQ(TypeOf(Unrolled(5), Unrolled(2)), "loop_count_change");
+  EXPECT_EQ(TypeOf(Unrolled(5), Unrolled(2)), ReasonType::kLoopCountChange);
 }
 
 TEST(GraphDiff, AddingAnOpOnceIsNoLoop) {
   TestNodes after = Unrolled(3);
   after.back() = {.op = "aten::relu", .shape = "f32[4,4]", .operands = "7"};
   after.push_back({.op = "aten::sum", .shape = "f32[]", .operands = "8", .root = 0});
-  EXPECT_EQ(TypeOf(Unrolled(3), after), "op_change");
+  EXPECT_EQ(TypeOf(Unrolled(3), after), ReasonType::kOpChange);
 }
 
 TEST(GraphDiff, AnotherResultIsALiveTensor) {
@@ -228,12 +228,12 @@ TEST(GraphDiff, AnotherResultIsALiveTensor) {
   after.push_back({.op = "aten::mean", .shape = "f32[]", .operands = "2", .root = 1});
   const GraphDiff diff = DiffOf(TrainStep(8), after);
   ASSERT_FALSE(diff.origins.empty());
-  EXPECT_EQ(diff.origins[0].type, "live_tensors_change");
+  EXPECT_EQ(diff.origins[0].type, ReasonType::kLiveTensorsChange);
   EXPECT_EQ(diff.origins[0].before, "1 results");
   EXPECT_EQ(diff.origins[0].after, "2 results");
   TestNodes marked = TrainStep(8);
   marked[2].root = 1;
-  EXPECT_EQ(TypeOf(TrainStep(8), marked), "live_tensors_change");
+  EXPECT_EQ(TypeOf(TrainStep(8), marked), ReasonType::kLiveTensorsChange);
 }
 
 TEST(GraphDiff, TheTupleOfResultsIsNoNode) {
@@ -242,7 +242,7 @@ TEST(GraphDiff, TheTupleOfResultsIsNoNode) {
                       {.op = "tuple", .shape = "(f32[4])", .operands = "1", .root = 0}};
   TestNodes after = before;
   after[2] = {.op = "tuple", .shape = "(f32[4], f32[4])", .operands = "1,0", .root = 0};
-  EXPECT_EQ(TypeOf(before, after, "hlo"), "live_tensors_change");
+  EXPECT_EQ(TypeOf(before, after, PrintedForm::kHlo), ReasonType::kLiveTensorsChange);
 }
 
 TEST(GraphDiff, TwoInputsThatAreOne) {
@@ -251,9 +251,9 @@ TEST(GraphDiff, TwoInputsThatAreOne) {
                             {.op = "add", .shape = "f32[4]", .operands = "0,1", .root = 0}};
   const TestNodes after = {{.op = "parameter", .shape = "f32[4]"},
                            {.op = "add", .shape = "f32[4]", .operands = "0,0", .root = 0}};
-  EXPECT_EQ(TypeOf(before, after, "hlo"), "parameter_sharing_change");
-  EXPECT_EQ(TypeOf(before, after, "hlo_optimized"), "parameter_sharing_change");
-  EXPECT_EQ(TypeOf(before, before, "hlo"), "");
+  EXPECT_EQ(TypeOf(before, after, PrintedForm::kHlo), ReasonType::kParameterSharingChange);
+  EXPECT_EQ(TypeOf(before, after, PrintedForm::kHloOptimized), ReasonType::kParameterSharingChange);
+  EXPECT_EQ(TypeOf(before, before, PrintedForm::kHlo), ReasonType::kUnknown);
 }
 
 // --- optimised HLO ---
@@ -285,22 +285,23 @@ TestNodes Fused(const std::string& slice, const std::string& number, const std::
 }
 
 TEST(GraphDiffOptimized, OtherFusionsAreNoDifference) {
-  EXPECT_EQ(
-      TypeOf(Fused("[0:9]", "2", "9", false), Fused("[0:9]", "2", "9", true), "hlo_optimized"), "");
-  EXPECT_EQ(TypeOf({}, {}, "hlo_optimized"), "");
+  EXPECT_EQ(TypeOf(Fused("[0:9]", "2", "9", false), Fused("[0:9]", "2", "9", true),
+                   PrintedForm::kHloOptimized),
+            ReasonType::kUnknown);
+  EXPECT_EQ(TypeOf({}, {}, PrintedForm::kHloOptimized), ReasonType::kUnknown);
 }
 
 TEST(GraphDiffOptimized, ASliceInsideAFusion) {
-  const GraphDiff diff =
-      DiffOf(Fused("[1:2]", "2", "1", false), Fused("[2:3]", "2", "1", true), "hlo_optimized");
+  const GraphDiff diff = DiffOf(Fused("[1:2]", "2", "1", false), Fused("[2:3]", "2", "1", true),
+                                PrintedForm::kHloOptimized);
   ASSERT_EQ(diff.origins.size(), 1u);
-  EXPECT_EQ(diff.origins[0].type, "constant_change");
+  EXPECT_EQ(diff.origins[0].type, ReasonType::kConstantChange);
   EXPECT_EQ(diff.origins[0].after, "slice={[2:3]}");
 }
 
 TEST(GraphDiffOptimized, TheOpThatChangedComesBeforeTheNumber) {
-  const GraphDiff diff =
-      DiffOf(Fused("[0:9]", "2", "9", false), Fused("[0:8]", "3", "8", false), "hlo_optimized");
+  const GraphDiff diff = DiffOf(Fused("[0:9]", "2", "9", false), Fused("[0:8]", "3", "8", false),
+                                PrintedForm::kHloOptimized);
   ASSERT_GE(diff.origins.size(), 2u);
   EXPECT_EQ(diff.origins[0].node, "slice");
   EXPECT_FALSE(diff.origins[0].follows);
@@ -311,9 +312,9 @@ TEST(GraphDiffOptimized, TheOpThatChangedComesBeforeTheNumber) {
 TEST(GraphDiffOptimized, AnInputThatChangedComesFirst) {
   TestNodes before = Fused("[0:9]", "2", "9", false), after = Fused("[0:8]", "2", "8", false);
   after[5].shape = "f32[60,8]";
-  const GraphDiff diff = DiffOf(before, after, "hlo_optimized");
+  const GraphDiff diff = DiffOf(before, after, PrintedForm::kHloOptimized);
   ASSERT_FALSE(diff.origins.empty());
-  EXPECT_EQ(diff.origins[0].type, "shape_change");
+  EXPECT_EQ(diff.origins[0].type, ReasonType::kShapeChange);
   EXPECT_EQ(diff.origins[0].after, "f32[60,8]");
 }
 
@@ -323,27 +324,29 @@ TEST(GraphDiff, AttributesOfInputs) {
     return TestNodes{{.op = "parameter", .shape = shape, .attributes = attributes},
                      {.op = "tanh", .shape = shape, .operands = "0", .root = 0}};
   };
-  const GraphDiff sharding = DiffOf(with("f32[16,8]", "parameter=0, sharding=P()"),
-                                    with("f32[16,8]", "parameter=0, sharding=P('data',)"), "hlo");
+  const GraphDiff sharding =
+      DiffOf(with("f32[16,8]", "parameter=0, sharding=P()"),
+             with("f32[16,8]", "parameter=0, sharding=P('data',)"), PrintedForm::kHlo);
   ASSERT_FALSE(sharding.origins.empty());
-  EXPECT_EQ(sharding.origins[0].type, "sharding_change");
+  EXPECT_EQ(sharding.origins[0].type, ReasonType::kShardingChange);
   EXPECT_EQ(sharding.origins[0].before, "P()");
   EXPECT_EQ(sharding.origins[0].after, "P('data',)");
   EXPECT_EQ(TypeOf(with("f32[16,8]", "sharding={replicated}"),
-                   with("f32[4,8]", "sharding={devices=[4,1]<=[4]}"), "hlo_optimized"),
-            "sharding_change");
+                   with("f32[4,8]", "sharding={devices=[4,1]<=[4]}"), PrintedForm::kHloOptimized),
+            ReasonType::kShardingChange);
   // JAX's log and StableHLO print whole shapes, whatever the sharding.
   EXPECT_EQ(TypeOf(with("f32[16,8]", "parameter=0, sharding=P('data',)"),
-                   with("f32[7,8]", "parameter=0, sharding=P()"), "signature"),
-            "shape_change");
-  EXPECT_EQ(TypeOf(with("f32[]", "weak_type=True"), with("f32[]", ""), "signature"),
-            "dtype_change");
+                   with("f32[7,8]", "parameter=0, sharding=P()"), PrintedForm::kSignature),
+            ReasonType::kShapeChange);
+  EXPECT_EQ(TypeOf(with("f32[]", "weak_type=True"), with("f32[]", ""), PrintedForm::kSignature),
+            ReasonType::kDtypeChange);
 }
 
 TEST(GraphDiffOptimized, NewInstructions) {
   TestNodes after = Fused("[0:9]", "2", "9", false);
   after.push_back({.op = "tanh", .shape = "f32[9,8]", .operands = "6"});
-  EXPECT_EQ(TypeOf(Fused("[0:9]", "2", "9", false), after, "hlo_optimized"), "op_change");
+  EXPECT_EQ(TypeOf(Fused("[0:9]", "2", "9", false), after, PrintedForm::kHloOptimized),
+            ReasonType::kOpChange);
 }
 
 }  // namespace

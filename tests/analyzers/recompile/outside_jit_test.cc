@@ -38,7 +38,7 @@ TEST_F(OutsideJit, AreOneFindingAtTheDearestLine) {
   EXPECT_EQ(finding.title,
             "12 programs of single operations, called outside of jit (scan 3, broadcast_in_dim 9)");
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_EQ(finding.reason->type, "outside_jit");
+  EXPECT_EQ(finding.reason->type, ReasonType::kOutsideJit);
   EXPECT_EQ(finding.cost_ns, 6'180'000'000);
   EXPECT_EQ(finding.subject.file, "/u/fit.py");
   EXPECT_EQ(finding.subject.line, 40);

@@ -51,7 +51,7 @@ class Reports : public RecompileRun {
     EXPECT_TRUE(store()
                     .Add(ProfilerLineRow{.process_id = process(),
                                          .ordinal = next_++,
-                                         .rule = "compile_frequent",
+                                         .rule = ProfilerRule::kCompileFrequent,
                                          .samples = samples,
                                          .steps = steps,
                                          .text = "x"})
@@ -72,7 +72,7 @@ TEST(RecompileCounts, OneReportWithManyCompilesIsAWarningOfUnknownState) {
   run.Report(14, 7, 14);
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_EQ(finding.reason->state, "unknown");
+  EXPECT_EQ(finding.reason->state, State::kUnknown);
   EXPECT_EQ(finding.count, 6);
   EXPECT_EQ(finding.cost_ns, 857142852);  // 6 of 7
   EXPECT_EQ(finding.evidence[0].table, "metrics_report");
@@ -88,7 +88,7 @@ TEST(RecompileCounts, AProfilesWindowDoesNotHideWhatTheReportsCount) {
                   run.process()));
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_EQ(finding.reason->state, "ongoing");
+  EXPECT_EQ(finding.reason->state, State::kOngoing);
   EXPECT_THAT(finding.reason->text.value_or(""), HasSubstr("Only 1 of these compiles lies inside"));
 }
 
@@ -186,9 +186,9 @@ TEST(RecompileCounts, ASeriesTellsTheState) {
     ongoing.Report(i, 1 + i / 2, i);
     settled.Report(i, std::min<int64_t>(i, 2), i, 1e9, 1e10);
   }
-  EXPECT_EQ(ongoing.TheFinding().reason->state, "ongoing");
+  EXPECT_EQ(ongoing.TheFinding().reason->state, State::kOngoing);
   EXPECT_EQ(ongoing.TheFinding().severity, Severity::kWarning);
-  EXPECT_EQ(settled.TheFinding().reason->state, "warm_up");
+  EXPECT_EQ(settled.TheFinding().reason->state, State::kWarmUp);
   EXPECT_EQ(settled.TheFinding().severity, Severity::kInfo);
 }
 
@@ -225,7 +225,7 @@ TEST(RecompileCounts, TorchXlasOwnLine) {
   run.Line(429, 493);
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_EQ(finding.reason->state, "unknown");
+  EXPECT_EQ(finding.reason->state, State::kUnknown);
   EXPECT_THAT(finding.title, HasSubstr("429 compiles in 493 steps"));
 }
 
@@ -235,7 +235,7 @@ TEST(RecompileCounts, LinesThatGoOnAfterCompilingStopped) {
   Reports run;
   for (int64_t step = 11; step <= 60; ++step) run.Line(std::min<int64_t>(step, 31), step);
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->state, "settled");
+  EXPECT_EQ(finding.reason->state, State::kSettled);
   EXPECT_EQ(finding.reason->step, 30);
 }
 
@@ -251,20 +251,20 @@ TEST(RecompileCounts, WhatTheFirstLateSampleCountsMayBeLongOver) {
   Reports run;
   for (int64_t step = 51; step < 60; ++step) run.Line(33, step);
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.reason->state, "settled");
+  EXPECT_EQ(finding.reason->state, State::kSettled);
   EXPECT_EQ(finding.reason->step, 50);
 }
 
 TEST(RecompileCounts, WhatALateLogSawRiseGoesOn) {
   Reports run;
   for (int64_t step = 51; step < 60; ++step) run.Line(33 + step / 2, step);
-  EXPECT_EQ(run.TheFinding().reason->state, "ongoing");
+  EXPECT_EQ(run.TheFinding().reason->state, State::kOngoing);
 }
 
 TEST(RecompileCounts, AFewLateStepsWithoutOneSayNothingOfRareOnes) {
   Reports run;
   for (int64_t step = 500; step < 510; ++step) run.Line(33, step);
-  EXPECT_EQ(run.TheFinding().reason->state, "unknown");
+  EXPECT_EQ(run.TheFinding().reason->state, State::kUnknown);
 }
 
 }  // namespace

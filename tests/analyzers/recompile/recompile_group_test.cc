@@ -13,7 +13,7 @@ RecompileGroup Changes(const std::vector<std::pair<std::string, std::string>>& s
   static const StepsSeen steps;
   RecompileGroup group{.site = &site, .steps = &steps};
   for (const auto& [before, after] : shapes)
-    group.causes.push_back({.type = "shape_change", .before = before, .after = after});
+    group.causes.push_back({.type = ReasonType::kShapeChange, .before = before, .after = after});
   return group;
 }
 
@@ -60,7 +60,7 @@ TEST(SizesOf, TimesAreOfTheGraphs) {
 TEST(SizesOf, ShapesAreNeeded) {
   EXPECT_FALSE(SizesOf(Changes({{"", ""}})).has_value());
   RecompileGroup group = Changes({{"f32[8]", "f32[9]"}});
-  group.causes[0].type = "op_change";
+  group.causes[0].type = ReasonType::kOpChange;
   EXPECT_FALSE(SizesOf(group).has_value());
 }
 

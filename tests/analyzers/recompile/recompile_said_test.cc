@@ -85,7 +85,7 @@ TEST(RecompileSaid, TheSourceIsBelieved) {
   EXPECT_EQ(finding.title,
             "`f` recompiled 3 times: batch dimension of input x f32[8,4] changes (8, 7, 6, 5)");
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_EQ(finding.reason->type, "shape_change");
+  EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
   EXPECT_EQ(finding.subject.file, "/x/train.py");
   EXPECT_EQ(finding.subject.line, 9);
   EXPECT_EQ(finding.cost_ns, 3030);
@@ -114,7 +114,7 @@ TEST(RecompileSaid, EachTypeHasItsWords) {
     calls.Compile("");
     calls.Said(type.type, type.input, type.before, type.after);
     const Finding finding = calls.TheFinding();
-    EXPECT_EQ(finding.reason->type, type.type);
+    EXPECT_EQ(TextOf(finding.reason->type), type.type);
     EXPECT_THAT(finding.title, HasSubstr(type.title));
     EXPECT_THAT(finding.advice, HasSubstr(type.advice));
   }
@@ -140,7 +140,7 @@ TEST(RecompileSaid, WordsAloneAreQuoted) {
   calls.Compile("");
   calls.Compile("");
   calls.Said("unknown", "", "", "");
-  EXPECT_EQ(calls.TheFinding().reason->type, "unknown");
+  EXPECT_EQ(calls.TheFinding().reason->type, ReasonType::kUnknown);
   EXPECT_THAT(*calls.TheFinding().reason->text, HasSubstr("in JAX's words"));
 }
 
@@ -197,7 +197,7 @@ TEST(RecompileSaid, ListsOfInputsShowShapes) {
   Calls calls;
   for (int size : {8, 7, 6}) calls.Compile(fmt::format("f32[{},4]", size));
   const Finding finding = calls.TheFinding();
-  EXPECT_EQ(finding.reason->type, "shape_change");
+  EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
   EXPECT_THAT(*finding.reason->text, HasSubstr("The log's list of inputs"));
 }
 
@@ -205,7 +205,7 @@ TEST(RecompileSaid, TheSameInputsAreNoReason) {
   Calls calls;
   for (int i = 0; i < 4; ++i) calls.Compile("f32[8,4]");
   const Finding finding = calls.TheFinding();
-  EXPECT_EQ(finding.reason->type, "unknown");
+  EXPECT_EQ(finding.reason->type, ReasonType::kUnknown);
   EXPECT_THAT(*finding.reason->text, HasSubstr("inputs of the same types"));
   EXPECT_THAT(finding.advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));
 }

@@ -67,8 +67,8 @@ inline Report SampleReport() {
        .cost_note = "measured",
        .saving_ns = 380'000'000,
        .saving_note = "one compile stays",
-       .reason = Reason{.type = "shape_change",
-                        .state = "ongoing",
+       .reason = Reason{.type = ReasonType::kShapeChange,
+                        .state = State::kOngoing,
                         .node = "xla::device_data",
                         .before = "f32[64,784]",
                         .after = "f32[48,784]",
@@ -90,16 +90,17 @@ inline Report SampleReport() {
       {.kind = "incomplete_capture",
        .title = "no source holds the graphs",
        .cost_note = "does not apply",
-       .reason = Reason{.type = "no_graphs"},
+       .reason = Reason{.type = ReasonType::kNoGraphs},
        .advice = "Dump them.",
        .fingerprint = "00000000000000dd"}};
   report.issues = {{.path = "/runs/7/log.txt",
                     .code = "cut_block",
-                    .severity = "warning",
+                    .severity = Severity::kWarning,
                     .advice = "a block ends early",
                     .count = 2,
                     .line = 120}};
-  report.settings = {{.name = "ir_debug", .value = "1", .evidence = "frames in the dump"}};
+  report.settings = {
+      {.name = SettingName::kIrDebug, .value = "1", .evidence = "frames in the dump"}};
   return report;
 }
 
@@ -119,7 +120,7 @@ inline Report HostileReport() {
   finding.title = finding.advice = finding.cost_note = kHostile;
   finding.subject = {
       .file = kHostile, .line = 1, .function = kHostile, .scope = kHostile, .op = kHostile};
-  finding.reason = Reason{.type = kHostile,
+  finding.reason = Reason{.type = ReasonType::kUnknown,
                           .node = kHostile,
                           .before = kHostile,
                           .after = std::string(kHostile) + "y",

@@ -121,7 +121,7 @@ TEST(Recording, StepsAreThoseThatItHas) {
       ASSERT_TRUE(store
                       .Add(ExecutionRow{.process_id = kId,
                                         .ordinal = i,
-                                        .cause = "user_sync",
+                                        .cause = CutKind::kUserSync,
                                         .step_id = i < 5 ? OptInt(kId) : OptInt()})
                       .ok());
     }

@@ -22,7 +22,8 @@ class ViewerTest : public testing::Test {
  protected:
   ViewerTest() {
     EXPECT_TRUE(store_.Begin().ok());
-    const int64_t track = *store_.Add(TrackRow{.kind = "host_thread", .name = "main", .sort = 0});
+    const int64_t track =
+        *store_.Add(TrackRow{.kind = TrackKind::kHostThread, .name = "main", .sort = 0});
     EventWriter writer(store_);
     for (int64_t i = 0; i < 100; ++i)
       EXPECT_TRUE(

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "profiler/store/events.h"
-#include "profiler/store/process_tables.h"
+#include "profiler/store/tables.h"
 
 namespace xlaprof {
 namespace {
@@ -252,7 +252,7 @@ TEST_F(StoreTest, TablesThatCameLaterAreEmpty) {
   }
   {
     Store store = *Store::OpenForWriting(path_);
-    ASSERT_TRUE(store.Add(CompileAlarmRow{.operation = "other"}).ok());
+    ASSERT_TRUE(store.Add(CompileAlarmRow{.operation = AlarmKind::kOther}).ok());
   }
   EXPECT_EQ(*Store::Open(path_)->One<int64_t>(kCount), 1);
   // Others are what a store is made of.
@@ -307,7 +307,9 @@ TEST_F(StoreTest, OpenLeavesNoTrace) {
 // Story: a report on one process told the alarms and weights of all.
 TEST_F(StoreTest, WhateverBelongsToAProcessIsSliced) {
   std::set<std::string> known;
-  for (const ProcessTable& table : kProcessTables) known.insert(table.name);
+  for (const TableTraits& table : kTables) {
+    if (table.Has("process_id")) known.insert(table.name);
+  }
   Store store = *Store::Create(path_);
   EXPECT_THAT(
       *store.Collect("SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE "
@@ -316,7 +318,7 @@ TEST_F(StoreTest, WhateverBelongsToAProcessIsSliced) {
       ::testing::UnorderedElementsAreArray(known));
   ASSERT_TRUE(
       store.Exec("INSERT INTO process (id, source_id, segment) VALUES (1, 1, 0), (2, 1, 0)").ok());
-  for (const ProcessTable& table : kProcessTables) {
+  for (const std::string& table : known) {
     std::string names, values;
     ASSERT_TRUE(store
                     .Each(
@@ -327,25 +329,22 @@ TEST_F(StoreTest, WhateverBelongsToAProcessIsSliced) {
                           values += name == "process_id" ? "?1" : "0";
                           return absl::OkStatus();
                         },
-                        table.name)
+                        table)
                     .ok());
     for (int process : {1, 2})
       ASSERT_TRUE(
-          store
-              .Run(fmt::format("INSERT INTO {} ({}) VALUES ({})", table.name, names, values),
-                   process)
+          store.Run(fmt::format("INSERT INTO {} ({}) VALUES ({})", table, names, values), process)
               .ok())
-          << table.name;
+          << table;
   }
   ASSERT_TRUE(store.Exec("INSERT INTO counter SELECT id, 'a', 1 FROM metrics_report").ok());
   ASSERT_TRUE(store.Restrict({.process_id = 2}).ok());
   auto count = [&](std::string_view table) {
     return store.One<int64_t>(fmt::format("SELECT count(*) FROM {}", table))->value_or(-1);
   };
-  for (const ProcessTable& table : kProcessTables) {
-    if (table.sliced != ProcessTable::kElsewhere) {
-      EXPECT_EQ(count(table.name), 1) << table.name;
-    }
+  for (const std::string& table : known) {
+    if (TraitsOf(table).outlives_run) continue;
+    EXPECT_EQ(count(table), 1) << table;
   }
   EXPECT_EQ(count("step"), 1);
   EXPECT_EQ(count("counter"), 1);

@@ -30,7 +30,7 @@ TEST(HloText, ReadsEachPartOfAnInstruction) {
   GraphText graph = ParseHloText(kReduce);
   EXPECT_TRUE(graph.oddities.empty());
   EXPECT_EQ(graph.name, "IrToHlo.9");
-  EXPECT_EQ(graph.printed_as, "hlo");
+  EXPECT_EQ(graph.printed_as, PrintedForm::kHlo);
   EXPECT_EQ(graph.input_count, 1);
   EXPECT_EQ(graph.output_count, 2);
   EXPECT_TRUE(graph.shows_debug);
@@ -89,7 +89,7 @@ TEST(HloText, ShortForm) {
       "ENTRY main.5 {\n  x = f32[2]{0} parameter(0)\n"
       "  ROOT while.2 = f32[2]{0} while(x), condition=cond.3, body=body.1\n}\n");
   EXPECT_TRUE(graph.oddities.empty());
-  EXPECT_EQ(graph.printed_as, "hlo_optimized");
+  EXPECT_EQ(graph.printed_as, PrintedForm::kHloOptimized);
   ASSERT_EQ(graph.nodes.size(), 4u);
   EXPECT_EQ(graph.nodes[0].shape, "(s32[], (f32[2], u8[4]{0}))");
   EXPECT_EQ(graph.nodes[1].operands, "0");
