@@ -2,7 +2,7 @@
 -- in each step. If TPU:1 waits much less, it comes late, and the finding says so. In the
 -- counterpart the finding stays, but names no late device.
 --
--- Figure under test: TPU:1 waits for 1010 us of each step, and TPU:0 for 2,000 us.
+-- Figure under test: TPU:1 waits for 1,010 us of each step, and TPU:0 for 2,000 us.
 -- Threshold: a device that waits for at most half as long as the one that waits longest is late.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'ten steps', 1, 'the only one in these files');

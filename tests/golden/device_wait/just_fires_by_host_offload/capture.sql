@@ -1,7 +1,7 @@
 -- A training runs ten steps of 10 ms on a TPU, which is busy all the time. Its weights lie in the
 -- host's memory, so each step waits until they are copied.
 --
--- Figure under test: copy-done takes 1010 us of 10,000 us in each step.
+-- Figure under test: copy-done takes 1,010 us of 10,000 us in each step.
 -- Threshold: waiting is a warning from 10 % of the device's busy time on, and information below.
 
 INSERT INTO run (id, label, selected, why) VALUES (1, 'ten steps', 1, 'the only one in these files');
