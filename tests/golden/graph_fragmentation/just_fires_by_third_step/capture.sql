@@ -1,0 +1,14 @@
+-- A model under torch.compile breaks into several graphs, and each runs alone.
+--
+-- Figure under test: the log shows 3 steps, each of four executions.
+-- Threshold: from three steps on the median is judged. With fewer, warm-up decides it.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, 'steps in pieces', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported) VALUES (1, 'train.log', 'debug_log', 1);
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+-- The steps, and the pieces of each.
+CREATE TEMP TABLE steps AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 3) SELECT i FROM n;
+CREATE TEMP TABLE pieces AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 4) SELECT i AS k FROM n;
+INSERT INTO step (id, process_id, ordinal) SELECT i + 1, 1, i FROM steps;
+INSERT INTO execution (process_id, ordinal, cause, step_id)
+SELECT 1, 10 * i + k, 'dynamo_execute', i + 1 FROM steps, pieces;

@@ -1,0 +1,15 @@
+-- A metrics report of 100 steps times the copies to the device, and says nothing of their bytes.
+-- The finding is only information.
+--
+-- Figure under test: the copies take 2.9 s, against 7 s of execution.
+-- Threshold: copies are mentioned from 30 % of the time that the report tells of, here from 3 s on.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, '100 steps', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported) VALUES (1, 'report.txt', 'metrics_report', 1);
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+INSERT INTO metrics_report (id, source_id, process_id, ordinal, mark_step) VALUES (1, 1, 1, 0, 100);
+INSERT INTO counter (report_id, name, value) VALUES (1, 'MarkStep', 100);
+-- Each step executes for 70 ms.
+INSERT INTO metric (id, report_id, name, unit, samples, accumulator, text) VALUES (1, 1, 'ExecuteTime', 'ns', 100, 100 * 70000000, '');
+-- Their time is the figure under test.
+INSERT INTO metric (id, report_id, name, unit, samples, accumulator, text) VALUES (2, 1, 'TransferToDeviceTime', 'ns', 100, 2.9 * 1000000000, '');

@@ -1,0 +1,13 @@
+-- JAX logs each of three compilations of the function train_step with its time, but no step. The
+-- first takes 2 s.
+--
+-- Figure under test: the two recompilations take 495 ms each.
+-- Threshold: where no step is known, two recompilations are a warning if they take 1 s in all.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, 'a log of compilations', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported) VALUES (1, 'jax.log', 'jax_log', 1);
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+-- The compilations of one function.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 2)
+INSERT INTO compile (process_id, ordinal, cause, function, dur_ns, dur_from, inferred)
+SELECT 1, i, 'call', 'train_step', iif(i = 0, 2000, 495) * 1000000, 'log', 0 FROM n;

@@ -1,0 +1,14 @@
+-- A metrics report of 100 steps, each of one execution, counts compilations. A clean program makes
+-- three.
+--
+-- Figure under test: 6 compilations in 100 steps.
+-- Threshold: more than one compilation in 20 steps is a warning.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, '100 steps', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported) VALUES (1, 'report.txt', 'metrics_report', 1);
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+INSERT INTO metrics_report (id, source_id, process_id, ordinal, mark_step) VALUES (1, 1, 1, 0, 100);
+INSERT INTO counter (report_id, name, value) VALUES (1, 'MarkStep', 100);
+INSERT INTO metric (report_id, name, unit, samples, accumulator, text) VALUES (1, 'ExecuteTime', 'ns', 100, 100000000000, '100s');
+-- The number of compilations is the figure under test.
+INSERT INTO metric (report_id, name, unit, samples, accumulator, text) VALUES (1, 'CompileTime', 'ns', 6, 6 * 1000000000, '');

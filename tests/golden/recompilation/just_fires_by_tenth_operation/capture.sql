@@ -1,0 +1,16 @@
+-- A JAX program calls operations outside of jit, and each is compiled as a program of its own in 1
+-- ms. The finding is only information.
+--
+-- Figure under test: 10 operations.
+-- Threshold: fewer than ten programs of single operations are what a clean start makes.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, 'a log of compilations', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported) VALUES (1, 'jax.log', 'jax_log', 1);
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+-- The number of programs is the figure under test.
+-- Operations that JAX compiles alone, because they are called outside of jit.
+CREATE TEMP TABLE operation (id, name);
+INSERT INTO operation VALUES (1, 'convert_element_type'), (2, 'broadcast_in_dim'), (3, 'dynamic_slice'), (4, 'reduce_sum'), (5, 'dot_general'),
+  (6, 'transpose'), (7, 'reduce_max'), (8, 'select_n'), (9, 'squeeze'), (10, 'iota');
+INSERT INTO compile (process_id, ordinal, cause, function, dur_ns, dur_from, inferred)
+SELECT 1, id, 'operation', name, 1000000, 'log', 0 FROM operation LIMIT 10;

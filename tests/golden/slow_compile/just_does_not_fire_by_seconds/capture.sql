@@ -1,0 +1,20 @@
+-- JAX logs the compilation of the function train_step. A profile of later steps shows that a step
+-- takes 10 ms.
+--
+-- Figure under test: the compilation takes 29 s, as long as 2,900 steps.
+-- Threshold: a compilation of more than 30 s is a warning, if it takes as long as 1,000 steps.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, 'a log and a profile', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported) VALUES (1, 'jax.log', 'jax_log', 1);
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+INSERT INTO source (id, path, format, imported) VALUES (2, 'vm.xplane.pb', 'xspace', 1);
+INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
+INSERT INTO compile (process_id, ordinal, cause, function, dur_ns, dur_from, inferred)
+VALUES (1, 0, 'call', 'train_step', 29 * 1000000000, 'log', 0);
+-- Ten steps, which the profile times later. Times are written as 1000 * microseconds.
+CREATE TEMP TABLE later AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
+SELECT i, 1000 * 10000 AS step_ns FROM n;
+INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns)
+SELECT i + 1, 1, i, 100 + i, 'train', step_ns * i, step_ns FROM later;
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category)
+SELECT 1, step_ns * i, step_ns, 'train', 'step' FROM later;

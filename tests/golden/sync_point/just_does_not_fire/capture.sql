@@ -1,0 +1,23 @@
+-- A training of 40 steps reads its loss with loss.item() before the step mark, in some of the
+-- steps.
+--
+-- Figure under test: it is read in 3 of 40 steps.
+-- Threshold: a read in a tenth of the steps, here 4, is a warning. What is rarer is information.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, '40 steps', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported) VALUES (1, 'train.log', 'debug_log', 1);
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+INSERT INTO site (id, function, file, line) VALUES (1, 'train', '/home/ana/fit.py', 31), (2, 'train', '/home/ana/fit.py', 52);
+INSERT INTO graph (id, process_id, hash, node_count, printed_as) VALUES (1, 1, 'aa', 2, 'ir_text'), (2, 1, 'bb', 1, 'ir_text');
+INSERT INTO graph_node (graph_id, idx, op, shape, operands, root) VALUES
+  (1, 0, 'xla::device_data', 'f32[32]', '', NULL), (1, 1, 'aten::mean', 'f32[]', '0', 0), (2, 0, 'xla::device_data', 'f32[32]', '', 0);
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 39)
+INSERT INTO step (id, process_id, ordinal) SELECT i + 1, 1, i FROM n;
+-- How many steps read the loss is the figure under test.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 39)
+INSERT INTO execution (process_id, ordinal, graph_id, cause, site_id, step_id)
+SELECT 1, 2 * i, 1, 'value_access', 1, i + 1 FROM n LIMIT 3;
+-- Each step ends with a step mark.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 39)
+INSERT INTO execution (process_id, ordinal, graph_id, cause, site_id, step_id)
+SELECT 1, 2 * i + 1, 2, 'user_sync', 2, i + 1 FROM n;

@@ -1,0 +1,25 @@
+-- A PyTorch training of ten steps of 100 ms calls loss.item() in each of them. PyTorch's profiler
+-- shows the read as an operation.
+--
+-- Figure under test: in each step the read blocks its thread for 990 us of 100,000 us.
+-- Threshold: a read is a warning if it blocks for 1 % of the steps' time. What blocks for less is
+-- information.
+
+INSERT INTO run (id, label, selected, why) VALUES (1, '10 steps', 1, 'the only one in these files');
+INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);
+INSERT INTO process (id, run_id, source_id, segment, host) VALUES (1, 1, 1, 0, 'vm');
+INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'python', 0);
+-- 10 steps of 100 ms. Times are written as 1000 * microseconds.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
+INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns)
+SELECT i + 1, 1, i, i, 'train', 1000 * 100000 * i, 1000 * 100000 FROM n;
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category)
+SELECT 1, 1000 * 100000 * i, 1000 * 100000, 'train', 'step' FROM n;
+-- The steps that read.
+CREATE TEMP TABLE reading AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9) SELECT i FROM n LIMIT 10;
+-- The reads, and in each of them the copy that waits for the device.
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category)
+SELECT 1, 1000 * (100000 * i + 80000), 1000 * 15000, 'aten::item', 'host' FROM reading;
+INSERT INTO event (track_id, ts_ns, dur_ns, name, category)
+SELECT 1, 1000 * (100000 * i + 80000), 1000 * 990, 'cudaMemcpyAsync', 'transfer' FROM reading;
