@@ -21,16 +21,14 @@ int64_t NewestWrite(const std::vector<SourceRow>& sources) {
 }
 
 absl::Status ReadTables(const Store& store, Report& report) {
-  XP_TRY(report.sources, store.Collect("SELECT id, path, format, bytes, sha256, clock_offset_ns, "
-                                       "clock_error_ns, derived_from, imported, note "
-                                       "FROM source ORDER BY id",
-                                       [](int64_t id, std::string path, OptText format,
-                                          OptInt bytes, OptText sha256, OptInt offset, OptInt error,
-                                          OptText derived_from, bool imported, OptText note) {
-                                         return SourceRow{id,       path,   format, bytes,
-                                                          sha256,   offset, error,  derived_from,
-                                                          imported, note};
-                                       }));
+  XP_TRY(report.sources,
+         store.Collect("SELECT id, path, format, bytes, clock_offset_ns, clock_error_ns, "
+                       "derived_from, imported, note FROM source ORDER BY id",
+                       [](int64_t id, std::string path, OptText format, OptInt bytes, OptInt offset,
+                          OptInt error, OptText derived_from, bool imported, OptText note) {
+                         return SourceRow{id,    path,         format,   bytes, offset,
+                                          error, derived_from, imported, note};
+                       }));
   XP_TRY(report.runs,
          store.Collect(
              "SELECT id, label, started_epoch_ns, selected, why FROM run ORDER BY id",

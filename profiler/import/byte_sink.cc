@@ -58,15 +58,6 @@ void Block::Forget(size_t from, size_t to) const {
   if (first < last) madvise(static_cast<char*>(map_) + first, last - first, MADV_DONTNEED);
 }
 
-std::string_view Block::Piece(size_t from, std::span<char> room) const {
-  if (fd_.get() < 0) return view().substr(from, room.size());
-  ssize_t got = 0;
-  do {
-    got = pread(fd_.get(), room.data(), std::min(room.size(), map_size_ - from), off_t(from));
-  } while (got < 0 && errno == EINTR);
-  return {room.data(), size_t(std::max<ssize_t>(0, got))};
-}
-
 absl::Status ByteSink::Append(const char* data, size_t size) {
   size_ += size;
   if (fd_.get() < 0 && text_.size() + size <= in_memory_bytes_) {

@@ -5,7 +5,6 @@
 #include <sys/types.h>
 
 #include <algorithm>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,7 +62,7 @@ class Block {
   void Guard();
   // Whether the mapped file is shorter than it was: what is gone of it is zeros now.
   bool HasShrunk() const;
-  // Of the mapped file no descriptor is kept: pieces come from the mapping.
+  // Closes the descriptor of the mapped file; the mapping stays.
   void Close() { fd_ = Descriptor(-1); }
 
   // Valid as long as the block is neither moved nor gone; in a mapping, also when it moves.
@@ -74,10 +73,6 @@ class Block {
   // Gives the memory of bytes [from, to) back where they are mapped; reading them again only costs
   // time. Any thread, also while another reads them.
   void Forget(size_t from, size_t to) const;
-  // The bytes from `from` on, at most as many as `room` has; of a mapped file they are read into
-  // it, so that their pages are not mapped for one look. "": there are none, or they cannot be read
-  // any more. Any thread.
-  std::string_view Piece(size_t from, std::span<char> room) const;
 
  private:
   std::string text_;

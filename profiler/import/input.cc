@@ -170,10 +170,6 @@ std::string_view InputFile::bytes() const {
   return (impl_->decoded ? impl_->plain.view() : impl_->stored()).substr(impl_->mark);
 }
 std::string_view InputFile::disk() const { return impl_->stored(); }
-std::string_view InputFile::DiskPiece(size_t from, std::span<char> room) const {
-  return impl_->lent.data() != nullptr ? impl_->lent.substr(from, room.size())
-                                       : impl_->disk.Piece(from, room);
-}
 void InputFile::Forget(size_t done) {
   if (done < impl_->forgotten + kForgetBytes) return;
   (impl_->decoded ? impl_->plain : impl_->disk).Forget(impl_->forgotten, done);

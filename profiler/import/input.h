@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,8 +30,6 @@ class InputFile {
   // bytes() before `done` will hardly be read again: their memory is given back, in large pieces.
   void Forget(size_t done);
   std::string_view disk() const;  // as it lies on disk
-  // Bytes of disk() from `from` on, see Block::Piece. On any thread.
-  std::string_view DiskPiece(size_t from, std::span<char> room) const;
   // What went wrong while decompressing or decoding, with the byte in the file as it lies on disk;
   // "" if all is well. bytes() then holds what could be read.
   const std::string& damage() const;

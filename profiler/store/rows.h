@@ -31,14 +31,13 @@ struct SourceRow {
   std::string path;
   OptText format;
   OptInt bytes;
-  OptText sha256;
   OptInt clock_offset_ns, clock_error_ns;
   OptText derived_from;
   bool imported = false;
   OptText note;
   static constexpr const char* kTable = "source";
   void Fields(auto&& f) const {
-    f("path", path), f("format", format), f("bytes", bytes), f("sha256", sha256);
+    f("path", path), f("format", format), f("bytes", bytes);
     f("clock_offset_ns", clock_offset_ns), f("clock_error_ns", clock_error_ns);
     f("derived_from", derived_from), f("imported", imported), f("note", note);
   }
