@@ -43,27 +43,19 @@ class Block {
   explicit Block(std::string text) : text_(std::move(text)) {}
   Block(Block&& other) noexcept
       : text_(std::move(other.text_)),
-        fd_(std::move(other.fd_)),
         map_(std::exchange(other.map_, nullptr)),
         map_size_(other.map_size_) {}
   Block& operator=(Block&& other) noexcept {
     text_ = std::move(other.text_);
-    fd_ = std::move(other.fd_);
     std::swap(map_, other.map_);
     std::swap(map_size_, other.map_size_);
     return *this;
   }
   ~Block();
 
-  // Maps `size` bytes, at least one, of a file; `name` is for the message.
-  static absl::StatusOr<Block> Map(Descriptor fd, size_t size, std::string_view name);
-
-  // For a file that others may cut meanwhile: what is gone of it becomes zeros, and no SIGBUS.
-  void Guard();
-  // Whether the mapped file is shorter than it was: what is gone of it is zeros now.
-  bool HasShrunk() const;
-  // Closes the descriptor of the mapped file; the mapping stays.
-  void Close() { fd_ = Descriptor(-1); }
+  // Maps `size` bytes, at least one, of a file, which may be closed then; `name` is for the message.
+  // A MapGuard is needed if somebody else may cut the file.
+  static absl::StatusOr<Block> Map(const Descriptor& fd, size_t size, std::string_view name);
 
   // Valid as long as the block is neither moved nor gone; in a mapping, also when it moves.
   std::string_view view() const {
@@ -76,7 +68,6 @@ class Block {
 
  private:
   std::string text_;
-  Descriptor fd_{-1};  // of the mapped file
   void* map_ = nullptr;
   size_t map_size_ = 0;
 };

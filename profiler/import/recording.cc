@@ -368,6 +368,9 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 extern const Importer recording{"recording",
                                 "Stores of our own recorder, one a process (XLAPROF_RECORD=FOLDER)",
-                                "trainer.4711.xlaprof", Sniff, Read};
+                                "trainer.4711.xlaprof",
+                                Sniff,
+                                Read,
+                                /*maps_large_files=*/true};
 
 }  // namespace xlaprof
