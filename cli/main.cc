@@ -25,6 +25,7 @@
 #include "core/base/version.h"
 #include "exporters/exporter.h"
 #include "profiler/import/importer.h"
+#include "profiler/import/map_guard.h"
 
 namespace xlaprof {
 namespace {
@@ -78,6 +79,7 @@ int Main(int argc, char** argv) {
   std::set_terminate(Terminate);
   // A file beyond `ulimit -f` is an error like a full disk, not our end.
   std::signal(SIGXFSZ, SIG_IGN);
+  InstallMapGuards();
   RemoveLeftoversAtSignals();
   CLI::App app(
       "From the files of a PyTorch/XLA or JAX run to the line of code that wastes the device's "

@@ -21,11 +21,10 @@ namespace {
 // The most that SQLite maps of a file.
 constexpr int64_t kMappedBytes = INT32_MAX;
 
-// What is known last, in the transaction that sends all of the file to the disk.
-absl::Status StoreFindings(const Findings& findings, SourceHashes& hashes, Store& store) {
+// Writes what is known last, in the transaction that sends all of the file to the disk.
+absl::Status StoreFindings(const Findings& findings, Store& store) {
   XP_TRY(store.Exec("PRAGMA synchronous=NORMAL"));
   XP_TRY(store.Begin());
-  XP_TRY(hashes.Write(store));
   int64_t rank = 0;
   for (const Finding& finding : findings) {
     XP_TRY(store.Run(
@@ -43,19 +42,18 @@ absl::StatusOr<Report> ImportInto(ImportOptions& inputs, const fs::path& path,
   // The file has no reader and no name yet: its pages are written once, and wait for each other
   // before they go to the disk.
   XP_TRY(store.Exec("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY"));
-  SourceHashes hashes;
   {
     Progress progress;
     inputs.progress = [&](double fraction, std::string_view what) {
       progress.Update(fraction, what);
     };
-    XP_TRY(Import(inputs, store, hashes));
+    XP_TRY(Import(inputs, store));
   }
   XP_TRY(finish(store));
   // What was written is read next, several times, and nobody else has the file.
   XP_TRY(store.Exec(fmt::format("PRAGMA mmap_size={}", kMappedBytes)));
   XP_TRY(Report report, MakeReport(store));
-  XP_TRY(StoreFindings(report.findings, hashes, store));
+  XP_TRY(StoreFindings(report.findings, store));
   // Nobody writes to it any more: without a write-ahead log, readers need no files beside it.
   XP_TRY(store.Exec("PRAGMA journal_mode=DELETE"));
   return report;

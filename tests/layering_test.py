@@ -52,7 +52,7 @@ LIBRARIES = {
     "core": ["dnnl", "xla/pjrt", "nlohmann"],
     "profiler/store": ["sqlite3", "zstd"],
     "profiler/record": [],
-    "profiler/import": ["zlib", "zstd", "archive", "openssl", "nlohmann"],
+    "profiler/import": ["zlib", "zstd", "archive", "nlohmann"],
     "profiler/import/text": [],
     "profiler/import/graph": ["google/protobuf"],
     "profiler/import/xspace": ["zlib"],

@@ -26,7 +26,6 @@ Json Of(const SourceRow& source) {
           {"format", Nullable(source.format)},
           {"imported", source.imported},
           {"bytes", Nullable(source.bytes)},
-          {"sha256", Nullable(source.sha256)},
           {"clock_offset_ns", Absolute(source.clock_offset_ns)},
           {"clock_error_ns", Nullable(source.clock_error_ns)},
           {"derived_from", Nullable(source.derived_from)},

@@ -1,15 +1,12 @@
 #include "profiler/import/byte_sink.h"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-
-#include "profiler/import/shrinking_map.h"
 
 namespace xlaprof {
 
@@ -23,30 +20,17 @@ Descriptor::~Descriptor() {
 }
 
 Block::~Block() {
-  if (map_ == nullptr) return;
-  UnguardMap(map_);
-  munmap(map_, map_size_);
+  if (map_ != nullptr) munmap(map_, map_size_);
 }
 
-absl::StatusOr<Block> Block::Map(Descriptor fd, size_t size, std::string_view name) {
+absl::StatusOr<Block> Block::Map(const Descriptor& fd, size_t size, std::string_view name) {
   Block block;
   void* map = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
   if (map == MAP_FAILED) return IoError("{}: cannot map: {}", name, std::strerror(errno));
   madvise(map, size, MADV_SEQUENTIAL);
-  block.fd_ = std::move(fd);
   block.map_ = map;
   block.map_size_ = size;
   return block;
-}
-
-void Block::Guard() {
-  if (map_ != nullptr) GuardMap(map_, map_size_);
-}
-
-bool Block::HasShrunk() const {
-  if (fd_.get() < 0) return false;
-  struct stat info {};
-  return HasMapShrunk(map_) || fstat(fd_.get(), &info) != 0 || size_t(info.st_size) < map_size_;
 }
 
 void Block::Forget(size_t from, size_t to) const {
@@ -56,15 +40,6 @@ void Block::Forget(size_t from, size_t to) const {
   const size_t first = (from + page - 1) / page * page,
                last = std::min(to, map_size_) / page * page;
   if (first < last) madvise(static_cast<char*>(map_) + first, last - first, MADV_DONTNEED);
-}
-
-std::string_view Block::Piece(size_t from, std::span<char> room) const {
-  if (fd_.get() < 0) return view().substr(from, room.size());
-  ssize_t got = 0;
-  do {
-    got = pread(fd_.get(), room.data(), std::min(room.size(), map_size_ - from), off_t(from));
-  } while (got < 0 && errno == EINTR);
-  return {room.data(), size_t(std::max<ssize_t>(0, got))};
 }
 
 absl::Status ByteSink::Append(const char* data, size_t size) {
@@ -79,10 +54,9 @@ absl::Status ByteSink::Append(const char* data, size_t size) {
 
 absl::StatusOr<Block> ByteSink::Finish() && {
   if (is_in_memory()) return Block(std::move(text_));
-  XP_TRY(Block block, Block::Map(std::move(fd_), size_, "temporary file"));
-  // Hundreds of archives would use up all that a process may have open.
-  block.Close();
-  return block;
+  // Hundreds of archives would use up all that a process may have open: the file is closed here.
+  const Descriptor fd = std::move(fd_);
+  return Block::Map(fd, size_, "temporary file");
 }
 
 absl::Status ByteSink::Spill() {

@@ -5,7 +5,6 @@
 #include <sys/types.h>
 
 #include <algorithm>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,27 +43,19 @@ class Block {
   explicit Block(std::string text) : text_(std::move(text)) {}
   Block(Block&& other) noexcept
       : text_(std::move(other.text_)),
-        fd_(std::move(other.fd_)),
         map_(std::exchange(other.map_, nullptr)),
         map_size_(other.map_size_) {}
   Block& operator=(Block&& other) noexcept {
     text_ = std::move(other.text_);
-    fd_ = std::move(other.fd_);
     std::swap(map_, other.map_);
     std::swap(map_size_, other.map_size_);
     return *this;
   }
   ~Block();
 
-  // Maps `size` bytes, at least one, of a file; `name` is for the message.
-  static absl::StatusOr<Block> Map(Descriptor fd, size_t size, std::string_view name);
-
-  // For a file that others may cut meanwhile: what is gone of it becomes zeros, and no SIGBUS.
-  void Guard();
-  // Whether the mapped file is shorter than it was: what is gone of it is zeros now.
-  bool HasShrunk() const;
-  // Of the mapped file no descriptor is kept: pieces come from the mapping.
-  void Close() { fd_ = Descriptor(-1); }
+  // Maps `size` bytes, at least one, of a file, which may be closed then; `name` is for the message.
+  // A MapGuard is needed if somebody else may cut the file.
+  static absl::StatusOr<Block> Map(const Descriptor& fd, size_t size, std::string_view name);
 
   // Valid as long as the block is neither moved nor gone; in a mapping, also when it moves.
   std::string_view view() const {
@@ -74,14 +65,9 @@ class Block {
   // Gives the memory of bytes [from, to) back where they are mapped; reading them again only costs
   // time. Any thread, also while another reads them.
   void Forget(size_t from, size_t to) const;
-  // The bytes from `from` on, at most as many as `room` has; of a mapped file they are read into
-  // it, so that their pages are not mapped for one look. "": there are none, or they cannot be read
-  // any more. Any thread.
-  std::string_view Piece(size_t from, std::span<char> room) const;
 
  private:
   std::string text_;
-  Descriptor fd_{-1};  // of the mapped file
   void* map_ = nullptr;
   size_t map_size_ = 0;
 };

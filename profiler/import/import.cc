@@ -1,5 +1,7 @@
 #include "profiler/import/import.h"
 
+#include <absl/cleanup/cleanup.h>
+
 #include <algorithm>
 #include <map>
 
@@ -37,8 +39,8 @@ bool IsAboutInput(const absl::Status& status) {
 
 class Importing {
  public:
-  Importing(const ImportOptions& options, Store& store, SourceHashes& hashes)
-      : options_(options), store_(store), hashes_(hashes), events_(store) {}
+  Importing(const ImportOptions& options, Store& store)
+      : options_(options), store_(store), events_(store) {}
 
   absl::Status Run() {
     if (!options_.as_format.empty() && ImporterNamed(options_.as_format) == nullptr) {
@@ -141,38 +143,29 @@ class Importing {
       XP_TRY(int64_t id, store_.Add(source));
       return store_.AddIssue(id, "unreadable_file", Severity::kWarning, *source.note);
     }
-    struct Kept {
-      const std::shared_ptr<const Archive> archive;  // whose bytes they may be
-      const size_t member;
-      InputFile file;
-      Kept(const FoundFile& found, InputFile opened)
-          : archive(found.archive), member(found.member), file(std::move(opened)) {}
-      ~Kept() {
-        if (archive) archive->Forget(member);
-      }
+    const absl::Cleanup forget = [&] {
+      if (file.archive) file.archive->Forget(file.member);
     };
-    const auto kept = std::make_shared<Kept>(file, *std::move(opened));
-    const std::shared_ptr<InputFile> input(kept, &kept->file);
-    const std::string_view bytes = input->bytes();
-    source.bytes = int64_t(input->disk().size());
+    InputFile input = *std::move(opened);
+    const std::string_view bytes = input.bytes();
+    source.bytes = int64_t(input.disk().size());
     const Importer* importer =
         options_.as_format.empty() ? Recognise(bytes) : ImporterNamed(options_.as_format);
     if (importer == nullptr) return NotRecognised(file, LooksLike(bytes), std::move(source));
     source.format = importer->name;
     XP_TRY(int64_t id, store_.Add(source));
     ImportContext context(store_, events_, id);
-    hashes_.Add(id, input);
-    XP_TRY(TellDamage(file, *input, context));
+    XP_TRY(TellDamage(file, input, context));
     context.progress = [&](size_t done) {
       Progress(file, done);
-      input->Forget(done);
+      input.Forget(done);
     };
     const bool is_shared = !file.dump.empty();
     if (is_shared) context.Continue(dumps_[file.dump]);
     absl::Status status = importer->read({file.path.string(), bytes}, context);
     if (is_shared) dumps_[file.dump] = context.place();
     done_bytes_ += file.bytes;
-    if (input->HasShrunk()) {
+    if (input.HasShrunk()) {
       XP_TRY(context.Issue(
           "shrunk_file", Severity::kError,
           fmt::format("{}: became shorter while it was read, as a log does that is rotated by "
@@ -278,7 +271,6 @@ class Importing {
 
   const ImportOptions& options_;
   Store& store_;
-  SourceHashes& hashes_;
   EventWriter events_;
   std::vector<FoundFile> files_;
   RunChoice runs_;
@@ -295,21 +287,14 @@ class Importing {
 
 }  // namespace
 
-absl::Status Import(const ImportOptions& options, Store& store, SourceHashes& hashes) {
+absl::Status Import(const ImportOptions& options, Store& store) {
   XP_TRY(store.Begin());
-  absl::Status status = Importing(options, store, hashes).Run();
+  absl::Status status = Importing(options, store).Run();
   if (!status.ok()) {
     store.Rollback();
     return status;
   }
-  hashes.Hurry();
   return store.Commit();
-}
-
-absl::Status Import(const ImportOptions& options, Store& store) {
-  SourceHashes hashes;
-  XP_TRY(Import(options, store, hashes));
-  return hashes.Write(store);
 }
 
 }  // namespace xlaprof

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "profiler/import/source_hashes.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -23,8 +22,6 @@ struct ImportOptions {
 // derived from others or of other runs are listed in table source. NotFound or InvalidArgument when
 // nothing could be read: the message has one line a file, with what, where and what to try.
 absl::Status Import(const ImportOptions& options, Store& store);
-// The same, but source.sha256 is NULL until the caller lets `hashes` write, which go on meanwhile.
-absl::Status Import(const ImportOptions& options, Store& store, SourceHashes& hashes);
 
 // Unites what several sources say of one process: processes, executions, compiles, steps (DESIGN
 // section 2). Import calls it; separate for tests.

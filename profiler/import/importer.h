@@ -14,7 +14,7 @@
 
 namespace xlaprof {
 
-// One file, whole and decompressed; memory-mapped or in memory, valid while Read runs.
+// One file, whole and decompressed; in memory or mapped, valid while Read runs.
 struct Input {
   std::string path;        // as the user knows it, for messages only
   std::string_view bytes;  // all of it
@@ -87,6 +87,9 @@ struct Importer {
   // Reads what it can. Partly bad input: an Issue, and on. An error status only if nothing could be
   // read: what, where (byte or line), what to try.
   absl::Status (*read)(const Input& input, ImportContext& context);
+  // Whether large files of this format are mapped instead of copied (input.h): profiles, which are
+  // written once and may have gigabytes. Logs are not, because they are truncated while we read.
+  bool maps_large_files = false;
 };
 
 std::span<const Importer* const> AllImporters();

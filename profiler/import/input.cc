@@ -10,9 +10,13 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "profiler/import/byte_sink.h"
+#include "profiler/import/file_ends.h"
+#include "profiler/import/formats.h"
+#include "profiler/import/map_guard.h"
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
@@ -128,6 +132,15 @@ absl::Status FromUtf16(std::string_view in, std::endian order, ByteSink& sink,
   return absl::OkStatus();
 }
 
+// Returns whether a large file is a profile, or no text. Its ends tell, whatever it is called.
+bool MayBeMapped(const std::filesystem::path& path) {
+  const std::optional<FileEnds> ends = EndsOf(path);
+  if (!ends) return false;
+  if (const Importer* importer = Recognise(ends->bytes)) return importer->maps_large_files;
+  const std::string_view looks = LooksLike(ends->bytes);
+  return looks != "text" && looks != "JSON";
+}
+
 // How the bytes on disk become those that importers read.
 struct Coding {
   std::string_view name;
@@ -152,6 +165,8 @@ constexpr Coding kCodings[] = {
 
 struct InputFile::Impl {
   Block disk, plain;
+  std::optional<MapGuard> guard;  // of `disk`, if that is a mapped file
+  bool was_cut = false;           // while it was read
   std::string_view lent;  // instead of `disk`: bytes of others
   bool decoded = false;   // into `plain`
   size_t mark = 0;        // bytes of UTF-8's byte order mark before bytes()
@@ -170,17 +185,15 @@ std::string_view InputFile::bytes() const {
   return (impl_->decoded ? impl_->plain.view() : impl_->stored()).substr(impl_->mark);
 }
 std::string_view InputFile::disk() const { return impl_->stored(); }
-std::string_view InputFile::DiskPiece(size_t from, std::span<char> room) const {
-  return impl_->lent.data() != nullptr ? impl_->lent.substr(from, room.size())
-                                       : impl_->disk.Piece(from, room);
-}
 void InputFile::Forget(size_t done) {
   if (done < impl_->forgotten + kForgetBytes) return;
   (impl_->decoded ? impl_->plain : impl_->disk).Forget(impl_->forgotten, done);
   impl_->forgotten = done;
 }
 const std::string& InputFile::damage() const { return impl_->damage; }
-bool InputFile::HasShrunk() const { return impl_->disk.HasShrunk(); }
+bool InputFile::HasShrunk() const {
+  return impl_->was_cut || (impl_->guard && impl_->guard->HasShrunk());
+}
 
 absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
   auto impl = std::make_unique<Impl>();
@@ -201,11 +214,13 @@ absl::StatusOr<InputFile> InputFile::Open(const std::filesystem::path& path) {
           "{}: not a regular file. To read what a program prints: PROGRAM | xlaprof report -",
           name);
     }
-    if (info.st_size > int64_t(kInMemoryBytes)) {
-      XP_TRY(impl->disk, Block::Map(std::move(fd), size_t(info.st_size), name));
-      impl->disk.Guard();
+    const auto size = size_t(info.st_size);
+    if (size > kInMemoryBytes && MayBeMapped(path)) {
+      XP_TRY(impl->disk, Block::Map(fd, size, name));
+      impl->guard.emplace(std::move(fd), impl->disk.view());
     } else {
-      XP_TRY(impl->disk, ReadAll(fd.get(), name, size_t(info.st_size)));
+      XP_TRY(impl->disk, ReadAll(fd.get(), name, size));
+      impl->was_cut = impl->disk.view().size() < size;
     }
   }
   XP_TRY(impl->Decode(name));

@@ -236,7 +236,7 @@ class Copying {
       names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", column.traits->name);
       marks += marks.empty() ? "?" : ", ?";
     }
-    Ids* ids = table.Has("id") ? &ids_[table.name] : nullptr;
+    Ids* ids = table.Has("id") ? &ids_[std::string(table.name)] : nullptr;
     XP_TRY(Statement from, from_.Prepare(fmt::format("SELECT {} FROM {} ORDER BY {}", names,
                                                      table.name, ids != nullptr ? "id" : "1, 2")));
     XP_TRY(Statement into,
@@ -355,6 +355,9 @@ absl::Status Read(const Input& input, ImportContext& context) {
 
 extern const Importer recording{"recording",
                                 "Stores of our own recorder, one a process (XLAPROF_RECORD=FOLDER)",
-                                "trainer.4711.xlaprof", Sniff, Read};
+                                "trainer.4711.xlaprof",
+                                Sniff,
+                                Read,
+                                /*maps_large_files=*/true};
 
 }  // namespace xlaprof

@@ -183,7 +183,6 @@ CREATE TABLE source (
   path TEXT NOT NULL,               -- as given or found
   format TEXT,                      -- importer's name; NULL: not recognised
   bytes INTEGER,                    -- size on disk
-  sha256 TEXT,                      -- lower-case hex of the file as it lies on disk; NULL: not read
   clock_offset_ns INTEGER,          -- what was added to its times to reach the store's; NULL: has no clock
   clock_error_ns INTEGER,           -- bound of the error of that; NULL: not known
   derived_from TEXT,                -- path of the file that it was made from (then it is not imported); NULL: original

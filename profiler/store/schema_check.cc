@@ -1,7 +1,7 @@
 #include "profiler/store/schema_check.h"
 
-#include <algorithm>
 #include <set>
+#include <string>
 
 #include "profiler/store/sqlite.h"
 
@@ -31,16 +31,13 @@ absl::StatusOr<std::set<std::string>> ColumnsOf(sqlite3* db) {
   }
 }
 
-// Tables that stores of earlier versions lack: a recording cannot be imported again.
-constexpr std::string_view kAddedTables[] = {"untied_weight", "compile_alarm"};
+std::string TableOf(const std::string& column) { return column.substr(0, column.find('.')); }
 
-// What CREATE TABLE says of `table` in our schema, from the table's name on.
-std::string Definition(std::string_view table) {
-  const std::string_view schema = kSchemaSql;
-  const size_t begin = schema.find(fmt::format("\nCREATE TABLE {} (", table));
-  XP_CHECK(begin != std::string_view::npos);
-  const size_t name = schema.find(table, begin);
-  return std::string(schema.substr(name, schema.find("\n)", begin) + 2 - name));
+absl::Status OfAnotherVersion(const Store& store, const std::string& what) {
+  return Invalid(
+      "{}: written by another version of xlaprof: it has {}. Import its sources again with this "
+      "version, or record the program again",
+      store.path(), what);
 }
 
 }  // namespace
@@ -56,32 +53,20 @@ absl::Status CheckSchema(const Store& store) {
     return new std::set<std::string>(*std::move(columns));
   }();
   XP_TRY(std::set<std::string> theirs, ColumnsOf(store.db()));
+  std::set<std::string> tables;  // ours
   for (const std::string& column : *ours) {
-    const std::string table = column.substr(0, column.find('.'));
+    const std::string table = TableOf(column);
+    tables.insert(table);
     if (theirs.contains(table + "!")) {
       return Invalid(
           "{}: not written by xlaprof: its {} is no plain table. Import the sources again",
           store.path(), table);
     }
-    const bool is_added = std::ranges::find(kAddedTables, table) != std::end(kAddedTables);
-    // Columns of a table that was made beside the file are not looked for.
-    if (is_added && theirs.lower_bound(table + ".") == theirs.lower_bound(table + "/")) continue;
-    if (!theirs.contains(column)) {
-      return Invalid("{}: not written by this xlaprof: it has no {}. Import the sources again",
-                     store.path(), column);
-    }
+    if (!theirs.contains(column)) return OfAnotherVersion(store, "no " + column);
   }
-  return absl::OkStatus();
-}
-
-absl::Status AddMissingTables(Store& store, bool is_writable) {
-  XP_TRY(std::set<std::string> theirs, ColumnsOf(store.db()));
-  for (std::string_view table : kAddedTables) {
-    const std::string known(table);
-    if (theirs.lower_bound(known + ".") != theirs.lower_bound(known + "/")) continue;
-    if (theirs.contains(known + "!")) continue;  // CheckSchema refuses it
-    XP_TRY(store.Exec(
-        fmt::format("CREATE {} {}", is_writable ? "TABLE" : "TEMP TABLE", Definition(table))));
+  for (const std::string& column : theirs) {
+    if (tables.contains(TableOf(column)) && !ours->contains(column))
+      return OfAnotherVersion(store, "a column " + column);
   }
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// Whether a file that was opened is one of our stores, and what earlier versions lack of it.
+// Whether a file that was opened is a store as this version writes it.
 #pragma once
 
 #include "core/base/status.h"
@@ -6,11 +6,8 @@
 
 namespace xlaprof {
 
-// What we read must be there, and be what it seems. InvalidArgument: it is not.
+// Returns InvalidArgument, with what to do, unless `store` has each of our tables, as a plain table
+// with exactly our columns. Other tables may lie beside them.
 absl::Status CheckSchema(const Store& store);
-
-// Makes what an earlier version had no table for, empty: in the file where it may be written to,
-// else beside it.
-absl::Status AddMissingTables(Store& store, bool is_writable);
 
 }  // namespace xlaprof

@@ -82,10 +82,8 @@ absl::Status MakeSliceViews(const Store& store, const Slice& slice) {
       where += in_time(table.Has("enqueue_ts_ns") ? "coalesce(enqueue_ts_ns, ts_ns)" : "ts_ns",
                        "coalesce(ts_ns + dur_ns, ts_ns)");
     }
-    // It exists where a store of an earlier version has no such table.
-    XP_TRY(store.Exec(
-        fmt::format("CREATE TEMP VIEW IF NOT EXISTS {0} AS SELECT * FROM main.{0} WHERE 1{1}",
-                    table.name, where)));
+    XP_TRY(store.Exec(fmt::format("CREATE TEMP VIEW {0} AS SELECT * FROM main.{0} WHERE 1{1}",
+                                  table.name, where)));
   }
   if (!slice.process_id) return absl::OkStatus();
   for (const char* table : {"metric", "counter"}) {

@@ -209,7 +209,6 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
         path.string(), **version, kSchemaVersion);
   }
   XP_TRY(CheckSchema(store));
-  XP_TRY(AddMissingTables(store, (flags & SQLITE_OPEN_READWRITE) != 0));
   return store;
 }
 

@@ -431,6 +431,9 @@ absl::Status Read(const Input& input, ImportContext& context) {
 extern const Importer chrome{
     "chrome",
     "Chrome JSON: PyTorch's profiler (Kineto), XProf's and JAX's trace viewer, Perfetto, any other",
-    "TRACE.pt.trace.json.gz", Sniff, Read};
+    "TRACE.pt.trace.json.gz",
+    Sniff,
+    Read,
+    /*maps_large_files=*/true};
 
 }  // namespace xlaprof

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "profiler/import/text/utf8.h"
+
 namespace xlaprof::json {
 namespace {
 
@@ -47,24 +49,6 @@ const char* FindStructure(const char* at, const char* end) {
 #endif
   while (at < end && *at != '"' && *at != '{' && *at != '}' && *at != '[' && *at != ']') ++at;
   return at;
-}
-
-void AppendUtf8(uint32_t code, std::string* out) {
-  if (code < 0x80) {
-    *out += char(code);
-  } else if (code < 0x800) {
-    *out += char(0xc0 | code >> 6);
-    *out += char(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    *out += char(0xe0 | code >> 12);
-    *out += char(0x80 | (code >> 6 & 0x3f));
-    *out += char(0x80 | (code & 0x3f));
-  } else {
-    *out += char(0xf0 | code >> 18);
-    *out += char(0x80 | (code >> 12 & 0x3f));
-    *out += char(0x80 | (code >> 6 & 0x3f));
-    *out += char(0x80 | (code & 0x3f));
-  }
 }
 
 // The four hexadecimal digits at `at`; empty when there are none.
@@ -132,12 +116,12 @@ std::string Decode(const Value& text) {
         if (high && i + 2 < raw.size() && raw[i + 1] == '\\' && raw[i + 2] == 'u') {
           auto second = Hex4(raw, i + 3);
           if (second && *second >= 0xdc00 && *second < 0xe000) {
-            AppendUtf8(0x10000 + ((*code - 0xd800) << 10) + (*second - 0xdc00), &out);
+            AppendUtf8(0x10000 + ((*code - 0xd800) << 10) + (*second - 0xdc00), out);
             i += 6;
             break;
           }
         }
-        AppendUtf8(high || low ? kReplacement : *code, &out);
+        AppendUtf8(high || low ? kReplacement : *code, out);
         break;
       }
       default:

@@ -17,6 +17,7 @@
 #include "profiler/import/text/lines.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
+#include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
 namespace {
@@ -61,8 +62,7 @@ std::string Unescaped(std::string_view text) {
       out += text[++i];
     }
   }
-  int64_t bad = 0;
-  return ValidUtf8(out, &bad);
+  return ToUtf8(out);
 }
 
 // Place of " at " outside brackets and quotes.

@@ -5,6 +5,7 @@
 #include "profiler/import/graph/ir_text.h"
 #include "profiler/import/graph/stablehlo_text.h"
 #include "profiler/import/text/log_line.h"
+#include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
 namespace {
@@ -42,7 +43,7 @@ GraphText ParsePrintedGraph(std::string_view text) {
   std::string repaired;
   int64_t bad = 0;
   if (!IsPlain(text)) {
-    repaired = ValidUtf8(text, &bad);
+    repaired = ToUtf8(text, &bad);
     if (bad > 0) text = repaired;
   }
   const PrintedForm form = FormOf(text);

@@ -6,21 +6,12 @@
 #include <cctype>
 #include <charconv>
 
+#include "profiler/import/text/utf8.h"
+
 namespace xlaprof {
 namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-void AppendUtf8(uint32_t code, std::string& out) {
-  if (code < 0x80) {
-    out += char(code);
-  } else if (code < 0x800) {
-    out += char(0xC0 | code >> 6), out += char(0x80 | (code & 0x3F));
-  } else {
-    out += char(0xE0 | code >> 12), out += char(0x80 | (code >> 6 & 0x3F)),
-        out += char(0x80 | (code & 0x3F));
-  }
-}
 
 // The JSON string that starts behind the quote at `begin`; false when it has no end.
 bool Unescape(std::string_view json, size_t begin, std::string& out) {
@@ -214,37 +205,6 @@ LogOrigin OriginOfPrefix(std::string_view prefix) {
   }
   if (bracketed && only && !origin.rank) origin.rank = bracketed;
   return origin;
-}
-
-std::string ValidUtf8(std::string_view text, int64_t* bad) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size();) {
-    auto byte = [&](size_t k) {
-      return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u;
-    };
-    unsigned first = byte(0);
-    size_t length = first < 0x80                    ? 1
-                    : first >= 0xC2 && first < 0xE0 ? 2
-                    : first >= 0xE0 && first < 0xF0 ? 3
-                    : first >= 0xF0 && first < 0xF5 ? 4
-                                                    : 0;
-    bool valid = length > 0 && first != 0;
-    for (size_t k = 1; k < length; ++k) valid = valid && (byte(k) & 0xC0) == 0x80;
-    // Overlong forms, surrogates and what lies above U+10FFFF.
-    if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
-        (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F)) {
-      valid = false;
-    }
-    if (valid) {
-      out += text.substr(i, length);
-      i += length;
-    } else {
-      out += "\xEF\xBF\xBD";
-      ++*bad, ++i;
-    }
-  }
-  return out;
 }
 
 }  // namespace xlaprof

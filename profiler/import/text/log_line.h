@@ -56,7 +56,4 @@ std::string WithoutEscapes(std::string_view text);
 // `text` without spaces and tabs at its ends.
 std::string_view Trim(std::string_view text);
 
-// `text` as valid UTF-8; each bad byte becomes U+FFFD and is counted in *bad.
-std::string ValidUtf8(std::string_view text, int64_t* bad);
-
 }  // namespace xlaprof

@@ -1,8 +1,5 @@
 #include "profiler/import/text/utf8.h"
 
-#include <algorithm>
-#include <cstdint>
-
 namespace xlaprof {
 namespace {
 
@@ -26,15 +23,6 @@ size_t Sequence(std::string_view text) {
   return 0;
 }
 
-void Append(uint32_t code, std::string& text) {
-  auto add = [&](uint32_t byte) { text += char(uint8_t(byte)); };
-  auto follows = [&](int shift) { add(0x80 | ((code >> shift) & 0x3f)); };
-  if (code < 0x80) return add(code);
-  if (code < 0x800) return add(0xc0 | code >> 6), follows(0);
-  if (code < 0x10000) return add(0xe0 | code >> 12), follows(6), follows(0);
-  add(0xf0 | code >> 18), follows(12), follows(6), follows(0);
-}
-
 }  // namespace
 
 size_t ValidUtf8Prefix(std::string_view text) {
@@ -47,17 +35,31 @@ size_t ValidUtf8Prefix(std::string_view text) {
   return i;
 }
 
-std::string ToUtf8(std::string_view text) {
+std::string ToUtf8(std::string_view text, int64_t* bad) {
   std::string out;
-  while (!text.empty()) {
-    size_t valid = ValidUtf8Prefix(text);
-    out += text.substr(0, valid);
-    text.remove_prefix(valid);
-    if (text.empty()) break;
+  out.reserve(text.size());
+  size_t kept = 0;  // bytes that are in `out`, as they are or replaced
+  for (size_t i = 0; i < text.size();) {
+    if (const size_t length = text[i] == '\0' ? 0 : Sequence(text.substr(i)); length > 0) {
+      i += length;
+      continue;
+    }
+    out += text.substr(kept, i - kept);
     out += "\xef\xbf\xbd";
-    text.remove_prefix(1);
+    kept = ++i;
+    if (bad != nullptr) ++*bad;
   }
+  out += text.substr(kept);
   return out;
+}
+
+void AppendUtf8(uint32_t code, std::string& text) {
+  auto add = [&](uint32_t byte) { text += char(uint8_t(byte)); };
+  auto follows = [&](int shift) { add(0x80 | ((code >> shift) & 0x3f)); };
+  if (code < 0x80) return add(code);
+  if (code < 0x800) return add(0xc0 | code >> 6), follows(0);
+  if (code < 0x10000) return add(0xe0 | code >> 12), follows(6), follows(0);
+  add(0xf0 | code >> 18), follows(12), follows(6), follows(0);
 }
 
 size_t AppendUtf16(std::string_view utf16, std::endian order, std::string& text) {
@@ -77,7 +79,7 @@ size_t AppendUtf16(std::string_view utf16, std::endian order, std::string& text)
         at += 2;
       }
     }
-    Append(code, text);
+    AppendUtf8(code, text);
   }
   return at;
 }

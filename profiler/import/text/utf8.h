@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,8 +12,12 @@ namespace xlaprof {
 // surrogates).
 size_t ValidUtf8Prefix(std::string_view text);
 
-// `text` with U+FFFD for each byte that is part of no valid sequence.
-std::string ToUtf8(std::string_view text);
+// Returns `text` with U+FFFD for each byte that is NUL or part of no valid sequence, and adds the
+// number of those bytes to *bad unless `bad` is null.
+std::string ToUtf8(std::string_view text, int64_t* bad = nullptr);
+
+// Adds the UTF-8 of one code point to `text`; of a surrogate, three bytes that are no valid UTF-8.
+void AppendUtf8(uint32_t code, std::string& text);
 
 // Adds the UTF-8 of `utf16` to `text`. A surrogate without its other half becomes three bytes that
 // are no valid UTF-8, so that whoever counts such bytes counts it, too. Returns how many bytes were

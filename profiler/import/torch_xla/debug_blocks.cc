@@ -9,6 +9,7 @@
 #include <set>
 
 #include "profiler/import/text/python_frames.h"
+#include "profiler/import/text/utf8.h"
 #include "profiler/import/torch_xla/debug_markers.h"
 #include "profiler/import/torch_xla/runtime_log_facts.h"
 
@@ -443,7 +444,7 @@ class Parser {
 
   std::string Valid(std::string_view text) {
     int64_t bad = 0;
-    std::string out = ValidUtf8(text, &bad);
+    std::string out = ToUtf8(text, &bad);
     if (bad > 0) Count("invalid_utf8", lines_.offset(), lines_.number());
     return out;
   }

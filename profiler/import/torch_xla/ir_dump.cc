@@ -16,6 +16,7 @@
 #include "profiler/import/importer.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
+#include "profiler/import/text/utf8.h"
 #include "profiler/import/torch_xla/ir_sections.h"
 
 namespace xlaprof {
@@ -83,7 +84,7 @@ class DumpReader {
     Cut& cut = found->second;
     if (!added || section.frames.empty()) return &cut;
     int64_t bad = 0;
-    std::string frames = ValidUtf8(section.frames, &bad);
+    std::string frames = ToUtf8(section.frames, &bad);
     for (Lines lines(frames); lines.Next();) {
       if (auto frame = ParseFrame(lines.line())) cut.frames.push_back(std::move(*frame));
     }
@@ -199,8 +200,7 @@ class DumpReader {
                      [](char c) { return c >= 'A' && c <= 'F' ? char(c + 32) : c; });
     }
     if (int64_t results = CountHashes(section.root_hashes); results > 0) row.output_count = results;
-    int64_t bad = 0;
-    if (!section.name.empty()) row.name = ValidUtf8(section.name, &bad);
+    if (!section.name.empty()) row.name = ToUtf8(section.name);
     if (graph.shows_debug && debug_graph_.empty()) {
       debug_graph_ = fmt::format("graph at line {}: its nodes have scopes, locations or metadata",
                                  section.graph_line);

@@ -9,6 +9,7 @@
 
 #include "core/base/duration.h"
 #include "profiler/import/text/log_line.h"
+#include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
 namespace {
@@ -83,11 +84,6 @@ bool IsOfServerAlone(const MetricsText& report) {
     return name == "MarkStep" || name == "CachedCompile" || name == "UncachedCompile" ||
            (!entry.is_counter && !entry.name.starts_with("Xrt") && Followed(name));
   });
-}
-
-std::string Valid(std::string_view text) {
-  int64_t bad = 0;
-  return ValidUtf8(text, &bad);
 }
 
 // A run begins anew where the number of saves falls: it goes on through a clear of the counters,
@@ -295,7 +291,7 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
     before = std::move(now);
     XP_TRY(entry.is_counter
                ? internal::ToStatus(context_.store.Add(CounterRow{
-                     .report_id = report_id, .name = Valid(name), .value = *entry.value}))
+                     .report_id = report_id, .name = ToUtf8(name), .value = *entry.value}))
                : WriteMetric(report_id, name, entry, last));
   }
   if (shows_server) {
@@ -331,13 +327,13 @@ absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name
   };
   XP_TRY(int64_t id, context_.store.Add(MetricRow{
                          .report_id = report_id,
-                         .name = Valid(name),
+                         .name = ToUtf8(name),
                          .unit = accumulator ? std::string(accumulator->unit) : "",
                          .samples = entry.samples,
                          .accumulator = accumulator ? OptReal(accumulator->value) : OptReal(),
                          .value_rate = number(entry.value_rate),
                          .rate = number(entry.rate),
-                         .text = Valid(entry.accumulator)}));
+                         .text = ToUtf8(entry.accumulator)}));
   if (!percentiles) return absl::OkStatus();
   absl::flat_hash_set<double> seen;
   for (std::string_view rest = entry.percentiles; !rest.empty();) {

@@ -307,7 +307,11 @@ absl::Status Read(const Input& input, ImportContext& context) {
 }  // namespace
 
 extern const Importer xspace{
-    "xspace", "XLA's profiler: torch_xla, JAX and TensorFlow on CPU, GPU and TPU (XSpace protobuf)",
-    "HOST.xplane.pb", Sniff, Read};
+    "xspace",
+    "XLA's profiler: torch_xla, JAX and TensorFlow on CPU, GPU and TPU (XSpace protobuf)",
+    "HOST.xplane.pb",
+    Sniff,
+    Read,
+    /*maps_large_files=*/true};
 
 }  // namespace xlaprof

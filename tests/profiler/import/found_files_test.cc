@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "profiler/import/import.h"
+#include "profiler/import/map_guard.h"
 
 namespace xlaprof {
 namespace {
@@ -23,6 +24,9 @@ constexpr std::string_view kReport =
     "Metric: CompileTime\n  TotalSamples: 1\n  Accumulator: 002ms500.000us\n  Percentiles: "
     "50%=001ms000.000us\n";
 constexpr std::string_view kProfile("\x0a\x0b\x12\x09/host:CPU", 13);
+
+constexpr size_t kLargeBytes = size_t(80) << 20;  // larger than what is read into memory
+constexpr size_t kCutBytes = 5000;
 
 class FoundFilesTest : public testing::Test {
  protected:
@@ -46,6 +50,14 @@ class FoundFilesTest : public testing::Test {
   absl::Status Take(std::vector<fs::path> inputs, const std::string& run = "") {
     store_ = Store::CreateTemporary();
     return Import({.inputs = std::move(inputs), .run = run}, *store_);
+  }
+  // Imports a file that is cut to 5000 bytes as soon as the first progress is told.
+  void TakeWhileItIsCut(const fs::path& path) {
+    store_ = Store::CreateTemporary();
+    const auto cut = [&](double, std::string_view) { fs::resize_file(path, kCutBytes); };
+    const absl::Status status = Import({.inputs = {path}, .progress = cut}, *store_);
+    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_EQ(fs::file_size(path), kCutBytes);
   }
   // Without the directory of the test.
   std::string All(const std::string& sql) {
@@ -189,16 +201,29 @@ TEST_F(FoundFilesTest, ACopyForPerfettoIsDerived) {
   EXPECT_EQ(Imported(), folder + "vm.xplane.pb");
 }
 
-// logrotate's copytruncate: the pages that are gone killed the process without a word.
-TEST_F(FoundFilesTest, ALogThatIsTruncatedWhileItIsReadIsTold) {
-  std::string log;
-  while (log.size() < size_t(80) << 20) log.append(kReport);
-  const fs::path path = Write("metrics.txt", log);
-  store_ = Store::CreateTemporary();
-  const auto truncate = [&](double, std::string_view) { fs::resize_file(path, 5000); };
-  const absl::Status status = Import({.inputs = {path}, .progress = truncate}, *store_);
-  ASSERT_TRUE(status.ok()) << status;
+// logrotate's copytruncate empties a log while we read it. Large logs are copied when they are
+// opened, so nothing of them is missing.
+TEST_F(FoundFilesTest, ALogThatIsTruncatedWhileItIsReadIsReadWhole) {
+  std::string log(kReport);
+  while (log.size() < kLargeBytes) log += std::string(200, '.') + " loss 0.5\n";
+  log += kReport;
+  TakeWhileItIsCut(Write("metrics.txt", log));
+  EXPECT_EQ(All("SELECT code FROM import_issue"), "");
+  EXPECT_EQ(All("SELECT count(*) FROM metrics_report"), "2");
+}
+
+// Large profiles are mapped: the pages that were gone killed the process without a word.
+TEST_F(FoundFilesTest, AProfileThatIsCutWhileItIsReadIsTold) {
+  static const bool guarded = [] { return InstallMapGuards(), true; }();
+  ASSERT_TRUE(guarded);
+  std::string trace = R"({"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":9,"name":"a"})";
+  for (int i = 0; trace.size() < kLargeBytes; ++i) {
+    trace += fmt::format(R"(,{{"ph":"X","pid":1,"tid":1,"ts":{},"dur":9,"name":"{}"}})", i * 10,
+                         std::string(4000, 'n'));
+  }
+  TakeWhileItIsCut(Write("trace.json", trace + "]}"));
   EXPECT_THAT(All("SELECT code FROM import_issue"), HasSubstr("shrunk_file"));
+  EXPECT_EQ(All("SELECT count(*) > 0 FROM event_chunk"), "1");
 }
 
 }  // namespace

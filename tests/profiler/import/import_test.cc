@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/sha.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -113,26 +112,6 @@ TEST_F(ImportTest, FormatIsFoundFromTheBytesInsideAnyCompression) {
     ASSERT_TRUE(Take({Write("no_name_helps", bytes)}).ok());
     EXPECT_EQ(Saves(), "0 1");
   }
-}
-
-// Large ones are hashed by a thread of their own.
-TEST_F(ImportTest, FilesAreKnownByTheHashOfWhatLiesOnTheDisk) {
-  std::string large;
-  while (large.size() < size_t(3) << 20) large += Report(0, 1);
-  auto hash = [](const std::string& bytes) {
-    unsigned char digest[SHA256_DIGEST_LENGTH];
-    SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest);
-    std::string hex;
-    for (unsigned char byte : digest) hex += fmt::format("{:02x}", byte);
-    return hex;
-  };
-  const std::string small = Report(0, 1), packed = Gzip(small), odd = "\x89PNG\r\n\x1a\n";
-  ASSERT_TRUE(Take({Write("1", large), Write("2", small), Write("3", large + small),
-                    Write("4", packed), Write("5", odd)})
-                  .ok());
-  EXPECT_EQ(
-      All("SELECT sha256 FROM source ORDER BY path"),
-      fmt::format("{} {} {} {} -", hash(large), hash(small), hash(large + small), hash(packed)));
 }
 
 TEST_F(ImportTest, ACutArchiveIsReadUpToTheCutAndItIsSaid) {
