@@ -6,13 +6,13 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 #include "analyzers/graph/graph_align.h"
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_diff_internal.h"
 #include "analyzers/graph/loop_count.h"
+#include "core/base/numbers.h"
 
 namespace xlaprof {
 namespace {
@@ -21,14 +21,14 @@ constexpr size_t kMaxOrigins = 24;  // more than this is another program; the fi
 
 std::vector<GraphNode::Operand> ParseOperands(std::string_view text) {
   std::vector<GraphNode::Operand> operands;
-  const char *at = text.data(), *end = at + text.size();
-  while (at < end) {
-    GraphNode::Operand operand;
-    auto [after, error] = std::from_chars(at, end, operand.node);
-    if (error != std::errc()) break;
-    if (after < end && *after == '.') after = std::from_chars(after + 1, end, operand.output).ptr;
-    operands.push_back(operand);
-    at = after < end ? after + 1 : end;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    std::string_view one = text.substr(0, comma);
+    text.remove_prefix(std::min(text.size(), comma + 1));
+    const std::optional<int> node = TakeInteger<int>(&one);
+    if (!node) break;
+    if (one.starts_with('.')) one.remove_prefix(1);
+    operands.push_back({*node, TakeInteger<int>(&one).value_or(0)});
   }
   return operands;
 }

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "core/base/numbers.h"
 #include "profiler/import/graph/hlo_metadata.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/text/lines.h"
@@ -153,7 +154,7 @@ std::string Shifted(std::string_view operands, int64_t by) {
   while (!operands.empty()) {
     size_t comma = std::min(operands.find(','), operands.size());
     if (!out.empty()) out += ',';
-    out += std::to_string(std::stoll(std::string(operands.substr(0, comma))) + by);
+    out += std::to_string(ParseInteger(operands.substr(0, comma)).value_or(0) + by);
     operands.remove_prefix(std::min(operands.size(), comma + 1));
   }
   return out;

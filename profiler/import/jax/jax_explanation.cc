@@ -1,10 +1,10 @@
 #include "profiler/import/jax/jax_explanation.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "core/base/numbers.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 
@@ -93,12 +93,6 @@ bool IsPosition(std::string_view line) {
          line.substr(close).starts_with("]: now ");
 }
 
-OptInt Integer(std::string_view text) {
-  int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? OptInt(value) : std::nullopt;
-}
-
 // "/x/train.py:39:23 (main)": file, line, perhaps column, function.
 Store::Frame CallOf(std::string_view text) {
   Store::Frame frame;
@@ -111,7 +105,7 @@ Store::Frame CallOf(std::string_view text) {
   while (numbers.size() < 2) {
     const size_t colon = text.rfind(':');
     if (colon == std::string_view::npos) break;
-    OptInt number = Integer(text.substr(colon + 1));
+    OptInt number = ParseInteger(text.substr(colon + 1));
     if (!number) break;
     numbers.push_back(*number);
     text = text.substr(0, colon);
@@ -131,10 +125,9 @@ JaxExplanationReader::JaxExplanationReader(std::string_view first) {
   if (first.ends_with(" because")) first.remove_suffix(8);
   constexpr std::string_view kCosting = " costing ";
   if (size_t at = first.rfind(kCosting); at != std::string_view::npos) {
-    double ms = 0;
-    const char* number = first.data() + at + kCosting.size();
-    auto [end, error] = std::from_chars(number, first.data() + first.size(), ms);
-    if (error == std::errc() && ms >= 0 && ms < 1e12) out_.trace_ns = std::llround(ms * 1e6);
+    std::string_view number = first.substr(at + kCosting.size());
+    if (const OptReal ms = TakeReal(&number); ms && *ms >= 0 && *ms < 1e12)
+      out_.trace_ns = std::llround(*ms * 1e6);
     first = first.substr(0, at);
   }
   out_.call_text = Trim(first);
