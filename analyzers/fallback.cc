@@ -132,7 +132,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
   if (cut != nullptr && !cut->executions.empty()) {
     text += fmt::format("; it forced {} and as many waits for the device",
                         Plural(int64_t(cut->executions.size()), "early execution"));
-    if (!cut->shape.empty()) text += fmt::format(" (input {})", cut->shape);
+    if (cut->shape) text += fmt::format(" (input {})", cut->shape->text());
     if (cut->likely) text += ". The line is the only one that fetches a tensor";
   } else {
     std::string places;

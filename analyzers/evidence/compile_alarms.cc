@@ -6,9 +6,9 @@
 #include <map>
 
 #include "analyzers/evidence/jax_operation.h"
-#include "analyzers/graph/graph_content.h"
 #include "analyzers/quantity.h"
 #include "core/base/whole.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

@@ -13,6 +13,7 @@
 #include "analyzers/graph/graph_diff_internal.h"
 #include "analyzers/graph/loop_count.h"
 #include "core/base/numbers.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 namespace {
@@ -330,7 +331,8 @@ class ListingDiff {
   // then updated): its first reader is its update.
   void ConstantToInput(int a, int b, GraphDifference* d) const {
     const bool flip = (IsConstant(A(a)) && IsInput(B(b))) || (IsInput(A(a)) && IsConstant(B(b)));
-    if (!flip || !Dimensions(B(b).shape).empty() ||
+    const std::optional<XlaShape> shape = XlaShape::Parse(B(b).shape);
+    if (!flip || (shape && shape->rank() > 0) ||
         WithoutLayout(A(a).shape) != WithoutLayout(B(b).shape))
       return;
     for (size_t p = 0; p < b_.nodes.size(); ++p) {
@@ -357,14 +359,17 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool pa
       DifferingAttributes(before.attributes, after.attributes);
   d.before = shape_a, d.after = shape_b;
   d.resized = shape_a != shape_b;
-  const bool types_only =
-      Dimensions(shape_a) == Dimensions(shape_b) && ElementType(shape_a) != ElementType(shape_b);
+  // What is not a shape counts as a tuple: without dimensions and type.
+  const XlaShape parsed_a = XlaShape::Parse(shape_a).value_or(XlaShape()),
+                 parsed_b = XlaShape::Parse(shape_b).value_or(XlaShape());
+  const bool same_type = parsed_a.element_type() == parsed_b.element_type(),
+             same_rank = parsed_a.rank() == parsed_b.rank();
+  const bool types_only = parsed_a.dimensions() == parsed_b.dimensions() && !same_type;
   if (d.is_input) {
     d.type = types_only ? "dtype_change" : "shape_change";
     const std::string sharding_a = AttributeOf("sharding", attributes_a),
                       sharding_b = AttributeOf("sharding", attributes_b);
-    const bool shape_follows = partitioned && ElementType(shape_a) == ElementType(shape_b) &&
-                               Dimensions(shape_a).size() == Dimensions(shape_b).size();
+    const bool shape_follows = partitioned && same_type && same_rank;
     if (sharding_a != sharding_b && (shape_a == shape_b || shape_follows)) {
       d.type = "sharding_change";
       d.before = sharding_a, d.after = sharding_b;
@@ -375,15 +380,14 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool pa
         d.type = "dtype_change";
       d.before += " " + attributes_a, d.after += " " + attributes_b;
     }
-    if (ElementType(shape_a) != ElementType(shape_b) &&
-        Dimensions(shape_a).size() != Dimensions(shape_b).size()) {
+    if (!same_type && !same_rank) {
       d.type = "op_change";  // another input altogether
       d.is_input = false;
       d.before = "input " + shape_a, d.after = "input " + shape_b;
     }
     return d;
   }
-  if (types_only && !ElementType(shape_a).empty()) {
+  if (types_only && !parsed_a.element_type().empty()) {
     d.type = "dtype_change";
     return d;
   }

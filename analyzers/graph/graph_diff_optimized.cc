@@ -12,6 +12,7 @@
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_diff_internal.h"
 #include "core/base/numbers.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

@@ -9,6 +9,7 @@
 #include "analyzers/quantity.h"
 #include "analyzers/recompile/recompile_history.h"
 #include "analyzers/recompile/recompile_said.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 namespace {
@@ -162,8 +163,9 @@ struct ReasonFinder::Impl {
     const GraphNode& node = graph.nodes[index];
     cause.scope = node.scope;
     cause.shape = WithoutLayout(node.shape);
-    cause.captures_array = d.type == "constant_change" && !d.resized && IsConstant(node) &&
-                           !Dimensions(node.shape).empty();
+    const std::optional<XlaShape> shape = XlaShape::Parse(node.shape);
+    cause.captures_array =
+        d.type == "constant_change" && !d.resized && IsConstant(node) && shape && shape->rank() > 0;
     if (d.is_input) cause.input = InputName(node);
     if (d.is_input && d.type == "shape_change" && graph.printed_as == "hlo_optimized" &&
         IsPartitioned(before) != IsPartitioned(after)) {

@@ -23,6 +23,7 @@
 #include <deque>
 
 #include "core/base/numbers.h"
+#include "core/base/xla_shape.h"
 #include "profiler/import/graph/hlo_metadata.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/text/lines.h"
@@ -136,17 +137,6 @@ bool BeginsInstruction(std::string_view line) {
   size_t i = line.starts_with('%') ? 1 : 0, begin = i;
   while (i < line.size() && (IsNamePart(line[i]) || line[i] == ':')) ++i;
   return i > begin && line.substr(i).starts_with(" = ");
-}
-
-int64_t TupleSize(std::string_view shape) {
-  if (!shape.starts_with('(')) return 1;
-  shape = shape.substr(1, shape.size() - 2);
-  int64_t size = 0;
-  while (!shape.empty()) {
-    TakePiece(&shape, /*quotes=*/false);
-    ++size;
-  }
-  return size;
 }
 
 std::string Shifted(std::string_view operands, int64_t by) {
@@ -372,7 +362,9 @@ class HloText {
         node.root.reset();
       } else {
         if (node.op == "parameter") ++*graph_.input_count;
-        if (node.root) graph_.output_count = TupleSize(node.shape);
+        if (!node.root) continue;
+        const std::optional<XlaShape> shape = XlaShape::Parse(node.shape);
+        graph_.output_count = shape ? int64_t(shape->result_count()) : 1;
       }
     }
     return std::move(graph_);

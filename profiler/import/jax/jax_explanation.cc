@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/numbers.h"
+#include "core/base/xla_shape.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 
@@ -33,31 +34,14 @@ namespace {
 constexpr size_t kMaxDifferences = 64;
 constexpr size_t kMaxWords = 2000;
 
-// "f32[8,16]" -> "f32"; "" when it is no array.
-std::string_view ElementOf(std::string_view type) {
-  const size_t bracket = type.find('[');
-  return bracket == std::string_view::npos ? std::string_view() : type.substr(0, bracket);
-}
-std::string_view DimensionsOf(std::string_view type) {
-  const size_t open = type.find('['), close = type.find(']');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
-  return type.substr(open, close + 1 - open);
-}
-
-// What makes two types of one input different.
+// Returns what makes two types of one input different. How a dimension is divided over devices is no
+// part of its size.
 std::string_view KindOfTypes(std::string_view before, std::string_view after) {
-  if (ElementOf(before).empty() || ElementOf(after).empty()) return "unknown";
-  auto sizes = [](std::string_view type) {  // 8@x -> 8: what follows is how it is sharded
-    std::string out;
-    bool axis = false;
-    for (char c : DimensionsOf(type)) {
-      axis = c == '@' || (axis && c != ',' && c != ']');
-      if (!axis) out += c;
-    }
-    return out;
-  };
-  if (sizes(before) != sizes(after)) return "shape_change";
-  if (ElementOf(before) != ElementOf(after) || before.find("weak_type") != std::string_view::npos)
+  const std::optional<XlaShape> from = XlaShape::Parse(before), to = XlaShape::Parse(after);
+  if (!from || !to) return "unknown";
+  if (from->dimensions() != to->dimensions()) return "shape_change";
+  if (from->element_type() != to->element_type() ||
+      before.find("weak_type") != std::string_view::npos)
     return "dtype_change";
   return "sharding_change";
 }

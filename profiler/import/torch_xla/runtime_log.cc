@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "core/base/numbers.h"
+#include "core/base/xla_shape.h"
 #include "profiler/import/graph/graph_text.h"
 #include "profiler/import/text/log_line.h"
 
@@ -135,13 +136,8 @@ bool ProgramShape(std::string_view rest, RuntimeLogLine* line) {
   std::string_view result = rest.substr(close + 1);
   if (!result.starts_with(kArrow)) return true;
   result = Trim(result.substr(kArrow.size()));
-  line->count = 1;
-  if (result.starts_with('(') && result.ends_with(')')) {
-    result = result.substr(1, result.size() - 2);
-    int64_t results = 0;
-    while (!result.empty()) results += !TakePiece(&result, false).empty();
-    line->count = results;
-  }
+  const std::optional<XlaShape> shape = XlaShape::Parse(result);
+  line->count = shape ? int64_t(shape->result_count()) : 1;
   return true;
 }
 
