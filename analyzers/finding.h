@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/source_place.h"
+
 namespace xlaprof {
 
 enum class Severity { kInfo, kWarning, kError };
@@ -15,6 +17,7 @@ struct Subject {
   std::optional<std::string> file;
   std::optional<int64_t> line;
   std::optional<std::string> function, scope, op, graph_hash;
+  SourcePlace place() const { return {file.value_or(""), line, function.value_or("")}; }
 };
 
 // Why it happened. `type` and `state` are the words of DESIGN section 5.

@@ -11,8 +11,6 @@
 namespace xlaprof {
 namespace {
 
-std::string Basename(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
-
 std::string Short(std::string text) {
   constexpr size_t kLongest = 48;
   if (text.size() > kLongest) text = text.substr(0, kLongest - 3) + "...";
@@ -123,14 +121,13 @@ std::string DimensionName(int dimension, size_t rank) {
 std::string SiteName(const RecompileGroup& group) {
   const CompileSite& site = *group.site;
   if (!site.function.empty()) return fmt::format("`{}`", site.function);
-  if (site.cause == "value_access" && !site.file.empty()) {
-    return fmt::format("the read at {}:{}", Basename(site.file), site.line.value_or(0));
+  if (site.cause == "value_access" && !site.place.empty()) {
+    return fmt::format("the read at {}", site.place.ShortText());
   }
   if (!group.steps->name.empty() && site.cause != "value_access") {
     return group.steps->name.ends_with("step") ? group.steps->name : group.steps->name + " step";
   }
-  if (!site.file.empty())
-    return fmt::format("the graph cut at {}:{}", Basename(site.file), site.line.value_or(0));
+  if (!site.place.empty()) return fmt::format("the graph cut at {}", site.place.ShortText());
   if (site.cause == "value_access") return "a read before the step mark";
   return "the step";
 }

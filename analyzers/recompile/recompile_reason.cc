@@ -81,7 +81,7 @@ bool IsPartitioned(const PrintedGraph& graph) {
 
 std::string Describe(const GraphNode& node, const UserCode& code, const PrintedGraph& graph,
                      int index) {
-  CodeLocation place = code.Of(node);
+  SourcePlace place = code.Of(node);
   const bool near = place.empty();
   if (near) place = code.Near(graph, index);
   const std::string shape = WithoutLayout(node.shape);
@@ -202,7 +202,7 @@ struct ReasonFinder::Impl {
   // Views are recorded where they are used: the line that made this one may be nearer to the value
   // that it reads.
   std::string WhatItReads(const PrintedGraph& graph, const GraphNode& node,
-                          const CodeLocation& own) const {
+                          const SourcePlace& own) const {
     if (!IsView(node.op)) return "";
     const uint64_t content =
         ContentHash(node);  // optimised HLO has it several times, in fusions and outside
@@ -210,7 +210,7 @@ struct ReasonFinder::Impl {
       if (same.op != node.op || same.location != node.location || ContentHash(same) != content)
         continue;
       for (const GraphNode::Operand& operand : same.operands) {
-        const CodeLocation place = code.Of(graph.nodes[operand.node]);
+        const SourcePlace place = code.Of(graph.nodes[operand.node]);
         if (place.empty() || place.text() == own.text()) continue;
         return fmt::format(
             "a view is recorded where it is used; near it, {}, is the value that it reads",

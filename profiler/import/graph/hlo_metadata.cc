@@ -20,6 +20,7 @@
 #include <algorithm>
 
 #include "core/base/numbers.h"
+#include "core/base/source_place.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 
@@ -157,7 +158,7 @@ std::vector<Store::Frame> HloStackFrames::Stack(const HloMetadata& metadata) con
 std::string HloStackFrames::Location(const HloMetadata& metadata) const {
   const std::string nearest = NearestLine(Stack(metadata));
   if (!nearest.empty() || metadata.source_file.empty()) return nearest;
-  return metadata.source_file + ":" + std::to_string(metadata.source_line);
+  return SourcePlace{metadata.source_file, metadata.source_line}.text();
 }
 
 }  // namespace xlaprof

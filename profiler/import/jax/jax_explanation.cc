@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/numbers.h"
+#include "core/base/source_place.h"
 #include "core/base/xla_shape.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
@@ -77,28 +78,12 @@ bool IsPosition(std::string_view line) {
          line.substr(close).starts_with("]: now ");
 }
 
-// "/x/train.py:39:23 (main)": file, line, perhaps column, function.
+// "/x/train.py:39:23 (main)"
 Store::Frame CallOf(std::string_view text) {
-  Store::Frame frame;
-  const size_t open = text.rfind(" (");
-  if (open != std::string_view::npos && text.ends_with(')')) {
-    frame.function = text.substr(open + 2, text.size() - open - 3);
-    text = text.substr(0, open);
-  }
-  std::vector<int64_t> numbers;
-  while (numbers.size() < 2) {
-    const size_t colon = text.rfind(':');
-    if (colon == std::string_view::npos) break;
-    OptInt number = ParseInteger(text.substr(colon + 1));
-    if (!number) break;
-    numbers.push_back(*number);
-    text = text.substr(0, colon);
-  }
-  if (numbers.empty()) return {};
-  frame.file = text;
-  frame.line = numbers.back();
-  frame.is_user = IsUserFile(frame.file);
-  return frame;
+  SourcePlace place = SourcePlace::Parse(text);
+  if (!place.line) return {};
+  const bool is_user = IsUserFile(place.file);
+  return {std::move(place.function), std::move(place.file), *place.line, is_user};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "core/base/numbers.h"
+#include "core/base/source_place.h"
 
 namespace xlaprof {
 
@@ -68,8 +69,7 @@ std::string NearestLine(std::span<const Store::Frame> stack) {
   const Store::Frame* frame = InnermostUser(stack);
   if (frame == nullptr && !stack.empty()) frame = &stack.front();
   if (frame == nullptr) return "";
-  const std::string place = frame->file + ":" + std::to_string(frame->line);
-  return frame->function.empty() ? place : frame->function + "@" + place;
+  return SourcePlace{frame->file, frame->line, frame->function}.TextWithFunction();
 }
 
 std::string_view CauseFromFrames(std::span<const Store::Frame> frames) {
