@@ -12,6 +12,7 @@
 #include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
 #include "analyzers/quantity.h"
+#include "core/base/source_place.h"
 
 namespace xlaprof {
 namespace {
@@ -199,19 +200,11 @@ Words Say(std::string_view waits_for, bool host_memory) {
 }
 
 void FillLocation(std::string_view location, Subject& subject) {
-  if (const size_t at = location.find('@'); at != location.npos) {
-    subject.function = std::string(location.substr(0, at));
-    location = location.substr(at + 1);
-  }
-  const size_t colon = location.rfind(':');
-  if (colon == location.npos || colon + 1 == location.size()) return;
-  int64_t line = 0;
-  for (char c : location.substr(colon + 1)) {
-    if (c < '0' || c > '9') return;
-    line = line * 10 + (c - '0');
-  }
-  subject.file = std::string(location.substr(0, colon));
-  subject.line = line;
+  SourcePlace place = SourcePlace::Parse(location);
+  if (!place.function.empty()) subject.function = std::move(place.function);
+  if (!place.line) return;
+  subject.file = std::move(place.file);
+  subject.line = place.line;
 }
 
 absl::StatusOr<Findings> Run(const Store& store) {

@@ -132,14 +132,14 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
   if (cut != nullptr && !cut->executions.empty()) {
     text += fmt::format("; it forced {} and as many waits for the device",
                         Plural(int64_t(cut->executions.size()), "early execution"));
-    if (!cut->shape.empty()) text += fmt::format(" (input {})", cut->shape);
+    if (cut->shape) text += fmt::format(" (input {})", cut->shape->text());
     if (cut->likely) text += ". The line is the only one that fetches a tensor";
   } else {
     std::string places;
     for (int index : op.candidates) {
       const Subject& subject = cuts.cuts[size_t(index)].subject;
       if (subject.line) {
-        places += fmt::format(" {}:{}", subject.file.value_or("?"), *subject.line);
+        places += " " + subject.place().text();
       } else if (subject.scope) {
         places += fmt::format(" scope {}", *subject.scope);
       }
@@ -152,8 +152,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
   if (op.sites.size() > 1) {
     text += ". It is called at";
     for (size_t i = 0; i < std::min(op.sites.size(), kMaxSites); ++i) {
-      text += fmt::format("{} {}:{}", i == 0 ? "" : ",", op.sites[i].file.value_or("?"),
-                          op.sites[i].line.value_or(0));
+      text += (i == 0 ? " " : ", ") + op.sites[i].place().text();
     }
   }
   reason.text = std::move(text);
@@ -215,9 +214,9 @@ Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts,
                          "print(tensor) and .cpu(): read every N steps, after the step mark. The "
                          "counters aten::… of torch_xla.debug.metrics.metrics_report() name an op "
                          "without lowering.";
-  finding.evidence.push_back({.table = "fallback",
-                              .text = fmt::format("{}:{} = {}", calls.subject.file.value_or("?"),
-                                                  calls.subject.line.value_or(0), calls.count)});
+  finding.evidence.push_back(
+      {.table = "fallback",
+       .text = fmt::format("{} = {}", calls.subject.place().text(), calls.count)});
   return finding;
 }
 

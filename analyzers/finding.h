@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/source_place.h"
 #include "profiler/store/vocabulary.h"
 
 namespace xlaprof {
@@ -15,6 +16,7 @@ struct Subject {
   std::optional<std::string> file;
   std::optional<int64_t> line;
   std::optional<std::string> function, scope, op, graph_hash;
+  SourcePlace place() const { return {file.value_or(""), line, function.value_or("")}; }
 };
 
 // Why it happened.

@@ -10,6 +10,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/evidence/metrics.h"
 #include "analyzers/quantity.h"
+#include "core/base/source_place.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -84,7 +85,7 @@ absl::StatusOr<Findings> FromRows(const Store& store) {
         const Interval in{std::max(ts_ns, steady->begin_ns),
                           std::min(ts_ns + dur_ns, steady->end_ns)};
         if (in.length_ns() <= 0) return;
-        std::string place = line ? fmt::format("{}:{}", file.value_or(""), *line) : "";
+        std::string place = line ? SourcePlace{file.value_or(""), line}.text() : "";
         Copies& group = groups[{direction, place, scope.value_or("")}];
         ++group.count;
         group.ns += in.length_ns();

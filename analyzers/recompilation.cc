@@ -180,14 +180,14 @@ Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_
 
 // The lines that caused the compiles of a group, those with most first. A function may be called
 // from several: its site has the line of its first call.
-std::vector<std::pair<CompilePlace, int64_t>> PlacesOf(const RecompileGroup& group,
-                                                       const RecompileFacts& facts) {
-  std::vector<std::pair<CompilePlace, int64_t>> places;
+std::vector<std::pair<SourcePlace, int64_t>> PlacesOf(const RecompileGroup& group,
+                                                      const RecompileFacts& facts) {
+  std::vector<std::pair<SourcePlace, int64_t>> places;
   for (const CompileFact* compile : group.compiles) {
     if (!compile->site_id) continue;
     const auto at = facts.places.find(*compile->site_id);
     if (at == facts.places.end() || at->second.file.empty()) continue;
-    const CompilePlace& place = at->second;
+    const SourcePlace& place = at->second;
     const auto known = std::ranges::find_if(places, [&](const auto& one) {
       return one.first.file == place.file && one.first.line == place.line;
     });
@@ -199,8 +199,7 @@ std::vector<std::pair<CompilePlace, int64_t>> PlacesOf(const RecompileGroup& gro
   }
   std::ranges::stable_sort(places, std::greater(), [](const auto& one) { return one.second; });
   const CompileSite& site = *group.site;
-  if (places.empty() && !site.file.empty())
-    places.emplace_back(CompilePlace{site.site_function, site.file, site.line}, 0);
+  if (places.empty() && !site.place.empty()) places.emplace_back(site.place, 0);
   return places;
 }
 
@@ -225,7 +224,7 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
   // Cuts of several places that nothing tells apart, in a window without a step mark: no step and
   // no site to judge by.
   const bool mixed =
-      site.file.empty() && site.function.empty() && group.steps->from == "executions";
+      site.place.empty() && site.function.empty() && group.steps->from == "executions";
   if (group.steps->known && !mixed) {
     group.state = StateOf(steps, group.steps->first, group.steps->last);
   } else {
@@ -257,7 +256,7 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
     finding.subject.line = cause.location.line;
     finding.subject.function = text(cause.location.function);
   } else if (!places.empty()) {
-    const CompilePlace& place = places.front().first;
+    const SourcePlace& place = places.front().first;
     finding.subject.file = place.file;
     finding.subject.line = place.line;
     finding.subject.function = text(place.function);
@@ -277,8 +276,7 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
   if (own) {
     reason.location = (cause.near ? "near " : "") + cause.location.text();
   } else if (!places.empty() && !site.function.empty()) {
-    const CompilePlace& place = places.front().first;
-    reason.location = fmt::format("{}:{}", place.file, place.line.value_or(0));
+    reason.location = places.front().first.text();
   }
   reason.text = text(RecompileReasonText(group));
   finding.reason = std::move(reason);
@@ -307,9 +305,8 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
                         site.compiles.size(), group.steps->count(), group.steps->from)
           : fmt::format("{} of {} compiles here", group.compiles.size(), site.compiles.size());
   for (size_t i = 1; i < std::min(places.size(), kMaxPlaces); ++i) {
-    evidence.text +=
-        fmt::format("{} {}:{} ({})", i == 1 ? "; also called at" : ",", places[i].first.file,
-                    places[i].first.line.value_or(0), places[i].second);
+    evidence.text += fmt::format("{} {} ({})", i == 1 ? "; also called at" : ",",
+                                 places[i].first.text(), places[i].second);
   }
   finding.evidence.push_back(std::move(evidence));
   if (cause.graph_before && cause.graph_after)

@@ -11,6 +11,7 @@
 #include "analyzers/evidence/metrics.h"
 #include "analyzers/quantity.h"
 #include "core/base/duration.h"
+#include "core/base/source_place.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -55,7 +56,7 @@ std::string Describe(const Compiled& c) {
   if (c.program_bytes.value_or(0) > 0)
     out += fmt::format(", program of {}", BytesText(double(*c.program_bytes)));
   if (c.hash) out += fmt::format(", graph {}", *c.hash);
-  if (c.file && c.line) out += fmt::format(", {}:{}", *c.file, *c.line);
+  if (c.file && c.line) out += ", " + SourcePlace{*c.file, c.line}.text();
   return out;
 }
 

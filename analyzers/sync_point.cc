@@ -55,14 +55,14 @@ Finding FromCut(const EarlyCut& cut, bool other_ops) {
   finding.count = count;
   finding.per_step = PerStep(count, cut.steps);
   finding.severity = SeverityOf(count, finding.per_step);
-  const bool is_bool = cut.shape.starts_with("pred");
+  const bool is_bool = cut.shape && cut.shape->element_type() == "pred";
   std::string what = cut.value == EarlyCut::Value::kScalar
                          ? is_bool ? "a Python bool is read" : "a Python number is read"
                      : cut.value == EarlyCut::Value::kTensor ? "a tensor is read"
                                                              : "a value is read";
   finding.title =
       fmt::format("{}{} before the step mark, {}{}", what,
-                  cut.shape.empty() ? "" : fmt::format(" ({})", cut.shape), TimesText(count),
+                  cut.shape ? fmt::format(" ({})", cut.shape->text()) : "", TimesText(count),
                   finding.per_step ? fmt::format(" ({})", PerStepText(*finding.per_step)) : "");
   finding.cost_ns = cut.wait_ns;
   if (!cut.wait_ns) {

@@ -1,10 +1,10 @@
 #include "cli/slice_options.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "analyzers/quantity.h"
 #include "analyzers/report/report.h"
+#include "core/base/numbers.h"
 
 namespace xlaprof {
 namespace {
@@ -70,10 +70,8 @@ absl::Status Restrict(const SliceOptions& options, Store& store) {
 absl::Status ParseSteps(const std::string& text, Slice& slice) {
   auto number = [&](std::string_view part, OptInt& value) {
     if (part.empty()) return true;
-    int64_t parsed = 0;
-    auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), parsed);
-    value = parsed;
-    return error == std::errc() && end == part.data() + part.size();
+    value = ParseInteger(part);
+    return value.has_value();
   };
   std::string_view view = text;
   size_t colon = view.find(':');
@@ -90,23 +88,21 @@ absl::Status ParseSteps(const std::string& text, Slice& slice) {
 }
 
 absl::StatusOr<int64_t> ParseTime(const std::string& text) {
-  double value = 0;
-  auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-  std::string_view unit(end, size_t(text.data() + text.size() - end));
+  const std::string_view number =
+      std::string_view(text).substr(0, text.find_first_not_of("0123456789."));
+  const std::string_view unit = std::string_view(text).substr(number.size());
+  const OptReal value = ParseReal(number);
   double scale = unit == "s"                    ? 1e9
                  : unit == "ms"                 ? 1e6
                  : unit == "us"                 ? 1e3
                  : unit == "ns" || unit.empty() ? 1
                                                 : 0;
-  if (error != std::errc() || scale == 0 || !std::isfinite(value) || value < 0 ||
-      value * scale > 9e18 || (unit.empty() && text.find('.') != std::string::npos)) {
+  if (!value || scale == 0 || *value * scale > 9e18 ||
+      (unit.empty() && text.find('.') != std::string::npos)) {
     return Invalid("{}: not a time. Write 1.5s, 200ms, 30us or a whole number of ns", text);
   }
-  int64_t whole_ns = 0;
-  if (unit.empty() && std::from_chars(text.data(), end, whole_ns).ec == std::errc())
-    return whole_ns;
-  return std::llround(value * scale);
+  const OptInt whole_ns = unit.empty() ? ParseInteger(text) : OptInt();
+  return whole_ns ? *whole_ns : std::llround(*value * scale);
 }
 
 }  // namespace xlaprof

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "core/base/escape.h"
+#include "core/base/numbers.h"
 #include "core/base/unfinished_file.h"
 
 namespace xlaprof {
@@ -24,10 +24,8 @@ constexpr int kMaxColumns = 160;  // longer lines are hard to read, whatever the
 
 int WidthOf(int fd) {
   if (const char* columns = std::getenv("COLUMNS")) {
-    int value = 0;
-    if (std::from_chars(columns, columns + std::strlen(columns), value).ec == std::errc() &&
-        value > 0)
-      return value;
+    std::string_view text = columns;
+    if (const int value = TakeInteger<int>(&text).value_or(0); value > 0) return value;
   }
   winsize size{};
   if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;

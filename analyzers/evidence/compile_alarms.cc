@@ -6,9 +6,9 @@
 #include <map>
 
 #include "analyzers/evidence/jax_operation.h"
-#include "analyzers/graph/graph_content.h"
 #include "analyzers/quantity.h"
 #include "core/base/whole.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 namespace {
@@ -62,8 +62,7 @@ Finding Common(const Alarms& alarms) {
   for (const Alarm& alarm : alarms.all) {
     if (finding.evidence.size() == kMaxEvidence) break;
     std::string text = fmt::format("{}: {}", alarm.Took(), alarm.text);
-    if (alarm.subject.file && alarm.subject.line)
-      text += fmt::format(", {}:{}", *alarm.subject.file, *alarm.subject.line);
+    if (alarm.subject.file && alarm.subject.line) text += ", " + alarm.subject.place().text();
     finding.evidence.push_back({.table = "compile_alarm",
                                 .rows = {alarm.row},
                                 .dur_ns = alarm.ended ? OptInt(alarm.ns) : OptInt(),

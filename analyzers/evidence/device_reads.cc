@@ -8,7 +8,8 @@
 #include <map>
 #include <utility>
 
-#include "analyzers/graph/code_location.h"
+#include "analyzers/graph/user_code.h"
+#include "core/base/source_place.h"
 #include "profiler/store/events.h"
 #include "profiler/store/ordered_events.h"
 
@@ -63,35 +64,19 @@ struct Open {
   What what = What::kOther;
 };
 
-struct Place {
+// What reads of one kind share.
+struct ReadKey {
   StringId op = 0, scope = 0, python = 0;
   bool in_step = false;  // `scope` is the step's
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const ReadKey&) const = default;
 };
-
-// "train.py(42): forward", as the profiler names a call of Python.
-CodeLocation PythonPlace(std::string_view name) {
-  const size_t open = name.rfind("): ") == std::string_view::npos
-                          ? std::string_view::npos
-                          : name.rfind('(', name.rfind("): "));
-  if (open == std::string_view::npos || open == 0) return {};
-  const size_t close = name.find("): ", open);
-  CodeLocation place{.function = std::string(name.substr(close + 3)),
-                     .file = std::string(name.substr(0, open)),
-                     .line = 0};
-  for (char c : name.substr(open + 1, close - open - 1)) {
-    if (c < '0' || c > '9' || *place.line > 99'999'999) return {};
-    *place.line = *place.line * 10 + (c - '0');
-  }
-  return place;
-}
 
 // The events of one thread, in order: those that are open lie on a stack.
 class Sweep {
  public:
   // `first_step`: steps have a name each, and are one place.
   Sweep(const Store& store, const UserCode& user, StringId& first_step,
-        std::map<Place, DeviceReads>& places)
+        std::map<ReadKey, DeviceReads>& places)
       : store_(store), user_(user), first_step_(first_step), places_(places) {}
 
   void Take(const Open& event) {
@@ -121,7 +106,7 @@ class Sweep {
     stack_.pop_back();
   }
   void Count(const Open& read) {
-    Place place{.op = read.name};
+    ReadKey place{.op = read.name};
     for (auto open = stack_.rbegin(); open != stack_.rend(); ++open) {
       const bool scope = open->what == What::kScope || open->what == What::kStep;
       if (scope && place.scope == 0)
@@ -140,7 +125,7 @@ class Sweep {
   bool IsUser(StringId name) {
     auto [known, is_new] = is_user_.try_emplace(name, false);
     if (is_new) {
-      const CodeLocation place = PythonPlace(store_.Text(name));
+      const SourcePlace place = SourcePlace::ParsePythonCall(store_.Text(name));
       known->second = !place.empty() && !place.file.starts_with("torch/") && user_.IsUser(place);
     }
     return known->second;
@@ -149,7 +134,7 @@ class Sweep {
   const Store& store_;
   const UserCode& user_;
   StringId& first_step_;
-  std::map<Place, DeviceReads>& places_;
+  std::map<ReadKey, DeviceReads>& places_;
   std::vector<Open> stack_;
   size_t read_ = 0, blocking_ = 0;  // depth of the outermost that is open, from 1
   int64_t blocked_ns_ = 0;
@@ -195,12 +180,12 @@ absl::StatusOr<std::vector<int64_t>> StepThreads(const Store& store) {
   }
 }
 
-void FillSubject(const Store& store, const Place& place, DeviceReads& reads) {
+void FillSubject(const Store& store, const ReadKey& place, DeviceReads& reads) {
   reads.op = store.Text(place.op);
   reads.subject.op = reads.op;
   reads.scope = place.scope, reads.in_step = place.in_step;
   if (place.python == 0) return;
-  CodeLocation where = PythonPlace(store.Text(place.python));
+  SourcePlace where = SourcePlace::ParsePythonCall(store.Text(place.python));
   reads.subject.file = std::move(where.file);
   reads.subject.line = where.line;
   reads.subject.function = std::move(where.function);
@@ -214,7 +199,7 @@ absl::StatusOr<DeviceReadsInSteps> FindDeviceReads(const Store& store) {
   if (!names.reads()) return out;
   XP_TRY(const UserCode user, UserCode::Load(store));
   XP_TRY(const std::vector<int64_t> threads, StepThreads(store));
-  std::map<Place, DeviceReads> places;
+  std::map<ReadKey, DeviceReads> places;
   StringId first_step = 0;
   XP_TRY(OrderedEvents events, OrderedEvents::Make(store, kName | kCategory, /*arguments=*/false));
   for (int64_t thread : threads) {

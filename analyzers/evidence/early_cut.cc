@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "analyzers/evidence/step_count.h"
-#include "analyzers/graph/graph_content.h"
 
 namespace xlaprof {
 namespace {
@@ -49,43 +48,26 @@ absl::StatusOr<std::vector<Row>> LoadRows(const Store& store, std::string_view t
   return rows;
 }
 
-// "(f32[], s32[2])" -> "f32[]", "s32[2]"; another shape is itself. HLO gives a program's results as
-// one tuple.
-void AddElements(std::string_view shape, std::vector<std::string>& out) {
-  if (!shape.starts_with('(') || !shape.ends_with(')')) {
-    out.emplace_back(shape);
-    return;
-  }
-  shape = shape.substr(1, shape.size() - 2);
-  int depth = 0;
-  size_t begin = 0;
-  for (size_t i = 0; i <= shape.size(); ++i) {
-    if (i == shape.size() || (shape[i] == ',' && depth == 0)) {
-      std::string_view element = shape.substr(begin, i - begin);
-      while (element.starts_with(' ')) element.remove_prefix(1);
-      if (!element.empty()) out.emplace_back(element);
-      begin = i + 1;
-    } else if (shape[i] == '[' || shape[i] == '(') {
-      ++depth;
-    } else if (shape[i] == ']' || shape[i] == ')') {
-      --depth;
-    }
-  }
-}
-
-// Shapes of the results of a graph, from the first form in which it was printed.
-absl::StatusOr<std::vector<std::string>> ResultShapes(const Store& store, int64_t graph_id,
-                                                      const std::string& hash) {
-  std::vector<std::string> out;
+// Returns the shapes of the results of a graph, without layouts, from the first form in which it was
+// printed. HLO gives a program's results as one tuple.
+absl::StatusOr<std::vector<XlaShape>> ResultShapes(const Store& store, int64_t graph_id,
+                                                   const std::string& hash) {
+  std::vector<XlaShape> out;
   int64_t form = 0;
   XP_TRY(store.Each(
       "SELECT g.id, n.shape FROM graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS "
       "NOT NULL AND n.computation IS NULL AND "
       "(g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' DESC, g.id, "
       "n.root",
-      [&](int64_t id, std::string_view shape) {
+      [&](int64_t id, std::string_view text) {
         if (form == 0) form = id;
-        if (id == form) AddElements(WithoutLayout(shape), out);
+        const std::optional<XlaShape> shape = XlaShape::Parse(WithoutLayout(text));
+        if (id != form || !shape) return;
+        if (shape->is_tuple()) {
+          out.insert(out.end(), shape->elements().begin(), shape->elements().end());
+        } else {
+          out.push_back(*shape);
+        }
       },
       graph_id, hash));
   return out;
@@ -99,10 +81,10 @@ absl::Status Describe(const Store& store, const std::vector<Row>& rows, EarlyCut
       ++cut.waits_measured;
     }
     if (!row.graph_id || !seen.emplace(std::pair(*row.graph_id, row.hash), true).second) continue;
-    XP_TRY(std::vector<std::string> shapes, ResultShapes(store, *row.graph_id, row.hash));
-    for (const std::string& shape : shapes) {
-      if (cut.shape.empty()) cut.shape = shape;
-      bool scalar = shape.ends_with("[]");
+    XP_TRY(std::vector<XlaShape> shapes, ResultShapes(store, *row.graph_id, row.hash));
+    for (const XlaShape& shape : shapes) {
+      if (!cut.shape) cut.shape = shape;
+      bool scalar = shape.is_scalar();
       if (!scalar) cut.value = EarlyCut::Value::kTensor;
       if (scalar && cut.value == EarlyCut::Value::kUnknown) cut.value = EarlyCut::Value::kScalar;
     }

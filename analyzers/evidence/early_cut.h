@@ -9,6 +9,7 @@
 
 #include "analyzers/finding.h"
 #include "core/base/status.h"
+#include "core/base/xla_shape.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -19,7 +20,7 @@ struct EarlyCut {
   std::vector<int64_t> executions;  // ids, in order
   std::optional<int64_t> steps;     // of the processes that cut here; empty: not known
   enum class Value { kUnknown, kScalar, kTensor } value = Value::kUnknown;  // what was read
-  std::string shape;               // of the first result, such as pred[32]; "" unknown
+  std::optional<XlaShape> shape;   // of the first result, such as pred[32]
   std::optional<int64_t> nodes;    // of the largest graph that was evaluated early
   std::optional<int64_t> wait_ns;  // time that the host was blocked, where measured
   int64_t waits_measured = 0;      // executions with a measured wait

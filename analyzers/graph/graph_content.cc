@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 namespace {
@@ -62,46 +63,6 @@ std::vector<std::string_view> SplitAttributes(std::string_view attributes) {
 
 }  // namespace
 
-std::string WithoutLayout(std::string_view shape) {
-  std::string out;
-  out.reserve(shape.size());
-  int depth = 0;
-  for (char c : shape) {
-    if (c == '{') {
-      ++depth;
-    } else if (c == '}') {
-      depth = std::max(0, depth - 1);
-    } else if (depth == 0) {
-      out += c;
-    }
-  }
-  return out;
-}
-
-std::string_view ElementType(std::string_view shape) {
-  const size_t bracket = shape.find('[');
-  if (bracket == std::string_view::npos || shape.starts_with('(')) return {};
-  return shape.substr(0, bracket);
-}
-
-std::vector<int64_t> Dimensions(std::string_view shape) {
-  std::vector<int64_t> dimensions;
-  const size_t open = shape.find('['), close = shape.find(']');
-  if (shape.starts_with('(') || open == std::string_view::npos || close == std::string_view::npos)
-    return dimensions;
-  std::string_view list = shape.substr(open + 1, close - open - 1);
-  while (!list.empty()) {
-    const size_t comma = std::min(list.find(','), list.size());
-    std::string_view one = list.substr(0, comma);
-    while (!one.empty() && (one.front() < '0' || one.front() > '9')) one.remove_prefix(1);
-    int64_t value = -1;  // "?" stays unknown
-    std::from_chars(one.data(), one.data() + one.size(), value);
-    dimensions.push_back(value);
-    list.remove_prefix(std::min(list.size(), comma + 1));
-  }
-  return dimensions;
-}
-
 std::string ContentAttributes(std::string_view attributes) {
   std::string out;
   for (std::string_view one : SplitAttributes(attributes)) {
@@ -145,17 +106,8 @@ bool IsConstant(const GraphNode& node) {
   return node.op == "prim::Constant" || node.op == "constant" || node.op == "stablehlo.constant";
 }
 
-// Written without strings of their own: each node of each graph comes through here.
 uint64_t ContentHash(const GraphNode& node) {
-  uint64_t hash = Fnv(kFnvStart, node.op);
-  for (std::string_view shape = node.shape; !shape.empty();) {
-    const size_t open = std::min(shape.find('{'), shape.size());
-    for (unsigned char c : shape.substr(0, open)) hash = (hash ^ c) * kFnvPrime;
-    shape.remove_prefix(open);
-    const size_t close = shape.find('}');  // layouts hold no braces
-    shape.remove_prefix(close == std::string_view::npos ? shape.size() : close + 1);
-  }
-  hash = Fnv(hash, "");
+  uint64_t hash = Fnv(Fnv(kFnvStart, node.op), WithoutLayout(node.shape));
   if (node.attributes.empty()) return hash;
   // A parameter's number shifts when another one appears before it.
   if (node.op == "parameter") {
@@ -170,14 +122,8 @@ uint64_t ContentHash(const GraphNode& node) {
 }
 
 uint64_t KindHash(const GraphNode& node) {
-  const std::string_view shape = node.shape;
-  const size_t open = shape.find('['), close = shape.find(']');
-  uint64_t rank = 0;
-  if (!shape.starts_with('(') && open != std::string_view::npos &&
-      close != std::string_view::npos && close > open + 1) {
-    rank = 1 + static_cast<uint64_t>(std::count(shape.begin() + open, shape.begin() + close, ','));
-  }
-  return (Fnv(kFnvStart, node.op) ^ rank) * kFnvPrime;
+  const std::optional<XlaShape> shape = XlaShape::Parse(node.shape);
+  return (Fnv(kFnvStart, node.op) ^ (shape ? shape->rank() : 0)) * kFnvPrime;
 }
 
 std::vector<uint64_t> ContentHashes(const PrintedGraph& graph) {

@@ -12,16 +12,6 @@
 
 namespace xlaprof {
 
-// "f32[64,1]{1,0}" -> "f32[64,1]", inside tuples too.
-std::string WithoutLayout(std::string_view shape);
-
-// "f32" of "f32[64,1]"; "" of a tuple or of what is no shape.
-std::string_view ElementType(std::string_view shape);
-
-// The dimensions of an array shape, bounds (<=5) without their sign; empty for scalars, tuples and
-// what is no shape.
-std::vector<int64_t> Dimensions(std::string_view shape);
-
 // The attributes that take part in the computation: source places, names of called computations,
 // backend's tuning and what repeats the shape are left out.
 std::string ContentAttributes(std::string_view attributes);

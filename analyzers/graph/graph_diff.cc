@@ -6,13 +6,14 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 #include "analyzers/graph/graph_align.h"
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_diff_internal.h"
 #include "analyzers/graph/loop_count.h"
+#include "core/base/numbers.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 namespace {
@@ -21,14 +22,14 @@ constexpr size_t kMaxOrigins = 24;  // more than this is another program; the fi
 
 std::vector<GraphNode::Operand> ParseOperands(std::string_view text) {
   std::vector<GraphNode::Operand> operands;
-  const char *at = text.data(), *end = at + text.size();
-  while (at < end) {
-    GraphNode::Operand operand;
-    auto [after, error] = std::from_chars(at, end, operand.node);
-    if (error != std::errc()) break;
-    if (after < end && *after == '.') after = std::from_chars(after + 1, end, operand.output).ptr;
-    operands.push_back(operand);
-    at = after < end ? after + 1 : end;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    std::string_view one = text.substr(0, comma);
+    text.remove_prefix(std::min(text.size(), comma + 1));
+    const std::optional<int> node = TakeInteger<int>(&one);
+    if (!node) break;
+    if (one.starts_with('.')) one.remove_prefix(1);
+    operands.push_back({*node, TakeInteger<int>(&one).value_or(0)});
   }
   return operands;
 }
@@ -330,7 +331,8 @@ class ListingDiff {
   // then updated): its first reader is its update.
   void ConstantToInput(int a, int b, GraphDifference* d) const {
     const bool flip = (IsConstant(A(a)) && IsInput(B(b))) || (IsInput(A(a)) && IsConstant(B(b)));
-    if (!flip || !Dimensions(B(b).shape).empty() ||
+    const std::optional<XlaShape> shape = XlaShape::Parse(B(b).shape);
+    if (!flip || (shape && shape->rank() > 0) ||
         WithoutLayout(A(a).shape) != WithoutLayout(B(b).shape))
       return;
     for (size_t p = 0; p < b_.nodes.size(); ++p) {
@@ -357,14 +359,17 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool pa
       DifferingAttributes(before.attributes, after.attributes);
   d.before = shape_a, d.after = shape_b;
   d.resized = shape_a != shape_b;
-  const bool types_only =
-      Dimensions(shape_a) == Dimensions(shape_b) && ElementType(shape_a) != ElementType(shape_b);
+  // What is not a shape counts as a tuple: without dimensions and type.
+  const XlaShape parsed_a = XlaShape::Parse(shape_a).value_or(XlaShape()),
+                 parsed_b = XlaShape::Parse(shape_b).value_or(XlaShape());
+  const bool same_type = parsed_a.element_type() == parsed_b.element_type(),
+             same_rank = parsed_a.rank() == parsed_b.rank();
+  const bool types_only = parsed_a.dimensions() == parsed_b.dimensions() && !same_type;
   if (d.is_input) {
     d.type = types_only ? ReasonType::kDtypeChange : ReasonType::kShapeChange;
     const std::string sharding_a = AttributeOf("sharding", attributes_a),
                       sharding_b = AttributeOf("sharding", attributes_b);
-    const bool shape_follows = partitioned && ElementType(shape_a) == ElementType(shape_b) &&
-                               Dimensions(shape_a).size() == Dimensions(shape_b).size();
+    const bool shape_follows = partitioned && same_type && same_rank;
     if (sharding_a != sharding_b && (shape_a == shape_b || shape_follows)) {
       d.type = ReasonType::kShardingChange;
       d.before = sharding_a, d.after = sharding_b;
@@ -375,15 +380,14 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool pa
         d.type = ReasonType::kDtypeChange;
       d.before += " " + attributes_a, d.after += " " + attributes_b;
     }
-    if (ElementType(shape_a) != ElementType(shape_b) &&
-        Dimensions(shape_a).size() != Dimensions(shape_b).size()) {
+    if (!same_type && !same_rank) {
       d.type = ReasonType::kOpChange;  // another input altogether
       d.is_input = false;
       d.before = "input " + shape_a, d.after = "input " + shape_b;
     }
     return d;
   }
-  if (types_only && !ElementType(shape_a).empty()) {
+  if (types_only && !parsed_a.element_type().empty()) {
     d.type = ReasonType::kDtypeChange;
     return d;
   }

@@ -11,6 +11,8 @@
 
 #include "analyzers/graph/graph_content.h"
 #include "analyzers/graph/graph_diff_internal.h"
+#include "core/base/numbers.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 namespace {
@@ -58,12 +60,7 @@ class OptimizedDiff {
     }
     // By parameter number, which is printed first among the attributes, else by name, else as
     // listed.
-    auto number = [&](int i) {
-      const std::string& attributes = graph.nodes[i].attributes;
-      const size_t digit = attributes.find_first_of("0123456789");
-      return digit == std::string::npos ? int64_t{-1}
-                                        : std::strtoll(attributes.c_str() + digit, nullptr, 10);
-    };
+    auto number = [&](int i) { return FindCount(graph.nodes[i].attributes).value_or(-1); };
     std::stable_sort(inputs.begin(), inputs.end(),
                      [&](int a, int b) { return number(a) < number(b); });
     return inputs;

@@ -6,6 +6,7 @@
 
 #include "analyzers/graph/graph_align.h"
 #include "analyzers/graph/graph_content.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 namespace {

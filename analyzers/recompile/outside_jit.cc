@@ -1,14 +1,14 @@
 #include "analyzers/recompile/outside_jit.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "analyzers/evidence/jax_operation.h"
-#include "analyzers/graph/code_location.h"
+#include "analyzers/graph/user_code.h"
 #include "analyzers/quantity.h"
+#include "core/base/source_place.h"
 
 namespace xlaprof {
 namespace {
@@ -40,10 +40,6 @@ struct Sum {
   }
 };
 
-std::string TextOf(const CompilePlace& place) {
-  return fmt::format("{}:{}", std::filesystem::path(place.file).filename().string(),
-                     place.line.value_or(0));
-}
 template <class Key>
 std::vector<std::pair<Key, Sum>> Dearest(const std::map<Key, Sum>& sums) {
   std::vector<std::pair<Key, Sum>> out(sums.begin(), sums.end());
@@ -116,7 +112,7 @@ class Places {
     XP_TRY(places.code_, UserCode::Load(store));
     return places;
   }
-  absl::StatusOr<CompilePlace> Of(const CompileFact& compile) const {
+  absl::StatusOr<SourcePlace> Of(const CompileFact& compile) const {
     if (compile.site_id) {
       const auto place = facts_.places.find(*compile.site_id);
       if (place != facts_.places.end() && !place->second.file.empty()) return place->second;
@@ -127,11 +123,11 @@ class Places {
                                      "location IS NOT NULL ORDER BY root IS NULL, idx LIMIT 1",
                                      graph_id));
       if (!text) continue;
-      const CodeLocation location = code_.Resolve(ParseLocation(*text));
-      if (location.empty() || !code_.IsUser(location)) continue;
-      return CompilePlace{location.function, location.file, location.line};
+      SourcePlace place = code_.Resolve(SourcePlace::Parse(*text));
+      if (!code_.IsUser(place)) continue;
+      return place;
     }
-    return CompilePlace();
+    return SourcePlace();
   }
 
  private:
@@ -145,14 +141,14 @@ struct Called {
   Sum all;
   std::map<std::string, Sum> by_name;
   std::map<std::string, Sum> by_place;
-  std::map<std::string, CompilePlace> places;
+  std::map<std::string, SourcePlace> places;
   bool at_start = false, explained = false;
 
-  void Add(const CompileFact& compile, const CompilePlace& place) {
+  void Add(const CompileFact& compile, const SourcePlace& place) {
     all.Add(compile);
     by_name[compile.function].Add(compile);
     if (place.file.empty()) return;
-    const std::string key = fmt::format("{}:{}", place.file, place.line.value_or(0));
+    const std::string key = place.text();
     by_place[key].Add(compile);
     places.try_emplace(key, place);
   }
@@ -193,7 +189,7 @@ Finding FindingOf(const Called& called, bool dear) {
   const auto sorted = Dearest(called.by_place);
   std::string where;
   for (size_t i = 0; i < std::min(kMaxPlaces, sorted.size()); ++i) {
-    const std::string place = TextOf(called.places.at(sorted[i].first));
+    const std::string place = called.places.at(sorted[i].first).ShortText();
     const Sum& sum = sorted[i].second;
     if (i < kMaxNamed)
       where +=
@@ -207,7 +203,7 @@ Finding FindingOf(const Called& called, bool dear) {
     finding.evidence.push_back(
         {.table = "compile", .rows = all.rows, .text = Named(called.by_name)});
   } else {
-    const CompilePlace& place = called.places.at(sorted.front().first);
+    const SourcePlace& place = called.places.at(sorted.front().first);
     finding.subject = {.file = place.file, .line = place.line};
     if (!place.function.empty()) finding.subject.function = place.function;
     *finding.reason->text += ". Most at " + where;
@@ -282,7 +278,7 @@ absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Store&
     }
     for (const CompileFact& compile : operations) {
       if (!compile.in_slice) continue;
-      XP_TRY(const CompilePlace place, places.Of(compile));
+      XP_TRY(const SourcePlace place, places.Of(compile));
       (compile.ordinal < first_jitted ? at_start : in_run).Add(compile, place);
       both.Add(compile, place);
     }

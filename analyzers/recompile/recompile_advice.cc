@@ -1,5 +1,4 @@
 // What to write instead, by the reason of a recompilation.
-#include "analyzers/graph/graph_content.h"
 #include "analyzers/recompile/padding.h"
 #include "analyzers/recompile/recompile_group.h"
 
@@ -36,7 +35,7 @@ std::string RecompileAdvice(const RecompileGroup& group, const std::optional<Siz
             "loss. ";
       }
       text += fmt::format("Pad the {} of this input to {} (one program)",
-                          DimensionName(*sizes->dimension, Dimensions(sizes->shape).size()),
+                          DimensionName(*sizes->dimension, sizes->shape.rank()),
                           largest.buckets.back());
       if (buckets.buckets.size() > 1 && buckets.buckets.size() < sizes->sizes.size()) {
         text += fmt::format(

@@ -214,7 +214,7 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
 
   XP_TRY(store.Each("SELECT id, coalesce(function, ''), coalesce(file, ''), line FROM site",
                     [&](int64_t id, std::string function, std::string file, OptInt line) {
-                      facts.places[id] = {std::move(function), std::move(file), line};
+                      facts.places[id] = {std::move(file), line, std::move(function)};
                     }));
   for (const CompileFact& compile : compiles)
     facts.compiling_ns[compile.process_id] += compile.compiling_ns();
@@ -232,10 +232,8 @@ absl::StatusOr<RecompileFacts> LoadRecompileFacts(const Store& store) {
                        .cause = compile.cause,
                        .function = compile.function,
                        .site_id = compile.site_id};
-      if (compile.site_id && facts.places.contains(*compile.site_id)) {
-        const CompilePlace& place = facts.places[*compile.site_id];
-        site.site_function = place.function, site.file = place.file, site.line = place.line;
-      }
+      if (compile.site_id && facts.places.contains(*compile.site_id))
+        site.place = facts.places[*compile.site_id];
       facts.sites.push_back(std::move(site));
     }
     facts.sites[at->second].compiles.push_back(std::move(compile));

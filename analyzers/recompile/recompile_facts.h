@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/source_place.h"
 #include "core/base/status.h"
 #include "profiler/store/store.h"
 
@@ -48,19 +49,13 @@ struct CompileSite {
   int64_t process_id = 0;
   CutKind cause = CutKind::kUnknown;
   std::string function;
-  OptInt site_id, line;
-  std::string file, site_function;    // the user's line; "" when unknown
+  OptInt site_id;
+  SourcePlace place;                  // the user's line
   std::vector<CompileFact> compiles;  // in order
 };
 
-// A line of the user's; "" when unknown.
-struct CompilePlace {
-  std::string function, file;
-  OptInt line;
-};
-
 struct RecompileFacts {
-  absl::flat_hash_map<int64_t, CompilePlace> places;  // table site
+  absl::flat_hash_map<int64_t, SourcePlace> places;  // table site
   std::vector<CompileSite> sites;      // by process, then by first compile
   std::map<int64_t, StepsSeen> steps;  // by process
   std::map<int64_t, OptInt> wall_ns;   // by process: from the first to the last thing with a time

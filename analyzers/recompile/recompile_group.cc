@@ -5,14 +5,11 @@
 #include <map>
 #include <set>
 
-#include "analyzers/graph/graph_content.h"
 #include "analyzers/quantity.h"
 #include "analyzers/recompile/padding.h"
 
 namespace xlaprof {
 namespace {
-
-std::string Basename(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
 
 std::string Short(std::string text) {
   constexpr size_t kLongest = 48;
@@ -54,10 +51,9 @@ std::string Values(const RecompileGroup& group) {
 
 // Two shapes of the same type and rank: where several inputs change, as images and their labels do,
 // the first that differs is not the same one in each compile.
-bool MayBeOneInput(const std::string& shape, const std::string& other) {
-  const size_t type = shape.find('[');
-  return type != std::string::npos && shape.compare(0, type + 1, other, 0, type + 1) == 0 &&
-         Dimensions(shape).size() == Dimensions(other).size();
+bool MayBeOneInput(const std::optional<XlaShape>& shape, const XlaShape& other) {
+  return shape && shape->is_tuple() == other.is_tuple() &&
+         shape->element_type() == other.element_type() && shape->rank() == other.rank();
 }
 
 int64_t Executions(const std::set<int64_t>& graphs, const std::map<int64_t, int64_t>* executions) {
@@ -72,45 +68,43 @@ int64_t Executions(const std::set<int64_t>& graphs, const std::map<int64_t, int6
 }  // namespace
 
 std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
-  const std::string& shown = group.cause().before;
-  if (group.cause().type != ReasonType::kShapeChange || shown.find('[') == std::string::npos)
-    return std::nullopt;
-  SizesSeen seen{.shape = shown};
-  std::vector<std::vector<int64_t>> all;
+  const std::optional<XlaShape> shown = XlaShape::Parse(group.cause().before);
+  if (group.cause().type != ReasonType::kShapeChange || !shown) return std::nullopt;
+  SizesSeen seen{.shape = *shown};
   std::map<std::string, std::set<int64_t>> graphs;  // of each shape
-  auto add = [&](const std::string& shape, OptInt graph) {
-    if (graph) graphs[shape].insert(*graph);
+  auto add = [&](const XlaShape& shape, OptInt graph) {
+    if (graph) graphs[shape.text()].insert(*graph);
     if (std::find(seen.shapes.begin(), seen.shapes.end(), shape) != seen.shapes.end()) return;
     seen.shapes.push_back(shape);
-    all.push_back(Dimensions(shape));
   };
   for (const RecompileCause& cause : group.causes) {
-    if (!MayBeOneInput(cause.before, shown) || !MayBeOneInput(cause.after, shown)) {
+    const std::optional<XlaShape> before = XlaShape::Parse(cause.before),
+                                  after = XlaShape::Parse(cause.after);
+    if (!MayBeOneInput(before, *shown) || !MayBeOneInput(after, *shown)) {
       // The same input with another rank: no one size changes.
       if (!cause.input.empty() && cause.input == group.cause().input)
-        return SizesSeen{.shape = shown};
+        return SizesSeen{.shape = *shown};
       continue;
     }
-    if (all.empty()) add(cause.before, cause.graph_before);
-    add(cause.after, cause.graph_after);
+    if (seen.shapes.empty()) add(*before, cause.graph_before);
+    add(*after, cause.graph_after);
   }
   std::optional<int> varies;
-  for (const std::vector<int64_t>& dimensions : all) {
-    if (dimensions.size() != all[0].size()) return seen;
-    for (size_t d = 0; d < dimensions.size(); ++d) {
-      if (dimensions[d] == all[0][d]) continue;
+  for (const XlaShape& shape : seen.shapes) {
+    for (size_t d = 0; d < shape.rank(); ++d) {
+      if (shape.dimensions()[d] == seen.shapes[0].dimensions()[d]) continue;
       if (varies && *varies != static_cast<int>(d)) return seen;
       varies = static_cast<int>(d);
     }
   }
   if (!varies) return seen;
   seen.dimension = varies;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const int64_t size = all[i][*varies];
+  for (const XlaShape& shape : seen.shapes) {
+    const int64_t size = shape.dimensions()[size_t(*varies)];
     if (std::find(seen.sizes.begin(), seen.sizes.end(), size) != seen.sizes.end()) continue;
     seen.sizes.push_back(size);
-    int64_t times = Executions(graphs[seen.shapes[i]], group.executions);
-    const auto other = group.other_executions.find(seen.shapes[i]);
+    int64_t times = Executions(graphs[shape.text()], group.executions);
+    const auto other = group.other_executions.find(shape.text());
     if (other != group.other_executions.end()) times += other->second;
     if (times > 0) seen.times.push_back(times);
   }
@@ -127,14 +121,13 @@ std::string DimensionName(int dimension, size_t rank) {
 std::string SiteName(const RecompileGroup& group) {
   const CompileSite& site = *group.site;
   if (!site.function.empty()) return fmt::format("`{}`", site.function);
-  if (site.cause == CutKind::kValueAccess && !site.file.empty()) {
-    return fmt::format("the read at {}:{}", Basename(site.file), site.line.value_or(0));
+  if (site.cause == CutKind::kValueAccess && !site.place.empty()) {
+    return fmt::format("the read at {}", site.place.ShortText());
   }
   if (!group.steps->name.empty() && site.cause != CutKind::kValueAccess) {
     return group.steps->name.ends_with("step") ? group.steps->name : group.steps->name + " step";
   }
-  if (!site.file.empty())
-    return fmt::format("the graph cut at {}:{}", Basename(site.file), site.line.value_or(0));
+  if (!site.place.empty()) return fmt::format("the graph cut at {}", site.place.ShortText());
   if (site.cause == CutKind::kValueAccess) return "a read before the step mark";
   return "the step";
 }
@@ -146,12 +139,12 @@ std::string RecompileTitle(const RecompileGroup& group, const std::optional<Size
   if (cause.type == ReasonType::kShapeChange) {
     if (sizes && sizes->dimension) {
       return fmt::format("{}: {} of input {} changes ({})", head,
-                         DimensionName(*sizes->dimension, Dimensions(sizes->shape).size()),
-                         cause.input.empty() ? sizes->shape : cause.input + " " + sizes->shape,
+                         DimensionName(*sizes->dimension, sizes->shape.rank()),
+                         cause.input + (cause.input.empty() ? "" : " ") + sizes->shape.text(),
                          SizeList(sizes->sizes));
     }
     if (sizes)
-      return fmt::format("{}: the shape of input {} changes ({})", head, sizes->shape,
+      return fmt::format("{}: the shape of input {} changes ({})", head, sizes->shape.text(),
                          Values(group));
     return head + ": the size of its inputs changes";
   }

@@ -9,6 +9,7 @@
 #include "analyzers/recompile/recompile_facts.h"
 #include "analyzers/recompile/recompile_reason.h"
 #include "analyzers/recompile/recompile_state.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 
@@ -29,11 +30,11 @@ struct RecompileGroup {
 
 // The sizes that the input of a shape_change took.
 struct SizesSeen {
-  std::string shape;                // of the clearest change, such as f32[64,1,28,28]
-  std::optional<int> dimension;     // the one that varies; empty: several do, or the rank
-  std::vector<int64_t> sizes;       // of that dimension, distinct, in the order in which they came
-  std::vector<int64_t> times;       // how often each of `sizes` was executed; empty: not known
-  std::vector<std::string> shapes;  // distinct, in the order in which they came
+  XlaShape shape;                // of the clearest change, such as f32[64,1,28,28]
+  std::optional<int> dimension;  // the one that varies; empty: several do, or the rank
+  std::vector<int64_t> sizes;    // of that dimension, distinct, in the order in which they came
+  std::vector<int64_t> times;    // how often each of `sizes` was executed; empty: not known
+  std::vector<XlaShape> shapes;  // distinct, of one rank, in the order in which they came
 };
 std::optional<SizesSeen> SizesOf(const RecompileGroup& group);
 

@@ -9,6 +9,7 @@
 #include "analyzers/quantity.h"
 #include "analyzers/recompile/recompile_history.h"
 #include "analyzers/recompile/recompile_said.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 namespace {
@@ -86,7 +87,7 @@ bool IsPartitioned(const PrintedGraph& graph) {
 
 std::string Describe(const GraphNode& node, const UserCode& code, const PrintedGraph& graph,
                      int index) {
-  CodeLocation place = code.Of(node);
+  SourcePlace place = code.Of(node);
   const bool near = place.empty();
   if (near) place = code.Near(graph, index);
   const std::string shape = WithoutLayout(node.shape);
@@ -168,8 +169,9 @@ struct ReasonFinder::Impl {
     const GraphNode& node = graph.nodes[index];
     cause.scope = node.scope;
     cause.shape = WithoutLayout(node.shape);
+    const std::optional<XlaShape> shape = XlaShape::Parse(node.shape);
     cause.captures_array = d.type == ReasonType::kConstantChange && !d.resized &&
-                           IsConstant(node) && !Dimensions(node.shape).empty();
+                           IsConstant(node) && shape && shape->rank() > 0;
     if (d.is_input) cause.input = InputName(node);
     if (d.is_input && d.type == ReasonType::kShapeChange &&
         graph.printed_as == PrintedForm::kHloOptimized &&
@@ -209,7 +211,7 @@ struct ReasonFinder::Impl {
   // Views are recorded where they are used: the line that made this one may be nearer to the value
   // that it reads.
   std::string WhatItReads(const PrintedGraph& graph, const GraphNode& node,
-                          const CodeLocation& own) const {
+                          const SourcePlace& own) const {
     if (!IsView(node.op)) return "";
     const uint64_t content =
         ContentHash(node);  // optimised HLO has it several times, in fusions and outside
@@ -217,7 +219,7 @@ struct ReasonFinder::Impl {
       if (same.op != node.op || same.location != node.location || ContentHash(same) != content)
         continue;
       for (const GraphNode::Operand& operand : same.operands) {
-        const CodeLocation place = code.Of(graph.nodes[operand.node]);
+        const SourcePlace place = code.Of(graph.nodes[operand.node]);
         if (place.empty() || place.text() == own.text()) continue;
         return fmt::format(
             "a view is recorded where it is used; near it, {}, is the value that it reads",

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzers/graph/code_location.h"
 #include "analyzers/graph/graph_diff.h"
+#include "analyzers/graph/user_code.h"
 #include "analyzers/recompile/recompile_facts.h"
 
 namespace xlaprof {
@@ -18,7 +18,7 @@ struct RecompileCause {
   ReasonType type = ReasonType::kUnknown;
   std::string node, before, after;  // what differs, with both values; "" when unknown
   std::string scope, input;         // `input`: the parameter's own name, where it has one
-  CodeLocation location;            // the user's line; empty when unknown
+  SourcePlace location;             // the user's line; empty when unknown
   bool near = false;                // `location` is only the nearest that is known
   bool is_input = false;
   bool resized = false;              // the node's result has another shape

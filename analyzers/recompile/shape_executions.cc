@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzers/graph/graph_content.h"
+#include "core/base/xla_shape.h"
 
 namespace xlaprof {
 

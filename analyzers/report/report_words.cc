@@ -275,8 +275,7 @@ std::string PlaceText(const Finding& finding, bool full_path) {
   const Subject& subject = finding.subject;
   std::string out;
   if (subject.file) {
-    out = full_path ? *subject.file : std::filesystem::path(*subject.file).filename().string();
-    if (subject.line) out += fmt::format(":{}", *subject.line);
+    out = full_path ? subject.place().text() : subject.place().ShortText();
     if (subject.function && full_path) out += fmt::format(", in {}", *subject.function);
   } else if (subject.function) {
     out = fmt::format("in {}", *subject.function);

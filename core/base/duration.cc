@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
+
+#include "core/base/numbers.h"
 
 namespace xlaprof {
 namespace {
@@ -18,15 +19,6 @@ constexpr std::array<Part, 6> kParts = {
 
 constexpr double kMostNs = 0x1p60;  // 36 years, as for every time that is imported
 
-std::optional<double> Number(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  double value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
-}
-
 // 75.00MB: powers of 1024, although the labels look decimal.
 std::optional<double> Bytes(std::string_view text) {
   if (!text.ends_with('B')) return std::nullopt;
@@ -38,7 +30,7 @@ std::optional<double> Bytes(std::string_view text) {
     scale = std::ldexp(1.0, 10 * (int(power) + 1));
     text.remove_suffix(1);
   }
-  std::optional<double> value = Number(text);
+  std::optional<double> value = ParseReal(text);
   if (!value) return std::nullopt;
   // Plain bytes keep their decimals: those of a rate.
   return scale == 1 ? *value : std::round(*value * scale);
@@ -55,7 +47,7 @@ std::optional<double> DecodeDurationNs(std::string_view text) {
   while (!text.empty()) {
     size_t digits = text.find_first_not_of("0123456789.");
     if (digits == 0 || digits == std::string_view::npos) return std::nullopt;
-    std::optional<double> number = Number(text.substr(0, digits));
+    std::optional<double> number = ParseReal(text.substr(0, digits));
     text.remove_prefix(digits);
     size_t letters = std::min(text.find_first_of("0123456789."), text.size());
     size_t part = next_part;
@@ -87,7 +79,7 @@ std::optional<double> DecodeDurationNs(std::string_view text) {
 std::optional<MetricNumber> ParseMetricNumber(std::string_view text) {
   while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  if (auto value = Number(text)) return MetricNumber{*value, "value"};
+  if (auto value = ParseReal(text)) return MetricNumber{*value, "value"};
   if (auto value = DecodeDurationNs(text)) return MetricNumber{*value, "ns"};
   if (auto value = Bytes(text)) return MetricNumber{*value, "bytes"};
   return std::nullopt;

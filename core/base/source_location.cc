@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/source_place.h"
+
 namespace xlaprof {
 namespace {
 
@@ -88,7 +90,8 @@ std::string_view FileName(const std::source_location& location) {
 }
 
 std::string LocationText(const std::source_location& location) {
-  return fmt::format("{}@{}:{}", FunctionName(location), FileName(location), location.line());
+  return SourcePlace{std::string(FileName(location)), location.line(), FunctionName(location)}
+      .TextWithFunction();
 }
 
 }  // namespace xlaprof

@@ -32,9 +32,7 @@ std::string Arguments(const Finding& finding) {
     if (value) json[key] = *value;
   };
   const Subject& subject = finding.subject;
-  if (subject.file)
-    json["where"] =
-        subject.line ? fmt::format("{}:{}", *subject.file, *subject.line) : *subject.file;
+  if (subject.file) json["where"] = subject.place().text();
   optional("function", subject.function);
   optional("scope", subject.scope);
   optional("op", subject.op);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/base/escape.h"
+#include "core/base/numbers.h"
 #include "profiler/import/formats.h"
 #include "profiler/import/found_files.h"
 #include "profiler/import/importer.h"
@@ -21,12 +22,7 @@ namespace fs = std::filesystem;
 OptInt OrdinalSuffix(const fs::path& path) {
   std::string extension = path.extension().string();
   if (extension.size() < 2 || extension.size() > 5) return {};
-  int64_t value = 0;
-  for (char c : extension.substr(1)) {
-    if (c < '0' || c > '9') return {};
-    value = value * 10 + (c - '0');
-  }
-  return value;
+  return ParseCount(std::string_view(extension).substr(1));
 }
 
 // Whether an importer's error is about the file; else the store is at fault.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/source_location.h"
+#include "core/base/source_place.h"
 
 namespace xlaprof::record {
 namespace {
@@ -19,7 +20,7 @@ OptText Told(const std::string& text) { return text.empty() ? OptText() : OptTex
 
 // function@file:line, with the whole path: what the compiler knew.
 std::string PlaceText(const std::source_location& place) {
-  return fmt::format("{}@{}:{}", FunctionName(place), place.file_name(), place.line());
+  return SourcePlace{place.file_name(), place.line(), FunctionName(place)}.TextWithFunction();
 }
 
 // A place is its line: two objects that the compiler made for one call differ in their address.

@@ -1,20 +1,18 @@
 #include <algorithm>
-#include <charconv>
 
 #include "core/base/escape.h"
+#include "core/base/numbers.h"
 #include "profiler/serve/client.h"
 
 namespace xlaprof {
 
 absl::Status CheckAddress(std::string_view address) {
   const size_t colon = address.rfind(':');
-  int port = 0;
   bool is_good = colon != address.npos && colon > 0 && colon + 1 < address.size();
   if (is_good) {
-    const std::string_view host = address.substr(0, colon), digits = address.substr(colon + 1);
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    is_good =
-        error == std::errc() && end == digits.data() + digits.size() && port > 0 && port <= 65535;
+    const std::string_view host = address.substr(0, colon);
+    const std::optional<int> port = ParseInteger<int>(address.substr(colon + 1));
+    is_good = port && *port > 0 && *port <= 65535;
     // A name, a number, or [a number of IPv6]; gRPC would take "unix:" and the like for a scheme.
     const bool is_v6 = host.starts_with('[') && host.ends_with(']');
     is_good = is_good && std::all_of(host.begin(), host.end(), [&](char c) {

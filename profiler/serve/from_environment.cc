@@ -1,9 +1,9 @@
 // XLAPROF_SERVE: a server without a change of the program's code.
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "core/base/numbers.h"
 #include "profiler/serve/server.h"
 
 namespace xlaprof::serve {
@@ -17,13 +17,12 @@ std::unique_ptr<ProfilerServer> FromEnvironment() {
   const char* text = std::getenv("XLAPROF_SERVE");
   if (text == nullptr || *text == 0) return nullptr;
   const std::string_view word = text;
-  int port = 0;
-  auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), port);
-  if (error != std::errc() || end != word.data() + word.size()) {
+  const std::optional<int> port = ParseInteger<int>(word);
+  if (!port) {
     Say(fmt::format("nothing is served: XLAPROF_SERVE={}: is no port, such as 9012", word));
     return nullptr;
   }
-  auto server = StartServer(port);
+  auto server = StartServer(*port);
   if (!server.ok()) {
     Say(fmt::format("nothing is served: {}", std::string(Message(server.status()))));
     return nullptr;

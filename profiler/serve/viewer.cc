@@ -1,11 +1,11 @@
 #include "profiler/serve/viewer.h"
 
-#include <charconv>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 
 #include "analyzers/report/report.h"
+#include "core/base/numbers.h"
 #include "exporters/view/event.h"
 #include "exporters/view/findings.h"
 #include "exporters/view/page.h"
@@ -21,11 +21,9 @@ namespace {
 constexpr size_t kMaxLanes = 100'000;
 
 absl::StatusOr<int64_t> Number(std::string_view name, std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    return Invalid("{}={}: not a whole number", name, text.substr(0, 40));
-  return value;
+  const std::optional<int64_t> value = ParseInteger(text);
+  if (!value) return Invalid("{}={}: not a whole number", name, text.substr(0, 40));
+  return *value;
 }
 
 absl::StatusOr<int64_t> Number(const httplib::Request& request, const char* name) {

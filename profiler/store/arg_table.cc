@@ -1,7 +1,7 @@
 // Table arg.
 #include <algorithm>
-#include <charconv>
 
+#include "core/base/numbers.h"
 #include "profiler/store/virtual_tables_internal.h"
 
 namespace xlaprof::sql {
@@ -128,9 +128,10 @@ class ArgCursor {
     }
     bool fits = true;
     std::string digits = stored == SQLITE_TEXT ? text(value) : "";
-    auto parse = [&](auto* number) {
-      auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), *number);
-      return error == std::errc() && end == digits.data() + digits.size();
+    auto parse = [&]<class T>(T* number) {
+      const std::optional<T> parsed = ParseInteger<T>(digits);
+      if (parsed) *number = *parsed;
+      return parsed.has_value();
     };
     switch (row.type) {
       case ArgType::kInt: {

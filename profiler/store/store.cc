@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <deque>
 
+#include "core/base/numbers.h"
 #include "profiler/store/schema_check.h"
 #include "profiler/store/slice_views.h"
 #include "profiler/store/virtual_tables.h"
@@ -374,13 +374,10 @@ absl::StatusOr<std::optional<std::string>> Store::Meta(std::string_view key) con
 
 absl::StatusOr<OptInt> Store::MetaNs(std::string_view key) const {
   XP_TRY(auto text, Meta(key));
-  int64_t ns = 0;
-  if (!text) return OptInt();
-  const char* end = text->data() + text->size();
-  auto [last, error] = std::from_chars(text->data(), end, ns);
+  const OptInt ns = text ? ParseInteger(*text) : OptInt();
   constexpr int64_t kMostNs = int64_t{1} << 62;
-  if (error != std::errc() || last != end || ns > kMostNs || ns < -kMostNs) return OptInt();
-  return OptInt(ns);
+  if (!ns || *ns > kMostNs || *ns < -kMostNs) return OptInt();
+  return ns;
 }
 
 absl::Status Store::Restrict(const Slice& slice) {

@@ -1,8 +1,9 @@
 #include "profiler/import/chrome/chrome_kind.h"
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
+
+#include "core/base/numbers.h"
 
 namespace xlaprof {
 namespace {
@@ -69,11 +70,7 @@ ChromeWriter WriterOf(std::string_view head, std::string_view tail) {
 
 int64_t ProfilerStep(std::string_view name) {
   constexpr std::string_view kPrefix = "ProfilerStep#";
-  if (!name.starts_with(kPrefix)) return -1;
-  int64_t number = -1;
-  auto [end, error] =
-      std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size() && number >= 0 ? number : -1;
+  return name.starts_with(kPrefix) ? ParseCount(name.substr(kPrefix.size())).value_or(-1) : -1;
 }
 
 ChromeKind KindOfKineto(std::string_view cat, std::string_view name) {

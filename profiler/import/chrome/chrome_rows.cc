@@ -1,10 +1,10 @@
 #include "profiler/import/chrome/chrome_rows.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <initializer_list>
 
+#include "core/base/numbers.h"
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
@@ -33,19 +33,18 @@ uint64_t Mix(std::initializer_list<uint64_t> parts) {
   return hash | uint64_t(1) << 63;
 }
 
-bool ToDouble(std::string_view text, double* value) {
-  if (!text.empty() && text[0] == '+') text.remove_prefix(1);
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-  return error == std::errc() && end == text.data() + text.size();
+// JSON has no plus sign, but some writers print one.
+OptReal Real(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  return ParseReal(text);
 }
 
 // "12", "0x1f" as most writers give ids.
-bool IdNumber(const Value& id, uint64_t* number) {
+std::optional<uint64_t> IdNumber(const Value& id) {
   std::string_view text = id.raw();
   int base = 10;
   if (text.starts_with("0x")) text.remove_prefix(2), base = 16;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number, base);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+  return ParseInteger<uint64_t>(text, base);
 }
 
 // What the end of an event gives again: the same value, or its own time on the thread's clock.
@@ -184,13 +183,13 @@ absl::Status ChromeRows::AddInstant(const ChromeEvent& event, Picoseconds ts) {
 absl::Status ChromeRows::AddMemory(const ChromeEvent& event, Picoseconds ts) {
   const Value* total = event.Arg("Total Allocated");
   const Value* device = event.Arg("Device Id");
-  double value = 0;
-  if (total == nullptr || !ToDouble(total->raw(), &value)) return absl::OkStatus();
+  const OptReal value = total == nullptr ? OptReal() : Real(total->raw());
+  if (!value) return absl::OkStatus();
   const int64_t index = device == nullptr ? -1 : device->Int().value_or(-1);
   XP_TRY(int64_t track_id,
          tracks_.Counter(event, index < 0 ? std::string("allocated bytes")
                                           : fmt::format("allocated bytes, GPU:{}", index)));
-  return context_.events.Counter(track_id, ts.ns, value);
+  return context_.events.Counter(track_id, ts.ns, *value);
 }
 
 absl::Status ChromeRows::AddCounter(const ChromeEvent& event, Picoseconds ts) {
@@ -198,14 +197,14 @@ absl::Status ChromeRows::AddCounter(const ChromeEvent& event, Picoseconds ts) {
   if (event.id.kind() != Kind::kNone) base += fmt::format(" [{}]", event.id.raw());
   bool any = false;
   for (const ChromeArgs::Arg& arg : event.args) {
-    double value = 0;
     const bool number = arg.value.kind() == Kind::kNumber || arg.value.kind() == Kind::kText;
-    if (!number || !ToDouble(arg.value.raw(), &value) || !std::isfinite(value)) continue;
+    const OptReal value = number ? Real(arg.value.raw()) : OptReal();
+    if (!value) continue;
     const bool alone = event.args.size() == 1 && arg.key.raw() == "value";
     XP_TRY(
         int64_t track_id,
         tracks_.Counter(event, alone ? base : fmt::format("{} {}", base, json::Decode(arg.key))));
-    XP_TRY(context_.events.Counter(track_id, ts.ns, value));
+    XP_TRY(context_.events.Counter(track_id, ts.ns, *value));
     ++event_count_;
     any = true;
   }
@@ -225,13 +224,13 @@ uint64_t ChromeRows::FlowOfCorrelation(uint64_t correlation) const {
 
 absl::StatusOr<uint64_t> ChromeRows::FlowOf(const Value& id, StringId cat, StringId name,
                                             StringId scope) {
-  uint64_t number = 0;
-  if (!IdNumber(id, &number)) {
+  std::optional<uint64_t> number = IdNumber(id);
+  if (!number) {
     XP_TRY(StringId text, texts_.Of(id));
     number = uint64_t(text) | uint64_t(1) << 40;
   }
-  if (scope != 0) return Mix({uint64_t(context_.source_id), number, cat, name, scope});
-  return Mix({uint64_t(context_.source_id), number, cat, name});
+  if (scope != 0) return Mix({uint64_t(context_.source_id), *number, cat, name, scope});
+  return Mix({uint64_t(context_.source_id), *number, cat, name});
 }
 
 uint64_t ChromeRows::LeaveFlow(uint64_t flow, int64_t ts_ns) {
@@ -313,25 +312,16 @@ ChromeKind ChromeRows::KindOf(StringId cat, StringId name) {
 
 absl::Status ChromeRows::AddArg(StringId key, const Value& value) {
   if (value.kind() == Kind::kNumber) {
-    const char* first = value.raw().data();
-    const char* last = first + value.raw().size();
-    int64_t number = 0;
-    auto [end, error] = std::from_chars(first, last, number);
-    if (error == std::errc() && end == last) [[likely]] {
-      context_.events.Arg(key, number);
+    if (const OptInt number = ParseInteger(value.raw())) [[likely]] {
+      context_.events.Arg(key, *number);
       return absl::OkStatus();
     }
-    if (error == std::errc::result_out_of_range && end == last) {
-      uint64_t large = 0;
-      auto [large_end, large_error] = std::from_chars(first, last, large);
-      if (large_error == std::errc() && large_end == last) {
-        context_.events.Arg(key, large);
-        return absl::OkStatus();
-      }
+    if (const auto large = ParseInteger<uint64_t>(value.raw())) {
+      context_.events.Arg(key, *large);
+      return absl::OkStatus();
     }
-    double real = 0;
-    if (ToDouble(value.raw(), &real) && std::isfinite(real)) {
-      context_.events.Arg(key, real);
+    if (const OptReal real = Real(value.raw())) {
+      context_.events.Arg(key, *real);
       return absl::OkStatus();
     }
   }
@@ -394,8 +384,7 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
   Event row{.ts_ns = ts_ns, .dur_ns = dur_ns, .name = name, .category = category};
   if (kind.calls_device) {
     if (const Value* id = event.Arg("correlation"); id != nullptr) {
-      uint64_t number = 0;
-      if (IdNumber(*id, &number) && number != 0)
+      if (const uint64_t number = IdNumber(*id).value_or(0); number != 0)
         (kind.on_device ? row.flow_in : row.flow_out) = FlowOfCorrelation(number);
     }
   } else if ((event.flow_in || event.flow_out) && event.bind_id.kind() != Kind::kNone) {

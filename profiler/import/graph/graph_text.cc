@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "core/base/numbers.h"
 #include "profiler/import/text/log_line.h"
 
 namespace xlaprof {
@@ -59,15 +60,11 @@ uint64_t ContentHash(const GraphText& graph) {
   for (const GraphNodeRow& node : graph.nodes) {
     uint64_t hash = Mix(Mix(kSeed, node.op), node.shape);
     hash = Mix(hash, node.attributes ? std::string_view(*node.attributes) : "");
-    for (size_t i = 0; i < node.operands.size();) {
-      size_t idx = 0, output = 0;
-      for (; i < node.operands.size() && node.operands[i] >= '0'; ++i)
-        idx = idx * 10 + size_t(node.operands[i] - '0');
-      if (i < node.operands.size() && node.operands[i] == '.') {
-        for (++i; i < node.operands.size() && node.operands[i] >= '0'; ++i)
-          output = output * 10 + size_t(node.operands[i] - '0');
-      }
-      ++i;  // the comma
+    for (std::string_view rest = node.operands; !rest.empty();) {
+      const size_t idx = TakeInteger<size_t>(&rest).value_or(hashes.size());
+      if (rest.starts_with('.')) rest.remove_prefix(1);
+      const size_t output = TakeInteger<size_t>(&rest).value_or(0);
+      rest.remove_prefix(std::min<size_t>(rest.size(), 1));  // the comma
       hash = Combine(Combine(hash, idx < hashes.size() ? hashes[idx] : 0), output);
     }
     hashes.push_back(hash);

@@ -18,8 +18,9 @@
 #include "profiler/import/graph/hlo_metadata.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "core/base/numbers.h"
+#include "core/base/source_place.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 
@@ -28,11 +29,8 @@ namespace {
 
 constexpr int kMaxFrames = 1000;  // more than any stack has: ends a circle of parents
 
-int64_t Number(std::string_view text) {
-  int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
+// Returns 0, as for what is not known, if `text` is no number.
+int64_t NumberOr0(std::string_view text) { return ParseInteger(text).value_or(0); }
 
 // Takes `"text"`, with its backslashes resolved, off `rest`.
 std::string TakeQuoted(std::string_view* rest) {
@@ -92,9 +90,9 @@ HloMetadata ParseHloMetadata(std::string_view text) {
     else if (key == "source_file")
       metadata.source_file = std::move(value);
     else if (key == "source_line")
-      metadata.source_line = Number(value);
+      metadata.source_line = NumberOr0(value);
     else if (key == "stack_frame_id")
-      metadata.stack_frame_id = Number(value);
+      metadata.stack_frame_id = NumberOr0(value);
   });
   return metadata;
 }
@@ -116,7 +114,7 @@ bool HloStackFrames::TakeLine(std::string_view line) {
     table_ = Table::kNone;
     return false;
   }
-  const int64_t id = Number(line.substr(0, space));
+  const int64_t id = NumberOr0(line.substr(0, space));
   std::string_view value = Trim(line.substr(space));
   if (table_ == Table::kFileNames || table_ == Table::kFunctionNames) {
     if (!value.starts_with('"')) return false;
@@ -124,15 +122,15 @@ bool HloStackFrames::TakeLine(std::string_view line) {
   } else if (table_ == Table::kFileLocations) {
     FileLocation& location = locations_[id];
     EachPair(value, [&](std::string_view key, const std::string& number) {
-      if (key == "file_name_id") location.file = Number(number);
-      if (key == "function_name_id") location.function = Number(number);
-      if (key == "line") location.line = Number(number);
+      if (key == "file_name_id") location.file = NumberOr0(number);
+      if (key == "function_name_id") location.function = NumberOr0(number);
+      if (key == "line") location.line = NumberOr0(number);
     });
   } else {
     Frame& frame = frames_[id];
     EachPair(value, [&](std::string_view key, const std::string& number) {
-      if (key == "file_location_id") frame.location = Number(number);
-      if (key == "parent_frame_id") frame.parent = std::max<int64_t>(0, Number(number));
+      if (key == "file_location_id") frame.location = NumberOr0(number);
+      if (key == "parent_frame_id") frame.parent = std::max<int64_t>(0, NumberOr0(number));
     });
     parents_shifted_ |= frame.parent == id;
   }
@@ -160,7 +158,7 @@ std::vector<Store::Frame> HloStackFrames::Stack(const HloMetadata& metadata) con
 std::string HloStackFrames::Location(const HloMetadata& metadata) const {
   const std::string nearest = NearestLine(Stack(metadata));
   if (!nearest.empty() || metadata.source_file.empty()) return nearest;
-  return metadata.source_file + ":" + std::to_string(metadata.source_line);
+  return SourcePlace{metadata.source_file, metadata.source_line}.text();
 }
 
 }  // namespace xlaprof

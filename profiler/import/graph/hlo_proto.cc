@@ -9,6 +9,7 @@
 #include <iterator>
 #include <vector>
 
+#include "core/base/source_place.h"
 #include "profiler/import/graph/graph_text.h"
 #include "profiler/import/graph/hlo.pb.h"
 #include "profiler/import/graph/jit_call_site.h"
@@ -313,16 +314,6 @@ std::vector<Store::Frame> Stack(const hlo::OpMetadata& metadata,
   return stack;
 }
 
-// function@file:line of the nearest user frame of a stack, else of its innermost frame; "" when
-// it is empty.
-std::string Location(std::span<const Store::Frame> stack) {
-  if (stack.empty()) return "";
-  const Store::Frame* user = InnermostUser(stack);
-  const Store::Frame& frame = user != nullptr ? *user : stack.front();
-  return frame.function.empty() ? fmt::format("{}:{}", frame.file, frame.line)
-                                : fmt::format("{}@{}:{}", frame.function, frame.file, frame.line);
-}
-
 }  // namespace
 
 absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, int64_t offset,
@@ -404,12 +395,12 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
       if (is_new) {
         const std::vector<Store::Frame> stack = Stack(in.metadata(), module.stack_frame_index());
         if (graph.call_site.file.empty()) graph.call_site = CallSite(stack, module.name());
-        place->second = ToUtf8(Location(stack));
+        place->second = ToUtf8(NearestLine(stack));
       }
       std::string location = place->second;
       if (location.empty() && !in.metadata().source_file().empty()) {
         location =
-            ToUtf8(fmt::format("{}:{}", in.metadata().source_file(), in.metadata().source_line()));
+            ToUtf8(SourcePlace{in.metadata().source_file(), in.metadata().source_line()}.text());
       }
       if (!location.empty()) {
         if (graph.located_nodes++ == 0 ||

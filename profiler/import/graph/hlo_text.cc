@@ -22,6 +22,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "core/base/numbers.h"
+#include "core/base/xla_shape.h"
 #include "profiler/import/graph/hlo_metadata.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/text/lines.h"
@@ -137,23 +139,12 @@ bool BeginsInstruction(std::string_view line) {
   return i > begin && line.substr(i).starts_with(" = ");
 }
 
-int64_t TupleSize(std::string_view shape) {
-  if (!shape.starts_with('(')) return 1;
-  shape = shape.substr(1, shape.size() - 2);
-  int64_t size = 0;
-  while (!shape.empty()) {
-    TakePiece(&shape, /*quotes=*/false);
-    ++size;
-  }
-  return size;
-}
-
 std::string Shifted(std::string_view operands, int64_t by) {
   std::string out;
   while (!operands.empty()) {
     size_t comma = std::min(operands.find(','), operands.size());
     if (!out.empty()) out += ',';
-    out += std::to_string(std::stoll(std::string(operands.substr(0, comma))) + by);
+    out += std::to_string(ParseInteger(operands.substr(0, comma)).value_or(0) + by);
     operands.remove_prefix(std::min(operands.size(), comma + 1));
   }
   return out;
@@ -373,7 +364,9 @@ class HloText {
         node.root.reset();
       } else {
         if (node.op == "parameter") ++*graph_.input_count;
-        if (node.root) graph_.output_count = TupleSize(node.shape);
+        if (!node.root) continue;
+        const std::optional<XlaShape> shape = XlaShape::Parse(node.shape);
+        graph_.output_count = shape ? int64_t(shape->result_count()) : 1;
       }
     }
     return std::move(graph_);

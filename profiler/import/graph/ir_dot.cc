@@ -15,10 +15,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <tuple>
 
+#include "core/base/numbers.h"
 #include "profiler/import/text/lines.h"
 #include "profiler/import/text/log_line.h"
 
@@ -26,11 +26,6 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-
-bool ParseNumber(std::string_view text, int64_t* value) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 // The text in quotes behind `label=`, up to its closing quote; nothing when there is none.
 std::optional<std::string_view> LabelOf(std::string_view line) {
@@ -104,11 +99,11 @@ class IrDot {
       const bool repeats =
           key == "xla_shape" &&
           (cut ? std::string_view(node.shape).starts_with(known) : value == node.shape);
-      int64_t root = 0;
+      OptInt root;
       if (key == "scope" || key == "location") {
         (key == "scope" ? node.scope : node.location) = std::string(value);
         graph_.shows_debug = true;
-      } else if (key == "ROOT" && ParseNumber(value, &root)) {
+      } else if (key == "ROOT" && (root = ParseInteger(value))) {
         node.root = root;
       } else if (key != "num_outputs" && !repeats) {
         AppendTo(attributes, field);
@@ -139,9 +134,9 @@ class IrDot {
     if (auto label = LabelOf(line)) {
       while (!label->empty()) {
         std::string_view part = TakePiece(&*label, /*quotes=*/false);
-        int64_t value = 0;
-        if (part.starts_with("i=") && ParseNumber(part.substr(2), &value)) edge.place = value;
-        if (part.starts_with("o=") && ParseNumber(part.substr(2), &value)) edge.output = value;
+        const OptInt value = part.size() > 2 ? ParseInteger(part.substr(2)) : OptInt();
+        if (part.starts_with("i=") && value) edge.place = *value;
+        if (part.starts_with("o=") && value) edge.output = *value;
       }
     }
     edges_.push_back(edge);

@@ -12,6 +12,7 @@
 // colon in place of the sign.
 #include "profiler/import/graph/ir_text.h"
 
+#include "core/base/numbers.h"
 #include "profiler/import/text/lines.h"
 #include "profiler/import/text/log_line.h"
 
@@ -47,16 +48,6 @@ std::string_view TakeTag(std::string_view* tags, bool* nested) {
   std::string_view tag = Trim(tags->substr(0, end));
   tags->remove_prefix(std::min(tags->size(), end));
   return tag;
-}
-
-bool ParseNumber(std::string_view text, int64_t* value) {
-  if (text.empty() || text.size() > 18) return false;
-  *value = 0;
-  for (char c : text) {
-    if (c < '0' || c > '9') return false;
-    *value = *value * 10 + (c - '0');
-  }
-  return true;
 }
 
 class IrText {
@@ -115,8 +106,8 @@ class IrText {
       if (operand.empty()) continue;
       if (operand.starts_with('%')) operand.remove_prefix(1);
       size_t dot = operand.find('.');
-      int64_t idx = names_.Find(operand.substr(0, dot)), output = 0;
-      if (idx < 0 || (dot != kNone && !ParseNumber(operand.substr(dot + 1), &output))) {
+      int64_t idx = names_.Find(operand.substr(0, dot));
+      if (idx < 0 || (dot != kNone && !ParseCount(operand.substr(dot + 1)))) {
         Odd("unknown_operand");
         continue;
       }
@@ -135,11 +126,11 @@ class IrText {
       size_t length = TagNameLength(tag);
       std::string_view key = tag.substr(0, length),
                        value = length > 0 ? Trim(tag.substr(length + 1)) : tag;
-      int64_t root = 0;
+      OptInt root;
       if (key == "scope" || key == "location") {
         (key == "scope" ? node.scope : node.location) = std::string(value);
         graph_.shows_debug = true;
-      } else if (key == "ROOT" && ParseNumber(value, &root)) {
+      } else if (key == "ROOT" && (root = ParseCount(value))) {
         node.root = root;
       } else if (key != "num_outputs" && !(key == "xla_shape" && value == node.shape)) {
         AppendTo(attributes, key);

@@ -11,8 +11,7 @@
 // counts.
 #include "profiler/import/graph/mlir_locations.h"
 
-#include <charconv>
-
+#include "core/base/numbers.h"
 #include "profiler/import/graph/graph_text.h"
 #include "profiler/import/text/lines.h"
 #include "profiler/import/text/log_line.h"
@@ -119,8 +118,8 @@ MlirLocation MlirLocations::Of(std::string_view location) {
       if (quote == kNone) continue;
       const std::string_view quoted = text.substr(1, quote - 1), behind = text.substr(quote + 1);
       if (behind.starts_with(':')) {
-        int64_t line = 0;
-        std::from_chars(behind.data() + 1, behind.data() + behind.size(), line);
+        std::string_view number = behind.substr(1);
+        const int64_t line = TakeInteger(&number).value_or(0);
         out.stack.push_back({Unescaped(std::exchange(function, {})), Unescaped(quoted),
                              std::max<int64_t>(0, line), IsUserFile(quoted)});
       } else {

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 
+#include "core/base/xla_shape.h"
 #include "profiler/import/graph/hlo_metadata.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/graph/mlir_locations.h"
@@ -31,25 +32,8 @@ constexpr size_t kNone = std::string_view::npos;
 // tensor<2x?xf32> -> f32[2,?]; other types stay as they are.
 std::string ShapeOf(std::string_view type) {
   type = Trim(type);
-  constexpr std::string_view kTensor = "tensor<";
-  if (!type.starts_with(kTensor) || !type.ends_with('>')) return std::string(type);
-  type = type.substr(kTensor.size(), type.size() - kTensor.size() - 1);
-  type = type.substr(0, type.find(','));  // an encoding
-  std::string dimensions;
-  while (!type.empty() && ((type.front() >= '0' && type.front() <= '9') || type.front() == '?')) {
-    size_t x = type.find('x');
-    if (x == kNone) break;
-    AppendTo(dimensions, type.substr(0, x), ",");
-    type.remove_prefix(x + 1);
-  }
-  std::string element(type);
-  if (element == "i1")
-    element = "pred";
-  else if (element.starts_with("ui"))
-    element = "u" + element.substr(2);
-  else if (element.starts_with('i'))
-    element = "s" + element.substr(1);
-  return element + "[" + dimensions + "]";
+  const std::optional<XlaShape> shape = XlaShape::ParseMlir(type);
+  return shape ? shape->text() : std::string(type);
 }
 
 std::string_view TokenAt(std::string_view text, size_t at) {

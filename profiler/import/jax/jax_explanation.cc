@@ -1,10 +1,12 @@
 #include "profiler/import/jax/jax_explanation.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "core/base/numbers.h"
+#include "core/base/source_place.h"
+#include "core/base/xla_shape.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/python_frames.h"
 
@@ -33,31 +35,14 @@ namespace {
 constexpr size_t kMaxDifferences = 64;
 constexpr size_t kMaxWords = 2000;
 
-// "f32[8,16]" -> "f32"; "" when it is no array.
-std::string_view ElementOf(std::string_view type) {
-  const size_t bracket = type.find('[');
-  return bracket == std::string_view::npos ? std::string_view() : type.substr(0, bracket);
-}
-std::string_view DimensionsOf(std::string_view type) {
-  const size_t open = type.find('['), close = type.find(']');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
-  return type.substr(open, close + 1 - open);
-}
-
-// What makes two types of one input different.
+// Returns what makes two types of one input different. How a dimension is divided over devices is no
+// part of its size.
 ReasonType KindOfTypes(std::string_view before, std::string_view after) {
-  if (ElementOf(before).empty() || ElementOf(after).empty()) return ReasonType::kUnknown;
-  auto sizes = [](std::string_view type) {  // 8@x -> 8: what follows is how it is sharded
-    std::string out;
-    bool axis = false;
-    for (char c : DimensionsOf(type)) {
-      axis = c == '@' || (axis && c != ',' && c != ']');
-      if (!axis) out += c;
-    }
-    return out;
-  };
-  if (sizes(before) != sizes(after)) return ReasonType::kShapeChange;
-  if (ElementOf(before) != ElementOf(after) || before.find("weak_type") != std::string_view::npos)
+  const std::optional<XlaShape> from = XlaShape::Parse(before), to = XlaShape::Parse(after);
+  if (!from || !to) return ReasonType::kUnknown;
+  if (from->dimensions() != to->dimensions()) return ReasonType::kShapeChange;
+  if (from->element_type() != to->element_type() ||
+      before.find("weak_type") != std::string_view::npos)
     return ReasonType::kDtypeChange;
   return ReasonType::kShardingChange;
 }
@@ -93,34 +78,12 @@ bool IsPosition(std::string_view line) {
          line.substr(close).starts_with("]: now ");
 }
 
-OptInt Integer(std::string_view text) {
-  int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? OptInt(value) : std::nullopt;
-}
-
-// "/x/train.py:39:23 (main)": file, line, perhaps column, function.
+// "/x/train.py:39:23 (main)"
 Store::Frame CallOf(std::string_view text) {
-  Store::Frame frame;
-  const size_t open = text.rfind(" (");
-  if (open != std::string_view::npos && text.ends_with(')')) {
-    frame.function = text.substr(open + 2, text.size() - open - 3);
-    text = text.substr(0, open);
-  }
-  std::vector<int64_t> numbers;
-  while (numbers.size() < 2) {
-    const size_t colon = text.rfind(':');
-    if (colon == std::string_view::npos) break;
-    OptInt number = Integer(text.substr(colon + 1));
-    if (!number) break;
-    numbers.push_back(*number);
-    text = text.substr(0, colon);
-  }
-  if (numbers.empty()) return {};
-  frame.file = text;
-  frame.line = numbers.back();
-  frame.is_user = IsUserFile(frame.file);
-  return frame;
+  SourcePlace place = SourcePlace::Parse(text);
+  if (!place.line) return {};
+  const bool is_user = IsUserFile(place.file);
+  return {std::move(place.function), std::move(place.file), *place.line, is_user};
 }
 
 }  // namespace
@@ -131,10 +94,9 @@ JaxExplanationReader::JaxExplanationReader(std::string_view first) {
   if (first.ends_with(" because")) first.remove_suffix(8);
   constexpr std::string_view kCosting = " costing ";
   if (size_t at = first.rfind(kCosting); at != std::string_view::npos) {
-    double ms = 0;
-    const char* number = first.data() + at + kCosting.size();
-    auto [end, error] = std::from_chars(number, first.data() + first.size(), ms);
-    if (error == std::errc() && ms >= 0 && ms < 1e12) out_.trace_ns = std::llround(ms * 1e6);
+    std::string_view number = first.substr(at + kCosting.size());
+    if (const OptReal ms = TakeReal(&number); ms && *ms >= 0 && *ms < 1e12)
+      out_.trace_ns = std::llround(*ms * 1e6);
     first = first.substr(0, at);
   }
   out_.call_text = Trim(first);

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "core/base/numbers.h"
+
 namespace xlaprof {
 namespace {
 
@@ -11,8 +13,6 @@ constexpr int64_t kLinesLookedAt = 4096, kFewestLines = 4;
 constexpr double kNearlyAll = 0.9;  // what the launcher itself prints has no label
 constexpr size_t kLongestLabel = 80;
 constexpr size_t kLongestNumber = 8;  // longer ones are times and ids of threads
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // absl's: W1124
 bool IsAbslDate(std::string_view token) {
@@ -114,9 +114,8 @@ LogOrigin JaxLogLabels::OriginOf(std::string_view label) const {
   if (!several_ || origin != LogOrigin()) return origin;
   std::string name = WithoutStream(label);
   name.erase(name.find_last_not_of(" :|") + 1);
-  if (std::all_of(name.begin(), name.end(), IsDigit)) {
-    origin.rank = std::stoll(name);
-  } else {
+  origin.rank = ParseCount(name);
+  if (!origin.rank) {
     origin.host = std::move(name);
   }
   return origin;

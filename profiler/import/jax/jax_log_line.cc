@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 
+#include "core/base/numbers.h"
 #include "profiler/import/graph/graph_text.h"
 #include "profiler/import/text/log_line.h"
 
@@ -14,10 +14,9 @@ namespace {
 
 // "0.125" of "0.125 sec" as nanoseconds.
 OptInt Seconds(std::string_view text) {
-  double seconds = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || !(seconds >= 0) || seconds > 1e9) return std::nullopt;
-  return OptInt(std::llround(seconds * 1e9));
+  const OptReal seconds = TakeReal(&text);
+  if (!seconds || *seconds < 0 || *seconds > 1e9) return std::nullopt;
+  return OptInt(std::llround(*seconds * 1e9));
 }
 
 // jit(f) -> f. Names of Python functions hold no brackets but those of <lambda>.
@@ -100,12 +99,8 @@ bool Compiling(std::string_view rest, JaxLogLine* line) {
     const size_t before =
         counted == std::string_view::npos ? counted : rest.substr(0, counted).rfind(" for ");
     if (before == std::string_view::npos) return false;
-    int64_t count = 0;
-    const char *first = rest.data() + before + 5, *last = rest.data() + counted;
-    if (auto [end, error] = std::from_chars(first, last, count);
-        error != std::errc() || end != last)
-      return false;
-    line->input_count = count;
+    line->input_count = ParseInteger(rest.substr(before + 5, counted - before - 5));
+    if (!line->input_count) return false;
     name_end = before;
   }
   std::string_view name = rest.substr(0, name_end);
@@ -114,8 +109,7 @@ bool Compiling(std::string_view rest, JaxLogLine* line) {
   if (size_t by = name.rfind(" for "); by != std::string_view::npos) name = name.substr(0, by);
   // " (140378206182176": the function's id, whose bracket some versions forgot to close.
   const size_t open = name.rfind(" (");
-  if (open != std::string_view::npos && name.size() > open + 2 && name[open + 2] >= '0' &&
-      name[open + 2] <= '9')
+  if (open != std::string_view::npos && name.size() > open + 2 && IsDigit(name[open + 2]))
     name = name.substr(0, open);
   line->function = WithoutWrapper(name);
   return !line->function.empty();

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
+
+#include "core/base/numbers.h"
 
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // The JSON string that starts behind the quote at `begin`; false when it has no end.
 bool Unescape(std::string_view json, size_t begin, std::string& out) {
@@ -38,11 +38,10 @@ bool Unescape(std::string_view json, size_t begin, std::string& out) {
         out += ' ';
         break;
       case 'u': {
-        uint32_t code = 0;
-        const char* digits = json.data() + i + 1;
-        if (i + 4 >= json.size() || std::from_chars(digits, digits + 4, code, 16).ptr != digits + 4)
-          return false;
-        AppendUtf8(code, out);
+        if (i + 4 >= json.size()) return false;
+        const auto code = ParseInteger<uint32_t>(json.substr(i + 1, 4), 16);
+        if (!code) return false;
+        AppendUtf8(*code, out);
         i += 4;
         break;
       }
@@ -88,13 +87,6 @@ void Split(std::string_view text, std::vector<std::string_view>& out) {
   std::reverse(out.begin(), out.end());
 }
 
-OptInt Number(std::string_view text) {
-  int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
-}
-
 // The number behind `word`, with at most one of " =:_-" between: rank0, rank 0, pid=12.
 OptInt NumberAfter(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
@@ -105,7 +97,7 @@ OptInt NumberAfter(std::string_view text, std::string_view word) {
       ++begin;
     size_t end = begin;
     while (end < text.size() && IsDigit(text[end])) ++end;
-    if (starts_word && end > begin) return Number(text.substr(begin, end - begin));
+    if (starts_word && end > begin) return ParseCount(text.substr(begin, end - begin));
   }
   return std::nullopt;
 }
@@ -197,7 +189,7 @@ LogOrigin OriginOfPrefix(std::string_view prefix) {
     } else if (token.starts_with("[pod/") && token.ends_with(']')) {  // kubectl logs --prefix
       origin.host = token.substr(1, token.size() - 2);
     } else if (OptInt number; token.starts_with('[') && token.ends_with(']') &&
-                              (number = Number(token.substr(1, token.size() - 2)))) {
+                              (number = ParseCount(token.substr(1, token.size() - 2)))) {
       bracketed = number;
     } else {
       only = false;

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cctype>
-#include <charconv>
+
+#include "core/base/numbers.h"
+#include "core/base/source_place.h"
 
 namespace xlaprof {
 
@@ -12,10 +14,8 @@ std::optional<Store::Frame> ParseFrame(std::string_view line) {
   line = line.substr(0, end_of_line + 1);
   size_t colon = line.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  int64_t number = 0;
-  const char* last = line.data() + line.size() - 1;
-  auto [end, error] = std::from_chars(line.data() + colon + 1, last, number);
-  if (error != std::errc() || end != last || number < 0) return std::nullopt;
+  const OptInt number = ParseCount(line.substr(colon + 1, line.size() - colon - 2));
+  if (!number) return std::nullopt;
   // "  <module> (/x/a (1).py:3)": the function ends at the first " (" behind a word that two spaces
   // precede; what stands before them is the prefix of a log collector. Where the indentation was
   // lost, at the first " (".
@@ -35,7 +35,7 @@ std::optional<Store::Frame> ParseFrame(std::string_view line) {
   Store::Frame frame;
   frame.function = line.substr(begin, open - begin);
   frame.file = line.substr(open + 2, colon - open - 2);
-  frame.line = number;
+  frame.line = *number;
   frame.is_user = IsUserFile(frame.file);
   return frame;
 }
@@ -69,8 +69,7 @@ std::string NearestLine(std::span<const Store::Frame> stack) {
   const Store::Frame* frame = InnermostUser(stack);
   if (frame == nullptr && !stack.empty()) frame = &stack.front();
   if (frame == nullptr) return "";
-  const std::string place = frame->file + ":" + std::to_string(frame->line);
-  return frame->function.empty() ? place : frame->function + "@" + place;
+  return SourcePlace{frame->file, frame->line, frame->function}.TextWithFunction();
 }
 
 CutKind CauseFromFrames(std::span<const Store::Frame> frames) {

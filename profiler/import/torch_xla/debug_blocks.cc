@@ -3,11 +3,11 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <deque>
 #include <set>
 
+#include "core/base/numbers.h"
 #include "profiler/import/text/python_frames.h"
 #include "profiler/import/text/utf8.h"
 #include "profiler/import/torch_xla/debug_markers.h"
@@ -50,26 +50,17 @@ std::optional<std::string_view> After(std::string_view text, std::string_view la
   return Trim(text.substr(label.size()));
 }
 
-OptInt FirstNumber(std::string_view text) {
-  int64_t value = 0;
-  size_t begin = text.find_first_of("0123456789");
-  if (begin == std::string_view::npos) return std::nullopt;
-  auto [end, error] = std::from_chars(text.data() + begin, text.data() + text.size(), value);
-  return error == std::errc() ? OptInt(value) : std::nullopt;
-}
-
 // "1.548000 GB"; empty for "Unknown  GB".
 OptInt SizeBytes(std::string_view text) {
-  double value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || !(value >= 0)) return std::nullopt;
-  std::string_view unit = Trim(text.substr(size_t(end - text.data())));
+  const OptReal value = TakeReal(&text);
+  if (!value || *value < 0) return std::nullopt;
+  std::string_view unit = Trim(text);
   double scale = unit.starts_with("TB")   ? 0x1p40
                  : unit.starts_with("GB") ? 0x1p30
                  : unit.starts_with("MB") ? 0x1p20
                  : unit.starts_with("KB") ? 0x1p10
                                           : 1;
-  double bytes = value * scale;
+  double bytes = *value * scale;
   return bytes < 0x1p62 ? OptInt(std::llround(bytes)) : std::nullopt;
 }
 
@@ -232,10 +223,10 @@ class Parser {
           Valid(*name);
     } else if (text.starts_with("Number of Graph Input")) {
       Take(open, block, origin, [](const Open& o) { return !o.fact.inputs; }).fact.inputs =
-          FirstNumber(text);
+          FindCount(text);
     } else if (text.starts_with("Number of Graph Output")) {
       Take(open, block, origin, [](const Open& o) { return !o.fact.outputs; }).fact.outputs =
-          FirstNumber(text);
+          FindCount(text);
     } else if (text.starts_with("Python Frame Triggered")) {
       Take(open, block, origin, [](const Open& o) { return !o.in_frames; }).in_frames = true;
     } else if (text.empty() || text.starts_with("Graph Info") || text.starts_with("....")) {
@@ -353,8 +344,8 @@ class Parser {
       if (end != std::string_view::npos) text = text.substr(0, end + rule.end.size());
       fact.text = fmt::format("{} {}", kProfiler, Valid(text));
       if (size_t during = text.find("during "); during != std::string_view::npos) {
-        fact.steps = FirstNumber(text.substr(during));
-        if (rule.end == " steps") fact.samples = FirstNumber(text);
+        fact.steps = FindCount(text.substr(during));
+        if (rule.end == " steps") fact.samples = FindCount(text);
       }
       // What is told stands before "Please open a GitHub issue".
       if (end == std::string_view::npos && !lines_.ended() && text.find(" Pl") == text.npos)
@@ -387,7 +378,7 @@ class Parser {
     }
     if (size_t at = frame_at; at != std::string_view::npos) {
       entries_.emplace_back().fact = Here(DebugFact::kFallback, summary_origin_);
-      entries_.back().fact.count = FirstNumber(text.substr(at)).value_or(0);
+      entries_.back().fact.count = FindCount(text.substr(at)).value_or(0);
     } else if (size_t op = text.find("Unlowered Op: \"");
                op != std::string_view::npos && !entries_.empty()) {
       std::string_view name = text.substr(op + 15);

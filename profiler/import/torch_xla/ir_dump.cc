@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/source_place.h"
 #include "profiler/import/graph/graph_rows.h"
 #include "profiler/import/graph/printed_graph.h"
 #include "profiler/import/importer.h"
@@ -136,8 +137,8 @@ class DumpReader {
     if (!cut.frames.empty()) {
       const Store::Frame* user = InnermostUser(cut.frames);
       const Store::Frame& frame = user != nullptr ? *user : cut.frames.front();
-      where =
-          fmt::format(" The first was cut by {} ({}:{}).", frame.function, frame.file, frame.line);
+      where = fmt::format(" The first was cut by {} ({}).", frame.function,
+                          SourcePlace{frame.file, frame.line}.text());
       // Several sections may be torn by one line.
       if (torn_stacks_.insert(*cut.stack_id).second) {
         XP_TRY(context_.store.Add(ProvenanceRow{

@@ -3,11 +3,11 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 #include <vector>
 
 #include "core/base/duration.h"
+#include "core/base/numbers.h"
 #include "profiler/import/text/log_line.h"
 #include "profiler/import/text/utf8.h"
 
@@ -341,16 +341,12 @@ absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name
     std::string_view item = Trim(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     size_t equals = item.find("%=");
-    double p = 0;
     if (equals == std::string_view::npos) continue;
-    const char* last = item.data() + equals;
-    // "nan" is a number to from_chars, and equals no other.
-    if (auto [rest_of, error] = std::from_chars(item.data(), last, p);
-        error != std::errc() || rest_of != last || !(p >= 0 && p <= 100))
-      continue;
+    const OptReal p = ParseReal(item.substr(0, equals));
+    if (!p || *p < 0 || *p > 100) continue;
     OptReal value = number(item.substr(equals + 2));
-    if (!value || !seen.insert(p).second) continue;
-    XP_TRY(context_.store.Add(MetricPercentileRow{.metric_id = id, .p = p, .value = *value}));
+    if (!value || !seen.insert(*p).second) continue;
+    XP_TRY(context_.store.Add(MetricPercentileRow{.metric_id = id, .p = *p, .value = *value}));
   }
   return absl::OkStatus();
 }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <utility>
 
 #include "core/base/duration.h"
+#include "core/base/numbers.h"
 #include "profiler/import/text/log_line.h"
 
 namespace xlaprof {
@@ -51,14 +51,6 @@ std::string_view NameBehindCutLabel(std::string_view line) {
     if (trimmed.starts_with(end)) return WithoutQuotes(Trim(trimmed.substr(end.size())));
   }
   return {};
-}
-
-// Of samples, of a counter, of a save: none of them is negative.
-OptInt Count(std::string_view text) {
-  int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
 }
 
 // The first word: something else may follow on the line.
@@ -262,7 +254,7 @@ bool MetricsReader::TakeField(Open& open, Field field) {
   if (std::optional<Place> at = std::exchange(value_above_, {}); at && !cut_head_) cut_head_ = at;
   above_ = nullptr;
   if (field.label == kHeader) {
-    const OptInt number = Count(field.text);
+    const OptInt number = ParseCount(field.text);
     if (!number) return true;
     if (open.begun) return false;
     Begin(open);
@@ -297,7 +289,7 @@ bool MetricsReader::TakeField(Open& open, Field field) {
 void MetricsReader::TakeEntry(MetricEntry& entry, const Field& field, bool readable) {
   if (entry.is_counter) {
     if (field.label == kValue && readable && !std::exchange(entry.is_counted, true))
-      entry.value = Count(Word(field.text));
+      entry.value = ParseCount(Word(field.text));
     return;
   }
   switch (field.label) {
@@ -305,7 +297,7 @@ void MetricsReader::TakeEntry(MetricEntry& entry, const Field& field, bool reada
       // Nothing else prints such a line: a second one is of another report, mixed with this one.
       entry.is_broken |= entry.is_counted;
       if (readable && !std::exchange(entry.is_counted, true))
-        entry.samples = Count(Word(field.text));
+        entry.samples = ParseCount(Word(field.text));
       break;
     case kAccumulator:
       entry.is_broken |= !entry.accumulator.empty();
@@ -331,11 +323,11 @@ void MetricsReader::TakeEntry(MetricEntry& entry, const Field& field, bool reada
 void MetricsReader::TakeHeadless(const Field& field) {
   const Place here{lines_.offset(), lines_.number()};
   const bool is_sure =
-      (field.label == kSamples && Count(Word(field.text))) ||
+      (field.label == kSamples && ParseCount(Word(field.text))) ||
       (field.label == kAccumulator && ParseMetricNumber(Word(field.text))) ||
       (field.label == kPercentiles && field.text.find("%=") != std::string_view::npos);
   if (is_sure && !cut_head_) cut_head_ = here;
-  if (field.label == kValue && field.prefix.empty() && Count(field.text)) value_above_ = here;
+  if (field.label == kValue && field.prefix.empty() && ParseCount(field.text)) value_above_ = here;
 }
 
 // A line without a label, directly behind one that has one, may be the rest of it.
@@ -357,11 +349,11 @@ void MetricsReader::TakeUnlabelled(std::string_view line) {
       return Continue(entry, text);
     case kMetric:
     case kCounter:
-      entry.is_broken |= IsOf(text, "_:.") && !Count(text) && lines_.ended();
+      entry.is_broken |= IsOf(text, "_:.") && !ParseCount(text) && lines_.ended();
       break;
     case kSamples:
     case kValue:
-      entry.is_broken |= is_wide && Count(text).has_value();
+      entry.is_broken |= is_wide && ParseCount(text).has_value();
       break;
     case kAccumulator:
       entry.is_broken |= is_wide && IsOf(text, ".") &&

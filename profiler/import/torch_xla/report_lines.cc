@@ -1,8 +1,9 @@
 #include "profiler/import/torch_xla/report_lines.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include "core/base/numbers.h"
 
 namespace xlaprof {
 namespace {
@@ -82,10 +83,7 @@ char Entity(std::string_view name) {
   }
   if (!name.starts_with('#')) return 0;
   const bool hex = name.starts_with("#x") || name.starts_with("#X");
-  int code = 0;
-  const char* first = name.data() + (hex ? 2 : 1);
-  auto [end, error] = std::from_chars(first, name.data() + name.size(), code, hex ? 16 : 10);
-  if (error != std::errc() || end != name.data() + name.size()) return 0;
+  const int code = ParseInteger<int>(name.substr(hex ? 2 : 1), hex ? 16 : 10).value_or(0);
   return code == 160 ? ' ' : code >= 0x20 && code < 0x7f ? char(code) : '\0';
 }
 

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <chrono>
 
+#include "core/base/numbers.h"
+#include "core/base/xla_shape.h"
 #include "profiler/import/graph/graph_text.h"
 #include "profiler/import/text/log_line.h"
 
@@ -26,16 +27,19 @@ namespace {
 // before it is set up "I0000 00:00:1644449605.457877   23512 tensor.cpp:1]".
 constexpr std::string_view kHash = "graph hash ";
 
-OptInt Number(std::string_view text, size_t begin, size_t digits) {
-  int64_t value = 0;
-  if (begin + digits > text.size()) return std::nullopt;
-  auto [end, error] = std::from_chars(text.data() + begin, text.data() + begin + digits, value);
-  return error == std::errc() && end == text.data() + begin + digits ? OptInt(value) : std::nullopt;
+// Returns the number that `digits` characters from `begin` on spell.
+OptInt NumberAt(std::string_view text, size_t begin, size_t digits) {
+  return begin + digits > text.size() ? OptInt() : ParseInteger(text.substr(begin, digits));
+}
+
+// Returns the number that the digits at the front of `text` spell.
+OptInt LeadingCount(std::string_view text) {
+  return ParseCount(text.substr(0, text.find_first_not_of("0123456789")));
 }
 
 OptInt TimeOfDay(std::string_view text) {  // "23:33:25.457877"
-  OptInt hour = Number(text, 0, 2), minute = Number(text, 3, 2), second = Number(text, 6, 2),
-         micros = Number(text, 9, 6);
+  OptInt hour = NumberAt(text, 0, 2), minute = NumberAt(text, 3, 2), second = NumberAt(text, 6, 2),
+         micros = NumberAt(text, 9, 6);
   if (!hour || !minute || !second || !micros || text[2] != ':' || text[5] != ':')
     return std::nullopt;
   return ((*hour * 60 + *minute) * 60 + *second) * 1'000'000 + *micros;
@@ -56,7 +60,7 @@ OptInt Time(std::string_view prefix) {
        dot = prefix.find('.', dot + 1)) {
     if (dot >= 19) {  // 2022-02-09 23:33:25.457877
       std::string_view text = prefix.substr(dot - 19);
-      OptInt year = Number(text, 0, 4), month = Number(text, 5, 2), day = Number(text, 8, 2);
+      OptInt year = NumberAt(text, 0, 4), month = NumberAt(text, 5, 2), day = NumberAt(text, 8, 2);
       OptInt micros = TimeOfDay(text.substr(11));
       if (year && month && day && micros) {
         if (OptInt days = Days(*year, *month, *day)) return (*days * kDayMicros + *micros) * 1000;
@@ -64,7 +68,7 @@ OptInt Time(std::string_view prefix) {
     }
     if (dot >= 14) {  // I0209 23:33:25.457877
       std::string_view text = prefix.substr(dot - 13);
-      OptInt month = Number(text, 0, 2), day = Number(text, 2, 2);
+      OptInt month = NumberAt(text, 0, 2), day = NumberAt(text, 2, 2);
       OptInt micros = text[4] == ' ' ? TimeOfDay(text.substr(5)) : std::nullopt;
       constexpr int64_t kLeapYear = 1972;
       if (month && day && micros) {
@@ -75,7 +79,7 @@ OptInt Time(std::string_view prefix) {
     constexpr std::string_view kUnset = "I0000 00:00:";
     if (size_t at = prefix.substr(0, dot).rfind(kUnset); at != std::string_view::npos) {
       const size_t begin = at + kUnset.size();
-      OptInt seconds = Number(prefix, begin, dot - begin), micros = Number(prefix, dot + 1, 6);
+      OptInt seconds = NumberAt(prefix, begin, dot - begin), micros = NumberAt(prefix, dot + 1, 6);
       if (seconds && micros && *seconds < 9'000'000'000)
         return (*seconds * 1'000'000 + *micros) * 1000;
     }
@@ -94,7 +98,7 @@ OptInt Thread(std::string_view prefix) {
   if (begin == std::string_view::npos || begin + 1 == prefix.size() || prefix[begin] != ' ')
     return std::nullopt;
   const std::string_view digits = prefix.substr(begin + 1);
-  return digits.size() < 18 ? Number(digits, 0, digits.size()) : std::nullopt;
+  return digits.size() < 18 ? ParseCount(digits) : std::nullopt;
 }
 
 // "fd31… on device GPU:0 ..."; false when it is something else.
@@ -132,13 +136,8 @@ bool ProgramShape(std::string_view rest, RuntimeLogLine* line) {
   std::string_view result = rest.substr(close + 1);
   if (!result.starts_with(kArrow)) return true;
   result = Trim(result.substr(kArrow.size()));
-  line->count = 1;
-  if (result.starts_with('(') && result.ends_with(')')) {
-    result = result.substr(1, result.size() - 2);
-    int64_t results = 0;
-    while (!result.empty()) results += !TakePiece(&result, false).empty();
-    line->count = results;
-  }
+  const std::optional<XlaShape> shape = XlaShape::Parse(result);
+  line->count = shape ? int64_t(shape->result_count()) : 1;
   return true;
 }
 
@@ -153,8 +152,7 @@ std::array<OptInt, 5> MemoryUsage(std::string_view rest) {
       const std::string label = fmt::format("{}{}_size_in_bytes=", before, kNames[i]);
       const size_t at = rest.find(label);
       if (at == std::string_view::npos) continue;
-      const std::string_view digits = rest.substr(at + label.size());
-      sizes[i] = Number(digits, 0, std::min(digits.find_first_not_of("0123456789"), digits.size()));
+      sizes[i] = LeadingCount(rest.substr(at + label.size()));
     }
   }
   return sizes;
@@ -215,8 +213,7 @@ std::optional<RuntimeLogLine> ParseRuntimeLogLine(std::string_view text) {
     const std::string_view rest = text.substr(begin + label->text.size());
     if (line.kind == RuntimeLogLine::kProgramShape && !ProgramShape(rest, &line))
       return std::nullopt;
-    if (line.kind == RuntimeLogLine::kGraphSize)
-      line.count = Number(rest, 0, std::min(rest.find_first_not_of("0123456789"), rest.size()));
+    if (line.kind == RuntimeLogLine::kGraphSize) line.count = LeadingCount(rest);
     if (line.kind == RuntimeLogLine::kMemoryUsage) line.sizes = MemoryUsage(rest);
     // " live tensors": its number stands before it.
     if (line.kind == RuntimeLogLine::kLiveTensors)
@@ -229,10 +226,8 @@ std::optional<RuntimeLogLine> ParseRuntimeLogLine(std::string_view text) {
 }
 
 std::string HexOfDecimal(const std::string& hash) {
-  uint64_t value = 0;
-  auto [end, error] = std::from_chars(hash.data(), hash.data() + hash.size(), value);
-  return error == std::errc() && end == hash.data() + hash.size() ? fmt::format("{:x}", value)
-                                                                  : hash;
+  const auto value = ParseInteger<uint64_t>(hash);
+  return value ? fmt::format("{:x}", *value) : hash;
 }
 
 }  // namespace xlaprof

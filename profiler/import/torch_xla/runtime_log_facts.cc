@@ -3,7 +3,8 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "core/base/numbers.h"
 
 namespace xlaprof {
 namespace {
@@ -13,10 +14,8 @@ constexpr size_t kMaxBegun = 64;  // that no line has ended yet
 OptInt Ordinal(std::string_view device) {  // 0 of TPU:0
   const size_t colon = device.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  int64_t value = 0;
-  auto [end, error] =
-      std::from_chars(device.data() + colon + 1, device.data() + device.size(), value);
-  return error == std::errc() ? OptInt(value) : std::nullopt;
+  device.remove_prefix(colon + 1);
+  return TakeInteger(&device);
 }
 
 }  // namespace

@@ -26,6 +26,7 @@
 #include <array>
 #include <map>
 
+#include "core/base/xla_shape.h"
 #include "profiler/import/graph/hlo_metadata.h"
 #include "profiler/import/graph/hlo_text.h"
 #include "profiler/import/text/log_line.h"
@@ -341,10 +342,8 @@ class Reader {
       target = target.substr(0, target.find('"'));
       now.op = target.substr(target.rfind('$') + 1);  // __cudnn$convForward
     }
-    if (now.shape.starts_with('(')) {
-      std::string_view all = std::string_view(now.shape).substr(1);
-      now.shape = std::string(TakePiece(&all, false));
-    }
+    const std::optional<XlaShape> shape = XlaShape::Parse(now.shape);
+    if (shape && !shape->elements().empty()) now.shape = shape->elements().front().text();
   }
 
   // The alarm is whole, as far as the log has it. An end without words is one of XLA's only where

@@ -1,7 +1,6 @@
 #include "profiler/import/xla/xla_buffers.h"
 
-#include <charconv>
-
+#include "core/base/numbers.h"
 #include "profiler/import/text/lines.h"
 
 namespace xlaprof {
@@ -32,10 +31,9 @@ ProgramBytes ParseBufferAssignment(std::string_view text) {
     constexpr std::string_view kSize = ": size ";
     const size_t at = line.find(kSize);
     if (!line.starts_with(kAllocation) || at == std::string_view::npos) continue;
-    int64_t size = 0;
-    const std::string_view rest = line.substr(at + kSize.size());
-    auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), size);
-    if (error != std::errc() || size < 0 || size > kLargest) continue;
+    std::string_view rest = line.substr(at + kSize.size());
+    const int64_t size = TakeInteger(&rest).value_or(-1);
+    if (size < 0 || size > kLargest) continue;
     auto has = [&](std::string_view word) { return rest.find(word) != std::string_view::npos; };
     const bool parameter = has(", parameter "), lives = has("maybe-live-out");
     if (parameter) add(&bytes.input, size);

@@ -1,13 +1,9 @@
 #include "profiler/import/xla/xla_dump_name.h"
 
-#include <charconv>
+#include "core/base/numbers.h"
 
 namespace xlaprof {
 namespace {
-
-bool IsNumber(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
 
 std::string_view WithoutPacking(std::string_view name) {
   for (std::string_view packed : {".gz", ".zst"}) {
@@ -21,9 +17,9 @@ std::optional<XlaDumpName> ParseJaxDumpName(std::string_view name) {
   constexpr std::string_view kPrefix = "jax_ir";
   if (!name.starts_with(kPrefix)) return std::nullopt;
   XlaDumpName out{.is_jax = true};
-  const char* last = name.data() + name.size();
-  auto [end, error] = std::from_chars(name.data() + kPrefix.size(), last, out.module);
-  if (error != std::errc() || end == last || *end != '_' || out.module < 0) return std::nullopt;
+  std::string_view rest = name.substr(kPrefix.size());
+  out.module = TakeInteger(&rest).value_or(-1);
+  if (!rest.starts_with('_') || out.module < 0) return std::nullopt;
   out.stem = name.substr(0, name.find('.'));
   // Other stages (_export, _verification) are of programs that may never be compiled.
   if (WithoutPacking(name).ends_with("_compile.mlir")) out.kind = XlaDumpName::kBefore;
@@ -44,12 +40,11 @@ std::optional<XlaDumpName> ParseXlaDumpName(std::string_view name) {
   constexpr std::string_view kModule = "module_";
   const size_t at = name.find(kModule);
   if (at == std::string_view::npos) return std::nullopt;
-  if (at > 0 && (name[at - 1] != '.' || !IsNumber(name.substr(0, at - 1)))) return std::nullopt;
+  if (at > 0 && (name[at - 1] != '.' || !IsDigits(name.substr(0, at - 1)))) return std::nullopt;
   XlaDumpName out;
-  const char* begin = name.data() + at + kModule.size();
-  auto [end, error] = std::from_chars(begin, name.data() + name.size(), out.module);
-  if (error != std::errc() || end == name.data() + name.size() || *end != '.' || out.module < 0)
-    return std::nullopt;
+  std::string_view rest = name.substr(at + kModule.size());
+  out.module = TakeInteger(&rest).value_or(-1);
+  if (!rest.starts_with('.') || out.module < 0) return std::nullopt;
   const std::string_view whole = name;
   name = WithoutPacking(name);
   const bool text = name.ends_with(".txt");
@@ -67,7 +62,7 @@ std::optional<XlaDumpName> ParseXlaDumpName(std::string_view name) {
   } else if (text && name.ends_with("-buffer-assignment.txt")) {
     out.kind = XlaDumpName::kBuffers;
   }
-  const size_t stem_end = whole.find('.', size_t(end - whole.data()) + 1);
+  const size_t stem_end = whole.find('.', whole.size() - rest.size() + 1);
   out.stem = whole.substr(0, stem_end);
   return out;
 }

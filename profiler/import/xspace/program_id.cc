@@ -1,16 +1,14 @@
 #include "profiler/import/xspace/program_id.h"
 
-#include <charconv>
+#include "core/base/numbers.h"
 
 namespace xlaprof {
 
 OptInt ProgramIdOf(std::string_view name) {
   const size_t open = name.rfind('(');
   if (open == std::string_view::npos || !name.ends_with(')')) return {};
-  uint64_t value = 0;
-  const char* last = name.data() + name.size() - 1;
-  auto [end, error] = std::from_chars(name.data() + open + 1, last, value);
-  return error == std::errc() && end == last ? OptInt(int64_t(value)) : OptInt();
+  const auto value = ParseInteger<uint64_t>(name.substr(open + 1, name.size() - open - 2));
+  return value ? OptInt(int64_t(*value)) : OptInt();
 }
 
 }  // namespace xlaprof

@@ -1,11 +1,11 @@
 #include "profiler/import/xspace/xspace_facts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 #include <variant>
 
+#include "core/base/numbers.h"
 #include "profiler/import/graph/jit_call_site.h"
 
 namespace xlaprof {
@@ -73,13 +73,7 @@ absl::Status XFacts::WriteSteps() {
   for (const DeviceStep& step : device_steps_) {
     if (step.device != device) continue;
     std::string_view text = context_.store.Text(step.name);
-    int64_t value = 0;
-    OptInt number;
-    if (auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        error == std::errc() && end == text.data() + text.size()) {
-      number = value;
-    }
-    XP_TRY(add({.number = number,
+    XP_TRY(add({.number = ParseInteger(text),
                 .name = std::string(text),
                 .ts_ns = step.ts_ns,
                 .dur_ns = step.end_ns - step.ts_ns},

@@ -1,8 +1,8 @@
 #include "profiler/import/xspace/xspace_plane.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "core/base/numbers.h"
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
@@ -196,7 +196,7 @@ absl::Status XPlane::Read(int64_t process_id, int64_t index, XFacts& facts) {
       XP_TRY(device_, file_.Intern(device));
     }
     size_t digits = device.find_last_not_of("0123456789") + 1;
-    std::from_chars(device.data() + digits, device.data() + device.size(), device_ordinal_);
+    device_ordinal_ = ParseCount(device.substr(digits)).value_or(-1);
   } else {
     Survey();
   }

@@ -36,11 +36,7 @@ TestNodes Unrolled(int turns) {
   return nodes;
 }
 
-TEST(GraphContent, ShapesAndAttributes) {
-  EXPECT_EQ(WithoutLayout("(f32[2,3]{1,0:T(8,128)}, s32[])"), "(f32[2,3], s32[])");
-  EXPECT_EQ(Dimensions("f32[<=5,1]{1,0}"), (std::vector<int64_t>{5, 1}));
-  EXPECT_TRUE(Dimensions("(f32[2])").empty());
-  EXPECT_EQ(ElementType("bf16[2]"), "bf16");
+TEST(GraphContent, Attributes) {
   EXPECT_EQ(
       ContentAttributes(
           "slice={[1:2], [0:128]}, metadata={op_name=\"a, b\" source_line=3}, to_apply=%add.3"),

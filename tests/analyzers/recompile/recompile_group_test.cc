@@ -25,11 +25,14 @@ TEST(SizesOf, OneInputIsTold) {
                                   {"f32[236,1,28,28]", "f32[9,1,28,28]"}});
   group.clearest = 1;
   const SizesSeen sizes = SizesOf(group).value();
-  EXPECT_EQ(sizes.shape, "f32[170,1,28,28]");
+  EXPECT_EQ(sizes.shape.text(), "f32[170,1,28,28]");
   EXPECT_EQ(sizes.dimension, 0);
   EXPECT_THAT(sizes.sizes, ElementsAre(170, 255, 9));
   group.clearest = 0;
-  EXPECT_THAT(SizesOf(group)->shapes, ElementsAre("s64[231]", "s64[170]", "s64[236]"));
+  std::vector<std::string> shapes;
+  const SizesSeen seen = *SizesOf(group);
+  for (const XlaShape& shape : seen.shapes) shapes.push_back(shape.text());
+  EXPECT_THAT(shapes, ElementsAre("s64[231]", "s64[170]", "s64[236]"));
 }
 
 TEST(SizesOf, SeveralDimensionsAreNotOne) {

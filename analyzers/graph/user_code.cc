@@ -1,16 +1,10 @@
-#include "analyzers/graph/code_location.h"
+#include "analyzers/graph/user_code.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace xlaprof {
 namespace {
-
-std::string_view Basename(std::string_view path) {
-  const size_t slash = path.find_last_of("/\\");
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
 
 // Files of torch, torch_xla and Python from which ops are recorded. A location tells no more than
 // the basename.
@@ -87,27 +81,6 @@ bool IsLibraryPath(std::string_view file) {
 
 }  // namespace
 
-CodeLocation ParseLocation(std::string_view text) {
-  CodeLocation location;
-  const size_t at = text.find('@');
-  if (at != std::string_view::npos && text.find('/') >= at) {
-    location.function = text.substr(0, at);
-    text.remove_prefix(at + 1);
-  }
-  const size_t colon = text.rfind(':');
-  int64_t line = 0;
-  if (colon != std::string_view::npos) {
-    const auto [end, error] =
-        std::from_chars(text.data() + colon + 1, text.data() + text.size(), line);
-    if (error == std::errc() && end == text.data() + text.size()) {
-      if (line > 0) location.line = line;
-      text = text.substr(0, colon);
-    }
-  }
-  location.file = text;
-  return location;
-}
-
 absl::StatusOr<UserCode> UserCode::Load(const Store& store) {
   UserCode code;
   XP_TRY(store.Each(
@@ -116,36 +89,35 @@ absl::StatusOr<UserCode> UserCode::Load(const Store& store) {
       "SELECT coalesce(function, ''), file FROM site WHERE file IS NOT NULL ORDER BY 1, 2",
       [&](std::string function, std::string file) {
         if (IsLibraryPath(file)) return;
-        const std::string name(Basename(file));
+        const std::string name(SourcePlace{.file = file}.basename());
         code.by_function_[function + "@" + name].insert(file);
         code.user_files_.insert(name);
       }));
   return code;
 }
 
-bool UserCode::IsUser(const CodeLocation& location) const {
-  if (location.empty()) return false;
-  const std::string name(Basename(location.file));
-  if (name.size() != location.file.size()) return !IsLibraryPath(location.file);
-  if (location.file.starts_with('<')) return false;
+bool UserCode::IsUser(const SourcePlace& place) const {
+  if (place.empty()) return false;
+  const std::string name(place.basename());
+  if (name.size() != place.file.size()) return !IsLibraryPath(place.file);
+  if (place.file.starts_with('<')) return false;
   if (user_files_.contains(name)) return true;
   return std::find(kLibraryFiles.begin(), kLibraryFiles.end(), name) == kLibraryFiles.end();
 }
 
-CodeLocation UserCode::Resolve(CodeLocation location) const {
-  if (location.empty() || location.file.find_first_of("/\\") != std::string::npos) return location;
-  const auto paths = by_function_.find(location.function + "@" + location.file);
-  if (paths != by_function_.end() && paths->second.size() == 1)
-    location.file = *paths->second.begin();
-  return location;
+SourcePlace UserCode::Resolve(SourcePlace place) const {
+  if (place.empty() || place.basename().size() != place.file.size()) return place;
+  const auto paths = by_function_.find(place.function + "@" + place.file);
+  if (paths != by_function_.end() && paths->second.size() == 1) place.file = *paths->second.begin();
+  return place;
 }
 
-CodeLocation UserCode::Of(const GraphNode& node) const {
-  CodeLocation location = ParseLocation(node.location);
-  return IsUser(location) ? Resolve(std::move(location)) : CodeLocation();
+SourcePlace UserCode::Of(const GraphNode& node) const {
+  SourcePlace place = SourcePlace::Parse(node.location);
+  return IsUser(place) ? Resolve(std::move(place)) : SourcePlace();
 }
 
-CodeLocation UserCode::Near(const PrintedGraph& graph, int node_index) const {
+SourcePlace UserCode::Near(const PrintedGraph& graph, int node_index) const {
   std::vector<int> ring = {node_index};
   std::set<int> seen = {node_index};
   for (int distance = 1; distance <= 2; ++distance) {
@@ -162,7 +134,7 @@ CodeLocation UserCode::Near(const PrintedGraph& graph, int node_index) const {
     }
     std::erase_if(next, [&](int index) { return !seen.insert(index).second; });
     for (int index : next) {
-      if (CodeLocation place = Of(graph.nodes[index]); !place.empty()) return place;
+      if (SourcePlace place = Of(graph.nodes[index]); !place.empty()) return place;
     }
     ring = std::move(next);
   }
@@ -173,7 +145,7 @@ CodeLocation UserCode::Near(const PrintedGraph& graph, int node_index) const {
       if (index < 0 || index >= static_cast<int>(graph.nodes.size()) ||
           graph.nodes[index].scope != scope)
         continue;
-      if (CodeLocation place = Of(graph.nodes[index]); !place.empty()) return place;
+      if (SourcePlace place = Of(graph.nodes[index]); !place.empty()) return place;
     }
   }
   return {};

@@ -1,0 +1,36 @@
+// Places in source code as stacks, dumps and profiles print them.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace xlaprof {
+
+// A line of a file, and the function that it is in. Each part may be unknown.
+struct SourcePlace {
+  std::string file;             // a path or only a basename, as it was printed; "" if unknown
+  std::optional<int64_t> line;  // from 1
+  std::string function;         // "" if unknown
+
+  // Reads `function@file:line`, `file:line` and `file`, with a column behind the line or without
+  // one, and JAX's `file:line:column (function)`. A text of another form becomes the file.
+  static SourcePlace Parse(std::string_view text);
+
+  // Reads `file(line): function`, as profilers call a call of Python. Returns an empty place if
+  // `name` is something else.
+  static SourcePlace ParsePythonCall(std::string_view name);
+
+  bool empty() const { return file.empty(); }
+  std::string_view basename() const;  // the file without its directories
+
+  std::string text() const;              // file:line, file, or ?:line
+  std::string ShortText() const;         // the same with the basename
+  std::string TextWithFunction() const;  // function@file:line if the function is known
+
+  auto operator<=>(const SourcePlace&) const = default;
+};
+
+}  // namespace xlaprof
