@@ -14,26 +14,27 @@ namespace xlaprof::lazy::nn {
 namespace {
 
 // A tensor of a module or of a module in it.
-struct Place {
+struct NamedTensor {
   std::string path;
   Tensor* tensor;
   Part::Kind kind;
 };
 
-void AddPlaces(Module& module, const std::string& prefix, std::vector<Place>* places) {
+void AddTensors(Module& module, const std::string& prefix,
+                std::vector<NamedTensor>* named_tensors) {
   for (const Part& part : module.parts()) {
     if (part.module != nullptr) {
-      AddPlaces(*part.module, prefix + part.name + ".", places);
+      AddTensors(*part.module, prefix + part.name + ".", named_tensors);
     } else if (*part.tensor) {
-      places->push_back({prefix + part.name, part.tensor, part.kind});
+      named_tensors->push_back({prefix + part.name, part.tensor, part.kind});
     }
   }
 }
 
-std::vector<Place> PlacesOf(Module& module) {
-  std::vector<Place> places;
-  AddPlaces(module, "", &places);
-  return places;
+std::vector<NamedTensor> TensorsOf(Module& module) {
+  std::vector<NamedTensor> named_tensors;
+  AddTensors(module, "", &named_tensors);
+  return named_tensors;
 }
 
 void Announce(const observe::Untied& untied) {
@@ -46,63 +47,65 @@ void Announce(const observe::Untied& untied) {
 
 std::vector<Tensor> Module::parameters() {
   std::vector<Tensor> parameters;
-  for (const Place& place : PlacesOf(*this)) {
+  for (const NamedTensor& named : TensorsOf(*this)) {
     const bool is_known = std::any_of(
         parameters.begin(), parameters.end(),
-        [&](const Tensor& parameter) { return parameter.impl() == place.tensor->impl(); });
-    if (place.kind == Part::kParameter && !is_known) parameters.push_back(*place.tensor);
+        [&](const Tensor& parameter) { return parameter.impl() == named.tensor->impl(); });
+    if (named.kind == Part::kParameter && !is_known) parameters.push_back(*named.tensor);
   }
   return parameters;
 }
 
 State Module::state_dict() {
   State state;
-  for (const Place& place : PlacesOf(*this)) state[place.path] = *place.tensor;
+  for (const NamedTensor& named : TensorsOf(*this)) state[named.path] = *named.tensor;
   return state;
 }
 
 void Module::load_state_dict(const State& state, Where where) {
   Call call(where);
-  const std::vector<Place> places = PlacesOf(*this);
+  const std::vector<NamedTensor> named_tensors = TensorsOf(*this);
   std::string wrong;
-  for (const Place& place : places) {
-    const auto found = state.find(place.path);
+  for (const NamedTensor& named : named_tensors) {
+    const auto found = state.find(named.path);
     if (found == state.end()) {
-      wrong += fmt::format("\n  {} is missing", place.path);
-    } else if (found->second.sizes() != place.tensor->sizes()) {
-      wrong += fmt::format("\n  {} has sizes {}, not {}", place.path,
-                           SizesText(found->second.sizes()), SizesText(place.tensor->sizes()));
+      wrong += fmt::format("\n  {} is missing", named.path);
+    } else if (found->second.sizes() != named.tensor->sizes()) {
+      wrong += fmt::format("\n  {} has sizes {}, not {}", named.path,
+                           SizesText(found->second.sizes()), SizesText(named.tensor->sizes()));
     }
   }
   for (const auto& [name, tensor] : state) {
-    if (std::none_of(places.begin(), places.end(),
-                     [&](const Place& place) { return place.path == name; }))
+    if (std::none_of(named_tensors.begin(), named_tensors.end(),
+                     [&](const NamedTensor& named) { return named.path == name; }))
       wrong += fmt::format("\n  {} is no part of it", name);
   }
   if (!wrong.empty()) RaiseHere("load_state_dict: the state is of another module{}", wrong);
   NoGrad no_grad;
-  for (const Place& place : places) place.tensor->copy_(state.find(place.path)->second);
+  for (const NamedTensor& named : named_tensors)
+    named.tensor->copy_(state.find(named.path)->second);
 }
 
 void Module::to(Device& device, Where where) {
   Call call(where);
-  std::vector<Place> places = PlacesOf(*this);
-  std::erase_if(places, [&](const Place& place) { return &place.tensor->device() == &device; });
+  std::vector<NamedTensor> named_tensors = TensorsOf(*this);
+  std::erase_if(named_tensors,
+                [&](const NamedTensor& named) { return &named.tensor->device() == &device; });
   std::vector<Tensor> old;
-  for (const Place& place : places) old.push_back(*place.tensor);
+  for (const NamedTensor& named : named_tensors) old.push_back(*named.tensor);
   unlazy(old);
   std::vector<observe::Untied> tensors;  // each of `old` once, with all names that it has
   absl::flat_hash_map<const TensorImpl*, size_t> places_of;
-  for (size_t i = 0; i < places.size(); ++i) {
+  for (size_t i = 0; i < named_tensors.size(); ++i) {
     Tensor moved = old[i].detach().to(device);
-    *places[i].tensor = moved.requires_grad_(old[i].requires_grad());
+    *named_tensors[i].tensor = moved.requires_grad_(old[i].requires_grad());
     const auto [at, is_new] = places_of.try_emplace(old[i].impl(), tensors.size());
     if (is_new) {
       tensors.push_back({.bytes = Shape{moved.dtype(), moved.sizes()}.bytes(),
                          .device = device.name(),
                          .stack = StackAt(Call::Where())});
     }
-    tensors[at->second].names.push_back(places[i].path);
+    tensors[at->second].names.push_back(named_tensors[i].path);
   }
   for (const observe::Untied& tensor : tensors) {
     if (tensor.names.size() > 1) Announce(tensor);
@@ -119,13 +122,13 @@ void Module::train(bool on) {
 void Module::CopyTensors(Where where) {
   Call call(where);
   std::vector<std::pair<Tensor, Tensor>> copies;  // of each tensor once, whatever names it has
-  for (const Place& place : PlacesOf(*this)) {
+  for (const NamedTensor& named : TensorsOf(*this)) {
     auto known = std::find_if(copies.begin(), copies.end(), [&](const auto& copy) {
-      return copy.first.impl() == place.tensor->impl();
+      return copy.first.impl() == named.tensor->impl();
     });
     if (known == copies.end())
-      known = copies.emplace(copies.end(), *place.tensor, lazy::deepcopy(*place.tensor));
-    *place.tensor = known->second;
+      known = copies.emplace(copies.end(), *named.tensor, lazy::deepcopy(*named.tensor));
+    *named.tensor = known->second;
   }
 }
 

@@ -12,18 +12,18 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxNames = 1000;
 
-using Place = std::pair<int64_t, int64_t>;  // ts_ns, id
+using EventKey = std::pair<int64_t, int64_t>;  // ts_ns, id
 
 // What lies around a place among the events that match.
 struct Around {
   int64_t count = 0, before = 0, at_most = 0;  // all; those before the place; and those at it
-  std::optional<Place> first, last, previous, next;
+  std::optional<EventKey> first, last, previous, next;
 
-  void Add(Place event, Place cursor) {
+  void Add(EventKey event, EventKey cursor) {
     ++count;
     before += event < cursor;
     at_most += event <= cursor;
-    auto keep = [&](std::optional<Place>& best, bool better) {
+    auto keep = [&](std::optional<EventKey>& best, bool better) {
       if (better) best = event;
     };
     keep(first, !first || event < *first);
@@ -44,7 +44,7 @@ absl::StatusOr<std::string> SearchJson(const Store& store, const ViewLanes& lane
         "lower(?1)) > 0",
         [&](int64_t id) { names.insert(StringId(id)); }, asked.text));
   Around around;
-  const Place cursor{lanes.ToStore(asked.ts_ns), asked.id};
+  const EventKey cursor{lanes.ToStore(asked.ts_ns), asked.id};
   absl::flat_hash_set<StringId> used;
   for (const ViewLane& lane : lanes.lanes()) {
     if (names.empty() || lane.kind == TrackKind::kCounter) continue;
@@ -59,8 +59,8 @@ absl::StatusOr<std::string> SearchJson(const Store& store, const ViewLanes& lane
           around.Add({batch.ts_ns[i], EventId(batch, i)}, cursor);
         }));
   }
-  const std::optional<Place> near = asked.backwards ? around.previous : around.next;
-  const std::optional<Place> found = near ? near : asked.backwards ? around.last : around.first;
+  const std::optional<EventKey> near = asked.backwards ? around.previous : around.next;
+  const std::optional<EventKey> found = near ? near : asked.backwards ? around.last : around.first;
   int64_t index = asked.backwards ? around.before - 1 : around.at_most;
   if (!near) index = asked.backwards ? around.count - 1 : 0;
   Json json = {

@@ -25,25 +25,25 @@ int Rank(const XlaDumpName& name) {
   return (name.kind == XlaDumpName::kAfter ? 2 : 0) + (name.is_proto ? 0 : 1);
 }
 
-struct Place {
+struct DumpFile {
   fs::path folder;
   XlaDumpName name;
 };
 
 // Where a file belongs: in the dump's folder, or one below it in a folder of the program's own.
-std::optional<Place> PlaceOf(const fs::path& path, std::string& file, std::string& folder) {
+std::optional<DumpFile> DumpFileOf(const fs::path& path, std::string& file, std::string& folder) {
   file = path.filename().string();
-  if (auto name = ParseXlaDumpName(file)) return Place{path.parent_path(), *name};
+  if (auto name = ParseXlaDumpName(file)) return DumpFile{path.parent_path(), *name};
   folder = path.parent_path().filename().string();
   auto name = ParseXlaDumpName(folder);
   if (!name) return std::nullopt;
   name->kind = XlaDumpName::kPart;
-  return Place{path.parent_path().parent_path(), *name};
+  return DumpFile{path.parent_path().parent_path(), *name};
 }
 
 // JAX and XLA tell of the same compilations: each dump is read for itself, and joined later.
-std::string DumpOf(const Place& place) {
-  return place.name.is_jax ? place.folder / "jax_ir*" : place.folder;
+std::string DumpOf(const DumpFile& file) {
+  return file.name.is_jax ? file.folder / "jax_ir*" : file.folder;
 }
 
 bool IsProgram(const XlaDumpName& name) {
@@ -56,10 +56,10 @@ void MarkNamed(std::vector<FoundFile>& files) {
   for (FoundFile& found : files) {
     std::string file, folder;
     if (!found.named) continue;
-    const auto place = PlaceOf(found.path, file, folder);
-    if (!place || !IsProgram(place->name)) continue;
-    const std::string dump = DumpOf(*place);
-    if (programs.emplace(dump, place->name.stem).second) found.dump = dump;
+    const auto dumped = DumpFileOf(found.path, file, folder);
+    if (!dumped || !IsProgram(dumped->name)) continue;
+    const std::string dump = DumpOf(*dumped);
+    if (programs.emplace(dump, dumped->name.stem).second) found.dump = dump;
   }
 }
 
@@ -72,17 +72,17 @@ void GroupDumps(std::vector<FoundFile>& files) {
   for (size_t i = 0; i < files.size(); ++i) {
     std::string file, folder;
     if (files[i].named) continue;
-    const auto place = PlaceOf(files[i].path, file, folder);
-    if (!place) continue;
+    const auto dumped = DumpFileOf(files[i].path, file, folder);
+    if (!dumped) continue;
     taken[i] = true;
-    Program& program = dumps[DumpOf(*place)][std::string(place->name.stem)];
-    program.folder = place->folder;
-    program.module = place->name.module;
-    if (IsProgram(place->name) && (program.program < 0 || Rank(place->name) < program.rank)) {
+    Program& program = dumps[DumpOf(*dumped)][std::string(dumped->name.stem)];
+    program.folder = dumped->folder;
+    program.module = dumped->name.module;
+    if (IsProgram(dumped->name) && (program.program < 0 || Rank(dumped->name) < program.rank)) {
       if (program.program >= 0) program.others.push_back(size_t(program.program));
       program.program = int(i);
-      program.rank = Rank(place->name);
-    } else if (place->name.kind == XlaDumpName::kBuffers && program.buffers < 0) {
+      program.rank = Rank(dumped->name);
+    } else if (dumped->name.kind == XlaDumpName::kBuffers && program.buffers < 0) {
       program.buffers = int(i);
     } else {
       program.others.push_back(i);

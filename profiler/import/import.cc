@@ -159,7 +159,7 @@ class Importing {
     const bool is_shared = !file.dump.empty();
     if (is_shared) context.Continue(dumps_[file.dump]);
     absl::Status status = importer->read({file.path.string(), bytes}, context);
-    if (is_shared) dumps_[file.dump] = context.place();
+    if (is_shared) dumps_[file.dump] = context.position();
     done_bytes_ += file.bytes;
     if (input.HasShrunk()) {
       XP_TRY(context.Issue(
@@ -270,7 +270,7 @@ class Importing {
   EventWriter events_;
   std::vector<FoundFile> files_;
   RunChoice runs_;
-  std::map<std::string, ImportContext::Place> dumps_;  // where each dump's process has got to
+  std::map<std::string, ImportContext::Position> dumps_;  // where each dump's process has got to
   std::map<std::string, int> ranks_;  // how many files differ by their ordinal only
   std::map<int64_t, int64_t> rank_of_source_;
   int read_ = 0;

@@ -3,27 +3,27 @@
 namespace xlaprof {
 
 absl::StatusOr<int64_t> ImportContext::ProcessId() {
-  if (place_.process_id == 0) {
-    XP_TRY(place_.process_id,
-           store.Add(ProcessRow{.source_id = source_id, .segment = place_.segment}));
+  if (position_.process_id == 0) {
+    XP_TRY(position_.process_id,
+           store.Add(ProcessRow{.source_id = source_id, .segment = position_.segment}));
   }
-  return place_.process_id;
+  return position_.process_id;
 }
 
 absl::StatusOr<int64_t> ImportContext::NewProcess(OptText host, OptInt pid, OptInt rank) {
-  place_.next_ordinal = 0;
-  XP_TRY(place_.process_id, store.Add(ProcessRow{.source_id = source_id,
-                                                 .segment = place_.segment,
-                                                 .host = std::move(host),
-                                                 .pid = pid,
-                                                 .rank = rank}));
-  return place_.process_id;
+  position_.next_ordinal = 0;
+  XP_TRY(position_.process_id, store.Add(ProcessRow{.source_id = source_id,
+                                                    .segment = position_.segment,
+                                                    .host = std::move(host),
+                                                    .pid = pid,
+                                                    .rank = rank}));
+  return position_.process_id;
 }
 
 void ImportContext::Restart() {
-  ++place_.segment;
-  place_.process_id = 0;
-  place_.next_ordinal = 0;
+  ++position_.segment;
+  position_.process_id = 0;
+  position_.next_ordinal = 0;
 }
 
 absl::StatusOr<int64_t> ImportContext::AlignClock(int64_t epoch_ns) {

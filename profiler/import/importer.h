@@ -40,15 +40,15 @@ class ImportContext {
   // segment.
   void Restart();
   // Ordinal of the next fact of the current process: 0, 1, 2, ...
-  int64_t NextOrdinal() { return place_.next_ordinal++; }
+  int64_t NextOrdinal() { return position_.next_ordinal++; }
 
   // Several files may tell of one process (a dump of XLA): each has a context of its own that goes
   // on where the one before stopped.
-  struct Place {
+  struct Position {
     int64_t next_ordinal = 0, process_id = 0, segment = 0;
   };
-  Place place() const { return place_; }
-  void Continue(const Place& place) { place_ = place; }
+  Position position() const { return position_; }
+  void Continue(const Position& position) { position_ = position; }
 
   // Counts something odd; the first call for a code keeps offset, line and advice.
   absl::Status Issue(std::string_view code, Severity severity, std::string_view advice,
@@ -74,7 +74,7 @@ class ImportContext {
   std::function<void(size_t bytes_done)> progress = [](size_t) {};
 
  private:
-  Place place_;
+  Position position_;
 };
 
 struct Importer {

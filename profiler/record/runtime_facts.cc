@@ -233,7 +233,7 @@ absl::StatusOr<OptInt> RuntimeFactWriter::SiteOf(Store& store, const observe::St
 
 absl::StatusOr<OptInt> RuntimeFactWriter::StackOf(Store& store, const observe::Stack& stack) {
   if (stack.empty()) return OptInt();
-  std::vector<Place> key;
+  std::vector<LineKey> key;
   for (const std::source_location& place : stack) key.push_back(KeyOf(place));
   int64_t& id = stacks_[key];
   if (id == 0) {

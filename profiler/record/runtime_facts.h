@@ -77,10 +77,10 @@ class RuntimeFactWriter {
   std::vector<RuntimeFact> written_;  // since the last commit
   Numbers now_, committed_;
   // Ids of what was written, by hash and by the frames' places.
-  using Place = std::pair<const void*, uint32_t>;  // file, line
+  using LineKey = std::pair<const void*, uint32_t>;  // file, line
   absl::flat_hash_map<std::string, int64_t> graphs_;
-  absl::flat_hash_map<std::vector<Place>, int64_t> stacks_;
-  absl::flat_hash_map<Place, int64_t> sites_;
+  absl::flat_hash_map<std::vector<LineKey>, int64_t> stacks_;
+  absl::flat_hash_map<LineKey, int64_t> sites_;
   // Rows of the newest executions, by run: those that the host may wait for.
   std::deque<std::pair<uint64_t, int64_t>> newest_;
 };

@@ -116,11 +116,11 @@ static void Remember(record::NumberOfText& known, std::string_view text, uint32_
 }
 
 // What a thread has asked for. Other objects of the thread may record when this is gone.
-using Place = std::tuple<Site::Kind, const char*, uint32_t>;
+using SiteKey = std::tuple<Site::Kind, const char*, uint32_t>;
 constinit static thread_local bool known_is_gone = false;
 struct Known {
   record::NumberOfText names[Site::kKindCount], texts;
-  absl::flat_hash_map<Place, record::NumberOfText> at_places;
+  absl::flat_hash_map<SiteKey, record::NumberOfText> at_places;
   ~Known() { known_is_gone = true; }
 };
 static thread_local Known known;

@@ -30,12 +30,12 @@ size_t CutCount(size_t bytes, size_t worth) {
   return std::clamp<size_t>(worth / (bytes + 1), 2, 30) * size_t(HostileScale());
 }
 
-struct Place {
+struct CutInput {
   const GoldenInput* input;
   size_t at;
 };
-std::vector<Place> Places(const std::vector<const GoldenInput*>& inputs, size_t worth) {
-  std::vector<Place> places;
+std::vector<CutInput> Places(const std::vector<const GoldenInput*>& inputs, size_t worth) {
+  std::vector<CutInput> places;
   for (const GoldenInput* input : inputs) {
     for (size_t at :
          CutsOf(input->bytes, CutCount(input->bytes.size(), worth), SeedOf(input->name)))
@@ -45,9 +45,9 @@ std::vector<Place> Places(const std::vector<const GoldenInput*>& inputs, size_t 
 }
 
 TEST_P(Cut, EndsWellAndIsReported) {
-  std::vector<Place> places = Places(InputsOf(GetParam()), 300'000);
+  std::vector<CutInput> places = Places(InputsOf(GetParam()), 300'000);
   ExpectAllWell(places.size(), [&](size_t i) {
-    const Place& place = places[i];
+    const CutInput& place = places[i];
     return GuardedCase{
         .name = fmt::format("{} cut at {}", place.input->name, place.at), .run = [place] {
           return CheckBytes(std::string_view(place.input->bytes).substr(0, place.at));
@@ -57,7 +57,7 @@ TEST_P(Cut, EndsWellAndIsReported) {
 
 // What a cut file says is also what the whole file says, or it is told that something is missing.
 // Binary formats have no other place to end than behind a whole record of the outermost message.
-std::string CheckCut(const Place& place, const Importer& importer) {
+std::string CheckCut(const CutInput& place, const Importer& importer) {
   std::string_view bytes = std::string_view(place.input->bytes).substr(0, place.at);
   Facts cut = ReadFacts(importer, bytes);
   if (cut.imported.said()) return "";
@@ -92,9 +92,9 @@ std::string CheckCut(const Place& place, const Importer& importer) {
 TEST_P(Cut, SaysNothingThatTheWholeFileDoesNot) {
   std::vector<const GoldenInput*> inputs = InputsOf(GetParam());
   std::erase_if(inputs, [](const GoldenInput* input) { return input->bytes.size() > 3'000'000; });
-  std::vector<Place> places = Places(inputs, 300'000);
+  std::vector<CutInput> places = Places(inputs, 300'000);
   ExpectAllWell(places.size(), [&](size_t i) {
-    const Place& place = places[i];
+    const CutInput& place = places[i];
     return GuardedCase{.name = fmt::format("{} cut at {}", place.input->name, place.at),
                        .run = [place] { return CheckCut(place, *GetParam()); }};
   });

@@ -53,7 +53,7 @@ class Channels final : public Primitives {
     const int32_t outputs = int32_t(task.operands.size());
     // One that nobody needs is made all the same.
     auto output = [&](int number, const Memory::desc& layout, const Memory::desc& made, int i) {
-      const Place& place = i == 0 ? task.result : task.others[size_t(i - 1)];
+      const TensorSlot& place = i == 0 ? task.result : task.others[size_t(i - 1)];
       return place.slot >= 0 ? Argument{number, layout, {outputs + i}}
                              : Argument{number, made, Scratch(made.get_size())};
     };
@@ -118,13 +118,13 @@ ThunkOr MakeF32(const Task& task, const Extent& extent) {
       const int64_t begin = blocks * i / parts * kBlock;
       const int64_t end = std::min(blocks * (i + 1) / parts * kBlock, extent.channels);
       Parts::Windows windows;
-      auto add = [&](const Place& place) {
+      auto add = [&](const TensorSlot& place) {
         const int64_t channel = place.shape.rank() == 1 ? 1 : extent.plane;
         windows.push_back({.slot = place.slot, .offset = begin * channel * 4});
       };
-      for (const Place& operand : task.operands) add(operand);
+      for (const TensorSlot& operand : task.operands) add(operand);
       add(task.result);
-      for (const Place& other : task.others) add(other);
+      for (const TensorSlot& other : task.others) add(other);
       all->Add(std::make_unique<Channels>(task, extent, end - begin), std::move(windows));
     }
     return all;
@@ -139,9 +139,9 @@ class Simple final : public Thunk {
         kind_(KindOf(task)),
         eps_(RealOf(task.instruction.attributes[0])),
         pool_(task.pool) {
-    for (const Place& operand : task.operands) in_.push_back(operand.slot);
+    for (const TensorSlot& operand : task.operands) in_.push_back(operand.slot);
     out_ = {task.result.slot};
-    for (const Place& other : task.others) out_.push_back(other.slot);
+    for (const TensorSlot& other : task.others) out_.push_back(other.slot);
   }
 
   void Run(char* const* memory) override {

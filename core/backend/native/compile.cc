@@ -109,7 +109,7 @@ class Compiler {
     task.others.resize(size_t(it.op->outputs - 1));
     for (int32_t member : unit.members) {
       const size_t output = it.op->outputs > 1 ? size_t(instruction(member).attributes.back()) : 0;
-      Place& place = output == 0 ? task.result : task.others[output - 1];
+      TensorSlot& place = output == 0 ? task.result : task.others[output - 1];
       place = {SlotOf(member), shape(member)};
     }
     const bool product = it.op == &op::mm || it.op == &op::bmm;

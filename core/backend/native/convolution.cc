@@ -19,7 +19,7 @@ Kind KindOf(const Task& task) {
 
 // Input, weight and result of the convolution that a task is, or is a gradient of.
 struct Tensors {
-  Place input, weight, output;
+  TensorSlot input, weight, output;
   explicit Tensors(const Task& task) {
     switch (KindOf(task)) {
       case Kind::kForward:
@@ -46,7 +46,7 @@ class Convolution final : public Primitives {
   explicit Convolution(const Task& task) {
     const Tensors tensors(task);
     const Attributes& a = task.instruction.attributes;
-    auto any = [](const Place& place) {
+    auto any = [](const TensorSlot& place) {
       return Memory::desc(Sizes(place), Memory::data_type::f32, Memory::format_tag::any);
     };
     const Memory::desc input = any(tensors.input), weight = any(tensors.weight),
@@ -100,7 +100,7 @@ class ByImages final : public Parts {
           .instruction = it, .operands = task.operands, .result = task.result, .pool = task.pool};
       Windows windows;
       for (size_t k = 0; k < 3; ++k) {
-        Place& place = k < 2 ? part.operands[k] : part.result;
+        TensorSlot& place = k < 2 ? part.operands[k] : part.result;
         Window& window = windows.emplace_back(Window{.slot = place.slot});
         place.slot = int32_t(k);
         if (k == all->weight_) {

@@ -68,7 +68,7 @@ ThunkOr MakeCat(const Task& task) {
   const int64_t width = ByteSize(task.result.shape.dtype);
   std::vector<std::pair<int32_t, StridedCopy>> copies;
   int64_t at = 0;
-  for (const Place& operand : task.operands) {
+  for (const TensorSlot& operand : task.operands) {
     Strided to = Strided::Of(task.result.shape);
     to.offset = at * to.strides[dim];
     to.dims = operand.shape.dims;

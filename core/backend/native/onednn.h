@@ -53,14 +53,14 @@ class Primitives : public Thunk {
     Source source;
   };
 
-  static Memory::dims Sizes(const Place& place) {
+  static Memory::dims Sizes(const TensorSlot& place) {
     return {place.shape.dims.begin(), place.shape.dims.end()};
   }
   // f32 of four dimensions, row by row.
-  static Memory::desc Plain(const Place& place) {
+  static Memory::desc Plain(const TensorSlot& place) {
     return {Sizes(place), Memory::data_type::f32, Memory::format_tag::abcd};
   }
-  static Argument PlainArgument(int number, const Place& place) {
+  static Argument PlainArgument(int number, const TensorSlot& place) {
     return {number, Plain(place), {place.slot}};
   }
   // What every primitive is described with: its scratch memory is ours.

@@ -88,18 +88,18 @@ using PlaceIn = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 // For each result the place of the first that is as large.
 template <class T>
 void FindFirst(const Window& window, const T* plane, const T* largest, PlaceIn<T>* places) {
-  using Place = PlaceIn<T>;
-  std::fill_n(places, window.out_plane(), Place{-1});
+  using Position = PlaceIn<T>;
+  std::fill_n(places, window.out_plane(), Position{-1});
   window.Each([&](int64_t i, int64_t row, int64_t first, int64_t begin, int64_t end) {
     const T* from = plane + row * window.columns + first;
     const T* best = largest + i * window.to_columns;
-    Place* __restrict at = places + i * window.to_columns;
-    const Place start = Place(row * window.columns + first);
+    Position* __restrict at = places + i * window.to_columns;
+    const Position start = Position(row * window.columns + first);
     VisitStride(window.stride[1], [&](auto stride) {
       for (int64_t j = begin; j < end; ++j) {
         const T value = from[j * stride];
         const bool found = (at[j] < 0) & ((value == best[j]) | (value != value));
-        at[j] = found ? start + Place(j) * Place(stride) : at[j];
+        at[j] = found ? start + Position(j) * Position(stride) : at[j];
       }
     });
   });
@@ -168,9 +168,10 @@ class Average final : public Primitives {
   Average(const Window& window, int64_t planes, bool forward) {
     const Memory::dims kernel{window.kernel[0], window.kernel[1]},
         stride{window.stride[0], window.stride[1]}, padding{window.padding[0], window.padding[1]};
-    const Place input{forward ? 0 : 1, {DType::kF32, {1, planes, window.rows, window.columns}}};
-    const Place pooled{forward ? 1 : 0,
-                       {DType::kF32, {1, planes, window.to_rows, window.to_columns}}};
+    const TensorSlot input{forward ? 0 : 1,
+                           {DType::kF32, {1, planes, window.rows, window.columns}}};
+    const TensorSlot pooled{forward ? 1 : 0,
+                            {DType::kF32, {1, planes, window.to_rows, window.to_columns}}};
     const auto average = dnnl::algorithm::pooling_avg_include_padding;
     using Forward = dnnl::pooling_forward;
     using Backward = dnnl::pooling_backward;
@@ -191,7 +192,7 @@ class Average final : public Primitives {
 
 ThunkOr MakeAverage(const Task& task) {
   const bool forward = task.instruction.op == &op::avg_pool2d;
-  const Place &from = task.operands[0], &to = task.result;
+  const TensorSlot &from = task.operands[0], &to = task.result;
   const Window window =
       forward ? Window(task, from.shape, to.shape) : Window(task, to.shape, from.shape);
   return Guarded(Describe(task), [&]() -> ThunkOr {

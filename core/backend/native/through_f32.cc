@@ -25,14 +25,14 @@ class ThroughF32 final : public Thunk {
 
   int64_t scratch_bytes() const override {
     int64_t bytes = inner_->scratch_bytes();
-    for (const Place& place : places_) bytes += Wide(place);
+    for (const TensorSlot& place : places_) bytes += Wide(place);
     return bytes;
   }
 
   void Run(char* const* memory) override {
     char* at = memory[scratch_];
     for (size_t i = 0; i < places_.size(); ++i) {
-      const Place& place = places_[i];
+      const TensorSlot& place = places_[i];
       table_[i] = at;
       at += Wide(place);
       if (i < operands_)
@@ -41,14 +41,14 @@ class ThroughF32 final : public Thunk {
     table_.back() = at;
     inner_->Run(table_.data());
     for (size_t i = operands_; i < places_.size(); ++i) {
-      const Place& place = places_[i];
+      const TensorSlot& place = places_[i];
       if (place.slot >= 0)
         Convert(store_, table_[i], 4, memory[place.slot], 2, place.shape.elements());
     }
   }
 
  private:
-  static int64_t Wide(const Place& place) {
+  static int64_t Wide(const TensorSlot& place) {
     return place.slot < 0 ? 0 : Rounded(place.shape.elements() * 4);
   }
 
@@ -60,7 +60,7 @@ class ThroughF32 final : public Thunk {
     });
   }
 
-  std::vector<Place> places_;  // operands, then outputs
+  std::vector<TensorSlot> places_;  // operands, then outputs
   const size_t operands_;
   const std::unique_ptr<Thunk> inner_;
   std::vector<char*> table_;
@@ -80,14 +80,14 @@ ThunkOr MakeThroughF32(const Task& task, ThunkOr (*make)(const Task&)) {
              .transposed = {task.transposed[0], task.transposed[1]},
              .pool = task.pool};
   int32_t next = 0;
-  auto widen = [&](Place& place) {
+  auto widen = [&](TensorSlot& place) {
     if (place.slot >= 0) place.slot = next;
     place.shape.dtype = DType::kF32;
     ++next;
   };
-  for (Place& operand : inner.operands) widen(operand);
+  for (TensorSlot& operand : inner.operands) widen(operand);
   widen(inner.result);
-  for (Place& other : inner.others) widen(other);
+  for (TensorSlot& other : inner.others) widen(other);
   XP_TRY(std::unique_ptr<Thunk> thunk, make(inner));
   return std::make_unique<ThroughF32>(task, std::move(thunk));
 }

@@ -12,7 +12,7 @@
 namespace xlaprof::lazy {
 
 // A tensor in memory: the place of its address in the table that a thunk is given.
-struct Place {
+struct TensorSlot {
   int32_t slot = -1;
   Shape shape;
 };
@@ -39,11 +39,11 @@ class Thunk {
 // An instruction with its places, for those who make thunks of single instructions.
 struct Task {
   const Instruction& instruction;
-  absl::InlinedVector<Place, 3> operands;
-  Place result;
+  absl::InlinedVector<TensorSlot, 3> operands;
+  TensorSlot result;
   // Of an operation with several outputs, those after the first. One that nobody needs, the first
   // too, has no slot.
-  absl::InlinedVector<Place, 2> others;
+  absl::InlinedVector<TensorSlot, 2> others;
   // Of a matrix product: which operands lie in memory with their last two dimensions swapped.
   bool transposed[2] = {false, false};
   ThreadPool& pool;

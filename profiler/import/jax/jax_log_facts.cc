@@ -329,7 +329,7 @@ class Reader {
     }
   }
 
-  struct Place {
+  struct SaidAt {
     int origin = 0;
     int64_t offset = 0, line = 0;
   };
@@ -341,7 +341,7 @@ class Reader {
   std::map<int, std::set<std::string>> defined_;          // functions with their places, by process
   std::map<std::string, Speaker, std::less<>> speakers_;  // by label
   bool saw_compiles_ = false, saw_ends_ = false;
-  std::vector<Place> said_at_;  // of each explanation
+  std::vector<SaidAt> said_at_;  // of each explanation
   // What the persistent cache was asked for outside of a compilation: where the log has nothing
   // else (jax_debug_log_modules of the compiler alone), each is one.
   std::vector<JaxCompile> looked_up_;

@@ -10,6 +10,7 @@
 
 #include "profiler/import/jax/jax_explanation.h"
 #include "profiler/import/jax/jax_log_line.h"
+#include "profiler/import/text/lines.h"
 #include "profiler/import/text/log_line.h"
 
 namespace xlaprof {
@@ -36,13 +37,9 @@ struct JaxLog {
   int64_t traced_inside = 0;  // explanations of functions that were traced as part of another
   int64_t repeated = 0;       // messages that two handlers printed
   int64_t unfinished = 0;     // compilations whose end the log does not show
-  // Of a line or explanation.
-  struct Place {
-    int64_t offset = 0, line = 0;
-  };
-  std::optional<Place> cut;  // what the log ends inside of
+  std::optional<TextPosition> cut;  // what the log ends inside of
   int64_t types_cut = 0;     // lists of types that end with their line, the cut one left out
-  std::optional<Place> first_types_cut;
+  std::optional<TextPosition> first_types_cut;
 };
 
 // Reads all of `bytes`; `progress` gets bytes done.

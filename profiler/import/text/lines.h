@@ -6,6 +6,11 @@
 
 namespace xlaprof {
 
+// Where a line begins in a text.
+struct TextPosition {
+  int64_t offset = 0, line = 0;
+};
+
 class Lines {
  public:
   explicit Lines(std::string_view text) : text_(text) {}

@@ -100,7 +100,7 @@ int64_t CountHashes(std::string_view list) {
   return Trim(list).empty() ? 0 : 1 + std::count(list.begin(), list.end(), ',');
 }
 
-void IrSections::Odd(const char* code, const Place& place) {
+void IrSections::Odd(const char* code, const Position& place) {
   GraphText::Oddity& oddity = oddities_[code];
   if (oddity.count++ == 0) oddity.offset = int64_t(place.at), oddity.line = place.line;
 }
@@ -117,7 +117,7 @@ bool IrSections::Next(IrSection* section) {
   *section = IrSection{};
   bool open = false;
   while (next_.at < text_.size()) {
-    Place place = next_;
+    Position place = next_;
     std::string_view line = TakeLine();
     if (line.empty()) continue;
     size_t bracket = 0;
@@ -158,7 +158,7 @@ bool IrSections::Next(IrSection* section) {
 
 void IrSections::SkipSharding() {
   while (next_.at < text_.size()) {
-    Place place = next_;
+    Position place = next_;
     std::string_view line = TakeLine();
     if (line == "#OUTPUT_SHARDING_END") return;
     size_t bracket = 0;
@@ -170,7 +170,7 @@ void IrSections::SkipSharding() {
 }
 
 void IrSections::TakeFrames(IrSection* section) {
-  Place begin = next_, end = next_;
+  Position begin = next_, end = next_;
   while (next_.at < text_.size()) {
     end = next_;
     std::string_view line = TakeLine();
@@ -220,7 +220,7 @@ void IrSections::TakeGraph(IrSection* section) {
     section->graph = graph;
     return;
   }
-  const Place end = next_;
+  const Position end = next_;
   TakeLine();
   size_t tail = graph.size() > kTailBytes ? graph.size() - kTailBytes : 0;
   size_t hash = graph.substr(tail).rfind(kHash);

@@ -36,7 +36,7 @@ class IrSections {
   const std::map<std::string, GraphText::Oddity>& oddities() const { return oddities_; }
 
  private:
-  struct Place {
+  struct Position {
     size_t at = 0;     // next byte
     int64_t line = 1;  // its line
   };
@@ -44,7 +44,7 @@ class IrSections {
   void SkipSharding();
   void TakeFrames(IrSection* section);
   void TakeGraph(IrSection* section);
-  void Odd(const char* code, const Place& place);
+  void Odd(const char* code, const Position& place);
 
   // What stood between BEGIN_GRAPH and END_GRAPH.
   struct Block {
@@ -54,7 +54,7 @@ class IrSections {
   Block TakeBlock(std::string_view root_hashes, bool* whole);
 
   std::string_view text_;
-  Place next_;
+  Position next_;
   absl::flat_hash_map<std::string_view, Block> last_;  // by root_hashes
   std::map<std::string, GraphText::Oddity> oddities_;
 };

@@ -201,12 +201,12 @@ absl::StatusOr<int64_t> MetricsWriter::ProcessId() {
   if (process_id_) return *process_id_;
   if (origin_ != LogOrigin()) {
     // The debug output of the same process may have made it.
-    XP_TRY(
-        auto known,
-        context_.store.One<int64_t>(
-            "SELECT id FROM process WHERE source_id = ?1 AND segment = ?2 AND host IS ?3 AND "
-            "pid IS ?4 AND rank IS ?5",
-            context_.source_id, context_.place().segment, origin_.host, origin_.pid, origin_.rank));
+    XP_TRY(auto known,
+           context_.store.One<int64_t>(
+               "SELECT id FROM process WHERE source_id = ?1 AND segment = ?2 AND host IS ?3 AND "
+               "pid IS ?4 AND rank IS ?5",
+               context_.source_id, context_.position().segment, origin_.host, origin_.pid,
+               origin_.rank));
     if (known) process_id_ = *known;
   }
   if (!process_id_ && origin_ != LogOrigin()) {

@@ -251,7 +251,8 @@ bool MetricsReader::TakeField(Open& open, Field field) {
   // A file that is cut may stop inside a number; the last line of a pasted report has often lost
   // its end.
   const bool readable = lines_.ended() || !report.save_number;
-  if (std::optional<Place> at = std::exchange(value_above_, {}); at && !cut_head_) cut_head_ = at;
+  if (std::optional<TextPosition> at = std::exchange(value_above_, {}); at && !cut_head_)
+    cut_head_ = at;
   above_ = nullptr;
   if (field.label == kHeader) {
     const OptInt number = ParseCount(field.text);
@@ -321,7 +322,7 @@ void MetricsReader::TakeEntry(MetricEntry& entry, const Field& field, bool reada
 // A field of an entry whose name stands above the text. "Value: 3" may be anything, unless a report
 // follows.
 void MetricsReader::TakeHeadless(const Field& field) {
-  const Place here{lines_.offset(), lines_.number()};
+  const TextPosition here{lines_.offset(), lines_.number()};
   const bool is_sure =
       (field.label == kSamples && ParseCount(Word(field.text))) ||
       (field.label == kAccumulator && ParseMetricNumber(Word(field.text))) ||
@@ -336,7 +337,7 @@ void MetricsReader::TakeUnlabelled(std::string_view line) {
   value_above_.reset();
   if (line.find("%=") != std::string_view::npos && !open_[origin_].begun &&
       IsPercentile(Trim(line.substr(line.rfind(';') + 1))))
-    value_above_ = Place{lines_.offset(), lines_.number()};  // the end of a line of them
+    value_above_ = TextPosition{lines_.offset(), lines_.number()};  // the end of a line of them
   if (above_ == nullptr || above_->report.entries.empty()) return;
   MetricEntry& entry = above_->report.entries.back();
   std::string_view text = Trim(line);

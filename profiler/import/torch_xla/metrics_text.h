@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/import/text/lines.h"
 #include "profiler/import/torch_xla/report_lines.h"
 #include "profiler/store/rows.h"
 
@@ -51,10 +52,7 @@ class MetricsReader {
   // are left out and counted.
   bool Next(MetricsText* report);
   // Where the text begins inside an entry; empty: it does not.
-  struct Place {
-    int64_t offset = 0, line = 0;
-  };
-  std::optional<Place> cut_head() const { return cut_head_; }
+  std::optional<TextPosition> cut_head() const { return cut_head_; }
   int64_t broken_entries() const { return broken_entries_; }
   int64_t first_broken_offset() const { return broken_offset_; }
   int64_t first_broken_line() const { return broken_line_; }
@@ -97,8 +95,8 @@ class MetricsReader {
   int label_above_ = 0;
   std::string_view prefix_above_;
   size_t length_above_ = 0;
-  std::optional<Place> value_above_;  // a value of no entry
-  std::optional<Place> cut_head_;
+  std::optional<TextPosition> value_above_;  // a value of no entry
+  std::optional<TextPosition> cut_head_;
   std::deque<std::string> joined_;  // what a line break went through
   int64_t broken_entries_ = 0, broken_offset_ = 0, broken_line_ = 0;
 };

@@ -81,9 +81,9 @@ absl::Status WriteReports(std::vector<MetricsText> reports, bool finds_restarts,
     }
   }
   XP_TRY(one.EndRun());
-  const ImportContext::Place place = context.place();
+  const ImportContext::Position position = context.position();
   for (auto& [origin, own] : of_others) {
-    context.Continue(place);
+    context.Continue(position);
     MetricsWriter writer(context, finds_restarts, origin);
     for (MetricsText& report : own) XP_TRY(writer.Take(std::move(report)));
     XP_TRY(writer.EndRun());
