@@ -33,7 +33,7 @@ bool Before(const Finding& a, const Finding& b) {
   if (figures(a) != figures(b)) return figures(a) < figures(b);
   auto subject = [](const Finding& f) {
     const Subject& s = f.subject;
-    return std::tie(f.kind, s.file, s.line, s.function, s.scope, s.op, s.graph_hash, f.title);
+    return std::tuple(f.kind(), s.file, s.line, s.function, s.scope, s.op, s.graph_hash, std::string_view(f.words.title));
   };
   return subject(a) < subject(b);
 }
@@ -47,8 +47,8 @@ void SetFingerprints(Findings& findings) {
     by_line.push_back(&finding);
   }
   std::stable_sort(by_line.begin(), by_line.end(), [](const Finding* a, const Finding* b) {
-    return std::tie(a->fingerprint, a->subject.line, a->title) <
-           std::tie(b->fingerprint, b->subject.line, b->title);
+    return std::tie(a->fingerprint, a->subject.line, a->words.title) <
+           std::tie(b->fingerprint, b->subject.line, b->words.title);
   });
   for (size_t i = 0, first = 0; i < by_line.size(); ++i) {
     // by_line[first] keeps the fingerprint that the others of its group are compared with.
@@ -66,7 +66,7 @@ void SetFingerprints(Findings& findings) {
 std::string Fingerprint(const Finding& finding) {
   const Subject& subject = finding.subject;
   Fnv fnv;
-  fnv.Add(finding.kind);
+  fnv.Add(finding.kind());
   fnv.Add(finding.reason ? TextOf(finding.reason->type) : "");
   fnv.Add(std::filesystem::path(subject.file.value_or("")).filename().string());
   fnv.Add(subject.function.value_or(""));
@@ -79,19 +79,46 @@ std::string Fingerprint(const Finding& finding) {
   return fnv.Hex();
 }
 
+std::string_view Finding::kind() const { return analyzer == nullptr ? "" : analyzer->name; }
+
+absl::StatusOr<Framework> FrameworkOf(const Store& store) {
+  XP_TRY(const Language language, LanguageOf(store));
+  return language == Language::kCpp ? Framework::kCpp : Framework::kUnknown;
+}
+
+absl::StatusOr<Findings> Analyze(const Store& store, const Analyzer& analyzer) {
+  XP_TRY(const Framework framework, FrameworkOf(store));
+  auto findings = analyzer.run(store);
+  if (!findings.ok()) {
+    return absl::Status(findings.status().code(),
+                        fmt::format("{}: {}", analyzer.name, Message(findings.status())));
+  }
+  for (Finding& finding : *findings) {
+    finding.analyzer = &analyzer;
+    if (analyzer.say != nullptr) {
+      finding.words = analyzer.say(finding, framework);
+      for (size_t i = 0; i < finding.words.evidence.size(); ++i)
+        finding.evidence[i].text = finding.words.evidence[i];
+      continue;
+    }
+    if (framework == Framework::kCpp) SayInCpp(&finding);
+    finding.words = {.title = finding.title,
+                     .why = finding.reason ? finding.reason->text.value_or("") : "",
+                     .cost_note = finding.cost_note,
+                     .saving_note = finding.saving_note,
+                     .advice = finding.advice};
+    finding.words.tells_share =
+        finding.cost_note.find('%') != std::string::npos ||
+        (analyzer.is_from_timeline && finding.title.find('%') != std::string::npos);
+  }
+  return findings;
+}
+
 absl::StatusOr<Findings> Analyze(const Store& store) {
   Findings all;
   for (const Analyzer* analyzer : AllAnalyzers()) {
-    auto found = analyzer->run(store);
-    if (!found.ok()) {
-      return absl::Status(found.status().code(),
-                          fmt::format("{}: {}", analyzer->name, Message(found.status())));
-    }
-    std::move(found->begin(), found->end(), std::back_inserter(all));
-  }
-  XP_TRY(const Language language, LanguageOf(store));
-  if (language == Language::kCpp) {
-    for (Finding& finding : all) SayInCpp(&finding);
+    XP_TRY(Findings found, Analyze(store, *analyzer));
+    std::ranges::move(found, std::back_inserter(all));
   }
   std::stable_sort(all.begin(), all.end(), Before);
   SetFingerprints(all);

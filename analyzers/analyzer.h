@@ -12,14 +12,37 @@
 
 namespace xlaprof {
 
+// What a run must have for an analyzer to have something to look at.
+enum class Needs {
+  kNothing,
+  kDevices,                 // times of a device's work
+  kTimedSteps,              // a timeline with steps
+  kTimedStepsOrTracing,     // or metrics that time the tracing
+  kTimelineOrCompileTimes,  // a timeline, or metrics that time compilations
+  kTimelineOrExecuteTimes,  // a timeline, or metrics that time executions
+};
+
 struct Analyzer {
   const char* name;      // the kind of its findings
   const char* summary;   // one line
   const char* looks_at;  // what it needs, as a person would say it: "compiles, graphs and metrics"
   absl::StatusOr<Findings> (*run)(const Store& store);
+  // The words of a finding of this analyzer.
+  Words (*say)(const Finding& finding, Framework framework) = nullptr;
+  Needs needs = Needs::kNothing;
+  bool is_from_timeline = false;  // costs are measured on the timeline alone, so inside its window
+  bool is_paid_once = false;      // a share of each step would say nothing of its cost
+  bool is_about_capture = false;  // findings are about what was captured, not about the program
 };
 
 std::span<const Analyzer* const> AllAnalyzers();
+
+// The framework of the run's program. It is C++ if the user's lines are, or if the run has no lines
+// and only our own recorder was read.
+absl::StatusOr<Framework> FrameworkOf(const Store& store);
+
+// Runs one analyzer and gives its findings their words; in the order in which it found them.
+absl::StatusOr<Findings> Analyze(const Store& store, const Analyzer& analyzer);
 
 // Runs all analyzers and puts their findings in the report's order: info last; of each, priced ones
 // first, dearest on top; then by severity, per_step, kind, subject. Sets fingerprints.

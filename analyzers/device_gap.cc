@@ -387,8 +387,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
   if (late.warm_up_idle_ns > 0 &&
       double(late.warm_up_idle_ns) >= kIdleShare * double(late.time.span().length_ns())) {
     findings.push_back(
-        {.kind = "device_gap",
-         .title = fmt::format("{} idle {} of {} before the steady part began", late.time.label,
+        {.title = fmt::format("{} idle {} of {} before the steady part began", late.time.label,
                               DurationText(late.warm_up_idle_ns),
                               DurationText(late.warm_up.length_ns())),
          .cost_note = "start-up is paid once; compilation has its own findings",
@@ -436,8 +435,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
     const bool recurs =
         gaps >= kMinGaps && double(gaps) >= kRecurringShare * double(device.chances);
 
-    Finding finding{.kind = "device_gap",
-                    .title = Title(device, idle, share, usual, gaps,
+    Finding finding{.title = Title(device, idle, share, usual, gaps,
                                    Meanwhile(cause, scope, idle.scopes, host->has_events())),
                     .count = gaps,
                     .cost_ns = idle.ns};
@@ -505,7 +503,11 @@ absl::StatusOr<Findings> Run(const Store& store) {
 }  // namespace
 
 extern const Analyzer device_gap{
-    "device_gap", "the device idles between executions, and what the host did meanwhile",
-    "device events, steps and the host's events", Run};
+    .name = "device_gap",
+    .summary = "the device idles between executions, and what the host did meanwhile",
+    .looks_at = "device events, steps and the host's events",
+    .run = Run,
+    .needs = Needs::kDevices,
+    .is_from_timeline = true};
 
 }  // namespace xlaprof

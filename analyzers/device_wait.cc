@@ -242,7 +242,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
     std::vector<std::pair<StringId, Op>> ops(group.ops.begin(), group.ops.end());
     std::stable_sort(ops.begin(), ops.end(),
                      [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
-    Finding finding{.kind = "device_wait", .count = group.count, .cost_ns = group.ns};
+    Finding finding{.count = group.count, .cost_ns = group.ns};
     finding.subject.op = base;
     bool host_memory = false;
     for (size_t i = 0; i < ops.size() && i < kMaxEvidence; ++i) {
@@ -296,7 +296,12 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
 }  // namespace
 
-extern const Analyzer device_wait{"device_wait", "ops in which a device is busy but only waits",
-                                  "ops on device tracks", Run};
+extern const Analyzer device_wait{
+    .name = "device_wait",
+    .summary = "ops in which a device is busy but only waits",
+    .looks_at = "ops on device tracks",
+    .run = Run,
+    .needs = Needs::kDevices,
+    .is_from_timeline = true};
 
 }  // namespace xlaprof

@@ -112,7 +112,7 @@ bool IsOften(const Finding& finding) {
 
 Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& transfers,
                std::optional<int64_t> steps) {
-  Finding finding{.kind = "fallback"};
+  Finding finding;
   const EarlyCut* cut = op.cut >= 0 ? &cuts.cuts[size_t(op.cut)] : nullptr;
   if (cut != nullptr) finding.subject = cut->subject;
   if (cut == nullptr && !op.sites.empty()) finding.subject = op.sites.front();
@@ -189,7 +189,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& tra
 // Each call of the line waits for the device, whatever it is.
 Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts,
                     std::optional<int64_t> steps) {
-  Finding finding{.kind = "fallback", .subject = calls.subject, .count = calls.count};
+  Finding finding{.subject = calls.subject, .count = calls.count};
   finding.per_step = PerStep(calls.count, steps);
   finding.severity = IsOften(finding) ? Severity::kWarning : Severity::kInfo;
   finding.title =
@@ -226,8 +226,7 @@ absl::Status WholeProgram(const Store& store, Findings& findings) {
       "SELECT s.path, i.first_line, i.count FROM import_issue i JOIN source s ON s.id = "
       "i.source_id WHERE i.code = 'on_cpu' ORDER BY s.id LIMIT 1",
       [&](std::string path, OptInt line, int64_t count) {
-        Finding finding{.kind = "fallback",
-                        .severity = Severity::kWarning,
+        Finding finding{.severity = Severity::kWarning,
                         .title =
                             "the whole program runs on the CPU: it found no GPU or TPU that "
                             "it can use",
@@ -260,7 +259,8 @@ static absl::StatusOr<Findings> Run(const Store& store) {
 }
 
 extern const Analyzer fallback{
-    "fallback", "ops without lowering that run on the CPU, with the transfers and waits they cause",
-    "aten:: counters, torch_xla's profiler lines and exit summary, executions before a step mark",
-    Run};
+    .name = "fallback",
+    .summary = "ops without lowering that run on the CPU, with the transfers and waits they cause",
+    .looks_at = "aten:: counters, torch_xla's profiler lines and exit summary, executions before a step mark",
+    .run = Run};
 }  // namespace xlaprof

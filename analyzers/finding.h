@@ -1,9 +1,11 @@
 // What an analyzer concludes. Typed rows: only report and exporters know text, JSON or colour.
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/source_place.h"
@@ -38,21 +40,41 @@ struct Evidence {
   std::string text;                      // one line; "" when rows speak for themselves
 };
 
+// The runtime of the program that is judged: words and advice differ by it.
+enum class Framework : uint8_t { kUnknown, kPyTorchXla, kJax, kPyTorch, kCpp };
+
+// What a finding says to people. A file of analyzers/words/ makes it from the finding.
+struct Words {
+  std::string title;                  // one line, with the figures that matter
+  std::string why;                    // one or two sentences; "" if the title says it
+  std::string cost_note;              // how the cost was measured, or why it is not
+  std::string saving_note;            // how the saving was estimated
+  std::string advice;                 // what to write instead
+  std::vector<std::string> evidence;  // one line for each of Finding::evidence; may be shorter
+  bool tells_share = false;           // title or cost note say which share of the time it is
+};
+
+struct Analyzer;
+
 struct Finding {
-  std::string kind;
+  const Analyzer* analyzer = nullptr;  // whose finding it is; set by its caller
   Severity severity = Severity::kInfo;
-  std::string title;  // one line, with the figures that matter
+  std::string title;  // until words/ has its words
   Subject subject;
   std::optional<int64_t> count;
   std::optional<double> per_step;
   std::optional<int64_t> cost_ns;    // measured
-  std::string cost_note;             // how it was measured, or why it is not
+  std::string cost_note;             // until words/ has its words
   std::optional<int64_t> saving_ns;  // estimated
-  std::string saving_note;           // how
+  std::string saving_note;           // until words/ has its words
   std::optional<Reason> reason;
-  std::string advice;  // what to write instead
+  std::string advice;  // until words/ has its words
   std::vector<Evidence> evidence;
+  std::any figures;         // the kind's own struct, which its words print
+  Words words;              // set by Analyze, not by analyzers
   std::string fingerprint;  // set by Analyze, not by analyzers
+
+  std::string_view kind() const;  // the analyzer's name; "" without one
 };
 
 using Findings = std::vector<Finding>;

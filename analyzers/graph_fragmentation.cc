@@ -63,7 +63,7 @@ absl::StatusOr<Findings> FromExecutions(const Store& store) {
       break;
     }
     if (rows.size() > kEvidenceRows) rows.resize(kEvidenceRows);
-    Finding finding{.kind = "graph_fragmentation"};
+    Finding finding;
     finding.severity = double(median) >= kPiecesWarn ? Severity::kWarning : Severity::kInfo;
     finding.title = fmt::format("{} executions a step: the step is evaluated in pieces", median);
     finding.count = executions;
@@ -103,7 +103,7 @@ absl::StatusOr<Findings> FromMetrics(const Store& store) {
         if (!samples || !steps || *steps < kFewSteps) return;
         double pieces = double(*samples) / double(*steps);
         if (pieces < kPiecesInfo) return;
-        Finding finding{.kind = "graph_fragmentation"};
+        Finding finding;
         finding.severity = pieces >= kPiecesWarn ? Severity::kWarning : Severity::kInfo;
         finding.title =
             fmt::format("{:.3g} executions a step: the step is evaluated in pieces", pieces);
@@ -131,6 +131,8 @@ static absl::StatusOr<Findings> Run(const Store& store) {
 }
 
 extern const Analyzer graph_fragmentation{
-    "graph_fragmentation", "steps that run as several small executions",
-    "executions and the steps they are in, or ExecuteTime and MarkStep", Run};
+    .name = "graph_fragmentation",
+    .summary = "steps that run as several small executions",
+    .looks_at = "executions and the steps they are in, or ExecuteTime and MarkStep",
+    .run = Run};
 }  // namespace xlaprof

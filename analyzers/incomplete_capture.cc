@@ -13,8 +13,7 @@ namespace {
 constexpr auto kEventCaps = std::to_array<int64_t>({1'000'000, 5'000'000});
 
 Finding Missing(ReasonType type, std::string title, std::string text, std::string advice) {
-  Finding finding{
-      .kind = "incomplete_capture", .severity = Severity::kInfo, .title = std::move(title)};
+  Finding finding{.severity = Severity::kInfo, .title = std::move(title)};
   finding.cost_note = "does not apply";
   finding.reason = Reason{.type = type, .text = std::move(text)};
   finding.advice = std::move(advice);
@@ -208,5 +207,9 @@ static absl::StatusOr<Findings> Run(const Store& store) {
 }
 
 extern const Analyzer incomplete_capture{
-    "incomplete_capture", "what the sources do not show, and how to get it", "what was read", Run};
+    .name = "incomplete_capture",
+    .summary = "what the sources do not show, and how to get it",
+    .looks_at = "what was read",
+    .run = Run,
+    .is_about_capture = true};
 }  // namespace xlaprof

@@ -103,8 +103,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
   if (share < kModerateShare) return findings;
   const bool repeats =
       double(worst->waited_steps) >= kMinStepsShare * double(worst->steps) && worst->steps >= 2;
-  Finding finding{.kind = "input_bound",
-                  .severity = repeats ? Severity::kWarning : Severity::kInfo,
+  Finding finding{.severity = repeats ? Severity::kWarning : Severity::kInfo,
                   .count = worst->waited_steps,
                   .per_step = double(worst->waited_steps) / double(worst->steps),
                   .cost_ns = worst->wait_ns};
@@ -139,7 +138,12 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
 }  // namespace
 
-extern const Analyzer input_bound{"input_bound", "steps that wait for training data",
-                                  "steps with times and the host's input events", Run};
+extern const Analyzer input_bound{
+    .name = "input_bound",
+    .summary = "steps that wait for training data",
+    .looks_at = "steps with times and the host's input events",
+    .run = Run,
+    .needs = Needs::kTimedSteps,
+    .is_from_timeline = true};
 
 }  // namespace xlaprof

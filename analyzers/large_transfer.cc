@@ -107,7 +107,7 @@ absl::StatusOr<Findings> FromRows(const Store& store) {
     const auto& [direction, place, scope] = key;
     const double share = double(group.exposed_ns) / double(steady->length_ns());
     if (share < kTimeShare) continue;
-    Finding finding{.kind = "large_transfer", .count = group.count, .cost_ns = group.exposed_ns};
+    Finding finding{.count = group.count, .cost_ns = group.exposed_ns};
     if (timed_steady > 0) finding.per_step = double(group.count) / double(timed_steady);
     if (group.count >= 2 && finding.per_step.value_or(1) >= kRepeats)
       finding.severity = Severity::kWarning;
@@ -163,8 +163,7 @@ Findings FromMetrics(const Metrics& metrics) {
     const double per_turn = bytes / double(turns), copies = double(data->samples) / double(turns);
     const int64_t least_ns = Whole(bytes / kLinkBytesPerSecond * 1e9);
     if (double(least_ns) < kTimeShare * execute->sum || copies < kRepeats) continue;
-    Finding finding{.kind = "large_transfer",
-                    .severity = usual ? Severity::kWarning : Severity::kInfo,
+    Finding finding{.severity = usual ? Severity::kWarning : Severity::kInfo,
                     .count = data->samples};
     if (has_steps) finding.per_step = copies;
     const std::string copies_text = fmt::format("{:.3g}", copies);
@@ -211,9 +210,7 @@ Findings FromValues(const Metrics& metrics) {
   if (turns < 2 || values->samples < std::max(kMany, turns) ||
       values->sum <= kSeenShare * execute->sum)
     return {};
-  Finding finding{
-      .kind = "large_transfer",
-      .severity = values->sum > execute->sum ? Severity::kWarning : Severity::kInfo,
+  Finding finding{.severity = values->sum > execute->sum ? Severity::kWarning : Severity::kInfo,
       .title = fmt::format("{} tensors of the host are uploaded one by one, {:.3g} {}",
                            CountText(values->samples), double(values->samples) / double(turns),
                            has_steps ? "a step" : "an execution"),
@@ -261,9 +258,7 @@ Findings FromTimes(const Metrics& metrics) {
   const double share = uploads->sum / (uploads->sum + others);
   if (share < kSeenShare) return {};
   const bool young = !metrics.recent && state->mark_step && *state->mark_step < kYoungTurns;
-  Finding finding{
-      .kind = "large_transfer",
-      .severity = share >= kMostShare && !young ? Severity::kWarning : Severity::kInfo,
+  Finding finding{.severity = share >= kMostShare && !young ? Severity::kWarning : Severity::kInfo,
       .title = fmt::format("{} to the device take {}, {} of what the report times of uploads, "
                            "executions and compilations",
                            Plural(uploads->samples, "upload"), DurationText(Whole(uploads->sum)),
@@ -301,7 +296,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
 }  // namespace
 
 extern const Analyzer large_transfer{
-    "large_transfer", "copies between host and device that take a real part of the time",
-    "transfers with times, else InboundData and OutboundData", Run};
+    .name = "large_transfer",
+    .summary = "copies between host and device that take a real part of the time",
+    .looks_at = "transfers with times, else InboundData and OutboundData",
+    .run = Run};
 
 }  // namespace xlaprof

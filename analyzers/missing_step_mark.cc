@@ -54,7 +54,7 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_
   XP_TRY(const std::optional<UnmarkedReads> unmarked, LoadUnmarkedReads(store, process));
   if (!unmarked) return std::nullopt;
   const std::vector<UnmarkedRead>& reads = unmarked->reads;
-  Finding finding{.kind = "missing_step_mark"};
+  Finding finding;
   const UnmarkedRead& first = reads.front();
   const UnmarkedRead& last = reads.back();
   const bool grows = unmarked->grow();
@@ -120,7 +120,7 @@ absl::StatusOr<std::optional<Finding>> FromMetrics(const Store& store) {
       "'EagerOpExecuteTime' AND e.samples > 0) ORDER BY r.id DESC LIMIT 1",
       [&](OptInt marks, OptInt traced, OptInt executed) {
         if (marks.value_or(0) > 0 || traced.value_or(0) < kManyTracedOps || !shows_marks) return;
-        Finding finding{.kind = "missing_step_mark", .severity = Severity::kWarning};
+        Finding finding{.severity = Severity::kWarning};
         finding.title = fmt::format("no step mark after {} traced operations", *traced);
         finding.count = executed;
         finding.cost_note = "unmeasured: counters carry no graph sizes";
@@ -158,7 +158,9 @@ static absl::StatusOr<Findings> Run(const Store& store) {
   return findings;
 }
 
-extern const Analyzer missing_step_mark{"missing_step_mark",
-                                        "loops whose graph is never cut and grows",
-                                        "executions and their causes, graph sizes, MarkStep", Run};
+extern const Analyzer missing_step_mark{
+    .name = "missing_step_mark",
+    .summary = "loops whose graph is never cut and grows",
+    .looks_at = "executions and their causes, graph sizes, MarkStep",
+    .run = Run};
 }  // namespace xlaprof

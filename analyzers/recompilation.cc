@@ -233,8 +233,7 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
 
   const RecompileCause& cause = group.cause();
   const std::optional<SizesSeen> sizes = SizesOf(group);
-  Finding finding{.kind = "recompilation",
-                  .title = RecompileTitle(group, sizes),
+  Finding finding{.title = RecompileTitle(group, sizes),
                   .count = static_cast<int64_t>(group.compiles.size())};
   const std::optional<double> share = SetCost(group, wall_ns, &finding);
   SetSaving(group, sizes, &finding);
@@ -412,7 +411,9 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
 }  // namespace
 
-extern const Analyzer recompilation{"recompilation",
-                                    "places that keep compiling, and what changed in their graphs",
-                                    "compiles, printed graphs, debug blocks, metrics", Run};
+extern const Analyzer recompilation{
+    .name = "recompilation",
+    .summary = "places that keep compiling, and what changed in their graphs",
+    .looks_at = "compiles, printed graphs, debug blocks, metrics",
+    .run = Run};
 }  // namespace xlaprof

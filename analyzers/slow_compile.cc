@@ -91,7 +91,7 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
   Findings findings;
   std::stable_sort(compiles.begin(), compiles.end(),
                    [](const Compiled& a, const Compiled& b) { return a.ns > b.ns; });
-  Finding usual{.kind = "slow_compile", .count = 0, .cost_ns = 0};
+  Finding usual{.count = 0, .cost_ns = 0};
   int64_t usual_trace_ns = 0;
   for (const Compiled& c : compiles) {
     const Evidence evidence{
@@ -104,8 +104,7 @@ absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> comp
       if (usual.evidence.size() < kMaxEvidence) usual.evidence.push_back(evidence);
       continue;
     }
-    Finding finding{.kind = "slow_compile",
-                    .severity = Severity::kWarning,
+    Finding finding{.severity = Severity::kWarning,
                     .title = fmt::format("compiling took {}", Describe(c)),
                     .subject = About(c),
                     .count = 1,
@@ -150,8 +149,7 @@ Findings FromMetrics(const Metrics& metrics) {
                              compile->percentiles.rbegin()->second >= compile->mean() * (1 - 1e-6);
   const double longest = knows_longest ? compile->percentiles.rbegin()->second : compile->mean();
   const bool too_slow = longest > double(kTooSlowNs);
-  Finding finding{.kind = "slow_compile",
-                  .severity = too_slow ? Severity::kWarning : Severity::kInfo,
+  Finding finding{.severity = too_slow ? Severity::kWarning : Severity::kInfo,
                   .count = compile->samples,
                   .cost_ns = Whole(compile->sum),
                   .cost_note = "CompileTime's exact sum",
@@ -196,7 +194,7 @@ absl::StatusOr<Findings> FromLine(const Store& store) {
   if (by_length.empty()) return findings;
   const int64_t longest_ns = by_length.begin()->first;
   const size_t lengths = by_length.size() - size_t(by_length.contains(0));
-  Finding finding{.kind = "slow_compile", .severity = Severity::kWarning, .advice = kAdvice};
+  Finding finding{.severity = Severity::kWarning, .advice = kAdvice};
   if (longest_ns > 0) {
     finding.title = fmt::format("a compilation took {}", DurationText(longest_ns));
     if (lengths > 1) {
@@ -269,7 +267,12 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
 }  // namespace
 
-extern const Analyzer slow_compile{"slow_compile", "what compiling costs, and when it is paid back",
-                                   "compilations with times, else CompileTime", Run};
+extern const Analyzer slow_compile{
+    .name = "slow_compile",
+    .summary = "what compiling costs, and when it is paid back",
+    .looks_at = "compilations with times, else CompileTime",
+    .run = Run,
+    .needs = Needs::kTimelineOrCompileTimes,
+    .is_paid_once = true};
 
 }  // namespace xlaprof

@@ -48,7 +48,7 @@ Findings FromRows(std::map<std::string, std::vector<Execution>> graphs, int64_t 
     std::vector<int64_t> sorted;
     for (auto it = all.rbegin(); it != all.rend(); ++it) sorted.push_back(it->ns);
     const int64_t median = *NearestRank(sorted, 50);
-    Finding slow{.kind = "slow_execution", .subject = About(all.front()), .count = 0, .cost_ns = 0};
+    Finding slow{.subject = About(all.front()), .count = 0, .cost_ns = 0};
     if (all.front().ns > kTooSlowNs) {
       for (const Execution& e : all) {
         if (e.ns <= kTooSlowNs) break;
@@ -102,8 +102,7 @@ Findings FromMetrics(const Metrics& metrics) {
       break;
     }
   }
-  Finding finding{.kind = "slow_execution",
-                  .severity = Severity::kWarning,
+  Finding finding{.severity = Severity::kWarning,
                   .count = part,
                   .cost_note = "unmeasured: metrics show percentiles of recent samples only"};
   finding.title =
@@ -138,8 +137,11 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
 }  // namespace
 
-extern const Analyzer slow_execution{"slow_execution",
-                                     "executions that take long, or much longer than usual",
-                                     "executions with times, else ExecuteTime", Run};
+extern const Analyzer slow_execution{
+    .name = "slow_execution",
+    .summary = "executions that take long, or much longer than usual",
+    .looks_at = "executions with times, else ExecuteTime",
+    .run = Run,
+    .needs = Needs::kTimelineOrExecuteTimes};
 
 }  // namespace xlaprof

@@ -50,7 +50,7 @@ std::string Advice(const EarlyCut& cut, bool other_ops) {
 }
 
 Finding FromCut(const EarlyCut& cut, bool other_ops) {
-  Finding finding{.kind = "sync_point", .subject = cut.subject};
+  Finding finding{.subject = cut.subject};
   int64_t count = int64_t(cut.executions.size());
   finding.count = count;
   finding.per_step = PerStep(count, cut.steps);
@@ -147,7 +147,7 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, std::optiona
     evidence += fmt::format("{}{} has {} samples", evidence.empty() ? "" : "; ", *transfers_name,
                             *transfers);
   auto add = [&](int64_t count, std::string title, std::string advice, const Subject* where) {
-    Finding finding{.kind = "sync_point"};
+    Finding finding;
     if (where != nullptr) finding.subject = *where;
     finding.count = count;
     if (rises) finding.per_step = PerStep(count, steps);
@@ -221,7 +221,7 @@ static absl::Status FromCompiles(const Store& store, Findings& findings) {
       "s.id = c.site_id "
       "WHERE c.cause = 'value_access' GROUP BY c.site_id ORDER BY 1 DESC, 2",
       [&](int64_t count, int64_t id, OptText function, OptText file, OptInt line) {
-        Finding finding{.kind = "sync_point"};
+        Finding finding;
         finding.severity = count >= kOftenCount ? Severity::kWarning : Severity::kInfo;
         finding.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
         finding.title = fmt::format("a value is read before the step mark; {} compiled for it",
@@ -265,8 +265,7 @@ static absl::Status FromOperations(const Store& store, Findings& findings) {
   for (DeviceReads& place : reads.places) {
     const bool counts = place.op == "aten::nonzero";
     const int64_t cost_ns = Whole(lost * double(place.blocked_ns));
-    Finding finding{.kind = "sync_point",
-                    .subject = std::move(place.subject),
+    Finding finding{.subject = std::move(place.subject),
                     .count = place.count,
                     .per_step = PerStep(place.count, reads.steps),
                     .cost_ns = cost_ns,
@@ -329,8 +328,8 @@ static absl::StatusOr<Findings> Run(const Store& store) {
 }
 
 extern const Analyzer sync_point{
-    "sync_point", "reads that evaluate the graph before the step mark and make the host wait",
-    "executions before a step mark, their lines, fallback counters, transfers from the device; "
-    "reading operations of PyTorch's profiler",
-    Run};
+    .name = "sync_point",
+    .summary = "reads that evaluate the graph before the step mark and make the host wait",
+    .looks_at = "executions before a step mark, their lines, fallback counters, transfers from the device; reading operations of PyTorch's profiler",
+    .run = Run};
 }  // namespace xlaprof

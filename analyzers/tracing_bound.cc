@@ -87,8 +87,7 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps
 }
 
 Finding Conclude(const Traced& traced) {
-  Finding finding{
-      .kind = "tracing_bound", .severity = Severity::kWarning, .cost_ns = traced.tracing_ns};
+  Finding finding{.severity = Severity::kWarning, .cost_ns = traced.tracing_ns};
   const int64_t per_step = traced.tracing_ns / std::max<int64_t>(1, traced.steps);
   finding.count = traced.steps;
   finding.per_step = 1;
@@ -150,8 +149,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
     if (tracing && execute && state->mark_step.value_or(0) >= kMinSteps && execute->samples > 0 &&
         TracingNs(*tracing) > execute->sum && ShareOfWall(*tracing).value_or(1) >= kMinOfStep) {
       const int64_t marks = *state->mark_step;
-      Finding f{.kind = "tracing_bound",
-                .severity = Severity::kWarning,
+      Finding f{.severity = Severity::kWarning,
                 .count = marks,
                 .per_step = 1,
                 .cost_ns = Whole(TracingNs(*tracing))};
@@ -194,8 +192,12 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
 }  // namespace
 
-extern const Analyzer tracing_bound{"tracing_bound", "steps that wait for the host to make graphs",
-                                    "the host's events and steps, else LazyTracing and ExecuteTime",
-                                    Run};
+extern const Analyzer tracing_bound{
+    .name = "tracing_bound",
+    .summary = "steps that wait for the host to make graphs",
+    .looks_at = "the host's events and steps, else LazyTracing and ExecuteTime",
+    .run = Run,
+    .needs = Needs::kTimedStepsOrTracing,
+    .is_from_timeline = true};
 
 }  // namespace xlaprof

@@ -11,7 +11,7 @@ static absl::StatusOr<Findings> Run(const Store& store) {
       [](int64_t row, std::string names, int64_t copies, int64_t bytes, OptText device,
          OptText function, OptText file, OptInt line) {
         const std::string where = device.value_or("the device");
-        Finding finding{.kind = "untied_weights", .severity = Severity::kWarning};
+        Finding finding{.severity = Severity::kWarning};
         finding.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
         finding.title = fmt::format("{} were one tensor, and are {} since the move to {}", names,
                                     copies, where);
@@ -34,6 +34,8 @@ static absl::StatusOr<Findings> Run(const Store& store) {
 }
 
 extern const Analyzer untied_weights{
-    "untied_weights", "weights that were tied before the move to the device, and are copies since",
-    "moves of models, of recorded programs", Run};
+    .name = "untied_weights",
+    .summary = "weights that were tied before the move to the device, and are copies since",
+    .looks_at = "moves of models, of recorded programs",
+    .run = Run};
 }  // namespace xlaprof

@@ -129,9 +129,9 @@ class SqliteExport {
     for (const Finding& finding : findings_) {
       rows.Add(++rank);
       rows.Add(std::string_view(finding.fingerprint));
-      rows.Add(std::string_view(finding.kind));
+      rows.Add(std::string_view(finding.kind()));
       rows.Add(TextOf(finding.severity));
-      rows.Add(std::string_view(finding.title));
+      rows.Add(std::string_view(finding.words.title));
       rows.Add(finding.count ? RowInserter::Cell(*finding.count) : nullptr);
       rows.Add(finding.cost_ns ? RowInserter::Cell(*finding.cost_ns) : nullptr);
       rows.Add(std::string_view(kept.emplace_back(FindingJson(finding))));

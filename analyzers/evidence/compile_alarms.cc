@@ -53,8 +53,7 @@ struct Alarms {
 
 Finding Common(const Alarms& alarms) {
   const Alarm& longest = alarms.all.front();
-  Finding finding{.kind = "slow_compile",
-                  .severity = Severity::kInfo,
+  Finding finding{.severity = Severity::kInfo,
                   .subject = longest.subject,
                   .count = int64_t(alarms.all.size()),
                   .cost_ns = alarms.ns,

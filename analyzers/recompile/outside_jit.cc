@@ -165,9 +165,7 @@ bool IsDear(const Called& called, OptInt wall_ns, int64_t compiling_ns) {
 
 Finding FindingOf(const Called& called, bool dear) {
   const Sum& all = called.all;
-  Finding finding{
-      .kind = "recompilation",
-      .severity = dear ? Severity::kWarning : Severity::kInfo,
+  Finding finding{.severity = dear ? Severity::kWarning : Severity::kInfo,
       .title = fmt::format("{} of single operations, called outside of jit{} ({})",
                            Plural(all.count, "program"), called.at_start ? " at the start" : "",
                            Named(called.by_name)),

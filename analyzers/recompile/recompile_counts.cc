@@ -298,7 +298,7 @@ std::optional<Finding> Judge(Series series) {
       share <= kLargeTimeShare && !clears)
     return std::nullopt;
 
-  Finding finding{.kind = "recompilation", .severity = severity, .count = again};
+  Finding finding{.severity = severity, .count = again};
   if (steps > 0) finding.per_step = static_cast<double>(again) / static_cast<double>(steps);
   finding.title = Title(compiles, steps, last.executions);
   finding.advice = "Nothing to do for recompilation.";
@@ -431,8 +431,7 @@ std::optional<Finding> JudgeApart(Series series) {
                                         .samples = {worst},
                                         .is_cut = series.is_cut});
   if (!often || (!one_process && alone && alone->severity != Severity::kInfo)) return alone;
-  Finding finding{.kind = "recompilation",
-                  .severity = one_process ? Severity::kWarning : Severity::kInfo,
+  Finding finding{.severity = one_process ? Severity::kWarning : Severity::kInfo,
                   .count = again};
   const std::string title = Title(*total.compiles, total.steps.value_or(0), total.executions);
   finding.title = fmt::format(

@@ -118,11 +118,11 @@ Json Of(const Finding& finding) {
     reason = {{"type", TextOf(r.type)},           {"state", Nullable(r.state)},
               {"step", Nullable(r.step)},         {"node", Nullable(r.node)},
               {"before", Nullable(r.before)},     {"after", Nullable(r.after)},
-              {"location", Nullable(r.location)}, {"text", Nullable(r.text)}};
+              {"location", Nullable(r.location)}, {"text", Words(finding.words.why)}};
   }
-  return {{"kind", finding.kind},
+  return {{"kind", finding.kind()},
           {"severity", TextOf(finding.severity)},
-          {"title", finding.title},
+          {"title", finding.words.title},
           {"subject",
            {{"file", Nullable(subject.file)},
             {"line", Nullable(subject.line)},
@@ -133,11 +133,11 @@ Json Of(const Finding& finding) {
           {"count", Nullable(finding.count)},
           {"per_step", Nullable(finding.per_step)},
           {"cost_ns", Nullable(finding.cost_ns)},
-          {"cost_note", Words(finding.cost_note)},
+          {"cost_note", Words(finding.words.cost_note)},
           {"saving_ns", Nullable(finding.saving_ns)},
-          {"saving_note", Words(finding.saving_note)},
+          {"saving_note", Words(finding.words.saving_note)},
           {"reason", reason},
-          {"advice", Words(finding.advice)},
+          {"advice", Words(finding.words.advice)},
           {"evidence", ListOf(finding.evidence)},
           {"fingerprint", finding.fingerprint}};
 }

@@ -101,15 +101,15 @@ class MarkdownReport {
         "--- | --- | --- |\n",
         brief.size());
     for (const Finding* finding : brief) {
-      Add("| {} | {} | {} | {} |\n", Prose(finding->kind), Prose(finding->title),
-          Prose(PlaceText(*finding, /*full_path=*/false)), Prose(finding->advice));
+      Add("| {} | {} | {} | {} |\n", Prose(finding->kind()), Prose(finding->words.title),
+          Prose(PlaceText(*finding, /*full_path=*/false)), Prose(finding->words.advice));
     }
     Add("\n</details>\n");
   }
 
   void OneFinding(size_t rank, const Finding& finding) {
     const std::string_view word = TextOf(finding.severity);
-    Add("\n### {}. {}\n\n{} · {}", rank, Prose(finding.title), word, Prose(finding.kind));
+    Add("\n### {}. {}\n\n{} · {}", rank, Prose(finding.words.title), word, Prose(finding.kind()));
     if (std::string place = PlaceText(finding, /*full_path=*/true); !place.empty())
       Add(" · {}", Prose(place));
     Add("\n");
@@ -125,7 +125,7 @@ class MarkdownReport {
     if (finding.reason) Why(*finding.reason, finding);
     Item("Cost", CostText(report_, finding));
     Item("Saves", SavingText(finding));
-    Item("Fix", finding.advice);
+    Item("Fix", finding.words.advice);
   }
 
   void Why(const Reason& reason, const Finding& finding) {

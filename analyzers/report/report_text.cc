@@ -173,7 +173,7 @@ class TextReport {
     if (brief.empty()) return;
     Section("Also seen (--all tells more)");
     for (const Finding* finding : brief) {
-      std::string title = finding->title;
+      std::string title = finding->words.title;
       const std::string place = PlaceText(*finding, /*full_path=*/false);
       constexpr int kKind = 20;  // columns of the longest kind, and a space
       const int room = width_ - 2 - kKind;
@@ -184,7 +184,7 @@ class TextReport {
           title.find(place) == std::string::npos)
         title += fmt::format(" ({})", place);
       Paragraph(2 + kKind, CutEnd(title, 2 * room), Style::kPlain,
-                "  " + PadRight(finding->kind, kKind));
+                "  " + PadRight(finding->kind(), kKind));
     }
   }
 
@@ -219,13 +219,13 @@ class TextReport {
                                                            : Style::kCyan;
     std::string number = PadLeft(fmt::to_string(rank), 2);
     int indent = int(number.size()) + 2 + int(word.size()) + 2;
-    Paragraph(indent, finding.title, Style::kBold,
+    Paragraph(indent, finding.words.title, Style::kBold,
               fmt::format("{}  {}: ", number, In(style, word)));
     Where(finding);
     Why(finding, rank);
     Field("cost", CostText(report_, finding));
     Field("saves", SavingText(finding));
-    Field("fix", Once(advice_in_, finding.advice, rank));
+    Field("fix", Once(advice_in_, finding.words.advice, rank));
     if (options_.all) {
       for (const Evidence& evidence : finding.evidence)
         Field("seen", EvidenceText(report_, evidence));
@@ -279,7 +279,7 @@ class TextReport {
         continue;
       if (first) Section("What these files do not show");
       first = false;
-      Paragraph(4, fmt::format("{}. {}", finding.title, finding.advice), Style::kPlain, "  - ");
+      Paragraph(4, fmt::format("{}. {}", finding.words.title, finding.words.advice), Style::kPlain, "  - ");
     }
   }
 
@@ -292,7 +292,7 @@ class TextReport {
       said = setting.name;
       std::string advice;
       for (const Finding& finding : report_.findings) {
-        if (SettingOf(report_, finding) == &setting) advice = finding.advice;
+        if (SettingOf(report_, finding) == &setting) advice = finding.words.advice;
       }
       Paragraph(4, fmt::format("{}: {}. {}", setting.name, setting.evidence, advice), Style::kPlain,
                 "  - ");

@@ -12,16 +12,11 @@ namespace {
 
 constexpr double kLeastPart = 0.001;  // of a steady step: less is no reason to look there
 
-// Kinds whose cost is measured on the timeline alone, so inside its window.
-bool IsFromTimeline(const Finding& finding) {
-  constexpr std::string_view kKinds[] = {"device_gap", "device_wait", "input_bound",
-                                         "tracing_bound"};
-  return std::find(std::begin(kKinds), std::end(kKinds), finding.kind) != std::end(kKinds);
-}
+bool IsFromTimeline(const Finding& finding) { return finding.analyzer->is_from_timeline; }
 
 // A share of each step says nothing of it.
 bool IsPaidOnce(const Finding& finding) {
-  return finding.kind == "slow_compile" || (finding.count == 1 && !IsFromTimeline(finding));
+  return finding.analyzer->is_paid_once || (finding.count == 1 && !IsFromTimeline(finding));
 }
 
 bool WindowIsWholeRun(const Summary& summary) {
@@ -293,7 +288,7 @@ std::string PlaceText(const Finding& finding, bool full_path) {
 
 std::string ReasonText(const Finding& finding) {
   const Reason& reason = *finding.reason;
-  if (!reason.state && reason.text.value_or("").empty() && !reason.before && !reason.after)
+  if (!reason.state && finding.words.why.empty() && !reason.before && !reason.after)
     return "";  // the title says it
   std::string out(TextOf(reason.type));
   if (reason.state) {
@@ -302,7 +297,7 @@ std::string ReasonText(const Finding& finding) {
       out += fmt::format(" {} step {}", *reason.state == State::kSettled ? "since" : "at",
                          CountText(*reason.step));
   }
-  if (reason.text && !reason.text->empty()) out += fmt::format(": {}", *reason.text);
+  if (!finding.words.why.empty()) out += fmt::format(": {}", finding.words.why);
   return out;
 }
 
@@ -317,7 +312,7 @@ std::string NodeText(const Reason& reason) {
 
 std::string CostText(const Report& report, const Finding& finding) {
   const Summary& summary = report.summary;
-  if (!finding.cost_ns) return IsAboutCapture(finding) ? "" : finding.cost_note;
+  if (!finding.cost_ns) return IsAboutCapture(finding) ? "" : finding.words.cost_note;
   std::string out = DurationText(*finding.cost_ns);
   // Only what lies in the window may be divided by it.
   if (IsFromTimeline(finding) || WindowIsWholeRun(summary)) {
@@ -327,8 +322,7 @@ std::string CostText(const Report& report, const Finding& finding) {
                        : double(summary.timed_steps.value_or(0));
     double a_step_ns = steps > 1 && !IsPaidOnce(finding) ? double(*finding.cost_ns) / steps : 0;
     if (a_step_ns > 0) out += fmt::format(", {} a step", DurationText(Whole(a_step_ns)));
-    bool has_share = finding.cost_note.find('%') != std::string::npos ||
-                     (IsFromTimeline(finding) && finding.title.find('%') != std::string::npos);
+    const bool has_share = finding.words.tells_share;
     if (!has_share && a_step_ns > 0 && a_step_ns < double(summary.step_p50_ns.value_or(0))) {
       out += fmt::format(", {} of a steady step",
                          PercentText(a_step_ns / double(*summary.step_p50_ns)));
@@ -338,14 +332,14 @@ std::string CostText(const Report& report, const Finding& finding) {
                          PercentText(double(*finding.cost_ns) / double(*summary.wall_ns)));
     }
   }
-  if (!finding.cost_note.empty()) out += fmt::format(": {}", finding.cost_note);
+  if (!finding.words.cost_note.empty()) out += fmt::format(": {}", finding.words.cost_note);
   return out;
 }
 
 std::string SavingText(const Finding& finding) {
   if (!finding.saving_ns) return "";
   return fmt::format("about {}{}{}", DurationText(*finding.saving_ns),
-                     finding.saving_note.empty() ? "" : ": ", finding.saving_note);
+                     finding.words.saving_note.empty() ? "" : ": ", finding.words.saving_note);
 }
 
 std::string EvidenceText(const Report& report, const Evidence& evidence) {
@@ -407,17 +401,26 @@ Verdict VerdictWithoutWarnings(const Report& report) {
 Checks ChecksOf(const Summary& summary) {
   const bool timeline = summary.wall_ns.has_value(), devices = !summary.devices.empty(),
              steps = summary.timed_steps.value_or(0) > 0;
-  auto can = [&](std::string_view check) {
-    if (check == "device_gap" || check == "device_wait") return devices;
-    if (check == "input_bound") return timeline && steps;
-    if (check == "tracing_bound") return (timeline && steps) || summary.tracing_ns;
-    if (check == "slow_compile") return timeline || summary.compile_ns;
-    if (check == "slow_execution") return timeline || summary.execute_ns;
+  auto can = [&](Needs needs) {
+    switch (needs) {
+      case Needs::kNothing:
+        return true;
+      case Needs::kDevices:
+        return devices;
+      case Needs::kTimedSteps:
+        return timeline && steps;
+      case Needs::kTimedStepsOrTracing:
+        return (timeline && steps) || summary.tracing_ns.has_value();
+      case Needs::kTimelineOrCompileTimes:
+        return timeline || summary.compile_ns.has_value();
+      case Needs::kTimelineOrExecuteTimes:
+        return timeline || summary.execute_ns.has_value();
+    }
     return true;
   };
   Checks checks;
   for (const Analyzer* analyzer : AllAnalyzers())
-    (can(analyzer->name) ? checks.made : checks.not_made).push_back(analyzer);
+    (can(analyzer->needs) ? checks.made : checks.not_made).push_back(analyzer);
   checks.why = !timeline ? "no timeline in these files"
                : devices ? "no step has times"
                : steps   ? "no work of a device has times"
@@ -425,7 +428,7 @@ Checks ChecksOf(const Summary& summary) {
   return checks;
 }
 
-bool IsAboutCapture(const Finding& finding) { return finding.kind == "incomplete_capture"; }
+bool IsAboutCapture(const Finding& finding) { return finding.analyzer->is_about_capture; }
 
 const SettingRow* SettingOf(const Report& report, const Finding& finding) {
   if (!IsAboutCapture(finding) || !finding.reason || !finding.reason->node) return nullptr;

@@ -23,8 +23,8 @@ void Sort(std::vector<Mark>& marks) {
 std::string Arguments(const Finding& finding) {
   Json json;
   json["severity"] = TextOf(finding.severity);
-  json["kind"] = finding.kind;
-  json["title"] = finding.title;
+  json["kind"] = finding.kind();
+  json["title"] = finding.words.title;
   auto text = [&](const char* key, const std::string& value) {
     if (!value.empty()) json[key] = value;
   };
@@ -40,9 +40,9 @@ std::string Arguments(const Finding& finding) {
   optional("count", finding.count);
   optional("per_step", finding.per_step);
   optional("cost_ns", finding.cost_ns);
-  text("cost_note", finding.cost_note);
+  text("cost_note", finding.words.cost_note);
   optional("saving_ns", finding.saving_ns);
-  text("saving_note", finding.saving_note);
+  text("saving_note", finding.words.saving_note);
   if (finding.reason) {
     const Reason& reason = *finding.reason;
     json["reason"] = TextOf(reason.type);
@@ -51,9 +51,9 @@ std::string Arguments(const Finding& finding) {
     optional("before", reason.before);
     optional("after", reason.after);
     optional("recorded_at", reason.location);
-    optional("why", reason.text);
+    text("why", finding.words.why);
   }
-  text("advice", finding.advice);
+  text("advice", finding.words.advice);
   text("fingerprint", finding.fingerprint);
   return Dump(json);
 }
@@ -152,7 +152,7 @@ absl::StatusOr<MarkTrack> FindingMarks(const Store& store, const Findings& findi
     if (places.empty()) places.try_emplace({start_ns, 0});
     const std::string arguments = Arguments(finding);
     for (const auto& [time, of_track] : places) {
-      track.marks.push_back({time.first, time.second, finding.kind + ": " + finding.title,
+      track.marks.push_back({time.first, time.second, fmt::format("{}: {}", finding.kind(), finding.words.title),
                              arguments, finding.severity});
     }
   }

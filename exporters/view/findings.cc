@@ -49,7 +49,7 @@ absl::StatusOr<Json> Marks(const Store& store, const ViewLanes& lanes, const Fin
                        {"ts_ns", lanes.ToView(time.first)},
                        {"dur_ns", time.second},
                        {"lane", is_shown ? Json(*track) : Json(nullptr)},
-                       {"text", findings[i].kind}});
+                       {"text", findings[i].kind()}});
     }
   }
   return marks;

@@ -38,7 +38,7 @@ TEST(Fingerprint, TellsKindReasonAndSubjectApart) {
     change(finding);
     prints.push_back(Fingerprint(finding));
   };
-  differs([](Finding& f) { f.kind = "fallback"; });
+  differs([](Finding& f) { f.kind() = "fallback"; });
   differs([](Finding& f) { f.reason->type = ReasonType::kOutliers; });
   differs([](Finding& f) { f.subject.file = "/a/b/model.py"; });
   differs([](Finding& f) { f.subject.function = "forward"; });
@@ -53,7 +53,7 @@ TEST(Analyze, EmptyStoreHasNothingAboveInfo) {
   auto findings = Analyze(*store);
   ASSERT_TRUE(findings.ok()) << findings.status();
   for (const Finding& finding : *findings)
-    EXPECT_EQ(finding.severity, Severity::kInfo) << finding.title;
+    EXPECT_EQ(finding.severity, Severity::kInfo) << finding.words.title;
 }
 
 // Three reads in one function, cheapest line first in the store.
@@ -91,8 +91,8 @@ TEST(Analyze, PutsTheDearestFirstAndNamesEach) {
   std::vector<int64_t> lines;
   std::set<std::string> prints;
   for (const Finding& finding : *findings) {
-    EXPECT_TRUE(prints.insert(finding.fingerprint).second) << finding.title;
-    if (finding.kind == "sync_point") lines.push_back(finding.subject.line.value_or(0));
+    EXPECT_TRUE(prints.insert(finding.fingerprint).second) << finding.words.title;
+    if (finding.kind() == "sync_point") lines.push_back(finding.subject.line.value_or(0));
   }
   EXPECT_THAT(lines, testing::ElementsAre(14, 9, 11));
 }

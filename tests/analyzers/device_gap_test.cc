@@ -102,8 +102,8 @@ TEST_F(DeviceGap, ScopesOfALittleEachAreToldTogether) {
   EXPECT_EQ(found[0].cost_ns, 25'000'000);
   EXPECT_EQ(found[0].count, 50);
   EXPECT_EQ(found[0].subject.scope, OptText());
-  EXPECT_NE(found[0].title.find("was in 25 scopes, most in 'layer 0'"), std::string::npos)
-      << found[0].title;
+  EXPECT_NE(found[0].words.title.find("was in 25 scopes, most in 'layer 0'"), std::string::npos)
+      << found[0].words.title;
   EXPECT_EQ(found[0].evidence.size(), 8u);
 }
 
@@ -180,7 +180,7 @@ TEST_F(DeviceGap, TheMomentsBetweenStepsThatCompileAreNothing) {
         "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i,
         step));
   }
-  for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.title;
+  for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.words.title;
 }
 
 TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
@@ -191,7 +191,7 @@ TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
       "0)");
   run_.Event(device, category::kModule, "step", 0, 10);
   run_.Event(device, category::kModule, "step", 1900, 6100);
-  for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.title;
+  for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.words.title;
 }
 
 // Under XLA_IR_DEBUG a scope in which ops are recorded is slow because of the recording.
@@ -295,7 +295,7 @@ TEST_F(DeviceGap, SharesOfAStepAreOfThatStep) {
   ASSERT_TRUE(run_.store().Restrict({.first_step = 5, .last_step = 5}).ok());
   const Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_THAT(found[0].title, testing::HasSubstr("idle 400 us (40.0 % of the steady time)"));
+  EXPECT_THAT(found[0].words.title, testing::HasSubstr("idle 400 us (40.0 % of the steady time)"));
 }
 
 TEST_F(DeviceGap, Empty) { EXPECT_TRUE(run_.Run(device_gap).empty()); }

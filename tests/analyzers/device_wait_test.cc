@@ -80,11 +80,11 @@ TEST_F(DeviceWait, DevicesOfOneNameAreOneARank) {
   run_.Exec("UPDATE process SET rank = 0 WHERE id = 1");
   Findings found = run_.Run(device_wait);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_NE(found[0].title.find("68 % of GPU:0 of rank 3's busy time"), std::string::npos)
-      << found[0].title;
+  EXPECT_NE(found[0].words.title.find("68 % of GPU:0 of rank 3's busy time"), std::string::npos)
+      << found[0].words.title;
   EXPECT_EQ(found[0].cost_ns, 682'000);
   EXPECT_EQ(found[0].count, 2);
-  EXPECT_EQ(found[0].reason->text, "GPU:0 of rank 2 waits least: the others wait for it");
+  EXPECT_EQ(found[0].words.why, "GPU:0 of rank 2 waits least: the others wait for it");
 }
 
 TEST_F(DeviceWait, StepsAreThoseOfItsProcess) {

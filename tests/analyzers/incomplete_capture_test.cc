@@ -24,11 +24,11 @@ TEST(IncompleteCapture, StepsAreMarkedAsTheProfilerThatWasUsedDoes) {
   run.Event(run.HostThread(), category::kScope, "forward", 0, 10);
   std::map<ReasonType, Finding> said = Said(run);
   ASSERT_TRUE(said.contains(ReasonType::kNoStepMarkers));
-  EXPECT_THAT(said[ReasonType::kNoStepMarkers].advice,
+  EXPECT_THAT(said[ReasonType::kNoStepMarkers].words.advice,
               HasSubstr("jax.profiler.StepTraceAnnotation"));
-  EXPECT_THAT(said[ReasonType::kNoStepMarkers].advice, Not(HasSubstr("prof.step()")));
+  EXPECT_THAT(said[ReasonType::kNoStepMarkers].words.advice, Not(HasSubstr("prof.step()")));
   run.Exec("UPDATE source SET format = 'chrome'");
-  EXPECT_THAT(Said(run)[ReasonType::kNoStepMarkers].advice,
+  EXPECT_THAT(Said(run)[ReasonType::kNoStepMarkers].words.advice,
               HasSubstr("prof.step() of torch.profiler"));
 }
 
@@ -59,7 +59,7 @@ TEST(IncompleteCapture, AWindowIsSaidToBeOne) {
                          i < 2 ? "1000" : "NULL"));
   const std::map<ReasonType, Finding> said = Said(run);
   ASSERT_TRUE(said.contains(ReasonType::kWindow));
-  EXPECT_EQ(said.at(ReasonType::kWindow).title, "the profile saw 2 of 5 executions");
+  EXPECT_EQ(said.at(ReasonType::kWindow).words.title, "the profile saw 2 of 5 executions");
   EXPECT_EQ(said.at(ReasonType::kWindow).count, 2);
 }
 

@@ -66,7 +66,7 @@ TEST(Recompilation, PaddingIsWeighedByAllBatches) {
   ASSERT_FALSE(findings.empty());
   // 7 * 64 + 48 + 17 = 513: 544 with buckets, 576 with one program.
   EXPECT_TRUE(std::ranges::any_of(findings, [](const Finding& finding) {
-    return finding.advice.find("(2 programs, 6 % more elements instead of 12 %)") !=
+    return finding.words.advice.find("(2 programs, 6 % more elements instead of 12 %)") !=
            std::string::npos;
   }));
 }
@@ -86,10 +86,10 @@ TEST(Recompilation, SizesThatVaryAreOneFinding) {
   EXPECT_EQ(finding.subject.file, "/home/user/train.py");
   EXPECT_EQ(finding.subject.line, 7);
   EXPECT_EQ(finding.reason->before, "f32[64,16]");
-  EXPECT_EQ(finding.title,
+  EXPECT_EQ(finding.words.title,
             "train step recompiled 5 times: batch dimension of input f32[64,16] changes (64, 48, "
             "17, 33, 9, 25)");
-  EXPECT_THAT(finding.advice, HasSubstr("to 64 (one program), or to the buckets 16, 32, 64"));
+  EXPECT_THAT(finding.words.advice, HasSubstr("to 64 (one program), or to the buckets 16, 32, 64"));
   ASSERT_THAT(finding.evidence, SizeIs(2));
   EXPECT_EQ(finding.evidence[1].table, "graph");  // the two that were compared
   EXPECT_THAT(finding.evidence[1].rows, SizeIs(2));
@@ -120,7 +120,7 @@ TEST(Recompilation, ASmallLastBatchIsToldApart) {
   BatchesOf(run, {64, 64, 64, 64, 64, 40, 64, 64, 64, 64, 64, 40});
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kInfo);  // once, and settled
-  EXPECT_THAT(finding.advice, HasSubstr("drop_last=True"));
+  EXPECT_THAT(finding.words.advice, HasSubstr("drop_last=True"));
 }
 
 TEST(Recompilation, ACleanStartIsWarmUpAndInfo) {
@@ -179,11 +179,11 @@ TEST(Recompilation, PartlyMeasuredCostSaysSo) {
   run.Exec("UPDATE compile SET dur_ns = NULL WHERE id = (SELECT max(id) FROM compile)");
   Finding finding = run.TheFinding();
   EXPECT_EQ(finding.cost_ns, 4'000'000'000);
-  EXPECT_THAT(finding.cost_note, HasSubstr("4 of 5"));
+  EXPECT_THAT(finding.words.cost_note, HasSubstr("4 of 5"));
   run.Exec("UPDATE compile SET dur_ns = NULL");
   finding = run.TheFinding();
   EXPECT_FALSE(finding.cost_ns.has_value());
-  EXPECT_THAT(finding.cost_note, HasSubstr("unmeasured"));
+  EXPECT_THAT(finding.words.cost_note, HasSubstr("unmeasured"));
 }
 
 // A change that comes once beside one that comes always does not hide it.
@@ -243,8 +243,8 @@ TEST(Recompilation, AnotherFormAnswersWhereTextPrintsAlike) {
   EXPECT_EQ(finding.count, 11);
   EXPECT_EQ(finding.reason->before, "slice={[0:1], [0:8]}");
   EXPECT_EQ(finding.reason->after, "slice={[1:2], [0:8]}");
-  EXPECT_THAT(finding.advice, HasSubstr("index_select"));
-  EXPECT_THAT(*finding.reason->text,
+  EXPECT_THAT(finding.words.advice, HasSubstr("index_select"));
+  EXPECT_THAT(finding.words.why,
               HasSubstr("/home/user/train.py:10, is the value that it reads"));
 }
 
@@ -263,7 +263,7 @@ TEST(Recompilation, OnlyAViewIsRecordedWhereItIsUsed) {
   }
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kConstantChange);
-  EXPECT_EQ(finding.reason->text, "The IR dump shows it.");
+  EXPECT_EQ(finding.words.why, "The IR dump shows it.");
 }
 
 TEST(Recompilation, GraphsThatPrintAlikeNameCandidates) {
@@ -279,8 +279,8 @@ TEST(Recompilation, GraphsThatPrintAlikeNameCandidates) {
     run.Step(run.Graph("g" + std::to_string(i), text, PrintedForm::kIrText, 1, 1));
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kUnprintedChange);
-  EXPECT_THAT(*finding.reason->text, HasSubstr("xla::select f32[1,8] at /home/user/train.py:11"));
-  EXPECT_THAT(finding.advice, HasSubstr("XLA_SAVE_TENSORS_FMT=hlo"));
+  EXPECT_THAT(finding.words.why, HasSubstr("xla::select f32[1,8] at /home/user/train.py:11"));
+  EXPECT_THAT(finding.words.advice, HasSubstr("XLA_SAVE_TENSORS_FMT=hlo"));
 }
 
 TEST(Recompilation, SharedInputsAndDonationComeBeforeUnprintedChanges) {
@@ -321,7 +321,7 @@ TEST(Recompilation, AGraphThatIsCompiledAgainBehindOthersWasEvicted) {
   run.Steps(graph, 10);
   std::string text;
   for (const Finding& finding : run.Find()) {
-    if (finding.reason->type == ReasonType::kCacheEviction) text = *finding.reason->text;
+    if (finding.reason->type == ReasonType::kCacheEviction) text = finding.words.why;
   }
   EXPECT_THAT(text, HasSubstr("nly 1 other graph was compiled since"));
 }
@@ -334,7 +334,7 @@ TEST(Recompilation, AGraphThatIsCompiledTwiceInARowWasNotEvicted) {
   run.Steps(graph, 10);
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kUnknown);
-  EXPECT_THAT(*finding.reason->text, HasSubstr("processes that share one log"));
+  EXPECT_THAT(finding.words.why, HasSubstr("processes that share one log"));
 }
 
 TEST(Recompilation, SettingsThatChangeAreTheEnvironment) {
@@ -354,7 +354,7 @@ TEST(Recompilation, WithoutGraphsSizesTellAndElseNothing) {
   EXPECT_EQ(run.TheFinding().subject.line, 20);  // the cut
   run.Exec("UPDATE compile SET input_bytes = 1000");
   EXPECT_EQ(run.TheFinding().reason->type, ReasonType::kUnknown);
-  EXPECT_THAT(run.TheFinding().advice, HasSubstr("XLA_SAVE_TENSORS_FILE"));
+  EXPECT_THAT(run.TheFinding().words.advice, HasSubstr("XLA_SAVE_TENSORS_FILE"));
 }
 
 TEST(Recompilation, WhereOnlySomeGraphsWereCapturedTheLogJoinsThem) {
@@ -370,7 +370,7 @@ TEST(Recompilation, WhereOnlySomeGraphsWereCapturedTheLogJoinsThem) {
   EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
   EXPECT_EQ(finding.count, 9);
   EXPECT_EQ(finding.subject.line, 7);
-  EXPECT_THAT(*finding.reason->text, HasSubstr("7 of 9"));
+  EXPECT_THAT(finding.words.why, HasSubstr("7 of 9"));
 }
 
 // Story: `--steps 2:4` hid the graphs of the steps before, and "nothing captured showed why".
@@ -410,7 +410,7 @@ TEST(Recompilation, AJittedFunctionIsASite) {
              {.cause = CutKind::kCall, .function = "train_step", .line = 18});
   }
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.title,
+  EXPECT_EQ(finding.words.title,
             "`train_step` recompiled 3 times: batch dimension of input f32[128,64] changes (128, "
             "120, 112, 104)");
   EXPECT_EQ(finding.subject.function, "train_step");
@@ -426,7 +426,7 @@ TEST(Recompilation, RanksOfOneJobAreOneFinding) {
   }
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.count, 11);
-  EXPECT_THAT(finding.title, HasSubstr("in each of 3 processes"));
+  EXPECT_THAT(finding.words.title, HasSubstr("in each of 3 processes"));
   EXPECT_THAT(finding.evidence, SizeIs(4));  // compiles of each rank, and the graphs of one
 }
 
@@ -452,11 +452,11 @@ TEST(Recompilation, GrowthWithoutAStepMarkIsNoCauseOfItsOwn) {
     for (const Finding& finding : run.Find()) {
       EXPECT_EQ(finding.severity == Severity::kInfo,
                 finding.reason->type == ReasonType::kNoStepMark);
-      EXPECT_TRUE(with_sizes || finding.count == 11) << finding.title;
+      EXPECT_TRUE(with_sizes || finding.count == 11) << finding.words.title;
       if (finding.reason->type != ReasonType::kNoStepMark) continue;
-      EXPECT_THAT(finding.title, HasSubstr("its graph grows, as no step is marked"));
-      EXPECT_THAT(*finding.reason->text, HasSubstr("5 nodes in the first, 60 in the last"));
-      EXPECT_THAT(finding.advice, HasSubstr("missing_step_mark"));
+      EXPECT_THAT(finding.words.title, HasSubstr("its graph grows, as no step is marked"));
+      EXPECT_THAT(finding.words.why, HasSubstr("5 nodes in the first, 60 in the last"));
+      EXPECT_THAT(finding.words.advice, HasSubstr("missing_step_mark"));
     }
     EXPECT_THAT(run.Find(), SizeIs(with_sizes ? 2 : 1));
     // With one step mark it is as ever.

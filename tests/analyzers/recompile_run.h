@@ -170,7 +170,7 @@ class RecompileRun {
   }
 
   Findings Find() {
-    absl::StatusOr<Findings> findings = recompilation.run(store_);
+    absl::StatusOr<Findings> findings = Analyze(store_, recompilation);
     EXPECT_TRUE(findings.ok()) << Message(findings.status());
     return findings.ok() ? *std::move(findings) : Findings();
   }
@@ -179,7 +179,7 @@ class RecompileRun {
     Findings findings = Find();
     EXPECT_EQ(findings.size(), 1u);
     for (const Finding& finding : findings) {
-      if (findings.size() > 1) ADD_FAILURE() << finding.title;
+      if (findings.size() > 1) ADD_FAILURE() << finding.words.title;
     }
     if (findings.empty()) return Finding{.reason = Reason{}};
     return findings.front();

@@ -42,7 +42,7 @@ TEST_F(SlowWork, CompilingIsToldOnceAPlace) {
   EXPECT_EQ(found[0].count, 2);
   EXPECT_EQ(found[0].cost_ns, 5'000'000'000);
   EXPECT_EQ(found[0].subject.graph_hash, "hash2");
-  EXPECT_NE(found[0].reason->text->find("500 steady steps"), std::string::npos);
+  EXPECT_NE(found[0].words.why->find("500 steady steps"), std::string::npos);
 }
 
 TEST_F(SlowWork, FiveMinutesIsTooLong) {
@@ -78,8 +78,8 @@ TEST_F(SlowWork, AProgramOfOneOperation) {
                     function));
     const Finding finding = run.Run(slow_compile).at(0);
     const bool is_one = function[0] == 'c';
-    EXPECT_EQ(finding.advice.find("driver") != std::string::npos, is_one) << function;
-    EXPECT_EQ(finding.advice.find("smaller") != std::string::npos, !is_one) << function;
+    EXPECT_EQ(finding.words.advice.find("driver") != std::string::npos, is_one) << function;
+    EXPECT_EQ(finding.words.advice.find("smaller") != std::string::npos, !is_one) << function;
   }
 }
 
@@ -94,13 +94,13 @@ TEST_F(SlowWork, TheLongestCompilationsOfTheProfilersLines) {
   line(1, "05m20s600ms000.000us"), line(2, "05m20s600ms000.000us");
   Findings found = run_.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title, "a compilation took 320 s");
+  EXPECT_EQ(found[0].words.title, "a compilation took 320 s");
   EXPECT_EQ(found[0].cost_ns, 319'600'000'000);
-  EXPECT_NE(found[0].cost_note.find("at least"), std::string::npos);
+  EXPECT_NE(found[0].words.cost_note.find("at least"), std::string::npos);
   line(3, "16m40s000ms000.000us"), line(4, "05m20s600ms000.000us");
   found = run_.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title, "at least 2 compilations took 320 s to 940 s each");
+  EXPECT_EQ(found[0].words.title, "at least 2 compilations took 320 s to 940 s each");
   EXPECT_EQ(found[0].evidence.size(), 2u);
 }
 
@@ -110,7 +110,7 @@ TEST_F(SlowWork, TheProfilersLineMayBeUnreadable) {
       "CompileTime too slow: longest instance took long')");
   Findings found = run_.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title, "a compilation took over 300 s");
+  EXPECT_EQ(found[0].words.title, "a compilation took over 300 s");
   EXPECT_EQ(found[0].cost_ns, std::nullopt);
 }
 
@@ -253,7 +253,7 @@ TEST_F(Transfers, UploadsOfKnownBytesCostWhatTheyTook) {
   run_.Metric(report, "TransferToDeviceTime", "ns", 10, 3e9);
   const Findings found = run_.Run(large_transfer);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title, "400 MB to the device a step in 1 copy");
+  EXPECT_EQ(found[0].words.title, "400 MB to the device a step in 1 copy");
   EXPECT_EQ(found[0].cost_ns, 3'000'000'000);
 }
 
@@ -279,7 +279,7 @@ TEST_F(Transfers, ValuesThatAreUploadedOneByOne) {
   };
   const Findings found = find(1000, 9e9, false);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title, "1,000 tensors of the host are uploaded one by one, 25 a step");
+  EXPECT_EQ(found[0].words.title, "1,000 tensors of the host are uploaded one by one, 25 a step");
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].cost_ns, 9'000'000'000);
   EXPECT_EQ(found[0].reason->type, ReasonType::kToDevice);
@@ -301,7 +301,7 @@ TEST_F(Transfers, UploadsByTheirTime) {
   };
   const Findings found = find(1000, 600e6);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title,
+  EXPECT_EQ(found[0].words.title,
             "1,000 uploads to the device take 600 ms, 75 % of what the report times of uploads, "
             "executions and compilations");
   EXPECT_EQ(found[0].severity, Severity::kWarning);

@@ -52,11 +52,11 @@ TEST_F(TimeBounds, TheAdviceIsForTheLoaderThatWaits) {
   Steps(category::kInput, 200);
   Findings found = run_.Run(input_bound);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_TRUE(found[0].advice.starts_with("The loader's workers come late")) << found[0].advice;
+  EXPECT_TRUE(found[0].words.advice.starts_with("The loader's workers come late")) << found[0].words.advice;
   run_.Interned("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
   found = run_.Run(input_bound);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_NE(found[0].advice.find("num_workers=0"), std::string::npos) << found[0].advice;
+  EXPECT_NE(found[0].words.advice.find("num_workers=0"), std::string::npos) << found[0].words.advice;
 }
 
 TEST_F(TimeBounds, ModerateJustFires) {

@@ -32,7 +32,7 @@ TEST_F(Launched, LateHost) {
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0].reason->type, ReasonType::kHostWait);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
-  EXPECT_NE(found[0].title.find("host_wait"), std::string::npos) << found[0].title;
+  EXPECT_NE(found[0].words.title.find("host_wait"), std::string::npos) << found[0].words.title;
 }
 
 TEST_F(Launched, SlowCall) {

@@ -21,14 +21,14 @@ TEST(CompileAlarms, ConstantsAreOneFindingAtTheirLine) {
       "1000000000, 7000000000, 'reduce.8 = …')");
   const Findings found = run.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title, "compiling computed constants for over 9 s, most for reduce f32[9,2]");
+  EXPECT_EQ(found[0].words.title, "compiling computed constants for over 9 s, most for reduce f32[9,2]");
   EXPECT_EQ(found[0].severity, Severity::kInfo);
   EXPECT_EQ(found[0].subject.file, "/x/f.py");
   EXPECT_EQ(found[0].subject.line, 13);
   EXPECT_EQ(found[0].cost_ns, 9'000'000'000);
-  EXPECT_THAT(found[0].cost_note, HasSubstr("at least"));
+  EXPECT_THAT(found[0].words.cost_note, HasSubstr("at least"));
   EXPECT_EQ(found[0].reason->type, ReasonType::kConstantFolding);
-  EXPECT_THAT(found[0].advice, HasSubstr("as arguments"));
+  EXPECT_THAT(found[0].words.advice, HasSubstr("as arguments"));
   EXPECT_THAT(found[0].evidence[0].text, HasSubstr("/x/f.py:13"));
 }
 
@@ -40,7 +40,7 @@ TEST(CompileAlarms, LongWaitsAreWarnings) {
   const Findings found = run.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
-  EXPECT_EQ(found[0].title, "compiling tried kernels for 30 s: eng1");
+  EXPECT_EQ(found[0].words.title, "compiling tried kernels for 30 s: eng1");
 }
 
 // Its limit is ten seconds, and the program is not at fault: nothing of two minutes, no smaller
@@ -55,13 +55,13 @@ TEST(CompileAlarms, AnXlaWithoutOptimizationIsOneFinding) {
   const Findings found = run.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
-  EXPECT_EQ(found[0].title,
+  EXPECT_EQ(found[0].words.title,
             "XLA is a build without optimization: 2 compilations took over 40 s, the longest of "
             "jit_f 30 s");
-  EXPECT_THAT(found[0].cost_note, HasSubstr("ten seconds"));
+  EXPECT_THAT(found[0].words.cost_note, HasSubstr("ten seconds"));
   EXPECT_EQ(found[0].reason->type, ReasonType::kUnoptimizedBuild);
-  EXPECT_THAT(found[0].advice, HasSubstr("-c opt"));
-  EXPECT_THAT(found[0].advice, testing::Not(HasSubstr("graph")));
+  EXPECT_THAT(found[0].words.advice, HasSubstr("-c opt"));
+  EXPECT_THAT(found[0].words.advice, testing::Not(HasSubstr("graph")));
 }
 
 // A graph of one operation cannot be made smaller.
@@ -75,9 +75,9 @@ TEST(CompileAlarms, ProgramsOfOneOperationAreTheMachinesMatter) {
                     name));
     const Findings found = run.Run(slow_compile);
     ASSERT_EQ(found.size(), 1u);
-    EXPECT_THAT(*found[0].reason->text, HasSubstr("one operation")) << name;
-    EXPECT_THAT(found[0].advice, HasSubstr("driver"));
-    EXPECT_THAT(found[0].advice, testing::Not(HasSubstr("smaller")));
+    EXPECT_THAT(found[0].words.why, HasSubstr("one operation")) << name;
+    EXPECT_THAT(found[0].words.advice, HasSubstr("driver"));
+    EXPECT_THAT(found[0].words.advice, testing::Not(HasSubstr("smaller")));
   }
   TimedRun run;
   run.Exec(
@@ -112,11 +112,11 @@ TEST(CompileAlarms, EachModuleIsAFindingUnlessCompilationsTellTheirTimes) {
   run.Exec(kAlarms);
   const Findings found = run.Run(slow_compile);
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].title, "the compilation took over 120 s");
-  EXPECT_EQ(found[1].title, "2 compilations of jit_f took 280 s, the longest 150 s");
+  EXPECT_EQ(found[0].words.title, "the compilation took over 120 s");
+  EXPECT_EQ(found[1].words.title, "2 compilations of jit_f took 280 s, the longest 150 s");
   EXPECT_EQ(found[1].subject.function, "jit_f");
   EXPECT_EQ(found[1].severity, Severity::kWarning);
-  EXPECT_THAT(*found[1].reason->text, HasSubstr("JAX_EXPLAIN_CACHE_MISSES"));
+  EXPECT_THAT(found[1].words.why, HasSubstr("JAX_EXPLAIN_CACHE_MISSES"));
 
   // The same in each of three ranks takes no longer.
   TimedRun ranks;
@@ -128,7 +128,7 @@ TEST(CompileAlarms, EachModuleIsAFindingUnlessCompilationsTellTheirTimes) {
   }
   const Findings side_by_side = ranks.Run(slow_compile);
   ASSERT_EQ(side_by_side.size(), 1u);
-  EXPECT_EQ(side_by_side[0].title, "the compilation of jit_f took 134 s, in 3 processes");
+  EXPECT_EQ(side_by_side[0].words.title, "the compilation of jit_f took 134 s, in 3 processes");
   EXPECT_EQ(side_by_side[0].cost_ns, 134'000'000'000);
   EXPECT_FALSE(side_by_side[0].reason->text);
 
@@ -139,7 +139,7 @@ TEST(CompileAlarms, EachModuleIsAFindingUnlessCompilationsTellTheirTimes) {
       "(1, 1, 0, 'f', 130000000000, 0)");
   // The one that did not end is told all the same; its module is unknown.
   std::vector<std::string> titles;
-  for (const Finding& finding : timed.Run(slow_compile)) titles.push_back(finding.title);
+  for (const Finding& finding : timed.Run(slow_compile)) titles.push_back(finding.words.title);
   EXPECT_THAT(titles, testing::UnorderedElementsAre("the compilation took over 120 s",
                                                     "the first compilation took 130 s"));
 }

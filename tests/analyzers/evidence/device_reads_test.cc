@@ -35,7 +35,7 @@ TEST_F(DeviceReadsTest, ItemInEachStep) {
   }
   Findings found = run_.Run(sync_point);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title, "aten::item waits for the device to read a number, 8 times (1 a step)");
+  EXPECT_EQ(found[0].words.title, "aten::item waits for the device to read a number, 8 times (1 a step)");
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].cost_ns, 8 * 80'000);
   EXPECT_EQ(found[0].subject.scope, "loss");

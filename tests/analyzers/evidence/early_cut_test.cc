@@ -61,7 +61,7 @@ class Recorded {
     ASSERT_TRUE(status.ok()) << status;
   }
   Findings Find(const Analyzer& analyzer) {
-    auto findings = analyzer.run(*store_);
+    auto findings = Analyze(*store_, analyzer);
     EXPECT_TRUE(findings.ok()) << findings.status();
     return findings.ok() ? *findings : Findings();
   }
@@ -115,7 +115,7 @@ TEST(EarlyCut, AnOpAndAReadAreToldApartByWhatTheyFetch) {
   EXPECT_EQ(ops[0].count, 12);
   EXPECT_EQ(ops[0].per_step, 1.0);
   EXPECT_EQ(ops[0].cost_ns, 24'000);
-  EXPECT_THAT(ops[0].advice, testing::HasSubstr("torch.where"));
+  EXPECT_THAT(ops[0].words.advice, testing::HasSubstr("torch.where"));
 }
 
 // Counters are of the whole run: in a slice the op was told as a read, with a read's remedy.
@@ -158,7 +158,7 @@ TEST(EarlyCut, ATupleOfOneScalarIsAScalar) {
   run.Fallback("aten::nonzero", 4);
   Findings reads = run.Find(sync_point);
   ASSERT_EQ(reads.size(), 1u);
-  EXPECT_THAT(reads[0].title, testing::HasSubstr("a Python number is read (f32[])"));
+  EXPECT_THAT(reads[0].words.title, testing::HasSubstr("a Python number is read (f32[])"));
 }
 
 TEST(EarlyCut, WithoutCountersEveryLineIsARead) {
@@ -274,11 +274,11 @@ TEST(Fallback, ALineWhoseOpIsNotNamed) {
   run.Fallback("aten::frobnicate", 20);
   const Findings found = run.Find(fallback);
   ASSERT_EQ(found.size(), 3u);
-  EXPECT_EQ(found[1].title, "ops run on the CPU, or numbers are read, 20 times");
+  EXPECT_EQ(found[1].words.title, "ops run on the CPU, or numbers are read, 20 times");
   EXPECT_EQ(found[1].severity, Severity::kWarning);
   EXPECT_EQ(found[1].subject.line, 7);
   EXPECT_EQ(found[1].subject.op, std::nullopt);
-  EXPECT_THAT(*found[1].reason->text, testing::HasSubstr("one of: aten::frobnicate"));
+  EXPECT_THAT(found[1].words.why, testing::HasSubstr("one of: aten::frobnicate"));
   EXPECT_EQ(found[2].severity, Severity::kInfo);
   // Executions at the line tell more, and sync_point tells of them.
   Recorded seen;
@@ -299,8 +299,8 @@ TEST(Fallback, PrintingATensorIsNoMask) {
   const Findings printed = run.Find(fallback);
   ASSERT_EQ(printed.size(), 1u);
   EXPECT_THAT(*printed[0].reason->text, testing::HasSubstr("print a tensor"));
-  EXPECT_THAT(printed[0].advice, testing::HasSubstr("print(x.detach().cpu())"));
-  EXPECT_THAT(printed[0].advice, testing::Not(testing::HasSubstr("torch.where")));
+  EXPECT_THAT(printed[0].words.advice, testing::HasSubstr("print(x.detach().cpu())"));
+  EXPECT_THAT(printed[0].words.advice, testing::Not(testing::HasSubstr("torch.where")));
   // Where the program calls it as well, that is what has to change.
   Recorded both;
   both.Exec(std::string(kRows) +
@@ -400,7 +400,7 @@ TEST(IncompleteCapture, AWindowIsSaid) {
   Findings found = run.Find(incomplete_capture);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].reason->type, ReasonType::kWindow);
-  EXPECT_EQ(found[0].title, "the profile saw 1 of 3 executions");
+  EXPECT_EQ(found[0].words.title, "the profile saw 1 of 3 executions");
 }
 
 }  // namespace

@@ -35,14 +35,14 @@ TEST_F(OutsideJit, AreOneFindingAtTheDearestLine) {
   const Findings found = Run();
   ASSERT_EQ(found.size(), 2u);  // and my_step, which compiled twice
   const Finding& finding = found[1];
-  EXPECT_EQ(finding.title,
+  EXPECT_EQ(finding.words.title,
             "12 programs of single operations, called outside of jit (scan 3, broadcast_in_dim 9)");
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->type, ReasonType::kOutsideJit);
   EXPECT_EQ(finding.cost_ns, 6'180'000'000);
   EXPECT_EQ(finding.subject.file, "/u/fit.py");
   EXPECT_EQ(finding.subject.line, 40);
-  EXPECT_THAT(*finding.reason->text, HasSubstr("fit.py:40 (3, 6 s), model.py:8 (9, 180 ms)"));
+  EXPECT_THAT(finding.words.why, HasSubstr("fit.py:40 (3, 6 s), model.py:8 (9, 180 ms)"));
   EXPECT_EQ(finding.evidence.size(), 2u);
 }
 
@@ -53,7 +53,7 @@ TEST_F(OutsideJit, AStartIsNoWarning) {
   const Findings found = Run();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
-  EXPECT_THAT(found[0].title, HasSubstr("outside of jit at the start"));
+  EXPECT_THAT(found[0].words.title, HasSubstr("outside of jit at the start"));
 }
 
 // A function of the user's with an operation's name.
@@ -64,7 +64,7 @@ TEST_F(OutsideJit, WhatJaxExplainsOrHasSeveralLinesIsAFunction) {
   Compile("broadcast_in_dim", 12, 10);
   Findings found = Run();
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_THAT(found[0].title, HasSubstr("`select` recompiled 11 times"));
+  EXPECT_THAT(found[0].words.title, HasSubstr("`select` recompiled 11 times"));
   run_.Exec(
       "UPDATE compile SET stack_id = NULL; INSERT INTO graph (id, process_id, printed_as, "
       "node_count) VALUES (1, 1, 'hlo', 2); INSERT INTO graph_node (graph_id, idx, op, shape, "
@@ -72,7 +72,7 @@ TEST_F(OutsideJit, WhatJaxExplainsOrHasSeveralLinesIsAFunction) {
       "'', 'f@a.py:2'); UPDATE compile SET graph_id = 1 WHERE function = 'select'");
   found = Run();
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_THAT(found[0].title, HasSubstr("`select` recompiled 11 times"));
+  EXPECT_THAT(found[0].words.title, HasSubstr("`select` recompiled 11 times"));
 }
 
 TEST_F(OutsideJit, AreKnownByTheirNames) {
@@ -81,8 +81,8 @@ TEST_F(OutsideJit, AreKnownByTheirNames) {
   Compile("add", 5, 100);
   const Findings found = Run();
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_THAT(found[0].title, HasSubstr("15 programs of single operations"));
-  EXPECT_THAT(found[0].advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));
+  EXPECT_THAT(found[0].words.title, HasSubstr("15 programs of single operations"));
+  EXPECT_THAT(found[0].words.advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));
 }
 
 // A word that is no operation's alone is a function of the user's.
@@ -90,14 +90,14 @@ TEST_F(OutsideJit, AWordIsNoOperationByItself) {
   Compile("add", 12, 100);
   const Findings found = Run();
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_THAT(found[0].title, HasSubstr("`add` recompiled 11 times"));
+  EXPECT_THAT(found[0].words.title, HasSubstr("`add` recompiled 11 times"));
 }
 
 TEST_F(OutsideJit, AFewAreRecompilationsLikeOthers) {
   Compile("broadcast_in_dim", 9, 100);
   const Findings found = Run();
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_THAT(found[0].title, HasSubstr("`broadcast_in_dim` recompiled 8 times"));
+  EXPECT_THAT(found[0].words.title, HasSubstr("`broadcast_in_dim` recompiled 8 times"));
 }
 
 TEST_F(OutsideJit, CheapOnesAreNoWarning) {

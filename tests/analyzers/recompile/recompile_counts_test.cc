@@ -89,7 +89,7 @@ TEST(RecompileCounts, AProfilesWindowDoesNotHideWhatTheReportsCount) {
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->state, State::kOngoing);
-  EXPECT_THAT(finding.reason->text.value_or(""), HasSubstr("Only 1 of these compiles lies inside"));
+  EXPECT_THAT(finding.words.why.value_or(""), HasSubstr("Only 1 of these compiles lies inside"));
 }
 
 TEST(RecompileCounts, WhatACleanProgramCompilesIsSaidToBeNone) {
@@ -100,7 +100,7 @@ TEST(RecompileCounts, WhatACleanProgramCompilesIsSaidToBeNone) {
   for (Reports* run : {&clean, &cut}) {
     const Finding finding = run->TheFinding();
     EXPECT_EQ(finding.severity, Severity::kInfo);
-    EXPECT_THAT(finding.title, HasSubstr("it is not recompilation"));
+    EXPECT_THAT(finding.words.title, HasSubstr("it is not recompilation"));
   }
   Reports first;  // nothing is told by the first steps
   first.Report(2, 2, 2);
@@ -112,7 +112,7 @@ TEST(RecompileCounts, ACleanProgramThatCompilesLongIsToldSo) {
   run.Report(25, 3, 26, 5e12, 1e12);
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kInfo);
-  EXPECT_THAT(finding.title, HasSubstr("it is not recompilation"));
+  EXPECT_THAT(finding.words.title, HasSubstr("it is not recompilation"));
 }
 
 // met.clear_all() before each report: twelve steps that compiled each gave "nothing found".
@@ -121,7 +121,7 @@ TEST(RecompileCounts, ReportsOfOneProcessThatEachStandForThemselvesAreSummed) {
   for (int i = 0; i < 12; ++i) run.Apart(1, 1, i == 0 ? 12 : 2);
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_EQ(finding.title, "12 compiles in 12 steps, in 12 separate reports: it goes on compiling");
+  EXPECT_EQ(finding.words.title, "12 compiles in 12 steps, in 12 separate reports: it goes on compiling");
   EXPECT_EQ(finding.count, 11);
   EXPECT_EQ(finding.cost_ns, 11'000'000'000);
 }
@@ -136,7 +136,7 @@ TEST(RecompileCounts, CountersThatGoOnAreNotSummed) {
   }
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_THAT(finding.title, HasSubstr("20 compiles in 20 steps"));
+  EXPECT_THAT(finding.words.title, HasSubstr("20 compiles in 20 steps"));
   EXPECT_EQ(finding.count, 19);
   EXPECT_EQ(finding.cost_ns, 19'000'000'000);
 }
@@ -151,18 +151,18 @@ TEST(RecompileCounts, AMasterAmongRanksIsNoProofOfOneProcess) {
 TEST(RecompileCounts, ReportsOfRanksAreNotSummed) {
   Reports clean;
   for (int i = 0; i < 8; ++i) clean.Apart(100, 3, 300);
-  EXPECT_EQ(clean.TheFinding().title,
+  EXPECT_EQ(clean.TheFinding().words.title,
             "it is not recompilation: 3 compiles in 100 steps, as many as a clean program makes at "
             "first");
   Reports young;
   for (int i = 0; i < 8; ++i) young.Apart(1, 1, 12);
   const Finding finding = young.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kInfo);
-  EXPECT_THAT(finding.title, HasSubstr("or each compiled in its first steps"));
+  EXPECT_THAT(finding.words.title, HasSubstr("or each compiled in its first steps"));
   Reports compiling;
   for (int i = 0; i < 8; ++i) compiling.Apart(20, 15, 300);
   EXPECT_EQ(compiling.TheFinding().severity, Severity::kWarning);
-  EXPECT_THAT(compiling.TheFinding().title, HasSubstr("15 compiles in 20 steps: a clean program"));
+  EXPECT_THAT(compiling.TheFinding().words.title, HasSubstr("15 compiles in 20 steps: a clean program"));
 }
 
 TEST(RecompileCounts, WhatStoodInAMissingPartIsNotDenied) {
@@ -173,11 +173,11 @@ TEST(RecompileCounts, WhatStoodInAMissingPartIsNotDenied) {
   run.Exec(
       "INSERT INTO counter (report_id, name, value) VALUES (7, 'UncachedCompile', 3), (7, "
       "'CachedCompile', 97)");
-  EXPECT_THAT(run.TheFinding().title, HasSubstr("it is not recompilation"));
+  EXPECT_THAT(run.TheFinding().words.title, HasSubstr("it is not recompilation"));
   run.Issue("cut_file");
-  EXPECT_EQ(run.TheFinding().title,
+  EXPECT_EQ(run.TheFinding().words.title,
             "3 compiles in 100 steps by the counters: as many as a clean program makes at first");
-  EXPECT_THAT(run.TheFinding().cost_note, HasSubstr("in the part that is missing"));
+  EXPECT_THAT(run.TheFinding().words.cost_note, HasSubstr("in the part that is missing"));
 }
 
 TEST(RecompileCounts, ASeriesTellsTheState) {
@@ -200,7 +200,7 @@ TEST(RecompileCounts, WithoutStepMarksExecutionsCount) {
   run.Exec("UPDATE metrics_report SET mark_step = NULL");
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_THAT(finding.title, HasSubstr("66 compiles"));
+  EXPECT_THAT(finding.words.title, HasSubstr("66 compiles"));
 }
 
 // https://github.com/pytorch/xla/issues/3354: 11 compiles in 70 steps, executions cut off; it was
@@ -215,7 +215,7 @@ TEST(RecompileCounts, WithoutExecutionsFewCompilesMayBeTheGraphsOfAStep) {
   const Finding finding = find(70, 11);
   EXPECT_EQ(finding.severity, Severity::kInfo);
   EXPECT_EQ(finding.cost_ns, std::nullopt);
-  EXPECT_THAT(finding.title, HasSubstr("it may be recompilation or several graphs a step"));
+  EXPECT_THAT(finding.words.title, HasSubstr("it may be recompilation or several graphs a step"));
   EXPECT_EQ(find(54, 33).severity, Severity::kWarning);
   EXPECT_EQ(find(500, 60).severity, Severity::kWarning);
 }
@@ -226,7 +226,7 @@ TEST(RecompileCounts, TorchXlasOwnLine) {
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->state, State::kUnknown);
-  EXPECT_THAT(finding.title, HasSubstr("429 compiles in 493 steps"));
+  EXPECT_THAT(finding.words.title, HasSubstr("429 compiles in 493 steps"));
 }
 
 // torch_xla repeats its line as long as the ratio since the start is high, even when compiling has

@@ -59,7 +59,7 @@ class Calls {
         id_, id_, type, input, before, after));
   }
   Findings Find() const {
-    auto findings = recompilation.run(store);
+    auto findings = Analyze(store, recompilation);
     EXPECT_TRUE(findings.ok()) << findings.status();
     return *std::move(findings);
   }
@@ -82,15 +82,15 @@ TEST(RecompileSaid, TheSourceIsBelieved) {
     calls.Said("shape_change", "x", "f32[8,4]", fmt::format("f32[{},4]", size));
   }
   const Finding finding = calls.TheFinding();
-  EXPECT_EQ(finding.title,
+  EXPECT_EQ(finding.words.title,
             "`f` recompiled 3 times: batch dimension of input x f32[8,4] changes (8, 7, 6, 5)");
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
   EXPECT_EQ(finding.subject.file, "/x/train.py");
   EXPECT_EQ(finding.subject.line, 9);
   EXPECT_EQ(finding.cost_ns, 3030);
-  EXPECT_THAT(finding.cost_note, HasSubstr("30 ns of it is tracing and lowering"));
-  EXPECT_THAT(*finding.reason->text, HasSubstr("JAX's own explanation"));
+  EXPECT_THAT(finding.words.cost_note, HasSubstr("30 ns of it is tracing and lowering"));
+  EXPECT_THAT(finding.words.why, HasSubstr("JAX's own explanation"));
 }
 
 TEST(RecompileSaid, EachTypeHasItsWords) {
@@ -115,8 +115,8 @@ TEST(RecompileSaid, EachTypeHasItsWords) {
     calls.Said(type.type, type.input, type.before, type.after);
     const Finding finding = calls.TheFinding();
     EXPECT_EQ(TextOf(finding.reason->type), type.type);
-    EXPECT_THAT(finding.title, HasSubstr(type.title));
-    EXPECT_THAT(finding.advice, HasSubstr(type.advice));
+    EXPECT_THAT(finding.words.title, HasSubstr(type.title));
+    EXPECT_THAT(finding.words.advice, HasSubstr(type.advice));
   }
 }
 
@@ -127,7 +127,7 @@ TEST(RecompileSaid, TheFirstThatWasSeenMayBeARecompilation) {
     calls.Compile("");
     calls.Said("shape_change", "x", "f32[8,4]", fmt::format("f32[{},4]", size));
   }
-  EXPECT_EQ(calls.TheFinding().title,
+  EXPECT_EQ(calls.TheFinding().words.title,
             "`f` recompiled 3 times: batch dimension of input x f32[8,4] changes (8, 7, 6, 5)");
   Calls unknown;
   unknown.Compile("");
@@ -141,7 +141,7 @@ TEST(RecompileSaid, WordsAloneAreQuoted) {
   calls.Compile("");
   calls.Said("unknown", "", "", "");
   EXPECT_EQ(calls.TheFinding().reason->type, ReasonType::kUnknown);
-  EXPECT_THAT(*calls.TheFinding().reason->text, HasSubstr("in JAX's words"));
+  EXPECT_THAT(*calls.TheFinding().words.why, HasSubstr("in JAX's words"));
 }
 
 // A function's recompiles were blamed on the line of its first call.
@@ -171,7 +171,7 @@ TEST(RecompileSaid, SettingsAreTheirOwn) {
   const Findings findings = calls.Find();
   ASSERT_EQ(findings.size(), 3u);
   EXPECT_TRUE(std::ranges::any_of(findings, [](const Finding& finding) {
-    return finding.title == "`f` recompiled once: the same graph under another setting";
+    return finding.words.title == "`f` recompiled once: the same graph under another setting";
   }));
 }
 
@@ -180,7 +180,7 @@ TEST(RecompileSaid, WeakTypesAreNotCut) {
   calls.Compile("");
   calls.Compile("");
   calls.Said("dtype_change", "s", "f32[]{weak_type=True}", "f32[]{weak_type=False}");
-  EXPECT_THAT(calls.TheFinding().title,
+  EXPECT_THAT(calls.TheFinding().words.title,
               HasSubstr("(f32[]{weak_type=True} → f32[]{weak_type=False})"));
 }
 
@@ -198,7 +198,7 @@ TEST(RecompileSaid, ListsOfInputsShowShapes) {
   for (int size : {8, 7, 6}) calls.Compile(fmt::format("f32[{},4]", size));
   const Finding finding = calls.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
-  EXPECT_THAT(*finding.reason->text, HasSubstr("The log's list of inputs"));
+  EXPECT_THAT(finding.words.why, HasSubstr("The log's list of inputs"));
 }
 
 TEST(RecompileSaid, TheSameInputsAreNoReason) {
@@ -206,8 +206,8 @@ TEST(RecompileSaid, TheSameInputsAreNoReason) {
   for (int i = 0; i < 4; ++i) calls.Compile("f32[8,4]");
   const Finding finding = calls.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kUnknown);
-  EXPECT_THAT(*finding.reason->text, HasSubstr("inputs of the same types"));
-  EXPECT_THAT(finding.advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));
+  EXPECT_THAT(finding.words.why, HasSubstr("inputs of the same types"));
+  EXPECT_THAT(finding.words.advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));
 }
 
 TEST(RecompileSaid, AFirstCompileIsNone) {

@@ -117,7 +117,7 @@ inline const char* const kHostile =
 inline Report HostileReport() {
   Report report = SampleReport();
   Finding& finding = report.findings[0];
-  finding.title = finding.advice = finding.cost_note = kHostile;
+  finding.words.title = finding.words.advice = finding.words.cost_note = kHostile;
   finding.subject = {
       .file = kHostile, .line = 1, .function = kHostile, .scope = kHostile, .op = kHostile};
   finding.reason = Reason{.type = ReasonType::kUnknown,
@@ -129,7 +129,7 @@ inline Report HostileReport() {
   report.summary.devices[0].name = kHostile;
   for (Coverage& c : report.summary.coverage) c.path = c.note = kHostile;
   for (SourceRow& source : report.sources) source.path += kHostile;
-  report.issues[0].advice = report.issues[0].path = kHostile;
+  report.issues[0].words.advice = report.issues[0].path = kHostile;
   report.settings[0].evidence = kHostile;
   report.runs[0].label = kHostile;
   return report;
