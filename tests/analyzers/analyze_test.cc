@@ -5,17 +5,19 @@
 #include "analyzers/analyzer.h"
 
 namespace xlaprof {
+
+extern const Analyzer sync_point, fallback;
 namespace {
 
 Finding Sync() {
-  return {.kind = "sync_point",
+  return {.analyzer = &sync_point,
           .severity = Severity::kWarning,
-          .title = "12 reads",
           .subject = {.file = "/a/b/train.py", .line = 7, .function = "body"},
           .count = 12,
           .per_step = 1.0,
           .cost_ns = 5,
-          .reason = Reason{.type = ReasonType::kValueAccess}};
+          .reason = Reason{.type = ReasonType::kValueAccess},
+          .words = {.title = "12 reads"}};
 }
 
 TEST(Fingerprint, SurvivesEditsAndOtherRuns) {
@@ -24,7 +26,7 @@ TEST(Fingerprint, SurvivesEditsAndOtherRuns) {
   other.subject.line = 70;
   other.count = 99;
   other.cost_ns.reset();
-  other.title = "99 reads";
+  other.words.title = "99 reads";
   other.subject.graph_hash = "abc";
   EXPECT_EQ(Fingerprint(other), Fingerprint(Sync()));
 }
@@ -38,7 +40,7 @@ TEST(Fingerprint, TellsKindReasonAndSubjectApart) {
     change(finding);
     prints.push_back(Fingerprint(finding));
   };
-  differs([](Finding& f) { f.kind() = "fallback"; });
+  differs([](Finding& f) { f.analyzer = &fallback; });
   differs([](Finding& f) { f.reason->type = ReasonType::kOutliers; });
   differs([](Finding& f) { f.subject.file = "/a/b/model.py"; });
   differs([](Finding& f) { f.subject.function = "forward"; });
@@ -117,7 +119,7 @@ TEST(Analyze, PutsWhatNeedsNoFixingLast) {
   auto findings = Analyze(*store);
   ASSERT_TRUE(findings.ok()) << findings.status();
   ASSERT_GE(findings->size(), 2u);
-  EXPECT_EQ(findings->front().kind, "sync_point");
+  EXPECT_EQ(findings->front().kind(), "sync_point");
   EXPECT_TRUE(std::ranges::is_sorted(
       *findings, {}, [](const Finding& finding) { return finding.severity == Severity::kInfo; }));
 }

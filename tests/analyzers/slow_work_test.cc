@@ -42,7 +42,7 @@ TEST_F(SlowWork, CompilingIsToldOnceAPlace) {
   EXPECT_EQ(found[0].count, 2);
   EXPECT_EQ(found[0].cost_ns, 5'000'000'000);
   EXPECT_EQ(found[0].subject.graph_hash, "hash2");
-  EXPECT_NE(found[0].words.why->find("500 steady steps"), std::string::npos);
+  EXPECT_NE(found[0].words.why.find("500 steady steps"), std::string::npos);
 }
 
 TEST_F(SlowWork, FiveMinutesIsTooLong) {

@@ -12,8 +12,11 @@
 #include "exporters/exporter.h"
 #include "profiler/store/events.h"
 #include "profiler/store/load_sql.h"
+#include "analyzers/analyzer.h"
 
 namespace xlaprof {
+
+extern const Analyzer recompilation, incomplete_capture;
 namespace {
 
 namespace fs = std::filesystem;
@@ -267,16 +270,15 @@ TEST_F(ChromeExport, ExtremeTimesDoNotOverflow) {
 TEST_F(ChromeExport, FindingsStandWhereTheirEvidenceLies) {
   Store store = Load("every_kind");
   Findings findings(2);
-  findings[0] = {.kind = "recompilation",
+  findings[0] = {.analyzer = &recompilation,
                  .severity = Severity::kWarning,
-                 .title = "recompiled \"twice\"",
                  .subject = {.file = "train.py", .line = 7},
                  .cost_ns = 5,
-                 .advice = "pad it",
                  .evidence = {{.table = "event", .rows = {30, 41}},
                               {.table = "step", .rows = {1}, .ts_ns = 3, .dur_ns = 4},
-                              {.table = "metric", .rows = {1}}}};
-  findings[1] = {.kind = "incomplete_capture", .title = "nothing was seen"};
+                              {.table = "metric", .rows = {1}}},
+                 .words = {.title = "recompiled \"twice\"", .advice = "pad it"}};
+  findings[1] = {.analyzer = &incomplete_capture, .words = {.title = "nothing was seen"}};
   std::vector<std::string> seen;
   for (const json& event : Events(Export(store, findings), "Xi")) {
     if (event.value("cat", "") != "xlaprof.finding") continue;

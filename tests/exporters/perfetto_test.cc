@@ -13,8 +13,11 @@
 #include "exporters/exporter.h"
 #include "profiler/store/load_sql.h"
 #include "tests/exporters/perfetto_trace.h"
+#include "analyzers/analyzer.h"
 
 namespace xlaprof {
+
+extern const Analyzer recompilation, incomplete_capture;
 namespace {
 
 namespace fs = std::filesystem;
@@ -128,12 +131,12 @@ TEST_F(PerfettoExport, FlowsMeet) {
 
 TEST_F(PerfettoExport, FindingsStandWhereTheirEvidenceLies) {
   Findings findings(2);
-  findings[0] = {.kind = "recompilation",
+  findings[0] = {.analyzer = &recompilation,
                  .severity = Severity::kWarning,
-                 .title = "recompiled \"twice\"",
                  .cost_ns = 5,
-                 .evidence = {{.table = "event", .rows = {30}}}};
-  findings[1] = {.kind = "incomplete_capture", .title = "nothing was seen"};
+                 .evidence = {{.table = "event", .rows = {30}}},
+                 .words = {.title = "recompiled \"twice\""}};
+  findings[1] = {.analyzer = &incomplete_capture, .words = {.title = "nothing was seen"}};
   const PerfettoTrace trace = Export(EveryKind(), findings);
   std::vector<std::string> seen;
   for (const auto& packet : trace.packets()) {

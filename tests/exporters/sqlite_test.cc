@@ -9,8 +9,11 @@
 
 #include "exporters/exporter.h"
 #include "profiler/store/load_sql.h"
+#include "analyzers/analyzer.h"
 
 namespace xlaprof {
+
+extern const Analyzer fallback;
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,12 +108,11 @@ TEST_F(SqliteExport, EveryTableOfFactsIsThere) {
 
 TEST_F(SqliteExport, EveryViewAnswers) {
   Findings findings(1);
-  findings[0] = {.kind = "fallback",
+  findings[0] = {.analyzer = &fallback,
                  .severity = Severity::kWarning,
-                 .title = "aten::x ran on the CPU",
                  .subject = {.file = "train.py", .line = 9},
                  .cost_ns = 2'500'000,
-                 .advice = "use y"};
+                 .words = {.title = "aten::x ran on the CPU", .advice = "use y"}};
   Export(findings);
   std::vector<std::string> views = Rows("SELECT name FROM sqlite_schema WHERE type = 'view'");
   EXPECT_GE(views.size(), 7u);

@@ -357,7 +357,7 @@ TEST_F(View, MarksTellTheLaneThatTheyAreAbout) {
       ExecutionRow{.process_id = 1, .ordinal = 1, .enqueue_ts_ns = 20, .track_id = host}));
   const auto lane_of = [&](const Evidence& evidence) {
     Report report = Value(MakeReport(store_, {}));
-    report.findings = {Finding{.kind = "k", .evidence = {evidence}}};
+    report.findings = {Finding{.evidence = {evidence}}};
     const json marks = json::parse(Value(FindingsJson(store_, Lanes(), report, {})))["marks"];
     EXPECT_EQ(marks.size(), 1u);
     return marks[0]["lane"];

@@ -10,8 +10,11 @@
 #include "exporters/output/proto_file.h"
 #include "profiler/import/import.h"
 #include "profiler/store/load_sql.h"
+#include "analyzers/analyzer.h"
 
 namespace xlaprof {
+
+extern const Analyzer fallback;
 namespace {
 
 namespace fs = std::filesystem;
@@ -93,7 +96,7 @@ TEST_F(XSpaceExport, DeviceOfAnotherKindIsATpuForXprof) {
 }
 
 TEST_F(XSpaceExport, FindingsAreShownAndNotReadBack) {
-  Finding finding{.kind = "fallback", .title = "aten::nonzero runs on the CPU"};
+  Finding finding{.analyzer = &fallback, .words = {.title = "aten::nonzero runs on the CPU"}};
   const Store store = Load(kLane);
   EXPECT_THAT(Bytes(store, {finding}), HasSubstr("/device:CUSTOM:xlaprof"));
   EXPECT_THAT(Rows(Again(store, {finding}), "SELECT count(*) || '' FROM event"), ElementsAre("4"));

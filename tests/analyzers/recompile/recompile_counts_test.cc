@@ -89,7 +89,7 @@ TEST(RecompileCounts, AProfilesWindowDoesNotHideWhatTheReportsCount) {
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->state, State::kOngoing);
-  EXPECT_THAT(finding.words.why.value_or(""), HasSubstr("Only 1 of these compiles lies inside"));
+  EXPECT_THAT(finding.words.why, HasSubstr("Only 1 of these compiles lies inside"));
 }
 
 TEST(RecompileCounts, WhatACleanProgramCompilesIsSaidToBeNone) {

@@ -141,7 +141,7 @@ TEST(RecompileSaid, WordsAloneAreQuoted) {
   calls.Compile("");
   calls.Said("unknown", "", "", "");
   EXPECT_EQ(calls.TheFinding().reason->type, ReasonType::kUnknown);
-  EXPECT_THAT(*calls.TheFinding().words.why, HasSubstr("in JAX's words"));
+  EXPECT_THAT(calls.TheFinding().words.why, HasSubstr("in JAX's words"));
 }
 
 // A function's recompiles were blamed on the line of its first call.

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "analyzers/report/report.h"
+#include "analyzers/analyzer.h"
 
 namespace xlaprof {
+
+extern const Analyzer recompilation, sync_point, slow_compile, incomplete_capture;
 
 inline Report SampleReport() {
   Report report;
@@ -57,41 +60,43 @@ inline Report SampleReport() {
                  .from_ns = 1'000'000,
                  .to_ns = 1'001'000'000}};
   report.findings = {
-      {.kind = "recompilation",
+      {.analyzer = &recompilation,
        .severity = Severity::kWarning,
-       .title = "compiled 5 times after warm-up",
        .subject = {.file = "/home/u/train.py", .line = 7, .function = "step"},
        .count = 5,
        .per_step = 0.5,
        .cost_ns = 400'000'000,
-       .cost_note = "measured",
        .saving_ns = 380'000'000,
-       .saving_note = "one compile stays",
        .reason = Reason{.type = ReasonType::kShapeChange,
                         .state = State::kOngoing,
                         .node = "xla::device_data",
                         .before = "f32[64,784]",
                         .after = "f32[48,784]",
-                        .location = "near train.py:7",
-                        .text = "the batch varies"},
-       .advice = "Pad the last batch.",
+                        .location = "near train.py:7"},
        .evidence = {{.table = "compile", .rows = {3, 4}}},
+       .words = {.title = "compiled 5 times after warm-up",
+                 .why = "the batch varies",
+                 .cost_note = "measured",
+                 .saving_note = "one compile stays",
+                 .advice = "Pad the last batch."},
        .fingerprint = "00000000000000aa"},
-      {.kind = "sync_point",
+      {.analyzer = &sync_point,
        .severity = Severity::kWarning,
-       .title = "a value is read",
        .subject = {.file = "/home/u/train.py", .line = 9},
        .count = 10,
        .per_step = 1.0,
-       .cost_note = "unmeasured: no profile",
-       .advice = "Pad the last batch.",
+       .words = {.title = "a value is read",
+                 .cost_note = "unmeasured: no profile",
+                 .advice = "Pad the last batch."},
        .fingerprint = "00000000000000bb"},
-      {.kind = "slow_compile", .title = "7 graphs took 500 ms", .fingerprint = "00000000000000cc"},
-      {.kind = "incomplete_capture",
-       .title = "no source holds the graphs",
-       .cost_note = "does not apply",
+      {.analyzer = &slow_compile,
+       .words = {.title = "7 graphs took 500 ms"},
+       .fingerprint = "00000000000000cc"},
+      {.analyzer = &incomplete_capture,
        .reason = Reason{.type = ReasonType::kNoGraphs},
-       .advice = "Dump them.",
+       .words = {.title = "no source holds the graphs",
+                 .cost_note = "does not apply",
+                 .advice = "Dump them."},
        .fingerprint = "00000000000000dd"}};
   report.issues = {{.path = "/runs/7/log.txt",
                     .code = "cut_block",
@@ -117,19 +122,19 @@ inline const char* const kHostile =
 inline Report HostileReport() {
   Report report = SampleReport();
   Finding& finding = report.findings[0];
-  finding.words.title = finding.words.advice = finding.words.cost_note = kHostile;
+  finding.words.title = finding.words.advice = finding.words.cost_note = finding.words.why =
+      kHostile;
   finding.subject = {
       .file = kHostile, .line = 1, .function = kHostile, .scope = kHostile, .op = kHostile};
   finding.reason = Reason{.type = ReasonType::kUnknown,
                           .node = kHostile,
                           .before = kHostile,
                           .after = std::string(kHostile) + "y",
-                          .location = kHostile,
-                          .text = kHostile};
+                          .location = kHostile};
   report.summary.devices[0].name = kHostile;
   for (Coverage& c : report.summary.coverage) c.path = c.note = kHostile;
   for (SourceRow& source : report.sources) source.path += kHostile;
-  report.issues[0].words.advice = report.issues[0].path = kHostile;
+  report.issues[0].advice = report.issues[0].path = kHostile;
   report.settings[0].evidence = kHostile;
   report.runs[0].label = kHostile;
   return report;

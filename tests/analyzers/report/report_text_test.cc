@@ -97,9 +97,9 @@ TEST(ReportText, CleanRunSaysSoAndWhatWasLookedAt) {
 TEST(ReportText, WhatIsPaidOnceHasNoShareOfAStep) {
   Report report = SampleReport();
   report.summary.timed_steps = report.summary.steps;
-  Finding finding{.kind = "slow_compile", .count = 1, .cost_ns = 46'000'000};
+  Finding finding{.analyzer = &slow_compile, .count = 1, .cost_ns = 46'000'000};
   EXPECT_EQ(CostText(report, finding), "46 ms, 4.6 % of the window");
-  finding.kind() = "sync_point", finding.count = 10, finding.per_step = 1;
+  finding.analyzer = &sync_point, finding.count = 10, finding.per_step = 1;
   EXPECT_EQ(CostText(report, finding), "46 ms, 4.6 ms a step, 7.7 % of a steady step");
 }
 
