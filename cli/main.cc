@@ -1,5 +1,4 @@
 // The xlaprof program: one subcommand a file.
-#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -132,13 +131,4 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace xlaprof
 
-int main(int argc, char** argv) {
-  // Memory that was used once is used again instead of given back, whichever thread frees it: a
-  // fresh page costs a microsecond, and several on a virtual machine.
-  constexpr int kMostInHeapBytes = 32 << 20;  // glibc takes no more
-  constexpr int kKeptBytes = 1 << 30;
-  mallopt(M_ARENA_MAX, 1);
-  mallopt(M_MMAP_THRESHOLD, kMostInHeapBytes);
-  mallopt(M_TRIM_THRESHOLD, kKeptBytes);
-  return xlaprof::Main(argc, argv);
-}
+int main(int argc, char** argv) { return xlaprof::Main(argc, argv); }

@@ -1,8 +1,7 @@
-// Work that is done meanwhile: pieces are filled by their owner, worked on one after the other, and
-// taken back in the order in which they were filled.
+// A queue between its owner and one worker thread: the owner fills pieces, the thread works on them
+// one after the other, and the owner takes them back in the order in which it filled them.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <cstddef>
@@ -13,119 +12,74 @@
 
 namespace xlaprof {
 
-// Who works on a piece.
-enum class Worker {
-  kOwner,   // at once, unless a thread was started already
-  kThread,  // one of the queue's own
-  kAnyone,  // who calls Help(); the owner, where it would wait for the piece
-};
-
-// One owner; what it does in which order does not depend on who works.
+// All calls are the owner's.
 template <class Piece, size_t kPieces>
 class WorkQueue {
  public:
-  // `meanwhile` is what the owner does instead of waiting, in short pieces; false: there is nothing
-  // to do.
-  explicit WorkQueue(
-      std::function<void(Piece&)> work, std::function<bool()> meanwhile = [] { return false; })
-      : work_(std::move(work)), meanwhile_(std::move(meanwhile)) {}
-  // Waits for the piece that is being worked on; those behind it are dropped.
+  explicit WorkQueue(std::function<void(Piece&)> work) : work_(std::move(work)) {}
+  // Waits for the piece that is being worked on and drops those behind it.
   ~WorkQueue() {
+    if (!thread_.joinable()) return;
     {
-      std::unique_lock lock(mutex_);
+      std::lock_guard lock(mutex_);
       stopping_ = true;
-      changed_.notify_all();
-      changed_.wait(lock, [&] { return !working_; });
     }
-    if (thread_.joinable()) thread_.join();
+    changed_.notify_all();
+    thread_.join();
   }
   WorkQueue(const WorkQueue&) = delete;
 
   bool empty() const { return taken_ == submitted_; }
   bool full() const { return submitted_ - taken_ == kPieces; }
-  // The piece to fill next, with what it held last time; the queue is not full.
+  // Returns the piece to fill next, with what it held last time. The queue must not be full.
   Piece& Next() { return pieces_[submitted_ % kPieces]; }
-  // Has the piece of Next() worked on.
-  void Submit(Worker worker) {
-    std::unique_lock lock(mutex_);
-    wanted_ = ++submitted_;
-    if (worker == Worker::kThread && !thread_.joinable()) thread_ = std::thread([this] { Run(); });
-    if (worker == Worker::kOwner && !thread_.joinable()) WorkUntil(submitted_, lock);
-    if (thread_waits_ && wanted_ >= done_ + kSome) changed_.notify_all();
+  // Hands the piece of Next() to the worker thread. Until a large piece has started the thread,
+  // small ones are worked on here, because they take less time than starting a thread.
+  void Submit(bool is_large) {
+    if (!is_large && !thread_.joinable()) {
+      work_(Next());
+      ++submitted_;
+      ++done_;
+      return;
+    }
+    {
+      std::lock_guard lock(mutex_);
+      ++submitted_;
+    }
+    changed_.notify_all();
+    if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
   }
-  // Waits for the oldest piece; the queue is not empty. Good until Release().
+  // Waits for the oldest piece, which stays valid until Release(). The queue must not be empty.
   const Piece& Oldest() {
     std::unique_lock lock(mutex_);
-    for (bool more = true; more && done_ == taken_;) {
-      lock.unlock();
-      more = meanwhile_();
-      lock.lock();
-    }
-    if (!thread_.joinable()) {
-      WorkUntil(taken_ + 1, lock);
-    } else if (done_ == taken_) {
-      // To be woken costs both threads more than some pieces do: who must wait waits for several.
-      owner_waits_for_ = std::min(submitted_, taken_ + kSome);
-      changed_.notify_all();
-      changed_.wait(lock, [&] { return done_ >= owner_waits_for_; });
-    }
+    changed_.wait(lock, [&] { return done_ > taken_; });
     return pieces_[taken_ % kPieces];
   }
   void Release() { ++taken_; }
-  // Works on the oldest piece that waits. False: none does, or another is being worked on. On any
-  // thread.
-  bool Help() {
-    std::unique_lock lock(mutex_);
-    if (working_ || stopping_ || done_ == wanted_) return false;
-    Work(lock);
-    return true;
-  }
 
  private:
-  static constexpr size_t kSome = kPieces / 2;
-
-  void Work(std::unique_lock<std::mutex>& lock) {
-    Piece& piece = pieces_[done_ % kPieces];
-    working_ = true;
-    lock.unlock();
-    work_(piece);
-    lock.lock();
-    working_ = false;
-    if (++done_ >= owner_waits_for_ || thread_waits_ || stopping_) changed_.notify_all();
-  }
-  // Without a thread: until so many pieces are done.
-  void WorkUntil(size_t count, std::unique_lock<std::mutex>& lock) {
-    while (done_ < count) {
-      if (working_) {
-        owner_waits_for_ = done_ + 1;
-        changed_.wait(lock, [&] { return !working_; });
-      } else {
-        Work(lock);
-      }
-    }
-  }
   void Run() {
     std::unique_lock lock(mutex_);
     while (true) {
-      thread_waits_ = true;
-      changed_.wait(lock, [&] {
-        return stopping_ || (!working_ && (wanted_ >= done_ + kSome || owner_waits_for_ > done_));
-      });
-      thread_waits_ = false;
-      while (!stopping_ && !working_ && done_ < wanted_) Work(lock);
+      changed_.wait(lock, [&] { return stopping_ || done_ < submitted_; });
       if (stopping_) return;
+      Piece& piece = pieces_[done_ % kPieces];
+      lock.unlock();
+      work_(piece);
+      lock.lock();
+      ++done_;
+      changed_.notify_all();
     }
   }
 
   const std::function<void(Piece&)> work_;
-  const std::function<bool()> meanwhile_;
   std::array<Piece, kPieces> pieces_;
-  size_t submitted_ = 0, taken_ = 0;  // the owner's own
+  size_t taken_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Pieces submitted, worked on so far, and to be worked on before the owner goes on; under mutex_.
-  size_t wanted_ = 0, done_ = 0, owner_waits_for_ = 0;
-  bool working_ = false, thread_waits_ = false, stopping_ = false;
+  // Counts of pieces. Only the owner writes submitted_, so it reads that without the mutex.
+  size_t submitted_ = 0, done_ = 0;
+  bool stopping_ = false;
   std::thread thread_;
 };
 

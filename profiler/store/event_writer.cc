@@ -9,7 +9,7 @@
 namespace xlaprof {
 namespace {
 
-// Less is packed before a thread would have begun.
+// A chunk with fewer events is packed before a thread would have started.
 constexpr size_t kWorthThread = 1 << 14;
 
 // A chunk on its way.
@@ -22,7 +22,7 @@ struct Packing {
   PackedChunk packed;
 };
 
-// What packs them, one after the other; on any thread.
+// Packs chunks, one after the other.
 class Packer {
  public:
   void Pack(Packing& chunk) {
@@ -66,7 +66,6 @@ struct EventWriter::Impl {
   ChunkRows written;
   Prepared insert_samples;
   ChunkEncoder encoder;  // of samples
-  bool lends_packing = false;
   StringId label_key = 0;
   Packer packer;
   WorkQueue<Packing, 4> queue{[this](Packing& chunk) { packer.Pack(chunk); }};
@@ -157,9 +156,7 @@ struct EventWriter::Impl {
     return &chunk.rows;
   }
   void Send(const EventRows& rows) {
-    queue.Submit(lends_packing                       ? Worker::kAnyone
-                 : rows.events.size() < kWorthThread ? Worker::kOwner
-                                                     : Worker::kThread);
+    queue.Submit(/*is_large=*/rows.events.size() >= kWorthThread);
   }
 
   // Ends beyond the last event wait for those that come, unless none will.
@@ -280,9 +277,6 @@ void EventWriter::Flow(int64_t track_id, int64_t ts_ns, uint64_t flow, FlowEnd e
                        int64_t offset) {
   impl_->Track(track_id)->flow_points.push_back({ts_ns, flow, end, offset});
 }
-
-void EventWriter::LendPacking(bool lent) { impl_->lends_packing = lent; }
-bool EventWriter::PackOne() { return impl_->queue.Help(); }
 
 const std::map<int64_t, UnboundFlows>& EventWriter::unbound_flows() const {
   return impl_->unbound_flows;

@@ -83,13 +83,13 @@ struct UnboundFlows {
   }
 };
 
-// Buffers events a track, sorts and encodes them, and writes chunks of up to kChunkEvents. Not
-// thread-safe. Flush writes everything; it must be called before Commit, and its status looked at.
-// Past about a million buffered events the largest track is written early, so memory stays bounded;
-// a track whose events come in order, or late by little, is written but for its last 8 to 40 Ki
-// events. Large chunks are packed on a thread of the writer's own, or as LendPacking() says; what is
-// written early may wait there until four more follow. The depth of an event counts the events of
-// its track around it that are in the same Flush or were written before it.
+// Writes events, their arguments and counters: buffers them per track, sorts each track by time and
+// packs it into chunks of up to kChunkEvents. Calls must come from one thread; the writer packs
+// large chunks on one worker thread of its own. Call Flush and check its status before Commit: until
+// then, part of the events may be in memory only. A track whose events come nearly in order is
+// written while it grows, and past about a million buffered events the largest track is, so memory
+// stays bounded. The depth of an event counts the events around it on its track that are in the same
+// Flush or were written before it.
 class EventWriter {
  public:
   static constexpr int kChunkEvents = 65536;
@@ -119,11 +119,6 @@ class EventWriter {
   // Of Flow, by track, those that met no event, or one that has another flow there: an event keeps
   // one that comes in and one that goes out. Known after Flush.
   const std::map<int64_t, UnboundFlows>& unbound_flows() const;
-  // Chunks are packed on a thread of the writer's own; while they are lent, by who calls PackOne(),
-  // or here where several wait: for an importer whose own threads keep the machine busy.
-  void LendPacking(bool lent);
-  // Packs a chunk that waits. False: none does, or one is being packed. On any thread.
-  bool PackOne();
   // Writes a track early and gives its memory to the next one: for who knows that it is complete.
   absl::Status Finish(int64_t track_id);
   absl::Status Flush();

@@ -28,11 +28,8 @@ constexpr size_t kEndBytes = size_t(64) << 10;
 constexpr size_t kProbeBytes = size_t(1) << 20;
 // Where many events do not end, no other may be longer.
 constexpr size_t kTightBytes = size_t(4) << 10;
-// Less is read before a thread would have begun.
+// A shorter file is read before a thread would have started.
 constexpr size_t kWorthThread = size_t(1) << 20;
-// One reads and one makes rows. Where there are no more cores, a third that packs would only keep
-// one of them from its work: who waits for the other packs.
-constexpr unsigned kOwnThreads = 2;
 constexpr size_t kBatches = 32, kBatchEvents = 256;
 constexpr size_t kBatchArgs = ChromeArgs::kMax + 2 * kBatchEvents;
 constexpr size_t kProgressBytes = size_t(1) << 20;
@@ -245,7 +242,7 @@ class Reading {
   }
 
   absl::Status SubmitBatch() {
-    batches_.Submit(input_.bytes.size() >= kWorthThread ? Worker::kThread : Worker::kOwner);
+    batches_.Submit(/*is_large=*/input_.bytes.size() >= kWorthThread);
     return batches_.full() ? TakeBatch() : absl::OkStatus();
   }
 
@@ -410,8 +407,7 @@ class Reading {
   ChromeWriter writer_ = ChromeWriter::kOther;
   std::optional<ChromeRows> rows_;
   absl::Status rows_status_;  // the first error
-  WorkQueue<Batch, kBatches> batches_{[this](Batch& batch) { AddRows(batch); },
-                                      [this] { return context_.events.PackOne(); }};
+  WorkQueue<Batch, kBatches> batches_{[this](Batch& batch) { AddRows(batch); }};
   Header header_;
   bool found_events_ = false;
   bool over_ = false;        // nothing more can be read
@@ -420,10 +416,7 @@ class Reading {
 };
 
 absl::Status Read(const Input& input, ImportContext& context) {
-  context.events.LendPacking(std::thread::hardware_concurrency() <= kOwnThreads);
-  absl::Status status = std::make_unique<Reading>(input, context)->Run();
-  context.events.LendPacking(false);
-  return status;
+  return std::make_unique<Reading>(input, context)->Run();
 }
 
 }  // namespace

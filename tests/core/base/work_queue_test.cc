@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -16,67 +15,47 @@ struct Square {
 using Squares = WorkQueue<Square, 4>;
 void Work(Square& piece) { piece.square = piece.root * piece.root; }
 
-std::vector<int> SquaresOf(int count, int from, Worker worker_from, Squares& queue) {
+// Squares 0 to 999; from the root `first_large` on, pieces are large.
+std::vector<int> SquaresOf(Squares& queue, int first_large) {
   std::vector<int> squares;
   auto take = [&] {
     squares.push_back(queue.Oldest().square);
     queue.Release();
   };
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     queue.Next().root = i;
-    queue.Submit(i < from ? Worker::kOwner : worker_from);
+    queue.Submit(/*is_large=*/i >= first_large);
     if (queue.full()) take();
   }
   while (!queue.empty()) take();
   return squares;
 }
 
-std::vector<int> SquaresOf(int count, int from, Worker worker_from) {
-  Squares queue(Work);
-  return SquaresOf(count, from, worker_from, queue);
-}
-
 TEST(WorkQueue, GivesPiecesBackInOrder) {
-  const std::vector<int> now = SquaresOf(1000, 1000, Worker::kThread);
-  ASSERT_EQ(now.size(), 1000u);
-  EXPECT_EQ(now[999], 999 * 999);
-  for (Worker worker : {Worker::kThread, Worker::kAnyone}) {
-    EXPECT_EQ(SquaresOf(1000, 0, worker), now);
-    EXPECT_EQ(SquaresOf(1000, 500, worker), now);
-  }
-}
-
-TEST(WorkQueue, AnyThreadMayHelp) {
-  const std::vector<int> now = SquaresOf(20000, 20000, Worker::kOwner);
-  for (Worker worker : {Worker::kThread, Worker::kAnyone, Worker::kOwner}) {
+  std::vector<int> expected;
+  for (int i = 0; i < 1000; ++i) expected.push_back(i * i);
+  for (int first_large : {0, 1, 500, 1000}) {
     Squares queue(Work);
-    std::atomic<bool> done{false};
-    std::thread helper([&] {
-      while (!done) queue.Help();
-    });
-    EXPECT_EQ(SquaresOf(20000, 5000, worker, queue), now);
-    done = true;
-    helper.join();
-    EXPECT_FALSE(queue.Help());
+    EXPECT_EQ(SquaresOf(queue, first_large), expected) << first_large;
+    EXPECT_EQ(SquaresOf(queue, 1000), expected) << "small pieces after " << first_large;
   }
 }
 
-TEST(WorkQueue, WhoWaitsDoesSomethingElseMeanwhile) {
-  int pieces = 0;
-  Squares other(Work);
-  Squares queue(
-      [&](Square& piece) {
-        Work(piece);
-        std::this_thread::yield();
-      },
-      [&] { return ++pieces < 1000; });
-  EXPECT_EQ(SquaresOf(1000, 0, Worker::kThread, queue), SquaresOf(1000, 0, Worker::kOwner, other));
+TEST(WorkQueue, SmallPiecesNeedNoThread) {
+  const std::thread::id here = std::this_thread::get_id();
+  std::vector<std::thread::id> workers;
+  Squares queue([&](Square&) { workers.push_back(std::this_thread::get_id()); });
+  SquaresOf(queue, 999);
+  ASSERT_EQ(workers.size(), 1000u);
+  EXPECT_EQ(workers[0], here);
+  EXPECT_EQ(workers[998], here);
+  EXPECT_NE(workers[999], here);
 }
 
 TEST(WorkQueue, EndsWithPiecesLeft) {
   for (int round = 0; round < 100; ++round) {
     Squares queue(Work);
-    while (!queue.full()) queue.Submit(round % 2 == 0 ? Worker::kThread : Worker::kAnyone);
+    while (!queue.full()) queue.Submit(/*is_large=*/round % 2 == 0);
   }
 }
 

@@ -1,9 +1,6 @@
 // When the events of a track are written, and which chunks a scan leaves out.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
-
 #include "profiler/store/events.h"
 
 namespace xlaprof {
@@ -91,26 +88,6 @@ TEST_F(EventOrder, WhatComesInNoOrderWaits) {
   EXPECT_EQ(Number("SELECT count(*) FROM event_chunk"), 0);
   ASSERT_TRUE(writer_.Flush().ok());
   EXPECT_EQ(Number("SELECT count(*) FROM event_chunk"), 3);
-  ExpectArguments(1);
-}
-
-// Who lends the packing gets the same file, whoever packs.
-TEST_F(EventOrder, ChunksArePackedByWhoCalls) {
-  writer_.LendPacking(true);
-  std::atomic<bool> done{false};
-  std::thread helper([&] {
-    while (!done) {
-      if (!writer_.PackOne()) std::this_thread::yield();
-    }
-  });
-  for (int64_t i = 0; i < 7 * kChunk; ++i) Add(1, 10 * i, 5);
-  done = true;
-  helper.join();
-  for (int64_t i = 7 * kChunk; i < 14 * kChunk; ++i) Add(1, 10 * i, 5);  // by nobody else
-  writer_.LendPacking(false);
-  ASSERT_TRUE(writer_.Flush().ok());
-  EXPECT_EQ(Number("SELECT sum(count) FROM event_chunk"), 14 * kChunk);
-  EXPECT_EQ(Number("SELECT max(max_end_ns) FROM event_chunk"), 10 * (14 * kChunk - 1) + 5);
   ExpectArguments(1);
 }
 
