@@ -38,10 +38,12 @@ class Copying {
     for (const TableTraits& table : kTables) {
       if (table.is_fact) XP_TRY(CopyFacts(table));
     }
-    return from_.Each(
-        "SELECT code, severity, advice, first_offset, first_line, count FROM import_issue",
-        [&](std::string code, Severity severity, std::string advice, OptInt offset, OptInt line,
-            int64_t count) { return context_.Issue(code, severity, advice, offset, line, count); });
+    XP_TRY(std::vector<ImportIssueRow> issues, from_.Rows<ImportIssueRow>());
+    for (const ImportIssueRow& issue : issues) {
+      XP_TRY(context_.Issue(issue.code, issue.severity, issue.advice, issue.first_offset,
+                            issue.first_line, issue.count));
+    }
+    return absl::OkStatus();
   }
 
  private:
@@ -80,44 +82,31 @@ class Copying {
   }
 
   absl::Status CopyTracks() {
-    return from_.Each(
-        "SELECT id, process_id, kind, name, tid, device, parent_id, sort FROM track ORDER BY id",
-        [&](int64_t id, OptInt process, TrackKind kind, std::string name, OptInt tid,
-            OptText device, OptInt parent, int64_t sort) -> absl::Status {
-          TrackRow track{.kind = kind, .name = name, .tid = tid, .device = device, .sort = sort};
-          if (process) track.process_id = Of(processes_, *process);
-          if (parent) track.parent_id = Of(tracks_, *parent);
-          XP_TRY(tracks_[id], context_.store.Add(track));
-          return absl::OkStatus();
-        });
+    XP_TRY(std::vector<TrackRow> tracks, from_.Rows<TrackRow>("ORDER BY id"));
+    for (TrackRow& track : tracks) {
+      const int64_t id = std::exchange(track.id, 0);
+      if (track.process_id) track.process_id = Of(processes_, *track.process_id);
+      if (track.parent_id) track.parent_id = Of(tracks_, *track.parent_id);
+      XP_TRY(tracks_[id], context_.store.Add(track));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status CopyRecordings() {
     Ids recordings;
-    XP_TRY(from_.Each(
-        "SELECT id, process_id, ring, ring_key, ended, clock, drain_cpu_ns FROM recording",
-        [&](int64_t id, int64_t process, std::string ring, std::string key, bool ended,
-            std::string clock, OptInt drain_cpu_ns) -> absl::Status {
-          XP_TRY(recordings[id],
-                 context_.store.Add(RecordingRow{.process_id = Of(processes_, process),
-                                                 .ring = ring,
-                                                 .ring_key = key,
-                                                 .ended = ended,
-                                                 .clock = clock,
-                                                 .drain_cpu_ns = drain_cpu_ns}));
-          return absl::OkStatus();
-        }));
-    return from_.Each(
-        "SELECT recording_id, segment, first_slot, track_id, taken_slots, events, dropped FROM "
-        "recording_thread",
-        [&](int64_t recording, int64_t segment, int64_t first, int64_t track, int64_t taken,
-            int64_t events, int64_t dropped) {
-          return context_.store.Run(
-              "INSERT INTO recording_thread VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
-              "?7)",
-              Of(recordings, recording), segment, first, Of(tracks_, track), taken, events,
-              dropped);
-        });
+    XP_TRY(std::vector<RecordingRow> rows, from_.Rows<RecordingRow>());
+    for (RecordingRow& row : rows) {
+      const int64_t id = std::exchange(row.id, 0);
+      row.process_id = Of(processes_, row.process_id);
+      XP_TRY(recordings[id], context_.store.Add(row));
+    }
+    XP_TRY(std::vector<RecordingThreadRow> threads, from_.Rows<RecordingThreadRow>());
+    for (RecordingThreadRow& thread : threads) {
+      thread.recording_id = Of(recordings, thread.recording_id);
+      thread.track_id = Of(tracks_, thread.track_id);
+      XP_TRY(context_.store.Add(thread));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status CopyEvents() {

@@ -61,17 +61,20 @@ TEST(Analyze, EmptyStoreHasNothingAboveInfo) {
 // Three reads in one function, cheapest line first in the store.
 TEST(Analyze, PutsTheDearestFirstAndNamesEach) {
   auto store = Store::CreateTemporary();
-  ASSERT_TRUE(store
-                  ->Exec("INSERT INTO source (id, path, imported) VALUES (1, 's', 1);"
-                         "INSERT INTO process VALUES (1, NULL, 1, 0, NULL, NULL, NULL, NULL);"
-                         "INSERT INTO site VALUES (1, 'body', 't.py', 9), (2, 'body', 't.py', 11), "
-                         "(3, 'body', 't.py', 14);")
-                  .ok());
+  ASSERT_TRUE(
+      store
+          ->Exec(
+              "INSERT INTO source (id, path, imported) VALUES (1, 's', 1);"
+              "INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, NULL, 1, 0, NULL, NULL, NULL, NULL);"
+              "INSERT INTO site (id, function, file, line) VALUES (1, 'body', 't.py', 9), (2, 'body', 't.py', 11), "
+              "(3, 'body', 't.py', 14);")
+          .ok());
   for (int step = 0; step < 10; ++step) {
     ASSERT_TRUE(
         store
-            ->Exec(fmt::format("INSERT INTO step VALUES ({}, 1, {}, NULL, NULL, NULL, NULL)",
-                               step + 1, step))
+            ->Exec(fmt::format(
+                "INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns) VALUES ({}, 1, {}, NULL, NULL, NULL, NULL)",
+                step + 1, step))
             .ok());
     for (int site = 1; site <= 3; ++site) {
       ASSERT_TRUE(store
@@ -105,16 +108,17 @@ TEST(Analyze, PutsWhatNeedsNoFixingLast) {
   auto store = Store::CreateTemporary();
   ASSERT_TRUE(
       store
-          ->Exec("INSERT INTO source (id, path, imported) VALUES (1, 's', 1);"
-                 "INSERT INTO process VALUES (1, NULL, 1, 0, NULL, NULL, NULL, NULL);"
-                 "INSERT INTO site VALUES (1, 'body', 't.py', 9);"
-                 "INSERT INTO compile (process_id, ordinal, dur_ns, inferred) VALUES (1, 0, "
-                 "9000000, 0);"
-                 "INSERT INTO step VALUES (1, 1, 0, NULL, NULL, NULL, NULL), (2, 1, 1, NULL, "
-                 "NULL, NULL, NULL);"
-                 "INSERT INTO execution (process_id, ordinal, cause, site_id, step_id, "
-                 "host_wait_ns) VALUES (1, 1, 'value_access', 1, 1, 1000), (1, 2, "
-                 "'value_access', 1, 2, 1000);")
+          ->Exec(
+              "INSERT INTO source (id, path, imported) VALUES (1, 's', 1);"
+              "INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, NULL, 1, 0, NULL, NULL, NULL, NULL);"
+              "INSERT INTO site (id, function, file, line) VALUES (1, 'body', 't.py', 9);"
+              "INSERT INTO compile (process_id, ordinal, dur_ns, inferred) VALUES (1, 0, "
+              "9000000, 0);"
+              "INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns) VALUES (1, 1, 0, NULL, NULL, NULL, NULL), (2, 1, 1, NULL, "
+              "NULL, NULL, NULL);"
+              "INSERT INTO execution (process_id, ordinal, cause, site_id, step_id, "
+              "host_wait_ns) VALUES (1, 1, 'value_access', 1, 1, 1000), (1, 2, "
+              "'value_access', 1, 2, 1000);")
           .ok());
   auto findings = Analyze(*store);
   ASSERT_TRUE(findings.ok()) << findings.status();

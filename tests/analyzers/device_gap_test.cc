@@ -198,7 +198,7 @@ TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
 TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
   Steps(800, 200);
   run_.Exec(
-      "INSERT INTO setting VALUES (1, 'ir_debug', '1', 'scopes in graphs');"
+      "INSERT INTO setting (process_id, name, value, evidence) VALUES (1, 'ir_debug', '1', 'scopes in graphs');"
       "INSERT INTO graph (id, hash) VALUES (1, 'abc');"
       "INSERT INTO graph_node (graph_id, idx, op, shape, operands, scope) VALUES "
       "(1, 0, 'aten::mul', 'f32[]', '', 'train.1/watermark.1/aten::mul.3'), "
@@ -213,7 +213,8 @@ TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
 // do not.
 TEST_F(DeviceGap, ThePythonTracerExplainsAsMuchAsItsCalls) {
   Steps(500, 500);
-  run_.Exec("INSERT INTO setting VALUES (1, 'python_tracer', 'on', '$ events')");
+  run_.Exec(
+      "INSERT INTO setting (process_id, name, value, evidence) VALUES (1, 'python_tracer', 'on', '$ events')");
   for (int i = 0; i < 10; ++i)
     run_.Event(host_, category::kPython, "$time.py:1 sleep", i * 1000 + 501, 1);
   EXPECT_EQ(Warnings().size(), 1u);
@@ -261,7 +262,7 @@ TEST_F(DeviceGap, TracingExplainsOnlyAsMuchAsItsOpsCanTake) {
 TEST_F(DeviceGap, TheLineThatReadsInTheScope) {
   Steps(500, 500);
   run_.Exec(
-      "INSERT INTO site VALUES (1, 'body', '/u/train.py', 13), (2, 'body', '/u/train.py', 99);"
+      "INSERT INTO site (id, function, file, line) VALUES (1, 'body', '/u/train.py', 13), (2, 'body', '/u/train.py', 99);"
       "INSERT INTO execution (process_id, ordinal, site_id, scope) VALUES (1, 0, 1, "
       "'train/watermark'), "
       "(1, 1, 2, 'train'), (1, 2, 2, 'train/watermark/inner')");

@@ -69,8 +69,9 @@ TEST_F(DeviceWait, DevicesOfOneNameAreOneARank) {
   for (int64_t rank = 0; rank < 4; ++rank) {
     const int64_t process = rank + 1;
     if (rank > 0)
-      run_.Exec(fmt::format("INSERT INTO process VALUES ({0}, 1, 1, 0, NULL, NULL, {1}, NULL)",
-                            process, rank));
+      run_.Exec(fmt::format(
+          "INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES ({0}, 1, 1, 0, NULL, NULL, {1}, NULL)",
+          process, rank));
     const int64_t device = run_.Device("GPU:0", process);
     const int64_t wait_us = rank == 2 ? 50 : 680 + rank;
     run_.Event(device, category::kModule, "step", 0, 1000);
@@ -90,7 +91,7 @@ TEST_F(DeviceWait, DevicesOfOneNameAreOneARank) {
 TEST_F(DeviceWait, StepsAreThoseOfItsProcess) {
   Record("all-reduce.1", "all-reduce.2", 300);
   run_.Exec(
-      "INSERT INTO process VALUES (2, 1, 1, 0, NULL, NULL, 1, NULL);"
+      "INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (2, 1, 1, 0, NULL, NULL, 1, NULL);"
       "INSERT INTO step (process_id, ordinal, ts_ns, dur_ns) VALUES (1, 0, 0, 500000), (1, 1, "
       "500000, 500000), (2, 0, 0, 500000), (2, 1, 500000, 500000)");
   Findings found = run_.Run(device_wait);

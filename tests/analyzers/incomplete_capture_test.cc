@@ -45,7 +45,8 @@ TEST(IncompleteCapture, OneStepIsNotEnough) {
 TEST(IncompleteCapture, AProfileWithoutEventsIsEmptyOrCut) {
   TimedRun run;
   EXPECT_TRUE(Said(run).contains(ReasonType::kEmptyProfile));
-  run.Exec("INSERT INTO import_issue VALUES (1, 'cut_file', 'error', 1, 0, NULL, 'a')");
+  run.Exec(
+      "INSERT INTO import_issue (source_id, code, severity, count, first_offset, first_line, advice) VALUES (1, 'cut_file', 'error', 1, 0, NULL, 'a')");
   const std::map<ReasonType, Finding> said = Said(run);
   EXPECT_FALSE(said.contains(ReasonType::kEmptyProfile));
   ASSERT_TRUE(said.contains(ReasonType::kCutProfile));

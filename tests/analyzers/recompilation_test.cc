@@ -339,7 +339,8 @@ TEST(Recompilation, AGraphThatIsCompiledTwiceInARowWasNotEvicted) {
 
 TEST(Recompilation, SettingsThatChangeAreTheEnvironment) {
   RecompileRun run;
-  run.Exec("INSERT INTO setting VALUES (1, 'ir_debug', '0', 'x'), (1, 'ir_debug', '1', 'y')");
+  run.Exec(
+      "INSERT INTO setting (process_id, name, value, evidence) VALUES (1, 'ir_debug', '0', 'x'), (1, 'ir_debug', '1', 'y')");
   run.Steps(run.Graph("a", TrainStep(8), PrintedForm::kIrText, 3, 1), 6);
   run.Steps(run.Graph("b", TrainStep(8), PrintedForm::kIrText, 3, 1), 6);
   EXPECT_EQ(run.TheFinding().reason->type, ReasonType::kEnvironmentChange);

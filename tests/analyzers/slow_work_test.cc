@@ -87,7 +87,7 @@ TEST_F(SlowWork, AProgramOfOneOperation) {
 TEST_F(SlowWork, TheLongestCompilationsOfTheProfilersLines) {
   auto line = [&](int id, const char* took) {
     run_.Exec(fmt::format(
-        "INSERT INTO profiler_line VALUES ({0}, 1, {0}, 'compile_slow', NULL, NULL, "
+        "INSERT INTO profiler_line (id, process_id, ordinal, rule, samples, steps, text) VALUES ({0}, 1, {0}, 'compile_slow', NULL, NULL, "
         "'pt-xla-profiler: CompileTime too slow: longest instance took {1}. Please open an issue')",
         id, took));
   };
@@ -106,7 +106,7 @@ TEST_F(SlowWork, TheLongestCompilationsOfTheProfilersLines) {
 
 TEST_F(SlowWork, TheProfilersLineMayBeUnreadable) {
   run_.Exec(
-      "INSERT INTO profiler_line VALUES (1, 1, 0, 'compile_slow', NULL, NULL, 'pt-xla-profiler: "
+      "INSERT INTO profiler_line (id, process_id, ordinal, rule, samples, steps, text) VALUES (1, 1, 0, 'compile_slow', NULL, NULL, 'pt-xla-profiler: "
       "CompileTime too slow: longest instance took long')");
   Findings found = run_.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
@@ -181,7 +181,8 @@ class Transfers : public SlowWork {
       run_.Step(host, i * 1000, 1000);
       run_.Event(device, category::kModule, "f", i * 1000, 1000 - dur_us + overlap_us);
       if (i % every != every - 1) continue;
-      run_.Exec("INSERT OR IGNORE INTO site VALUES (1, 'body', '/u/train.py', 8)");
+      run_.Exec(
+          "INSERT OR IGNORE INTO site (id, function, file, line) VALUES (1, 'body', '/u/train.py', 8)");
       run_.Exec(
           fmt::format("INSERT INTO transfer (process_id, ordinal, direction, bytes, ts_ns, dur_ns, "
                       "site_id) VALUES "

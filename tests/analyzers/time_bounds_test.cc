@@ -128,7 +128,8 @@ TEST_F(TimeBounds, TracingForACompilationIsNotCounted) {
 
 TEST_F(TimeBounds, TracingUnderDebugSettingsIsInfo) {
   Steps(category::kTracing, 950);
-  run_.Exec("INSERT INTO setting VALUES (1, 'save_tensors', 'text', 'dump')");
+  run_.Exec(
+      "INSERT INTO setting (process_id, name, value, evidence) VALUES (1, 'save_tensors', 'text', 'dump')");
   Findings found = run_.Run(tracing_bound);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);

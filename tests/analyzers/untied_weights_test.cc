@@ -13,8 +13,8 @@ using ::testing::HasSubstr;
 TEST(UntiedWeights, AreFoundAtTheLineOfTheMove) {
   TimedRun run;
   run.Exec(
-      "INSERT INTO site VALUES (1, 'main', 'train.cc', 12);"
-      "INSERT INTO untied_weight VALUES (1, 1, 0, 'encoder.weight, decoder.weight', 2, 4000, "
+      "INSERT INTO site (id, function, file, line) VALUES (1, 'main', 'train.cc', 12);"
+      "INSERT INTO untied_weight (id, process_id, ordinal, names, copies, bytes, device, site_id) VALUES (1, 1, 0, 'encoder.weight, decoder.weight', 2, 4000, "
       "'CPU:0', 1), (2, 1, 1, 'a, b, c', 3, 1000, NULL, NULL)");
   const Findings found = run.Run(untied_weights);
   ASSERT_EQ(found.size(), 2u);

@@ -20,13 +20,13 @@ class ExportCommand : public ProgramTest {
     auto store = Store::Create(folder_ / "run.xlaprof");
     EXPECT_TRUE(store.ok()) << store.status();
     std::string sql =
-        "INSERT INTO run VALUES (1, 'first', NULL, 1, 'the only one');"
+        "INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'first', NULL, 1, 'the only one');"
         "INSERT INTO process (id, run_id, source_id, segment, pid) VALUES (1, 1, NULL, 0, 4711);"
         "INSERT INTO track (id, process_id, kind, name, sort) VALUES (1, 1, 'host_thread', 'main', "
         "0);";
     for (int i = 0; i < 10; ++i) {
       sql += fmt::format(
-          "INSERT INTO step VALUES ({0} + 1, 1, {0}, NULL, 'train', {0} * 1000000, 999999);"
+          "INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns) VALUES ({0} + 1, 1, {0}, NULL, 'train', {0} * 1000000, 999999);"
           "INSERT INTO event (track_id, ts_ns, dur_ns, name) VALUES (1, {0} * 1000000 + 10, 5, "
           "'e{0}');",
           i);

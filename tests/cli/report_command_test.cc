@@ -33,15 +33,15 @@ class ReportCommand : public ProgramTest {
       ASSERT_TRUE(status.ok()) << status;
     };
     exec(
-        "BEGIN; INSERT INTO run VALUES (1, 'first', NULL, 1, 'only'); INSERT INTO meta VALUES "
+        "BEGIN; INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'first', NULL, 1, 'only'); INSERT INTO meta (key, value) VALUES "
         "('run_label', 'first'), ('window_start_ns', '5000');"
         "INSERT INTO source (id, path, format, bytes, imported) VALUES (1, 'log.txt', 'debug_log', "
         "10, 1);"
-        "INSERT INTO process VALUES (1, 1, 1, 0, 'vm', 4711, NULL, NULL);"
-        "INSERT INTO site VALUES (1, 'body', 'train.py', 2);");
+        "INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, 1, 0, 'vm', 4711, NULL, NULL);"
+        "INSERT INTO site (id, function, file, line) VALUES (1, 'body', 'train.py', 2);");
     for (int i = 0; i < 10; ++i) {
       exec(fmt::format(
-          "INSERT INTO step VALUES ({0}, 1, {1}, NULL, NULL, 5000 + {1} * 1000000, 1000000);"
+          "INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns) VALUES ({0}, 1, {1}, NULL, NULL, 5000 + {1} * 1000000, 1000000);"
           "INSERT INTO execution (process_id, ordinal, cause, site_id, step_id, ts_ns, dur_ns, "
           "host_wait_ns) VALUES "
           "(1, {2}, 'value_access', 1, {0}, 5000 + {1} * 1000000, 1000, 2000), (1, {2} + 1, "

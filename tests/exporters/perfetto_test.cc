@@ -180,7 +180,8 @@ TEST_F(PerfettoExport, RealTimeIsToldWhereItIsKnown) {
     return std::string("none");
   };
   EXPECT_EQ(clock(kEvent), "none");
-  EXPECT_EQ(clock(std::string(kEvent) + "INSERT INTO meta VALUES ('base_epoch_ns', '1000');"),
+  EXPECT_EQ(clock(std::string(kEvent) +
+                  "INSERT INTO meta (key, value) VALUES ('base_epoch_ns', '1000');"),
             "clocks { clock_id: 6 timestamp: 0 } clocks { clock_id: 1 timestamp: 995 } "
             "primary_trace_clock: 6")
       << "the first event is at 0";

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analyzers/analyzer.h"
 #include "exporters/exporter.h"
 #include "exporters/output/proto_file.h"
 #include "profiler/import/import.h"
 #include "profiler/store/load_sql.h"
-#include "analyzers/analyzer.h"
 
 namespace xlaprof {
 
@@ -31,12 +31,12 @@ class XSpaceExport : public testing::Test {
 
   static Store Load(std::string_view sql) {
     Store store = *Store::CreateTemporary();
-    absl::Status status =
-        LoadSql(store,
-                "INSERT INTO run VALUES (1, 'r', NULL, 1, 'x'); INSERT INTO source (id, path, "
-                "format, imported) VALUES (1, 'a', 'xspace', 1); INSERT INTO process VALUES (1, 1, "
-                "1, 0, 'vm', 7, NULL, NULL);" +
-                    std::string(sql));
+    absl::Status status = LoadSql(
+        store,
+        "INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'r', NULL, 1, 'x'); INSERT INTO source (id, path, "
+        "format, imported) VALUES (1, 'a', 'xspace', 1); INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, "
+        "1, 0, 'vm', 7, NULL, NULL);" +
+            std::string(sql));
     EXPECT_TRUE(status.ok()) << status;
     return store;
   }
@@ -65,14 +65,14 @@ class XSpaceExport : public testing::Test {
 };
 
 constexpr const char* kLane =
-    "INSERT INTO track VALUES (1, 1, 'host_thread', 'main', 7, NULL, NULL, 0), "
+    "INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES (1, 1, 'host_thread', 'main', 7, NULL, NULL, 0), "
     "(2, 1, 'device', 'CPU:0', NULL, 'CPU:0', NULL, 1), "
     "(3, 1, 'device_stream', 'programs', 1, 'CPU:0', 2, 2), "
     "(4, 1, 'device_stream', 'kernels', 2, 'CPU:0', 2, 3);"
     "INSERT INTO event (id, track_id, ts_ns, dur_ns, name, category, flow_in, flow_out) VALUES "
     "(1, 1, 0, 100, 'train', 'step', NULL, NULL), (2, 1, 10, 5, 'run', 'execute', NULL, 9), "
     "(3, 3, 20, 60, 'f', 'module', 9, NULL), (4, 4, 21, 5, 'add', 'op', NULL, NULL);"
-    "INSERT INTO step VALUES (1, 1, 0, 4, 'train', 0, 100);"
+    "INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns) VALUES (1, 1, 0, 4, 'train', 0, 100);"
     "INSERT INTO execution (id, process_id, ordinal, ts_ns, dur_ns, device, step_id) VALUES "
     "(1, 1, 0, 20, 60, 'CPU:0', 1);";
 
@@ -104,7 +104,7 @@ TEST_F(XSpaceExport, FindingsAreShownAndNotReadBack) {
 
 TEST_F(XSpaceExport, KernelsOfKinetoHaveWhatXprofReads) {
   const Store store = Load(
-      "INSERT INTO track VALUES (1, 1, 'device_stream', 'stream 7 ', 7, 'GPU:0', NULL, 0);"
+      "INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES (1, 1, 'device_stream', 'stream 7 ', 7, 'GPU:0', NULL, 0);"
       "INSERT INTO event (id, track_id, ts_ns, dur_ns, name, category) VALUES (1, 1, 0, 9, 'k', "
       "'op'), (2, 1, 10, 9, 'no launch', 'op');"
       "INSERT INTO arg (event_id, key, type, value) VALUES (1, 'grid', 'string', '[2400, 1, 1]'), "
@@ -122,12 +122,12 @@ TEST_F(XSpaceExport, KernelsOfKinetoHaveWhatXprofReads) {
 }
 
 TEST_F(XSpaceExport, NamesThatReadersTakeApartStayWhole) {
-  const Store again = Again(
-      Load("INSERT INTO track VALUES (1, 1, 'host_thread', 'a', 0, NULL, NULL, 0);"
-           "INSERT INTO event (id, track_id, ts_ns, dur_ns, name) VALUES (1, 1, 0, 9, 'x#k=v#'), "
-           "(2, 1, 1, 1, '%a = b'), (3, 1, 2, 1, ''), (4, 1, 3, 1, '_counters_');"
-           "INSERT INTO arg (event_id, key, type, value) VALUES (1, '_r', 'int', 1), "
-           "(2, 'xlaprof_category', 'string', 'step');"));
+  const Store again = Again(Load(
+      "INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES (1, 1, 'host_thread', 'a', 0, NULL, NULL, 0);"
+      "INSERT INTO event (id, track_id, ts_ns, dur_ns, name) VALUES (1, 1, 0, 9, 'x#k=v#'), "
+      "(2, 1, 1, 1, '%a = b'), (3, 1, 2, 1, ''), (4, 1, 3, 1, '_counters_');"
+      "INSERT INTO arg (event_id, key, type, value) VALUES (1, '_r', 'int', 1), "
+      "(2, 'xlaprof_category', 'string', 'step');"));
   EXPECT_THAT(Rows(again, "SELECT name FROM event ORDER BY ts_ns"),
               ElementsAre("x#k=v#", "%a = b", "", "_counters_"));
   EXPECT_THAT(Rows(again, "SELECT key FROM arg ORDER BY key"),
@@ -143,10 +143,10 @@ TEST_F(XSpaceExport, SliceKeepsWhatOverlapsIt) {
 }
 
 TEST_F(XSpaceExport, EventsOfAnotherCenturyAreCounted) {
-  Bytes(
-      Load("INSERT INTO track VALUES (1, 1, 'host_thread', 'a', 1, NULL, NULL, 0);"
-           "INSERT INTO event (id, track_id, ts_ns, dur_ns, name) VALUES (1, 1, 0, 9, 'a'), "
-           "(2, 1, 900000000000000000, 9, 'b');"));
+  Bytes(Load(
+      "INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES (1, 1, 'host_thread', 'a', 1, NULL, NULL, 0);"
+      "INSERT INTO event (id, track_id, ts_ns, dur_ns, name) VALUES (1, 1, 0, 9, 'a'), "
+      "(2, 1, 900000000000000000, 9, 'b');"));
   EXPECT_THAT(left_out_, ElementsAre("1 event more than 100 days from the first of their thread"));
 }
 

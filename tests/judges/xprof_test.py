@@ -75,12 +75,12 @@ def events(file):
 
 
 # A lazy runtime's run of ten steps on a device of its own kind, whose host leads to it by flows.
-LANES = """INSERT INTO run VALUES (1, 'lanes', NULL, 1, 'x');
+LANES = """INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'lanes', NULL, 1, 'x');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'lanes', 'recording', 1);
-INSERT INTO process VALUES (1, 1, 1, 0, 'vm', 7, NULL, NULL);
-INSERT INTO track VALUES (1, 1, 'host_thread', 'main', 7, NULL, NULL, 0), (2, 1, 'device', 'CPU:0', NULL, 'CPU:0', NULL, 1),
+INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, 1, 0, 'vm', 7, NULL, NULL);
+INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES (1, 1, 'host_thread', 'main', 7, NULL, NULL, 0), (2, 1, 'device', 'CPU:0', NULL, 'CPU:0', NULL, 1),
   (3, 1, 'device_stream', 'programs', 1, 'CPU:0', 2, 2), (4, 1, 'device_stream', 'kernels', 2, 'CPU:0', 2, 3);
-""" + "".join(f"""INSERT INTO step VALUES ({k + 1}, 1, {k}, {k}, 'train', {k}000000, 900000);
+""" + "".join(f"""INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns) VALUES ({k + 1}, 1, {k}, {k}, 'train', {k}000000, 900000);
 INSERT INTO execution (id, process_id, ordinal, ts_ns, dur_ns, device, step_id) VALUES ({k}, 1, {k}, {k}300000, 600000, 'CPU:0', {k + 1});
 INSERT INTO event (id, track_id, ts_ns, dur_ns, name, category, flow_in, flow_out) VALUES
   ({k}1, 1, {k}000000, 900000, 'train', 'step', NULL, NULL), ({k}2, 1, {k}100000, 1000, 'launch', 'execute', NULL, {k + 1}),

@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 TEST(CompileAlarms, ConstantsAreOneFindingAtTheirLine) {
   TimedRun run;
   run.Exec(
-      "INSERT INTO site VALUES (1, NULL, '/x/f.py', 13);"
-      "INSERT INTO compile_alarm VALUES"
+      "INSERT INTO site (id, function, file, line) VALUES (1, NULL, '/x/f.py', 13);"
+      "INSERT INTO compile_alarm (id, process_id, ordinal, operation, subject, op, shape, scope, site_id, least_ns, dur_ns, text) VALUES"
       " (1, 1, 0, 'constant_folding', 'slice.2', 'slice', NULL, NULL, NULL, 2000000000, NULL, ''),"
       " (2, 1, 1, 'constant_folding', 'reduce.8', 'reduce', 'f32[9,2]{1,0}', 'jit(f)', 1, "
       "1000000000, 7000000000, 'reduce.8 = …')");
@@ -35,7 +35,7 @@ TEST(CompileAlarms, ConstantsAreOneFindingAtTheirLine) {
 TEST(CompileAlarms, LongWaitsAreWarnings) {
   TimedRun run;
   run.Exec(
-      "INSERT INTO compile_alarm VALUES (1, 1, 0, 'autotuning', 'eng1', NULL, NULL, NULL, NULL, "
+      "INSERT INTO compile_alarm (id, process_id, ordinal, operation, subject, op, shape, scope, site_id, least_ns, dur_ns, text) VALUES (1, 1, 0, 'autotuning', 'eng1', NULL, NULL, NULL, NULL, "
       "NULL, 30000000000, '')");
   const Findings found = run.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
@@ -48,7 +48,7 @@ TEST(CompileAlarms, LongWaitsAreWarnings) {
 TEST(CompileAlarms, AnXlaWithoutOptimizationIsOneFinding) {
   TimedRun run;
   run.Exec(
-      "INSERT INTO compile_alarm VALUES"
+      "INSERT INTO compile_alarm (id, process_id, ordinal, operation, subject, op, shape, scope, site_id, least_ns, dur_ns, text) VALUES"
       " (1, 1, 0, 'unoptimized_compile', NULL, NULL, NULL, NULL, NULL, 10000000000, NULL, ''),"
       " (2, 1, 1, 'unoptimized_compile', 'jit_f', NULL, NULL, NULL, NULL, 10000000000, "
       "30000000000, '')");
@@ -69,10 +69,10 @@ TEST(CompileAlarms, ProgramsOfOneOperationAreTheMachinesMatter) {
   for (const char* name :
        {"primitive_computation_anything", "jit_convert_element_type", "jit__threefry_split"}) {
     TimedRun run;
-    run.Exec(
-        fmt::format("INSERT INTO compile_alarm VALUES (1, 1, 0, 'compile', '{}', NULL, NULL, "
-                    "NULL, NULL, 120000000000, NULL, '')",
-                    name));
+    run.Exec(fmt::format(
+        "INSERT INTO compile_alarm (id, process_id, ordinal, operation, subject, op, shape, scope, site_id, least_ns, dur_ns, text) VALUES (1, 1, 0, 'compile', '{}', NULL, NULL, "
+        "NULL, NULL, 120000000000, NULL, '')",
+        name));
     const Findings found = run.Run(slow_compile);
     ASSERT_EQ(found.size(), 1u);
     EXPECT_THAT(found[0].words.why, HasSubstr("one operation")) << name;
@@ -81,7 +81,7 @@ TEST(CompileAlarms, ProgramsOfOneOperationAreTheMachinesMatter) {
   }
   TimedRun run;
   run.Exec(
-      "INSERT INTO compile_alarm VALUES (1, 1, 0, 'compile', 'jit_train_step', NULL, NULL, NULL, "
+      "INSERT INTO compile_alarm (id, process_id, ordinal, operation, subject, op, shape, scope, site_id, least_ns, dur_ns, text) VALUES (1, 1, 0, 'compile', 'jit_train_step', NULL, NULL, NULL, "
       "NULL, 120000000000, NULL, '')");
   EXPECT_THAT(run.Run(slow_compile)[0].advice, HasSubstr("smaller"));
 }
@@ -89,10 +89,10 @@ TEST(CompileAlarms, ProgramsOfOneOperationAreTheMachinesMatter) {
 TEST(CompileAlarms, ShapesOfTuplesAreWholeOrLeftOut) {
   auto title = [](const std::string& shape) {
     TimedRun run;
-    run.Exec(
-        fmt::format("INSERT INTO compile_alarm VALUES (1, 1, 0, 'constant_folding', "
-                    "'fusion.5', 'fusion', '{}', NULL, NULL, 1000000000, NULL, '')",
-                    shape));
+    run.Exec(fmt::format(
+        "INSERT INTO compile_alarm (id, process_id, ordinal, operation, subject, op, shape, scope, site_id, least_ns, dur_ns, text) VALUES (1, 1, 0, 'constant_folding', "
+        "'fusion.5', 'fusion', '{}', NULL, NULL, 1000000000, NULL, '')",
+        shape));
     return run.Run(slow_compile)[0].title;
   };
   const std::string before = "compiling computed constants for over 1 s: ";
@@ -104,7 +104,7 @@ TEST(CompileAlarms, ShapesOfTuplesAreWholeOrLeftOut) {
 
 TEST(CompileAlarms, EachModuleIsAFindingUnlessCompilationsTellTheirTimes) {
   constexpr const char* kAlarms =
-      "INSERT INTO compile_alarm VALUES"
+      "INSERT INTO compile_alarm (id, process_id, ordinal, operation, subject, op, shape, scope, site_id, least_ns, dur_ns, text) VALUES"
       " (1, 1, 0, 'compile', 'jit_f', NULL, NULL, NULL, NULL, 120000000000, 130000000000, ''),"
       " (2, 1, 1, 'compile', 'jit_f', NULL, NULL, NULL, NULL, 120000000000, 150000000000, ''),"
       " (3, 1, 2, 'compile', NULL, NULL, NULL, NULL, NULL, 120000000000, NULL, '')";
@@ -122,7 +122,7 @@ TEST(CompileAlarms, EachModuleIsAFindingUnlessCompilationsTellTheirTimes) {
   TimedRun ranks;
   for (int rank : {2, 3, 4}) {
     ranks.Exec(fmt::format(
-        "INSERT INTO compile_alarm VALUES ({0}, {0}, 0, 'compile', 'jit_f', NULL, NULL, NULL, "
+        "INSERT INTO compile_alarm (id, process_id, ordinal, operation, subject, op, shape, scope, site_id, least_ns, dur_ns, text) VALUES ({0}, {0}, 0, 'compile', 'jit_f', NULL, NULL, NULL, "
         "NULL, 120000000000, 13{0}000000000, '')",
         rank));
   }

@@ -19,9 +19,9 @@ class Recorded {
  public:
   Recorded() {
     Exec(
-        "INSERT INTO run VALUES (1, 'r', NULL, 1, ''); INSERT INTO source (id, path, imported) "
+        "INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'r', NULL, 1, ''); INSERT INTO source (id, path, imported) "
         "VALUES (1, 's', 1);"
-        "INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL, NULL);");
+        "INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, 1, 0, NULL, NULL, NULL, NULL);");
   }
   void Exec(const std::string& sql) {
     absl::Status status = store_->Exec(sql);
@@ -29,20 +29,22 @@ class Recorded {
   }
   // A graph whose only result has `shape`.
   void Graph(int id, const std::string& hash, const std::string& shape, int nodes = 10) {
-    Exec(
-        fmt::format("INSERT INTO graph VALUES ({0}, 1, '{1}', NULL, NULL, {3}, 2, 1, 'ir_text');"
-                    "INSERT INTO graph_node VALUES ({0}, 0, 'aten::lt', '{2}', '', NULL, NULL, "
-                    "NULL, 0, NULL, NULL);",
-                    id, hash, shape, nodes));
+    Exec(fmt::format(
+        "INSERT INTO graph (id, process_id, hash, name, program_id, node_count, input_count, output_count, printed_as) VALUES ({0}, 1, '{1}', NULL, NULL, {3}, 2, 1, 'ir_text');"
+        "INSERT INTO graph_node (graph_id, idx, op, shape, operands, attributes, scope, location, root, name, computation) VALUES ({0}, 0, 'aten::lt', '{2}', '', NULL, NULL, "
+        "NULL, 0, NULL, NULL);",
+        id, hash, shape, nodes));
   }
   void Step() {
-    Exec(fmt::format("INSERT INTO step VALUES ({}, 1, {}, NULL, NULL, NULL, NULL)", step_ + 1,
-                     step_));
+    Exec(fmt::format(
+        "INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns) VALUES ({}, 1, {}, NULL, NULL, NULL, NULL)",
+        step_ + 1, step_));
     ++step_;
   }
   void Execute(int graph, const std::string& cause, int line, const std::string& wait_ns = "NULL") {
-    Exec(fmt::format("INSERT OR IGNORE INTO site VALUES ({0}, 'body', '/home/u/train.py', {0})",
-                     line));
+    Exec(fmt::format(
+        "INSERT OR IGNORE INTO site (id, function, file, line) VALUES ({0}, 'body', '/home/u/train.py', {0})",
+        line));
     Exec(fmt::format(
         "INSERT INTO execution (process_id, ordinal, graph_id, cause, site_id, step_id, "
         "host_wait_ns) VALUES (1, {}, {}, '{}', {}, {}, {})",
@@ -53,8 +55,9 @@ class Recorded {
                      count));
   }
   void Metrics(const std::string& metrics, const std::string& mark_step) {
-    Exec(fmt::format("INSERT INTO metrics_report VALUES (1, 1, 1, 0, NULL, {}); {}", mark_step,
-                     metrics));
+    Exec(fmt::format(
+        "INSERT INTO metrics_report (id, source_id, process_id, ordinal, save_number, mark_step) VALUES (1, 1, 1, 0, NULL, {}); {}",
+        mark_step, metrics));
   }
   void Restrict(const Slice& slice) {
     absl::Status status = store_->Restrict(slice);
@@ -213,7 +216,8 @@ TEST(SyncPoint, StepsAreThoseOfTheProcessThatReads) {
     run.Execute(2, "value_access", 13);
     run.Execute(2, "user_sync", 5);
   }
-  run.Exec("INSERT INTO process VALUES (2, 1, 1, 0, NULL, NULL, NULL, NULL)");
+  run.Exec(
+      "INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (2, 1, 1, 0, NULL, NULL, NULL, NULL)");
   for (int i = 0; i < 96; ++i)
     run.Exec(fmt::format("INSERT INTO step (process_id, ordinal) VALUES (2, {})", i));
   const Findings reads = run.Find(sync_point);
@@ -225,7 +229,7 @@ TEST(SyncPoint, StepsAreThoseOfTheProcessThatReads) {
 TEST(SyncPoint, FromOnePastedReport) {
   Recorded run;
   run.Metrics(
-      "INSERT INTO metric VALUES (1, 1, 'TransferFromDeviceTime', 'ns', 100, 5e6, NULL, NULL, "
+      "INSERT INTO metric (id, report_id, name, unit, samples, accumulator, value_rate, rate, text) VALUES (1, 1, 'TransferFromDeviceTime', 'ns', 100, 5e6, NULL, NULL, "
       "'005ms000.000us');",
       "100");
   run.Fallback("aten::_local_scalar_dense", 100);
@@ -241,7 +245,7 @@ TEST(SyncPoint, FromOnePastedReport) {
 TEST(SyncPoint, TransfersThatOpsExplainAreNoReads) {
   Recorded run;
   run.Metrics(
-      "INSERT INTO metric VALUES (1, 1, 'TransferFromDeviceTime', 'ns', 100, 5e6, NULL, NULL, "
+      "INSERT INTO metric (id, report_id, name, unit, samples, accumulator, value_rate, rate, text) VALUES (1, 1, 'TransferFromDeviceTime', 'ns', 100, 5e6, NULL, NULL, "
       "'005ms000.000us');",
       "100");
   run.Fallback("aten::nonzero", 100);
@@ -251,7 +255,7 @@ TEST(SyncPoint, TransfersThatOpsExplainAreNoReads) {
 TEST(Fallback, NamedByTorchXlaButNotCounted) {
   Recorded run;
   run.Exec(
-      "INSERT INTO profiler_line VALUES (1, 1, 0, 'not_lowered', NULL, NULL, 'pt-xla-profiler: "
+      "INSERT INTO profiler_line (id, process_id, ordinal, rule, samples, steps, text) VALUES (1, 1, 0, 'not_lowered', NULL, NULL, 'pt-xla-profiler: "
       "Op(s) not lowered: aten::_ctc_loss, "
       "torchvision::nms,  Please open a GitHub issue with the above op lowering requests.')");
   Findings ops = run.Warnings(fallback);
@@ -264,10 +268,10 @@ TEST(Fallback, NamedByTorchXlaButNotCounted) {
 // Exit summaries of older versions count lines, and name no op.
 TEST(Fallback, ALineWhoseOpIsNotNamed) {
   constexpr const char* kRows =
-      "INSERT INTO site VALUES (7, 'train', '/home/u/train.py', 7), (8, 'eval', "
+      "INSERT INTO site (id, function, file, line) VALUES (7, 'train', '/home/u/train.py', 7), (8, 'eval', "
       "'/home/u/train.py', 8);"
-      "INSERT INTO stack VALUES (1, 'a'), (2, 'b');"
-      "INSERT INTO fallback VALUES (1, 1, NULL, NULL, 20, 7, 1, NULL), (2, 1, NULL, NULL, 1, 8, 2, "
+      "INSERT INTO stack (id, hash) VALUES (1, 'a'), (2, 'b');"
+      "INSERT INTO fallback (id, process_id, ordinal, op, count, site_id, stack_id, step_id) VALUES (1, 1, NULL, NULL, 20, 7, 1, NULL), (2, 1, NULL, NULL, 1, 8, 2, "
       "NULL);";
   Recorded run;
   run.Exec(kRows);
@@ -290,10 +294,10 @@ TEST(Fallback, ALineWhoseOpIsNotNamed) {
 // print(tensor) picks elements by a mask: nobody should rewrite that with torch.where.
 TEST(Fallback, PrintingATensorIsNoMask) {
   constexpr const char* kRows =
-      "INSERT INTO stack VALUES (1, 'a'), (2, 'b');"
-      "INSERT INTO frame VALUES (1, 0, '__init__', '/v/site-packages/torch/_tensor_str.py', 90, 0),"
+      "INSERT INTO stack (id, hash) VALUES (1, 'a'), (2, 'b');"
+      "INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES (1, 0, '__init__', '/v/site-packages/torch/_tensor_str.py', 90, 0),"
       " (2, 0, 'loss', '/home/u/train.py', 9, 1);"
-      "INSERT INTO fallback VALUES (1, 1, NULL, 'aten::masked_select', 10, NULL, 1, NULL);";
+      "INSERT INTO fallback (id, process_id, ordinal, op, count, site_id, stack_id, step_id) VALUES (1, 1, NULL, 'aten::masked_select', 10, NULL, 1, NULL);";
   Recorded run;
   run.Exec(kRows);
   const Findings printed = run.Find(fallback);
@@ -303,8 +307,9 @@ TEST(Fallback, PrintingATensorIsNoMask) {
   EXPECT_THAT(printed[0].words.advice, testing::Not(testing::HasSubstr("torch.where")));
   // Where the program calls it as well, that is what has to change.
   Recorded both;
-  both.Exec(std::string(kRows) +
-            "INSERT INTO fallback VALUES (2, 1, NULL, 'aten::masked_select', 10, NULL, 2, NULL);");
+  both.Exec(
+      std::string(kRows) +
+      "INSERT INTO fallback (id, process_id, ordinal, op, count, site_id, stack_id, step_id) VALUES (2, 1, NULL, 'aten::masked_select', 10, NULL, 2, NULL);");
   EXPECT_THAT(both.Find(fallback)[0].advice, testing::HasSubstr("torch.where"));
 }
 
@@ -326,10 +331,12 @@ TEST(GraphFragmentation, FiresFromTheFourthPieceOn) {
 TEST(GraphFragmentation, FromMetrics) {
   for (auto [samples, expected] : {std::pair(40, 1u), std::pair(39, 0u)}) {
     Recorded run;
-    run.Metrics(fmt::format("INSERT INTO metric VALUES (1, 1, 'ExecuteTime', 'ns', {}, 5e6, NULL, "
-                            "NULL, '005ms000.000us');",
-                            samples),
-                "10");
+    run.Metrics(
+        fmt::format(
+            "INSERT INTO metric (id, report_id, name, unit, samples, accumulator, value_rate, rate, text) VALUES (1, 1, 'ExecuteTime', 'ns', {}, 5e6, NULL, "
+            "NULL, '005ms000.000us');",
+            samples),
+        "10");
     EXPECT_EQ(run.Warnings(graph_fragmentation).size(), expected) << samples;
   }
 }

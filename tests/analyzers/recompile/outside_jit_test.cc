@@ -28,7 +28,8 @@ class OutsideJit : public testing::Test {
 };
 
 TEST_F(OutsideJit, AreOneFindingAtTheDearestLine) {
-  run_.Exec("INSERT INTO site VALUES (1, 'init', '/u/model.py', 8), (2, 'fit', '/u/fit.py', 40);");
+  run_.Exec(
+      "INSERT INTO site (id, function, file, line) VALUES (1, 'init', '/u/model.py', 8), (2, 'fit', '/u/fit.py', 40);");
   Compile("my_step", 2, 3000);
   Compile("broadcast_in_dim", 9, 20, "operation", 1);
   Compile("scan", 3, 2000, "operation", 2);
@@ -58,7 +59,7 @@ TEST_F(OutsideJit, AStartIsNoWarning) {
 
 // A function of the user's with an operation's name.
 TEST_F(OutsideJit, WhatJaxExplainsOrHasSeveralLinesIsAFunction) {
-  run_.Exec("INSERT INTO stack VALUES (1, 'h')");
+  run_.Exec("INSERT INTO stack (id, hash) VALUES (1, 'h')");
   Compile("select", 12, 500);
   run_.Exec("UPDATE compile SET stack_id = 1");
   Compile("broadcast_in_dim", 12, 10);

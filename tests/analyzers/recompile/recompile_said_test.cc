@@ -18,10 +18,10 @@ class Calls {
  public:
   Calls() {
     Exec(
-        "INSERT INTO run VALUES (1, 'r', NULL, 1, ''); INSERT INTO source (id, path, format, "
+        "INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'r', NULL, 1, ''); INSERT INTO source (id, path, format, "
         "imported) VALUES (1, 'jax.log', 'jax_log', 1); INSERT INTO process (id, run_id, "
         "source_id, "
-        "segment) VALUES (1, 1, 1, 0); INSERT INTO site VALUES (1, 'main', '/x/train.py', 9);");
+        "segment) VALUES (1, 1, 1, 0); INSERT INTO site (id, function, file, line) VALUES (1, 'main', '/x/train.py', 9);");
   }
   void Exec(const std::string& sql) {
     absl::Status status = store.Exec(sql);
@@ -46,15 +46,15 @@ class Calls {
   }
   // Calls from another line than the first.
   void CalledAt(int64_t line) {
-    Exec(
-        fmt::format("INSERT OR IGNORE INTO site VALUES ({0}, 'main', '/x/train.py', {0}); UPDATE "
-                    "compile SET site_id = {0} WHERE id = {1}",
-                    line, id_));
+    Exec(fmt::format(
+        "INSERT OR IGNORE INTO site (id, function, file, line) VALUES ({0}, 'main', '/x/train.py', {0}); UPDATE "
+        "compile SET site_id = {0} WHERE id = {1}",
+        line, id_));
   }
   void Said(const std::string& type, const std::string& input, const std::string& before,
             const std::string& after) {
     Exec(fmt::format(
-        "INSERT INTO compile_reason VALUES ({}, (SELECT count(*) FROM compile_reason "
+        "INSERT INTO compile_reason (compile_id, idx, type, input, before, after, text) VALUES ({}, (SELECT count(*) FROM compile_reason "
         "WHERE compile_id = {}), '{}', nullif('{}', ''), '{}', '{}', 'in JAX''s words')",
         id_, id_, type, input, before, after));
   }

@@ -51,12 +51,12 @@ absl::Status WriteStore(const fs::path& path, int64_t base_epoch_ns, int64_t pid
   XP_TRY(store.SetMeta("base_epoch_ns", fmt::to_string(base_epoch_ns)));
   XP_TRY(
       store.Run("INSERT INTO process (id, segment, host, pid) VALUES (?1, 0, 'a', ?2)", kId, pid));
-  XP_TRY(
-      store.Exec("INSERT INTO track VALUES (7, 7, 'host_thread', 'main', 1, NULL, NULL, 0);"
-                 "INSERT INTO recording VALUES (7, 7, 'a.ring', 'key', 1, 'tsc', NULL);"
-                 "INSERT INTO site VALUES (7, 'f', 'a.py', 1);"
-                 "INSERT INTO stack VALUES (7, 'x');"
-                 "INSERT INTO frame VALUES (7, 0, 'f', 'a.py', 1, 1), (7, 1, 'g', 'a.py', 9, 1)"));
+  XP_TRY(store.Exec(
+      "INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES (7, 7, 'host_thread', 'main', 1, NULL, NULL, 0);"
+      "INSERT INTO recording (id, process_id, ring, ring_key, ended, clock, drain_cpu_ns) VALUES (7, 7, 'a.ring', 'key', 1, 'tsc', NULL);"
+      "INSERT INTO site (id, function, file, line) VALUES (7, 'f', 'a.py', 1);"
+      "INSERT INTO stack (id, hash) VALUES (7, 'x');"
+      "INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES (7, 0, 'f', 'a.py', 1, 1), (7, 1, 'g', 'a.py', 9, 1)"));
   for (const auto& [table, columns] : Schema()) {
     if (std::ranges::find(kNotFacts, table) != kNotFacts.end()) continue;
     std::string values;

@@ -22,11 +22,13 @@ class Recover : public testing::Test {
  protected:
   Recover() {
     Store store = *Store::Create(path_);
-    EXPECT_TRUE(store
-                    .Exec("INSERT INTO process (id, segment) VALUES (1, 0);"
-                          "INSERT INTO recording VALUES (1, 1, 'a.xlaprof.ring', '00', 0, 'tsc', "
-                          "NULL)")
-                    .ok());
+    EXPECT_TRUE(
+        store
+            .Exec(
+                "INSERT INTO process (id, segment) VALUES (1, 0);"
+                "INSERT INTO recording (id, process_id, ring, ring_key, ended, clock, drain_cpu_ns) VALUES (1, 1, 'a.xlaprof.ring', '00', 0, 'tsc', "
+                "NULL)")
+            .ok());
   }
   static std::string ErrorOf(const absl::Status& status) { return std::string(Message(status)); }
 

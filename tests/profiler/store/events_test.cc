@@ -147,11 +147,13 @@ TEST_F(Events, RangeKeepsWhatOverlapsAndSaysWhichEvents) {
 }
 
 TEST_F(Events, SliceLimitsTimeAndProcess) {
-  ASSERT_TRUE(store_
-                  .Exec("INSERT INTO process (id, segment) VALUES (1, 0), (2, 0);"
-                        "INSERT INTO track VALUES (1, 1, 'host_thread', 'a', 1, NULL, NULL, 0),"
-                        "(2, 2, 'host_thread', 'b', 1, NULL, NULL, 0)")
-                  .ok());
+  ASSERT_TRUE(
+      store_
+          .Exec(
+              "INSERT INTO process (id, segment) VALUES (1, 0), (2, 0);"
+              "INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES (1, 1, 'host_thread', 'a', 1, NULL, NULL, 0),"
+              "(2, 2, 'host_thread', 'b', 1, NULL, NULL, 0)")
+          .ok());
   Add(1, 0, 1);
   Add(1, 100, 1);
   Add(2, 100, 1);

@@ -407,7 +407,7 @@ TEST_F(StoreTest, TriggersOfAFileDoNotRun) {
     Store store = *Store::Create(path_);
     ASSERT_TRUE(store
                     .Exec("CREATE TRIGGER evil AFTER INSERT ON meta BEGIN "
-                          "INSERT INTO string VALUES (7, 'evil'); END")
+                          "INSERT INTO string (id, text) VALUES (7, 'evil'); END")
                     .ok());
   }
   Store store = *Store::OpenForWriting(path_);
@@ -425,10 +425,12 @@ TEST_F(StoreTest, WhatIsNoStoreIsNamedOnce) {
 // Story: one row with a huge id made readers allocate 16 bytes for each id below it.
 TEST_F(StoreTest, HugeStringIdsCostNothing) {
   Store store = *Store::CreateTemporary();
-  ASSERT_TRUE(store
-                  .Exec("INSERT INTO string VALUES (4294967295, 'far'), (3, 'near'), (99999999999, "
-                        "'no id'), (-1, 'none')")
-                  .ok());
+  ASSERT_TRUE(
+      store
+          .Exec(
+              "INSERT INTO string (id, text) VALUES (4294967295, 'far'), (3, 'near'), (99999999999, "
+              "'no id'), (-1, 'none')")
+          .ok());
   EXPECT_EQ(store.Text(4294967295), "far");
   EXPECT_EQ(store.Text(3), "near");
   EXPECT_EQ(store.Text(4000000000), "");

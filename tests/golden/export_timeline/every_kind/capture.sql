@@ -1,10 +1,10 @@
 -- One of everything that an export must hold, and what would break a careless one.
-INSERT INTO meta VALUES ('base_epoch_ns', '1766000000000000123'), ('run_label', 'every kind');
-INSERT INTO run VALUES (1, 'every kind', NULL, 1, 'the only one in these files');
+INSERT INTO meta (key, value) VALUES ('base_epoch_ns', '1766000000000000123'), ('run_label', 'every kind');
+INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'every kind', NULL, 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'vm.xplane.pb', 'xspace', 1);
 -- Two ranks, of which the second has neither pid nor name; its host holds a quote.
-INSERT INTO process VALUES (1, 1, 1, 0, 'vm-0', 4711, 0, 'python train.py'), (2, 1, 1, 0, 'vm "1"', NULL, 1, NULL);
-INSERT INTO track VALUES
+INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, 1, 0, 'vm-0', 4711, 0, 'python train.py'), (2, 1, 1, 0, 'vm "1"', NULL, 1, NULL);
+INSERT INTO track (id, process_id, kind, name, tid, device, parent_id, sort) VALUES
   (1, 1, 'host_thread', 'main', 4711, NULL, NULL, 0),
   (2, 1, 'host_thread', 'Grüße, 世界', -7905384911993043700, NULL, NULL, 1),
   (3, 1, 'device', 'TPU:0', NULL, 'TPU:0', NULL, 10),
@@ -51,5 +51,5 @@ INSERT INTO arg (event_id, key, type, value) VALUES
 
 INSERT INTO counter_sample VALUES (8, 0, 1), (8, 1500, 2.5), (8, 3000, -1e300), (9, 0, 9e999), (9, 10, 4);
 
-INSERT INTO step VALUES (1, 1, 0, 7, 'train', 0, 1000000), (2, 1, 1, 8, 'train', 900000, 1000000), (3, 2, 0, NULL, NULL, 10, NULL),
+INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns) VALUES (1, 1, 0, 7, 'train', 0, 1000000), (2, 1, 1, 8, 'train', 900000, 1000000), (3, 2, 0, NULL, NULL, 10, NULL),
   (4, 1, 2, NULL, NULL, NULL, NULL);

@@ -1,14 +1,14 @@
 -- Six steps cut at fit.py:31; from the third on every step brings another sequence length, and a new graph.
-INSERT INTO meta VALUES ('run_label', 'six steps');
-INSERT INTO run VALUES (1, 'six steps', NULL, 1, 'the only one in these files');
+INSERT INTO meta (key, value) VALUES ('run_label', 'six steps');
+INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'six steps', NULL, 1, 'the only one in these files');
 INSERT INTO source (id, path, format, imported) VALUES (1, 'graphs.txt', 'ir_dump', 1);
-INSERT INTO process VALUES (1, 1, 1, 0, NULL, NULL, NULL, NULL);
-INSERT INTO site VALUES (1, 'train', '/home/ana/fit.py', 31);
-INSERT INTO stack VALUES (1, 's');
-INSERT INTO frame VALUES (1, 0, 'train', '/home/ana/fit.py', 31, 1);
-INSERT INTO graph VALUES (1, 1, 'aa', NULL, NULL, 3, NULL, 1, 'ir_text'), (2, 1, 'bb', NULL, NULL, 3, NULL, 1, 'ir_text'),
+INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES (1, 1, 1, 0, NULL, NULL, NULL, NULL);
+INSERT INTO site (id, function, file, line) VALUES (1, 'train', '/home/ana/fit.py', 31);
+INSERT INTO stack (id, hash) VALUES (1, 's');
+INSERT INTO frame (stack_id, depth, function, file, line, is_user) VALUES (1, 0, 'train', '/home/ana/fit.py', 31, 1);
+INSERT INTO graph (id, process_id, hash, name, program_id, node_count, input_count, output_count, printed_as) VALUES (1, 1, 'aa', NULL, NULL, 3, NULL, 1, 'ir_text'), (2, 1, 'bb', NULL, NULL, 3, NULL, 1, 'ir_text'),
                          (3, 1, 'cc', NULL, NULL, 3, NULL, 1, 'ir_text'), (4, 1, 'dd', NULL, NULL, 3, NULL, 1, 'ir_text');
-INSERT INTO graph_node VALUES
+INSERT INTO graph_node (graph_id, idx, op, shape, operands, attributes, scope, location, root, name, computation) VALUES
   (1, 0, 'xla::device_data', 's64[8,128]', '', NULL, NULL, 'train@fit.py:24', NULL, '0', NULL),
   (1, 1, 'xla::device_data', 'f32[900,64]', '', NULL, NULL, 'convert@module.py:1357', NULL, '1', NULL),
   (1, 2, 'aten::embedding', 'f32[8,128,64]', '1,0', NULL, NULL, 'forward@sparse.py:190', 0, '2', NULL),

@@ -11,7 +11,10 @@ namespace {
 
 class Sources {
  public:
-  Sources() { Exec("INSERT INTO run VALUES (1, 'old', NULL, 0, ''), (2, 'new', NULL, 1, '')"); }
+  Sources() {
+    Exec(
+        "INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'old', NULL, 0, ''), (2, 'new', NULL, 1, '')");
+  }
   void Exec(const std::string& sql) {
     absl::Status status = store->Exec(sql);
     ASSERT_TRUE(status.ok()) << status;
@@ -23,8 +26,9 @@ class Sources {
       Exec(fmt::format(
           "INSERT INTO source (id, path, format, imported) VALUES ({0}, '{0}', '{1}', 1)", id,
           format));
-    Exec(fmt::format("INSERT INTO process VALUES ({}, {}, {}, {}, NULL, NULL, NULL, NULL)", id, run,
-                     source == 0 ? id : source, segment));
+    Exec(fmt::format(
+        "INSERT INTO process (id, run_id, source_id, segment, host, pid, rank, name) VALUES ({}, {}, {}, {}, NULL, NULL, NULL, NULL)",
+        id, run, source == 0 ? id : source, segment));
   }
   void Compile(const std::string& hash, const std::string& dur_ns = "NULL") {
     Exec(
@@ -177,11 +181,11 @@ TEST(Join, ALogIsDividedWhereTheMetricsWere) {
       sources.Execute("b", "user_sync"), sources.Execute("b", "user_sync");
   sources.Source(2, "metrics_report", /*run=*/1, /*segment=*/0);
   sources.Exec(
-      "INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1); INSERT INTO metric VALUES (1, 1, "
+      "INSERT INTO metrics_report (id, source_id, process_id, ordinal, save_number, mark_step) VALUES (1, 2, 2, 0, 0, 1); INSERT INTO metric (id, report_id, name, unit, samples, accumulator, value_rate, rate, text) VALUES (1, 1, "
       "'ExecuteTime', 'ns', 1, 1, NULL, NULL, '')");
   sources.Source(3, "metrics_report", /*run=*/2, /*segment=*/1, /*source=*/2);
   sources.Exec(
-      "INSERT INTO metrics_report VALUES (2, 2, 3, 0, 0, 1); INSERT INTO metric VALUES (2, 2, "
+      "INSERT INTO metrics_report (id, source_id, process_id, ordinal, save_number, mark_step) VALUES (2, 2, 3, 0, 0, 1); INSERT INTO metric (id, report_id, name, unit, samples, accumulator, value_rate, rate, text) VALUES (2, 2, "
       "'ExecuteTime', 'ns', 2, 1, NULL, NULL, '')");
   ASSERT_TRUE(DivideRuns(*sources.store).ok());
   EXPECT_EQ(sources.All("SELECT segment || ':' || (SELECT count(*) FROM execution e WHERE "
@@ -211,7 +215,8 @@ TEST(Join, StepsOutsideTheWindowGetTheirPlace) {
   sources.Compile("b"), sources.Execute("b", "step_trace_exit");
   sources.Execute("b", "step_trace_exit");
   sources.Source(2, "xspace");
-  sources.Exec("INSERT INTO step VALUES (77, 2, 0, 1, 'train', 100, 50)");
+  sources.Exec(
+      "INSERT INTO step (id, process_id, ordinal, number, name, ts_ns, dur_ns) VALUES (77, 2, 0, 1, 'train', 100, 50)");
   sources.Compile("b", "5");
   sources.Execute("b", "sync", "120", "77");
   sources.Join();
@@ -228,9 +233,9 @@ TEST(Join, CompileCostsComeFromTheDeltasOfTheAccumulator) {
     sources.Compile(hash), sources.Execute(hash, "user_sync");
   sources.Source(2, "metrics_report");
   sources.Exec(
-      "INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1), (2, 2, 2, 1, 1, 2), (3, 2, 2, 2, 2, "
+      "INSERT INTO metrics_report (id, source_id, process_id, ordinal, save_number, mark_step) VALUES (1, 2, 2, 0, 0, 1), (2, 2, 2, 1, 1, 2), (3, 2, 2, 2, 2, "
       "4);"
-      "INSERT INTO metric VALUES (1, 1, 'CompileTime', 'ns', 1, 100, NULL, NULL, ''), (2, 2, "
+      "INSERT INTO metric (id, report_id, name, unit, samples, accumulator, value_rate, rate, text) VALUES (1, 1, 'CompileTime', 'ns', 1, 100, NULL, NULL, ''), (2, 2, "
       "'CompileTime', 'ns', 2, 150, NULL, NULL, ''),"
       "(3, 3, 'CompileTime', 'ns', 4, 350, NULL, NULL, '')");
   sources.Join();
@@ -260,7 +265,7 @@ TEST(Join, NoCostsWhereTheCountsDiffer) {
   sources.Compile("a");
   sources.Source(2, "metrics_report");
   sources.Exec(
-      "INSERT INTO metrics_report VALUES (1, 2, 2, 0, 0, 1); INSERT INTO metric VALUES (1, 1, "
+      "INSERT INTO metrics_report (id, source_id, process_id, ordinal, save_number, mark_step) VALUES (1, 2, 2, 0, 0, 1); INSERT INTO metric (id, report_id, name, unit, samples, accumulator, value_rate, rate, text) VALUES (1, 1, "
       "'CompileTime', 'ns', 2, 100, NULL, NULL, '')");
   sources.Join();
   EXPECT_EQ(sources.All("SELECT dur_ns FROM compile"), "-");
@@ -279,7 +284,8 @@ TEST(Join, CompilesOfJaxMatchByFunction) {
   };
   run.Source(1, "jax_log");
   compile("step", "signature", 0);
-  run.Exec("INSERT INTO compile_reason VALUES (1, 0, 'shape_change', 'x', 'a', 'b', 'words')");
+  run.Exec(
+      "INSERT INTO compile_reason (compile_id, idx, type, input, before, after, text) VALUES (1, 0, 'shape_change', 'x', 'a', 'b', 'words')");
   compile("<lambda>", "signature", 0);
   run.Source(2, "xla_dump");
   compile("step", "hlo", 0);
