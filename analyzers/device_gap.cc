@@ -4,20 +4,15 @@
 // (and user scope). Where kernels are joined with the calls that launch them, it also says whether
 // the host was late (host_wait), launching itself took that long (launch), or the work waited in
 // the queue (kernel_wait).
+#include "analyzers/device_gap.h"
+
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <map>
-#include <set>
 
 #include "analyzers/activity/device_idle.h"
-#include "analyzers/activity/host_activity.h"
-#include "analyzers/activity/launches.h"
 #include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/capture_settings.h"
 #include "analyzers/evidence/scope_place.h"
-#include "analyzers/quantity.h"
 
 namespace xlaprof {
 namespace {
@@ -173,15 +168,51 @@ std::vector<std::pair<Cause, Idle>> ByCause(const DeviceIdle& device, const Host
   return out;
 }
 
+// The steady time, which idle time is weighed against.
+struct SteadyTime {
+  int64_t ns = 0;
+  int64_t usual_ns = 0;  // of this, outside of steps that compile
+  bool by_steps = false;
+
+  // Idle time that has nothing to do with compiling is weighed against the steps that do not
+  // compile: where some compile for seconds, the others still count.
+  IdleShareOf Of(const Cause& cause) const {
+    if (usual_ns < ns && cause.activity.doing != Doing::kCompile)
+      return IdleShareOf::kStepsWithoutCompiles;
+    return by_steps ? IdleShareOf::kSteadySteps : IdleShareOf::kExecutions;
+  }
+  double ShareOf(const Cause& cause, const Idle& idle) const {
+    return Of(cause) == IdleShareOf::kStepsWithoutCompiles
+               ? double(idle.usual_ns) / double(usual_ns)
+               : double(idle.ns) / double(ns);
+  }
+  bool IsEnough(const Cause& cause, const Idle& idle) const {
+    return ShareOf(cause, idle) >= kIdleShare;
+  }
+};
+
+SteadyTime SteadyTimeOf(const DeviceIdle& device, const Steps& steps,
+                        const std::vector<Interval>& compiling) {
+  SteadyTime steady{.ns = device.steady.length_ns(),
+                    .usual_ns = device.steady.length_ns(),
+                    .by_steps = device.by_steps};
+  const int64_t usual_steps =
+      std::count_if(steps.all.begin(), steps.all.end(), [&](const StepSpan& step) {
+        return step.process_id == device.time.process_id && step.steady() && !step.compiles;
+      });
+  // Where (nearly) all steps compile, what lies between them is no picture of a usual step.
+  if (usual_steps >= kMinGaps) steady.usual_ns -= Overlap(compiling, device.steady);
+  return steady;
+}
+
 // Puts those together that are too small to be told and differ only in the user's scope: a hundred
 // scopes with a half percent each are half of the time.
-std::vector<std::pair<Cause, Idle>> Gather(
-    std::vector<std::pair<Cause, Idle>> causes,
-    const std::function<bool(const Cause&, const Idle&)>& enough) {
+std::vector<std::pair<Cause, Idle>> Gather(std::vector<std::pair<Cause, Idle>> causes,
+                                           const SteadyTime& steady) {
   std::map<std::pair<GapWait, Doing>, std::pair<Cause, Idle>> rest;
   std::vector<std::pair<Cause, Idle>> out;
   for (auto& [cause, idle] : causes) {
-    if (enough(cause, idle)) {
+    if (steady.IsEnough(cause, idle)) {
       out.emplace_back(cause, std::move(idle));
       continue;
     }
@@ -212,121 +243,6 @@ absl::Status FillLine(const Store& store, std::string_view scope, Subject& subje
     if (most > 0) return absl::OkStatus();
   }
   return absl::OkStatus();
-}
-
-std::string Title(const DeviceIdle& device, const Idle& idle, double share, bool usual,
-                  int64_t gaps, const std::string& meanwhile) {
-  return fmt::format("{} idle {} ({:.1f} % {}) in {} while {}", device.time.label,
-                     DurationText(idle.ns), 100 * share,
-                     usual             ? "of the steps that do not compile"
-                     : device.by_steps ? "of the steady time"
-                                       : "of the time between its executions",
-                     Plural(gaps, "gap"), meanwhile);
-}
-
-// `scopes`: how many there were; `scope` is the one of most time.
-std::string Meanwhile(const Activity& activity, const std::string& scope, int64_t scopes,
-                      bool has_events) {
-  std::string in = scopes > 1 ? fmt::format(" in {} scopes", scopes) : "";
-  if (!scope.empty()) in += fmt::format("{} in '{}'", scopes > 1 ? ", most" : "", scope);
-  if (scopes > 1 && activity.doing == Doing::kUserCode) return "was" + in;
-  switch (activity.doing) {
-    case Doing::kNothing:
-      return has_events ? "did nothing that was recorded" : "was not recorded";
-    case Doing::kUserCode:
-      return activity.in_step ? fmt::format("ran code of step '{}' outside of any scope", scope)
-                              : fmt::format("was in scope '{}'", scope);
-    case Doing::kRuntime:
-      return "was in the runtime" + in;
-    case Doing::kTracing:
-      return "traced and prepared graphs" + in;
-    case Doing::kExecute:
-      return "asked for executions" + in;
-    case Doing::kInput:
-      return "waited for data" + in;
-    case Doing::kTransfer:
-      return "copied between host and device" + in;
-    case Doing::kCompile:
-      return "compiled" + in;
-  }
-  return "";
-}
-
-std::string Meanwhile(const Cause& cause, const std::string& scope, int64_t scopes,
-                      bool has_events) {
-  const std::string wait =
-      cause.wait == GapWait::kUnknown ? "" : fmt::format(" ({})", GapWaitText(cause.wait));
-  if (cause.wait == GapWait::kLaunch)
-    return "the call that launches the next kernel was under way" + wait;
-  if (cause.wait == GapWait::kKernelWait)
-    return "the next kernel was launched already and waited" + wait;
-  return "the host " + Meanwhile(cause.activity, scope, scopes, has_events) + wait;
-}
-
-std::string Advice(const Activity& activity, bool has_events) {
-  switch (activity.doing) {
-    case Doing::kNothing:
-      return has_events ? "Put the host's work between the steps into a scope (xp.Trace, "
-                          "jax.profiler.TraceAnnotation) "
-                          "to see what it is."
-                        : "Record the host too (host_tracer_level 2) to see what it did.";
-    case Doing::kUserCode:
-      return activity.in_step ? "Add scopes (xp.Trace) around the parts of the step to see which "
-                                "one keeps the device "
-                                "waiting; move host work off the step's thread."
-                              : "Move this work off the step's thread (a worker thread or a later "
-                                "step), or do it on the "
-                                "device; start it on a copy of last step's result, so that the "
-                                "device has work meanwhile.";
-    case Doing::kRuntime:
-      return "The runtime was waiting or preparing; look at the gaps on the timeline.";
-    case Doing::kTracing:
-      return "Tracing cannot keep up with the device: compile the step once "
-             "(torch_xla.compile, jax.jit), use scan "
-             "for repeated layers, or give the device more work a step.";
-    case Doing::kExecute:
-      return "Launching takes longer than running: merge small executions into one a step.";
-    case Doing::kInput:
-      return "See input_bound: load ahead with more workers or a deeper prefetch.";
-    case Doing::kTransfer:
-      return "Copy less often or less at a time, and asynchronously; keep on the device what is "
-             "read only now and then.";
-    case Doing::kCompile:
-      return "See recompilation and slow_compile, which have the price.";
-  }
-  return "";
-}
-
-// `launches`: whether anything is launched in the scope.
-std::string Advice(const Cause& cause, bool has_events, bool launches) {
-  switch (cause.wait) {
-    case GapWait::kLaunch:
-      return "Launching takes longer than the kernels: fuse them (torch.compile), replay them as "
-             "one "
-             "(CUDA graphs), or give each more work.";
-    case GapWait::kKernelWait:
-      return "The host is ahead; kernels wait for each other. Many short ones: fuse them "
-             "(torch.compile, CUDA graphs). Few long gaps: look at the other streams, copies and "
-             "events that they wait for.";
-    case GapWait::kHostWait:
-      // In these the host is slow of itself; else it only launches later than the device works.
-      if (cause.activity.doing == Doing::kInput || cause.activity.doing == Doing::kTransfer ||
-          cause.activity.doing == Doing::kCompile)
-        return Advice(cause.activity, has_events);
-      if (!launches)
-        return "Nothing is launched in this scope: move its work off the step's thread (the "
-               "workers of a DataLoader, a thread of its own), or do it on the device.";
-      return cause.activity.doing == Doing::kUserCode && !cause.activity.in_step
-                 ? "The host launches later than the device works: compile this part "
-                   "(torch.compile), replay it (CUDA graphs), or take what is not needed each step "
-                   "out of it."
-                 : "The host launches later than the device works: compile the step "
-                   "(torch.compile) or replay it (CUDA graphs); put record_function scopes around "
-                   "its parts to see which one is late.";
-    case GapWait::kUnknown:
-      return Advice(cause.activity, has_events);
-  }
-  return "";
 }
 
 ReasonType ReasonOf(const Cause& cause) {
@@ -361,140 +277,162 @@ ReasonType ReasonOf(const Cause& cause) {
   return ReasonType::kUnknown;
 }
 
-absl::StatusOr<Findings> Run(const Store& store) {
+// Returns how idle the devices are, if there are several.
+std::optional<IdleOfDevices> AllDevices(const std::vector<DeviceIdle>& devices) {
+  if (devices.size() < 2) return {};
+  auto [least, most] = std::ranges::minmax_element(devices, {}, &DeviceIdle::idle_share);
+  return IdleOfDevices{.devices = int64_t(devices.size()),
+                       .least_share = least->idle_share(),
+                       .most_share = most->idle_share()};
+}
+
+// What the causes of one device's gaps have in common.
+struct Circumstances {
+  const Store& store;
+  const DeviceIdle& device;
+  const HostTimeline& host;
+  const CaptureSettings& settings;
+  SteadyTime steady;
+  std::optional<IdleOfDevices> all_devices;
+};
+
+// Returns in how many gaps the cause matters: a little in each of many gaps is no less a pattern
+// than most of a few.
+int64_t GapsOf(const Idle& idle) { return 2 * idle.main_ns >= idle.ns ? idle.main_of : idle.in; }
+
+bool Recurs(const Idle& idle, const DeviceIdle& device) {
+  const int64_t gaps = GapsOf(idle);
+  return gaps >= kMinGaps && double(gaps) >= kRecurringShare * double(device.chances);
+}
+
+// Returns how the settings of the capture explain the idle time, if they do.
+std::optional<DeviceGapVerdict> CapturesFault(const CaptureSettings& settings, const Cause& cause,
+                                              const Idle& idle, std::string_view scope) {
+  const Doing doing = cause.activity.doing;
+  if (settings.slow_tracing() && doing == Doing::kTracing) return DeviceGapVerdict::kSlowTracing;
+  const int64_t reads_ns = settings.FallbackBoundNs(scope);
+  const int64_t bound_ns = GapsOf(idle) * settings.TracingBoundNs(scope) + reads_ns;
+  if (doing == Doing::kUserCode && bound_ns > 0 && idle.ns <= bound_ns)
+    return reads_ns > 0 ? DeviceGapVerdict::kScopeReads : DeviceGapVerdict::kScopeTraces;
+  if (settings.python_tracer && idle.calls * kPythonTracerCallNs * 2 >= idle.main_ns)
+    return DeviceGapVerdict::kPythonTracer;
+  return {};
+}
+
+DeviceGapVerdict Judge(const Circumstances& of, const Cause& cause, const Idle& idle,
+                       std::string_view scope) {
+  if (auto fault = CapturesFault(of.settings, cause, idle, scope)) return *fault;
+  if (cause.activity.doing == Doing::kCompile || cause.activity.doing == Doing::kInput)
+    return DeviceGapVerdict::kPricedElsewhere;
+  return Recurs(idle, of.device) ? DeviceGapVerdict::kPattern : DeviceGapVerdict::kRare;
+}
+
+ReasonType ReasonOf(const Cause& cause, DeviceGapVerdict verdict) {
+  switch (verdict) {
+    case DeviceGapVerdict::kPattern:
+    case DeviceGapVerdict::kRare:
+    case DeviceGapVerdict::kPricedElsewhere:
+      return ReasonOf(cause);
+    case DeviceGapVerdict::kPythonTracer:
+    case DeviceGapVerdict::kSlowTracing:
+    case DeviceGapVerdict::kScopeTraces:
+    case DeviceGapVerdict::kScopeReads:
+      return ReasonType::kCaptureSettings;
+  }
+  return ReasonType::kUnknown;
+}
+
+absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const Cause& cause,
+                                           const Idle& idle) {
+  const Activity& activity = cause.activity;
+  DeviceGapFigures figures{.device = of.device.time.label,
+                           .all_devices = of.all_devices,
+                           .from_ops = of.device.time.from == "op",
+                           .wait = cause.wait,
+                           .doing = activity.doing,
+                           .host_recorded = of.host.has_events(),
+                           .scope = std::string(ScopeText(of.store, activity)),
+                           .scopes = idle.scopes,
+                           .in_step = activity.in_step,
+                           .share = of.steady.ShareOf(cause, idle),
+                           .share_of = of.steady.Of(cause),
+                           .chances = of.device.chances,
+                           .chances_are_steps = of.device.by_steps,
+                           .settings = of.settings};
+  figures.verdict = Judge(of, cause, idle, figures.scope);
+  if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode && !activity.in_step &&
+      idle.scopes == 1) {
+    XP_TRY(figures.launches_in_scope,
+           LaunchesIn(of.store, of.device.time.process_id, activity.scope));
+  }
+  for (const auto& [ns, gap] : idle.longest) figures.parts_ns.push_back(ns);
+  return figures;
+}
+
+// Returns the scope and where it is in the source; nothing if there are several.
+absl::StatusOr<Subject> SubjectOf(const Store& store, const Cause& cause, const Idle& idle,
+                                  const std::string& scope) {
+  Subject subject;
+  if (scope.empty() || idle.scopes > 1) return subject;
+  subject.scope = scope;
+  XP_TRY(bool placed, FillScopePlace(store, cause.activity.scope, subject));
+  if (!placed) XP_TRY(FillLine(store, scope, subject));
+  return subject;
+}
+
+absl::StatusOr<Finding> FindingOf(const Circumstances& of, const Cause& cause, const Idle& idle) {
+  XP_TRY(DeviceGapFigures figures, FiguresOf(of, cause, idle));
+  Finding finding{.count = GapsOf(idle), .cost_ns = idle.ns};
+  if (figures.verdict == DeviceGapVerdict::kPattern) finding.severity = Severity::kWarning;
+  XP_TRY(finding.subject, SubjectOf(of.store, cause, idle, figures.scope));
+  if (of.device.by_steps && of.device.chances > 0)
+    finding.per_step = double(*finding.count) / double(of.device.chances);
+  finding.reason = Reason{.type = ReasonOf(cause, figures.verdict)};
+  for (const auto& [ns, gap] : idle.longest)
+    finding.evidence.push_back(
+        {.table = "event", .ts_ns = gap.begin_ns, .dur_ns = gap.length_ns()});
+  finding.figures = std::move(figures);
+  return finding;
+}
+
+// Finds a device that idles before the steady part for long: the one that idles longest.
+std::optional<Finding> StartUp(const std::vector<DeviceIdle>& devices) {
+  const DeviceIdle& late = *std::ranges::max_element(devices, {}, &DeviceIdle::warm_up_idle_ns);
+  if (late.warm_up_idle_ns <= 0 ||
+      double(late.warm_up_idle_ns) < kIdleShare * double(late.time.span().length_ns()))
+    return {};
+  return Finding{.reason = Reason{.type = ReasonType::kStartUp, .state = State::kWarmUp},
+                 .evidence = {{.table = "event",
+                               .ts_ns = late.warm_up.begin_ns,
+                               .dur_ns = late.warm_up.length_ns()}},
+                 .figures = DeviceStartUpFigures{.device = late.time.label,
+                                                 .idle_ns = late.warm_up_idle_ns,
+                                                 .warm_up_ns = late.warm_up.length_ns()}};
+}
+
+absl::StatusOr<Findings> FindDeviceGaps(const Store& store) {
   Findings findings;
   XP_TRY(Steps steps, LoadSteps(store));
   XP_TRY(std::vector<DeviceIdle> devices, LoadDeviceIdle(store, steps));
   if (devices.empty()) return findings;
-  XP_TRY(CaptureSettings settings, LoadCaptureSettings(store));
-  auto [least, most] = std::minmax_element(
-      devices.begin(), devices.end(),
-      [](const DeviceIdle& a, const DeviceIdle& b) { return a.idle_share() < b.idle_share(); });
+  if (std::optional<Finding> start_up = StartUp(devices)) findings.push_back(*std::move(start_up));
   // The device that idles most stands for all: those of one program wait for the same host.
-  const DeviceIdle& device = *std::max_element(
-      devices.begin(), devices.end(),
-      [](const DeviceIdle& a, const DeviceIdle& b) { return a.idle_ns < b.idle_ns; });
-  const std::string others =
-      devices.size() > 1
-          ? fmt::format(" The {} devices idle {:.1f} to {:.1f} %; {} idles most.", devices.size(),
-                        100 * least->idle_share(), 100 * most->idle_share(), device.time.label)
-          : "";
-
-  const DeviceIdle& late = *std::max_element(devices.begin(), devices.end(),
-                                             [](const DeviceIdle& a, const DeviceIdle& b) {
-                                               return a.warm_up_idle_ns < b.warm_up_idle_ns;
-                                             });
-  if (late.warm_up_idle_ns > 0 &&
-      double(late.warm_up_idle_ns) >= kIdleShare * double(late.time.span().length_ns())) {
-    findings.push_back(
-        {.title = fmt::format("{} idle {} of {} before the steady part began", late.time.label,
-                              DurationText(late.warm_up_idle_ns),
-                              DurationText(late.warm_up.length_ns())),
-         .cost_note = "start-up is paid once; compilation has its own findings",
-         .reason = Reason{.type = ReasonType::kStartUp, .state = State::kWarmUp},
-         .advice =
-             "Nothing, unless runs are short: a persistent compilation cache shortens the start.",
-         .evidence = {{.table = "event",
-                       .ts_ns = late.warm_up.begin_ns,
-                       .dur_ns = late.warm_up.length_ns(),
-                       .text = "start-up"}}});
-  }
+  const DeviceIdle& device = *std::ranges::max_element(devices, {}, &DeviceIdle::idle_ns);
   if (device.gaps.empty() || device.steady.length_ns() <= 0) return findings;
 
+  XP_TRY(CaptureSettings settings, LoadCaptureSettings(store));
   XP_TRY(auto host, HostTimeline::Of(store, device.time.process_id));
-  const std::vector<Interval> compiling = CompilingSteps(steps, device.time.process_id);
-  const int64_t usual_steps =
-      std::count_if(steps.all.begin(), steps.all.end(), [&](const StepSpan& step) {
-        return step.process_id == device.time.process_id && step.steady() && !step.compiles;
-      });
-  // Where (nearly) all steps compile, what lies between them is no picture of a usual step.
-  const int64_t not_compiling_ns =
-      compiling.empty() || usual_steps < kMinGaps
-          ? device.steady.length_ns()
-          : device.steady.length_ns() - Overlap(compiling, device.steady);
   XP_TRY(std::vector<GapWait> waits, GapWaits(store, device.time, device.gaps));
-  // Where some steps compile for seconds, the others still count.
-  auto is_usual = [&](const Cause& cause) {
-    return not_compiling_ns < device.steady.length_ns() && cause.activity.doing != Doing::kCompile;
-  };
-  auto share_of = [&](const Cause& cause, const Idle& idle) {
-    return is_usual(cause) ? double(idle.usual_ns) / double(not_compiling_ns)
-                           : double(idle.ns) / double(device.steady.length_ns());
-  };
-  auto enough = [&](const Cause& cause, const Idle& idle) {
-    return share_of(cause, idle) >= kIdleShare;
-  };
-  for (const auto& [cause, idle] : Gather(ByCause(device, *host, waits, compiling), enough)) {
-    const Activity& activity = cause.activity;
-    if (!enough(cause, idle)) continue;
-    const bool usual = is_usual(cause);
-    const double share = share_of(cause, idle);
-    const std::string scope(ScopeText(store, activity));
-    // A little in each of many gaps is no less a pattern than most of a few.
-    const int64_t gaps = 2 * idle.main_ns >= idle.ns ? idle.main_of : idle.in;
-    const bool recurs =
-        gaps >= kMinGaps && double(gaps) >= kRecurringShare * double(device.chances);
-
-    Finding finding{.title = Title(device, idle, share, usual, gaps,
-                                   Meanwhile(cause, scope, idle.scopes, host->has_events())),
-                    .count = gaps,
-                    .cost_ns = idle.ns};
-    finding.cost_note =
-        fmt::format("idle time of {} between executions, {}{}.{}", device.time.label,
-                    device.by_steps ? fmt::format("in {}", Plural(device.chances, "steady step"))
-                                    : fmt::format("among {}", Plural(device.chances, "execution")),
-                    device.time.from == "op" ? ", from its ops" : "", others);
-    if (device.by_steps && device.chances > 0)
-      finding.per_step = double(gaps) / double(device.chances);
-    finding.reason = Reason{.type = ReasonOf(cause)};
-    bool launches = true;
-    if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode &&
-        !activity.in_step && idle.scopes == 1) {
-      XP_TRY(launches, LaunchesIn(store, device.time.process_id, activity.scope));
-    }
-    finding.advice = Advice(cause, host->has_events(), launches);
-    if (!scope.empty() && idle.scopes == 1) {
-      finding.subject.scope = scope;
-      XP_TRY(bool placed, FillScopePlace(store, activity.scope, finding.subject));
-      if (!placed) XP_TRY(FillLine(store, scope, finding.subject));
-    }
-    // How much of it the capture itself may have caused.
-    const int64_t bound_ns =
-        gaps * settings.TracingBoundNs(scope) + settings.FallbackBoundNs(scope);
-    const bool slow_tracing =
-        (settings.slow_tracing() && activity.doing == Doing::kTracing) ||
-        (activity.doing == Doing::kUserCode && bound_ns > 0 && idle.ns <= bound_ns);
-    const bool slow_python =
-        settings.python_tracer && idle.calls * kPythonTracerCallNs * 2 >= idle.main_ns;
-    const bool elsewhere = activity.doing == Doing::kCompile || activity.doing == Doing::kInput;
-    if (slow_tracing || slow_python) {
-      finding.reason->type = ReasonType::kCaptureSettings;
-      finding.reason->text = fmt::format(
-          "The capture's own settings slow this down: {}{}. Without them it may vanish.",
-          slow_python && !slow_tracing ? "the Python tracer" : settings.Text(),
-          activity.doing == Doing::kUserCode && slow_tracing
-              ? fmt::format("; '{}' {}", scope,
-                            settings.FallbackBoundNs(scope) > 0 ? "reads values" : "traces ops")
-              : "");
-      finding.advice = "Record again without these settings before you act on it.";
-    } else if (elsewhere) {
-      finding.reason->text = "Another finding has the price.";
-    } else if (recurs) {
-      finding.severity = Severity::kWarning;
-    } else {
-      finding.reason->text = fmt::format("It is the main cause of {} only.", Plural(gaps, "gap"));
-    }
-    for (const auto& [ns, gap] : idle.longest) {
-      finding.evidence.push_back(
-          {.table = "event",
-           .ts_ns = gap.begin_ns,
-           .dur_ns = gap.length_ns(),
-           .text = fmt::format("gap of {}, {} of it {}", DurationText(gap.length_ns()),
-                               DurationText(ns),
-                               cause.wait == GapWait::kUnknown || cause.wait == GapWait::kHostWait
-                                   ? DoingText(activity.doing)
-                                   : GapWaitText(cause.wait))});
-    }
+  const std::vector<Interval> compiling = CompilingSteps(steps, device.time.process_id);
+  const Circumstances of{.store = store,
+                         .device = device,
+                         .host = *host,
+                         .settings = settings,
+                         .steady = SteadyTimeOf(device, steps, compiling),
+                         .all_devices = AllDevices(devices)};
+  for (const auto& [cause, idle] : Gather(ByCause(device, *host, waits, compiling), of.steady)) {
+    if (!of.steady.IsEnough(cause, idle)) continue;
+    XP_TRY(Finding finding, FindingOf(of, cause, idle));
     findings.push_back(std::move(finding));
   }
   return findings;
@@ -506,7 +444,8 @@ extern const Analyzer device_gap{
     .name = "device_gap",
     .summary = "the device idles between executions, and what the host did meanwhile",
     .looks_at = "device events, steps and the host's events",
-    .run = Run,
+    .run = FindDeviceGaps,
+    .say = SayDeviceGap,
     .needs = Needs::kDevices,
     .is_from_timeline = true};
 

@@ -1,17 +1,17 @@
 // Finds ops in which a device is busy but only waits: for a copy (from the host's memory, if
 // operands are offloaded), for other devices, for infeed. Grouped by the op's base name
 // (copy-done.2 and copy-done.5 are one finding).
+#include "analyzers/device_wait.h"
+
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <set>
 
 #include "analyzers/activity/device_time.h"
 #include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/quantity.h"
 #include "core/base/source_place.h"
 
 namespace xlaprof {
@@ -22,31 +22,53 @@ constexpr double kWaitShare = 0.10;
 // Below that, but worth a line: XProf's "moderate".
 constexpr double kInfoShare = 0.05;
 constexpr int64_t kMinOccurrences = 2;  // once is no pattern
-// Of the share of who waits most: who waits less than this is waited for.
+// A device that waits less than this part of the longest wait is the one that the others wait for.
 constexpr double kLateShare = 0.5;
 constexpr size_t kMaxEvidence = 12;
 // Memory space 5 in XLA's layouts is the host's memory.
 constexpr std::string_view kHostMemory = "S(5)";
 
-// What an op waits for; "" for ops that work.
-std::string_view WaitsFor(std::string_view base) {
+// Returns what an op waits for; nothing for ops that work. A copy may turn out to be one of the
+// host's memory when its operands are known.
+std::optional<WaitedFor> WaitsFor(std::string_view base) {
   auto is = [&](std::string_view op) {
     return base == op || (base.starts_with(op) && base[op.size()] == '-');
   };
-  if (base == "copy-done" || base == "copy-start-done" || base == "copy-start") return "copy";
+  if (base == "copy-done" || base == "copy-start-done" || base == "copy-start")
+    return WaitedFor::kCopy;
   for (std::string_view op :
        {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute",
         "collective-broadcast", "ragged-all-to-all", "all-reduce-scatter"}) {
-    if (is(op)) return "collective";
+    if (is(op)) return WaitedFor::kCollective;
   }
   if (base.starts_with("nccl") || base.starts_with("rccl") || base.starts_with("ncclDevKernel"))
-    return "collective";
-  if (is("infeed")) return "infeed";
-  if (is("outfeed")) return "outfeed";
+    return WaitedFor::kCollective;
+  if (is("infeed")) return WaitedFor::kInfeed;
+  if (is("outfeed")) return WaitedFor::kOutfeed;
   if (base == "send-done" || base == "recv-done" || base == "send" || base == "recv")
-    return "send_recv";
-  if (base.ends_with("-done") || base == "async-done") return "async";
-  return "";
+    return WaitedFor::kSendRecv;
+  if (base.ends_with("-done") || base == "async-done") return WaitedFor::kAsync;
+  return {};
+}
+
+ReasonType ReasonOf(WaitedFor waited_for) {
+  switch (waited_for) {
+    case WaitedFor::kCopy:
+      return ReasonType::kCopy;
+    case WaitedFor::kHostCopy:
+      return ReasonType::kHostOffload;
+    case WaitedFor::kCollective:
+      return ReasonType::kCollective;
+    case WaitedFor::kInfeed:
+      return ReasonType::kInfeed;
+    case WaitedFor::kOutfeed:
+      return ReasonType::kOutfeed;
+    case WaitedFor::kSendRecv:
+      return ReasonType::kSendRecv;
+    case WaitedFor::kAsync:
+      return ReasonType::kAsync;
+  }
+  return ReasonType::kUnknown;
 }
 
 // "%copy-done.2 = f32[…] copy-done(…)" and "copy-done.2" are both op copy-done.2.
@@ -109,7 +131,7 @@ absl::StatusOr<std::map<Device, Groups>> WaitsByDevice(const Store& store) {
       auto [it, fresh] = base_of.try_emplace(batch.name[i]);
       if (fresh) {
         std::string_view base = BaseName(OpName(store.Text(batch.name[i])));
-        if (!WaitsFor(base).empty() || batch.category[i] == collective) it->second = base;
+        if (WaitsFor(base) || batch.category[i] == collective) it->second = base;
       }
       if (it->second.empty()) continue;
       Group& group = groups[it->second];
@@ -160,45 +182,6 @@ absl::StatusOr<OpFacts> Look(const Store& store, StringId name, const Op& op) {
   return facts;
 }
 
-struct Words {
-  ReasonType type;
-  const char* title;
-  const char* advice;
-};
-Words Say(std::string_view waits_for, bool host_memory) {
-  if (waits_for == "copy" && host_memory) {
-    return {ReasonType::kHostOffload, "host offload: copies from or to the host's memory",
-            "Keep these operands in the device's memory (offload fewer or smaller tensors, or "
-            "rematerialise instead), or "
-            "start the copy earlier: enough work must lie between copy-start and copy-done to hide "
-            "it."};
-  }
-  if (waits_for == "copy") {
-    return {ReasonType::kCopy, "copies between memories of the device",
-            "Nothing to do in most programs; look at layouts that change between ops, and at "
-            "larger tiles."};
-  }
-  if (waits_for == "collective") {
-    return {ReasonType::kCollective, "communication with other devices",
-            "Overlap communication with compute (asynchronous collectives, latency-hiding "
-            "scheduler), shard differently, "
-            "or look for one device that comes late."};
-  }
-  if (waits_for == "infeed") {
-    return {ReasonType::kInfeed, "data from the host",
-            "Feed ahead: load with more workers, prefetch deeper."};
-  }
-  if (waits_for == "outfeed")
-    return {ReasonType::kOutfeed, "the host taking results",
-            "Send less to the host, or less often."};
-  if (waits_for == "send_recv") {
-    return {ReasonType::kSendRecv, "a peer or the host",
-            "Balance the stages, or send earlier than the value is needed."};
-  }
-  return {ReasonType::kAsync, "an asynchronous op",
-          "Start the op earlier, so that other work hides it."};
-}
-
 void FillLocation(std::string_view location, Subject& subject) {
   SourcePlace place = SourcePlace::Parse(location);
   if (!place.function.empty()) subject.function = std::move(place.function);
@@ -207,21 +190,21 @@ void FillLocation(std::string_view location, Subject& subject) {
   subject.line = place.line;
 }
 
-absl::StatusOr<Findings> Run(const Store& store) {
-  Findings findings;
-  XP_TRY(auto waits, WaitsByDevice(store));
-  XP_TRY(std::vector<DeviceTime> times, DeviceTimes(store));
-  if (waits.empty() || times.empty()) return findings;
-  XP_TRY(Steps steps, LoadSteps(store));
+// Ops of one base name, on the device that waits most for them.
+struct Worst {
+  const Group* group = nullptr;
+  int64_t process_id = 0;
+  std::string device, least_device;
+  double share = 0, least_share = 2;
+  int64_t devices = 0;
+};
+
+// Finds, for each base name, the devices that wait most and least for it, as a part of their busy
+// time.
+std::map<std::string, Worst> WorstByBase(const std::map<Device, Groups>& waits,
+                                         const std::vector<DeviceTime>& times) {
   std::map<Device, const DeviceTime*> time_of;
   for (const DeviceTime& time : times) time_of[{time.process_id, time.device}] = &time;
-  struct Worst {
-    const Group* group = nullptr;
-    int64_t process_id = 0;
-    std::string device, least_device;
-    double share = 0, least = 2;
-    int64_t devices = 0;
-  };
   std::map<std::string, Worst> by_base;
   for (const auto& [device, groups] : waits) {
     auto time = time_of.find(device);
@@ -230,65 +213,73 @@ absl::StatusOr<Findings> Run(const Store& store) {
       Worst& worst = by_base[base];
       const double share = double(group.ns) / double(time->second->busy_ns);
       ++worst.devices;
-      if (share < worst.least) worst.least = share, worst.least_device = time->second->label;
+      if (share < worst.least_share)
+        worst.least_share = share, worst.least_device = time->second->label;
       if (!worst.group || share > worst.share)
         worst.group = &group, worst.device = time->second->label, worst.share = share,
         worst.process_id = device.first;
     }
   }
-  for (const auto& [base, worst] : by_base) {
+  return by_base;
+}
+
+// Compares the device that waits least with the one that waits most. All that take part in a
+// collective op end together, so the device that waits least came last.
+std::optional<LeastWait> LeastOf(const Worst& worst, WaitedFor waited_for) {
+  if (worst.devices < 2) return {};
+  return LeastWait{.device = worst.least_device,
+                   .share = worst.least_share,
+                   .devices = worst.devices,
+                   .is_late = waited_for == WaitedFor::kCollective &&
+                              worst.least_share <= kLateShare * worst.share};
+}
+
+absl::StatusOr<Finding> FindingOf(const Store& store, const std::string& base, const Worst& worst,
+                                  int64_t timed_steps) {
+  const Group& group = *worst.group;
+  std::vector<std::pair<StringId, Op>> ops(group.ops.begin(), group.ops.end());
+  std::stable_sort(ops.begin(), ops.end(),
+                   [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+  if (ops.size() > kMaxEvidence) ops.resize(kMaxEvidence);
+  Finding finding{.count = group.count, .cost_ns = group.ns};
+  finding.subject.op = base;
+  DeviceWaitFigures figures{.device = worst.device,
+                            .share = worst.share,
+                            .waited_for = WaitsFor(base).value_or(WaitedFor::kCollective)};
+  bool host_memory = false;
+  for (const auto& [name, op] : ops) {
+    XP_TRY(OpFacts facts, Look(store, name, op));
+    host_memory |= facts.host_memory && op.ns * 10 >= group.ns;  // of an op that matters
+    if (facts.location && !finding.subject.line) FillLocation(*facts.location, finding.subject);
+    WaitingOp& waiting =
+        figures.ops.emplace_back(WaitingOp{.name = std::string(OpName(store.Text(name))),
+                                           .ns = op.ns,
+                                           .count = op.count,
+                                           .host_memory = facts.host_memory});
+    if (facts.bytes && *facts.bytes > 0 && op.longest_ns > 0) waiting.bytes = facts.bytes;
+    finding.evidence.push_back(
+        {.table = "event", .rows = {op.event_id}, .ts_ns = op.ts_ns, .dur_ns = op.longest_ns});
+  }
+  if (figures.waited_for == WaitedFor::kCopy && host_memory)
+    figures.waited_for = WaitedFor::kHostCopy;
+  figures.least = LeastOf(worst, figures.waited_for);
+  finding.reason = Reason{.type = ReasonOf(figures.waited_for)};
+  if (timed_steps > 0) finding.per_step = double(group.count) / double(timed_steps);
+  if (worst.share >= kWaitShare && group.count >= kMinOccurrences)
+    finding.severity = Severity::kWarning;
+  finding.figures = std::move(figures);
+  return finding;
+}
+
+absl::StatusOr<Findings> FindDeviceWaits(const Store& store) {
+  Findings findings;
+  XP_TRY(auto waits, WaitsByDevice(store));
+  XP_TRY(std::vector<DeviceTime> times, DeviceTimes(store));
+  if (waits.empty() || times.empty()) return findings;
+  XP_TRY(Steps steps, LoadSteps(store));
+  for (const auto& [base, worst] : WorstByBase(waits, times)) {
     if (worst.share < kInfoShare) continue;
-    const Group& group = *worst.group;
-    std::vector<std::pair<StringId, Op>> ops(group.ops.begin(), group.ops.end());
-    std::stable_sort(ops.begin(), ops.end(),
-                     [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
-    Finding finding{.count = group.count, .cost_ns = group.ns};
-    finding.subject.op = base;
-    bool host_memory = false;
-    for (size_t i = 0; i < ops.size() && i < kMaxEvidence; ++i) {
-      const auto& [name, op] = ops[i];
-      XP_TRY(OpFacts facts, Look(store, name, op));
-      host_memory |= facts.host_memory && op.ns * 10 >= group.ns;  // of an op that matters
-      if (facts.location && !finding.subject.line) FillLocation(*facts.location, finding.subject);
-      std::string text = fmt::format("{}: {:.3f} s in {}", OpName(store.Text(name)),
-                                     double(op.ns) / 1e9, Plural(op.count, "execution"));
-      if (facts.bytes && *facts.bytes > 0 && op.longest_ns > 0) {
-        text += fmt::format(", {:.1f} MiB each, {:.1f} GB/s", double(*facts.bytes) / (1 << 20),
-                            double(*facts.bytes) * double(op.count) / double(op.ns));
-      }
-      if (facts.host_memory) text += ", host memory";
-      finding.evidence.push_back({.table = "event",
-                                  .rows = {op.event_id},
-                                  .ts_ns = op.ts_ns,
-                                  .dur_ns = op.longest_ns,
-                                  .text = text});
-    }
-    const Words words = Say(WaitsFor(base).empty() ? "collective" : WaitsFor(base), host_memory);
-    finding.title =
-        fmt::format("{} of {}'s busy time is '{}', waiting for {}",
-                    fmt::format("{:.0f} %", 100 * worst.share), worst.device, base, words.title);
-    finding.cost_note = fmt::format(
-        "sum of these ops on {}{}", worst.device,
-        worst.devices > 1
-            ? fmt::format("; on {} devices it is {:.1f} (on {}) to {:.1f} % of busy", worst.devices,
-                          100 * worst.least, worst.least_device, 100 * worst.share)
-            : "");
-    finding.reason = Reason{.type = words.type};
-    finding.advice = words.advice;
-    // All of a group end together: who waits least came last.
-    if (finding.reason->type == ReasonType::kCollective && worst.devices > 1 &&
-        worst.least <= kLateShare * worst.share) {
-      finding.reason->text =
-          fmt::format("{} waits least: the others wait for it", worst.least_device);
-      finding.advice = fmt::format(
-          "Look at what {} does before these ops that the others do not: more or longer work, a "
-          "slower machine, input that comes late.",
-          worst.least_device);
-    }
-    if (const int64_t timed = steps.Timed(worst.process_id); timed > 0)
-      finding.per_step = double(group.count) / double(timed);
-    if (worst.share >= kWaitShare && group.count >= kMinOccurrences)
-      finding.severity = Severity::kWarning;
+    XP_TRY(Finding finding, FindingOf(store, base, worst, steps.Timed(worst.process_id)));
     findings.push_back(std::move(finding));
   }
   return findings;
@@ -296,12 +287,12 @@ absl::StatusOr<Findings> Run(const Store& store) {
 
 }  // namespace
 
-extern const Analyzer device_wait{
-    .name = "device_wait",
-    .summary = "ops in which a device is busy but only waits",
-    .looks_at = "ops on device tracks",
-    .run = Run,
-    .needs = Needs::kDevices,
-    .is_from_timeline = true};
+extern const Analyzer device_wait{.name = "device_wait",
+                                  .summary = "ops in which a device is busy but only waits",
+                                  .looks_at = "ops on device tracks",
+                                  .run = FindDeviceWaits,
+                                  .say = SayDeviceWait,
+                                  .needs = Needs::kDevices,
+                                  .is_from_timeline = true};
 
 }  // namespace xlaprof

@@ -1,6 +1,8 @@
 // Finds programs that spend about as long making graphs as a step takes, or longer than the device
 // is busy: then the device waits for Python, whatever else is done. From the host's events; from
 // LazyTracing's samples without a clock.
+#include "analyzers/tracing_bound.h"
+
 #include <algorithm>
 #include <map>
 
@@ -8,9 +10,7 @@
 #include "analyzers/activity/host_activity.h"
 #include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/capture_settings.h"
 #include "analyzers/evidence/metrics.h"
-#include "analyzers/quantity.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -86,34 +86,25 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps
   return worst;
 }
 
-Finding Conclude(const Traced& traced) {
-  Finding finding{.severity = Severity::kWarning, .cost_ns = traced.tracing_ns};
-  const int64_t per_step = traced.tracing_ns / std::max<int64_t>(1, traced.steps);
-  finding.count = traced.steps;
-  finding.per_step = 1;
-  finding.title =
-      fmt::format("tracing{} {} a step, {:.0f} % of the step time",
-                  traced.scopes_ns > 0 ? " and the scopes around it take" : " takes",
-                  DurationText(per_step), 100 * double(traced.tracing_ns) / double(traced.step_ns));
-  if (traced.occupied_ns) {
-    finding.title += fmt::format("; the device is busy {} a step",
-                                 DurationText(traced.busy_ns / std::max<int64_t>(1, traced.steps)));
-  }
-  finding.cost_note = fmt::format("time of the step's thread in tracing{}, in {}",
-                                  traced.scopes_ns > 0 ? " and in scopes that trace" : "",
-                                  Plural(traced.steps, "steady step"));
-  if (traced.occupied_ns && traced.tracing_ns > *traced.occupied_ns) {
-    finding.saving_ns = traced.tracing_ns - *traced.occupied_ns;
-    finding.saving_note =
-        "tracing above the time of the device's executions: what a step could lose at most";
-  }
-  finding.reason = Reason{.type = double(traced.tracing_ns) >= kOfStep * double(traced.step_ns)
-                                      ? ReasonType::kAboutTheStepTime
-                                      : ReasonType::kAboveDeviceBusyTime};
-  finding.advice =
-      "Trace once instead of in every step: torch_xla.compile or jax.jit over the whole step, scan "
-      "for repeated "
-      "layers; or give the device more work a step (larger batch, several steps in one graph).";
+// Concludes from the steady steps whether tracing bounds them.
+std::optional<Finding> OnTimeline(const Traced& traced, TracingBoundFigures& figures) {
+  const bool about_step = double(traced.tracing_ns) >= kOfStep * double(traced.step_ns);
+  const bool above_occupied = traced.occupied_ns && traced.tracing_ns > *traced.occupied_ns;
+  const bool above_busy =
+      above_occupied && double(traced.tracing_ns) >= kMinOfStep * double(traced.step_ns);
+  if (traced.steps < kMinSteps || !(about_step || above_busy)) return {};
+  TracingOnTimeline seen{.step_ns = traced.step_ns, .in_scopes = traced.scopes_ns > 0};
+  if (traced.occupied_ns) seen.busy_ns = traced.busy_ns;
+  figures.seen = seen;
+  Finding finding{.severity = Severity::kWarning,
+                  .count = traced.steps,
+                  .per_step = 1,
+                  .cost_ns = traced.tracing_ns};
+  if (above_occupied) finding.saving_ns = traced.tracing_ns - *traced.occupied_ns;
+  finding.reason =
+      Reason{.type = about_step ? ReasonType::kAboutTheStepTime : ReasonType::kAboveDeviceBusyTime};
+  finding.evidence.push_back(
+      {.table = "step", .ts_ns = traced.window.begin_ns, .dur_ns = traced.window.length_ns()});
   return finding;
 }
 
@@ -123,69 +114,52 @@ std::optional<double> ShareOfWall(const MetricState& metric) {
   return *metric.value_rate / 1e9 * std::min(1.0, TracingNs(metric) / metric.sum);
 }
 
-absl::StatusOr<Findings> Run(const Store& store) {
+// Concludes from torch_xla's metrics whether tracing bounds the steps that they count.
+absl::StatusOr<std::optional<Finding>> InMetrics(const Store& store, TracingBoundFigures& figures) {
+  XP_TRY(Metrics metrics, LoadMetrics(store));
+  const MetricsState* state = metrics.steady();
+  const MetricState* tracing = state ? state->Find("LazyTracing") : nullptr;
+  const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
+  if (!tracing || !execute || execute->samples <= 0) return std::nullopt;
+  const int64_t marks = state->mark_step.value_or(0);
+  const std::optional<double> share_of_wall = ShareOfWall(*tracing);
+  // ExecuteTime runs from the call until the device is done, so it is at least the busy time.
+  const bool above_busy = TracingNs(*tracing) > execute->sum;
+  const bool matters = share_of_wall.value_or(1) >= kMinOfStep;
+  if (marks < kMinSteps || !above_busy || !matters) return std::nullopt;
+  figures.seen = TracingInMetrics{.tracing_sum_ns = Whole(tracing->sum),
+                                  .tracing_samples = tracing->samples,
+                                  .execute_sum_ns = Whole(execute->sum),
+                                  .execute_samples = execute->samples,
+                                  .share_of_wall = share_of_wall};
+  Finding finding{.severity = Severity::kWarning,
+                  .count = marks,
+                  .per_step = 1,
+                  .cost_ns = Whole(TracingNs(*tracing))};
+  finding.reason = Reason{.type = ReasonType::kAboveDeviceBusyTime};
+  for (const char* name : {"LazyTracing", "ExecuteTime"})
+    finding.evidence.push_back({.table = "metric", .rows = {metrics.last->Find(name)->id}});
+  return finding;
+}
+
+absl::StatusOr<Findings> FindTracingBound(const Store& store) {
   Findings findings;
   XP_TRY(Steps steps, LoadSteps(store));
   XP_TRY(CaptureSettings settings, LoadCaptureSettings(store));
+  TracingBoundFigures figures{.settings = settings};
   std::optional<Finding> finding;
   XP_TRY(auto traced, FromEvents(store, steps, settings));
   if (traced) {
-    const bool about_step = double(traced->tracing_ns) >= kOfStep * double(traced->step_ns);
-    const bool above_busy = traced->occupied_ns && traced->tracing_ns > *traced->occupied_ns &&
-                            double(traced->tracing_ns) >= kMinOfStep * double(traced->step_ns);
-    if (traced->steps >= kMinSteps && (about_step || above_busy)) {
-      finding = Conclude(*traced);
-      finding->evidence.push_back({.table = "step",
-                                   .ts_ns = traced->window.begin_ns,
-                                   .dur_ns = traced->window.length_ns(),
-                                   .text = "the steady steps"});
-    }
+    finding = OnTimeline(*traced, figures);
   } else if (steps.timed == 0) {
-    XP_TRY(Metrics metrics, LoadMetrics(store));
-    const MetricsState* state = metrics.steady();
-    const MetricState* tracing = state ? state->Find("LazyTracing") : nullptr;
-    const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
-    // ExecuteTime runs from the call until the device is done, so it is at least the busy time.
-    if (tracing && execute && state->mark_step.value_or(0) >= kMinSteps && execute->samples > 0 &&
-        TracingNs(*tracing) > execute->sum && ShareOfWall(*tracing).value_or(1) >= kMinOfStep) {
-      const int64_t marks = *state->mark_step;
-      Finding f{.severity = Severity::kWarning,
-                .count = marks,
-                .per_step = 1,
-                .cost_ns = Whole(TracingNs(*tracing))};
-      f.title = fmt::format("tracing takes {} a step, execution {}",
-                            DurationText(Whole(TracingNs(*tracing)) / marks),
-                            DurationText(Whole(execute->sum) / marks));
-      if (auto share = ShareOfWall(*tracing))
-        f.title += fmt::format("; about {:.0f} % of the wall time", 100 * *share);
-      f.cost_note = fmt::format(
-          "LazyTracing's recent samples without the slowest 5 %, times its {} samples; calls "
-          "inside "
-          "calls count twice",
-          tracing->samples);
-      f.reason =
-          Reason{.type = ReasonType::kAboveDeviceBusyTime,
-                 .text = "From metrics alone; step times would tell whether it bounds the step."};
-      f.advice = Conclude({.steps = 1, .step_ns = 1}).advice;
-      for (const MetricState* m : {state->Find("LazyTracing"), state->Find("ExecuteTime")}) {
-        const MetricState* cited = metrics.last->Find(m == tracing ? "LazyTracing" : "ExecuteTime");
-        f.evidence.push_back({.table = "metric",
-                              .rows = {cited->id},
-                              .text = fmt::format("{}: {} in {} samples",
-                                                  m == tracing ? "LazyTracing" : "ExecuteTime",
-                                                  DurationText(Whole(m->sum)), m->samples)});
-      }
-      finding = std::move(f);
-    }
+    XP_TRY(finding, InMetrics(store, figures));
   }
   if (!finding) return findings;
   if (settings.slow_tracing()) {
     finding->severity = Severity::kInfo;
     finding->reason->type = ReasonType::kCaptureSettings;
-    finding->reason->text =
-        fmt::format("The capture's own settings slow tracing down: {}. Record again without them.",
-                    settings.Text());
   }
+  finding->figures = figures;
   findings.push_back(std::move(*finding));
   return findings;
 }
@@ -196,7 +170,8 @@ extern const Analyzer tracing_bound{
     .name = "tracing_bound",
     .summary = "steps that wait for the host to make graphs",
     .looks_at = "the host's events and steps, else LazyTracing and ExecuteTime",
-    .run = Run,
+    .run = FindTracingBound,
+    .say = SayTracingBound,
     .needs = Needs::kTimedStepsOrTracing,
     .is_from_timeline = true};
 

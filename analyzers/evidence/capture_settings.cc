@@ -42,7 +42,7 @@ int64_t CaptureSettings::FallbackBoundNs(std::string_view scope) const {
   return !fallback_stacks || it == reads_in_scope.end() ? 0 : it->second * kMaxFallbackStackNs;
 }
 
-std::string CaptureSettings::Text() const {
+std::string SlowSettings::Text() const {
   std::vector<std::string_view> on;
   if (ir_debug) on.push_back("XLA_IR_DEBUG/XLA_HLO_DEBUG");
   if (dumps) on.push_back("XLA_SAVE_TENSORS_FILE");

@@ -1,4 +1,4 @@
-#include <gmock/gmock.h>
+#include "analyzers/device_gap.h"
 
 #include "tests/analyzers/timed_run.h"
 
@@ -7,6 +7,10 @@ namespace xlaprof {
 extern const Analyzer device_gap;
 
 namespace {
+
+const DeviceGapFigures& FiguresOf(const Finding& finding) {
+  return std::any_cast<const DeviceGapFigures&>(finding.figures);
+}
 
 // Ten steps of 1 ms; the device works `busy_us` at the start of each, the host is in scope
 // `watermark` for `scope_us`.
@@ -102,8 +106,8 @@ TEST_F(DeviceGap, ScopesOfALittleEachAreToldTogether) {
   EXPECT_EQ(found[0].cost_ns, 25'000'000);
   EXPECT_EQ(found[0].count, 50);
   EXPECT_EQ(found[0].subject.scope, OptText());
-  EXPECT_NE(found[0].words.title.find("was in 25 scopes, most in 'layer 0'"), std::string::npos)
-      << found[0].words.title;
+  EXPECT_EQ(FiguresOf(found[0]).scopes, 25);
+  EXPECT_EQ(FiguresOf(found[0]).scope, "layer 0");
   EXPECT_EQ(found[0].evidence.size(), 8u);
 }
 
@@ -207,6 +211,7 @@ TEST_F(DeviceGap, TracingUnderDebugSettingsIsTheCapturesOwnFault) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
   EXPECT_EQ(found[0].reason->type, ReasonType::kCaptureSettings);
+  EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kScopeTraces);
 }
 
 // The tracer costs about a microsecond a call: hundreds of calls explain half a millisecond, a few
@@ -225,6 +230,7 @@ TEST_F(DeviceGap, ThePythonTracerExplainsAsMuchAsItsCalls) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
   EXPECT_EQ(found[0].reason->type, ReasonType::kCaptureSettings);
+  EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kPythonTracer);
 }
 
 // PT_XLA_DEBUG writes the C++ stack of each read.
@@ -240,6 +246,7 @@ TEST_F(DeviceGap, StacksOfFallbacksAreTheCapturesOwnFault) {
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].reason->type, ReasonType::kCaptureSettings);
+  EXPECT_EQ(FiguresOf(found[0]).verdict, DeviceGapVerdict::kScopeReads);
 }
 
 // ... but two ops explain no 100 ms.
@@ -296,7 +303,9 @@ TEST_F(DeviceGap, SharesOfAStepAreOfThatStep) {
   ASSERT_TRUE(run_.store().Restrict({.first_step = 5, .last_step = 5}).ok());
   const Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_THAT(found[0].words.title, testing::HasSubstr("idle 400 us (40.0 % of the steady time)"));
+  EXPECT_EQ(found[0].cost_ns, 400'000);
+  EXPECT_EQ(FiguresOf(found[0]).share, 0.4);
+  EXPECT_EQ(FiguresOf(found[0]).share_of, IdleShareOf::kSteadySteps);
 }
 
 TEST_F(DeviceGap, Empty) { EXPECT_TRUE(run_.Run(device_gap).empty()); }

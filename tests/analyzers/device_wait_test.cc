@@ -1,3 +1,5 @@
+#include "analyzers/device_wait.h"
+
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {
@@ -5,6 +7,10 @@ namespace xlaprof {
 extern const Analyzer device_wait;
 
 namespace {
+
+const DeviceWaitFigures& FiguresOf(const Finding& finding) {
+  return std::any_cast<const DeviceWaitFigures&>(finding.figures);
+}
 
 class DeviceWait : public testing::Test {
  protected:
@@ -32,8 +38,9 @@ TEST_F(DeviceWait, HostOffloadIsToldByTheMemorySpaceOfTheOperand) {
   EXPECT_EQ(found[0].count, 2);
   EXPECT_EQ(found[0].cost_ns, 900'000);
   ASSERT_EQ(found[0].evidence.size(), 2u);
-  EXPECT_NE(found[0].evidence[0].text.find("copy-done.2"), std::string::npos);
-  EXPECT_NE(found[0].evidence[0].text.find("1.0 MiB"), std::string::npos);
+  ASSERT_EQ(FiguresOf(found[0]).ops.size(), 2u);
+  EXPECT_EQ(FiguresOf(found[0]).ops[0].name, "copy-done.2");
+  EXPECT_EQ(FiguresOf(found[0]).ops[0].bytes, 1 << 20);
 }
 
 TEST_F(DeviceWait, OtherCopiesAreNoHostOffload) {
@@ -81,11 +88,13 @@ TEST_F(DeviceWait, DevicesOfOneNameAreOneARank) {
   run_.Exec("UPDATE process SET rank = 0 WHERE id = 1");
   Findings found = run_.Run(device_wait);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_NE(found[0].words.title.find("68 % of GPU:0 of rank 3's busy time"), std::string::npos)
-      << found[0].words.title;
+  EXPECT_EQ(FiguresOf(found[0]).device, "GPU:0 of rank 3");
+  EXPECT_DOUBLE_EQ(FiguresOf(found[0]).share, 0.682);
   EXPECT_EQ(found[0].cost_ns, 682'000);
   EXPECT_EQ(found[0].count, 2);
-  EXPECT_EQ(found[0].words.why, "GPU:0 of rank 2 waits least: the others wait for it");
+  ASSERT_TRUE(FiguresOf(found[0]).least);
+  EXPECT_EQ(FiguresOf(found[0]).least->device, "GPU:0 of rank 2");
+  EXPECT_TRUE(FiguresOf(found[0]).least->is_late);
 }
 
 TEST_F(DeviceWait, StepsAreThoseOfItsProcess) {

@@ -1,6 +1,7 @@
 // What a device waited for that is fed call by call.
 #include "analyzers/activity/launches.h"
 
+#include "analyzers/device_gap.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {
@@ -32,7 +33,7 @@ TEST_F(Launched, LateHost) {
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0].reason->type, ReasonType::kHostWait);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
-  EXPECT_NE(found[0].words.title.find("host_wait"), std::string::npos) << found[0].words.title;
+  EXPECT_EQ(std::any_cast<const DeviceGapFigures&>(found[0].figures).wait, GapWait::kHostWait);
 }
 
 TEST_F(Launched, SlowCall) {

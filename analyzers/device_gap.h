@@ -1,0 +1,75 @@
+// What device_gap concludes. The sum of the idle time is the finding's cost_ns, and the number of
+// its gaps is the finding's count.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzers/activity/host_activity.h"
+#include "analyzers/activity/launches.h"
+#include "analyzers/evidence/capture_settings.h"
+#include "analyzers/finding.h"
+
+namespace xlaprof {
+
+// A device that idles before the steady part of the run.
+struct DeviceStartUpFigures {
+  std::string device;
+  int64_t idle_ns = 0, warm_up_ns = 0;
+};
+
+// The time that a share of idle time is a part of.
+enum class IdleShareOf : uint8_t {
+  kSteadySteps,           // all steady steps
+  kStepsWithoutCompiles,  // the steady steps that do not compile
+  kExecutions,            // the time from the first to the last execution, in runs without steps
+};
+
+// What follows from one cause of idle time.
+enum class DeviceGapVerdict : uint8_t {
+  kPattern,          // It comes back: a change of the program helps.
+  kRare,             // It is the cause of a few gaps only.
+  kPricedElsewhere,  // Another finding is about the same cause and has its price.
+  // The settings of the capture explain it:
+  kPythonTracer,  // by the calls that the Python tracer recorded,
+  kSlowTracing,   // because they slow down tracing,
+  kScopeTraces,   // because they slow down the ops that the scope traces,
+  kScopeReads,    // because a stack is written for each value that the scope reads.
+};
+
+// How idle all devices of the run are.
+struct IdleOfDevices {
+  int64_t devices = 0;
+  double least_share = 0, most_share = 0;
+};
+
+// The idle time of one cause.
+struct DeviceGapFigures {
+  std::string device;
+  std::optional<IdleOfDevices> all_devices;  // unset if there is only one
+  bool from_ops = false;                     // the device's times are those of its ops
+
+  GapWait wait = GapWait::kUnknown;
+  Doing doing = Doing::kNothing;
+  bool host_recorded = false;     // false: kNothing says nothing about the host
+  std::string scope;              // the user's scope, or the one of most time; "" if there is none
+  int64_t scopes = 1;             // scopes that share this cause
+  bool in_step = false;           // `scope` is the name of a step, and no scope was open in it
+  bool launches_in_scope = true;  // false: the host was late in a scope that launches nothing
+
+  double share = 0;
+  IdleShareOf share_of = IdleShareOf::kSteadySteps;
+  int64_t chances = 0;  // steady steps, or executions in runs without steps
+  bool chances_are_steps = false;
+
+  DeviceGapVerdict verdict = DeviceGapVerdict::kPattern;
+  SlowSettings settings;          // of the capture
+  std::vector<int64_t> parts_ns;  // of each gap in Finding::evidence, the part with this cause
+};
+
+// Returns the words of a finding that has DeviceGapFigures or DeviceStartUpFigures.
+Words SayDeviceGap(const Finding& finding, Framework framework);
+
+}  // namespace xlaprof

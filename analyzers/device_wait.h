@@ -1,0 +1,51 @@
+// What device_wait concludes about the ops of one base name, which is the finding's Subject::op.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzers/finding.h"
+
+namespace xlaprof {
+
+// What a device waits for.
+enum class WaitedFor : uint8_t {
+  kCopy,        // between memories of the device
+  kHostCopy,    // from or to the host's memory
+  kCollective,  // other devices
+  kInfeed,      // data from the host
+  kOutfeed,     // the host, which takes results
+  kSendRecv,    // a peer or the host
+  kAsync,       // another op that runs in the background
+};
+
+// An op that waits, by its full name.
+struct WaitingOp {
+  std::string name;
+  int64_t ns = 0, count = 0;     // of all its executions
+  std::optional<int64_t> bytes;  // accessed by one execution; unset if it is not known
+  bool host_memory = false;
+};
+
+// The device that waits least, where several run these ops.
+struct LeastWait {
+  std::string device;
+  double share = 0;  // of its busy time
+  int64_t devices = 0;
+  bool is_late = false;  // the others wait for it, because all of them end together
+};
+
+struct DeviceWaitFigures {
+  std::string device;  // the one that waits most
+  double share = 0;    // of its busy time
+  WaitedFor waited_for = WaitedFor::kAsync;
+  std::optional<LeastWait> least;  // unset if only one device runs these ops
+  std::vector<WaitingOp> ops;      // one for each entry of Finding::evidence
+};
+
+// Returns the words of a finding that has DeviceWaitFigures.
+Words SayDeviceWait(const Finding& finding, Framework framework);
+
+}  // namespace xlaprof

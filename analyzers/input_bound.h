@@ -1,0 +1,31 @@
+// What input_bound concludes about steps that wait for training data. The time that they wait is
+// the finding's cost_ns, and the number of steps that wait is the finding's count. The reason tells
+// whether the run is highly or moderately bound.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzers/finding.h"
+
+namespace xlaprof {
+
+// How the program's DataLoader loads, as PyTorch's profiler shows it.
+enum class DataLoading : uint8_t {
+  kUnknown,       // no DataLoader of PyTorch was recorded
+  kInStepThread,  // in the thread of the step itself
+  kInWorkers,     // in processes of its own
+};
+
+struct InputBoundFigures {
+  double share = 0;      // of the steady time
+  int64_t steps = 0;     // steady steps
+  bool repeats = false;  // enough of them wait to call it a pattern
+  DataLoading loading = DataLoading::kUnknown;
+  std::vector<int64_t> waits_ns;  // in each step of Finding::evidence
+};
+
+// Returns the words of a finding that has InputBoundFigures.
+Words SayInputBound(const Finding& finding, Framework framework);
+
+}  // namespace xlaprof

@@ -1,0 +1,64 @@
+#include "analyzers/input_bound.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzers/quantity.h"
+
+namespace xlaprof {
+namespace {
+
+std::string Title(const Finding& finding, const InputBoundFigures& figures) {
+  return fmt::format("{} input bound: {:.0f} % of the steady time is waiting for data ({} a step)",
+                     finding.reason->type == ReasonType::kHigh ? "highly" : "moderately",
+                     100 * figures.share,
+                     DurationText(*finding.cost_ns / std::max<int64_t>(1, figures.steps)));
+}
+
+std::string Why(const Finding& finding, const InputBoundFigures& figures) {
+  return figures.repeats ? ""
+                         : fmt::format("only {} of {} steps waited", *finding.count, figures.steps);
+}
+
+std::string CostNote(const InputBoundFigures& figures) {
+  return fmt::format("time of the step's thread in the input pipeline, in {}",
+                     Plural(figures.steps, "steady step"));
+}
+
+std::string Advice(const InputBoundFigures& figures, Framework framework) {
+  switch (figures.loading) {
+    case DataLoading::kUnknown:
+      if (framework == Framework::kCpp)
+        return "Load ahead: more loader workers, a deeper prefetch, cheaper or cached preprocessing.";
+      return "Load ahead: more loader workers, a deeper prefetch (MpDeviceLoader's loader_prefetch_size and device_prefetch_size), cheaper or cached preprocessing.";
+    case DataLoading::kInStepThread:
+      return "The loader works on the step's own thread (num_workers=0): load ahead with DataLoader(num_workers=N, persistent_workers=True, pin_memory=True).";
+    case DataLoading::kInWorkers:
+      return "The loader's workers come late: DataLoader with more num_workers or a larger prefetch_factor, cheaper or cached preprocessing.";
+  }
+  return "";
+}
+
+std::vector<std::string> EvidenceLines(const Finding& finding, const InputBoundFigures& figures) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < figures.waits_ns.size(); ++i) {
+    lines.push_back(fmt::format("{} of {} waiting for data", DurationText(figures.waits_ns[i]),
+                                DurationText(*finding.evidence[i].dur_ns)));
+  }
+  return lines;
+}
+
+}  // namespace
+
+Words SayInputBound(const Finding& finding, Framework framework) {
+  const auto& figures = std::any_cast<const InputBoundFigures&>(finding.figures);
+  return {.title = Title(finding, figures),
+          .why = Why(finding, figures),
+          .cost_note = CostNote(figures),
+          .advice = Advice(figures, framework),
+          .evidence = EvidenceLines(finding, figures),
+          .tells_share = true};
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,89 @@
+#include "analyzers/tracing_bound.h"
+
+#include <fmt/format.h>
+
+#include "analyzers/quantity.h"
+
+namespace xlaprof {
+namespace {
+
+std::string Title(const Finding& finding, const TracingOnTimeline& seen) {
+  std::string title = fmt::format("tracing{} {} a step, {:.0f} % of the step time",
+                                  seen.in_scopes ? " and the scopes around it take" : " takes",
+                                  DurationText(*finding.cost_ns / *finding.count),
+                                  100 * double(*finding.cost_ns) / double(seen.step_ns));
+  if (seen.busy_ns)
+    title +=
+        fmt::format("; the device is busy {} a step", DurationText(*seen.busy_ns / *finding.count));
+  return title;
+}
+
+std::string Title(const Finding& finding, const TracingInMetrics& seen) {
+  std::string title = fmt::format("tracing takes {} a step, execution {}",
+                                  DurationText(*finding.cost_ns / *finding.count),
+                                  DurationText(seen.execute_sum_ns / *finding.count));
+  if (seen.share_of_wall)
+    title += fmt::format("; about {:.0f} % of the wall time", 100 * *seen.share_of_wall);
+  return title;
+}
+
+std::string Why(const Finding& finding, const TracingBoundFigures& figures) {
+  if (finding.reason->type == ReasonType::kCaptureSettings)
+    return fmt::format(
+        "The capture's own settings slow tracing down: {}. Record again without them.",
+        figures.settings.Text());
+  if (std::holds_alternative<TracingInMetrics>(figures.seen))
+    return "From metrics alone; step times would tell whether it bounds the step.";
+  return "";
+}
+
+std::string CostNote(const Finding& finding, const TracingOnTimeline& seen) {
+  return fmt::format("time of the step's thread in tracing{}, in {}",
+                     seen.in_scopes ? " and in scopes that trace" : "",
+                     Plural(*finding.count, "steady step"));
+}
+
+std::string CostNote(const Finding&, const TracingInMetrics& seen) {
+  return fmt::format(
+      "LazyTracing's recent samples without the slowest 5 %, times its {} samples; calls inside calls count twice",
+      seen.tracing_samples);
+}
+
+std::string SavingNote(const Finding& finding) {
+  return finding.saving_ns
+             ? "tracing above the time of the device's executions: what a step could lose at most"
+             : "";
+}
+
+std::string Advice() {
+  return "Trace once instead of in every step: torch_xla.compile or jax.jit over the whole step, scan for repeated layers; or give the device more work a step (larger batch, several steps in one graph).";
+}
+
+std::vector<std::string> EvidenceLines(const TracingOnTimeline&) { return {"the steady steps"}; }
+
+std::vector<std::string> EvidenceLines(const TracingInMetrics& seen) {
+  return {fmt::format("LazyTracing: {} in {} samples", DurationText(seen.tracing_sum_ns),
+                      seen.tracing_samples),
+          fmt::format("ExecuteTime: {} in {} samples", DurationText(seen.execute_sum_ns),
+                      seen.execute_samples)};
+}
+
+}  // namespace
+
+// Today the words are the same for all frameworks.
+Words SayTracingBound(const Finding& finding, Framework) {
+  const auto& figures = std::any_cast<const TracingBoundFigures&>(finding.figures);
+  return std::visit(
+      [&](const auto& seen) {
+        return Words{.title = Title(finding, seen),
+                     .why = Why(finding, figures),
+                     .cost_note = CostNote(finding, seen),
+                     .saving_note = SavingNote(finding),
+                     .advice = Advice(),
+                     .evidence = EvidenceLines(seen),
+                     .tells_share = true};
+      },
+      figures.seen);
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,90 @@
+#include "analyzers/device_gap.h"
+
+#include <gtest/gtest.h>
+
+namespace xlaprof {
+namespace {
+
+Words Say(const DeviceGapFigures& figures, Framework framework = Framework::kUnknown) {
+  return SayDeviceGap({.count = 50, .cost_ns = 25'000'000, .figures = figures}, framework);
+}
+
+// A device that idles half of the time while the host is in the user's code.
+DeviceGapFigures InUserCode() {
+  return {.device = "TPU:0",
+          .doing = Doing::kUserCode,
+          .host_recorded = true,
+          .scope = "log",
+          .share = 0.5,
+          .chances = 50,
+          .chances_are_steps = true};
+}
+
+TEST(DeviceGapWords, TitleNamesTheScope) {
+  DeviceGapFigures figures = InUserCode();
+  EXPECT_EQ(Say(figures).title,
+            "TPU:0 idle 25 ms (50.0 % of the steady time) in 50 gaps while the host was in scope "
+            "'log'");
+  figures.scopes = 25;
+  EXPECT_EQ(Say(figures).title,
+            "TPU:0 idle 25 ms (50.0 % of the steady time) in 50 gaps while the host was in 25 "
+            "scopes, most in 'log'");
+}
+
+TEST(DeviceGapWords, TitleTellsWhatTheDeviceWaitedFor) {
+  DeviceGapFigures figures = InUserCode();
+  figures.share_of = IdleShareOf::kExecutions;
+  figures.wait = GapWait::kHostWait;
+  EXPECT_EQ(Say(figures).title,
+            "TPU:0 idle 25 ms (50.0 % of the time between its executions) in 50 gaps while the "
+            "host was in scope 'log' (host_wait)");
+  figures.wait = GapWait::kKernelWait;
+  EXPECT_EQ(Say(figures).title,
+            "TPU:0 idle 25 ms (50.0 % of the time between its executions) in 50 gaps while the "
+            "next kernel was launched already and waited (kernel_wait)");
+}
+
+TEST(DeviceGapWords, CostNoteComparesDevices) {
+  DeviceGapFigures figures = InUserCode();
+  EXPECT_EQ(Say(figures).cost_note, "idle time of TPU:0 between executions, in 50 steady steps.");
+  figures.from_ops = true;
+  figures.all_devices = IdleOfDevices{.devices = 4, .least_share = 0.1, .most_share = 0.5};
+  EXPECT_EQ(Say(figures).cost_note,
+            "idle time of TPU:0 between executions, in 50 steady steps, from its ops. The 4 "
+            "devices idle 10.0 to 50.0 %; TPU:0 idles most.");
+}
+
+TEST(DeviceGapWords, TheCapturesOwnSettingsComeBeforeAdvice) {
+  DeviceGapFigures figures = InUserCode();
+  figures.verdict = DeviceGapVerdict::kScopeReads;
+  figures.settings.fallback_stacks = true;
+  EXPECT_EQ(Say(figures).why,
+            "The capture's own settings slow this down: PT_XLA_DEBUG; 'log' reads values. Without "
+            "them it may vanish.");
+  EXPECT_EQ(Say(figures).advice, "Record again without these settings before you act on it.");
+}
+
+TEST(DeviceGapWords, ProgramsInCppAreToldTheirOwnNames) {
+  DeviceGapFigures figures = InUserCode();
+  figures.in_step = true;
+  EXPECT_EQ(Say(figures, Framework::kCpp).advice,
+            "Add scopes (Trace, XLAPROF_TRACE) around the parts of the step to see which one keeps "
+            "the device waiting; move host work off the step's thread.");
+  figures.doing = Doing::kTracing;
+  EXPECT_EQ(Say(figures, Framework::kCpp).advice,
+            "Tracing cannot keep up with the device: give the device more work a step.");
+}
+
+// A host that launches late is told so; one that copies or loads is slow of itself.
+TEST(DeviceGapWords, ALateHostIsAdvisedByWhatItDoes) {
+  DeviceGapFigures figures = InUserCode();
+  figures.doing = Doing::kTransfer;
+  const std::string copies = Say(figures).advice;
+  figures.wait = GapWait::kHostWait;
+  EXPECT_EQ(Say(figures).advice, copies);
+  figures.doing = Doing::kRuntime;
+  EXPECT_TRUE(Say(figures).advice.starts_with("The host launches later than the device works"));
+}
+
+}  // namespace
+}  // namespace xlaprof
