@@ -1,5 +1,7 @@
 // A step that runs as several small executions: each pays dispatch and a wait, and the compiler
 // sees no whole step.
+#include "analyzers/graph_fragmentation.h"
+
 #include <algorithm>
 #include <map>
 
@@ -19,12 +21,6 @@ constexpr size_t kEvidenceRows = 24;
 int64_t Median(std::vector<int64_t> values) {
   std::nth_element(values.begin(), values.begin() + int64_t(values.size() / 2), values.end());
   return values[values.size() / 2];
-}
-
-std::string Advice() {
-  return "Remove what cuts the step: reads of values (.item(), print, if tensor, float(tensor)) "
-         "and ops without lowering, named in the other findings. "
-         "A step should be one execution.";
 }
 
 absl::StatusOr<Findings> FromExecutions(const Store& store) {
@@ -65,17 +61,12 @@ absl::StatusOr<Findings> FromExecutions(const Store& store) {
     if (rows.size() > kEvidenceRows) rows.resize(kEvidenceRows);
     Finding finding;
     finding.severity = double(median) >= kPiecesWarn ? Severity::kWarning : Severity::kInfo;
-    finding.title = fmt::format("{} executions a step: the step is evaluated in pieces", median);
     finding.count = executions;
     finding.per_step = double(median);
-    finding.cost_note = "each piece's wait is priced in the finding of what cuts there";
-    finding.reason = Reason{
-        .type = ReasonType::kEarlyCuts,
-        .text = fmt::format("of {} executions in {} steps, {} were forced before the step mark",
-                            executions, steps.size(), early)};
-    finding.advice = Advice();
-    finding.evidence.push_back(
-        {.table = "execution", .rows = std::move(rows), .text = "one typical step"});
+    finding.reason = Reason{.type = ReasonType::kEarlyCuts};
+    finding.evidence.push_back({.table = "execution", .rows = std::move(rows)});
+    finding.figures = GraphFragmentationFigures(RecordedPiecesFigures{
+        .pieces_per_step = median, .steps = int64_t(steps.size()), .forced = early});
     XP_TRY(store.Each(
         "SELECT s.file, s.function, count(DISTINCT s.id) FROM execution e JOIN site s ON s.id = "
         "e.site_id WHERE e.process_id = ?1 AND "
@@ -105,18 +96,12 @@ absl::StatusOr<Findings> FromMetrics(const Store& store) {
         if (pieces < kPiecesInfo) return;
         Finding finding;
         finding.severity = pieces >= kPiecesWarn ? Severity::kWarning : Severity::kInfo;
-        finding.title =
-            fmt::format("{:.3g} executions a step: the step is evaluated in pieces", pieces);
         finding.count = samples;
         finding.per_step = pieces;
-        finding.cost_note = "unmeasured: counters carry no waits";
-        finding.reason = Reason{
-            .type = ReasonType::kEarlyCuts,
-            .text = fmt::format("{} has {} samples for {} step marks", name, *samples, *steps)};
-        finding.advice = Advice();
-        finding.evidence.push_back(
-            {.table = "metric",
-             .text = fmt::format("{} {} / MarkStep {}", name, *samples, *steps)});
+        finding.reason = Reason{.type = ReasonType::kEarlyCuts};
+        finding.evidence.push_back({.table = "metric"});
+        finding.figures = GraphFragmentationFigures(
+            CountedPiecesFigures{.metric = std::move(name), .step_marks = *steps});
         findings.push_back(std::move(finding));
       }));
   return findings;
@@ -134,5 +119,6 @@ extern const Analyzer graph_fragmentation{
     .name = "graph_fragmentation",
     .summary = "steps that run as several small executions",
     .looks_at = "executions and the steps they are in, or ExecuteTime and MarkStep",
-    .run = Run};
+    .run = Run,
+    .say = SayGraphFragmentation};
 }  // namespace xlaprof

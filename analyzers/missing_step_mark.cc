@@ -1,4 +1,6 @@
 // A loop without a step mark: the graph grows with every step, until a read evaluates all of it.
+#include "analyzers/missing_step_mark.h"
+
 #include <algorithm>
 #include <map>
 
@@ -50,43 +52,29 @@ absl::StatusOr<bool> Repeats(const Store& store, int64_t process, const UsualSit
   return steps.value_or(0) > 1;
 }
 
+UnmarkedExecutionsFigures::Growth GrowthOf(const UnmarkedReads& unmarked) {
+  using Growth = UnmarkedExecutionsFigures::Growth;
+  if (unmarked.grow()) return Growth::kGrows;
+  return unmarked.first_nodes() && unmarked.last_nodes() ? Growth::kNone : Growth::kUnknown;
+}
+
 absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_t process) {
   XP_TRY(const std::optional<UnmarkedReads> unmarked, LoadUnmarkedReads(store, process));
   if (!unmarked) return std::nullopt;
   const std::vector<UnmarkedRead>& reads = unmarked->reads;
-  Finding finding;
-  const UnmarkedRead& first = reads.front();
-  const UnmarkedRead& last = reads.back();
-  const bool grows = unmarked->grow();
   const UsualSite usual = FindUsualSite(reads);
   XP_TRY(const bool repeats, Repeats(store, process, usual, reads.size()));
-  if (first.nodes && last.nodes && !grows) {
-    finding.severity = Severity::kInfo;
-    finding.title =
-        fmt::format("no step mark in {} executions; the graphs do not grow", reads.size());
-  } else {
-    finding.severity = grows && repeats ? Severity::kWarning : Severity::kInfo;
-    finding.title =
-        grows ? fmt::format("no step mark: the graph grew from {} to {} nodes in {} executions",
-                            *first.nodes, *last.nodes, reads.size())
-              : fmt::format("no step mark in {} executions", reads.size());
-  }
+  const bool recurs = unmarked->grow() && repeats;
+  Finding finding;
+  finding.severity = recurs ? Severity::kWarning : Severity::kInfo;
   finding.count = int64_t(reads.size());
-  if (grows && repeats) finding.cost_ns = RunAgain(reads);
-  finding.cost_note =
-      finding.cost_ns
-          ? "their time on nodes of earlier steps, which ran again, by the number of nodes; that "
-            "each new graph is compiled comes on top"
-          : "unmeasured: every node is traced, hashed and run again until a step mark";
-  finding.reason =
-      Reason{.type = ReasonType::kNoStepMark,
-             .text = repeats ? "every execution was forced by a read; nothing marked the "
-                               "end of a step, so the graph is never cut"
-                             : "every execution was forced by a read, each once: within "
-                               "one step that is so, too. Trace for longer than a step to "
-                               "tell"};
-  finding.advice =
-      "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which does.";
+  if (recurs) finding.cost_ns = RunAgain(reads);
+  finding.reason = Reason{.type = ReasonType::kNoStepMark};
+  finding.figures =
+      MissingStepMarkFigures(UnmarkedExecutionsFigures{.growth = GrowthOf(*unmarked),
+                                                       .first_nodes = unmarked->first_nodes(),
+                                                       .last_nodes = unmarked->last_nodes(),
+                                                       .repeats = repeats});
   if (usual.id) {
     XP_TRY(store.Each(
         "SELECT function, file, line FROM site WHERE id = ?1",
@@ -96,8 +84,7 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_
         },
         *usual.id));
   }
-  finding.evidence.push_back(
-      {.table = "execution", .rows = {first.id, last.id}, .text = "first and last"});
+  finding.evidence.push_back({.table = "execution", .rows = {reads.front().id, reads.back().id}});
   return finding;
 }
 
@@ -121,19 +108,11 @@ absl::StatusOr<std::optional<Finding>> FromMetrics(const Store& store) {
       [&](OptInt marks, OptInt traced, OptInt executed) {
         if (marks.value_or(0) > 0 || traced.value_or(0) < kManyTracedOps || !shows_marks) return;
         Finding finding{.severity = Severity::kWarning};
-        finding.title = fmt::format("no step mark after {} traced operations", *traced);
         finding.count = executed;
-        finding.cost_note = "unmeasured: counters carry no graph sizes";
-        finding.reason = Reason{
-            .type = ReasonType::kNoStepMark,
-            .text = "the counter MarkStep is absent, so no graph was cut at the end of a step"};
-        finding.advice =
-            "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which "
-            "does.";
-        finding.evidence.push_back(
-            {.table = "metric",
-             .text = fmt::format("LazyTracing {} samples, ExecuteTime {}, MarkStep absent", *traced,
-                                 executed.value_or(0))});
+        finding.reason = Reason{.type = ReasonType::kNoStepMark};
+        finding.evidence.push_back({.table = "metric"});
+        finding.figures =
+            MissingStepMarkFigures(UnmarkedOperationsFigures{.traced_operations = *traced});
         out = std::move(finding);
       }));
   return out;
@@ -162,5 +141,6 @@ extern const Analyzer missing_step_mark{
     .name = "missing_step_mark",
     .summary = "loops whose graph is never cut and grows",
     .looks_at = "executions and their causes, graph sizes, MarkStep",
-    .run = Run};
+    .run = Run,
+    .say = SayMissingStepMark};
 }  // namespace xlaprof

@@ -8,7 +8,6 @@ namespace {
 // In this order: what is part of a longer phrase comes behind it. The empty are left out.
 constexpr CppWord kWords[] = {
     // numbers and reads
-    {"a Python number is", "a number is"},
     {"A Python number", "A C++ number"},
     {"Python numbers", "C++ numbers"},
     {"A Python loop", "A loop of the program"},

@@ -1,0 +1,56 @@
+// The finding fallback: figures and words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analyzers/finding.h"
+#include "core/base/source_place.h"
+#include "core/base/xla_shape.h"
+
+namespace xlaprof {
+
+// An op without lowering. Finding::subject names it; Finding::count is the number of its calls, if
+// that is known.
+struct FallbackOpFigures {
+  // The place in the program that is known to be the op's, as it cut the graph before the step mark.
+  struct Cut {
+    int64_t executions = 0;
+    std::optional<XlaShape> shape;  // of the op's first input
+    bool is_likely = false;         // the place is the only candidate, and no count proves it
+  };
+  enum class Cost : uint8_t {
+    kUnmeasured,
+    kWaits,      // time that the host waited for the executions of the cut
+    kTransfers,  // time of the transfers at the op's places
+  };
+  std::optional<Cut> cut;
+  std::vector<Subject> candidates;      // if the cut is not known: cuts that may be the op's
+  int64_t more_candidates = 0;          // that are not listed
+  std::vector<SourcePlace> call_sites;  // most calls first, at most four
+  bool is_printed = false;              // torch calls it to print a tensor
+  Cost cost = Cost::kUnmeasured;
+  int64_t measured = 0;  // executions or transfers whose time is the cost
+};
+
+// Calls at a line for which torch_xla does not name the op. Finding::count is their number.
+struct UnnamedCallsFigures {
+  std::vector<std::string> possible_ops;  // without lowering, whose line is not known
+  bool may_be_read = false;               // a read of a number whose line is not known, too
+  bool is_printed = false;                // torch calls it to print a tensor
+};
+
+// A program that found no device.
+struct WholeProgramFigures {
+  SourcePlace printed_at;  // the line of the log that says so
+};
+
+using FallbackFigures = std::variant<FallbackOpFigures, UnnamedCallsFigures, WholeProgramFigures>;
+
+// Says what runs on the CPU, what that costs, and what to write instead.
+Words SayFallback(const Finding& finding, Framework framework);
+
+}  // namespace xlaprof

@@ -1,0 +1,233 @@
+// What a finding of fallback says.
+#include "analyzers/fallback.h"
+
+#include <fmt/format.h>
+
+#include <any>
+#include <array>
+#include <string_view>
+
+#include "analyzers/quantity.h"
+
+namespace xlaprof {
+namespace {
+
+// What to write instead of an op, by the op's name without namespace and overload. Ops whose
+// result's shape depends on values can have no lowering on a compiler with static shapes: the
+// remedy is another formulation, not an issue report.
+struct OpAdvice {
+  std::string_view op, python;
+  std::string_view cpp = {};  // "" if it is the same
+};
+
+constexpr auto kAdvice = std::to_array<OpAdvice>({
+    {"nonzero",
+     "Its result's shape depends on values, which a compiled graph cannot have. Use torch.where(condition, a, b), or multiply by the mask; count with mask.sum().",
+     "Its result's shape depends on values, which a compiled graph cannot have. Use where(condition, a, b), or multiply by the mask; count with mask.sum()."},
+    {"masked_select",
+     "Its result's shape depends on values. Keep the full shape: torch.where(mask, x, 0), and divide by mask.sum().",
+     "Its result's shape depends on values. Keep the full shape: x * mask, and divide by mask.sum()."},
+    {"masked_scatter_", "Use torch.where(mask, source, x) with a source of the full shape.",
+     "Use where(mask, source, x) with a source of the full shape."},
+    {"index", "A boolean mask as index becomes nonzero. Use torch.where with the full shape.",
+     "A boolean mask as index becomes nonzero. Use where with the full shape."},
+    {"unique",
+     "Its result's shape depends on values. Do it in the data loader, or bound the number of values: torch.bincount(x, minlength=N).",
+     "Its result's shape depends on values. Do it in the data loader, or bound the number of values: compare with arange(N) and sum."},
+    {"_unique2",
+     "Its result's shape depends on values. Do it in the data loader, or bound the number of values: torch.bincount(x, minlength=N).",
+     "Its result's shape depends on values. Do it in the data loader, or bound the number of values: compare with arange(N) and sum."},
+    {"unique_consecutive", "Its result's shape depends on values. Do it in the data loader."},
+    {"unique_dim", "Its result's shape depends on values. Do it in the data loader."},
+    {"histc",
+     "Compute it from ops with lowering: torch.bucketize(x, edges) and torch.nn.functional.one_hot(...).sum(0), or every N steps after the step mark.",
+     "Compute it from ops with lowering: bins by arithmetic, and the sum of one_hot, or every N steps after the step mark."},
+    {"bincount", "Use torch.nn.functional.one_hot(x, N).sum(0).", "Use one_hot(x, N).sum(0)."},
+    {"median", "Use torch.sort(x).values[..., n // 2]; sort has a lowering.",
+     "Use sort(x).values[..., n // 2]; sort has a lowering."},
+    {"nanmedian", "Use torch.sort on values with NaN replaced.",
+     "Use sort on values with NaN replaced."},
+    {"repeat_interleave",
+     "With a tensor of repeats its shape depends on values. Use an integer, or torch.gather with indices from the loader.",
+     "With a tensor of repeats its shape depends on values. Use an integer, or gather with indices from the loader."},
+    {"_ctc_loss",
+     "No lowering: compute the loss on the CPU every step knowingly, or use a CTC written with torch.logsumexp.",
+     "No lowering: compute the loss on the CPU every step knowingly, or use a CTC written with logsumexp."},
+    {"_ctc_loss_backward", "No lowering: see _ctc_loss."},
+    {"multinomial", "Use the Gumbel trick: (logits + gumbel_noise).argmax(-1)."},
+    {"bernoulli_", "Use (torch.rand_like(x) < p).", "Use (rand_like(x) < p)."},
+    {"nms",
+     "Its result's shape depends on values. Use a padded, fixed number of boxes, or run it after the step mark."},
+    {"linalg_lstsq", "Use the normal equations with torch.linalg.solve, or QR.",
+     "Use the normal equations with linalg.solve, or QR."},
+    {"_linalg_eigh",
+     "Use torch.linalg.eigh of a version with its lowering, or run it every N steps.",
+     "Use linalg.eigh of a version with its lowering, or run it every N steps."},
+});
+
+constexpr std::string_view kPrintAdvice =
+    "A tensor is printed here, which fetches it and picks its elements on the CPU. Leave the print out, or do it every N steps, after the step mark: print(x.detach().cpu()).";
+constexpr std::string_view kNoProfile =
+    "unmeasured: no profile covers the early executions that it causes";
+
+// Returns the op's name without its namespace and its overload: nonzero, of aten::nonzero.out.
+std::string_view BareName(std::string_view op) {
+  if (const size_t colons = op.find("::"); colons != std::string_view::npos)
+    op.remove_prefix(colons + 2);
+  return op.substr(0, op.find('.'));
+}
+
+std::string InsteadOf(const std::string& op, Framework framework) {
+  const bool is_cpp = framework == Framework::kCpp;
+  for (const OpAdvice& advice : kAdvice) {
+    if (advice.op == BareName(op))
+      return std::string(is_cpp && !advice.cpp.empty() ? advice.cpp : advice.python);
+  }
+  if (is_cpp)
+    return fmt::format(
+        "{} has no lowering: write it with operations that have one, or move it out of the step.",
+        op);
+  return fmt::format(
+      "{} has no lowering in this torch_xla: write it with ops that have one, move it out of the step, or ask for the lowering in the torch_xla tracker.",
+      op);
+}
+
+// Returns ", 12 times (1.5 a step)", or less if the count or the steps are not known.
+std::string HowOften(const Finding& finding) {
+  std::string text;
+  if (finding.count) text = fmt::format(", {}", TimesText(*finding.count));
+  if (finding.per_step) text += fmt::format(" ({})", PerStepText(*finding.per_step));
+  return text;
+}
+
+std::string OpOf(const Finding& finding) { return finding.subject.op.value_or(""); }
+
+// An op without lowering.
+
+std::string ForcedText(const FallbackOpFigures::Cut& cut) {
+  return fmt::format("; it forced {} and as many waits for the device{}{}",
+                     Plural(cut.executions, "early execution"),
+                     cut.shape ? fmt::format(" (input {})", cut.shape->text()) : "",
+                     cut.is_likely ? ". The line is the only one that fetches a tensor" : "");
+}
+
+std::string CandidatesText(const FallbackOpFigures& figures) {
+  std::string places;
+  for (const Subject& candidate : figures.candidates) {
+    if (candidate.line) {
+      places += " " + candidate.place().text();
+    } else if (candidate.scope) {
+      places += fmt::format(" scope {}", *candidate.scope);
+    }
+  }
+  if (places.empty()) return "";
+  if (figures.more_candidates > 0)
+    places += fmt::format(" and {} more", CountText(figures.more_candidates));
+  return ". Its line is one of:" + places;
+}
+
+std::string CallSitesText(const std::vector<SourcePlace>& call_sites) {
+  if (call_sites.size() < 2) return "";
+  std::string places;
+  for (const SourcePlace& place : call_sites)
+    places += (places.empty() ? " " : ", ") + place.text();
+  return ". It is called at" + places;
+}
+
+std::string Why(const FallbackOpFigures& figures) {
+  return fmt::format(
+      "{}each call fetches its inputs, runs on the CPU and sends its result back{}{}",
+      figures.is_printed ? "torch calls it to print a tensor; " : "",
+      figures.cut ? ForcedText(*figures.cut) : CandidatesText(figures),
+      CallSitesText(figures.call_sites));
+}
+
+std::string CostNote(const FallbackOpFigures& figures) {
+  using Cost = FallbackOpFigures::Cost;
+  switch (figures.cost) {
+    case Cost::kUnmeasured:
+      return std::string(kNoProfile);
+    case Cost::kWaits:
+      return fmt::format(
+          "time that the host was blocked by the early executions, measured for {} of {}",
+          CountText(figures.measured), CountText(figures.cut ? figures.cut->executions : 0));
+    case Cost::kTransfers:
+      return fmt::format("{}, of its inputs and results; the op itself is not timed",
+                         Plural(figures.measured, "transfer"));
+  }
+  return "";
+}
+
+std::string Advice(const FallbackOpFigures& figures, const Finding& finding, Framework framework) {
+  std::string advice =
+      figures.is_printed ? std::string(kPrintAdvice) : InsteadOf(OpOf(finding), framework);
+  if (!figures.cut && figures.call_sites.empty())
+    advice += " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
+  return advice;
+}
+
+// The executions of the cut, which are listed first, need no words.
+std::vector<std::string> EvidenceLines(const FallbackOpFigures& figures, const Finding& finding) {
+  std::vector<std::string> lines;
+  if (figures.cut) lines.emplace_back();
+  lines.push_back(finding.count ? fmt::format("{} = {}", OpOf(finding), *finding.count)
+                                : fmt::format("named by torch_xla: {}", OpOf(finding)));
+  return lines;
+}
+
+Words Say(const FallbackOpFigures& figures, const Finding& finding, Framework framework) {
+  return {.title = fmt::format("{} runs on the CPU{}", OpOf(finding), HowOften(finding)),
+          .why = Why(figures),
+          .cost_note = CostNote(figures),
+          .advice = Advice(figures, finding, framework),
+          .evidence = EvidenceLines(figures, finding)};
+}
+
+// Calls of ops that torch_xla does not name.
+
+std::string Why(const UnnamedCallsFigures& figures) {
+  std::string why =
+      "torch_xla counts the calls of this line and does not name the op: it is one without lowering, or a read of a number. Each waits for the device";
+  if (figures.is_printed) why += ". Torch calls it to print a tensor";
+  std::vector<std::string> possible = figures.possible_ops;
+  if (figures.may_be_read) possible.push_back("a read of a number");
+  if (!possible.empty()) why += fmt::format(". It may be one of: {}", fmt::join(possible, ", "));
+  return why;
+}
+
+std::string Advice(const UnnamedCallsFigures& figures, Framework framework) {
+  if (figures.is_printed) return std::string(kPrintAdvice);
+  return framework == Framework::kCpp
+             ? "Look on this line for .item(), float() or bool() of a tensor, print(tensor) and .cpu(): read every N steps, after the step mark. The counters aten::… of metrics_report() name an op without lowering."
+             : "Look on this line for .item(), float() or bool() of a tensor, print(tensor) and .cpu(): read every N steps, after the step mark. The counters aten::… of torch_xla.debug.metrics.metrics_report() name an op without lowering.";
+}
+
+Words Say(const UnnamedCallsFigures& figures, const Finding& finding, Framework framework) {
+  return {.title = "ops run on the CPU, or numbers are read" + HowOften(finding),
+          .why = Why(figures),
+          .cost_note = std::string(kNoProfile),
+          .advice = Advice(figures, framework),
+          .evidence = {
+              fmt::format("{} = {}", finding.subject.place().text(), finding.count.value_or(0))}};
+}
+
+// A program without a device.
+
+Words Say(const WholeProgramFigures& figures, const Finding&, Framework) {
+  return {
+      .title = "the whole program runs on the CPU: it found no GPU or TPU that it can use",
+      .why = "the program printed so as it began",
+      .cost_note = "unmeasured: no source shows the program on a device",
+      .advice =
+          "Install the build for the device (jax[cuda12], jax[tpu], torch_xla[tpu]) and set JAX_PLATFORMS or PJRT_DEVICE, so that a missing device is an error.",
+      .evidence = {figures.printed_at.text()}};
+}
+
+}  // namespace
+
+Words SayFallback(const Finding& finding, Framework framework) {
+  return std::visit([&](const auto& figures) { return Say(figures, finding, framework); },
+                    std::any_cast<const FallbackFigures&>(finding.figures));
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,73 @@
+// What a finding of missing_step_mark says.
+#include "analyzers/missing_step_mark.h"
+
+#include <fmt/format.h>
+
+#include <any>
+
+namespace xlaprof {
+namespace {
+
+std::string Advice(Framework framework) {
+  return framework == Framework::kCpp
+             ? "Call sync() or mark_step() at the end of each step, or iterate with DeviceLoader, which does."
+             : "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which does.";
+}
+
+std::string Title(const UnmarkedExecutionsFigures& figures, int64_t executions) {
+  using Growth = UnmarkedExecutionsFigures::Growth;
+  switch (figures.growth) {
+    case Growth::kUnknown:
+      return fmt::format("no step mark in {} executions", executions);
+    case Growth::kNone:
+      return fmt::format("no step mark in {} executions; the graphs do not grow", executions);
+    case Growth::kGrows:
+      return fmt::format("no step mark: the graph grew from {} to {} nodes in {} executions",
+                         figures.first_nodes.value_or(0), figures.last_nodes.value_or(0),
+                         executions);
+  }
+  return "";
+}
+
+std::string Why(const UnmarkedExecutionsFigures& figures) {
+  return figures.repeats
+             ? "every execution was forced by a read; nothing marked the end of a step, so the graph is never cut"
+             : "every execution was forced by a read, each once: within one step that is so, too. Trace for longer than a step to tell";
+}
+
+std::string CostNote(bool is_measured) {
+  return is_measured
+             ? "their time on nodes of earlier steps, which ran again, by the number of nodes; that each new graph is compiled comes on top"
+             : "unmeasured: every node is traced, hashed and run again until a step mark";
+}
+
+Words Say(const UnmarkedExecutionsFigures& figures, const Finding& finding, Framework framework) {
+  return {.title = Title(figures, finding.count.value_or(0)),
+          .why = Why(figures),
+          .cost_note = CostNote(finding.cost_ns.has_value()),
+          .advice = Advice(framework),
+          .evidence = {"first and last"}};
+}
+
+std::string EvidenceLine(const UnmarkedOperationsFigures& figures, int64_t executions) {
+  return fmt::format("LazyTracing {} samples, ExecuteTime {}, MarkStep absent",
+                     figures.traced_operations, executions);
+}
+
+Words Say(const UnmarkedOperationsFigures& figures, const Finding& finding, Framework framework) {
+  return {
+      .title = fmt::format("no step mark after {} traced operations", figures.traced_operations),
+      .why = "the counter MarkStep is absent, so no graph was cut at the end of a step",
+      .cost_note = "unmeasured: counters carry no graph sizes",
+      .advice = Advice(framework),
+      .evidence = {EvidenceLine(figures, finding.count.value_or(0))}};
+}
+
+}  // namespace
+
+Words SayMissingStepMark(const Finding& finding, Framework framework) {
+  return std::visit([&](const auto& figures) { return Say(figures, finding, framework); },
+                    std::any_cast<const MissingStepMarkFigures&>(finding.figures));
+}
+
+}  // namespace xlaprof

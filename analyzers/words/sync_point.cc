@@ -1,0 +1,260 @@
+// What a finding of sync_point says.
+#include "analyzers/sync_point.h"
+
+#include <fmt/format.h>
+
+#include <any>
+#include <string_view>
+#include <vector>
+
+#include "analyzers/quantity.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr std::string_view kToSeeTheLine =
+    " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
+
+// Returns ", 12 times (1.5 a step)", or ", 12 times" if the steps are not known.
+std::string HowOften(const Finding& finding) {
+  return fmt::format(", {}{}", TimesText(finding.count.value_or(0)),
+                     finding.per_step ? fmt::format(" ({})", PerStepText(*finding.per_step)) : "");
+}
+
+std::string_view ReadNoun(ReadValue value, Framework framework) {
+  switch (value) {
+    case ReadValue::kUnknown:
+      return "a value";
+    case ReadValue::kBoolean:
+      return "a Python bool";
+    case ReadValue::kNumber:
+      return framework == Framework::kCpp ? "a number" : "a Python number";
+    case ReadValue::kTensor:
+      return "a tensor";
+  }
+  return "";
+}
+
+// Reads before the step mark.
+
+std::string Title(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
+  return fmt::format("{} is read{} before the step mark{}", ReadNoun(figures.value, framework),
+                     figures.shape ? fmt::format(" ({})", figures.shape->text()) : "",
+                     HowOften(finding));
+}
+
+std::string Why(const EarlyReadFigures& figures) {
+  if (!figures.nodes) {
+    return "the read evaluates a part of the graph early and waits for it; the graph is not cut, so the same nodes run again at the step mark";
+  }
+  return fmt::format(
+      "each read evaluates a graph of {} nodes early and waits for it; what the step mark still needs of them runs again",
+      CountText(*figures.nodes));
+}
+
+std::string CostNote(const EarlyReadFigures& figures, const Finding& finding) {
+  const int64_t reads = finding.count.value_or(0);
+  if (!finding.cost_ns) return "unmeasured: no profile covers these reads";
+  if (figures.waits_measured >= reads) return "time that the host was blocked";
+  return fmt::format("time that the host was blocked, measured for {} of {} reads",
+                     CountText(figures.waits_measured), CountText(reads));
+}
+
+std::string_view ReadLaterAdvice(ReadValue value, Framework framework) {
+  const bool is_cpp = framework == Framework::kCpp;
+  switch (value) {
+    case ReadValue::kTensor:
+      return is_cpp
+                 ? "Read the tensor after the step mark (sync()), less often, or keep the computation on the device."
+                 : "Read the tensor after the step mark (torch_xla.sync()), less often, or keep the computation on the device.";
+    case ReadValue::kUnknown:
+    case ReadValue::kBoolean:
+    case ReadValue::kNumber:
+      return is_cpp
+                 ? "Keep the value on the device: collect it with detach() and read it every N steps, after the step mark. Instead of an if on it use where(condition, a, b)."
+                 : "Keep the value on the device: collect it with .detach() and read it every N steps, after the step mark, or hand the read to xm.add_step_closure. For `if tensor:` use torch.where.";
+  }
+  return "";
+}
+
+std::string Advice(const EarlyReadFigures& figures, Framework framework) {
+  std::string advice(ReadLaterAdvice(figures.value, framework));
+  if (figures.may_be_fallback)
+    advice +=
+        " If this line calls an op without lowering, that op causes the read: see the fallback finding.";
+  return advice;
+}
+
+Words Say(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
+  return {.title = Title(figures, finding, framework),
+          .why = Why(figures),
+          .cost_note = CostNote(figures, finding),
+          .advice = Advice(figures, framework)};
+}
+
+// Compilations that a read caused.
+
+std::string Title(const CompiledReadFigures& figures) {
+  return fmt::format("a value is read before the step mark; {} compiled for it",
+                     Plural(figures.graphs, "graph was", "graphs were"));
+}
+
+std::string ReadAfterMarkAdvice(Framework framework) {
+  return framework == Framework::kCpp
+             ? "Read the value after the step mark (sync()) and every N steps; run with PT_XLA_DEBUG_LEVEL=2 to see each read."
+             : "Read the value after the step mark (torch_xla.sync()) and every N steps; run with PT_XLA_DEBUG_LEVEL=2 to see each read.";
+}
+
+Words Say(const CompiledReadFigures& figures, const Finding&, Framework framework) {
+  return {.title = Title(figures),
+          .why = "the read evaluates a part of the graph early and waits for it",
+          .cost_note = "unmeasured: a log of compilations does not tell how often it is read",
+          .advice = ReadAfterMarkAdvice(framework),
+          .evidence = {fmt::format("{} compilations", figures.graphs)}};
+}
+
+// Reads that a metrics report counts.
+
+std::string WhatIsFetched(const CountedReadFigures& figures, Framework framework) {
+  using Counted = CountedReadFigures::Counted;
+  switch (figures.counted) {
+    case Counted::kCallsAtPlace:
+    case Counted::kCalls:
+      return fmt::format("{} is read from the device", ReadNoun(figures.value, framework));
+    case Counted::kFetches:
+      // A transfer does not tell of which language the number is.
+      return fmt::format("{} is fetched from the device", figures.value == ReadValue::kNumber
+                                                              ? "a number"
+                                                              : ReadNoun(figures.value, framework));
+  }
+  return "";
+}
+
+std::string Title(const CountedReadFigures& figures, const Finding& finding, Framework framework) {
+  std::string title = WhatIsFetched(figures, framework) + HowOften(finding);
+  if (!figures.goes_on) return title + ", and not again in the steps that the log tells of";
+  if (!finding.per_step && figures.executions)
+    title += " in " + Plural(*figures.executions, "execution");
+  return title;
+}
+
+std::string Why(const CountedReadFigures& figures) {
+  return figures.counted == CountedReadFigures::Counted::kCallsAtPlace
+             ? "a read waits for all that was queued before it"
+             : "counters carry no line";
+}
+
+std::string CostNote(const CountedReadFigures& figures, const Finding& finding) {
+  if (finding.cost_ns)
+    return fmt::format("accumulator of {}: waiting for the device included", figures.fetch_metric);
+  return figures.time_is_shared ? "unmeasured: transfers of several kinds share one metric"
+                                : "unmeasured: no source has the time of these reads";
+}
+
+// Returns what fetches values such as those that the transfers carried.
+std::string FetchAdvice(const CountedReadFigures& figures, Framework framework) {
+  const bool is_cpp = framework == Framework::kCpp;
+  if (figures.value == ReadValue::kNumber && !figures.may_be_fallback) {
+    return is_cpp
+               ? "Look for item() and print(); read every N steps, after the step mark."
+               : "Look for .item(), float(tensor), bool(tensor), `if tensor:`, print(loss); read every N steps, after the step mark.";
+  }
+  return fmt::format(
+      "{}{}",
+      figures.may_be_fallback ? "Part of them may be fetched by the ops without lowering. " : "",
+      is_cpp
+          ? "Look for item(), print(), to_cpu(), saving inside the step; read every N steps, after the step mark."
+          : "Look for .item(), print(tensor), .cpu(), .numpy(), saving inside the step; read every N steps, after the step mark.");
+}
+
+std::string Advice(const CountedReadFigures& figures, Framework framework) {
+  using Counted = CountedReadFigures::Counted;
+  const bool is_cpp = framework == Framework::kCpp;
+  switch (figures.counted) {
+    case Counted::kCallsAtPlace:
+      return is_cpp
+                 ? "Read it every N steps, after the step mark; instead of an if on it use where(condition, a, b)."
+                 : "Read it every N steps, after the step mark; for `if tensor:` use torch.where.";
+    case Counted::kCalls:
+      return fmt::format(
+          "{}{}",
+          is_cpp
+              ? "Look for item(); read every N steps, after the step mark."
+              : "Look for .item(), float(tensor), bool(tensor), `if tensor:`; read every N steps, after the step mark.",
+          kToSeeTheLine);
+    case Counted::kFetches:
+      return fmt::format("{}{}", FetchAdvice(figures, framework), kToSeeTheLine);
+  }
+  return "";
+}
+
+std::string EvidenceLine(const CountedReadFigures& figures) {
+  std::string line = figures.profiler_line;
+  if (line.empty() && figures.read_calls)
+    line = fmt::format("counter aten::_local_scalar_dense = {}", *figures.read_calls);
+  if (figures.fetches)
+    line += fmt::format("{}{} has {} samples", line.empty() ? "" : "; ", figures.fetch_metric,
+                        *figures.fetches);
+  return line;
+}
+
+Words Say(const CountedReadFigures& figures, const Finding& finding, Framework framework) {
+  return {.title = Title(figures, finding, framework),
+          .why = Why(figures),
+          .cost_note = CostNote(figures, finding),
+          .advice = Advice(figures, framework),
+          .evidence = {EvidenceLine(figures)}};
+}
+
+// Operations that read, in a program that runs op by op.
+
+std::string Title(const ReadOperationFigures& figures, const Finding& finding) {
+  return fmt::format("{} waits for the device to {}{}", finding.subject.op.value_or(""),
+                     figures.counts_elements ? "count its elements" : "read a number",
+                     HowOften(finding));
+}
+
+std::string CostNote(const ReadOperationFigures& figures) {
+  if (!figures.device_idle_ns) return "time that the step's thread was blocked in copies and waits";
+  return fmt::format(
+      "its part of the {} that the device idles in the steady steps, at most; the step's thread was blocked in copies and waits for {}",
+      DurationText(*figures.device_idle_ns), DurationText(figures.blocked_ns));
+}
+
+std::string Advice(const ReadOperationFigures& figures, Framework framework) {
+  const bool is_cpp = framework == Framework::kCpp;
+  if (figures.counts_elements) {
+    return is_cpp
+               ? "Use where, or multiply by the mask: a boolean index, and nonzero(), need the number of elements on the host."
+               : "Use torch.where, or multiply by the mask: a boolean index, and nonzero(), need the number of elements on the host.";
+  }
+  return is_cpp
+             ? "Keep the value on the device: collect it with detach() and read it every N steps; for `if tensor:` use where; hand tensors, not numbers, to the next operation."
+             : "Keep the value on the device: collect it with .detach() and read it every N steps; for `if tensor:` use torch.where; hand tensors, not numbers, to the next operation.";
+}
+
+std::vector<std::string> ReadTimes(const Finding& finding) {
+  std::vector<std::string> lines;
+  for (const Evidence& read : finding.evidence)
+    lines.push_back(fmt::format("{} of {}", finding.subject.op.value_or(""),
+                                DurationText(read.dur_ns.value_or(0))));
+  return lines;
+}
+
+Words Say(const ReadOperationFigures& figures, const Finding& finding, Framework framework) {
+  return {
+      .title = Title(figures, finding),
+      .why = "the host waits for all that was launched before, and the device then for the host",
+      .cost_note = CostNote(figures),
+      .advice = Advice(figures, framework),
+      .evidence = ReadTimes(finding)};
+}
+
+}  // namespace
+
+Words SaySyncPoint(const Finding& finding, Framework framework) {
+  return std::visit([&](const auto& figures) { return Say(figures, finding, framework); },
+                    std::any_cast<const SyncPointFigures&>(finding.figures));
+}
+
+}  // namespace xlaprof
