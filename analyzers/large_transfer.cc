@@ -1,6 +1,8 @@
 // Finds copies between host and device that are a real part of the time: by the time in which the
 // device had nothing else to do while they ran, else, without a clock, by what their bytes take at
 // least.
+#include "analyzers/large_transfer.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -9,7 +11,6 @@
 #include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
 #include "analyzers/evidence/metrics.h"
-#include "analyzers/quantity.h"
 #include "core/base/source_place.h"
 #include "core/base/whole.h"
 
@@ -29,31 +30,24 @@ struct Copies {
   int64_t count = 0, ns = 0, exposed_ns = 0, bytes = 0, with_bytes = 0;
   OptText file, function, scope;
   OptInt line;
-  std::vector<std::pair<int64_t, Evidence>> largest;
+  struct Copy {
+    int64_t row = 0, ts_ns = 0, dur_ns = 0, exposed_ns = 0;
+    OptInt bytes;
+  };
+  std::vector<Copy> largest;
 };
 
-const char* DirectionText(Direction direction) {
-  return direction == Direction::kFromDevice ? "from the device"
-         : direction == Direction::kToDevice ? "to the device"
-                                             : "between devices";
-}
-
 ReasonType ReasonOf(Direction direction) {
-  return direction == Direction::kFromDevice ? ReasonType::kFromDevice
-         : direction == Direction::kToDevice ? ReasonType::kToDevice
-                                             : ReasonType::kDeviceToDevice;
-}
-
-const char* Advice(Direction direction) {
-  return direction == Direction::kFromDevice
-             ? "Read less: reduce on the device first (a mean, a slice), "
-               "read every N steps, or copy asynchronously into a "
-               "step closure (xm.add_step_closure)."
-         : direction == Direction::kToDevice
-             ? "Upload less: keep constant tensors on the device, send "
-               "smaller types (uint8 images, bfloat16) and convert "
-               "there; let MpDeviceLoader upload in the background."
-             : "Place the tensors where they are used.";
+  switch (direction) {
+    case Direction::kFromDevice:
+      return ReasonType::kFromDevice;
+    case Direction::kToDevice:
+      return ReasonType::kToDevice;
+    case Direction::kDeviceToDevice:
+    case Direction::kUnknown:
+      return ReasonType::kDeviceToDevice;
+  }
+  return ReasonType::kDeviceToDevice;
 }
 
 absl::StatusOr<Findings> FromRows(const Store& store) {
@@ -95,13 +89,7 @@ absl::StatusOr<Findings> FromRows(const Store& store) {
         group.exposed_ns += exposed;
         if (bytes) group.bytes += *bytes, ++group.with_bytes;
         group.file = file, group.function = function, group.line = line, group.scope = scope;
-        group.largest.emplace_back(
-            exposed, Evidence{.table = "transfer",
-                              .rows = {id},
-                              .ts_ns = ts_ns,
-                              .dur_ns = dur_ns,
-                              .text = fmt::format("{}{}", DurationText(dur_ns),
-                                                  bytes ? ", " + BytesText(double(*bytes)) : "")});
+        group.largest.push_back({id, ts_ns, dur_ns, exposed, bytes});
       }));
   for (auto& [key, group] : groups) {
     const auto& [direction, place, scope] = key;
@@ -113,19 +101,17 @@ absl::StatusOr<Findings> FromRows(const Store& store) {
       finding.severity = Severity::kWarning;
     finding.subject = {.file = group.file, .line = group.line, .function = group.function};
     if (group.scope) finding.subject.scope = group.scope->substr(group.scope->rfind('/') + 1);
-    finding.title = fmt::format(
-        "{} copies {}{} take {:.0f} % of the steady time", group.count, DirectionText(direction),
-        group.with_bytes > 0
-            ? fmt::format(" of {} each", BytesText(double(group.bytes) / double(group.with_bytes)))
-            : "",
-        100 * share);
-    finding.cost_note = "time of these copies during which the device was idle";
     finding.reason = Reason{.type = ReasonOf(direction)};
-    finding.advice = Advice(direction);
-    std::stable_sort(group.largest.begin(), group.largest.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (size_t i = 0; i < group.largest.size() && i < kMaxEvidence; ++i)
-      finding.evidence.push_back(group.largest[i].second);
+    ExposedCopies figures{.direction = direction, .share = share};
+    if (group.with_bytes > 0) figures.mean_bytes = double(group.bytes) / double(group.with_bytes);
+    std::ranges::stable_sort(group.largest, std::greater<>(), &Copies::Copy::exposed_ns);
+    for (size_t i = 0; i < group.largest.size() && i < kMaxEvidence; ++i) {
+      const Copies::Copy& copy = group.largest[i];
+      finding.evidence.push_back(
+          {.table = "transfer", .rows = {copy.row}, .ts_ns = copy.ts_ns, .dur_ns = copy.dur_ns});
+      figures.bytes_of_evidence.push_back(copy.bytes);
+    }
+    finding.figures = LargeTransferFigures(std::move(figures));
     findings.push_back(std::move(finding));
   }
   return findings;
@@ -141,6 +127,8 @@ const MetricState* TimedCopies(const MetricsState& state, Direction direction) {
   return timed && timed->unit == "ns" ? timed : nullptr;
 }
 
+Turn TurnOf(bool has_steps) { return has_steps ? Turn::kStep : Turn::kExecution; }
+
 // Bytes alone: a finding if at the link's best speed they take a real part of what execution takes.
 // Reports without step marks (2019) are judged by the execution: a step has at least one.
 Findings FromMetrics(const Metrics& metrics) {
@@ -151,7 +139,6 @@ Findings FromMetrics(const Metrics& metrics) {
   const bool has_steps = state->mark_step.has_value();
   const int64_t turns = has_steps ? *state->mark_step : execute->samples;
   if (turns < 2) return findings;
-  const char* turn = has_steps ? "a step" : "an execution";
   for (auto [name, direction] : {std::pair("InboundData", Direction::kFromDevice),
                                  std::pair("OutboundData", Direction::kToDevice)}) {
     const MetricState* data = state->Find(name);
@@ -166,29 +153,24 @@ Findings FromMetrics(const Metrics& metrics) {
     Finding finding{.severity = usual ? Severity::kWarning : Severity::kInfo,
                     .count = data->samples};
     if (has_steps) finding.per_step = copies;
-    const std::string copies_text = fmt::format("{:.3g}", copies);
-    finding.title =
-        fmt::format("{} {} {} in {} cop{}", BytesText(per_turn), DirectionText(direction), turn,
-                    copies_text, copies_text == "1" ? "y" : "ies");
-    finding.cost_note = fmt::format(
-        "unmeasured: at {:.0f} GB/s at least {} {}, against {} of execution",
-        kLinkBytesPerSecond / 1e9, DurationText(Whole(double(least_ns) / double(turns))), turn,
-        DurationText(Whole(execute->sum / double(turns))));
     finding.reason = Reason{.type = ReasonOf(direction)};
-    if (!usual) finding.reason->text = "The weights' first upload may be all of it.";
+    CopiedBytes figures{.direction = direction,
+                        .turn = TurnOf(has_steps),
+                        .bytes_per_turn = per_turn,
+                        .copies_per_turn = copies,
+                        .usual_is_known = usual.has_value(),
+                        .link_bytes_per_second = kLinkBytesPerSecond,
+                        .least_ns_per_turn = Whole(double(least_ns) / double(turns)),
+                        .execute_ns_per_turn = Whole(execute->sum / double(turns)),
+                        .has_first_upload = !metrics.recent.has_value(),
+                        .metric = name,
+                        .sum_bytes = data->sum};
     if (const MetricState* timed = TimedCopies(*state, direction); timed && usual) {
       finding.cost_ns = Whole(timed->sum);
-      finding.cost_note = fmt::format(
-          "{}'s sum, {} {}{}; uploads of a loader's threads run beside the steps: not all of it is "
-          "waiting",
-          kTimedUploads, DurationText(Whole(timed->sum / double(turns))), turn,
-          metrics.recent ? "" : ", the weights' first upload included");
+      figures.timed_ns_per_turn = Whole(timed->sum / double(turns));
     }
-    finding.advice = Advice(direction);
-    finding.evidence = {
-        {.table = "metric",
-         .rows = {metrics.last->Find(name)->id},
-         .text = fmt::format("{}: {} in {} samples", name, BytesText(data->sum), data->samples)}};
+    finding.evidence = {{.table = "metric", .rows = {metrics.last->Find(name)->id}}};
+    finding.figures = LargeTransferFigures(std::move(figures));
     findings.push_back(std::move(finding));
   }
   return findings;
@@ -210,31 +192,22 @@ Findings FromValues(const Metrics& metrics) {
   if (turns < 2 || values->samples < std::max(kMany, turns) ||
       values->sum <= kSeenShare * execute->sum)
     return {};
+  SmallUploads figures{.turn = TurnOf(has_steps),
+                       .uploads_per_turn = double(values->samples) / double(turns),
+                       .mean_ns = Whole(values->mean()),
+                       .execute_ns = Whole(execute->sum),
+                       .has_first_upload = !metrics.recent.has_value(),
+                       .may_be_weights = turns < kYoungTurns && !metrics.recent};
   Finding finding{.severity = values->sum > execute->sum ? Severity::kWarning : Severity::kInfo,
-      .title = fmt::format("{} tensors of the host are uploaded one by one, {:.3g} {}",
-                           CountText(values->samples), double(values->samples) / double(turns),
-                           has_steps ? "a step" : "an execution"),
-      .count = values->samples,
-      .cost_ns = Whole(values->sum),
-      .cost_note = "IrValueTensorToXlaData's sum"};
-  if (has_steps) finding.per_step = double(values->samples) / double(turns);
-  finding.reason = Reason{
-      .type = ReasonType::kToDevice,
-      .text = fmt::format("{} each on average, and {} in all, against {} of execution",
-                          DurationText(Whole(values->mean())), DurationText(Whole(values->sum)),
-                          DurationText(Whole(execute->sum)))};
-  if (!metrics.recent) finding.cost_note += ", of which the weights' first upload is a part";
-  if (turns < kYoungTurns && !metrics.recent) {
-    finding.severity = Severity::kInfo;
-    *finding.reason->text +=
-        ". In so short a run the weights may be all of it: compare with a later report";
-  }
-  finding.advice =
-      "Make constants once and keep them on the device; build masks, indices and numbers there "
-      "(torch.arange, torch.full with device=), or send them as one tensor a step.";
+                  .count = values->samples,
+                  .cost_ns = Whole(values->sum),
+                  .reason = Reason{.type = ReasonType::kToDevice}};
+  if (has_steps) finding.per_step = figures.uploads_per_turn;
+  if (figures.may_be_weights) finding.severity = Severity::kInfo;
   finding.evidence = {{.table = "metric",
                        .rows = {metrics.last->Find("IrValueTensorToXlaData")->id},
                        .text = "IrValueTensorToXlaData"}};
+  finding.figures = LargeTransferFigures(figures);
   return {finding};
 }
 
@@ -259,21 +232,12 @@ Findings FromTimes(const Metrics& metrics) {
   if (share < kSeenShare) return {};
   const bool young = !metrics.recent && state->mark_step && *state->mark_step < kYoungTurns;
   Finding finding{.severity = share >= kMostShare && !young ? Severity::kWarning : Severity::kInfo,
-      .title = fmt::format("{} to the device take {}, {} of what the report times of uploads, "
-                           "executions and compilations",
-                           Plural(uploads->samples, "upload"), DurationText(Whole(uploads->sum)),
-                           PercentText(share)),
-      .count = uploads->samples,
-      .cost_ns = Whole(uploads->sum),
-      .cost_note = fmt::format("{}'s sum; uploads of a loader's threads run beside the steps: not "
-                               "all of it is waiting",
-                               kTimedUploads)};
-  finding.reason = Reason{.type = ReasonType::kToDevice};
-  finding.advice = Advice(Direction::kToDevice);
-  finding.evidence = {
-      {.table = "metric",
-       .rows = {metrics.last->Find(kTimedUploads)->id},
-       .text = fmt::format("{} each on average", DurationText(Whole(uploads->mean())))}};
+                  .count = uploads->samples,
+                  .cost_ns = Whole(uploads->sum),
+                  .reason = Reason{.type = ReasonType::kToDevice}};
+  finding.evidence = {{.table = "metric", .rows = {metrics.last->Find(kTimedUploads)->id}}};
+  finding.figures =
+      LargeTransferFigures(TimedUploads{.share = share, .mean_ns = Whole(uploads->mean())});
   return {finding};
 }
 
@@ -299,6 +263,7 @@ extern const Analyzer large_transfer{
     .name = "large_transfer",
     .summary = "copies between host and device that take a real part of the time",
     .looks_at = "transfers with times, else InboundData and OutboundData",
-    .run = Run};
+    .run = Run,
+    .say = SayLargeTransfer};
 
 }  // namespace xlaprof

@@ -1,15 +1,15 @@
 // Says what XLA itself complained of, and what the first compilation of each place that cuts a
 // graph cost and when it is paid back; every later one of that place is recompilation's matter,
 // which has its price. One finding for all that is usual, one for each that takes too long.
+#include "analyzers/slow_compile.h"
+
 #include <algorithm>
 #include <map>
 
 #include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/compile_alarms.h"
 #include "analyzers/evidence/jax_operation.h"
 #include "analyzers/evidence/metrics.h"
-#include "analyzers/quantity.h"
 #include "core/base/duration.h"
 #include "core/base/source_place.h"
 #include "core/base/whole.h"
@@ -23,6 +23,8 @@ constexpr int64_t kTooSlowNs = 300'000'000'000;
 // long enough for a person to wait.
 constexpr int64_t kTooManySteps = 1000;
 constexpr int64_t kNoticeableNs = 30'000'000'000;
+// What XLA's alarms tell of is a warning from here on: a person waits at the program's start.
+constexpr int64_t kLongWaitNs = 10'000'000'000;
 // Compilation is paid back when it is no more than this part of the run.
 constexpr double kAmortisedShare = 0.05;
 constexpr size_t kMaxEvidence = 12;
@@ -42,100 +44,75 @@ bool TooSlow(int64_t ns, std::optional<int64_t> step_ns) {
          (ns > kNoticeableNs && step_ns && *step_ns > 0 && ns > *step_ns * kTooManySteps);
 }
 
-std::string Amortised(int64_t ns, std::optional<int64_t> step_ns) {
-  if (!step_ns || *step_ns <= 0) return "";
-  const int64_t steps = ns / *step_ns;
-  return fmt::format("as long as {}; under {:.0f} % of the run after {} steps",
-                     Plural(steps, "steady step"), 100 * kAmortisedShare,
-                     Whole(double(ns) * (1 / kAmortisedShare - 1) / double(*step_ns)));
+std::optional<CompileSteps> StepsOf(int64_t ns, std::optional<int64_t> step_ns) {
+  if (!step_ns || *step_ns <= 0) return {};
+  return CompileSteps{.as_long_as = ns / *step_ns,
+                      .paid_back = Whole(double(ns) * (1 / kAmortisedShare - 1) / double(*step_ns)),
+                      .paid_back_share = kAmortisedShare};
 }
 
-std::string Describe(const Compiled& c) {
-  std::string out = DurationText(c.ns);
-  if (c.nodes) out += fmt::format(", {} nodes", *c.nodes);
-  if (c.program_bytes.value_or(0) > 0)
-    out += fmt::format(", program of {}", BytesText(double(*c.program_bytes)));
-  if (c.hash) out += fmt::format(", graph {}", *c.hash);
-  if (c.file && c.line) out += ", " + SourcePlace{*c.file, c.line}.text();
-  return out;
+TimedCompilation Timed(const Compiled& c) {
+  TimedCompilation timed{
+      .dur_ns = c.ns, .nodes = c.nodes, .program_bytes = c.program_bytes, .graph_hash = c.hash};
+  if (c.file && c.line) timed.place = SourcePlace{*c.file, c.line};
+  return timed;
 }
-
-constexpr const char* kAdvice =
-    "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: "
-    "jax_compilation_cache_dir); make the "
-    "graph smaller (scan over repeated layers).";
-constexpr const char* kTracingAdvice =
-    "Most of it is Python, which runs anew in each process: a persistent cache does not save it. "
-    "Write loops over layers or steps as jax.lax.scan or jax.lax.fori_loop, so that their body is "
-    "traced once, and make constants with jax.numpy outside of the function.";
 
 // Tracing stands before a compilation, and is the program's matter where it is the larger part.
-void AddTracing(int64_t trace_ns, int64_t compile_ns, Finding& finding) {
-  constexpr int64_t kWorthAWord = 4;  // of a title: a quarter of what XLA took
+template <class Figures>
+void AddTracing(int64_t trace_ns, int64_t compile_ns, Finding& finding, Figures& figures) {
+  constexpr int64_t kLargePart = 4;  // a quarter of what XLA took
   if (trace_ns <= 0) return;
   *finding.cost_ns += trace_ns;
-  finding.cost_note +=
-      fmt::format("; {} of it is tracing and lowering on the host", DurationText(trace_ns));
-  if (trace_ns >= compile_ns / kWorthAWord)
-    finding.title += fmt::format(", and {} of tracing before {}", DurationText(trace_ns),
-                                 finding.count == 1 ? "it" : "them");
-  if (trace_ns > compile_ns) finding.advice = kTracingAdvice;
+  figures.tracing = {.ns = trace_ns, .is_large = trace_ns >= compile_ns / kLargePart};
+  if (trace_ns > compile_ns) figures.remedy = CompileRemedy::kLessTracing;
 }
 
 Subject About(const Compiled& c) {
   return {.file = c.file, .line = c.line, .function = c.function, .graph_hash = c.hash};
 }
 
-absl::StatusOr<Findings> FromRows(const Store& store, std::vector<Compiled> compiles,
-                                  std::optional<int64_t> step_ns) {
+Finding TooSlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
+  const bool over_limit = c.ns > kTooSlowNs;
+  Finding finding{.severity = Severity::kWarning, .subject = About(c), .count = 1, .cost_ns = c.ns};
+  SlowCompilation figures{.compilation = Timed(c), .steps = StepsOf(c.ns, step_ns)};
+  finding.reason = Reason{.type = over_limit ? ReasonType::kTooSlow : ReasonType::kManySteps};
+  AddTracing(c.trace_ns.value_or(0), c.ns, finding, figures);
+  if (over_limit) figures.jax_operation = JaxOperationOf(c.function.value_or(""));
+  if (!figures.jax_operation.empty()) figures.remedy = CompileRemedy::kFasterFirstUse;
+  finding.evidence = {{.table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns}};
+  finding.figures = SlowCompileFigures(std::move(figures));
+  return finding;
+}
+
+Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns) {
   Findings findings;
   std::stable_sort(compiles.begin(), compiles.end(),
                    [](const Compiled& a, const Compiled& b) { return a.ns > b.ns; });
   Finding usual{.count = 0, .cost_ns = 0};
-  int64_t usual_trace_ns = 0;
+  FirstCompilations firsts;
+  int64_t trace_ns = 0;
   for (const Compiled& c : compiles) {
-    const Evidence evidence{
-        .table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns, .text = Describe(c)};
-    if (!TooSlow(c.ns, step_ns)) {
-      if (!c.first_of_site) continue;
-      if (*usual.count == 0) usual.subject = About(c);
-      ++*usual.count, *usual.cost_ns += c.ns;
-      usual_trace_ns += c.trace_ns.value_or(0);
-      if (usual.evidence.size() < kMaxEvidence) usual.evidence.push_back(evidence);
+    if (TooSlow(c.ns, step_ns)) {
+      findings.push_back(TooSlowOne(c, step_ns));
       continue;
     }
-    Finding finding{.severity = Severity::kWarning,
-                    .title = fmt::format("compiling took {}", Describe(c)),
-                    .subject = About(c),
-                    .count = 1,
-                    .cost_ns = c.ns,
-                    .cost_note = "the graph's first compilation",
-                    .advice = kAdvice,
-                    .evidence = {evidence}};
-    finding.reason =
-        Reason{.type = c.ns > kTooSlowNs ? ReasonType::kTooSlow : ReasonType::kManySteps,
-               .text = Amortised(c.ns, step_ns)};
-    AddTracing(c.trace_ns.value_or(0), c.ns, finding);
-    const std::string operation = JaxOperationOf(c.function.value_or(""));
-    if (c.ns > kTooSlowNs && !operation.empty()) {
-      finding.reason->text = OneOperationText(operation);
-      finding.advice = kOneOperationAdvice;
-    }
-    findings.push_back(std::move(finding));
+    if (!c.first_of_site) continue;
+    if (*usual.count == 0) usual.subject = About(c);
+    ++*usual.count, firsts.compile_ns += c.ns;
+    trace_ns += c.trace_ns.value_or(0);
+    if (usual.evidence.size() == kMaxEvidence) continue;
+    usual.evidence.push_back(
+        {.table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns});
+    firsts.examples.push_back(Timed(c));
   }
-  if (*usual.count > 0) {
-    usual.title = *usual.count == 1
-                      ? fmt::format("the first compilation took {}", DurationText(*usual.cost_ns))
-                      : fmt::format("the first compilations of {} places took {}, the slowest {}",
-                                    CountText(*usual.count), DurationText(*usual.cost_ns),
-                                    DurationText(*usual.evidence.front().dur_ns));
-    usual.cost_note = "the first compilation of each place; later ones are with recompilation";
-    usual.reason =
-        Reason{.type = ReasonType::kFirstCompilations, .text = Amortised(*usual.cost_ns, step_ns)};
-    usual.advice = kAdvice;
-    AddTracing(usual_trace_ns, *usual.cost_ns, usual);
-    findings.push_back(std::move(usual));
-  }
+  if (*usual.count == 0) return findings;
+  usual.cost_ns = firsts.compile_ns;
+  usual.reason = Reason{.type = ReasonType::kFirstCompilations};
+  firsts.steps = StepsOf(firsts.compile_ns, step_ns);
+  AddTracing(trace_ns, firsts.compile_ns, usual, firsts);
+  usual.figures = SlowCompileFigures(std::move(firsts));
+  findings.push_back(std::move(usual));
   return findings;
 }
 
@@ -151,18 +128,11 @@ Findings FromMetrics(const Metrics& metrics) {
   const bool too_slow = longest > double(kTooSlowNs);
   Finding finding{.severity = too_slow ? Severity::kWarning : Severity::kInfo,
                   .count = compile->samples,
-                  .cost_ns = Whole(compile->sum),
-                  .cost_note = "CompileTime's exact sum",
-                  .advice = kAdvice};
-  finding.title = fmt::format("{} took {}", Plural(compile->samples, "compilation"),
-                              DurationText(Whole(compile->sum)));
-  if (compile->samples > 1)
-    finding.title += fmt::format(", {} {}", knows_longest ? "the longest" : "on average",
-                                 DurationText(Whole(longest)));
-  finding.reason = Reason{
-      .type = too_slow ? ReasonType::kTooSlow : ReasonType::kFirstCompilations,
-      .text = "Metrics do not tell graphs apart; a debug log (PT_XLA_DEBUG_LEVEL=1) names them."};
+                  .cost_ns = Whole(compile->sum)};
+  finding.reason = Reason{.type = too_slow ? ReasonType::kTooSlow : ReasonType::kFirstCompilations};
   finding.evidence = {{.table = "metric", .rows = {compile->id}, .text = "CompileTime"}};
+  finding.figures = SlowCompileFigures(
+      CompileTimeMetric{.longest_ns = Whole(longest), .longest_is_known = knows_longest});
   return {finding};
 }
 
@@ -190,29 +160,17 @@ absl::StatusOr<Findings> FromLine(const Store& store) {
                       const int64_t longest_ns = LongestNs(text);
                       by_length[longest_ns] = {id, std::move(text)};
                     }));
-  Findings findings;
-  if (by_length.empty()) return findings;
-  const int64_t longest_ns = by_length.begin()->first;
-  const size_t lengths = by_length.size() - size_t(by_length.contains(0));
-  Finding finding{.severity = Severity::kWarning, .advice = kAdvice};
-  if (longest_ns > 0) {
-    finding.title = fmt::format("a compilation took {}", DurationText(longest_ns));
-    if (lengths > 1) {
-      const auto shortest = std::prev(by_length.end(), by_length.contains(0) ? 2 : 1);
-      finding.title = fmt::format("at least {} compilations took {} to {} each", lengths,
-                                  DurationText(shortest->first), DurationText(longest_ns));
-    }
-    finding.cost_ns = longest_ns;
-    finding.cost_note =
-        "at least; the longest that torch_xla's own lines tell of, which do not tell how many "
-        "there were";
-  } else {
-    finding.title = fmt::format("a compilation took over {}", DurationText(kTooSlowNs));
-    finding.cost_note = "unmeasured: only torch_xla's own line tells of it";
+  if (by_length.empty()) return Findings();
+  const bool has_unread = by_length.contains(0);
+  SlowCompileLines figures{.threshold_ns = kTooSlowNs,
+                           .lengths = int64_t(by_length.size()) - int64_t(has_unread)};
+  if (figures.lengths > 0) {
+    figures.longest_ns = by_length.begin()->first;
+    figures.shortest_ns = std::prev(by_length.end(), has_unread ? 2 : 1)->first;
   }
-  finding.reason =
-      Reason{.type = ReasonType::kTooSlow,
-             .text = "The line names no graph; a debug log (PT_XLA_DEBUG_LEVEL=1) does."};
+  Finding finding{.severity = Severity::kWarning,
+                  .cost_ns = figures.longest_ns,
+                  .reason = Reason{.type = ReasonType::kTooSlow}};
   for (auto& [ns, line] : by_length) {
     if (finding.evidence.size() == kMaxEvidence) break;
     finding.evidence.push_back({.table = "profiler_line",
@@ -220,8 +178,54 @@ absl::StatusOr<Findings> FromLine(const Store& store) {
                                 .dur_ns = ns > 0 ? OptInt(ns) : OptInt(),
                                 .text = std::move(line.text)});
   }
-  findings.push_back(std::move(finding));
-  return findings;
+  finding.figures = SlowCompileFigures(figures);
+  return Findings{std::move(finding)};
+}
+
+ReasonType ReasonOf(AlarmKind kind) {
+  switch (kind) {
+    case AlarmKind::kCompile:
+      return ReasonType::kTooSlow;
+    case AlarmKind::kUnoptimizedCompile:
+      return ReasonType::kUnoptimizedBuild;
+    case AlarmKind::kConstantFolding:
+      return ReasonType::kConstantFolding;
+    case AlarmKind::kAutotuning:
+      return ReasonType::kAutotuning;
+    case AlarmKind::kOther:
+    case AlarmKind::kUnknown:
+      return ReasonType::kUnknown;
+  }
+  return ReasonType::kUnknown;
+}
+
+Finding OfAlarms(CompileAlarms alarms) {
+  const CompileAlarm& longest = alarms.all.front();
+  Finding finding{.subject = longest.subject,
+                  .count = int64_t(alarms.all.size()),
+                  .cost_ns = alarms.ns,
+                  .reason = Reason{.type = ReasonOf(alarms.kind)}};
+  SlowCompileAlarms figures{.per_process =
+                                int64_t(alarms.all.size() / alarms.ns_by_process.size())};
+  const bool is_compile = alarms.kind == AlarmKind::kCompile;
+  const bool is_instruction =
+      alarms.kind == AlarmKind::kConstantFolding || alarms.kind == AlarmKind::kAutotuning;
+  if (is_instruction) finding.reason->node = longest.name;
+  if (is_compile || alarms.kind == AlarmKind::kUnoptimizedCompile) {
+    finding.severity = Severity::kWarning;
+    finding.subject.function = longest.name;
+  }
+  if (is_compile) figures.jax_operation = JaxOperationOf(longest.name.value_or(""));
+  if (alarms.ns >= kLongWaitNs) finding.severity = Severity::kWarning;
+  for (const CompileAlarm& alarm : alarms.all) {
+    if (finding.evidence.size() == kMaxEvidence) break;
+    finding.evidence.push_back({.table = "compile_alarm",
+                                .rows = {alarm.row},
+                                .dur_ns = alarm.ended ? OptInt(alarm.ns) : OptInt()});
+  }
+  figures.alarms = std::move(alarms);
+  finding.figures = SlowCompileFigures(std::move(figures));
+  return finding;
 }
 
 absl::StatusOr<Findings> Run(const Store& store) {
@@ -251,7 +255,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
              }));
   absl::StatusOr<Findings> measured;
   if (!compiles.empty()) {
-    measured = FromRows(store, std::move(compiles), Median(steps.steady_ns));
+    measured = FromRows(std::move(compiles), Median(steps.steady_ns));
   } else {
     XP_TRY(Metrics metrics, LoadMetrics(store));
     measured = FromMetrics(metrics);
@@ -260,19 +264,21 @@ absl::StatusOr<Findings> Run(const Store& store) {
   const bool timed = !measured->empty();
   if (!timed) measured = FromLine(store);
   if (!measured.ok()) return measured;
-  XP_TRY(Findings findings, FindCompileAlarms(store, timed));
+  XP_TRY(std::vector<CompileAlarms> alarms, LoadCompileAlarms(store, timed));
+  Findings findings;
+  for (CompileAlarms& of_kind : alarms) findings.push_back(OfAlarms(std::move(of_kind)));
   std::move(measured->begin(), measured->end(), std::back_inserter(findings));
   return findings;
 }
 
 }  // namespace
 
-extern const Analyzer slow_compile{
-    .name = "slow_compile",
-    .summary = "what compiling costs, and when it is paid back",
-    .looks_at = "compilations with times, else CompileTime",
-    .run = Run,
-    .needs = Needs::kTimelineOrCompileTimes,
-    .is_paid_once = true};
+extern const Analyzer slow_compile{.name = "slow_compile",
+                                   .summary = "what compiling costs, and when it is paid back",
+                                   .looks_at = "compilations with times, else CompileTime",
+                                   .run = Run,
+                                   .say = SaySlowCompile,
+                                   .needs = Needs::kTimelineOrCompileTimes,
+                                   .is_paid_once = true};
 
 }  // namespace xlaprof

@@ -1,11 +1,12 @@
 // Finds executions that take long: by themselves, or against others of the same graph.
+#include "analyzers/slow_execution.h"
+
 #include <algorithm>
 #include <map>
 
 #include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
 #include "analyzers/evidence/metrics.h"
-#include "analyzers/quantity.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -33,11 +34,7 @@ Subject About(const Execution& e) {
 }
 
 Evidence Cite(const Execution& e) {
-  return {.table = "execution",
-          .rows = {e.row},
-          .ts_ns = e.ts_ns,
-          .dur_ns = e.ns,
-          .text = DurationText(e.ns)};
+  return {.table = "execution", .rows = {e.row}, .ts_ns = e.ts_ns, .dur_ns = e.ns};
 }
 
 Findings FromRows(std::map<std::string, std::vector<Execution>> graphs, int64_t total_ns) {
@@ -49,6 +46,7 @@ Findings FromRows(std::map<std::string, std::vector<Execution>> graphs, int64_t 
     for (auto it = all.rbegin(); it != all.rend(); ++it) sorted.push_back(it->ns);
     const int64_t median = *NearestRank(sorted, 50);
     Finding slow{.subject = About(all.front()), .count = 0, .cost_ns = 0};
+    SlowExecutionFigures figures{.longest_ns = all.front().ns, .threshold_ns = kTooSlowNs};
     if (all.front().ns > kTooSlowNs) {
       for (const Execution& e : all) {
         if (e.ns <= kTooSlowNs) break;
@@ -56,14 +54,8 @@ Findings FromRows(std::map<std::string, std::vector<Execution>> graphs, int64_t 
         if (slow.evidence.size() < kMaxEvidence) slow.evidence.push_back(Cite(e));
       }
       slow.severity = Severity::kWarning;
-      slow.title =
-          fmt::format("{} of over {} each, the longest {}", Plural(*slow.count, "execution"),
-                      DurationText(kTooSlowNs), DurationText(all.front().ns));
-      slow.cost_note = "length of these executions on the device";
       slow.reason = Reason{.type = ReasonType::kTooSlow};
-      slow.advice =
-          "Look at the device's ops on the timeline; split the graph if one step is meant to be "
-          "several.";
+      slow.figures = figures;
       findings.push_back(std::move(slow));
       continue;
     }
@@ -74,17 +66,12 @@ Findings FromRows(std::map<std::string, std::vector<Execution>> graphs, int64_t 
       if (slow.evidence.size() < kMaxEvidence) slow.evidence.push_back(Cite(e));
     }
     if (*slow.count == 0 || double(*slow.cost_ns) < kOutlierShare * double(total_ns)) continue;
-    slow.title = fmt::format(
-        "{} of {} executions of a graph took {:.0f} times the usual {} or longer, up to {}",
-        *slow.count, all.size(), kOutlierFactor, DurationText(median),
-        DurationText(all.front().ns));
-    slow.cost_note = "their length above the graph's median";
-    slow.reason = Reason{
-        .type = ReasonType::kOutliers,
-        .text =
-            "The same graph on the same device: other work on the machine, a first run, or waiting "
-            "for another device."};
-    slow.advice = "Look at what else ran at these times.";
+    slow.reason = Reason{.type = ReasonType::kOutliers};
+    figures.found = SlowExecutions::kOutliers;
+    figures.graph_executions = int64_t(all.size());
+    figures.graph_median_ns = median;
+    figures.outlier_factor = kOutlierFactor;
+    slow.figures = figures;
     findings.push_back(std::move(slow));
   }
   return findings;
@@ -104,13 +91,11 @@ Findings FromMetrics(const Metrics& metrics) {
   }
   Finding finding{.severity = Severity::kWarning,
                   .count = part,
-                  .cost_note = "unmeasured: metrics show percentiles of recent samples only"};
-  finding.title =
-      fmt::format("about {} of over {} each, the longest seen {}", Plural(part, "execution"),
-                  DurationText(kTooSlowNs), DurationText(Whole(longest)));
-  finding.reason = Reason{.type = ReasonType::kTooSlow};
-  finding.advice = "Record a trace (xp.trace) to see the device's ops.";
+                  .reason = Reason{.type = ReasonType::kTooSlow}};
   finding.evidence = {{.table = "metric", .rows = {execute->id}, .text = "ExecuteTime"}};
+  finding.figures = SlowExecutionFigures{.found = SlowExecutions::kTooLongSamples,
+                                         .longest_ns = Whole(longest),
+                                         .threshold_ns = kTooSlowNs};
   return {finding};
 }
 
@@ -142,6 +127,7 @@ extern const Analyzer slow_execution{
     .summary = "executions that take long, or much longer than usual",
     .looks_at = "executions with times, else ExecuteTime",
     .run = Run,
+    .say = SaySlowExecution,
     .needs = Needs::kTimelineOrExecuteTimes};
 
 }  // namespace xlaprof

@@ -1,7 +1,5 @@
 #include "analyzers/evidence/jax_operation.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 
@@ -242,13 +240,6 @@ std::string JaxOperationOf(std::string_view program) {
 
 bool IsShortJaxOperation(std::string_view program) {
   return std::ranges::find(kShortOperations, NameOf(program)) != std::end(kShortOperations);
-}
-
-std::string OneOperationText(std::string_view operation) {
-  return fmt::format(
-      "Its name is that of one operation of JAX, {}: then its size is not the cause, and whatever "
-      "had been compiled first would have waited as long.",
-      operation);
 }
 
 }  // namespace xlaprof

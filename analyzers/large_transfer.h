@@ -1,0 +1,60 @@
+// What large_transfer finds, and its words. The figures of a finding depend on what the store
+// holds: copies with times, or metrics of their bytes or of their times.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analyzers/finding.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+// What repeats in a run. Reports without step marks are divided by the execution.
+enum class Turn : uint8_t { kStep, kExecution };
+
+// Copies on the timeline.
+struct ExposedCopies {
+  Direction direction = Direction::kUnknown;
+  double share = 0;  // of the steady time, in which the device was idle during the copies
+  OptReal mean_bytes;
+  std::vector<OptInt> bytes_of_evidence;  // one for each evidence
+};
+
+// Copies whose bytes a metric counts.
+struct CopiedBytes {
+  Direction direction = Direction::kUnknown;
+  Turn turn = Turn::kStep;
+  double bytes_per_turn = 0, copies_per_turn = 0;
+  bool usual_is_known = false;  // if not, the weights' first upload may be all of it
+  double link_bytes_per_second = 0;
+  int64_t least_ns_per_turn = 0;  // what the bytes take at that speed
+  int64_t execute_ns_per_turn = 0;
+  OptInt timed_ns_per_turn;       // what the copies took, if another metric times them
+  bool has_first_upload = false;  // the metrics start before the weights were uploaded
+  std::string metric;
+  double sum_bytes = 0;  // of the metric
+};
+
+// Tensors of the host that are uploaded one by one.
+struct SmallUploads {
+  Turn turn = Turn::kStep;
+  double uploads_per_turn = 0;
+  int64_t mean_ns = 0, execute_ns = 0;
+  bool has_first_upload = false;
+  bool may_be_weights = false;  // the run is so short that the weights may be all of it
+};
+
+// Uploads whose times a metric sums up, and nothing counts their bytes.
+struct TimedUploads {
+  double share = 0;  // of the times of uploads, executions and compilations
+  int64_t mean_ns = 0;
+};
+
+using LargeTransferFigures = std::variant<ExposedCopies, CopiedBytes, SmallUploads, TimedUploads>;
+
+// Says what is copied, what that takes, and how to copy less.
+Words SayLargeTransfer(const Finding& finding, Framework framework);
+
+}  // namespace xlaprof

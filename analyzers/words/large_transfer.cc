@@ -1,0 +1,160 @@
+// The words of large_transfer.
+#include "analyzers/large_transfer.h"
+
+#include <fmt/format.h>
+
+#include "analyzers/quantity.h"
+
+namespace xlaprof {
+namespace {
+
+std::string_view DirectionText(Direction direction) {
+  switch (direction) {
+    case Direction::kFromDevice:
+      return "from the device";
+    case Direction::kToDevice:
+      return "to the device";
+    case Direction::kDeviceToDevice:
+    case Direction::kUnknown:
+      return "between devices";
+  }
+  return "";
+}
+
+std::string_view TurnText(Turn turn) {
+  switch (turn) {
+    case Turn::kStep:
+      return "a step";
+    case Turn::kExecution:
+      return "an execution";
+  }
+  return "";
+}
+
+std::string Advice(Direction direction, Framework framework) {
+  const bool is_cpp = framework == Framework::kCpp;
+  switch (direction) {
+    case Direction::kFromDevice:
+      if (is_cpp)
+        return "Read less: reduce on the device first (a mean, a slice), read every N steps.";
+      return "Read less: reduce on the device first (a mean, a slice), read every N steps, or copy asynchronously into a step closure (xm.add_step_closure).";
+    case Direction::kToDevice:
+      return fmt::format(
+          "Upload less: keep constant tensors on the device, send smaller types (uint8 images, bfloat16) and convert there; let {} upload in the background.",
+          is_cpp ? "DeviceLoader" : "MpDeviceLoader");
+    case Direction::kDeviceToDevice:
+    case Direction::kUnknown:
+      return "Place the tensors where they are used.";
+  }
+  return "";
+}
+
+constexpr std::string_view kBesideTheSteps =
+    "uploads of a loader's threads run beside the steps: not all of it is waiting";
+
+// Copies on the timeline
+
+std::string Title(const ExposedCopies& figures, const Finding& finding) {
+  return fmt::format(
+      "{} copies {}{} take {:.0f} % of the steady time", *finding.count,
+      DirectionText(figures.direction),
+      figures.mean_bytes ? fmt::format(" of {} each", BytesText(*figures.mean_bytes)) : "",
+      100 * figures.share);
+}
+
+std::vector<std::string> EvidenceLines(const ExposedCopies& figures, const Finding& finding) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < finding.evidence.size(); ++i) {
+    const OptInt bytes = figures.bytes_of_evidence[i];
+    lines.push_back(fmt::format("{}{}", DurationText(*finding.evidence[i].dur_ns),
+                                bytes ? ", " + BytesText(double(*bytes)) : ""));
+  }
+  return lines;
+}
+
+Words Say(const ExposedCopies& figures, const Finding& finding, Framework framework) {
+  return {.title = Title(figures, finding),
+          .cost_note = "time of these copies during which the device was idle",
+          .advice = Advice(figures.direction, framework),
+          .evidence = EvidenceLines(figures, finding)};
+}
+
+// Bytes of metrics
+
+std::string Title(const CopiedBytes& figures) {
+  const std::string copies = fmt::format("{:.3g}", figures.copies_per_turn);
+  return fmt::format("{} {} {} in {} cop{}", BytesText(figures.bytes_per_turn),
+                     DirectionText(figures.direction), TurnText(figures.turn), copies,
+                     copies == "1" ? "y" : "ies");
+}
+
+std::string CostNote(const CopiedBytes& figures) {
+  if (figures.timed_ns_per_turn) {
+    return fmt::format("TransferToDeviceTime's sum, {} {}{}; {}",
+                       DurationText(*figures.timed_ns_per_turn), TurnText(figures.turn),
+                       figures.has_first_upload ? ", the weights' first upload included" : "",
+                       kBesideTheSteps);
+  }
+  return fmt::format("unmeasured: at {:.0f} GB/s at least {} {}, against {} of execution",
+                     figures.link_bytes_per_second / 1e9, DurationText(figures.least_ns_per_turn),
+                     TurnText(figures.turn), DurationText(figures.execute_ns_per_turn));
+}
+
+Words Say(const CopiedBytes& figures, const Finding& finding, Framework framework) {
+  return {.title = Title(figures),
+          .why = figures.usual_is_known ? "" : "The weights' first upload may be all of it.",
+          .cost_note = CostNote(figures),
+          .advice = Advice(figures.direction, framework),
+          .evidence = {fmt::format("{}: {} in {} samples", figures.metric,
+                                   BytesText(figures.sum_bytes), *finding.count)}};
+}
+
+// Times of metrics
+
+std::string Title(const SmallUploads& figures, const Finding& finding) {
+  return fmt::format("{} tensors of the host are uploaded one by one, {:.3g} {}",
+                     CountText(*finding.count), figures.uploads_per_turn, TurnText(figures.turn));
+}
+
+std::string Why(const SmallUploads& figures, const Finding& finding) {
+  return fmt::format(
+      "{} each on average, and {} in all, against {} of execution{}", DurationText(figures.mean_ns),
+      DurationText(*finding.cost_ns), DurationText(figures.execute_ns),
+      figures.may_be_weights
+          ? ". In so short a run the weights may be all of it: compare with a later report"
+          : "");
+}
+
+Words Say(const SmallUploads& figures, const Finding& finding, Framework) {
+  return {
+      .title = Title(figures, finding),
+      .why = Why(figures, finding),
+      .cost_note =
+          figures.has_first_upload
+              ? "IrValueTensorToXlaData's sum, of which the weights' first upload is a part"
+              : "IrValueTensorToXlaData's sum",
+      .advice =
+          "Make constants once and keep them on the device; build masks, indices and numbers there (torch.arange, torch.full with device=), or send them as one tensor a step."};
+}
+
+std::string Title(const TimedUploads& figures, const Finding& finding) {
+  return fmt::format(
+      "{} to the device take {}, {} of what the report times of uploads, executions and compilations",
+      Plural(*finding.count, "upload"), DurationText(*finding.cost_ns), PercentText(figures.share));
+}
+
+Words Say(const TimedUploads& figures, const Finding& finding, Framework framework) {
+  return {.title = Title(figures, finding),
+          .cost_note = fmt::format("TransferToDeviceTime's sum; {}", kBesideTheSteps),
+          .advice = Advice(Direction::kToDevice, framework),
+          .evidence = {fmt::format("{} each on average", DurationText(figures.mean_ns))}};
+}
+
+}  // namespace
+
+Words SayLargeTransfer(const Finding& finding, Framework framework) {
+  return std::visit([&](const auto& figures) { return Say(figures, finding, framework); },
+                    std::any_cast<const LargeTransferFigures&>(finding.figures));
+}
+
+}  // namespace xlaprof

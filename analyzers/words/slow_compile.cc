@@ -1,0 +1,290 @@
+// The words of slow_compile.
+#include "analyzers/slow_compile.h"
+
+#include <fmt/format.h>
+
+#include "analyzers/quantity.h"
+#include "core/base/xla_shape.h"
+
+namespace xlaprof {
+namespace {
+
+// Of compilations with times
+
+std::string Describe(const TimedCompilation& c) {
+  std::string out = DurationText(c.dur_ns);
+  if (c.nodes) out += fmt::format(", {} nodes", *c.nodes);
+  if (c.program_bytes.value_or(0) > 0)
+    out += fmt::format(", program of {}", BytesText(double(*c.program_bytes)));
+  if (c.graph_hash) out += fmt::format(", graph {}", *c.graph_hash);
+  if (c.place) out += ", " + c.place->text();
+  return out;
+}
+
+std::string SlowTitle(const SlowCompilation& figures) {
+  std::string title = fmt::format("compiling took {}", Describe(figures.compilation));
+  if (figures.tracing.is_large)
+    title += fmt::format(", and {} of tracing before it", DurationText(figures.tracing.ns));
+  return title;
+}
+
+std::string FirstsTitle(const FirstCompilations& figures, int64_t count) {
+  const bool is_one = count == 1;
+  std::string title =
+      is_one ? fmt::format("the first compilation took {}", DurationText(figures.compile_ns))
+             : fmt::format("the first compilations of {} places took {}, the slowest {}",
+                           CountText(count), DurationText(figures.compile_ns),
+                           DurationText(figures.examples.front().dur_ns));
+  if (figures.tracing.is_large) {
+    title += fmt::format(", and {} of tracing before {}", DurationText(figures.tracing.ns),
+                         is_one ? "it" : "them");
+  }
+  return title;
+}
+
+// How long the program waits for steps that pay the compilation back.
+std::string StepsText(const std::optional<CompileSteps>& steps) {
+  if (!steps) return "";
+  return fmt::format("as long as {}; under {:.0f} % of the run after {} steps",
+                     Plural(steps->as_long_as, "steady step"), 100 * steps->paid_back_share,
+                     steps->paid_back);
+}
+
+std::string OneOperationText(std::string_view operation) {
+  return fmt::format(
+      "Its name is that of one operation of JAX, {}: then its size is not the cause, and whatever had been compiled first would have waited as long.",
+      operation);
+}
+
+std::string TracingNote(const TracingBefore& tracing) {
+  if (tracing.ns <= 0) return "";
+  return fmt::format("; {} of it is tracing and lowering on the host", DurationText(tracing.ns));
+}
+
+std::string RemedyText(CompileRemedy remedy, Framework framework) {
+  switch (remedy) {
+    case CompileRemedy::kCacheAndSmallerGraph:
+      if (framework == Framework::kCpp) return "Make the graph smaller.";
+      return "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir); make the graph smaller (scan over repeated layers).";
+    case CompileRemedy::kLessTracing:
+      return "Most of it is Python, which runs anew in each process: a persistent cache does not save it. Write loops over layers or steps as jax.lax.scan or jax.lax.fori_loop, so that their body is traced once, and make constants with jax.numpy outside of the function.";
+    case CompileRemedy::kFasterFirstUse:
+      return "Look at what the first use of the device waits for: the driver's start (time nvidia-smi; persistence mode), kernels that are compiled for a GPU newer than the library (set CUDA_CACHE_PATH and a large CUDA_CACHE_MAXSIZE, or install a jaxlib for it), a host without free cores or memory, or a debug build of XLA.";
+  }
+  return "";
+}
+
+Words Say(const SlowCompilation& figures, const Finding&, Framework framework) {
+  return {.title = SlowTitle(figures),
+          .why = figures.remedy == CompileRemedy::kFasterFirstUse
+                     ? OneOperationText(figures.jax_operation)
+                     : StepsText(figures.steps),
+          .cost_note = "the graph's first compilation" + TracingNote(figures.tracing),
+          .advice = RemedyText(figures.remedy, framework),
+          .evidence = {Describe(figures.compilation)}};
+}
+
+Words Say(const FirstCompilations& figures, const Finding& finding, Framework framework) {
+  Words words{
+      .title = FirstsTitle(figures, *finding.count),
+      .why = StepsText(figures.steps),
+      .cost_note = "the first compilation of each place; later ones are with recompilation" +
+                   TracingNote(figures.tracing),
+      .advice = RemedyText(figures.remedy, framework)};
+  for (const TimedCompilation& example : figures.examples)
+    words.evidence.push_back(Describe(example));
+  return words;
+}
+
+// Of the metric, and of torch_xla's own lines
+
+std::string MetricTitle(const CompileTimeMetric& figures, const Finding& finding) {
+  std::string title = fmt::format("{} took {}", Plural(*finding.count, "compilation"),
+                                  DurationText(*finding.cost_ns));
+  if (*finding.count > 1) {
+    title += fmt::format(", {} {}", figures.longest_is_known ? "the longest" : "on average",
+                         DurationText(figures.longest_ns));
+  }
+  return title;
+}
+
+Words Say(const CompileTimeMetric& figures, const Finding& finding, Framework framework) {
+  return {.title = MetricTitle(figures, finding),
+          .why = "Metrics do not tell graphs apart; a debug log (PT_XLA_DEBUG_LEVEL=1) names them.",
+          .cost_note = "CompileTime's exact sum",
+          .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework)};
+}
+
+std::string LinesTitle(const SlowCompileLines& figures) {
+  if (!figures.longest_ns)
+    return fmt::format("a compilation took over {}", DurationText(figures.threshold_ns));
+  if (figures.lengths == 1)
+    return fmt::format("a compilation took {}", DurationText(*figures.longest_ns));
+  return fmt::format("at least {} compilations took {} to {} each", figures.lengths,
+                     DurationText(*figures.shortest_ns), DurationText(*figures.longest_ns));
+}
+
+Words Say(const SlowCompileLines& figures, const Finding&, Framework framework) {
+  return {
+      .title = LinesTitle(figures),
+      .why = "The line names no graph; a debug log (PT_XLA_DEBUG_LEVEL=1) does.",
+      .cost_note =
+          figures.longest_ns
+              ? "at least; the longest that torch_xla's own lines tell of, which do not tell how many there were"
+              : "unmeasured: only torch_xla's own line tells of it",
+      .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework)};
+}
+
+// Of XLA's alarms
+
+std::string TookText(int64_t ns, bool ended) {
+  return fmt::format("{}{}", ended ? "" : "over ", DurationText(ns));
+}
+
+std::string ProcessesText(const CompileAlarms& alarms) {
+  const size_t processes = alarms.ns_by_process.size();
+  return processes > 1 ? fmt::format(", in {} processes", processes) : "";
+}
+
+// "reduce-window s32[625000,16]"
+std::string WhatText(const CompileAlarm& alarm) {
+  if (!alarm.subject.op) return alarm.name.value_or("an instruction");
+  constexpr size_t kMaxShapeBytes = 60;  // tuples may be of any length
+  const std::string shape = alarm.shape ? WithoutLayout(*alarm.shape) : "";
+  if (shape.size() > kMaxShapeBytes) return alarm.name.value_or(*alarm.subject.op);
+  return shape.empty() ? *alarm.subject.op : fmt::format("{} {}", *alarm.subject.op, shape);
+}
+
+// "compiling computed constants for 24 s, most for scatter f64[50,126936]"
+std::string InstructionsTitle(std::string_view did, const CompileAlarms& alarms) {
+  return fmt::format("compiling {} for {}{}{} {}", did, TookText(alarms.ns, alarms.ended),
+                     ProcessesText(alarms), alarms.all.size() == 1 ? ":" : ", most for",
+                     WhatText(alarms.all.front()));
+}
+
+std::string ModuleTitle(const SlowCompileAlarms& figures) {
+  const CompileAlarms& alarms = figures.alarms;
+  const CompileAlarm& longest = alarms.all.front();
+  const std::string of = longest.name ? fmt::format(" of {}", *longest.name) : "";
+  const std::string took = TookText(alarms.ns, alarms.ended);
+  if (figures.per_process == 1)
+    return fmt::format("the compilation{} took {}{}", of, took, ProcessesText(alarms));
+  return fmt::format("{} compilations{} took {}, the longest {}{}", figures.per_process, of, took,
+                     TookText(longest.ns, longest.ended), ProcessesText(alarms));
+}
+
+std::string UnoptimizedTitle(const CompileAlarms& alarms) {
+  const CompileAlarm& longest = alarms.all.front();
+  const std::string of = longest.name ? fmt::format(" of {}", *longest.name) : "";
+  const std::string took = TookText(alarms.ns, alarms.ended);
+  if (alarms.all.size() == 1) {
+    return fmt::format("XLA is a build without optimization: the compilation{} took {}", of, took);
+  }
+  return fmt::format(
+      "XLA is a build without optimization: {} compilations took {}, the longest{} {}{}",
+      alarms.all.size(), took, of, TookText(longest.ns, longest.ended), ProcessesText(alarms));
+}
+
+std::string Title(const SlowCompileAlarms& figures) {
+  const CompileAlarms& alarms = figures.alarms;
+  switch (alarms.kind) {
+    case AlarmKind::kCompile:
+      return ModuleTitle(figures);
+    case AlarmKind::kUnoptimizedCompile:
+      return UnoptimizedTitle(alarms);
+    case AlarmKind::kConstantFolding:
+      return InstructionsTitle("computed constants", alarms);
+    case AlarmKind::kAutotuning:
+      return InstructionsTitle("tried kernels", alarms);
+    case AlarmKind::kOther:
+    case AlarmKind::kUnknown:
+      break;
+  }
+  const std::string& text = alarms.all.front().text;
+  return fmt::format("XLA complained of slow operations, {} in all{}{}",
+                     TookText(alarms.ns, alarms.ended), text.empty() ? "" : ": ", text);
+}
+
+std::string Why(const SlowCompileAlarms& figures) {
+  switch (figures.alarms.kind) {
+    case AlarmKind::kCompile:
+      if (!figures.jax_operation.empty()) return OneOperationText(figures.jax_operation);
+      if (figures.per_process == 1) return "";
+      return "Functions of one name, or one that is compiled again and again: JAX_EXPLAIN_CACHE_MISSES=1 or PT_XLA_DEBUG_LEVEL=2 tells which, and why.";
+    case AlarmKind::kUnoptimizedCompile:
+      return "Its compiler is a debug build, which takes several times as long for each program. The program is not the cause.";
+    case AlarmKind::kConstantFolding:
+      return "What depends on no argument is computed by the compiler, on the CPU and by its slowest means.";
+    case AlarmKind::kAutotuning:
+    case AlarmKind::kOther:
+    case AlarmKind::kUnknown:
+      return "";
+  }
+  return "";
+}
+
+// Which alarms measured the cost.
+std::string_view AlarmsText(AlarmKind kind) {
+  switch (kind) {
+    case AlarmKind::kCompile:
+      return "XLA's own alarms, which ring for compilations of over two minutes; there may be more";
+    case AlarmKind::kUnoptimizedCompile:
+      return "XLA's own alarms, which in such a build ring for compilations of over ten seconds; all others are slow as well";
+    case AlarmKind::kConstantFolding:
+      return "XLA's own alarms, which ring for instructions of over a second";
+    case AlarmKind::kAutotuning:
+      return "XLA's own alarms, which ring for what is tried long";
+    case AlarmKind::kOther:
+    case AlarmKind::kUnknown:
+      return "XLA's own alarms";
+  }
+  return "";
+}
+
+std::string Advice(const SlowCompileAlarms& figures, Framework framework) {
+  switch (figures.alarms.kind) {
+    case AlarmKind::kCompile:
+      if (!figures.jax_operation.empty())
+        return RemedyText(CompileRemedy::kFasterFirstUse, framework);
+      return "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir); make the graph smaller (scan over repeated layers, loops that are not unrolled).";
+    case AlarmKind::kUnoptimizedCompile:
+      return "Install a released jaxlib or torch_xla, or build XLA with optimization: bazel build -c opt.";
+    case AlarmKind::kConstantFolding:
+      return "Pass large arrays to the compiled function as arguments, instead of making them inside of it or taking them from around it. XLA_FLAGS=--xla_disable_hlo_passes=constant_folding leaves the work to the device.";
+    case AlarmKind::kAutotuning:
+      return "Keep compiled programs between runs (JAX: jax_compilation_cache_dir). XLA_FLAGS=--xla_gpu_autotune_level=0 tries none and takes the first, which may be slower.";
+    case AlarmKind::kOther:
+    case AlarmKind::kUnknown:
+      break;
+  }
+  if (figures.alarms.all.front().text.empty())
+    return "Take the log with all of its lines: what was slow stands below the time that it took.";
+  return "Look up what it names in XLA's documentation.";
+}
+
+std::string EvidenceLine(const CompileAlarm& alarm) {
+  std::string line = fmt::format("{}: {}", TookText(alarm.ns, alarm.ended), alarm.text);
+  if (alarm.subject.file && alarm.subject.line) line += ", " + alarm.subject.place().text();
+  return line;
+}
+
+Words Say(const SlowCompileAlarms& figures, const Finding& finding, Framework framework) {
+  const CompileAlarms& alarms = figures.alarms;
+  Words words{
+      .title = Title(figures),
+      .why = Why(figures),
+      .cost_note = fmt::format("{}{}", alarms.ended ? "" : "at least; ", AlarmsText(alarms.kind)),
+      .advice = Advice(figures, framework)};
+  for (size_t i = 0; i < finding.evidence.size(); ++i)
+    words.evidence.push_back(EvidenceLine(alarms.all[i]));
+  return words;
+}
+
+}  // namespace
+
+Words SaySlowCompile(const Finding& finding, Framework framework) {
+  return std::visit([&](const auto& figures) { return Say(figures, finding, framework); },
+                    std::any_cast<const SlowCompileFigures&>(finding.figures));
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,79 @@
+// The words of slow_execution.
+#include "analyzers/slow_execution.h"
+
+#include <fmt/format.h>
+
+#include "analyzers/quantity.h"
+
+namespace xlaprof {
+namespace {
+
+std::string Title(const SlowExecutionFigures& figures, int64_t count) {
+  const std::string longest = DurationText(figures.longest_ns);
+  switch (figures.found) {
+    case SlowExecutions::kTooLong:
+      return fmt::format("{} of over {} each, the longest {}", Plural(count, "execution"),
+                         DurationText(figures.threshold_ns), longest);
+    case SlowExecutions::kOutliers:
+      return fmt::format(
+          "{} of {} executions of a graph took {:.0f} times the usual {} or longer, up to {}",
+          count, figures.graph_executions, figures.outlier_factor,
+          DurationText(figures.graph_median_ns), longest);
+    case SlowExecutions::kTooLongSamples:
+      return fmt::format("about {} of over {} each, the longest seen {}",
+                         Plural(count, "execution"), DurationText(figures.threshold_ns), longest);
+  }
+  return "";
+}
+
+std::string Why(const SlowExecutionFigures& figures) {
+  if (figures.found != SlowExecutions::kOutliers) return "";
+  return "The same graph on the same device: other work on the machine, a first run, or waiting for another device.";
+}
+
+std::string CostNote(const SlowExecutionFigures& figures) {
+  switch (figures.found) {
+    case SlowExecutions::kTooLong:
+      return "length of these executions on the device";
+    case SlowExecutions::kOutliers:
+      return "their length above the graph's median";
+    case SlowExecutions::kTooLongSamples:
+      return "unmeasured: metrics show percentiles of recent samples only";
+  }
+  return "";
+}
+
+std::string Advice(const SlowExecutionFigures& figures, Framework framework) {
+  switch (figures.found) {
+    case SlowExecutions::kTooLong:
+      return "Look at the device's ops on the timeline; split the graph if one step is meant to be several.";
+    case SlowExecutions::kOutliers:
+      return "Look at what else ran at these times.";
+    case SlowExecutions::kTooLongSamples:
+      if (framework == Framework::kCpp)
+        return "Record the program (XLAPROF_RECORD=PATH) to see the device's ops.";
+      return "Record a trace (xp.trace) to see the device's ops.";
+  }
+  return "";
+}
+
+std::vector<std::string> EvidenceLines(const SlowExecutionFigures& figures,
+                                       const Finding& finding) {
+  std::vector<std::string> lines;
+  if (figures.found == SlowExecutions::kTooLongSamples) return lines;  // its row names the metric
+  for (const Evidence& evidence : finding.evidence) lines.push_back(DurationText(*evidence.dur_ns));
+  return lines;
+}
+
+}  // namespace
+
+Words SaySlowExecution(const Finding& finding, Framework framework) {
+  const auto& figures = std::any_cast<const SlowExecutionFigures&>(finding.figures);
+  return {.title = Title(figures, *finding.count),
+          .why = Why(figures),
+          .cost_note = CostNote(figures),
+          .advice = Advice(figures, framework),
+          .evidence = EvidenceLines(figures, finding)};
+}
+
+}  // namespace xlaprof
