@@ -1,4 +1,4 @@
-#include <gmock/gmock.h>
+#include "analyzers/untied_weights.h"
 
 #include "tests/analyzers/timed_run.h"
 
@@ -8,7 +8,9 @@ extern const Analyzer untied_weights;
 
 namespace {
 
-using ::testing::HasSubstr;
+const UntiedWeightsFigures& FiguresOf(const Finding& finding) {
+  return std::any_cast<const UntiedWeightsFigures&>(finding.figures);
+}
 
 TEST(UntiedWeights, AreFoundAtTheLineOfTheMove) {
   TimedRun run;
@@ -18,16 +20,18 @@ TEST(UntiedWeights, AreFoundAtTheLineOfTheMove) {
       "'CPU:0', 1), (2, 1, 1, 'a, b, c', 3, 1000, NULL, NULL)");
   const Findings found = run.Run(untied_weights);
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].words.title,
-            "encoder.weight, decoder.weight were one tensor, and are 2 since the move to CPU:0");
+  EXPECT_EQ(FiguresOf(found[0]).names, "encoder.weight, decoder.weight");
+  EXPECT_EQ(FiguresOf(found[0]).device, "CPU:0");
+  EXPECT_EQ(FiguresOf(found[0]).bytes, 4000);
+  EXPECT_EQ(found[0].count, 2);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].subject.file, "train.cc");
   EXPECT_EQ(found[0].subject.line, 12);
   EXPECT_EQ(found[0].reason->type, ReasonType::kTiedBeforeMove);
-  EXPECT_THAT(found[0].words.cost_note, HasSubstr("4 KB more on CPU:0"));
   EXPECT_FALSE(found[0].cost_ns);
   EXPECT_EQ(found[1].count, 3);
-  EXPECT_THAT(found[1].words.cost_note, HasSubstr("2 KB more on the device"));
+  EXPECT_EQ(FiguresOf(found[1]).bytes, 1000);
+  EXPECT_EQ(FiguresOf(found[1]).device, std::nullopt);
   EXPECT_FALSE(found[1].subject.line);
 }
 

@@ -1,6 +1,7 @@
 // Reads that PyTorch's profiler shows: `.item()` in each step was told as a gap of the device only.
 #include "analyzers/evidence/device_reads.h"
 
+#include "analyzers/sync_point.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {
@@ -8,6 +9,10 @@ namespace xlaprof {
 extern const Analyzer sync_point;
 
 namespace {
+
+const ReadOperationFigures& FiguresOf(const Finding& finding) {
+  return std::get<ReadOperationFigures>(std::any_cast<const SyncPointFigures&>(finding.figures));
+}
 
 class DeviceReadsTest : public testing::Test {
  protected:
@@ -35,7 +40,12 @@ TEST_F(DeviceReadsTest, ItemInEachStep) {
   }
   Findings found = run_.Run(sync_point);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].words.title, "aten::item waits for the device to read a number, 8 times (1 a step)");
+  EXPECT_EQ(found[0].subject.op, "aten::item");
+  EXPECT_EQ(found[0].count, 8);
+  EXPECT_EQ(found[0].per_step, 1);
+  EXPECT_FALSE(FiguresOf(found[0]).counts_elements);
+  EXPECT_EQ(FiguresOf(found[0]).blocked_ns, 8 * 80'000);
+  EXPECT_EQ(FiguresOf(found[0]).device_idle_ns, std::nullopt);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].cost_ns, 8 * 80'000);
   EXPECT_EQ(found[0].subject.scope, "loss");
@@ -56,6 +66,7 @@ TEST_F(DeviceReadsTest, WhatTheDeviceIdlesIsTheMostThatIsLost) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
   EXPECT_LE(found[0].cost_ns, 8 * 2'000);
+  EXPECT_EQ(FiguresOf(found[0]).device_idle_ns, found[0].cost_ns) << "all of it, as no other reads";
 }
 
 TEST_F(DeviceReadsTest, LittleOfAStepIsOnlyMentioned) {

@@ -1,0 +1,65 @@
+// What findings of sync_point say.
+#include "analyzers/sync_point.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace xlaprof {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(SyncPointWords, AReadIsNamedAsInTheProgramsLanguage) {
+  Finding finding{.count = 12, .per_step = 1};
+  finding.figures = SyncPointFigures(
+      EarlyReadFigures{.value = ReadValue::kNumber, .shape = XlaShape::Parse("f32[]")});
+  EXPECT_EQ(SaySyncPoint(finding, Framework::kUnknown).title,
+            "a Python number is read (f32[]) before the step mark, 12 times (1 a step)");
+  EXPECT_THAT(SaySyncPoint(finding, Framework::kUnknown).advice, HasSubstr("torch.where"));
+  EXPECT_EQ(SaySyncPoint(finding, Framework::kCpp).title,
+            "a number is read (f32[]) before the step mark, 12 times (1 a step)");
+  EXPECT_THAT(SaySyncPoint(finding, Framework::kCpp).advice,
+              HasSubstr("Instead of an if on it use where(condition, a, b)."));
+}
+
+TEST(SyncPointWords, FetchesAreCountedInStepsElseInExecutions) {
+  CountedReadFigures figures{.counted = CountedReadFigures::Counted::kFetches,
+                             .value = ReadValue::kNumber,
+                             .executions = 265,
+                             .fetches = 264,
+                             .fetch_metric = "InboundData"};
+  Finding finding{.count = 264};
+  finding.figures = SyncPointFigures(figures);
+  Words words = SaySyncPoint(finding, Framework::kUnknown);
+  EXPECT_EQ(words.title, "a number is fetched from the device, 264 times in 265 executions");
+  EXPECT_THAT(words.evidence, ElementsAre("InboundData has 264 samples"));
+  finding.per_step = 2;
+  EXPECT_EQ(SaySyncPoint(finding, Framework::kUnknown).title,
+            "a number is fetched from the device, 264 times (2 a step)");
+  figures.value = ReadValue::kTensor;
+  figures.goes_on = false;
+  finding.per_step.reset();
+  finding.figures = SyncPointFigures(figures);
+  EXPECT_EQ(
+      SaySyncPoint(finding, Framework::kUnknown).title,
+      "a tensor is fetched from the device, 264 times, and not again in the steps that the log tells of");
+}
+
+TEST(SyncPointWords, AnOperationIsToldWithItsTimes) {
+  Finding finding{.subject = {.op = "aten::item"}, .count = 8, .per_step = 1, .cost_ns = 16'000};
+  finding.evidence.push_back({.table = "event", .ts_ns = 0, .dur_ns = 80'000});
+  finding.figures = SyncPointFigures(ReadOperationFigures{.blocked_ns = 640'000});
+  Words words = SaySyncPoint(finding, Framework::kUnknown);
+  EXPECT_EQ(words.title, "aten::item waits for the device to read a number, 8 times (1 a step)");
+  EXPECT_THAT(words.evidence, ElementsAre("aten::item of 80 us"));
+  EXPECT_THAT(words.cost_note, Not(HasSubstr("idles")));
+  finding.figures =
+      SyncPointFigures(ReadOperationFigures{.blocked_ns = 640'000, .device_idle_ns = 16'000});
+  EXPECT_THAT(SaySyncPoint(finding, Framework::kUnknown).cost_note,
+              HasSubstr("its part of the 16 us that the device idles in the steady steps"));
+}
+
+}  // namespace
+}  // namespace xlaprof
