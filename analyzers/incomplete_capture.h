@@ -1,0 +1,28 @@
+// What incomplete_capture finds, and its words. The type of a finding's reason says what is missing
+// or distorted.
+#pragma once
+
+#include <string>
+
+#include "analyzers/finding.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+// Each member has a value only for the reason that it is named after.
+struct IncompleteCaptureFigures {
+  // capped
+  int64_t event_limit = 0;
+  // window
+  int64_t executions = 0, timed_executions = 0;
+  // no_step_markers, recording_overhead
+  bool is_torch_profile = false;  // the profile was taken by PyTorch's own profiler
+  // recording_overhead
+  SettingName setting = SettingName::kUnknown;
+  std::string setting_value, setting_evidence;
+};
+
+// Says what the sources do not show, what that hides, and how to capture it.
+Words SayIncompleteCapture(const Finding& finding, Framework framework);
+
+}  // namespace xlaprof
