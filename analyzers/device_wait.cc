@@ -103,7 +103,7 @@ using Device = std::pair<int64_t, std::string>;  // process, name
 
 absl::StatusOr<std::map<Device, Groups>> WaitsByDevice(const Store& store) {
   std::map<Device, Groups> out;
-  const StringId op = store.Find(category::kOp), collective = store.Find(category::kCollective);
+  const StringId op = store.Find(TextOf(Category::kOp)), collective = store.Find(TextOf(Category::kCollective));
   std::map<int64_t, Device> device_of;
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
   XP_TRY(

@@ -24,7 +24,7 @@ absl::StatusOr<std::vector<Interval>> Occupied(const Store& store, const DeviceT
 
 absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(const Store& store,
                                                           const DeviceTime& device) {
-  const StringId module = store.Find(category::kModule);
+  const StringId module = store.Find(TextOf(Category::kModule));
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
   XP_TRY(store.Each(
       "SELECT id FROM track WHERE device = ?1 AND coalesce(process_id, 0) = ?2",

@@ -59,8 +59,8 @@ class Reading {
         [&](int64_t id, OptInt process, OptText device) {
           tracks_[id] = {process.value_or(0), device.value_or("")};
         }));
-    XP_TRY(Scan({category::kModule}, kOfModules));
-    return Scan({category::kOp, category::kCollective}, kOfOps);
+    XP_TRY(Scan({TextOf(Category::kModule)}, kOfModules));
+    return Scan({TextOf(Category::kOp), TextOf(Category::kCollective)}, kOfOps);
   }
 
  private:

@@ -17,15 +17,15 @@ struct Categories {
   StringId sync;  // a name: all that lazy runtimes do to turn pending tensors into a program, dumps
                   // included
   explicit Categories(const Store& store)
-      : host(store.Find(category::kHost)),
-        scope(store.Find(category::kScope)),
-        step(store.Find(category::kStep)),
-        python(store.Find(category::kPython)),
-        tracing(store.Find(category::kTracing)),
-        compile(store.Find(category::kCompile)),
-        execute(store.Find(category::kExecute)),
-        transfer(store.Find(category::kTransfer)),
-        input(store.Find(category::kInput)),
+      : host(store.Find(TextOf(Category::kHost))),
+        scope(store.Find(TextOf(Category::kScope))),
+        step(store.Find(TextOf(Category::kStep))),
+        python(store.Find(TextOf(Category::kPython))),
+        tracing(store.Find(TextOf(Category::kTracing))),
+        compile(store.Find(TextOf(Category::kCompile))),
+        execute(store.Find(TextOf(Category::kExecute))),
+        transfer(store.Find(TextOf(Category::kTransfer))),
+        input(store.Find(TextOf(Category::kInput))),
         sync(store.Find("SyncTensorsGraphInternal")) {}
   // Whether an event of this kind says what its thread does.
   bool Tells(StringId what) const {

@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Store& store, const DeviceTi
       [&](int64_t id, bool host) { (host ? calls : ops).track_ids.push_back(id); },
       device.process_id, device.device));
   if (ops.track_ids.empty() || calls.track_ids.empty()) return waits;
-  const StringId op = store.Find(category::kOp), collective = store.Find(category::kCollective);
+  const StringId op = store.Find(TextOf(Category::kOp)), collective = store.Find(TextOf(Category::kCollective));
   absl::flat_hash_map<uint64_t, size_t> gap_of_flow;
   gap_of_flow.reserve(gaps.size());
   EventBatch batch;
@@ -85,8 +85,8 @@ absl::StatusOr<std::vector<int64_t>> HostThreads(const Store& store, int64_t pro
 }
 
 absl::StatusOr<bool> LaunchesDuring(const Store& store, int64_t process_id, Interval time) {
-  const StringId execute = store.Find(category::kExecute),
-                 transfer = store.Find(category::kTransfer);
+  const StringId execute = store.Find(TextOf(Category::kExecute)),
+                 transfer = store.Find(TextOf(Category::kTransfer));
   EventScanner::Options options{.columns = kStart | kCategory,
                                 .track_ids = {},
                                 .from_ns = time.begin_ns,
@@ -111,7 +111,7 @@ absl::StatusOr<bool> LaunchesIn(const Store& store, int64_t process_id, StringId
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory | kFlowOut};
   XP_TRY(options.track_ids, HostThreads(store, process_id));
   if (options.track_ids.empty()) return false;
-  const StringId execute = store.Find(category::kExecute), user = store.Find(category::kScope);
+  const StringId execute = store.Find(TextOf(Category::kExecute)), user = store.Find(TextOf(Category::kScope));
   int64_t track_id = 0, until_ns = INT64_MIN;  // where the scopes that began end
   EventBatch batch;
   XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));

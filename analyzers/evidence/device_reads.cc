@@ -28,11 +28,11 @@ class Names {
  public:
   explicit Names(const Store& store)
       : store_(store),
-        step_(store.Find(category::kStep)),
-        scope_(store.Find(category::kScope)),
-        python_(store.Find(category::kPython)),
-        transfer_(store.Find(category::kTransfer)),
-        host_(store.Find(category::kHost)) {
+        step_(store.Find(TextOf(Category::kStep))),
+        scope_(store.Find(TextOf(Category::kScope))),
+        python_(store.Find(TextOf(Category::kPython))),
+        transfer_(store.Find(TextOf(Category::kTransfer))),
+        host_(store.Find(TextOf(Category::kHost))) {
     for (std::string_view read : kReads) {
       if (StringId id = store.Find(read); id != 0) kind_of_[id] = What::kRead, reads_ = true;
     }
@@ -162,7 +162,7 @@ absl::Status SweepTrack(OrderedEvents& events, int64_t track_id, Names& names, S
 // The threads on which steps are marked.
 absl::StatusOr<std::vector<int64_t>> StepThreads(const Store& store) {
   std::vector<int64_t> threads;
-  const StringId step = store.Find(category::kStep);
+  const StringId step = store.Find(TextOf(Category::kStep));
   if (step == 0) return threads;
   EventScanner::Options options{
       .columns = kCategory, .track_ids = {}, .from_ns = {}, .to_ns = {}, .categories = {step}};

@@ -4,8 +4,6 @@
 // E::kUnknown: a word that is not in the list.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -41,11 +39,3 @@ constexpr E ParseWord(std::string_view word) {
 }
 
 }  // namespace xlaprof
-
-// fmt prints the word.
-template <xlaprof::HasWords E>
-struct fmt::formatter<E> : fmt::formatter<std::string_view> {
-  auto format(E value, auto& context) const {
-    return fmt::formatter<std::string_view>::format(xlaprof::TextOf(value), context);
-  }
-};

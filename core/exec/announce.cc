@@ -69,8 +69,8 @@ void AnnounceExecution(observe::Execution& execution, const std::string& name, i
   execution.ts_ns = begin_ns;
   execution.dur_ns = end_ns - begin_ns;
   observer->OnModule(name, begin_ns, end_ns - begin_ns, execution.run);
-  static observe::Site memory{observe::Site::kCounter, "memory in use (bytes)"};
-  static observe::Site peak{observe::Site::kCounter, "peak memory in use (bytes)"};
+  static observe::Site memory{Category::kNone, "memory in use (bytes)"};
+  static observe::Site peak{Category::kNone, "peak memory in use (bytes)"};
   observer->OnCounter(memory, double(backend.bytes_in_use()));
   observer->OnCounter(peak, double(backend.peak_bytes_in_use()));
   observer->OnExecution(execution);

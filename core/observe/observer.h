@@ -12,22 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/category.h"
+
 namespace xlaprof::observe {
 
 // A place that opens scopes or counts, of static storage. `number` is the observer's own.
 struct Site {
-  enum Kind : uint8_t {
-    kHost,
-    kUser,
-    kStep,
-    kTracing,
-    kCompile,
-    kExecute,
-    kTransfer,
-    kInput,
-    kCounter
-  };
-  Kind kind;
+  Category category;  // kNone: a counter
   const char* name;
   std::atomic<uint32_t> number{0};
 };
@@ -111,7 +102,7 @@ class Observer {
   // runtime does.
   virtual void BeginScope(Site& site, std::string_view name, const std::source_location* place) = 0;
   virtual void EndScope() = 0;
-  virtual void OnCounter(Site& site, double value) = 0;  // of kind kCounter
+  virtual void OnCounter(Site& site, double value) = 0;
   // The calling thread does a device's work from here to LeaveDevice(), in place of its own; one
   // thread at a time does each device's.
   virtual void EnterDevice(std::string_view device) = 0;
@@ -154,11 +145,11 @@ class Scope {
   Observer* const observer_;
 };
 
-#define XLAPROF_OBSERVE_(line, kind, name)                                                    \
-  static ::xlaprof::observe::Site observed_site_##line{::xlaprof::observe::Site::kind, name}; \
+#define XLAPROF_OBSERVE_(line, category, name)                                                    \
+  static ::xlaprof::observe::Site observed_site_##line{::xlaprof::Category::category, name}; \
   ::xlaprof::observe::Scope observed_scope_##line(observed_site_##line)
-#define XLAPROF_OBSERVE_AT_(line, kind, name) XLAPROF_OBSERVE_(line, kind, name)
+#define XLAPROF_OBSERVE_AT_(line, category, name) XLAPROF_OBSERVE_(line, category, name)
 // XLAPROF_OBSERVE(kHost, "StepMarker");
-#define XLAPROF_OBSERVE(kind, name) XLAPROF_OBSERVE_AT_(__LINE__, kind, name)
+#define XLAPROF_OBSERVE(category, name) XLAPROF_OBSERVE_AT_(__LINE__, category, name)
 
 }  // namespace xlaprof::observe

@@ -121,8 +121,8 @@ void initialize_cache(const std::filesystem::path& path, bool readonly, Device& 
 }
 
 namespace {
-observe::Site trace_site{observe::Site::kUser, "Trace"};
-observe::Site step_site{observe::Site::kStep, "StepTrace"};
+observe::Site trace_site{Category::kScope, "Trace"};
+observe::Site step_site{Category::kStep, "StepTrace"};
 }  // namespace
 
 Trace::Trace(std::string_view name, Where where) : Trace(trace_site, name, where) {}

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzers/activity/step_parts.h"
+#include "core/base/category.h"
 #include "core/base/version.h"
 #include "exporters/timeline/time_span.h"
 #include "exporters/view/nullable_json.h"
@@ -69,7 +70,7 @@ absl::StatusOr<std::string> RunJson(const Store& store, const ViewLanes& lanes) 
                   {"base_epoch_ns", base},
                   {"end_ns", lanes.end_ns()}};
   json["damaged_chunks"] = lanes.damaged_chunks();
-  json["categories"] = ViewCategories();
+  json["categories"] = Vocabulary<Category>::kWords;
   json["processes"] = Processes(lanes);
   json["lanes"] = Lanes(lanes);
   XP_TRY(json["steps"], StepsOf(store, lanes));

@@ -77,7 +77,7 @@ class Encoder {
  public:
   Encoder(const Store& store, const ViewLanes& lanes) : store_(store), lanes_(lanes) {
     uint8_t index = 0;
-    for (std::string_view category : ViewCategories()) {
+    for (std::string_view category : Vocabulary<Category>::kWords) {
       if (const StringId id = store.Find(category); id != 0) category_of_[id] = index;
       ++index;
     }
@@ -223,23 +223,6 @@ class Encoder {
 };
 
 }  // namespace
-
-std::vector<std::string_view> ViewCategories() {
-  return {"",
-          category::kHost,
-          category::kScope,
-          category::kStep,
-          category::kPython,
-          category::kTracing,
-          category::kCompile,
-          category::kExecute,
-          category::kTransfer,
-          category::kInput,
-          category::kModule,
-          category::kOp,
-          category::kAsyncOp,
-          category::kCollective};
-}
 
 absl::StatusOr<std::string> EncodeSlices(const Store& store, const ViewLanes& lanes,
                                          const SlicesAsked& asked) {

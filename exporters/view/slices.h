@@ -15,9 +15,6 @@ struct SlicesAsked {
   int64_t resolution_ns = 0;       // shorter slices are merged; 0: none
 };
 
-// What a slice's category counts into: index 0 is none. In the order of run.json's `categories`.
-std::vector<std::string_view> ViewCategories();
-
 // Lanes with at most so many events come whole, whatever part is asked for.
 inline constexpr int64_t kWholeLaneEvents = 4096;
 

@@ -45,7 +45,7 @@ XSpaceEvents::XSpaceEvents(const Store& store, int64_t origin_ns, int64_t end_ns
       file_(&file),
       events_(std::move(events)),
       kernels_(store),
-      step_(store.Find(category::kStep)),
+      step_(store.Find(TextOf(Category::kStep))),
       root_key_(store.Find("_r")),
       step_key_(store.Find("step_num")),
       producer_key_(store.Find("_pt")),

@@ -35,10 +35,10 @@ bool IsKnownLine(std::string_view name) {
 }
 
 const char* LineOfCategory(std::string_view category) {
-  return category == category::kStep      ? "Steps"
-         : category == category::kModule  ? "XLA Modules"
-         : category == category::kOp      ? "XLA Ops"
-         : category == category::kAsyncOp ? "Async XLA Ops"
+  return category == TextOf(Category::kStep)      ? "Steps"
+         : category == TextOf(Category::kModule)  ? "XLA Modules"
+         : category == TextOf(Category::kOp)      ? "XLA Ops"
+         : category == TextOf(Category::kAsyncOp) ? "Async XLA Ops"
                                           : "";
 }
 

@@ -21,12 +21,10 @@ static_assert(size_t{kMaxArgs} * EventWriter::kChunkEvents <= kChunkArguments);
 // ends that does nothing.
 constexpr ptrdiff_t kSlotsAhead = 40;
 
-std::string_view CategoryOf(uint8_t kind) {
-  static constexpr std::string_view kCategories[Site::kKindCount] = {
-      category::kScope,    category::kStep,    category::kScope,   category::kScope,
-      category::kHost,     category::kTracing, category::kCompile, category::kExecute,
-      category::kTransfer, category::kInput,   category::kModule,  category::kOp};
-  return kind < Site::kKindCount ? kCategories[kind] : category::kScope;
+// The category of a site, from a file that anybody may have written.
+Category CategoryOf(const SiteEntry* site) {
+  return site != nullptr && site->category < kCategoryCount ? Category(site->category)
+                                                            : Category::kScope;
 }
 
 // As EventBefore; of equal ones the outer is first. One that is open ends last.
@@ -317,7 +315,7 @@ absl::StatusOr<Collector::Sited*> Collector::SiteOf(uint32_t id) {
   const SiteEntry* site = file_.Site(id);
   XP_TRY(sited.name, StringOf(site == nullptr ? 0 : site->name));
   XP_TRY(sited.category,
-         store_.Intern(CategoryOf(site == nullptr ? uint8_t(Site::kScope) : site->kind)));
+         store_.Intern(TextOf(CategoryOf(site))));
   if (site != nullptr && site->line > 0) {
     XP_TRY(StringId file, StringOf(site->file));
     XP_TRY(StringId file_key, store_.Intern("source_file"));

@@ -37,6 +37,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "core/base/category.h"
 #include "core/base/status.h"
 #include "profiler/record/ring.h"
 
@@ -85,25 +86,9 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path,
 // Where events come from: one object a place, of static storage.
 class Site {
  public:
-  // Those from kHost on are of a lazy runtime: what it does on the host and on a device.
-  enum Kind : uint8_t {
-    kScope,
-    kStep,
-    kInstant,
-    kCounter,
-    kHost,
-    kTracing,
-    kCompile,
-    kExecute,
-    kTransfer,
-    kInput,
-    kModule,
-    kOp,
-    kKindCount
-  };
-  constexpr Site(Kind kind, const char* name, const char* file = "", int line = 0,
+  constexpr Site(Category category, const char* name, const char* file = "", int line = 0,
                  const char* function = "")
-      : name_(name), file_(file), function_(function), line_(line), kind_(kind) {}
+      : name_(name), file_(file), function_(function), line_(line), category_(category) {}
   Site(const Site&) = delete;
 
   uint32_t id() {
@@ -115,14 +100,14 @@ class Site {
   uint32_t Register();
   const char *name_, *file_, *function_;
   int line_;
-  Kind kind_;
+  Category category_;
   std::atomic<uint32_t> id_{0};
 };
 
 // A name that is only known at run time: looked up at each use.
-uint32_t SiteOfName(Site::Kind kind, std::string_view name);
+uint32_t SiteOfName(Category category, std::string_view name);
 // The same, at a place.
-uint32_t SiteOfName(Site::Kind kind, std::string_view name, const std::source_location& place);
+uint32_t SiteOfName(Category category, std::string_view name, const std::source_location& place);
 // A string for arguments: likewise.
 uint32_t RecordedString(std::string_view text);
 
@@ -194,7 +179,7 @@ class Trace : record::Scope {
   }
   explicit Trace(std::string_view name) {
     if (record::Ring* ring = RingNow(); ring != nullptr)
-      Begin(ring, SiteOfName(Site::kScope, name), record::kScope);
+      Begin(ring, SiteOfName(Category::kScope, name), record::kScope);
   }
   ~Trace() {
     if (ring_ == nullptr) return;
@@ -269,7 +254,7 @@ class StepTrace : public Trace {
   StepTrace(record::Ring* ring, Site& site, int64_t step)
       : Trace(ring, ring == nullptr ? 0 : site.id(), step) {}
   StepTrace(record::Ring* ring, std::string_view name, int64_t step)
-      : Trace(ring, ring == nullptr ? 0 : SiteOfName(Site::kStep, name), step) {}
+      : Trace(ring, ring == nullptr ? 0 : SiteOfName(Category::kStep, name), step) {}
 };
 
 // A value at this moment.
@@ -295,8 +280,8 @@ inline void Instant(Site& site) {
 }
 void Instant(std::string_view name);
 
-#define XLAPROF_SITE_(kind, name, number)                                                        \
-  static constinit ::xlaprof::Site XP_CONCAT(xlaprof_site_, number)(::xlaprof::Site::kind, name, \
+#define XLAPROF_SITE_(category, name, number)                                                        \
+  static constinit ::xlaprof::Site XP_CONCAT(xlaprof_site_, number)(::xlaprof::Category::category, name, \
                                                                     __FILE__, __LINE__, __func__)
 #define XLAPROF_TRACE_(name, number)   \
   XLAPROF_SITE_(kScope, name, number); \
@@ -309,12 +294,12 @@ void Instant(std::string_view name);
 #define XLAPROF_STEP(name, step) XLAPROF_STEP_(name, step, __LINE__)
 #define XLAPROF_COUNTER(name, value)          \
   do {                                        \
-    XLAPROF_SITE_(kCounter, name, );          \
+    XLAPROF_SITE_(kNone, name, );          \
     ::xlaprof::Counter(xlaprof_site_, value); \
   } while (false)
 #define XLAPROF_INSTANT(name)          \
   do {                                 \
-    XLAPROF_SITE_(kInstant, name, );   \
+    XLAPROF_SITE_(kScope, name, );   \
     ::xlaprof::Instant(xlaprof_site_); \
   } while (false)
 

@@ -378,7 +378,7 @@ void Counter(std::string_view name, double value) {
   if (Ring* ring = record::RingOfThread(on)) {
     const uint64_t now = record::Now();
     ring->Publish(now, 0, std::bit_cast<uint64_t>(value),
-                  record::Slot::What(SiteOfName(Site::kCounter, name), 0, record::kCounter));
+                  record::Slot::What(SiteOfName(Category::kNone, name), 0, record::kCounter));
   }
 }
 
@@ -389,7 +389,7 @@ void Instant(std::string_view name) {
     const uint64_t now = record::Now();
     ring->Publish(
         now, now, 0,
-        record::Slot::What(SiteOfName(Site::kInstant, name), ring->depth(), record::kInstant));
+        record::Slot::What(SiteOfName(Category::kScope, name), ring->depth(), record::kInstant));
   }
 }
 

@@ -35,7 +35,7 @@ struct Anchor {
 struct SiteEntry {
   uint32_t name, file, function;  // strings
   int32_t line;
-  uint8_t kind;
+  uint8_t category;
   uint8_t unused[15];
 };
 static_assert(sizeof(SiteEntry) == 32);

@@ -11,35 +11,11 @@
 namespace xlaprof::record {
 namespace {
 
-Site::Kind KindOf(observe::Site::Kind kind) {
-  switch (kind) {
-    case observe::Site::kHost:
-      return Site::kHost;
-    case observe::Site::kUser:
-      return Site::kScope;
-    case observe::Site::kStep:
-      return Site::kStep;
-    case observe::Site::kTracing:
-      return Site::kTracing;
-    case observe::Site::kCompile:
-      return Site::kCompile;
-    case observe::Site::kExecute:
-      return Site::kExecute;
-    case observe::Site::kTransfer:
-      return Site::kTransfer;
-    case observe::Site::kInput:
-      return Site::kInput;
-    case observe::Site::kCounter:
-      break;
-  }
-  return Site::kCounter;
-}
-
 uint32_t NumberOf(observe::Site& site, std::string_view name) {
-  if (name.data() != site.name) return SiteOfName(KindOf(site.kind), name);
+  if (name.data() != site.name) return SiteOfName(site.category, name);
   uint32_t number = site.number.load(std::memory_order_relaxed);
   if (number == 0) {
-    number = SiteOfName(KindOf(site.kind), name);
+    number = SiteOfName(site.category, name);
     site.number.store(number, std::memory_order_relaxed);
   }
   return number;
@@ -93,7 +69,7 @@ class RuntimeObserver final : public observe::Observer {
     if (open.ring != nullptr) {
       const uint16_t depth = open.ring->depth();
       const uint32_t number =
-          place != nullptr ? SiteOfName(KindOf(site.kind), name, *place) : NumberOf(site, name);
+          place != nullptr ? SiteOfName(site.category, name, *place) : NumberOf(site, name);
       open.what = Slot::What(number, depth, kScope);
       open.begin = Now();
       open.ring->Open(depth, number, open.begin);
@@ -130,7 +106,7 @@ class RuntimeObserver final : public observe::Observer {
   void OnModule(std::string_view name, int64_t ts_ns, int64_t dur_ns, uint64_t run) override {
     if (Ring* ring = RingNow()) {
       ring->Publish(TicksAt(ts_ns), TicksAt(ts_ns + dur_ns), run,
-                    Slot::What(SiteOfName(Site::kModule, name), 0, kScope) | Slot::Bits(kFlowIn));
+                    Slot::What(SiteOfName(Category::kModule, name), 0, kScope) | Slot::Bits(kFlowIn));
     }
   }
 
@@ -154,7 +130,7 @@ class RuntimeObserver final : public observe::Observer {
     put(operands, ArgOf(kernel.operands));
     put(flops, ArgOf(kernel.flops));
     put(bytes, ArgOf(kernel.bytes));
-    const uint32_t site = SiteOfName(Site::kOp, kernel.name);
+    const uint32_t site = SiteOfName(Category::kOp, kernel.name);
     ring->Publish(TicksAt(kernel.ts_ns), TicksAt(kernel.ts_ns + kernel.dur_ns), 0,
                   Slot::What(site, 1, kScope) | Slot::Bits(count), args, (count + 1) / 2);
   }

@@ -11,14 +11,14 @@ Sites& Sites::Get() {
   return sites;
 }
 
-// The first of all strings, and of the sites one a kind.
+// The first string, and the first sites (one for each category), stand for what had no room.
 constexpr uint32_t kLostString = 1;
-static uint32_t LostSite(uint8_t kind) { return 1 + kind; }
+static uint32_t LostSite(Category category) { return 1 + uint32_t(category); }
 
 Sites::Sites() {
   StringLocked("(not kept: the recording holds no more texts)", kPlace);
-  for (uint8_t kind = 0; kind < Site::kKindCount; ++kind)
-    AddLocked(kind, strings_[kLostString - 1], "", 0, "", kPlace);
+  for (size_t category = 0; category < kCategoryCount; ++category)
+    AddLocked(Category(category), strings_[kLostString - 1], "", 0, "", kPlace);
 }
 
 void Sites::Lose() {
@@ -51,18 +51,18 @@ uint32_t Sites::String(std::string_view text, Use use) {
   return StringLocked(text, use);
 }
 
-uint32_t Sites::AddLocked(uint8_t kind, std::string_view name, std::string_view file, int line,
+uint32_t Sites::AddLocked(Category category, std::string_view name, std::string_view file, int line,
                           std::string_view function, Use use) {
   if (sites_.size() + (use == kPlace ? 0 : kPlacedSites) >= kMaxSites) {
     Lose();
-    return LostSite(kind);
+    return LostSite(category);
   }
   SiteEntry site{};
   site.name = StringLocked(name, use);
   site.file = StringLocked(file, use);
   site.function = StringLocked(function, use);
   site.line = line;
-  site.kind = kind;
+  site.category = uint8_t(category);
   sites_.push_back(site);
   if (file_ != nullptr) {
     full_ = full_ || file_->AddSite(site) == 0;
@@ -71,21 +71,21 @@ uint32_t Sites::AddLocked(uint8_t kind, std::string_view name, std::string_view 
   return uint32_t(sites_.size());
 }
 
-uint32_t Sites::Add(uint8_t kind, std::string_view name, std::string_view file, int line,
+uint32_t Sites::Add(Category category, std::string_view name, std::string_view file, int line,
                     std::string_view function) {
   std::lock_guard lock(mutex_);
-  return AddLocked(kind, name, file, line, function, kPlace);
+  return AddLocked(category, name, file, line, function, kPlace);
 }
 
-uint32_t Sites::OfName(uint8_t kind, std::string_view name, std::string_view file, int line,
+uint32_t Sites::OfName(Category category, std::string_view name, std::string_view file, int line,
                        std::string_view function) {
   std::lock_guard lock(mutex_);
   const uint32_t text = StringLocked(name, kMadeName);
-  if (text == kLostString) return LostSite(kind);
-  const std::tuple key(kind, text, StringLocked(file, kMadeName), line);
+  if (text == kLostString) return LostSite(category);
+  const std::tuple key(category, text, StringLocked(file, kMadeName), line);
   if (auto found = named_.find(key); found != named_.end()) return found->second;
-  const uint32_t id = AddLocked(kind, name, file, line, function, kMadeName);
-  if (id != LostSite(kind)) named_.emplace(key, id);
+  const uint32_t id = AddLocked(category, name, file, line, function, kMadeName);
+  if (id != LostSite(category)) named_.emplace(key, id);
   return id;
 }
 
@@ -104,7 +104,7 @@ void Sites::Attach(RingFile* file) {
 uint32_t Site::Register() {
   // Two threads may come at once: both numbers are good, one is kept.
   uint32_t none = 0;
-  const uint32_t id = record::Sites::Get().Add(kind_, name_, file_, line_, function_);
+  const uint32_t id = record::Sites::Get().Add(category_, name_, file_, line_, function_);
   return id_.compare_exchange_strong(none, id, std::memory_order_acq_rel) ? id : none;
 }
 
@@ -116,31 +116,31 @@ static void Remember(record::NumberOfText& known, std::string_view text, uint32_
 }
 
 // What a thread has asked for. Other objects of the thread may record when this is gone.
-using SiteKey = std::tuple<Site::Kind, const char*, uint32_t>;
+using SiteKey = std::tuple<Category, const char*, uint32_t>;
 constinit static thread_local bool known_is_gone = false;
 struct Known {
-  record::NumberOfText names[Site::kKindCount], texts;
+  record::NumberOfText names[kCategoryCount], texts;
   absl::flat_hash_map<SiteKey, record::NumberOfText> at_places;
   ~Known() { known_is_gone = true; }
 };
 static thread_local Known known;
 
-uint32_t SiteOfName(Site::Kind kind, std::string_view name) {
-  if (known_is_gone) return record::Sites::Get().OfName(kind, name);
-  auto& of_kind = known.names[kind];
-  if (auto found = of_kind.find(name); found != of_kind.end()) return found->second;
-  const uint32_t id = record::Sites::Get().OfName(kind, name);
-  Remember(of_kind, name, id);
+uint32_t SiteOfName(Category category, std::string_view name) {
+  if (known_is_gone) return record::Sites::Get().OfName(category, name);
+  auto& of_category = known.names[size_t(category)];
+  if (auto found = of_category.find(name); found != of_category.end()) return found->second;
+  const uint32_t id = record::Sites::Get().OfName(category, name);
+  Remember(of_category, name, id);
   return id;
 }
 
-uint32_t SiteOfName(Site::Kind kind, std::string_view name, const std::source_location& place) {
+uint32_t SiteOfName(Category category, std::string_view name, const std::source_location& place) {
   auto add = [&] {
-    return record::Sites::Get().OfName(kind, name, place.file_name(), int(place.line()),
+    return record::Sites::Get().OfName(category, name, place.file_name(), int(place.line()),
                                        FunctionName(place));
   };
   if (known_is_gone) return add();
-  record::NumberOfText& here = known.at_places[{kind, place.file_name(), place.line()}];
+  record::NumberOfText& here = known.at_places[{category, place.file_name(), place.line()}];
   if (auto found = here.find(name); found != here.end()) return found->second;
   const uint32_t id = add();
   Remember(here, name, id);

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/base/category.h"
 #include "profiler/record/ring_file.h"
 
 namespace xlaprof::record {
@@ -30,10 +31,10 @@ class Sites {
   enum Use { kArgument, kMadeName, kPlace };
 
   uint32_t String(std::string_view text, Use use);
-  uint32_t Add(uint8_t kind, std::string_view name, std::string_view file, int line,
+  uint32_t Add(Category category, std::string_view name, std::string_view file, int line,
                std::string_view function);
   // One number for all uses of a name at a place; of a name alone, where `line` is 0.
-  uint32_t OfName(uint8_t kind, std::string_view name, std::string_view file = "", int line = 0,
+  uint32_t OfName(Category category, std::string_view name, std::string_view file = "", int line = 0,
                   std::string_view function = "");
 
   // From now on `file` gets all that is known and all that comes; null: nobody does.
@@ -44,7 +45,7 @@ class Sites {
  private:
   Sites();
   uint32_t StringLocked(std::string_view text, Use use);
-  uint32_t AddLocked(uint8_t kind, std::string_view name, std::string_view file, int line,
+  uint32_t AddLocked(Category category, std::string_view name, std::string_view file, int line,
                      std::string_view function, Use use);
   void Lose();
 
@@ -54,7 +55,7 @@ class Sites {
   size_t string_bytes_ = 0;  // in a file's table
   std::vector<SiteEntry> sites_;
   // By kind, and by the numbers of the name, the file and the line.
-  absl::flat_hash_map<std::tuple<uint8_t, uint32_t, uint32_t, int>, uint32_t> named_;
+  absl::flat_hash_map<std::tuple<Category, uint32_t, uint32_t, int>, uint32_t> named_;
   RingFile* file_ = nullptr;
   bool full_ = false;  // the file's disk: what comes has no name there
 };

@@ -13,29 +13,10 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/category.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
-
-// Categories that importers give and analyzers ask for (interned as text, event.category).
-namespace category {
-inline constexpr std::string_view kHost =
-    "host";  // runtime code on the host (TraceMe and the like)
-inline constexpr std::string_view kScope = "scope";  // user's annotation: xp.Trace, TraceAnnotation
-inline constexpr std::string_view kStep = "step";    // user's step annotation or device Steps line
-inline constexpr std::string_view kPython = "python";    // Python tracer's call
-inline constexpr std::string_view kTracing = "tracing";  // turning Python into a graph
-inline constexpr std::string_view kCompile = "compile";  // outermost event of a compilation
-inline constexpr std::string_view kExecute = "execute";  // host side of an execution
-inline constexpr std::string_view kTransfer =
-    "transfer";                                        // host <-> device copy, as the host sees it
-inline constexpr std::string_view kInput = "input";    // waiting for or preparing training data
-inline constexpr std::string_view kModule = "module";  // a program on a device (XLA Modules)
-inline constexpr std::string_view kOp = "op";  // an op on a device (XLA Ops; hlo_op events of CPU)
-inline constexpr std::string_view kAsyncOp =
-    "async_op";  // overlapping op (Async XLA Ops): not busy time
-inline constexpr std::string_view kCollective = "collective";  // communication on a device
-}  // namespace category
 
 inline constexpr int64_t kUnknownDuration = -1;
 

@@ -17,14 +17,14 @@ const DeviceGapFigures& FiguresOf(const Finding& finding) {
 class DeviceGap : public testing::Test {
  protected:
   void Steps(int64_t busy_us, int64_t scope_us, int every = 1,
-             std::string_view scope_category = category::kScope) {
+             std::string_view scope_category = TextOf(Category::kScope)) {
     host_ = run_.HostThread();
     int64_t device = run_.Device();
     for (int i = 0; i < 10; ++i) {
       const int64_t t = i * 1000;
       run_.Step(host_, t, 1000);
       const bool in_scope = i % every == every - 1;
-      run_.Event(device, category::kModule, "step", t, in_scope ? busy_us : 1000);
+      run_.Event(device, TextOf(Category::kModule), "step", t, in_scope ? busy_us : 1000);
       if (in_scope) run_.Event(host_, scope_category, "watermark", t + busy_us, scope_us);
     }
   }
@@ -67,9 +67,9 @@ TEST_F(DeviceGap, ALittleOfEachGapIsAPattern) {
   for (int i = 0; i < 10; ++i) {
     const int64_t t = i * 1000, other_us = i == 9 ? 0 : 51;
     run_.Step(host, t, 1000);
-    run_.Event(device, category::kModule, "step", t, 900);
-    run_.Event(host, category::kScope, "other", t + 900, other_us);
-    run_.Event(host, category::kScope, "log", t + 900 + other_us, 100 - other_us);
+    run_.Event(device, TextOf(Category::kModule), "step", t, 900);
+    run_.Event(host, TextOf(Category::kScope), "other", t + 900, other_us);
+    run_.Event(host, TextOf(Category::kScope), "log", t + 900 + other_us, 100 - other_us);
   }
   Findings found = Warnings();
   ASSERT_EQ(found.size(), 1u);
@@ -98,8 +98,8 @@ TEST_F(DeviceGap, ScopesOfALittleEachAreToldTogether) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 50; ++i) {
     run_.Step(host, i * 1000, 1000);
-    run_.Event(device, category::kModule, "step", i * 1000, 500);
-    run_.Event(host, category::kScope, fmt::format("layer {}", i % 25), i * 1000 + 500, 500);
+    run_.Event(device, TextOf(Category::kModule), "step", i * 1000, 500);
+    run_.Event(host, TextOf(Category::kScope), fmt::format("layer {}", i % 25), i * 1000 + 500, 500);
   }
   Findings found = Warnings();
   ASSERT_EQ(found.size(), 1u);
@@ -116,7 +116,7 @@ TEST_F(DeviceGap, NumbersOfStepsDoNotDivideWhatTheyShare) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 50; ++i) {
     run_.Step(host, i * 1000, 1000, fmt::format("ProfilerStep#{}", i));
-    run_.Event(device, category::kModule, "step", i * 1000, 500);
+    run_.Event(device, TextOf(Category::kModule), "step", i * 1000, 500);
   }
   Findings found = Warnings();
   ASSERT_EQ(found.size(), 1u);
@@ -129,8 +129,8 @@ TEST_F(DeviceGap, ManySmallGapsAreSummed) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 10; ++i) run_.Step(host, i * 1000, 1000);
   for (int i = 0; i < 1000; ++i) {
-    run_.Event(device, category::kModule, "tiny", i * 10, 5);
-    run_.Event(host, category::kExecute, "enqueue", i * 10 + 5, 5);
+    run_.Event(device, TextOf(Category::kModule), "tiny", i * 10, 5);
+    run_.Event(host, TextOf(Category::kExecute), "enqueue", i * 10 + 5, 5);
   }
   Findings found = Warnings();
   ASSERT_EQ(found.size(), 1u);
@@ -140,7 +140,7 @@ TEST_F(DeviceGap, ManySmallGapsAreSummed) {
 }
 
 TEST_F(DeviceGap, IdleDuringCompilationIsPricedElsewhere) {
-  Steps(500, 500, 1, category::kCompile);
+  Steps(500, 500, 1, TextOf(Category::kCompile));
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
@@ -154,10 +154,10 @@ TEST_F(DeviceGap, StepsThatCompileAreRecompilations) {
   for (int i = 0; i < 10; ++i) {
     const bool compiles = i == 0 || i >= 6;
     int64_t step = run_.Step(host, i * 1000, 1000);
-    run_.Event(device, category::kModule, "step", i * 1000, compiles ? 200 : 900);
-    run_.Event(host, category::kScope, "augment", i * 1000 + 900, 100);
+    run_.Event(device, TextOf(Category::kModule), "step", i * 1000, compiles ? 200 : 900);
+    run_.Event(host, TextOf(Category::kScope), "augment", i * 1000 + 900, 100);
     if (!compiles) continue;
-    run_.Event(host, category::kTracing, "trace_to_jaxpr", i * 1000 + 200, 700);
+    run_.Event(host, TextOf(Category::kTracing), "trace_to_jaxpr", i * 1000 + 200, 700);
     run_.Exec(fmt::format(
         "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i,
         step));
@@ -178,8 +178,8 @@ TEST_F(DeviceGap, TheMomentsBetweenStepsThatCompileAreNothing) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 12; ++i) {
     int64_t step = run_.Step(host, i * 1000, 990);
-    run_.Event(device, category::kModule, "step", i * 1000 + 900, 90);
-    run_.Event(host, category::kCompile, "Compile", i * 1000, 900);
+    run_.Event(device, TextOf(Category::kModule), "step", i * 1000 + 900, 90);
+    run_.Event(host, TextOf(Category::kCompile), "Compile", i * 1000, 900);
     run_.Exec(fmt::format(
         "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i,
         step));
@@ -193,8 +193,8 @@ TEST_F(DeviceGap, WarmUpIsNoFindingAboveInfo) {
   run_.Exec(
       "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, 0, 1, 0), (1, 1, 2, "
       "0)");
-  run_.Event(device, category::kModule, "step", 0, 10);
-  run_.Event(device, category::kModule, "step", 1900, 6100);
+  run_.Event(device, TextOf(Category::kModule), "step", 0, 10);
+  run_.Event(device, TextOf(Category::kModule), "step", 1900, 6100);
   for (const Finding& f : run_.Run(device_gap)) EXPECT_EQ(f.severity, Severity::kInfo) << f.words.title;
 }
 
@@ -221,10 +221,10 @@ TEST_F(DeviceGap, ThePythonTracerExplainsAsMuchAsItsCalls) {
   run_.Exec(
       "INSERT INTO setting (process_id, name, value, evidence) VALUES (1, 'python_tracer', 'on', '$ events')");
   for (int i = 0; i < 10; ++i)
-    run_.Event(host_, category::kPython, "$time.py:1 sleep", i * 1000 + 501, 1);
+    run_.Event(host_, TextOf(Category::kPython), "$time.py:1 sleep", i * 1000 + 501, 1);
   EXPECT_EQ(Warnings().size(), 1u);
   for (int i = 0; i < 2000; ++i) {
-    run_.Event(host_, category::kPython, "$augment.py:7 f", i / 200 * 1000 + 502 + i % 200, 1);
+    run_.Event(host_, TextOf(Category::kPython), "$augment.py:7 f", i / 200 * 1000 + 502 + i % 200, 1);
   }
   Findings found = run_.Run(device_gap);
   ASSERT_EQ(found.size(), 1u);
@@ -255,8 +255,8 @@ TEST_F(DeviceGap, TracingExplainsOnlyAsMuchAsItsOpsCanTake) {
   int64_t device = run_.Device();
   for (int i = 0; i < 10; ++i) {
     run_.Step(host_, i * 200'000, 200'000);
-    run_.Event(device, category::kModule, "step", i * 200'000, 100'000);
-    run_.Event(host_, category::kScope, "watermark", i * 200'000 + 100'000, 100'000);
+    run_.Event(device, TextOf(Category::kModule), "step", i * 200'000, 100'000);
+    run_.Event(host_, TextOf(Category::kScope), "watermark", i * 200'000 + 100'000, 100'000);
   }
   run_.Exec(
       "INSERT INTO graph (id, hash) VALUES (1, 'abc');"
@@ -284,8 +284,8 @@ TEST_F(DeviceGap, HolesInsideAnExecutionAreNoGaps) {
   int64_t host = run_.HostThread(), eigen = run_.HostThread("tf_XLAEigen");
   for (int i = 0; i < 10; ++i) {
     run_.Step(host, i * 1000, 1000);
-    run_.Event(eigen, category::kOp, "dot", i * 1000, 10);
-    run_.Event(eigen, category::kOp, "dot", i * 1000 + 985, 10);
+    run_.Event(eigen, TextOf(Category::kOp), "dot", i * 1000, 10);
+    run_.Event(eigen, TextOf(Category::kOp), "dot", i * 1000 + 985, 10);
     run_.Exec(
         fmt::format("INSERT INTO execution (process_id, ordinal, ts_ns, dur_ns, device) VALUES (1, "
                     "{}, {}, 995000, 'CPU:0')",

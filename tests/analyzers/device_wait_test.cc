@@ -17,12 +17,12 @@ class DeviceWait : public testing::Test {
   // A device that is busy 1000 us, `wait_us` of it in two ops that wait.
   void Record(std::string_view first, std::string_view second, int64_t wait_us) {
     int64_t device = run_.Device();
-    run_.Event(device, category::kModule, "jit_f", 0, 1000);
-    run_.Event(device, category::kOp, "%fusion.7 = f32[8]{0} fusion(f32[8]{0} %p)", 0,
+    run_.Event(device, TextOf(Category::kModule), "jit_f", 0, 1000);
+    run_.Event(device, TextOf(Category::kOp), "%fusion.7 = f32[8]{0} fusion(f32[8]{0} %p)", 0,
                1000 - wait_us);
-    run_.Event(device, category::kOp, first, 1000 - wait_us, wait_us / 2);
+    run_.Event(device, TextOf(Category::kOp), first, 1000 - wait_us, wait_us / 2);
     run_.Arg("bytes_accessed", uint64_t{1 << 20});
-    run_.Event(device, category::kOp, second, 1000 - wait_us / 2, wait_us / 2);
+    run_.Event(device, TextOf(Category::kOp), second, 1000 - wait_us / 2, wait_us / 2);
   }
   TimedRun run_;
 };
@@ -81,9 +81,9 @@ TEST_F(DeviceWait, DevicesOfOneNameAreOneARank) {
           process, rank));
     const int64_t device = run_.Device("GPU:0", process);
     const int64_t wait_us = rank == 2 ? 50 : 680 + rank;
-    run_.Event(device, category::kModule, "step", 0, 1000);
+    run_.Event(device, TextOf(Category::kModule), "step", 0, 1000);
     for (int i = 0; i < 2; ++i)
-      run_.Event(device, category::kCollective, "ncclDevKernel_AllReduce", i * 500, wait_us / 2);
+      run_.Event(device, TextOf(Category::kCollective), "ncclDevKernel_AllReduce", i * 500, wait_us / 2);
   }
   run_.Exec("UPDATE process SET rank = 0 WHERE id = 1");
   Findings found = run_.Run(device_wait);
@@ -114,16 +114,16 @@ TEST_F(DeviceWait, LessIsInfoAndLittleIsNothing) {
   EXPECT_EQ(run_.Run(device_wait)[0].severity, Severity::kInfo);
   TimedRun other;
   int64_t device = other.Device();
-  other.Event(device, category::kModule, "f", 0, 1000);
-  other.Event(device, category::kOp, "infeed.1", 0, 49);
+  other.Event(device, TextOf(Category::kModule), "f", 0, 1000);
+  other.Event(device, TextOf(Category::kOp), "infeed.1", 0, 49);
   EXPECT_TRUE(other.Run(device_wait).empty());
 }
 
 TEST_F(DeviceWait, ADoneOpThatRunsInTheBackgroundIsNoWait) {
   int64_t device = run_.Device();
-  run_.Event(device, category::kModule, "f", 0, 1000);
-  run_.Event(device, category::kOp, "fusion.1", 0, 1000);
-  run_.Event(device, category::kAsyncOp, "copy-done.1", 0, 900);
+  run_.Event(device, TextOf(Category::kModule), "f", 0, 1000);
+  run_.Event(device, TextOf(Category::kOp), "fusion.1", 0, 1000);
+  run_.Event(device, TextOf(Category::kAsyncOp), "copy-done.1", 0, 900);
   EXPECT_TRUE(run_.Run(device_wait).empty());
 }
 

@@ -21,7 +21,7 @@ std::map<ReasonType, Finding> Said(TimedRun& run) {
 
 TEST(IncompleteCapture, StepsAreMarkedAsTheProfilerThatWasUsedDoes) {
   TimedRun run;
-  run.Event(run.HostThread(), category::kScope, "forward", 0, 10);
+  run.Event(run.HostThread(), TextOf(Category::kScope), "forward", 0, 10);
   std::map<ReasonType, Finding> said = Said(run);
   ASSERT_TRUE(said.contains(ReasonType::kNoStepMarkers));
   EXPECT_THAT(said[ReasonType::kNoStepMarkers].words.advice,

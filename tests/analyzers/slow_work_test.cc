@@ -179,7 +179,7 @@ class Transfers : public SlowWork {
     int64_t host = run_.HostThread(), device = run_.Device();
     for (int i = 0; i < 10; ++i) {
       run_.Step(host, i * 1000, 1000);
-      run_.Event(device, category::kModule, "f", i * 1000, 1000 - dur_us + overlap_us);
+      run_.Event(device, TextOf(Category::kModule), "f", i * 1000, 1000 - dur_us + overlap_us);
       if (i % every != every - 1) continue;
       run_.Exec(
           "INSERT OR IGNORE INTO site (id, function, file, line) VALUES (1, 'body', '/u/train.py', 8)");

@@ -17,14 +17,14 @@ class TimeBounds : public testing::Test {
     for (int i = 0; i < 10; ++i) {
       run_.Step(host, i * 1000, 1000);
       if (i % every == every - 1) run_.Event(host, category, "work", i * 1000, dur_us);
-      run_.Event(device, category::kModule, "step", i * 1000, busy_us);
+      run_.Event(device, TextOf(Category::kModule), "step", i * 1000, busy_us);
     }
   }
   TimedRun run_;
 };
 
 TEST_F(TimeBounds, WaitingForDataIsHighFromAFifthOn) {
-  Steps(category::kInput, 200);
+  Steps(TextOf(Category::kInput), 200);
   Findings found = run_.Run(input_bound);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
@@ -34,7 +34,7 @@ TEST_F(TimeBounds, WaitingForDataIsHighFromAFifthOn) {
 }
 
 TEST_F(TimeBounds, WaitingForDataIsToldAtTheLoop) {
-  Steps(category::kInput, 200);
+  Steps(TextOf(Category::kInput), 200);
   run_.Exec(
       "INSERT INTO site (id, function, file, line) VALUES (1, 'Train', '/src/train.cc', 20),"
       " (2, 'Evaluate', '/src/evaluate.cc', 7), (3, 'Train', '/src/train.cc', 31);"
@@ -51,7 +51,7 @@ TEST_F(TimeBounds, WaitingForDataIsToldAtTheLoop) {
 // The advice differs by the loader, which PyTorch's profiler names.
 TEST_F(TimeBounds, TheLoaderThatWaitsIsKnown) {
   run_.Interned("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
-  Steps(category::kInput, 200);
+  Steps(TextOf(Category::kInput), 200);
   Findings found = run_.Run(input_bound);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(std::any_cast<const InputBoundFigures&>(found[0].figures).loading,
@@ -64,19 +64,19 @@ TEST_F(TimeBounds, TheLoaderThatWaitsIsKnown) {
 }
 
 TEST_F(TimeBounds, ModerateJustFires) {
-  Steps(category::kInput, 50);
+  Steps(TextOf(Category::kInput), 50);
   Findings found = run_.Run(input_bound);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].reason->type, ReasonType::kModerate);
 }
 
 TEST_F(TimeBounds, ALittleWaitingJustDoesNot) {
-  Steps(category::kInput, 49);
+  Steps(TextOf(Category::kInput), 49);
   EXPECT_TRUE(run_.Run(input_bound).empty());
 }
 
 TEST_F(TimeBounds, OneLongWaitIsInfo) {
-  Steps(category::kInput, 900, 1000, 10);
+  Steps(TextOf(Category::kInput), 900, 1000, 10);
   Findings found = run_.Run(input_bound);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
@@ -87,7 +87,7 @@ TEST_F(TimeBounds, ALoaderOnAnotherThreadBetweenSteps) {
   int64_t host = run_.HostThread(), loader = run_.HostThread("loader");
   for (int i = 0; i < 10; ++i) {
     run_.Step(host, i * 1000, 700);
-    run_.Event(loader, category::kInput, "cpu_loader.next", i * 1000 + 600, 400);
+    run_.Event(loader, TextOf(Category::kInput), "cpu_loader.next", i * 1000 + 600, 400);
   }
   Findings found = run_.Run(input_bound);
   ASSERT_EQ(found.size(), 1u);
@@ -95,7 +95,7 @@ TEST_F(TimeBounds, ALoaderOnAnotherThreadBetweenSteps) {
 }
 
 TEST_F(TimeBounds, TracingAsLongAsTheStep) {
-  Steps(category::kTracing, 950);
+  Steps(TextOf(Category::kTracing), 950);
   Findings found = run_.Run(tracing_bound);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
@@ -103,12 +103,12 @@ TEST_F(TimeBounds, TracingAsLongAsTheStep) {
 }
 
 TEST_F(TimeBounds, TracingBehindABusyDeviceJustDoesNot) {
-  Steps(category::kTracing, 949);
+  Steps(TextOf(Category::kTracing), 949);
   EXPECT_TRUE(run_.Run(tracing_bound).empty());
 }
 
 TEST_F(TimeBounds, TracingAboveTheDevicesBusyTime) {
-  Steps(category::kTracing, 300, 200);
+  Steps(TextOf(Category::kTracing), 300, 200);
   Findings found = run_.Run(tracing_bound);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].reason->type, ReasonType::kAboveDeviceBusyTime);
@@ -120,8 +120,8 @@ TEST_F(TimeBounds, TracingForACompilationIsNotCounted) {
   int64_t host = run_.HostThread(), device = run_.Device();
   for (int i = 0; i < 10; ++i) {
     int64_t step = run_.Step(host, i * 1000, 1000);
-    run_.Event(device, category::kModule, "step", i * 1000, 100);
-    run_.Event(host, category::kTracing, "trace", i * 1000 + 100, i % 2 == 0 ? 50 : 800);
+    run_.Event(device, TextOf(Category::kModule), "step", i * 1000, 100);
+    run_.Event(host, TextOf(Category::kTracing), "trace", i * 1000 + 100, i % 2 == 0 ? 50 : 800);
     if (i % 2 == 1)
       run_.Exec(fmt::format(
           "INSERT INTO compile (process_id, ordinal, step_id, inferred) VALUES (1, {}, {}, 0)", i,
@@ -131,7 +131,7 @@ TEST_F(TimeBounds, TracingForACompilationIsNotCounted) {
 }
 
 TEST_F(TimeBounds, TracingUnderDebugSettingsIsInfo) {
-  Steps(category::kTracing, 950);
+  Steps(TextOf(Category::kTracing), 950);
   run_.Exec(
       "INSERT INTO setting (process_id, name, value, evidence) VALUES (1, 'save_tensors', 'text', 'dump')");
   Findings found = run_.Run(tracing_bound);

@@ -74,7 +74,7 @@ class TimedRun {
   }
   // A step row and its event on `track`.
   int64_t Step(int64_t track, int64_t ts_us, int64_t dur_us, std::string_view name = "train") {
-    Event(track, category::kStep, name, ts_us, dur_us);
+    Event(track, TextOf(Category::kStep), name, ts_us, dur_us);
     return store_
         .Add(StepRow{
             .process_id = 1, .ordinal = steps_++, .ts_ns = ts_us * 1000, .dur_ns = dur_us * 1000})

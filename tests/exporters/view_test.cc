@@ -80,7 +80,7 @@ TEST_F(View, EventsLieInRowsByNesting) {
   EXPECT_EQ(outer[0].ts_ns, 0);
   EXPECT_EQ(outer[0].dur_ns, 50);
   EXPECT_EQ(slices.names.at(outer[0].name), "outer");
-  EXPECT_EQ(ViewCategories()[outer[0].category], "op");
+  EXPECT_EQ(Vocabulary<Category>::kWords[outer[0].category], "op");
   EXPECT_EQ(outer[1].dur_ns, 0);
   EXPECT_EQ(slices.lanes[0].rows[1][0].ts_ns, 10);
 }

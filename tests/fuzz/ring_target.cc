@@ -65,7 +65,7 @@ absl::StatusOr<Recorded> Record() {
     const uint32_t name = file->AddString("forward"), source = file->AddString("train.cc"),
                    key = file->AddString("layer");
     const uint32_t site = file->AddSite(
-        {.name = name, .file = source, .function = name, .line = 7, .kind = 0, .unused = {}});
+        {.name = name, .file = source, .function = name, .line = 7, .category = 0, .unused = {}});
     XP_TRY(record::Segment segment, file->AddSegment());
     segment.header->tid = 12;
     record::Ring ring(1, segment.header, segment.slots);

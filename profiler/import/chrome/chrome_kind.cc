@@ -8,7 +8,7 @@
 namespace xlaprof {
 namespace {
 
-using C = XCategory;
+using C = Category;
 using R = XRole;
 
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> list) {
@@ -106,8 +106,8 @@ ChromeKind KindOfXprof(std::string_view name) {
 }
 
 ChromeKind KindOfOther(std::string_view cat) {
-  for (int c = 0; c < int(C::kCount); ++c) {
-    if (CategoryName(C(c)) == cat) return {C(c)};
+  for (size_t c = size_t(C::kHost); c < kCategoryCount; ++c) {
+    if (TextOf(C(c)) == cat) return {C(c)};
   }
   return {};
 }

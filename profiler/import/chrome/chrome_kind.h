@@ -18,7 +18,7 @@ enum class ChromeWriter { kOther, kXlaprof, kKineto, kXprof };
 ChromeWriter WriterOf(std::string_view head, std::string_view tail);
 
 struct ChromeKind {
-  XCategory category = XCategory::kHost;
+  Category category = Category::kHost;
   XRole role = XRole::kNone;
   // Kineto: the track is a device's stream, whatever else it shows.
   bool on_device = false;

@@ -376,7 +376,7 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
   if (cat != 0 || writer_ != ChromeWriter::kXlaprof) {
     StringId& known = categories_[size_t(kind.category)];
     if (known == 0) {
-      XP_TRY(known, context_.store.Intern(CategoryName(kind.category)));
+      XP_TRY(known, context_.store.Intern(TextOf(kind.category)));
     }
     category = known;
   }
@@ -394,7 +394,7 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
   }
   XP_TRY(context_.events.Add(where.track_id, row));
   ++event_count_;
-  if (kind.category == XCategory::kPython) ++python_count_;
+  if (kind.category == Category::kPython) ++python_count_;
   if (where.track != nullptr) {
     ++where.track->events;
     // Waits for no stream have the process -1.

@@ -79,7 +79,7 @@ class ChromeRows {
     ChromeKind kind;
   };
   std::vector<Named> kinds_;  // by name: of the category that it had last
-  std::array<StringId, size_t(XCategory::kCount)> categories_{};
+  std::array<StringId, kCategoryCount> categories_{};
   std::vector<StringId> keys_;  // of the event that is being written
   struct FlowLinks {
     uint64_t first, last;

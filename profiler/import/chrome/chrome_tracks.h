@@ -36,7 +36,7 @@ struct TraceTrack {
   OptInt sort;
   int64_t id = 0;  // row; 0: only metadata so far
   int64_t order = 0;
-  XCategory device_category = XCategory::kHost;  // XProf: of a device's line
+  Category device_category = Category::kHost;  // XProf: of a device's line
   bool is_device = false;
   std::string_view device_type;  // Kineto: of its first device event; may be empty
   bool front = false;            // a thread that runs the user's code, by its name

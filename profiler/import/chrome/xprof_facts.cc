@@ -32,9 +32,9 @@ absl::StatusOr<StringId> XprofFacts::TextOf(const ChromeEvent& event, std::strin
 ChromeKind XprofFacts::KindOf(const ChromeEvent& event, const TraceTrack& track,
                               ChromeKind by_name) const {
   if (track.is_device) return {track.device_category};
-  if (by_name.role == XRole::kNone && by_name.category == XCategory::kHost) {
-    if (event.Arg("step_num") != nullptr) return {XCategory::kStep, XRole::kStep};
-    if (event.Arg("hlo_op") != nullptr) return {XCategory::kOp};
+  if (by_name.role == XRole::kNone && by_name.category == Category::kHost) {
+    if (event.Arg("step_num") != nullptr) return {Category::kStep, XRole::kStep};
+    if (event.Arg("hlo_op") != nullptr) return {Category::kOp};
   }
   return by_name;
 }
@@ -45,7 +45,7 @@ absl::Status XprofFacts::Add(const ChromeEvent& event, const TraceTrack& track, 
   const int64_t run_id = NumberOf(event, "run_id");
   if (track.is_device) {
     XP_TRY(StringId device, context_.store.Intern(DeviceOf(*track.process)));
-    if (kind.category == XCategory::kModule) {
+    if (kind.category == Category::kModule) {
       std::string_view name = context_.store.Text(row.name);
       facts_.Add(XModule{.ts_ns = row.ts_ns,
                          .end_ns = end_ns,
@@ -54,12 +54,12 @@ absl::Status XprofFacts::Add(const ChromeEvent& event, const TraceTrack& track, 
                          .device = device,
                          .name = name,
                          .offset = event.offset});
-    } else if (kind.category == XCategory::kStep) {
+    } else if (kind.category == Category::kStep) {
       facts_.AddDeviceStep(row.ts_ns, end_ns, row.name, event.offset, device);
     }
     return absl::OkStatus();
   }
-  if (kind.category == XCategory::kOp) {
+  if (kind.category == Category::kOp) {
     StringId device = 0;
     if (int64_t ordinal = NumberOf(event, "device_ordinal"); ordinal > 0) {
       XP_TRY(device, context_.store.Intern(fmt::format("CPU:{}", ordinal)));

@@ -123,7 +123,7 @@ class Reading {
   absl::Status Run() {
     XP_TRY(Scan());
     for (size_t i = 0; i < file_.categories.size(); ++i) {
-      XP_TRY(file_.categories[i], context_.store.Intern(CategoryName(XCategory(i))));
+      XP_TRY(file_.categories[i], context_.store.Intern(TextOf(Category(i))));
     }
     XP_TRY(SetClock());
     XP_TRY(ReadProcesses());

@@ -75,9 +75,9 @@ absl::Status XPlane::Resolve(EventName& event) {
       if (text == nullptr) continue;
       event.has_category = true;
       event.category_text = text->name;
-      event.user = text->name == category::kScope;
-      for (size_t i = 0; i < size_t(XCategory::kCount); ++i) {
-        if (CategoryName(XCategory(i)) == text->name) event.category = XCategory(i);
+      event.user = text->name == TextOf(Category::kScope);
+      for (size_t i = 0; i < kCategoryCount; ++i) {
+        if (TextOf(Category(i)) == text->name) event.category = Category(i);
       }
       continue;
     }

@@ -89,21 +89,21 @@ absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId nam
 }
 
 // What our own exporter says holds; else a device's line tells, or name and place.
-XCategory XPlane::CategoryOf(const EventName& event, const LineState& line, bool is_root,
+Category XPlane::CategoryOf(const EventName& event, const LineState& line, bool is_root,
                              bool is_op) const {
   if (event.has_category) {
-    if (event.category != XCategory::kCount) return event.category;
-    return line.device ? line.category : XCategory::kHost;
+    if (event.category != Category::kNone) return event.category;
+    return line.device ? line.category : Category::kHost;
   }
   const bool is_step = is_root && !event.what.known && !line.device;
   return line.device  ? line.category
-         : is_step    ? XCategory::kStep
-         : is_op      ? XCategory::kOp
-         : event.user ? XCategory::kScope
+         : is_step    ? Category::kStep
+         : is_op      ? Category::kOp
+         : event.user ? Category::kScope
                       : event.what.category;
 }
 
-absl::StatusOr<StringId> XPlane::CategoryId(EventName& event, XCategory category) {
+absl::StatusOr<StringId> XPlane::CategoryId(EventName& event, Category category) {
   if (!event.has_category) return file_.categories[size_t(category)];
   if (event.category_id == 0 && !event.category_text.empty()) {
     XP_TRY(event.category_id, file_.Intern(event.category_text));
@@ -171,8 +171,8 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   }
 
   const bool is_op = said.has_op || name->has_op;
-  const XCategory category = CategoryOf(*name, line, said.is_root, is_op);
-  const bool is_step = category == XCategory::kStep && !line.device;
+  const Category category = CategoryOf(*name, line, said.is_root, is_op);
+  const bool is_step = category == Category::kStep && !line.device;
   if (line.track_id < 0) [[unlikely]]
     XP_TRY(AddTrack(line));
   Event event{.ts_ns = ts_ns,
@@ -183,7 +183,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   if (said.consumes) event.flow_in = file_.Flow(said.consumer_type, said.consumer_id);
   XP_TRY(events.Add(line.track_id, event));
   ++file_.event_count;
-  if (category == XCategory::kPython) ++file_.python_count;
+  if (category == Category::kPython) ++file_.python_count;
   if (name->last_track != line.track_id || name->per_event) {
     name->last_track = line.track_id;
     if (name->has_stats || name->long_name != 0) XP_TRY(GiveNameArguments(*name, line.track_id));
@@ -218,7 +218,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
   int64_t offset = 0;
   auto where = [&] { return offset != 0 ? offset : offset = file_.Offset(bytes.data()); };
   if (line.device) {
-    if (line.category == XCategory::kModule) {
+    if (line.category == Category::kModule) {
       facts.Add(XModule{.ts_ns = ts_ns,
                         .end_ns = end_ns,
                         .program_id = ProgramIdOf(name->name),
@@ -227,9 +227,9 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
                         .device = device_,
                         .name = name->name,
                         .offset = where()});
-    } else if (line.category == XCategory::kStep) {
+    } else if (line.category == Category::kStep) {
       facts.AddDeviceStep(ts_ns, end_ns, name->id, where(), device_);
-    } else if (line.category == XCategory::kOp && !has_modules_line_ && is_op) {
+    } else if (line.category == Category::kOp && !has_modules_line_ && is_op) {
       const OptInt program = said.program_id ? said.program_id : name->program_id;
       facts.Add(XOp{.ts_ns = ts_ns,
                     .end_ns = end_ns,

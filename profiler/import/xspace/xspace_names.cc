@@ -9,7 +9,7 @@
 namespace xlaprof {
 namespace {
 
-using C = XCategory;
+using C = Category;
 using R = XRole;
 
 struct Known {
@@ -174,16 +174,6 @@ const absl::flat_hash_map<std::string_view, const Known*>& Table() {
 XName Of(const Known& known) { return {known.category, known.role, true}; }
 
 }  // namespace
-
-std::string_view CategoryName(XCategory category) {
-  static constexpr std::string_view kNames[] = {
-      category::kHost,      category::kScope,   category::kStep,    category::kPython,
-      category::kTracing,   category::kCompile, category::kExecute, category::kTransfer,
-      category::kInput,     category::kModule,  category::kOp,      category::kAsyncOp,
-      category::kCollective};
-  static_assert(std::size(kNames) == size_t(XCategory::kCount));
-  return kNames[size_t(category)];
-}
 
 XName ClassifyHostName(std::string_view name) {
   if (name.empty()) return {C::kHost, R::kNone, true};

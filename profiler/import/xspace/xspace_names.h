@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/base/category.h"
+
 namespace xlaprof {
 
 // What an event means for the fact tables.
@@ -30,27 +32,8 @@ enum class XRole : uint8_t {
   kStep,   // the user's step annotation
 };
 
-// Categories (namespace category) by number, so that a table of events holds a byte each.
-enum class XCategory : uint8_t {
-  kHost,
-  kScope,
-  kStep,
-  kPython,
-  kTracing,
-  kCompile,
-  kExecute,
-  kTransfer,
-  kInput,
-  kModule,
-  kOp,
-  kAsyncOp,
-  kCollective,
-  kCount
-};
-std::string_view CategoryName(XCategory category);
-
 struct XName {
-  XCategory category = XCategory::kHost;
+  Category category = Category::kHost;
   XRole role = XRole::kNone;
   bool known =
       false;  // in the table, or plainly not the user's: holds "::", starts with '$', and the like
@@ -68,7 +51,7 @@ bool IsCompilerStage(std::string_view name);
 
 // Of a line of a device plane, and its order of display.
 struct XLineKind {
-  XCategory category = XCategory::kHost;
+  Category category = Category::kHost;
   int64_t sort = 0;
 };
 XLineKind ClassifyDeviceLine(std::string_view name);

@@ -169,7 +169,7 @@ absl::StatusOr<XPlane::EventName*> XPlane::AddNameless(int64_t metadata_id) {
       "events whose name is not in the capture (it is cut, or damaged): they are called #ID"));
   XP_TRY(StringId id, file_.context.store.Intern(fmt::format("#{}", metadata_id)));
   const uint32_t index = uint32_t(events_.size());
-  events_.push_back({.what = {XCategory::kHost, XRole::kNone, true}, .resolved = true, .id = id});
+  events_.push_back({.what = {Category::kHost, XRole::kNone, true}, .resolved = true, .id = id});
   event_ids_.Add(metadata_id, index);
   return &events_[index];
 }

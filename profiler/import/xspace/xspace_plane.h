@@ -37,7 +37,7 @@ struct XFile {
 
   std::string_view bytes;
   ImportContext& context;
-  std::array<StringId, size_t(XCategory::kCount)> categories{};
+  std::array<StringId, kCategoryCount> categories{};
   absl::flat_hash_map<std::pair<int64_t, uint64_t>, uint64_t> flows;
   int64_t relative_offset_ns = 0;  // added to times since profile start
   int64_t epoch_offset_ns = 0;     // added to times since 1970
@@ -116,7 +116,7 @@ class XPlane {
     bool per_event = false;  // another of this name differs: its arguments go to each event
     // Where our own exporter said it: the category, else told from name and place.
     bool has_category = false;
-    XCategory category = XCategory::kCount;  // kCount: one that XLA's profiles do not have
+    Category category = Category::kNone;  // kCount: one that XLA's profiles do not have
     std::string_view category_text;
     StringId category_id = 0;
   };
@@ -152,14 +152,14 @@ class XPlane {
     int64_t tid = 0;
     std::string_view name;
     int64_t timestamp_ns = 0, shift_ns = 0;
-    XCategory category = XCategory::kHost;  // of a device's line
+    Category category = Category::kHost;  // of a device's line
     bool device = false, front = false;
     XFacts* facts = nullptr;
   };
 
   static Key KeyOf(std::string_view name);
   absl::Status ReadStats();
-  XCategory CategoryOf(const EventName& event, const LineState& line, bool is_root,
+  Category CategoryOf(const EventName& event, const LineState& line, bool is_root,
                        bool is_op) const;
   void FindDifferingNames();
   void Survey();
@@ -175,7 +175,7 @@ class XPlane {
   absl::Status AddTrack(LineState& line);
   absl::Status ReadEvent(std::string_view bytes, LineState& line, XFacts& facts);
   absl::StatusOr<int64_t> CounterTrack(const LineState& line, StringId name, std::string_view unit);
-  absl::StatusOr<StringId> CategoryId(EventName& event, XCategory category);
+  absl::StatusOr<StringId> CategoryId(EventName& event, Category category);
   absl::Status Damaged(const wire::Reader& in, std::string_view where);
 
   std::string_view bytes_;

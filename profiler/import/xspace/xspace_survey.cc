@@ -73,7 +73,7 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
     const uint32_t index = event_ids_.Find(event.metadata_id);
     if (index == UINT32_MAX) continue;
     EventName& name = events_[index];
-    if (name.what.category == XCategory::kPython) {
+    if (name.what.category == Category::kPython) {
       front = true;
       continue;
     }

@@ -18,9 +18,9 @@ TEST(Union, MergesOverlappingAndTouching) {
 TEST(DeviceTimes, ModulesCoverTheWaitsBetweenTheirOps) {
   TimedRun run;
   int64_t device = run.Device();
-  run.Event(device, category::kModule, "jit_f(1)", 0, 100);
-  run.Event(device, category::kOp, "dot", 10, 20);
-  run.Event(device, category::kModule, "jit_f(1)", 150, 50);
+  run.Event(device, TextOf(Category::kModule), "jit_f(1)", 0, 100);
+  run.Event(device, TextOf(Category::kOp), "dot", 10, 20);
+  run.Event(device, TextOf(Category::kModule), "jit_f(1)", 150, 50);
   auto times = DeviceTimes(run.store()).value();
   ASSERT_EQ(times.size(), 1u);
   EXPECT_EQ(times[0].device, "TPU:0");
@@ -32,9 +32,9 @@ TEST(DeviceTimes, ModulesCoverTheWaitsBetweenTheirOps) {
 TEST(DeviceTimes, OverlappingAsyncOpsAreNotBusy) {
   TimedRun run;
   int64_t device = run.Device();
-  run.Event(device, category::kOp, "dot", 0, 10);
-  run.Event(device, category::kAsyncOp, "copy-start", 0, 500);
-  run.Event(device, category::kCollective, "all-reduce", 20, 5);
+  run.Event(device, TextOf(Category::kOp), "dot", 0, 10);
+  run.Event(device, TextOf(Category::kAsyncOp), "copy-start", 0, 500);
+  run.Event(device, TextOf(Category::kCollective), "all-reduce", 20, 5);
   auto times = DeviceTimes(run.store()).value();
   ASSERT_EQ(times.size(), 1u);
   EXPECT_EQ(times[0].from, "op");
@@ -48,8 +48,8 @@ TEST(DeviceTimes, DevicesOfOneNameAreToldApart) {
       "UPDATE process SET rank = 0; INSERT INTO process (id, run_id, source_id, segment, rank) "
       "VALUES (2, 1, 1, 0, 1);");
   for (int64_t process : {1, 2})
-    run.Event(run.Device("GPU:0", process), category::kModule, "f", 0, 10);
-  run.Event(run.Device("GPU:1", 2), category::kModule, "f", 0, 10);
+    run.Event(run.Device("GPU:0", process), TextOf(Category::kModule), "f", 0, 10);
+  run.Event(run.Device("GPU:1", 2), TextOf(Category::kModule), "f", 0, 10);
   auto times = DeviceTimes(run.store()).value();
   ASSERT_EQ(times.size(), 3u);
   EXPECT_EQ(times[0].label, "GPU:0 of rank 0");
@@ -60,10 +60,10 @@ TEST(DeviceTimes, DevicesOfOneNameAreToldApart) {
 TEST(DeviceTimes, OpsOnHostThreadsAreTheCpus) {
   TimedRun run;
   int64_t eigen = run.HostThread("tf_XLAEigen"), client = run.HostThread("tf_XLAPjRtCpuClient");
-  run.Event(eigen, category::kOp, "dot", 0, 10);
-  run.Event(client, category::kOp, "call", 5, 10);
-  run.Event(client, category::kHost, "ThunkExecutor", 0, 90);
-  run.Event(eigen, category::kOp, "dot", 100, 10);
+  run.Event(eigen, TextOf(Category::kOp), "dot", 0, 10);
+  run.Event(client, TextOf(Category::kOp), "call", 5, 10);
+  run.Event(client, TextOf(Category::kHost), "ThunkExecutor", 0, 90);
+  run.Event(eigen, TextOf(Category::kOp), "dot", 100, 10);
   run.Arg("device_ordinal", int64_t{1});
   auto times = DeviceTimes(run.store()).value();
   ASSERT_EQ(times.size(), 2u);
@@ -88,8 +88,8 @@ TEST(DeviceTimes, ExecutionsWhereNoEventTells) {
 TEST(DeviceTimes, ASliceCutsWhatReachesOverItsEnds) {
   TimedRun run;
   int64_t device = run.Device();
-  run.Event(device, category::kModule, "f", 0, 100);
-  run.Event(device, category::kModule, "f", 200, 100);
+  run.Event(device, TextOf(Category::kModule), "f", 0, 100);
+  run.Event(device, TextOf(Category::kModule), "f", 200, 100);
   Store& store = run.store();
   ASSERT_TRUE(store.Restrict({.from_ns = 50'000, .to_ns = 250'000}).ok());
   auto times = DeviceTimes(store).value();

@@ -20,8 +20,8 @@ class Launched : public testing::Test {
     for (int i = 0; i < 20; ++i) {
       const int64_t ts = 100 * i + 20;
       const uint64_t flow = joined ? uint64_t(i + 1) : 0;
-      run_.Flow(host, category::kExecute, "cudaLaunchKernel", ts - early_us, call_us, 0, flow);
-      run_.Flow(stream, category::kOp, "kernel", ts, 80, flow, 0);
+      run_.Flow(host, TextOf(Category::kExecute), "cudaLaunchKernel", ts - early_us, call_us, 0, flow);
+      run_.Flow(stream, TextOf(Category::kOp), "kernel", ts, 80, flow, 0);
     }
     return run_.Run(device_gap);
   }
@@ -81,10 +81,10 @@ TEST_F(Launched, EdgesBetweenTheThree) {
 TEST(LaunchesIn, OnlyInsideOfTheScope) {
   TimedRun run;
   const int64_t host = run.HostThread();
-  run.Event(host, category::kScope, "augment", 0, 100);
-  run.Event(host, category::kScope, "forward", 200, 100);
-  run.Event(host, category::kExecute, "cudaLaunchKernel", 250, 5);
-  run.Event(host, category::kScope, "augment", 400, 100);
+  run.Event(host, TextOf(Category::kScope), "augment", 0, 100);
+  run.Event(host, TextOf(Category::kScope), "forward", 200, 100);
+  run.Event(host, TextOf(Category::kExecute), "cudaLaunchKernel", 250, 5);
+  run.Event(host, TextOf(Category::kScope), "augment", 400, 100);
   EXPECT_FALSE(LaunchesIn(run.store(), 1, run.Interned("augment")).value());
   EXPECT_TRUE(LaunchesIn(run.store(), 1, run.Interned("forward")).value());
 }

@@ -10,8 +10,8 @@ TEST(SteadyStep, HostSumsToTheStepAndDevicesToo) {
   int64_t host = run.HostThread(), device = run.Device();
   for (int i = 0; i < 10; ++i) {
     run.Step(host, i * 1000, 1000);
-    run.Event(host, category::kTracing, "trace", i * 1000 + 100, 300);
-    run.Event(device, category::kModule, "step", i * 1000 + 400, 250);
+    run.Event(host, TextOf(Category::kTracing), "trace", i * 1000 + 100, 300);
+    run.Event(device, TextOf(Category::kModule), "step", i * 1000 + 400, 250);
   }
   auto steady = FindSteadyStep(run.store());
   ASSERT_TRUE(steady.ok()) << steady.status();

@@ -31,7 +31,7 @@ TEST(Steps, TheStepThatTheTracesEndCutsIsNoFigure) {
           "'ProfilerStep#{1}', {1}000000, {2})",
           i + 1, i, i == 2 ? 50'000 : 900'000));
       if (launches && i < 2)
-        run.Event(host, category::kExecute, "cudaLaunchKernel", i * 1000 + 10, 5);
+        run.Event(host, TextOf(Category::kExecute), "cudaLaunchKernel", i * 1000 + 10, 5);
     }
     const Steps steps = LoadSteps(run.store()).value();
     EXPECT_EQ(steps.all.size(), 3u);

@@ -20,8 +20,8 @@ class DeviceReadsTest : public testing::Test {
   void Item(int64_t thread, int64_t ts_us) {
     run_.Event(thread, "cpu_op", "aten::item", ts_us, 100);
     run_.Event(thread, "cpu_op", "aten::_local_scalar_dense", ts_us + 1, 98);
-    run_.Event(thread, category::kTransfer, "cudaMemcpyAsync", ts_us + 10, 60);
-    run_.Event(thread, category::kHost, "cudaStreamSynchronize", ts_us + 75, 20);
+    run_.Event(thread, TextOf(Category::kTransfer), "cudaMemcpyAsync", ts_us + 10, 60);
+    run_.Event(thread, TextOf(Category::kHost), "cudaStreamSynchronize", ts_us + 75, 20);
   }
   void Step(int64_t thread, int i) {
     run_.Step(thread, i * 1000, 900, fmt::format("ProfilerStep#{}", i));
@@ -33,9 +33,9 @@ TEST_F(DeviceReadsTest, ItemInEachStep) {
   const int64_t thread = run_.HostThread();
   for (int i = 0; i < 8; ++i) {
     Step(thread, i);
-    run_.Event(thread, category::kScope, "loss", i * 1000 + 50, 500);
-    run_.Event(thread, category::kPython, "train.py(42): log", i * 1000 + 60, 400);
-    run_.Event(thread, category::kPython, "torch/_tensor.py(9): item", i * 1000 + 70, 300);
+    run_.Event(thread, TextOf(Category::kScope), "loss", i * 1000 + 50, 500);
+    run_.Event(thread, TextOf(Category::kPython), "train.py(42): log", i * 1000 + 60, 400);
+    run_.Event(thread, TextOf(Category::kPython), "torch/_tensor.py(9): item", i * 1000 + 70, 300);
     Item(thread, i * 1000 + 100);
   }
   Findings found = run_.Run(sync_point);
@@ -60,7 +60,7 @@ TEST_F(DeviceReadsTest, WhatTheDeviceIdlesIsTheMostThatIsLost) {
   for (int i = 0; i < 8; ++i) {
     Step(thread, i);
     Item(thread, i * 1000 + 100);
-    run_.Event(stream, category::kOp, "kernel", i * 1000, 998);
+    run_.Event(stream, TextOf(Category::kOp), "kernel", i * 1000, 998);
   }
   Findings found = run_.Run(sync_point);
   ASSERT_EQ(found.size(), 1u);
@@ -97,7 +97,7 @@ TEST_F(DeviceReadsTest, WhatNeedsNoDeviceOrIsInNoStepIsNone) {
   for (int i = 0; i < 3; ++i) {
     Step(thread, i);
     run_.Event(thread, "cpu_op", "aten::item", i * 1000 + 100, 5);  // of a tensor on the host
-    run_.Event(thread, category::kHost, "cudaDeviceSynchronize", i * 1000 + 200, 50);
+    run_.Event(thread, TextOf(Category::kHost), "cudaDeviceSynchronize", i * 1000 + 200, 50);
     Item(thread, i * 1000 + 900);
     Item(other, i * 1000 + 100);
   }

@@ -10,7 +10,7 @@ class ScopePlace : public testing::Test {
   void Scope(std::string_view name, std::string_view file, int64_t line) {
     if (host_ == 0) host_ = run_.HostThread();
     const StringId text = run_.Interned(file);
-    run_.Event(host_, category::kScope, name, at_us_ += 10, 5);
+    run_.Event(host_, TextOf(Category::kScope), name, at_us_ += 10, 5);
     if (line == 0) return;
     run_.Arg("source_file", Text{text});
     run_.Arg("source_line", line);

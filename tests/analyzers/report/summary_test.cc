@@ -11,11 +11,11 @@ TEST(Summary, FromEvents) {
   int64_t host = run.HostThread(), device = run.Device();
   for (int i = 0; i < 10; ++i) {
     run.Step(host, 100 + i * 100, i == 0 ? 100 : 60 + i);
-    run.Event(host, category::kTracing, "trace", 100 + i * 100, 20);
-    run.Event(host, category::kInput, "next", 130 + i * 100, 5);
-    run.Event(device, category::kModule, "f", 120 + i * 100, 30);
+    run.Event(host, TextOf(Category::kTracing), "trace", 100 + i * 100, 20);
+    run.Event(host, TextOf(Category::kInput), "next", 130 + i * 100, 5);
+    run.Event(device, TextOf(Category::kModule), "f", 120 + i * 100, 30);
   }
-  run.Event(host, category::kHost, "start", 0, 1);
+  run.Event(host, TextOf(Category::kHost), "start", 0, 1);
   run.Exec(
       "INSERT INTO compile (process_id, ordinal, ts_ns, dur_ns, step_id, inferred) VALUES (1, 0, "
       "110000, 5000, 1, 0);"
@@ -57,7 +57,7 @@ TEST(Summary, StepsThatOnlyQueueWorkAreNotTheDevices) {
   const int64_t host = run.HostThread(), device = run.Stream();
   for (int i = 0; i < 8; ++i) {
     run.Step(host, i * 500, 500);
-    run.Event(device, category::kOp, "gemm", i * 30'000, 30'000);
+    run.Event(device, TextOf(Category::kOp), "gemm", i * 30'000, 30'000);
   }
   const Summary summary = Summarize(run.store()).value();
   EXPECT_EQ(summary.step_p50_ns, 500'000);
@@ -75,9 +75,9 @@ TEST(Summary, WorkAfterStepsThatWaitIsNotTheirs) {
   const int64_t host = run.HostThread(), device = run.Stream();
   for (int i = 0; i < 8; ++i) {
     run.Step(host, i * 500, 500);
-    run.Event(device, category::kOp, "gemm", i * 500, 400);
+    run.Event(device, TextOf(Category::kOp), "gemm", i * 500, 400);
   }
-  run.Event(device, category::kOp, "gemm", 6000, 100);
+  run.Event(device, TextOf(Category::kOp), "gemm", 6000, 100);
   EXPECT_FALSE(Summarize(run.store()).value().devices[0].after_steps_ns);
 }
 

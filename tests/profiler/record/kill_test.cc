@@ -41,7 +41,7 @@ struct Truth {
       const auto begin = std::chrono::steady_clock::now();
       for (uint64_t i = 1;; ++i) {
         {
-          static constinit Site site(Site::kScope, "scope");
+          static constinit Site site(Category::kScope, "scope");
           Trace scope(site);
           scope.FlowOut(i);
         }

@@ -145,7 +145,7 @@ TEST_F(OpenScopes, TheOnlyOneOfAKilledProgramIsTaken) {
 }
 
 TEST_F(OpenScopes, OneOfTheRuntimesStepsIsNoStepOfTheRecording) {
-  static observe::Site site{observe::Site::kStep, "StepTrace"};
+  static observe::Site site{Category::kStep, "StepTrace"};
   auto recording = StartRecording(path_);
   { XLAPROF_STEP("train", 42); }
   observe::Scope scope(site);

@@ -146,7 +146,7 @@ TEST_F(Record, EventsAreInTheOrderOfTheirStarts) {
   for (auto [begin, end] : {std::pair(25, 28), {10, 30}, {20, 40}, {20, 41}}) {
     ring.Publish(
         now + uint64_t(begin) * 1000, now + uint64_t(end) * 1000, 0,
-        record::Slot::What(SiteOfName(Site::kScope, std::to_string(end)), 0, record::kScope));
+        record::Slot::What(SiteOfName(Category::kScope, std::to_string(end)), 0, record::kScope));
   }
   ASSERT_TRUE(recording->Stop().ok());
   EXPECT_THAT(

@@ -19,7 +19,7 @@
 struct RecordsAtTheEnd {
   std::unique_ptr<xlaprof::Trace> open;
   ~RecordsAtTheEnd() {
-    static xlaprof::observe::Site site{xlaprof::observe::Site::kHost, "save"};
+    static xlaprof::observe::Site site{xlaprof::Category::kHost, "save"};
     xlaprof::observe::Scope outer(site), inner(site);
     xlaprof::Trace(std::string("a name that is made"));
     open.reset();

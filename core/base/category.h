@@ -1,0 +1,35 @@
+// What events are about: importers and recorders give categories, analyzers and exporters ask for
+// them. Events hold the words, interned (event.category); a profiler's own categories may be others.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/vocabulary.h"
+
+namespace xlaprof {
+
+enum class Category : uint8_t {
+  kNone,
+  kHost,        // runtime code on the host (TraceMe and the like)
+  kScope,       // a user's annotation: xp.Trace, TraceAnnotation
+  kStep,        // a user's step annotation, or a device's Steps line
+  kPython,      // a call that a Python tracer saw
+  kTracing,     // turning Python into a graph
+  kCompile,     // the outermost event of a compilation
+  kExecute,     // the host's side of an execution
+  kTransfer,    // a copy between host and device, as the host sees it
+  kInput,       // waiting for or preparing training data
+  kModule,      // a program on a device (XLA Modules)
+  kOp,          // an op on a device (XLA Ops; hlo_op events of CPUs)
+  kAsyncOp,     // an op that overlaps others (Async XLA Ops); it does not count as busy time
+  kCollective,  // communication on a device
+};
+template <>
+struct Vocabulary<Category> {
+  static constexpr std::string_view kWords[] = {
+      "",        "host",     "scope", "step",   "python", "tracing",  "compile",
+      "execute", "transfer", "input", "module", "op",     "async_op", "collective"};
+};
+inline constexpr size_t kCategoryCount = std::size(Vocabulary<Category>::kWords);
+
+}  // namespace xlaprof

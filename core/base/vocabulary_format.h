@@ -1,0 +1,15 @@
+// Lets fmt print the words of vocabularies; apart from vocabulary.h, which the recorder's installed
+// headers include.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "core/base/vocabulary.h"
+
+// fmt prints the word.
+template <xlaprof::HasWords E>
+struct fmt::formatter<E> : fmt::formatter<std::string_view> {
+  auto format(E value, auto& context) const {
+    return fmt::formatter<std::string_view>::format(xlaprof::TextOf(value), context);
+  }
+};
