@@ -1,17 +1,13 @@
 // Finds what keeps compiling, and why. A finding is a site and a reason; a site's first compile is
 // not counted, unless what was read says that it was not the first.
+#include "analyzers/recompilation.h"
+
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "analyzers/analyzer.h"
 #include "analyzers/evidence/unmarked_reads.h"
-#include "analyzers/quantity.h"
-#include "analyzers/recompile/outside_jit.h"
-#include "analyzers/recompile/padding.h"
-#include "analyzers/recompile/recompile_counts.h"
 #include "analyzers/recompile/recompile_division.h"
-#include "analyzers/recompile/recompile_group.h"
 #include "analyzers/recompile/shape_executions.h"
 
 namespace xlaprof {
@@ -30,103 +26,63 @@ constexpr double kCheapShare =
 constexpr double kRareShare =
     0.2;  // executions of a size below this share: the last batch of an epoch
 
-const char* SourceOfTime(TimeSource dur_from) {
-  switch (dur_from) {
-    case TimeSource::kMetrics:
-      return "the metrics' deltas";
-    case TimeSource::kMetricsShare:
-      return "equal shares of the metrics' deltas";
-    case TimeSource::kProfile:
-      return "the profile";
-    case TimeSource::kLog:
-      return "the log's times";
-    case TimeSource::kRecorded:
-      return "the recording";
-    case TimeSource::kUnknown:
-      break;
-  }
-  return "the capture";
-}
-
-// Sets cost and how it was measured; returns the part of the process's time that it took, if both
-// were timed.
-std::optional<double> SetCost(const RecompileGroup& group, OptInt wall_ns, Finding* finding) {
-  int64_t sum = 0, timed = 0, trace_ns = 0, loaded = 0;
-  size_t measured = 0, inside = 0;
-  std::map<std::string, int> sources;
+// Returns what the compiles of a group cost. `wall_ns`: of the process.
+RecompileCost CostOf(const RecompileGroup& group, OptInt wall_ns) {
+  RecompileCost cost;
+  int64_t in_profile_ns = 0;
   for (const CompileFact* compile : group.compiles) {
-    trace_ns += compile->trace_ns.value_or(0);
-    loaded += compile->persistent_hit.value_or(0);
+    cost.trace_ns += compile->trace_ns.value_or(0);
+    cost.loaded += compile->persistent_hit.value_or(0);
     if (!compile->dur_ns) continue;
-    sum += *compile->dur_ns;
-    if (compile->ts_ns) timed += *compile->dur_ns, ++inside;
-    ++measured;
-    ++sources[SourceOfTime(compile->dur_from)];
+    if (compile->ts_ns) in_profile_ns += *compile->dur_ns, ++cost.in_profile;
+    ++cost.timed;
+    cost.sources.insert(compile->dur_from);
   }
-  if (measured == 0) {
-    finding->cost_note =
-        "unmeasured: no source that was read times these compiles; a profile or XLA_METRICS_FILE "
-        "does";
-    if (trace_ns > 0) {
-      finding->cost_ns = trace_ns;
-      finding->cost_note = "tracing them on the host; the log does not time XLA";
-    }
-    return std::nullopt;
+  if (wall_ns && *wall_ns > 0 && in_profile_ns != 0) {
+    cost.profile_ns = wall_ns;
+    cost.profile_share = static_cast<double>(in_profile_ns) / static_cast<double>(*wall_ns);
   }
-  finding->cost_ns = sum;
-  std::string from;
-  for (const auto& [name, times] : sources) from += (from.empty() ? "" : " and ") + name;
-  finding->cost_note = measured == group.compiles.size()
-                           ? fmt::format("their compile time, from {}", from)
-                           : fmt::format("compile time of {} of {} that were measured, from {}",
-                                         measured, group.compiles.size(), from);
-  if (trace_ns > 0) {
-    *finding->cost_ns += trace_ns;
-    finding->cost_note +=
-        fmt::format("; {} of it is tracing and lowering on the host", DurationText(trace_ns));
-  }
-  if (loaded > 0) {
-    finding->cost_note += fmt::format("; {} of them {} loaded from the persistent cache", loaded,
-                                      loaded == 1 ? "was" : "were");
-  }
-  if (!wall_ns || *wall_ns <= 0 || timed == 0) return std::nullopt;
-  const double share = static_cast<double>(timed) / static_cast<double>(*wall_ns);
-  const std::string wall = DurationText(*wall_ns);
-  finding->cost_note +=
-      inside == measured
-          ? fmt::format("; {:.0f} % of the {} that the profile timed", 100 * share, wall)
-          : fmt::format("; {} of them {} inside the profile, {:.0f} % of its {}", inside,
-                        inside == 1 ? "lies" : "lie", 100 * share, wall);
-  return share;
+  return cost;
 }
 
-void SetSaving(const RecompileGroup& group, const std::optional<SizesSeen>& sizes,
-               Finding* finding) {
+OptInt CostNs(const RecompileGroup& group, const RecompileCost& cost) {
+  if (cost.timed == 0 && cost.trace_ns <= 0) return {};
+  int64_t sum = std::max<int64_t>(0, cost.trace_ns);
+  for (const CompileFact* compile : group.compiles) sum += compile->dur_ns.value_or(0);
+  return sum;
+}
+
+PaddingChoice PaddingOf(const SizesSeen& sizes) {
+  PaddingChoice padding{.largest = PadToLargest(sizes.sizes, sizes.times),
+                        .buckets = PadToBuckets(sizes.sizes, sizes.times)};
+  padding.saved = static_cast<int64_t>(sizes.sizes.size()) -
+                  static_cast<int64_t>(padding.buckets.buckets.size());
+  return padding;
+}
+
+// Whether all recompiles for this reason are saved where one program serves every step.
+bool OneProgramServes(ReasonType type) {
+  return type != ReasonType::kUnknown && type != ReasonType::kUnprintedChange &&
+         type != ReasonType::kNoStepMark;
+}
+
+// Sets what is saved.
+void SetSaving(const RecompileGroup& group, Finding* finding, RecompileFigures* figures) {
   if (!finding->cost_ns || group.state.word == State::kWarmUp) return;
-  int64_t measured = 0;
-  for (const CompileFact* compile : group.compiles)
-    measured += compile->dur_ns || compile->trace_ns ? 1 : 0;
-  const ReasonType type = group.cause().type;
-  if (type == ReasonType::kShapeChange && sizes && sizes->dimension) {
-    const int64_t mean = *finding->cost_ns / measured;
-    const Padding buckets = PadToBuckets(sizes->sizes, sizes->times);
-    const int64_t saved =
-        static_cast<int64_t>(sizes->sizes.size()) - static_cast<int64_t>(buckets.buckets.size());
-    if (saved <= 0) return;
-    finding->saving_ns = std::min(saved, static_cast<int64_t>(group.compiles.size())) * mean;
-    finding->saving_note = fmt::format(
-        "padded to {}: {} fewer, at {} each; the padded elements ({:.0f} % more{}) "
-        "cost device time that is "
-        "not counted here",
-        SizeList(buckets.buckets), Plural(saved, "compile"), DurationText(mean),
-        100 * buckets.extra_work, sizes->times.empty() ? " if all sizes are equally frequent" : "");
-    return;
+  if (figures->padding) {
+    PaddingChoice& padding = *figures->padding;
+    if (padding.saved <= 0) return;
+    const int64_t measured = std::ranges::count_if(group.compiles, [](const CompileFact* compile) {
+      return compile->dur_ns || compile->trace_ns;
+    });
+    padding.compile_ns = *finding->cost_ns / measured;
+    finding->saving_ns =
+        std::min(padding.saved, static_cast<int64_t>(group.compiles.size())) * padding.compile_ns;
+    figures->saving = RecompileSaving::kByPadding;
+  } else if (OneProgramServes(group.cause().type)) {
+    finding->saving_ns = finding->cost_ns;
+    figures->saving = RecompileSaving::kAll;
   }
-  if (type == ReasonType::kUnknown || type == ReasonType::kUnprintedChange ||
-      type == ReasonType::kNoStepMark)
-    return;
-  finding->saving_ns = finding->cost_ns;
-  finding->saving_note = "all of these compiles, if one program serves every step";
 }
 
 // What follows from the missing step mark, which is a finding of its own: the ops of one more step
@@ -137,13 +93,10 @@ void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
            cause.type == ReasonType::kLiveTensorsChange || cause.type == ReasonType::kUnknown;
   });
   if (!reason->causes.empty()) return;
-  RecompileCause growth{.type = ReasonType::kNoStepMark};
-  growth.note = fmt::format(
-      "no step is marked, so each graph holds the steps before it too: {} nodes in the first, {} "
-      "in "
-      "the last",
-      *unmarked.first_nodes(), *unmarked.last_nodes());
-  reason->causes.push_back(std::move(growth));
+  reason->causes.push_back(
+      {.type = ReasonType::kNoStepMark,
+       .note = note::GrowsWithoutStepMark{.first_nodes = *unmarked.first_nodes(),
+                                          .last_nodes = *unmarked.last_nodes()}});
 }
 
 // `compiling_ns`: of the whole process, by which it is judged where no step is known.
@@ -212,6 +165,19 @@ std::string Bounded(std::string text) {
   return text.substr(0, end) + "...";
 }
 
+// Whether the second of two sizes is smaller and seldom comes, as the last batch of an epoch does.
+// `executions`: by hash.
+bool IsRareSmallerSize(const RecompileGroup& group, const SizesSeen& sizes,
+                       const std::map<std::string, int64_t>& executions) {
+  if (sizes.sizes.size() != 2 || sizes.sizes[1] >= sizes.sizes[0]) return false;
+  int64_t all = 0, these = 0;
+  for (const auto& [hash, times] : executions) all += times;
+  for (const CompileFact* compile : group.compiles) {
+    if (const auto at = executions.find(compile->hash); at != executions.end()) these += at->second;
+  }
+  return all > 0 && static_cast<double>(these) <= kRareShare * static_cast<double>(all);
+}
+
 Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
                     const std::map<std::string, int64_t>& executions) {
   const CompileSite& site = *group.site;
@@ -224,7 +190,7 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
   // Cuts of several places that nothing tells apart, in a window without a step mark: no step and
   // no site to judge by.
   const bool mixed =
-      site.place.empty() && site.function.empty() && group.steps->from == "executions";
+      site.place.empty() && site.function.empty() && group.steps->from == StepsFrom::kExecutions;
   if (group.steps->known && !mixed) {
     group.state = StateOf(steps, group.steps->first, group.steps->last);
   } else {
@@ -232,12 +198,23 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
   }
 
   const RecompileCause& cause = group.cause();
-  const std::optional<SizesSeen> sizes = SizesOf(group);
-  Finding finding{.title = RecompileTitle(group, sizes),
-                  .count = static_cast<int64_t>(group.compiles.size())};
-  const std::optional<double> share = SetCost(group, wall_ns, &finding);
-  SetSaving(group, sizes, &finding);
-  finding.severity = SeverityOf(group, share, finding.cost_ns, compiling_ns);
+  RecompileFigures figures{.site = {.function = site.function,
+                                    .cut = site.cause,
+                                    .place = site.place,
+                                    .step_name = group.steps->name},
+                           .cause = cause,
+                           .values = ValuesOf(group),
+                           .sizes = SizesOf(group),
+                           .from_sizes = group.from_sizes,
+                           .beside = group.beside,
+                           .cost = CostOf(group, wall_ns)};
+  if (figures.sizes && figures.sizes->dimension) figures.padding = PaddingOf(*figures.sizes);
+  figures.is_rare_smaller_size =
+      figures.sizes && IsRareSmallerSize(group, *figures.sizes, executions);
+  Finding finding{.count = static_cast<int64_t>(group.compiles.size()),
+                  .cost_ns = CostNs(group, figures.cost)};
+  SetSaving(group, &finding, &figures);
+  finding.severity = SeverityOf(group, figures.cost.profile_share, finding.cost_ns, compiling_ns);
   if (group.steps->count() > 0) {
     finding.per_step =
         static_cast<double>(group.compiles.size()) / static_cast<double>(group.steps->count());
@@ -262,7 +239,7 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
   }
   if (!site.function.empty()) finding.subject.function = site.function;
   finding.subject.scope = text(cause.scope);
-  finding.subject.op = text(cause.node);
+  finding.subject.op = text(cause.Name());
   finding.subject.graph_hash = text(group.compiles.front()->hash);
 
   Reason reason{.type = cause.type, .state = group.state.word};
@@ -270,27 +247,14 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
     const auto number = group.steps->number.find(*group.state.step);
     reason.step = number != group.steps->number.end() ? number->second : *group.state.step;
   }
-  reason.node = text(cause.node), reason.before = text(Bounded(cause.before)),
+  reason.node = text(cause.Name()), reason.before = text(Bounded(cause.before)),
   reason.after = text(Bounded(cause.after));
   if (own) {
     reason.location = (cause.near ? "near " : "") + cause.location.text();
   } else if (!places.empty() && !site.function.empty()) {
     reason.location = places.front().first.text();
   }
-  reason.text = text(RecompileReasonText(group));
   finding.reason = std::move(reason);
-
-  bool rare = false;
-  if (sizes && sizes->sizes.size() == 2 && sizes->sizes[1] < sizes->sizes[0]) {
-    int64_t all = 0, these = 0;
-    for (const auto& [hash, times] : executions) all += times;
-    for (const CompileFact* compile : group.compiles) {
-      if (const auto at = executions.find(compile->hash); at != executions.end())
-        these += at->second;
-    }
-    rare = all > 0 && static_cast<double>(these) <= kRareShare * static_cast<double>(all);
-  }
-  finding.advice = RecompileAdvice(group, sizes, rare);
 
   Evidence evidence{.table = "compile"};
   for (const CompileFact* compile : group.compiles) {
@@ -298,27 +262,28 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
     if (!evidence.ts_ns && compile->ts_ns)
       evidence.ts_ns = compile->ts_ns, evidence.dur_ns = compile->dur_ns;
   }
-  evidence.text =
-      group.steps->known
-          ? fmt::format("{} of {} compiles here; {} {} seen", group.compiles.size(),
-                        site.compiles.size(), group.steps->count(), group.steps->from)
-          : fmt::format("{} of {} compiles here", group.compiles.size(), site.compiles.size());
-  for (size_t i = 1; i < std::min(places.size(), kMaxPlaces); ++i) {
-    evidence.text += fmt::format("{} {} ({})", i == 1 ? "; also called at" : ",",
-                                 places[i].first.text(), places[i].second);
-  }
   finding.evidence.push_back(std::move(evidence));
-  if (cause.graph_before && cause.graph_after)
-    finding.evidence.push_back({.table = "graph",
-                                .rows = {*cause.graph_before, *cause.graph_after},
-                                .text = "the two graphs that were compared"});
+  CompilesSeen seen{.compiles = group.compiles.size(),
+                    .at_site = site.compiles.size(),
+                    .steps = group.steps->count(),
+                    .steps_from = group.steps->from};
+  for (size_t i = 1; i < std::min(places.size(), kMaxPlaces); ++i)
+    seen.other_lines.push_back(places[i]);
+  figures.evidence.emplace_back(std::move(seen));
+  if (cause.graph_before && cause.graph_after) {
+    finding.evidence.push_back(
+        {.table = "graph", .rows = {*cause.graph_before, *cause.graph_after}});
+    figures.evidence.emplace_back(std::nullopt);
+  }
+  finding.figures = std::move(figures);
   return finding;
 }
 
 // Ranks of one job recompile together: one finding for all of them, the one of the process with
-// most.
+// most. `Figures`: of all these findings.
+template <typename Figures>
 void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
-  std::map<std::string, std::pair<size_t, int>> first;  // what it is about -> place, processes
+  std::map<std::string, std::pair<size_t, int64_t>> first;  // what it is about -> place, processes
   std::vector<std::pair<int64_t, Finding>> merged;
   for (auto& [process_id, finding] : *found) {
     const std::string key =
@@ -338,14 +303,16 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
     Finding& kept = merged[at->second.first].second;
     if (finding.count > kept.count) std::swap(finding, kept);
     // The reason is told with the graphs of the one that is kept.
-    for (Evidence& evidence : finding.evidence) {
-      if (evidence.table != "graph") kept.evidence.push_back(std::move(evidence));
+    auto& all = std::any_cast<Figures&>(kept.figures).evidence;
+    auto& more = std::any_cast<Figures&>(finding.figures).evidence;
+    for (size_t i = 0; i < finding.evidence.size(); ++i) {
+      if (finding.evidence[i].table == "graph") continue;
+      kept.evidence.push_back(std::move(finding.evidence[i]));
+      all.push_back(std::move(more[i]));
     }
   }
-  for (const auto& [key, entry] : first) {
-    if (entry.second > 1)
-      merged[entry.first].second.title += fmt::format(" (in each of {} processes)", entry.second);
-  }
+  for (const auto& [key, entry] : first)
+    std::any_cast<Figures&>(merged[entry.first].second.figures).processes = entry.second;
   *found = std::move(merged);
 }
 
@@ -393,7 +360,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
       found.emplace_back(site.process_id, MakeFinding(group, facts, executions[site.process_id]));
     }
   }
-  MergeProcesses(&found);
+  MergeProcesses<RecompileFigures>(&found);
   Findings findings;
   std::set<int64_t> told;
   for (auto& [process_id, finding] : found) {
@@ -402,7 +369,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
     findings.push_back(std::move(finding));
   }
   XP_TRY(auto outside, OutsideJit(store, facts));
-  MergeProcesses(&outside);
+  MergeProcesses<OutsideJitFigures>(&outside);
   for (auto& [process_id, finding] : outside) findings.push_back(std::move(finding));
   XP_TRY(Findings counted, FromCounts(store, told));
   for (Finding& finding : counted) findings.push_back(std::move(finding));
@@ -415,5 +382,6 @@ extern const Analyzer recompilation{
     .name = "recompilation",
     .summary = "places that keep compiling, and what changed in their graphs",
     .looks_at = "compiles, printed graphs, debug blocks, metrics",
-    .run = Run};
+    .run = Run,
+    .say = SayRecompilation};
 }  // namespace xlaprof

@@ -7,7 +7,6 @@
 
 #include "analyzers/evidence/jax_operation.h"
 #include "analyzers/graph/user_code.h"
-#include "analyzers/quantity.h"
 #include "core/base/source_place.h"
 
 namespace xlaprof {
@@ -18,8 +17,8 @@ constexpr size_t kSureNames = 2;  // so many make short names, such as add, JAX'
 constexpr int64_t kDearNs = 1'000'000'000;
 constexpr double kDearShare = 0.1;  // of the run, or of all compiling where its length is not known
 constexpr int64_t kFewTimes = 2;    // the same operation at one line
-constexpr size_t kMaxNamed = 3;     // operations in the title
-constexpr size_t kMaxPlaces = 6;    // in the evidence
+constexpr size_t kMaxNamed = 3;     // operations that are named
+constexpr size_t kMaxPlaces = 6;    // lines that are told
 constexpr size_t kMaxRows = 32;     // that a place cites
 constexpr int64_t kMostInputs = 4;  // of an operation, but for those that take any number
 
@@ -50,13 +49,13 @@ std::vector<std::pair<Key, Sum>> Dearest(const std::map<Key, Sum>& sums) {
   return out;
 }
 
-std::string Named(const std::map<std::string, Sum>& by_name) {
-  std::string out;
+OperationCounts CountsOf(const std::map<std::string, Sum>& by_name) {
+  OperationCounts counts;
   const auto sorted = Dearest(by_name);
   for (size_t i = 0; i < std::min(kMaxNamed, sorted.size()); ++i)
-    out += fmt::format("{}{} {}", i == 0 ? "" : ", ", sorted[i].first, sorted[i].second.count);
-  if (sorted.size() > kMaxNamed) out += fmt::format(" and {} more", sorted.size() - kMaxNamed);
-  return out;
+    counts.most.emplace_back(sorted[i].first, sorted[i].second.count);
+  counts.others = sorted.size() - counts.most.size();
+  return counts;
 }
 
 bool TakesManyInputs(std::string_view function) {
@@ -166,62 +165,29 @@ bool IsDear(const Called& called, OptInt wall_ns, int64_t compiling_ns) {
 Finding FindingOf(const Called& called, bool dear) {
   const Sum& all = called.all;
   Finding finding{.severity = dear ? Severity::kWarning : Severity::kInfo,
-      .title = fmt::format("{} of single operations, called outside of jit{} ({})",
-                           Plural(all.count, "program"), called.at_start ? " at the start" : "",
-                           Named(called.by_name)),
-      .count = all.count};
-  if (all.ns > 0) {
-    finding.cost_ns = all.ns;
-    finding.cost_note = "their compile time, with tracing and lowering on the host";
-  } else {
-    finding.cost_note = "unmeasured: no source that was read times these compiles";
-  }
-  finding.reason = Reason{.type = ReasonType::kOutsideJit,
-                          .text =
-                              "JAX compiles an operation that is not inside a jitted function by "
-                              "itself, once for each shape"};
-  if (called.at_start) {
-    finding.reason->state = State::kWarmUp;
-    *finding.reason->text += ". All came before the first jitted function was compiled";
-  }
+                  .count = all.count,
+                  .reason = Reason{.type = ReasonType::kOutsideJit}};
+  if (all.ns > 0) finding.cost_ns = all.ns;
+  if (called.at_start) finding.reason->state = State::kWarmUp;
+  OutsideJitFigures figures{.operations = CountsOf(called.by_name),
+                            .at_start = called.at_start,
+                            .explained = called.explained};
   const auto sorted = Dearest(called.by_place);
-  std::string where;
   for (size_t i = 0; i < std::min(kMaxPlaces, sorted.size()); ++i) {
-    const std::string place = called.places.at(sorted[i].first).ShortText();
-    const Sum& sum = sorted[i].second;
-    if (i < kMaxNamed)
-      where +=
-          fmt::format("{}{} ({}, {})", i == 0 ? "" : ", ", place, sum.count, DurationText(sum.ns));
-    finding.evidence.push_back(
-        {.table = "compile",
-         .rows = sum.rows,
-         .text = fmt::format("{} at {}, {}", sum.count, place, DurationText(sum.ns))});
+    const auto& [key, sum] = sorted[i];
+    figures.lines.push_back({called.places.at(key), sum.count, sum.ns});
+    figures.evidence.emplace_back(figures.lines.back());
+    finding.evidence.push_back({.table = "compile", .rows = sum.rows});
   }
   if (sorted.empty()) {
-    finding.evidence.push_back(
-        {.table = "compile", .rows = all.rows, .text = Named(called.by_name)});
+    figures.evidence.emplace_back(figures.operations);
+    finding.evidence.push_back({.table = "compile", .rows = all.rows});
   } else {
-    const SourcePlace& place = called.places.at(sorted.front().first);
+    const SourcePlace& place = figures.lines.front().place;
     finding.subject = {.file = place.file, .line = place.line};
     if (!place.function.empty()) finding.subject.function = place.function;
-    *finding.reason->text += ". Most at " + where;
   }
-  if (called.at_start) {
-    finding.advice =
-        "Nothing to do in a long run. A start that takes too long is shorter where the code that "
-        "makes parameters and state is one function under jax.jit.";
-  } else if (sorted.empty()) {
-    finding.advice =
-        "Put the code around these operations into functions under jax.jit, and prepare data "
-        "with numpy.";
-    if (!called.explained)
-      finding.advice +=
-          " To see their lines, run again with JAX_EXPLAIN_CACHE_MISSES=1 and JAX_LOG_COMPILES=1.";
-  } else {
-    finding.advice =
-        "Put the code around these lines into a function under jax.jit: one program instead of "
-        "one an operation and shape. Prepare data with numpy, which compiles nothing.";
-  }
+  finding.figures = std::move(figures);
   return finding;
 }
 

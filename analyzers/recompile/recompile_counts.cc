@@ -7,8 +7,6 @@
 #include <cmath>
 #include <map>
 
-#include "analyzers/quantity.h"
-#include "analyzers/recompile/recompile_state.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -46,7 +44,8 @@ struct Sample {
 };
 
 struct Series {
-  std::string table, what;  // "metrics_report", "the metrics reports"
+  std::string table;  // "metrics_report"
+  CountSource source;
   std::vector<Sample> samples;
   bool is_cut = false;    // what it lacks may stand in a part that is missing
   bool is_apart = false;  // no sample goes on from the one before it
@@ -126,9 +125,7 @@ absl::StatusOr<std::map<int64_t, Series>> LoadMetrics(const Store& store) {
   std::map<int64_t, Series> best;
   for (auto& [key, series] : by_source) {
     series.table = "metrics_report";
-    series.what = series.samples.size() == 1
-                      ? "one metrics report"
-                      : fmt::format("{} metrics reports", series.samples.size());
+    series.source = {CountSource::Kind::kReports, series.samples.size()};
     Series& kept = best[key.first];
     if (series.samples.size() > kept.samples.size()) kept = std::move(series);
   }
@@ -146,9 +143,7 @@ absl::StatusOr<std::map<int64_t, Series>> LoadLines(const Store& store) {
       }));
   for (auto& [process_id, series] : lines) {
     series.table = "profiler_line";
-    series.what = series.samples.size() == 1
-                      ? "one \"CompileTime too frequent\" line"
-                      : fmt::format("{} \"CompileTime too frequent\" lines", series.samples.size());
+    series.source = {CountSource::Kind::kFrequentLines, series.samples.size()};
   }
   return lines;
 }
@@ -198,26 +193,15 @@ RecompileState StateInWindows(const std::vector<Sample>& samples, const std::vec
   return state;
 }
 
-// What two reports tell that one can't: the compiles between them.
-struct Between {
-  int64_t before = 0, more = 0;  // compiles up to the earlier report, and since
-  OptInt since_step;             // of the earlier
-};
-
-std::optional<Between> LastInterval(const std::vector<Sample>& samples) {
+std::optional<CountSignals::Between> LastInterval(const std::vector<Sample>& samples) {
   if (samples.size() < 2 || !samples.back().compiles) return std::nullopt;
   OptInt before;  // a report leaves out what did not change
   for (size_t i = 0; i + 1 < samples.size(); ++i) {
     if (samples[i].compiles) before = samples[i].compiles;
   }
   if (!before || *samples.back().compiles < *before) return std::nullopt;
-  return Between{*before, *samples.back().compiles - *before, samples[samples.size() - 2].steps};
-}
-
-std::string Title(int64_t compiles, int64_t steps, OptInt executions) {
-  std::string title = Plural(compiles, "compile");
-  if (steps > 0) return title + " in " + Plural(steps, "step");
-  return executions ? title + " in " + Plural(*executions, "execution") : title;
+  return CountSignals::Between{*before, *samples.back().compiles - *before,
+                               samples[samples.size() - 2].steps};
 }
 
 // Numbers of a hostile or damaged report, made harmless.
@@ -228,145 +212,134 @@ void Bound(Sample& sample) {
   }
 }
 
-std::optional<Finding> Judge(Series series) {
-  for (Sample& sample : series.samples) Bound(sample);
-  Sample last = series.samples.back();
-  for (const Sample& sample : series.samples) {  // the last one that says it
-    if (!series.samples.back().compiles && sample.compiles) last.compiles = sample.compiles;
-    if (!series.samples.back().executions && sample.executions) last.executions = sample.executions;
+// The last sample, with what only earlier ones say.
+Sample LastOf(const std::vector<Sample>& samples) {
+  Sample last = samples.back();
+  for (const Sample& sample : samples) {
+    if (!samples.back().compiles && sample.compiles) last.compiles = sample.compiles;
+    if (!samples.back().executions && sample.executions) last.executions = sample.executions;
     // A time goes with its count: one that was cut off is not an earlier one's.
-    if (!series.samples.back().compiles && sample.compile_ns) last.compile_ns = sample.compile_ns;
-    if (!series.samples.back().executions && sample.execute_ns) last.execute_ns = sample.execute_ns;
+    if (!samples.back().compiles && sample.compile_ns) last.compile_ns = sample.compile_ns;
+    if (!samples.back().executions && sample.execute_ns) last.execute_ns = sample.execute_ns;
   }
-  if (!last.compiles || *last.compiles == 0) return std::nullopt;
-  const int64_t compiles = *last.compiles, steps = last.steps.value_or(0);
-  int64_t cuts = 1;
+  return last;
+}
+
+// `last`: of the series, with a number of compiles.
+CountSignals SignalsOf(const Series& series, const Sample& last) {
+  CountSignals signals{.compiles = *last.compiles,
+                       .steps = last.steps.value_or(0),
+                       .executions = last.executions,
+                       .compile_ns = last.compile_ns,
+                       .is_cut = series.is_cut};
+  const int64_t compiles = signals.compiles, steps = signals.steps;
   if (steps > 0 && last.executions)
-    cuts = std::max<int64_t>(1, (*last.executions + steps / 2) / steps);
-  cuts = std::min({cuts, compiles, kMostPlaced});
-  const int64_t clean = kWarmUpSteps * cuts + 1;
-  const double per_step =
-      steps > 0 ? static_cast<double>(compiles) / static_cast<double>(steps) : 0;
-  // Of the executions, where no steps are known: at most the rate by the step.
-  const double new_share =
-      last.executions && *last.executions > 0
-          ? static_cast<double>(compiles) / static_cast<double>(*last.executions)
-          : 0;
+    signals.cuts = std::max<int64_t>(1, (*last.executions + steps / 2) / steps);
+  signals.cuts = std::min({signals.cuts, compiles, kMostPlaced});
+  signals.clean = kWarmUpSteps * signals.cuts + 1;
+  signals.again = std::max<int64_t>(0, compiles - signals.cuts);
+  if (last.executions && *last.executions > 0)
+    signals.new_share = static_cast<double>(compiles) / static_cast<double>(*last.executions);
+  const auto compile_ns = static_cast<double>(last.compile_ns.value_or(0));
+  const double busy =
+      static_cast<double>(last.compile_ns.value_or(0) + last.execute_ns.value_or(0));
+  if (busy > 0) signals.time_share = compile_ns / busy;
 
   std::vector<int64_t> when = StepsOfCompiles(series.samples);
   when.erase(when.begin(),
-             when.begin() + std::min<int64_t>(cuts, static_cast<int64_t>(when.size())));
-  RecompileState state{.word = State::kUnknown};
-  const bool windows = series.samples.size() >= kSeries && !when.empty();
-  if (windows) state = StateInWindows(series.samples, when, steps);
-  const std::optional<Between> between = windows ? std::nullopt : LastInterval(series.samples);
-  const bool quiet = between && between->more == 0 && between->since_step &&
-                     steps - *between->since_step >= std::max<int64_t>(1, steps / 4);
-
-  const int64_t again = std::max<int64_t>(0, compiles - cuts);
-  const double busy =
-      static_cast<double>(last.compile_ns.value_or(0) + last.execute_ns.value_or(0));
-  const double share = busy > 0 ? static_cast<double>(last.compile_ns.value_or(0)) / busy : 0;
-
-  const bool beyond = compiles - clean >= kBeyondClean;
-  Severity severity = Severity::kInfo;
-  if (windows && state.word != State::kUnknown) {
-    const bool early = state.step && 4 * *state.step < steps;
-    if (state.word == State::kOngoing || state.word == State::kBurst) severity = Severity::kWarning;
-    if (state.word == State::kSettled && state.after_warm_up > kBeyondClean && !early)
-      severity = Severity::kWarning;
-  } else if (quiet) {
-    if (beyond) state.word = State::kSettled, state.step = between->since_step;
-  } else if (beyond && steps > 0) {
-    const bool often = per_step > kOftenPerStep ||
-                       (share > kLargeTimeShare && compiles - clean >= kManyBeyondClean);
-    // Without executions, the cuts of a step are unknown, and each may have its graphs.
-    const bool sure = last.executions || per_step >= kMostAreNew ||
-                      (per_step > kOftenPerStep && compiles >= kManyGraphs);
-    if (often && sure) severity = Severity::kWarning;
-  } else if (beyond) {
-    const bool most = new_share >= kMostAreNew && compiles >= kManyCompiles;
-    const bool many =
-        new_share > kOftenPerStep && compiles >= kManyGraphs && share > kLargeTimeShare;
-    const bool rises = between && between->more > 0 && between->before - clean >= kBeyondClean;
-    if (most || many || rises) severity = Severity::kWarning;
+             when.begin() + std::min<int64_t>(signals.cuts, static_cast<int64_t>(when.size())));
+  signals.in_windows = series.samples.size() >= kSeries && !when.empty();
+  if (signals.in_windows) {
+    signals.state = StateInWindows(series.samples, when, steps);
+  } else if (const auto between = signals.between = LastInterval(series.samples)) {
+    signals.quiet = between->more == 0 && between->since_step &&
+                    steps - *between->since_step >= std::max<int64_t>(1, steps / 4);
   }
+  return signals;
+}
+
+bool RecompilesInWindows(const CountSignals& signals) {
+  const RecompileState& state = signals.state;
+  const bool early = state.step && 4 * *state.step < signals.steps;
+  return state.word == State::kOngoing || state.word == State::kBurst ||
+         (state.word == State::kSettled && state.after_warm_up > kBeyondClean && !early);
+}
+
+bool RecompilesByStep(const CountSignals& signals) {
+  const double per_step =
+      static_cast<double>(signals.compiles) / static_cast<double>(signals.steps);
+  const bool often =
+      per_step > kOftenPerStep || (signals.time_share > kLargeTimeShare &&
+                                   signals.compiles - signals.clean >= kManyBeyondClean);
+  // Without executions, the cuts of a step are unknown, and each may have its graphs.
+  const bool sure = signals.executions || per_step >= kMostAreNew ||
+                    (per_step > kOftenPerStep && signals.compiles >= kManyGraphs);
+  return often && sure;
+}
+
+bool RecompilesByExecution(const CountSignals& signals) {
+  const bool most = signals.new_share >= kMostAreNew && signals.compiles >= kManyCompiles;
+  const bool many = signals.new_share > kOftenPerStep && signals.compiles >= kManyGraphs &&
+                    signals.time_share > kLargeTimeShare;
+  const bool rises = signals.between && signals.between->more > 0 &&
+                     signals.between->before - signals.clean >= kBeyondClean;
+  return most || many || rises;
+}
+
+bool Recompiles(const CountSignals& signals) {
+  if (signals.in_windows && signals.state.word != State::kUnknown)
+    return RecompilesInWindows(signals);
+  if (signals.quiet || !signals.beyond_clean()) return false;
+  return signals.steps > 0 ? RecompilesByStep(signals) : RecompilesByExecution(signals);
+}
+
+CountVerdict VerdictOf(const CountSignals& signals, bool recompiles) {
+  if (recompiles) {
+    if (signals.steps > 0) return CountVerdict::kMoreThanClean;
+    return signals.new_share >= kMostAreNew ? CountVerdict::kMostExecutionsNew
+                                            : CountVerdict::kMoreGraphsThanClean;
+  }
+  const bool beyond = signals.beyond_clean();
+  if (signals.quiet) return CountVerdict::kStopped;
+  if (signals.steps == 0) {
+    if (!beyond) return CountVerdict::kCleanWithoutSteps;
+    const bool few = signals.new_share > 0 && signals.new_share <= kOftenPerStep;
+    return few ? CountVerdict::kFewForExecutions : CountVerdict::kStepsNotTold;
+  }
+  if (beyond)
+    return signals.executions ? CountVerdict::kFewPerStep : CountVerdict::kExecutionsNotTold;
+  return signals.is_cut && !signals.compile_ns ? CountVerdict::kCleanByCounters
+                                               : CountVerdict::kClean;
+}
+
+// Whether a series that does not recompile is worth a finding.
+bool IsWorthTelling(const CountSignals& signals) {
   // Whoever pastes a report asks whether it recompiles: "no" is an answer.
-  const bool clears = steps > kWarmUpSteps && !beyond;
-  if (severity == Severity::kInfo && again == 0 && !clears) return std::nullopt;
-  if (severity == Severity::kInfo && !beyond && state.word != State::kWarmUp &&
-      share <= kLargeTimeShare && !clears)
-    return std::nullopt;
+  if (signals.steps > kWarmUpSteps && !signals.beyond_clean()) return true;
+  return signals.again > 0 && (signals.beyond_clean() || signals.state.word == State::kWarmUp ||
+                               signals.time_share > kLargeTimeShare);
+}
 
-  Finding finding{.severity = severity, .count = again};
-  if (steps > 0) finding.per_step = static_cast<double>(again) / static_cast<double>(steps);
-  finding.title = Title(compiles, steps, last.executions);
-  finding.advice = "Nothing to do for recompilation.";
-  if (severity != Severity::kInfo) {
-    if (steps > 0) {
-      finding.title += fmt::format(": a clean program with {} a step makes about {}",
-                                   Plural(cuts, "graph"), clean);
-    } else if (new_share >= kMostAreNew) {
-      finding.title += ": most executions ran a graph that was compiled for them";
-    } else {
-      finding.title += ": more graphs than a program without recompilation has";
-    }
-    finding.advice =
-        "To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 "
-        "PT_XLA_DEBUG_FILE=debug.log "
-        "XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 XLA_SAVE_TENSORS_FILE=ir.txt XLA_SAVE_TENSORS_FMT=hlo, or "
-        "record a "
-        "profile of some of these steps.";
-    if (last.compile_ns) finding.cost_ns = *last.compile_ns / compiles * again;
-  } else if (quiet) {
-    finding.title += fmt::format(", none after step {}", *between->since_step);
-  } else if (steps == 0) {
-    const bool few = new_share > 0 && new_share <= kOftenPerStep;
-    finding.title += !beyond ? ": no more than a clean program makes in its first steps"
-                     : few   ? ": few for so many executions"
-                             : ": in how many steps is not told, so it may be recompilation or not";
-    finding.advice =
-        "Report on an XLA_METRICS_FILE, which has a report of each step, to see whether it goes on "
-        "compiling.";
-  } else if (beyond && !last.executions) {
-    finding.title +=
-        "; executions are not told, so it may be recompilation or several graphs a step";
-    finding.advice =
-        "Compare with a later report: a program that does not recompile compiles no more after "
-        "its first steps.";
-  } else if (beyond) {
-    finding.title += ": more than a clean program makes, but few a step";
-  } else if (series.is_cut && !last.compile_ns) {
-    finding.title += " by the counters: as many as a clean program makes at first";
-  } else {
-    finding.title = fmt::format(
-        "it is not recompilation: {}, as many as a clean program makes at first", finding.title);
-  }
-  if (finding.cost_ns) {
-    finding.cost_note = fmt::format(
-        "mean of CompileTime ({:.2f} s in all) times {} compiles after the first of each graph",
-        static_cast<double>(*last.compile_ns) / 1e9, again);
-  } else {
-    finding.cost_note =
-        last.compile_ns ? "not counted: these may be the first compilations, see slow_compile"
-        : series.is_cut ? "unmeasured: CompileTime may stand in the part that is missing"
-                        : "unmeasured: no CompileTime metric";
-  }
-  Reason reason{.type = ReasonType::kUnknown, .state = state.word, .step = state.step};
-  reason.text =
-      windows
-          ? fmt::format(
-                "Only counts are there ({}): neither the graphs nor the lines that made them.",
-                series.what)
-          : fmt::format("Only counts are there ({}): they do not tell when it compiled, nor why.",
-                        series.what);
-  if (between) {
-    *reason.text += between->more > 0 ? fmt::format(" Between the last two it rose from {} to {}.",
-                                                    between->before, compiles)
-                                      : " Between the last two it did not rise.";
-  }
-  finding.reason = std::move(reason);
-  finding.evidence.push_back({.table = series.table, .rows = {last.row}, .text = series.what});
+std::optional<Finding> Judge(Series series) {
+  for (Sample& sample : series.samples) Bound(sample);
+  const Sample last = LastOf(series.samples);
+  if (!last.compiles || *last.compiles == 0) return std::nullopt;
+  const CountSignals signals = SignalsOf(series, last);
+  const bool recompiles = Recompiles(signals);
+  if (!recompiles && !IsWorthTelling(signals)) return std::nullopt;
+
+  Finding finding{.severity = recompiles ? Severity::kWarning : Severity::kInfo,
+                  .count = signals.again};
+  if (signals.steps > 0)
+    finding.per_step = static_cast<double>(signals.again) / static_cast<double>(signals.steps);
+  if (recompiles && signals.compile_ns)
+    finding.cost_ns = *signals.compile_ns / signals.compiles * signals.again;
+  finding.reason = Reason{.state = signals.state.word, .step = signals.state.step};
+  if (signals.quiet && signals.beyond_clean())
+    finding.reason->state = State::kSettled, finding.reason->step = signals.between->since_step;
+  finding.evidence.push_back({.table = series.table, .rows = {last.row}});
+  finding.figures = CountFigures{
+      .verdict = VerdictOf(signals, recompiles), .source = series.source, .signals = signals};
   return finding;
 }
 
@@ -427,40 +400,32 @@ std::optional<Finding> JudgeApart(Series series) {
                      static_cast<double>(again) > kOftenPerStep * turns;
   const bool one_process = AreOfOneProcess(series.samples);
   std::optional<Finding> alone = Judge({.table = series.table,
-                                        .what = fmt::format("one of {} metrics reports", reports),
+                                        .source = {CountSource::Kind::kOneOfReports, reports},
                                         .samples = {worst},
                                         .is_cut = series.is_cut});
   if (!often || (!one_process && alone && alone->severity != Severity::kInfo)) return alone;
   Finding finding{.severity = one_process ? Severity::kWarning : Severity::kInfo,
-                  .count = again};
-  const std::string title = Title(*total.compiles, total.steps.value_or(0), total.executions);
-  finding.title = fmt::format(
-      "{}, in {} separate reports: {}", title, reports,
-      one_process ? "it goes on compiling"
-                  : "one process goes on compiling, or each compiled in its first steps");
+                  .count = again,
+                  .reason = Reason{.state = State::kUnknown}};
   if (total.steps.value_or(0) > 0)
     finding.per_step = static_cast<double>(again) / static_cast<double>(*total.steps);
-  if (one_process && total.compile_ns) {
+  if (one_process && total.compile_ns)
     finding.cost_ns = *total.compile_ns / *total.compiles * again;
-    finding.cost_note = "mean of CompileTime times the compiles behind the first report";
-  } else {
-    finding.cost_note = "unmeasured: which compiles are of one process is not told";
-  }
-  finding.advice =
-      "Print the report without met.clear_all() before it, or set XLA_METRICS_FILE, to see whether "
-      "CompileTime goes on rising. To learn which line and why, run again with "
-      "PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log.";
-  finding.reason = Reason{
-      .type = ReasonType::kUnknown,
-      .state = State::kUnknown,
-      .text =
-          "Only counts are there, in reports that do not go on from one another: the metrics "
-          "were cleared in between, or several processes wrote them."};
-  finding.evidence.push_back({.table = series.table, .rows = {worst.row}, .text = series.what});
+  finding.evidence.push_back({.table = series.table, .rows = {worst.row}});
+  finding.figures = CountFigures{
+      .verdict = one_process ? CountVerdict::kGoesOnInEachReport : CountVerdict::kProcessesOrGoesOn,
+      .source = series.source,
+      .signals = {.compiles = *total.compiles,
+                  .steps = total.steps.value_or(0),
+                  .executions = total.executions,
+                  .compile_ns = total.compile_ns,
+                  .again = again}};
   return finding;
 }
 
 }  // namespace
+
+bool CountSignals::beyond_clean() const { return compiles - clean >= kBeyondClean; }
 
 absl::StatusOr<Findings> FromCounts(const Store& store, const std::set<int64_t>& told) {
   // Counts have no clock: they are the whole run's.
@@ -485,11 +450,7 @@ absl::StatusOr<Findings> FromCounts(const Store& store, const std::set<int64_t>&
     if (one.is_apart) GoOnByCounters(&one);
     std::optional<Finding> finding = one.is_apart ? JudgeApart(one) : Judge(one);
     if (!finding || (seen > 0 && finding->severity == Severity::kInfo)) continue;
-    if (seen > 0 && finding->reason) {
-      finding->reason->text = fmt::format(
-          "Only {} of these compiles {} inside the profile; the others are only counted.", seen,
-          seen == 1 ? "lies" : "lie");
-    }
+    if (seen > 0) std::any_cast<CountFigures&>(finding->figures).compiles_in_profile = seen;
     findings.push_back(std::move(*finding));
   }
   return findings;

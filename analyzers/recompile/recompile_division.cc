@@ -25,18 +25,13 @@ void ChooseCauses(const std::vector<CompileReason>& reasons,
     int64_t least = INT64_MAX;
     for (size_t i : members) {
       const RecompileCause& cause = *explained[i].by_key.at(key);
-      if (cause.seen_in.empty() != from_sizes) continue;
+      if ((cause.seen_in == SeenIn::kNothing) != from_sizes) continue;
       if (reasons[i].differing_nodes < least)
         least = reasons[i].differing_nodes, group->clearest = group->causes.size();
       group->causes.push_back(cause);
     }
   }
-  if (group->causes.size() < members.size()) {
-    std::string& note = group->causes[group->clearest].note;
-    note += fmt::format(
-        "{}for {} of {} compiles no graph was captured; the sizes in the log say the same",
-        note.empty() ? "" : "; ", members.size() - group->causes.size(), members.size());
-  }
+  group->from_sizes = members.size() - group->causes.size();
 }
 
 // Other changes that came with all of them; of an input's change only other inputs', since much
@@ -53,14 +48,7 @@ void NameOthers(const std::vector<Explained>& explained, const std::vector<size_
   for (const auto& [other, entry] : others) {
     const RecompileCause& cause = *entry.second;
     if (entry.first != members.size() || group->beside.size() == kMaxBeside) continue;
-    const std::string what = cause.input.empty() ? cause.node : "input " + cause.input;
-    const std::string change =
-        cause.before.empty() ? "" : fmt::format(" ({} → {})", cause.before, cause.after);
-    const std::string place =
-        cause.location.empty()
-            ? ""
-            : fmt::format(" {} {}", cause.near ? "near" : "at", cause.location.text());
-    group->beside.push_back(what + place + change);
+    group->beside.push_back(cause);
   }
 }
 
@@ -70,13 +58,15 @@ void JoinToldFromSizes(std::vector<CompileReason>* reasons) {
   std::map<ReasonType, const RecompileCause*> shown;  // the first of each type
   for (const CompileReason& reason : *reasons) {
     for (const RecompileCause& cause : reason.causes) {
-      if (!cause.seen_in.empty() && !cause.follows) shown.try_emplace(cause.type, &cause);
+      if (cause.seen_in != SeenIn::kNothing && !cause.follows)
+        shown.try_emplace(cause.type, &cause);
     }
   }
   for (CompileReason& reason : *reasons) {
     for (RecompileCause& cause : reason.causes) {
       const auto at = shown.find(cause.type);
-      if (!cause.seen_in.empty() || !cause.location.empty() || at == shown.end()) continue;
+      if (cause.seen_in != SeenIn::kNothing || !cause.location.empty() || at == shown.end())
+        continue;
       cause.location = at->second->location, cause.node = at->second->node,
       cause.scope = at->second->scope;
     }

@@ -73,7 +73,7 @@ absl::Status LoadSteps(const Store& store, int64_t process_id, StepsSeen* steps,
   steps->known = true;
   steps->first = offset;
   steps->last = offset + static_cast<int64_t>(numbers.size()) - 1;
-  steps->from = "steps";
+  steps->from = StepsFrom::kSteps;
   return absl::OkStatus();
 }
 
@@ -102,10 +102,10 @@ absl::Status PlaceInSteps(const Store& store, int64_t process_id,
       *steps = StepsSeen{.name = steps->name};  // no fact lies in a step: they tell nothing
   }
   if (!steps->known) {
-    for (const auto& [what, which] :
-         {std::pair<std::string, std::string>{"step-ending executions",
-                                              fmt::format("AND cause IN {}", kEndsStep)},
-          {"executions", ""}}) {
+    for (const auto& [from, which] :
+         {std::pair<StepsFrom, std::string>{StepsFrom::kStepEndingExecutions,
+                                            fmt::format("AND cause IN {}", kEndsStep)},
+          {StepsFrom::kExecutions, ""}}) {
       XP_TRY(store.Each(
           fmt::format("SELECT ordinal FROM execution WHERE process_id = ?1 {} ORDER BY ordinal",
                       which),
@@ -115,7 +115,7 @@ absl::Status PlaceInSteps(const Store& store, int64_t process_id,
       steps->known = true;
       steps->first = 0;
       steps->last = static_cast<int64_t>(marks.size()) - 1;
-      steps->from = what;
+      steps->from = from;
       break;
     }
   }

@@ -24,14 +24,17 @@ struct CompileFact {
   TimeSource dur_from = TimeSource::kUnknown;
   OptInt input_bytes, output_bytes, alias_bytes, temp_bytes;  // of the program
   OptInt input_count, output_count;                           // by any source that knows this graph
-  bool in_slice = true;   // else it is here for later ones to be compared with
-  bool inferred = false;  // seen as the first use of a graph, not reported as compile
+  bool in_slice = true;    // else it is here for later ones to be compared with
+  bool inferred = false;   // seen as the first use of a graph, not reported as compile
   bool explained = false;  // JAX's log tells who called it
-  int64_t step = 0;       // from 0 at the start of the process; StepsSeen::known
+  int64_t step = 0;        // from 0 at the start of the process; StepsSeen::known
   std::vector<std::pair<PrintedForm, int64_t>>
       forms;  // printed_as, graph row: all prints of this graph
   int64_t compiling_ns() const { return dur_ns.value_or(0) + trace_ns.value_or(0); }
 };
+
+// By what the steps of a process were counted.
+enum class StepsFrom : uint8_t { kNothing, kSteps, kStepEndingExecutions, kExecutions };
 
 // The steps of one process.
 struct StepsSeen {
@@ -39,7 +42,7 @@ struct StepsSeen {
   int64_t first = 0, last = 0;        // counted from 0 at the start of the process
   std::map<int64_t, int64_t> number;  // the user's step_num of a step, where known
   std::string name;                   // such as train; "" when unknown
-  std::string from;                   // what they were counted by, for people
+  StepsFrom from = StepsFrom::kNothing;
   int64_t count() const { return known ? last - first + 1 : 0; }
 };
 
@@ -56,9 +59,9 @@ struct CompileSite {
 
 struct RecompileFacts {
   absl::flat_hash_map<int64_t, SourcePlace> places;  // table site
-  std::vector<CompileSite> sites;      // by process, then by first compile
-  std::map<int64_t, StepsSeen> steps;  // by process
-  std::map<int64_t, OptInt> wall_ns;   // by process: from the first to the last thing with a time
+  std::vector<CompileSite> sites;                    // by process, then by first compile
+  std::map<int64_t, StepsSeen> steps;                // by process
+  std::map<int64_t, OptInt> wall_ns;  // by process: from the first to the last thing with a time
   std::map<int64_t, int64_t> compiling_ns;  // by process: of all its compiles, with their tracing
   // By process: programs of single operations (outside_jit.h), which are in none of the sites.
   std::map<int64_t, std::vector<CompileFact>> operations;

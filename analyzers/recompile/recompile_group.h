@@ -1,4 +1,4 @@
-// Recompiles of one site with one reason, and the words for them.
+// Recompiles of one site with one reason.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,8 @@ struct RecompileGroup {
   size_t clearest = 0;  // of `causes`: of the compile whose graph differs least
   const std::map<int64_t, int64_t>* executions = nullptr;  // by graph row; those it lacks: unknown
   std::map<std::string, int64_t> other_executions;  // of the site's other graphs, by inputs' shapes
-  std::vector<std::string> beside;  // other changes that came with every one of them: op and place
+  size_t from_sizes = 0;  // compiles that no graph shows, where `causes` are told from graphs
+  std::vector<RecompileCause> beside;  // other changes that came with every one of them
   RecompileState state;
   const RecompileCause& cause() const { return causes[clearest]; }
 };
@@ -38,16 +39,7 @@ struct SizesSeen {
 };
 std::optional<SizesSeen> SizesOf(const RecompileGroup& group);
 
-// The leading dimension of an input that has several is its batch nearly always; "dimension 2" of
-// others, "length" of the only one.
-std::string DimensionName(int dimension, size_t rank);
-
-// What compiled, as a reader calls it: `train_step`, "train step", "the cut at train.py:7".
-std::string SiteName(const RecompileGroup& group);
-
-std::string RecompileTitle(const RecompileGroup& group, const std::optional<SizesSeen>& sizes);
-std::string RecompileReasonText(const RecompileGroup& group);
-std::string RecompileAdvice(const RecompileGroup& group, const std::optional<SizesSeen>& sizes,
-                            bool rare_size);
+// Returns the distinct values that the change took, from the clearest compile on.
+std::vector<std::string> ValuesOf(const RecompileGroup& group);
 
 }  // namespace xlaprof

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "analyzers/quantity.h"
-
 namespace xlaprof {
 namespace {
 
@@ -57,25 +55,10 @@ std::optional<RecompileCause> CompileHistory::Eviction(const CompileFact& compil
     seen[process.compiles[i].graph] = true;
   }
   if (between == 0) {
-    RecompileCause cause{.type = ReasonType::kUnknown};
-    cause.note =
-        "the very same graph was compiled before, and no other since, so it was not dropped for "
-        "room: processes that share one log, another device, or a cache that the program cleared";
-    return cause;
+    return RecompileCause{.type = ReasonType::kUnknown, .note = note::CompiledTwiceInARow()};
   }
-  RecompileCause cause{.type = ReasonType::kCacheEviction};
-  if (between >= kCacheSize) {
-    cause.note = fmt::format(
-        "at least as many other graphs were compiled since as torch_xla keeps ({})", kCacheSize);
-  } else {
-    cause.note = fmt::format(
-        "only {} compiled since, fewer than the {} that torch_xla keeps by default: a smaller "
-        "XLA_COMPILATION_CACHE_SIZE, a cache that the program cleared, another device, or "
-        "processes "
-        "that share one log",
-        Plural(between, "other graph was", "other graphs were"), kCacheSize);
-  }
-  return cause;
+  return RecompileCause{.type = ReasonType::kCacheEviction,
+                        .note = note::OthersSince{.others = between, .kept = kCacheSize}};
 }
 
 const CompileFact& NearestBySizes(const CompileSite& site, size_t index) {
@@ -102,22 +85,19 @@ RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile) {
     cause.before = fmt::format("{} bytes of inputs", *earlier.input_bytes);
     cause.after = fmt::format("{} bytes of inputs", *compile.input_bytes);
     cause.is_input = true;
-    cause.note =
-        "told from the sizes in the log: as many inputs and results as before, but another size "
-        "of the inputs";
+    cause.note = note::OtherSizeOfInputs();
   } else if (same_inputs && known_other(earlier.output_count, compile.output_count)) {
     cause.type = ReasonType::kLiveTensorsChange;
     cause.before = fmt::format("{} results", *earlier.output_count);
     cause.after = fmt::format("{} results", *compile.output_count);
-    cause.note = "told from the log: as many inputs as before, but another number of results";
+    cause.note = note::OtherNumberOfResults();
   } else if (known_other(earlier.input_count, compile.input_count)) {
-    cause.note = fmt::format("the log shows {} inputs and {} results after {} and {}",
-                             *compile.input_count, compile.output_count.value_or(0),
-                             *earlier.input_count, earlier.output_count.value_or(0));
+    cause.note = note::OtherCounts{.inputs_before = *earlier.input_count,
+                                   .results_before = earlier.output_count.value_or(0),
+                                   .inputs = *compile.input_count,
+                                   .results = compile.output_count.value_or(0)};
   } else if (same_inputs && same_outputs) {
-    cause.note =
-        "the log shows as many inputs and results as before, of the same size as far as it "
-        "prints: a number, an index or an op that is baked into the graph, or a small shape";
+    cause.note = note::SameCounts();
   }
   return cause;
 }

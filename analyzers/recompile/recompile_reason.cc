@@ -18,14 +18,14 @@ namespace {
 // attributes; optimised HLO has them, but also what XLA made of them.
 struct Form {
   PrintedForm name;
-  std::string_view people;
+  SeenIn seen_in;
 };
-constexpr std::array<Form, 6> kForms = {{{PrintedForm::kHlo, "the HLO dump"},
-                                         {PrintedForm::kStablehlo, "the StableHLO dump"},
-                                         {PrintedForm::kIrText, "the IR dump"},
-                                         {PrintedForm::kIrDot, "the IR dump"},
-                                         {PrintedForm::kHloOptimized, "the optimised HLO"},
-                                         {PrintedForm::kSignature, "the log's list of inputs"}}};
+constexpr std::array<Form, 6> kForms = {{{PrintedForm::kHlo, SeenIn::kHlo},
+                                         {PrintedForm::kStablehlo, SeenIn::kStablehlo},
+                                         {PrintedForm::kIrText, SeenIn::kIrDump},
+                                         {PrintedForm::kIrDot, SeenIn::kIrDump},
+                                         {PrintedForm::kHloOptimized, SeenIn::kOptimizedHlo},
+                                         {PrintedForm::kSignature, SeenIn::kSignature}}};
 
 constexpr size_t kFullDiffs = 3;  // nearest by content that are compared in full
 // Content hashes looked at for one compile, a twentieth of a second; for all of a run, a few
@@ -85,17 +85,42 @@ bool IsPartitioned(const PrintedGraph& graph) {
   });
 }
 
-std::string Describe(const GraphNode& node, const UserCode& code, const PrintedGraph& graph,
-                     int index) {
+note::PrintAlike::Node Candidate(const PrintedGraph& graph, int index, const UserCode& code) {
+  const GraphNode& node = graph.nodes[index];
   SourcePlace place = code.Of(node);
   const bool near = place.empty();
   if (near) place = code.Near(graph, index);
-  const std::string shape = WithoutLayout(node.shape);
-  if (place.empty()) return fmt::format("{} {}", node.op, shape);
-  return fmt::format("{} {} {} {}", node.op, shape, near ? "near" : "at", place.text());
+  note::PrintAlike::Node candidate{.op = node.op, .shape = WithoutLayout(node.shape)};
+  if (place.empty()) return candidate;
+  candidate.place = {.file = place.file, .line = place.line};
+  candidate.near = near;
+  return candidate;
+}
+
+bool IsIndexing(std::string_view op) {
+  static constexpr std::array<std::string_view, 4> kParts = {"slice", "select", "narrow", "index"};
+  return std::ranges::any_of(kParts, [&](auto part) { return op.find(part) != op.npos; });
+}
+
+// Whether the node is a number by itself, or the input that takes its place.
+bool IsNumberOrInput(std::string_view op) {
+  return op == "prim::Constant" || op.ends_with("device_data") || op == "constant" ||
+         op == "parameter";
+}
+
+// What the number of a constant_change is, by its op; the nodes may say more.
+ConstantKind KindOfConstant(const GraphDifference& d) {
+  if (IsIndexing(d.node)) return d.resized ? ConstantKind::kBound : ConstantKind::kIndex;
+  return IsNumberOrInput(d.node) ? ConstantKind::kNode : ConstantKind::kInOp;
 }
 
 }  // namespace
+
+std::string RecompileCause::Name() const {
+  if (!names_input) return node;
+  if (input.empty() || shape.empty()) return "input " + input + shape;
+  return fmt::format("input {} {}", input, shape);
+}
 
 std::string RecompileCause::Key() const {
   if (!location.empty()) return fmt::format("{}|{}", type, location.text());
@@ -160,8 +185,8 @@ struct ReasonFinder::Impl {
                          .before = d.before,
                          .after = d.after,
                          .is_input = d.is_input,
-                         .resized = d.resized,
                          .follows = d.follows};
+    if (d.type == ReasonType::kConstantChange) cause.constant = KindOfConstant(d);
     const bool in_after = d.node_index >= 0;
     const int index = in_after ? d.node_index : d.before_index;
     if (index < 0) return cause;
@@ -169,20 +194,23 @@ struct ReasonFinder::Impl {
     const GraphNode& node = graph.nodes[index];
     cause.scope = node.scope;
     cause.shape = WithoutLayout(node.shape);
-    const std::optional<XlaShape> shape = XlaShape::Parse(node.shape);
-    cause.captures_array = d.type == ReasonType::kConstantChange && !d.resized &&
-                           IsConstant(node) && shape && shape->rank() > 0;
+    if (d.type == ReasonType::kConstantChange) {
+      const std::optional<XlaShape> shape = XlaShape::Parse(node.shape);
+      if (!d.resized && IsConstant(node) && shape && shape->rank() > 0)
+        cause.constant = ConstantKind::kCapturedArray;
+      auto is_scalar = [](const GraphNode& one) { return one.op == "prim::Constant"; };
+      if (in_after && d.before_index >= 0 &&
+          is_scalar(before.nodes[d.before_index]) != is_scalar(node))
+        cause.constant = ConstantKind::kScalarOrInput;
+    }
     if (d.is_input) cause.input = InputName(node);
     if (d.is_input && d.type == ReasonType::kShapeChange &&
         graph.printed_as == PrintedForm::kHloOptimized &&
         IsPartitioned(before) != IsPartitioned(after)) {
       cause.type = ReasonType::kShardingChange;
-      cause.note =
-          "devices exchange data in one of the two programs only, whose shapes are those of one "
-          "device's part";
+      cause.note = note::OnePartitioned();
     }
-    if (cause.type == ReasonType::kShardingChange)
-      cause.node = "input " + (cause.input.empty() ? cause.shape : cause.input + " " + cause.shape);
+    if (cause.type == ReasonType::kShardingChange) cause.names_input = true, cause.node.clear();
     cause.location = code.Of(node);
     if (cause.location.empty()) {
       cause.location = code.Near(graph, index);
@@ -210,9 +238,9 @@ struct ReasonFinder::Impl {
 
   // Views are recorded where they are used: the line that made this one may be nearer to the value
   // that it reads.
-  std::string WhatItReads(const PrintedGraph& graph, const GraphNode& node,
-                          const SourcePlace& own) const {
-    if (!IsView(node.op)) return "";
+  CauseNote WhatItReads(const PrintedGraph& graph, const GraphNode& node,
+                        const SourcePlace& own) const {
+    if (!IsView(node.op)) return {};
     const uint64_t content =
         ContentHash(node);  // optimised HLO has it several times, in fusions and outside
     for (const GraphNode& same : graph.nodes) {
@@ -221,12 +249,10 @@ struct ReasonFinder::Impl {
       for (const GraphNode::Operand& operand : same.operands) {
         const SourcePlace place = code.Of(graph.nodes[operand.node]);
         if (place.empty() || place.text() == own.text()) continue;
-        return fmt::format(
-            "a view is recorded where it is used; near it, {}, is the value that it reads",
-            place.text());
+        return note::ViewReads{place};
       }
     }
-    return "";
+    return {};
   }
 
   // By the graphs; empty when none show it. Sets `alike` to the compile whose graph prints alike.
@@ -282,7 +308,7 @@ struct ReasonFinder::Impl {
         reason.causes.push_back(form.name == PrintedForm::kSignature && IsOfStructure(origin.type)
                                     ? OtherArguments(*before, *after)
                                     : FromDifference(origin, *before, *after));
-        reason.causes.back().seen_in = form.people;
+        reason.causes.back().seen_in = form.seen_in;
         reason.causes.back().graph_before = before->id;
         reason.causes.back().graph_after = after->id;
       }
@@ -294,20 +320,17 @@ struct ReasonFinder::Impl {
   // Graphs that print alike: what is not in the graph, then what may be in it unprinted.
   absl::StatusOr<RecompileCause> NotPrinted(const CompileFact& earlier, const CompileFact& compile,
                                             const Form& form) {
-    RecompileCause cause{.seen_in = std::string(form.people)};
+    RecompileCause cause{.seen_in = form.seen_in};
     if (form.name == PrintedForm::kSignature) {
       cause.type = ReasonType::kUnknown;
-      cause.note =
-          "the log shows inputs of the same types as before: a static argument, a function that is "
-          "defined anew, another configuration, a cache that was cleared, or another run in the "
-          "same log";
+      cause.note = note::SameInputTypes();
       return cause;
     }
     auto differ = [&](ReasonType type, OptInt a, OptInt b, std::string_view unit) {
       if (!a || !b || *a == *b) return false;
       cause.type = type;
       cause.before = fmt::format("{} {}", *a, unit), cause.after = fmt::format("{} {}", *b, unit);
-      cause.note = "the graphs print alike otherwise";
+      cause.note = note::AlikeButForThis();
       return true;
     };
     if (differ(ReasonType::kParameterSharingChange, earlier.input_count, compile.input_count,
@@ -332,11 +355,7 @@ struct ReasonFinder::Impl {
     }
     if (compile.hash.empty() && IsProgram(form.name)) {
       cause.type = ReasonType::kUnknown;
-      cause.note =
-          "a program with the same operations and shapes was compiled before: a function that is "
-          "jitted anew at each call, another structure of arguments, a static argument, a weak "
-          "type, another sharding, a jax.config setting, a cache that was cleared, or several "
-          "processes in one folder";
+      cause.note = note::SameProgram();
       return cause;
     }
     cause.type = ReasonType::kUnprintedChange;
@@ -348,20 +367,14 @@ struct ReasonFinder::Impl {
     }
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](auto a, auto b) { return a.first < b.first; });
-    std::vector<std::string> named;
+    note::PrintAlike alike;
     for (const auto& [rank, i] : candidates) {
-      std::string text = Describe(graph->nodes[i], code, *graph, i);
-      if (std::find(named.begin(), named.end(), text) == named.end())
-        named.push_back(std::move(text));
-      if (named.size() == kMaxCandidates) break;
+      note::PrintAlike::Node candidate = Candidate(*graph, i, code);
+      if (std::ranges::find(alike.candidates, candidate) == alike.candidates.end())
+        alike.candidates.push_back(std::move(candidate));
+      if (alike.candidates.size() == kMaxCandidates) break;
     }
-    cause.note = fmt::format(
-        "{} prints the same nodes under another hash, with as many inputs, results and donated "
-        "bytes "
-        "as far as is known",
-        form.people);
-    if (!named.empty())
-      cause.note += fmt::format("; what it does not print may be in: {}", fmt::join(named, "; "));
+    cause.note = std::move(alike);
     return cause;
   }
 };
@@ -436,7 +449,7 @@ absl::StatusOr<std::optional<RecompileCause>> ReasonFinder::OtherCut(const Compi
       return RecompileCause{.type = ReasonType::kCutKindChange,
                             .before = std::string(TextOf(earlier.site->cause)),
                             .after = std::string(TextOf(site.cause)),
-                            .seen_in = std::string(form.people)};
+                            .seen_in = form.seen_in};
     }
   }
   return std::nullopt;

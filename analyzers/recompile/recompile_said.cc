@@ -13,17 +13,21 @@ absl::StatusOr<absl::flat_hash_map<int64_t, std::vector<RecompileCause>>> LoadSa
         RecompileCause cause{.type = type,
                              .before = std::move(before),
                              .after = std::move(after),
-                             .seen_in = "JAX's own explanation"};
+                             .seen_in = SeenIn::kJaxExplanation};
         if (cause.type == ReasonType::kShapeChange || cause.type == ReasonType::kDtypeChange ||
             cause.type == ReasonType::kShardingChange) {
-          cause.node = cause.type == ReasonType::kShapeChange ? "parameter" : "input " + input;
+          if (cause.type == ReasonType::kShapeChange) cause.node = "parameter";
+          cause.names_input = cause.type != ReasonType::kShapeChange;
           cause.input = std::move(input);
           cause.is_input = true;
         } else if (cause.type == ReasonType::kRedefinedFunction) {
-          if (!input.empty()) cause.note = fmt::format("it is defined anew each time at {}", input);
+          if (!input.empty()) cause.note = note::DefinedAt{std::move(input)};
         } else {
           cause.node = std::move(input);
-          if (cause.type == ReasonType::kUnknown) cause.note = fmt::format("JAX says: {}", text);
+          // JAX's key of a function holds no other constants than its static arguments.
+          if (cause.type == ReasonType::kConstantChange)
+            cause.constant = ConstantKind::kStaticArgument;
+          if (cause.type == ReasonType::kUnknown) cause.note = note::JaxSays{std::move(text)};
         }
         said[compile_id].push_back(std::move(cause));
       }));

@@ -10,7 +10,7 @@
 namespace xlaprof {
 
 // By compile, in the order in which they are told. Reasons in words only have the type unknown and
-// the words as note.
+// the words as their note.
 absl::StatusOr<absl::flat_hash_map<int64_t, std::vector<RecompileCause>>> LoadSaidReasons(
     const Store& store);
 

@@ -8,6 +8,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/fallback.h"
+#include "analyzers/recompile/recompile_counts.h"
 #include "analyzers/sync_point.h"
 #include "profiler/import/import.h"
 
@@ -50,6 +51,13 @@ const Finding& TheOne(const std::vector<Finding>& found) {
   return found.empty() ? kNone : found.front();
 }
 
+const CountFigures& CountsOf(const Finding& finding) {
+  static const CountFigures kNone;
+  const auto* figures = std::any_cast<CountFigures>(&finding.figures);
+  EXPECT_NE(figures, nullptr);
+  return figures == nullptr ? kNone : *figures;
+}
+
 std::string Metric(const std::string& name, int64_t samples, const std::string& sum,
                    const std::string& percentiles = "50%=001ms000.000us; 99%=002ms000.000us") {
   return fmt::format("Metric: {}\n  TotalSamples: {}\n  Accumulator: {}\n  Percentiles: {}\n", name,
@@ -71,8 +79,10 @@ TEST(PastedText, RecompilationWithoutStepMarks) {
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->state, State::kUnknown);
   EXPECT_EQ(finding.per_step, std::nullopt);
-  EXPECT_THAT(finding.words.title, HasSubstr("40 compiles in 41 executions"));
-  EXPECT_THAT(finding.words.title, Not(HasSubstr("step")));
+  EXPECT_EQ(CountsOf(finding).verdict, CountVerdict::kMostExecutionsNew);
+  EXPECT_EQ(CountsOf(finding).signals.compiles, 40);
+  EXPECT_EQ(CountsOf(finding).signals.executions, 41);
+  EXPECT_EQ(CountsOf(finding).signals.steps, 0);
 }
 
 // A young run with dear compiles is not recompiling: nine graphs for four hundred executions.
@@ -88,8 +98,7 @@ TEST(PastedText, TooLittleToTellIsToldSo) {
   const Findings all = FindingsIn(Report(3, "06m15s000ms000.000us", 2));
   const Finding finding = TheOne(OfKind(all, "recompilation"));
   EXPECT_EQ(finding.severity, Severity::kInfo);
-  EXPECT_THAT(finding.words.title, Not(HasSubstr("not recompilation")));
-  EXPECT_THAT(finding.words.advice, HasSubstr("XLA_METRICS_FILE"));
+  EXPECT_EQ(CountsOf(finding).verdict, CountVerdict::kCleanWithoutSteps);
 }
 
 // "Is it recompiling?" has an answer, and no is one.
@@ -97,7 +106,9 @@ TEST(PastedText, ThreeCompilesInAThousandStepsAreSaidToBeNone) {
   const Finding finding = TheOne(OfKind(
       FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000)), "recompilation"));
   EXPECT_EQ(finding.severity, Severity::kInfo);
-  EXPECT_THAT(finding.words.title, HasSubstr("it is not recompilation: 3 compiles in 1,000 steps"));
+  EXPECT_EQ(CountsOf(finding).verdict, CountVerdict::kClean);
+  EXPECT_EQ(CountsOf(finding).signals.compiles, 3);
+  EXPECT_EQ(CountsOf(finding).signals.steps, 1000);
   EXPECT_EQ(finding.cost_ns, std::nullopt);
 }
 
@@ -110,7 +121,8 @@ TEST(PastedText, TwoReportsTellWhetherItRises) {
   };
   const Finding rises = two(12, 14), stays = two(12, 12);
   EXPECT_EQ(rises.severity, Severity::kWarning);
-  EXPECT_THAT(*rises.reason->text, HasSubstr("rose from 12 to 14"));
+  EXPECT_EQ(CountsOf(rises).signals.between->before, 12);
+  EXPECT_EQ(CountsOf(rises).signals.between->more, 2);
   EXPECT_EQ(stays.severity, Severity::kInfo);
 }
 
@@ -131,7 +143,8 @@ TEST(PastedText, SavesStandForStepsWhereNoneAreCounted) {
       OfKind(FindingsIn("[MetricsData; step=19]\n" + Report(60, "50s000ms000.000us", 80) + "\n"),
              "recompilation"));
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_THAT(finding.words.title, HasSubstr("60 compiles in 20 steps"));
+  EXPECT_EQ(CountsOf(finding).signals.compiles, 60);
+  EXPECT_EQ(CountsOf(finding).signals.steps, 20);
 }
 
 // "Metric:" behind a backtick, behind a line of stars, without its first letter, or in a printed
@@ -150,7 +163,8 @@ TEST(PastedText, CountsOutliveACutNumber) {
                                   "\n[MetricsData; step=5]\nMetric: CompileTime\n  TotalSamples: "
                                   "500\n  Accumulator: 47m60s8\n");
   const Finding finding = TheOne(OfKind(all, "recompilation"));
-  EXPECT_THAT(finding.words.title, HasSubstr("500 compiles in 6 steps"));
+  EXPECT_EQ(CountsOf(finding).signals.compiles, 500);
+  EXPECT_EQ(CountsOf(finding).signals.steps, 6);
   EXPECT_EQ(finding.cost_ns, std::nullopt);
 }
 
@@ -159,13 +173,14 @@ TEST(PastedText, CountsOutliveACutNumber) {
 TEST(PastedText, ServerMetricsCountWhereTheyAreAlone) {
   const std::string server = Metric("XrtCompile", 83, "10m29s000ms000.000us") +
                              Metric("XrtExecute", 90, "14m43s000ms000.000us");
-  EXPECT_THAT(TheOne(OfKind(FindingsIn(server), "recompilation")).title,
-              HasSubstr("83 compiles in 90 executions"));
-  EXPECT_THAT(TheOne(OfKind(FindingsIn(Report(3, "001ms000.000us", 1000) +
-                                       Counter("MarkStep", 1000) + server),
-                            "recompilation"))
-                  .title,
-              HasSubstr("not recompilation: 3 compiles"));
+  const Finding alone = TheOne(OfKind(FindingsIn(server), "recompilation"));
+  EXPECT_EQ(CountsOf(alone).signals.compiles, 83);
+  EXPECT_EQ(CountsOf(alone).signals.executions, 90);
+  const Finding beside = TheOne(OfKind(
+      FindingsIn(Report(3, "001ms000.000us", 1000) + Counter("MarkStep", 1000) + server),
+      "recompilation"));
+  EXPECT_EQ(CountsOf(beside).verdict, CountVerdict::kClean);
+  EXPECT_EQ(CountsOf(beside).signals.compiles, 3);
 }
 
 // The percentiles were cut at 20 %: "the longest 33 ms" of compiles that took 37 s on average.

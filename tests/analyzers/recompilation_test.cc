@@ -8,8 +8,8 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::Field;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -66,8 +66,10 @@ TEST(Recompilation, PaddingIsWeighedByAllBatches) {
   ASSERT_FALSE(findings.empty());
   // 7 * 64 + 48 + 17 = 513: 544 with buckets, 576 with one program.
   EXPECT_TRUE(std::ranges::any_of(findings, [](const Finding& finding) {
-    return finding.words.advice.find("(2 programs, 6 % more elements instead of 12 %)") !=
-           std::string::npos;
+    const std::optional<PaddingChoice> padding = FiguresOfRecompiles(finding).padding;
+    return padding && padding->buckets.buckets.size() == 2 &&
+           std::abs(padding->buckets.extra_work - 544. / 513 + 1) < 1e-9 &&
+           std::abs(padding->largest.extra_work - 576. / 513 + 1) < 1e-9;
   }));
 }
 
@@ -86,10 +88,14 @@ TEST(Recompilation, SizesThatVaryAreOneFinding) {
   EXPECT_EQ(finding.subject.file, "/home/user/train.py");
   EXPECT_EQ(finding.subject.line, 7);
   EXPECT_EQ(finding.reason->before, "f32[64,16]");
-  EXPECT_EQ(finding.words.title,
-            "train step recompiled 5 times: batch dimension of input f32[64,16] changes (64, 48, "
-            "17, 33, 9, 25)");
-  EXPECT_THAT(finding.words.advice, HasSubstr("to 64 (one program), or to the buckets 16, 32, 64"));
+  const RecompileFigures figures = FiguresOfRecompiles(finding);
+  EXPECT_EQ(figures.site.step_name, "train");
+  ASSERT_TRUE(figures.sizes && figures.padding);
+  EXPECT_EQ(figures.sizes->shape.text(), "f32[64,16]");
+  EXPECT_EQ(figures.sizes->dimension, 0);
+  EXPECT_THAT(figures.sizes->sizes, ElementsAre(64, 48, 17, 33, 9, 25));
+  EXPECT_THAT(figures.padding->largest.buckets, ElementsAre(64));
+  EXPECT_THAT(figures.padding->buckets.buckets, ElementsAre(16, 32, 64));
   ASSERT_THAT(finding.evidence, SizeIs(2));
   EXPECT_EQ(finding.evidence[1].table, "graph");  // the two that were compared
   EXPECT_THAT(finding.evidence[1].rows, SizeIs(2));
@@ -108,8 +114,8 @@ TEST(Recompilation, FindingsDoNotDependOnRowIds) {
   for (const Findings& findings : all) {
     ASSERT_EQ(findings.size(), all[0].size());
     for (size_t i = 0; i < findings.size(); ++i) {
-      EXPECT_EQ(findings[i].title, all[0][i].title);
-      EXPECT_EQ(findings[i].reason->text, all[0][i].reason->text);
+      EXPECT_EQ(findings[i].words.title, all[0][i].words.title);
+      EXPECT_EQ(findings[i].words.why, all[0][i].words.why);
       EXPECT_EQ(findings[i].subject.line, all[0][i].subject.line);
     }
   }
@@ -120,7 +126,7 @@ TEST(Recompilation, ASmallLastBatchIsToldApart) {
   BatchesOf(run, {64, 64, 64, 64, 64, 40, 64, 64, 64, 64, 64, 40});
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kInfo);  // once, and settled
-  EXPECT_THAT(finding.words.advice, HasSubstr("drop_last=True"));
+  EXPECT_TRUE(FiguresOfRecompiles(finding).is_rare_smaller_size);
 }
 
 TEST(Recompilation, ACleanStartIsWarmUpAndInfo) {
@@ -179,11 +185,12 @@ TEST(Recompilation, PartlyMeasuredCostSaysSo) {
   run.Exec("UPDATE compile SET dur_ns = NULL WHERE id = (SELECT max(id) FROM compile)");
   Finding finding = run.TheFinding();
   EXPECT_EQ(finding.cost_ns, 4'000'000'000);
-  EXPECT_THAT(finding.words.cost_note, HasSubstr("4 of 5"));
+  EXPECT_EQ(FiguresOfRecompiles(finding).cost.timed, 4u);
+  EXPECT_EQ(finding.count, 5);
   run.Exec("UPDATE compile SET dur_ns = NULL");
   finding = run.TheFinding();
   EXPECT_FALSE(finding.cost_ns.has_value());
-  EXPECT_THAT(finding.words.cost_note, HasSubstr("unmeasured"));
+  EXPECT_EQ(FiguresOfRecompiles(finding).cost.timed, 0u);
 }
 
 // A change that comes once beside one that comes always does not hide it.
@@ -243,9 +250,10 @@ TEST(Recompilation, AnotherFormAnswersWhereTextPrintsAlike) {
   EXPECT_EQ(finding.count, 11);
   EXPECT_EQ(finding.reason->before, "slice={[0:1], [0:8]}");
   EXPECT_EQ(finding.reason->after, "slice={[1:2], [0:8]}");
-  EXPECT_THAT(finding.words.advice, HasSubstr("index_select"));
-  EXPECT_THAT(finding.words.why,
-              HasSubstr("/home/user/train.py:10, is the value that it reads"));
+  const RecompileCause cause = FiguresOfRecompiles(finding).cause;
+  EXPECT_EQ(cause.constant, ConstantKind::kIndex);
+  ASSERT_TRUE(std::holds_alternative<note::ViewReads>(cause.note));
+  EXPECT_EQ(std::get<note::ViewReads>(cause.note).place.text(), "/home/user/train.py:10");
 }
 
 TEST(Recompilation, OnlyAViewIsRecordedWhereItIsUsed) {
@@ -263,7 +271,10 @@ TEST(Recompilation, OnlyAViewIsRecordedWhereItIsUsed) {
   }
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kConstantChange);
-  EXPECT_EQ(finding.words.why, "The IR dump shows it.");
+  const RecompileFigures figures = FiguresOfRecompiles(finding);
+  EXPECT_EQ(figures.cause.seen_in, SeenIn::kIrDump);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(figures.cause.note));
+  EXPECT_THAT(figures.beside, IsEmpty());
 }
 
 TEST(Recompilation, GraphsThatPrintAlikeNameCandidates) {
@@ -279,8 +290,11 @@ TEST(Recompilation, GraphsThatPrintAlikeNameCandidates) {
     run.Step(run.Graph("g" + std::to_string(i), text, PrintedForm::kIrText, 1, 1));
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kUnprintedChange);
-  EXPECT_THAT(finding.words.why, HasSubstr("xla::select f32[1,8] at /home/user/train.py:11"));
-  EXPECT_THAT(finding.words.advice, HasSubstr("XLA_SAVE_TENSORS_FMT=hlo"));
+  const RecompileCause cause = FiguresOfRecompiles(finding).cause;
+  ASSERT_TRUE(std::holds_alternative<note::PrintAlike>(cause.note));
+  const note::PrintAlike::Node select{
+      .op = "xla::select", .shape = "f32[1,8]", .place = {"/home/user/train.py", 11, ""}};
+  EXPECT_THAT(std::get<note::PrintAlike>(cause.note).candidates, testing::Contains(select));
 }
 
 TEST(Recompilation, SharedInputsAndDonationComeBeforeUnprintedChanges) {
@@ -319,11 +333,14 @@ TEST(Recompilation, AGraphThatIsCompiledAgainBehindOthersWasEvicted) {
   run.Steps(run.Graph("b", TrainStep(16)), 10);
   run.Step(graph, {.compiles = true});
   run.Steps(graph, 10);
-  std::string text;
+  int64_t others = 0;
   for (const Finding& finding : run.Find()) {
-    if (finding.reason->type == ReasonType::kCacheEviction) text = finding.words.why;
+    if (finding.reason->type != ReasonType::kCacheEviction) continue;
+    const CauseNote note = FiguresOfRecompiles(finding).cause.note;
+    ASSERT_TRUE(std::holds_alternative<note::OthersSince>(note));
+    others = std::get<note::OthersSince>(note).others;
   }
-  EXPECT_THAT(text, HasSubstr("nly 1 other graph was compiled since"));
+  EXPECT_EQ(others, 1);
 }
 
 TEST(Recompilation, AGraphThatIsCompiledTwiceInARowWasNotEvicted) {
@@ -334,7 +351,8 @@ TEST(Recompilation, AGraphThatIsCompiledTwiceInARowWasNotEvicted) {
   run.Steps(graph, 10);
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kUnknown);
-  EXPECT_THAT(finding.words.why, HasSubstr("processes that share one log"));
+  EXPECT_TRUE(
+      std::holds_alternative<note::CompiledTwiceInARow>(FiguresOfRecompiles(finding).cause.note));
 }
 
 TEST(Recompilation, SettingsThatChangeAreTheEnvironment) {
@@ -355,7 +373,9 @@ TEST(Recompilation, WithoutGraphsSizesTellAndElseNothing) {
   EXPECT_EQ(run.TheFinding().subject.line, 20);  // the cut
   run.Exec("UPDATE compile SET input_bytes = 1000");
   EXPECT_EQ(run.TheFinding().reason->type, ReasonType::kUnknown);
-  EXPECT_THAT(run.TheFinding().words.advice, HasSubstr("XLA_SAVE_TENSORS_FILE"));
+  const RecompileFigures figures = FiguresOfRecompiles(run.TheFinding());
+  EXPECT_EQ(figures.cause.seen_in, SeenIn::kNothing);
+  EXPECT_EQ(figures.site.cut, CutKind::kUserSync);
 }
 
 TEST(Recompilation, WhereOnlySomeGraphsWereCapturedTheLogJoinsThem) {
@@ -371,7 +391,7 @@ TEST(Recompilation, WhereOnlySomeGraphsWereCapturedTheLogJoinsThem) {
   EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
   EXPECT_EQ(finding.count, 9);
   EXPECT_EQ(finding.subject.line, 7);
-  EXPECT_THAT(finding.words.why, HasSubstr("7 of 9"));
+  EXPECT_EQ(FiguresOfRecompiles(finding).from_sizes, 7u);
 }
 
 // Story: `--steps 2:4` hid the graphs of the steps before, and "nothing captured showed why".
@@ -411,9 +431,13 @@ TEST(Recompilation, AJittedFunctionIsASite) {
              {.cause = CutKind::kCall, .function = "train_step", .line = 18});
   }
   const Finding finding = run.TheFinding();
-  EXPECT_EQ(finding.words.title,
-            "`train_step` recompiled 3 times: batch dimension of input f32[128,64] changes (128, "
-            "120, 112, 104)");
+  const RecompileFigures figures = FiguresOfRecompiles(finding);
+  EXPECT_EQ(finding.count, 3);
+  EXPECT_EQ(figures.site.function, "train_step");
+  ASSERT_TRUE(figures.sizes.has_value());
+  EXPECT_EQ(figures.sizes->shape.text(), "f32[128,64]");
+  EXPECT_EQ(figures.sizes->dimension, 0);
+  EXPECT_THAT(figures.sizes->sizes, ElementsAre(128, 120, 112, 104));
   EXPECT_EQ(finding.subject.function, "train_step");
   EXPECT_EQ(finding.subject.line, 18);
 }
@@ -427,7 +451,7 @@ TEST(Recompilation, RanksOfOneJobAreOneFinding) {
   }
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.count, 11);
-  EXPECT_THAT(finding.words.title, HasSubstr("in each of 3 processes"));
+  EXPECT_EQ(FiguresOfRecompiles(finding).processes, 3);
   EXPECT_THAT(finding.evidence, SizeIs(4));  // compiles of each rank, and the graphs of one
 }
 
@@ -455,9 +479,10 @@ TEST(Recompilation, GrowthWithoutAStepMarkIsNoCauseOfItsOwn) {
                 finding.reason->type == ReasonType::kNoStepMark);
       EXPECT_TRUE(with_sizes || finding.count == 11) << finding.words.title;
       if (finding.reason->type != ReasonType::kNoStepMark) continue;
-      EXPECT_THAT(finding.words.title, HasSubstr("its graph grows, as no step is marked"));
-      EXPECT_THAT(finding.words.why, HasSubstr("5 nodes in the first, 60 in the last"));
-      EXPECT_THAT(finding.words.advice, HasSubstr("missing_step_mark"));
+      const CauseNote note = FiguresOfRecompiles(finding).cause.note;
+      ASSERT_TRUE(std::holds_alternative<note::GrowsWithoutStepMark>(note));
+      EXPECT_EQ(std::get<note::GrowsWithoutStepMark>(note).first_nodes, 5);
+      EXPECT_EQ(std::get<note::GrowsWithoutStepMark>(note).last_nodes, 60);
     }
     EXPECT_THAT(run.Find(), SizeIs(with_sizes ? 2 : 1));
     // With one step mark it is as ever.

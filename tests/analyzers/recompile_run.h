@@ -10,11 +10,19 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/graph/graph_diff.h"
+#include "analyzers/recompilation.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
 
 extern const Analyzer recompilation;
+
+// The figures of a finding that is told from compiles; fails the test if it has others.
+inline RecompileFigures FiguresOfRecompiles(const Finding& finding) {
+  const auto* figures = std::any_cast<RecompileFigures>(&finding.figures);
+  EXPECT_NE(figures, nullptr);
+  return figures == nullptr ? RecompileFigures() : *figures;
+}
 
 struct TestNode {
   std::string op, shape, operands = {}, attributes = {}, location = {}, scope = {};

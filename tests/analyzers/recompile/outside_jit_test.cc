@@ -1,6 +1,7 @@
 // Programs of single operations, which JAX makes outside of jit.
 #include <gmock/gmock.h>
 
+#include "analyzers/recompilation.h"
 #include "tests/analyzers/timed_run.h"
 
 namespace xlaprof {
@@ -9,7 +10,20 @@ extern const Analyzer recompilation;
 
 namespace {
 
-using testing::HasSubstr;
+using testing::ElementsAre;
+using testing::Pair;
+
+OutsideJitFigures FiguresOf(const Finding& finding) {
+  const auto* figures = std::any_cast<OutsideJitFigures>(&finding.figures);
+  EXPECT_NE(figures, nullptr);
+  return figures == nullptr ? OutsideJitFigures() : *figures;
+}
+
+// The recompiled function; "" of other findings.
+std::string FunctionOf(const Finding& finding) {
+  const auto* figures = std::any_cast<RecompileFigures>(&finding.figures);
+  return figures == nullptr ? "" : figures->site.function;
+}
 
 class OutsideJit : public testing::Test {
  protected:
@@ -36,14 +50,22 @@ TEST_F(OutsideJit, AreOneFindingAtTheDearestLine) {
   const Findings found = Run();
   ASSERT_EQ(found.size(), 2u);  // and my_step, which compiled twice
   const Finding& finding = found[1];
-  EXPECT_EQ(finding.words.title,
-            "12 programs of single operations, called outside of jit (scan 3, broadcast_in_dim 9)");
+  const OutsideJitFigures figures = FiguresOf(finding);
+  EXPECT_EQ(finding.count, 12);
+  EXPECT_FALSE(figures.at_start);
+  EXPECT_THAT(figures.operations.most, ElementsAre(Pair("scan", 3), Pair("broadcast_in_dim", 9)));
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->type, ReasonType::kOutsideJit);
   EXPECT_EQ(finding.cost_ns, 6'180'000'000);
   EXPECT_EQ(finding.subject.file, "/u/fit.py");
   EXPECT_EQ(finding.subject.line, 40);
-  EXPECT_THAT(finding.words.why, HasSubstr("fit.py:40 (3, 6 s), model.py:8 (9, 180 ms)"));
+  ASSERT_EQ(figures.lines.size(), 2u);
+  EXPECT_EQ(figures.lines[0].place.text(), "/u/fit.py:40");
+  EXPECT_EQ(figures.lines[0].count, 3);
+  EXPECT_EQ(figures.lines[0].ns, 6'000'000'000);
+  EXPECT_EQ(figures.lines[1].place.text(), "/u/model.py:8");
+  EXPECT_EQ(figures.lines[1].count, 9);
+  EXPECT_EQ(figures.lines[1].ns, 180'000'000);
   EXPECT_EQ(finding.evidence.size(), 2u);
 }
 
@@ -54,7 +76,7 @@ TEST_F(OutsideJit, AStartIsNoWarning) {
   const Findings found = Run();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
-  EXPECT_THAT(found[0].words.title, HasSubstr("outside of jit at the start"));
+  EXPECT_TRUE(FiguresOf(found[0]).at_start);
 }
 
 // A function of the user's with an operation's name.
@@ -65,7 +87,8 @@ TEST_F(OutsideJit, WhatJaxExplainsOrHasSeveralLinesIsAFunction) {
   Compile("broadcast_in_dim", 12, 10);
   Findings found = Run();
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_THAT(found[0].words.title, HasSubstr("`select` recompiled 11 times"));
+  EXPECT_EQ(FunctionOf(found[0]), "select");
+  EXPECT_EQ(found[0].count, 11);
   run_.Exec(
       "UPDATE compile SET stack_id = NULL; INSERT INTO graph (id, process_id, printed_as, "
       "node_count) VALUES (1, 1, 'hlo', 2); INSERT INTO graph_node (graph_id, idx, op, shape, "
@@ -73,7 +96,8 @@ TEST_F(OutsideJit, WhatJaxExplainsOrHasSeveralLinesIsAFunction) {
       "'', 'f@a.py:2'); UPDATE compile SET graph_id = 1 WHERE function = 'select'");
   found = Run();
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_THAT(found[0].words.title, HasSubstr("`select` recompiled 11 times"));
+  EXPECT_EQ(FunctionOf(found[0]), "select");
+  EXPECT_EQ(found[0].count, 11);
 }
 
 TEST_F(OutsideJit, AreKnownByTheirNames) {
@@ -82,8 +106,9 @@ TEST_F(OutsideJit, AreKnownByTheirNames) {
   Compile("add", 5, 100);
   const Findings found = Run();
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_THAT(found[0].words.title, HasSubstr("15 programs of single operations"));
-  EXPECT_THAT(found[0].words.advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));
+  EXPECT_EQ(found[0].count, 15);
+  EXPECT_FALSE(FiguresOf(found[0]).explained);
+  EXPECT_TRUE(FiguresOf(found[0]).lines.empty());
 }
 
 // A word that is no operation's alone is a function of the user's.
@@ -91,14 +116,16 @@ TEST_F(OutsideJit, AWordIsNoOperationByItself) {
   Compile("add", 12, 100);
   const Findings found = Run();
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_THAT(found[0].words.title, HasSubstr("`add` recompiled 11 times"));
+  EXPECT_EQ(FunctionOf(found[0]), "add");
+  EXPECT_EQ(found[0].count, 11);
 }
 
 TEST_F(OutsideJit, AFewAreRecompilationsLikeOthers) {
   Compile("broadcast_in_dim", 9, 100);
   const Findings found = Run();
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_THAT(found[0].words.title, HasSubstr("`broadcast_in_dim` recompiled 8 times"));
+  EXPECT_EQ(FunctionOf(found[0]), "broadcast_in_dim");
+  EXPECT_EQ(found[0].count, 8);
 }
 
 TEST_F(OutsideJit, CheapOnesAreNoWarning) {

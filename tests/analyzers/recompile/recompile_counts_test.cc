@@ -8,8 +8,14 @@
 namespace xlaprof {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+CountFigures FiguresOf(const Finding& finding) {
+  const auto* figures = std::any_cast<CountFigures>(&finding.figures);
+  EXPECT_NE(figures, nullptr);
+  return figures == nullptr ? CountFigures() : *figures;
+}
+CountVerdict VerdictOf(const Finding& finding) { return FiguresOf(finding).verdict; }
 
 class Reports : public RecompileRun {
  public:
@@ -89,7 +95,7 @@ TEST(RecompileCounts, AProfilesWindowDoesNotHideWhatTheReportsCount) {
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->state, State::kOngoing);
-  EXPECT_THAT(finding.words.why, HasSubstr("Only 1 of these compiles lies inside"));
+  EXPECT_EQ(FiguresOf(finding).compiles_in_profile, 1);
 }
 
 TEST(RecompileCounts, WhatACleanProgramCompilesIsSaidToBeNone) {
@@ -100,7 +106,7 @@ TEST(RecompileCounts, WhatACleanProgramCompilesIsSaidToBeNone) {
   for (Reports* run : {&clean, &cut}) {
     const Finding finding = run->TheFinding();
     EXPECT_EQ(finding.severity, Severity::kInfo);
-    EXPECT_THAT(finding.words.title, HasSubstr("it is not recompilation"));
+    EXPECT_EQ(VerdictOf(finding), CountVerdict::kClean);
   }
   Reports first;  // nothing is told by the first steps
   first.Report(2, 2, 2);
@@ -112,7 +118,7 @@ TEST(RecompileCounts, ACleanProgramThatCompilesLongIsToldSo) {
   run.Report(25, 3, 26, 5e12, 1e12);
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kInfo);
-  EXPECT_THAT(finding.words.title, HasSubstr("it is not recompilation"));
+  EXPECT_EQ(VerdictOf(finding), CountVerdict::kClean);
 }
 
 // met.clear_all() before each report: twelve steps that compiled each gave "nothing found".
@@ -121,7 +127,11 @@ TEST(RecompileCounts, ReportsOfOneProcessThatEachStandForThemselvesAreSummed) {
   for (int i = 0; i < 12; ++i) run.Apart(1, 1, i == 0 ? 12 : 2);
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_EQ(finding.words.title, "12 compiles in 12 steps, in 12 separate reports: it goes on compiling");
+  const CountFigures figures = FiguresOf(finding);
+  EXPECT_EQ(figures.verdict, CountVerdict::kGoesOnInEachReport);
+  EXPECT_EQ(figures.source.number, 12u);
+  EXPECT_EQ(figures.signals.compiles, 12);
+  EXPECT_EQ(figures.signals.steps, 12);
   EXPECT_EQ(finding.count, 11);
   EXPECT_EQ(finding.cost_ns, 11'000'000'000);
 }
@@ -136,7 +146,8 @@ TEST(RecompileCounts, CountersThatGoOnAreNotSummed) {
   }
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_THAT(finding.words.title, HasSubstr("20 compiles in 20 steps"));
+  EXPECT_EQ(FiguresOf(finding).signals.compiles, 20);
+  EXPECT_EQ(FiguresOf(finding).signals.steps, 20);
   EXPECT_EQ(finding.count, 19);
   EXPECT_EQ(finding.cost_ns, 19'000'000'000);
 }
@@ -151,18 +162,20 @@ TEST(RecompileCounts, AMasterAmongRanksIsNoProofOfOneProcess) {
 TEST(RecompileCounts, ReportsOfRanksAreNotSummed) {
   Reports clean;
   for (int i = 0; i < 8; ++i) clean.Apart(100, 3, 300);
-  EXPECT_EQ(clean.TheFinding().words.title,
-            "it is not recompilation: 3 compiles in 100 steps, as many as a clean program makes at "
-            "first");
+  EXPECT_EQ(VerdictOf(clean.TheFinding()), CountVerdict::kClean);
+  EXPECT_EQ(FiguresOf(clean.TheFinding()).signals.compiles, 3);
+  EXPECT_EQ(FiguresOf(clean.TheFinding()).signals.steps, 100);
   Reports young;
   for (int i = 0; i < 8; ++i) young.Apart(1, 1, 12);
   const Finding finding = young.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kInfo);
-  EXPECT_THAT(finding.words.title, HasSubstr("or each compiled in its first steps"));
+  EXPECT_EQ(VerdictOf(finding), CountVerdict::kProcessesOrGoesOn);
   Reports compiling;
   for (int i = 0; i < 8; ++i) compiling.Apart(20, 15, 300);
   EXPECT_EQ(compiling.TheFinding().severity, Severity::kWarning);
-  EXPECT_THAT(compiling.TheFinding().words.title, HasSubstr("15 compiles in 20 steps: a clean program"));
+  EXPECT_EQ(VerdictOf(compiling.TheFinding()), CountVerdict::kMoreThanClean);
+  EXPECT_EQ(FiguresOf(compiling.TheFinding()).signals.compiles, 15);
+  EXPECT_EQ(FiguresOf(compiling.TheFinding()).signals.steps, 20);
 }
 
 TEST(RecompileCounts, WhatStoodInAMissingPartIsNotDenied) {
@@ -173,11 +186,12 @@ TEST(RecompileCounts, WhatStoodInAMissingPartIsNotDenied) {
   run.Exec(
       "INSERT INTO counter (report_id, name, value) VALUES (7, 'UncachedCompile', 3), (7, "
       "'CachedCompile', 97)");
-  EXPECT_THAT(run.TheFinding().words.title, HasSubstr("it is not recompilation"));
+  EXPECT_EQ(VerdictOf(run.TheFinding()), CountVerdict::kClean);
   run.Issue("cut_file");
-  EXPECT_EQ(run.TheFinding().words.title,
-            "3 compiles in 100 steps by the counters: as many as a clean program makes at first");
-  EXPECT_THAT(run.TheFinding().words.cost_note, HasSubstr("in the part that is missing"));
+  const CountFigures figures = FiguresOf(run.TheFinding());
+  EXPECT_EQ(figures.verdict, CountVerdict::kCleanByCounters);
+  EXPECT_EQ(figures.signals.compiles, 3);
+  EXPECT_TRUE(figures.signals.is_cut);
 }
 
 TEST(RecompileCounts, ASeriesTellsTheState) {
@@ -200,7 +214,8 @@ TEST(RecompileCounts, WithoutStepMarksExecutionsCount) {
   run.Exec("UPDATE metrics_report SET mark_step = NULL");
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
-  EXPECT_THAT(finding.words.title, HasSubstr("66 compiles"));
+  EXPECT_EQ(VerdictOf(finding), CountVerdict::kMostExecutionsNew);
+  EXPECT_EQ(FiguresOf(finding).signals.compiles, 66);
 }
 
 // https://github.com/pytorch/xla/issues/3354: 11 compiles in 70 steps, executions cut off; it was
@@ -215,7 +230,7 @@ TEST(RecompileCounts, WithoutExecutionsFewCompilesMayBeTheGraphsOfAStep) {
   const Finding finding = find(70, 11);
   EXPECT_EQ(finding.severity, Severity::kInfo);
   EXPECT_EQ(finding.cost_ns, std::nullopt);
-  EXPECT_THAT(finding.words.title, HasSubstr("it may be recompilation or several graphs a step"));
+  EXPECT_EQ(VerdictOf(finding), CountVerdict::kExecutionsNotTold);
   EXPECT_EQ(find(54, 33).severity, Severity::kWarning);
   EXPECT_EQ(find(500, 60).severity, Severity::kWarning);
 }
@@ -226,7 +241,9 @@ TEST(RecompileCounts, TorchXlasOwnLine) {
   const Finding finding = run.TheFinding();
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->state, State::kUnknown);
-  EXPECT_THAT(finding.words.title, HasSubstr("429 compiles in 493 steps"));
+  EXPECT_EQ(FiguresOf(finding).source.kind, CountSource::Kind::kFrequentLines);
+  EXPECT_EQ(FiguresOf(finding).signals.compiles, 429);
+  EXPECT_EQ(FiguresOf(finding).signals.steps, 493);
 }
 
 // torch_xla repeats its line as long as the ratio since the start is high, even when compiling has

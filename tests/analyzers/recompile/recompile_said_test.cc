@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/recompilation.h"
 #include "profiler/store/store.h"
 
 namespace xlaprof {
@@ -10,7 +11,12 @@ extern const Analyzer recompilation;
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
+
+RecompileFigures FiguresOf(const Finding& finding) {
+  const auto* figures = std::any_cast<RecompileFigures>(&finding.figures);
+  EXPECT_NE(figures, nullptr);
+  return figures == nullptr ? RecompileFigures() : *figures;
+}
 using testing::IsEmpty;
 
 // Calls of one jitted function, each of which compiled.
@@ -82,31 +88,34 @@ TEST(RecompileSaid, TheSourceIsBelieved) {
     calls.Said("shape_change", "x", "f32[8,4]", fmt::format("f32[{},4]", size));
   }
   const Finding finding = calls.TheFinding();
-  EXPECT_EQ(finding.words.title,
-            "`f` recompiled 3 times: batch dimension of input x f32[8,4] changes (8, 7, 6, 5)");
+  const RecompileFigures figures = FiguresOf(finding);
+  EXPECT_EQ(finding.count, 3);
+  EXPECT_EQ(figures.site.function, "f");
+  EXPECT_EQ(figures.cause.input, "x");
+  ASSERT_TRUE(figures.sizes.has_value());
+  EXPECT_EQ(figures.sizes->shape.text(), "f32[8,4]");
+  EXPECT_THAT(figures.sizes->sizes, ElementsAre(8, 7, 6, 5));
   EXPECT_EQ(finding.severity, Severity::kWarning);
   EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
   EXPECT_EQ(finding.subject.file, "/x/train.py");
   EXPECT_EQ(finding.subject.line, 9);
   EXPECT_EQ(finding.cost_ns, 3030);
-  EXPECT_THAT(finding.words.cost_note, HasSubstr("30 ns of it is tracing and lowering"));
-  EXPECT_THAT(finding.words.why, HasSubstr("JAX's own explanation"));
+  EXPECT_EQ(figures.cost.trace_ns, 30);
+  EXPECT_EQ(figures.cause.seen_in, SeenIn::kJaxExplanation);
 }
 
-TEST(RecompileSaid, EachTypeHasItsWords) {
+TEST(RecompileSaid, EachTypeIsItsOwn) {
   const struct {
-    const char *type, *input, *before, *after, *title, *advice;
+    const char *type, *input, *before, *after, *name;
+    ConstantKind constant = ConstantKind::kInOp;
   } kTypes[] = {
-      {"redefined_function", "/x/a.py:3", "", "", "another function object", "outside the loop"},
-      {"constant_change", "static argument 1", "0", "1", "static argument 1 changes (0 → 1)",
-       "static_argnums"},
-      {"environment_change", "jax_enable_x64", "0", "1", "another setting (jax_enable_x64: 0 → 1)",
-       "jax.config"},
-      {"input_structure_change", "argument state", "*", "None", "structure of its inputs",
-       "same containers"},
-      {"sharding_change", "x", "f32[8]", "f32[8@d]", "sharding of input x", "device_put"},
-      {"dtype_change", "s", "f32[]", "i32[]", "type of input s changes (f32[] → i32[])",
-       "Convert this tensor"},
+      {"redefined_function", "/x/a.py:3", "", "", ""},
+      {"constant_change", "static argument 1", "0", "1", "static argument 1",
+       ConstantKind::kStaticArgument},
+      {"environment_change", "jax_enable_x64", "0", "1", "jax_enable_x64"},
+      {"input_structure_change", "argument state", "*", "None", "argument state"},
+      {"sharding_change", "x", "f32[8]", "f32[8@d]", "input x"},
+      {"dtype_change", "s", "f32[]", "i32[]", "input s"},
   };
   for (const auto& type : kTypes) {
     Calls calls;
@@ -114,9 +123,13 @@ TEST(RecompileSaid, EachTypeHasItsWords) {
     calls.Compile("");
     calls.Said(type.type, type.input, type.before, type.after);
     const Finding finding = calls.TheFinding();
+    const RecompileCause cause = FiguresOf(finding).cause;
     EXPECT_EQ(TextOf(finding.reason->type), type.type);
-    EXPECT_THAT(finding.words.title, HasSubstr(type.title));
-    EXPECT_THAT(finding.words.advice, HasSubstr(type.advice));
+    EXPECT_EQ(finding.reason->node.value_or(""), type.name);
+    EXPECT_EQ(cause.constant, type.constant);
+    EXPECT_EQ(cause.seen_in, SeenIn::kJaxExplanation);
+    EXPECT_EQ(cause.before, type.before);
+    EXPECT_EQ(cause.after, type.after);
   }
 }
 
@@ -127,8 +140,8 @@ TEST(RecompileSaid, TheFirstThatWasSeenMayBeARecompilation) {
     calls.Compile("");
     calls.Said("shape_change", "x", "f32[8,4]", fmt::format("f32[{},4]", size));
   }
-  EXPECT_EQ(calls.TheFinding().words.title,
-            "`f` recompiled 3 times: batch dimension of input x f32[8,4] changes (8, 7, 6, 5)");
+  EXPECT_EQ(calls.TheFinding().count, 3);
+  EXPECT_THAT(FiguresOf(calls.TheFinding()).sizes->sizes, ElementsAre(8, 7, 6, 5));
   Calls unknown;
   unknown.Compile("");
   unknown.Said("unknown", "", "", "");  // an explanation that failed names no earlier one
@@ -141,7 +154,9 @@ TEST(RecompileSaid, WordsAloneAreQuoted) {
   calls.Compile("");
   calls.Said("unknown", "", "", "");
   EXPECT_EQ(calls.TheFinding().reason->type, ReasonType::kUnknown);
-  EXPECT_THAT(calls.TheFinding().words.why, HasSubstr("in JAX's words"));
+  const CauseNote note = FiguresOf(calls.TheFinding()).cause.note;
+  ASSERT_TRUE(std::holds_alternative<note::JaxSays>(note));
+  EXPECT_EQ(std::get<note::JaxSays>(note).quote, "in JAX's words");
 }
 
 // A function's recompiles were blamed on the line of its first call.
@@ -157,7 +172,12 @@ TEST(RecompileSaid, TheLineThatCallsMost) {
   const Finding finding = calls.TheFinding();
   EXPECT_EQ(finding.subject.line, 14);
   EXPECT_EQ(finding.reason->location, "/x/train.py:14");
-  EXPECT_THAT(finding.evidence[0].text, HasSubstr("also called at /x/train.py:30 (1)"));
+  const std::vector<std::optional<CompilesSeen>> evidence = FiguresOf(finding).evidence;
+  ASSERT_FALSE(evidence.empty());
+  ASSERT_TRUE(evidence[0].has_value());
+  ASSERT_EQ(evidence[0]->other_lines.size(), 1u);
+  EXPECT_EQ(evidence[0]->other_lines[0].first.text(), "/x/train.py:30");
+  EXPECT_EQ(evidence[0]->other_lines[0].second, 1);
 }
 
 // Several settings were told as one; JAX up to 0.5 names none.
@@ -171,7 +191,9 @@ TEST(RecompileSaid, SettingsAreTheirOwn) {
   const Findings findings = calls.Find();
   ASSERT_EQ(findings.size(), 3u);
   EXPECT_TRUE(std::ranges::any_of(findings, [](const Finding& finding) {
-    return finding.words.title == "`f` recompiled once: the same graph under another setting";
+    const RecompileFigures figures = FiguresOf(finding);
+    return figures.cause.type == ReasonType::kEnvironmentChange && finding.count == 1 &&
+           figures.cause.node.empty() && figures.values.empty();
   }));
 }
 
@@ -180,8 +202,9 @@ TEST(RecompileSaid, WeakTypesAreNotCut) {
   calls.Compile("");
   calls.Compile("");
   calls.Said("dtype_change", "s", "f32[]{weak_type=True}", "f32[]{weak_type=False}");
-  EXPECT_THAT(calls.TheFinding().words.title,
-              HasSubstr("(f32[]{weak_type=True} → f32[]{weak_type=False})"));
+  EXPECT_EQ(calls.TheFinding().words.title,
+            "`f` recompiled once: the type of input s changes (f32[]{weak_type=True} → "
+            "f32[]{weak_type=False})");
 }
 
 TEST(RecompileSaid, TextsAreBounded) {
@@ -198,7 +221,7 @@ TEST(RecompileSaid, ListsOfInputsShowShapes) {
   for (int size : {8, 7, 6}) calls.Compile(fmt::format("f32[{},4]", size));
   const Finding finding = calls.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
-  EXPECT_THAT(finding.words.why, HasSubstr("The log's list of inputs"));
+  EXPECT_EQ(FiguresOf(finding).cause.seen_in, SeenIn::kSignature);
 }
 
 TEST(RecompileSaid, TheSameInputsAreNoReason) {
@@ -206,8 +229,8 @@ TEST(RecompileSaid, TheSameInputsAreNoReason) {
   for (int i = 0; i < 4; ++i) calls.Compile("f32[8,4]");
   const Finding finding = calls.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kUnknown);
-  EXPECT_THAT(finding.words.why, HasSubstr("inputs of the same types"));
-  EXPECT_THAT(finding.words.advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));
+  EXPECT_TRUE(std::holds_alternative<note::SameInputTypes>(FiguresOf(finding).cause.note));
+  EXPECT_EQ(FiguresOf(finding).site.cut, CutKind::kCall);
 }
 
 TEST(RecompileSaid, AFirstCompileIsNone) {

@@ -1,0 +1,145 @@
+#include "analyzers/recompile/recompile_counts.h"
+
+#include "analyzers/quantity.h"
+#include "analyzers/recompilation.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr const char* kNothingToDo = "Nothing to do for recompilation.";
+
+std::string Name(const CountSource& source) {
+  const bool one = source.number == 1;
+  switch (source.kind) {
+    case CountSource::Kind::kReports:
+      return one ? "one metrics report" : fmt::format("{} metrics reports", source.number);
+    case CountSource::Kind::kOneOfReports:
+      return fmt::format("one of {} metrics reports", source.number);
+    case CountSource::Kind::kFrequentLines:
+      return one ? "one \"CompileTime too frequent\" line"
+                 : fmt::format("{} \"CompileTime too frequent\" lines", source.number);
+  }
+  return "";
+}
+
+std::string Counted(const CountSignals& signals) {
+  const std::string compiles = Plural(signals.compiles, "compile");
+  if (signals.steps > 0) return fmt::format("{} in {}", compiles, Plural(signals.steps, "step"));
+  if (signals.executions)
+    return fmt::format("{} in {}", compiles, Plural(*signals.executions, "execution"));
+  return compiles;
+}
+
+struct VerdictWords {
+  std::string title, advice;
+};
+
+// Returns the words of each verdict.
+VerdictWords Judged(const CountFigures& figures) {
+  const CountSignals& signals = figures.signals;
+  const std::string counted = Counted(signals);
+  const std::string which_line =
+      "To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 XLA_SAVE_TENSORS_FILE=ir.txt XLA_SAVE_TENSORS_FMT=hlo, or record a profile of some of these steps.";
+  const std::string no_clearing =
+      "Print the report without met.clear_all() before it, or set XLA_METRICS_FILE, to see whether CompileTime goes on rising. To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log.";
+  const std::string each_step =
+      "Report on an XLA_METRICS_FILE, which has a report of each step, to see whether it goes on compiling.";
+  switch (figures.verdict) {
+    case CountVerdict::kMoreThanClean:
+      return {fmt::format("{}: a clean program with {} a step makes about {}", counted,
+                          Plural(signals.cuts, "graph"), signals.clean),
+              which_line};
+    case CountVerdict::kMostExecutionsNew:
+      return {counted + ": most executions ran a graph that was compiled for them", which_line};
+    case CountVerdict::kMoreGraphsThanClean:
+      return {counted + ": more graphs than a program without recompilation has", which_line};
+    case CountVerdict::kGoesOnInEachReport:
+      return {fmt::format("{}, in {} separate reports: it goes on compiling", counted,
+                          figures.source.number),
+              no_clearing};
+    case CountVerdict::kProcessesOrGoesOn:
+      return {
+          fmt::format(
+              "{}, in {} separate reports: one process goes on compiling, or each compiled in its first steps",
+              counted, figures.source.number),
+          no_clearing};
+    case CountVerdict::kStepsNotTold:
+      return {counted + ": in how many steps is not told, so it may be recompilation or not",
+              each_step};
+    case CountVerdict::kExecutionsNotTold:
+      return {
+          counted +
+              "; executions are not told, so it may be recompilation or several graphs a step",
+          "Compare with a later report: a program that does not recompile compiles no more after its first steps."};
+    case CountVerdict::kStopped:
+      return {fmt::format("{}, none after step {}", counted, *signals.between->since_step),
+              kNothingToDo};
+    case CountVerdict::kCleanWithoutSteps:
+      return {counted + ": no more than a clean program makes in its first steps", each_step};
+    case CountVerdict::kFewForExecutions:
+      return {counted + ": few for so many executions", each_step};
+    case CountVerdict::kFewPerStep:
+      return {counted + ": more than a clean program makes, but few a step", kNothingToDo};
+    case CountVerdict::kCleanByCounters:
+      return {counted + " by the counters: as many as a clean program makes at first",
+              kNothingToDo};
+    case CountVerdict::kClean:
+      return {fmt::format("it is not recompilation: {}, as many as a clean program makes at first",
+                          counted),
+              kNothingToDo};
+  }
+  return {};
+}
+
+// Whether the counts are of reports that each stand for themselves.
+bool IsApart(CountVerdict verdict) {
+  return verdict == CountVerdict::kGoesOnInEachReport ||
+         verdict == CountVerdict::kProcessesOrGoesOn;
+}
+
+std::string Why(const CountFigures& figures) {
+  const CountSignals& signals = figures.signals;
+  if (const OptInt seen = figures.compiles_in_profile)
+    return fmt::format(
+        "Only {} of these compiles {} inside the profile; the others are only counted.", *seen,
+        *seen == 1 ? "lies" : "lie");
+  if (IsApart(figures.verdict))
+    return "Only counts are there, in reports that do not go on from one another: the metrics were cleared in between, or several processes wrote them.";
+  std::string why =
+      fmt::format("Only counts are there ({}): {}.", Name(figures.source),
+                  signals.in_windows ? "neither the graphs nor the lines that made them"
+                                     : "they do not tell when it compiled, nor why");
+  if (!signals.between) return why;
+  if (signals.between->more == 0) return why + " Between the last two it did not rise.";
+  return why + fmt::format(" Between the last two it rose from {} to {}.", signals.between->before,
+                           signals.compiles);
+}
+
+std::string CostNote(const CountFigures& figures, bool is_priced) {
+  const CountSignals& signals = figures.signals;
+  if (IsApart(figures.verdict))
+    return is_priced ? "mean of CompileTime times the compiles behind the first report"
+                     : "unmeasured: which compiles are of one process is not told";
+  if (is_priced)
+    return fmt::format(
+        "mean of CompileTime ({:.2f} s in all) times {} compiles after the first of each graph",
+        static_cast<double>(*signals.compile_ns) / 1e9, signals.again);
+  if (signals.compile_ns)
+    return "not counted: these may be the first compilations, see slow_compile";
+  return signals.is_cut ? "unmeasured: CompileTime may stand in the part that is missing"
+                        : "unmeasured: no CompileTime metric";
+}
+
+}  // namespace
+
+Words SayRecompileCounts(const Finding& finding, Framework) {
+  const auto& figures = std::any_cast<const CountFigures&>(finding.figures);
+  VerdictWords judged = Judged(figures);
+  return {.title = std::move(judged.title),
+          .why = Why(figures),
+          .cost_note = CostNote(figures, finding.cost_ns.has_value()),
+          .advice = std::move(judged.advice),
+          .evidence = {Name(figures.source)}};
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,277 @@
+// What recompilations say, for Python and for C++: reasons, sites, notes and counts.
+#include "analyzers/recompilation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace xlaprof {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Words Say(const RecompileFigures& figures, Framework framework = Framework::kUnknown,
+          int64_t count = 3, State state = State::kOngoing) {
+  return SayRecompilation({.count = count,
+                           .reason = Reason{.type = figures.cause.type, .state = state},
+                           .figures = figures},
+                          framework);
+}
+
+Words SayOf(const RecompileCause& cause, Framework framework = Framework::kUnknown) {
+  return Say({.site = {.function = "f", .cut = CutKind::kCall},
+              .cause = cause,
+              .values = {cause.before, cause.after}},
+             framework);
+}
+
+Words Say(const CountFigures& figures, OptInt cost_ns = {}) {
+  return SayRecompilation(
+      {.count = figures.signals.again, .cost_ns = cost_ns, .reason = Reason{}, .figures = figures},
+      Framework::kUnknown);
+}
+
+RecompileFigures Shapes(std::vector<int64_t> sizes) {
+  RecompileFigures figures{.site = {.cut = CutKind::kUserSync, .step_name = "train"},
+                           .cause = {.type = ReasonType::kShapeChange, .input = "x"}};
+  figures.sizes =
+      SizesSeen{.shape = *XlaShape::Parse("f32[64,16]"), .dimension = 0, .sizes = std::move(sizes)};
+  figures.padding = PaddingChoice{.largest = PadToLargest(figures.sizes->sizes),
+                                  .buckets = PadToBuckets(figures.sizes->sizes)};
+  figures.padding->saved =
+      int64_t(figures.sizes->sizes.size()) - int64_t(figures.padding->buckets.buckets.size());
+  return figures;
+}
+
+TEST(RecompilationWords, SitesHaveTheirNames) {
+  auto title = [](const RecompileSite& site) {
+    return Say({.site = site, .cause = {.type = ReasonType::kRedefinedFunction}}).title;
+  };
+  const std::string_view change = " recompiled 3 times: it is another function object at each call";
+  const SourcePlace place{"/x/train.py", 7, "main"};
+  const std::pair<RecompileSite, std::string> kSites[] = {
+      {{.function = "f", .cut = CutKind::kCall, .place = place}, "`f`"},
+      {{.cut = CutKind::kUserSync, .place = place, .step_name = "train"}, "train step"},
+      {{.cut = CutKind::kUserSync, .step_name = "my_step"}, "my_step"},
+      {{.cut = CutKind::kUserSync, .place = place}, "the graph cut at train.py:7"},
+      {{.cut = CutKind::kValueAccess, .place = place, .step_name = "train"},
+       "the read at train.py:7"},
+      {{.cut = CutKind::kValueAccess, .step_name = "train"}, "a read before the step mark"},
+      {{}, "the step"},
+  };
+  for (const auto& [site, name] : kSites) EXPECT_EQ(title(site), fmt::format("{}{}", name, change));
+}
+
+TEST(RecompilationWords, SizesThatVary) {
+  RecompileFigures figures = Shapes({64, 48, 17, 9});
+  const Words words = Say(figures);
+  EXPECT_EQ(words.title,
+            "train step recompiled 3 times: batch dimension of input x f32[64,16] changes (64, 48, "
+            "17, 9)");
+  EXPECT_EQ(words.advice,
+            "Pad the batch dimension of this input to 64 (one program), or to the buckets 16, 32, "
+            "64 (3 programs, 28 % more elements instead of 86 % if all sizes are equally "
+            "frequent), and mask what was added out of the loss.");
+  figures.is_rare_smaller_size = true;
+  EXPECT_THAT(Say(figures).advice, HasSubstr("drop it with drop_last=True in the DataLoader"));
+  EXPECT_THAT(Say(figures, Framework::kCpp).advice, HasSubstr("drop it, or pad it"));
+  figures.processes = 3;
+  EXPECT_THAT(Say(figures).title, testing::EndsWith("17, 9) (in each of 3 processes)"));
+}
+
+TEST(RecompilationWords, AnInputWithSeveralRanksHasNoDimension) {
+  RecompileFigures figures = Shapes({});
+  figures.sizes->dimension.reset();
+  figures.padding.reset();
+  figures.values = {"f32[3]", "f32[2,2]"};
+  EXPECT_THAT(Say(figures).title, HasSubstr("the shape of input f32[64,16] changes (f32[3] → "));
+}
+
+TEST(RecompilationWords, EachConstantHasItsRemedy) {
+  auto say = [](ConstantKind constant, Framework framework) {
+    return SayOf({.type = ReasonType::kConstantChange,
+                  .node = "op",
+                  .before = "0",
+                  .after = "1",
+                  .constant = constant,
+                  .shape = "f32[4]"},
+                 framework);
+  };
+  const struct {
+    ConstantKind constant;
+    const char *change, *python, *cpp;
+  } kKinds[] = {
+      {ConstantKind::kInOp, "a number baked into op changes (0 → 1)",
+       "A Python number or size is part of this op", "(Tensor::FromHost)"},
+      {ConstantKind::kNode, "a number baked into op changes (0 → 1)",
+       "A Python number is part of the graph", "uploaded with Tensor::FromHost. 0 and 1"},
+      {ConstantKind::kScalarOrInput,
+       "a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)",
+       "torch.tensor(value, device=x.device)", "XLA_NO_SPECIAL_SCALARS=1"},
+      {ConstantKind::kStaticArgument, "op changes (0 → 1)", "static_argnums", "static_argnums"},
+      {ConstantKind::kCapturedArray, "a captured array f32[4] changes",
+       "that the function captures", "that the function captures"},
+      {ConstantKind::kBound, "a number baked into op changes (0 → 1)", "torch.where(torch.arange(n",
+       "as in x * mask, or round"},
+      {ConstantKind::kIndex, "a number baked into op changes (0 → 1)", "jax.lax.dynamic_slice",
+       "index_select(x, 0, index)."},
+  };
+  for (const auto& kind : kKinds) {
+    EXPECT_EQ(say(kind.constant, Framework::kUnknown).title,
+              fmt::format("`f` recompiled 3 times: {}", kind.change));
+    EXPECT_THAT(say(kind.constant, Framework::kUnknown).advice, HasSubstr(kind.python));
+    EXPECT_THAT(say(kind.constant, Framework::kCpp).advice, HasSubstr(kind.cpp));
+  }
+}
+
+TEST(RecompilationWords, EachReasonSaysWhatToDo) {
+  const std::pair<RecompileCause, std::string> kCauses[] = {
+      {{.type = ReasonType::kRedefinedFunction}, "outside the loop"},
+      {{.type = ReasonType::kEnvironmentChange, .seen_in = SeenIn::kJaxExplanation}, "jax.config"},
+      {{.type = ReasonType::kEnvironmentChange}, "debug variables once"},
+      {{.type = ReasonType::kInputStructureChange}, "same containers"},
+      {{.type = ReasonType::kShardingChange}, "device_put"},
+      {{.type = ReasonType::kDtypeChange}, "Convert this tensor"},
+      {{.type = ReasonType::kNoStepMark}, "missing_step_mark"},
+      {{.type = ReasonType::kUnprintedChange}, "XLA_SAVE_TENSORS_FMT=hlo"},
+      {{.type = ReasonType::kUnknown}, "JAX_EXPLAIN_CACHE_MISSES=1"},
+  };
+  for (const auto& [cause, advice] : kCauses) EXPECT_THAT(SayOf(cause).advice, HasSubstr(advice));
+  EXPECT_THAT(Say(RecompileFigures()).advice, HasSubstr("XLA_SAVE_TENSORS_FILE"));
+  EXPECT_THAT(Say(RecompileFigures(), Framework::kUnknown, 1, State::kWarmUp).advice,
+              HasSubstr("Nothing to do"));
+}
+
+TEST(RecompilationWords, CppProgramsHaveNoPython) {
+  for (int type = 0; type <= int(ReasonType::kNoStepMark); ++type) {
+    const Words words =
+        SayOf({.type = ReasonType(type), .seen_in = SeenIn::kIrDump}, Framework::kCpp);
+    for (const std::string& text : {words.title, words.why, words.advice}) {
+      EXPECT_THAT(text, Not(HasSubstr("Python")));
+      EXPECT_THAT(text, Not(HasSubstr("torch.")));
+      EXPECT_THAT(text, Not(HasSubstr("IR dump")));
+    }
+  }
+}
+
+TEST(RecompilationWords, Settings) {
+  auto title = [](const std::string& node, std::vector<std::string> values) {
+    return Say({.cause = {.type = ReasonType::kEnvironmentChange, .node = node}, .values = values},
+               Framework::kUnknown, 1)
+        .title;
+  };
+  const std::string text = "the step recompiled once: the same graph under another setting";
+  EXPECT_EQ(title("", {}), text);
+  EXPECT_EQ(title("jax_enable_x64", {}), text + " (jax_enable_x64)");
+  EXPECT_EQ(title("jax_enable_x64", {"0", "1"}), text + " (jax_enable_x64: 0 → 1)");
+}
+
+TEST(RecompilationWords, ReasonsAreSentences) {
+  RecompileFigures figures{.cause = {.type = ReasonType::kOpChange,
+                                     .node = "add",
+                                     .seen_in = SeenIn::kIrDump,
+                                     .note = note::ViewReads{{"/x/a.py", 3, ""}}},
+                           .from_sizes = 2};
+  figures.beside.push_back(
+      {.node = "mul", .before = "1", .after = "2", .location = {"/x/a.py", 9, ""}, .near = true});
+  EXPECT_EQ(Say(figures).why,
+            "The IR dump shows it. A view is recorded where it is used; near it, /x/a.py:3, is the "
+            "value that it reads; for 2 of 3 compiles no graph was captured; the sizes in the log "
+            "say the same. In the same compiles also changed: mul near /x/a.py:9 (1 → 2).");
+  EXPECT_EQ(SayOf({.seen_in = SeenIn::kJaxExplanation, .note = note::JaxSays{"never seen."}}).why,
+            "JAX says: never seen.");
+}
+
+TEST(RecompilationWords, HowManyGraphsAreKept) {
+  const RecompileCause full{.type = ReasonType::kCacheEviction, .note = note::OthersSince{8, 8}};
+  EXPECT_EQ(SayOf(full).why,
+            "At least as many other graphs were compiled since as torch_xla keeps (8).");
+  EXPECT_EQ(SayOf(full, Framework::kCpp).why,
+            "At least as many other graphs were compiled since as the runtime keeps (8).");
+  const RecompileCause few{.type = ReasonType::kCacheEviction, .note = note::OthersSince{1, 8}};
+  EXPECT_THAT(SayOf(few).why, HasSubstr("Only 1 other graph was compiled since"));
+}
+
+TEST(RecompilationWords, CostsSayHowTheyWereMeasured) {
+  RecompileFigures figures;
+  EXPECT_THAT(Say(figures).cost_note, HasSubstr("unmeasured"));
+  figures.cost.trace_ns = 30;
+  EXPECT_EQ(Say(figures).cost_note, "tracing them on the host; the log does not time XLA");
+  figures.cost.timed = 2;
+  figures.cost.sources = {TimeSource::kProfile, TimeSource::kMetrics};
+  EXPECT_FALSE(Say(figures).tells_share);
+  figures.cost.in_profile = 1, figures.cost.profile_ns = 2'000'000'000;
+  figures.cost.profile_share = 0.25;
+  EXPECT_TRUE(Say(figures).tells_share);
+  EXPECT_EQ(Say(figures).cost_note,
+            "compile time of 2 of 3 that were measured, from the metrics' deltas and the profile; "
+            "30 ns of it is tracing and lowering on the host; 1 of them lies inside the profile, "
+            "25 % of its 2 s");
+}
+
+TEST(RecompilationWords, EvidenceHasALineEach) {
+  RecompileFigures figures;
+  figures.evidence.push_back(CompilesSeen{.compiles = 3,
+                                          .at_site = 4,
+                                          .steps = 10,
+                                          .steps_from = StepsFrom::kSteps,
+                                          .other_lines = {{{"/x/a.py", 30, ""}, 1}}});
+  figures.evidence.push_back(std::nullopt);
+  EXPECT_THAT(Say(figures).evidence,
+              ElementsAre("3 of 4 compiles here; 10 steps seen; also called at /x/a.py:30 (1)",
+                          "the two graphs that were compared"));
+}
+
+TEST(RecompilationWords, CountsAreJudged) {
+  const CountSource reports{CountSource::Kind::kReports, 12};
+  CountFigures figures{
+      .verdict = CountVerdict::kMoreThanClean,
+      .source = reports,
+      .signals = {.compiles = 7, .steps = 14, .executions = 14, .clean = 3, .again = 6}};
+  EXPECT_EQ(Say(figures).title,
+            "7 compiles in 14 steps: a clean program with 1 graph a step makes about 3");
+  EXPECT_EQ(
+      Say(figures).why,
+      "Only counts are there (12 metrics reports): they do not tell when it compiled, nor why.");
+  EXPECT_EQ(Say(figures).cost_note, "unmeasured: no CompileTime metric");
+  figures.signals.is_cut = true;
+  EXPECT_EQ(Say(figures).cost_note,
+            "unmeasured: CompileTime may stand in the part that is missing");
+  figures.compiles_in_profile = 1;
+  EXPECT_EQ(Say(figures).why,
+            "Only 1 of these compiles lies inside the profile; the others are only counted.");
+  figures.compiles_in_profile.reset();
+  figures.signals.between = CountSignals::Between{.before = 5, .more = 2};
+  EXPECT_THAT(Say(figures).why, HasSubstr("Between the last two it rose from 5 to 7."));
+  figures.verdict = CountVerdict::kClean;
+  EXPECT_EQ(
+      Say(figures).title,
+      "it is not recompilation: 7 compiles in 14 steps, as many as a clean program makes at first");
+  figures.verdict = CountVerdict::kGoesOnInEachReport;
+  EXPECT_EQ(Say(figures).title,
+            "7 compiles in 14 steps, in 12 separate reports: it goes on compiling");
+  figures.verdict = CountVerdict::kExecutionsNotTold;
+  EXPECT_THAT(Say(figures).title, HasSubstr("it may be recompilation or several graphs a step"));
+}
+
+TEST(RecompilationWords, OperationsOutsideOfJit) {
+  OutsideJitFigures figures{.operations = {{{"scan", 3}, {"broadcast_in_dim", 9}}, 0}};
+  figures.lines = {{{"/u/fit.py", 40, ""}, 3, 6'000'000'000},
+                   {{"/u/model.py", 8, ""}, 9, 180'000'000}};
+  figures.evidence = {figures.lines[0], figures.operations};
+  auto say = [&] {
+    return SayRecompilation({.count = 12, .cost_ns = 1, .figures = figures}, Framework::kJax);
+  };
+  EXPECT_EQ(say().title,
+            "12 programs of single operations, called outside of jit (scan 3, broadcast_in_dim 9)");
+  EXPECT_THAT(say().why, HasSubstr(". Most at fit.py:40 (3, 6 s), model.py:8 (9, 180 ms)"));
+  EXPECT_THAT(say().evidence, ElementsAre("3 at fit.py:40, 6 s", "scan 3, broadcast_in_dim 9"));
+  figures.lines.clear();
+  EXPECT_THAT(say().advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));
+  figures.at_start = true;
+  EXPECT_THAT(say().title, HasSubstr("outside of jit at the start"));
+}
+
+}  // namespace
+}  // namespace xlaprof
