@@ -21,6 +21,13 @@ struct Subject {
   SourcePlace place() const { return {file.value_or(""), line, function.value_or("")}; }
 };
 
+// Where an op was recorded.
+struct RecordedPlace {
+  SourcePlace place;
+  bool is_near = false;  // `place` is only the nearest that is known
+  std::string text() const { return (is_near ? "near " : "") + place.text(); }
+};
+
 // Why it happened.
 struct Reason {
   ReasonType type = ReasonType::kUnknown;
@@ -28,7 +35,7 @@ struct Reason {
   std::optional<int64_t> step;       // of a burst, or since when settled
   std::optional<std::string> node;   // the op that differs
   std::optional<std::string> before, after;  // its two values
-  std::optional<std::string> location;  // where it was recorded: file:line, or "near file:line"
+  std::optional<RecordedPlace> location;     // where `node` was recorded
   std::optional<std::string> text;      // one or two sentences for people
 };
 

@@ -273,9 +273,9 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
   reason.node = text(cause.node), reason.before = text(Bounded(cause.before)),
   reason.after = text(Bounded(cause.after));
   if (own) {
-    reason.location = (cause.near ? "near " : "") + cause.location.text();
+    reason.location = RecordedPlace{.place = cause.location, .is_near = cause.near};
   } else if (!places.empty() && !site.function.empty()) {
-    reason.location = places.front().first.text();
+    reason.location = RecordedPlace{.place = places.front().first};
   }
   reason.text = text(RecompileReasonText(group));
   finding.reason = std::move(reason);

@@ -156,7 +156,7 @@ TEST(RecompileSaid, TheLineThatCallsMost) {
   calls.Exec("UPDATE compile SET function = 'forward'");  // f is many functions' name
   const Finding finding = calls.TheFinding();
   EXPECT_EQ(finding.subject.line, 14);
-  EXPECT_EQ(finding.reason->location, "/x/train.py:14");
+  EXPECT_EQ(finding.reason->location->text(), "/x/train.py:14");
   EXPECT_THAT(finding.evidence[0].text, HasSubstr("also called at /x/train.py:30 (1)"));
 }
 
