@@ -3,7 +3,6 @@
 #include <tuple>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/wording.h"
 
 namespace xlaprof {
 namespace {
@@ -81,11 +80,6 @@ std::string Fingerprint(const Finding& finding) {
 
 std::string_view Finding::kind() const { return analyzer == nullptr ? "" : analyzer->name; }
 
-absl::StatusOr<Framework> FrameworkOf(const Store& store) {
-  XP_TRY(const Language language, LanguageOf(store));
-  return language == Language::kCpp ? Framework::kCpp : Framework::kUnknown;
-}
-
 absl::StatusOr<Findings> Analyze(const Store& store, const Analyzer& analyzer) {
   XP_TRY(const Framework framework, FrameworkOf(store));
   auto findings = analyzer.run(store);
@@ -95,21 +89,9 @@ absl::StatusOr<Findings> Analyze(const Store& store, const Analyzer& analyzer) {
   }
   for (Finding& finding : *findings) {
     finding.analyzer = &analyzer;
-    if (analyzer.say != nullptr) {
-      finding.words = analyzer.say(finding, framework);
-      for (size_t i = 0; i < finding.words.evidence.size(); ++i)
-        finding.evidence[i].text = finding.words.evidence[i];
-      continue;
-    }
-    if (framework == Framework::kCpp) SayInCpp(&finding);
-    finding.words = {.title = finding.title,
-                     .why = finding.reason ? finding.reason->text.value_or("") : "",
-                     .cost_note = finding.cost_note,
-                     .saving_note = finding.saving_note,
-                     .advice = finding.advice};
-    finding.words.tells_share =
-        finding.cost_note.find('%') != std::string::npos ||
-        (analyzer.is_from_timeline && finding.title.find('%') != std::string::npos);
+    finding.words = analyzer.say(finding, framework);
+    for (size_t i = 0; i < finding.words.evidence.size(); ++i)
+      finding.evidence[i].text = finding.words.evidence[i];
   }
   return findings;
 }

@@ -28,7 +28,7 @@ struct Analyzer {
   const char* looks_at;  // what it needs, as a person would say it: "compiles, graphs and metrics"
   absl::StatusOr<Findings> (*run)(const Store& store);
   // The words of a finding of this analyzer.
-  Words (*say)(const Finding& finding, Framework framework) = nullptr;
+  Words (*say)(const Finding& finding, Framework framework);
   Needs needs = Needs::kNothing;
   bool is_from_timeline = false;  // costs are measured on the timeline alone, so inside its window
   bool is_paid_once = false;      // a share of each step would say nothing of its cost

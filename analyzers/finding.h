@@ -21,6 +21,13 @@ struct Subject {
   SourcePlace place() const { return {file.value_or(""), line, function.value_or("")}; }
 };
 
+// Where an op was recorded.
+struct RecordedPlace {
+  SourcePlace place;
+  bool is_near = false;  // `place` is only the nearest that is known
+  std::string text() const { return (is_near ? "near " : "") + place.text(); }
+};
+
 // Why it happened.
 struct Reason {
   ReasonType type = ReasonType::kUnknown;
@@ -28,8 +35,7 @@ struct Reason {
   std::optional<int64_t> step;       // of a burst, or since when settled
   std::optional<std::string> node;   // the op that differs
   std::optional<std::string> before, after;  // its two values
-  std::optional<std::string> location;  // where it was recorded: file:line, or "near file:line"
-  std::optional<std::string> text;      // one or two sentences for people
+  std::optional<RecordedPlace> location;     // where `node` was recorded
 };
 
 // What shows it: rows of the store and ranges of time. An exporter can point at them.
@@ -59,16 +65,12 @@ struct Analyzer;
 struct Finding {
   const Analyzer* analyzer = nullptr;  // whose finding it is; set by its caller
   Severity severity = Severity::kInfo;
-  std::string title;  // until words/ has its words
   Subject subject;
   std::optional<int64_t> count;
   std::optional<double> per_step;
   std::optional<int64_t> cost_ns;    // measured
-  std::string cost_note;             // until words/ has its words
   std::optional<int64_t> saving_ns;  // estimated
-  std::string saving_note;           // until words/ has its words
   std::optional<Reason> reason;
-  std::string advice;  // until words/ has its words
   std::vector<Evidence> evidence;
   std::any figures;         // the kind's own struct, which its words print
   Words words;              // set by Analyze, not by analyzers

@@ -250,9 +250,9 @@ Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
   reason.node = text(cause.Name()), reason.before = text(Bounded(cause.before)),
   reason.after = text(Bounded(cause.after));
   if (own) {
-    reason.location = (cause.near ? "near " : "") + cause.location.text();
+    reason.location = RecordedPlace{.place = cause.location, .is_near = cause.near};
   } else if (!places.empty() && !site.function.empty()) {
-    reason.location = places.front().first.text();
+    reason.location = RecordedPlace{.place = places.front().first};
   }
   finding.reason = std::move(reason);
 

@@ -1,7 +1,6 @@
 #include "analyzers/evidence/capture_settings.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace xlaprof {
 namespace {
@@ -40,20 +39,6 @@ int64_t CaptureSettings::TracingBoundNs(std::string_view scope) const {
 int64_t CaptureSettings::FallbackBoundNs(std::string_view scope) const {
   auto it = reads_in_scope.find(scope);
   return !fallback_stacks || it == reads_in_scope.end() ? 0 : it->second * kMaxFallbackStackNs;
-}
-
-std::string SlowSettings::Text() const {
-  std::vector<std::string_view> on;
-  if (ir_debug) on.push_back("XLA_IR_DEBUG/XLA_HLO_DEBUG");
-  if (dumps) on.push_back("XLA_SAVE_TENSORS_FILE");
-  if (fallback_stacks) on.push_back("PT_XLA_DEBUG");
-  if (python_tracer) on.push_back("the Python tracer");
-  std::string out;
-  for (size_t i = 0; i < on.size(); ++i) {
-    out += i == 0 ? "" : i + 1 == on.size() ? " and " : ", ";
-    out += on[i];
-  }
-  return out;
 }
 
 absl::StatusOr<CaptureSettings> LoadCaptureSettings(const Store& store) {

@@ -21,8 +21,6 @@ struct SlowSettings {
   bool fallback_stacks = false;
 
   bool slow_tracing() const { return ir_debug || dumps || python_tracer; }
-  // Returns the names of those that are on: "XLA_IR_DEBUG/XLA_HLO_DEBUG and XLA_SAVE_TENSORS_FILE".
-  std::string Text() const;
 };
 
 // The same, and what of the host's time they explain.

@@ -115,10 +115,11 @@ Json Of(const Finding& finding) {
   Json reason;
   if (finding.reason) {
     const Reason& r = *finding.reason;
+    const OptText location = r.location ? OptText(r.location->text()) : OptText();
     reason = {{"type", TextOf(r.type)},           {"state", Nullable(r.state)},
               {"step", Nullable(r.step)},         {"node", Nullable(r.node)},
               {"before", Nullable(r.before)},     {"after", Nullable(r.after)},
-              {"location", Nullable(r.location)}, {"text", Words(finding.words.why)}};
+              {"location", Nullable(location)}, {"text", Words(finding.words.why)}};
   }
   return {{"kind", finding.kind()},
           {"severity", TextOf(finding.severity)},

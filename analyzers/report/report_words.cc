@@ -303,11 +303,9 @@ std::string ReasonText(const Finding& finding) {
 
 std::string NodeText(const Reason& reason) {
   std::string out = reason.node.value_or("");
-  if (reason.location && !reason.location->empty()) {
-    bool near = reason.location->starts_with("near");
-    out += fmt::format("{}{}{}", out.empty() ? "" : near ? ", " : " at ", "", *reason.location);
-  }
-  return out;
+  const std::string location = reason.location ? reason.location->text() : "";
+  if (!out.empty() && !location.empty()) out += reason.location->is_near ? ", " : " at ";
+  return out + location;
 }
 
 std::string CostText(const Report& report, const Finding& finding) {

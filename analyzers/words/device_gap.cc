@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analyzers/quantity.h"
+#include "analyzers/words/slow_settings.h"
 
 namespace xlaprof {
 namespace {
@@ -173,11 +174,11 @@ std::string Why(const Finding& finding, const DeviceGapFigures& figures) {
     case DeviceGapVerdict::kPythonTracer:
       return SlowedBy("the Python tracer");
     case DeviceGapVerdict::kSlowTracing:
-      return SlowedBy(figures.settings.Text());
+      return SlowedBy(SlowSettingsText(figures.settings));
     case DeviceGapVerdict::kScopeTraces:
-      return SlowedBy(fmt::format("{}; '{}' traces ops", figures.settings.Text(), figures.scope));
+      return SlowedBy(fmt::format("{}; '{}' traces ops", SlowSettingsText(figures.settings), figures.scope));
     case DeviceGapVerdict::kScopeReads:
-      return SlowedBy(fmt::format("{}; '{}' reads values", figures.settings.Text(), figures.scope));
+      return SlowedBy(fmt::format("{}; '{}' reads values", SlowSettingsText(figures.settings), figures.scope));
   }
   return "";
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analyzers/quantity.h"
+#include "analyzers/words/slow_settings.h"
 
 namespace xlaprof {
 namespace {
@@ -31,7 +32,7 @@ std::string Why(const Finding& finding, const TracingBoundFigures& figures) {
   if (finding.reason->type == ReasonType::kCaptureSettings)
     return fmt::format(
         "The capture's own settings slow tracing down: {}. Record again without them.",
-        figures.settings.Text());
+        SlowSettingsText(figures.settings));
   if (std::holds_alternative<TracingInMetrics>(figures.seen))
     return "From metrics alone; step times would tell whether it bounds the step.";
   return "";

@@ -50,7 +50,7 @@ std::string Arguments(const Finding& finding) {
     optional("node", reason.node);
     optional("before", reason.before);
     optional("after", reason.after);
-    optional("recorded_at", reason.location);
+    if (reason.location) json["recorded_at"] = reason.location->text();
     text("why", finding.words.why);
   }
   text("advice", finding.words.advice);

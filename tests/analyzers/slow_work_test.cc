@@ -125,17 +125,17 @@ TEST_F(SlowWork, TracingStandsBeforeTheCompilation) {
     return run.Run(slow_compile)[0];
   };
   const Finding traced = compile(2240, 1270);
-  EXPECT_EQ(traced.title, "the first compilation took 1.27 s, and 2.24 s of tracing before it");
+  EXPECT_EQ(traced.words.title, "the first compilation took 1.27 s, and 2.24 s of tracing before it");
   EXPECT_EQ(traced.cost_ns, 3'510'000'000);
-  EXPECT_NE(traced.advice.find("fori_loop"), std::string::npos);
-  EXPECT_EQ(traced.advice.find("jax_compilation_cache_dir"), std::string::npos);
+  EXPECT_NE(traced.words.advice.find("fori_loop"), std::string::npos);
+  EXPECT_EQ(traced.words.advice.find("jax_compilation_cache_dir"), std::string::npos);
   run_.Exec(
       "INSERT INTO compile (process_id, ordinal, function, dur_ns, trace_ns, inferred) VALUES "
       "(1, 0, 'f', 2000000000, 500000000, 0), (1, 1, 'g', 1000000000, 500000000, 0)");
-  EXPECT_EQ(run_.Run(slow_compile)[0].title,
+  EXPECT_EQ(run_.Run(slow_compile)[0].words.title,
             "the first compilations of 2 places took 3 s, the slowest 2 s, and 1 s of tracing "
             "before them");
-  EXPECT_NE(compile(1000, 1270).advice.find("jax_compilation_cache_dir"), std::string::npos);
+  EXPECT_NE(compile(1000, 1270).words.advice.find("jax_compilation_cache_dir"), std::string::npos);
 }
 
 TEST_F(SlowWork, HalfAMinuteOfExecutionIsTooLong) {

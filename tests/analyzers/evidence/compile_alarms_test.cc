@@ -83,7 +83,7 @@ TEST(CompileAlarms, ProgramsOfOneOperationAreTheMachinesMatter) {
   run.Exec(
       "INSERT INTO compile_alarm (id, process_id, ordinal, operation, subject, op, shape, scope, site_id, least_ns, dur_ns, text) VALUES (1, 1, 0, 'compile', 'jit_train_step', NULL, NULL, NULL, "
       "NULL, 120000000000, NULL, '')");
-  EXPECT_THAT(run.Run(slow_compile)[0].advice, HasSubstr("smaller"));
+  EXPECT_THAT(run.Run(slow_compile)[0].words.advice, HasSubstr("smaller"));
 }
 
 TEST(CompileAlarms, ShapesOfTuplesAreWholeOrLeftOut) {
@@ -93,7 +93,7 @@ TEST(CompileAlarms, ShapesOfTuplesAreWholeOrLeftOut) {
         "INSERT INTO compile_alarm (id, process_id, ordinal, operation, subject, op, shape, scope, site_id, least_ns, dur_ns, text) VALUES (1, 1, 0, 'constant_folding', "
         "'fusion.5', 'fusion', '{}', NULL, NULL, 1000000000, NULL, '')",
         shape));
-    return run.Run(slow_compile)[0].title;
+    return run.Run(slow_compile)[0].words.title;
   };
   const std::string before = "compiling computed constants for over 1 s: ";
   EXPECT_EQ(title("(u32[8]{0}, s32[4,2]{1,0})"), before + "fusion (u32[8], s32[4,2])");
@@ -130,7 +130,7 @@ TEST(CompileAlarms, EachModuleIsAFindingUnlessCompilationsTellTheirTimes) {
   ASSERT_EQ(side_by_side.size(), 1u);
   EXPECT_EQ(side_by_side[0].words.title, "the compilation of jit_f took 134 s, in 3 processes");
   EXPECT_EQ(side_by_side[0].cost_ns, 134'000'000'000);
-  EXPECT_FALSE(side_by_side[0].reason->text);
+  EXPECT_EQ(side_by_side[0].words.why, "");
 
   TimedRun timed;
   timed.Exec(kAlarms);

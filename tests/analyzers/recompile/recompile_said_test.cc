@@ -171,7 +171,7 @@ TEST(RecompileSaid, TheLineThatCallsMost) {
   calls.Exec("UPDATE compile SET function = 'forward'");  // f is many functions' name
   const Finding finding = calls.TheFinding();
   EXPECT_EQ(finding.subject.line, 14);
-  EXPECT_EQ(finding.reason->location, "/x/train.py:14");
+  EXPECT_EQ(finding.reason->location->text(), "/x/train.py:14");
   const std::vector<std::optional<CompilesSeen>> evidence = FiguresOf(finding).evidence;
   ASSERT_FALSE(evidence.empty());
   ASSERT_TRUE(evidence[0].has_value());

@@ -72,7 +72,7 @@ inline Report SampleReport() {
                         .node = "xla::device_data",
                         .before = "f32[64,784]",
                         .after = "f32[48,784]",
-                        .location = "near train.py:7"},
+                        .location = RecordedPlace{{.file = "train.py", .line = 7}, true}},
        .evidence = {{.table = "compile", .rows = {3, 4}}},
        .words = {.title = "compiled 5 times after warm-up",
                  .why = "the batch varies",
@@ -130,7 +130,7 @@ inline Report HostileReport() {
                           .node = kHostile,
                           .before = kHostile,
                           .after = std::string(kHostile) + "y",
-                          .location = kHostile};
+                          .location = RecordedPlace{{.file = kHostile}}};
   report.summary.devices[0].name = kHostile;
   for (Coverage& c : report.summary.coverage) c.path = c.note = kHostile;
   for (SourceRow& source : report.sources) source.path += kHostile;
