@@ -100,17 +100,17 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"no_mark_step", "missing_step_mark", "no_step_mark", "  loss.item();", 200}),
     [](const auto& info) { return info.param.pathology; });
 
-// The README showed another line and older words.
-TEST_F(Mnist, TheReadmeShowsWhatTheDemoPrints) {
-  std::ifstream file(XLAPROF_SOURCE_DIR "/README.md");
-  std::string readme, word;
-  while (file >> word) readme += word + " ";
+// The page showed another line and older words.
+TEST_F(Mnist, ThePageOfTheLazyRuntimeShowsWhatTheDemoPrints) {
+  std::ifstream file(XLAPROF_SOURCE_DIR "/docs/lazy_runtime.md");
+  std::string page, word;
+  while (file >> word) page += word + " ";
   const json report = Report("item", kDefaultSteps);
   const json& finding = report["findings"][0];
   for (const char* text : {"title", "advice"})
-    EXPECT_THAT(readme, testing::HasSubstr(finding[text].get<std::string>()));
-  EXPECT_THAT(readme, testing::HasSubstr(finding["reason"]["text"].get<std::string>()));
-  EXPECT_THAT(readme, testing::HasSubstr("examples/mnist/train.cc:" +
+    EXPECT_THAT(page, testing::HasSubstr(finding[text].get<std::string>()));
+  EXPECT_THAT(page, testing::HasSubstr(finding["reason"]["text"].get<std::string>()));
+  EXPECT_THAT(page, testing::HasSubstr("examples/mnist/train.cc:" +
                                          std::to_string(LineOf("train.cc", "last_loss_ = loss")) +
                                          ", in Training::Sin"));
 }
