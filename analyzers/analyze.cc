@@ -80,8 +80,8 @@ std::string Fingerprint(const Finding& finding) {
 
 std::string_view Finding::kind() const { return analyzer == nullptr ? "" : analyzer->name; }
 
-absl::StatusOr<Findings> Analyze(const Store& store, const Analyzer& analyzer) {
-  XP_TRY(const Framework framework, FrameworkOf(store));
+static absl::StatusOr<Findings> Analyze(const Store& store, const Analyzer& analyzer,
+                                        Framework framework) {
   auto findings = analyzer.run(store);
   if (!findings.ok()) {
     return absl::Status(findings.status().code(),
@@ -96,10 +96,16 @@ absl::StatusOr<Findings> Analyze(const Store& store, const Analyzer& analyzer) {
   return findings;
 }
 
+absl::StatusOr<Findings> Analyze(const Store& store, const Analyzer& analyzer) {
+  XP_TRY(const Framework framework, FrameworkOf(store));
+  return Analyze(store, analyzer, framework);
+}
+
 absl::StatusOr<Findings> Analyze(const Store& store) {
+  XP_TRY(const Framework framework, FrameworkOf(store));
   Findings all;
   for (const Analyzer* analyzer : AllAnalyzers()) {
-    XP_TRY(Findings found, Analyze(store, *analyzer));
+    XP_TRY(Findings found, Analyze(store, *analyzer, framework));
     std::ranges::move(found, std::back_inserter(all));
   }
   std::stable_sort(all.begin(), all.end(), Before);
