@@ -80,9 +80,9 @@ std::string Fingerprint(const Finding& finding) {
 
 std::string_view Finding::kind() const { return analyzer == nullptr ? "" : analyzer->name; }
 
-static absl::StatusOr<Findings> Analyze(const Store& store, const Analyzer& analyzer,
+static absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer,
                                         Framework framework) {
-  auto findings = analyzer.run(store);
+  auto findings = analyzer.find(run);
   if (!findings.ok()) {
     return absl::Status(findings.status().code(),
                         fmt::format("{}: {}", analyzer.name, Message(findings.status())));
@@ -96,16 +96,16 @@ static absl::StatusOr<Findings> Analyze(const Store& store, const Analyzer& anal
   return findings;
 }
 
-absl::StatusOr<Findings> Analyze(const Store& store, const Analyzer& analyzer) {
-  XP_TRY(const Framework framework, FrameworkOf(store));
-  return Analyze(store, analyzer, framework);
+absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer) {
+  XP_TRY(const Framework framework, FrameworkOf(run));
+  return Analyze(run, analyzer, framework);
 }
 
-absl::StatusOr<Findings> Analyze(const Store& store) {
-  XP_TRY(const Framework framework, FrameworkOf(store));
+absl::StatusOr<Findings> Analyze(const Run& run) {
+  XP_TRY(const Framework framework, FrameworkOf(run));
   Findings all;
   for (const Analyzer* analyzer : AllAnalyzers()) {
-    XP_TRY(Findings found, Analyze(store, *analyzer, framework));
+    XP_TRY(Findings found, Analyze(run, *analyzer, framework));
     std::ranges::move(found, std::back_inserter(all));
   }
   std::stable_sort(all.begin(), all.end(), Before);

@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzers/activity/device_idle.h"
-#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/scope_place.h"
+#include "analyzers/run/device_idle.h"
+#include "analyzers/run/scope_place.h"
+#include "analyzers/run/steps.h"
 
 namespace xlaprof {
 namespace {
@@ -226,7 +226,7 @@ std::vector<std::pair<Cause, Idle>> Gather(std::vector<std::pair<Cause, Idle>> c
 }
 
 // The line that cuts or reads inside a scope, as a log or dump told it.
-absl::Status FillLine(const Store& store, std::string_view scope, Subject& subject) {
+absl::Status FillLine(const Run& run, std::string_view scope, Subject& subject) {
   std::string where = "(x.scope = ?1 OR substr(x.scope, -length(?1) - 1) = '/' || ?1)";
   int64_t most = 0;
   auto keep = [&](OptText file, OptInt line, OptText function, int64_t n) {
@@ -234,7 +234,7 @@ absl::Status FillLine(const Store& store, std::string_view scope, Subject& subje
     most = n, subject.file = file, subject.line = line, subject.function = function;
   };
   for (const char* table : {"execution", "transfer"}) {
-    XP_TRY(store.Each(
+    XP_TRY(run.store().Each(
         fmt::format(
             "SELECT s.file, s.line, s.function, count(*) FROM {} x JOIN site s ON s.id = x.site_id "
             "WHERE {} GROUP BY s.id ORDER BY 4 DESC, s.id LIMIT 1",
@@ -288,7 +288,7 @@ std::optional<IdleOfDevices> AllDevices(const std::vector<DeviceIdle>& devices) 
 
 // What the causes of one device's gaps have in common.
 struct Circumstances {
-  const Store& store;
+  const Run& run;
   const DeviceIdle& device;
   const HostTimeline& host;
   const CaptureSettings& settings;
@@ -351,7 +351,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const Cause&
                            .wait = cause.wait,
                            .doing = activity.doing,
                            .host_recorded = of.host.has_events(),
-                           .scope = std::string(ScopeText(of.store, activity)),
+                           .scope = std::string(ScopeText(of.run, activity)),
                            .scopes = idle.scopes,
                            .in_step = activity.in_step,
                            .share = of.steady.ShareOf(cause, idle),
@@ -363,20 +363,20 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const Cause&
   if (cause.wait == GapWait::kHostWait && activity.doing == Doing::kUserCode && !activity.in_step &&
       idle.scopes == 1) {
     XP_TRY(figures.launches_in_scope,
-           LaunchesIn(of.store, of.device.time.process_id, activity.scope));
+           LaunchesIn(of.run, of.device.time.process_id, activity.scope));
   }
   for (const auto& [ns, gap] : idle.longest) figures.parts_ns.push_back(ns);
   return figures;
 }
 
 // Returns the scope and where it is in the source; nothing if there are several.
-absl::StatusOr<Subject> SubjectOf(const Store& store, const Cause& cause, const Idle& idle,
+absl::StatusOr<Subject> SubjectOf(const Run& run, const Cause& cause, const Idle& idle,
                                   const std::string& scope) {
   Subject subject;
   if (scope.empty() || idle.scopes > 1) return subject;
   subject.scope = scope;
-  XP_TRY(bool placed, FillScopePlace(store, cause.activity.scope, subject));
-  if (!placed) XP_TRY(FillLine(store, scope, subject));
+  XP_TRY(bool placed, FillScopePlace(run, cause.activity.scope, subject));
+  if (!placed) XP_TRY(FillLine(run, scope, subject));
   return subject;
 }
 
@@ -384,7 +384,7 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const Cause& cause, c
   XP_TRY(DeviceGapFigures figures, FiguresOf(of, cause, idle));
   Finding finding{.count = GapsOf(idle), .cost_ns = idle.ns};
   if (figures.verdict == DeviceGapVerdict::kPattern) finding.severity = Severity::kWarning;
-  XP_TRY(finding.subject, SubjectOf(of.store, cause, idle, figures.scope));
+  XP_TRY(finding.subject, SubjectOf(of.run, cause, idle, figures.scope));
   if (of.device.by_steps && of.device.chances > 0)
     finding.per_step = double(*finding.count) / double(of.device.chances);
   finding.reason = Reason{.type = ReasonOf(cause, figures.verdict)};
@@ -410,25 +410,26 @@ std::optional<Finding> StartUp(const std::vector<DeviceIdle>& devices) {
                                                  .warm_up_ns = late.warm_up.length_ns()}};
 }
 
-absl::StatusOr<Findings> FindDeviceGaps(const Store& store) {
+absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
   Findings findings;
-  XP_TRY(Steps steps, LoadSteps(store));
-  XP_TRY(std::vector<DeviceIdle> devices, LoadDeviceIdle(store, steps));
+  XP_TRY(const Steps* steps, run.Get<Steps>());
+  XP_TRY(const IdleTime* idle_time, run.Get<IdleTime>());
+  const std::vector<DeviceIdle>& devices = idle_time->devices;
   if (devices.empty()) return findings;
   if (std::optional<Finding> start_up = StartUp(devices)) findings.push_back(*std::move(start_up));
   // The device that idles most stands for all: those of one program wait for the same host.
   const DeviceIdle& device = *std::ranges::max_element(devices, {}, &DeviceIdle::idle_ns);
   if (device.gaps.empty() || device.steady.length_ns() <= 0) return findings;
 
-  XP_TRY(CaptureSettings settings, LoadCaptureSettings(store));
-  XP_TRY(auto host, HostTimeline::Of(store, device.time.process_id));
-  XP_TRY(std::vector<GapWait> waits, GapWaits(store, device.time, device.gaps));
-  const std::vector<Interval> compiling = CompilingSteps(steps, device.time.process_id);
-  const Circumstances of{.store = store,
+  XP_TRY(const CaptureSettings* settings, run.Get<CaptureSettings>());
+  XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(device.time.process_id));
+  XP_TRY(std::vector<GapWait> waits, GapWaits(run, device.time, device.gaps));
+  const std::vector<Interval> compiling = CompilingSteps(*steps, device.time.process_id);
+  const Circumstances of{.run = run,
                          .device = device,
                          .host = *host,
-                         .settings = settings,
-                         .steady = SteadyTimeOf(device, steps, compiling),
+                         .settings = *settings,
+                         .steady = SteadyTimeOf(device, *steps, compiling),
                          .all_devices = AllDevices(devices)};
   for (const auto& [cause, idle] : Gather(ByCause(device, *host, waits, compiling), of.steady)) {
     if (!of.steady.IsEnough(cause, idle)) continue;
@@ -444,7 +445,7 @@ extern const Analyzer device_gap{
     .name = "device_gap",
     .summary = "the device idles between executions, and what the host did meanwhile",
     .looks_at = "device events, steps and the host's events",
-    .run = FindDeviceGaps,
+    .find = FindDeviceGaps,
     .say = SayDeviceGap,
     .needs = Needs::kDevices,
     .is_from_timeline = true};

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzers/activity/host_activity.h"
-#include "analyzers/activity/launches.h"
-#include "analyzers/evidence/capture_settings.h"
 #include "analyzers/finding.h"
+#include "analyzers/run/capture_settings.h"
+#include "analyzers/run/host_timeline.h"
+#include "analyzers/run/launches.h"
 
 namespace xlaprof {
 

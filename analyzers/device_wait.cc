@@ -9,10 +9,12 @@
 #include <cctype>
 #include <map>
 
-#include "analyzers/activity/device_time.h"
-#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
+#include "analyzers/run/device_time.h"
+#include "analyzers/run/steps.h"
+#include "core/base/category.h"
 #include "core/base/source_place.h"
+#include "profiler/store/events.h"
 
 namespace xlaprof {
 namespace {
@@ -101,23 +103,24 @@ using Groups = std::map<std::string, Group>;  // by base name
 // Processes on several machines call their devices by the same names.
 using Device = std::pair<int64_t, std::string>;  // process, name
 
-absl::StatusOr<std::map<Device, Groups>> WaitsByDevice(const Store& store) {
+absl::StatusOr<std::map<Device, Groups>> WaitsByDevice(const Run& run) {
   std::map<Device, Groups> out;
-  const StringId op = store.Find(TextOf(Category::kOp)), collective = store.Find(TextOf(Category::kCollective));
+  const StringId op = run.store().Find(TextOf(Category::kOp)),
+                 collective = run.store().Find(TextOf(Category::kCollective));
   std::map<int64_t, Device> device_of;
   EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
-  XP_TRY(
-      store.Each("SELECT id, coalesce(process_id, 0), coalesce(device, 'CPU:0') FROM track WHERE "
-                 "kind IN ('host_thread', 'device', 'device_stream')",
-                 [&](int64_t id, int64_t process_id, std::string device) {
-                   device_of[id] = {process_id, std::move(device)};
-                   options.track_ids.push_back(id);
-                 }));
+  XP_TRY(run.store().Each(
+      "SELECT id, coalesce(process_id, 0), coalesce(device, 'CPU:0') FROM track WHERE "
+      "kind IN ('host_thread', 'device', 'device_stream')",
+      [&](int64_t id, int64_t process_id, std::string device) {
+        device_of[id] = {process_id, std::move(device)};
+        options.track_ids.push_back(id);
+      }));
   if (device_of.empty() || (op == 0 && collective == 0)) return out;
   for (StringId id : {op, collective}) {
     if (id != 0) options.categories.push_back(id);
   }
-  XP_TRY(EventScanner scanner, EventScanner::Make(store, options));
+  XP_TRY(EventScanner scanner, EventScanner::Make(run.store(), options));
   absl::flat_hash_map<StringId, std::string> base_of;  // "" for ops that work
   EventBatch batch;
   while (true) {
@@ -130,7 +133,7 @@ absl::StatusOr<std::map<Device, Groups>> WaitsByDevice(const Store& store) {
       if (batch.dur_ns[i] < 0) continue;
       auto [it, fresh] = base_of.try_emplace(batch.name[i]);
       if (fresh) {
-        std::string_view base = BaseName(OpName(store.Text(batch.name[i])));
+        std::string_view base = BaseName(OpName(run.store().Text(batch.name[i])));
         if (WaitsFor(base) || batch.category[i] == collective) it->second = base;
       }
       if (it->second.empty()) continue;
@@ -154,21 +157,21 @@ struct OpFacts {
 };
 
 // What name, arguments and the program's text say of one op.
-absl::StatusOr<OpFacts> Look(const Store& store, StringId name, const Op& op) {
+absl::StatusOr<OpFacts> Look(const Run& run, StringId name, const Op& op) {
   OpFacts facts;
-  std::string_view text = store.Text(name);
+  std::string_view text = run.store().Text(name);
   facts.host_memory = text.find(kHostMemory) != text.npos;
-  XP_TRY(std::vector<Argument> arguments, ReadArguments(store, op.chunk_id, op.index));
+  XP_TRY(std::vector<Argument> arguments, ReadArguments(run.store(), op.chunk_id, op.index));
   for (const Argument& argument : arguments) {
     if (auto* value = std::get_if<Text>(&argument.value)) {
-      facts.host_memory |= store.Text(value->id).find(kHostMemory) != std::string_view::npos;
-    } else if (store.Text(argument.key) == "bytes_accessed") {
+      facts.host_memory |= run.store().Text(value->id).find(kHostMemory) != std::string_view::npos;
+    } else if (run.store().Text(argument.key) == "bytes_accessed") {
       if (auto* u = std::get_if<uint64_t>(&argument.value)) facts.bytes = int64_t(*u);
       if (auto* i = std::get_if<int64_t>(&argument.value)) facts.bytes = *i;
     }
   }
   // The op in the program's text, and the op that it waits for (its operands).
-  XP_TRY(store.Each(
+  XP_TRY(run.store().Each(
       "SELECT n.shape, coalesce(n.location, ''), coalesce(group_concat(o.shape, ' '), '') FROM "
       "graph_node n "
       "LEFT JOIN graph_node o ON o.graph_id = n.graph_id AND o.op LIKE '%-start' AND "
@@ -234,7 +237,7 @@ std::optional<LeastWait> LeastOf(const Worst& worst, WaitedFor waited_for) {
                               worst.least_share <= kLateShare * worst.share};
 }
 
-absl::StatusOr<Finding> FindingOf(const Store& store, const std::string& base, const Worst& worst,
+absl::StatusOr<Finding> FindingOf(const Run& run, const std::string& base, const Worst& worst,
                                   int64_t timed_steps) {
   const Group& group = *worst.group;
   std::vector<std::pair<StringId, Op>> ops(group.ops.begin(), group.ops.end());
@@ -248,11 +251,11 @@ absl::StatusOr<Finding> FindingOf(const Store& store, const std::string& base, c
                             .waited_for = WaitsFor(base).value_or(WaitedFor::kCollective)};
   bool host_memory = false;
   for (const auto& [name, op] : ops) {
-    XP_TRY(OpFacts facts, Look(store, name, op));
+    XP_TRY(OpFacts facts, Look(run, name, op));
     host_memory |= facts.host_memory && op.ns * 10 >= group.ns;  // of an op that matters
     if (facts.location && !finding.subject.line) FillLocation(*facts.location, finding.subject);
     WaitingOp& waiting =
-        figures.ops.emplace_back(WaitingOp{.name = std::string(OpName(store.Text(name))),
+        figures.ops.emplace_back(WaitingOp{.name = std::string(OpName(run.store().Text(name))),
                                            .ns = op.ns,
                                            .count = op.count,
                                            .host_memory = facts.host_memory});
@@ -271,15 +274,15 @@ absl::StatusOr<Finding> FindingOf(const Store& store, const std::string& base, c
   return finding;
 }
 
-absl::StatusOr<Findings> FindDeviceWaits(const Store& store) {
+absl::StatusOr<Findings> FindDeviceWaits(const Run& run) {
   Findings findings;
-  XP_TRY(auto waits, WaitsByDevice(store));
-  XP_TRY(std::vector<DeviceTime> times, DeviceTimes(store));
-  if (waits.empty() || times.empty()) return findings;
-  XP_TRY(Steps steps, LoadSteps(store));
-  for (const auto& [base, worst] : WorstByBase(waits, times)) {
+  XP_TRY(auto waits, WaitsByDevice(run));
+  XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
+  if (waits.empty() || times->devices.empty()) return findings;
+  XP_TRY(const Steps* steps, run.Get<Steps>());
+  for (const auto& [base, worst] : WorstByBase(waits, times->devices)) {
     if (worst.share < kInfoShare) continue;
-    XP_TRY(Finding finding, FindingOf(store, base, worst, steps.Timed(worst.process_id)));
+    XP_TRY(Finding finding, FindingOf(run, base, worst, steps->Timed(worst.process_id)));
     findings.push_back(std::move(finding));
   }
   return findings;
@@ -290,7 +293,7 @@ absl::StatusOr<Findings> FindDeviceWaits(const Store& store) {
 extern const Analyzer device_wait{.name = "device_wait",
                                   .summary = "ops in which a device is busy but only waits",
                                   .looks_at = "ops on device tracks",
-                                  .run = FindDeviceWaits,
+                                  .find = FindDeviceWaits,
                                   .say = SayDeviceWait,
                                   .needs = Needs::kDevices,
                                   .is_from_timeline = true};

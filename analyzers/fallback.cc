@@ -6,8 +6,8 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/early_cut.h"
-#include "analyzers/evidence/step_count.h"
+#include "analyzers/run/early_cuts.h"
+#include "analyzers/run/step_count.h"
 
 namespace xlaprof {
 namespace {
@@ -23,9 +23,9 @@ constexpr size_t kMaxSites = 4;  // call sites that the words name
 struct Transfers {
   int64_t dur_ns = 0, count = 0;
 };
-absl::StatusOr<std::map<std::string, Transfers>> TransfersOfOps(const Store& store) {
+absl::StatusOr<std::map<std::string, Transfers>> TransfersOfOps(const Run& run) {
   std::map<std::string, Transfers> of_op;
-  XP_TRY(store.Each(
+  XP_TRY(run.store().Each(
       "SELECT f.op, sum(t.dur_ns), count(*) FROM transfer t JOIN (SELECT process_id, site_id, "
       "min(op) AS op FROM fallback WHERE site_id IS NOT NULL GROUP BY 1, 2 HAVING count(DISTINCT "
       "op) = 1) f ON f.process_id = t.process_id AND f.site_id = t.site_id WHERE t.dur_ns IS NOT "
@@ -115,8 +115,8 @@ Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts, OptInt ste
 }
 
 // Finds a program that printed that it runs on the CPU.
-absl::Status WholeProgram(const Store& store, Findings& findings) {
-  return store.Each(
+absl::Status WholeProgram(const Run& run, Findings& findings) {
+  return run.store().Each(
       "SELECT s.path, i.first_line, i.count FROM import_issue i JOIN source s ON s.id = "
       "i.source_id WHERE i.code = 'on_cpu' ORDER BY s.id LIMIT 1",
       [&](std::string path, OptInt line, int64_t count) {
@@ -131,16 +131,16 @@ absl::Status WholeProgram(const Store& store, Findings& findings) {
 
 }  // namespace
 
-static absl::StatusOr<Findings> Run(const Store& store) {
-  XP_TRY(const EarlyCuts cuts, FindEarlyCuts(store));
-  XP_TRY(std::optional<int64_t> steps, StepCount(store));
-  XP_TRY(auto transfers, TransfersOfOps(store));
+static absl::StatusOr<Findings> FindFallback(const Run& run) {
+  XP_TRY(const EarlyCuts* cuts, run.Get<EarlyCuts>());
+  XP_TRY(const StepCounts* counts, run.Get<StepCounts>());
+  XP_TRY(auto transfers, TransfersOfOps(run));
   Findings findings;
-  for (const FallbackOp& op : cuts.ops)
-    findings.push_back(FromOp(op, cuts, transfers[op.op], steps));
-  for (const UnnamedCalls& calls : cuts.unnamed)
-    findings.push_back(FromUnnamed(calls, cuts, steps));
-  XP_TRY(WholeProgram(store, findings));
+  for (const FallbackOp& op : cuts->ops)
+    findings.push_back(FromOp(op, *cuts, transfers[op.op], counts->all));
+  for (const UnnamedCalls& calls : cuts->unnamed)
+    findings.push_back(FromUnnamed(calls, *cuts, counts->all));
+  XP_TRY(WholeProgram(run, findings));
   return findings;
 }
 
@@ -149,6 +149,6 @@ extern const Analyzer fallback{
     .summary = "ops without lowering that run on the CPU, with the transfers and waits they cause",
     .looks_at =
         "aten:: counters, torch_xla's profiler lines and exit summary, executions before a step mark",
-    .run = Run,
+    .find = FindFallback,
     .say = SayFallback};
 }  // namespace xlaprof

@@ -5,9 +5,8 @@ namespace xlaprof {
 namespace {
 
 // Returns whether most of the user's lines are C++; nothing if no line is known.
-absl::StatusOr<std::optional<bool>> LinesAreCpp(const Store& store) {
-  XP_TRY(std::optional<int64_t> more_cpp_than_python,
-         store.One<int64_t>(R"(
+absl::StatusOr<std::optional<bool>> LinesAreCpp(const Run& run) {
+  XP_TRY(std::optional<int64_t> more_cpp_than_python, run.store().One<int64_t>(R"(
              SELECT sum(iif(file LIKE '%.py', -1, file LIKE '%.cc' OR file LIKE '%.cpp' OR
                             file LIKE '%.cxx' OR file LIKE '%.h' OR file LIKE '%.hpp'))
              FROM site HAVING count(*) > 0)"));
@@ -17,12 +16,13 @@ absl::StatusOr<std::optional<bool>> LinesAreCpp(const Store& store) {
 
 }  // namespace
 
-absl::StatusOr<Framework> FrameworkOf(const Store& store) {
-  XP_TRY(const std::optional<bool> lines_are_cpp, LinesAreCpp(store));
+absl::StatusOr<Framework> FrameworkOf(const Run& run) {
+  XP_TRY(const std::optional<bool> lines_are_cpp, LinesAreCpp(run));
   if (lines_are_cpp) return *lines_are_cpp ? Framework::kCpp : Framework::kUnknown;
   XP_TRY(auto recordings,
-         store.One<int64_t>("SELECT count(*) FROM source WHERE imported AND format = 'recording'"));
-  XP_TRY(auto others, store.One<int64_t>(
+         run.store().One<int64_t>(
+             "SELECT count(*) FROM source WHERE imported AND format = 'recording'"));
+  XP_TRY(auto others, run.store().One<int64_t>(
                           "SELECT count(*) FROM source WHERE imported AND format <> 'recording'"));
   return recordings.value_or(0) > 0 && others.value_or(0) == 0 ? Framework::kCpp
                                                                : Framework::kUnknown;

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/step_count.h"
+#include "analyzers/run/step_count.h"
 
 namespace xlaprof {
 namespace {
@@ -23,7 +23,7 @@ int64_t Median(std::vector<int64_t> values) {
   return values[values.size() / 2];
 }
 
-absl::StatusOr<Findings> FromExecutions(const Store& store) {
+absl::StatusOr<Findings> FromExecutions(const Run& run) {
   struct Step {
     std::vector<int64_t> executions;
     int64_t early = 0;
@@ -31,15 +31,15 @@ absl::StatusOr<Findings> FromExecutions(const Store& store) {
   std::map<int64_t, std::map<int64_t, Step>> processes;
   // Calls of jitted functions (JAX) are programs by intention, and each device runs its own copy:
   // both are no pieces.
-  XP_TRY(
-      store.Each("SELECT process_id, step_id, id, cause = 'value_access' FROM execution WHERE "
-                 "step_id IS NOT NULL AND cause IS NOT NULL "
-                 "AND cause NOT IN ('call') ORDER BY process_id, ordinal",
-                 [&](std::optional<int64_t> process, int64_t step, int64_t id, bool early) {
-                   Step& s = processes[process.value_or(0)][step];
-                   s.executions.push_back(id);
-                   s.early += early;
-                 }));
+  XP_TRY(run.store().Each(
+      "SELECT process_id, step_id, id, cause = 'value_access' FROM execution WHERE "
+      "step_id IS NOT NULL AND cause IS NOT NULL "
+      "AND cause NOT IN ('call') ORDER BY process_id, ordinal",
+      [&](std::optional<int64_t> process, int64_t step, int64_t id, bool early) {
+        Step& s = processes[process.value_or(0)][step];
+        s.executions.push_back(id);
+        s.early += early;
+      }));
   Findings findings;
   for (const auto& [process, steps] : processes) {
     if (int64_t(steps.size()) < kFewSteps) continue;
@@ -67,7 +67,7 @@ absl::StatusOr<Findings> FromExecutions(const Store& store) {
     finding.evidence.push_back({.table = "execution", .rows = std::move(rows)});
     finding.figures = GraphFragmentationFigures(RecordedPiecesFigures{
         .pieces_per_step = median, .steps = int64_t(steps.size()), .forced = early});
-    XP_TRY(store.Each(
+    XP_TRY(run.store().Each(
         "SELECT s.file, s.function, count(DISTINCT s.id) FROM execution e JOIN site s ON s.id = "
         "e.site_id WHERE e.process_id = ?1 AND "
         "e.cause = 'value_access' GROUP BY s.file, s.function ORDER BY 3 DESC, 1 LIMIT 1",
@@ -82,9 +82,9 @@ absl::StatusOr<Findings> FromExecutions(const Store& store) {
 }
 
 // From the counters alone: executions for each step mark.
-absl::StatusOr<Findings> FromMetrics(const Store& store) {
+absl::StatusOr<Findings> FromMetrics(const Run& run) {
   Findings findings;
-  XP_TRY(store.Each(
+  XP_TRY(run.store().Each(
       "SELECT m.name, m.samples, r.mark_step FROM metric m JOIN metrics_report r ON r.id = "
       "m.report_id "
       "WHERE m.name IN ('ExecuteTime', 'ExecuteReplicatedTime') AND r.id = (SELECT max(id) FROM "
@@ -109,16 +109,16 @@ absl::StatusOr<Findings> FromMetrics(const Store& store) {
 
 }  // namespace
 
-static absl::StatusOr<Findings> Run(const Store& store) {
+static absl::StatusOr<Findings> FindGraphFragmentation(const Run& run) {
   XP_TRY(auto executions,
-         store.One<int64_t>("SELECT count(*) FROM execution WHERE step_id IS NOT NULL"));
-  return executions.value_or(0) > 0 ? FromExecutions(store) : FromMetrics(store);
+         run.store().One<int64_t>("SELECT count(*) FROM execution WHERE step_id IS NOT NULL"));
+  return executions.value_or(0) > 0 ? FromExecutions(run) : FromMetrics(run);
 }
 
 extern const Analyzer graph_fragmentation{
     .name = "graph_fragmentation",
     .summary = "steps that run as several small executions",
     .looks_at = "executions and the steps they are in, or ExecuteTime and MarkStep",
-    .run = Run,
+    .find = FindGraphFragmentation,
     .say = SayGraphFragmentation};
 }  // namespace xlaprof

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/step_count.h"
+#include "analyzers/run/step_count.h"
 
 namespace xlaprof {
 namespace {
@@ -19,14 +19,15 @@ Finding Missing(ReasonType type, Severity severity = Severity::kInfo,
   return {.severity = severity, .reason = Reason{.type = type}, .figures = std::move(figures)};
 }
 
-absl::Status Events(const Store& store, Findings& findings) {
-  XP_TRY(auto events, store.One<int64_t>("SELECT CAST(total(count) AS INTEGER) FROM event_chunk"));
-  XP_TRY(auto profiles,
-         store.One<int64_t>("SELECT count(*) FROM source WHERE format = 'xspace' AND imported"));
+absl::Status Events(const Run& run, Findings& findings) {
+  XP_TRY(auto events,
+         run.store().One<int64_t>("SELECT CAST(total(count) AS INTEGER) FROM event_chunk"));
+  XP_TRY(auto profiles, run.store().One<int64_t>(
+                            "SELECT count(*) FROM source WHERE format = 'xspace' AND imported"));
   int64_t count = events.value_or(0);
   if (count == 0) {
     XP_TRY(auto cut,
-           store.One<int64_t>(
+           run.store().One<int64_t>(
                "SELECT count(*) FROM import_issue WHERE code IN ('cut_file', 'damaged_coding')"));
     if (profiles.value_or(0) > 0 && cut.value_or(0) > 0) {
       findings.push_back(Missing(ReasonType::kCutProfile, Severity::kWarning));
@@ -37,11 +38,12 @@ absl::Status Events(const Store& store, Findings& findings) {
   }
   if (std::find(kEventCaps.begin(), kEventCaps.end(), count) != kEventCaps.end())
     findings.push_back(Missing(ReasonType::kCapped, Severity::kWarning, {.event_limit = count}));
-  if (store.slice().is_part_of_time()) return absl::OkStatus();  // few steps, or none, as asked
-  XP_TRY(auto timed_steps, store.One<int64_t>("SELECT count(*) FROM step WHERE ts_ns IS NOT NULL"));
+  if (run.slice().is_part_of_time()) return absl::OkStatus();  // few steps, or none, as asked
+  XP_TRY(auto timed_steps,
+         run.store().One<int64_t>("SELECT count(*) FROM step WHERE ts_ns IS NOT NULL"));
   if (timed_steps.value_or(0) == 0) {
-    XP_TRY(auto chrome,
-           store.One<int64_t>("SELECT count(*) FROM source WHERE format = 'chrome' AND imported"));
+    XP_TRY(auto chrome, run.store().One<int64_t>(
+                            "SELECT count(*) FROM source WHERE format = 'chrome' AND imported"));
     findings.push_back(Missing(ReasonType::kNoStepMarkers, Severity::kInfo,
                                {.is_torch_profile = chrome.value_or(0) > 0}));
   } else if (timed_steps.value_or(0) == 1) {
@@ -50,11 +52,11 @@ absl::Status Events(const Store& store, Findings& findings) {
   return absl::OkStatus();
 }
 
-absl::Status Window(const Store& store, Findings& findings) {
-  XP_TRY(auto all, store.One<int64_t>("SELECT count(*) FROM execution"));
+absl::Status Window(const Run& run, Findings& findings) {
+  XP_TRY(auto all, run.store().One<int64_t>("SELECT count(*) FROM execution"));
   XP_TRY(
       auto timed,
-      store.One<int64_t>(
+      run.store().One<int64_t>(
           "SELECT count(*) FROM execution WHERE ts_ns IS NOT NULL OR enqueue_ts_ns IS NOT NULL"));
   if (timed.value_or(0) > 0 && *timed < *all) {
     findings.push_back(Missing(ReasonType::kWindow, Severity::kInfo,
@@ -94,10 +96,10 @@ constexpr Want kWants[] = {
      "SELECT count(*) FROM execution WHERE ts_ns IS NOT NULL OR dur_ns IS NOT NULL"},
 };
 
-absl::Status Unanswered(const Store& store, Findings& findings) {
+absl::Status Unanswered(const Run& run, Findings& findings) {
   for (const Want& want : kWants) {
-    XP_TRY(auto asked, store.One<int64_t>(want.have));
-    XP_TRY(auto answered, store.One<int64_t>(want.answer));
+    XP_TRY(auto asked, run.store().One<int64_t>(want.have));
+    XP_TRY(auto answered, run.store().One<int64_t>(want.answer));
     if (asked.value_or(0) > 0 && answered.value_or(0) == 0) findings.push_back(Missing(want.type));
   }
   return absl::OkStatus();
@@ -105,29 +107,30 @@ absl::Status Unanswered(const Store& store, Findings& findings) {
 
 // What the recording itself cost: such idle time and tracing is the settings' fault, not the
 // program's.
-absl::Status Settings(const Store& store, Findings& findings) {
-  const bool is_torch_profile = store.Find("cpu_op") != 0;  // a category of that profiler
-  return store.Each("SELECT name, value, evidence FROM setting GROUP BY name ORDER BY name",
-                    [&](SettingName name, std::string value, std::string evidence) {
-                      Finding finding = Missing(ReasonType::kRecordingOverhead, Severity::kInfo,
-                                                {.is_torch_profile = is_torch_profile,
-                                                 .setting = name,
-                                                 .setting_value = std::move(value),
-                                                 .setting_evidence = std::move(evidence)});
-                      finding.reason->node = TextOf(name);
-                      finding.evidence.push_back({.table = "setting"});
-                      findings.push_back(std::move(finding));
-                    });
+absl::Status Settings(const Run& run, Findings& findings) {
+  const bool is_torch_profile = run.store().Find("cpu_op") != 0;  // a category of that profiler
+  return run.store().Each("SELECT name, value, evidence FROM setting GROUP BY name ORDER BY name",
+                          [&](SettingName name, std::string value, std::string evidence) {
+                            Finding finding =
+                                Missing(ReasonType::kRecordingOverhead, Severity::kInfo,
+                                        {.is_torch_profile = is_torch_profile,
+                                         .setting = name,
+                                         .setting_value = std::move(value),
+                                         .setting_evidence = std::move(evidence)});
+                            finding.reason->node = TextOf(name);
+                            finding.evidence.push_back({.table = "setting"});
+                            findings.push_back(std::move(finding));
+                          });
 }
 
 }  // namespace
 
-static absl::StatusOr<Findings> Run(const Store& store) {
+static absl::StatusOr<Findings> FindIncompleteCapture(const Run& run) {
   Findings findings;
-  XP_TRY(Events(store, findings));
-  XP_TRY(Window(store, findings));
-  XP_TRY(Unanswered(store, findings));
-  XP_TRY(Settings(store, findings));
+  XP_TRY(Events(run, findings));
+  XP_TRY(Window(run, findings));
+  XP_TRY(Unanswered(run, findings));
+  XP_TRY(Settings(run, findings));
   return findings;
 }
 
@@ -135,7 +138,7 @@ extern const Analyzer incomplete_capture{
     .name = "incomplete_capture",
     .summary = "what the sources do not show, and how to get it",
     .looks_at = "what was read",
-    .run = Run,
+    .find = FindIncompleteCapture,
     .say = SayIncompleteCapture,
     .is_about_capture = true};
 }  // namespace xlaprof

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzers/activity/device_time.h"
-#include "analyzers/activity/host_activity.h"
-#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/scope_place.h"
+#include "analyzers/run/device_time.h"
+#include "analyzers/run/host_timeline.h"
+#include "analyzers/run/scope_place.h"
+#include "analyzers/run/steps.h"
 
 namespace xlaprof {
 namespace {
@@ -24,8 +24,8 @@ constexpr double kMinStepShare = 0.01;
 constexpr size_t kMaxEvidence = 5;
 
 // Fills in where the steps ask for their data: the line at which most of them end in a loader.
-absl::Status FillLoaderLine(const Store& store, int64_t process, Subject& subject) {
-  return store.Each(
+absl::Status FillLoaderLine(const Run& run, int64_t process, Subject& subject) {
+  return run.store().Each(
       "SELECT s.file, s.line, s.function FROM execution e JOIN site s ON s.id = e.site_id WHERE "
       "coalesce(e.process_id, 0) = ?1 AND e.cause = 'parallel_loader' GROUP BY s.id ORDER BY "
       "count(*) DESC, s.id LIMIT 1",
@@ -37,11 +37,11 @@ absl::Status FillLoaderLine(const Store& store, int64_t process, Subject& subjec
 }
 
 // Returns how the program's DataLoader loads: PyTorch's profiler names its iterator.
-absl::StatusOr<DataLoading> LoadingOf(const Store& store) {
-  XP_TRY(auto loader,
-         store.One<std::string>("SELECT text FROM string WHERE text LIKE 'enumerate(DataLoader)#%' "
-                                "AND text LIKE '%Process%DataLoaderIter%' ORDER BY text LIKE "
-                                "'%SingleProcess%' DESC LIMIT 1"));
+absl::StatusOr<DataLoading> LoadingOf(const Run& run) {
+  XP_TRY(auto loader, run.store().One<std::string>(
+                          "SELECT text FROM string WHERE text LIKE 'enumerate(DataLoader)#%' "
+                          "AND text LIKE '%Process%DataLoaderIter%' ORDER BY text LIKE "
+                          "'%SingleProcess%' DESC LIMIT 1"));
   if (!loader) return DataLoading::kUnknown;
   return loader->find("SingleProcess") != std::string::npos ? DataLoading::kInStepThread
                                                             : DataLoading::kInWorkers;
@@ -98,13 +98,13 @@ Waits WaitsIn(const std::vector<Interval>& periods, const HostTimeline& host, in
 }
 
 // Returns the waits of the process that waits longest; nothing if no host was recorded.
-absl::StatusOr<std::optional<Waits>> WorstWaits(const Store& store) {
-  XP_TRY(Steps steps, LoadSteps(store));
-  const int64_t median_step_ns = Median(steps.steady_ns).value_or(0);
+absl::StatusOr<std::optional<Waits>> WorstWaits(const Run& run) {
+  XP_TRY(const Steps* steps, run.Get<Steps>());
+  const int64_t median_step_ns = Median(steps->steady_ns).value_or(0);
   std::optional<Waits> worst;
-  for (const auto& [process, periods] : PeriodsByProcess(steps)) {
+  for (const auto& [process, periods] : PeriodsByProcess(*steps)) {
     if (periods.empty()) continue;
-    XP_TRY(auto host, HostTimeline::Of(store, process));
+    XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(process));
     if (!host->has_events()) continue;
     Waits waits = WaitsIn(periods, *host, process, median_step_ns);
     if (!worst || waits.wait_ns > worst->wait_ns) worst = std::move(waits);
@@ -112,24 +112,24 @@ absl::StatusOr<std::optional<Waits>> WorstWaits(const Store& store) {
   return worst;
 }
 
-absl::StatusOr<Subject> SubjectOf(const Store& store, const Waits& waits) {
+absl::StatusOr<Subject> SubjectOf(const Run& run, const Waits& waits) {
   Subject subject;
-  if (waits.activity.scope != 0) subject.scope = std::string(ScopeText(store, waits.activity));
-  XP_TRY(FillLoaderLine(store, waits.process, subject));
-  if (!subject.file) XP_TRY(FillScopePlace(store, waits.activity.scope, subject));
+  if (waits.activity.scope != 0) subject.scope = std::string(ScopeText(run, waits.activity));
+  XP_TRY(FillLoaderLine(run, waits.process, subject));
+  if (!subject.file) XP_TRY(FillScopePlace(run, waits.activity.scope, subject));
   return subject;
 }
 
-absl::StatusOr<Findings> FindInputBound(const Store& store) {
+absl::StatusOr<Findings> FindInputBound(const Run& run) {
   Findings findings;
-  XP_TRY(std::optional<Waits> worst, WorstWaits(store));
+  XP_TRY(std::optional<Waits> worst, WorstWaits(run));
   if (!worst || worst->window_ns <= 0) return findings;
   InputBoundFigures figures{.share = double(worst->wait_ns) / double(worst->window_ns),
                             .steps = worst->steps};
   if (figures.share < kModerateShare) return findings;
   figures.repeats =
       double(worst->waited_steps) >= kMinStepsShare * double(worst->steps) && worst->steps >= 2;
-  XP_TRY(figures.loading, LoadingOf(store));
+  XP_TRY(figures.loading, LoadingOf(run));
 
   Finding finding{.severity = figures.repeats ? Severity::kWarning : Severity::kInfo,
                   .count = worst->waited_steps,
@@ -137,7 +137,7 @@ absl::StatusOr<Findings> FindInputBound(const Store& store) {
                   .cost_ns = worst->wait_ns};
   finding.reason =
       Reason{.type = figures.share >= kHighShare ? ReasonType::kHigh : ReasonType::kModerate};
-  XP_TRY(finding.subject, SubjectOf(store, *worst));
+  XP_TRY(finding.subject, SubjectOf(run, *worst));
   for (const auto& [wait_ns, period] : worst->longest) {
     figures.waits_ns.push_back(wait_ns);
     finding.evidence.push_back(
@@ -153,7 +153,7 @@ absl::StatusOr<Findings> FindInputBound(const Store& store) {
 extern const Analyzer input_bound{.name = "input_bound",
                                   .summary = "steps that wait for training data",
                                   .looks_at = "steps with times and the host's input events",
-                                  .run = FindInputBound,
+                                  .find = FindInputBound,
                                   .say = SayInputBound,
                                   .needs = Needs::kTimedSteps,
                                   .is_from_timeline = true};

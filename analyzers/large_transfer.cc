@@ -7,10 +7,10 @@
 #include <map>
 #include <tuple>
 
-#include "analyzers/activity/device_idle.h"
-#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/metrics.h"
+#include "analyzers/run/device_idle.h"
+#include "analyzers/run/metrics.h"
+#include "analyzers/run/steps.h"
 #include "core/base/source_place.h"
 #include "core/base/whole.h"
 
@@ -50,14 +50,13 @@ ReasonType ReasonOf(Direction direction) {
   return ReasonType::kDeviceToDevice;
 }
 
-absl::StatusOr<Findings> FromRows(const Store& store) {
+absl::StatusOr<Findings> FromRows(const Run& run) {
   Findings findings;
-  XP_TRY(Steps steps, LoadSteps(store));
-  XP_TRY(std::vector<DeviceIdle> devices, LoadDeviceIdle(store, steps));
+  XP_TRY(const IdleTime* idle_time, run.Get<IdleTime>());
   std::map<int64_t, std::vector<Interval>> busy;  // of any device of a process
   std::optional<Interval> steady;                 // the longest
   int64_t timed_steady = 0;
-  for (const DeviceIdle& device : devices) {
+  for (const DeviceIdle& device : idle_time->devices) {
     std::vector<Interval>& all = busy[device.time.process_id];
     all.insert(all.end(), device.occupied.begin(), device.occupied.end());
     if (steady && device.steady.length_ns() <= steady->length_ns()) continue;
@@ -69,7 +68,7 @@ absl::StatusOr<Findings> FromRows(const Store& store) {
 
   std::map<std::tuple<Direction, std::string, std::string>, Copies>
       groups;  // direction, site, scope
-  XP_TRY(store.Each(
+  XP_TRY(run.store().Each(
       "SELECT t.id, coalesce(t.process_id, 0), t.direction, t.bytes, t.ts_ns, t.dur_ns, t.scope, "
       "s.file, s.function, s.line "
       "FROM transfer t LEFT JOIN site s ON s.id = t.site_id WHERE t.ts_ns IS NOT NULL AND t.dur_ns "
@@ -241,19 +240,19 @@ Findings FromTimes(const Metrics& metrics) {
   return {finding};
 }
 
-absl::StatusOr<Findings> Run(const Store& store) {
-  XP_TRY(auto timed, store.One<int64_t>(
+absl::StatusOr<Findings> FindLargeTransfer(const Run& run) {
+  XP_TRY(auto timed, run.store().One<int64_t>(
                          "SELECT count(*) FROM transfer WHERE ts_ns IS NOT NULL AND dur_ns > 0"));
-  if (timed.value_or(0) > 0) return FromRows(store);
-  XP_TRY(Metrics metrics, LoadMetrics(store));
-  Findings findings = FromMetrics(metrics);
+  if (timed.value_or(0) > 0) return FromRows(run);
+  XP_TRY(const Metrics* metrics, run.Get<Metrics>());
+  Findings findings = FromMetrics(*metrics);
   auto tells_uploads = [&] {
     return std::ranges::any_of(findings, [](const Finding& finding) {
       return finding.reason->type == ReasonType::kToDevice;
     });
   };
-  if (!tells_uploads()) std::ranges::move(FromValues(metrics), std::back_inserter(findings));
-  if (!tells_uploads()) std::ranges::move(FromTimes(metrics), std::back_inserter(findings));
+  if (!tells_uploads()) std::ranges::move(FromValues(*metrics), std::back_inserter(findings));
+  if (!tells_uploads()) std::ranges::move(FromTimes(*metrics), std::back_inserter(findings));
   return findings;
 }
 
@@ -263,7 +262,7 @@ extern const Analyzer large_transfer{
     .name = "large_transfer",
     .summary = "copies between host and device that take a real part of the time",
     .looks_at = "transfers with times, else InboundData and OutboundData",
-    .run = Run,
+    .find = FindLargeTransfer,
     .say = SayLargeTransfer};
 
 }  // namespace xlaprof

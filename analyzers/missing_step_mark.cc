@@ -5,7 +5,7 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/unmarked_reads.h"
+#include "analyzers/run/unmarked_reads.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -43,12 +43,12 @@ UsualSite FindUsualSite(const std::vector<UnmarkedRead>& reads) {
 }
 
 // Whether the reads are of more than one step: several of one step's own grow alike.
-absl::StatusOr<bool> Repeats(const Store& store, int64_t process, const UsualSite& usual,
+absl::StatusOr<bool> Repeats(const Run& run, int64_t process, const UsualSite& usual,
                              size_t reads) {
   constexpr size_t kManyReads = 6;
   if (usual.reads > 1 || reads >= kManyReads) return true;
   XP_TRY(auto steps,
-         store.One<int64_t>("SELECT count(*) FROM step WHERE process_id = ?1", process));
+         run.store().One<int64_t>("SELECT count(*) FROM step WHERE process_id = ?1", process));
   return steps.value_or(0) > 1;
 }
 
@@ -58,12 +58,12 @@ UnmarkedExecutionsFigures::Growth GrowthOf(const UnmarkedReads& unmarked) {
   return unmarked.first_nodes() && unmarked.last_nodes() ? Growth::kNone : Growth::kUnknown;
 }
 
-absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_t process) {
-  XP_TRY(const std::optional<UnmarkedReads> unmarked, LoadUnmarkedReads(store, process));
-  if (!unmarked) return std::nullopt;
+absl::StatusOr<std::optional<Finding>> FromExecutions(const Run& run, int64_t process) {
+  XP_TRY(const UnmarkedReads* unmarked, run.Get<UnmarkedReads>(process));
+  if (unmarked->reads.empty()) return std::nullopt;
   const std::vector<UnmarkedRead>& reads = unmarked->reads;
   const UsualSite usual = FindUsualSite(reads);
-  XP_TRY(const bool repeats, Repeats(store, process, usual, reads.size()));
+  XP_TRY(const bool repeats, Repeats(run, process, usual, reads.size()));
   const bool recurs = unmarked->grow() && repeats;
   Finding finding;
   finding.severity = recurs ? Severity::kWarning : Severity::kInfo;
@@ -76,7 +76,7 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_
                                                        .last_nodes = unmarked->last_nodes(),
                                                        .repeats = repeats});
   if (usual.id) {
-    XP_TRY(store.Each(
+    XP_TRY(run.store().Each(
         "SELECT function, file, line FROM site WHERE id = ?1",
         [&](OptText function, OptText file, OptInt line) {
           finding.subject = {
@@ -88,17 +88,17 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Store& store, int64_
   return finding;
 }
 
-absl::StatusOr<std::optional<Finding>> FromMetrics(const Store& store) {
+absl::StatusOr<std::optional<Finding>> FromMetrics(const Run& run) {
   std::optional<Finding> out;
   // A report that was cut before its last counters says nothing of MarkStep. The client's other
   // counters stand beside it.
   XP_TRY(auto beside,
-         store.One<int64_t>(
+         run.store().One<int64_t>(
              "SELECT count(*) FROM counter WHERE name IN ('CreateCompileHandles', "
              "'CreateDataHandles', 'ReleaseDataHandles') "
              "AND report_id = (SELECT max(report_id) FROM metric WHERE name = 'LazyTracing')"));
   const bool shows_marks = beside.value_or(0) > 0;
-  XP_TRY(store.Each(
+  XP_TRY(run.store().Each(
       "SELECT r.mark_step, m.samples, (SELECT max(samples) FROM metric e WHERE e.report_id = r.id "
       "AND e.name = 'ExecuteTime') FROM metrics_report r "
       "JOIN metric m ON m.report_id = r.id AND m.name = 'LazyTracing' "
@@ -120,18 +120,18 @@ absl::StatusOr<std::optional<Finding>> FromMetrics(const Store& store) {
 
 }  // namespace
 
-static absl::StatusOr<Findings> Run(const Store& store) {
+static absl::StatusOr<Findings> FindMissingStepMark(const Run& run) {
   Findings findings;
   XP_TRY(auto processes,
-         store.Collect(
+         run.store().Collect(
              "SELECT DISTINCT process_id FROM execution WHERE process_id IS NOT NULL ORDER BY 1",
              [](int64_t id) { return id; }));
   for (int64_t process : processes) {
-    XP_TRY(std::optional<Finding> finding, FromExecutions(store, process));
+    XP_TRY(std::optional<Finding> finding, FromExecutions(run, process));
     if (finding) findings.push_back(std::move(*finding));
   }
   if (processes.empty()) {
-    XP_TRY(std::optional<Finding> finding, FromMetrics(store));
+    XP_TRY(std::optional<Finding> finding, FromMetrics(run));
     if (finding) findings.push_back(std::move(*finding));
   }
   return findings;
@@ -141,6 +141,6 @@ extern const Analyzer missing_step_mark{
     .name = "missing_step_mark",
     .summary = "loops whose graph is never cut and grows",
     .looks_at = "executions and their causes, graph sizes, MarkStep",
-    .run = Run,
+    .find = FindMissingStepMark,
     .say = SayMissingStepMark};
 }  // namespace xlaprof

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/unmarked_reads.h"
-#include "analyzers/recompile/recompile_division.h"
+#include "analyzers/recompile/group_by_cause.h"
 #include "analyzers/recompile/shape_executions.h"
+#include "analyzers/run/unmarked_reads.h"
 
 namespace xlaprof {
 namespace {
@@ -316,22 +316,23 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
   *found = std::move(merged);
 }
 
-absl::StatusOr<Findings> Run(const Store& store) {
-  XP_TRY(const RecompileFacts facts, LoadRecompileFacts(store));
-  XP_TRY(ReasonFinder finder, ReasonFinder::Make(store, facts));
+absl::StatusOr<Findings> FindRecompilation(const Run& run) {
+  XP_TRY(const RecompileFacts* compiled, run.Get<RecompileFacts>());
+  const RecompileFacts& facts = *compiled;
+  XP_TRY(ReasonFinder finder, ReasonFinder::Make(run, facts));
   std::map<int64_t, std::map<std::string, int64_t>> executions;
-  XP_TRY(
-      store.Each("SELECT coalesce(e.process_id, 0), coalesce(g.hash, ''), count(*) FROM execution "
-                 "e LEFT JOIN graph g ON "
-                 "g.id = e.graph_id GROUP BY 1, 2 ORDER BY 1, 2",
-                 [&](int64_t process_id, std::string hash, int64_t times) {
-                   executions[process_id][hash] = times;
-                 }));
-  XP_TRY(const GraphExecutions executions_of, ExecutionsOfGraphs(store));
+  XP_TRY(run.store().Each(
+      "SELECT coalesce(e.process_id, 0), coalesce(g.hash, ''), count(*) FROM execution "
+      "e LEFT JOIN graph g ON "
+      "g.id = e.graph_id GROUP BY 1, 2 ORDER BY 1, 2",
+      [&](int64_t process_id, std::string hash, int64_t times) {
+        executions[process_id][hash] = times;
+      }));
+  XP_TRY(const GraphExecutions executions_of, ExecutionsOfGraphs(run));
   std::map<int64_t, UnmarkedReads> growing;  // by process
   for (const auto& [process_id, steps] : facts.steps) {
-    XP_TRY(std::optional<UnmarkedReads> unmarked, LoadUnmarkedReads(store, process_id));
-    if (unmarked && unmarked->grow()) growing[process_id] = *std::move(unmarked);
+    XP_TRY(const UnmarkedReads* unmarked, run.Get<UnmarkedReads>(process_id));
+    if (!unmarked->reads.empty() && unmarked->grow()) growing[process_id] = *unmarked;
   }
   std::vector<std::pair<int64_t, Finding>> found;
   for (const CompileSite& site : facts.sites) {
@@ -356,7 +357,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
     JoinToldFromSizes(&reasons);
     for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
       group.executions = &executions_of;
-      XP_TRY(CountOthers(store, &group));
+      XP_TRY(CountOthers(run, &group));
       found.emplace_back(site.process_id, MakeFinding(group, facts, executions[site.process_id]));
     }
   }
@@ -368,10 +369,10 @@ absl::StatusOr<Findings> Run(const Store& store) {
       told.insert(process_id);
     findings.push_back(std::move(finding));
   }
-  XP_TRY(auto outside, OutsideJit(store, facts));
+  XP_TRY(auto outside, OutsideJit(run, facts));
   MergeProcesses<OutsideJitFigures>(&outside);
   for (auto& [process_id, finding] : outside) findings.push_back(std::move(finding));
-  XP_TRY(Findings counted, FromCounts(store, told));
+  XP_TRY(Findings counted, FromCounts(run, told));
   for (Finding& finding : counted) findings.push_back(std::move(finding));
   return findings;
 }
@@ -382,6 +383,6 @@ extern const Analyzer recompilation{
     .name = "recompilation",
     .summary = "places that keep compiling, and what changed in their graphs",
     .looks_at = "compiles, printed graphs, debug blocks, metrics",
-    .run = Run,
+    .find = FindRecompilation,
     .say = SayRecompilation};
 }  // namespace xlaprof

@@ -1,5 +1,5 @@
 // What is known of a recompilation. Findings that are told from counts alone have CountFigures
-// (recompile/recompile_counts.h), those of single operations OutsideJitFigures
+// (recompile/counts.h), those of single operations OutsideJitFigures
 // (recompile/outside_jit.h), all others RecompileFigures.
 #pragma once
 
@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "analyzers/finding.h"
+#include "analyzers/recompile/cause_group.h"
+#include "analyzers/recompile/counts.h"
 #include "analyzers/recompile/outside_jit.h"
 #include "analyzers/recompile/padding.h"
-#include "analyzers/recompile/recompile_counts.h"
-#include "analyzers/recompile/recompile_group.h"
 
 namespace xlaprof {
 

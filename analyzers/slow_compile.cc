@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/jax_operation.h"
-#include "analyzers/evidence/metrics.h"
+#include "analyzers/run/jax_operation.h"
+#include "analyzers/run/metrics.h"
+#include "analyzers/run/steps.h"
 #include "core/base/duration.h"
 #include "core/base/source_place.h"
 #include "core/base/whole.h"
@@ -149,17 +149,18 @@ int64_t LongestNs(std::string_view line) {
 
 // torch_xla's own line, where nothing else tells of compile times. It stands in the log again at
 // each step, with the longest compilation so far.
-absl::StatusOr<Findings> FromLine(const Store& store) {
+absl::StatusOr<Findings> FromLine(const Run& run) {
   struct Line {
     int64_t id = 0;
     std::string text;
   };
   std::map<int64_t, Line, std::greater<>> by_length;  // the last of each
-  XP_TRY(store.Each("SELECT id, text FROM profiler_line WHERE rule = 'compile_slow' ORDER BY id",
-                    [&](int64_t id, std::string text) {
-                      const int64_t longest_ns = LongestNs(text);
-                      by_length[longest_ns] = {id, std::move(text)};
-                    }));
+  XP_TRY(
+      run.store().Each("SELECT id, text FROM profiler_line WHERE rule = 'compile_slow' ORDER BY id",
+                       [&](int64_t id, std::string text) {
+                         const int64_t longest_ns = LongestNs(text);
+                         by_length[longest_ns] = {id, std::move(text)};
+                       }));
   if (by_length.empty()) return Findings();
   const bool has_unread = by_length.contains(0);
   SlowCompileLines figures{.threshold_ns = kTooSlowNs,
@@ -228,11 +229,11 @@ Finding OfAlarms(CompileAlarms alarms) {
   return finding;
 }
 
-absl::StatusOr<Findings> Run(const Store& store) {
-  XP_TRY(Steps steps, LoadSteps(store));
+absl::StatusOr<Findings> FindSlowCompile(const Run& run) {
+  XP_TRY(const Steps* steps, run.Get<Steps>());
   // The first compilation of each graph that has a length; without a graph each is its own.
   XP_TRY(std::vector<Compiled> compiles,
-         store.Collect(
+         run.store().Collect(
              "SELECT c.id, c.dur_ns, c.ts_ns, c.trace_ns, g.hash, (SELECT node_count FROM graph n "
              "WHERE (n.id "
              "= g.id OR "
@@ -255,16 +256,16 @@ absl::StatusOr<Findings> Run(const Store& store) {
              }));
   absl::StatusOr<Findings> measured;
   if (!compiles.empty()) {
-    measured = FromRows(std::move(compiles), Median(steps.steady_ns));
+    measured = FromRows(std::move(compiles), Median(steps->steady_ns));
   } else {
-    XP_TRY(Metrics metrics, LoadMetrics(store));
-    measured = FromMetrics(metrics);
+    XP_TRY(const Metrics* metrics, run.Get<Metrics>());
+    measured = FromMetrics(*metrics);
   }
   if (!measured.ok()) return measured;
   const bool timed = !measured->empty();
-  if (!timed) measured = FromLine(store);
+  if (!timed) measured = FromLine(run);
   if (!measured.ok()) return measured;
-  XP_TRY(std::vector<CompileAlarms> alarms, LoadCompileAlarms(store, timed));
+  XP_TRY(std::vector<CompileAlarms> alarms, LoadCompileAlarms(run, timed));
   Findings findings;
   for (CompileAlarms& of_kind : alarms) findings.push_back(OfAlarms(std::move(of_kind)));
   std::move(measured->begin(), measured->end(), std::back_inserter(findings));
@@ -276,7 +277,7 @@ absl::StatusOr<Findings> Run(const Store& store) {
 extern const Analyzer slow_compile{.name = "slow_compile",
                                    .summary = "what compiling costs, and when it is paid back",
                                    .looks_at = "compilations with times, else CompileTime",
-                                   .run = Run,
+                                   .find = FindSlowCompile,
                                    .say = SaySlowCompile,
                                    .needs = Needs::kTimelineOrCompileTimes,
                                    .is_paid_once = true};

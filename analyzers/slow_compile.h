@@ -4,8 +4,8 @@
 
 #include <variant>
 
-#include "analyzers/evidence/compile_alarms.h"
 #include "analyzers/finding.h"
+#include "analyzers/run/compile_alarms.h"
 
 namespace xlaprof {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/metrics.h"
+#include "analyzers/run/metrics.h"
+#include "analyzers/run/steps.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -99,25 +99,25 @@ Findings FromMetrics(const Metrics& metrics) {
   return {finding};
 }
 
-absl::StatusOr<Findings> Run(const Store& store) {
+absl::StatusOr<Findings> FindSlowExecution(const Run& run) {
   std::map<std::string, std::vector<Execution>> graphs;
   int64_t total_ns = 0;
-  XP_TRY(
-      store.Each("SELECT e.id, e.dur_ns, e.ts_ns, coalesce(g.hash, 'graph ' || e.graph_id, "
-                 "'unknown'), g.hash, s.file, s.function, s.line "
-                 "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON s.id "
-                 "= e.site_id "
-                 "WHERE e.dur_ns IS NOT NULL AND e.ts_ns IS NOT NULL ORDER BY e.id",
-                 [&](int64_t id, int64_t ns, int64_t ts_ns, std::string graph, OptText hash,
-                     OptText file, OptText function, OptInt line) {
-                   // Of executions whose graph nobody knows, only single ones can be judged.
-                   if (graph == "unknown") graph = fmt::format("execution {}", id);
-                   graphs[graph].push_back({id, ns, ts_ns, graph, hash, file, function, line});
-                   total_ns += ns;
-                 }));
+  XP_TRY(run.store().Each(
+      "SELECT e.id, e.dur_ns, e.ts_ns, coalesce(g.hash, 'graph ' || e.graph_id, "
+      "'unknown'), g.hash, s.file, s.function, s.line "
+      "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON s.id "
+      "= e.site_id "
+      "WHERE e.dur_ns IS NOT NULL AND e.ts_ns IS NOT NULL ORDER BY e.id",
+      [&](int64_t id, int64_t ns, int64_t ts_ns, std::string graph, OptText hash, OptText file,
+          OptText function, OptInt line) {
+        // Of executions whose graph nobody knows, only single ones can be judged.
+        if (graph == "unknown") graph = fmt::format("execution {}", id);
+        graphs[graph].push_back({id, ns, ts_ns, graph, hash, file, function, line});
+        total_ns += ns;
+      }));
   if (!graphs.empty()) return FromRows(std::move(graphs), total_ns);
-  XP_TRY(Metrics metrics, LoadMetrics(store));
-  return FromMetrics(metrics);
+  XP_TRY(const Metrics* metrics, run.Get<Metrics>());
+  return FromMetrics(*metrics);
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ extern const Analyzer slow_execution{
     .name = "slow_execution",
     .summary = "executions that take long, or much longer than usual",
     .looks_at = "executions with times, else ExecuteTime",
-    .run = Run,
+    .find = FindSlowExecution,
     .say = SaySlowExecution,
     .needs = Needs::kTimelineOrExecuteTimes};
 

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-#include "analyzers/activity/device_idle.h"
-#include "analyzers/activity/host_activity.h"
-#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/device_reads.h"
-#include "analyzers/evidence/early_cut.h"
-#include "analyzers/evidence/step_count.h"
+#include "analyzers/run/device_idle.h"
+#include "analyzers/run/device_reads.h"
+#include "analyzers/run/early_cuts.h"
+#include "analyzers/run/host_timeline.h"
+#include "analyzers/run/step_count.h"
+#include "analyzers/run/steps.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -88,33 +88,33 @@ struct Fetches {
   OptInt executions;          // in which they came
 };
 
-absl::Status LoadFetchMetrics(const Store& store, Fetches& fetches) {
-  XP_TRY(
-      store.Each("SELECT name, samples, accumulator FROM metric WHERE name IN "
-                 "('TransferFromDeviceTime', 'TransferFromServerTime') AND samples IS NOT NULL "
-                 "ORDER BY id DESC LIMIT 1",
-                 [&](std::string name, int64_t samples, std::optional<double> total_ns) {
-                   fetches.count = samples, fetches.metric = std::move(name);
-                   if (total_ns) fetches.time_ns = Whole(*total_ns);
-                 }));
+absl::Status LoadFetchMetrics(const Run& run, Fetches& fetches) {
+  XP_TRY(run.store().Each(
+      "SELECT name, samples, accumulator FROM metric WHERE name IN "
+      "('TransferFromDeviceTime', 'TransferFromServerTime') AND samples IS NOT NULL "
+      "ORDER BY id DESC LIMIT 1",
+      [&](std::string name, int64_t samples, std::optional<double> total_ns) {
+        fetches.count = samples, fetches.metric = std::move(name);
+        if (total_ns) fetches.time_ns = Whole(*total_ns);
+      }));
   // Each fetch is a sample of InboundData too: a paste that ends before the transfers may still
   // hold it.
-  XP_TRY(
-      store.Each("SELECT samples, accumulator FROM metric WHERE name = 'InboundData' AND samples > "
-                 "0 ORDER BY id DESC LIMIT 1",
-                 [&](int64_t samples, std::optional<double> bytes) {
-                   if (!fetches.count) fetches.count = samples, fetches.metric = "InboundData";
-                   if (bytes) fetches.mean_bytes = *bytes / double(samples);
-                 }));
-  return store.Each(
+  XP_TRY(run.store().Each(
+      "SELECT samples, accumulator FROM metric WHERE name = 'InboundData' AND samples > "
+      "0 ORDER BY id DESC LIMIT 1",
+      [&](int64_t samples, std::optional<double> bytes) {
+        if (!fetches.count) fetches.count = samples, fetches.metric = "InboundData";
+        if (bytes) fetches.mean_bytes = *bytes / double(samples);
+      }));
+  return run.store().Each(
       "SELECT samples FROM metric WHERE name IN ('ExecuteTime', "
       "'ExecuteReplicatedTime') ORDER BY id DESC LIMIT 1",
       [&](OptInt samples) { fetches.executions = samples; });
 }
 
 // Reads torch_xla's own lines about fetches that are too frequent.
-absl::Status LoadFetchLines(const Store& store, Fetches& fetches) {
-  XP_TRY(store.Each(
+absl::Status LoadFetchLines(const Run& run, Fetches& fetches) {
+  XP_TRY(run.store().Each(
       "SELECT samples, text FROM profiler_line WHERE rule = 'transfer_from_frequent' ORDER BY "
       "ordinal DESC LIMIT 1",
       [&](OptInt samples, std::string text) {
@@ -123,7 +123,7 @@ absl::Status LoadFetchLines(const Store& store, Fetches& fetches) {
         fetches.profiler_line = std::move(text);
       }));
   // If lines of one program tell the same count at several steps, all fetches came before them.
-  return store.Each(
+  return run.store().Each(
       "SELECT min(samples) < max(samples) OR count(DISTINCT steps) < 2 FROM profiler_line WHERE "
       "rule = 'transfer_from_frequent' AND samples IS NOT NULL AND steps IS NOT NULL",
       [&](OptInt rises) { fetches.go_on = rises.value_or(1) != 0; });
@@ -174,11 +174,10 @@ Finding FromCount(int64_t count, OptInt steps, const Fetches& fetches,
 }
 
 // Finds reads in the counters of a metrics report, for captures without a log or a profile.
-absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, OptInt steps,
-                         Findings& findings) {
+absl::Status FromMetrics(const Run& run, const EarlyCuts& cuts, OptInt steps, Findings& findings) {
   Fetches fetches;
-  XP_TRY(LoadFetchMetrics(store, fetches));
-  XP_TRY(LoadFetchLines(store, fetches));
+  XP_TRY(LoadFetchMetrics(run, fetches));
+  XP_TRY(LoadFetchLines(run, fetches));
   const Fetchers fetchers = Divide(fetches, cuts);
   CountedReadFigures figures{.goes_on = fetches.go_on,
                              .time_is_shared = fetches.time_ns && !fetchers.are_of_one_kind(),
@@ -205,8 +204,8 @@ absl::Status FromMetrics(const Store& store, const EarlyCuts& cuts, OptInt steps
 
 // Finds reads in a log of compilations alone (PT_XLA_DEBUG_LEVEL=1). It shows where they compiled;
 // how often they came is not told.
-absl::Status FromCompiles(const Store& store, Findings& findings) {
-  return store.Each(
+absl::Status FromCompiles(const Run& run, Findings& findings) {
+  return run.store().Each(
       "SELECT count(*), min(c.id), s.function, s.file, s.line FROM compile c LEFT JOIN site s ON "
       "s.id = c.site_id "
       "WHERE c.cause = 'value_access' GROUP BY c.site_id ORDER BY 1 DESC, 2",
@@ -222,16 +221,17 @@ absl::Status FromCompiles(const Store& store, Findings& findings) {
 }
 
 // Returns the idle time of the device that idles most in the steady steps; empty if none is known.
-absl::StatusOr<OptInt> MostIdle(const Store& store, const Steps& steps) {
-  XP_TRY(const std::vector<DeviceIdle> devices, LoadDeviceIdle(store, steps));
+absl::StatusOr<OptInt> MostIdle(const Run& run) {
+  XP_TRY(const IdleTime* idle_time, run.Get<IdleTime>());
   OptInt most_ns;
-  for (const DeviceIdle& device : devices) most_ns = std::max(most_ns.value_or(0), device.idle_ns);
+  for (const DeviceIdle& device : idle_time->devices)
+    most_ns = std::max(most_ns.value_or(0), device.idle_ns);
   return most_ns;
 }
 
 // Makes the finding of the reads of one place, without its severity. During the share `lost` of the
 // time that they block, the device idles.
-Finding FromPlace(const Store& store, const DeviceReads& place, int64_t steps, double lost,
+Finding FromPlace(const Run& run, const DeviceReads& place, int64_t steps, double lost,
                   OptInt idle_ns) {
   Finding finding{.subject = place.subject,
                   .count = place.count,
@@ -239,7 +239,7 @@ Finding FromPlace(const Store& store, const DeviceReads& place, int64_t steps, d
                   .cost_ns = Whole(lost * double(place.blocked_ns))};
   if (place.scope != 0) {
     finding.subject.scope =
-        ScopeText(store, Activity{.in_step = place.in_step, .scope = place.scope});
+        ScopeText(run, Activity{.in_step = place.in_step, .scope = place.scope});
   }
   finding.reason = Reason{.type = ReasonType::kValueAccess};
   for (const DeviceReads::Time& time : place.longest)
@@ -253,22 +253,22 @@ Finding FromPlace(const Store& store, const DeviceReads& place, int64_t steps, d
 
 // Finds reads in a program that runs op by op, in a trace of PyTorch's profiler: the read is an
 // operation there.
-absl::Status FromOperations(const Store& store, Findings& findings) {
-  XP_TRY(DeviceReadsInSteps reads, FindDeviceReads(store));
-  if (reads.places.empty()) return absl::OkStatus();
-  XP_TRY(const Steps steps, LoadSteps(store));
-  reads.steps =
-      std::max<int64_t>(1, reads.steps - std::ranges::count_if(steps.all, &StepSpan::cut));
-  XP_TRY(const OptInt idle_ns, MostIdle(store, steps));
+absl::Status FromOperations(const Run& run, Findings& findings) {
+  XP_TRY(const DeviceReadsInSteps* reads, run.Get<DeviceReadsInSteps>());
+  if (reads->places.empty()) return absl::OkStatus();
+  XP_TRY(const Steps* steps, run.Get<Steps>());
+  const int64_t whole_steps =
+      std::max<int64_t>(1, reads->steps - std::ranges::count_if(steps->all, &StepSpan::cut));
+  XP_TRY(const OptInt idle_ns, MostIdle(run));
   double blocked_ns = 0;
-  for (const DeviceReads& place : reads.places) blocked_ns += double(place.blocked_ns);
+  for (const DeviceReads& place : reads->places) blocked_ns += double(place.blocked_ns);
   // While the host waits for work that the device does, nothing is lost but what it idles then.
   const double lost =
       std::min(1.0, double(idle_ns.value_or(INT64_MAX)) / std::max(1.0, blocked_ns));
   const double least_ns =
-      kLeastOfStep * double(Median(steps.steady_ns).value_or(0)) * double(reads.steps);
-  for (const DeviceReads& place : reads.places) {
-    Finding finding = FromPlace(store, place, reads.steps, lost, idle_ns);
+      kLeastOfStep * double(Median(steps->steady_ns).value_or(0)) * double(whole_steps);
+  for (const DeviceReads& place : reads->places) {
+    Finding finding = FromPlace(run, place, whole_steps, lost, idle_ns);
     finding.severity = double(*finding.cost_ns) < least_ns
                            ? Severity::kInfo
                            : SeverityOf(place.count, finding.per_step);
@@ -279,15 +279,15 @@ absl::Status FromOperations(const Store& store, Findings& findings) {
 
 }  // namespace
 
-static absl::StatusOr<Findings> Run(const Store& store) {
-  XP_TRY(const EarlyCuts cuts, FindEarlyCuts(store));
-  if (!cuts.cuts.empty()) return FromCuts(cuts);
-  XP_TRY(const OptInt steps, StepCount(store));
+static absl::StatusOr<Findings> FindSyncPoint(const Run& run) {
+  XP_TRY(const EarlyCuts* cuts, run.Get<EarlyCuts>());
+  if (!cuts->cuts.empty()) return FromCuts(*cuts);
+  XP_TRY(const StepCounts* counts, run.Get<StepCounts>());
   Findings findings;
-  XP_TRY(auto executions, store.One<int64_t>("SELECT count(*) FROM execution"));
-  if (executions.value_or(0) == 0) XP_TRY(FromCompiles(store, findings));
-  XP_TRY(FromMetrics(store, cuts, steps, findings));
-  if (findings.empty()) XP_TRY(FromOperations(store, findings));
+  XP_TRY(auto executions, run.store().One<int64_t>("SELECT count(*) FROM execution"));
+  if (executions.value_or(0) == 0) XP_TRY(FromCompiles(run, findings));
+  XP_TRY(FromMetrics(run, *cuts, counts->all, findings));
+  if (findings.empty()) XP_TRY(FromOperations(run, findings));
   return findings;
 }
 
@@ -296,6 +296,6 @@ extern const Analyzer sync_point{
     .summary = "reads that evaluate the graph before the step mark and make the host wait",
     .looks_at =
         "executions before a step mark, their lines, fallback counters, transfers from the device; reading operations of PyTorch's profiler",
-    .run = Run,
+    .find = FindSyncPoint,
     .say = SaySyncPoint};
 }  // namespace xlaprof

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzers/activity/device_idle.h"
-#include "analyzers/activity/host_activity.h"
-#include "analyzers/activity/steps.h"
 #include "analyzers/analyzer.h"
-#include "analyzers/evidence/metrics.h"
+#include "analyzers/run/device_idle.h"
+#include "analyzers/run/host_timeline.h"
+#include "analyzers/run/metrics.h"
+#include "analyzers/run/steps.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
@@ -33,10 +33,10 @@ struct Traced {
 
 // Time in which the host records ops or turns them into programs, in the steady steps of one
 // process.
-absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps& steps,
+absl::StatusOr<std::optional<Traced>> FromEvents(const Run& run, const Steps& steps,
                                                  const CaptureSettings& settings) {
   std::optional<Traced> worst;
-  XP_TRY(std::vector<DeviceIdle> devices, LoadDeviceIdle(store, steps));
+  XP_TRY(const IdleTime* idle_time, run.Get<IdleTime>());
   std::vector<int64_t> processes;
   for (const StepSpan& step : steps.all) {
     if (processes.empty() || processes.back() != step.process_id)
@@ -54,7 +54,7 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps
     usual = Union(std::move(usual));
     if (usual.empty()) continue;
     traced.window = {usual.front().begin_ns, usual.back().end_ns};
-    XP_TRY(auto host, HostTimeline::Of(store, process));
+    XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(process));
     if (!host->has_events()) continue;
     std::map<StringId, int64_t> in_scope;
     HostTimeline::Walk walk(*host);
@@ -68,10 +68,11 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Store& store, const Steps
     // A user's scope in which the graphs' ops were recorded is tracing, as far as these ops can
     // explain its time.
     for (const auto& [scope, ns] : in_scope) {
-      traced.scopes_ns += std::min(ns, traced.steps * settings.TracingBoundNs(store.Text(scope)));
+      traced.scopes_ns +=
+          std::min(ns, traced.steps * settings.TracingBoundNs(run.store().Text(scope)));
     }
     traced.tracing_ns += traced.scopes_ns;
-    for (const DeviceIdle& device : devices) {
+    for (const DeviceIdle& device : idle_time->devices) {
       if (device.time.process_id != process) continue;
       int64_t occupied_ns = 0, busy_ns = 0;
       for (const Interval& period : usual) {
@@ -115,9 +116,9 @@ std::optional<double> ShareOfWall(const MetricState& metric) {
 }
 
 // Concludes from torch_xla's metrics whether tracing bounds the steps that they count.
-absl::StatusOr<std::optional<Finding>> InMetrics(const Store& store, TracingBoundFigures& figures) {
-  XP_TRY(Metrics metrics, LoadMetrics(store));
-  const MetricsState* state = metrics.steady();
+absl::StatusOr<std::optional<Finding>> InMetrics(const Run& run, TracingBoundFigures& figures) {
+  XP_TRY(const Metrics* metrics, run.Get<Metrics>());
+  const MetricsState* state = metrics->steady();
   const MetricState* tracing = state ? state->Find("LazyTracing") : nullptr;
   const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
   if (!tracing || !execute || execute->samples <= 0) return std::nullopt;
@@ -138,24 +139,24 @@ absl::StatusOr<std::optional<Finding>> InMetrics(const Store& store, TracingBoun
                   .cost_ns = Whole(TracingNs(*tracing))};
   finding.reason = Reason{.type = ReasonType::kAboveDeviceBusyTime};
   for (const char* name : {"LazyTracing", "ExecuteTime"})
-    finding.evidence.push_back({.table = "metric", .rows = {metrics.last->Find(name)->id}});
+    finding.evidence.push_back({.table = "metric", .rows = {metrics->last->Find(name)->id}});
   return finding;
 }
 
-absl::StatusOr<Findings> FindTracingBound(const Store& store) {
+absl::StatusOr<Findings> FindTracingBound(const Run& run) {
   Findings findings;
-  XP_TRY(Steps steps, LoadSteps(store));
-  XP_TRY(CaptureSettings settings, LoadCaptureSettings(store));
-  TracingBoundFigures figures{.settings = settings};
+  XP_TRY(const Steps* steps, run.Get<Steps>());
+  XP_TRY(const CaptureSettings* settings, run.Get<CaptureSettings>());
+  TracingBoundFigures figures{.settings = *settings};
   std::optional<Finding> finding;
-  XP_TRY(auto traced, FromEvents(store, steps, settings));
+  XP_TRY(auto traced, FromEvents(run, *steps, *settings));
   if (traced) {
     finding = OnTimeline(*traced, figures);
-  } else if (steps.timed == 0) {
-    XP_TRY(finding, InMetrics(store, figures));
+  } else if (steps->timed == 0) {
+    XP_TRY(finding, InMetrics(run, figures));
   }
   if (!finding) return findings;
-  if (settings.slow_tracing()) {
+  if (settings->slow_tracing()) {
     finding->severity = Severity::kInfo;
     finding->reason->type = ReasonType::kCaptureSettings;
   }
@@ -170,7 +171,7 @@ extern const Analyzer tracing_bound{
     .name = "tracing_bound",
     .summary = "steps that wait for the host to make graphs",
     .looks_at = "the host's events and steps, else LazyTracing and ExecuteTime",
-    .run = FindTracingBound,
+    .find = FindTracingBound,
     .say = SayTracingBound,
     .needs = Needs::kTimedStepsOrTracing,
     .is_from_timeline = true};

@@ -6,8 +6,8 @@
 #include <optional>
 #include <variant>
 
-#include "analyzers/evidence/capture_settings.h"
 #include "analyzers/finding.h"
+#include "analyzers/run/capture_settings.h"
 
 namespace xlaprof {
 

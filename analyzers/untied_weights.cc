@@ -5,8 +5,8 @@
 
 namespace xlaprof {
 
-static absl::StatusOr<Findings> Run(const Store& store) {
-  return store.Collect(
+static absl::StatusOr<Findings> FindUntiedWeights(const Run& run) {
+  return run.store().Collect(
       "SELECT u.id, u.names, u.copies, u.bytes, u.device, s.function, s.file, s.line "
       "FROM untied_weight u LEFT JOIN site s ON s.id = u.site_id ORDER BY u.ordinal, u.id",
       [](int64_t row, std::string names, int64_t copies, int64_t bytes, OptText device,
@@ -26,6 +26,6 @@ extern const Analyzer untied_weights{
     .name = "untied_weights",
     .summary = "weights that were tied before the move to the device, and are copies since",
     .looks_at = "moves of models, of recorded programs",
-    .run = Run,
+    .find = FindUntiedWeights,
     .say = SayUntiedWeights};
 }  // namespace xlaprof

@@ -24,7 +24,7 @@ struct DemoArguments {
 
 absl::StatusOr<std::string> ReportOn(const std::string& path) {
   XP_TRY(Store store, Store::Open(path));
-  XP_TRY(Report report, MakeReport(store));
+  XP_TRY(Report report, MakeReport(Run(store)));
   std::error_code error;
   return ReportText(report, {.colour = WantsColour("auto"),
                              .width = TerminalWidth(STDOUT_FILENO),

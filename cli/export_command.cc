@@ -55,16 +55,17 @@ absl::Status RunExport(const ExportArguments& arguments) {
   std::string damage;
   absl::Status status = WithInput(arguments.input, [&](Store& store) -> absl::Status {
     XP_TRY(Restrict(arguments.slice, store));
+    const Run run(store);
     Findings findings;
     if (!arguments.no_findings) {
-      XP_TRY(findings, Analyze(store));
+      XP_TRY(findings, Analyze(run));
     }
     Progress progress;
     ExportOptions options{.path = to_stdout ? kStdout : unfinished.path(),
                           .gzip = fs::path(arguments.output).extension() == ".gz",
                           .source_roots = SourceRoots(arguments.input, arguments.source_roots)};
     options.progress = [&](double fraction) { progress.Update(fraction, arguments.output); };
-    XP_TRY(exported, exporter.write(store, findings, options));
+    XP_TRY(exported, exporter.write(run, findings, options));
     XP_TRY(damage, DamageOf(store));
     return absl::OkStatus();
   });

@@ -28,7 +28,7 @@ struct ReportArguments {
 
 absl::StatusOr<std::string> ReportOn(Store& store, const ReportArguments& arguments) {
   XP_TRY(Restrict(arguments.slice, store));
-  XP_TRY(Report report, MakeReport(store));
+  XP_TRY(Report report, MakeReport(Run(store)));
   ReportOptions options;
   options.colour =
       arguments.colour == "always" || (arguments.output.empty() && WantsColour(arguments.colour));

@@ -52,7 +52,7 @@ absl::StatusOr<Report> ImportInto(ImportOptions& inputs, const fs::path& path,
   XP_TRY(finish(store));
   // What was written is read next, several times, and nobody else has the file.
   XP_TRY(store.Exec(fmt::format("PRAGMA mmap_size={}", kMappedBytes)));
-  XP_TRY(Report report, MakeReport(store));
+  XP_TRY(Report report, MakeReport(Run(store)));
   XP_TRY(StoreFindings(report.findings, store));
   // Nobody writes to it any more: without a write-ahead log, readers need no files beside it.
   XP_TRY(store.Exec("PRAGMA journal_mode=DELETE"));

@@ -120,10 +120,10 @@ absl::Status ServeViewer(const Store& store, const ViewArguments& arguments,
 
 absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {
   XP_TRY(const TemporaryFolder folder, TemporaryFolder::Make("view"));
-  XP_TRY(Findings findings, Analyze(store));
+  const Run run(store);
+  XP_TRY(Findings findings, Analyze(run));
   const std::filesystem::path trace = folder.path() / "run.pftrace";
-  XP_TRY(const Exported exported,
-         FindExporter("perfetto")->write(store, findings, {.path = trace}));
+  XP_TRY(const Exported exported, FindExporter("perfetto")->write(run, findings, {.path = trace}));
   for (const std::string& what : exported.left_out)
     fmt::print(stderr, "xlaprof: left out: {}\n", Printable(what));
   PerfettoUiOptions options{.trace = trace};

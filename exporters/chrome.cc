@@ -120,8 +120,9 @@ void Marks(const MarkTrack& track, int64_t sort, TimelineLayout& layout, ChromeE
   }
 }
 
-absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
+absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
                                const ExportOptions& options) {
+  const Store& store = run.store();
   XP_TRY(TimeSpan span, TimeSpanOf(store));
   const int64_t origin_ns = OriginOf(span);
   XP_TRY(TimelineLayout layout, TimelineLayout::Make(store));

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analyzers/finding.h"
+#include "analyzers/run/run.h"
 #include "core/base/status.h"
-#include "profiler/store/store.h"
 
 namespace xlaprof {
 
@@ -42,7 +42,7 @@ struct Exporter {
   const char* example;  // a typical file name
   bool streams;         // written front to back: may go to a pipe, or be compressed
   // Writes what the store's slice keeps. On an error the file is left as it is then.
-  absl::StatusOr<Exported> (*write)(const Store& store, const Findings& findings,
+  absl::StatusOr<Exported> (*write)(const Run& run, const Findings& findings,
                                     const ExportOptions& options);
 };
 

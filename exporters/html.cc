@@ -76,10 +76,11 @@ int64_t ResolutionFor(const ViewLanes& lanes, int64_t events) {
   return resolution_ns;
 }
 
-absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
+absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
                                const ExportOptions& options) {
+  const Store& store = run.store();
   XP_TRY(ViewLanes lanes, ViewLanes::Make(store));
-  XP_TRY(Report report, MakeReport(store, findings));
+  XP_TRY(Report report, MakeReport(run, findings));
   Exported exported;
   SlicesAsked all{.to_ns = lanes.end_ns()};
   for (const ViewLane& lane : lanes.lanes()) {
@@ -97,9 +98,9 @@ absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
   XP_TRY(std::unique_ptr<Sink> sink, OpenSink(options.path, options.gzip));
   const ViewPage page = Page();
   XP_TRY(sink->Write(page.before_data));
-  XP_TRY(std::string run, RunJson(store, lanes));
-  XP_TRY(WriteElement(*sink, "run", "application/json", ForScript(run)));
-  XP_TRY(std::string found, FindingsJson(store, lanes, report, options.source_roots));
+  XP_TRY(std::string lanes_and_steps, RunJson(run, lanes));
+  XP_TRY(WriteElement(*sink, "run", "application/json", ForScript(lanes_and_steps)));
+  XP_TRY(std::string found, FindingsJson(run, lanes, report, options.source_roots));
   XP_TRY(WriteElement(*sink, "findings", "application/json", ForScript(found)));
   options.progress(0.2);
   XP_TRY(std::string slices, EncodeSlices(store, lanes, all));

@@ -17,8 +17,9 @@ int64_t OriginOf(const TimeSpan& span) {
   return *span.first_ns;
 }
 
-absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
+absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
                                const ExportOptions& options) {
+  const Store& store = run.store();
   XP_TRY(TimeSpan span, TimeSpanOf(store));
   const int64_t origin_ns = OriginOf(span);
   XP_TRY(TimelineLayout layout, TimelineLayout::Make(store));

@@ -277,8 +277,9 @@ class SqliteExport {
   Exported exported_;
 };
 
-absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
+absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
                                const ExportOptions& options) {
+  const Store& store = run.store();
   return SqliteExport(store, findings, options).Run();
 }
 

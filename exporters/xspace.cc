@@ -215,8 +215,9 @@ class XSpaceExport {
   Exported exported_;
 };
 
-absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
+absl::StatusOr<Exported> Write(const Run& run, const Findings& findings,
                                const ExportOptions& options) {
+  const Store& store = run.store();
   XP_TRY(Times times, TimesOf(store));
   XP_TRY(ProtoFile file, ProtoFile::Create(options.path));
   XP_TRY(XSpaceEvents events, XSpaceEvents::Make(store, times.origin_ns, times.end_ns, file));

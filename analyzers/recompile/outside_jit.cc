@@ -5,8 +5,8 @@
 #include <set>
 #include <tuple>
 
-#include "analyzers/evidence/jax_operation.h"
-#include "analyzers/graph/user_code.h"
+#include "analyzers/run/jax_operation.h"
+#include "analyzers/run/user_code.h"
 #include "core/base/source_place.h"
 
 namespace xlaprof {
@@ -64,22 +64,23 @@ bool TakesManyInputs(std::string_view function) {
 }
 
 // JAX compiles an operation for one line of the user's; a function has several.
-absl::StatusOr<bool> HasSeveralLines(const Store& store, const CompileFact& compile) {
+absl::StatusOr<bool> HasSeveralLines(const Run& run, const CompileFact& compile) {
   for (const auto& [form, graph_id] : compile.forms) {
-    XP_TRY(OptInt lines, store.One<int64_t>("SELECT count(DISTINCT location) FROM graph_node WHERE "
-                                            "graph_id = ?1 AND location IS NOT NULL",
-                                            graph_id));
+    XP_TRY(OptInt lines,
+           run.store().One<int64_t>("SELECT count(DISTINCT location) FROM graph_node WHERE "
+                                    "graph_id = ?1 AND location IS NOT NULL",
+                                    graph_id));
     if (lines.value_or(0) > 1) return true;
   }
   return false;
 }
 
 // A function of the user's that has the name of an operation.
-absl::StatusOr<bool> IsUserFunction(const Store& store, const CompileFact& compile) {
+absl::StatusOr<bool> IsUserFunction(const Run& run, const CompileFact& compile) {
   if (compile.cause == CutKind::kOperation) return false;
   if (compile.explained) return true;  // of an operation JAX would say so
   if (compile.input_count > kMostInputs && !TakesManyInputs(compile.function)) return true;
-  return HasSeveralLines(store, compile);
+  return HasSeveralLines(run, compile);
 }
 
 // When the first jitted function of the user's was compiled; 0 where none was.
@@ -106,9 +107,9 @@ int64_t FirstJitted(const RecompileFacts& facts, int64_t process_id) {
 // Where the line that called it is not told, its graph may show it.
 class Places {
  public:
-  static absl::StatusOr<Places> Make(const Store& store, const RecompileFacts& facts) {
-    Places places(store, facts);
-    XP_TRY(places.code_, UserCode::Load(store));
+  static absl::StatusOr<Places> Make(const Run& run, const RecompileFacts& facts) {
+    Places places(run, facts);
+    XP_TRY(places.code_, run.Get<UserCode>());
     return places;
   }
   absl::StatusOr<SourcePlace> Of(const CompileFact& compile) const {
@@ -117,23 +118,24 @@ class Places {
       if (place != facts_.places.end() && !place->second.file.empty()) return place->second;
     }
     for (const auto& [form, graph_id] : compile.forms) {
-      XP_TRY(std::optional<std::string> text,
-             store_.One<std::string>("SELECT location FROM graph_node WHERE graph_id = ?1 AND "
-                                     "location IS NOT NULL ORDER BY root IS NULL, idx LIMIT 1",
-                                     graph_id));
+      XP_TRY(
+          std::optional<std::string> text,
+          run_.store().One<std::string>("SELECT location FROM graph_node WHERE graph_id = ?1 AND "
+                                        "location IS NOT NULL ORDER BY root IS NULL, idx LIMIT 1",
+                                        graph_id));
       if (!text) continue;
-      SourcePlace place = code_.Resolve(SourcePlace::Parse(*text));
-      if (!code_.IsUser(place)) continue;
+      SourcePlace place = code_->Resolve(SourcePlace::Parse(*text));
+      if (!code_->IsUser(place)) continue;
       return place;
     }
     return SourcePlace();
   }
 
  private:
-  Places(const Store& store, const RecompileFacts& facts) : store_(store), facts_(facts) {}
-  const Store& store_;
+  Places(const Run& run, const RecompileFacts& facts) : run_(run), facts_(facts) {}
+  const Run& run_;
   const RecompileFacts& facts_;
-  UserCode code_;
+  const UserCode* code_ = nullptr;
 };
 
 struct Called {
@@ -193,7 +195,7 @@ Finding FindingOf(const Called& called, bool dear) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Store& store,
+absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
                                                         std::vector<CompileFact>& compiles) {
   std::map<int64_t, std::set<std::string>> sure;  // by process
   for (const CompileFact& compile : compiles) {
@@ -213,7 +215,7 @@ absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Store& store,
   std::map<int64_t, size_t> counts;
   for (const CompileFact& compile : compiles) {
     if (!has_its_name(compile)) continue;
-    XP_TRY(bool of_user, IsUserFunction(store, compile));
+    XP_TRY(bool of_user, IsUserFunction(run, compile));
     if (of_user) continue;
     operations.insert(compile.id);
     ++counts[compile.process_id];
@@ -228,11 +230,11 @@ absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Store& store,
   return out;
 }
 
-absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Store& store,
+absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Run& run,
                                                                     const RecompileFacts& facts) {
   std::vector<std::pair<int64_t, Finding>> findings;
   if (facts.operations.empty()) return findings;
-  XP_TRY(const Places places, Places::Make(store, facts));
+  XP_TRY(const Places places, Places::Make(run, facts));
   for (const auto& [process_id, operations] : facts.operations) {
     const int64_t first_jitted = FirstJitted(facts, process_id);
     Called in_run, at_start{.at_start = true}, both;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzers/finding.h"
-#include "analyzers/recompile/recompile_facts.h"
+#include "analyzers/recompile/compile_sites.h"
 
 namespace xlaprof {
 
@@ -37,13 +37,13 @@ struct OutsideJitFigures {
 // The compiles of single operations, taken out of `compiles`, of processes that have many: known by
 // what JAX says of where a function is defined, else by their names, if nothing that is known of
 // the program speaks against it.
-absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Store& store,
+absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
                                                         std::vector<CompileFact>& compiles);
 
 // With the process, of each that has any in the slice: one finding for those that a start makes,
 // before the first jitted function is compiled, and one for the others; where the others are few,
 // one for all.
-absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Store& store,
+absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Run& run,
                                                                     const RecompileFacts& facts);
 
 }  // namespace xlaprof

@@ -9,14 +9,14 @@
 
 namespace xlaprof {
 
-absl::StatusOr<GraphExecutions> ExecutionsOfGraphs(const Store& store) {
+absl::StatusOr<GraphExecutions> ExecutionsOfGraphs(const Run& run) {
   GraphExecutions of_row;
-  XP_TRY(
-      store.Each("SELECT graph_id, count(*) FROM execution WHERE graph_id IS NOT NULL GROUP BY 1",
-                 [&](int64_t graph_id, int64_t times) { of_row[graph_id] = times; }));
+  XP_TRY(run.store().Each(
+      "SELECT graph_id, count(*) FROM execution WHERE graph_id IS NOT NULL GROUP BY 1",
+      [&](int64_t graph_id, int64_t times) { of_row[graph_id] = times; }));
   std::map<std::string, std::vector<int64_t>> by_hash;
-  XP_TRY(store.Each("SELECT id, hash FROM graph WHERE hash IS NOT NULL",
-                    [&](int64_t id, std::string hash) { by_hash[hash].push_back(id); }));
+  XP_TRY(run.store().Each("SELECT id, hash FROM graph WHERE hash IS NOT NULL",
+                          [&](int64_t id, std::string hash) { by_hash[hash].push_back(id); }));
   for (const auto& [hash, rows] : by_hash) {
     int64_t times = 0;
     for (int64_t row : rows) {
@@ -28,7 +28,7 @@ absl::StatusOr<GraphExecutions> ExecutionsOfGraphs(const Store& store) {
   return of_row;
 }
 
-absl::Status CountOthers(const Store& store, RecompileGroup* group) {
+absl::Status CountOthers(const Run& run, RecompileGroup* group) {
   constexpr size_t kMost = 64;  // of a site with more, the rest are about as the first
   if (group->cause().type != ReasonType::kShapeChange) return absl::OkStatus();
   std::set<int64_t> known;
@@ -48,7 +48,7 @@ absl::Status CountOthers(const Store& store, RecompileGroup* group) {
     if (times == group->executions->end()) continue;
     ++counted;
     std::set<std::string> shapes;
-    XP_TRY(store.Each(
+    XP_TRY(run.store().Each(
         "SELECT DISTINCT shape FROM graph_node WHERE graph_id = ?1 AND op = ?2",
         [&](std::string_view shape) { shapes.insert(WithoutLayout(shape)); }, graph_id,
         group->cause().node));

@@ -2,8 +2,8 @@
 
 namespace xlaprof {
 
-absl::StatusOr<std::vector<RecordingCost>> RecordingCosts(const Store& store) {
-  return store.Collect(
+absl::StatusOr<std::vector<RecordingCost>> RecordingCosts(const Run& run) {
+  return run.store().Collect(
       "SELECT coalesce(p.name, ''), p.pid, r.ended, r.drain_cpu_ns, count(t.track_id), "
       "coalesce(sum(t.events), 0), coalesce(sum(t.dropped), 0) + coalesce((SELECT sum(i.count) "
       "FROM import_issue i WHERE i.source_id = p.source_id AND i.code = 'unrecorded_events'), 0), "

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/store/store.h"
+#include "analyzers/run/run.h"
 
 namespace xlaprof {
 
@@ -20,6 +20,6 @@ struct RecordingCost {
   int64_t bytes = 0;                    // of the events in the store
 };
 
-absl::StatusOr<std::vector<RecordingCost>> RecordingCosts(const Store& store);
+absl::StatusOr<std::vector<RecordingCost>> RecordingCosts(const Run& run);
 
 }  // namespace xlaprof

@@ -23,15 +23,16 @@ int64_t NewestWrite(const std::vector<SourceRow>& sources) {
   return newest_ns;
 }
 
-absl::Status ReadTables(const Store& store, Report& report) {
-  XP_TRY(report.sources, store.Rows<SourceRow>("ORDER BY id"));
-  XP_TRY(report.runs, store.Rows<RunRow>("ORDER BY id"));
-  XP_TRY(report.processes, store.Rows<ProcessRow>("ORDER BY id"));
+absl::Status ReadTables(const Run& run, Report& report) {
+  XP_TRY(report.sources, run.store().Rows<SourceRow>("ORDER BY id"));
+  XP_TRY(report.runs, run.store().Rows<RunRow>("ORDER BY id"));
+  XP_TRY(report.processes, run.store().Rows<ProcessRow>("ORDER BY id"));
   std::map<OptInt, std::string> path_of_source;
   for (const SourceRow& source : report.sources) path_of_source[source.id] = source.path;
   XP_TRY(std::vector<ImportIssueRow> issues,
-         store.Rows<ImportIssueRow>("ORDER BY severity = 'error' DESC, severity = 'warning' DESC, "
-                                    "source_id, code"));
+         run.store().Rows<ImportIssueRow>(
+             "ORDER BY severity = 'error' DESC, severity = 'warning' DESC, "
+             "source_id, code"));
   for (ImportIssueRow& issue : issues) {
     report.issues.push_back({.path = path_of_source[issue.source_id],
                              .code = std::move(issue.code),
@@ -42,7 +43,7 @@ absl::Status ReadTables(const Store& store, Report& report) {
                              .line = issue.first_line});
   }
   XP_TRY(report.settings,
-         store.Rows<SettingRow>("ORDER BY name, value, process_id IS NULL, process_id"));
+         run.store().Rows<SettingRow>("ORDER BY name, value, process_id IS NULL, process_id"));
   const auto same = std::ranges::unique(report.settings, {}, [](const SettingRow& setting) {
     return std::tie(setting.name, setting.value);
   });
@@ -60,25 +61,26 @@ absl::StatusOr<std::optional<int64_t>> CaptureStart(const Store& store) {
       "<> 'counter'");
 }
 
-absl::StatusOr<Report> MakeReport(const Store& store) {
-  XP_TRY(Findings findings, Analyze(store));
-  return MakeReport(store, std::move(findings));
+absl::StatusOr<Report> MakeReport(const Run& run) {
+  XP_TRY(Findings findings, Analyze(run));
+  return MakeReport(run, std::move(findings));
 }
 
-absl::StatusOr<Report> MakeReport(const Store& store, Findings findings) {
+absl::StatusOr<Report> MakeReport(const Run& run, Findings findings) {
   Report report;
-  XP_TRY(ReadTables(store, report));
-  XP_TRY(auto label, store.Meta("run_label"));
+  XP_TRY(ReadTables(run, report));
+  XP_TRY(auto label, run.store().Meta("run_label"));
   report.run_label = label.value_or("");
-  XP_TRY(report.base_epoch_ns, store.MetaNs("base_epoch_ns"));
-  XP_TRY(report.start_ns, CaptureStart(store));
+  XP_TRY(report.base_epoch_ns, run.store().MetaNs("base_epoch_ns"));
+  XP_TRY(report.start_ns, CaptureStart(run.store()));
   report.capture_epoch_ns = report.base_epoch_ns
                                 ? *report.base_epoch_ns + report.start_ns.value_or(0)
                                 : NewestWrite(report.sources);
-  report.slice = store.slice();
-  XP_TRY(report.summary, Summarize(store));
-  XP_TRY(report.steady, FindSteadyStep(store));
-  XP_TRY(report.recordings, RecordingCosts(store));
+  report.slice = run.slice();
+  XP_TRY(report.summary, Summarize(run));
+  XP_TRY(const SteadyStep* steady, run.Get<SteadyStep>());
+  report.steady = *steady;
+  XP_TRY(report.recordings, RecordingCosts(run));
   report.findings = std::move(findings);
   return report;
 }

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzers/activity/steady_step.h"
 #include "analyzers/analyzer.h"
 #include "analyzers/report/recording_cost.h"
 #include "analyzers/report/summary.h"
+#include "analyzers/run/steady_step.h"
 
 namespace xlaprof {
 
@@ -39,9 +39,9 @@ struct Report {
 };
 
 // Runs the analyzers on `store` (its slice) and gathers the rest.
-absl::StatusOr<Report> MakeReport(const Store& store);
+absl::StatusOr<Report> MakeReport(const Run& run);
 // The same, of what Analyze found on this store.
-absl::StatusOr<Report> MakeReport(const Store& store, Findings findings);
+absl::StatusOr<Report> MakeReport(const Run& run, Findings findings);
 
 struct ReportOptions {
   bool colour = false;

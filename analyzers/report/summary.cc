@@ -4,12 +4,12 @@
 #include <map>
 #include <set>
 
-#include "analyzers/activity/device_idle.h"
-#include "analyzers/activity/device_time.h"
-#include "analyzers/activity/host_activity.h"
-#include "analyzers/activity/steps.h"
-#include "analyzers/evidence/metrics.h"
 #include "analyzers/quantity.h"
+#include "analyzers/run/device_idle.h"
+#include "analyzers/run/device_time.h"
+#include "analyzers/run/host_timeline.h"
+#include "analyzers/run/metrics.h"
+#include "analyzers/run/steps.h"
 #include "core/base/whole.h"
 #include "profiler/store/events.h"
 
@@ -17,13 +17,13 @@ namespace xlaprof {
 namespace {
 
 // First start to last end of the events of each process that has any, inside the slice.
-absl::StatusOr<std::map<int64_t, Interval>> EventWindows(const Store& store) {
+absl::StatusOr<std::map<int64_t, Interval>> EventWindows(const Run& run) {
   std::map<int64_t, Interval> out;
-  XP_TRY(store.Each(
+  XP_TRY(run.store().Each(
       "SELECT coalesce(t.process_id, 0), min(c.min_ts_ns), max(c.max_end_ns) FROM event_chunk c "
       "JOIN track t ON t.id = c.track_id WHERE t.kind <> 'counter' GROUP BY 1",
       [&](int64_t process, int64_t from_ns, int64_t to_ns) {
-        const Slice& slice = store.slice();
+        const Slice& slice = run.slice();
         if (slice.process_id && process != 0 && process != *slice.process_id) return;
         from_ns = std::max(from_ns, slice.from_ns.value_or(from_ns));
         to_ns = std::min(to_ns, slice.to_ns.value_or(to_ns));
@@ -33,10 +33,10 @@ absl::StatusOr<std::map<int64_t, Interval>> EventWindows(const Store& store) {
 }
 
 // Where the leading thread of each process was in its window.
-absl::Status HostTotals(const Store& store, const std::map<int64_t, Interval>& windows,
+absl::Status HostTotals(const Run& run, const std::map<int64_t, Interval>& windows,
                         Summary& summary) {
   for (const auto& [process, window] : windows) {
-    XP_TRY(auto host, HostTimeline::Of(store, process));
+    XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(process));
     if (!host->has_events()) continue;
     const auto totals = host->TotalsDuring(window);
     summary.tracing_ns = summary.tracing_ns.value_or(0) + totals[size_t(Doing::kTracing)];
@@ -45,15 +45,15 @@ absl::Status HostTotals(const Store& store, const std::map<int64_t, Interval>& w
   return absl::OkStatus();
 }
 
-absl::Status TotalsFromEvents(const Store& store, const std::map<int64_t, Interval>& windows,
+absl::Status TotalsFromEvents(const Run& run, const std::map<int64_t, Interval>& windows,
                               Summary& summary) {
-  XP_TRY(HostTotals(store, windows, summary));
+  XP_TRY(HostTotals(run, windows, summary));
   // Rows without a start lie outside of the window that the clocked sources saw.
   // Of a row that a slice cuts, the part inside.
-  const int64_t from_ns = store.slice().from_ns.value_or(INT64_MIN),
-                to_ns = store.slice().to_ns.value_or(INT64_MAX);
+  const int64_t from_ns = run.slice().from_ns.value_or(INT64_MIN),
+                to_ns = run.slice().to_ns.value_or(INT64_MAX);
   auto total = [&](const char* table) {
-    return store.One<int64_t>(
+    return run.store().One<int64_t>(
         fmt::format("SELECT iif(count(*) = 0, NULL, CAST(total(max(0, min(ts_ns + dur_ns, ?2) - "
                     "max(ts_ns, ?1))) AS INTEGER)) FROM {} WHERE ts_ns IS NOT NULL AND dur_ns IS "
                     "NOT NULL",
@@ -118,11 +118,11 @@ void TotalsFromMetrics(const MetricsState& last, Summary& summary) {
 }
 
 // What logs of compilations say, where nothing else has times.
-absl::Status TotalsFromLogs(const Store& store, Summary& summary) {
+absl::Status TotalsFromLogs(const Run& run, Summary& summary) {
   XP_TRY(summary.compile_ns,
-         store.One<int64_t>("SELECT sum(dur_ns) FROM compile WHERE dur_from = 'log'"));
-  XP_TRY(summary.tracing_ns, store.One<int64_t>("SELECT sum(trace_ns) FROM compile"));
-  XP_TRY(summary.execute_ns, store.One<int64_t>("SELECT sum(dur_ns) FROM execution"));
+         run.store().One<int64_t>("SELECT sum(dur_ns) FROM compile WHERE dur_from = 'log'"));
+  XP_TRY(summary.tracing_ns, run.store().One<int64_t>("SELECT sum(trace_ns) FROM compile"));
+  XP_TRY(summary.execute_ns, run.store().One<int64_t>("SELECT sum(dur_ns) FROM execution"));
   summary.totals_from_logs = summary.compile_ns || summary.tracing_ns || summary.execute_ns;
   return absl::OkStatus();
 }
@@ -132,11 +132,11 @@ void TakeMore(std::optional<int64_t>& count, std::optional<int64_t> other) {
 }
 
 // A paste of the counters alone: each execution looked its graph up.
-absl::Status CountsFromCounters(const Store& store, int64_t report_id, Summary& summary) {
+absl::Status CountsFromCounters(const Run& run, int64_t report_id, Summary& summary) {
   constexpr int64_t kMostCounted = int64_t{1} << 60;  // damaged reports claim what they like
   auto value = [&](const char* name) {
-    return store.One<int64_t>("SELECT value FROM counter WHERE report_id = ?1 AND name = ?2",
-                              report_id, name);
+    return run.store().One<int64_t>("SELECT value FROM counter WHERE report_id = ?1 AND name = ?2",
+                                    report_id, name);
   };
   XP_TRY(auto compiled, value("UncachedCompile"));
   XP_TRY(auto cached, value("CachedCompile"));
@@ -149,10 +149,13 @@ absl::Status CountsFromCounters(const Store& store, int64_t report_id, Summary& 
 // Sums are by total(): sum() fails where hostile numbers overflow.
 // A count is unknown, not 0, where no source could have shown one: without a clock, or in a trace
 // that shows nothing of a runtime that compiles.
-absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summary& summary) {
-  XP_TRY(summary.compile_count, store.One<int64_t>("SELECT nullif(count(*), 0) FROM compile"));
-  XP_TRY(summary.execution_count, store.One<int64_t>("SELECT nullif(count(*), 0) FROM execution"));
-  XP_TRY(summary.transfer_count, store.One<int64_t>("SELECT nullif(count(*), 0) FROM transfer"));
+absl::Status Counts(const Run& run, const Metrics& metrics, bool clock, Summary& summary) {
+  XP_TRY(summary.compile_count,
+         run.store().One<int64_t>("SELECT nullif(count(*), 0) FROM compile"));
+  XP_TRY(summary.execution_count,
+         run.store().One<int64_t>("SELECT nullif(count(*), 0) FROM execution"));
+  XP_TRY(summary.transfer_count,
+         run.store().One<int64_t>("SELECT nullif(count(*), 0) FROM transfer"));
   if (clock && (summary.compile_count || summary.execution_count)) {
     for (auto* count : {&summary.compile_count, &summary.execution_count, &summary.transfer_count})
       *count = count->value_or(0);
@@ -160,7 +163,7 @@ absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summ
   // Counters, and exit summaries by their lines (with or without the op), tell of the same calls.
   XP_TRY(
       summary.fallback_count,
-      store.One<int64_t>(
+      run.store().One<int64_t>(
           "WITH calls AS (SELECT process_id, op, op LIKE 'aten::_local_scalar_dense%' AS is_read, "
           "max(total(iif(stack_id IS NULL, count, 0)), total(iif(stack_id IS NULL, 0, count))) "
           "AS n FROM fallback GROUP BY process_id, op), ran AS (SELECT max(total(iif(is_read = "
@@ -169,18 +172,18 @@ absl::Status Counts(const Store& store, const Metrics& metrics, bool clock, Summ
   if (!metrics.last) return absl::OkStatus();
   TakeMore(summary.compile_count, Samples(*metrics.last, kCompileMetrics));
   TakeMore(summary.execution_count, Samples(*metrics.last, kExecuteMetrics));
-  XP_TRY(CountsFromCounters(store, metrics.last->report_id, summary));
+  XP_TRY(CountsFromCounters(run, metrics.last->report_id, summary));
   TakeMore(summary.transfer_count, Samples(*metrics.last, TransferMetrics(*metrics.last)));
   return absl::OkStatus();
 }
 
 // One row an imported source, with what its own rows say; the files of a dump folder, several a
 // program, are one.
-absl::Status AddCoverage(const Store& store, const std::string& totals_note, Summary& summary) {
+absl::Status AddCoverage(const Run& run, const std::string& totals_note, Summary& summary) {
   std::map<int64_t, size_t> row_of;  // source -> place in coverage
   std::map<std::pair<std::string, std::string>, std::pair<size_t, int>>
       dumps;  // format and folder -> place, files
-  XP_TRY(store.Each(
+  XP_TRY(run.store().Each(
       "SELECT id, path, coalesce(format, ''), coalesce(note, '') FROM source WHERE imported = 1 "
       "ORDER BY id",
       [&](int64_t id, std::string path, std::string format, std::string note) {
@@ -206,7 +209,7 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
   };
   // A recording is cited by none of its rows: all that its processes did is from it.
   auto rows = [&](const char* table, const char* what, auto&& use) {
-    return store.Each(
+    return run.store().Each(
         fmt::format("SELECT coalesce(v.source_id, p.source_id), count({}) FROM {} x LEFT JOIN "
                     "provenance v ON v.table_name = '{}' AND v.row_id = x.id LEFT JOIN process p "
                     "ON p.id = x.process_id WHERE v.source_id IS NOT NULL OR p.source_id NOT IN "
@@ -229,40 +232,40 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
     if (c.steps == 0) c.steps.reset();
   }
   // Events lie on tracks, and tracks belong to the source that told of them, else of their process.
-  XP_TRY(
-      store.Each("SELECT coalesce(p.source_id, r.source_id), CAST(total(c.count) AS INTEGER), "
-                 "min(c.min_ts_ns), "
-                 "max(c.max_end_ns) "
-                 "FROM event_chunk c JOIN track t ON t.id = c.track_id LEFT JOIN process r ON r.id "
-                 "= t.process_id "
-                 "LEFT JOIN provenance p ON p.table_name = 'track' AND p.row_id = t.id GROUP BY 1",
-                 [&](OptInt source, int64_t n, int64_t from_ns, int64_t to_ns) {
-                   Coverage* c = source ? at(*source) : nullptr;
-                   if (!c) return;
-                   c->events = n, c->from_ns = from_ns, c->to_ns = to_ns;
-                   if (!totals_note.empty()) c->note += (c->note.empty() ? "" : "; ") + totals_note;
-                 }));
+  XP_TRY(run.store().Each(
+      "SELECT coalesce(p.source_id, r.source_id), CAST(total(c.count) AS INTEGER), "
+      "min(c.min_ts_ns), "
+      "max(c.max_end_ns) "
+      "FROM event_chunk c JOIN track t ON t.id = c.track_id LEFT JOIN process r ON r.id "
+      "= t.process_id "
+      "LEFT JOIN provenance p ON p.table_name = 'track' AND p.row_id = t.id GROUP BY 1",
+      [&](OptInt source, int64_t n, int64_t from_ns, int64_t to_ns) {
+        Coverage* c = source ? at(*source) : nullptr;
+        if (!c) return;
+        c->events = n, c->from_ns = from_ns, c->to_ns = to_ns;
+        if (!totals_note.empty()) c->note += (c->note.empty() ? "" : "; ") + totals_note;
+      }));
   struct Saved {
     int64_t reports = 0, last = 0;
     OptInt marks;
   };
   std::map<int64_t, Saved> saved;
   XP_TRY(
-      store.Each("SELECT source_id, id, mark_step FROM metrics_report ORDER BY source_id, "
-                 "coalesce(mark_step, -1), ordinal",
-                 [&](int64_t source, int64_t id, OptInt marks) {
-                   Saved& s = saved[source];
-                   ++s.reports, s.last = id, s.marks = marks;
-                 }));
+      run.store().Each("SELECT source_id, id, mark_step FROM metrics_report ORDER BY source_id, "
+                       "coalesce(mark_step, -1), ordinal",
+                       [&](int64_t source, int64_t id, OptInt marks) {
+                         Saved& s = saved[source];
+                         ++s.reports, s.last = id, s.marks = marks;
+                       }));
   std::map<int64_t, std::map<std::string, int64_t>> samples_of;  // of each source's last report
   for (const auto& [source, s] : saved) samples_of[s.last];
   XP_TRY(
-      store.Each("SELECT report_id, name, max(samples) FROM metric WHERE samples IS NOT NULL "
-                 "GROUP BY report_id, name",
-                 [&](int64_t report, std::string name, int64_t n) {
-                   const auto last = samples_of.find(report);
-                   if (last != samples_of.end()) last->second[std::move(name)] = n;
-                 }));
+      run.store().Each("SELECT report_id, name, max(samples) FROM metric WHERE samples IS NOT NULL "
+                       "GROUP BY report_id, name",
+                       [&](int64_t report, std::string name, int64_t n) {
+                         const auto last = samples_of.find(report);
+                         if (last != samples_of.end()) last->second[std::move(name)] = n;
+                       }));
   for (const auto& [source, s] : saved) {
     Coverage* c = at(source);
     if (!c) continue;
@@ -279,9 +282,10 @@ absl::Status AddCoverage(const Store& store, const std::string& totals_note, Sum
     c->executions = samples(kExecuteMetrics);
     const auto uploads = samples(kUploadMetrics);
     c->transfers = samples(uploads ? kTransferMetrics : kTransferOrValueMetrics);
-    XP_TRY(auto apart, store.One<int64_t>("SELECT count FROM import_issue WHERE source_id = ?1 AND "
-                                          "code = 'separate_reports'",
-                                          source));
+    XP_TRY(auto apart,
+           run.store().One<int64_t>("SELECT count FROM import_issue WHERE source_id = ?1 AND "
+                                    "code = 'separate_reports'",
+                                    source));
     c->note += fmt::format("{}{}, {}without a clock{}", c->note.empty() ? "" : "; ",
                            Plural(s.reports, "report"),
                            !apart                    ? "cumulative, "
@@ -315,28 +319,28 @@ void WorkAfterSteps(const Steps& steps, const DeviceTime& device, OptInt step_ns
 
 }  // namespace
 
-absl::StatusOr<Summary> Summarize(const Store& store) {
+absl::StatusOr<Summary> Summarize(const Run& run) {
   Summary summary;
-  XP_TRY(Steps steps, LoadSteps(store));
-  XP_TRY(Metrics metrics, LoadMetrics(store));
-  XP_TRY(auto windows, EventWindows(store));
-  XP_TRY(std::vector<DeviceTime> devices, DeviceTimes(store));
+  XP_TRY(const Steps* steps, run.Get<Steps>());
+  XP_TRY(const Metrics* metrics, run.Get<Metrics>());
+  XP_TRY(auto windows, EventWindows(run));
+  XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
 
-  if (!steps.all.empty()) {
-    summary.steps = int64_t(steps.all.size());
-    summary.warm_up_steps = steps.warm_up;
-  } else if (metrics.last && metrics.last->mark_step) {
-    summary.steps = metrics.last->mark_step;
+  if (!steps->all.empty()) {
+    summary.steps = int64_t(steps->all.size());
+    summary.warm_up_steps = steps->warm_up;
+  } else if (metrics->last && metrics->last->mark_step) {
+    summary.steps = metrics->last->mark_step;
   }
-  if (steps.timed > 0) summary.timed_steps = steps.timed;
-  summary.steady_steps = int64_t(steps.steady_ns.size());
-  summary.step_p50_ns = Median(steps.steady_ns);
-  summary.step_p99_ns = NearestRank(steps.steady_ns, 99);
-  summary.warm_up_step_p50_ns = Median(steps.warm_up_ns);
+  if (steps->timed > 0) summary.timed_steps = steps->timed;
+  summary.steady_steps = int64_t(steps->steady_ns.size());
+  summary.step_p50_ns = Median(steps->steady_ns);
+  summary.step_p99_ns = NearestRank(steps->steady_ns, 99);
+  summary.warm_up_step_p50_ns = Median(steps->warm_up_ns);
 
-  for (const DeviceTime& device : devices) {
+  for (const DeviceTime& device : times->devices) {
     summary.devices.push_back({device.label, device.busy_ns, device.span().length_ns()});
-    WorkAfterSteps(steps, device, summary.step_p50_ns, summary.devices.back());
+    WorkAfterSteps(*steps, device, summary.step_p50_ns, summary.devices.back());
     summary.device_busy_ns = summary.device_busy_ns.value_or(0) + device.busy_ns;
     summary.device_idle_ns =
         summary.device_idle_ns.value_or(0) + device.span().length_ns() - device.busy_ns;
@@ -350,22 +354,22 @@ absl::StatusOr<Summary> Summarize(const Store& store) {
   if (window) {
     summary.wall_ns = window->length_ns();
     // Only the first step of the run tells how long the start took; a capture may open later.
-    if (!steps.all.empty() && steps.all.front().ts_ns && steps.all.front().dur_ns) {
+    if (!steps->all.empty() && steps->all.front().ts_ns && steps->all.front().dur_ns) {
       summary.time_to_first_step_ns =
-          *steps.all.front().ts_ns + *steps.all.front().dur_ns - window->begin_ns;
+          *steps->all.front().ts_ns + *steps->all.front().dur_ns - window->begin_ns;
     }
   }
-  XP_TRY(Counts(store, metrics, window.has_value(), summary));
+  XP_TRY(Counts(run, *metrics, window.has_value(), summary));
   std::string totals_note;
   if (window) {
-    XP_TRY(TotalsFromEvents(store, windows, summary));
-    if (metrics.last) totals_note = "times are from here, counts from the source that saw most";
-  } else if (metrics.last) {
-    TotalsFromMetrics(*metrics.last, summary);
+    XP_TRY(TotalsFromEvents(run, windows, summary));
+    if (metrics->last) totals_note = "times are from here, counts from the source that saw most";
+  } else if (metrics->last) {
+    TotalsFromMetrics(*metrics->last, summary);
   } else {
-    XP_TRY(TotalsFromLogs(store, summary));
+    XP_TRY(TotalsFromLogs(run, summary));
   }
-  XP_TRY(AddCoverage(store, totals_note, summary));
+  XP_TRY(AddCoverage(run, totals_note, summary));
   return summary;
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzers/run/run.h"
 #include "core/base/status.h"
-#include "profiler/store/store.h"
 
 namespace xlaprof {
 
@@ -47,6 +47,6 @@ struct Summary {
   std::vector<Coverage> coverage;
 };
 
-absl::StatusOr<Summary> Summarize(const Store& store);
+absl::StatusOr<Summary> Summarize(const Run& run);
 
 }  // namespace xlaprof

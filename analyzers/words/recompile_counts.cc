@@ -1,7 +1,6 @@
-#include "analyzers/recompile/recompile_counts.h"
-
 #include "analyzers/quantity.h"
 #include "analyzers/recompilation.h"
+#include "analyzers/recompile/counts.h"
 
 namespace xlaprof {
 namespace {

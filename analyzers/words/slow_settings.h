@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analyzers/evidence/capture_settings.h"
+#include "analyzers/run/capture_settings.h"
 
 namespace xlaprof {
 

@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzers/activity/step_idle.h"
 #include "analyzers/graph/graph_sides.h"
 #include "analyzers/report/report_words.h"
 #include "analyzers/report/source_quote.h"
+#include "analyzers/run/step_idle.h"
 #include "exporters/timeline/marks.h"
 #include "exporters/view/nullable_json.h"
 
@@ -27,9 +27,9 @@ Json Covered(const ViewLanes& lanes, const Summary& summary) {
   return covered;
 }
 
-absl::StatusOr<Json> Devices(const Store& store, const std::vector<TimedStep>& steps) {
+absl::StatusOr<Json> Devices(const Run& run, const std::vector<TimedStep>& steps) {
   Json devices = Json::array();
-  XP_TRY(const std::vector<IdleInSteps> all, IdleOfSteps(store, steps));
+  XP_TRY(const std::vector<IdleInSteps> all, IdleOfSteps(run, steps));
   for (const IdleInSteps& device : all) {
     Json idle_ns = Json::array();
     for (const OptInt& of_step : device.idle_ns) idle_ns.push_back(Nullable(of_step));
@@ -87,17 +87,18 @@ Json QuoteOf(const Finding& finding, const std::vector<std::filesystem::path>& r
 
 }  // namespace
 
-absl::StatusOr<std::string> FindingsJson(const Store& store, const ViewLanes& lanes,
+absl::StatusOr<std::string> FindingsJson(const Run& run, const ViewLanes& lanes,
                                          const Report& report,
                                          const std::vector<std::filesystem::path>& source_roots) {
+  const Store& store = run.store();
   Json json = {{"covered", Covered(lanes, report.summary)}};
   json["step_parts"] = Json::array();
   for (Doing doing : kStepParts) json["step_parts"].push_back(DoingName(doing));
   json["step_parts_ns"] = Json::array();
-  XP_TRY(const std::vector<TimedStep> steps, TimedSteps(store));
-  XP_TRY(const std::vector<StepParts> parts, PartsOfSteps(store, steps));
+  XP_TRY(const std::vector<TimedStep> steps, TimedSteps(run));
+  XP_TRY(const std::vector<StepParts> parts, PartsOfSteps(run, steps));
   for (const StepParts& of_step : parts) json["step_parts_ns"].push_back(of_step);
-  XP_TRY(json["devices"], Devices(store, steps));
+  XP_TRY(json["devices"], Devices(run, steps));
   XP_TRY(json["marks"], Marks(store, lanes, report.findings));
   json["reasons"] = Json::array();
   json["quotes"] = Json::array();

@@ -12,7 +12,7 @@
 namespace xlaprof {
 
 // The answer to `findings.json`. `source_roots`: where source lines may be quoted from.
-absl::StatusOr<std::string> FindingsJson(const Store& store, const ViewLanes& lanes,
+absl::StatusOr<std::string> FindingsJson(const Run& run, const ViewLanes& lanes,
                                          const Report& report,
                                          const std::vector<std::filesystem::path>& source_roots);
 

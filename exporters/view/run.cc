@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analyzers/activity/step_parts.h"
+#include "analyzers/run/step_parts.h"
 #include "core/base/category.h"
 #include "core/base/version.h"
 #include "exporters/timeline/time_span.h"
@@ -36,8 +36,8 @@ Json Lanes(const ViewLanes& lanes) {
 }
 
 // A column a fact: a run may have a hundred thousand steps.
-absl::StatusOr<Json> StepsOf(const Store& store, const ViewLanes& lanes) {
-  XP_TRY(std::vector<TimedStep> steps, TimedSteps(store));
+absl::StatusOr<Json> StepsOf(const Run& run, const ViewLanes& lanes) {
+  XP_TRY(std::vector<TimedStep> steps, TimedSteps(run));
   Json process = Json::array(), number = process, ts_ns = process, dur_ns = process,
        warm_up = process;
   for (const TimedStep& step : steps) {
@@ -56,7 +56,8 @@ absl::StatusOr<Json> StepsOf(const Store& store, const ViewLanes& lanes) {
 
 }  // namespace
 
-absl::StatusOr<std::string> RunJson(const Store& store, const ViewLanes& lanes) {
+absl::StatusOr<std::string> RunJson(const Run& run, const ViewLanes& lanes) {
+  const Store& store = run.store();
   Json json = {{"xlaprof", kVersion}};
   XP_TRY(const auto label, store.Meta("run_label"));
   json["label"] = label.value_or("");
@@ -73,7 +74,7 @@ absl::StatusOr<std::string> RunJson(const Store& store, const ViewLanes& lanes) 
   json["categories"] = Vocabulary<Category>::kWords;
   json["processes"] = Processes(lanes);
   json["lanes"] = Lanes(lanes);
-  XP_TRY(json["steps"], StepsOf(store, lanes));
+  XP_TRY(json["steps"], StepsOf(run, lanes));
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

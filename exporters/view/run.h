@@ -3,11 +3,12 @@
 
 #include <string>
 
+#include "analyzers/run/run.h"
 #include "exporters/view/lanes.h"
 
 namespace xlaprof {
 
 // The answer to `run.json`.
-absl::StatusOr<std::string> RunJson(const Store& store, const ViewLanes& lanes);
+absl::StatusOr<std::string> RunJson(const Run& run, const ViewLanes& lanes);
 
 }  // namespace xlaprof

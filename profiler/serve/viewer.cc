@@ -88,7 +88,7 @@ struct Viewer::Impl {
                           response.set_redirect(root);
                         });
     Add(root + "run.json", "application/json",
-        [this](const httplib::Request&) { return RunJson(*store, *lanes); });
+        [this](const httplib::Request&) { return RunJson(*run, *lanes); });
     Add(root + "findings.json", "application/json",
         [this](const httplib::Request&) { return Findings(); });
     Add(root + "slices", "application/octet-stream",
@@ -145,14 +145,15 @@ struct Viewer::Impl {
   // Made once: the analyzers look at all.
   Answer Findings() {
     if (findings.empty()) {
-      XP_TRY(Report report, MakeReport(*store));
-      XP_TRY(findings, FindingsJson(*store, *lanes, report, options.source_roots));
+      XP_TRY(Report report, MakeReport(*run));
+      XP_TRY(findings, FindingsJson(*run, *lanes, report, options.source_roots));
     }
     return findings;
   }
 
   const ViewerOptions options;
   const Store* store = nullptr;
+  std::optional<Run> run;          // of `store`
   std::optional<ViewLanes> lanes;  // of `store`, once it is shown
   std::string url, findings;
   std::mutex mutex;                 // one question at a time: a Store is for one thread
@@ -177,6 +178,7 @@ absl::Status Viewer::Show(const Store& store) {
   XP_TRY(ViewLanes lanes, ViewLanes::Make(store));
   std::lock_guard lock(impl_->mutex);
   impl_->store = &store;
+  impl_->run.emplace(store);
   impl_->lanes = std::move(lanes);
   impl_->changed.notify_all();
   return absl::OkStatus();

@@ -12,7 +12,7 @@ absl::StatusOr<int64_t> Export(const fs::path& store_path, const Slice& slice,
                                const fs::path& file) {
   XP_TRY(Store store, Store::Open(store_path));
   if (!slice.empty()) XP_TRY(store.Restrict(slice));
-  XP_TRY(Exported exported, FindExporter("xspace")->write(store, {}, {.path = file}));
+  XP_TRY(Exported exported, FindExporter("xspace")->write(Run(store), {}, {.path = file}));
   return exported.event_count;
 }
 

@@ -39,10 +39,6 @@ struct Store::Impl {
   mutable std::vector<std::string_view> by_id;
   mutable absl::flat_hash_map<StringId, std::string_view>
       by_far_id;  // ids that no Intern gave: far above all others
-  // Values of Derived, and the state of the file that they were made from: our changes, and others'
-  // commits.
-  mutable absl::flat_hash_map<std::string, std::shared_ptr<const void>> derived;
-  mutable int64_t derived_changes = -1, derived_version = -1;
   bool wal = false;  // we switched the file to a write-ahead log
   absl::flat_hash_map<std::string, int64_t> stack_ids, site_ids;
 
@@ -382,25 +378,9 @@ absl::StatusOr<OptInt> Store::MetaNs(std::string_view key) const {
 
 absl::Status Store::Restrict(const Slice& slice) {
   impl_->slice = slice;
-  impl_->derived.clear();
   if (slice.empty()) return absl::OkStatus();
   XP_TRY(impl_->slice, WithTimesOfSteps(*this, slice));
   return MakeSliceViews(*this, slice);
-}
-
-absl::StatusOr<std::shared_ptr<const void>> Store::FindDerived(std::string_view key) const {
-  XP_TRY(auto version, One<int64_t>("PRAGMA data_version"));
-  const int64_t changes = sqlite3_total_changes64(db());
-  if (changes != impl_->derived_changes || version != impl_->derived_version)
-    impl_->derived.clear();
-  impl_->derived_changes = changes;
-  impl_->derived_version = version.value_or(-1);
-  auto found = impl_->derived.find(std::string(key));
-  return found == impl_->derived.end() ? nullptr : found->second;
-}
-
-void Store::KeepDerived(std::string_view key, std::shared_ptr<const void> value) const {
-  impl_->derived[std::string(key)] = std::move(value);
 }
 
 }  // namespace xlaprof

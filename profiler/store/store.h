@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -129,7 +128,15 @@ class Store {
   // Whole rows of the slice. `rest` is what follows `FROM table`, with parameters ?1, ?2, ...:
   // `store.Rows<StepRow>("WHERE process_id = ?1 ORDER BY ordinal", id)`.
   template <class Row, class... Params>
-  absl::StatusOr<std::vector<Row>> Rows(std::string_view rest = "", const Params&... params) const;
+  absl::StatusOr<std::vector<Row>> Rows(std::string_view rest = "", const Params&... params) const {
+    return ReadRows<Row>(Row::kTable, rest, params...);
+  }
+  // The same of the whole run, whatever its slice.
+  template <class Row, class... Params>
+  absl::StatusOr<std::vector<Row>> AllRows(std::string_view rest = "",
+                                           const Params&... params) const {
+    return ReadRows<Row>(fmt::format("main.{}", Row::kTable), rest, params...);
+  }
   // Runs statements without result.
   absl::Status Exec(std::string_view sql) const;
   // Runs one statement with parameters ?1, ?2, ... and no rows.
@@ -156,28 +163,15 @@ class Store {
   absl::Status Restrict(const Slice& slice);
   const Slice& slice() const;
 
-  // --- derived values ---
-  // What `make` computed from this store, kept until the file is written to or the slice changes:
-  // for scans that several readers share. `key` names the computation and stands for one type.
-  template <class T>
-  absl::StatusOr<std::shared_ptr<const T>> Derived(
-      std::string_view key, const std::function<absl::StatusOr<T>()>& make) const {
-    XP_TRY(std::shared_ptr<const void> kept, FindDerived(key));
-    if (kept) return std::static_pointer_cast<const T>(kept);
-    XP_TRY(T value, make());
-    auto made = std::make_shared<const T>(std::move(value));
-    KeepDerived(key, made);
-    return made;
-  }
-
   struct Impl;  // defined in store.cc
 
  private:
   explicit Store(std::unique_ptr<Impl> impl);
   static absl::StatusOr<Store> Fill(const std::filesystem::path& path);  // for Create
   absl::StatusOr<Statement*> Cached(std::string_view sql) const;         // for Add
-  absl::StatusOr<std::shared_ptr<const void>> FindDerived(std::string_view key) const;
-  void KeepDerived(std::string_view key, std::shared_ptr<const void> value) const;
+  template <class Row, class... Params>
+  absl::StatusOr<std::vector<Row>> ReadRows(std::string_view table, std::string_view rest,
+                                            const Params&... params) const;
   std::unique_ptr<Impl> impl_;
 };
 

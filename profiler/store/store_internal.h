@@ -106,7 +106,8 @@ absl::StatusOr<int64_t> Store::Add(const Row& row) {
 }
 
 template <class Row, class... Params>
-absl::StatusOr<std::vector<Row>> Store::Rows(std::string_view rest, const Params&... params) const {
+absl::StatusOr<std::vector<Row>> Store::ReadRows(std::string_view table, std::string_view rest,
+                                                 const Params&... params) const {
   Row empty;
   std::string columns;
   auto add = [&](const char* name, const auto&) {
@@ -114,8 +115,7 @@ absl::StatusOr<std::vector<Row>> Store::Rows(std::string_view rest, const Params
   };
   if constexpr (requires { Row::id; }) add("id", 0);
   Row::EachColumn(empty, add);
-  XP_TRY(Statement statement,
-         Prepare(fmt::format("SELECT {} FROM {} {}", columns, Row::kTable, rest)));
+  XP_TRY(Statement statement, Prepare(fmt::format("SELECT {} FROM {} {}", columns, table, rest)));
   int index = 0;
   (statement.Bind(++index, params), ...);
   std::vector<Row> rows;

@@ -52,7 +52,7 @@ TEST(Fingerprint, TellsKindReasonAndSubjectApart) {
 
 TEST(Analyze, EmptyStoreHasNothingAboveInfo) {
   auto store = Store::CreateTemporary();
-  auto findings = Analyze(*store);
+  auto findings = Analyze(xlaprof::Run(*store));
   ASSERT_TRUE(findings.ok()) << findings.status();
   for (const Finding& finding : *findings)
     EXPECT_EQ(finding.severity, Severity::kInfo) << finding.words.title;
@@ -91,7 +91,7 @@ TEST(Analyze, PutsTheDearestFirstAndNamesEach) {
                                        step * 10 + 9, step + 1))
                     .ok());
   }
-  auto findings = Analyze(*store);
+  auto findings = Analyze(xlaprof::Run(*store));
   ASSERT_TRUE(findings.ok()) << findings.status();
   std::vector<int64_t> lines;
   std::set<std::string> prints;
@@ -120,7 +120,7 @@ TEST(Analyze, PutsWhatNeedsNoFixingLast) {
               "host_wait_ns) VALUES (1, 1, 'value_access', 1, 1, 1000), (1, 2, "
               "'value_access', 1, 2, 1000);")
           .ok());
-  auto findings = Analyze(*store);
+  auto findings = Analyze(xlaprof::Run(*store));
   ASSERT_TRUE(findings.ok()) << findings.status();
   ASSERT_GE(findings->size(), 2u);
   EXPECT_EQ(findings->front().kind(), "sync_point");

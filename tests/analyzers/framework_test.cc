@@ -9,17 +9,17 @@ namespace {
 
 TEST(Framework, IsToldByTheLines) {
   TimedRun run;
-  EXPECT_EQ(FrameworkOf(run.store()).value(), Framework::kUnknown);
+  EXPECT_EQ(FrameworkOf(xlaprof::Run(run.store())).value(), Framework::kUnknown);
   run.Exec(
       "DELETE FROM source; INSERT INTO source (path, format, imported) VALUES ('r', 'recording', "
       "1)");
-  EXPECT_EQ(FrameworkOf(run.store()).value(), Framework::kCpp);
+  EXPECT_EQ(FrameworkOf(xlaprof::Run(run.store())).value(), Framework::kCpp);
   run.Exec("INSERT INTO site (function, file, line) VALUES ('main', '/x/train.py', 3)");
-  EXPECT_EQ(FrameworkOf(run.store()).value(), Framework::kUnknown);
+  EXPECT_EQ(FrameworkOf(xlaprof::Run(run.store())).value(), Framework::kUnknown);
   run.Exec(
       "INSERT INTO site (function, file, line) VALUES ('Step', '/x/train.cc', 3), ('Step', "
       "'/x/model.h', 4)");
-  EXPECT_EQ(FrameworkOf(run.store()).value(), Framework::kCpp);
+  EXPECT_EQ(FrameworkOf(xlaprof::Run(run.store())).value(), Framework::kCpp);
 }
 
 }  // namespace

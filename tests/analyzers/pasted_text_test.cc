@@ -9,7 +9,7 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/fallback.h"
 #include "analyzers/large_transfer.h"
-#include "analyzers/recompile/recompile_counts.h"
+#include "analyzers/recompile/counts.h"
 #include "analyzers/slow_compile.h"
 #include "analyzers/sync_point.h"
 #include "profiler/import/import.h"
@@ -32,7 +32,7 @@ Findings FindingsIn(const std::string& text) {
   EXPECT_TRUE(status.ok());
   Findings all;
   for (const Analyzer* analyzer : AllAnalyzers()) {
-    auto findings = Analyze(store, *analyzer);
+    auto findings = Analyze(xlaprof::Run(store), *analyzer);
     EXPECT_TRUE(findings.ok()) << analyzer->name;
     for (Finding& finding : *findings) all.push_back(std::move(finding));
   }

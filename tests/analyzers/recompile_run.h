@@ -178,7 +178,7 @@ class RecompileRun {
   }
 
   Findings Find() {
-    absl::StatusOr<Findings> findings = Analyze(store_, recompilation);
+    absl::StatusOr<Findings> findings = Analyze(xlaprof::Run(store_), recompilation);
     EXPECT_TRUE(findings.ok()) << Message(findings.status());
     return findings.ok() ? *std::move(findings) : Findings();
   }

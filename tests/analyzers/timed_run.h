@@ -106,7 +106,7 @@ class TimedRun {
     return store_;
   }
   Findings Run(const Analyzer& analyzer) {
-    absl::StatusOr<Findings> findings = Analyze(store(), analyzer);
+    absl::StatusOr<Findings> findings = Analyze(xlaprof::Run(store()), analyzer);
     EXPECT_TRUE(findings.ok()) << findings.status();
     return findings.ok() ? *findings : Findings();
   }

@@ -49,7 +49,7 @@ class ChromeExport : public testing::Test {
   }
   std::string Export(const Store& store, const Findings& findings = {}, bool gzip = false) {
     const fs::path path = folder_ / "trace";
-    auto exported = Chrome().write(store, findings, {.path = path, .gzip = gzip});
+    auto exported = Chrome().write(xlaprof::Run(store), findings, {.path = path, .gzip = gzip});
     EXPECT_TRUE(exported.ok()) << exported.status();
     if (exported.ok()) exported_ = *exported;
     return ReadFile(path);
@@ -310,11 +310,11 @@ TEST_F(ChromeExport, GzipHoldsTheSameText) {
 
 TEST_F(ChromeExport, SaysWhenItCannotWrite) {
   Store store = Load("every_kind");
-  auto missing = Chrome().write(store, {}, {.path = folder_ / "no/such"});
+  auto missing = Chrome().write(xlaprof::Run(store), {}, {.path = folder_ / "no/such"});
   EXPECT_THAT(std::string(Message(missing.status())),
               HasSubstr("no/such: cannot write: No such file"));
   for (bool gzip : {false, true}) {
-    auto full = Chrome().write(store, {}, {.path = "/dev/full", .gzip = gzip});
+    auto full = Chrome().write(xlaprof::Run(store), {}, {.path = "/dev/full", .gzip = gzip});
     EXPECT_THAT(std::string(Message(full.status())), HasSubstr("No space left"));
   }
 }

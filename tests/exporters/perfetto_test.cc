@@ -49,7 +49,7 @@ class PerfettoExport : public testing::Test {
   static Store EveryKind() { return Load(ReadFile(kCases / "every_kind/capture.sql")); }
   absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
                                  const ExportOptions& options) {
-    return FindExporter("perfetto")->write(store, findings, options);
+    return FindExporter("perfetto")->write(xlaprof::Run(store), findings, options);
   }
   PerfettoTrace Export(const Store& store, const Findings& findings = {}) {
     auto exported = Write(store, findings, {.path = folder_ / "trace"});

@@ -39,7 +39,7 @@ class SqliteExport : public testing::Test {
     fs::remove_all(folder_);
   }
   void Export(const Findings& findings = {}) {
-    auto exported = Sqlite().write(store_, findings, {.path = folder_ / "run.db"});
+    auto exported = Sqlite().write(xlaprof::Run(store_), findings, {.path = folder_ / "run.db"});
     ASSERT_TRUE(exported.ok()) << exported.status();
     EXPECT_THAT(exported->left_out, IsEmpty());
     ASSERT_EQ(sqlite3_open((folder_ / "run.db").c_str(), &db_), SQLITE_OK);
@@ -195,7 +195,7 @@ TEST_F(SqliteExport, BeginsAnew) {
 }
 
 TEST_F(SqliteExport, SaysWhenItCannotWrite) {
-  auto exported = Sqlite().write(store_, {}, {.path = folder_ / "no/such"});
+  auto exported = Sqlite().write(xlaprof::Run(store_), {}, {.path = folder_ / "no/such"});
   EXPECT_THAT(std::string(Message(exported.status())), HasSubstr("no/such: cannot open"));
 }
 

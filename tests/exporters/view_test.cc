@@ -356,9 +356,10 @@ TEST_F(View, MarksTellTheLaneThatTheyAreAbout) {
   const int64_t on_host = Value(store_.Add(
       ExecutionRow{.process_id = 1, .ordinal = 1, .enqueue_ts_ns = 20, .track_id = host}));
   const auto lane_of = [&](const Evidence& evidence) {
-    Report report = Value(MakeReport(store_, {}));
+    Report report = Value(MakeReport(xlaprof::Run(store_), {}));
     report.findings = {Finding{.evidence = {evidence}}};
-    const json marks = json::parse(Value(FindingsJson(store_, Lanes(), report, {})))["marks"];
+    const json marks =
+        json::parse(Value(FindingsJson(xlaprof::Run(store_), Lanes(), report, {})))["marks"];
     EXPECT_EQ(marks.size(), 1u);
     return marks[0]["lane"];
   };
@@ -381,8 +382,8 @@ TEST_F(View, StepsTellHowLongTheirDeviceWasIdle) {
                                  .dur_ns = 100})
                     .ok());
   }
-  const Report report = Value(MakeReport(store_, {}));
-  const json findings = json::parse(Value(FindingsJson(store_, Lanes(), report, {})));
+  const Report report = Value(MakeReport(xlaprof::Run(store_), {}));
+  const json findings = json::parse(Value(FindingsJson(xlaprof::Run(store_), Lanes(), report, {})));
   ASSERT_EQ(findings["devices"].size(), 1u);
   EXPECT_EQ(findings["devices"][0]["name"], "TPU:0");
   EXPECT_EQ(findings["devices"][0]["idle_ns"], json({nullptr, 60, nullptr, nullptr}))
@@ -392,18 +393,18 @@ TEST_F(View, StepsTellHowLongTheirDeviceWasIdle) {
 TEST_F(View, ARunKnowsTheOthersOfItsFiles) {
   ASSERT_TRUE(store_.Add(RunRow{.label = "rank-0", .selected = true}).ok());
   ASSERT_TRUE(store_.Add(RunRow{.label = "rank-1"}).ok());
-  const json run = json::parse(Value(RunJson(store_, Lanes())));
+  const json run = json::parse(Value(RunJson(xlaprof::Run(store_), Lanes())));
   EXPECT_THAT(run["other_runs"], ElementsAre("rank-1"));
 }
 
 TEST_F(View, ARunWithoutEventsIsAPageWithoutLanes) {
   const ViewLanes lanes = Lanes();
   EXPECT_THAT(lanes.lanes(), IsEmpty());
-  const Report report = Value(MakeReport(store_));
-  const json run = json::parse(Value(RunJson(store_, lanes)));
+  const Report report = Value(MakeReport(xlaprof::Run(store_)));
+  const json run = json::parse(Value(RunJson(xlaprof::Run(store_), lanes)));
   EXPECT_EQ(run["span"]["end_ns"], 0);
   EXPECT_THAT(run["steps"]["ts_ns"], IsEmpty());
-  const json findings = json::parse(Value(FindingsJson(store_, lanes, report, {})));
+  const json findings = json::parse(Value(FindingsJson(xlaprof::Run(store_), lanes, report, {})));
   EXPECT_THAT(findings["step_parts_ns"], IsEmpty());
   EXPECT_EQ(findings["reasons"].size(), findings["report"]["findings"].size());
   EXPECT_EQ(findings["quotes"].size(), findings["report"]["findings"].size());

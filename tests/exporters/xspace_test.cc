@@ -41,7 +41,8 @@ class XSpaceExport : public testing::Test {
     return store;
   }
   std::string Bytes(const Store& store, const Findings& findings = {}) {
-    auto exported = FindExporter("xspace")->write(store, findings, {.path = folder_ / "x.pb"});
+    auto exported =
+        FindExporter("xspace")->write(xlaprof::Run(store), findings, {.path = folder_ / "x.pb"});
     EXPECT_TRUE(exported.ok()) << exported.status();
     left_out_ = exported->left_out;
     std::ifstream in(folder_ / "x.pb", std::ios::binary);

@@ -96,7 +96,8 @@ std::string RunStore(std::string_view bytes, bool) {
   const fs::path path = Scratch() / fmt::format("fuzzed.{}.xlaprof", getpid());
   std::ofstream(path, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
   auto opened = Store::Open(path);
-  absl::Status status = opened.ok() ? internal::ToStatus(MakeReport(*opened)) : opened.status();
+  absl::Status status =
+      opened.ok() ? internal::ToStatus(MakeReport(xlaprof::Run(*opened))) : opened.status();
   if (status.ok()) return CheckReports(*opened);
   if (status.code() != absl::StatusCode::kDataLoss) return CheckError(status, path);
   auto into = Store::CreateTemporary();

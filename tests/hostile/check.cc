@@ -94,7 +94,7 @@ std::string CheckShown(std::string_view what, std::string_view text) {
 }
 
 std::string CheckReports(const Store& store) {
-  auto report = MakeReport(store);
+  auto report = MakeReport(xlaprof::Run(store));
   if (!report.ok()) return fmt::format("no report: {}", report.status().ToString());
   ReportOptions options;
   options.all = true;

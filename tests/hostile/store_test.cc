@@ -171,7 +171,7 @@ TEST(Stores, HostileValues) {
                          absl::Status status = LoadSql(*store, kSmallStoreSql);
                          if (!status.ok()) return status.ToString();
                          (void)store->Exec(sql);  // NOT NULL and the like may refuse it
-                         auto report = MakeReport(*store);
+                         auto report = MakeReport(xlaprof::Run(*store));
                          return report.ok()
                                     ? CheckReports(*store)
                                     : fmt::format("no report: {}", report.status().ToString());

@@ -26,7 +26,7 @@ TEST(Summary, FromEvents) {
       "1, 1), ('step', 2, 1)");
   // A metrics report beside it must not change what has a clock.
   run.Metric(run.Report(40), "CompileTime", "ns", 3, 9e9);
-  Summary summary = Summarize(run.store()).value();
+  Summary summary = Summarize(xlaprof::Run(run.store())).value();
   EXPECT_EQ(summary.steps, 10);
   EXPECT_EQ(summary.timed_steps, 10);
   EXPECT_EQ(summary.warm_up_steps, 1);
@@ -59,7 +59,7 @@ TEST(Summary, StepsThatOnlyQueueWorkAreNotTheDevices) {
     run.Step(host, i * 500, 500);
     run.Event(device, TextOf(Category::kOp), "gemm", i * 30'000, 30'000);
   }
-  const Summary summary = Summarize(run.store()).value();
+  const Summary summary = Summarize(xlaprof::Run(run.store())).value();
   EXPECT_EQ(summary.step_p50_ns, 500'000);
   ASSERT_EQ(summary.devices.size(), 1u);
   EXPECT_EQ(summary.devices[0].after_steps_ns, 236'000'000);
@@ -78,7 +78,7 @@ TEST(Summary, WorkAfterStepsThatWaitIsNotTheirs) {
     run.Event(device, TextOf(Category::kOp), "gemm", i * 500, 400);
   }
   run.Event(device, TextOf(Category::kOp), "gemm", 6000, 100);
-  EXPECT_FALSE(Summarize(run.store()).value().devices[0].after_steps_ns);
+  EXPECT_FALSE(Summarize(xlaprof::Run(run.store())).value().devices[0].after_steps_ns);
 }
 
 TEST(Summary, ChecksAreOnlyThoseThatTheInputAllows) {
@@ -107,7 +107,7 @@ TEST(Summary, FromMetricsAlone) {
   run.Metric(last, "CompileTime", "ns", 3, 9e9);
   run.Metric(last, "TransferFromDeviceTime", "ns", 5, 1e6);
   run.Metric(last, "TransferToDeviceTime", "ns", 6, 2e6);
-  Summary summary = Summarize(run.store()).value();
+  Summary summary = Summarize(xlaprof::Run(run.store())).value();
   EXPECT_EQ(summary.steps, 40);
   EXPECT_EQ(summary.compile_ns, 9'000'000'000);
   EXPECT_EQ(summary.compile_count, 3);
@@ -128,12 +128,12 @@ TEST(Summary, ValuesOfGraphsAreUploadsWhereNothingElseTimesThem) {
   const int64_t report = run.Report(40);
   run.Metric(report, "TransferFromDeviceTime", "ns", 5, 1e6);
   run.Metric(report, "IrValueTensorToXlaData", "ns", 100, 8e9);
-  Summary summary = Summarize(run.store()).value();
+  Summary summary = Summarize(xlaprof::Run(run.store())).value();
   EXPECT_EQ(summary.transfer_ns, 8'001'000'000);
   EXPECT_EQ(summary.transfer_count, 105);
   EXPECT_EQ(summary.coverage[0].transfers, 105);
   run.Metric(report, "TransferToDeviceTime", "ns", 100, 7e9);
-  summary = Summarize(run.store()).value();
+  summary = Summarize(xlaprof::Run(run.store())).value();
   EXPECT_EQ(summary.transfer_ns, 7'001'000'000);
   EXPECT_EQ(summary.transfer_count, 105);
   EXPECT_EQ(summary.coverage[0].transfers, 105);
@@ -146,7 +146,7 @@ TEST(Summary, CountsWithoutAClock) {
       "INSERT INTO execution (process_id, ordinal, step_id) VALUES (1, 0, 1), (1, 1, 2), (1, 2, 2);"
       "INSERT INTO provenance (table_name, row_id, source_id) VALUES ('execution', 1, 1), "
       "('execution', 2, 1), ('execution', 3, 1)");
-  Summary summary = Summarize(run.store()).value();
+  Summary summary = Summarize(xlaprof::Run(run.store())).value();
   EXPECT_EQ(summary.steps, 4);
   EXPECT_EQ(summary.timed_steps, std::nullopt);
   EXPECT_EQ(summary.execution_count, 3);
@@ -159,7 +159,7 @@ TEST(Summary, CountsWithoutAClock) {
 // Counters and the lines of an exit summary tell of the same calls; a summary may leave the op out.
 TEST(Summary, CallsOnTheCpuAreCountedOnce) {
   TimedRun run;
-  auto fallbacks = [&] { return Summarize(run.store()).value().fallback_count; };
+  auto fallbacks = [&] { return Summarize(xlaprof::Run(run.store())).value().fallback_count; };
   run.Exec(
       "INSERT INTO fallback (process_id, op, count) VALUES (1, 'aten::nonzero', 12), (1, "
       "'aten::_local_scalar_dense', 12)");
@@ -177,7 +177,7 @@ TEST(Summary, CallsOnTheCpuAreCountedOnce) {
 
 TEST(Summary, Empty) {
   TimedRun run;
-  Summary summary = Summarize(run.store()).value();
+  Summary summary = Summarize(xlaprof::Run(run.store())).value();
   EXPECT_EQ(summary.steps, std::nullopt);
   EXPECT_EQ(summary.compile_count, std::nullopt);
   EXPECT_EQ(summary.coverage.size(), 1u);

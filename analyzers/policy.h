@@ -1,0 +1,78 @@
+// Every threshold by which a rule decides whether something is a finding, and how severe it is. A
+// threshold has its unit and its reason here, and docs/diagnoses/ prints both. How many rows a
+// finding cites, or how many names it lists, is no threshold and stays with its rule.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace xlaprof {
+
+enum class Unit : uint8_t {
+  kShare,           // 0.05 is 5 %
+  kFactor,          // times
+  kPerStep,         // occurrences in one step
+  kCount,           // occurrences, compiles, steps, reports: the meaning says which
+  kNs,              // nanoseconds
+  kBytes,
+  kBytesPerSecond,
+};
+
+// One threshold, which code uses as a number.
+template <class T>
+struct Threshold {
+  T value;
+  Unit unit;
+  std::string_view meaning;  // one sentence: what happens at this value
+  std::string_view reason;   // one sentence: why this value
+
+  constexpr operator T() const { return value; }  // NOLINT: a threshold is a number
+};
+template <class T>
+Threshold(T, Unit, std::string_view, std::string_view) -> Threshold<T>;
+
+// A threshold as docs/diagnoses/ prints it.
+struct PrintedThreshold {
+  double value = 0;
+  Unit unit = Unit::kCount;
+  std::string_view meaning, reason;
+
+  template <class T>
+  constexpr PrintedThreshold(const Threshold<T>& of)  // NOLINT: made where a list of them is wanted
+      : value(double(of.value)), unit(of.unit), meaning(of.meaning), reason(of.reason) {}
+};
+
+namespace policy {
+
+// --- steps ---
+
+// --- reads and fallbacks (sync_point, fallback) ---
+
+// --- graph_fragmentation ---
+
+// --- missing_step_mark ---
+
+// --- recompilation ---
+
+// --- recompilation, told from counts ---
+
+// --- recompilation, operations outside of jit ---
+
+// --- slow_compile ---
+
+// --- slow_execution ---
+
+// --- device_gap ---
+
+// --- device_wait ---
+
+// --- input_bound ---
+
+// --- tracing_bound ---
+
+// --- large_transfer ---
+
+// --- incomplete_capture ---
+
+}  // namespace policy
+}  // namespace xlaprof

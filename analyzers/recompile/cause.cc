@@ -1,0 +1,458 @@
+#include "analyzers/recompile/cause.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analyzers/graph/graph_content.h"
+#include "analyzers/quantity.h"
+#include "analyzers/recompile/compile_history.h"
+#include "analyzers/recompile/stated_causes.h"
+#include "core/base/xla_shape.h"
+
+namespace xlaprof {
+namespace {
+
+// Forms in which a graph may be printed, the most telling first. Text IR of torch_xla 2.9 hides
+// attributes; optimised HLO has them, but also what XLA made of them.
+struct Form {
+  PrintedForm name;
+  SeenIn seen_in;
+};
+constexpr std::array<Form, 6> kForms = {{{PrintedForm::kHlo, SeenIn::kHlo},
+                                         {PrintedForm::kStablehlo, SeenIn::kStablehlo},
+                                         {PrintedForm::kIrText, SeenIn::kIrDump},
+                                         {PrintedForm::kIrDot, SeenIn::kIrDump},
+                                         {PrintedForm::kHloOptimized, SeenIn::kOptimizedHlo},
+                                         {PrintedForm::kSignature, SeenIn::kSignature}}};
+
+constexpr size_t kFullDiffs = 3;  // nearest by content that are compared in full
+// Content hashes looked at for one compile, a twentieth of a second; for all of a run, a few
+// seconds; and for each one behind that. To look one up costs as much as to compare some.
+constexpr int64_t kMaxCompared = 20'000'000, kMaxComparedInAll = 2'000'000'000,
+                  kComparedBehindThat = 20'000, kLookUpCost = 64;
+constexpr int64_t kMaxNodesKept = 2'000'000;  // about 600 MB of loaded graphs
+constexpr size_t kMaxCandidates = 4;          // nodes named for an unprinted change
+
+// Ops whose attributes torch_xla's text dump does not print, those that most often hold an index or
+// a bound first.
+int UnprintedRank(std::string_view op) {
+  static constexpr std::array<std::string_view, 10> kIndexing = {
+      "select", "slice", "narrow", "index", "gather", "scatter", "roll", "pad", "split", "unbind"};
+  for (std::string_view part : kIndexing) {
+    if (op.find(part) != std::string_view::npos) return 0;
+  }
+  if (op == "prim::Constant") return 1;
+  if (op.find("expand") != std::string_view::npos || op.find("full") != std::string_view::npos)
+    return 2;
+  return 3;
+}
+
+// Whether the form is of a program, which has no hash of a lazy graph.
+bool IsProgram(PrintedForm form) {
+  return form == PrintedForm::kHlo || form == PrintedForm::kHloOptimized ||
+         form == PrintedForm::kStablehlo;
+}
+
+// A part of a tensor, as a dump names it: of the IR, or of HLO.
+bool IsView(std::string_view op) {
+  static constexpr std::array<std::string_view, 8> kViews = {
+      "select", "slice", "generic_slice", "narrow", "split", "unbind", "as_strided", "diagonal"};
+  const size_t name = op.rfind(':') + 1;
+  return std::find(kViews.begin(), kViews.end(), op.substr(name)) != kViews.end();
+}
+
+// "x" of x.1; "" of the names that a compiler gives: p0.1, param_2, Arg_1.2.
+std::string InputName(const GraphNode& node) {
+  std::string name = node.name.substr(0, node.name.find('.'));
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return "";
+  for (std::string_view given : {"p", "param", "param_", "Arg_", "arg", "parameter"}) {
+    if (name.starts_with(given) &&
+        name.find_first_not_of("0123456789", given.size()) == std::string::npos)
+      return "";
+  }
+  return name;
+}
+
+// Whether devices exchange data in it: then its shapes are those of one device's part.
+bool IsPartitioned(const PrintedGraph& graph) {
+  static constexpr std::array<std::string_view, 6> kExchanges = {
+      "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-", "partition-id"};
+  return std::ranges::any_of(graph.nodes, [](const GraphNode& node) {
+    return std::ranges::any_of(kExchanges,
+                               [&](std::string_view op) { return node.op.starts_with(op); });
+  });
+}
+
+note::PrintAlike::Node Candidate(const PrintedGraph& graph, int index, const UserCode& code) {
+  const GraphNode& node = graph.nodes[index];
+  SourcePlace place = code.Of(node);
+  const bool near = place.empty();
+  if (near) place = code.Near(graph, index);
+  note::PrintAlike::Node candidate{.op = node.op, .shape = WithoutLayout(node.shape)};
+  if (place.empty()) return candidate;
+  candidate.place = {.file = place.file, .line = place.line};
+  candidate.near = near;
+  return candidate;
+}
+
+bool IsIndexing(std::string_view op) {
+  static constexpr std::array<std::string_view, 4> kParts = {"slice", "select", "narrow", "index"};
+  return std::ranges::any_of(kParts, [&](auto part) { return op.find(part) != op.npos; });
+}
+
+// Whether the node is a number by itself, or the input that takes its place.
+bool IsNumberOrInput(std::string_view op) {
+  return op == "prim::Constant" || op.ends_with("device_data") || op == "constant" ||
+         op == "parameter";
+}
+
+// What the number of a constant_change is, by its op; the nodes may say more.
+ConstantKind KindOfConstant(const GraphDifference& d) {
+  if (IsIndexing(d.node)) return d.resized ? ConstantKind::kBound : ConstantKind::kIndex;
+  return IsNumberOrInput(d.node) ? ConstantKind::kNode : ConstantKind::kInOp;
+}
+
+}  // namespace
+
+std::string RecompileCause::Name() const {
+  if (!names_input) return node;
+  if (input.empty() || shape.empty()) return "input " + input + shape;
+  return fmt::format("input {} {}", input, shape);
+}
+
+std::string RecompileCause::Key() const {
+  if (!location.empty()) return fmt::format("{}|{}", type, location.text());
+  // Indices that a scope's name ends with count its uses and say nothing.
+  const bool by_node = type == ReasonType::kOpChange || type == ReasonType::kConstantChange ||
+                       type == ReasonType::kEnvironmentChange;
+  return fmt::format("{}|{}", type, by_node ? node + "|" + scope : std::string());
+}
+
+struct ReasonFinder::Impl {
+  const Store* store = nullptr;
+  const UserCode* code = nullptr;
+  CompileHistory history;
+  absl::flat_hash_map<int64_t, std::unique_ptr<PrintedGraph>> graphs;
+  absl::flat_hash_map<int64_t, std::vector<uint64_t>> hashes;
+  int64_t nodes_kept = 0;
+  int64_t compared_in_all = 0;
+  std::map<int64_t, std::string>
+      changed_setting;  // of a process: a setting that has several values
+  absl::flat_hash_map<int64_t, std::vector<RecompileCause>> said;  // of a compile, by its source
+
+  // Null: its source says nothing.
+  const std::vector<RecompileCause>* SaidOf(const CompileFact& compile) const {
+    const auto found = said.find(compile.id);
+    return found == said.end() ? nullptr : &found->second;
+  }
+
+  absl::StatusOr<const PrintedGraph*> Graph(int64_t id) {
+    auto& graph = graphs[id];
+    if (!graph) {
+      XP_TRY(PrintedGraph loaded, LoadGraph(*store, id));
+      nodes_kept += static_cast<int64_t>(loaded.nodes.size());
+      graph = std::make_unique<PrintedGraph>(std::move(loaded));
+    }
+    return graph.get();
+  }
+
+  // Between uses only: pointers of Graph() end here.
+  void TrimGraphs() {
+    if (nodes_kept <= kMaxNodesKept) return;
+    graphs.clear();
+    nodes_kept = 0;
+  }
+
+  absl::StatusOr<const std::vector<uint64_t>*> Hashes(int64_t id) {
+    if (const auto at = hashes.find(id); at != hashes.end()) return &at->second;
+    XP_TRY(const PrintedGraph* graph, Graph(id));
+    return &(hashes[id] = ContentHashes(*graph));
+  }
+
+  static OptInt RowOf(const CompileFact& fact, PrintedForm form) {
+    for (const auto& [printed_as, row] : fact.forms) {
+      if (printed_as == form) return row;
+    }
+    return {};
+  }
+
+  RecompileCause FromDifference(const GraphDifference& d, const PrintedGraph& before,
+                                const PrintedGraph& after) const {
+    RecompileCause cause{.type = d.type,
+                         .node = d.node,
+                         .before = d.before,
+                         .after = d.after,
+                         .is_input = d.is_input,
+                         .follows = d.follows};
+    if (d.type == ReasonType::kConstantChange) cause.constant = KindOfConstant(d);
+    const bool in_after = d.node_index >= 0;
+    const int index = in_after ? d.node_index : d.before_index;
+    if (index < 0) return cause;
+    const PrintedGraph& graph = in_after ? after : before;
+    const GraphNode& node = graph.nodes[index];
+    cause.scope = node.scope;
+    cause.shape = WithoutLayout(node.shape);
+    if (d.type == ReasonType::kConstantChange) {
+      const std::optional<XlaShape> shape = XlaShape::Parse(node.shape);
+      if (!d.resized && IsConstant(node) && shape && shape->rank() > 0)
+        cause.constant = ConstantKind::kCapturedArray;
+      auto is_scalar = [](const GraphNode& one) { return one.op == "prim::Constant"; };
+      if (in_after && d.before_index >= 0 &&
+          is_scalar(before.nodes[d.before_index]) != is_scalar(node))
+        cause.constant = ConstantKind::kScalarOrInput;
+    }
+    if (d.is_input) cause.input = InputName(node);
+    if (d.is_input && d.type == ReasonType::kShapeChange &&
+        graph.printed_as == PrintedForm::kHloOptimized &&
+        IsPartitioned(before) != IsPartitioned(after)) {
+      cause.type = ReasonType::kShardingChange;
+      cause.note = note::OnePartitioned();
+    }
+    if (cause.type == ReasonType::kShardingChange) cause.names_input = true, cause.node.clear();
+    cause.location = code->Of(node);
+    if (cause.location.empty()) {
+      cause.location = code->Near(graph, index);
+      cause.near = !cause.location.empty();
+    } else if (d.type == ReasonType::kConstantChange && !d.resized) {
+      cause.note = WhatItReads(graph, node, cause.location);
+    }
+    return cause;
+  }
+
+  // A signature has nothing but inputs: what differs beside their shapes and types is how many of
+  // them there are, and which.
+  static bool IsOfStructure(ReasonType type) {
+    return type == ReasonType::kParameterSharingChange || type == ReasonType::kOpChange ||
+           type == ReasonType::kLiveTensorsChange || type == ReasonType::kLoopCountChange;
+  }
+  static RecompileCause OtherArguments(const PrintedGraph& before, const PrintedGraph& after) {
+    auto inputs = [](const PrintedGraph& graph) {
+      return Plural(std::ranges::count(graph.nodes, "parameter", &GraphNode::op), "input");
+    };
+    return {.type = ReasonType::kInputStructureChange,
+            .before = inputs(before),
+            .after = inputs(after)};
+  }
+
+  // Views are recorded where they are used: the line that made this one may be nearer to the value
+  // that it reads.
+  CauseNote WhatItReads(const PrintedGraph& graph, const GraphNode& node,
+                        const SourcePlace& own) const {
+    if (!IsView(node.op)) return {};
+    const uint64_t content =
+        ContentHash(node);  // optimised HLO has it several times, in fusions and outside
+    for (const GraphNode& same : graph.nodes) {
+      if (same.op != node.op || same.location != node.location || ContentHash(same) != content)
+        continue;
+      for (const GraphNode::Operand& operand : same.operands) {
+        const SourcePlace place = code->Of(graph.nodes[operand.node]);
+        if (place.empty() || place.text() == own.text()) continue;
+        return note::ViewReads{place};
+      }
+    }
+    return {};
+  }
+
+  // By the graphs; empty when none show it. Sets `alike` to the compile whose graph prints alike.
+  absl::StatusOr<std::optional<CompileReason>> ByGraphs(
+      const CompileSite& site, size_t index, std::optional<std::pair<size_t, const Form*>>* alike) {
+    const CompileFact& compile = site.compiles[index];
+    for (const Form& form : kForms) {
+      const OptInt row = RowOf(compile, form.name);
+      if (!row) continue;
+      XP_TRY(const std::vector<uint64_t>* mine, Hashes(*row));
+      if (mine->empty()) continue;
+      std::vector<std::pair<int64_t, size_t>>
+          near;  // distance, compile; the latest first among equals
+      int64_t compared = 0;
+      const std::vector<uint64_t> mine_copy = *mine;  // the map may move its values
+      const int64_t limit =
+          compared_in_all < kMaxComparedInAll ? kMaxCompared : kComparedBehindThat;
+      for (size_t e = index; e-- > 0 && compared < limit; compared += kLookUpCost) {
+        const CompileFact& earlier = site.compiles[e];
+        const OptInt other = RowOf(earlier, form.name);
+        if (!other || (!compile.hash.empty() && earlier.hash == compile.hash)) continue;
+        // One row stands for all programs of the same inputs; of other forms, for one graph.
+        if (*other == *row && form.name != PrintedForm::kSignature) continue;
+        XP_TRY(const std::vector<uint64_t>* theirs, Hashes(*other));
+        compared += static_cast<int64_t>(mine_copy.size() + theirs->size());
+        near.emplace_back(MultisetDistance(mine_copy, *theirs), e);
+      }
+      compared_in_all += compared;
+      if (near.empty()) continue;
+      std::stable_sort(near.begin(), near.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
+      if (near.size() > kFullDiffs) near.resize(kFullDiffs);
+      TrimGraphs();
+      std::optional<GraphDiff> best;
+      size_t nearest = 0;
+      for (const auto& [distance, e] : near) {
+        // A node that changed counts twice in the distance of contents, one that came or went once.
+        if (best && best->differing_nodes <= distance / 2) continue;
+        XP_TRY(const PrintedGraph* before, Graph(*RowOf(site.compiles[e], form.name)));
+        XP_TRY(const PrintedGraph* after, Graph(*row));
+        GraphDiff diff = Diff(*before, *after);
+        if (best && best->differing_nodes <= diff.differing_nodes) continue;
+        best = std::move(diff), nearest = e;
+      }
+      if (best->origins.empty()) {
+        if (!*alike) *alike = {nearest, &form};
+        continue;
+      }
+      CompileReason reason{.differing_nodes = best->differing_nodes};
+      XP_TRY(const PrintedGraph* before, Graph(*RowOf(site.compiles[nearest], form.name)));
+      XP_TRY(const PrintedGraph* after, Graph(*row));
+      for (const GraphDifference& origin : best->origins) {
+        reason.causes.push_back(form.name == PrintedForm::kSignature && IsOfStructure(origin.type)
+                                    ? OtherArguments(*before, *after)
+                                    : FromDifference(origin, *before, *after));
+        reason.causes.back().seen_in = form.seen_in;
+        reason.causes.back().graph_before = before->id;
+        reason.causes.back().graph_after = after->id;
+      }
+      return reason;
+    }
+    return std::nullopt;
+  }
+
+  // Graphs that print alike: what is not in the graph, then what may be in it unprinted.
+  absl::StatusOr<RecompileCause> NotPrinted(const CompileFact& earlier, const CompileFact& compile,
+                                            const Form& form) {
+    RecompileCause cause{.seen_in = form.seen_in};
+    if (form.name == PrintedForm::kSignature) {
+      cause.type = ReasonType::kUnknown;
+      cause.note = note::SameInputTypes();
+      return cause;
+    }
+    auto differ = [&](ReasonType type, OptInt a, OptInt b, std::string_view unit) {
+      if (!a || !b || *a == *b) return false;
+      cause.type = type;
+      cause.before = fmt::format("{} {}", *a, unit), cause.after = fmt::format("{} {}", *b, unit);
+      cause.note = note::AlikeButForThis();
+      return true;
+    };
+    if (differ(ReasonType::kParameterSharingChange, earlier.input_count, compile.input_count,
+               "inputs"))
+      return cause;
+    if (differ(ReasonType::kLiveTensorsChange, earlier.output_count, compile.output_count,
+               "results"))
+      return cause;
+    if (differ(ReasonType::kDonationChange, earlier.alias_bytes, compile.alias_bytes,
+               "donated bytes"))
+      return cause;
+    if (earlier.cause != compile.cause) {
+      cause.type = ReasonType::kCutKindChange;
+      cause.before = TextOf(earlier.cause), cause.after = TextOf(compile.cause);
+      return cause;
+    }
+    if (const auto setting = changed_setting.find(compile.process_id);
+        setting != changed_setting.end()) {
+      cause.type = ReasonType::kEnvironmentChange;
+      cause.node = setting->second;
+      return cause;
+    }
+    if (compile.hash.empty() && IsProgram(form.name)) {
+      cause.type = ReasonType::kUnknown;
+      cause.note = note::SameProgram();
+      return cause;
+    }
+    cause.type = ReasonType::kUnprintedChange;
+    XP_TRY(const PrintedGraph* graph, Graph(*RowOf(compile, form.name)));
+    std::vector<std::pair<int, int>> candidates;  // rank, node
+    for (size_t i = 0; i < graph->nodes.size(); ++i) {
+      const int rank = UnprintedRank(graph->nodes[i].op);
+      if (rank < 3) candidates.emplace_back(rank, static_cast<int>(i));
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](auto a, auto b) { return a.first < b.first; });
+    note::PrintAlike alike;
+    for (const auto& [rank, i] : candidates) {
+      note::PrintAlike::Node candidate = Candidate(*graph, i, *code);
+      if (std::ranges::find(alike.candidates, candidate) == alike.candidates.end())
+        alike.candidates.push_back(std::move(candidate));
+      if (alike.candidates.size() == kMaxCandidates) break;
+    }
+    cause.note = std::move(alike);
+    return cause;
+  }
+};
+
+ReasonFinder::ReasonFinder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ReasonFinder::ReasonFinder(ReasonFinder&&) noexcept = default;
+ReasonFinder::~ReasonFinder() = default;
+
+absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Run& run, const RecompileFacts& facts) {
+  auto impl = std::make_unique<Impl>();
+  impl->store = &run.store();
+  XP_TRY(impl->code, run.Get<UserCode>());
+  impl->history = CompileHistory(facts);
+  XP_TRY(
+      run.store().Each("SELECT coalesce(process_id, 0), name FROM setting GROUP BY 1, 2 HAVING "
+                       "count(DISTINCT value) > 1 "
+                       "ORDER BY 1, 2 DESC",
+                       [&](int64_t process_id, std::string name) {
+                         impl->changed_setting[process_id] = std::move(name);
+                       }));
+  XP_TRY(impl->said, LoadSaidReasons(run));
+  return ReasonFinder(std::move(impl));
+}
+
+absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t index) {
+  const CompileFact& compile = site.compiles[index];
+  if (auto eviction = impl_->history.Eviction(compile))
+    return CompileReason{.causes = {std::move(*eviction)}};
+  const std::vector<RecompileCause>* said = impl_->SaidOf(compile);
+  if (said != nullptr && said->front().type != ReasonType::kUnknown)
+    return CompileReason{.causes = *said};
+  std::optional<std::pair<size_t, const Form*>> alike;
+  XP_TRY(std::optional<CompileReason> reason, impl_->ByGraphs(site, index, &alike));
+  if (reason) return *std::move(reason);
+  if (said != nullptr) return CompileReason{.causes = *said};
+  if (alike) {
+    const auto& [nearest, form] = *alike;
+    XP_TRY(RecompileCause cause, impl_->NotPrinted(site.compiles[nearest], compile, *form));
+    return CompileReason{.causes = {std::move(cause)}};
+  }
+  const CompileFact& nearest = NearestBySizes(site, index);
+  return CompileReason{.causes = {BySizes(nearest, compile)}};
+}
+
+absl::StatusOr<std::optional<CompileReason>> ReasonFinder::WhyFirst(const CompileSite& site) {
+  // A log that began late, or names that many functions have.
+  const std::vector<RecompileCause>* said = impl_->SaidOf(site.compiles.front());
+  if (said != nullptr && said->front().type != ReasonType::kUnknown)
+    return CompileReason{.causes = *said};
+  XP_TRY(std::optional<RecompileCause> other_cut, OtherCut(site));
+  if (!other_cut) return std::nullopt;
+  return CompileReason{.causes = {*std::move(other_cut)}};
+}
+
+absl::StatusOr<std::optional<RecompileCause>> ReasonFinder::OtherCut(const CompileSite& site) {
+  const CompileFact& first = site.compiles.front();
+  for (const Form& form : kForms) {
+    const OptInt row = Impl::RowOf(first, form.name);
+    if (!row) continue;
+    for (const CompileHistory::Compiled& earlier : impl_->history.Before(first)) {
+      if (earlier.site->cause == site.cause || earlier.site->function != site.function) continue;
+      const OptInt other = Impl::RowOf(*earlier.fact, form.name);
+      if (!other || *other == *row || earlier.fact->hash == first.hash) continue;
+      XP_TRY(const std::vector<uint64_t>* theirs, impl_->Hashes(*other));
+      const std::vector<uint64_t> copy = *theirs;
+      XP_TRY(const std::vector<uint64_t>* mine, impl_->Hashes(*row));
+      if (mine->empty() || MultisetDistance(copy, *mine) != 0) continue;
+      impl_->TrimGraphs();
+      XP_TRY(const PrintedGraph* before, impl_->Graph(*other));
+      XP_TRY(const PrintedGraph* after, impl_->Graph(*row));
+      if (!Diff(*before, *after).origins.empty()) continue;
+      return RecompileCause{.type = ReasonType::kCutKindChange,
+                            .before = std::string(TextOf(earlier.site->cause)),
+                            .after = std::string(TextOf(site.cause)),
+                            .seen_in = form.seen_in};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace xlaprof

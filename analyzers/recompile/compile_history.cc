@@ -1,0 +1,105 @@
+#include "analyzers/recompile/compile_history.h"
+
+#include <algorithm>
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kMaxLookedBack = 4096;  // compiles; a run that recompiles for days has a million
+constexpr int64_t kCacheSize = 2048;     // graphs that torch_xla keeps (XLA_COMPILATION_CACHE_SIZE)
+
+}  // namespace
+
+CompileHistory::CompileHistory(const RecompileFacts& facts) {
+  for (const CompileSite& site : facts.sites) {
+    for (const CompileFact& compile : site.compiles)
+      processes_[site.process_id].compiles.push_back({compile.ordinal, &compile, &site});
+  }
+  for (auto& [process_id, process] : processes_) {
+    std::stable_sort(process.compiles.begin(), process.compiles.end(),
+                     [](const auto& a, const auto& b) { return a.ordinal < b.ordinal; });
+    for (size_t i = 0; i < process.compiles.size(); ++i) {
+      Compiled& one = process.compiles[i];
+      auto [found, is_new] = process.places.try_emplace(one.fact->hash);
+      one.graph =
+          is_new ? process.places.size() - 1 : process.compiles[found->second.front()].graph;
+      found->second.push_back(i);
+    }
+  }
+}
+
+size_t CompileHistory::Process::Before(int64_t ordinal) const {
+  return size_t(std::lower_bound(compiles.begin(), compiles.end(), ordinal,
+                                 [](const Compiled& one, int64_t o) { return one.ordinal < o; }) -
+                compiles.begin());
+}
+
+std::span<const CompileHistory::Compiled> CompileHistory::Before(const CompileFact& compile) const {
+  const Process& process = processes_.at(compile.process_id);
+  const size_t end = process.Before(compile.ordinal), count = std::min(end, kMaxLookedBack);
+  return std::span(process.compiles).subspan(end - count, count);
+}
+
+std::optional<RecompileCause> CompileHistory::Eviction(const CompileFact& compile) const {
+  if (compile.hash.empty() || compile.inferred) return std::nullopt;
+  const Process& process = processes_.at(compile.process_id);
+  const std::vector<size_t>& places = process.places.at(compile.hash);
+  const size_t end = process.Before(compile.ordinal);
+  auto again = std::lower_bound(places.begin(), places.end(), end);
+  if (again == places.begin()) return std::nullopt;
+  // As many as it takes to push the graph out: more need not be counted.
+  std::vector<bool> seen(process.places.size());
+  int64_t between = 0;
+  for (size_t i = *(again - 1) + 1; i < end && between < kCacheSize; ++i) {
+    between += !seen[process.compiles[i].graph];
+    seen[process.compiles[i].graph] = true;
+  }
+  if (between == 0) {
+    return RecompileCause{.type = ReasonType::kUnknown, .note = note::CompiledTwiceInARow()};
+  }
+  return RecompileCause{.type = ReasonType::kCacheEviction,
+                        .note = note::OthersSince{.others = between, .kept = kCacheSize}};
+}
+
+const CompileFact& NearestBySizes(const CompileSite& site, size_t index) {
+  auto distance = [&](const CompileFact& a) {
+    const CompileFact& b = site.compiles[index];
+    return (a.input_count != b.input_count) + (a.output_count != b.output_count);
+  };
+  size_t best = index - 1;
+  const size_t first = index - std::min(index, kMaxLookedBack);
+  for (size_t e = index - 1; e-- > first && distance(site.compiles[best]) > 0;) {
+    if (distance(site.compiles[e]) < distance(site.compiles[best])) best = e;
+  }
+  return site.compiles[best];
+}
+
+RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile) {
+  RecompileCause cause{.type = ReasonType::kUnknown};
+  auto known_equal = [](OptInt a, OptInt b) { return a && b && *a == *b; };
+  auto known_other = [](OptInt a, OptInt b) { return a && b && *a != *b; };
+  const bool same_inputs = known_equal(earlier.input_count, compile.input_count);
+  const bool same_outputs = known_equal(earlier.output_count, compile.output_count);
+  if (same_inputs && same_outputs && known_other(earlier.input_bytes, compile.input_bytes)) {
+    cause.type = ReasonType::kShapeChange;
+    cause.before = fmt::format("{} bytes of inputs", *earlier.input_bytes);
+    cause.after = fmt::format("{} bytes of inputs", *compile.input_bytes);
+    cause.is_input = true;
+    cause.note = note::OtherSizeOfInputs();
+  } else if (same_inputs && known_other(earlier.output_count, compile.output_count)) {
+    cause.type = ReasonType::kLiveTensorsChange;
+    cause.before = fmt::format("{} results", *earlier.output_count);
+    cause.after = fmt::format("{} results", *compile.output_count);
+    cause.note = note::OtherNumberOfResults();
+  } else if (known_other(earlier.input_count, compile.input_count)) {
+    cause.note = note::OtherCounts{.inputs_before = *earlier.input_count,
+                                   .results_before = earlier.output_count.value_or(0),
+                                   .inputs = *compile.input_count,
+                                   .results = compile.output_count.value_or(0)};
+  } else if (same_inputs && same_outputs) {
+    cause.note = note::SameCounts();
+  }
+  return cause;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,122 @@
+#include "analyzers/recompile/group_by_cause.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kMaxBeside = 3;  // other changes that a reason names
+
+struct Explained {
+  std::map<std::string, const RecompileCause*> by_key;  // the first cause of each key
+  std::vector<std::string> order;  // keys that may explain it, most telling first
+};
+
+// The causes to show of those that put `reasons[members]` into a group by `key`.
+void ChooseCauses(const std::vector<CompileReason>& reasons,
+                  const std::vector<Explained>& explained, const std::vector<size_t>& members,
+                  const std::string& key, RecompileGroup* group) {
+  for (const bool from_sizes : {false, true}) {
+    if (!group->causes.empty()) break;
+    int64_t least = INT64_MAX;
+    for (size_t i : members) {
+      const RecompileCause& cause = *explained[i].by_key.at(key);
+      if ((cause.seen_in == SeenIn::kNothing) != from_sizes) continue;
+      if (reasons[i].differing_nodes < least)
+        least = reasons[i].differing_nodes, group->clearest = group->causes.size();
+      group->causes.push_back(cause);
+    }
+  }
+  group->from_sizes = members.size() - group->causes.size();
+}
+
+// Other changes that came with all of them; of an input's change only other inputs', since much
+// follows from a shape.
+void NameOthers(const std::vector<Explained>& explained, const std::vector<size_t>& members,
+                const std::string& key, RecompileGroup* group) {
+  std::map<std::string, std::pair<size_t, const RecompileCause*>> others;
+  for (size_t i : members) {
+    for (const auto& [other, cause] : explained[i].by_key) {
+      if (other == key || (group->cause().is_input && !cause->is_input)) continue;
+      ++others.try_emplace(other, 0, cause).first->second.first;
+    }
+  }
+  for (const auto& [other, entry] : others) {
+    const RecompileCause& cause = *entry.second;
+    if (entry.first != members.size() || group->beside.size() == kMaxBeside) continue;
+    group->beside.push_back(cause);
+  }
+}
+
+}  // namespace
+
+void JoinToldFromSizes(std::vector<CompileReason>* reasons) {
+  std::map<ReasonType, const RecompileCause*> shown;  // the first of each type
+  for (const CompileReason& reason : *reasons) {
+    for (const RecompileCause& cause : reason.causes) {
+      if (cause.seen_in != SeenIn::kNothing && !cause.follows)
+        shown.try_emplace(cause.type, &cause);
+    }
+  }
+  for (CompileReason& reason : *reasons) {
+    for (RecompileCause& cause : reason.causes) {
+      const auto at = shown.find(cause.type);
+      if (cause.seen_in != SeenIn::kNothing || !cause.location.empty() || at == shown.end())
+        continue;
+      cause.location = at->second->location, cause.node = at->second->node,
+      cause.scope = at->second->scope;
+    }
+  }
+}
+
+std::vector<RecompileGroup> Divide(const CompileSite& site, const StepsSeen& steps,
+                                   const std::vector<size_t>& recompiles,
+                                   const std::vector<CompileReason>& reasons) {
+  std::vector<Explained> explained(reasons.size());
+  for (size_t i = 0; i < reasons.size(); ++i) {
+    const bool only_follows =
+        std::all_of(reasons[i].causes.begin(), reasons[i].causes.end(),
+                    [](const RecompileCause& cause) { return cause.follows; });
+    for (const RecompileCause& cause : reasons[i].causes) {
+      const std::string key = cause.Key();
+      if (!explained[i].by_key.emplace(key, &cause).second) continue;
+      if (!cause.follows || only_follows) explained[i].order.push_back(key);
+    }
+  }
+  std::vector<size_t> left(reasons.size());
+  std::iota(left.begin(), left.end(), size_t{0});
+  std::vector<RecompileGroup> groups;
+  while (!left.empty()) {
+    // Most compiles; then the place in the list of the first compile that it is in.
+    std::map<std::string, std::tuple<int64_t, int64_t, int64_t>> score;
+    for (size_t i : left) {
+      for (size_t k = 0; k < explained[i].order.size(); ++k) {
+        const auto place =
+            std::tuple(int64_t{0}, -static_cast<int64_t>(k), -static_cast<int64_t>(i));
+        ++std::get<0>(score.try_emplace(explained[i].order[k], place).first->second);
+      }
+    }
+    const std::string key =
+        std::max_element(score.begin(), score.end(), [](const auto& a, const auto& b) {
+          return a.second < b.second;
+        })->first;
+    std::vector<size_t> members, others;
+    for (size_t i : left) {
+      const std::vector<std::string>& order = explained[i].order;
+      (std::find(order.begin(), order.end(), key) != order.end() ? members : others).push_back(i);
+    }
+    RecompileGroup group{.site = &site, .steps = &steps};
+    for (size_t i : members) group.compiles.push_back(&site.compiles[recompiles[i]]);
+    ChooseCauses(reasons, explained, members, key, &group);
+    NameOthers(explained, members, key, &group);
+    groups.push_back(std::move(group));
+    left = std::move(others);
+  }
+  return groups;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,87 @@
+#include "analyzers/run/capture_settings.h"
+
+#include <algorithm>
+
+namespace xlaprof {
+namespace {
+
+// Tracing an op under XLA_IR_DEBUG took 30 to 120 us in captures of a two-core machine (a Python
+// stack is walked and copied); without it, 2 to 15 us. Twice the worst is the bound: what is longer
+// is not tracing.
+constexpr int64_t kMaxTracedOpNs = 250'000;
+
+// Unwinding and symbolising a C++ stack for each fallback took 2 to 5 ms; again twice the worst.
+constexpr int64_t kMaxFallbackStackNs = 10'000'000;
+
+// "train.1/forward.2/aten::mul.7" -> "forward": torch_xla numbers scopes and adds one an op, whose
+// "::" HLO prints "__".
+std::string InnermostUserScope(std::string_view path) {
+  while (!path.empty()) {
+    const size_t slash = path.rfind('/');
+    std::string_view part = slash == path.npos ? path : path.substr(slash + 1);
+    path = slash == path.npos ? std::string_view() : path.substr(0, slash);
+    if (part.find("::") != part.npos || part.find("__") != part.npos) continue;
+    const size_t dot = part.rfind('.');
+    if (dot != part.npos && part.find_first_not_of("0123456789", dot + 1) == part.npos)
+      part = part.substr(0, dot);
+    if (!part.empty()) return std::string(part);
+  }
+  return "";
+}
+
+}  // namespace
+
+int64_t CaptureSettings::TracingBoundNs(std::string_view scope) const {
+  auto it = ops_in_scope.find(scope);
+  return !slow_tracing() || it == ops_in_scope.end() ? 0 : it->second * kMaxTracedOpNs;
+}
+
+int64_t CaptureSettings::FallbackBoundNs(std::string_view scope) const {
+  auto it = reads_in_scope.find(scope);
+  return !fallback_stacks || it == reads_in_scope.end() ? 0 : it->second * kMaxFallbackStackNs;
+}
+
+absl::StatusOr<CaptureSettings> CaptureSettings::Of(const Run& run) {
+  const Store& store = run.store();
+  CaptureSettings settings;
+  XP_TRY(
+      store.Each("SELECT name, value FROM setting", [&](SettingName name, std::string_view value) {
+        if (value == "0" || value == "false" || value == "off") return;
+        settings.ir_debug |= name == SettingName::kIrDebug || name == SettingName::kHloDebug;
+        settings.dumps |= name == SettingName::kSaveTensors;
+        settings.python_tracer |= name == SettingName::kPythonTracer;
+      }));
+  XP_TRY(auto dumps, store.One<int64_t>(
+                         "SELECT count(*) FROM source WHERE format = 'ir_dump' AND imported = 1"));
+  settings.dumps |= dumps.value_or(0) > 0;
+  // Its step-time lines and its stacks are switched on together.
+  XP_TRY(auto lines, store.One<int64_t>("SELECT count(*) FROM profiler_line"));
+  settings.fallback_stacks = lines.value_or(0) > 0;
+  XP_TRY(
+      store.Each("SELECT scope, count(*) FROM execution WHERE cause = 'value_access' AND scope IS "
+                 "NOT NULL GROUP BY 1",
+                 [&](std::string scope, int64_t n) {
+                   settings.reads_in_scope[InnermostUserScope(scope)] += n;
+                 }));
+  // Lazy graphs (told by their hash, or the name of their module) carry scopes only where a debug
+  // setting was on.
+  std::map<int64_t, std::map<std::string, int64_t>> of_graph;
+  XP_TRY(store.Each(
+      "SELECT n.graph_id, n.scope, count(*) FROM graph_node n JOIN graph g ON g.id = n.graph_id "
+      "WHERE (g.hash IS NOT NULL OR g.name LIKE 'SyncTensorsGraph%') AND n.scope IS NOT NULL AND "
+      "n.scope <> '' AND n.op NOT IN "
+      "('xla::device_data', 'prim::Constant', 'parameter', 'constant') GROUP BY 1, 2",
+      [&](int64_t graph, std::string scope, int64_t n) {
+        settings.ir_debug = true;
+        of_graph[graph][InnermostUserScope(scope)] += n;
+      }));
+  for (const auto& [graph, scopes] : of_graph) {
+    for (const auto& [scope, n] : scopes) {
+      int64_t& most = settings.ops_in_scope[scope];
+      most = std::max(most, n);
+    }
+  }
+  return settings;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,117 @@
+#include "analyzers/run/device_idle.h"
+
+#include <algorithm>
+#include <map>
+
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+// Busy time and the executions on that device: between the ops of one execution a device is not
+// idle but badly recorded (a CPU shows only the ops that it times).
+absl::StatusOr<std::vector<Interval>> Occupied(const Store& store, const DeviceTime& device) {
+  std::vector<Interval> out = device.busy;
+  XP_TRY(store.Each(
+      "SELECT ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL AND dur_ns > 0 AND "
+      "coalesce(process_id, 0) = ?1 AND coalesce(device, ?2) = ?2",
+      [&](int64_t ts_ns, int64_t dur_ns) {
+        out.push_back({ts_ns, ts_ns + dur_ns});
+      },
+      device.process_id, device.device));
+  return Union(Inside(store.slice(), std::move(out)));
+}
+
+absl::StatusOr<std::optional<int64_t>> StartOfMainProgram(const Store& store,
+                                                          const DeviceTime& device) {
+  const StringId module = store.Find(TextOf(Category::kModule));
+  EventScanner::Options options{.columns = kStart | kDuration | kName | kCategory};
+  XP_TRY(store.Each(
+      "SELECT id FROM track WHERE device = ?1 AND coalesce(process_id, 0) = ?2",
+      [&](int64_t id) { options.track_ids.push_back(id); }, device.device, device.process_id));
+  if (module == 0 || options.track_ids.empty()) return std::optional<int64_t>();
+  options.categories = {module};
+  struct Program {
+    int64_t ns = 0, first_ns = INT64_MAX;
+  };
+  std::map<StringId, Program> programs;
+  XP_TRY(EventScanner scanner, EventScanner::Make(store, options));
+  EventBatch batch;
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) break;
+    for (size_t i = 0; i < batch.size; ++i) {
+      if (batch.category[i] != module) continue;
+      Program& program = programs[batch.name[i]];
+      program.ns += std::max<int64_t>(0, batch.dur_ns[i]);
+      program.first_ns = std::min(program.first_ns, batch.ts_ns[i]);
+    }
+  }
+  std::optional<int64_t> start;
+  int64_t most = 0;
+  for (const auto& [name, program] : programs) {
+    if (program.ns > most) most = program.ns, start = program.first_ns;
+  }
+  return start;
+}
+
+absl::StatusOr<DeviceIdle> Measure(const Store& store, DeviceTime time, const Steps& steps) {
+  DeviceIdle device{.time = std::move(time)};
+  XP_TRY(device.occupied, Occupied(store, device.time));
+  const Interval span{device.occupied.front().begin_ns, device.occupied.back().end_ns};
+  device.steady = span;
+  if (auto window = steps.SteadyWindow(device.time.process_id)) {
+    // The host works until its last step ends, also after the device's last execution.
+    device.steady = {window->begin_ns, std::max(window->end_ns, span.end_ns)};
+    device.chances = steps.TimedSteady(device.time.process_id);
+    device.by_steps = true;
+  } else if (steps.timed > 0) {
+    device.steady.begin_ns = span.end_ns;  // all of its steps are warm-up
+  } else {
+    XP_TRY(auto start, StartOfMainProgram(store, device.time));
+    if (start) device.steady.begin_ns = *start;
+  }
+  device.warm_up = {span.begin_ns, std::clamp(device.steady.begin_ns, span.begin_ns, span.end_ns)};
+  device.warm_up_idle_ns = device.warm_up.length_ns() - Overlap(device.occupied, device.warm_up);
+  int64_t free_from = device.steady.begin_ns;
+  auto take = [&](int64_t until_ns) {
+    until_ns = std::min(until_ns, device.steady.end_ns);
+    if (until_ns <= free_from) return;
+    device.gaps.push_back({free_from, until_ns});
+    device.idle_ns += until_ns - free_from;
+  };
+  int64_t executions = 0;
+  for (const Interval& busy : device.occupied) {
+    take(busy.begin_ns);
+    free_from = std::max(free_from, busy.end_ns);
+    executions += busy.begin_ns >= device.steady.begin_ns;
+  }
+  take(device.steady.end_ns);
+  if (!device.by_steps) device.chances = executions;
+  return device;
+}
+
+}  // namespace
+
+int64_t Overlap(const std::vector<Interval>& sorted, Interval with) {
+  int64_t sum = 0;
+  auto it = std::upper_bound(sorted.begin(), sorted.end(), with.begin_ns,
+                             [](int64_t t, const Interval& i) { return t < i.end_ns; });
+  for (; it != sorted.end() && it->begin_ns < with.end_ns; ++it) {
+    sum += std::min(it->end_ns, with.end_ns) - std::max(it->begin_ns, with.begin_ns);
+  }
+  return sum;
+}
+
+absl::StatusOr<IdleTime> IdleTime::Of(const Run& run) {
+  XP_TRY(const Steps* steps, run.Get<Steps>());
+  XP_TRY(const DeviceTimes* times, run.Get<DeviceTimes>());
+  IdleTime idle;
+  for (const DeviceTime& time : times->devices) {
+    XP_TRY(DeviceIdle device, Measure(run.store(), time, *steps));
+    idle.devices.push_back(std::move(device));
+  }
+  return idle;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,219 @@
+#include "analyzers/run/device_reads.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "analyzers/run/user_code.h"
+#include "core/base/source_place.h"
+#include "profiler/store/events.h"
+#include "profiler/store/ordered_events.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kLongest = 5;
+// What needs the value of a tensor on the host: the first three one number, the last how many
+// elements there are.
+constexpr std::array<std::string_view, 4> kReads = {"aten::is_nonzero", "aten::item",
+                                                    "aten::_local_scalar_dense", "aten::nonzero"};
+
+enum class What : uint8_t { kOther, kStep, kScope, kPython, kRead, kBlocks };
+
+class Names {
+ public:
+  explicit Names(const Store& store)
+      : store_(store),
+        step_(store.Find(TextOf(Category::kStep))),
+        scope_(store.Find(TextOf(Category::kScope))),
+        python_(store.Find(TextOf(Category::kPython))),
+        transfer_(store.Find(TextOf(Category::kTransfer))),
+        host_(store.Find(TextOf(Category::kHost))) {
+    for (std::string_view read : kReads) {
+      if (StringId id = store.Find(read); id != 0) kind_of_[id] = What::kRead, reads_ = true;
+    }
+  }
+  bool reads() const { return reads_; }
+  What Of(StringId category, StringId name) {
+    if (category == 0) return What::kOther;
+    if (category == step_) return What::kStep;
+    if (category == scope_) return What::kScope;
+    if (category == python_) return What::kPython;
+    // A copy that waits, as one to pageable memory does, has the time of its wait.
+    if (category == transfer_) return What::kBlocks;
+    auto [known, is_new] = kind_of_.try_emplace(name, What::kOther);
+    if (is_new && store_.Text(name).find("Synchronize") != std::string_view::npos)
+      known->second = What::kBlocks;
+    return known->second == What::kBlocks && category != host_ ? What::kOther : known->second;
+  }
+
+ private:
+  const Store& store_;
+  const StringId step_, scope_, python_, transfer_, host_;
+  absl::flat_hash_map<StringId, What> kind_of_;
+  bool reads_ = false;
+};
+
+struct Open {
+  int64_t begin_ns = 0, end_ns = 0;
+  StringId name = 0;
+  What what = What::kOther;
+};
+
+// What reads of one kind share.
+struct ReadKey {
+  StringId op = 0, scope = 0, python = 0;
+  bool in_step = false;  // `scope` is the step's
+  auto operator<=>(const ReadKey&) const = default;
+};
+
+// The events of one thread, in order: those that are open lie on a stack.
+class Sweep {
+ public:
+  // `first_step`: steps have a name each, and are one place.
+  Sweep(const Store& store, const UserCode& user, StringId& first_step,
+        std::map<ReadKey, DeviceReads>& places)
+      : store_(store), user_(user), first_step_(first_step), places_(places) {}
+
+  void Take(const Open& event) {
+    while (!stack_.empty() && stack_.back().end_ns <= event.begin_ns) Close();
+    stack_.push_back(event);
+    steps_ += event.what == What::kStep;
+    in_steps_ += event.what == What::kStep;
+    if (event.what == What::kRead && read_ == 0) read_ = stack_.size(), blocked_ns_ = 0;
+    if (event.what == What::kBlocks && read_ != 0 && blocking_ == 0) {
+      blocking_ = stack_.size();
+      blocked_ns_ += event.end_ns - event.begin_ns;
+    }
+  }
+  void CloseAll() {
+    while (!stack_.empty()) Close();
+  }
+  int64_t steps() const { return steps_; }
+
+ private:
+  void Close() {
+    if (blocking_ == stack_.size()) blocking_ = 0;
+    if (read_ == stack_.size()) {
+      if (blocked_ns_ > 0 && in_steps_ > 0) Count(stack_.back());
+      read_ = 0;
+    }
+    in_steps_ -= stack_.back().what == What::kStep;
+    stack_.pop_back();
+  }
+  void Count(const Open& read) {
+    ReadKey place{.op = read.name};
+    for (auto open = stack_.rbegin(); open != stack_.rend(); ++open) {
+      const bool scope = open->what == What::kScope || open->what == What::kStep;
+      if (scope && place.scope == 0)
+        place.scope = open->name, place.in_step = open->what == What::kStep;
+      if (open->what == What::kPython && place.python == 0 && IsUser(open->name))
+        place.python = open->name;
+    }
+    if (place.in_step) place.scope = first_step_ == 0 ? first_step_ = place.scope : first_step_;
+    DeviceReads& reads = places_[place];
+    ++reads.count;
+    reads.blocked_ns += blocked_ns_;
+    reads.longest.push_back({read.begin_ns, read.end_ns - read.begin_ns});
+    std::ranges::stable_sort(reads.longest, std::greater(), &DeviceReads::Time::dur_ns);
+    if (reads.longest.size() > kLongest) reads.longest.pop_back();
+  }
+  bool IsUser(StringId name) {
+    auto [known, is_new] = is_user_.try_emplace(name, false);
+    if (is_new) {
+      const SourcePlace place = SourcePlace::ParsePythonCall(store_.Text(name));
+      known->second = !place.empty() && !place.file.starts_with("torch/") && user_.IsUser(place);
+    }
+    return known->second;
+  }
+
+  const Store& store_;
+  const UserCode& user_;
+  StringId& first_step_;
+  std::map<ReadKey, DeviceReads>& places_;
+  std::vector<Open> stack_;
+  size_t read_ = 0, blocking_ = 0;  // depth of the outermost that is open, from 1
+  int64_t blocked_ns_ = 0;
+  int64_t steps_ = 0, in_steps_ = 0;
+  absl::flat_hash_map<StringId, bool> is_user_;
+};
+
+absl::Status SweepTrack(OrderedEvents& events, int64_t track_id, Names& names, Sweep& sweep) {
+  XP_TRY(events.Open(track_id));
+  EventBatch batch;
+  const ChunkArguments* arguments = nullptr;
+  while (true) {
+    XP_TRY(bool more, events.Next(&batch, &arguments));
+    if (!more) break;
+    for (size_t i = 0; i < batch.size; ++i) {
+      const What what = names.Of(batch.category[i], batch.name[i]);
+      if (what == What::kOther || batch.dur_ns[i] <= 0) continue;
+      sweep.Take({batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i], batch.name[i], what});
+    }
+  }
+  sweep.CloseAll();
+  return absl::OkStatus();
+}
+
+// The threads on which steps are marked.
+absl::StatusOr<std::vector<int64_t>> StepThreads(const Store& store) {
+  std::vector<int64_t> threads;
+  const StringId step = store.Find(TextOf(Category::kStep));
+  if (step == 0) return threads;
+  EventScanner::Options options{
+      .columns = kCategory, .track_ids = {}, .from_ns = {}, .to_ns = {}, .categories = {step}};
+  XP_TRY(store.Each("SELECT id FROM track WHERE kind = 'host_thread'",
+                    [&](int64_t id) { options.track_ids.push_back(id); }));
+  if (options.track_ids.empty()) return threads;
+  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
+  EventBatch batch;
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) return threads;
+    const bool known = !threads.empty() && threads.back() == batch.track_id;
+    if (!known && std::ranges::find(batch.category, step) != batch.category.end())
+      threads.push_back(batch.track_id);
+  }
+}
+
+void FillSubject(const Store& store, const ReadKey& place, DeviceReads& reads) {
+  reads.op = store.Text(place.op);
+  reads.subject.op = reads.op;
+  reads.scope = place.scope, reads.in_step = place.in_step;
+  if (place.python == 0) return;
+  SourcePlace where = SourcePlace::ParsePythonCall(store.Text(place.python));
+  reads.subject.file = std::move(where.file);
+  reads.subject.line = where.line;
+  reads.subject.function = std::move(where.function);
+}
+
+}  // namespace
+
+absl::StatusOr<DeviceReadsInSteps> DeviceReadsInSteps::Of(const Run& run) {
+  const Store& store = run.store();
+  DeviceReadsInSteps out;
+  Names names(store);
+  if (!names.reads()) return out;
+  XP_TRY(const UserCode* user, run.Get<UserCode>());
+  XP_TRY(const std::vector<int64_t> threads, StepThreads(store));
+  std::map<ReadKey, DeviceReads> places;
+  StringId first_step = 0;
+  XP_TRY(OrderedEvents events, OrderedEvents::Make(store, kName | kCategory, /*arguments=*/false));
+  for (int64_t thread : threads) {
+    Sweep sweep(store, *user, first_step, places);
+    XP_TRY(SweepTrack(events, thread, names, sweep));
+    out.steps += sweep.steps();
+  }
+  for (auto& [place, reads] : places) {
+    FillSubject(store, place, reads);
+    out.places.push_back(std::move(reads));
+  }
+  std::ranges::stable_sort(out.places, std::greater(), &DeviceReads::blocked_ns);
+  return out;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,227 @@
+#include "analyzers/run/device_time.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "core/base/whole.h"
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+// What a device's busy time can be made of, best first: a module covers the waits between its ops.
+enum Made { kOfModules, kOfOps, kOfExecutions, kMadeCount };
+constexpr const char* kMadeText[kMadeCount] = {"module", "op", "execution"};
+
+struct Key {
+  std::string device;
+  int64_t process_id = 0;
+  auto operator<=>(const Key&) const = default;
+};
+using Busy = std::map<Key, std::array<std::vector<Interval>, kMadeCount>>;
+
+struct Track {
+  int64_t process_id = 0;
+  std::string device;  // "": a host thread, whose ops say their device themselves
+};
+
+// Events arrive sorted by start, mostly nested: what lies in the interval before is taken in at
+// once.
+void Append(std::vector<Interval>& out, int64_t begin_ns, int64_t end_ns) {
+  if (end_ns <= begin_ns) return;
+  if (!out.empty() && begin_ns >= out.back().begin_ns && begin_ns <= out.back().end_ns) {
+    out.back().end_ns = std::max(out.back().end_ns, end_ns);
+  } else {
+    out.push_back({begin_ns, end_ns});
+  }
+}
+
+int64_t AsInt(const ArgValue& value) {
+  if (auto* i = std::get_if<int64_t>(&value)) return *i;
+  if (auto* u = std::get_if<uint64_t>(&value)) return int64_t(*u);
+  if (auto* d = std::get_if<double>(&value)) return Whole(*d);
+  return 0;
+}
+
+class Reading {
+ public:
+  Reading(const Store& store, Busy& busy) : store_(store), busy_(busy) {}
+
+  // Modules first: where a device has them, its ops, which are a hundred times as many, are not
+  // looked at.
+  absl::Status Run() {
+    XP_TRY(store_.Each(
+        "SELECT id, process_id, device FROM track WHERE kind IN ('host_thread', 'device', "
+        "'device_stream')",
+        [&](int64_t id, OptInt process, OptText device) {
+          tracks_[id] = {process.value_or(0), device.value_or("")};
+        }));
+    XP_TRY(Scan({TextOf(Category::kModule)}, kOfModules));
+    return Scan({TextOf(Category::kOp), TextOf(Category::kCollective)}, kOfOps);
+  }
+
+ private:
+  bool HasModules(const Track& track) const {
+    auto found = busy_.find({track.device, track.process_id});
+    return found != busy_.end() && !found->second[kOfModules].empty();
+  }
+
+  absl::Status Scan(std::initializer_list<std::string_view> categories, Made made) {
+    EventScanner::Options options{.columns = kStart | kDuration | kCategory};
+    for (std::string_view name : categories) {
+      if (StringId id = store_.Find(name)) options.categories.push_back(id);
+    }
+    for (const auto& [id, track] : tracks_) {
+      if (made == kOfModules || !HasModules(track)) options.track_ids.push_back(id);
+    }
+    if (options.categories.empty() || options.track_ids.empty()) return absl::OkStatus();
+    const std::vector<StringId> wanted = options.categories;
+    XP_TRY(EventScanner scanner, EventScanner::Make(store_, std::move(options)));
+    EventBatch batch;
+    while (true) {
+      XP_TRY(bool more, scanner.Next(&batch));
+      if (!more) return absl::OkStatus();
+      const Track& track = tracks_[batch.track_id];
+      const bool on_device = !track.device.empty();
+      // Of the device whose ops are being added.
+      std::vector<Interval>* out =
+          on_device ? &busy_[{track.device, track.process_id}][made] : nullptr;
+      int64_t out_ordinal = -1;
+      std::vector<int64_t> ordinals;  // of the devices; read when the first op is met
+      for (size_t i = 0; i < batch.size; ++i) {
+        if (std::find(wanted.begin(), wanted.end(), batch.category[i]) == wanted.end() ||
+            batch.dur_ns[i] <= 0)
+          continue;
+        if (!on_device) {
+          if (ordinals.empty()) XP_TRY(ReadOrdinals(batch, &ordinals));
+          if (ordinals[i] != out_ordinal) {
+            out_ordinal = ordinals[i];
+            out = &busy_[{fmt::format("CPU:{}", out_ordinal), track.process_id}][made];
+          }
+        }
+        Append(*out, batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]);
+      }
+    }
+  }
+
+  // The device that each event of a host thread says that it ran on; 0 where it says nothing.
+  absl::Status ReadOrdinals(const EventBatch& batch, std::vector<int64_t>* ordinals) {
+    ordinals->assign(batch.size, 0);
+    const StringId key = store_.Find("device_ordinal");
+    if (key == 0) return absl::OkStatus();
+    XP_TRY(auto column, ReadArgumentColumn(store_, batch.chunk_id, key));
+    const size_t skip = size_t(batch.first_index);
+    for (size_t i = 0; i < batch.size && i + skip < column.size(); ++i) {
+      if (column[i + skip]) (*ordinals)[i] = AsInt(*column[i + skip]);
+    }
+    return absl::OkStatus();
+  }
+
+  const Store& store_;
+  Busy& busy_;
+  std::map<int64_t, Track> tracks_;
+};
+
+// More are sorted than merged one by one.
+constexpr int kFewTracks = 8;
+
+}  // namespace
+
+std::vector<Interval> Inside(const Slice& slice, std::vector<Interval> intervals) {
+  for (Interval& i : intervals) {
+    i.begin_ns = std::max(i.begin_ns, slice.from_ns.value_or(i.begin_ns));
+    i.end_ns = std::min(i.end_ns, slice.to_ns.value_or(i.end_ns));
+  }
+  return intervals;
+}
+
+std::vector<Interval> Union(std::vector<Interval> intervals) {
+  auto before = [](const Interval& a, const Interval& b) {
+    return std::pair(a.begin_ns, a.end_ns) < std::pair(b.begin_ns, b.end_ns);
+  };
+  // Mostly a few tracks one behind the other, each in order.
+  auto sorted = std::is_sorted_until(intervals.begin(), intervals.end(), before);
+  for (int runs = 1; sorted != intervals.end(); ++runs) {
+    if (runs == kFewTracks) {
+      std::sort(intervals.begin(), intervals.end(), before);
+      break;
+    }
+    auto next = std::is_sorted_until(sorted, intervals.end(), before);
+    std::inplace_merge(intervals.begin(), sorted, next, before);
+    sorted = next;
+  }
+  std::vector<Interval> out;
+  for (const Interval& i : intervals) Append(out, i.begin_ns, i.end_ns);
+  return out;
+}
+
+// "GPU:0 of rank 1"; the host's name, or the process's number, where no source knows a rank.
+static absl::Status SetLabels(const Store& store, std::vector<DeviceTime>& times) {
+  struct Process {
+    OptInt rank;
+    OptText host;
+  };
+  std::map<int64_t, Process> process_of;
+  std::map<std::string, std::set<std::string>> hosts;  // by device
+  XP_TRY(
+      store.Each("SELECT id, rank, host FROM process", [&](int64_t id, OptInt rank, OptText host) {
+        process_of[id] = {rank, std::move(host)};
+      }));
+  std::map<std::string, int> count;
+  for (const DeviceTime& time : times) {
+    ++count[time.device];
+    hosts[time.device].insert(process_of[time.process_id].host.value_or(""));
+  }
+  for (DeviceTime& time : times) {
+    const Process& process = process_of[time.process_id];
+    const int same = count[time.device];
+    time.label = time.device;
+    if (same == 1) continue;
+    time.label += process.rank ? fmt::format(" of rank {}", *process.rank)
+                  : process.host && int(hosts[time.device].size()) == same
+                      ? fmt::format(" of {}", *process.host)
+                      : fmt::format(" of process {}", time.process_id);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DeviceTimes> DeviceTimes::Of(const Run& run) {
+  const Store& store = run.store();
+  Busy busy;
+  XP_TRY(Reading(store, busy).Run());
+  XP_TRY(
+      store.Each("SELECT process_id, device, ts_ns, dur_ns FROM execution WHERE ts_ns IS NOT NULL "
+                 "AND dur_ns > 0",
+                 [&](OptInt process, OptText device, int64_t ts_ns, int64_t dur_ns) {
+                   busy[{device.value_or("device"), process.value_or(0)}][kOfExecutions].push_back(
+                       {ts_ns, ts_ns + dur_ns});
+                 }));
+  const Slice& slice = store.slice();
+  std::vector<DeviceTime> out;
+  bool any_events = false;
+  for (const auto& [key, made] : busy)
+    any_events |= !made[kOfModules].empty() || !made[kOfOps].empty();
+  for (auto& [key, made] : busy) {
+    const int best = !made[kOfModules].empty() ? kOfModules
+                     : !made[kOfOps].empty()   ? kOfOps
+                                               : kOfExecutions;
+    // Executions whose device is not told are the same work that a device's events already show.
+    if (best == kOfExecutions && any_events && key.device == "device") continue;
+    DeviceTime time{.device = key.device, .process_id = key.process_id, .from = kMadeText[best]};
+    time.busy = Union(Inside(slice, std::move(made[best])));
+    for (const Interval& i : time.busy) time.busy_ns += i.length_ns();
+    if (!time.busy.empty()) out.push_back(std::move(time));
+  }
+  // std::map's order is by text, in which TPU:10 comes before TPU:2.
+  std::stable_sort(out.begin(), out.end(), [](const DeviceTime& a, const DeviceTime& b) {
+    return std::tuple(a.device.size(), a.device, a.process_id) <
+           std::tuple(b.device.size(), b.device, b.process_id);
+  });
+  XP_TRY(SetLabels(store, out));
+  return DeviceTimes{std::move(out)};
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,44 @@
+// When each device was busy, from whatever the store has: module events of device tracks; else op
+// events (of a CPU's client threads too); else executions with a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzers/run/run.h"
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+struct Interval {
+  int64_t begin_ns = 0, end_ns = 0;
+  int64_t length_ns() const { return end_ns - begin_ns; }
+};
+
+struct DeviceTime {
+  std::string device;  // TPU:0, CPU:0
+  std::string label;   // the same, with the rank where several processes have one of that name
+  int64_t process_id = 0;
+  std::vector<Interval> busy;  // disjoint, sorted
+  int64_t busy_ns = 0;         // their sum
+  std::string from;            // module, op or execution: what it was made of
+  Interval span() const {
+    return busy.empty() ? Interval{} : Interval{busy.front().begin_ns, busy.back().end_ns};
+  }
+};
+
+// The devices of the run's slice, sorted by name.
+struct DeviceTimes {
+  std::vector<DeviceTime> devices;
+
+  static absl::StatusOr<DeviceTimes> Of(const Run& run);
+};
+
+// Their parts inside the slice's window, where it has one; Union drops those that end up empty.
+std::vector<Interval> Inside(const Slice& slice, std::vector<Interval> intervals);
+
+// Sorts and merges overlapping or touching intervals.
+std::vector<Interval> Union(std::vector<Interval> intervals);
+
+}  // namespace xlaprof

@@ -1,0 +1,306 @@
+#include "analyzers/run/early_cuts.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "analyzers/run/step_count.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr std::string_view kScalarRead =
+    "aten::_local_scalar_dense";  // .item(), bool(), float(): a read, no fallback
+
+struct Row {
+  int64_t id = 0, process_id = 0;
+  std::string hash;
+  OptInt graph_id, site_id, wait_ns;
+  std::string scope;
+  Subject subject;
+};
+
+// `tables`: "" for those of the store's slice, "main." for all of it.
+absl::StatusOr<std::vector<Row>> LoadRows(const Store& store, std::string_view tables) {
+  std::vector<Row> rows;
+  XP_TRY(store.Each(
+      fmt::format("SELECT e.id, coalesce(e.process_id, 0), e.graph_id, coalesce(g.hash, ''), "
+                  "e.site_id, e.host_wait_ns, coalesce(e.scope, ''), s.function, s.file, s.line "
+                  "FROM {}execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON "
+                  "s.id = e.site_id WHERE e.cause = 'value_access' ORDER BY e.process_id, "
+                  "e.ordinal",
+                  tables),
+      [&](int64_t id, int64_t process_id, OptInt graph, std::string hash, OptInt site, OptInt wait,
+          std::string scope, OptText function, OptText file, OptInt line) {
+        Row row{id, process_id, std::move(hash), graph, site, wait, scope, {}};
+        row.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
+        if (!scope.empty()) row.subject.scope = scope;
+        rows.push_back(std::move(row));
+      }));
+  // A profile that could not be aligned with the log shows the same reads again, without their
+  // line.
+  bool any_site =
+      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.site_id.has_value(); });
+  if (any_site) std::erase_if(rows, [](const Row& row) { return !row.site_id; });
+  return rows;
+}
+
+// Returns the shapes of the results of a graph, without layouts, from the first form in which it was
+// printed. HLO gives a program's results as one tuple.
+absl::StatusOr<std::vector<XlaShape>> ResultShapes(const Store& store, int64_t graph_id,
+                                                   const std::string& hash) {
+  std::vector<XlaShape> out;
+  int64_t form = 0;
+  XP_TRY(store.Each(
+      "SELECT g.id, n.shape FROM graph_node n JOIN graph g ON g.id = n.graph_id WHERE n.root IS "
+      "NOT NULL AND n.computation IS NULL AND "
+      "(g.id = ?1 OR (?2 <> '' AND g.hash = ?2)) ORDER BY g.printed_as = 'ir_text' DESC, g.id, "
+      "n.root",
+      [&](int64_t id, std::string_view text) {
+        if (form == 0) form = id;
+        const std::optional<XlaShape> shape = XlaShape::Parse(WithoutLayout(text));
+        if (id != form || !shape) return;
+        if (shape->is_tuple()) {
+          out.insert(out.end(), shape->elements().begin(), shape->elements().end());
+        } else {
+          out.push_back(*shape);
+        }
+      },
+      graph_id, hash));
+  return out;
+}
+
+absl::Status Describe(const Store& store, const std::vector<Row>& rows, EarlyCut& cut) {
+  std::map<std::pair<int64_t, std::string>, bool> seen;
+  for (const Row& row : rows) {
+    if (row.wait_ns) {
+      cut.wait_ns = cut.wait_ns.value_or(0) + *row.wait_ns;
+      ++cut.waits_measured;
+    }
+    if (!row.graph_id || !seen.emplace(std::pair(*row.graph_id, row.hash), true).second) continue;
+    XP_TRY(std::vector<XlaShape> shapes, ResultShapes(store, *row.graph_id, row.hash));
+    for (const XlaShape& shape : shapes) {
+      if (!cut.shape) cut.shape = shape;
+      bool scalar = shape.is_scalar();
+      if (!scalar) cut.value = EarlyCut::Value::kTensor;
+      if (scalar && cut.value == EarlyCut::Value::kUnknown) cut.value = EarlyCut::Value::kScalar;
+    }
+    XP_TRY(auto nodes,
+           store.One<int64_t>(
+               "SELECT max(node_count) FROM graph WHERE (id = ?1 OR (?2 <> '' AND hash = ?2)) AND "
+               "printed_as IN ('ir_text', 'ir_dot')",
+               *row.graph_id, row.hash));
+    if (nodes) cut.nodes = std::max(*nodes, cut.nodes.value_or(0));
+  }
+  return absl::OkStatus();
+}
+
+bool SamePlace(const Subject& a, const Subject& b) { return a.file == b.file && a.line == b.line; }
+
+// What only the stacks of calls tell. print() picks the elements that it shows by a mask.
+absl::Status LoadStacks(const Store& store, std::string_view tables, EarlyCuts& out) {
+  const std::string calls = fmt::format(
+      "(SELECT f.*, EXISTS (SELECT 1 FROM frame r WHERE r.stack_id = f.stack_id AND r.file LIKE "
+      "'%/torch/_tensor_str.py') AS printed FROM {}fallback f WHERE f.stack_id IS NOT NULL)",
+      tables);
+  XP_TRY(store.Each(
+      fmt::format("SELECT s.function, s.file, s.line, CAST(total(c.count) AS INTEGER), "
+                  "min(c.printed) FROM {} c JOIN site s ON s.id = c.site_id WHERE c.op IS NULL "
+                  "GROUP BY c.site_id ORDER BY 4 DESC, c.site_id",
+                  calls),
+      [&](OptText function, OptText file, OptInt line, int64_t count, bool printed) {
+        Subject subject{.file = std::move(file), .line = line, .function = std::move(function)};
+        auto is_here = [&](const Subject& other) { return SamePlace(other, subject); };
+        const bool told = std::ranges::any_of(out.cuts, is_here, &EarlyCut::subject) ||
+                          std::ranges::any_of(out.scalar_read_sites, is_here,
+                                              &std::pair<Subject, int64_t>::first) ||
+                          std::ranges::any_of(out.ops, [&](const FallbackOp& op) {
+                            return std::ranges::any_of(op.sites, is_here);
+                          });
+        if (!told) out.unnamed.push_back({std::move(subject), count, printed});
+      }));
+  return store.Each(
+      fmt::format("SELECT op FROM {} WHERE op IS NOT NULL GROUP BY op HAVING min(printed) = 1",
+                  calls),
+      [&](std::string_view op) {
+        for (FallbackOp& known : out.ops) known.printed = known.printed || known.op == op;
+      });
+}
+
+absl::Status LoadOps(const Store& store, std::string_view tables, EarlyCuts& out) {
+  // Counters give an op's calls; the exit summary gives those of each call site. Both tell of the
+  // same calls.
+  XP_TRY(store.Each(
+      fmt::format("SELECT op, CAST(total(calls) AS INTEGER) FROM (SELECT op, max(total(iif("
+                  "stack_id IS NULL, count, 0)), total(iif(stack_id IS NULL, 0, count))) AS calls "
+                  "FROM {}fallback WHERE op IS NOT NULL GROUP BY op, process_id) GROUP BY op "
+                  "ORDER BY 2 DESC, op",
+                  tables),
+      [&](std::string op, int64_t count) {
+        if (op == kScalarRead) {
+          out.scalar_reads = count;
+        } else {
+          out.ops.push_back({.op = std::move(op), .count = count});
+        }
+      }));
+  absl::flat_hash_map<std::string, size_t> place_of;  // in out.ops
+  for (size_t i = 0; i < out.ops.size(); ++i) place_of.emplace(out.ops[i].op, i);
+  XP_TRY(store.Each(
+      fmt::format("SELECT f.op, s.function, s.file, s.line, CAST(total(f.count) AS INTEGER) FROM "
+                  "{}fallback f JOIN site s ON s.id = f.site_id WHERE f.op IS NOT NULL GROUP BY "
+                  "f.op, f.site_id ORDER BY CAST(total(f.count) AS INTEGER) DESC, f.op, f.site_id",
+                  tables),
+      [&](std::string op, OptText function, OptText file, OptInt line, int64_t count) {
+        if (op == kScalarRead) {
+          out.scalar_read_sites.push_back({{.file = file, .line = line}, count});
+          out.scalar_read_sites.back().first.function = std::move(function);
+          return;
+        }
+        const auto known = place_of.find(op);
+        if (known == place_of.end()) return;
+        out.ops[known->second].sites.push_back(
+            {.file = std::move(file), .line = line, .function = std::move(function)});
+      }));
+  // torch_xla's own line names ops, without a count: "Op(s) not lowered: aten::a, aten::b,  Please
+  // open ...".
+  return store.Each(
+      "SELECT text FROM profiler_line WHERE rule = 'not_lowered' ORDER BY ordinal DESC LIMIT 1",
+      [&](std::string_view text) {
+        size_t at = 0;
+        while ((at = text.find("::", at)) != std::string_view::npos) {
+          size_t begin = text.find_last_of(" ,:", at - 1);
+          begin = begin == std::string_view::npos ? 0 : begin + 1;
+          size_t end = text.find_first_of(", \t", at);
+          std::string op(text.substr(begin, end == std::string_view::npos ? end : end - begin));
+          at += 2;
+          if (op != kScalarRead && place_of.emplace(op, out.ops.size()).second)
+            out.ops.push_back({.op = std::move(op)});
+        }
+      });
+}
+
+// Which cut is which op. An op fetches tensors, a read of a Python number fetches a scalar; an op
+// that is called as often as one place cuts, and no other, is that place's. Where that leaves
+// several, none is chosen.
+void Match(EarlyCuts& out) {
+  std::map<std::pair<OptText, OptInt>, std::vector<int>> at_place;
+  for (size_t i = 0; i < out.cuts.size(); ++i)
+    at_place[{out.cuts[i].subject.file, out.cuts[i].subject.line}].push_back(int(i));
+  for (FallbackOp& op : out.ops) {
+    if (op.sites.empty()) continue;
+    const auto here = at_place.find({op.sites.front().file, op.sites.front().line});
+    if (here == at_place.end()) continue;
+    op.cut = here->second.back();
+    for (int i : here->second) out.cuts[size_t(i)].op = op.op;
+  }
+  std::vector<int> all;
+  std::map<int64_t, std::vector<int>> by_count;
+  for (size_t i = 0; i < out.cuts.size(); ++i) {
+    if (!out.cuts[i].op.empty() || out.cuts[i].value == EarlyCut::Value::kScalar) continue;
+    all.push_back(int(i));
+    by_count[int64_t(out.cuts[i].executions.size())].push_back(int(i));
+  }
+  int64_t free = int64_t(all.size());
+  auto first_free = [&](const std::vector<int>& of) {
+    std::vector<int> found;
+    for (int i : of) {
+      if (found.size() == FallbackOp::kMaxCandidates) break;
+      if (out.cuts[size_t(i)].op.empty()) found.push_back(i);
+    }
+    return found;
+  };
+  for (bool exact : {true, false}) {
+    for (FallbackOp& op : out.ops) {
+      if (op.cut >= 0 || !op.sites.empty()) continue;
+      std::vector<int> found = first_free(exact && op.count ? by_count[*op.count] : all);
+      // A cut of unknown shape can be a plain read as well, unless the reads that were counted are
+      // elsewhere.
+      bool sure = found.size() == 1 && out.cuts[size_t(found[0])].value == EarlyCut::Value::kTensor;
+      if (sure) {
+        op.cut = found[0];
+        out.cuts[size_t(found[0])].op = op.op;
+        out.cuts[size_t(found[0])].likely = !exact || !op.count;
+        --free;
+      } else if (!exact) {
+        op.candidates = std::move(found);
+        op.candidate_count = free;
+      }
+    }
+  }
+}
+
+absl::StatusOr<EarlyCuts> Find(const Run& run, std::string_view tables) {
+  const Store& store = run.store();
+  EarlyCuts out;
+  XP_TRY(std::vector<Row> rows, LoadRows(store, tables));
+  std::map<std::pair<int64_t, std::string>, std::vector<Row>> places;
+  for (Row& row : rows) {
+    std::pair key(row.site_id.value_or(0), row.site_id ? "" : row.scope);
+    places[key].push_back(std::move(row));
+  }
+  XP_TRY(const StepCounts* counts, run.Get<StepCounts>());
+  for (const auto& [key, group] : places) {
+    EarlyCut cut{.subject = group.front().subject};
+    std::set<int64_t> processes;
+    for (const Row& row : group) {
+      processes.insert(row.process_id);
+      cut.executions.push_back(row.id);
+      if (!cut.subject.scope && row.subject.scope) cut.subject.scope = row.subject.scope;
+    }
+    int64_t steps = 0;
+    for (int64_t process_id : processes) steps += counts->Of(process_id);
+    cut.steps = steps > 0 ? steps : counts->all;
+    XP_TRY(Describe(store, group, cut));
+    out.cuts.push_back(std::move(cut));
+  }
+  std::stable_sort(out.cuts.begin(), out.cuts.end(), [](const EarlyCut& a, const EarlyCut& b) {
+    if (a.executions.size() != b.executions.size())
+      return a.executions.size() > b.executions.size();
+    return std::tie(a.subject.file, a.subject.line) < std::tie(b.subject.file, b.subject.line);
+  });
+  XP_TRY(LoadOps(store, tables, out));
+  XP_TRY(LoadStacks(store, tables, out));
+  Match(out);
+  return out;
+}
+
+// Counters are of the whole run: which cut of a slice is an op's, only all of it tells.
+void NameOps(const EarlyCuts& whole, EarlyCuts& slice) {
+  auto place = [](const EarlyCut& cut) {
+    return std::tuple(cut.subject.file, cut.subject.line, cut.subject.function, cut.subject.scope);
+  };
+  std::map<decltype(place(EarlyCut())), const EarlyCut*> named;
+  for (const EarlyCut& cut : whole.cuts) {
+    if (!cut.op.empty()) named.emplace(place(cut), &cut);
+  }
+  for (size_t i = 0; i < slice.cuts.size(); ++i) {
+    EarlyCut& cut = slice.cuts[i];
+    const auto known = named.find(place(cut));
+    if (known == named.end() || !cut.op.empty()) continue;
+    cut.op = known->second->op;
+    cut.likely = known->second->likely;
+    auto op = std::ranges::find(slice.ops, cut.op, &FallbackOp::op);
+    if (op == slice.ops.end()) {
+      slice.ops.push_back(*std::ranges::find(whole.ops, cut.op, &FallbackOp::op));
+      op = std::prev(slice.ops.end());
+      op->count.reset();
+      op->cut = -1;
+    }
+    if (op->cut < 0) op->cut = int(i);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<EarlyCuts> EarlyCuts::Of(const Run& run) {
+  XP_TRY(EarlyCuts out, Find(run, ""));
+  if (!run.slice().is_part_of_time()) return out;
+  XP_TRY(const EarlyCuts whole, Find(run, "main."));
+  NameOps(whole, out);
+  return out;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,392 @@
+#include "analyzers/run/host_timeline.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "analyzers/run/launches.h"
+#include "profiler/store/events.h"
+
+namespace xlaprof {
+namespace {
+
+// Interned categories, resolved once: id -> what it means here.
+struct Categories {
+  StringId host, scope, step, python, tracing, compile, execute, transfer, input;
+  StringId sync;  // a name: all that lazy runtimes do to turn pending tensors into a program, dumps
+                  // included
+  explicit Categories(const Store& store)
+      : host(store.Find(TextOf(Category::kHost))),
+        scope(store.Find(TextOf(Category::kScope))),
+        step(store.Find(TextOf(Category::kStep))),
+        python(store.Find(TextOf(Category::kPython))),
+        tracing(store.Find(TextOf(Category::kTracing))),
+        compile(store.Find(TextOf(Category::kCompile))),
+        execute(store.Find(TextOf(Category::kExecute))),
+        transfer(store.Find(TextOf(Category::kTransfer))),
+        input(store.Find(TextOf(Category::kInput))),
+        sync(store.Find("SyncTensorsGraphInternal")) {}
+  // Whether an event of this kind says what its thread does.
+  bool Tells(StringId what) const {
+    return what != 0 && (what == host || what == scope || what == step || what == tracing ||
+                         what == compile || what == execute || what == transfer || what == input);
+  }
+};
+
+// "ProfilerStep" of "ProfilerStep#7", "train" of "train 12"; a name that is only a number, whole.
+std::string_view WithoutNumber(std::string_view step) {
+  const size_t digits = step.find_last_not_of("0123456789") + 1;
+  if (digits == step.size()) return step;
+  const size_t end = step.find_last_not_of(" #_-:", digits - 1) + 1;
+  return digits == 0 || end == 0 ? step : step.substr(0, end);
+}
+
+struct Open {
+  int64_t begin_ns = 0, end_ns = 0;
+  StringId category = 0, name = 0;
+};
+
+// How many events of each kind a track has: the one that leads has steps, else tracing, else
+// scopes, else the rest.
+struct Lead {
+  int64_t steps = 0, tracing = 0, scopes = 0, work = 0;
+  auto operator<=>(const Lead&) const = default;
+};
+
+// The state inside `event`, which opened in the state `outer`.
+Activity Enter(const Categories& is, const Activity& outer, const Open& event) {
+  Activity inner = outer;
+  if (outer.doing == Doing::kCompile) return inner;  // whatever a compiler opens, it compiles
+  if (event.category == is.scope || event.category == is.step) {
+    inner = {.doing = Doing::kUserCode, .in_step = event.category == is.step, .scope = event.name};
+  } else if (event.category == is.compile) {
+    inner.doing = Doing::kCompile;
+  } else if (outer.doing == Doing::kInput) {
+    // A loader's own uploads are part of the wait for data.
+  } else if (event.category == is.tracing || (event.name == is.sync && event.name != 0)) {
+    inner.doing = Doing::kTracing;
+  } else if (event.category == is.execute) {
+    inner.doing = Doing::kExecute;
+  } else if (event.category == is.transfer) {
+    inner.doing = Doing::kTransfer;
+  } else if (event.category == is.input) {
+    inner.doing = Doing::kInput;
+  } else if (outer.doing == Doing::kNothing || outer.doing == Doing::kUserCode) {
+    inner.doing = Doing::kRuntime;
+  }
+  return inner;
+}
+
+template <class Fn>
+absl::Status EachBatch(const Store& store, EventScanner::Options options, Fn&& fn) {
+  XP_TRY(EventScanner scanner, EventScanner::Make(store, std::move(options)));
+  EventBatch batch;
+  while (true) {
+    XP_TRY(bool more, scanner.Next(&batch));
+    if (!more) return absl::OkStatus();
+    XP_TRY(fn(batch));
+  }
+}
+
+struct Leader {
+  int64_t track_id = 0;  // 0: no thread has any of it
+  Lead has;
+};
+
+absl::StatusOr<Leader> FindLeader(const Store& store, const Categories& is,
+                                  const std::vector<int64_t>& tracks) {
+  std::map<int64_t, Lead> leads;
+  XP_TRY(EachBatch(store, {.columns = kCategory, .track_ids = tracks, .from_ns = {}, .to_ns = {}},
+                   [&](const EventBatch& batch) {
+                     Lead& lead = leads[batch.track_id];
+                     for (StringId what : batch.category) {
+                       if (what == 0) continue;
+                       lead.steps += what == is.step;
+                       lead.tracing += what == is.tracing;
+                       lead.scopes += what == is.scope;
+                       lead.work += what == is.execute || what == is.compile || what == is.transfer;
+                     }
+                     return absl::OkStatus();
+                   }));
+  Leader leader;
+  for (const auto& [track, lead] : leads) {
+    if (lead > leader.has) leader = {track, lead};
+  }
+  return leader;
+}
+
+// Events of one thread, in order: a stack of those that are open, each with the state inside it.
+// What passes between two changes is one segment.
+class Sweep {
+ public:
+  Sweep(const Store& store, const Categories& is, std::vector<ActivitySegment>* segments)
+      : store_(store), is_(is), segments_(*segments) {}
+
+  void Take(Open event) {
+    PassUntil(event.begin_ns);
+    if (event.category == is_.step && event.name != 0) event.name = FirstOfItsKind(event.name);
+    stack_.emplace_back(event.end_ns,
+                        Enter(is_, stack_.empty() ? Activity() : stack_.back().second, event));
+  }
+  void PassUntil(int64_t t) {
+    while (!stack_.empty() && now_ns_ < t) {
+      const auto& [end_ns, activity] = stack_.back();
+      const int64_t until = std::min(end_ns, t);
+      if (until > now_ns_) {
+        if (!segments_.empty() && segments_.back().time.end_ns == now_ns_ &&
+            segments_.back().activity == activity) {
+          segments_.back().time.end_ns = until;
+        } else {
+          segments_.push_back({{now_ns_, until}, activity});
+        }
+        now_ns_ = until;
+      }
+      if (end_ns > now_ns_) break;
+      stack_.pop_back();
+    }
+    while (!stack_.empty() && stack_.back().first <= t) stack_.pop_back();
+    now_ns_ = std::max(now_ns_, t);
+  }
+
+ private:
+  StringId FirstOfItsKind(StringId step) {
+    auto [known, is_new] = first_step_.try_emplace(step, step);
+    if (is_new)
+      known->second = step_names_.try_emplace(WithoutNumber(store_.Text(step)), step).first->second;
+    return known->second;
+  }
+
+  const Store& store_;
+  const Categories& is_;
+  std::vector<ActivitySegment>& segments_;
+  std::vector<std::pair<int64_t, Activity>> stack_;  // end, state
+  int64_t now_ns_ = INT64_MIN;
+  absl::flat_hash_map<StringId, StringId> first_step_;          // of its kind, by a step's name
+  absl::flat_hash_map<std::string_view, StringId> step_names_;  // without their numbers
+};
+
+// The sweep over the leading thread. Its chunks come by their starts but may overlap, so of what
+// was read only that is taken which begins before the newest chunk.
+absl::Status SweepLeader(const Store& store, const Categories& is, int64_t track_id,
+                         std::vector<ActivitySegment>* segments, std::vector<int64_t>* calls) {
+  Sweep sweep(store, is, segments);
+  std::vector<Open> waiting;
+  auto earlier = [](const Open& a, const Open& b) {
+    return std::pair(a.begin_ns, -a.end_ns) < std::pair(b.begin_ns, -b.end_ns);
+  };
+  auto take_before = [&](int64_t ts_ns) {
+    if (!std::is_sorted(waiting.begin(), waiting.end(), earlier))
+      std::stable_sort(waiting.begin(), waiting.end(), earlier);
+    auto at = waiting.begin();
+    for (; at != waiting.end() && at->begin_ns < ts_ns; ++at) sweep.Take(*at);
+    waiting.erase(waiting.begin(), at);
+  };
+  XP_TRY(EachBatch(store,
+                   {.columns = kStart | kDuration | kName | kCategory,
+                    .track_ids = {track_id},
+                    .from_ns = {},
+                    .to_ns = {}},
+                   [&](const EventBatch& batch) {
+                     take_before(batch.ts_ns[0]);
+                     for (size_t i = 0; i < batch.size; ++i) {
+                       const StringId what = batch.category[i];
+                       if (what == is.python && what != 0) calls->push_back(batch.ts_ns[i]);
+                       // What is of no kind here is an op that ran inline on this thread.
+                       if (!is.Tells(what)) continue;
+                       const int64_t begin_ns = batch.ts_ns[i];
+                       const int64_t end_ns = begin_ns + batch.dur_ns[i];
+                       if (end_ns > begin_ns)
+                         waiting.push_back({begin_ns, end_ns, what, batch.name[i]});
+                     }
+                     return absl::OkStatus();
+                   }));
+  take_before(INT64_MAX);
+  sweep.PassUntil(INT64_MAX);
+  std::sort(calls->begin(), calls->end());
+  return absl::OkStatus();
+}
+
+struct Others {
+  std::vector<Interval> compiling, loading;  // disjoint, sorted
+};
+
+// What threads beside the leading one compile; and what they load, if they are a loader's: its
+// uploads are part of making a batch ready. A thread that asks for data is one.
+absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
+                                  std::vector<int64_t> tracks, bool with_loaders) {
+  Others others;
+  EventScanner::Options options{.columns = kStart | kDuration | kCategory,
+                                .track_ids = std::move(tracks),
+                                .from_ns = {},
+                                .to_ns = {}};
+  for (StringId id : {is.compile, with_loaders ? is.input : 0, with_loaders ? is.transfer : 0}) {
+    if (id != 0) options.categories.push_back(id);
+  }
+  if (options.categories.empty() || options.track_ids.empty()) return others;
+  int64_t track_id = 0;
+  bool loads = false;
+  std::vector<Interval> loading;  // of the track, if it loads
+  auto end_track = [&] {
+    if (loads) others.loading.insert(others.loading.end(), loading.begin(), loading.end());
+    loading.clear();
+    loads = false;
+  };
+  XP_TRY(EachBatch(store, std::move(options), [&](const EventBatch& batch) {
+    if (batch.track_id != track_id) end_track();
+    track_id = batch.track_id;
+    for (size_t i = 0; i < batch.size; ++i) {
+      const StringId what = batch.category[i];
+      const Interval time{batch.ts_ns[i], batch.ts_ns[i] + batch.dur_ns[i]};
+      if (what == 0 || time.length_ns() <= 0) continue;
+      if (what == is.compile) others.compiling.push_back(time);
+      if (with_loaders && (what == is.input || what == is.transfer)) loading.push_back(time);
+      loads |= with_loaders && what == is.input;
+    }
+    return absl::OkStatus();
+  }));
+  end_track();
+  others.compiling = Union(std::move(others.compiling));
+  others.loading = Union(std::move(others.loading));
+  return others;
+}
+
+// Gives the time that `segments` leave free inside of `intervals` to `doing`.
+void Fill(const std::vector<Interval>& intervals, Doing doing,
+          std::vector<ActivitySegment>* segments) {
+  if (intervals.empty()) return;
+  std::vector<ActivitySegment> filled;
+  size_t k = 0;
+  for (const Interval& interval : intervals) {
+    int64_t at = interval.begin_ns;
+    while (k < segments->size() && (*segments)[k].time.end_ns <= at)
+      filled.push_back((*segments)[k++]);
+    while (at < interval.end_ns) {
+      const int64_t free_until = k < segments->size()
+                                     ? std::min(interval.end_ns, (*segments)[k].time.begin_ns)
+                                     : interval.end_ns;
+      if (free_until > at) filled.push_back({{at, free_until}, {.doing = doing}});
+      if (k >= segments->size() || (*segments)[k].time.begin_ns >= interval.end_ns) break;
+      at = (*segments)[k].time.end_ns;
+      filled.push_back((*segments)[k++]);
+    }
+  }
+  filled.insert(filled.end(), segments->begin() + int64_t(k), segments->end());
+  *segments = std::move(filled);
+}
+
+}  // namespace
+
+std::string_view ScopeText(const Run& run, const Activity& activity) {
+  const std::string_view text = run.store().Text(activity.scope);
+  return activity.in_step ? WithoutNumber(text) : text;
+}
+
+std::string_view DoingText(Doing doing) {
+  switch (doing) {
+    case Doing::kNothing:
+      return "nothing recorded";
+    case Doing::kUserCode:
+      return "user code";
+    case Doing::kRuntime:
+      return "runtime";
+    case Doing::kTracing:
+      return "tracing";
+    case Doing::kExecute:
+      return "asking for an execution";
+    case Doing::kInput:
+      return "waiting for data";
+    case Doing::kTransfer:
+      return "transfer";
+    case Doing::kCompile:
+      return "compilation";
+  }
+  return "";
+}
+
+absl::StatusOr<HostTimeline> HostTimeline::Of(const Run& run, int64_t process_id) {
+  const Store& store = run.store();
+  HostTimeline timeline;
+  const Categories is(store);
+  XP_TRY(std::vector<int64_t> tracks, HostThreads(run, process_id));
+  if (tracks.empty()) return timeline;
+
+  XP_TRY(const Leader leader, FindLeader(store, is, tracks));
+  if (leader.track_id == 0) return timeline;
+  timeline.has_events_ = true;
+  XP_TRY(SweepLeader(store, is, leader.track_id, &timeline.segments_, &timeline.python_calls_));
+
+  // Where the leading thread shows nothing, others may: a compilation anywhere, a loader between
+  // two steps.
+  std::erase(tracks, leader.track_id);
+  XP_TRY(Others others, ReadOthers(store, is, std::move(tracks), leader.has.steps > 0));
+  Fill(others.compiling, Doing::kCompile, &timeline.segments_);
+  Fill(others.loading, Doing::kInput, &timeline.segments_);
+  return timeline;
+}
+
+size_t HostTimeline::EndingBehind(int64_t t_ns, size_t from) const {
+  const auto ends = [&](size_t i) { return segments_[i].time.end_ns <= t_ns; };
+  if (from > 0 && !ends(from - 1)) from = 0;
+  size_t step = 1;
+  for (; from + step <= segments_.size() && ends(from + step - 1); step *= 2) from += step;
+  const auto begin = segments_.begin();
+  return size_t(
+      std::upper_bound(begin + ptrdiff_t(from),
+                       begin + ptrdiff_t(std::min(from + step - 1, segments_.size())), t_ns,
+                       [](int64_t t, const ActivitySegment& s) { return t < s.time.end_ns; }) -
+      begin);
+}
+
+template <class Fn>
+void HostTimeline::EachDuring(Interval interval, size_t first, Fn&& fn) const {
+  int64_t rest = interval.length_ns();
+  for (auto it = segments_.begin() + ptrdiff_t(first);
+       it != segments_.end() && it->time.begin_ns < interval.end_ns; ++it) {
+    const int64_t ns =
+        std::min(it->time.end_ns, interval.end_ns) - std::max(it->time.begin_ns, interval.begin_ns);
+    fn(it->activity, ns);
+    rest -= ns;
+  }
+  if (rest > 0) fn(Activity(), rest);
+}
+
+// Most intervals have few activities, which come again and again; where there are many, the rest is
+// found by a hash.
+void HostTimeline::Walk::Add(const Activity& activity, int64_t ns) {
+  constexpr size_t kFew = 16;
+  for (size_t i = 0; i < std::min(shares_.size(), kFew); ++i) {
+    if (shares_[i].activity != activity) continue;
+    shares_[i].ns += ns;
+    return;
+  }
+  size_t place = shares_.size();
+  if (place >= kFew) place = place_of_.try_emplace(activity, place).first->second;
+  if (place == shares_.size()) shares_.push_back({activity, 0});
+  shares_[place].ns += ns;
+}
+
+std::span<const ActivityShare> HostTimeline::Walk::During(Interval interval) {
+  shares_.clear();
+  if (!place_of_.empty()) place_of_.clear();
+  at_ = of_.EndingBehind(interval.begin_ns, at_);
+  of_.EachDuring(interval, at_, [&](const Activity& activity, int64_t ns) { Add(activity, ns); });
+  std::sort(shares_.begin(), shares_.end(), [](const ActivityShare& a, const ActivityShare& b) {
+    return a.ns != b.ns ? a.ns > b.ns : a.activity < b.activity;
+  });
+  return shares_;
+}
+
+std::array<int64_t, kDoingCount> HostTimeline::TotalsDuring(Interval interval) const {
+  std::array<int64_t, kDoingCount> totals{};
+  EachDuring(interval, EndingBehind(interval.begin_ns, 0),
+             [&](const Activity& activity, int64_t ns) { totals[size_t(activity.doing)] += ns; });
+  return totals;
+}
+
+int64_t HostTimeline::PythonCalls(Interval interval) const {
+  return std::lower_bound(python_calls_.begin(), python_calls_.end(), interval.end_ns) -
+         std::lower_bound(python_calls_.begin(), python_calls_.end(), interval.begin_ns);
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,117 @@
+#include "analyzers/run/metrics.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace xlaprof {
+namespace {
+
+struct ReportId {
+  int64_t id = 0, process_id = 0, source_id = 0, ordinal = 0;
+  OptInt mark_step;
+};
+
+absl::StatusOr<MetricsState> Load(const Store& store, const ReportId& report) {
+  MetricsState state{
+      .report_id = report.id, .process_id = report.process_id, .mark_step = report.mark_step};
+  std::map<int64_t, MetricState*> by_id;
+  XP_TRY(store.Each(
+      "SELECT id, name, unit, samples, accumulator, value_rate, rate FROM metric WHERE report_id "
+      "= ?1 ORDER BY id",
+      [&](int64_t id, std::string name, std::string unit, OptInt samples, OptReal sum,
+          OptReal value_rate, OptReal rate) {
+        // The two registries may both have a name; the one that counted more is the one in use.
+        MetricState& metric = state.metrics[name];
+        if (metric.id != 0 && metric.samples >= samples.value_or(0)) return;
+        metric = {.id = id,
+                  .unit = unit,
+                  .samples = samples.value_or(0),
+                  .sum = sum.value_or(0),
+                  .value_rate = value_rate,
+                  .rate = rate};
+        by_id[id] = &metric;
+      },
+      report.id));
+  XP_TRY(store.Each(
+      "SELECT metric_id, p, value FROM metric_percentile WHERE metric_id IN "
+      "(SELECT id FROM metric WHERE report_id = ?1)",
+      [&](int64_t id, double p, double value) {
+        auto it = by_id.find(id);
+        if (it != by_id.end() && it->second->id == id) it->second->percentiles[p] = value;
+      },
+      report.id));
+  return state;
+}
+
+}  // namespace
+
+OptReal MetricState::usual() const {
+  if (auto median = percentiles.find(50); median != percentiles.end()) return median->second;
+  if (value_rate && rate && *rate > 0) return *value_rate / *rate;
+  return {};
+}
+
+double TracingNs(const MetricState& lazy_tracing) {
+  constexpr double kTrimPercentile = 95;
+  double area = 0, last_p = 0;
+  for (const auto& [p, value] : lazy_tracing.percentiles) {
+    if (p > kTrimPercentile) break;
+    area += (p - last_p) * value;  // each part is at most its upper end
+    last_p = p;
+  }
+  if (last_p <= 0) return lazy_tracing.sum;
+  return std::min(lazy_tracing.sum, area / 100 * double(lazy_tracing.samples));
+}
+
+absl::StatusOr<Metrics> Metrics::Of(const Run& run) {
+  const Store& store = run.store();
+  Metrics out;
+  if (!run.slice().empty()) return out;
+  XP_TRY(
+      std::vector<ReportId> reports,
+      store.Collect(
+          "SELECT id, coalesce(process_id, 0), source_id, ordinal, mark_step FROM metrics_report "
+          "ORDER BY source_id, ordinal, id",
+          [](int64_t id, int64_t process, int64_t source, int64_t ordinal, OptInt mark_step) {
+            return ReportId{id, process, source, ordinal, mark_step};
+          }));
+  if (reports.empty()) return out;
+  std::set<int64_t> processes;
+  for (const ReportId& report : reports) processes.insert(report.process_id);
+  out.processes = int64_t(processes.size());
+  // Of two sources that tell of one process (a file of saves, and the report at the end), the later
+  // state wins.
+  auto later = [](const ReportId& a, const ReportId& b) {
+    return std::tuple(a.mark_step.value_or(-1), a.ordinal, -a.process_id) <
+           std::tuple(b.mark_step.value_or(-1), b.ordinal, -b.process_id);
+  };
+  const ReportId last = *std::max_element(reports.begin(), reports.end(), later);
+  XP_TRY(out.last, Load(store, last));
+
+  const ReportId* middle = nullptr;
+  for (const ReportId& report : reports) {
+    if (report.process_id != last.process_id || !report.mark_step || !last.mark_step) continue;
+    if (*report.mark_step * 2 > *last.mark_step || *report.mark_step <= 0) continue;
+    if (!middle || *report.mark_step >= *middle->mark_step) middle = &report;
+  }
+  if (!middle || *middle->mark_step >= *last.mark_step) return out;
+  XP_TRY(MetricsState before, Load(store, *middle));
+  MetricsState recent = *out.last;
+  recent.mark_step = *last.mark_step - *middle->mark_step;
+  for (auto& [name, metric] : recent.metrics) {
+    metric.id = 0;
+    const MetricState* earlier = before.Find(name);
+    if (!earlier) continue;
+    // Fewer samples than before: someone cleared the registry in between, and the difference means
+    // nothing.
+    if (earlier->samples > metric.samples) return out;
+    metric.samples -= earlier->samples;
+    metric.sum = std::max(0.0, metric.sum - earlier->sum);
+  }
+  out.recent = std::move(recent);
+  return out;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,60 @@
+// What the metrics reports of a run say, taken together: the state at the end, and what happened
+// since the middle of the run, where several reports were saved. Metrics are cumulative and have no
+// clock; a slice leaves nothing of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyzers/run/run.h"
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+struct MetricState {
+  int64_t id = 0;    // row of table metric; 0 in a difference
+  std::string unit;  // ns, bytes or value
+  int64_t samples = 0;
+  double sum = 0;                        // of all samples
+  std::map<double, double> percentiles;  // p -> value, of the most recent samples only
+  OptReal value_rate, rate;              // unit and samples per second, of the same samples
+  double mean() const { return samples > 0 ? sum / double(samples) : 0; }
+  // What most of the samples were, whatever the first were: the median, else the mean of the most
+  // recent ones. Empty where neither was printed.
+  OptReal usual() const;
+};
+
+struct MetricsState {
+  int64_t report_id = 0, process_id = 0;
+  OptInt mark_step;  // step marks counted
+  std::map<std::string, MetricState, std::less<>> metrics;
+
+  const MetricState* Find(std::string_view name) const {
+    auto it = metrics.find(name);
+    return it == metrics.end() ? nullptr : &it->second;
+  }
+};
+
+struct Metrics {
+  // Of the process with most step marks (else most samples): its last report.
+  std::optional<MetricsState> last;
+  // The last report less the one nearest to half of its step marks; percentiles are the last's.
+  // Empty with one report.
+  std::optional<MetricsState> recent;
+  int64_t processes = 0;  // that have reports
+
+  // The steady part: `recent` where it exists, else `last`.
+  const MetricsState* steady() const { return recent ? &*recent : last ? &*last : nullptr; }
+
+  // Returns empty metrics for a store without reports or with a slice.
+  static absl::StatusOr<Metrics> Of(const Run& run);
+};
+
+// What LazyTracing spent on tracing, in ns: its recent samples without the slowest, times their
+// number. A read inside a traced call (item, print) waits there for compilation and execution.
+double TracingNs(const MetricState& lazy_tracing);
+
+}  // namespace xlaprof

@@ -1,0 +1,86 @@
+// One run as the rules see it. Every fact that is derived from its rows is computed once, when it is
+// first asked for by its type:
+//
+//   XP_TRY(const Steps* steps, run.Get<Steps>());
+//   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(process_id));
+//
+// A fact is a struct with a static function `Of(const Run&)`, or `Of(const Run&, int64_t)` if there
+// is one for each process. A test sets facts by hand instead.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/status.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+
+// The store must outlive the run and must not change meanwhile. One thread uses a run.
+class Run {
+ public:
+  explicit Run(const Store& store) : store_(store) {}
+
+  // Returns the fact, which stays valid as long as the run. An error is not kept.
+  template <class Fact, class... Key>
+  absl::StatusOr<const Fact*> Get(Key... key) const {
+    const FactKey wanted{&kTypeOf<Fact>, int64_t{key}...};
+    if (const auto known = facts_.find(wanted); known != facts_.end())
+      return static_cast<const Fact*>(known->second.get());
+    XP_TRY(Fact fact, Fact::Of(*this, key...));
+    auto kept = std::make_shared<const Fact>(std::move(fact));
+    facts_[wanted] = kept;
+    return kept.get();
+  }
+  // Sets a fact, for tests. It must not have been asked for before.
+  template <class Fact, class... Key>
+  void Set(Fact fact, Key... key) {
+    facts_[FactKey{&kTypeOf<Fact>, int64_t{key}...}] =
+        std::make_shared<const Fact>(std::move(fact));
+  }
+
+  // Returns this run without its slice: all that the store holds.
+  const Run& whole() const {
+    if (is_whole_ || store_.slice().empty()) return *this;
+    if (!whole_) whole_.reset(new Run(store_, /*is_whole=*/true));
+    return *whole_;
+  }
+  // Returns the part of the run that is looked at.
+  const Slice& slice() const {
+    static const Slice kAll;
+    return is_whole_ ? kAll : store_.slice();
+  }
+
+  // What facts are made from; rules ask for facts.
+
+  // Returns the rows of a table: those of the slice, or all rows of a whole run. `rest` is what
+  // follows `FROM table`, with parameters ?1, ?2, ...
+  template <class Row, class... Params>
+  absl::StatusOr<std::vector<Row>> Rows(std::string_view rest = "", const Params&... params) const {
+    return is_whole_ ? store_.AllRows<Row>(rest, params...) : store_.Rows<Row>(rest, params...);
+  }
+  // Its tables show the slice. `main.` before a table's name shows all of it.
+  const Store& store() const { return store_; }
+
+ private:
+  struct FactKey {
+    const char* type = nullptr;
+    int64_t process_id = 0;
+    auto operator<=>(const FactKey&) const = default;
+  };
+  template <class Fact>
+  static constexpr char kTypeOf = 0;  // its address stands for the type
+
+  Run(const Store& store, bool is_whole) : store_(store), is_whole_(is_whole) {}
+
+  const Store& store_;
+  const bool is_whole_ = false;
+  mutable std::map<FactKey, std::shared_ptr<const void>> facts_;
+  mutable std::unique_ptr<Run> whole_;
+};
+
+}  // namespace xlaprof

@@ -1,0 +1,32 @@
+// How many steps a run had, from whatever the store has.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "analyzers/run/run.h"
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+struct StepCounts {
+  // Rows of table step (the slice's); else the MarkStep counter of the last metrics report; else
+  // the steps that torch_xla's own profiler lines count. Empty when no source shows any.
+  OptInt all;
+  std::map<int64_t, int64_t> by_process;  // rows of table step (the slice's)
+
+  int64_t Of(int64_t process_id) const {
+    const auto count = by_process.find(process_id);
+    return count == by_process.end() ? 0 : count->second;
+  }
+  static absl::StatusOr<StepCounts> Of(const Run& run);
+};
+
+// count / steps, or empty.
+inline std::optional<double> PerStep(int64_t count, std::optional<int64_t> steps) {
+  if (!steps || *steps <= 0) return std::nullopt;
+  return double(count) / double(*steps);
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,53 @@
+#include "analyzers/run/tables.h"
+
+namespace xlaprof {
+
+const SiteRow* Sites::Find(OptInt site_id) const {
+  if (!site_id) return nullptr;
+  const auto site = by_id.find(*site_id);
+  return site == by_id.end() ? nullptr : &site->second;
+}
+
+Subject Sites::SubjectOf(OptInt site_id) const {
+  const SiteRow* site = Find(site_id);
+  if (site == nullptr) return {};
+  return {.file = site->file, .line = site->line, .function = site->function};
+}
+
+absl::StatusOr<Sites> Sites::Of(const Run& run) {
+  XP_TRY(std::vector<SiteRow> rows, run.Rows<SiteRow>());
+  Sites sites;
+  for (SiteRow& row : rows) {
+    const int64_t id = row.id;
+    sites.by_id.emplace(id, std::move(row));
+  }
+  return sites;
+}
+
+const GraphRow* Graphs::Find(OptInt graph_id) const {
+  if (!graph_id) return nullptr;
+  const auto graph = by_id.find(*graph_id);
+  return graph == by_id.end() ? nullptr : &graph->second;
+}
+
+std::vector<const GraphRow*> Graphs::FormsOf(OptInt graph_id) const {
+  const GraphRow* graph = Find(graph_id);
+  if (graph == nullptr) return {};
+  if (!graph->hash) return {graph};
+  return by_hash.at(*graph->hash);
+}
+
+absl::StatusOr<Graphs> Graphs::Of(const Run& run) {
+  XP_TRY(std::vector<GraphRow> rows, run.Rows<GraphRow>("ORDER BY id"));
+  Graphs graphs;
+  for (GraphRow& row : rows) {
+    const int64_t id = row.id;
+    graphs.by_id.emplace_hint(graphs.by_id.end(), id, std::move(row));
+  }
+  for (const auto& [id, graph] : graphs.by_id) {
+    if (graph.hash) graphs.by_hash[*graph.hash].push_back(&graph);
+  }
+  return graphs;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,69 @@
+// Rows of the run as facts, for rules that look at each of them:
+//
+//   XP_TRY(const Executions* executions, run.Get<Executions>());
+//   for (const ExecutionRow& execution : executions->rows) ...
+//
+// Tables that hold millions of rows (events, arguments, counters, nodes of graphs) are no facts of
+// this kind; what is derived from them has a fact of its own.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzers/finding.h"
+#include "analyzers/run/run.h"
+
+namespace xlaprof {
+
+// All rows of one table, by id.
+template <class Row>
+struct Table {
+  std::vector<Row> rows;
+
+  static absl::StatusOr<Table> Of(const Run& run) {
+    XP_TRY(std::vector<Row> rows, run.Rows<Row>("ORDER BY id"));
+    return Table{std::move(rows)};
+  }
+};
+
+using Processes = Table<ProcessRow>;
+using Compiles = Table<CompileRow>;
+using Executions = Table<ExecutionRow>;
+using Transfers = Table<TransferRow>;
+using Fallbacks = Table<FallbackRow>;
+using ProfilerLines = Table<ProfilerLineRow>;
+using MetricsReports = Table<MetricsReportRow>;
+
+// Where the user's code is.
+struct Sites {
+  absl::flat_hash_map<int64_t, SiteRow> by_id;
+
+  // Returns null for a site that is not known.
+  const SiteRow* Find(OptInt site_id) const;
+  // Returns file, line and function of a site; an empty subject for one that is not known.
+  Subject SubjectOf(OptInt site_id) const;
+
+  static absl::StatusOr<Sites> Of(const Run& run);
+};
+
+// The printed and unprinted graphs. Several rows may be forms of one graph: they share its hash.
+struct Graphs {
+  std::map<int64_t, GraphRow> by_id;
+  absl::flat_hash_map<std::string, std::vector<const GraphRow*>> by_hash;  // in the order of ids
+
+  Graphs() = default;
+  Graphs(Graphs&&) = default;  // `by_hash` points into `by_id`, whose nodes stay
+  Graphs& operator=(Graphs&&) = default;
+
+  // Returns null for a graph that is not known.
+  const GraphRow* Find(OptInt graph_id) const;
+  // Returns the forms in which a graph is known, itself included, in the order of ids.
+  std::vector<const GraphRow*> FormsOf(OptInt graph_id) const;
+
+  static absl::StatusOr<Graphs> Of(const Run& run);
+};
+
+}  // namespace xlaprof

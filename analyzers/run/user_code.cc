@@ -1,0 +1,155 @@
+#include "analyzers/run/user_code.h"
+
+#include <algorithm>
+#include <array>
+
+namespace xlaprof {
+namespace {
+
+// Files of torch, torch_xla and Python from which ops are recorded. A location tells no more than
+// the basename.
+constexpr std::array<std::string_view, 62> kLibraryFiles = {"__init__.py",
+                                                            "_api.py",
+                                                            "_contextlib.py",
+                                                            "_functional.py",
+                                                            "_tensor.py",
+                                                            "activation.py",
+                                                            "adadelta.py",
+                                                            "adagrad.py",
+                                                            "adam.py",
+                                                            "adamax.py",
+                                                            "adamw.py",
+                                                            "asgd.py",
+                                                            "batchnorm.py",
+                                                            "checkpoint.py",
+                                                            "clip_grad.py",
+                                                            "container.py",
+                                                            "conv.py",
+                                                            "contextlib.py",
+                                                            "distance.py",
+                                                            "distributed.py",
+                                                            "distributions.py",
+                                                            "dropout.py",
+                                                            "dynamo_bridge.py",
+                                                            "eval_frame.py",
+                                                            "flatten.py",
+                                                            "functional.py",
+                                                            "function.py",
+                                                            "functools.py",
+                                                            "grad_scaler.py",
+                                                            "graph.py",
+                                                            "instancenorm.py",
+                                                            "init.py",
+                                                            "lbfgs.py",
+                                                            "linear.py",
+                                                            "loss.py",
+                                                            "lr_scheduler.py",
+                                                            "module.py",
+                                                            "nadam.py",
+                                                            "normalization.py",
+                                                            "optimizer.py",
+                                                            "parallel_loader.py",
+                                                            "parameter.py",
+                                                            "pixelshuffle.py",
+                                                            "pooling.py",
+                                                            "profiler.py",
+                                                            "radam.py",
+                                                            "rmsprop.py",
+                                                            "rnn.py",
+                                                            "rprop.py",
+                                                            "sgd.py",
+                                                            "sparse.py",
+                                                            "stacktrace.py",
+                                                            "swa_utils.py",
+                                                            "syncfree.py",
+                                                            "threading.py",
+                                                            "torch_xla.py",
+                                                            "transformer.py",
+                                                            "upsampling.py",
+                                                            "variable.py",
+                                                            "xla_model.py",
+                                                            "xla_multiprocessing.py",
+                                                            "gradient_clipping.py"};
+
+bool IsLibraryPath(std::string_view file) {
+  for (std::string_view part :
+       {"/site-packages/", "/dist-packages/", "/lib/python", "\\site-packages\\"}) {
+    if (file.find(part) != std::string_view::npos) return true;
+  }
+  return file.starts_with('<');
+}
+
+}  // namespace
+
+absl::StatusOr<UserCode> UserCode::Of(const Run& run) {
+  const Store& store = run.store();
+  UserCode code;
+  XP_TRY(store.Each(
+      "SELECT DISTINCT coalesce(function, ''), file FROM frame WHERE is_user = 1 AND file IS NOT "
+      "NULL UNION "
+      "SELECT coalesce(function, ''), file FROM site WHERE file IS NOT NULL ORDER BY 1, 2",
+      [&](std::string function, std::string file) {
+        if (IsLibraryPath(file)) return;
+        const std::string name(SourcePlace{.file = file}.basename());
+        code.by_function_[function + "@" + name].insert(file);
+        code.user_files_.insert(name);
+      }));
+  return code;
+}
+
+bool UserCode::IsUser(const SourcePlace& place) const {
+  if (place.empty()) return false;
+  const std::string name(place.basename());
+  if (name.size() != place.file.size()) return !IsLibraryPath(place.file);
+  if (place.file.starts_with('<')) return false;
+  if (user_files_.contains(name)) return true;
+  return std::find(kLibraryFiles.begin(), kLibraryFiles.end(), name) == kLibraryFiles.end();
+}
+
+SourcePlace UserCode::Resolve(SourcePlace place) const {
+  if (place.empty() || place.basename().size() != place.file.size()) return place;
+  const auto paths = by_function_.find(place.function + "@" + place.file);
+  if (paths != by_function_.end() && paths->second.size() == 1) place.file = *paths->second.begin();
+  return place;
+}
+
+SourcePlace UserCode::Of(const GraphNode& node) const {
+  SourcePlace place = SourcePlace::Parse(node.location);
+  return IsUser(place) ? Resolve(std::move(place)) : SourcePlace();
+}
+
+SourcePlace UserCode::Near(const PrintedGraph& graph, int node_index) const {
+  std::vector<int> ring = {node_index};
+  std::set<int> seen = {node_index};
+  for (int distance = 1; distance <= 2; ++distance) {
+    std::vector<int> next;
+    for (int index : ring) {
+      for (const GraphNode::Operand& operand : graph.nodes[index].operands)
+        next.push_back(operand.node);
+    }
+    for (size_t user = 0; user < graph.nodes.size(); ++user) {
+      for (const GraphNode::Operand& operand : graph.nodes[user].operands) {
+        if (std::find(ring.begin(), ring.end(), operand.node) != ring.end())
+          next.push_back(static_cast<int>(user));
+      }
+    }
+    std::erase_if(next, [&](int index) { return !seen.insert(index).second; });
+    for (int index : next) {
+      if (SourcePlace place = Of(graph.nodes[index]); !place.empty()) return place;
+    }
+    ring = std::move(next);
+  }
+  const std::string& scope = graph.nodes[node_index].scope;
+  if (scope.empty()) return {};
+  for (int distance = 1; distance < static_cast<int>(graph.nodes.size()); ++distance) {
+    for (int index : {node_index - distance, node_index + distance}) {
+      if (index < 0 || index >= static_cast<int>(graph.nodes.size()) ||
+          graph.nodes[index].scope != scope)
+        continue;
+      if (SourcePlace place = Of(graph.nodes[index]); !place.empty()) return place;
+    }
+  }
+  return {};
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,70 @@
+#include "analyzers/recompile/cause_group.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace xlaprof {
+namespace {
+
+using ::testing::ElementsAre;
+
+RecompileGroup Changes(const std::vector<std::pair<std::string, std::string>>& shapes) {
+  static const CompileSite site;
+  static const StepsSeen steps;
+  RecompileGroup group{.site = &site, .steps = &steps};
+  for (const auto& [before, after] : shapes)
+    group.causes.push_back({.type = ReasonType::kShapeChange, .before = before, .after = after});
+  return group;
+}
+
+TEST(SizesOf, OneInputIsTold) {
+  // The labels differ first in some compiles, the images in others.
+  RecompileGroup group = Changes({{"s64[231]", "s64[170]"},
+                                  {"f32[170,1,28,28]", "f32[255,1,28,28]"},
+                                  {"s64[255]", "s64[236]"},
+                                  {"f32[236,1,28,28]", "f32[9,1,28,28]"}});
+  group.clearest = 1;
+  const SizesSeen sizes = SizesOf(group).value();
+  EXPECT_EQ(sizes.shape.text(), "f32[170,1,28,28]");
+  EXPECT_EQ(sizes.dimension, 0);
+  EXPECT_THAT(sizes.sizes, ElementsAre(170, 255, 9));
+  group.clearest = 0;
+  std::vector<std::string> shapes;
+  const SizesSeen seen = *SizesOf(group);
+  for (const XlaShape& shape : seen.shapes) shapes.push_back(shape.text());
+  EXPECT_THAT(shapes, ElementsAre("s64[231]", "s64[170]", "s64[236]"));
+}
+
+TEST(SizesOf, SeveralDimensionsAreNotOne) {
+  const RecompileGroup group = Changes({{"f32[8,4]", "f32[9,4]"}, {"f32[9,4]", "f32[9,5]"}});
+  EXPECT_EQ(SizesOf(group)->dimension, std::nullopt);
+}
+
+// The sizes of one rank were told as if the others did not exist.
+TEST(SizesOf, OneInputWithSeveralRanks) {
+  RecompileGroup group =
+      Changes({{"f32[3]", "f32[2]"}, {"f32[3]", "f32[2,2]"}, {"f32[2,2]", "f32[2,2,2]"}});
+  for (RecompileCause& cause : group.causes) cause.input = "x";
+  EXPECT_EQ(SizesOf(group)->dimension, std::nullopt);
+}
+
+TEST(SizesOf, TimesAreOfTheGraphs) {
+  RecompileGroup group = Changes({{"f32[8]", "f32[6]"}, {"f32[8]", "f32[5]"}});
+  group.causes[0].graph_before = group.causes[1].graph_before = 1;
+  group.causes[0].graph_after = 2, group.causes[1].graph_after = 3;
+  std::map<int64_t, int64_t> executions = {{1, 10}, {2, 3}, {3, 1}};
+  group.executions = &executions;
+  EXPECT_THAT(SizesOf(group)->times, ElementsAre(10, 3, 1));
+  executions.erase(2);
+  EXPECT_THAT(SizesOf(group)->times, testing::IsEmpty());
+}
+
+TEST(SizesOf, ShapesAreNeeded) {
+  EXPECT_FALSE(SizesOf(Changes({{"", ""}})).has_value());
+  RecompileGroup group = Changes({{"f32[8]", "f32[9]"}});
+  group.causes[0].type = ReasonType::kOpChange;
+  EXPECT_FALSE(SizesOf(group).has_value());
+}
+
+}  // namespace
+}  // namespace xlaprof

@@ -1,0 +1,243 @@
+// Reasons that a source gives itself (table compile_reason), and lists of inputs without a graph.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzers/analyzer.h"
+#include "analyzers/recompilation.h"
+#include "profiler/store/store.h"
+
+namespace xlaprof {
+extern const Analyzer recompilation;
+namespace {
+
+using testing::ElementsAre;
+
+RecompileFigures FiguresOf(const Finding& finding) {
+  const auto* figures = std::any_cast<RecompileFigures>(&finding.figures);
+  EXPECT_NE(figures, nullptr);
+  return figures == nullptr ? RecompileFigures() : *figures;
+}
+using testing::IsEmpty;
+
+// Calls of one jitted function, each of which compiled.
+class Calls {
+ public:
+  Calls() {
+    Exec(
+        "INSERT INTO run (id, label, started_epoch_ns, selected, why) VALUES (1, 'r', NULL, 1, ''); INSERT INTO source (id, path, format, "
+        "imported) VALUES (1, 'jax.log', 'jax_log', 1); INSERT INTO process (id, run_id, "
+        "source_id, "
+        "segment) VALUES (1, 1, 1, 0); INSERT INTO site (id, function, file, line) VALUES (1, 'main', '/x/train.py', 9);");
+  }
+  void Exec(const std::string& sql) {
+    absl::Status status = store.Exec(sql);
+    ASSERT_TRUE(status.ok()) << status << "\n" << sql;
+  }
+  // `shape`: of the only input; "" when the log does not tell.
+  void Compile(const std::string& shape, const std::string& attributes = "") {
+    ++id_;
+    if (!shape.empty()) {
+      Exec(
+          fmt::format("INSERT INTO graph (id, process_id, name, node_count, input_count, "
+                      "printed_as) VALUES ({0}, 1, 'f', 1, 1, 'signature'); INSERT INTO graph_node "
+                      "(graph_id, idx, op, shape, operands, attributes) VALUES ({0}, 0, "
+                      "'parameter', '{1}', '', nullif('{2}', ''))",
+                      id_, shape, attributes));
+    }
+    Exec(
+        fmt::format("INSERT INTO compile (id, process_id, ordinal, graph_id, dur_ns, trace_ns, "
+                    "dur_from, cause, function, site_id, inferred) VALUES ({0}, 1, {0}, {1}, 1000, "
+                    "10, 'log', 'call', 'f', 1, 0)",
+                    id_, shape.empty() ? "NULL" : fmt::to_string(id_)));
+  }
+  // Calls from another line than the first.
+  void CalledAt(int64_t line) {
+    Exec(fmt::format(
+        "INSERT OR IGNORE INTO site (id, function, file, line) VALUES ({0}, 'main', '/x/train.py', {0}); UPDATE "
+        "compile SET site_id = {0} WHERE id = {1}",
+        line, id_));
+  }
+  void Said(const std::string& type, const std::string& input, const std::string& before,
+            const std::string& after) {
+    Exec(fmt::format(
+        "INSERT INTO compile_reason (compile_id, idx, type, input, before, after, text) VALUES ({}, (SELECT count(*) FROM compile_reason "
+        "WHERE compile_id = {}), '{}', nullif('{}', ''), '{}', '{}', 'in JAX''s words')",
+        id_, id_, type, input, before, after));
+  }
+  Findings Find() const {
+    auto findings = Analyze(xlaprof::Run(store), recompilation);
+    EXPECT_TRUE(findings.ok()) << findings.status();
+    return *std::move(findings);
+  }
+  Finding TheFinding() const {
+    const Findings findings = Find();
+    EXPECT_EQ(findings.size(), 1u);
+    return findings.empty() ? Finding() : findings.front();
+  }
+  Store store = Store::CreateTemporary().value();
+
+ private:
+  int64_t id_ = 0;
+};
+
+TEST(RecompileSaid, TheSourceIsBelieved) {
+  Calls calls;
+  calls.Compile("f32[8,4]");
+  for (int size : {7, 6, 5}) {
+    calls.Compile("f32[9,9]");  // whatever the graphs say
+    calls.Said("shape_change", "x", "f32[8,4]", fmt::format("f32[{},4]", size));
+  }
+  const Finding finding = calls.TheFinding();
+  const RecompileFigures figures = FiguresOf(finding);
+  EXPECT_EQ(finding.count, 3);
+  EXPECT_EQ(figures.site.function, "f");
+  EXPECT_EQ(figures.cause.input, "x");
+  ASSERT_TRUE(figures.sizes.has_value());
+  EXPECT_EQ(figures.sizes->shape.text(), "f32[8,4]");
+  EXPECT_THAT(figures.sizes->sizes, ElementsAre(8, 7, 6, 5));
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
+  EXPECT_EQ(finding.subject.file, "/x/train.py");
+  EXPECT_EQ(finding.subject.line, 9);
+  EXPECT_EQ(finding.cost_ns, 3030);
+  EXPECT_EQ(figures.cost.trace_ns, 30);
+  EXPECT_EQ(figures.cause.seen_in, SeenIn::kJaxExplanation);
+}
+
+TEST(RecompileSaid, EachTypeIsItsOwn) {
+  const struct {
+    const char *type, *input, *before, *after, *name;
+    ConstantKind constant = ConstantKind::kInOp;
+  } kTypes[] = {
+      {"redefined_function", "/x/a.py:3", "", "", ""},
+      {"constant_change", "static argument 1", "0", "1", "static argument 1",
+       ConstantKind::kStaticArgument},
+      {"environment_change", "jax_enable_x64", "0", "1", "jax_enable_x64"},
+      {"input_structure_change", "argument state", "*", "None", "argument state"},
+      {"sharding_change", "x", "f32[8]", "f32[8@d]", "input x"},
+      {"dtype_change", "s", "f32[]", "i32[]", "input s"},
+  };
+  for (const auto& type : kTypes) {
+    Calls calls;
+    calls.Compile("");
+    calls.Compile("");
+    calls.Said(type.type, type.input, type.before, type.after);
+    const Finding finding = calls.TheFinding();
+    const RecompileCause cause = FiguresOf(finding).cause;
+    EXPECT_EQ(TextOf(finding.reason->type), type.type);
+    EXPECT_EQ(finding.reason->node.value_or(""), type.name);
+    EXPECT_EQ(cause.constant, type.constant);
+    EXPECT_EQ(cause.seen_in, SeenIn::kJaxExplanation);
+    EXPECT_EQ(cause.before, type.before);
+    EXPECT_EQ(cause.after, type.after);
+  }
+}
+
+// Of a log that begins late, the first compile is one that came after another.
+TEST(RecompileSaid, TheFirstThatWasSeenMayBeARecompilation) {
+  Calls calls;
+  for (int size : {7, 6, 5}) {
+    calls.Compile("");
+    calls.Said("shape_change", "x", "f32[8,4]", fmt::format("f32[{},4]", size));
+  }
+  EXPECT_EQ(calls.TheFinding().count, 3);
+  EXPECT_THAT(FiguresOf(calls.TheFinding()).sizes->sizes, ElementsAre(8, 7, 6, 5));
+  Calls unknown;
+  unknown.Compile("");
+  unknown.Said("unknown", "", "", "");  // an explanation that failed names no earlier one
+  EXPECT_THAT(unknown.Find(), testing::IsEmpty());
+}
+
+TEST(RecompileSaid, WordsAloneAreQuoted) {
+  Calls calls;
+  calls.Compile("");
+  calls.Compile("");
+  calls.Said("unknown", "", "", "");
+  EXPECT_EQ(calls.TheFinding().reason->type, ReasonType::kUnknown);
+  const CauseNote note = FiguresOf(calls.TheFinding()).cause.note;
+  ASSERT_TRUE(std::holds_alternative<note::JaxSays>(note));
+  EXPECT_EQ(std::get<note::JaxSays>(note).quote, "in JAX's words");
+}
+
+// A function's recompiles were blamed on the line of its first call.
+TEST(RecompileSaid, TheLineThatCallsMost) {
+  Calls calls;
+  calls.Compile("");
+  for (int64_t line : {14, 14, 30, 14}) {
+    calls.Compile("");
+    calls.CalledAt(line);
+    calls.Said("shape_change", "x", "f32[8]", fmt::format("f32[{}]", 50 + line));
+  }
+  calls.Exec("UPDATE compile SET function = 'forward'");  // f is many functions' name
+  const Finding finding = calls.TheFinding();
+  EXPECT_EQ(finding.subject.line, 14);
+  EXPECT_EQ(finding.reason->location->text(), "/x/train.py:14");
+  const std::vector<std::optional<CompilesSeen>> evidence = FiguresOf(finding).evidence;
+  ASSERT_FALSE(evidence.empty());
+  ASSERT_TRUE(evidence[0].has_value());
+  ASSERT_EQ(evidence[0]->other_lines.size(), 1u);
+  EXPECT_EQ(evidence[0]->other_lines[0].first.text(), "/x/train.py:30");
+  EXPECT_EQ(evidence[0]->other_lines[0].second, 1);
+}
+
+// Several settings were told as one; JAX up to 0.5 names none.
+TEST(RecompileSaid, SettingsAreTheirOwn) {
+  Calls calls;
+  calls.Compile("");
+  for (const char* setting : {"jax_enable_x64", "jax_numpy_rank_promotion", ""}) {
+    calls.Compile("");
+    calls.Said("environment_change", setting, "", "");
+  }
+  const Findings findings = calls.Find();
+  ASSERT_EQ(findings.size(), 3u);
+  EXPECT_TRUE(std::ranges::any_of(findings, [](const Finding& finding) {
+    const RecompileFigures figures = FiguresOf(finding);
+    return figures.cause.type == ReasonType::kEnvironmentChange && finding.count == 1 &&
+           figures.cause.node.empty() && figures.values.empty();
+  }));
+}
+
+TEST(RecompileSaid, WeakTypesAreNotCut) {
+  Calls calls;
+  calls.Compile("");
+  calls.Compile("");
+  calls.Said("dtype_change", "s", "f32[]{weak_type=True}", "f32[]{weak_type=False}");
+  EXPECT_EQ(calls.TheFinding().words.title,
+            "`f` recompiled once: the type of input s changes (f32[]{weak_type=True} → "
+            "f32[]{weak_type=False})");
+}
+
+TEST(RecompileSaid, TextsAreBounded) {
+  Calls calls;
+  calls.Compile("");
+  calls.Compile("");
+  calls.Said("constant_change", "static argument", "0", std::string(100'000, '7'));
+  EXPECT_LE(calls.TheFinding().reason->after->size(), 1003u);
+}
+
+// Without explanations the lists of inputs are compared.
+TEST(RecompileSaid, ListsOfInputsShowShapes) {
+  Calls calls;
+  for (int size : {8, 7, 6}) calls.Compile(fmt::format("f32[{},4]", size));
+  const Finding finding = calls.TheFinding();
+  EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
+  EXPECT_EQ(FiguresOf(finding).cause.seen_in, SeenIn::kSignature);
+}
+
+TEST(RecompileSaid, TheSameInputsAreNoReason) {
+  Calls calls;
+  for (int i = 0; i < 4; ++i) calls.Compile("f32[8,4]");
+  const Finding finding = calls.TheFinding();
+  EXPECT_EQ(finding.reason->type, ReasonType::kUnknown);
+  EXPECT_TRUE(std::holds_alternative<note::SameInputTypes>(FiguresOf(finding).cause.note));
+  EXPECT_EQ(FiguresOf(finding).site.cut, CutKind::kCall);
+}
+
+TEST(RecompileSaid, AFirstCompileIsNone) {
+  Calls calls;
+  calls.Compile("f32[8,4]");
+  EXPECT_THAT(calls.Find(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace xlaprof

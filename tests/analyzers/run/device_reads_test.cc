@@ -1,0 +1,108 @@
+// Reads that PyTorch's profiler shows: `.item()` in each step was told as a gap of the device only.
+#include "analyzers/run/device_reads.h"
+
+#include "analyzers/sync_point.h"
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+
+extern const Analyzer sync_point;
+
+namespace {
+
+const ReadOperationFigures& FiguresOf(const Finding& finding) {
+  return std::get<ReadOperationFigures>(std::any_cast<const SyncPointFigures&>(finding.figures));
+}
+
+class DeviceReadsTest : public testing::Test {
+ protected:
+  // aten::item and what is in it, as PyTorch runs it for a tensor on a GPU.
+  void Item(int64_t thread, int64_t ts_us) {
+    run_.Event(thread, "cpu_op", "aten::item", ts_us, 100);
+    run_.Event(thread, "cpu_op", "aten::_local_scalar_dense", ts_us + 1, 98);
+    run_.Event(thread, TextOf(Category::kTransfer), "cudaMemcpyAsync", ts_us + 10, 60);
+    run_.Event(thread, TextOf(Category::kHost), "cudaStreamSynchronize", ts_us + 75, 20);
+  }
+  void Step(int64_t thread, int i) {
+    run_.Step(thread, i * 1000, 900, fmt::format("ProfilerStep#{}", i));
+  }
+  TimedRun run_;
+};
+
+TEST_F(DeviceReadsTest, ItemInEachStep) {
+  const int64_t thread = run_.HostThread();
+  for (int i = 0; i < 8; ++i) {
+    Step(thread, i);
+    run_.Event(thread, TextOf(Category::kScope), "loss", i * 1000 + 50, 500);
+    run_.Event(thread, TextOf(Category::kPython), "train.py(42): log", i * 1000 + 60, 400);
+    run_.Event(thread, TextOf(Category::kPython), "torch/_tensor.py(9): item", i * 1000 + 70, 300);
+    Item(thread, i * 1000 + 100);
+  }
+  Findings found = run_.Run(sync_point);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject.op, "aten::item");
+  EXPECT_EQ(found[0].count, 8);
+  EXPECT_EQ(found[0].per_step, 1);
+  EXPECT_FALSE(FiguresOf(found[0]).counts_elements);
+  EXPECT_EQ(FiguresOf(found[0]).blocked_ns, 8 * 80'000);
+  EXPECT_EQ(FiguresOf(found[0]).device_idle_ns, std::nullopt);
+  EXPECT_EQ(found[0].severity, Severity::kWarning);
+  EXPECT_EQ(found[0].cost_ns, 8 * 80'000);
+  EXPECT_EQ(found[0].subject.scope, "loss");
+  EXPECT_EQ(found[0].subject.file, "train.py");
+  EXPECT_EQ(found[0].subject.line, 42);
+  EXPECT_EQ(found[0].subject.function, "log");
+}
+
+// A host that waits for a device which is busy all the while loses nothing.
+TEST_F(DeviceReadsTest, WhatTheDeviceIdlesIsTheMostThatIsLost) {
+  const int64_t thread = run_.HostThread(), stream = run_.Stream();
+  for (int i = 0; i < 8; ++i) {
+    Step(thread, i);
+    Item(thread, i * 1000 + 100);
+    run_.Event(stream, TextOf(Category::kOp), "kernel", i * 1000, 998);
+  }
+  Findings found = run_.Run(sync_point);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+  EXPECT_LE(found[0].cost_ns, 8 * 2'000);
+  EXPECT_EQ(FiguresOf(found[0]).device_idle_ns, found[0].cost_ns) << "all of it, as no other reads";
+}
+
+TEST_F(DeviceReadsTest, LittleOfAStepIsOnlyMentioned) {
+  const int64_t thread = run_.HostThread();
+  for (int i = 0; i < 8; ++i) {
+    run_.Step(thread, i * 10'000, 8100);
+    Item(thread, i * 10'000 + 100);
+  }
+  Findings found = run_.Run(sync_point);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].severity, Severity::kInfo);
+}
+
+TEST_F(DeviceReadsTest, StepsAreOnePlace) {
+  const int64_t thread = run_.HostThread();
+  for (int i = 0; i < 3; ++i) {
+    Step(thread, i);
+    Item(thread, i * 1000 + 100);
+  }
+  Findings found = run_.Run(sync_point);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].count, 3);
+  EXPECT_EQ(found[0].subject.scope, "ProfilerStep");
+}
+
+TEST_F(DeviceReadsTest, WhatNeedsNoDeviceOrIsInNoStepIsNone) {
+  const int64_t thread = run_.HostThread(), other = run_.HostThread("loader");
+  for (int i = 0; i < 3; ++i) {
+    Step(thread, i);
+    run_.Event(thread, "cpu_op", "aten::item", i * 1000 + 100, 5);  // of a tensor on the host
+    run_.Event(thread, TextOf(Category::kHost), "cudaDeviceSynchronize", i * 1000 + 200, 50);
+    Item(thread, i * 1000 + 900);
+    Item(other, i * 1000 + 100);
+  }
+  EXPECT_TRUE(run_.Run(sync_point).empty());
+}
+
+}  // namespace
+}  // namespace xlaprof

@@ -1,0 +1,106 @@
+#include "analyzers/run/device_time.h"
+
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+namespace {
+
+TEST(Union, MergesOverlappingAndTouching) {
+  std::vector<Interval> merged = Union({{50, 60}, {0, 10}, {10, 20}, {5, 8}, {55, 70}, {90, 90}});
+  ASSERT_EQ(merged.size(), 2u);
+  EXPECT_EQ(merged[0].begin_ns, 0);
+  EXPECT_EQ(merged[0].end_ns, 20);
+  EXPECT_EQ(merged[1].begin_ns, 50);
+  EXPECT_EQ(merged[1].end_ns, 70);
+  EXPECT_TRUE(Union({}).empty());
+}
+
+TEST(DeviceTimes, ModulesCoverTheWaitsBetweenTheirOps) {
+  TimedRun run;
+  int64_t device = run.Device();
+  run.Event(device, TextOf(Category::kModule), "jit_f(1)", 0, 100);
+  run.Event(device, TextOf(Category::kOp), "dot", 10, 20);
+  run.Event(device, TextOf(Category::kModule), "jit_f(1)", 150, 50);
+  auto times = DeviceTimes::Of(xlaprof::Run(run.store())).value().devices;
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].device, "TPU:0");
+  EXPECT_EQ(times[0].from, "module");
+  EXPECT_EQ(times[0].busy_ns, 150'000);
+  EXPECT_EQ(times[0].span().length_ns(), 200'000);
+}
+
+TEST(DeviceTimes, OverlappingAsyncOpsAreNotBusy) {
+  TimedRun run;
+  int64_t device = run.Device();
+  run.Event(device, TextOf(Category::kOp), "dot", 0, 10);
+  run.Event(device, TextOf(Category::kAsyncOp), "copy-start", 0, 500);
+  run.Event(device, TextOf(Category::kCollective), "all-reduce", 20, 5);
+  auto times = DeviceTimes::Of(xlaprof::Run(run.store())).value().devices;
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].from, "op");
+  EXPECT_EQ(times[0].busy_ns, 15'000);
+}
+
+// Each rank calls its device GPU:0.
+TEST(DeviceTimes, DevicesOfOneNameAreToldApart) {
+  TimedRun run;
+  run.Exec(
+      "UPDATE process SET rank = 0; INSERT INTO process (id, run_id, source_id, segment, rank) "
+      "VALUES (2, 1, 1, 0, 1);");
+  for (int64_t process : {1, 2})
+    run.Event(run.Device("GPU:0", process), TextOf(Category::kModule), "f", 0, 10);
+  run.Event(run.Device("GPU:1", 2), TextOf(Category::kModule), "f", 0, 10);
+  auto times = DeviceTimes::Of(xlaprof::Run(run.store())).value().devices;
+  ASSERT_EQ(times.size(), 3u);
+  EXPECT_EQ(times[0].label, "GPU:0 of rank 0");
+  EXPECT_EQ(times[1].label, "GPU:0 of rank 1");
+  EXPECT_EQ(times[2].label, "GPU:1");
+}
+
+TEST(DeviceTimes, OpsOnHostThreadsAreTheCpus) {
+  TimedRun run;
+  int64_t eigen = run.HostThread("tf_XLAEigen"), client = run.HostThread("tf_XLAPjRtCpuClient");
+  run.Event(eigen, TextOf(Category::kOp), "dot", 0, 10);
+  run.Event(client, TextOf(Category::kOp), "call", 5, 10);
+  run.Event(client, TextOf(Category::kHost), "ThunkExecutor", 0, 90);
+  run.Event(eigen, TextOf(Category::kOp), "dot", 100, 10);
+  run.Arg("device_ordinal", int64_t{1});
+  auto times = DeviceTimes::Of(xlaprof::Run(run.store())).value().devices;
+  ASSERT_EQ(times.size(), 2u);
+  EXPECT_EQ(times[0].device, "CPU:0");
+  EXPECT_EQ(times[0].busy_ns, 15'000);
+  EXPECT_EQ(times[1].device, "CPU:1");
+  EXPECT_EQ(times[1].busy_ns, 10'000);
+}
+
+TEST(DeviceTimes, ExecutionsWhereNoEventTells) {
+  TimedRun run;
+  run.Exec(
+      "INSERT INTO execution (process_id, ordinal, ts_ns, dur_ns, device) VALUES (1, 0, 100, 50, "
+      "'GPU:0'), "
+      "(1, 1, 120, 50, 'GPU:0'), (1, 2, NULL, NULL, NULL)");
+  auto times = DeviceTimes::Of(xlaprof::Run(run.store())).value().devices;
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].from, "execution");
+  EXPECT_EQ(times[0].busy_ns, 70);
+}
+
+TEST(DeviceTimes, ASliceCutsWhatReachesOverItsEnds) {
+  TimedRun run;
+  int64_t device = run.Device();
+  run.Event(device, TextOf(Category::kModule), "f", 0, 100);
+  run.Event(device, TextOf(Category::kModule), "f", 200, 100);
+  Store& store = run.store();
+  ASSERT_TRUE(store.Restrict({.from_ns = 50'000, .to_ns = 250'000}).ok());
+  auto times = DeviceTimes::Of(xlaprof::Run(store)).value().devices;
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].busy_ns, 100'000);
+}
+
+TEST(DeviceTimes, Empty) {
+  TimedRun run;
+  EXPECT_TRUE(DeviceTimes::Of(xlaprof::Run(run.store())).value().devices.empty());
+}
+
+}  // namespace
+}  // namespace xlaprof

@@ -1,0 +1,44 @@
+#include "analyzers/run/metrics.h"
+
+#include "tests/analyzers/timed_run.h"
+
+namespace xlaprof {
+namespace {
+
+TEST(Metrics, TheRecentPartIsTheDifferenceToTheMiddleOfTheRun) {
+  TimedRun run;
+  for (int64_t marks : {1, 5, 10}) {
+    run.Metric(run.Report(marks), "CompileTime", "ns", marks == 1 ? 1 : 3, marks == 1 ? 1e9 : 4e9);
+  }
+  Metrics metrics = Metrics::Of(xlaprof::Run(run.store())).value();
+  ASSERT_TRUE(metrics.last && metrics.recent);
+  EXPECT_EQ(metrics.last->Find("CompileTime")->samples, 3);
+  EXPECT_EQ(metrics.recent->mark_step, 5);
+  EXPECT_EQ(metrics.recent->Find("CompileTime")->samples, 0);
+  EXPECT_EQ(metrics.steady(), &*metrics.recent);
+}
+
+TEST(Metrics, OneReportHasNoRecentPart) {
+  TimedRun run;
+  run.Metric(run.Report(10), "CompileTime", "ns", 3, 4e9);
+  Metrics metrics = Metrics::Of(xlaprof::Run(run.store())).value();
+  EXPECT_FALSE(metrics.recent);
+  EXPECT_EQ(metrics.steady(), &*metrics.last);
+  EXPECT_EQ(metrics.last->Find("ExecuteTime"), nullptr);
+}
+
+TEST(Metrics, ARegistryThatWasClearedGivesNoDifference) {
+  TimedRun run;
+  run.Metric(run.Report(5), "ExecuteTime", "ns", 50, 5e9);
+  run.Metric(run.Report(10), "ExecuteTime", "ns", 5, 1e9);
+  EXPECT_FALSE(Metrics::Of(xlaprof::Run(run.store())).value().recent);
+}
+
+TEST(Metrics, Empty) {
+  TimedRun run;
+  Metrics metrics = Metrics::Of(xlaprof::Run(run.store())).value();
+  EXPECT_EQ(metrics.steady(), nullptr);
+}
+
+}  // namespace
+}  // namespace xlaprof
