@@ -26,6 +26,7 @@ enum class Needs {
 struct Analyzer {
   const char* name;      // the kind of its findings
   const char* summary;   // one line
+  const char* meaning;   // what such a finding means for the program, in two or three sentences
   const char* looks_at;  // what it needs, as a person would say it: "compiles, graphs and metrics"
   absl::StatusOr<Findings> (*find)(const Run& run);
   // The words of a finding of this analyzer.

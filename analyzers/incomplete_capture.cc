@@ -137,6 +137,9 @@ static absl::StatusOr<Findings> FindIncompleteCapture(const Run& run) {
 extern const Analyzer incomplete_capture{
     .name = "incomplete_capture",
     .summary = "what the sources do not show, and how to get it",
+    .meaning =
+        "The files cannot answer a question that this run raises, or the capture itself "
+        "slowed the run. The finding says what is missing and how to record it.",
     .looks_at = "what was read",
     .find = FindIncompleteCapture,
     .say = SayIncompleteCapture,

@@ -152,6 +152,10 @@ absl::StatusOr<Findings> FindInputBound(const Run& run) {
 
 extern const Analyzer input_bound{.name = "input_bound",
                                   .summary = "steps that wait for training data",
+                                  .meaning =
+                                      "Steps wait for training data. The leading thread is "
+                                      "inside the input pipeline, or between two steps "
+                                      "while a data loader works.",
                                   .looks_at = "steps with times and the host's input events",
                                   .find = FindInputBound,
                                   .say = SayInputBound,

@@ -261,6 +261,9 @@ absl::StatusOr<Findings> FindLargeTransfer(const Run& run) {
 extern const Analyzer large_transfer{
     .name = "large_transfer",
     .summary = "copies between host and device that take a real part of the time",
+    .meaning =
+        "Copies between host and device take a noticeable part of the time, and the device "
+        "has nothing else to do while they run.",
     .looks_at = "transfers with times, else InboundData and OutboundData",
     .find = FindLargeTransfer,
     .say = SayLargeTransfer};

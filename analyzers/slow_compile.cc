@@ -276,6 +276,12 @@ absl::StatusOr<Findings> FindSlowCompile(const Run& run) {
 
 extern const Analyzer slow_compile{.name = "slow_compile",
                                    .summary = "what compiling costs, and when it is paid back",
+                                   .meaning =
+                                       "Compiling is a large part of the run, or one "
+                                       "compilation takes very long. A program compiles "
+                                       "each graph once, so the finding says after how many "
+                                       "steps that is paid back, and what XLA itself "
+                                       "complained of.",
                                    .looks_at = "compilations with times, else CompileTime",
                                    .find = FindSlowCompile,
                                    .say = SaySlowCompile,

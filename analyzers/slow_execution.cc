@@ -125,6 +125,9 @@ absl::StatusOr<Findings> FindSlowExecution(const Run& run) {
 extern const Analyzer slow_execution{
     .name = "slow_execution",
     .summary = "executions that take long, or much longer than usual",
+    .meaning =
+        "An execution takes very long, or much longer than other executions of the same "
+        "graph.",
     .looks_at = "executions with times, else ExecuteTime",
     .find = FindSlowExecution,
     .say = SaySlowExecution,

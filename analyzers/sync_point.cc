@@ -294,6 +294,10 @@ static absl::StatusOr<Findings> FindSyncPoint(const Run& run) {
 extern const Analyzer sync_point{
     .name = "sync_point",
     .summary = "reads that evaluate the graph before the step mark and make the host wait",
+    .meaning =
+        "The program reads a value of a tensor before the step ends: .item(), print, `if "
+        "tensor`, .cpu(). The host stops until the device has computed the value, and a "
+        "lazy runtime runs the part of the graph that the value needs twice.",
     .looks_at =
         "executions before a step mark, their lines, fallback counters, transfers from the device; reading operations of PyTorch's profiler",
     .find = FindSyncPoint,

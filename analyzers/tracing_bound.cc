@@ -170,6 +170,9 @@ absl::StatusOr<Findings> FindTracingBound(const Run& run) {
 extern const Analyzer tracing_bound{
     .name = "tracing_bound",
     .summary = "steps that wait for the host to make graphs",
+    .meaning =
+        "Making graphs on the host takes about as long as a step, or longer than the device "
+        "works. A faster device would change nothing.",
     .looks_at = "the host's events and steps, else LazyTracing and ExecuteTime",
     .find = FindTracingBound,
     .say = SayTracingBound,

@@ -25,6 +25,10 @@ static absl::StatusOr<Findings> FindUntiedWeights(const Run& run) {
 extern const Analyzer untied_weights{
     .name = "untied_weights",
     .summary = "weights that were tied before the move to the device, and are copies since",
+    .meaning =
+        "Two names of a model shared one tensor before the model was moved to the device, "
+        "and are separate copies since. They train apart from each other and take memory "
+        "twice.",
     .looks_at = "moves of models, of recorded programs",
     .find = FindUntiedWeights,
     .say = SayUntiedWeights};

@@ -1,0 +1,211 @@
+// docs/diagnoses/KIND.md says of each diagnosis what it means, what it needs, when it fires and what
+// to do. The pages are generated from the analyzers' descriptors, their thresholds, and what they
+// say of the cases in tests/golden/KIND; this test compares them.
+//
+// XLAPROF_UPDATE_GOLDEN=1 rewrites the pages (scripts/test --update); the diff is reviewed like
+// code.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+#include "analyzers/analyzer.h"
+#include "analyzers/quantity.h"
+#include "profiler/store/load_sql.h"
+
+namespace xlaprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSource = XLAPROF_SOURCE_DIR;
+const fs::path kPages = kSource / "docs/diagnoses";
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string NeedsText(Needs needs) {
+  switch (needs) {
+    case Needs::kNothing:
+      return "";
+    case Needs::kDevices:
+      return "times of a device's work";
+    case Needs::kTimedSteps:
+      return "a timeline with steps";
+    case Needs::kTimedStepsOrTracing:
+      return "a timeline with steps, or metrics that time tracing";
+    case Needs::kTimelineOrCompileTimes:
+      return "a timeline, or metrics that time compilations";
+    case Needs::kTimelineOrExecuteTimes:
+      return "a timeline, or metrics that time executions";
+  }
+  return "";
+}
+
+std::string ValueText(const PrintedThreshold& threshold) {
+  switch (threshold.unit) {
+    case Unit::kShare:
+      return fmt::format("{:g} %", threshold.value * 100);
+    case Unit::kFactor:
+      return fmt::format("{:g} times", threshold.value);
+    case Unit::kPerStep:
+      return fmt::format("{:g} per step", threshold.value);
+    case Unit::kCount:
+      return fmt::format("{:.0f}", threshold.value);
+    case Unit::kNs:
+      return DurationText(int64_t(threshold.value));
+    case Unit::kBytes:
+      return BytesText(threshold.value);
+    case Unit::kBytesPerSecond:
+      return BytesText(threshold.value) + "/s";
+  }
+  return "";
+}
+
+// The same text in a cell of a table, or in a paragraph.
+std::string Markdown(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '|' || c == '<' || c == '*' || c == '`') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string Paragraph(const char* label, const std::string& text) {
+  return text.empty() ? "" : fmt::format("*{}.* {}\n\n", label, Markdown(text));
+}
+
+// What the analyzer says of the cases in its golden folder: for each reason and severity, the
+// finding of the first case by name that has it.
+using Key = std::tuple<std::string, int, std::optional<State>>;
+std::map<Key, Finding> Examples(const Analyzer& analyzer) {
+  std::vector<fs::path> cases;
+  for (const auto& entry :
+       fs::recursive_directory_iterator(kSource / "tests/golden" / analyzer.name)) {
+    if (entry.path().filename() == "capture.sql" &&
+        !fs::exists(entry.path().parent_path() / "args"))
+      cases.push_back(entry.path());
+  }
+  std::sort(cases.begin(), cases.end());
+  std::map<Key, Finding> examples;
+  for (const fs::path& capture : cases) {
+    Store store = Store::CreateTemporary().value();
+    EXPECT_TRUE(LoadSql(store, ReadFile(capture)).ok()) << capture;
+    const auto findings = Analyze(Run(store), analyzer);
+    EXPECT_TRUE(findings.ok()) << capture << findings.status();
+    if (!findings.ok()) continue;
+    for (const Finding& finding : *findings) {
+      const Reason reason = finding.reason.value_or(Reason());
+      examples.try_emplace({std::string(TextOf(reason.type)), -int(finding.severity), reason.state},
+                           finding);
+    }
+  }
+  return examples;
+}
+
+std::string Example(const Finding& finding) {
+  const Reason reason = finding.reason.value_or(Reason());
+  std::string text = fmt::format("### {}{}, {}\n\n", TextOf(reason.type),
+                                 reason.state ? fmt::format(" ({})", TextOf(*reason.state)) : "",
+                                 TextOf(finding.severity));
+  text += fmt::format("> {}\n\n", Markdown(finding.words.title));
+  text += Paragraph("Why", finding.words.why);
+  if (finding.cost_ns)
+    text += Paragraph("Cost",
+                      DurationText(*finding.cost_ns) +
+                          (finding.words.cost_note.empty() ? "" : ": " + finding.words.cost_note));
+  if (finding.saving_ns)
+    text += Paragraph(
+        "Saving", DurationText(*finding.saving_ns) +
+                      (finding.words.saving_note.empty() ? "" : ": " + finding.words.saving_note));
+  text += Paragraph("What to do", finding.words.advice);
+  return text;
+}
+
+std::string Page(const Analyzer& analyzer) {
+  std::string page = fmt::format("# {}: {}\n\n", analyzer.name, analyzer.summary);
+  page += fmt::format("{}\n\n", analyzer.meaning);
+  page += fmt::format("## What it needs\n\nIt looks at {}.", analyzer.looks_at);
+  if (const std::string needs = NeedsText(analyzer.needs); !needs.empty())
+    page += fmt::format(" Without {} the report says that it could not look.", needs);
+  page += "\n\n";
+  if (!analyzer.thresholds.empty()) {
+    page += "## When it fires\n\n| from | what happens | why this value |\n| --- | --- | --- |\n";
+    for (const PrintedThreshold& threshold : analyzer.thresholds)
+      page += fmt::format("| {} | {} | {} |\n", ValueText(threshold), Markdown(threshold.meaning),
+                          Markdown(threshold.reason));
+    page += "\n";
+  }
+  page += "## What it says, and what to do\n\nThe examples are of `tests/golden/" +
+          std::string(analyzer.name) + "`, one for each reason, state and severity.\n\n";
+  for (const auto& [key, finding] : Examples(analyzer)) page += Example(finding);
+  while (page.ends_with("\n\n")) page.pop_back();
+  return page;
+}
+
+std::string Index() {
+  std::string page =
+      "# Diagnoses\n\nA finding has one of these kinds. Each page says what the kind means, what it "
+      "needs, when it fires and what to do.\n\n| kind | finds |\n| --- | --- |\n";
+  for (const Analyzer* analyzer : AllAnalyzers())
+    page += fmt::format("| [{0}]({0}.md) | {1} |\n", analyzer->name, Markdown(analyzer->summary));
+  return page + R"(
+## Vocabulary
+
+| severity | means |
+| --- | --- |
+| error | What can be avoided is more than half of the run. |
+| warning | It is worth a change of the program. |
+| info | It is worth knowing: a clean program does it too, or it has stopped and was cheap, or the capture itself caused it. |
+
+| state | means |
+| --- | --- |
+| warm_up | It happened only in the first steps, as in a clean program. |
+| burst | It happened in some steps in a row, and then no more. |
+| ongoing | It goes on until the end of the run. |
+| settled | It has stopped: the finding names the last step in which it happened. |
+| unknown | The source has no order or no steps that would tell. |
+
+| figure | means |
+| --- | --- |
+| count | How often it happened in the run, or in the part that was looked at. |
+| per step | The count, divided by the steps of the processes in which it happened. |
+| cost | Time that was measured. The cost note says where it was measured. |
+| saving | Time that the remedy would save, estimated. The saving note says how. |
+
+The words of `reason.type` and of all other closed vocabularies are listed in [schema.md](../schema.md).
+)";
+}
+
+void ExpectPage(const fs::path& path, const std::string& page) {
+  if (std::getenv("XLAPROF_UPDATE_GOLDEN") != nullptr) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << page;
+  } else {
+    EXPECT_EQ(page, ReadFile(path)) << "if the new page is right: scripts/test --update";
+  }
+}
+
+class Diagnoses : public testing::TestWithParam<const Analyzer*> {};
+
+TEST_P(Diagnoses, PageSaysWhatIsExpected) {
+  EXPECT_FALSE(std::string(GetParam()->meaning).empty());
+  ExpectPage(kPages / (std::string(GetParam()->name) + ".md"), Page(*GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Diagnoses,
+                         testing::ValuesIn(AllAnalyzers().begin(), AllAnalyzers().end()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+TEST(DiagnosesIndex, PageSaysWhatIsExpected) { ExpectPage(kPages / "README.md", Index()); }
+
+}  // namespace
+}  // namespace xlaprof
