@@ -37,7 +37,7 @@ class XlaShapeParser {
     return true;
   }
 
-  // Takes what lies before the next `end`, and `end`.
+  // Skips everything up to and including the next `end`.
   bool TakeUntil(std::string_view end) {
     const size_t at = rest_.find(end);
     if (at == std::string_view::npos) return false;
