@@ -32,7 +32,7 @@ class XlaShape {
   const std::string& text() const { return text_; }  // as it was parsed
 
   bool is_tuple() const { return is_tuple_; }
-  const std::vector<XlaShape>& elements() const { return elements_; }  // of a tuple
+  const std::vector<XlaShape>& elements() const { return elements_; }  // the elements of a tuple
   // Returns the number of results of a program that returns a value of this shape.
   size_t result_count() const { return is_tuple_ ? elements_.size() : 1; }
 

@@ -17,7 +17,7 @@ struct Packing {
   int64_t track_id = 0;
   EventRows rows;
   std::shared_ptr<const NameArgs> name_args;
-  Nesting* nesting = nullptr;  // of the chunk's track
+  Nesting* nesting = nullptr;  // depths on the chunk's track
   StringId label_key = 0;
   PackedChunk packed;
 };

@@ -16,7 +16,7 @@ struct SalvageResult {
   int64_t lost_pages = 0;     // present, but no row of any table could be recognised in them
   int64_t orphan_pages = 0;   // no tree led to them; their rows said which table they belong to
   int64_t rows = 0, lost_rows = 0;
-  int64_t chunks = 0, events = 0;  // of event_chunk; part of rows
+  int64_t chunks = 0, events = 0;  // rows and events of event_chunk; part of rows
   int64_t lost_chunks = 0;         // chunks of any kind whose bytes are altered; part of lost_rows
   int64_t bad_log_frames = 0;      // pages in the -wal file whose checksum is wrong
   bool damaged() const {

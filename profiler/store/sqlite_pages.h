@@ -82,7 +82,7 @@ struct TreePage {
     uint32_t overflow = 0;       // page on which the payload goes on; 0: it does not
   };
   Kind kind = kTableLeaf;
-  std::vector<uint32_t> children;  // of interior pages
+  std::vector<uint32_t> children;  // set in interior pages
   std::vector<Cell> cells;
   int64_t bad_cells = 0;  // cells that point outside the page
   bool interior() const { return kind == kIndexInterior || kind == kTableInterior; }

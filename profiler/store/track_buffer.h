@@ -19,8 +19,8 @@ namespace xlaprof {
 inline constexpr size_t kMaxBuffered = 1 << 20;
 // A track whose events come in order, or late by little, is written a chunk of kEarlyEvents at a
 // time once kMaxInOrder events wait. The rest waits for events that belong before it. It is small
-// because few events come late. What waits to the end is also packed last, when nothing else is left
-// to do, and each page of memory that it takes costs as much as ten events.
+// because few events come late. What waits to the end is packed last, when nothing else is left to
+// do, and each page of memory that it takes costs as much as ten events.
 inline constexpr size_t kEarlyEvents = EventWriter::kChunkEvents / 2;
 inline constexpr size_t kMaxInOrder = kEarlyEvents + kEarlyEvents / 4;
 // A track with more waiting events than this, because its events come very late, is not written
@@ -104,7 +104,7 @@ struct TrackBuffer {
   std::vector<std::pair<int64_t, double>> samples;
   std::vector<FlowPoint> flow_points;
   std::shared_ptr<NameArgs> name_args;  // shared with chunks that are being packed
-  Nesting nesting;                      // of the events that are packed; used only while packing
+  Nesting nesting;                      // depths of the packed events; used only while packing
   bool in_order = true;                 // events are sorted
   int64_t newest_ns = INT64_MIN;        // start of the last event that came in order
   int64_t newest_dur_ns = -1;
