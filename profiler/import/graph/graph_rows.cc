@@ -14,12 +14,11 @@ constexpr IssueText kIssues[] = {
     {"cut_file", Severity::kWarning,
      "The file ends inside a line: it was cut, or is still being written. What was whole is kept."},
     {"cut_labels", Severity::kInfo,
-     "Labels of a dot graph are cut at 64 characters: shapes and attributes behind that are "
-     "unknown."},
+     "Labels of a dot graph are cut at 64 characters: "
+     "shapes and attributes behind that are unknown."},
     {"hash_collision", Severity::kWarning,
-     "Graphs with one hash are printed with different nodes. The first is kept for all; compare "
-     "them with an HLO dump "
-     "(XLA_SAVE_TENSORS_FMT=hlo)."},
+     "Graphs with one hash are printed with different nodes. The first is "
+     "kept for all; compare them with an HLO dump (XLA_SAVE_TENSORS_FMT=hlo)."},
     {"invalid_utf8", Severity::kInfo, "Bytes that are no UTF-8 were replaced by U+FFFD."},
     {"more_modules", Severity::kWarning,
      "A text holds several HLO modules; the first one was read. Give each its own file."},
