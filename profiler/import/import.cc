@@ -216,8 +216,8 @@ class Importing {
     if (rank_of_source_.empty()) return absl::OkStatus();
     std::vector<std::pair<int64_t, int64_t>> rank_of;
     XP_TRY(
-        store_.Each("SELECT id, source_id FROM process WHERE rank IS NULL AND source_id IS NOT "
-                    "NULL",
+        store_.Each("SELECT id, source_id FROM process WHERE "
+                    "rank IS NULL AND source_id IS NOT NULL",
                     [&](int64_t id, int64_t source_id) {
                       const auto rank = rank_of_source_.find(source_id);
                       if (rank != rank_of_source_.end()) rank_of.emplace_back(id, rank->second);

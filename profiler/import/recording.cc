@@ -121,8 +121,8 @@ class Copying {
     }
     if (scanner.skipped_chunks() == 0) return absl::OkStatus();
     return context_.Issue("damaged_store", Severity::kWarning,
-                          "parts of the store are damaged: their events are not here. Copy the "
-                          "file again",
+                          "parts of the store are damaged: their "
+                          "events are not here. Copy the file again",
                           {}, {}, scanner.skipped_chunks());
   }
 

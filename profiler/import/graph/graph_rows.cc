@@ -25,19 +25,19 @@ constexpr IssueText kIssues[] = {
     {"no_entry", Severity::kWarning,
      "An HLO module has no ENTRY computation: the text is cut. What was whole is kept."},
     {"repeated_name", Severity::kWarning,
-     "Two nodes of a graph have one name; operands are taken to mean the later one. The file may "
-     "be damaged."},
+     "Two nodes of a graph have one name; operands are "
+     "taken to mean the later one. The file may be damaged."},
     {"unknown_graph_form", Severity::kWarning,
      "A section's graph begins like none of the known forms (IR, HloModule, digraph, module); its "
      "hash and frames are kept."},
     {"unknown_line", Severity::kInfo,
      "A line between two sections has no known form: something else writes to this file."},
     {"unknown_operand", Severity::kWarning,
-     "A node names an operand that is not printed before it; the operand is left out. The file may "
-     "be damaged."},
+     "A node names an operand that is not printed before "
+     "it; the operand is left out. The file may be damaged."},
     {"unread_stablehlo", Severity::kInfo,
-     "Lines of a StableHLO module are of no simple form and were left out: regions, functions that "
-     "are called, and their links. "
+     "Lines of a StableHLO module are of no simple form and were "
+     "left out: regions, functions that are called, and their links. "
      "XLA_SAVE_TENSORS_FMT=hlo gives graphs that are read whole."},
     {"unreadable_hash", Severity::kWarning,
      "A section's Graph Hash is no hash; the graph is known by its text."},

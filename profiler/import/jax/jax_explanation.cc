@@ -21,8 +21,8 @@ namespace {
 //     being re-defined repeatedly, preventing caching?
 //     for train_step defined at /x/train.py:14
 //     all previously seen cache keys differ. For the closest previous key:
-//     different input types:                              [* key with different input types:]
-//     * at x, now f32[7,16] and before f32[8,16]          [* at x, seen f32[8], but now given f32[7]]
+//     different input types:                            [* key with different input types:]
+//     * at x, now f32[7,16] and before f32[8,16]        [* at x, seen f32[8], but now given f32[7]]
 //     different input pytree:
 //     * at input path [0][1], now <class '...Static'> with pytree metadata Static(val=1) and before
 //       <class '...Static'> with pytree metadata Static(val=0), so the pytree node metadata ...

@@ -46,11 +46,11 @@ absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
   Facts facts;
   XP_TRY(store.Each(
       "SELECT 1 AS is_compile, c.id, c.graph_id, coalesce(g.hash, ''), coalesce(c.cause, ''), "
-      "c.ordinal, coalesce(c.function, ''), coalesce(g.printed_as = 'signature', 0) FROM compile c "
-      "LEFT JOIN graph g ON g.id = c.graph_id WHERE c.process_id = ?1 UNION ALL "
+      "c.ordinal, coalesce(c.function, ''), coalesce(g.printed_as = 'signature', 0) "
+      "FROM compile c LEFT JOIN graph g ON g.id = c.graph_id WHERE c.process_id = ?1 UNION ALL "
       "SELECT 0, e.id, e.graph_id, coalesce(g.hash, ''), coalesce(e.cause, ''), e.ordinal, '', 0 "
-      "FROM execution e "
-      "LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 ORDER BY 6, 1 DESC",
+      "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 "
+      "ORDER BY 6, 1 DESC",
       [&](bool is_compile, int64_t id, std::optional<int64_t> graph, std::string hash,
           CutKind cause, int64_t, std::string function, bool inputs_only) {
         facts.push_back({is_compile, id, graph.value_or(0), std::move(hash), cause,
@@ -186,8 +186,8 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
   }
   if (fits == 0) {
     out.note =
-        "not aligned with the other sources: no compile in common, and the order of the cuts "
-        "differs";
+        "not aligned with the other sources: no compile "
+        "in common, and the order of the cuts differs";
     return out;
   }
   for (size_t i = 0; i < t.size(); ++i) pairs.emplace_back(s[size_t(place) + i], t[i]);
@@ -378,9 +378,8 @@ std::string OnceAProcess(const std::string& format) {
 absl::Status JoinRun(Store& store, int64_t run_id) {
   XP_TRY(std::vector<Process> processes,
          store.Collect(
-             "SELECT p.id, p.source_id, coalesce(s.format, ''), p.rank FROM process p JOIN source "
-             "s ON s.id = p.source_id "
-             "WHERE p.run_id = ?1 ORDER BY p.id",
+             "SELECT p.id, p.source_id, coalesce(s.format, ''), p.rank FROM process "
+             "p JOIN source s ON s.id = p.source_id WHERE p.run_id = ?1 ORDER BY p.id",
              [](int64_t id, int64_t source, std::string format, OptInt rank) {
                return Process{id, source, std::move(format), rank};
              },

@@ -16,11 +16,10 @@ absl::StatusOr<std::vector<int64_t>> ExecutionsOfRuns(const Store& store) {
     return store.Collect(sql, [](int64_t count) { return count; });
   };
   XP_TRY(std::vector<int64_t> counts,
-         collect("SELECT (SELECT count(*) FROM execution e WHERE e.process_id = p.id) FROM process "
-                 "p WHERE p.source_id = "
-                 "(SELECT p.source_id FROM process p JOIN source s ON s.id = p.source_id WHERE "
-                 "s.format = 'debug_log' AND p.segment > 0 LIMIT 1) "
-                 "ORDER BY p.segment"));
+         collect("SELECT (SELECT count(*) FROM execution e WHERE e.process_id = p.id) "
+                 "FROM process p WHERE p.source_id = "
+                 "(SELECT p.source_id FROM process p JOIN source s ON s.id = p.source_id "
+                 "WHERE s.format = 'debug_log' AND p.segment > 0 LIMIT 1) ORDER BY p.segment"));
   if (counts.size() > 1) return counts;
   XP_TRY(counts, collect("SELECT max(0, coalesce(max(m.samples), 0)) FROM process p "
                          "LEFT JOIN metrics_report r ON r.process_id = p.id "
@@ -86,13 +85,9 @@ absl::Status DivideRuns(Store& store) {
   XP_TRY(std::vector<Candidate> candidates,
          store.Collect(
              "SELECT p.source_id, min(p.id) FROM process p JOIN source s ON s.id = p.source_id "
-             "WHERE s.format IN ('debug_log', 'ir_dump') "
-             "GROUP BY p.source_id HAVING count(*) = 1 AND (SELECT count(*) FROM execution e WHERE "
-             "e.process_id = min(p.id)) = ?1",
-             [](int64_t source, int64_t process) {
-               return Candidate{source, process};
-             },
-             total));
+             "WHERE s.format IN ('debug_log', 'ir_dump') GROUP BY p.source_id HAVING count(*) "
+             "= 1 AND (SELECT count(*) FROM execution e WHERE e.process_id = min(p.id)) = ?1",
+             [](int64_t source, int64_t process) { return Candidate{source, process}; }, total));
   for (const Candidate& candidate : candidates)
     XP_TRY(Divide(store, candidate.source_id, candidate.process_id, counts));
   return absl::OkStatus();

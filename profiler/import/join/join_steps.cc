@@ -124,8 +124,8 @@ absl::Status JoinSteps(Store& store) {
                        [](int64_t id) { return id; }));
   std::map<int64_t, std::vector<int64_t>> timed;
   XP_TRY(
-      store.Each("SELECT process_id, id FROM step WHERE process_id IS NOT NULL ORDER BY ts_ns, "
-                 "ordinal",
+      store.Each("SELECT process_id, id FROM step WHERE "
+                 "process_id IS NOT NULL ORDER BY ts_ns, ordinal",
                  [&](int64_t process_id, int64_t id) { timed[process_id].push_back(id); }));
   for (int64_t process : processes) XP_TRY(StepsOf(store, process, timed[process]));
   return absl::OkStatus();
