@@ -1,5 +1,6 @@
-// What events are about: importers and recorders give categories, analyzers and exporters ask for
-// them. Events hold the words, interned (event.category); a profiler's own categories may be others.
+// The category says what an event is about. Importers and recorders assign it; analyzers and
+// exporters select events by it. An event holds the interned word (event.category), which may also
+// be a category of the profiler's own that is not in this list.
 #pragma once
 
 #include <cstdint>

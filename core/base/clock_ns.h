@@ -1,4 +1,4 @@
-// A POSIX clock as one number.
+// Reads a POSIX clock as one number.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,8 @@
 
 namespace xlaprof {
 
-// Nanoseconds of CLOCK_REALTIME (since 1970), CLOCK_MONOTONIC or CLOCK_THREAD_CPUTIME_ID now.
+// Returns the current time of CLOCK_REALTIME (since 1970), CLOCK_MONOTONIC or
+// CLOCK_THREAD_CPUTIME_ID in nanoseconds.
 inline int64_t ClockNs(clockid_t clock) {
   timespec now;
   clock_gettime(clock, &now);

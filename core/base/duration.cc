@@ -13,13 +13,14 @@ struct Part {
   std::string_view unit;
   double ns;
 };
-// Largest first. `us` has three decimals: the smallest part, printed exactly.
+// The units go from largest to smallest. The smallest, `us`, is printed exactly, with three
+// decimals.
 constexpr std::array<Part, 6> kParts = {
     {{"d", 86400e9}, {"h", 3600e9}, {"m", 60e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}}};
 
-constexpr double kMostNs = 0x1p60;  // 36 years, as for every time that is imported
+constexpr double kMostNs = 0x1p60;  // 36 years, the bound of every imported time
 
-// 75.00MB: powers of 1024, although the labels look decimal.
+// Reads a size such as 75.00MB. Its prefixes are powers of 1024, although the labels look decimal.
 std::optional<double> Bytes(std::string_view text) {
   if (!text.ends_with('B')) return std::nullopt;
   text.remove_suffix(1);
@@ -32,7 +33,7 @@ std::optional<double> Bytes(std::string_view text) {
   }
   std::optional<double> value = ParseReal(text);
   if (!value) return std::nullopt;
-  // Plain bytes keep their decimals: those of a rate.
+  // Plain bytes keep their decimals, because the number may be a rate.
   return scale == 1 ? *value : std::round(*value * scale);
 }
 

@@ -14,8 +14,8 @@ struct Range {
   int32_t first, last;
 };
 
-// Characters that move the cursor, change the direction of what follows, break the line, or show
-// nothing where something stands.
+// Characters that move the cursor, change the direction of what follows, break the line, or are
+// invisible.
 constexpr Range kControls[] = {
     {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},     {0x115f, 0x1160},
     {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},   {0x3164, 0x3164},
@@ -27,14 +27,14 @@ bool IsControl(int32_t code) {
       kControls, [&](const Range& range) { return range.first <= code && code <= range.last; });
 }
 
-// As \x7f, \u200b or \U000e0001.
+// Returns an escape such as \x7f, \u200b or \U000e0001.
 std::string Escaped(int32_t code) {
   return code < 0x100     ? fmt::format("\\x{:02x}", code)
          : code <= 0xffff ? fmt::format("\\u{:04x}", code)
                           : fmt::format("\\U{:08x}", code);
 }
 
-// JSON has four digits: what is above them is a surrogate pair.
+// JSON's escapes have four digits, so a character beyond U+FFFF becomes a surrogate pair.
 std::string JsonEscaped(int32_t code) {
   if (code <= 0xffff) return fmt::format("\\u{:04x}", code);
   const int32_t rest = code - 0x10000;
@@ -88,8 +88,8 @@ std::string Printable(std::string_view text, bool keep_newlines) {
   return out;
 }
 
-// Entities rather than backslashes: those work in all three places. An underscore inside a word is
-// no emphasis, and most names have one.
+// Entities are used rather than backslashes, because they work in all three places. An underscore
+// inside a word does not mark emphasis, and most names have one.
 std::string MarkdownText(std::string_view raw) {
   const std::string text = Printable(raw);
   auto is_word = [&](size_t at) {
@@ -105,7 +105,7 @@ std::string MarkdownText(std::string_view raw) {
       out += text[i];
     }
   }
-  // Bare addresses become links.
+  // GitHub turns bare addresses into links.
   for (std::string_view start : {"://", "www."}) {
     std::string harmless = start == "www." ? "www&#46;" : "&#58;//";
     for (size_t at = out.find(start); at != std::string::npos;

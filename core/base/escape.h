@@ -1,5 +1,5 @@
-// What text from outside needs where it is shown: a name in a capture may hold anything, and must
-// stay a name. One function a place; what they return is valid UTF-8.
+// Escapes text from outside for the place where it is shown. A name in a capture may hold anything
+// and must stay a name. There is one function per place; each returns valid UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -8,38 +8,40 @@
 
 namespace xlaprof {
 
-// The character of UTF-8 `text` at `at`, which lies inside it; code -1 where its bytes are no
-// UTF-8 (bytes is 1 then).
+// A character of a UTF-8 text. Where the bytes are not valid UTF-8, code is -1 and bytes is 1.
 struct Character {
   int32_t code = -1;
   int bytes = 1;
 };
+// Returns the character at offset `at` of `text`; `at` must lie inside it.
 Character CharacterAt(std::string_view text, size_t at);
 
-// Bytes that are no text: two digits each, lower-case.
+// Returns bytes that are not text as two lower-case hexadecimal digits each.
 std::string Hex(std::string_view bytes);
 
-// For a terminal: control characters, what turns the direction of writing or shows nothing, and
-// invalid bytes as \n, \t, \x1b, \u202e, \U000e0001, \xff. Real line ends stay where
-// `keep_newlines`.
+// Escapes text for a terminal. Control characters, characters that change the direction of writing
+// or show nothing, and invalid bytes become \n, \t, \x1b, \u202e, \U000e0001 or \xff. Real line
+// ends stay if `keep_newlines` is set.
 std::string Printable(std::string_view text, bool keep_newlines = false);
 
-// For GitHub's Markdown, in running text, table cells and HTML blocks: no markup, no links, no
-// mentions of people.
+// Escapes text for GitHub's Markdown, in running text, table cells and HTML blocks, so that it
+// makes no markup, no links and no mentions of people.
 std::string MarkdownText(std::string_view text);
 
-// A fenced block of Markdown that nothing in `body` closes. `body` is printable already.
+// Returns a fenced block of Markdown that nothing in `body` closes. `body` must be printable
+// already.
 std::string MarkdownFenced(std::string_view language, std::string_view body);
 
-// JSON that is valid already, with all that would steer a terminal (DEL, C1, bidi) or show nothing
-// escaped as well.
+// Escapes what would steer a terminal (DEL, C1, bidi) or show nothing. `json` must be valid JSON
+// already.
 std::string TerminalSafeJson(std::string json);
 
-// A field of RFC 4180 that a spreadsheet does not take for a formula: text that begins with one of
-// = + - @ tab CR gets a ' before it. Invalid UTF-8 becomes U+FFFD.
+// Returns a CSV field (RFC 4180) that a spreadsheet does not take for a formula: text that begins
+// with one of = + - @ tab CR gets a ' before it. Invalid UTF-8 becomes U+FFFD.
 std::string CsvText(std::string_view text);
 
-// A word for a POSIX shell, to be pasted into one: as it is where it is harmless, else quoted.
+// Returns `text` as a word to be pasted into a POSIX shell: unchanged if it is harmless, quoted
+// otherwise.
 std::string ShellWord(std::string_view text);
 
 }  // namespace xlaprof

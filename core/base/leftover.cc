@@ -18,10 +18,10 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int kMostLeftovers = 16;
-constexpr int kMostDepth = 8;  // of folders in a folder
+constexpr int kMostDepth = 8;  // levels of nested folders
 constexpr size_t kLongestSuffix = 16;
 
-// Whatever a handler reads: it may not allocate.
+// A registered path. A signal handler reads it, and a handler may not allocate memory.
 struct Slot {
   std::atomic<bool> is_taken{false}, is_noted{false};
   char path[PATH_MAX + kLongestSuffix];
@@ -30,7 +30,7 @@ Slot slots[kMostLeftovers];
 
 void RemoveTree(int parent, const char* name, int depth);
 
-// What the kernel gives: readdir allocates.
+// A directory entry as the kernel returns it. A handler cannot use readdir, which allocates memory.
 struct Entry {
   uint64_t inode;
   int64_t offset;

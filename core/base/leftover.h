@@ -1,4 +1,5 @@
-// Files and folders on the way, which a signal that ends the program must not leave behind.
+// Registers temporary files and folders that must not be left behind when a signal ends the
+// program.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +7,9 @@
 
 namespace xlaprof {
 
-// While it lives, `path`, with what is in it and what SQLite keeps beside it, goes with the
-// program. Of more than a few at once the last are not noted.
+// While the object lives, RemoveLeftovers() removes `path`, what is in it, and the files that
+// SQLite keeps beside it. If more than a few objects live at once, the last ones are not
+// registered.
 class Leftover {
  public:
   explicit Leftover(const std::filesystem::path& path);
@@ -16,15 +18,16 @@ class Leftover {
   void Forget();
 
  private:
-  int slot_ = -1;  // -1: not noted
+  int slot_ = -1;  // -1: not registered
 };
 
-// Removes every Leftover of the process, without memory of its own: for what else ends it.
+// Removes every Leftover of the process. It needs no memory of its own, so that it can also be
+// called where something other than a signal ends the process.
 void RemoveLeftovers();
 
-// From now on SIGINT, SIGTERM and SIGHUP remove every Leftover before they end the program; those
-// that are ignored (nohup) stay so. For a program of our own: a recorded one has handlers of its
-// own.
+// Makes SIGINT, SIGTERM and SIGHUP remove every Leftover before they end the program. Signals that
+// are ignored (nohup) stay ignored. Call it in a program of our own only, because a recorded
+// program has signal handlers of its own.
 void RemoveLeftoversAtSignals();
 
 }  // namespace xlaprof

@@ -19,8 +19,8 @@ constexpr bool IsDigits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsDigit);
 }
 
-// Takes the integer that `*text` begins with off its front and returns it. Leaves `*text` as it was
-// and returns nothing if none stands there. An unsigned T has no minus sign.
+// Takes the integer at the front of `*text` off and returns it. Returns nothing and leaves `*text`
+// unchanged if it begins with none. An unsigned T has no minus sign.
 template <class T = int64_t>
 std::optional<T> TakeInteger(std::string_view* text) {
   T value = 0;
@@ -61,7 +61,7 @@ inline std::optional<double> ParseReal(std::string_view text) {
   return text.empty() ? value : std::nullopt;
 }
 
-// Returns the number that the first digits in `text` spell, wherever they stand.
+// Returns the number that the first digits in `text` spell, wherever they are in it.
 inline std::optional<int64_t> FindCount(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_of("0123456789"), text.size()));
   return TakeInteger(&text);

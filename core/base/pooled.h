@@ -1,12 +1,12 @@
-// Memory for objects of one class that come and go by the thousand: what a thread has given back
-// it takes again, without asking the allocator.
+// Keeps memory for objects of one class that are made and destroyed by the thousand: a thread
+// reuses the memory that it has freed, without asking the allocator.
 #pragma once
 
 #include <cstddef>
 #include <new>
 #include <utility>
 
-// GCC defines the first two; clang answers __has_feature.
+// GCC defines the first two macros; clang has __has_feature instead.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define XLAPROF_SANITIZED 1
 #elif defined(__has_feature)
@@ -17,8 +17,9 @@
 
 namespace xlaprof {
 
-// `class Node final : public Pooled<Node>`. Any thread may make and destroy; each keeps the memory
-// of up to 4096 objects until it ends. Sanitizers see every object.
+// The base class of such objects: `class Node final : public Pooled<Node>`. Any thread may make and
+// destroy them; each thread keeps the memory of up to 4096 objects until it ends. Under a sanitizer
+// no memory is kept, so that the sanitizer sees every object.
 template <class T>
 class Pooled {
 #ifndef XLAPROF_SANITIZED
@@ -33,7 +34,7 @@ class Pooled {
     Kept& kept = kept_;
     if (kept.room == 0) [[unlikely]] {
       if (kept.is_open) return ::operator delete(memory);
-      // A thread's first: its last act will be to give all back.
+      // When this thread ends, at_end frees the memory that it has kept.
       thread_local const AtEnd at_end;
       kept.is_open = true;
       kept.room = 4096;

@@ -1,4 +1,5 @@
-// Shared ownership with the count inside the object: a pointer's size, one allocation.
+// Shared ownership with the count inside the object: a Ref has a pointer's size, and an object
+// takes one allocation.
 #pragma once
 
 #include <atomic>
@@ -7,15 +8,16 @@
 
 namespace xlaprof {
 
-// Objects are made by MakeRef and destroyed by the last Ref, on its thread.
+// Objects are made by MakeRef and destroyed by the last Ref, on the thread of that Ref.
 class RefCounted {
  public:
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
 
-  // Asked by the only Ref before it destroys the object: false where another has come meanwhile. A
-  // class whose objects are looked for by pointers has a Hide() of its own, which takes the object,
-  // if has_one_ref(), out of where it is found, under the lock that those hold who look.
+  // The last Ref calls Hide() before it destroys the object; false means that another Ref has come
+  // meanwhile. A class whose objects are looked up by pointer has a Hide() of its own. If
+  // has_one_ref(), it removes the object from where it is looked up, under the lock that lookups
+  // hold.
   bool Hide() const { return true; }
 
  protected:
@@ -49,7 +51,7 @@ class Ref {
     return *this;
   }
 
-  // The first of a new object, which nobody else knows.
+  // Makes the first Ref of a new object, which nobody else knows.
   static Ref First(T* object) {
     Count(object).store(1, std::memory_order_relaxed);
     Ref ref;
@@ -62,7 +64,7 @@ class Ref {
   T* operator->() const { return object_; }
   explicit operator bool() const { return object_ != nullptr; }
   bool operator==(const Ref& other) const { return object_ == other.object_; }
-  // Whether nobody else has it: then nobody can come to have it.
+  // Returns whether this is the only Ref of the object. If it is, nobody else can get another one.
   bool unique() const { return object_ != nullptr && object_->RefCounted::has_one_ref(); }
 
  private:
@@ -76,7 +78,7 @@ class Ref {
     if (object_ == nullptr) return;
     std::atomic<uint32_t>& count = Count(object_);
     uint32_t now = count.load(std::memory_order_acquire);
-    // The only one need not count.
+    // The only Ref need not decrement the count.
     while (now > 1 || !object_->Hide()) {
       if (now > 1 && count.compare_exchange_weak(now, now - 1, std::memory_order_acq_rel)) return;
       now = count.load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-// What a compiler gives for a function:
+// Compilers print functions in these forms:
 //
 //   int main(int, char**)
 //   xlaprof::lazy::Tensor demo::Net<T>::Forward(const Tensor&) const [with T = float]
@@ -22,7 +22,7 @@ bool IsWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Where the name `operator...` at `at` ends; `at` where there is none.
+// Returns where the name `operator...` at `at` ends, or `at` if there is none.
 size_t EndOfOperator(std::string_view text, size_t at) {
   if (!text.substr(at).starts_with(kOperator)) return at;
   size_t end = at + kOperator.size();
@@ -31,7 +31,7 @@ size_t EndOfOperator(std::string_view text, size_t at) {
   return std::min(text.find('(', end), text.size());
 }
 
-// The qualified name's parts, without template arguments: demo, Net, Forward.
+// Returns the parts of the qualified name, without template arguments: demo, Net, Forward.
 std::vector<std::string> NameParts(std::string_view text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -42,7 +42,7 @@ std::vector<std::string> NameParts(std::string_view text) {
     }
     const char c = text[i];
     if (c == '(' && depth == 0) {
-      // The parameters, but for a part or a type that is in parentheses itself.
+      // The parameters begin here, unless a part of the name or a type is itself in parentheses.
       if (!text.substr(i).starts_with("(anonymous") && !parts.back().ends_with("decltype")) break;
       i = std::min(text.find(')', i), text.size());
     } else if (c == '<' || c == '{') {
@@ -70,7 +70,7 @@ std::string FunctionName(const std::source_location& location) {
   for (std::string_view lambda : {"<lambda", "(lambda", "(anonymous class"}) {
     size_t at = text.find(lambda);
     if (at == std::string_view::npos) continue;
-    // Before its `::` stands a whole function; a namespace where it is in none.
+    // A whole function is before the lambda's `::`, or a namespace if the lambda is in no function.
     text = text.substr(0, at);
     if (text.ends_with("::")) text.remove_suffix(2);
     if (text.find('(') == std::string_view::npos) return "<static>";

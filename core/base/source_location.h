@@ -1,4 +1,4 @@
-// Source locations as texts show them.
+// Prints source locations as text.
 #pragma once
 
 #include <source_location>
@@ -7,15 +7,16 @@
 
 namespace xlaprof {
 
-// The name alone of the function that a compiler writes out in full: main, Net::Forward. A class
-// before it stays, told from a namespace by its first letter; a lambda has the name of the function
-// around it, and what runs before main is <static>.
+// Returns only the name of a function that a compiler writes out in full: main, Net::Forward. A
+// class before it is kept; a class is distinguished from a namespace by its first letter, a
+// capital. A lambda has the name of the function around it, and code that runs before main is
+// <static>.
 std::string FunctionName(const std::source_location& location);
 
-// file.cc of /a/b/file.cc
+// Returns the file's name without its directories: file.cc for /a/b/file.cc.
 std::string_view FileName(const std::source_location& location);
 
-// function@file:line
+// Returns function@file:line.
 std::string LocationText(const std::source_location& location);
 
 }  // namespace xlaprof

@@ -32,7 +32,7 @@ SourcePlace SourcePlace::Parse(std::string_view text) {
     place.function = text.substr(open + 2, text.size() - open - 3);
     text = text.substr(0, open);
   } else if (const size_t at = text.find('@'); at != kNone && text.find('/') >= at) {
-    // An @ behind a slash belongs to the path.
+    // An @ after a slash belongs to the path.
     place.function = text.substr(0, at);
     text.remove_prefix(at + 1);
   }
@@ -49,7 +49,8 @@ SourcePlace SourcePlace::ParsePythonCall(std::string_view name) {
   const size_t close = name.rfind(kClose);
   const size_t open = close == kNone ? kNone : name.rfind('(', close);
   if (open == kNone || open == 0) return {};
-  // A function may be called `x(): y`: its place ends at the first bracket.
+  // The function's name may contain `): ` too, so the place ends at the first one after the
+  // bracket.
   const size_t end = name.find(kClose, open);
   const std::optional<int64_t> line = ParseCount(name.substr(open + 1, end - open - 1));
   if (!line) return {};

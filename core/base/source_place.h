@@ -19,7 +19,7 @@ struct SourcePlace {
   // one, and JAX's `file:line:column (function)`. A text of another form becomes the file.
   static SourcePlace Parse(std::string_view text);
 
-  // Reads `file(line): function`, as profilers call a call of Python. Returns an empty place if
+  // Reads `file(line): function`, as profilers print a Python call. Returns an empty place if
   // `name` is something else.
   static SourcePlace ParsePythonCall(std::string_view name);
 

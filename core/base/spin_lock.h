@@ -1,4 +1,4 @@
-// A lock that is held for some nanoseconds, by one thread mostly: for std::lock_guard.
+// A lock for std::lock_guard that is held for some nanoseconds and mostly taken by one thread.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// What SQLite keeps beside a file while it writes it, and leaves there when its process is killed.
+// Suffixes of the files that SQLite keeps beside a database while it writes it, and leaves there
+// when its process is killed.
 #pragma once
 
 namespace xlaprof {

@@ -1,5 +1,6 @@
-// Errors, one way: a function that can fail returns absl::Status or absl::StatusOr<T>; callers use
-// XP_TRY. A message says what, where (byte or line) and what to try.
+// There is one way to report errors: a function that can fail returns absl::Status or
+// absl::StatusOr<T>, and callers use XP_TRY. A message says what failed, where (byte or line) and
+// what to try.
 #pragma once
 
 #include <absl/status/status.h>
@@ -14,7 +15,7 @@
 
 namespace xlaprof {
 
-// Status constructors that format: `NotFound("{}: no such file", path)`.
+// These status constructors format their message: `NotFound("{}: no such file", path)`.
 template <class... Args>
 absl::Status NotFound(fmt::format_string<Args...> format, Args&&... args) {
   return absl::NotFoundError(fmt::format(format, std::forward<Args>(args)...));
@@ -36,7 +37,8 @@ absl::Status IoError(fmt::format_string<Args...> format, Args&&... args) {
   return absl::UnavailableError(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// The message of a status as std::string_view (absl of Debian 12 has its own string_view type).
+// Returns the message of a status as std::string_view (absl of Debian 12 has its own string_view
+// type).
 inline std::string_view Message(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
 }
@@ -71,7 +73,8 @@ absl::Status ToStatus(absl::StatusOr<T>&& value) {
 #define XP_TRY_PICK(a, b, macro, ...) macro
 #define XP_TRY(...) XP_TRY_PICK(__VA_ARGS__, XP_TRY_2, XP_TRY_1, )(__VA_ARGS__)
 
-// Our own bug: prints the expression and its place, and aborts.
+// If `condition` is false, which is a bug of our own, prints the expression and its place and
+// aborts.
 #define XP_CHECK(condition)                                                                    \
   do {                                                                                         \
     if (!(condition)) [[unlikely]] {                                                           \

@@ -1,4 +1,4 @@
-// A folder for files on the way.
+// A folder for temporary files.
 #pragma once
 
 #include <filesystem>
@@ -10,17 +10,17 @@
 
 namespace xlaprof {
 
-// In TMPDIR; only this user can look into it, and it is gone, with what is in it, with the object,
-// unless it is kept.
+// A folder in TMPDIR that only this user can look into. Destroying the object removes the folder
+// and what is in it, unless the folder is kept.
 class TemporaryFolder {
  public:
-  // Its name begins with "xlaprof-" and `purpose`.
+  // Makes a folder whose name begins with "xlaprof-" and `purpose`.
   static absl::StatusOr<TemporaryFolder> Make(std::string_view purpose);
   TemporaryFolder(TemporaryFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})), leftover_(std::move(other.leftover_)) {}
   ~TemporaryFolder();
   const std::filesystem::path& path() const { return path_; }
-  // Leaves it where it is: the path.
+  // Leaves the folder in place and returns its path.
   std::filesystem::path Keep() {
     leftover_.Forget();
     return std::exchange(path_, {});

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path NameBeside(const fs::path& output) {
-  // Processes of several containers may have one number.
+  // Processes in different containers may have the same process id.
   static const uint64_t process = [] {
     std::random_device random;
     return uint64_t(random()) << 32 | random();

@@ -1,5 +1,5 @@
-// A file beside the output that becomes the output only when it is whole, and is gone otherwise.
-// Its name is no other's, of whatever process, machine or container that shares the folder.
+// A file beside the output that becomes the output when it is complete, and is removed otherwise.
+// Its name differs from those of all processes, machines and containers that share the folder.
 #pragma once
 
 #include <filesystem>
@@ -12,14 +12,14 @@ namespace xlaprof {
 class UnfinishedFile {
  public:
   explicit UnfinishedFile(std::filesystem::path output);
-  // Removes the file, and what SQLite may have left beside it.
+  // Removes the file and what SQLite may have left beside it.
   ~UnfinishedFile();
   UnfinishedFile(const UnfinishedFile&) = delete;
   UnfinishedFile& operator=(const UnfinishedFile&) = delete;
 
-  // Where to write meanwhile.
+  // The file to write to until Finish().
   const std::filesystem::path& path() const { return path_; }
-  // Renames it to the output, which is replaced if it is there.
+  // Renames the file to the output, which is replaced if it exists.
   absl::Status Finish();
 
  private:

@@ -1,5 +1,5 @@
-// Lets fmt print the words of vocabularies; apart from vocabulary.h, which the recorder's installed
-// headers include.
+// Lets fmt print the words of vocabularies. This is not in vocabulary.h because the recorder's
+// installed headers include that file.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// A queue between its owner and one worker thread: the owner fills pieces, the thread works on them
+// A queue between its owner and one worker thread. The owner fills pieces, the thread works on them
 // one after the other, and the owner takes them back in the order in which it filled them.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace xlaprof {
 
-// All calls are the owner's.
+// Only the owner may call its functions.
 template <class Piece, size_t kPieces>
 class WorkQueue {
  public:

@@ -14,7 +14,7 @@ namespace xlaprof {
 //   dimension = number | "<=" number | "?", then perhaps "@" and the axis that it is divided over
 //   layout    = "{" anything "}"
 //
-// Spaces and comments such as /*index=5*/ may stand before an element.
+// Spaces and comments such as /*index=5*/ may come before an element.
 class XlaShapeParser {
  public:
   explicit XlaShapeParser(std::string_view text) : rest_(text) {}
@@ -37,7 +37,7 @@ class XlaShapeParser {
     return true;
   }
 
-  // Takes what lies before the next `end`, and `end`.
+  // Skips everything up to and including the next `end`.
   bool TakeUntil(std::string_view end) {
     const size_t at = rest_.find(end);
     if (at == std::string_view::npos) return false;

@@ -17,7 +17,7 @@ namespace xlaprof {
 // whose braces count as a layout.
 class XlaShape {
  public:
-  static constexpr int64_t kUnknownSize = -1;  // of a dimension that is printed as ?
+  static constexpr int64_t kUnknownSize = -1;  // the size of a dimension that is printed as ?
 
   // Returns nothing if `text` as a whole is not a shape.
   static std::optional<XlaShape> Parse(std::string_view text);
@@ -32,17 +32,17 @@ class XlaShape {
   const std::string& text() const { return text_; }  // as it was parsed
 
   bool is_tuple() const { return is_tuple_; }
-  const std::vector<XlaShape>& elements() const { return elements_; }  // of a tuple
-  // How many results a program has that returns a value of this shape.
+  const std::vector<XlaShape>& elements() const { return elements_; }  // the elements of a tuple
+  // Returns the number of results of a program that returns a value of this shape.
   size_t result_count() const { return is_tuple_ ? elements_.size() : 1; }
 
-  std::string_view element_type() const { return element_type_; }  // "f32"; "" of a tuple
-  // The sizes, and of bounds such as <=10 the bound. Tuples have none.
+  std::string_view element_type() const { return element_type_; }  // "f32"; "" for a tuple
+  // The size of each dimension; for a bound such as <=10 it is the bound. Tuples have none.
   const std::vector<int64_t>& dimensions() const { return dimensions_; }
   size_t rank() const { return dimensions_.size(); }
   bool is_scalar() const { return !is_tuple_ && dimensions_.empty(); }
 
-  // Whether the text tells how the array, or an array in the tuple, lies in memory.
+  // Returns whether the text says how the array, or an array in the tuple, lies in memory.
   bool has_layout() const { return text_.find('{') != std::string::npos; }
   XlaShape WithoutLayout() const;
 
@@ -57,8 +57,8 @@ class XlaShape {
   bool is_tuple_ = false;
 };
 
-// Returns `printed` without its layouts, which are the parts in braces: "(f32[2,3], s32[])" of
-// "(f32[2,3]{1,0:T(8,128)}, s32[])". A text need not be a shape.
+// Returns `printed` without its layouts, which are the parts in braces: "(f32[2,3]{1,0:T(8,128)},
+// s32[])" becomes "(f32[2,3], s32[])". The text need not be a shape.
 std::string WithoutLayout(std::string_view printed);
 
 }  // namespace xlaprof

@@ -19,13 +19,14 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kBlockBytes = 512;  // of tar: its first header
+constexpr size_t kBlockBytes = 512;  // size of tar's first header
 constexpr size_t kMaxMembers = 20'000;
 constexpr size_t kMaxNameBytes = 1000;
-constexpr size_t kHeadBytes = 64 << 10;  // by which a member is judged
-constexpr size_t kSniffedBytes = 16 << 10;  // by which an archive is
+constexpr size_t kHeadBytes = 64 << 10;     // the beginning by which Wanted judges a member
+constexpr size_t kSniffedBytes = 16 << 10;  // the beginning by which an archive is recognised
 
-// A tar header holds the sum of its bytes, its own field taken as spaces, in octal.
+// Returns whether `head` begins with a tar header. A header holds the sum of its bytes in octal,
+// with its own field taken as spaces.
 bool IsTar(std::string_view head) {
   constexpr size_t kSumAt = 148, kSumBytes = 8;
   if (head.size() < kBlockBytes || head[0] == '\0') return false;
@@ -86,14 +87,14 @@ struct Archive::Impl {
   struct Range {
     size_t begin, end;
   };
-  Block block;  // of all members, one after the other
+  Block block;  // bytes of all members, one after the other
   std::vector<Member> members;
   std::string damage;
   int64_t skipped = 0;
-  size_t disk_bytes = 0;       // of the file that it was unpacked from
-  size_t in_memory_bytes = 0;  // that may be used; at last, that are
+  size_t disk_bytes = 0;       // size on disk of the file that the archive was read from
+  size_t in_memory_bytes = 0;  // memory that may be used; after Keep(), memory that is used
 
-  // Take in the members; an error only where their bytes cannot be kept.
+  // These read the members. They fail only if the bytes of the members cannot be kept.
   absl::Status Read(std::string_view bytes, const Wanted& wanted);
   absl::Status ReadCells(std::string_view notebook);
   absl::Status Keep(ByteSink sink, std::span<const Range> ranges);
@@ -144,7 +145,7 @@ absl::StatusOr<std::shared_ptr<const Archive>> Archive::OfBytes(const std::strin
   impl->in_memory_bytes = origin.in_memory_bytes;
   const bool is_notebook = IsNotebook(bytes.substr(0, kSniffedBytes));
   XP_TRY(is_notebook ? impl->ReadCells(bytes) : impl->Read(bytes, wanted));
-  // What broke the compression also broke the archive: the first says more.
+  // Damage of the compression also damages the archive; its message says more.
   if (!origin.damage.empty()) impl->damage = std::move(origin.damage);
   if (impl->members.empty() && is_notebook) {
     return Invalid(
@@ -163,7 +164,7 @@ absl::StatusOr<std::shared_ptr<const Archive>> Archive::OfBytes(const std::strin
 }
 
 std::string Archive::Impl::NameOf(archive_entry* entry) {
-  // Either may be missing where the name does not fit the locale.
+  // Either name may be missing if it does not fit the locale.
   const char* raw = archive_entry_pathname(entry);
   if (raw == nullptr) raw = archive_entry_pathname_utf8(entry);
   const std::string name = HarmlessName(raw != nullptr ? raw : "");
@@ -222,7 +223,8 @@ absl::Status Archive::Impl::Read(std::string_view bytes, const Wanted& wanted) {
   return Keep(std::move(sink), ranges);
 }
 
-// Most cells print what is no business of ours.
+// Keeps the cells whose output is in a format that an importer knows, because most cells print
+// something else.
 absl::Status Archive::Impl::ReadCells(std::string_view notebook) {
   NotebookOutputs outputs = ReadNotebook(notebook);
   damage = std::move(outputs.damage);
@@ -279,7 +281,7 @@ absl::Status Archive::Impl::ReadData(archive* handle, const Wanted& wanted, Byte
       damage = fmt::format("{} is cut short: {}", member.name, text != nullptr ? text : "bad data");
       return absl::OkStatus();
     }
-    // What lies between two blocks of a sparse file are zeros.
+    // The gaps between the blocks of a sparse file are zeros.
     while (!skips && offset > la_int64_t(sink.size() - begin) && !IsBomb(disk_bytes, sink.size())) {
       const size_t gap = size_t(offset) - (sink.size() - begin);
       XP_TRY(append(kZeros, std::min(gap, sizeof kZeros)));

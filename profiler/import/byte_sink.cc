@@ -54,7 +54,8 @@ absl::Status ByteSink::Append(const char* data, size_t size) {
 
 absl::StatusOr<Block> ByteSink::Finish() && {
   if (is_in_memory()) return Block(std::move(text_));
-  // Hundreds of archives would use up all that a process may have open: the file is closed here.
+  // The file is closed here, because hundreds of archives would use up the files that a process may
+  // have open.
   const Descriptor fd = std::move(fd_);
   return Block::Map(fd, size_, "temporary file");
 }

@@ -1,5 +1,5 @@
-// Bytes that come piece by piece and are wanted whole: in memory first, in an unnamed file when
-// there are many.
+// Collects bytes that come piece by piece and are needed as a whole: in memory first, in an unnamed
+// file when there are many.
 #pragma once
 
 #include <sys/types.h>
@@ -13,11 +13,11 @@
 
 namespace xlaprof {
 
-// More than this is mapped from a file, so that the kernel may drop pages.
+// More bytes than this are mapped from a file, so that the kernel may drop pages.
 inline constexpr size_t kInMemoryBytes = size_t{64} << 20;
 
-// Decompression bombs: no real capture shrinks by more than a few hundred, and small ones may
-// always grow to 256 MiB. True when `out` bytes of `in` are too many.
+// Returns whether `out` bytes from `in` compressed ones are too many, as from a decompression bomb.
+// No real capture shrinks by more than a few hundred, and small ones may always grow to 256 MiB.
 bool IsBomb(size_t in, size_t out);
 inline constexpr size_t kMaxGrowth = 1000;
 
@@ -53,17 +53,18 @@ class Block {
   }
   ~Block();
 
-  // Maps `size` bytes, at least one, of a file, which may be closed then; `name` is for the message.
-  // A MapGuard is needed if somebody else may cut the file.
+  // Maps `size` bytes, at least one, of a file, which may be closed afterwards; `name` is for the
+  // message. A MapGuard is needed if somebody else may cut the file.
   static absl::StatusOr<Block> Map(const Descriptor& fd, size_t size, std::string_view name);
 
-  // Valid as long as the block is neither moved nor gone; in a mapping, also when it moves.
+  // Returns the bytes. They are valid until the block is moved or destroyed; mapped ones also after
+  // a move.
   std::string_view view() const {
     return map_ != nullptr ? std::string_view(static_cast<char*>(map_), map_size_)
                            : std::string_view(text_);
   }
-  // Gives the memory of bytes [from, to) back where they are mapped; reading them again only costs
-  // time. Any thread, also while another reads them.
+  // Gives the memory of bytes [from, to) back if they are mapped; reading them again only costs
+  // time. Any thread may call it, also while another thread reads them.
   void Forget(size_t from, size_t to) const;
 
  private:
@@ -74,11 +75,11 @@ class Block {
 
 class ByteSink {
  public:
-  // `in_memory_bytes`: how much may lie in memory.
+  // `in_memory_bytes` limits how much may lie in memory.
   explicit ByteSink(size_t in_memory_bytes = kInMemoryBytes) : in_memory_bytes_(in_memory_bytes) {}
-  // Of about as many bytes as will come.
+  // Reserves memory for about as many bytes as will come.
   void Reserve(size_t size) { text_.reserve(std::min(size, in_memory_bytes_)); }
-  // Errors: no room for the file, which lies under TMPDIR (/tmp).
+  // Fails if there is no room for the file, which lies under TMPDIR (/tmp).
   absl::Status Append(const char* data, size_t size);
   size_t size() const { return size_; }
   absl::StatusOr<Block> Finish() &&;

@@ -11,16 +11,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of one program, by its stem.
+// The files of one program, which have one stem.
 struct Program {
   fs::path folder;
   int64_t module = 0;
   int program = -1, buffers = -1;  // places in the list of files; -1: none
-  int rank = 0;                    // of the file at `program`: the lower the better
+  int rank = 0;                    // rank of the file at `program`; lower is better
   std::vector<size_t> others;
 };
 
-// What was given to XLA tells more than what it made of it; a proto is exact, a text is not.
+// Ranks a dumped program; lower is better. The program that XLA was given says more than what XLA
+// made of it, and a proto is exact while a text is not.
 int Rank(const XlaDumpName& name) {
   return (name.kind == XlaDumpName::kAfter ? 2 : 0) + (name.is_proto ? 0 : 1);
 }
@@ -30,7 +31,8 @@ struct DumpFile {
   XlaDumpName name;
 };
 
-// Where a file belongs: in the dump's folder, or one below it in a folder of the program's own.
+// Returns the dump that a file belongs to: that of its folder, or of the folder above if its own
+// folder is named by a program. The result views `file` or `folder`.
 std::optional<DumpFile> DumpFileOf(const fs::path& path, std::string& file, std::string& folder) {
   file = path.filename().string();
   if (auto name = ParseXlaDumpName(file)) return DumpFile{path.parent_path(), *name};
@@ -41,7 +43,8 @@ std::optional<DumpFile> DumpFileOf(const fs::path& path, std::string& file, std:
   return DumpFile{path.parent_path().parent_path(), *name};
 }
 
-// JAX and XLA tell of the same compilations: each dump is read for itself, and joined later.
+// Returns the name of a dump. JAX and XLA dump the same compilations: each dump is read by itself,
+// and they are joined later.
 std::string DumpOf(const DumpFile& file) {
   return file.name.is_jax ? file.folder / "jax_ir*" : file.folder;
 }
@@ -50,7 +53,8 @@ bool IsProgram(const XlaDumpName& name) {
   return name.kind == XlaDumpName::kBefore || name.kind == XlaDumpName::kAfter;
 }
 
-// `xlaprof report DIR/*.mlir`: their order is that of the names, and so of the programs.
+// Marks the files that were named, as in `xlaprof report DIR/*.mlir`. They are in the order of
+// their names, and so of the programs.
 void MarkNamed(std::vector<FoundFile>& files) {
   std::set<std::pair<std::string, std::string>> programs;  // by dump and stem
   for (FoundFile& found : files) {
@@ -104,7 +108,7 @@ void GroupDumps(std::vector<FoundFile>& files) {
       auto& [stem, program] = *entry;
       std::string read;
       for (int place : {program.program, program.buffers}) {
-        // Buffers without their program tell nothing.
+        // Buffers without their program say nothing.
         if (place < 0 || program.program < 0) continue;
         FoundFile& file = files[size_t(place)];
         if (read.empty()) read = file.path.filename().string();

@@ -1,4 +1,5 @@
-// Folders of --xla_dump_to and JAX_DUMP_IR_TO: dozens of files a program, of which two are read.
+// Groups the files in folders of --xla_dump_to and JAX_DUMP_IR_TO, which have dozens of files per
+// program, of which two are read.
 #pragma once
 
 #include <vector>
@@ -7,8 +8,8 @@
 
 namespace xlaprof {
 
-// Orders the files of each dump by program, marks those to read with their folder (`dump`), and
-// puts one entry, STEM.*, in the place of all others of a program, as derived from the one that is
+// Orders the files of each dump by program and marks those to read with their folder (`dump`). Puts
+// one entry, STEM.*, in the place of all other files of a program, as derived from the one that is
 // read. Files that were named stay where they are; the first of each program is marked.
 void GroupDumps(std::vector<FoundFile>& files);
 

@@ -1,4 +1,5 @@
-// The beginning and the end of a file, by which its format is known: cheap, whatever its size.
+// The beginning and the end of a file, by which its format is recognised cheaply, whatever its
+// size.
 #pragma once
 
 #include <filesystem>
@@ -9,19 +10,19 @@
 namespace xlaprof {
 
 struct FileEnds {
-  // What Recognise looks at, decompressed and decoded as InputFile does it: all of a small file,
-  // else its first 64 KiB with the last behind them.
+  // The bytes that Recognise looks at, decompressed and decoded as InputFile does it: all of a
+  // small file, otherwise its first 64 KiB followed by its last.
   std::string bytes;
-  bool has_last = true;  // false: they could not be had without unpacking all of it
+  bool has_last = true;  // false: the last bytes would need unpacking all of it
 };
 
-// Nothing where `path` is no regular file, or cannot be read.
+// Returns nothing if `path` is not a regular file, or cannot be read.
 std::optional<FileEnds> EndsOf(const std::filesystem::path& path);
-// The same for bytes that lie somewhere already.
+// Does the same for bytes that the caller has already.
 FileEnds EndsOf(std::string_view bytes);
 
-// The first `limit` bytes, or fewer, behind the gzip or zstd that begins with `packed`; "" when
-// they cannot be had.
+// Returns the first `limit` bytes, or fewer, of what the gzip or zstd that begins with `packed`
+// holds; "" if none can be had.
 std::string Unpacked(std::string_view packed, size_t limit);
 
 }  // namespace xlaprof

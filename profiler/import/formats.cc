@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kSureEnough = 10;  // lowest Sniff score that is believed
 constexpr int kSaysLittle = 50;
-constexpr size_t kHeadBytes = 64 << 10;  // what Sniff sees
+constexpr size_t kHeadBytes = 64 << 10;  // the bytes that Sniff sees
 
 }  // namespace
 
@@ -21,11 +21,10 @@ const Importer* Recognise(std::string_view bytes) {
     }
   };
   ask(bytes.substr(0, kHeadBytes));
-  // A log may begin with anything: its markers also count where it ends, where its beginning says
-  // little.
+  // A log may begin with anything. If its beginning says little, markers at its end count too.
   if (best_score < kSaysLittle && bytes.size() > kHeadBytes)
     ask(bytes.substr(bytes.size() - kHeadBytes));
-  // Colours may stand anywhere in what is looked for.
+  // Escapes for colours may be anywhere in the text that importers look for.
   const std::string_view head = bytes.substr(0, kHeadBytes);
   if (best_score < kSaysLittle && head.find("\x1b[") != std::string_view::npos)
     ask(WithoutEscapes(head));

@@ -1,4 +1,4 @@
-// Which importer a file is for.
+// Finds the importer that a file is for.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace xlaprof {
 
-// By its bytes, never its name: the importer that is surest of the first 64 KiB, else of the last.
-// Null when none is sure enough.
+// Returns the importer that is surest of the first 64 KiB, or else of the last. It judges by the
+// bytes, never by a name. Returns null if none is sure enough.
 const Importer* Recognise(std::string_view bytes);
 
-// Null when there is none of that name.
+// Returns the importer of that name, or null if there is none.
 const Importer* ImporterNamed(std::string_view name);
 
-// "xspace, debug_log, ..."
+// Returns the names of all importers: "xspace, debug_log, ..."
 std::string ImporterNames();
 
 }  // namespace xlaprof

@@ -17,12 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A directory with more is no capture: `xlaprof report /` must end. The files that XLA dumps on its
-// way are counted apart: a pass of each program makes one.
+// A directory with more files is not a capture: `xlaprof report /` must end. Files that XLA dumps
+// are counted separately, because each pass of each program makes one.
 constexpr size_t kMaxFiles = 20'000;
 constexpr size_t kMaxDumpFiles = 1'000'000;
 
-// plugins/profile/RUN/HOST.xplane.pb -> RUN
+// Returns RUN for plugins/profile/RUN/HOST.xplane.pb, and "" for other paths.
 std::string RunFolder(const fs::path& path) {
   fs::path folder = path.parent_path();
   if (folder.parent_path().filename() == "profile" &&
@@ -36,7 +36,7 @@ struct Siblings {
   std::set<std::string> names;
   bool has_xplane = false;
 };
-using Names = std::map<fs::path, Siblings>;  // of the files of each folder
+using Names = std::map<fs::path, Siblings>;  // names of the files of each folder
 
 Names NamesOf(std::span<const FoundFile> files) {
   Names names;
@@ -49,7 +49,8 @@ Names NamesOf(std::span<const FoundFile> files) {
   return names;
 }
 
-// What pytorch/xla's scripts/debug_run.py makes from the files that the run wrote beside it.
+// Returns the file from which pytorch/xla's scripts/debug_run.py made `path`. The script puts what
+// it makes beside the files that the run wrote.
 std::optional<std::string> DerivedByDebugRun(const fs::path& path, const Names& names) {
   auto beside = [&](const fs::path& folder, const char* file) -> std::optional<std::string> {
     const auto siblings = names.find(folder);
@@ -67,8 +68,8 @@ std::optional<std::string> DerivedByDebugRun(const fs::path& path, const Names& 
   return std::nullopt;
 }
 
-// What a known tool made out of another file of the same directory; counting both would count every
-// event twice.
+// Returns the file of the same directory from which a known tool made `path`. Counting both would
+// count every event twice.
 std::optional<std::string> DerivedFrom(const fs::path& path, const Names& names) {
   const auto& [siblings, has_xplane] = names.at(path.parent_path());
   std::string name = path.filename().string();
@@ -94,8 +95,8 @@ std::optional<std::string> DerivedFrom(const fs::path& path, const Names& names)
   return DerivedByDebugRun(path, names);
 }
 
-// Whether it lies beside a store that is being written, or whose writer was killed: who reads that
-// reads this.
+// Returns whether the file lies beside a store that is being written, or whose writer was killed.
+// Reading that store reads this file too.
 bool IsPartOfAStore(const fs::path& path, const Names& names) {
   const std::set<std::string>& siblings = names.at(path.parent_path()).names;
   const std::string name = path.filename().string();
@@ -107,7 +108,8 @@ bool IsPartOfAStore(const fs::path& path, const Names& names) {
   return is_beside(".ring") || std::ranges::any_of(kSqliteSuffixes, is_beside);
 }
 
-// Checkpoints are zip archives of gigabytes: nothing of them is unpacked.
+// Returns whether a member of an archive may be a capture. Checkpoints, for example, are zip
+// archives of gigabytes, of which nothing is unpacked.
 bool MayBeCapture(std::string_view head) {
   if (head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd")) return true;
   if (Recognise(head) != nullptr) return true;
@@ -115,7 +117,7 @@ bool MayBeCapture(std::string_view head) {
   return looks == "text" || looks == "JSON";  // a log may begin with anything
 }
 
-// Who knows the file, or what it looks like.
+// Sets the importer that knows the file, or what the file looks like.
 void Sniff(FoundFile& file) {
   std::optional<FileEnds> ends;
   if (file.archive) {
@@ -127,7 +129,8 @@ void Sniff(FoundFile& file) {
   file.importer = Recognise(ends->bytes);
   if (file.importer != nullptr) return;
   file.looks_like = ends->bytes.empty() ? kEmptyFile : LooksLike(ends->bytes);
-  // Only for its last lines. What lies about in a folder may be a data set.
+  // The whole file is unpacked only to see its last lines. A large file that was found in a folder
+  // may be a data set, and is not unpacked.
   constexpr int64_t kMostUnpacked = int64_t(8) << 20;
   if (ends->has_last || !MayBeCapture(ends->bytes) || (!file.named && file.bytes > kMostUnpacked))
     return;
@@ -149,7 +152,7 @@ class Finder {
           out_.problems.push_back(fmt::format(
               "{}: an empty directory. Name the one that the run wrote to", input.string()));
       } else if (input != "-" && !fs::exists(input, error)) {
-        // A slip of the pen: what it should have named would be missed without a word.
+        // The name may be mistyped. What it should have named would be missing without a word.
         return NotFound("{}: no such file or directory", input.string());
       } else {
         out_.files.push_back({.path = input, .named = true});
@@ -198,8 +201,8 @@ class Finder {
   struct Counts {
     size_t dumped = 0, others = 0;
   };
-  // Takes the files that lie in `folder` itself, and adds the folders there to `folders`. `error`:
-  // not all could be listed.
+  // Adds the files in `folder` itself to the list, and the folders in it to `folders`. Sets `error`
+  // if not all could be listed.
   absl::Status List(const fs::path& root, const fs::path& folder, Counts& counts,
                     std::vector<fs::path>& folders, std::error_code& error) {
     std::error_code ignored;
@@ -243,9 +246,9 @@ class Finder {
                            .count();
   }
 
-  // Archives give way to their members.
+  // Replaces archives by their members.
   void OpenArchives() {
-    size_t in_memory_bytes = kInMemoryBytes;  // of all of them together
+    size_t in_memory_bytes = kInMemoryBytes;  // limit for all archives together
     std::vector<FoundFile> files;
     for (FoundFile& file : out_.files) {
       if (file.path == "-" || ParseXlaDumpName(file.path.filename().string()) ||
@@ -279,7 +282,8 @@ class Finder {
     out_.files = std::move(files);
   }
 
-  // What no importer knows is of no run, however new it is. The parts of a dump are known by name.
+  // Asks the importers about each file. A file that none knows is of no run, however new it is. The
+  // parts of a dump are known by name.
   void SniffAll() {
     if (formats_are_given_) return;
     for (FoundFile& file : out_.files) {
@@ -287,10 +291,10 @@ class Finder {
     }
   }
 
-  // Files named one by one are one job, and what lies in directories named beside them is of it
-  // where it is one job, too. In a directory, a job's root is where its text files lie; an XSpace
-  // or a dump belongs to the nearest such folder above it, else to the folder that holds `plugins`
-  // or the dump.
+  // Finds the job of each file, by its root. Files that are named one by one are one job. Files in
+  // directories that are named beside them belong to it if they are one job, too. In a directory, a
+  // job's root is the folder of its text files. An XSpace or a dump belongs to the nearest such
+  // folder above it, or else to the folder that holds `plugins` or the dump.
   void FindRoots() {
     std::set<fs::path> text_folders;
     for (FoundFile& file : out_.files) {
@@ -315,14 +319,16 @@ class Finder {
         if (!file.archive) file.root.clear();
       }
     }
-    // An archive of one job, given by name, is of the job of the other files that were named.
+    // An archive of one job that is given by name belongs to the job of the other files that were
+    // named.
     for (FoundFile& file : out_.files) {
       if (named_archives_.contains(file.archive.get()) && roots[file.archive.get()].size() == 1)
         file.root.clear();
     }
   }
 
-  // The nearest folder with text files from `folder` on upwards; `folder` when there is none.
+  // Returns the nearest folder with text files from `folder` on upwards, or `folder` if there is
+  // none.
   static fs::path RootAbove(const fs::path& folder, const std::set<fs::path>& text_folders) {
     for (fs::path above = folder; !above.empty(); above = above.parent_path()) {
       if (text_folders.contains(above)) return above;

@@ -1,5 +1,6 @@
-// The files that lie in what was given: directories walked, archives opened, and what each file is
-// besides its format: of which run, made from which other, part of which dump.
+// Finds the files in the inputs, walking directories and opening archives. Also finds out what each
+// file is besides its format: which run it is of, which file it was made from, which dump it is
+// part of.
 #pragma once
 
 #include <filesystem>
@@ -15,43 +16,46 @@
 
 namespace xlaprof {
 
-// What a file of which nothing came out looks like: it is empty, or cut before its first block.
+// The looks of a file that gives no bytes, because it is empty or cut before its first block.
 inline constexpr std::string_view kEmptyFile = "an empty file";
 
 struct FoundFile {
   std::filesystem::path path;              // ARCHIVE!MEMBER inside an archive
   bool named = false;                      // given by name, not found in a directory or archive
-  std::shared_ptr<const Archive> archive;  // that it lies in, and where
+  std::shared_ptr<const Archive> archive;  // the archive that it is a member of; null: none
   size_t member = 0;
-  // What it was made from: then it is listed and not read.
+  // The file that it was made from; if there is one, this file is listed and not read. `note` says
+  // more.
   std::optional<std::string> derived_from, note;
   std::filesystem::path root;  // files of one root belong to one job
   std::string run;             // RUN folder of an XSpace; "" for files that are not of one capture
   bool is_trace = false;       // `run` is of Chrome traces that lie side by side (trace_runs.h)
-  std::string dump;            // which dump of one process it is a part of: its folder
-  // Who knows its bytes, by the beginning and the end of them; null where nobody asked.
+  std::string dump;            // the dump of one process that it is part of, by its folder
+  // The importer that knows its beginning and its end; null if none does, or none was asked.
   const Importer* importer = nullptr;
-  std::string looks_like;  // to a person, where no importer knows it: then it is of no run
+  std::string looks_like;  // its looks if no importer knows it; then it is of no run
   int64_t modified_ns = 0;
   int64_t bytes = 0;
 
-  // Its bytes; they end with the archive.
+  // Opens the file. The bytes of a member are valid as long as its archive.
   absl::StatusOr<InputFile> Open() const;
 };
 
-// Whether it tells of a run: neither made from another file, nor of a format that nobody knows.
+// Returns whether the file may say something about a run: it is not made from another file, and its
+// format is not unknown.
 bool MayBeRead(const FoundFile& file);
 
 struct FoundFiles {
   std::vector<FoundFile> files;       // in the order in which they are to be read
-  std::vector<FoundFile> archives;    // listed; damage in `note`
-  std::vector<FoundFile> folders;     // that could not be listed; why in `note`
+  std::vector<FoundFile> archives;    // listed only; damage in `note`
+  std::vector<FoundFile> folders;     // folders that could not be listed; the reason in `note`
   std::vector<std::string> problems;  // one line each: directories that are empty, bad archives
 };
 
-// `formats_are_given` (--as): no file is asked what it is. NotFound for an input that is not there,
-// InvalidArgument for a directory with too many files to be a capture. A file that cannot be opened
-// is found all the same: reading it says so.
+// Finds the files of `inputs`. With `formats_are_given` (--as), no file is asked what it is.
+// Returns NotFound for an input that does not exist, and InvalidArgument for a directory with too
+// many files to be a capture. A file that cannot be opened is found all the same; reading it
+// reports that.
 absl::StatusOr<FoundFiles> FindFiles(std::span<const std::filesystem::path> inputs,
                                      bool formats_are_given);
 

@@ -18,14 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// `metrics.txt.3`, `save.txt.3`: torch_xla appends the ordinal of the process or device.
+// Returns the ordinal of the process or device that torch_xla appends to a name: 3 for
+// `metrics.txt.3` and `save.txt.3`.
 OptInt OrdinalSuffix(const fs::path& path) {
   std::string extension = path.extension().string();
   if (extension.size() < 2 || extension.size() > 5) return {};
   return ParseCount(std::string_view(extension).substr(1));
 }
 
-// Whether an importer's error is about the file; else the store is at fault.
+// Returns whether an importer's error is about the file; if not, the store is at fault.
 bool IsAboutInput(const absl::Status& status) {
   return status.code() == absl::StatusCode::kInvalidArgument ||
          status.code() == absl::StatusCode::kDataLoss ||
@@ -50,8 +51,8 @@ class Importing {
     for (const FoundFile& folder : found.folders) XP_TRY(ListFolder(folder));
     CountRanks();
     runs_.FromFolders(files_, options_.run);
-    // Files that runs are appended to first: they tell how many runs there are, and so whether a
-    // RUN folder's are wanted.
+    // Files that runs are appended to are read first. They show how many runs there are, and so
+    // whether the files of a RUN folder are wanted.
     for (const FoundFile& file : files_) {
       if (file.run.empty()) XP_TRY(Read(file));
     }
@@ -73,7 +74,7 @@ class Importing {
   }
 
  private:
-  // An archive itself holds no facts; what is wrong with it is an issue of its own.
+  // Lists an archive, which holds no facts itself. Its damage is an issue of its own.
   absl::Status ListArchive(const FoundFile& archive) {
     SourceRow source{.path = archive.path.string(), .bytes = archive.bytes};
     source.note = archive.note ? *archive.note : "an archive: its files are listed one by one";
@@ -120,8 +121,8 @@ class Importing {
         not_imported_ = fmt::format("{}: {}", file.path.string(), *source.note);
       return internal::ToStatus(store_.Add(source));
     }
-    // An empty one of this run is worth a warning: the run wrote nothing there, or what it packed
-    // is damaged from the first byte on, which reading it says.
+    // An empty file of this run is worth a warning. Either the run wrote nothing there, or a packed
+    // file is damaged from its first byte on, which opening it reports.
     const bool is_empty = file.looks_like == kEmptyFile && runs_.Wants(file);
     if (!file.looks_like.empty() && !is_empty) {
       ++tried_;
@@ -206,7 +207,7 @@ class Importing {
         fmt::format("{}; what came before it was read. Copy the archive again", damage));
   }
 
-  // `.0` alone means nothing; `.0` beside `.1` are the ranks of a job.
+  // Notes the rank of a source. `.0` alone means nothing; `.0` beside `.1` are the ranks of a job.
   void NoteRank(const FoundFile& file, int64_t source_id) {
     const OptInt ordinal = OrdinalSuffix(file.path);
     if (ordinal && ranks_[WithoutOrdinal(file)] > 1) rank_of_source_[source_id] = *ordinal;
@@ -215,8 +216,8 @@ class Importing {
     if (rank_of_source_.empty()) return absl::OkStatus();
     std::vector<std::pair<int64_t, int64_t>> rank_of;
     XP_TRY(
-        store_.Each("SELECT id, source_id FROM process WHERE rank IS NULL AND source_id IS NOT "
-                    "NULL",
+        store_.Each("SELECT id, source_id FROM process WHERE "
+                    "rank IS NULL AND source_id IS NOT NULL",
                     [&](int64_t id, int64_t source_id) {
                       const auto rank = rank_of_source_.find(source_id);
                       if (rank != rank_of_source_.end()) rank_of.emplace_back(id, rank->second);
@@ -270,15 +271,15 @@ class Importing {
   EventWriter events_;
   std::vector<FoundFile> files_;
   RunChoice runs_;
-  std::map<std::string, ImportContext::Position> dumps_;  // where each dump's process has got to
+  std::map<std::string, ImportContext::Position> dumps_;  // how far each dump's process was read
   std::map<std::string, int> ranks_;  // how many files differ by their ordinal only
   std::map<int64_t, int64_t> rank_of_source_;
   int read_ = 0;
-  size_t tried_ = 0;  // of the files, those of this run or of none
+  size_t tried_ = 0;  // files of this run or of no run
   int64_t total_bytes_ = 0, done_bytes_ = 0;
   std::vector<std::string> problems_;
-  std::vector<std::string> unknown_;  // files that no importer knows, a line each
-  std::string not_imported_;          // why the first of those that were left out was
+  std::vector<std::string> unknown_;  // files that no importer knows, one line each
+  std::string not_imported_;          // why the first file that was left out is not imported
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Files and directories in, one run in a store out: finds formats, groups files into runs, reads
-// those of the chosen run, and joins what its sources say of the same facts.
+// Imports one run from files and directories into a store: finds formats, groups files into runs,
+// reads those of the chosen run, and joins what its sources say of the same facts.
 #pragma once
 
 #include <filesystem>
@@ -19,12 +19,13 @@ struct ImportOptions {
 };
 
 // Reads `options.inputs` into an empty `store`, in one transaction. Files that are not recognised,
-// derived from others or of other runs are listed in table source. NotFound or InvalidArgument when
-// nothing could be read: the message has one line a file, with what, where and what to try.
+// derived from others or of other runs are listed in table source. Returns NotFound or
+// InvalidArgument if nothing could be read. The message has one line per file, with what, where and
+// what to try.
 absl::Status Import(const ImportOptions& options, Store& store);
 
-// Unites what several sources say of one process: processes, executions, compiles, steps (DESIGN
-// section 2). Import calls it; separate for tests.
+// Unites what several sources say of one process: processes, executions, compiles, steps. Import
+// calls it; it is declared here for tests.
 absl::Status JoinSources(Store& store);
 
 }  // namespace xlaprof

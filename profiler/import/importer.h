@@ -1,6 +1,6 @@
-// What an importer is. One file a format: `profiler/import/FAMILY/NAME.cc` defines `extern const
-// Importer NAME{...}` and its name stands in profiler/import/CMakeLists.txt. Sniff looks at bytes,
-// never at a name; Read writes facts to a store.
+// Defines what an importer is. There is one file per format: `profiler/import/FAMILY/NAME.cc`
+// defines `extern const Importer NAME{...}`, and profiler/import/CMakeLists.txt lists its name.
+// Sniff looks at bytes, never at a name; Read writes facts to a store.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ struct Input {
   std::string_view bytes;  // all of it
 };
 
-// What Read writes to. It belongs to one source; facts belong to process_id(), which changes at
-// restart marks.
+// The context that Read writes to. It belongs to one source. Facts belong to ProcessId(), which
+// changes at restart marks.
 class ImportContext {
  public:
   ImportContext(Store& store, EventWriter& events, int64_t source_id)
@@ -31,31 +31,31 @@ class ImportContext {
   EventWriter& events;
   const int64_t source_id;
 
-  // The process whose facts are being read; made on first use.
+  // Returns the process whose facts are being read; it is made on first use.
   absl::StatusOr<int64_t> ProcessId();
-  // Another process in the same source and segment (a second host plane, say); becomes the current
-  // one.
+  // Makes another process in the same source and segment (a second host plane, for example), which
+  // becomes the current one. Returns its id.
   absl::StatusOr<int64_t> NewProcess(OptText host, OptInt pid, OptInt rank);
-  // A restart mark: torch_xla appends to its files across runs. What follows belongs to the next
-  // segment.
+  // Begins the next segment, at a restart mark: torch_xla appends to its files across runs. What
+  // follows belongs to that segment.
   void Restart();
-  // Ordinal of the next fact of the current process: 0, 1, 2, ...
+  // Returns the ordinal of the next fact of the current process: 0, 1, 2, ...
   int64_t NextOrdinal() { return position_.next_ordinal++; }
 
-  // Several files may tell of one process (a dump of XLA): each has a context of its own that goes
-  // on where the one before stopped.
+  // Several files may describe one process (a dump of XLA). Each has a context of its own, which
+  // goes on where the one before stopped.
   struct Position {
     int64_t next_ordinal = 0, process_id = 0, segment = 0;
   };
   Position position() const { return position_; }
   void Continue(const Position& position) { position_ = position; }
 
-  // Counts something odd; the first call for a code keeps offset, line and advice.
+  // Counts an issue of the source. The offset, line and advice of the first call for a code stay.
   absl::Status Issue(std::string_view code, Severity severity, std::string_view advice,
                      OptInt offset = {}, OptInt line = {}, int64_t count = 1) {
     return store.AddIssue(source_id, code, severity, advice, offset, line, count);
   }
-  // Adds a row and says where it was found.
+  // Adds a row and the place in the source where it was found. Returns the row's id.
   template <class Row>
   absl::StatusOr<int64_t> Add(const Row& row, OptInt offset = {}, OptInt line = {}) {
     XP_TRY(int64_t id, store.Add(row));
@@ -64,13 +64,13 @@ class ImportContext {
     XP_TRY(store.Add(ProvenanceRow{Row::kTable, id, source_id, offset, line, ordinal}));
     return id;
   }
-  // Offset that turns this source's "ns since epoch_ns" into the store's times. The first source
-  // with a clock sets meta.base_epoch_ns; later ones are moved to it. Also fills
-  // source.clock_offset_ns.
+  // Returns the offset that turns this source's "ns since epoch_ns" into the store's times, or
+  // DataLoss if it overflows. The first source with a clock sets meta.base_epoch_ns; later ones are
+  // moved to it. Also sets source.clock_offset_ns.
   absl::StatusOr<int64_t> AlignClock(int64_t epoch_ns);
 
-  // Progress in bytes of the input, for the bar; cheap. What lies before may be read again, but its
-  // memory is given back.
+  // Reports progress in bytes of the input, for the bar; cheap. Bytes before `bytes_done` may be
+  // read again, but their memory is given back.
   std::function<void(size_t bytes_done)> progress = [](size_t) {};
 
  private:
@@ -78,17 +78,19 @@ class ImportContext {
 };
 
 struct Importer {
-  const char* name;     // what --as takes and source.format holds
+  const char* name;     // name that --as takes and source.format holds
   const char* summary;  // one line: what writes such files
   const char* example;  // a typical file name
-  // 0: not this format; 100: certainly. `head` is the first 64 KiB (or all) of the decompressed
-  // bytes.
+  // Returns how sure it is that bytes are of this format: 0: not this format; 100: certainly.
+  // `head` is the first 64 KiB (or all) of the decompressed bytes. If these say little, it is also
+  // asked about the last 64 KiB, and about the first without escapes.
   int (*sniff)(std::string_view head);
-  // Reads what it can. Partly bad input: an Issue, and on. An error status only if nothing could be
-  // read: what, where (byte or line), what to try.
+  // Reads what it can. If a part of the input is bad, it adds an Issue and goes on. Returns an
+  // error status only if nothing could be read; it says what, where (byte or line) and what to try.
   absl::Status (*read)(const Input& input, ImportContext& context);
-  // Whether large files of this format are mapped instead of copied (input.h): profiles, which are
-  // written once and may have gigabytes. Logs are not, because they are truncated while we read.
+  // True if large files of this format are mapped instead of copied (input.h). Profiles are,
+  // because they are written once and may have gigabytes. Logs are not, because they are truncated
+  // while we read.
   bool maps_large_files = false;
 };
 

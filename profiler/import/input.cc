@@ -85,8 +85,8 @@ absl::Status Gunzip(std::string_view in, ByteSink& sink, std::string& damage) {
 
 absl::Status Unzstd(std::string_view in, ByteSink& sink, std::string& damage) {
   ZSTD_DStream* stream = ZSTD_createDStream();
-  ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax,
-                         27);  // 128 MiB of window, zstd's own default for files
+  // 128 MiB of window are zstd's own default for files.
+  ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, 27);
   std::vector<char> out(ZSTD_DStreamOutSize());
   ZSTD_inBuffer source{in.data(), in.size(), 0};
   absl::Status status;
@@ -114,7 +114,7 @@ absl::Status Unzstd(std::string_view in, ByteSink& sink, std::string& damage) {
   return status;
 }
 
-// What PowerShell's > writes.
+// Decodes UTF-16, which PowerShell's > writes.
 absl::Status FromUtf16(std::string_view in, std::endian order, ByteSink& sink,
                        std::string& damage) {
   constexpr size_t kPieceBytes = size_t{1} << 20, kMarkBytes = 2;
@@ -132,7 +132,8 @@ absl::Status FromUtf16(std::string_view in, std::endian order, ByteSink& sink,
   return absl::OkStatus();
 }
 
-// Returns whether a large file is a profile, or no text. Its ends tell, whatever it is called.
+// Returns whether a large file is a profile, or no text, judging by its beginning and its end,
+// whatever it is called.
 bool MayBeMapped(const std::filesystem::path& path) {
   const std::optional<FileEnds> ends = EndsOf(path);
   if (!ends) return false;
@@ -141,7 +142,7 @@ bool MayBeMapped(const std::filesystem::path& path) {
   return looks != "text" && looks != "JSON";
 }
 
-// How the bytes on disk become those that importers read.
+// A way in which the bytes on disk become those that importers read.
 struct Coding {
   std::string_view name;
   std::string_view mark;  // its first bytes
@@ -165,13 +166,13 @@ constexpr Coding kCodings[] = {
 
 struct InputFile::Impl {
   Block disk, plain;
-  std::optional<MapGuard> guard;  // of `disk`, if that is a mapped file
-  bool was_cut = false;           // while it was read
-  std::string_view lent;  // instead of `disk`: bytes of others
-  bool decoded = false;   // into `plain`
+  std::optional<MapGuard> guard;  // guards `disk` if it is a mapped file
+  bool was_cut = false;           // the file was cut while it was read
+  std::string_view lent;          // bytes of the caller, instead of `disk`
+  bool decoded = false;           // the bytes were decoded into `plain`
   size_t mark = 0;        // bytes of UTF-8's byte order mark before bytes()
   std::string damage;
-  size_t forgotten = 0;  // of bytes()
+  size_t forgotten = 0;  // how many of bytes() gave their memory back
   std::string_view stored() const { return lent.data() != nullptr ? lent : disk.view(); }
   absl::Status Decode(const std::string& name);
 };

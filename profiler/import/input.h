@@ -1,5 +1,5 @@
-// One input file as bytes: read or mapped whole, decompressed when it is gzip or zstd, UTF-8 when
-// it is UTF-16 (by its first bytes).
+// One input file as bytes. It is read or mapped whole, decompressed if it is gzip or zstd, and
+// decoded to UTF-8 if it is UTF-16 (by its first bytes).
 #pragma once
 
 #include <cstdint>
@@ -14,33 +14,36 @@ namespace xlaprof {
 
 class InputFile {
  public:
-  // `path` "-" reads standard input. Errors: missing, unreadable, not a regular file, empty.
+  // Opens a file; `path` "-" reads standard input. Fails if the file is missing, unreadable, not a
+  // regular file, or empty.
   //
   // Memory stays bounded. Up to 64 MiB of a file, and of what comes out of its compression, lie in
   // memory. More of a text (a log, a report, a dump, a notebook), or of what is decompressed, is
-  // copied to an unnamed temporary file, which nobody else can cut. A larger profile, as its
-  // importer says (Importer::maps_large_files), and a larger file that is no text, such as an
-  // archive, are mapped where they lie. If such a file is cut while it is read, the process gets a
-  // SIGBUS, unless its main function has called InstallMapGuards (map_guard.h): then zeros are read.
+  // copied to an unnamed temporary file, which nobody else can cut. Larger profiles
+  // (Importer::maps_large_files), and larger files that are not text, such as archives, are mapped
+  // where they lie. If such a file is cut while it is read, the process gets a SIGBUS, unless its
+  // main function has called InstallMapGuards (map_guard.h). Then zeros are read instead.
   static absl::StatusOr<InputFile> Open(const std::filesystem::path& path);
-  // The same for bytes that lie somewhere already: a member of an archive, called `name` in
-  // messages. They must outlive this object.
+  // Does the same for bytes that the caller has already, such as a member of an archive, which
+  // messages call `name`. They must outlive this object.
   static absl::StatusOr<InputFile> OfBytes(const std::string& name, std::string_view bytes);
   InputFile(InputFile&&) noexcept;
   InputFile& operator=(InputFile&&) noexcept;
   ~InputFile();
 
-  // Decompressed, in UTF-8, without a byte order mark; valid as long as this object.
+  // Returns the bytes, decompressed, in UTF-8 and without a byte order mark. Valid as long as this
+  // object.
   std::string_view bytes() const;
-  // bytes() before `done` will hardly be read again: their memory is given back, in large pieces.
+  // Gives the memory of bytes() before `done` back, in large pieces, because they will hardly be
+  // read again.
   void Forget(size_t done);
   std::string_view disk() const;  // as it lies on disk
-  // What went wrong while decompressing or decoding, with the byte in the file as it lies on disk;
-  // "" if all is well. bytes() then holds what could be read.
+  // Returns what went wrong while decompressing or decoding, with the byte in the file as it lies
+  // on disk; "" if all is well. If something went wrong, bytes() holds what could be read.
   const std::string& damage() const;
-  // Whether the file became shorter before all of it was read: then bytes() may lack its end or, in
-  // a mapped file, have zeros in place of others. A copied file is read when it is opened, so that
-  // what is cut later does not matter.
+  // Returns whether the file became shorter before all of it was read. Then bytes() may lack its
+  // end or, in a mapped file, have zeros in place of other bytes. A copied file is read when it is
+  // opened, so it does not matter if it is cut later.
   bool HasShrunk() const;
 
  private:
@@ -49,8 +52,8 @@ class InputFile {
   std::unique_ptr<Impl> impl_;
 };
 
-// What unrecognised bytes look like to a person: "JSON", "PNG image", "SQLite database", "text",
-// "binary".
+// Returns what unrecognised bytes look like to a person: "JSON", "a PNG image", "an SQLite
+// database", "text", "binary" and others.
 std::string_view LooksLike(std::string_view bytes);
 
 }  // namespace xlaprof

@@ -20,7 +20,8 @@ struct GuardedRange {
 
 namespace {
 
-// A handler may neither lock nor allocate.
+// The table of guarded mappings is a fixed array of atomics, because a handler may neither lock nor
+// allocate.
 std::array<GuardedRange, 64> ranges;
 std::mutex guarding;
 const uintptr_t page_bytes = uintptr_t(sysconf(_SC_PAGESIZE));

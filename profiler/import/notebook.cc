@@ -7,7 +7,8 @@
 namespace xlaprof {
 namespace {
 
-// The string that Python shows of a string: a cell's last value is not printed but shown so.
+// Undoes Python's repr of a string: a cell's last value is not printed but shown as its repr. Other
+// texts stay as they are.
 std::string WithoutQuotes(std::string_view text) {
   const bool quoted = text.size() >= 2 && (text.front() == '\'' || text.front() == '"') &&
                       text.back() == text.front();
@@ -33,7 +34,7 @@ std::string WithoutQuotes(std::string_view text) {
   return out;
 }
 
-// Keeps only what the outputs say: a notebook may hold many megabytes of pictures.
+// Keeps only the text of the outputs, because a notebook may hold many megabytes of pictures.
 class Reader : public nlohmann::json_sax<nlohmann::json> {
  public:
   NotebookOutputs Finish() && {
@@ -58,7 +59,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool string(std::string& text) override {
-    // A text is one string or its lines.
+    // A text is one string, or an array of its lines.
     const size_t end = path_.size() - (!path_.empty() && path_.back() == "*" ? 1 : 0);
     auto at = [&](size_t from_end) {
       return from_end < end ? std::string_view(path_[end - 1 - from_end]) : std::string_view();
@@ -85,7 +86,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  // Whether what begins is an element of the array of that name.
+  // Returns whether the value that begins is an element of the array of that name.
   bool IsIn(std::string_view key) const {
     return path_.size() >= 2 && path_.back() == "*" && path_[path_.size() - 2] == key;
   }
@@ -107,7 +108,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   NotebookOutputs out_;
   std::vector<std::string> path_;  // the key of each object that is open; "*" for an array
   int64_t cell_ = 0, output_cell_ = 0;
-  std::string output_;  // of the output that is being read
+  std::string output_;  // text of the output that is being read
   bool is_shown_ = false;
 };
 

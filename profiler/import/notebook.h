@@ -1,5 +1,5 @@
-// Jupyter notebooks, as Colab and Kaggle keep them: what their cells printed. The format, version 4
-// and 3: https://nbformat.readthedocs.io/en/latest/format_description.html.
+// Reads Jupyter notebooks, as Colab and Kaggle keep them, for what their cells printed. The format,
+// version 4 and 3: https://nbformat.readthedocs.io/en/latest/format_description.html.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace xlaprof {
 
-// Of a file that begins so: whether it is a notebook.
+// Returns whether a file that begins with `head` is a notebook.
 bool IsNotebook(std::string_view head);
 
 struct NotebookOutput {
   int64_t cell = 0;  // from 1, in the order of the page
-  std::string text;  // streams, results and tracebacks, one behind the other
+  std::string text;  // streams, results and tracebacks, one after the other
 };
 
 struct NotebookOutputs {
-  std::vector<NotebookOutput> cells;  // those that printed
+  std::vector<NotebookOutput> cells;  // the cells that printed something
   std::string damage;                 // why the rest was not read, with the byte; "" if all was
 };
 

@@ -1,5 +1,5 @@
-// Oddities of one source, counted while it is read and written when it is done: a file can have
-// millions of one kind, and each would cost a statement.
+// Counts the issues of one source while it is read, and writes them when it is done. A file can
+// have millions of one kind, and each would cost a statement.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// Stores that our own recorder wrote, one a process, as sources of one run: the processes of a job
-// that recorded into one folder. A single store is opened as it is, and never comes here.
+// Reads stores that our own recorder wrote, one per process, as sources of one run: the processes
+// of a job that recorded into one folder. A single store is opened as it is, and not imported.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,12 +16,14 @@ namespace xlaprof {
 namespace {
 
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
-// Flows of different processes must not meet: small numbers get the source's beside them.
+// Flows of different processes must not meet, so a flow number below this many bits gets the
+// source's id in the bits above.
 constexpr int kSourceBits = 44;
 
 int Sniff(std::string_view head) { return head.starts_with(kMagic) ? 95 : 0; }
 
-using Ids = absl::flat_hash_map<int64_t, int64_t>;  // what a row's id became
+using Ids = absl::flat_hash_map<int64_t, int64_t>;  // from a row's id in the source to its id in
+                                                    // the store
 
 class Copying {
  public:
@@ -47,7 +49,7 @@ class Copying {
   }
 
  private:
-  // The same text in the store that is written.
+  // Returns the id of the same text in the store that is written.
   absl::StatusOr<StringId> String(StringId id, bool bytes = false) {
     if (id == 0) return StringId(0);
     if (id >= strings_.size()) strings_.resize(id + 1);
@@ -119,8 +121,8 @@ class Copying {
     }
     if (scanner.skipped_chunks() == 0) return absl::OkStatus();
     return context_.Issue("damaged_store", Severity::kWarning,
-                          "parts of the store are damaged: their events are not here. Copy the "
-                          "file again",
+                          "parts of the store are damaged: their "
+                          "events are not here. Copy the file again",
                           {}, {}, scanner.skipped_chunks());
   }
 
@@ -203,7 +205,8 @@ class Copying {
   struct Column {
     const ColumnTraits* traits;
     bool is_time, is_source;
-    const Ids* ids;  // what the ids that it holds became; null: it holds none of them
+    const Ids* ids;  // new ids of the rows that it refers to; null: it refers to none that were
+                     // copied
   };
 
   std::vector<Column> ColumnsOf(const TableTraits& table) const {
@@ -243,7 +246,8 @@ class Copying {
     }
   }
 
-  // False for a row of another one that is not there: the store is damaged.
+  // Binds the values of a row. Returns false if the row refers to another row that is not there,
+  // because the store is damaged.
   bool BindFact(const std::vector<Column>& columns, bool has_id, const Statement& from,
                 Statement& into) const {
     for (int i = has_id ? 1 : 0; i < int(columns.size()); ++i) {
@@ -266,12 +270,12 @@ class Copying {
   const Store& from_;
   ImportContext& context_;
   int64_t offset_ns_ = 0;
-  std::map<std::string, Ids, std::less<>> ids_;  // by table, and by what they are in `from_`
+  std::map<std::string, Ids, std::less<>> ids_;  // by table, then by the id in `from_`
   Ids &processes_ = ids_["process"], &tracks_ = ids_["track"];
   std::vector<StringId> strings_;
 };
 
-// For a store that lay in an archive or was compressed.
+// Writes a store to a file, if it lay in an archive or was compressed.
 absl::Status Write(std::string_view bytes, const std::filesystem::path& path) {
   std::ofstream out(path, std::ios::binary);
   out.write(bytes.data(), std::streamsize(bytes.size()));
@@ -281,7 +285,8 @@ absl::Status Write(std::string_view bytes, const std::filesystem::path& path) {
                   path.string()));
 }
 
-// What the header says the file has: pages (28) of a size (16), https://sqlite.org/fileformat.html.
+// Returns the size that the header gives the file: pages (28) of a size (16),
+// https://sqlite.org/fileformat.html.
 uint64_t BytesOfHeader(std::string_view bytes) {
   if (bytes.size() < 100) return 0;
   auto byte = [&](size_t at) { return uint64_t(uint8_t(bytes[at])); };
@@ -290,7 +295,8 @@ uint64_t BytesOfHeader(std::string_view bytes) {
   return pages * (size == 1 ? 65536 : size);
 }
 
-// SQLite does not miss the end of a page that holds nothing.
+// Reports a store that is cut. SQLite does not notice if the end of a page is missing that holds
+// nothing.
 absl::Status TellCut(const Input& input, ImportContext& context) {
   const uint64_t whole = BytesOfHeader(input.bytes);
   if (input.bytes.size() >= whole) return absl::OkStatus();
@@ -313,7 +319,8 @@ absl::Status CopyRecording(const Input& input, const Store& from, ImportContext&
 }
 
 absl::Status Read(const Input& input, ImportContext& context) {
-  // The file itself, where there is one: what was committed last is in its log beside it.
+  // The file itself is opened if it is a plain file, because what was committed last is in its log
+  // beside it.
   std::error_code error;
   std::filesystem::path path = input.path;
   std::optional<TemporaryFolder> unpacked;
@@ -323,7 +330,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
     path = unpacked->path() / "unpacked.xlaprof";
     XP_TRY(Write(input.bytes, path));
   }
-  auto name = [&](const absl::Status& status) {  // the user's name for it
+  auto name = [&](const absl::Status& status) {  // messages use the user's name for the file
     std::string text(Message(status));
     if (const size_t at = text.find(path.string()); at != text.npos)
       text.replace(at, path.string().size(), input.path);

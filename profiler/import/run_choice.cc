@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What the only run is called: as its only file, or else as the folder of its files.
+// Returns the name of the only run: that of its only file, or else of the folder of its files.
 std::string NameOf(std::span<const FoundFile> files) {
   fs::path name;
   for (const FoundFile& file : files) {
@@ -24,7 +24,8 @@ std::string NameOf(std::span<const FoundFile> files) {
   return name.has_filename() ? name.filename().string() : "the run";
 }
 
-// The digits of the time that a run is named by, such as 2026_11_21_03_04_55; of other names none.
+// Returns the digits of the time that a run is named by, such as 2026_11_21_03_04_55; "" for other
+// names.
 std::string TimeIn(std::string_view run) {
   constexpr size_t kDate = 8;
   if (run.empty() || run.front() < '0' || run.front() > '9') return "";
@@ -33,8 +34,8 @@ std::string TimeIn(std::string_view run) {
   return digits.size() < kDate ? "" : digits;
 }
 
-// Whether the files of a run that is named by its time are as old as its name says, in whatever
-// time zone: no copies.
+// Returns whether the files of a run that is named by its time are as old as its name says, in
+// whatever time zone. If they are not, they are copies.
 bool AreAsOldAs(const std::string& time, int64_t modified_ns) {
   absl::Time named;
   constexpr size_t kSecond = 14;
@@ -43,7 +44,8 @@ bool AreAsOldAs(const std::string& time, int64_t modified_ns) {
   return absl::AbsDuration(absl::FromUnixNanos(modified_ns) - named) < absl::Hours(24);
 }
 
-// "/tb/fallback_1/plugins" lies under "fallback_1" and "tb/fallback_1", not under "fallback".
+// Returns whether `path` lies under a folder `part`. "/tb/fallback_1/plugins" lies under
+// "fallback_1" and "tb/fallback_1", not under "fallback".
 bool LiesUnder(const fs::path& path, const std::string& part) {
   return fmt::format("/{}/", path.generic_string()).find(fmt::format("/{}/", part)) !=
          std::string::npos;
@@ -55,7 +57,8 @@ void RunChoice::FromFolders(std::span<const FoundFile> files, std::string_view w
   wanted_ = wanted;
   struct Root {
     int64_t modified_ns = 0;
-    std::map<std::string, std::pair<bool, int64_t>> runs;  // name -> is of traces, newest file
+    std::map<std::string, std::pair<bool, int64_t>> runs;  // by name: it is of traces, time of its
+                                                           // newest file
   };
   std::map<fs::path, Root> roots;
   for (const FoundFile& file : files) {
@@ -67,7 +70,7 @@ void RunChoice::FromFolders(std::span<const FoundFile> files, std::string_view w
     is_traces |= file.is_trace;
     modified_ns = std::max(modified_ns, file.modified_ns);
   }
-  bool are_copies = false;  // some of what is named by its time
+  bool are_copies = false;  // some files of runs that are named by their time are copies
   for (const auto& [path, root] : roots) {
     const std::string prefix = roots.size() > 1 ? path.string() : "";
     std::string newest;
@@ -104,7 +107,8 @@ void RunChoice::Order(bool files_are_copies) {
       !runs_.back().time.empty() || (count > 1 && runs_[count - 1].root == runs_[count - 2].root);
 }
 
-// Else it may name a run inside a text file.
+// Finds the run that `wanted_` names. If it finds none, `wanted_` may name a run inside a text
+// file.
 void RunChoice::Find() {
   std::vector<size_t> under;
   for (size_t i = 0; i < runs_.size(); ++i) {
@@ -149,7 +153,7 @@ absl::Status RunChoice::Select(std::vector<RunRow>& rows) const {
 absl::Status RunChoice::FromSegments(Store& store) {
   XP_TRY(auto segments, store.One<int64_t>("SELECT max(segment) + 1 FROM process"));
   const int64_t text_runs = segments.value_or(1);
-  std::vector<size_t> folder_runs;  // of the chosen root, oldest first
+  std::vector<size_t> folder_runs;  // runs of the chosen root, oldest first
   const Candidate& chosen = runs_[chosen_];
   for (size_t i = 0; i < runs_.size(); ++i) {
     if (runs_[i].root == chosen.root && !runs_[i].folder.empty()) folder_runs.push_back(i);
@@ -196,7 +200,7 @@ absl::Status RunChoice::FromSegments(Store& store) {
     folder_selected_ = folder_runs.empty() || row.label == chosen.label;
   }
   // Sources with fewer segments than the others saw the later runs only.
-  std::map<int64_t, int64_t> last_segment;        // of each source
+  std::map<int64_t, int64_t> last_segment;        // by source
   std::vector<std::array<int64_t, 3>> processes;  // id, source, segment
   XP_TRY(store.Each("SELECT id, coalesce(source_id, 0), segment, run_id IS NULL FROM process",
                     [&](int64_t id, int64_t source, int64_t segment, bool homeless) {

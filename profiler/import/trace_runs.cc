@@ -16,7 +16,7 @@ namespace {
 struct Trace {
   FoundFile* file = nullptr;
   ChromeCapture capture;
-  // In its own clock where nobody knows when it was.
+  // In the trace's own clock if nobody knows when it began.
   int64_t begin_ns = 0, end_ns = 0;
 };
 
@@ -70,7 +70,7 @@ void GroupTraces(std::vector<FoundFile>& files) {
     return MayBeRead(file) && file.run.empty() && file.dump.empty() && file.path != "-";
   };
   for (const FoundFile& file : files) {
-    // RUN folders tell the runs.
+    // RUN folders separate the runs already.
     if (!file.run.empty() && MayBeRead(file)) candidates[file.root] = INT32_MIN;
     if (is_candidate(file)) ++candidates[file.root];
   }

@@ -1,5 +1,5 @@
-// Chrome traces that lie side by side: the ranks of one job that were recorded together are one
-// run, all others are runs of their own.
+// Groups Chrome traces that lie side by side. The ranks of one job that were recorded together are
+// one run; all other traces are runs of their own.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace xlaprof {
 
-// Gives the traces among `files` their `run`, named by when it was recorded. Does nothing where
-// there is one trace, or where RUN folders tell the runs.
+// Sets `run` of the traces among `files`, named by the time of its recording. Does nothing if there
+// is one trace, or if RUN folders separate the runs.
 void GroupTraces(std::vector<FoundFile>& files);
 
 }  // namespace xlaprof

@@ -1,4 +1,4 @@
-// Table arg.
+// The virtual table arg.
 #include <algorithm>
 
 #include "core/base/numbers.h"
@@ -166,8 +166,8 @@ class ArgCursor {
 
  private:
   int64_t EventId() const { return chunk_->first_event_id + int64_t(Index()); }
-  // A row of a by_name key walks the events of the chunk, one of an event's own key walks the
-  // values.
+  // Returns the index of the current row's event in the chunk. For a by_name key, row_ counts the
+  // events of the chunk; for an event's own key, it counts the values.
   size_t Index() const {
     const DecodedArgs::Key& key = kept_->keys[key_];
     return key.by_name ? row_ : key.column.index[row_];
@@ -196,7 +196,7 @@ class ArgCursor {
     return absl::OkStatus();
   }
 
-  // Decodes chunks from next_chunk_ on until one has a row; without one, kept_ is null.
+  // Decodes chunks from next_chunk_ on until one has a row. If none has, kept_ is null.
   absl::Status EnterChunk() {
     while (true) {
       kept_ = nullptr;

@@ -93,7 +93,8 @@ struct ChunkDecoder::Reader {
     }
   }
 
-  // `n` times as deltas from `min_ts_ns`, and nothing behind them; false if one wraps around.
+  // Reads `n` times as deltas from `min_ts_ns`. Returns false if one wraps around or if bytes
+  // follow them.
   bool Times(size_t n, int64_t min_ts_ns, int64_t* to) {
     uint64_t ts = uint64_t(min_ts_ns);
     bool wrapped = false;
@@ -110,8 +111,8 @@ struct ChunkDecoder::Reader {
 ChunkDecoder::ChunkDecoder() : zstd_(ZSTD_createDCtx()) { XP_CHECK(zstd_ != nullptr); }
 ChunkDecoder::~ChunkDecoder() { ZSTD_freeDCtx(zstd_); }
 
-// Takes the next section off `blob`; its raw bytes, if they are wanted. They are good until the
-// next Open.
+// Takes the next section off `blob` and, if it is wanted, sets `section` to its raw bytes. They are
+// valid until the next Open. Returns false if the section is damaged.
 bool ChunkDecoder::Open(Reader* blob, size_t max_raw, bool wanted, Reader* section) {
   if (blob->p == blob->end) return false;
   uint8_t codec = *blob->p++;
@@ -134,7 +135,7 @@ bool ChunkDecoder::Open(Reader* blob, size_t max_raw, bool wanted, Reader* secti
 
 namespace {
 
-// Version and checksum; what follows them.
+// Checks the version, the count and the checksum, and returns the bytes that follow them.
 absl::StatusOr<std::string_view> Unseal(std::string_view blob, int64_t count, int64_t max_count) {
   if (blob.size() < kHeaderBytes) return DataLoss("chunk of {} bytes: too short", blob.size());
   if (uint8_t(blob[0]) != kFormatVersion) {
@@ -149,8 +150,8 @@ absl::StatusOr<std::string_view> Unseal(std::string_view blob, int64_t count, in
   if (sum !=
       Checksum(reinterpret_cast<const uint8_t*>(blob.data()), blob.size(), uint64_t(count))) {
     return DataLoss(
-        "chunk with a wrong checksum: its bytes were altered. `xlaprof report` reads the intact "
-        "ones");
+        "chunk with a wrong checksum: its bytes were "
+        "altered. `xlaprof report` reads the intact ones");
   }
   return blob;
 }
@@ -299,7 +300,7 @@ bool ChunkDecoder::HasCategory(std::string_view bytes, int64_t count,
   };
   if (in.Done()) return asked(0);
   const uint8_t mode = *in.p++;
-  // One id, or ids to the end (one a name), or as many as are told first.
+  // The section holds one id, or ids up to its end (one per name), or a count and that many ids.
   uint64_t ids = mode == kOneCategory ? 1 : UINT64_MAX, id = 0;
   if (mode == kCategoryByEvent && !in.Varint(&ids)) return true;
   for (; ids > 0 && !in.Done(); --ids) {

@@ -14,16 +14,17 @@ namespace {
 
 // Level 1 halves varint columns at 500 MB/s; level 3 gains 1 % for a third of the speed.
 constexpr int kZstdLevel = 1;
-// Below this a zstd frame's own header eats the gain.
+// Below this size, a zstd frame's own header uses up the gain.
 constexpr size_t kMinCompressed = 64;
-// A section that does not shrink to less than one part of this many stays as it is: starts and
-// durations of varied events shrink to half at best, and then half of a scan is unpacking, and a
-// third of a recording packing.
+// A section that does not shrink to less than one part in this many is stored as it is. Starts and
+// durations of varied events shrink to half at best. Unpacking them would then be half of a scan,
+// and packing them a third of a recording.
 constexpr size_t kWorthUnpacking = 3;
-// So much from the middle of a long section tells whether to pack it.
+// This many bytes from the middle of a long section are packed to find out whether to pack all of
+// it.
 constexpr size_t kProbeBytes = 4096;
-// String ids below this are looked up in an array, others (which no Intern gives in practice) in a
-// hash table.
+// String ids below this are looked up in an array, larger ones (which Intern does not give in
+// practice) in a hash table.
 constexpr StringId kSmallIds = 1 << 22;
 
 void Seal(std::string* blob, uint64_t count) {
@@ -32,8 +33,8 @@ void Seal(std::string* blob, uint64_t count) {
   std::memcpy(bytes + 1, &sum, 4);
 }
 
-// Which of `limit` events (or names) the values belong to: all of them, gaps between them, or a
-// bitmap.
+// Writes which of `limit` events (or names) the values belong to: all of them, or as gaps between
+// them, or as a bitmap.
 uint8_t* PutPlaces(uint8_t* p, std::span<const uint32_t> index, size_t limit) {
   bool repeats = false, sorted = true;
   size_t gap_bytes = 0;
@@ -64,7 +65,8 @@ uint16_t AnyBits(std::span<const uint16_t> values) {
   return any;
 }
 
-// Mostly a byte each: `any_bits` of them all tells.
+// Writes varints. If `any_bits`, which has the bits of all values, is below 0x80, each takes one
+// byte.
 uint8_t* PutVarints(uint8_t* p, std::span<const uint16_t> values, uint64_t any_bits) {
   size_t i = 0;
   if (any_bits < 0x80) {
@@ -111,7 +113,7 @@ uint8_t* ChunkEncoder::Room(size_t bytes) {
   return raw_.data();
 }
 
-// A number of its own for each string id of a chunk; 0: none yet.
+// Returns the local number of a string id in this chunk, for reading and setting; 0: none yet.
 inline uint32_t& ChunkEncoder::LocalOf(StringId id) {
   if (id >= kSmallIds) [[unlikely]]
     return local_of_large_id_[id];
@@ -119,7 +121,7 @@ inline uint32_t& ChunkEncoder::LocalOf(StringId id) {
   return local_of_id_[id];
 }
 
-// Into packed_; 0: not worth it.
+// Packs into packed_ and returns the packed size, or 0 if packing is not worth it.
 size_t ChunkEncoder::Compress(const uint8_t* bytes, size_t size) {
   if (packed_.size() < ZSTD_compressBound(size)) packed_.resize(ZSTD_compressBound(size));
   const size_t packed =
@@ -206,7 +208,8 @@ void ChunkEncoder::Times(const EventColumns& events, EncodedEvents* out) {
   out->max_dur_ns = max_dur_ns;
 }
 
-// The dictionary, most frequent first, then an index an event unless there is one name only.
+// Writes the dictionary, most frequent name first, and then one index per event unless there is
+// only one name.
 void ChunkEncoder::Names(const EventColumns& events, EncodedEvents* out) {
   std::vector<StringId> found;
   std::vector<uint32_t> count;
@@ -250,7 +253,7 @@ void ChunkEncoder::Names(const EventColumns& events, EncodedEvents* out) {
   Section(p, &out->columns);
 }
 
-// One for all, one a name, or one an event.
+// Writes one category for all events, one per name, or one per event.
 void ChunkEncoder::Categories(const EventColumns& events, EncodedEvents* out) {
   const std::vector<StringId>& category = events.category;
   uint8_t* p = raw_.data();
@@ -285,8 +288,9 @@ void ChunkEncoder::Categories(const EventColumns& events, EncodedEvents* out) {
   Section(p, &out->columns);
 }
 
-// Values, in the smallest of: plain varints (ints zigzag), zigzag differences, a dictionary, 8
-// bytes each; doubles that are all whole numbers also as differences of those.
+// Writes values in the smallest of these forms: plain varints (zigzag for ints), zigzag
+// differences, a dictionary, or 8 bytes each. Doubles that are all whole numbers can also be
+// written as zigzag differences of those numbers.
 uint8_t* ChunkEncoder::Values(uint8_t* p, ArgType type, std::span<const uint64_t> bits) {
   auto plain = [&](uint64_t v) { return type == ArgType::kInt ? ZigZag(int64_t(v)) : v; };
   const bool real = type == ArgType::kDouble;

@@ -1,5 +1,5 @@
-// The bytes of a chunk, as its encoder and its decoder both know them. docs/formats/chunk.md tells
-// the whole.
+// The bytes of a chunk, as its encoder and its decoder both know them. docs/formats/chunk.md has
+// the full description.
 #pragma once
 
 #include <bit>
@@ -9,15 +9,15 @@
 
 namespace xlaprof {
 
-// A blob: u8 version, u32 checksum of all that follows, then sections. A section: u8 codec, varint
-// length of the raw bytes, varint length of the stored bytes, stored bytes. Integers are
-// little-endian; a varint has 7 bits a byte, lowest first, and at most 10 bytes. A section of no
-// bytes is a column that needs none.
+// A blob is a u8 version, a u32 checksum of all that follows, and sections. A section is a u8
+// codec, the varint length of its raw bytes, the varint length of its stored bytes, and the stored
+// bytes. Integers are little-endian. A varint has 7 bits per byte, lowest first, and at most 10
+// bytes. A section without bytes is a column that needs none.
 inline constexpr uint8_t kFormatVersion = 1;
 inline constexpr size_t kHeaderBytes = 5;
 enum Codec : uint8_t { kRaw = 0, kZstd = 1 };
-// No column needs more: two varints of 10 and 3 bytes (a value and its place) and a dictionary's
-// share.
+// No column needs more bytes per value: two varints of 10 and 3 bytes (a value and its place) and a
+// dictionary's share.
 inline constexpr size_t kMaxBytesAValue = 16;
 inline constexpr size_t kMaxVarintBytes = 10;
 inline constexpr size_t kMaxBytesBeside = 64;
@@ -28,8 +28,8 @@ enum CategoryMode : uint8_t { kOneCategory = 0, kCategoryByName = 1, kCategoryBy
 inline uint64_t ZigZag(int64_t v) { return (uint64_t(v) << 1) ^ uint64_t(v >> 63); }
 inline int64_t UnZigZag(uint64_t v) { return int64_t((v >> 1) ^ (0 - (v & 1))); }
 
-// May write a byte more than it takes. Whether one or two bytes is no branch: durations have now
-// one, now two.
+// Writes a varint and returns its end, but may write one byte beyond that end. It does not branch
+// on whether one or two bytes are needed, because durations alternate between the two.
 inline uint8_t* PutVarint(uint8_t* p, uint64_t v) {
   const uint64_t more = v >= 0x80;
   const auto both = uint16_t((v + (v & 0x3f80)) | more << 7);
@@ -51,9 +51,9 @@ inline uint64_t Load64(const uint8_t* p) {
   return v;
 }
 
-// Finds damage that decodes well: a page that was overwritten with another chunk's. Four lanes, so
-// that it costs a fraction of a nanosecond an event. The count is part of it; the time is not, so
-// that a clock can be shifted by an UPDATE of min_ts_ns.
+// Finds damage that decodes without an error, such as a page that was overwritten with another
+// chunk's. It uses four lanes, so that it costs a fraction of a nanosecond per event. The checksum
+// covers the count but not the time, so that an UPDATE of min_ts_ns can shift a clock.
 inline uint32_t Checksum(const uint8_t* p, size_t n, uint64_t count) {
   constexpr uint64_t kMix = 0x9E3779B97F4A7C15;
   uint64_t lane[4] = {count * kMix + n, kMix, ~kMix, count};

@@ -5,10 +5,10 @@
 namespace xlaprof {
 namespace {
 
-// Constant arguments of some names are taken out of a column only where this many values are saved:
-// each column is a row of its own.
+// Constant arguments of some names are moved out of a column only if that saves this many values,
+// because each column is a row of its own.
 constexpr size_t kWorthOwnColumn = 16;
-// More columns than this are not kept for the next chunk.
+// If there are more columns than this, none is kept for the next chunk.
 constexpr size_t kMaxKeptColumns = 1024;
 
 }  // namespace
@@ -34,7 +34,7 @@ void ChunkPacker::Pack(const ChunkInput& input, PackedChunk* packed) {
       }
     }
   }
-  std::vector<uint32_t> of_name;  // events of each name
+  std::vector<uint32_t> of_name;  // number of events of each name
   for (auto& [key, column] : columns_) {
     if (column->index.empty()) continue;
     if (of_name.empty()) {
@@ -53,7 +53,7 @@ void ChunkPacker::Pack(const ChunkInput& input, PackedChunk* packed) {
 
 void ChunkPacker::TakeArgs(const ChunkInput& input) {
   for (auto& [key, column] : columns_) column->index.clear(), column->bits.clear();
-  // Other events may give the label's key as an argument: both go into one column, event by event.
+  // Other events may give the label's key as an argument. Both go into one column, event by event.
   Column* const of_labels =
       input.labels.empty() ? nullptr : &ColumnOf({input.label_key, ArgType::kString});
   for (size_t i = 0; i < std::max(input.labels.size(), input.first_arg.size()); ++i) {
@@ -88,7 +88,7 @@ ChunkPacker::Column& ChunkPacker::ColumnOf(ColumnKey key) {
   return *slot;
 }
 
-// Moves what all events of a name share from `column` to the by_name column of `key`.
+// Moves the values that all events of a name share from `column` to the by_name column of `key`.
 void ChunkPacker::TakeConstants(const EncodedEvents& encoded, const std::vector<uint32_t>& of_name,
                                 ColumnKey key, Column& column, Constants& constants) {
   struct Seen {
@@ -106,7 +106,7 @@ void ChunkPacker::TakeConstants(const EncodedEvents& encoded, const std::vector<
     ++name.count;
   }
   auto given = constants.find(key);
-  if (given != constants.end()) {  // NameArg has a value of its own for these
+  if (given != constants.end()) {  // NameArg gave these names a value of their own
     for (uint32_t name : given->second.index) seen[name].varies = true;
   }
   auto constant = [&](uint32_t name) {

@@ -1,5 +1,5 @@
-// From the events of a chunk and their arguments to the blobs of its rows: computation only, no
-// SQLite, so that a thread of its own can do it. Internal to profiler/store.
+// Packs the events of a chunk and their arguments into the blobs of its rows. It only computes and
+// does not use SQLite, so that a thread of its own can do it. Internal to profiler/store.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -19,15 +19,16 @@ struct BufferedArg {
   StringId key;
   ArgType type;
 };
-// Arguments that all events of a name have.
+// The arguments that all events of a name have, by name.
 using NameArgs = absl::flat_hash_map<StringId, std::vector<BufferedArg>>;
 
 struct ChunkInput {
   int64_t track_id = 0;
   EventColumns events;              // 1 to kChunkEvents, in the order of EventBefore
-  std::vector<uint32_t> first_arg;  // of each event; empty: no event has arguments
+  std::vector<uint32_t> first_arg;  // for each event, its first in args; empty: no event has
+                                    // arguments
   std::vector<BufferedArg> args;    // at most kChunkArguments
-  std::vector<StringId> labels;     // of each event, 0: none; empty: no event has one
+  std::vector<StringId> labels;     // for each event, 0: none; empty: no event has one
   StringId label_key = 0;
   std::shared_ptr<const NameArgs> name_args;
 };
@@ -42,18 +43,18 @@ struct PackedColumn {
 
 struct PackedChunk {
   int64_t track_id = 0;
-  size_t count = 0;  // of events
+  size_t count = 0;  // number of events
   EncodedEvents events;
   std::vector<PackedColumn> columns;
 };
 
-// Keeps buffers between calls; one thread at a time.
+// Keeps buffers between calls, so only one thread at a time may use it.
 class ChunkPacker {
  public:
   void Pack(const ChunkInput& input, PackedChunk* packed);
 
  private:
-  // Values of one key and type.
+  // The values of one key and type.
   struct Column {
     std::vector<uint32_t> index;
     std::vector<uint64_t> bits;
@@ -71,7 +72,8 @@ class ChunkPacker {
 
   ChunkEncoder encoder_;
   Columns columns_;
-  // The column of the argument that was the n-th of the event before: mostly it is so again.
+  // The column of the n-th argument of the event before, because the n-th argument of the next
+  // event mostly goes into the same column.
   std::array<std::pair<ColumnKey, Column*>, 8> columns_by_place_{};
 };
 

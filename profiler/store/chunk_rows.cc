@@ -49,9 +49,8 @@ absl::Status ChunkRows::Insert(const PackedChunk& chunk) {
   XP_TRY(FindNextEventId());
   XP_TRY(insert_events_.Prepare(
       db_,
-      "INSERT INTO main.event_chunk (track_id, first_event_id, count, min_ts_ns, "
-      "max_end_ns, max_dur_ns, "
-      "columns) VALUES (?, ?, ?, ?, ?, ?, ?)"));
+      "INSERT INTO main.event_chunk (track_id, first_event_id, count, "
+      "min_ts_ns, max_end_ns, max_dur_ns, columns) VALUES (?, ?, ?, ?, ?, ?, ?)"));
   sqlite3_stmt* statement = insert_events_.statement;
   const EncodedEvents& encoded = chunk.events;
   const int64_t count = int64_t(chunk.count);

@@ -1,4 +1,4 @@
-// Packed chunks as rows. Internal to profiler/store and profiler/record.
+// Inserts packed chunks as rows. Internal to profiler/store and profiler/record.
 #pragma once
 
 #include "profiler/store/chunk_packer.h"
@@ -13,14 +13,14 @@ struct Prepared {
   Prepared(const Prepared&) = delete;
   ~Prepared() { sqlite3_finalize(statement); }
   absl::Status Prepare(sqlite3* db, const char* sql);
-  // Runs it with what was bound.
+  // Runs the statement with the values that were bound, and resets it.
   absl::Status Run();
 };
 
 class ChunkRows {
  public:
   explicit ChunkRows(sqlite3* db) : db_(db) {}
-  // Event ids go on from the newest chunk of the file, whoever wrote it.
+  // Inserts a chunk. Its event ids follow those of the newest chunk of the file, whoever wrote it.
   absl::Status Insert(const PackedChunk& chunk);
 
  private:

@@ -1,4 +1,4 @@
-// Table counter_sample.
+// The virtual table counter_sample.
 #include <algorithm>
 
 #include "profiler/store/virtual_tables_internal.h"

@@ -1,4 +1,4 @@
-// What kinds of cuts mean.
+// The meaning of the kinds of cuts.
 #pragma once
 
 #include "profiler/store/vocabulary.h"

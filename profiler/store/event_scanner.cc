@@ -13,13 +13,13 @@ std::string_view Blob(const Statement& statement, int index) {
 
 }  // namespace
 
-// The list of chunks is read once, so that the scan sees one state of the file; each chunk's bytes
+// The list of chunks is read once, so that the scan sees one state of the file. Each chunk's bytes
 // are then read in a transaction of their own, so that a slow reader holds no snapshot while it
 // works. Chunks never change.
 struct EventScanner::Impl {
   struct Chunk {
     int64_t id, track_id, first_event_id, count, min_ts_ns;
-    bool whole;  // inside the range: no event needs to be looked at
+    bool whole;  // lies inside the range, so no event needs to be checked
   };
 
   explicit Impl(const Store& s) : store(&s) {}
@@ -33,8 +33,8 @@ struct EventScanner::Impl {
   Statement read;
   ChunkDecoder decoder;
   EventColumns decoded;
-  std::vector<std::pair<size_t, size_t>>
-      parts;  // of the chunk before `next` that are still to be given
+  // Parts of the chunk before `next` that are still to be returned.
+  std::vector<std::pair<size_t, size_t>> parts;
   size_t next_part = 0;
   int64_t skipped = 0;
 
@@ -44,8 +44,8 @@ struct EventScanner::Impl {
       where += fmt::format(" AND track_id IN ({})", fmt::join(track_ids, ","));
     if (auto process = store->slice().process_id) {
       where += fmt::format(
-          " AND track_id IN (SELECT id FROM main.track WHERE process_id = {} OR process_id IS "
-          "NULL)",
+          " AND track_id IN (SELECT id FROM main.track "
+          "WHERE process_id = {} OR process_id IS NULL)",
           *process);
     }
     if (from_ns != INT64_MIN) where += fmt::format(" AND max_end_ns >= {}", from_ns);
@@ -61,7 +61,8 @@ struct EventScanner::Impl {
                        });
   }
 
-  // Decodes the next chunk that is sound and finds what the range keeps of it.
+  // Decodes the next chunk that is sound and finds the parts of it that the time range keeps.
+  // Returns false if no chunk is left.
   absl::StatusOr<bool> ReadChunk() {
     while (next < chunks.size()) {
       const Chunk& chunk = chunks[next++];
@@ -145,8 +146,8 @@ absl::StatusOr<bool> EventScanner::Next(EventBatch* batch) {
   *batch = {};
   batch->chunk_id = chunk.id;
   batch->track_id = chunk.track_id;
-  batch->first_event_id =
-      int64_t(uint64_t(chunk.first_event_id) + from);  // of a hostile file it may wrap
+  // The id may wrap around if the file is hostile.
+  batch->first_event_id = int64_t(uint64_t(chunk.first_event_id) + from);
   batch->first_index = int64_t(from);
   batch->size = to - from;
   batch->ts_ns = part(columns.ts_ns, kStart);
@@ -161,7 +162,7 @@ absl::StatusOr<bool> EventScanner::Next(EventBatch* batch) {
 
 namespace {
 
-// The names of a chunk's events, which by_name arguments refer to.
+// Reads the names of a chunk's events, which by_name arguments refer to.
 absl::Status ReadNames(const Store& store, int64_t chunk_id, ChunkDecoder& decoder,
                        EventColumns* names) {
   XP_TRY(Statement chunk,
@@ -221,11 +222,10 @@ absl::StatusOr<std::vector<std::optional<ArgValue>>> ReadArgumentColumn(const St
   std::vector<std::optional<ArgValue>> out(names.size);
   ArgColumn column;
   std::vector<std::optional<ArgValue>> of_name(names.names.size());
-  // An event's own value comes first (by_name = 0 is read first), then its name's.
+  // An event's own value (by_name = 0) takes precedence over that of its name.
   XP_TRY(store.Each(
-      "SELECT type, by_name, count, columns FROM main.arg_chunk WHERE event_chunk_id = ?1 AND "
-      "key_id = ?2 "
-      "ORDER BY by_name, type",
+      "SELECT type, by_name, count, columns FROM main.arg_chunk WHERE "
+      "event_chunk_id = ?1 AND key_id = ?2 ORDER BY by_name, type",
       [&](std::string_view type_name, bool by_name, int64_t count,
           std::string_view blob) -> absl::Status {
         XP_TRY(ArgType type, TypeOf(type_name));
@@ -282,7 +282,7 @@ absl::Status EachCounterBatch(const Store& store, OptInt track_id,
                               &batch.ts_ns, &batch.value);
     }
     read.Reset();
-    if (!sound.ok()) continue;  // a damaged chunk; salvage and the event scan say so
+    if (!sound.ok()) continue;  // a damaged chunk is left out; salvage reports it
     auto first = std::lower_bound(batch.ts_ns.begin(), batch.ts_ns.end(),
                                   slice.from_ns.value_or(INT64_MIN)) -
                  batch.ts_ns.begin();

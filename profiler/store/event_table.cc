@@ -1,4 +1,4 @@
-// Table event.
+// The virtual table event.
 #include <algorithm>
 #include <string_view>
 
@@ -21,8 +21,8 @@ enum Columns {
   kCategoryId
 };
 
-// The parts of a chunk that hold what the statement looks at. Names are read through the chunk's
-// dictionary.
+// Returns the parts of a chunk that hold the columns that the statement looks at. Names are read
+// through the chunk's dictionary.
 uint32_t PartsOf(uint64_t columns) {
   static constexpr uint32_t kParts[] = {0,          0,          kStart,   kDuration,
                                         kNameIndex, kCategory,  kDepth,   kFlowIn,
@@ -46,7 +46,8 @@ class EventCursor {
     constexpr uint64_t kTexts = 1 << kNameText | 1 << kCategoryText;
     auto taken = TakeConstraints(info, kRanges, kTexts);
     if (Takes(taken, kId, true)) return SetCost(info, kLookUpCost, 1, true);
-    // Shares of the events that are decoded, and of these the ones that are handed out.
+    // `decoded` is the share of all events that are decoded, `kept` the share of these that are
+    // returned.
     double decoded = 1, kept = 1;
     if (Takes(taken, kTrackId, true)) decoded /= double(catalog.track_count);
     if (Takes(taken, kTrackId, false)) decoded *= 0.5;
@@ -246,7 +247,7 @@ class EventCursor {
            chunk.max_end_ns >= times_.from;
   }
 
-  // Stands before the first row of a decoded chunk that ids and times allow.
+  // Enters a decoded chunk, and sets row_ and end_ to the rows that ids and times allow.
   void Enter(const EventChunk& chunk, const EventColumns* columns) {
     chunk_ = &chunk;
     columns_ = columns;
@@ -282,7 +283,7 @@ class EventCursor {
       const EventChunk& chunk = catalog_->chunks[next_++];
       if (!Wants(chunk)) continue;
       if (filters_names_) {
-        // The dictionary first: most chunks do not have a rare name.
+        // The dictionary is read first, because most chunks do not have a rare name.
         XP_TRY(bool sound, connection_.Read(chunk, kNameIndex, &own_));
         if (!sound || std::none_of(own_.names.begin(), own_.names.end(),
                                    [&](StringId id) { return names_.Holds(id); }))
@@ -302,13 +303,13 @@ class EventCursor {
   Range ids_, tracks_, times_, names_, categories_;
   bool filters_names_ = false, filters_categories_ = false;
   uint32_t parts_ = 0;
-  size_t next_ = 0;  // of the catalog's chunks
+  size_t next_ = 0;  // index in the catalog's chunks
   const EventChunk* chunk_ = nullptr;
   EventColumns own_;
   std::shared_ptr<const DecodedEvents> kept_;
   const EventColumns* columns_ = nullptr;  // own_ or kept_
   size_t row_ = 0, end_ = 0;
-  std::vector<std::string_view> name_texts_;  // by the chunk's dictionary; filled when asked for
+  std::vector<std::string_view> name_texts_;  // by index in the dictionary; filled on demand
   std::vector<char> name_wanted_;
   StringId category_id_ = 0;
   std::string_view category_text_;

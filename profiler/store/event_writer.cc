@@ -12,12 +12,12 @@ namespace {
 // A chunk with fewer events is packed before a thread would have started.
 constexpr size_t kWorthThread = 1 << 14;
 
-// A chunk on its way.
+// A chunk that is being packed.
 struct Packing {
   int64_t track_id = 0;
   EventRows rows;
   std::shared_ptr<const NameArgs> name_args;
-  Nesting* nesting = nullptr;  // of its track
+  Nesting* nesting = nullptr;  // depths on the chunk's track
   StringId label_key = 0;
   PackedChunk packed;
 };
@@ -36,7 +36,7 @@ class Packer {
     input_.label_key = chunk.label_key;
     input_.name_args = std::move(chunk.name_args);
     packer_.Pack(input_, &chunk.packed);
-    // Memory goes back with what it came in.
+    // The buffers go back to the chunk, so that their memory is used again.
     input_.first_arg.swap(chunk.rows.first_arg);
     input_.args.swap(chunk.rows.args);
     input_.labels.swap(chunk.rows.labels);
@@ -56,16 +56,16 @@ struct EventWriter::Impl {
     int64_t id = 0;
     TrackBuffer* track = nullptr;
   };
-  std::array<Recent, 64> recent;  // tracks take turns; by id
-  TrackBuffer* last = nullptr;    // of the last Add
+  std::array<Recent, 64> recent;  // by id; tracks take turns
+  TrackBuffer* last = nullptr;    // the track of the last Add
   EventRows spare;                // memory of a finished track, for the next new one
   size_t weight = 0;              // twice the Weight of all tracks
   bool has_arg_error = false;
   std::map<int64_t, UnboundFlows> unbound_flows;  // by track
-  bool closing = false;  // Flush: every end of a flow is bound now or never
+  bool closing = false;  // set by Flush: ends of flows are bound now or never
   ChunkRows written;
   Prepared insert_samples;
-  ChunkEncoder encoder;  // of samples
+  ChunkEncoder encoder;  // for samples
   StringId label_key = 0;
   Packer packer;
   WorkQueue<Packing, 4> queue{[this](Packing& chunk) { packer.Pack(chunk); }};
@@ -123,7 +123,7 @@ struct EventWriter::Impl {
     return absl::OkStatus();
   }
 
-  // Writes the first chunk of a track that HasChunk().
+  // Writes the first chunk of a track for which HasChunk() is true.
   absl::Status WriteFirstChunk(int64_t track_id, TrackBuffer& track) {
     sorted.Look(track);
     BindTrackFlows(track_id, track);
@@ -144,7 +144,7 @@ struct EventWriter::Impl {
     return absl::OkStatus();
   }
 
-  // The rows of the next chunk, to be filled, and then sent.
+  // Returns the rows of the next chunk, which the caller fills and then sends.
   absl::StatusOr<EventRows*> Next(int64_t track_id, TrackBuffer& track) {
     if (queue.full()) XP_TRY(InsertOldest());
     Packing& chunk = queue.Next();
@@ -159,7 +159,8 @@ struct EventWriter::Impl {
     queue.Submit(/*is_large=*/rows.events.size() >= kWorthThread);
   }
 
-  // Ends beyond the last event wait for those that come, unless none will.
+  // Binds the ends of flows to the events of a track. Ends that are later than the last event wait
+  // for the events to come, unless the writer is closing and none will come.
   void BindTrackFlows(int64_t track_id, TrackBuffer& track) {
     std::vector<FlowPoint>& points = track.flow_points;
     if (points.empty()) return;
@@ -219,7 +220,7 @@ EventWriter::~EventWriter() = default;
 
 absl::Status EventWriter::Add(int64_t track_id, int64_t ts_ns, int64_t dur_ns, StringId name,
                               StringId category, uint64_t flow_in, uint64_t flow_out) {
-  // Before the event is taken: its arguments come after it.
+  // This is done before the event is added, because the event's arguments are added after it.
   if (impl_->weight >= 2 * kMaxBuffered) XP_TRY(impl_->FlushLargest());
   TrackBuffer* track = impl_->last = impl_->Track(track_id);
   if (track->HasChunk()) [[unlikely]]

@@ -5,7 +5,8 @@
 namespace xlaprof {
 namespace {
 
-// Writers round an event's start and length apart, so a flow can leave this long after its event.
+// Writers round an event's start and length separately, so a flow can leave this long after its
+// event.
 constexpr int64_t kToleranceNs = 1000;
 
 int64_t EndOf(const Event& event) {
@@ -20,7 +21,7 @@ UnboundFlows BindFlows(std::span<Event> events, std::span<FlowPoint> points) {
   std::stable_sort(points.begin(), points.end(),
                    [](const FlowPoint& a, const FlowPoint& b) { return a.ts_ns < b.ts_ns; });
   std::vector<Event*> open;  // outermost first
-  Event* closed = nullptr;   // the last that ended
+  Event* closed = nullptr;   // the last event that ended
   UnboundFlows unbound;
   size_t next = 0;
   auto close_until = [&](int64_t ts_ns) {
@@ -32,7 +33,8 @@ UnboundFlows BindFlows(std::span<Event> events, std::span<FlowPoint> points) {
   for (const FlowPoint& point : points) {
     for (; next < events.size() && events[next].ts_ns <= point.ts_ns; ++next) {
       close_until(events[next].ts_ns);
-      // What ends where this begins is over, unless it is an instant at this very time.
+      // An event that ends where this one begins is over, unless it is an instant at this very
+      // time.
       while (!open.empty() && EndOf(*open.back()) == events[next].ts_ns &&
              open.back()->ts_ns < events[next].ts_ns) {
         closed = open.back();

@@ -1,4 +1,5 @@
-// Ends of flows that a source tells apart from the events that they join: a thread and a time.
+// The ends of flows that a source describes apart from the events that they join, by a thread and a
+// time.
 #pragma once
 
 #include <span>
@@ -12,12 +13,12 @@ struct FlowPoint {
   int64_t ts_ns = 0;
   uint64_t flow = 0;
   FlowEnd end = FlowEnd::kOut;
-  int64_t offset = 0;  // in the source
+  int64_t offset = 0;  // offset in the source
 };
 
-// Gives the flows of `points` to the events around them, and returns those that found none, or one
-// that has such a flow already. `events` are one track's, sorted by start, then longest first;
-// sorts `points`.
+// Gives the flows of `points` to the events around them. Returns the flows that found no event, or
+// an event that has another such flow already. `events` are those of one track, sorted by start,
+// then the longest first. Sorts `points`.
 UnboundFlows BindFlows(std::span<Event> events, std::span<FlowPoint> points);
 
 }  // namespace xlaprof

@@ -1,6 +1,6 @@
-// Table flow: pairs of events that a number joins. Both ends are listed once for a state of the
-// file; pairs are made while they are read, so that a number with many events at both ends costs no
-// memory.
+// The virtual table flow: pairs of events that a number joins. Both ends are listed once per state
+// of the file. Pairs are made while they are read, so that a number with many events at both ends
+// costs no memory.
 #include <algorithm>
 
 #include "profiler/store/virtual_tables_internal.h"
@@ -35,7 +35,8 @@ class FlowCursor {
                                                      : flow;
       range.Narrow(taken[i].op, values[i]);
     }
-    // The outer end is the one that is known better; the inner ones are found by the number.
+    // The outer end is the one that the statement knows better; the inner ends are found by the
+    // number.
     bool by_target = to.from == to.to && from.from != from.to;
     outer_is_source_ = !by_target;
     const FlowEnds& outer = outer_is_source_ ? flows_->out : flows_->in;
@@ -89,7 +90,7 @@ class FlowCursor {
     return {size_t(first - ends.begin()), size_t(last - ends.begin())};
   }
 
-  // Skips outer ends that nothing answers.
+  // Skips outer ends whose number has no inner end.
   void EnterOuter() {
     for (; at_ < outer_.size(); ++at_) {
       std::tie(inner_, inner_last_) = OfFlow(*inner_ends_, outer_[at_].flow);

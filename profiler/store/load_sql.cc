@@ -9,7 +9,7 @@ int64_t LineOf(std::string_view sql, size_t offset) {
   return 1 + std::count(sql.begin(), sql.begin() + int64_t(std::min(offset, sql.size())), '\n');
 }
 
-// Blanks and comments from `at` on.
+// Returns the offset of the first text from `at` on that is not a blank, a semicolon or a comment.
 size_t SkipBlank(std::string_view sql, size_t at) {
   while (at < sql.size()) {
     if (std::string_view(" \t\r\n;").find(sql[at]) != std::string_view::npos) {

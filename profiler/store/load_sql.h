@@ -1,4 +1,4 @@
-// A capture that people can read: SQL text that fills a store.
+// Fills a store from SQL text, a capture that people can read.
 #pragma once
 
 #include <string_view>
@@ -8,11 +8,11 @@
 
 namespace xlaprof {
 
-// Runs the statements of `sql` (a capture.sql) on a store in one transaction of their own, so `sql`
-// holds no BEGIN and no COMMIT. The virtual tables take INSERT (docs/schema.md says how events get
-// ids). InvalidArgument that names the line of the statement at fault, as "line 7: no such column:
-// durr_ns"; the store is then as it was before, unless it is temporary: that one has no journal, so
-// throw it away.
+// Runs the statements of `sql` (a capture.sql) on a store in one transaction, so `sql` may hold no
+// BEGIN and no COMMIT. The virtual tables accept INSERT (docs/schema.md says how events get ids).
+// If a statement fails, returns InvalidArgument with its line, such as "line 7: no such column:
+// durr_ns", and the store is as it was before. A temporary store has no journal, so it must be
+// thrown away then.
 absl::Status LoadSql(Store& store, std::string_view sql);
 
 }  // namespace xlaprof

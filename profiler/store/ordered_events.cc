@@ -12,7 +12,7 @@ struct ChunkRow {
   int64_t id, first_event_id, count, min_ts_ns;
 };
 
-// A chunk that is decoded, and how far it was given.
+// A decoded chunk, and how much of it has been returned.
 struct Decoded {
   ChunkRow row;
   EventColumns columns;
@@ -22,14 +22,14 @@ struct Decoded {
   Event Head() const { return {.ts_ns = columns.ts_ns[next], .dur_ns = columns.dur_ns[next]}; }
 };
 
-// Values of one key, or of one name, as they lie in the chunk.
+// The values of one key, for events or for names, as they lie in the chunk.
 struct KeyColumn {
   StringId key;
   ArgType type;
   ArgColumn column;
 };
 
-// Turns columns (one a key) into rows (one an event or name).
+// Turns columns (one per key) into rows (one per event or name).
 void Transpose(std::span<const KeyColumn> keys, size_t rows, std::vector<uint32_t>* first,
                std::vector<Argument>* out) {
   first->clear();
@@ -55,8 +55,8 @@ absl::StatusOr<absl::flat_hash_set<int64_t>> TracksWithFlows(const Store& store)
   absl::flat_hash_set<int64_t> with_flows;
   ChunkDecoder decoder;
   XP_TRY(store.Each(
-      "SELECT track_id, count, columns FROM main.event_chunk WHERE max_end_ns >= ?1 AND min_ts_ns "
-      "<= ?2",
+      "SELECT track_id, count, columns FROM main.event_chunk "
+      "WHERE max_end_ns >= ?1 AND min_ts_ns <= ?2",
       [&](int64_t track_id, int64_t count, std::string_view columns) {
         if (!with_flows.contains(track_id) && decoder.HasFlow(columns, count))
           with_flows.insert(track_id);
@@ -134,7 +134,8 @@ struct OrderedEvents::Impl {
         by_name ? chunk.columns.names.size() : chunk.columns.size, &key.column);
   }
 
-  // Moves to the first event from `chunk.next` on that the slice keeps; false: none is left.
+  // Moves to the first event from `chunk.next` on that the slice keeps. Returns false if none is
+  // left.
   bool Settle(Decoded& chunk) {
     const EventColumns& c = chunk.columns;
     while (chunk.next < chunk.end && EventEnd(c.ts_ns[chunk.next], c.dur_ns[chunk.next]) < from_ns)
@@ -142,7 +143,7 @@ struct OrderedEvents::Impl {
     return chunk.next < chunk.end;
   }
 
-  // Decodes the chunk at next_row and opens it if it has events to give.
+  // Decodes the chunk at next_row and opens it if it has events to return.
   absl::Status OpenNext() {
     std::unique_ptr<Decoded> chunk;
     if (!spare.empty()) {
@@ -227,8 +228,8 @@ absl::StatusOr<bool> OrderedEvents::Next(EventBatch* batch, const ChunkArguments
     impl.spare.push_back(std::move(impl.open[i]));
     impl.open.erase(impl.open.begin() + ptrdiff_t(i));
   }
-  // The chunk that comes first, and the first event that one of the others has: all chunks that
-  // might hold it are open.
+  // Finds the chunk that has the first event. All chunks that might hold an earlier event must be
+  // open before that is known.
   size_t first = 0;
   while (true) {
     for (size_t i = 0; i < impl.open.size(); ++i) {

@@ -8,12 +8,12 @@
 #include "profiler/store/chunk.h"
 #include "profiler/store/sqlite_pages.h"
 
-// How a page finds its table. The schema (page 1 and below) names the root page of each table;
+// How a page finds its table. The schema (page 1 and below) names the root page of each table, and
 // intact interior pages lead from there to the leaves. A leaf under a broken interior page is an
-// orphan: its table is told by the number and the types of its rows' values, which schema.sql makes
-// different for nearly every pair of tables. Where the schema itself is lost, the root pages of a
-// fresh store are tried: xlaprof creates every store by the same statements, so they are the same.
-// Pages on the list of free pages hold deleted rows and are left out.
+// orphan. Its table is recognised by the number and the types of its rows' values, which schema.sql
+// makes different for nearly every pair of tables. If the schema itself is lost, the root pages of
+// a fresh store are tried: xlaprof creates every store by the same statements, so they are the
+// same. Pages on the list of free pages hold deleted rows and are left out.
 
 namespace xlaprof {
 namespace {
@@ -25,14 +25,14 @@ struct ColumnShape {
   bool is_rowid = false;
 };
 
-// A table or an index: what its records look like, in the order in which they are stored.
+// A table or an index, and what its records look like in the order in which they are stored.
 struct Shape {
-  std::string table;                      // name; of an index, its own
+  std::string table;                      // name of the table, or of the index itself
   bool is_index = false;                  // holds no rows that are not in a table
   bool by_rowid = true;                   // in a table tree, else an index tree
   std::vector<ColumnShape> columns;       // stored order
-  std::vector<int> declared;              // declared position of each
-  uint32_t root = 0;                      // in a fresh store
+  std::vector<int> declared;              // declared position of each stored column
+  uint32_t root = 0;                      // root page in a fresh store
   int chunk_blob = -1, chunk_count = -1;  // positions of the blob of a chunk and of its count
   std::string insert;
 };
@@ -69,7 +69,7 @@ char AffinityOf(std::string_view declared) {
   return '*';
 }
 
-// The shapes of all tables and indexes of a fresh store.
+// Returns the shapes of all tables and indexes of a fresh store.
 absl::StatusOr<std::vector<Shape>> Shapes(const Store& store) {
   std::vector<Shape> out;
   XP_TRY(auto tables, store.Collect("SELECT name, rootpage, sql LIKE '%WITHOUT ROWID' FROM "
@@ -133,9 +133,9 @@ absl::StatusOr<std::vector<Shape>> Shapes(const Store& store) {
                 .root = root,
                 .insert = {}};
     XP_TRY(store.Each(
-        "SELECT coalesce(i.name, ''), coalesce(t.type, 'INTEGER'), coalesce(t.\"notnull\", 1) "
-        "FROM pragma_index_xinfo(?1) i LEFT JOIN pragma_table_info(?2) t ON t.cid = i.cid ORDER BY "
-        "i.seqno",
+        "SELECT coalesce(i.name, ''), coalesce(t.type, 'INTEGER'), "
+        "coalesce(t.\"notnull\", 1) FROM pragma_index_xinfo(?1) i LEFT "
+        "JOIN pragma_table_info(?2) t ON t.cid = i.cid ORDER BY i.seqno",
         [&](std::string column, std::string_view type, bool not_null) {
           shape.columns.push_back({column, AffinityOf(type), !not_null, false});
         },
@@ -145,14 +145,15 @@ absl::StatusOr<std::vector<Shape>> Shapes(const Store& store) {
   return out;
 }
 
-// Where two tables' rows have the same types, a word of a fixed vocabulary tells them.
+// Returns whether a row holds the words or digits that its table requires. This tells tables apart
+// whose rows have the same types.
 bool SpeaksOf(const Shape& shape, const std::vector<RecordValue>& record) {
   auto one_of = [&](size_t column, std::initializer_list<std::string_view> words) {
     return column < record.size() &&
            (record[column].type == RecordValue::kNull ||
             std::find(words.begin(), words.end(), record[column].bytes) != words.end());
   };
-  if (shape.table == "stack") {  // beside string: the hash is 16 hex digits
+  if (shape.table == "stack") {  // differs from table string: the hash is 16 hex digits
     std::string_view hash = record[1].bytes;
     return hash.size() == 16 && hash.find_first_not_of("0123456789abcdef") == hash.npos;
   }
@@ -162,8 +163,9 @@ bool SpeaksOf(const Shape& shape, const std::vector<RecordValue>& record) {
   return true;
 }
 
-// Of several tables that fit a page, the one whose rows are told by a vocabulary, and of process
-// and step the step: a run has few processes, so that their table is one page and no orphan.
+// Ranks the tables that fit a page; the lowest is taken. Indexes come first, then tables whose rows
+// a vocabulary identifies. Of process and step, step comes first: a run has few processes, so their
+// table is one page and not an orphan.
 int Preference(const Shape& shape) {
   if (shape.is_index) return 0;
   if (shape.table == "stack" || shape.table == "metric" || shape.table == "step") return 1;
@@ -178,7 +180,8 @@ class Salvager {
   absl::StatusOr<SalvageResult> Run() {
     ReadFreeList();
     ReadSchema();
-    // Trees first: what they lead to is certain, and orphans then cannot take its overflow pages.
+    // Trees come first, because what they lead to is certain and orphans then cannot take their
+    // overflow pages.
     for (const Shape& shape : shapes_) {
       auto found = roots_.find(shape.table);
       if (found != roots_.end()) XP_TRY(WalkTree(found->second, shape));
@@ -193,7 +196,8 @@ class Salvager {
   }
 
  private:
-  // Free pages: trunks, each a u32 next, u32 count and that many u32 page numbers.
+  // Reads the list of free pages. It consists of trunks, each a u32 next trunk, a u32 count and
+  // that many u32 page numbers.
   void ReadFreeList() {
     std::vector<uint8_t> bytes;
     for (uint32_t trunk = file_.first_free_trunk();
@@ -203,19 +207,19 @@ class Salvager {
                uint32_t(bytes[4 * i + 2]) << 8 | bytes[4 * i + 3];
       };
       size_t count = word(1);
-      if (count > file_.usable() / 4 - 2) break;  // no trunk
+      if (count > file_.usable() / 4 - 2) break;  // not a trunk
       for (size_t i = 0; i < count; ++i) free_.insert(word(2 + i));
       trunk = word(0);
     }
   }
 
-  // Visits the pages of a tree that no other tree had. `visit` says whether the page may belong to
-  // this one; what does not is left for ReadOrphans.
+  // Visits the pages of a tree that no other tree has claimed. `visit` returns whether the page may
+  // belong to this tree; a page that does not is left for ReadOrphans.
   template <class Visit>
   absl::Status Walk(uint32_t root, bool by_rowid, Visit&& visit) {
     std::vector<uint32_t> todo = {root};
     std::vector<uint8_t> bytes;
-    absl::flat_hash_set<uint32_t> tried;  // once a tree, also where the page is not this tree's
+    absl::flat_hash_set<uint32_t> tried;  // each page once per tree, even if it is not this tree's
     while (!todo.empty()) {
       uint32_t page = todo.back();
       todo.pop_back();
@@ -258,7 +262,8 @@ class Salvager {
     });
   }
 
-  // Whether the rows of a page look like those of a table: the first that can be told, or all.
+  // Returns whether the rows of a page look like those of a table. Rows that cannot be parsed are
+  // skipped, or make it false if `all` is set.
   bool PageFits(const Shape& shape, const TreePage& page, bool all) {
     size_t told = 0;
     for (const TreePage::Cell& cell : page.cells) {
@@ -304,7 +309,7 @@ class Salvager {
     return absl::OkStatus();
   }
 
-  // False when the row is there already.
+  // Returns false if the row is there already.
   absl::StatusOr<bool> Insert(Statement& insert, const Shape& shape, int64_t rowid) {
     for (size_t i = 0; i < record_.size(); ++i) {
       const RecordValue& value = record_[i];
@@ -338,8 +343,8 @@ class Salvager {
         continue;
       std::optional<TreePage> page = ParseTreePage(file_, number, bytes);
       if (!page) continue;
-      if (page->kind ==
-          TreePage::kTableInterior) {  // holds no rows; its children are orphans or were reached
+      // An interior page holds no rows; its children are orphans or were reached through a tree.
+      if (page->kind == TreePage::kTableInterior) {
         if (page->bad_cells == 0) seen_.insert(number);
         continue;
       }
@@ -405,13 +410,11 @@ absl::StatusOr<SalvageResult> Salvage(const std::filesystem::path& damaged, Stor
                    damaged.string(), result->pages);
   }
   XP_TRY(
-      into.Exec("INSERT OR IGNORE INTO main.track (id, kind, name, sort) "
-                "SELECT DISTINCT track_id, 'host_thread', 'track ' || track_id || ' (its name was "
-                "lost)', track_id "
-                "FROM main.event_chunk WHERE track_id NOT IN (SELECT id FROM main.track);"
-                "INSERT OR IGNORE INTO main.track (id, kind, name, sort) "
-                "SELECT DISTINCT track_id, 'counter', 'track ' || track_id || ' (its name was "
-                "lost)', track_id "
+      into.Exec("INSERT OR IGNORE INTO main.track (id, kind, name, sort) SELECT DISTINCT "
+                "track_id, 'host_thread', 'track ' || track_id || ' (its name was lost)', "
+                "track_id FROM main.event_chunk WHERE track_id NOT IN (SELECT id FROM main.track);"
+                "INSERT OR IGNORE INTO main.track (id, kind, name, sort) SELECT DISTINCT "
+                "track_id, 'counter', 'track ' || track_id || ' (its name was lost)', track_id "
                 "FROM main.counter_chunk WHERE track_id NOT IN (SELECT id FROM main.track);"));
   if (result->damaged()) {
     XP_TRY(into.AddIssue(

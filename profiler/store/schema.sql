@@ -1,12 +1,13 @@
 -- The store: one run of one job, in one SQLite 3 file. docs/schema.md is generated from this file.
 --
 -- Rules for every table:
---   * Times are int64 nanoseconds since meta.base_epoch_ns; the pair is always ts_ns, dur_ns. NULL: no source knows.
+--   * Times are int64 nanoseconds since meta.base_epoch_ns. A start is always ts_ns and its length dur_ns; NULL: no
+--     source knows.
 --   * What a source cannot know is NULL, never 0.
 --   * `ordinal` numbers the facts of one process in the order in which they happened, over compile, execution,
 --     transfer and fallback together; it exists also where no clock does.
 --   * `ref X` after a column: it holds X.id.
--- A comment line above a table describes it; the comment behind a column gives unit, meaning and when it is NULL.
+-- A comment line above a table describes it; the comment after a column gives unit, meaning and when it is NULL.
 
 -- Vocabularies. A column whose comment says `word of X` holds a word of vocabulary X, and the build makes an enum of
 -- each. A word that is not in the list, because a newer or another program wrote it, is read as `unknown`.
@@ -59,7 +60,7 @@
 --   warning                  worth a change
 --   error                    most of the run
 
--- VOCABULARY alarm_kind: what XLA was doing when its alarm of slow operations rang.
+-- VOCABULARY alarm_kind: what XLA was doing when its alarm about slow operations fired.
 --   compile                  compiling a module
 --   unoptimized_compile      compiling a module, by an XLA that is itself built without optimisation
 --   constant_folding         computing a constant
@@ -82,11 +83,11 @@
 --   with_stack               torch.profiler records Python stacks
 --   profile_memory           torch.profiler records allocations
 
--- VOCABULARY state: when something happened that a clean program does at first only.
+-- VOCABULARY state: when in the run something happened that a clean program does only at first.
 --   warm_up                  in the first steps only
 --   burst                    in some steps in a row, then no more
 --   ongoing                  until the end
---   settled                  no longer since a step
+--   settled                  not any more since some step
 
 -- VOCABULARY reason_type: why something happened, as `reason.type` of the report says it.
 --   shape_change             an input has another size
@@ -174,7 +175,7 @@ CREATE TABLE run (
   label TEXT NOT NULL,              -- what --run takes: RUN folder name, or file name and segment
   started_epoch_ns INTEGER,         -- Unix ns at which it began; NULL when no source says
   selected INTEGER NOT NULL,        -- 1: this store holds it; 0: listed only
-  why TEXT NOT NULL                 -- how it was told from the others (RUN folder, restart mark, process)
+  why TEXT NOT NULL                 -- how it was distinguished from the others (RUN folder, restart mark, process)
 );
 
 -- Files that were given, read or not.
@@ -183,18 +184,18 @@ CREATE TABLE source (
   path TEXT NOT NULL,               -- as given or found
   format TEXT,                      -- importer's name; NULL: not recognised
   bytes INTEGER,                    -- size on disk
-  clock_offset_ns INTEGER,          -- what was added to its times to reach the store's; NULL: has no clock
-  clock_error_ns INTEGER,           -- bound of the error of that; NULL: not known
+  clock_offset_ns INTEGER,          -- what was added to its times to get the store's; NULL: it has no clock
+  clock_error_ns INTEGER,           -- bound of the error of clock_offset_ns; NULL: not known
   derived_from TEXT,                -- path of the file that it was made from (then it is not imported); NULL: original
   imported INTEGER NOT NULL,        -- 1: its facts are in the store
   note TEXT                         -- one sentence: why not imported, how aligned; NULL: nothing to say
 );
 
--- Processes of the job. Importers give each source at least one; the joiner unites those that are the same.
+-- Processes of the job. Importers give each source at least one; the joiner unites the rows of the same process.
 CREATE TABLE process (
   id INTEGER PRIMARY KEY,           -- given once
   run_id INTEGER,                   -- ref run; NULL only while importing
-  source_id INTEGER,                -- ref source: the one that told of it first
+  source_id INTEGER,                -- ref source: the first that named it
   segment INTEGER NOT NULL,         -- 0 for the first run inside that source, +1 at each restart mark
   host TEXT,                        -- host name; NULL: unknown
   pid INTEGER,                      -- operating system's id; NULL: unknown
@@ -202,19 +203,19 @@ CREATE TABLE process (
   name TEXT                         -- as the source calls it; NULL: it gives no name
 );
 
--- Everything odd or dropped while importing, with its count.
+-- Everything that was unusual or dropped while importing, with its count.
 CREATE TABLE import_issue (
   source_id INTEGER,                -- ref source
   code TEXT NOT NULL,               -- stable snake_case name, such as cut_file
   severity TEXT NOT NULL,           -- word of severity
   count INTEGER NOT NULL,           -- how often
-  first_offset INTEGER,             -- byte in the (decompressed) source of the first; NULL: does not apply
+  first_offset INTEGER,             -- byte offset of the first in the (decompressed) source; NULL: does not apply
   first_line INTEGER,               -- line of the first, from 1; NULL: a binary format
   advice TEXT NOT NULL,             -- what happened and what to try, in one or two sentences
   PRIMARY KEY (source_id, code)
 ) WITHOUT ROWID;
 
--- Interned text; bytes values of arguments lie here too, as BLOB.
+-- Interned text. The values of arguments of type bytes are here too, as BLOB.
 CREATE TABLE string (
   id INTEGER PRIMARY KEY,           -- from 1; 0 is never used and means none
   text NOT NULL                     -- TEXT, or BLOB for bytes
@@ -233,16 +234,16 @@ CREATE TABLE track (
   sort INTEGER NOT NULL             -- order of display, lowest on top
 );
 
--- Recordings of this store's own recorder. Until one ends, its ring file lies beside the store.
+-- Recordings that xlaprof's own recorder wrote to this store. Until one ends, its ring file lies beside the store.
 -- @outlives_run
 CREATE TABLE recording (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER NOT NULL,      -- ref process
   ring TEXT NOT NULL,               -- name of the ring file, in the store's folder
   ring_key TEXT NOT NULL,           -- its random key, in hex: another file of that name is not this recording's
-  ended INTEGER NOT NULL,           -- 1: all that was completed is here; 0: runs, or was killed and not yet recovered
-  clock TEXT NOT NULL,              -- tsc, monotonic: what the events' times were read from
-  drain_cpu_ns INTEGER              -- CPU time of the thread that wrote, at its last commit; NULL: none was made
+  ended INTEGER NOT NULL,           -- 1: all that was completed is here; 0: it is running, or was killed and is not yet recovered
+  clock TEXT NOT NULL,              -- tsc or monotonic: the clock that the events' times were read from
+  drain_cpu_ns INTEGER              -- CPU time of the writing thread at its last commit; NULL: it made none
 );
 
 -- Threads that recorded. events + dropped is what the thread completed.
@@ -251,13 +252,13 @@ CREATE TABLE recording_thread (
   segment INTEGER NOT NULL,         -- part of the ring file
   first_slot INTEGER NOT NULL,      -- slot of that part at which the thread began
   track_id INTEGER NOT NULL,        -- ref track
-  taken_slots INTEGER NOT NULL,     -- slots of that part that are in the store; what follows is not
+  taken_slots INTEGER NOT NULL,     -- slots of that part that are in the store; later ones are not
   events INTEGER NOT NULL,          -- events and samples in the store
   dropped INTEGER NOT NULL,         -- events and samples that were completed while the ring was full
   PRIMARY KEY (recording_id, segment, first_slot)
 ) WITHOUT ROWID;
 
--- Events, columnar: up to 65536 of one track, sorted by (start, -end). docs/formats/chunk.md tells the encoding.
+-- Events in columns: up to 65536 of one track, sorted by (start, -end). docs/formats/chunk.md describes the encoding.
 CREATE TABLE event_chunk (
   id INTEGER PRIMARY KEY,           -- given once
   track_id INTEGER NOT NULL,        -- ref track
@@ -265,16 +266,16 @@ CREATE TABLE event_chunk (
   count INTEGER NOT NULL,           -- number of events
   min_ts_ns INTEGER NOT NULL,       -- earliest start
   max_end_ns INTEGER NOT NULL,      -- latest end
-  max_dur_ns INTEGER NOT NULL,      -- longest
+  max_dur_ns INTEGER NOT NULL,      -- longest duration
   columns BLOB NOT NULL             -- start, duration, name, depth, category, flow in, flow out
 );
 
--- Arguments of the events of one chunk, one row a key and layout.
+-- Arguments of the events of one chunk, one row per key, type and layout.
 CREATE TABLE arg_chunk (
   event_chunk_id INTEGER NOT NULL,  -- ref event_chunk
   key_id INTEGER NOT NULL,          -- ref string: the argument's name
   type TEXT NOT NULL,               -- int, uint, double, string or bytes
-  by_name INTEGER NOT NULL,         -- 1: one value a name of the chunk's events; 0: one an event
+  by_name INTEGER NOT NULL,         -- 1: one value per name of the chunk's events; 0: one per event
   count INTEGER NOT NULL,           -- values stored
   columns BLOB NOT NULL,            -- which events or names, and their values
   PRIMARY KEY (event_chunk_id, key_id, type, by_name)
@@ -302,7 +303,7 @@ CREATE TABLE step (
   dur_ns INTEGER                    -- length; NULL: outside every window
 );
 
--- Graphs, one row for each way in which one was printed. Rows with one hash are one graph.
+-- Graphs, one row for each way in which a graph was printed. Rows with the same hash are the same graph.
 -- @fact
 -- @outlives_run
 CREATE TABLE graph (
@@ -337,7 +338,7 @@ CREATE TABLE graph_node (
 -- Python (or C++) call stacks.
 CREATE TABLE stack (
   id INTEGER PRIMARY KEY,           -- given once
-  hash TEXT NOT NULL UNIQUE         -- of the frames, so that equal stacks are one row
+  hash TEXT NOT NULL UNIQUE         -- hash of the frames, so that equal stacks are one row
 );
 
 -- Frames of a stack, innermost first.
@@ -351,7 +352,7 @@ CREATE TABLE frame (
   PRIMARY KEY (stack_id, depth)
 ) WITHOUT ROWID;
 
--- Places in the user's code that cut, read, or used an op: the innermost user frame.
+-- Places in the user's code that cut a graph, read a value or used an op: the innermost user frame.
 CREATE TABLE site (
   id INTEGER PRIMARY KEY,           -- given once
   function TEXT,                    -- NULL: unknown
@@ -376,26 +377,26 @@ CREATE TABLE compile (
   site_id INTEGER,                  -- ref site
   stack_id INTEGER,                 -- ref stack
   step_id INTEGER,                  -- ref step
-  track_id INTEGER,                 -- ref track, where it is drawn
-  input_bytes INTEGER,              -- of the program
-  output_bytes INTEGER,             -- of the program
-  alias_bytes INTEGER,              -- inputs that share memory with outputs (donated)
-  temp_bytes INTEGER,               -- intermediates
-  program_bytes INTEGER,            -- the executable itself
-  persistent_hit INTEGER,           -- 1: loaded from the persistent cache; 0: looked for there in vain; NULL: no source says
+  track_id INTEGER,                 -- ref track: where it is drawn
+  input_bytes INTEGER,              -- bytes of the program's inputs
+  output_bytes INTEGER,             -- bytes of the program's outputs
+  alias_bytes INTEGER,              -- bytes of inputs that share memory with outputs (donated)
+  temp_bytes INTEGER,               -- bytes of intermediates
+  program_bytes INTEGER,            -- bytes of the executable itself
+  persistent_hit INTEGER,           -- 1: loaded from the persistent cache; 0: not found there; NULL: no source says
   inferred INTEGER NOT NULL         -- 1: not reported as such, but the first time that this graph was seen
 );
 
--- Why a program was compiled, where its source says so itself (jax_explain_cache_misses), against the nearest program
--- that the source had.
+-- Reasons why a program was compiled, if the source gives them itself (jax_explain_cache_misses). They compare it with
+-- the nearest program that the source had.
 -- @fact
 CREATE TABLE compile_reason (
   compile_id INTEGER NOT NULL,      -- ref compile
-  idx INTEGER NOT NULL,             -- from 0, in the order in which they are told
+  idx INTEGER NOT NULL,             -- from 0, in the order in which the source gives them
   type TEXT NOT NULL,               -- word of reason_type; unknown: the source gives it in words only
   input TEXT,                       -- the input or setting that differs; NULL: none is named
-  before TEXT,                      -- its value before; NULL: not told
-  after TEXT,                       -- its value now; NULL: not told
+  before TEXT,                      -- its value before; NULL: not given
+  after TEXT,                       -- its value now; NULL: not given
   text TEXT NOT NULL,               -- the source's own words
   PRIMARY KEY (compile_id, idx)
 ) WITHOUT ROWID;
@@ -407,17 +408,17 @@ CREATE TABLE execution (
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order among the process's facts
   graph_id INTEGER,                 -- ref graph; NULL: unknown
-  enqueue_ts_ns INTEGER,            -- host asked for it
-  ts_ns INTEGER,                    -- device began
-  dur_ns INTEGER,                   -- until the device ended
-  host_wait_ns INTEGER,             -- time that the asking thread was blocked for it
+  enqueue_ts_ns INTEGER,            -- when the host asked for it
+  ts_ns INTEGER,                    -- when the device began it
+  dur_ns INTEGER,                   -- length, until the device ended it
+  host_wait_ns INTEGER,             -- how long the asking thread was blocked for it
   device TEXT,                      -- such as TPU:0
   cause TEXT,                       -- word of cut_kind; NULL: unknown
   site_id INTEGER,                  -- ref site
   stack_id INTEGER,                 -- ref stack
   step_id INTEGER,                  -- ref step
   scope TEXT,                       -- innermost user scope open on the host at enqueue, outer/inner; NULL: none or unknown
-  track_id INTEGER                  -- ref track of the host thread that asked
+  track_id INTEGER                  -- ref track of the host thread that asked for it
 );
 
 -- Copies between host and device.
@@ -456,11 +457,11 @@ CREATE TABLE untied_weight (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order among the process's facts
-  names TEXT NOT NULL,              -- of the parameters in the model, separated by ", ": encoder.weight, decoder.weight
-  copies INTEGER NOT NULL,          -- how many they are
-  bytes INTEGER NOT NULL,           -- of each
-  device TEXT,                      -- to which they were moved, such as CPU:0
-  site_id INTEGER                   -- ref site: the line that moved
+  names TEXT NOT NULL,              -- names of the parameters in the model, separated by ", ": encoder.weight, decoder.weight
+  copies INTEGER NOT NULL,          -- number of these parameters
+  bytes INTEGER NOT NULL,           -- size of each
+  device TEXT,                      -- device to which they were moved, such as CPU:0
+  site_id INTEGER                   -- ref site: the line that moved the model
 );
 
 -- Findings of torch_xla's own step-time analysis (the pt-xla-profiler lines), as printed.
@@ -475,20 +476,21 @@ CREATE TABLE profiler_line (
   text TEXT NOT NULL                -- the line
 );
 
--- Parts of compilations over which XLA rang its alarm of slow operations, by itself and at any log level. It tells only of
--- compilations of over two minutes, and of those that last too long the 1st, 2nd, 4th, 8th …
+-- Parts of compilations for which XLA's alarm about slow operations fired, which it does unasked and at any log level.
+-- It fires only for compilations of over two minutes, and of those that last too long it reports the 1st, 2nd, 4th, 8th
+-- …
 -- @fact
 CREATE TABLE compile_alarm (
   id INTEGER PRIMARY KEY,           -- given once
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order in its source
   operation TEXT NOT NULL,          -- word of alarm_kind
-  subject TEXT,                     -- the module without its number, the instruction, the algorithm; NULL: not told
-  op TEXT,                          -- of the instruction; NULL: none, or not told
-  shape TEXT,                       -- of the instruction's result; NULL: none, or not told
-  scope TEXT,                       -- the instruction's user scope; NULL: none, or not told
-  site_id INTEGER,                  -- ref site: the user's line that made the instruction; NULL: not told
-  least_ns INTEGER,                 -- it took more than this: when the alarm rang; NULL: not told
+  subject TEXT,                     -- the module without its number, the instruction or the algorithm; NULL: not printed
+  op TEXT,                          -- the instruction's op; NULL: none, or not printed
+  shape TEXT,                       -- shape of the instruction's result; NULL: none, or not printed
+  scope TEXT,                       -- the instruction's user scope; NULL: none, or not printed
+  site_id INTEGER,                  -- ref site: the user's line that made the instruction; NULL: not printed
+  least_ns INTEGER,                 -- time after which the alarm fired, so it took longer than this; NULL: not printed
   dur_ns INTEGER,                   -- how long it took; NULL: the log does not show its end
   text TEXT NOT NULL                -- the module with its number, the instruction or what was tried, as printed; at most 1,000 bytes
 );
@@ -505,8 +507,9 @@ CREATE TABLE metrics_report (
 );
 
 -- Metrics, cumulative since the start of the process (or the last clear). The first and the last whole report of a
--- process have all of them; a report between has those that changed since the one before, and from its 201st on only
--- those that analyzers follow. So a value holds until the next row of its name; the same is true of table counter.
+-- process have all of them. A report between has those that changed since the report before; from the 201st report on
+-- it has only those that analyzers follow. A value therefore holds until the next row of its name. The same is true of
+-- table counter.
 -- @fact
 CREATE TABLE metric (
   id INTEGER PRIMARY KEY,           -- given once
@@ -529,7 +532,7 @@ CREATE TABLE metric_percentile (
   PRIMARY KEY (metric_id, p)
 ) WITHOUT ROWID;
 
--- Counters of a metrics report; which ones: see table metric.
+-- Counters of a metrics report. Table metric says which ones a report has.
 -- @fact
 CREATE TABLE counter (
   report_id INTEGER NOT NULL,       -- ref metrics_report
@@ -547,7 +550,7 @@ CREATE TABLE setting (
   evidence TEXT NOT NULL            -- what shows it
 );
 
--- Which file said a fact, and where.
+-- The file that said a fact, and the place in it.
 CREATE TABLE provenance (
   table_name TEXT NOT NULL,         -- compile, execution, ...
   row_id INTEGER NOT NULL,          -- its id
@@ -558,7 +561,7 @@ CREATE TABLE provenance (
   PRIMARY KEY (table_name, row_id, source_id)
 ) WITHOUT ROWID;
 
--- What was concluded, so that a file can be reopened and compared without running the analyzers again.
+-- The findings of the analyzers, so that a file can be reopened and compared without running them again.
 CREATE TABLE finding (
   id INTEGER PRIMARY KEY,           -- rank: 1 is the first of the report
   fingerprint TEXT NOT NULL,        -- stable between runs of the same program

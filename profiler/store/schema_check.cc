@@ -11,9 +11,9 @@ extern const char* const kSchemaSql;
 
 namespace {
 
-// The tables of a database and their columns, "table.column". A file from outside may call a view,
-// a virtual table or a computed column what we take for a plain one, and so run SQL of its own,
-// endlessly, wherever we read it: those stand as "table!".
+// Returns the columns of the tables of a database as "table.column". A file from outside may give a
+// name of ours to a view, a virtual table or a computed column, which would run SQL of its own,
+// endlessly, wherever we read it. Such columns are returned as "table!".
 absl::StatusOr<std::set<std::string>> ColumnsOf(sqlite3* db) {
   constexpr const char* kSql =
       "SELECT s.name || CASE WHEN s.type <> 'table' OR s.sql LIKE 'CREATE VIRTUAL%' OR c.hidden <> "
@@ -53,7 +53,7 @@ absl::Status CheckSchema(const Store& store) {
     return new std::set<std::string>(*std::move(columns));
   }();
   XP_TRY(std::set<std::string> theirs, ColumnsOf(store.db()));
-  std::set<std::string> tables;  // ours
+  std::set<std::string> tables;  // names of our tables
   for (const std::string& column : *ours) {
     const std::string table = TableOf(column);
     tables.insert(table);

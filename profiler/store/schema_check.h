@@ -1,4 +1,4 @@
-// Whether a file that was opened is a store as this version writes it.
+// Checks whether a file that was opened is a store as this version writes it.
 #pragma once
 
 #include "core/base/status.h"
@@ -6,8 +6,8 @@
 
 namespace xlaprof {
 
-// Returns InvalidArgument, with what to do, unless `store` has each of our tables, as a plain table
-// with exactly our columns. Other tables may lie beside them.
+// Returns InvalidArgument, with what to do, unless `store` has each of our tables as a plain table
+// with exactly our columns. Other tables may be in the file too.
 absl::Status CheckSchema(const Store& store);
 
 }  // namespace xlaprof

@@ -8,7 +8,7 @@ namespace xlaprof {
 
 namespace {
 
-// A window in which nothing lies, whatever its times; its length, too, is a number.
+// A window in which nothing lies, whatever its times. Its length, too, fits an int64_t.
 constexpr int64_t kNeverFromNs = int64_t{1} << 62, kNeverToNs = -kNeverFromNs;
 
 std::string OfProcess(const Slice& slice) {
@@ -50,7 +50,7 @@ absl::StatusOr<Slice> WithTimesOfSteps(const Store& store, Slice slice) {
   }
   XP_TRY(auto from, of_steps("min(ts_ns)", first, last));
   XP_TRY(auto to, of_steps("max(ts_ns + dur_ns)", first, last));
-  if (!from) {  // all events are other steps'
+  if (!from) {  // all events belong to other steps
     slice.from_ns = kNeverFromNs, slice.to_ns = kNeverToNs;
     return slice;
   }

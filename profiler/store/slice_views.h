@@ -1,4 +1,4 @@
-// What Store::Restrict consists of.
+// The two steps of Store::Restrict.
 #pragma once
 
 #include "core/base/status.h"
@@ -6,12 +6,12 @@
 
 namespace xlaprof {
 
-// The slice with the window of its steps (of its process, where it has one): events have times
-// only. Of steps outside of what has times: a window in which nothing lies. NotFound: there is no
-// such process or step.
+// Returns the slice with its times narrowed to those of its steps (of its process, if it has one),
+// because events have times only. If its steps lie outside of what has times, nothing lies in the
+// window that is returned. Returns NotFound if there is no such process or step.
 absl::StatusOr<Slice> WithTimesOfSteps(const Store& store, Slice slice);
 
-// Temporary views of the tables' names that show what lies in `slice`, to this connection.
+// Makes temporary views with the tables' names, which show this connection what lies in `slice`.
 absl::Status MakeSliceViews(const Store& store, const Slice& slice);
 
 }  // namespace xlaprof

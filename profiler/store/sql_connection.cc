@@ -6,7 +6,8 @@
 namespace xlaprof::sql {
 namespace {
 
-// Decoded chunks that look-ups by id keep: at 3 MB for a full chunk of events about 50 MB.
+// How many decoded chunks are kept for look-ups by id. At 3 MB for a full chunk of events, they
+// take about 50 MB.
 constexpr size_t kKeptChunks = 16;
 
 absl::Status Prepare(sqlite3* db, std::string_view text, Statement* out) {
@@ -52,7 +53,7 @@ absl::StatusOr<std::shared_ptr<const Catalog>> Connection::Now() {
 }
 
 // Strings are only ever appended, so what is known stays true, unless a transaction that wrote some
-// was rolled back: then the highest one that was read is gone or another.
+// was rolled back. Then the highest id that was read is missing or has another text.
 absl::Status Connection::CheckStrings() {
   found_.clear();
   if (text_by_id_.empty()) return absl::OkStatus();
@@ -195,7 +196,7 @@ absl::StatusOr<std::shared_ptr<const DecodedEvents>> Connection::Events(const Ev
     kept_events_.splice(kept_events_.begin(), kept_events_, kept);
     if (kept->value == nullptr || (columns & ~kept->value->columns) == 0) return kept->value;
     columns |= kept->value->columns;
-    kept_events_.erase(kept);  // a cursor may hold it: another takes its place
+    kept_events_.erase(kept);  // a cursor may still hold it, so a new one replaces it
   }
   auto decoded = std::make_shared<DecodedEvents>();
   decoded->columns = columns;
@@ -231,7 +232,7 @@ absl::StatusOr<std::shared_ptr<const DecodedArgs>> Connection::Args(const EventC
         read->Column<StringId>(1), type.value_or(ArgType::kInt), read->Column<bool>(3), {}};
     if (key.by_name && decoded->names.size == 0) {
       XP_TRY(bool sound, Read(chunk, kNameIndex, &decoded->names));
-      if (!sound) break;  // whose events are not known
+      if (!sound) break;  // the names that its values belong to are not known
     }
     size_t limit = key.by_name ? decoded->names.names.size() : size_t(chunk.count);
     absl::Status sound =

@@ -1,6 +1,6 @@
-// COMMIT of what was inserted into the virtual tables: rows that waited become chunks.
+// At COMMIT, turns the rows that were inserted into the virtual tables into chunks.
 //
-// An event keeps the id that it was given; the others are numbered above all ids in the file and in
+// An event that was given an id keeps it. The others are numbered above all ids in the file and in
 // the transaction, by track, then in chunk order. An event's id is its chunk's first id plus its
 // index, so a chunk ends where the ids of a track, in chunk order, are not consecutive.
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace xlaprof::sql {
 namespace {
 
-// Ids of texts, and of bytes, that are interned: all are read once a COMMIT.
+// The ids of interned texts and bytes. All are read once per COMMIT.
 class Interner {
  public:
   explicit Interner(sqlite3* db) : db_(db) {}
@@ -91,7 +91,7 @@ class RunWriter {
   absl::Status Finish() {
     XP_TRY(writer_.Flush());
     if (count_ > 0) {
-      // The writer numbers what it writes in one piece, beginning elsewhere.
+      // The writer has numbered the events consecutively, but from another id on.
       shift_.Bind(1, chunk_before_);
       shift_.Bind(2, first_id_);
       XP_TRY(shift_.Step());

@@ -3,13 +3,13 @@
 //   .load build/dev/xlaprof_sqlite
 //   SELECT name, count(*) FROM event GROUP BY name;
 // It is compiled with XLAPROF_SQLITE_EXTENSION, so every call goes to the SQLite that loads it, and
-// links none.
+// no SQLite is linked.
 #include "profiler/store/sqlite.h"
 #include "profiler/store/virtual_tables.h"
 
 SQLITE_EXTENSION_INIT1
 
-// The name follows from the file's: letters only.
+// SQLite derives this name from the name of the file, of which it uses only the letters.
 extern "C" __attribute__((visibility("default"))) int sqlite3_xlaprofsqlite_init(
     sqlite3* db, char** error, const sqlite3_api_routines* api) {
   SQLITE_EXTENSION_INIT2(api);

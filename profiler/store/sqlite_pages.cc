@@ -12,25 +12,27 @@
 //
 // File: pages of one size, numbered from 1. Page 1 begins with a header of 100 bytes: magic, page
 // size (u16 at 16; 1 means 65536), bytes reserved at each page's end (u8 at 20), number of pages
-// (u32 at 28), first trunk of the list of free pages (u32 at 32), user_version (u32 at 60). B-tree
-// page: u8 kind, u16 first free block, u16 number of cells, u16 start of cells, u8 fragmented
-// bytes; interiors then have the u32 right-most child. An array of u16 cell offsets follows. Cell:
-// interiors begin with a u32 child; then tables: varint payload size (leaves only), varint row id;
-// indexes: varint payload size; then the payload's first bytes and, if it does not fit, the u32
-// first overflow page. Overflow page: u32 next (0: last), then payload. Record: varint size of the
-// header, a varint type a value, then the values. Write-ahead log: header of 32 bytes (magic,
-// version, page size, sequence, two salts, two checksums), then frames: u32 page, u32 pages in the
-// file after this commit (0: no commit), two salts, two checksums that go on from the frame before,
-// page.
+// (u32 at 28), first trunk of the list of free pages (u32 at 32), user_version (u32 at 60).
+// B-tree page: u8 kind, u16 first free block, u16 number of cells, u16 start of cells, u8
+// fragmented bytes. Interior pages then have the u32 right-most child. An array of u16 cell offsets
+// follows.
+// Cell: interior pages begin with a u32 child. Tables go on with a varint payload size (leaves
+// only) and a varint row id, indexes with a varint payload size. Then come the payload's first
+// bytes and, if it does not fit, the u32 first overflow page.
+// Overflow page: u32 next (0: last), then payload.
+// Record: varint size of the header, a varint type per value, then the values.
+// Write-ahead log: header of 32 bytes (magic, version, page size, sequence, two salts, two
+// checksums), then frames. A frame is a u32 page number, u32 pages in the file after this commit
+// (0: no commit), two salts, two checksums that go on from those of the frame before, and the page.
 
 namespace xlaprof {
 namespace {
 
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr uint64_t kLogHeader = 32, kFrameHeader = 24;
-// SQLite's own limit of a row (SQLITE_MAX_LENGTH by default).
+// SQLite's default limit of the bytes of a row (SQLITE_MAX_LENGTH).
 constexpr uint64_t kMaxPayload = 1'000'000'000;
-// And of the columns of a table (SQLITE_MAX_COLUMN).
+// SQLite's default limit of the columns of a table (SQLITE_MAX_COLUMN).
 constexpr size_t kMaxColumns = 2000;
 
 uint32_t Be16(const uint8_t* p) { return uint32_t(p[0]) << 8 | p[1]; }
@@ -40,7 +42,7 @@ bool ValidPageSize(uint64_t size) {
   return size >= 512 && size <= 65536 && std::has_single_bit(size);
 }
 
-// SQLite's varint: 7 bits a byte, highest first; a ninth byte has 8.
+// Reads SQLite's varint: 7 bits per byte, highest first; a ninth byte has 8.
 bool Varint(const uint8_t*& p, const uint8_t* end, uint64_t* out) {
   uint64_t v = 0;
   for (int i = 0; i < 9; ++i) {
@@ -139,10 +141,10 @@ void PageFile::ReadHeader(uint32_t fallback_page_size) {
   usable_ = page_size_;
 }
 
-// A frame's checksum goes on from the one before, so one broken frame hides all that follow from
-// SQLite. Here each is checked against the checksum that its predecessor states: what follows a
-// broken page is still found. Frames behind the last commit are left out. Where the log's header is
-// broken, the first frame's salts are believed.
+// A frame's checksum goes on from that of the frame before, so one broken frame hides all that
+// follow from SQLite. Here each frame is checked against the checksum that its predecessor states,
+// so that frames after a broken one are still found. Frames after the last commit are left out. If
+// the log's header is broken, the first frame's salts are believed.
 void PageFile::ReadLog() {
   uint8_t head[kLogHeader];
   uint8_t first_frame[kFrameHeader];
@@ -155,7 +157,7 @@ void PageFile::ReadLog() {
   const bool sound_header = (magic & ~1u) == 0x377f0682 && Be32(head + 8) == page_size_ &&
                             sum.a == Be32(head + 24) && sum.b == Be32(head + 28);
   if (!sound_header) {
-    sum = LogChecksum{false};  // that of x86 and ARM
+    sum = LogChecksum{false};  // the byte order of x86 and ARM
     std::memcpy(head + 16, first_frame + 8, 8);
   }
   std::vector<uint8_t> frame(kFrameHeader + page_size_);
@@ -163,8 +165,8 @@ void PageFile::ReadLog() {
   int64_t bad = 0;
   for (uint64_t at = kLogHeader; log_.Read(at, frame.data(), frame.size()); at += frame.size()) {
     const uint8_t* p = frame.data();
-    if (std::memcmp(p + 8, head + 16, 8) !=
-        0) {  // another salt: left over from an earlier round of the log
+    // Another salt: the frame is left over from an earlier round of the log.
+    if (std::memcmp(p + 8, head + 16, 8) != 0) {
       sum.a = Be32(p + 16);
       sum.b = Be32(p + 20);
       ++bad;
@@ -184,7 +186,7 @@ void PageFile::ReadLog() {
     for (auto [page, offset] : uncommitted) in_log_[page] = offset;
     uncommitted.clear();
     expected_pages_ = Be32(p + 4);
-    bad_wal_frames_ = bad;  // what lies behind the last commit was never part of the store
+    bad_wal_frames_ = bad;  // frames after the last commit were never part of the store
   }
 }
 
@@ -210,7 +212,7 @@ std::optional<TreePage> ParseTreePage(const PageFile& file, uint32_t page,
   const uint32_t array = start + (out.interior() ? 12 : 8);
   const uint32_t count = Be16(base + start + 3);
   if (array + 2 * count > usable) return std::nullopt;
-  // How much of a payload stays on the page.
+  // The most and the least bytes of a payload that stay on the page.
   const uint32_t most =
       out.kind == TreePage::kTableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23;
   const uint32_t least = (usable - 12) * 32 / 255 - 23;
@@ -255,7 +257,7 @@ std::optional<TreePage> ParseTreePage(const PageFile& file, uint32_t page,
       }
     }
     cell_bytes += uint64_t(p - (base + offset));
-    // Cells do not overlap; pages whose cells do are made to waste time.
+    // Sound cells do not overlap. A page whose cells do is made to waste time.
     if (!good || cell_bytes > usable) {
       ++out.bad_cells;
       if (cell_bytes > usable) break;
@@ -334,8 +336,8 @@ bool OverflowReader::Read(const TreePage::Cell& cell, std::string* out) {
     used_.insert(page);
     mine.push_back(page);
     size_t take = std::min<uint64_t>(cell.payload_bytes - out->size(), file_.usable() - 4);
-    // A page that was zeroed links nowhere; the last of a chain does not either, and is told by its
-    // bytes.
+    // A page that was zeroed links nowhere. The last page of a chain does not either, but has other
+    // bytes than 0.
     good = std::any_of(page_.begin(), page_.end(), [](uint8_t b) { return b != 0; });
     out->append(reinterpret_cast<const char*>(page_.data()) + 4, take);
     page = Be32(page_.data());

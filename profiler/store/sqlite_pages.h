@@ -1,6 +1,6 @@
-// The pages of an SQLite 3 file, read without SQLite, for files that SQLite refuses: cut, partly
-// overwritten, broken trees. Bytes are hostile: nothing here trusts a length, loops, or allocates
-// more than what it has read.
+// Reads the pages of an SQLite 3 file without SQLite, for files that SQLite refuses: cut, partly
+// overwritten, or with broken trees. The bytes are hostile: nothing here trusts a length, loops
+// endlessly, or allocates more than what it has read.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -18,28 +18,28 @@
 
 namespace xlaprof {
 
-// The newest readable version of each page: the file's, under the frames of its write-ahead log
-// (PATH-wal) that are sound and committed.
+// The newest readable version of each page: that of the last frame of the write-ahead log
+// (PATH-wal) that is sound and committed, or else that of the file.
 class PageFile {
  public:
-  // NotFound or Unavailable when the file cannot be read. A damaged header is no error:
-  // `fallback_page_size` is used.
+  // Returns NotFound if the file cannot be opened. A damaged header is not an error:
+  // `fallback_page_size` is used then.
   static absl::StatusOr<PageFile> Open(const std::filesystem::path& path,
                                        uint32_t fallback_page_size);
   uint32_t page_size() const { return page_size_; }
   uint32_t usable() const { return usable_; }  // page_size less the bytes reserved at its end
-  const std::vector<uint32_t>& pages() const {
-    return pages_;
-  }  // numbers of all readable pages, ascending
+  // Numbers of all readable pages, ascending.
+  const std::vector<uint32_t>& pages() const { return pages_; }
   bool header_intact() const { return header_intact_; }
-  // Of the header; 0 where it is damaged.
+  // These come from the header; 0 if it is damaged.
   uint32_t user_version() const { return user_version_; }
   uint32_t first_free_trunk() const { return first_free_trunk_; }
-  // Pages that the file had, as far as header and log tell; at least pages().size().
+  // The number of pages that the file had, as far as the header and the log say; at least
+  // pages().size().
   uint64_t expected_pages() const { return expected_pages_; }
   int64_t bad_wal_frames() const { return bad_wal_frames_; }
 
-  // False when the page is not there.
+  // Returns false if the page is not there.
   bool Read(uint32_t page, std::vector<uint8_t>* out) const;
 
  private:
@@ -51,7 +51,7 @@ class PageFile {
     File& operator=(File&& other) noexcept { return std::swap(fd_, other.fd_), *this; }
     ~File();
     bool open() const { return fd_ >= 0; }
-    uint64_t Bytes() const;  // 0 for what is no regular file
+    uint64_t Bytes() const;  // 0 if it is not a regular file
     bool Read(uint64_t offset, void* to, size_t bytes) const;
 
    private:
@@ -71,29 +71,29 @@ class PageFile {
   absl::flat_hash_map<uint32_t, uint64_t> in_log_;  // page: offset of its newest version in the log
 };
 
-// One page of a b-tree. Table trees have rows in their leaves, index trees (and tables WITHOUT
-// ROWID) in all pages.
+// One page of a b-tree. Table trees have rows in their leaves; index trees (and tables WITHOUT
+// ROWID) have them in all pages.
 struct TreePage {
   enum Kind : uint8_t { kIndexInterior = 2, kTableInterior = 5, kIndexLeaf = 10, kTableLeaf = 13 };
   struct Cell {
-    int64_t rowid = 0;           // of table leaves
+    int64_t rowid = 0;           // set in table leaves
     uint64_t payload_bytes = 0;  // 0 in table interiors, which have no payload
     std::string_view local;      // the part of the payload that is on the page
-    uint32_t overflow = 0;       // page on which it goes on; 0: it does not
+    uint32_t overflow = 0;       // page on which the payload goes on; 0: it does not
   };
   Kind kind = kTableLeaf;
-  std::vector<uint32_t> children;  // of interiors
+  std::vector<uint32_t> children;  // set in interior pages
   std::vector<Cell> cells;
   int64_t bad_cells = 0;  // cells that point outside the page
   bool interior() const { return kind == kIndexInterior || kind == kTableInterior; }
   bool index() const { return kind == kIndexInterior || kind == kIndexLeaf; }
 };
 
-// Empty when the page is no b-tree page. Cells view `bytes`.
+// Returns nothing if the page is not a b-tree page. Cells view `bytes`.
 std::optional<TreePage> ParseTreePage(const PageFile& file, uint32_t page,
                                       const std::vector<uint8_t>& bytes);
 
-// One value of a record; `bytes` view the record.
+// One value of a record; `bytes` views the record.
 struct RecordValue {
   enum Type : uint8_t { kNull, kInt, kReal, kText, kBlob };
   Type type = kNull;
@@ -101,8 +101,8 @@ struct RecordValue {
   double real = 0;
   std::string_view bytes;
 };
-// The values of a record, or only their types where the record goes on elsewhere (`whole` false:
-// bytes are not set). False when it is no record.
+// Reads the values of a record, or only their types if the record goes on elsewhere (`whole` is
+// false). Returns false if it is not a record.
 bool ParseRecord(std::string_view record, uint64_t record_bytes, bool whole,
                  std::vector<RecordValue>* out);
 
@@ -111,7 +111,8 @@ bool ParseRecord(std::string_view record, uint64_t record_bytes, bool whole,
 class OverflowReader {
  public:
   explicit OverflowReader(const PageFile& file);
-  // False when the chain is broken; its pages are then free for another.
+  // Returns false if the chain is broken. While retries are left, its pages are then free for
+  // another chain.
   bool Read(const TreePage::Cell& cell, std::string* out);
   bool Used(uint32_t page) const { return used_.contains(page); }
 

@@ -1,4 +1,4 @@
-// One statement of SQLite, and its errors as ours.
+// Statements of SQLite, and its errors as Status.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -21,7 +21,7 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
       return absl::ResourceExhaustedError(
           fmt::format("{}: the disk is full. Free space, or write elsewhere with -o", doing));
     case SQLITE_IOERR:
-      // SQLite tells no more than that a write failed.
+      // SQLite says no more than that a write failed.
       if (rlimit limit{}; sqlite3_extended_errcode(db) == SQLITE_IOERR_WRITE &&
                           getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
         return IoError(
@@ -49,10 +49,10 @@ absl::Status SqliteError(sqlite3* db, std::string_view doing) {
       return IoError("{}: cannot open ({}). Check that the folder exists and can be written", doing,
                      what);
     default:
-      // The format in the header is one that no SQLite ever wrote: a flipped byte, without a code
-      // of its own.
+      // The format in the header is one that no SQLite ever wrote. A byte was flipped, for which
+      // SQLite has no code of its own.
       if (std::string_view(what) == "unsupported file format") return DamagedError(doing, what);
-      // Of our own statements, on a file of another shape.
+      // A statement of our own found a file with other tables or columns.
       if (std::string_view(what).starts_with("no such ")) {
         return Invalid("{}: {}: not written by this xlaprof. Import the sources again", doing,
                        what);

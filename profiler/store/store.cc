@@ -17,7 +17,7 @@ namespace xlaprof {
 
 extern const char* const kSchemaSql;
 
-// Ids of strings are dense; one this far above their number comes from a hostile or damaged file,
+// Ids of strings are dense. An id this far above their number comes from a hostile or damaged file,
 // and must not make us reserve an entry for each id below it.
 static constexpr StringId kFarId = 1 << 20;
 
@@ -25,27 +25,29 @@ struct Store::Impl {
   std::string path;
   sqlite3* db = nullptr;
   Slice slice;
-  // Statements of Add, by the address of their SQL (one static string a row type).
+  // The statements of Add, by the address of their SQL (one static string per row type).
   absl::flat_hash_map<const void*, std::unique_ptr<Statement>> statements;
   // Interned text, both ways. Loaded from the file when it is first asked for; `texts` owns what
   // the maps view.
   mutable bool strings_loaded = false;
-  mutable StringId highest_string = 0;  // of those that are loaded
-  // Counts what SQL interned by INSERT into the virtual tables, and what of that is loaded.
+  mutable StringId highest_string = 0;  // highest id that is loaded
+  // How often INSERT into the virtual tables may have interned text, and how much of that is
+  // loaded.
   std::shared_ptr<int64_t> sql_interned = std::make_shared<int64_t>(0);
   mutable int64_t sql_interned_loaded = 0;
   mutable std::deque<std::string> texts;
   mutable absl::flat_hash_map<std::string_view, StringId> text_ids, bytes_ids;
   mutable std::vector<std::string_view> by_id;
-  mutable absl::flat_hash_map<StringId, std::string_view>
-      by_far_id;  // ids that no Intern gave: far above all others
+  // Ids that no Intern gave, because they are far above all others.
+  mutable absl::flat_hash_map<StringId, std::string_view> by_far_id;
   bool wal = false;  // we switched the file to a write-ahead log
   absl::flat_hash_map<std::string, int64_t> stack_ids, site_ids;
 
   ~Impl() {
     statements.clear();
-    // A file in WAL mode cannot be opened without writing beside it, so it does not stay in it.
-    // Another process that still has it open keeps it there; nobody waits for that.
+    // A file in WAL mode cannot be opened without writing beside it, so it leaves that mode here.
+    // If another process still has it open, it stays in that mode; this does not wait for the
+    // process.
     if (wal) {
       sqlite3_busy_timeout(db, 0);
       sqlite3_exec(db, "PRAGMA journal_mode=DELETE", nullptr, nullptr, nullptr);
@@ -68,7 +70,8 @@ struct Store::Impl {
 
 namespace {
 
-// f_type of file systems on which SQLite's locks or mmap cannot be trusted (linux/magic.h).
+// Returns whether the file is on a file system on which SQLite's locks or mmap cannot be trusted.
+// The numbers are f_type of statfs (linux/magic.h).
 bool OnNetworkFileSystem(const std::filesystem::path& path) {
   struct statfs info {};
   std::filesystem::path folder =
@@ -93,7 +96,7 @@ absl::Status OpenConnection(const std::string& name, int flags, Store::Impl* imp
   int rc = sqlite3_open_v2(name.c_str(), db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   if (rc != SQLITE_OK) return SqliteError(*db, fmt::format("{}: cannot open", name));
   sqlite3_busy_timeout(*db, 10'000);
-  // A file from outside may have triggers, and so run SQL of its own where we write to it.
+  // A file from outside may have triggers, which would run SQL of its own where we write to it.
   sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   return RegisterVirtualTables(*db, impl->sql_interned);
 }
@@ -110,7 +113,7 @@ sqlite3* Store::db() const { return impl_->db; }
 const Slice& Store::slice() const { return impl_->slice; }
 
 absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
-  // Of several that make it at once, one does.
+  // If several callers make it at once, O_EXCL lets one of them succeed.
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0 && errno == EEXIST) {
     return absl::AlreadyExistsError(
@@ -180,7 +183,7 @@ static absl::StatusOr<Store> OpenExisting(const std::filesystem::path& path, int
   Store store = wrap(std::move(impl));
   auto version = store.One<int64_t>("PRAGMA user_version");
   if (!version.ok()) {
-    // The user's name for it, not SQLite's.
+    // The message shall name the file as the user does, not as SQLite does.
     std::string_view what = Message(version.status());
     const char* file = sqlite3_db_filename(store.db(), "main");
     for (std::string_view name : {std::string_view(file == nullptr ? "" : file), {"store"}}) {

@@ -77,7 +77,7 @@ T Statement::Column(int index) const {
 
 template <class Row>
 absl::StatusOr<int64_t> Store::Add(const Row& row) {
-  // Never destroyed: a recording may end after the program's statics have.
+  // Never destroyed, because a recording may end after the program's statics are destroyed.
   static const std::string& sql = *new std::string([] {
     std::string names, marks;
     auto add = [&](const char* name) {

@@ -5,7 +5,7 @@ namespace xlaprof {
 uint16_t Nesting::Next(const Event& event) {
   constexpr size_t kMaxDepth = UINT16_MAX;
   if (any_ && EventBefore(event, last_))
-    open_.clear();  // out of order: what is around it is not known any more
+    open_.clear();  // out of order: the events around it are not known any more
   any_ = true;
   last_ = event;
   while (!open_.empty() && open_.back() <= event.ts_ns) open_.pop_back();
@@ -66,8 +66,8 @@ void SortedRows::Look(TrackBuffer& track) {
   track_ = &track;
   EmptyBuffer(sorted_);
   if (track.in_order) return;
-  // Mostly a few come late, such as what is written down when it ends: they go between the
-  // others, which are in order.
+  // Mostly a few events come late, such as those that are written down when they end. They go
+  // between the others, which are in order.
   const std::vector<Event>& events = track.rows.events;
   order_.clear();
   order_.reserve(events.size());
@@ -82,7 +82,7 @@ void SortedRows::Look(TrackBuffer& track) {
   };
   std::sort(late_.begin(), late_.end(), before);
   sorted_.resize(events.size());
-  // From the back, where there is room.
+  // This merges from the back, where there is room.
   size_t in_order = order_.size(), to = events.size();
   order_.resize(to);
   for (size_t from = late_.size(); to > 0;) {

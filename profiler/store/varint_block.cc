@@ -22,7 +22,8 @@ struct ByShifts {
 };
 
 #ifdef __x86_64__
-// The same as one instruction of BMI2; as assembly, so that nothing else needs to be built for it.
+// Does the same with one instruction of BMI2. It is assembly, so that nothing else needs to be
+// built for BMI2.
 struct ByExtraction {
   static uint64_t Pick(uint64_t v, uint64_t bits) {
     uint64_t out;
@@ -34,15 +35,16 @@ struct ByExtraction {
 const bool kCanExtract = __builtin_cpu_supports("bmi2");
 #endif
 
-// How many of 8 bytes end a varint. (A popcount would be a call: not every x86-64 has it.)
+// Returns how many of 8 bytes end a varint. (A popcount would be a call, because not every x86-64
+// has it.)
 size_t CountEnds(uint64_t word) {
   return size_t((((~word & kTopBits) >> 7) * 0x0101010101010101) >> 56);
 }
 
-// Where the parts begin; the last one is where the block ends.
+// The beginnings of the parts, and the end of the block.
 using Begins = std::array<const uint8_t*, kParts + 1>;
 
-// False when the bytes do not suffice.
+// Finds where the parts begin. Returns false if the bytes do not suffice.
 bool FindParts(const uint8_t* p, const uint8_t* end, Begins* begins) {
   (*begins)[0] = p;
   size_t seen = 0;
@@ -73,7 +75,7 @@ bool DecodeParts(const Begins& begins, uint64_t* out) {
       const uint64_t ends = ~word & kTopBits;
       if (ends == 0) [[unlikely]]
         return false;
-      // All bits below the lowest end; the end itself is a 0.
+      // The mask has all bits below the lowest end; the end itself is a 0.
       out[part * kInPart + i] = By::Squeeze(word & (ends ^ (ends - 1)));
       at[part] += std::countr_zero(ends) / 8 + 1;
     }
@@ -109,7 +111,7 @@ uint8_t* EncodeVarints(std::span<const uint64_t> values, uint8_t* p) {
       for (size_t k = 0; k < 4; ++k) p = PutVarint(p, v[k]);
       continue;
     }
-    // Two bytes each; then the upper ones that are 0 are taken out.
+    // Each value takes two bytes; then the upper bytes that are 0 are taken out.
     const uint64_t four = v[0] | v[1] << 16 | v[2] << 32 | v[3] << 48;
     const uint64_t high = (four & 0x3f803f803f803f80) << 1;
     const uint64_t two = (high + 0x7f007f007f007f00) & 0x8000800080008000;

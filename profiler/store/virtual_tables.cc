@@ -49,7 +49,8 @@ int Fail(sqlite3_vtab* table, const absl::Status& status) {
   sqlite3_free(table->zErrMsg);
   std::string message(Message(status));
   table->zErrMsg = sqlite3_mprintf("%s", message.c_str());
-  // What SqliteError made of a code, back as that code, so that callers find the same advice.
+  // A status that SqliteError made of a code becomes that code again, so that callers find the same
+  // advice.
   switch (status.code()) {
     case absl::StatusCode::kResourceExhausted:
       return SQLITE_FULL;
@@ -70,7 +71,7 @@ void ResultText(sqlite3_context* context, std::string_view text) {
 // --- constraints ---
 
 void Range::Narrow(int op, sqlite3_value* value) {
-  int64_t low, high;  // what the value may equal lies between them
+  int64_t low, high;  // the integers that may equal the value lie between them
   switch (sqlite3_value_type(value)) {
     case SQLITE_NULL:
       none = true;

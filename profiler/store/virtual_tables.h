@@ -12,9 +12,9 @@ namespace xlaprof {
 
 // Registers the virtual tables (eponymous) with a connection. `event`, `arg` and `counter_sample`
 // accept INSERT in a store that is open for writing: rows are buffered and encoded at COMMIT. Also
-// the functions xlaprof_chunks_read() and xlaprof_chunks_damaged(): chunks decoded, and left out
-// because they are damaged, since the connection was made. `interned`, if there, grows when COMMIT
-// interns text, so that a cache of strings knows that it lacks some.
+// registers the functions xlaprof_chunks_read() and xlaprof_chunks_damaged(). They return how many
+// chunks the connection has decoded, and how many it left out because they are damaged. `interned`,
+// if not null, grows when COMMIT interns text, so that a cache of strings knows that it lacks some.
 absl::Status RegisterVirtualTables(sqlite3* db, std::shared_ptr<int64_t> interned = nullptr);
 
 }  // namespace xlaprof

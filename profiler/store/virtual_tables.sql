@@ -40,7 +40,7 @@ CREATE TABLE arg (
   key_id INTEGER                    -- ref string: the key
 );
 
--- Pairs of events of which the first leads to the second, on whatever tracks.
+-- Pairs of events, on whatever tracks, of which the first leads to the second.
 CREATE TABLE flow (
   from_event_id INTEGER,            -- ref event: its flow_out is flow
   to_event_id INTEGER,              -- ref event: its flow_in is flow
@@ -50,6 +50,6 @@ CREATE TABLE flow (
 -- Samples of the counter tracks.
 CREATE TABLE counter_sample (
   track_id INTEGER,                 -- ref track, of kind counter
-  ts_ns INTEGER,                    -- when
-  value REAL                        -- what was counted, in the unit that the track's name tells
+  ts_ns INTEGER,                    -- time of the sample
+  value REAL                        -- what was counted, in the unit that the track's name gives
 );

@@ -1,6 +1,6 @@
-// What the virtual tables share: one connection's view of its chunks and strings, rows that wait
-// for COMMIT, and the glue that turns SQLite's callbacks into a cursor class. For the *_table.cc
-// files of this folder only.
+// The virtual tables share this: one connection's view of its chunks and strings, rows that wait
+// for COMMIT, and the glue that turns SQLite's callbacks into a cursor class. Internal to this
+// folder.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -50,10 +50,10 @@ struct Catalog {
   std::vector<uint32_t> by_first_id;   // indices of chunks, by first_event_id
   std::vector<CounterChunk> counters;  // by track, then start
   int64_t event_count = 0, sample_count = 0, argument_count = 0;
-  int64_t track_count = 1;             // that have events
+  int64_t track_count = 1;             // tracks that have events
   std::shared_ptr<const Flows> flows;  // made when flow is first read
 
-  // The chunk that holds an event; null if none does.
+  // Returns the chunk that holds an event, or null if none does.
   const EventChunk* ChunkOf(int64_t event_id) const;
 };
 
@@ -71,7 +71,7 @@ struct DecodedArgs {
     ArgColumn column;
   };
   std::vector<Key> keys;
-  EventColumns names;  // of the events, where a key is by_name
+  EventColumns names;  // names of the events, if a key is by_name
 };
 
 // --- rows that wait for COMMIT ---
@@ -106,7 +106,7 @@ struct PendingArg {
   std::string key;
   ArgType type = ArgType::kInt;
   uint64_t bits = 0;
-  std::string text;  // of string and bytes
+  std::string text;  // for string and bytes
 };
 struct PendingSample {
   int64_t track_id = 0, ts_ns = 0;
@@ -126,30 +126,31 @@ class Connection {
   PendingRows<PendingSample> samples;
   int64_t chunks_read = 0, chunks_damaged = 0;  // since the connection was made
 
-  // The chunks as they are now, read again only if the file or this connection wrote since the last
-  // call.
+  // Returns the chunks as they are now. They are read again only if the file or this connection
+  // wrote since the last call.
   absl::StatusOr<std::shared_ptr<const Catalog>> Now();
-  // Text or bytes of a string; lives as long as the connection.
+  // Returns the text or bytes of a string, which live as long as the connection.
   absl::StatusOr<std::string_view> Text(StringId id);
-  // 0 if the text is not interned.
+  // Returns the id of a text, or 0 if it is not interned.
   absl::StatusOr<StringId> Find(std::string_view text);
 
-  // Decoded chunks that look-ups share; null for a damaged chunk. Kept until they are the least
-  // recently used.
+  // Return decoded chunks, which look-ups share until they are the least recently used. Events
+  // returns null for a damaged chunk; Args leaves damaged columns out.
   absl::StatusOr<std::shared_ptr<const DecodedEvents>> Events(const EventChunk& chunk,
                                                               uint32_t columns);
   absl::StatusOr<std::shared_ptr<const DecodedArgs>> Args(const EventChunk& chunk,
                                                           StringId only_key);
   absl::StatusOr<std::shared_ptr<const Flows>> ReadFlows();
-  // Decodes into `out` without keeping; false for a damaged chunk, which is counted.
+  // Decodes into `out` without keeping anything. Returns false for a damaged chunk, which is
+  // counted.
   absl::StatusOr<bool> Read(const EventChunk& chunk, uint32_t columns, EventColumns* out);
   absl::StatusOr<bool> Read(const CounterChunk& chunk, std::vector<int64_t>* ts_ns,
                             std::vector<double>* value);
 
-  // Encodes the rows that wait. Called at COMMIT, inside the transaction.
+  // Encodes the rows that wait for COMMIT. Called at COMMIT, inside the transaction.
   absl::Status WritePending();
   void ForgetPending();
-  // Statements would keep the connection from closing: finalised when the last table is
+  // Statements would keep the connection from closing, so they are finalised when the last table is
   // disconnected.
   void TableConnected() { ++tables_; }
   void TableDisconnected();
@@ -166,9 +167,9 @@ class Connection {
   int64_t total_changes_ = -1;
   ChunkDecoder decoder_;
   Statement read_events_, read_args_, read_samples_, read_text_, find_text_;
-  std::deque<std::string> texts_;  // owns what was ever given out
+  std::deque<std::string> texts_;  // owns every text that was returned
   absl::flat_hash_map<StringId, std::string_view> text_by_id_;
-  StringId highest_id_ = 0;  // of text_by_id_
+  StringId highest_id_ = 0;  // highest id in text_by_id_
   absl::flat_hash_map<std::string, StringId> found_;
   template <class T>
   struct Kept {
@@ -183,7 +184,7 @@ class Connection {
 // --- constraints ---
 
 // An inclusive range of integers that SQLite's comparisons narrow. What cannot be expressed (text,
-// fractions) widens to a range that holds it: SQLite tests every row again.
+// fractions) widens to a range that holds it, because SQLite tests every row again.
 struct Range {
   int64_t from = INT64_MIN, to = INT64_MAX;
   bool none = false;  // compared with NULL: no row
@@ -192,21 +193,21 @@ struct Range {
   bool Holds(int64_t value) const { return !none && value >= from && value <= to; }
 };
 
-// A table's plan: which constraints arrive as arguments of Filter, packed into idxStr as
-// "column,op;...", and the columns that the statement looks at, as idxNum.
+// A part of a table's plan: a constraint that arrives as an argument of Filter. All of them are
+// packed into idxStr as "column,op;..."; idxNum holds the columns that the statement looks at.
 struct Constraint {
   int column, op;
 };
-// Hands the usable comparisons (=, <, <=, >, >=) on the given columns to Filter; on `text_columns`
-// only = with binary collation. Returns them.
+// Hands the usable comparisons (=, <, <=, >, >=) on `range_columns` to Filter, and on
+// `text_columns` only = with binary collation. Returns what it handed over.
 std::vector<Constraint> TakeConstraints(sqlite3_index_info* info, uint64_t range_columns,
                                         uint64_t text_columns);
 std::vector<Constraint> ParseConstraints(const char* idx_str);
 bool Takes(const std::vector<Constraint>& taken, int column, bool equal);
 void SetCost(sqlite3_index_info* info, double cost, double rows, bool unique = false);
 
-// What decoding one event costs, and what handing a row to SQLite costs, in SQLite's unit (about
-// one step of a b-tree).
+// The costs of decoding one event, of handing a row to SQLite, and of a look-up, in SQLite's unit
+// (about one step of a b-tree).
 inline constexpr double kDecodeCost = 0.05, kRowCost = 0.5, kLookUpCost = 12;
 
 void ResultText(sqlite3_context* context, std::string_view text);
@@ -222,17 +223,19 @@ struct Table : sqlite3_vtab {
 //   explicit Cursor(Connection&);
 //   static void Plan(const Catalog&, sqlite3_index_info*);
 //   absl::Status Filter(const std::vector<Constraint>&, uint64_t columns,
-//   std::span<sqlite3_value*>); absl::Status Next();  bool AtEnd() const; absl::Status
-//   Column(sqlite3_context*, int);  int64_t RowId() const;
-// and if writable:
-//   static absl::Status Insert(Connection&, std::span<sqlite3_value*> columns, sqlite3_int64*
-//   rowid); static auto& Pending(Connection&);
+//                       std::span<sqlite3_value*>);
+//   absl::Status Next();  bool AtEnd() const;
+//   absl::Status Column(sqlite3_context*, int);  int64_t RowId() const;
+// A writable one also has:
+//   static absl::Status Insert(Connection&, std::span<sqlite3_value*> columns,
+//                              sqlite3_int64* rowid);
+//   static auto& Pending(Connection&);
 absl::Status RegisterEvent(sqlite3* db, const std::shared_ptr<Connection>& connection);
 absl::Status RegisterArg(sqlite3* db, const std::shared_ptr<Connection>& connection);
 absl::Status RegisterFlow(sqlite3* db, const std::shared_ptr<Connection>& connection);
 absl::Status RegisterCounterSample(sqlite3* db, const std::shared_ptr<Connection>& connection);
 
-// The text of CREATE TABLE `name` in virtual_tables.sql.
+// Returns the text of CREATE TABLE `name` in virtual_tables.sql.
 std::string Declaration(std::string_view name);
 int Fail(sqlite3_vtab* table, const absl::Status& status);
 
@@ -259,8 +262,8 @@ class Module {
                      char** error) {
     int rc = sqlite3_declare_vtab(db, Declaration(Cursor::kName).c_str());
     if (rc != SQLITE_OK) return rc;
-    sqlite3_vtab_config(
-        db, SQLITE_VTAB_INNOCUOUS);  // reads the same file only: views and triggers may use it
+    // The table reads the same file only, so views and triggers may use it.
+    sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
     auto* table = new Table{};
     table->connection = *static_cast<std::shared_ptr<Connection>*>(aux);
     table->connection->TableConnected();

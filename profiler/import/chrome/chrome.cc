@@ -1,10 +1,11 @@
-// Chrome JSON: the Trace Event Format of chrome://tracing, Perfetto and hundreds of tools, and its
-// two dialects that matter here: PyTorch's profiler (Kineto) and XProf's HOST.trace.json.gz.
+// Reads Chrome JSON: the Trace Event Format of chrome://tracing, Perfetto and hundreds of tools.
+// Two of its dialects matter here: PyTorch's profiler (Kineto) and XProf's HOST.trace.json.gz.
 //
-// An object with the array `traceEvents` among other members, in any order, or the bare array.
-// Times are microseconds as decimal text: since 1970, or since `baseTimeNanoseconds`, which may
-// stand behind the events, or since nobody knows when. What is broken is skipped up to the next
-// event and counted, and the rest is read: a profiler that was killed leaves no `]}`.
+// A file is an object with the array `traceEvents` among other members, in any order, or the bare
+// array. Times are microseconds as decimal text. They count from 1970, or from
+// `baseTimeNanoseconds`, which may come after the events, or from an unknown time. A broken part is
+// skipped up to the next event and counted, and the rest is read: a profiler that was killed leaves
+// no `]}`.
 #include <algorithm>
 
 #include "core/base/work_queue.h"
@@ -21,12 +22,12 @@ using json::Scanner;
 using json::Value;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-// What is looked at before the events are read, of each end of the file.
+// The part of each end of the file that is looked at before the events are read.
 constexpr size_t kEndBytes = size_t(64) << 10;
-// Behind broken JSON, an event is looked for in so many bytes at a time; and in the whole file,
-// which may be hostile, some times its length at most.
+// After broken JSON, the next event is looked for in so many bytes at a time. The file may be
+// hostile, so these looks together take a few times its length at most.
 constexpr size_t kProbeBytes = size_t(1) << 20;
-// Where many events do not end, no other may be longer.
+// If many events do not end, no other may be longer than this.
 constexpr size_t kTightBytes = size_t(4) << 10;
 // A shorter file is read before a thread would have started.
 constexpr size_t kWorthThread = size_t(1) << 20;
@@ -41,20 +42,20 @@ int Sniff(std::string_view head) {
   if (first != '{' && first != '[') return 0;
   auto has = [&](std::string_view text) { return head.find(text) != std::string_view::npos; };
   if (first == '{' && has("\"traceEvents\"")) return 95;
-  // The array may begin behind long lists of devices.
+  // The array may begin after long lists of devices.
   if (first == '{' && has("\"schemaVersion\"") && has("\"deviceProperties\"")) return 90;
   if (has("\"ph\"") && (has("\"ts\"") || has("\"pid\""))) return 85;
   return 0;
 }
 
-// What the file says about itself outside of its events.
+// Properties of the file that it gives outside of its events.
 struct Header {
   OptText host;
   OptInt rank;
   bool with_stack = false, record_shapes = false, profile_memory = false;
 };
 
-// The text is read here, and rows are made of its events by a thread of their own.
+// Reads the text, while a thread of its own makes rows of its events.
 class Reading {
  public:
   Reading(const Input& input, ImportContext& context) : input_(input), context_(context) {}
@@ -79,8 +80,8 @@ class Reading {
     }
     if (!found_events_) {
       return Invalid(
-          "{}: JSON, but no Chrome trace: it has no array `traceEvents`. Try --as with another "
-          "format",
+          "{}: JSON, but no Chrome trace: it has no array "
+          "`traceEvents`. Try --as with another format",
           input_.path);
     }
     XP_TRY(SubmitBatch());
@@ -91,14 +92,14 @@ class Reading {
   }
 
  private:
-  // Events on their way to the rows, and their arguments. On cache lines of its own: others are
-  // filled meanwhile.
+  // Events on their way to the rows, and their arguments. A batch has cache lines of its own,
+  // because others are filled meanwhile.
   struct alignas(128) Batch {
     std::vector<ChromeEvent> events;  // reused: the first `size` of them count
     size_t size = 0;
     std::vector<ChromeArgs::Arg> args;
     size_t args_size = 0;
-    absl::Status status;  // of the rows so far
+    absl::Status status;  // first error of the rows so far
 
     ChromeEvent& Next() {
       if (events.empty()) {
@@ -109,20 +110,21 @@ class Reading {
       events[size].args = ChromeArgs(args.data() + args_size);
       return events[size];
     }
-    // Keeps the event that Next() gave. False: there is room for no other.
+    // Keeps the event that Next() returned. Returns false if there is no room for another.
     bool Keep() {
       args_size += events[size].args.size();
       return ++size < kBatchEvents && args_size + ChromeArgs::kMax <= kBatchArgs;
     }
     void Clear() { size = args_size = 0; }
-    // The cache lines of the event some places behind `i`, which another core has written or read.
+    // Prefetches the cache lines of the event some places after `i`, which another core has written
+    // or read.
     template <bool kForWriting>
     void Prefetch(size_t i) const {
       constexpr size_t kAhead = 8, kLineBytes = 64;
       const char* event = reinterpret_cast<const char*>(&events[i]) + kAhead * sizeof(ChromeEvent);
 #ifdef __SSE2__
-      if constexpr (kForWriting) {  // the compiler does so only for newer processors than we ask
-                                    // for
+      if constexpr (kForWriting) {  // the compiler does so only for processors newer than our
+                                    // target
         asm volatile("prefetchw (%0)" ::"r"(event));
         asm volatile("prefetchw (%0)" ::"r"(event + kLineBytes));
         return;
@@ -131,14 +133,14 @@ class Reading {
       __builtin_prefetch(event, kForWriting);
       __builtin_prefetch(event + kLineBytes, kForWriting);
     }
-    // The text of an event some places behind `i`, which the other core has read.
+    // Prefetches the text of an event some places after `i`, which the other core has read.
     void PrefetchText(size_t i) const {
       constexpr size_t kAhead = 4;
       if (i + kAhead < size) __builtin_prefetch(events[i + kAhead].name.raw().data());
     }
   };
 
-  // What turns the file's times into the store's.
+  // Aligns the file's clock. Returns what turns the file's times into the store's.
   absl::StatusOr<int64_t> SetClock() {
     const ChromeCapture capture = DescribeChromeCapture(input_.bytes);
     int64_t epoch_ns = 0;
@@ -163,7 +165,7 @@ class Reading {
         if (over_) return absl::OkStatus();
       } else {
         if (!in.Read(&value)) return BrokenHeader(in);
-        if (key.raw() == "ph" && !found_events_) {  // events one behind the other, without an array
+        if (key.raw() == "ph" && !found_events_) {  // events one after the other, without an array
           in.MoveTo(object);
           return ReadEvents(in, /*bare=*/true);
         }
@@ -179,15 +181,16 @@ class Reading {
     return absl::OkStatus();
   }
 
-  // Outside of the events: what can be found of them is read.
+  // Handles broken JSON outside of the events. If no events were read yet, it reads those that it
+  // can find.
   absl::Status BrokenHeader(Scanner& in) {
     if (found_events_ && IsCut(in)) {
       Cut();
       return absl::OkStatus();
     }
     odd_.Count("invalid_json", Severity::kWarning,
-               "bytes that are no JSON: the reading went on at the next event. Update what wrote "
-               "the file",
+               "bytes that are no JSON: the reading went on "
+               "at the next event. Update what wrote the file",
                int64_t(in.offset()));
     constexpr std::string_view kEvents = "\"traceEvents\"";
     const size_t at = input_.bytes.find(kEvents, in.offset());
@@ -197,7 +200,7 @@ class Reading {
     return in.Next() == '[' ? ReadEvents(in, /*bare=*/false) : absl::OkStatus();
   }
 
-  // The array at the scanner.
+  // Reads the array at the scanner.
   absl::Status ReadEvents(Scanner& in, bool bare) {
     found_events_ = true;
     in.Take('[');
@@ -252,7 +255,7 @@ class Reading {
     return status;
   }
 
-  // On the rows' thread.
+  // Runs on the rows' thread.
   void AddRows(Batch& batch) {
     for (size_t i = 0; i < batch.size && rows_status_.ok(); ++i) {
       batch.Prefetch</*kForWriting=*/false>(i);
@@ -263,15 +266,16 @@ class Reading {
     batch.Clear();
   }
 
-  // After a false of `in`: the file ends there. Numbers, words and what stands between values do
-  // not tell it themselves.
+  // Returns whether the file ends where `in` has returned false. Numbers, words and characters
+  // between values do not show that themselves.
   bool IsCut(const Scanner& in) const {
     return in.cut() || std::all_of(input_.bytes.begin() + in.offset(), input_.bytes.end(),
                                    [](char c) { return json::IsSpace(c) || json::IsWord(c); });
   }
 
-  // An event begins behind a comma or a bracket; so do objects inside of arguments, which have no
-  // phase. Behind anything else, such as a comment, only what has a time is one.
+  // Returns whether the object at `at` is an event. An event follows a comma or a bracket. So do
+  // objects inside of arguments, but they have no phase. After anything else, such as a comment,
+  // only an object with a time is one.
   bool IsEvent(size_t at, const ChromeEvent& event) const {
     const char before = ByteBefore(at);
     const bool follows = before == ',' || before == '[' || before == '}';
@@ -282,8 +286,8 @@ class Reading {
     return at == 0 ? '\0' : input_.bytes[at - 1];
   }
 
-  // After broken JSON in the event at `from`: moves to the next event. False: there is none, which
-  // has been told.
+  // Moves to the next event after broken JSON in the event at `from`. Returns false if there is
+  // none, which it has reported.
   bool Resume(Scanner& in, size_t from) {
     const size_t broken = in.offset();
     const bool cut = IsCut(in);
@@ -304,7 +308,7 @@ class Reading {
       Broken(cut ? from : broken, at - from);
       return true;
     }
-    // Nothing follows: cut inside the last event, or broken to the end.
+    // Nothing follows: the file is cut inside the last event, or broken to the end.
     if (cut) {
       Cut();
     } else {
@@ -315,7 +319,7 @@ class Reading {
     return false;
   }
 
-  // What may be read in vain.
+  // Returns how many bytes may be read in vain.
   size_t Bound() const { return kProbeBytes * 16 + 4 * input_.bytes.size(); }
 
   void Broken(size_t offset, size_t skipped) {
@@ -339,7 +343,7 @@ class Reading {
     odd_.Count(code, Severity::kInfo, advice, int64_t(value.raw().data() - input_.bytes.data()));
   }
 
-  // A member of the file's object.
+  // Takes a member of the file's object.
   absl::Status Take(std::string_view key, const Value& value) {
     auto on = [&] { return value.Int().value_or(0) != 0 || value.kind() == Kind::kTrue; };
     if (key == "distributedInfo") {
@@ -377,7 +381,7 @@ class Reading {
     return absl::OkStatus();
   }
 
-  // What slows the host while a profiler records.
+  // Writes the settings that slow the host while a profiler records.
   absl::Status WriteSettings() {
     const std::string share = rows_->PythonShare();
     std::string evidence = share;
@@ -403,7 +407,7 @@ class Reading {
   const Input& input_;
   ImportContext& context_;
   ChromeEventReader reader_{/*numbers_texts=*/true};
-  OddInput odd_;  // of the text; the events' are the rows'
+  OddInput odd_;  // issues of the text; those of the events are counted in rows_
   ChromeWriter writer_ = ChromeWriter::kOther;
   std::optional<ChromeRows> rows_;
   absl::Status rows_status_;  // the first error
@@ -411,8 +415,8 @@ class Reading {
   Header header_;
   bool found_events_ = false;
   bool over_ = false;        // nothing more can be read
-  size_t probed_bytes_ = 0;  // where no event was
-  size_t wasted_bytes_ = 0;  // of events that do not end
+  size_t probed_bytes_ = 0;  // bytes in which no event was found
+  size_t wasted_bytes_ = 0;  // bytes of events that do not end
 };
 
 absl::Status Read(const Input& input, ImportContext& context) {

@@ -15,12 +15,12 @@ using json::Scanner;
 using json::Value;
 
 constexpr size_t kEndBytes = size_t(64) << 10;
-// Lists of devices and of log lines stand between the events and what is looked for here.
+// Lists of devices and of log lines come between the events and what is looked for here.
 constexpr size_t kFarBytes = size_t(1) << 20;
-// Times above are since 1970 (2001), below since the start of something.
+// Larger times count from 1970 (this one is in 2001), smaller ones from the start of something.
 constexpr int64_t kEpochNs = 1'000'000'000'000'000'000;
 
-// A part of the file. A number that ends where the part does may go on behind it.
+// A part of the file. A number at the end of a cut part may go on after it.
 struct Part {
   std::string_view text;
   bool cut;
@@ -28,10 +28,10 @@ struct Part {
   bool IsWhole(const Scanner& behind_value) const { return !cut || !behind_value.at_end(); }
 };
 
-// The value of the first member called `key` (with its quotes).
+// Returns the value of the first member called `key` (with its quotes).
 std::optional<Value> ValueOf(Part part, std::string_view key) {
   const std::string_view text = part.text;
-  // Not find(), which stops at each quote.
+  // This does not use find(), which stops at each quote.
   const void* found = memmem(text.data(), text.size(), key.data(), key.size());
   if (found == nullptr) return {};
   Scanner in(text.substr(size_t(static_cast<const char*>(found) - text.data()) + key.size()));
@@ -51,7 +51,7 @@ void FindTimes(Part part, ChromeCapture* capture) {
     if (!in.Take(':') || !in.Read(&value) || !part.IsWhole(in) ||
         !ParseMicroseconds(value.raw(), &time))
       continue;
-    if (time.ns == 0) continue;  // on metadata events: says nothing about when the others are
+    if (time.ns == 0) continue;  // metadata events have it; it says nothing about the others
     capture->first_ns = std::min(capture->first_ns, time.ns);
     capture->last_ns = std::max(capture->last_ns, time.ns);
   }

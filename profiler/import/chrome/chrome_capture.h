@@ -1,5 +1,5 @@
-// What one Chrome trace of a job says about itself, from both ends of the file and without reading
-// its events: enough to tell which traces are ranks of one job that was recorded at one time.
+// Describes one Chrome trace of a job by both ends of the file, without reading its events. This is
+// enough to find out which traces are ranks of one job that was recorded at one time.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,11 @@ namespace xlaprof {
 struct ChromeCapture {
   std::optional<int64_t> rank, world_size;
   std::string host;  // "" unknown
-  // The file's clock: added to its times they count from 1970. Empty: nobody knows.
+  // Added to the times of the file's clock, this makes them count from 1970. Empty: it is not
+  // known.
   std::optional<int64_t> base_epoch_ns;
-  // Of the events at both ends of the file, as it counts; first > last: none were found.
+  // Times of the events at both ends of the file, by the file's clock; first > last: none were
+  // found.
   int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
 };
 

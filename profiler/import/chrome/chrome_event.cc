@@ -26,7 +26,7 @@ ChromeSlot SlotOf(std::string_view key) {
   return ChromeSlot::kExtra;
 }
 
-// id2: {"local": "0x1"} or {"global": ...}.
+// Reads id2: {"local": "0x1"} or {"global": ...}.
 void ReadId2(const Value& value, ChromeEvent* event) {
   if (value.kind() != Kind::kNested) return;
   Scanner in(value.raw());
@@ -64,20 +64,20 @@ bool ChromeEventReader::Read(Scanner& in, ChromeEvent* event) {
   return whole;
 }
 
-// `from` is everywhere where the value before ended.
+// In the functions below, `from` is where the value before ended.
 bool ChromeEventReader::ReadObject(Scanner& in, ChromeEvent* event) {
   size_t from = in.offset();
   Value key;
   for (bool first = true;; first = false) {
     const bool more = in.Take(first ? '{' : ',');
-    if (in.Take('}')) {  // nothing in it, the end, or a comma too many
+    if (in.Take('}')) {  // it is empty, ends, or has a comma too many
       pieces_.push_back({.before = in.Since(from), .key = {}});
       return more || !first;
     }
     if (!more || !in.ReadKey(&key)) return false;
     const size_t pieces = pieces_.size();
     if (!ReadMember(in, from, key, event)) return false;
-    // Without a value, `args` is part of the text before the next one.
+    // If `args` has no value, its text is part of the text before the next value.
     if (pieces_.size() > pieces) from = value_end_;
   }
 }
@@ -92,7 +92,7 @@ bool ChromeEventReader::ReadArgs(Scanner& in, size_t from, ChromeEvent* event) {
   Value key;
   for (bool first = true;; first = false) {
     const bool more = in.Take(first ? '{' : ',');
-    if (in.Take('}')) return true;  // nothing in it, the end, or a comma too many
+    if (in.Take('}')) return true;  // it is empty, ends, or has a comma too many
     if (!more || !in.ReadKey(&key)) return false;
     if (!ReadValue(in, from, ChromeSlot::kExtra, key, event)) return false;
     from = value_end_;

@@ -1,5 +1,5 @@
 // One event of Chrome's Trace Event Format ("JSON Object Format", 2016): an object with `ph` for
-// its phase and members that depend on it. Members come in any order; what is missing is kNone.
+// its phase and members that depend on it. Members come in any order; a missing one is kNone.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@
 
 namespace xlaprof {
 
-// The arguments of an event, in memory of who reads it.
+// The arguments of an event, in memory that the reader of the event owns.
 class ChromeArgs {
  public:
   struct Arg {
     json::Value key, value;
   };
-  // More on one event are damage, and would cost quadratic time: they are left out.
+  // More arguments on one event are damage and would cost quadratic time, so they are left out.
   static constexpr size_t kMax = 1024;
 
   ChromeArgs() = default;
-  explicit ChromeArgs(Arg* room) : args_(room) {}  // for kMax of them; not owned
+  explicit ChromeArgs(Arg* room) : args_(room) {}  // room for kMax arguments; not owned
 
   void Add(json::Value key, json::Value value) {
     if (size_ < kMax)
@@ -44,60 +44,63 @@ class ChromeArgs {
   bool left_out_ = false;
 };
 
-// A time of an event, read where its text is still in the cache.
+// A time of an event, parsed while its text is still in the cache.
 struct ChromeTime {
   int64_t ns = 0;  // see Picoseconds
   int32_t ps = 0;
   bool given = false;  // the member is there
-  bool valid = false;  // and is a number of microseconds, or text that looks like one
+  bool valid = false;  // the member is a number of microseconds, or text that looks like one
 
   Picoseconds value() const { return {ns, ps}; }
 };
 
-// Events go from one core to another: what most have is two cache lines, and the others stay away.
+// Events go from one core to another. The members that most events have fill two cache lines; the
+// others are not touched.
 struct alignas(128) ChromeEvent {
   ChromeEvent() = default;
   explicit ChromeEvent(ChromeArgs::Arg* room) : args(room) {}  // see ChromeArgs
 
-  // X complete, B and E its ends, i I R instants, C counter, M metadata, s t f flow, b n e and the
-  // older S T p F asynchronous, N O D objects, P sample, and others; 0: none given.
+  // The phase: X complete, B and E begin and end, i I R instants, C counter, M metadata, s t f
+  // flow, b n e and the older S T p F asynchronous, N O D objects, P sample, and others; 0: none
+  // given.
   char phase = 0;
-  bool flow_in = false, flow_out = false;  // of bind_id
-  bool bad_args = false;                   // args is there and no object
+  bool flow_in = false, flow_out = false;  // directions of the flow bind_id
+  bool bad_args = false;                   // args is there but is not an object
   bool has_ids = false;                    // one of the last five values is given
-  int64_t offset = 0;                      // of its object in the text
-  ChromeArgs args;                         // and members of the event that the format does not know
+  int64_t offset = 0;                      // offset of its object in the text
+  ChromeArgs args;                         // also holds members of the event that the format does
+                                           // not know
   ChromeTime ts, dur;
   json::Value name, cat, pid, tid;
   json::Value id, id_local, id_global, bind_id, bind_point;
 
-  // Null: it has no such argument.
+  // Returns the value of an argument, or null if the event has no such argument.
   const json::Value* Arg(std::string_view key) const {
     for (const ChromeArgs::Arg& arg : args) {
       if (arg.key.raw() == key) return &arg.value;
     }
     return nullptr;
   }
-  // As if new, with the same room. Does not touch what most events lack.
+  // Makes the event as if new, with the same room. Does not touch members that most events lack.
   void Clear();
 };
 static_assert(offsetof(ChromeEvent, id) == 128);
 
 class ChromeEventReader {
  public:
-  // `numbers_texts`: texts that many events share get numbers (json::Value::number()): keys of
+  // With `numbers_texts`, texts that many events share get numbers (json::Value::number()): keys of
   // arguments, categories, processes and threads.
   explicit ChromeEventReader(bool numbers_texts = false)
       : numbers_(numbers_texts ? std::make_unique<TextNumbers>() : nullptr),
         shapes_(numbers_.get()) {}
 
-  // Reads the object that begins at the next byte. False: it is no well-formed object; the scanner
-  // then stands where that shows, or is cut(). `event` is reused, with its room for arguments:
-  // nothing of before is left in it.
+  // Reads the object that begins at the next byte. Returns false if it is not a well-formed object.
+  // The scanner is then where that shows, or is cut(). `event` is reused, with its room for
+  // arguments: nothing of before is left in it.
   bool Read(json::Scanner& in, ChromeEvent* event);
 
  private:
-  // Member by member.
+  // These read an event member by member.
   bool ReadObject(json::Scanner& in, ChromeEvent* event);
   bool ReadMember(json::Scanner& in, size_t from, const json::Value& key, ChromeEvent* event);
   bool ReadArgs(json::Scanner& in, size_t from, ChromeEvent* event);
@@ -106,10 +109,10 @@ class ChromeEventReader {
 
   std::unique_ptr<TextNumbers> numbers_;
   ChromeShapes shapes_;
-  // Of the event that is being read: how it is written; false where that cannot be learnt.
+  // The text of the event that is being read, in pieces. plain_ is false if it cannot be learnt.
   std::vector<ChromeShapes::Piece> pieces_;
   bool plain_ = true;
-  size_t value_end_ = 0;  // of the value that was read last
+  size_t value_end_ = 0;  // end of the value that was read last
 };
 
 }  // namespace xlaprof

@@ -19,7 +19,7 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Kernels of NCCL, RCCL (also called nccl), HCCL, oneCCL and of torch's own symmetric memory.
+// Returns whether a kernel is of NCCL, RCCL (also called nccl), HCCL or oneCCL.
 bool IsCollective(std::string_view name) {
   return name.starts_with("nccl") || name.starts_with("hccl") || name.starts_with("rccl") ||
          Contains(name, "ncclKernel") || Contains(name, "ncclDevKernel") ||
@@ -31,8 +31,9 @@ bool ContainsAny(std::string_view text, std::initializer_list<std::string_view> 
                      [&](std::string_view part) { return Contains(text, part); });
 }
 
-// Of CUDA and HIP: "Memcpy HtoD (Pageable -> Device)"; of SYCL and Level Zero, where memory that
-// both sides reach is M: "Memcpy M2D (Memory -> Device)", "zeCommandListAppendMemoryCopy(H2D)".
+// Returns which way a copy goes. CUDA and HIP print "Memcpy HtoD (Pageable -> Device)". SYCL and
+// Level Zero, which call memory that both sides reach M, print "Memcpy M2D (Memory -> Device)" and
+// "zeCommandListAppendMemoryCopy(H2D)".
 R CopyRole(std::string_view name) {
   if (ContainsAny(name, {"HtoD", "H2D", "M2D", "Host -> Device", "Memory -> Device"}))
     return R::kToDevice;
@@ -43,8 +44,8 @@ R CopyRole(std::string_view name) {
   return Contains(name, "PtoP") ? R::kDeviceToDevice : R::kNone;
 }
 
-// Calls of CUDA, HIP, SYCL and Level Zero; MTIA's begin as in "runFunction - " and "enqueueCommand
-// memcpyHtoDAsync".
+// Returns the category of a call of CUDA, HIP, SYCL and Level Zero. MTIA's calls begin as in
+// "runFunction - " and "enqueueCommand memcpyHtoDAsync".
 C CallCategory(std::string_view name) {
   if (Contains(name, "Launch") || name.starts_with("runFunction")) return C::kExecute;
   if (ContainsAny(name, {"emcpy", "MemoryCopy"})) return C::kTransfer;
@@ -74,8 +75,8 @@ int64_t ProfilerStep(std::string_view name) {
 }
 
 ChromeKind KindOfKineto(std::string_view cat, std::string_view name) {
-  // Not work: waits, and the host's scopes, drawn once more where their kernels ran (1 ns early and
-  // 2 ns too long).
+  // These are not work. They are waits, and the host's scopes, drawn once more where their kernels
+  // ran (1 ns early and 2 ns too long).
   if (IsOneOf(cat, {"cuda_sync", "cuda_event", "xpu_sync", "cuda_profiler_range"}) ||
       (cat == "mtia_ccp_events" && IsOneOf(name, {"event_wait", "event_record"})))
     return {C::kAsyncOp, R::kNone, true};

@@ -1,4 +1,4 @@
-// What the events of a Chrome trace are: told from `cat` and `name`, by who wrote the file.
+// Classifies the events of a Chrome trace by `cat` and `name`, depending on which program wrote it.
 //
 //   Kineto   PyTorch's profiler: `cat` says what an event is, and whether a device did it
 //   XProf    XLA's profiler, converted (HOST.trace.json.gz): names as in an XSpace, pids are planes
@@ -14,30 +14,31 @@ namespace xlaprof {
 
 enum class ChromeWriter { kOther, kXlaprof, kKineto, kXprof };
 
-// From the head and the tail of a file.
+// Finds out from the head and the tail of a file which program wrote it.
 ChromeWriter WriterOf(std::string_view head, std::string_view tail);
 
 struct ChromeKind {
   Category category = Category::kHost;
   XRole role = XRole::kNone;
-  // Kineto: the track is a device's stream, whatever else it shows.
+  // Kineto: the event's track is a device's stream, whatever else it shows.
   bool on_device = false;
   // Kineto: `correlation` joins the call that asks for device work with that work.
   bool calls_device = false;
 };
 
-// `cat` and `name` as decoded.
+// These classify an event by its decoded `cat` and `name`.
 ChromeKind KindOfKineto(std::string_view cat, std::string_view name);
 ChromeKind KindOfXprof(std::string_view name);
 ChromeKind KindOfOther(std::string_view cat);
 
-// True for the flows that only repeat what `correlation` says.
+// Returns true for the flows that only repeat what `correlation` says.
 bool IsCorrelationFlow(std::string_view cat);
 
-// "MTIA" and so on, where a category of Kineto's tells it; empty for those that all devices have.
+// Returns the type of device, such as "MTIA", that a category of Kineto names. Returns "" for
+// categories that all devices have.
 std::string_view DeviceTypeOf(std::string_view cat);
 
-// N of "ProfilerStep#N"; -1 else.
+// Returns N of "ProfilerStep#N", or -1 for other names.
 int64_t ProfilerStep(std::string_view name);
 
 }  // namespace xlaprof

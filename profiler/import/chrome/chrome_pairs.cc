@@ -17,32 +17,34 @@ void Append(const Value& value, std::string* key) {
 
 }  // namespace
 
-// In the order in which they began. Each operation costs the same, however many are open.
+// Keeps the operations in the order in which they began. Each costs the same, however many are
+// open.
 class ChromePairs::OpenMarks {
  public:
   struct Open {
     const Mark* mark;       // null: it has ended
     std::string_view name;  // raw
-    uint32_t below;         // the one of its name that was open when it began; kNone
+    uint32_t below;         // the one of its name that was open when it began, or kNone
   };
 
   bool empty() const { return all_.empty(); }
   std::string_view outermost() const { return all_[first_].name; }
-  std::span<const Open> all() const { return all_; }  // with those that have ended
+  std::span<const Open> all() const { return all_; }  // may include some that have ended
 
   void Push(const Mark* mark, std::string_view name) {
     const auto place = uint32_t(all_.size());
     auto [found, is_new] = innermost_.emplace(name, place);
     all_.push_back({mark, name, is_new ? kNone : std::exchange(found->second, place)});
   }
-  // The innermost of that name, of any if it is empty; null: there is none.
+  // Returns the innermost operation of that name, or of any name if it is empty; null if there is
+  // none.
   const Open* Find(std::string_view name) const {
     if (all_.empty()) return nullptr;
     if (name.empty()) return &all_.back();
     auto found = innermost_.find(name);
     return found == innermost_.end() ? nullptr : &all_[found->second];
   }
-  // Of what Find() gave.
+  // Closes the operation that Find() returned.
   void Close(const Open* open) {
     const auto place = size_t(open - all_.data());
     if (open->below == kNone) {
@@ -85,7 +87,8 @@ void ChromePairs::AddThread(const ChromeEvent& event, Picoseconds ts) {
   threads_.Add(event, ts);
 }
 
-// An operation is its category and id; the id is the process's own only where it says so.
+// An operation is identified by its category and id; the id is the process's own only if the event
+// says so.
 void ChromePairs::AddAsync(const ChromeEvent& event, Picoseconds ts) {
   std::string& key = asyncs_.key;
   key.clear();
@@ -99,7 +102,7 @@ void ChromePairs::AddAsync(const ChromeEvent& event, Picoseconds ts) {
   for (const ChromeArgs::Arg& arg : event.args) {
     if (arg.key.raw() == "scope") Append(arg.value, &key);
   }
-  // The older kind: an operation is its name, too.
+  // In the older kind, an operation is identified by its name, too.
   if (event.phase == 'S' || event.phase == 'F' || event.phase == 'T' || event.phase == 'p')
     Append(event.name, &key);
   asyncs_.Add(event, ts);
@@ -120,7 +123,7 @@ absl::Status ChromePairs::Match(Marks& marks, OddInput& odd, const Emit& emit) {
   auto name_of = [](const ChromeEvent& event) {
     return event.name.kind() == json::Kind::kText ? event.name.raw() : std::string_view();
   };
-  // `last`: its end, or itself where it has none.
+  // `last` is the mark of its end, or the mark itself if it has none.
   auto give = [&](const Mark& mark, std::string_view outermost, const Mark& last) {
     read(mark, &begin);
     return emit({.begin = begin,

@@ -1,7 +1,7 @@
-// Events that are told by two: B and E of a thread, b and e of an asynchronous operation (S and F
-// in older files), and the instants of the latter (n; T and p), which lie in what is open then.
-// They may come out of order, so they are put in order when all have been seen, and read again
-// then: 32 bytes are kept of each.
+// Pairs events that come in two parts: B and E of a thread, and b and e of an asynchronous
+// operation (S and F in older files). The instants of the latter (n; T and p) lie in the operations
+// that are open then. Parts may come out of order, so they are put in order when all have been
+// seen, and are read again then. 32 bytes are kept of each.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -18,8 +18,9 @@ namespace xlaprof {
 
 class ChromePairs {
  public:
-  // One operation: `begin` as read again, and `end` if it ended; or an instant, which has none.
-  // `outermost` is the name of the one that it lies in, else its own; good during the call.
+  // One operation: `begin` as read again, and `end` if it ended; or an instant, which has no end.
+  // `outermost` is the name of the outermost operation that it lies in, or else its own. Valid
+  // during the call.
   struct Pair {
     const ChromeEvent& begin;
     const ChromeEvent* end;
@@ -34,8 +35,9 @@ class ChromePairs {
   void AddThread(const ChromeEvent& event, Picoseconds ts);
   void AddAsync(const ChromeEvent& event, Picoseconds ts);
 
-  // Matches all and hands them over, by thread or operation and time. An end closes the innermost
-  // open one of its name, any if it gives none; an end without beginning is counted and left out.
+  // These match all parts and hand the pairs over, by thread or operation and time. An end closes
+  // the innermost open one of its name, or of any name if it gives none. An end without a beginning
+  // is counted and left out.
   absl::Status EmitThreads(OddInput& odd, const Emit& emit) { return Match(threads_, odd, emit); }
   absl::Status EmitAsyncs(OddInput& odd, const Emit& emit) { return Match(asyncs_, odd, emit); }
 
@@ -44,10 +46,10 @@ class ChromePairs {
     int64_t ts_ns;
     int32_t ts_ps;
     uint32_t group;  // thread or operation
-    int64_t offset;  // of its object
+    int64_t offset;  // offset of its object in the text
     enum : uint8_t { kBegin, kEnd, kInstant } what;
   };
-  // Those of a group that have begun and not ended.
+  // The operations of a group that have begun and not ended.
   class OpenMarks;
   struct Marks {
     std::vector<Mark> all;

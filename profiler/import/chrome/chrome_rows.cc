@@ -13,17 +13,18 @@ namespace {
 using json::Kind;
 using json::Value;
 
-// Times beyond are damage, and differences of theirs would overflow: thirty-six years.
+// Times beyond this (thirty-six years) are damage, and their differences would overflow.
 constexpr int64_t kMaxTimeNs = int64_t(1) << 60;
-// Ids below fit a flow as they are, beside the source and the kind of flow.
+// Ids of up to kIdBits bits become a flow as they are; the source's id is in the bits from
+// kSourceBits on.
 constexpr int kIdBits = 38, kSourceBits = 44;
 
-// The end of an event, from its exact start and length.
+// Returns the end of an event, from its exact start and length.
 int64_t EndNs(Picoseconds ts, Picoseconds dur) {
   return ts.ns + dur.ns + (ts.ps + dur.ps >= 1000 ? 1 : 0);
 }
 
-// Flows that are no small numbers are hashed; the top bit keeps them apart from those that are.
+// Flows that are not small numbers are hashed. The top bit keeps them apart from those that are.
 uint64_t Mix(std::initializer_list<uint64_t> parts) {
   uint64_t hash = 0x243f6a8885a308d3;
   for (uint64_t part : parts) {
@@ -39,7 +40,7 @@ OptReal Real(std::string_view text) {
   return ParseReal(text);
 }
 
-// "12", "0x1f" as most writers give ids.
+// Reads an id such as "12" or "0x1f", as most writers give it.
 std::optional<uint64_t> IdNumber(const Value& id) {
   std::string_view text = id.raw();
   int base = 10;
@@ -47,7 +48,8 @@ std::optional<uint64_t> IdNumber(const Value& id) {
   return ParseInteger<uint64_t>(text, base);
 }
 
-// What the end of an event gives again: the same value, or its own time on the thread's clock.
+// Returns whether the end of an event gives an argument again: the same value, or a time on the
+// thread's clock.
 bool IsRepeatOfBegin(const ChromeArgs::Arg& arg, const ChromeEvent& begin) {
   const std::string_view key = arg.key.raw();
   if (key == "tts" || key == "tdur" || key == "tidelta") return true;
@@ -95,7 +97,7 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
   // XProf ends its list with {}.
   if (event.phase == 0 && !event.ts.given && event.name.kind() == Kind::kNone)
     return absl::OkStatus();
-  // Steps and findings that an export added to the events.
+  // These are the steps and findings that our export added to the events.
   if (writer_ == ChromeWriter::kXlaprof && event.cat.raw().starts_with("xlaprof."))
     return absl::OkStatus();
   if (event.bad_args) {
@@ -116,7 +118,7 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
     case 'e':
     case 'S':
     case 'F':
-    case 'n':  // inside, and in older files
+    case 'n':  // inside an operation; T and p in older files
     case 'T':
     case 'p':
       pairs_.AddAsync(event, ts);
@@ -127,7 +129,7 @@ absl::Status ChromeRows::Add(const ChromeEvent& event) {
       return AddFlow(event, ts);
     case 'C':
       return AddCounter(event, ts);
-    case 'i':  // instant, as it is written since 2012, and before
+    case 'i':  // instant, as it is written since 2012; I before that
     case 'I':
     case 'R':  // mark
     case 'P':  // sample
@@ -172,14 +174,14 @@ absl::Status ChromeRows::AddComplete(const ChromeEvent& event, Picoseconds ts) {
 }
 
 absl::Status ChromeRows::AddInstant(const ChromeEvent& event, Picoseconds ts) {
-  // Our own export has the counters beside.
+  // Our own export has these counters in addition.
   if (event.name.raw() == "[memory]" && writer_ != ChromeWriter::kXlaprof)
     XP_TRY(AddMemory(event, ts));
   XP_TRY(TraceTrack * track, tracks_.Of(event));
   return AddRow(event, nullptr, {track, track->id}, ts.ns, 0);
 }
 
-// PyTorch's allocator: what is allocated after each of its calls.
+// Adds what PyTorch's allocator holds after one of its calls.
 absl::Status ChromeRows::AddMemory(const ChromeEvent& event, Picoseconds ts) {
   const Value* total = event.Arg("Total Allocated");
   const Value* device = event.Arg("Device Id");
@@ -397,7 +399,7 @@ absl::Status ChromeRows::AddRow(const ChromeEvent& event, const ChromeEvent* end
   if (kind.category == Category::kPython) ++python_count_;
   if (where.track != nullptr) {
     ++where.track->events;
-    // Waits for no stream have the process -1.
+    // Waits that are for no stream have the process -1.
     if (kind.on_device && !where.track->is_device && where.track->process->pid.value_or(0) >= 0) {
       where.track->is_device = true;
       where.track->device_type = DeviceTypeOf(event.cat.raw());

@@ -1,4 +1,4 @@
-// From the events of a Chrome trace to the rows of a store, one at a time and in any order.
+// Makes the rows of a store from the events of a Chrome trace, one at a time and in any order.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -17,15 +17,15 @@ namespace xlaprof {
 
 class ChromeRows {
  public:
-  // `shift_ns` turns the file's times into the store's. Texts of events may have numbers, of
-  // one reader.
+  // `shift_ns` turns the file's times into the store's. Texts of events may have numbers, if all
+  // are of one reader.
   ChromeRows(const Input& input, ImportContext& context, ChromeWriter writer, int64_t shift_ns);
 
   absl::Status Add(const ChromeEvent& event);
-  // What needs all events: pairs, names, facts. `host` and `rank` are the file's.
+  // Does what needs all events: pairs, names, facts. `host` and `rank` are the file's.
   absl::Status Finish(OptText host, OptInt rank);
 
-  // "3 of 9 events (33 %) are Python calls"; empty: none are.
+  // Returns a text such as "3 of 9 events (33 %) are Python calls"; empty if none are.
   std::string PythonShare() const;
 
  private:
@@ -34,7 +34,7 @@ class ChromeRows {
     int64_t track_id = 0;
   };
 
-  // In the store's time; empty: it cannot be, which is counted.
+  // Returns the start in the store's time, or nothing if it cannot be, which is counted.
   std::optional<int64_t> StartOf(const ChromeEvent& event);
   absl::Status AddComplete(const ChromeEvent& event, Picoseconds ts);
   absl::Status AddInstant(const ChromeEvent& event, Picoseconds ts);
@@ -44,22 +44,23 @@ class ChromeRows {
   absl::Status AddPair(const ChromePairs::Pair& pair, bool async);
   absl::Status AddRow(const ChromeEvent& event, const ChromeEvent* end, Where where, int64_t ts_ns,
                       int64_t dur_ns);
-  // `begin`: of the pair that `event` ends; null: it is no end.
+  // `begin` is the beginning of the pair that `event` ends; null: it ends none.
   absl::Status AddArgs(const ChromeEvent& event, const ChromeEvent* begin);
   void LeftOutArgs(const ChromeEvent& event);
   ChromeKind KindOf(StringId cat, StringId name);
   absl::Status AddArg(StringId key, const json::Value& value);
-  // Unique in the store: flows of different sources never meet. `scope`: the process that the id is
-  // of; 0: of the whole file.
+  // Returns a number for a flow that is unique in the store, so that flows of different sources
+  // never meet. `scope` is the process that the id belongs to; 0: the whole file.
   absl::StatusOr<uint64_t> FlowOf(const json::Value& id, StringId cat, StringId name,
                                   StringId scope);
-  // What the flow is called at an end of it: each of its links has a number of its own, and so has
-  // each use of its id after the one before ended.
+  // These return the number of a flow at one of its ends. Each of its links has a number of its
+  // own. So has each use of its id after the use before ended.
   uint64_t LeaveFlow(uint64_t flow, int64_t ts_ns);
   uint64_t EnterFlow(uint64_t flow, int64_t ts_ns);
-  uint64_t PassFlow(uint64_t flow);  // after EnterFlow: out of the event that it entered
+  uint64_t PassFlow(uint64_t flow);  // after EnterFlow: for the flow out of the event that it
+                                     // entered
   uint64_t FlowOfCorrelation(uint64_t correlation) const;
-  // Names of events tell of compiles, executions and the like.
+  // Returns whether names of events report compiles, executions and the like.
   bool has_facts() const {
     return writer_ == ChromeWriter::kKineto || writer_ == ChromeWriter::kXprof;
   }
@@ -78,14 +79,14 @@ class ChromeRows {
     StringId cat = 0;
     ChromeKind kind;
   };
-  std::vector<Named> kinds_;  // by name: of the category that it had last
+  std::vector<Named> kinds_;  // by name: the kind for the category that the name had last
   std::array<StringId, kCategoryCount> categories_{};
-  std::vector<StringId> keys_;  // of the event that is being written
+  std::vector<StringId> keys_;  // keys of the event that is being written
   struct FlowLinks {
     uint64_t first, last;
-    int64_t end_ns;  // of the end that was read last
+    int64_t end_ns;  // time of the end that was read last
   };
-  absl::flat_hash_map<uint64_t, FlowLinks> flows_;  // of which an end was read
+  absl::flat_hash_map<uint64_t, FlowLinks> flows_;  // the flows of which an end was read
   StringId cat_key_ = 0;
   int64_t event_count_ = 0, python_count_ = 0;
 };

@@ -13,7 +13,7 @@ using json::Value;
 
 namespace {
 
-// By their slots.
+// The members of an event, by their slots.
 constexpr Value ChromeEvent::*kMembers[] = {
     &ChromeEvent::name, &ChromeEvent::cat,        &ChromeEvent::pid,    &ChromeEvent::tid,
     &ChromeEvent::id,   &ChromeEvent::bind_point, &ChromeEvent::bind_id};
@@ -77,7 +77,7 @@ bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
     }
     return true;
   };
-  // What is looked at without asking again: the text, and the beginning of the value.
+  // So much is looked at without asking for room again: the text, and the beginning of the value.
   constexpr ptrdiff_t kRoom = kBlock * kMaxBlocks + 32;
   for (size_t index = nodes->next; index != 0 && end - at >= kRoom;) {
     const Node& node = nodes[index];
@@ -110,7 +110,7 @@ bool ChromeShapes::Read(Scanner& in, ChromeEvent* event) const {
     if (behind == nullptr) [[unlikely]] {
       in.MoveTo(from + size_t(value_at - rest.data()) - (node.kind == Kind::kText ? 1 : 0));
       Value other;
-      // What spaces stand before may be the last of the text, too near its end to be numbered.
+      // A value that follows spaces may be the last of the text, too near its end to be numbered.
       if (!in.Read(&other) || end - other.raw().data() < ptrdiff_t(TextNumbers::kRoom)) break;
       value = other;
       behind = in.rest().data();

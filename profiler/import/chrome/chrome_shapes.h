@@ -1,6 +1,6 @@
-// How the events of a trace are written. A writer repeats the text between the values from event to
-// event: names, quotes, commas, spaces. A tree of these texts, grown from events that were read
-// member by member, reads most others by comparing whole pieces.
+// Learns how the events of a trace are written. A writer repeats the text between the values from
+// event to event: names, quotes, commas, spaces. A tree of these texts, grown from events that were
+// read member by member, reads most others by comparing whole pieces.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace xlaprof {
 struct ChromeEvent;
 class TextNumbers;
 
-// Where the value of a member goes.
+// The place that the value of a member goes to.
 enum class ChromeSlot : uint8_t {
   kName,
   kCat,
@@ -24,7 +24,7 @@ enum class ChromeSlot : uint8_t {
   kId,
   kBindPoint,
   kBindId,
-  kExtra,  // no member of the format, or one of `args`: an argument
+  kExtra,  // an argument: one of `args`, or no member of the format
   kPhase,
   kTs,
   kDur,
@@ -39,23 +39,23 @@ enum class ChromeSlot : uint8_t {
 class ChromeShapes {
  public:
   // A value of an event and the text before it, from the end of the value before or from the
-  // event's brace; that of a kText ends with its quote.
+  // event's brace. The text before a kText ends with its quote.
   struct Piece {
     std::string_view before, key;  // key: a part of `before`
     ChromeSlot slot = ChromeSlot::kEnd;
     json::Kind kind = json::Kind::kNone;
   };
 
-  // `numbers`: of what is read; keys get numbers below kMaxNodes. Null: none. Not owned.
+  // `numbers` numbers what is read; keys get numbers below kMaxNodes. Null: nothing gets numbers.
+  // Not owned.
   explicit ChromeShapes(TextNumbers* numbers) : numbers_(numbers) {}
 
-  // Reads the event that begins at the scanner's next byte. False: it is written like none before,
-  // or is broken; the scanner stands where it stood, and `event` holds anything.
+  // Reads the event that begins at the scanner's next byte. Returns false if it is written like
+  // none before, or is broken. The scanner then is where it was, and `event` may hold anything.
   bool Read(json::Scanner& in, ChromeEvent* event) const;
 
-  // Adds an event, the last piece of which is its end. The pieces lie in its text one behind the
-  // other. Where events are written in too many ways,
-  // new ones are not kept.
+  // Adds an event, the last piece of which is its end. The pieces lie in its text one after the
+  // other. If events are written in too many ways, new ones are not kept.
   void Learn(std::span<const Piece> pieces);
 
   static constexpr size_t kMaxNodes = 1024;
@@ -64,19 +64,19 @@ class ChromeShapes {
   static constexpr size_t kMaxSiblings = 6, kBlock = 16, kMaxBlocks = 4;
   struct alignas(128) Node {
     std::array<char, kBlock * kMaxBlocks> text{};
-    std::array<uint16_t, kMaxBlocks> used{};  // of each block, a bit for each byte
+    std::array<uint16_t, kMaxBlocks> used{};  // for each block, bits of its used bytes
     uint8_t size = 0, key_at = 0, key_size = 0;
-    char phase = 0;  // that this text or one before it gives; 0: none
+    char phase = 0;  // given by this text or one before it; 0: none
     ChromeSlot slot = ChromeSlot::kEnd;
     json::Kind kind = json::Kind::kNone;  // kNested: also true, false and null; kNone: the end
-    uint16_t next = 0, sibling = 0;  // what may follow; what may stand here instead; 0: nothing
+    uint16_t next = 0, sibling = 0;       // nodes that may follow, or be here instead; 0: none
   };
 
   TextNumbers* const numbers_;
-  std::vector<Node> nodes_ = std::vector<Node>(1);  // [0] is no node; its `next` is the first
+  std::vector<Node> nodes_ = std::vector<Node>(1);  // [0] is not a node; its `next` is the first
 };
 
-// Puts the value of a member of the format where it belongs; of kArgs and kId2, nowhere.
+// Puts the value of a member of the format where it belongs. Ignores the values of kArgs and kId2.
 void PutChromeValue(ChromeSlot slot, json::Value value, ChromeEvent* event);
 
 }  // namespace xlaprof

@@ -71,7 +71,7 @@ absl::StatusOr<int64_t> ChromeTracks::ProcessId(TraceProcess& process) {
   if (process.id != 0) return process.id;
   const bool first = std::all_of(processes_.begin(), processes_.end(),
                                  [](const TraceProcess& other) { return other.id == 0; });
-  // Our own export labels a host and its devices alike, and no two hosts.
+  // Our own export gives a host and its devices the same labels, and no two hosts the same.
   if (writer_ == ChromeWriter::kXlaprof) {
     for (const TraceProcess& other : processes_) {
       if (other.id != 0 && other.labels == process.labels && (other.is_device || process.is_device))
@@ -145,8 +145,8 @@ absl::StatusOr<int64_t> ChromeTracks::DeviceTrack(const std::string& device, int
 
 absl::Status ChromeTracks::FinishProcesses(const OptText& host, OptInt rank) {
   const char* kSql =
-      "UPDATE process SET host = coalesce(?2, host), pid = ?3, rank = coalesce(?4, rank), name = "
-      "?5 WHERE id = ?1";
+      "UPDATE process SET host = coalesce(?2, host), pid = "
+      "?3, rank = coalesce(?4, rank), name = ?5 WHERE id = ?1";
   auto name_of = [](const TraceProcess& process) {
     return process.name.empty() ? (process.text.empty() ? OptText() : OptText(process.text))
                                 : OptText(process.name);
@@ -158,7 +158,7 @@ absl::Status ChromeTracks::FinishProcesses(const OptText& host, OptInt rank) {
     }
     return absl::OkStatus();
   }
-  // One process: the host's, of which most is told.
+  // There is one process: the host's process with the most events.
   std::map<const TraceProcess*, uint64_t> events;
   for (const TraceTrack& track : tracks_) {
     if (!track.is_device && !track.process->is_device && track.process->pid)
@@ -170,7 +170,7 @@ absl::Status ChromeTracks::FinishProcesses(const OptText& host, OptInt rank) {
     if (found != events.end() && (main == nullptr || found->second > events[main])) main = &process;
   }
   if (main == nullptr || main->id == 0) return absl::OkStatus();
-  // XProf numbers planes itself, and calls the host's /host:CPU.
+  // XProf numbers planes itself, and calls the host's plane /host:CPU.
   const bool kineto = writer_ == ChromeWriter::kKineto;
   return context_.store.Run(kSql, main->id, host, kineto ? main->pid : OptInt(), rank,
                             kineto ? name_of(*main) : OptText());
@@ -181,7 +181,7 @@ absl::Status ChromeTracks::Finish(OptText host, OptInt rank) {
     if (track.is_device) track.process->is_device = true;
   }
   XP_TRY(FinishProcesses(host, rank));
-  // Hosts above devices, then as the file says, then as they appeared.
+  // Hosts are above devices; then the file's order counts, then the order of appearance.
   std::vector<TraceTrack*> order;
   for (TraceTrack& track : tracks_) {
     if (track.id != 0) order.push_back(&track);

@@ -1,5 +1,5 @@
-// Processes and tracks of a Chrome trace: who `pid` and `tid` are. Rows are made when an event
-// needs them, names and order are written when all metadata has been seen.
+// Keeps the processes and tracks of a Chrome trace, which its events name by `pid` and `tid`. Rows
+// are made when an event needs them; names and order are written when all metadata has been seen.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -20,25 +20,25 @@ namespace xlaprof {
 
 struct TraceProcess {
   OptInt pid;
-  std::string text;  // a pid that is no number
+  std::string text;  // a pid that is not a number
   std::string name, labels;
   OptInt sort;
   int64_t id = 0;          // row; 0: none yet
-  int64_t order = 0;       // of appearance
+  int64_t order = 0;       // order of appearance
   bool is_device = false;  // XProf: a plane of a device; Kineto: has a stream
 };
 
 struct TraceTrack {
   TraceProcess* process = nullptr;
   OptInt tid;
-  std::string text;  // a tid that is no number
+  std::string text;  // a tid that is not a number
   std::string name;
   OptInt sort;
   int64_t id = 0;  // row; 0: only metadata so far
   int64_t order = 0;
-  Category device_category = Category::kHost;  // XProf: of a device's line
+  Category device_category = Category::kHost;  // XProf: category of a device's line
   bool is_device = false;
-  std::string_view device_type;  // Kineto: of its first device event; may be empty
+  std::string_view device_type;  // Kineto: that of its first device event; may be empty
   bool front = false;            // a thread that runs the user's code, by its name
   uint64_t events = 0;
 };
@@ -47,7 +47,7 @@ class ChromeTracks {
  public:
   ChromeTracks(ImportContext& context, ChromeWriter writer) : context_(context), writer_(writer) {}
 
-  // The track of an event's pid and tid; its row is there. Valid as long as this object.
+  // Returns the track of an event's pid and tid, which has a row. Valid as long as this object.
   absl::StatusOr<TraceTrack*> Of(const ChromeEvent& event) {
     const uint32_t numbers = NumbersOf(event);
     const Recent& recent = recent_[PlaceOf(numbers)];
@@ -56,15 +56,16 @@ class ChromeTracks {
     return Make(event);
   }
   absl::StatusOr<int64_t> Counter(const ChromeEvent& event, const std::string& name);
-  // Of asynchronous events called `name` in the event's process.
+  // Returns the track of asynchronous events called `name` in the event's process.
   absl::StatusOr<int64_t> Async(const ChromeEvent& event, const std::string& name);
-  // Takes a metadata event (phase M); false: of a kind that is not known.
+  // Takes a metadata event (phase M). Returns false if its kind is not known.
   bool TakeMetadata(const ChromeEvent& event);
-  // Kineto: `type` of a category (DeviceTypeOf); kernels have the same on all devices.
+  // Kineto: notes the `type` of device of a category (DeviceTypeOf). Kernels have the same category
+  // on all devices.
   void KernelsMayBeOf(std::string_view type) {
     if (!type.empty()) kernel_device_type_ = type;
   }
-  // Names, devices and order of all rows. `host` and `rank` are the file's.
+  // Writes names, devices and order of all rows. `host` and `rank` are the file's.
   absl::Status Finish(OptText host, OptInt rank);
 
  private:
@@ -84,7 +85,7 @@ class ChromeTracks {
   std::deque<TraceTrack> tracks_;
   absl::flat_hash_map<std::string_view, TraceProcess*> process_of_;
   absl::flat_hash_map<Key, TraceTrack*> track_of_;
-  // Threads take turns: a few are remembered, by the numbers of the texts of pid and tid.
+  // Threads take turns, so a few are remembered, by the numbers of the texts of pid and tid.
   struct Recent {
     uint32_t numbers = 0;
     TraceTrack* track = nullptr;

@@ -7,8 +7,8 @@
 namespace xlaprof::json {
 namespace {
 
-// The first '"' or backslash at or after `at`; `end` if there is none. Sets *control when a control
-// character comes before it.
+// Returns the first '"' or backslash at or after `at`, or `end` if there is none. Sets *control if
+// a control character comes before it.
 const char* FindTextStop(const char* at, const char* end, bool* control) {
 #ifdef __SSE2__
   const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'),
@@ -31,10 +31,11 @@ const char* FindTextStop(const char* at, const char* end, bool* control) {
   return at;
 }
 
-// The first quote or bracket of any kind at or after `at`.
+// Returns the first quote or bracket of any kind at or after `at`, or `end`.
 const char* FindStructure(const char* at, const char* end) {
 #ifdef __SSE2__
-  // [ ] { } differ in bits 0x26 only: 0x5b 0x5d 0x7b 0x7d. With bit 0x20 set: { and } are left.
+  // [ ] { } differ in bits 0x26 only: 0x5b 0x5d 0x7b 0x7d. With bit 0x20 set, only { and } are
+  // left.
   const __m128i quote = _mm_set1_epi8('"'), open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}'),
                 bit = _mm_set1_epi8(0x20);
   while (end - at >= 16) {
@@ -51,7 +52,7 @@ const char* FindStructure(const char* at, const char* end) {
   return at;
 }
 
-// The four hexadecimal digits at `at`; empty when there are none.
+// Returns the value of the four hexadecimal digits at `at`, or nothing if there are none.
 std::optional<uint32_t> Hex4(std::string_view text, size_t at) {
   if (at + 4 > text.size()) return {};
   uint32_t value = 0;
@@ -161,7 +162,7 @@ bool Scanner::ReadLongText(Value* value) {
   return true;
 }
 
-// Brackets are counted, not matched by kind: how a damaged value ends is what matters here.
+// Brackets are counted, not matched by kind, because what matters here is how a damaged value ends.
 bool Scanner::ReadNested(Value* value) {
   const char* from = at_;
   const char* at = at_;

@@ -1,7 +1,7 @@
-// A scanner over JSON text as profilers really write it: it takes what is well-formed at the speed
-// of memory, and where a writer was careless (control characters inside strings, NaN, a comma too
-// many, an end too early) it says so and goes on. Nothing is copied; views point into the text.
-// Grammar: RFC 8259, plus those liberties.
+// A scanner over JSON text as profilers really write it. It takes what is well-formed at the speed
+// of memory. Where a writer was careless (control characters inside strings, NaN, a comma too many,
+// an end too early), it says so and goes on. Nothing is copied; views point into the text. The
+// grammar is that of RFC 8259, plus those liberties.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ namespace xlaprof::json {
 
 enum class Kind : uint8_t { kNone, kText, kNumber, kTrue, kFalse, kNull, kNested };
 
-// One value, in two words: millions of them go from one core to another. Pass it by value, in
-// registers.
+// One value, in two words, because millions of them go from one core to another. Pass it by value,
+// in registers.
 class Value {
  public:
   constexpr Value() = default;
@@ -30,23 +30,23 @@ class Value {
         told_((raw.size() & kMaxSize) << kSizeShift | uint64_t(kind) << kKindShift |
               (control ? kControl : 0) | (escaped ? kEscaped : 0)) {}
 
-  // What stands between the quotes of a text, else the whole value; of an object or array from its
-  // bracket to the matching one.
+  // Returns the characters between the quotes of a text, or else the whole value. An object or
+  // array goes from its bracket to the matching one.
   constexpr std::string_view raw() const { return {data_, told_ >> kSizeShift & kMaxSize}; }
   constexpr Kind kind() const { return Kind(told_ >> kKindShift & 0xf); }
   bool escaped() const { return told_ & kEscaped; }  // a text with a backslash: Decode it
-  bool control() const {
-    return told_ & kControl;
-  }  // a text with a raw control character: forbidden
-  // The number of raw(), where who read it gave it one: equal numbers of one reader are equal
-  // texts. 0: none.
+  // A text with a raw control character, which JSON forbids.
+  bool control() const { return told_ & kControl; }
+  // Returns the number of raw(), if its reader gave it one; 0: none. Equal numbers of one reader
+  // are equal texts.
   constexpr uint16_t number() const { return uint16_t(told_ >> kNumberShift); }
   constexpr Value Numbered(uint16_t number) const {
     Value value = *this;
     value.told_ |= uint64_t(number) << kNumberShift;
     return value;
   }
-  // Whole numbers that fit, also written as text ("12"); empty else.
+  // Returns a whole number that fits, even if it is written as text ("12"), and nothing for other
+  // values.
   std::optional<int64_t> Int() const;
 
  private:
@@ -59,16 +59,18 @@ class Value {
 };
 static_assert(sizeof(Value) == 16);
 
-// The text that a kText value stands for. An escape that is none is kept as it stands, half a
-// surrogate pair becomes U+FFFD. What is not valid UTF-8 stays.
+// Returns the text that a kText value stands for. An escape that is none is kept as it is, and half
+// a surrogate pair becomes U+FFFD. Invalid UTF-8 stays.
 std::string Decode(const Value& text);
 
 #ifdef __SSE2__
-// Where the lowest bit is; `bits` is not 0. What std::countr_zero does for 0 takes time here.
+// Returns the place of the lowest bit; `bits` is not 0. std::countr_zero also handles 0, which
+// takes time.
 inline unsigned FirstBit(unsigned bits) { return unsigned(__builtin_ctz(bits)); }
 
-// The quote that ends the text whose first byte is at `at`; null when it is not among the next 32
-// bytes, which must be there, or when a backslash or control character comes before it.
+// Returns the quote that ends the text whose first byte is at `at`. Returns null if the quote is
+// not among the next 32 bytes, which must be there, or if a backslash or control character comes
+// before it.
 inline const char* PlainTextEnd(const char* at) {
   const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'),
                 last_control = _mm_set1_epi8(0x1f);
@@ -85,10 +87,11 @@ inline const char* PlainTextEnd(const char* at) {
   return *stop == '"' ? stop : nullptr;
 }
 
-// The first byte at or after `at` that is no digit, point or minus sign: at most 16 on, and so many
-// bytes must be there. Without a branch on the length, which a processor could not guess.
+// Returns the first byte at or after `at` that is not a digit, point or minus sign: at most 16 on,
+// and so many bytes must be there. It does not branch on the length, which a processor could not
+// guess.
 inline const char* DigitsEnd(const char* at) {
-  // '-', '.', '/' and the digits follow one another.
+  // '-', '.', '/' and the digits follow one another in ASCII.
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
   const __m128i above = _mm_sub_epi8(bytes, _mm_set1_epi8('-'));
   const __m128i outside =
@@ -98,10 +101,10 @@ inline const char* DigitsEnd(const char* at) {
 }
 #endif
 
-// What may stand between values.
+// Returns whether `c` may be between values.
 inline bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-// Bytes of numbers, and of the words that stand for some.
+// The bytes of numbers, and of the words that some values are written as.
 inline constexpr auto kWordBytes = [] {
   std::array<bool, 256> is{};
   for (int c = '0'; c <= '9'; ++c) is[size_t(c)] = true;
@@ -116,7 +119,7 @@ class Scanner {
   explicit Scanner(std::string_view text)
       : begin_(text.data()), at_(text.data()), end_(text.data() + text.size()) {}
 
-  // The next byte that is no space; 0 at the end. Does not take it.
+  // Returns the next byte that is not a space, without taking it; 0 at the end.
   char Next() {
     while (at_ < end_ && IsSpace(*at_)) ++at_;
     return at_ < end_ ? *at_ : '\0';
@@ -127,31 +130,32 @@ class Scanner {
     ++at_;
     return true;
   }
-  // Takes the comma and line break that most writers put behind a line, if they come next.
+  // Takes the comma and line break that most writers put at the end of a line, if they come next.
   void TakeLineEnd() {
     if (end_ - at_ >= 2 && at_[0] == ',' && at_[1] == '\n') at_ += 2;
   }
-  // The value that begins at the next byte. False: there is none, or it does not end (see cut()).
+  // Reads the value that begins at the next byte. Returns false if there is none, or if it does not
+  // end (see cut()).
   bool Read(Value* value) {
     const char c = Next();
     if (c == '"') return ReadText(value);
     if ((c >= '0' && c <= '9') || c == '-') return ReadNumber(value);
     return ReadOther(value, c);
   }
-  // A member's name and the colon behind it.
+  // Reads a member's name and the colon after it.
   bool ReadKey(Value* key);
-  // What was taken since `offset`.
+  // Returns what was taken since `offset`.
   std::string_view Since(size_t offset) const {
     return {begin_ + offset, size_t(at_ - begin_) - offset};
   }
-  // What has not been taken yet.
+  // Returns what has not been taken yet.
   std::string_view rest() const { return {at_, size_t(end_ - at_)}; }
 
   bool at_end() const { return at_ == end_; }
-  // True after a false that came from the end of the text, not from a wrong byte.
+  // Returns true if the last false came from the end of the text, not from a wrong byte.
   bool cut() const { return cut_; }
   size_t offset() const { return size_t(at_ - begin_); }
-  // Behind `offset` nothing is seen any more; not behind the text's own end.
+  // Hides everything from `offset` on; `offset` must not be beyond the text's own end.
   void LimitTo(size_t offset) { end_ = begin_ + offset; }
   void MoveTo(size_t offset) { at_ = begin_ + offset, cut_ = false; }
 

@@ -20,7 +20,7 @@ absl::StatusOr<StringId> JsonTexts::Intern(const json::Value& value) {
   if (text.size() > kMaxTextBytes) {
     odd_.Count("long_text", Severity::kWarning, "texts of more than 1 MiB were cut there", offset);
     text = text.substr(0, kMaxTextBytes);
-    // Not inside a character.
+    // The cut must not be inside a character.
     while (!text.empty() && (uint8_t(text.back()) & 0xc0) == 0x80) text.remove_suffix(1);
     if (!text.empty() && uint8_t(text.back()) >= 0xc0) text.remove_suffix(1);
   }

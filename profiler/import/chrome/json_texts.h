@@ -1,5 +1,5 @@
-// Ids of the texts of a JSON file: decoded, repaired to UTF-8, interned. Those that were seen of
-// late, or have numbers, are found without looking into the store.
+// Gives ids to the texts of a JSON file: decodes them, repairs them to UTF-8 and interns them.
+// Texts that were seen recently, or have numbers, are found without looking into the store.
 #pragma once
 
 #include <vector>
@@ -15,17 +15,17 @@ class JsonTexts {
   // Longer texts are cut here, and counted.
   static constexpr size_t kMaxTextBytes = size_t(1) << 20;
 
-  // What is not plain is counted each time that it is seen.
+  // A text that is not plain is counted each time that it is seen.
   static bool IsPlain(const json::Value& value) {
     return !value.control() && value.raw().size() <= kMaxTextBytes;
   }
 
-  // `file` is what the values of Of() point into.
+  // The values of Of() point into `file`.
   JsonTexts(Store& store, std::string_view file, OddInput& odd)
       : store_(store), file_(file), odd_(odd) {}
 
-  // Id of what a text stands for; of any other value, of its text as it stands. Numbers of values
-  // are all of one reader.
+  // Returns the id of what a text stands for; for any other value, that of its text as it is. The
+  // numbers of values must all be of one reader.
   absl::StatusOr<StringId> Of(const json::Value& value) {
     const uint16_t number = value.number();
     StringId known = 0;

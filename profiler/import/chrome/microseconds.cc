@@ -23,7 +23,7 @@ bool FromPs(Wide ps, Picoseconds* time) {
   return true;
 }
 
-// Any sign, length and exponent.
+// Reads a time of any sign, length and exponent.
 bool ParseSlowly(std::string_view text, Picoseconds* time) {
   size_t i = 0;
   bool negative = false;
@@ -52,7 +52,7 @@ bool ParseSlowly(std::string_view text, Picoseconds* time) {
     int32_t exponent = 0;
     auto [end, error] = std::from_chars(text.data() + i, text.data() + text.size(), exponent);
     if (error == std::errc::result_out_of_range) {
-      // Tiny is zero, huge is no time.
+      // A tiny number is zero; a huge one is not a time.
       if (text[i] != '-' && digits != 0) return false;
       *time = {};
       return true;
@@ -63,7 +63,7 @@ bool ParseSlowly(std::string_view text, Picoseconds* time) {
   }
   if (i != text.size()) return false;
   scale += kPsDigits;
-  bool rest = false;  // of a negative number: something below the picosecond
+  bool rest = false;  // digits below the picosecond were dropped
   for (; scale < 0 && digits != 0; ++scale) {
     rest |= digits % 10 != 0;
     digits /= 10;
@@ -78,7 +78,7 @@ bool ParseSlowly(std::string_view text, Picoseconds* time) {
 }  // namespace
 
 bool microseconds::ParseAny(std::string_view text, Picoseconds* time) {
-  // Up to 15 digits before the point (30 years) or 16 (300), and six behind it, are read here.
+  // Up to 15 digits before the point (30 years) or 16 (300), and six after it, are read here.
   constexpr size_t kFastDigits = 16;
   size_t i = 0;
   int64_t us = 0;

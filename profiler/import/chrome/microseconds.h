@@ -1,5 +1,6 @@
-// Times of Chrome JSON: microseconds as decimal text, with any number of digits behind the point.
-// A double holds them to a quarter of a microsecond since 1970 only, so they are read as text.
+// Reads the times of Chrome JSON: microseconds as decimal text, with any number of digits after the
+// point. A double holds times since 1970 only to a quarter of a microsecond, so they are read as
+// text.
 #pragma once
 
 #include <bit>
@@ -9,7 +10,7 @@
 
 namespace xlaprof {
 
-// Whole nanoseconds, floored, and the picoseconds left over: 0 to 999.
+// Whole nanoseconds, rounded down, and the picoseconds left over: 0 to 999.
 struct Picoseconds {
   int64_t ns = 0;
   int32_t ps = 0;
@@ -17,7 +18,7 @@ struct Picoseconds {
 
 namespace microseconds {
 
-// What the characters at `at` are worth, if they are digits.
+// Returns the values of the characters at `at`, if they are digits.
 static_assert(std::endian::native == std::endian::little);
 template <class Word>
 uint64_t Digits(const char* at) {
@@ -30,8 +31,8 @@ inline bool AreDigits(uint64_t values) {
   return (((values + 0x7676767676767676) | values) & 0x8080808080808080) == 0;
 }
 
-// Of eight digits in one word, the first of which is its lowest byte, by three multiplications
-// instead of eight (D. Lemire, "Quickly parsing eight digits", 2018).
+// Returns the number that eight digits in one word make, the first of which is its lowest byte. It
+// takes three multiplications instead of eight (D. Lemire, "Quickly parsing eight digits", 2018).
 inline uint64_t OfEightDigits(uint64_t digits) {
   constexpr uint64_t kPairs = 0x000000ff000000ff;
   digits = digits * 10 + (digits >> 8);  // two digits in each second byte
@@ -40,14 +41,14 @@ inline uint64_t OfEightDigits(uint64_t digits) {
          32;
 }
 
-// As most writers give them: "495505.543", one to thirteen digits, a point and three more. False:
-// it is written otherwise.
+// Reads a time as most writers give it: "495505.543", one to thirteen digits, a point and three
+// more. Returns false if it is written otherwise.
 inline bool ParseUsual(std::string_view text, int64_t* ns) {
   if (text.size() < 5 || text.size() > 17 || text[text.size() - 4] != '.') return false;
   const char* at = text.data();
-  const size_t count = text.size() - 4;  // of the digits before the point
+  const size_t count = text.size() - 4;  // number of digits before the point
   const uint64_t behind = (Digits<uint32_t>(at + count) >> 8) << 40;
-  // The last eight of all digits, and those before.
+  // The last eight of all digits, and the digits before them.
   uint64_t low = 0, high = 0;
   if (count <= 4) {
     low = ((Digits<uint32_t>(at) << (8 * (8 - count))) >> 24) | behind;
@@ -65,8 +66,8 @@ bool ParseAny(std::string_view text, Picoseconds* time);
 
 }  // namespace microseconds
 
-// "1712195495505543.2", "-3", "1.5e3". False when it is no decimal number or beyond 2^62 ns. Digits
-// behind the picosecond are dropped.
+// Reads a time such as "1712195495505543.2", "-3" or "1.5e3". Returns false if it is not a decimal
+// number or is beyond 2^62 ns. Rounds down to a picosecond.
 inline bool ParseMicroseconds(std::string_view text, Picoseconds* time) {
   time->ps = 0;
   if (microseconds::ParseUsual(text, &time->ns)) [[likely]]

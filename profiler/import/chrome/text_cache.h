@@ -1,4 +1,5 @@
-// Ids of the few texts that most events of a file use, found by a hash of some of their bytes.
+// Keeps the ids of the few texts that most events of a file use, found by a hash of some of their
+// bytes.
 #pragma once
 
 #include <array>
@@ -9,10 +10,10 @@
 
 namespace xlaprof {
 
-// Forgets texts where many have the same hash. For one thread.
+// Forgets texts if many of them have the same hash. For one thread.
 class TextCache {
  public:
-  // The id that `text` was put with; 0: it is not here.
+  // Returns the id that `text` was put with, or 0 if it is not here.
   uint32_t Find(std::string_view text) const {
     const Ends ends = EndsOf(text);
     const Slot* pair = &slots_[2 * ends.Hash(text.size())];
@@ -25,7 +26,7 @@ class TextCache {
     }
     return 0;
   }
-  // `text` is not here and outlives this object; `id` is not 0.
+  // Adds a text. It must not be here and must outlive this object; `id` is not 0.
   void Put(std::string_view text, uint32_t id) {
     const Ends ends = EndsOf(text);
     Slot* pair = &slots_[2 * ends.Hash(text.size())];
@@ -35,7 +36,7 @@ class TextCache {
 
  private:
   static constexpr int kPairBits = 12;
-  // The first and last bytes of a text: all of it, up to 16 bytes.
+  // The first and last bytes of a text, which are all of it up to 16 bytes.
   struct Ends {
     uint64_t first = 0, last = 0;
     bool operator==(const Ends&) const = default;
@@ -69,7 +70,7 @@ class TextCache {
     return ends;
   }
 
-  // A text is in one of two neighbours, on one cache line; the first is the one of late.
+  // A text is in one of two neighbours on one cache line; the first is the more recent one.
   alignas(64) std::array<Slot, size_t(2) << kPairBits> slots_{};
 };
 

@@ -1,5 +1,5 @@
-// Small numbers for the texts that the events of a file share, so that who takes the events from
-// another thread need not look at their bytes, which are in that thread's cache.
+// Gives small numbers to the texts that the events of a file share. A thread that takes the events
+// from another one then need not look at the bytes of the texts, which are in that thread's cache.
 #pragma once
 
 #include "profiler/import/chrome/chrome_shapes.h"
@@ -12,9 +12,9 @@ class TextNumbers {
  public:
   static constexpr size_t kRoom = 8;
 
-  // `value` of a member of which there are few that take turns (kCat, kPid, kTid), with the number
-  // of its text, which stays where it is; without, where all are given. They are found by their
-  // last bytes. kRoom bytes must be there from the value's first on.
+  // Returns `value` with the number of its text, or without one if all numbers are given. `member`
+  // is one whose few texts take turns (kCat, kPid, kTid); they are found by their last bytes. The
+  // text must stay where it is, and kRoom bytes must be there from its first on.
   json::Value Numbered(ChromeSlot member, json::Value value) {
     const std::string_view text = value.raw();
     uint64_t bytes;
@@ -50,7 +50,7 @@ class TextNumbers {
 
   TextCache cache_;
   std::array<Few, (size_t(ChromeSlot::kTid) + 1) * kFew> few_{};  // by member and last byte
-  uint32_t next_ = ChromeShapes::kMaxNodes;  // below: numbers of keys
+  uint32_t next_ = ChromeShapes::kMaxNodes;                       // lower ones are numbers of keys
 };
 
 }  // namespace xlaprof

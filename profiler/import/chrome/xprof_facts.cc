@@ -13,7 +13,7 @@ int64_t NumberOf(const ChromeEvent& event, std::string_view key) {
   return value == nullptr ? -1 : value->Int().value_or(-1);
 }
 
-// "TPU:0" of the plane "/device:TPU:0 (pid 3)".
+// Returns "TPU:0" for the plane "/device:TPU:0 (pid 3)".
 std::string DeviceOf(const TraceProcess& process) {
   constexpr std::string_view kPlane = "/device:";
   std::string name = process.name;

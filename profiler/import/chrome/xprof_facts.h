@@ -1,5 +1,5 @@
-// Facts from the events of a Chrome trace that XProf converted from an XSpace: the same names, with
-// the statistics as arguments (texts, mostly).
+// Finds facts in the events of a Chrome trace that XProf converted from an XSpace. The names are
+// the same; the statistics are arguments (texts, mostly).
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -14,10 +14,10 @@ class XprofFacts {
  public:
   XprofFacts(ImportContext& context, XFacts& facts) : context_(context), facts_(facts) {}
 
-  // What an event of XProf's is, with its arguments looked at: a step, an op, or what its name
-  // says.
+  // Returns what an event of XProf's is, judging by its arguments too: a step, an op, or what its
+  // name says.
   ChromeKind KindOf(const ChromeEvent& event, const TraceTrack& track, ChromeKind by_name) const;
-  // Takes what `event`, which has become `row`, means for the fact tables.
+  // Adds what `event`, which has become `row`, means for the fact tables.
   absl::Status Add(const ChromeEvent& event, const TraceTrack& track, ChromeKind kind,
                    const Event& row);
 

@@ -14,31 +14,30 @@ constexpr IssueText kIssues[] = {
     {"cut_file", Severity::kWarning,
      "The file ends inside a line: it was cut, or is still being written. What was whole is kept."},
     {"cut_labels", Severity::kInfo,
-     "Labels of a dot graph are cut at 64 characters: shapes and attributes behind that are "
-     "unknown."},
+     "Labels of a dot graph are cut at 64 characters: "
+     "shapes and attributes behind that are unknown."},
     {"hash_collision", Severity::kWarning,
-     "Graphs with one hash are printed with different nodes. The first is kept for all; compare "
-     "them with an HLO dump "
-     "(XLA_SAVE_TENSORS_FMT=hlo)."},
+     "Graphs with one hash are printed with different nodes. The first is "
+     "kept for all; compare them with an HLO dump (XLA_SAVE_TENSORS_FMT=hlo)."},
     {"invalid_utf8", Severity::kInfo, "Bytes that are no UTF-8 were replaced by U+FFFD."},
     {"more_modules", Severity::kWarning,
      "A text holds several HLO modules; the first one was read. Give each its own file."},
     {"no_entry", Severity::kWarning,
      "An HLO module has no ENTRY computation: the text is cut. What was whole is kept."},
     {"repeated_name", Severity::kWarning,
-     "Two nodes of a graph have one name; operands are taken to mean the later one. The file may "
-     "be damaged."},
+     "Two nodes of a graph have one name; operands are "
+     "taken to mean the later one. The file may be damaged."},
     {"unknown_graph_form", Severity::kWarning,
      "A section's graph begins like none of the known forms (IR, HloModule, digraph, module); its "
      "hash and frames are kept."},
     {"unknown_line", Severity::kInfo,
      "A line between two sections has no known form: something else writes to this file."},
     {"unknown_operand", Severity::kWarning,
-     "A node names an operand that is not printed before it; the operand is left out. The file may "
-     "be damaged."},
+     "A node names an operand that is not printed before "
+     "it; the operand is left out. The file may be damaged."},
     {"unread_stablehlo", Severity::kInfo,
-     "Lines of a StableHLO module are of no simple form and were left out: regions, functions that "
-     "are called, and their links. "
+     "Lines of a StableHLO module are of no simple form and were "
+     "left out: regions, functions that are called, and their links. "
      "XLA_SAVE_TENSORS_FMT=hlo gives graphs that are read whole."},
     {"unreadable_hash", Severity::kWarning,
      "A section's Graph Hash is no hash; the graph is known by its text."},

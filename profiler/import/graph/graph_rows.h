@@ -1,4 +1,4 @@
-// The rows of a graph that was read from text.
+// Writes the rows of a graph that was read from text.
 #pragma once
 
 #include "profiler/import/graph/graph_text.h"
@@ -6,13 +6,13 @@
 
 namespace xlaprof {
 
-// Counts what is odd in a graph or in the dump around it; `offset` and `line` are where the text
+// Counts an issue of a graph or of the dump around it; `offset` and `line` are where the text
 // begins. `code` must be one of those that the readers of graphs use.
 absl::Status AddGraphIssue(std::string_view code, const GraphText::Oddity& oddity, int64_t offset,
                            int64_t line, ImportContext& context);
 
-// Writes the graph, its nodes and its oddities; returns the id. What `row` already says stays:
-// process, hash, name, counts.
+// Writes the graph, its nodes and its issues, and returns the graph's id. Values that `row` already
+// has stay: process, hash, name, counts.
 absl::StatusOr<int64_t> AddGraphRows(GraphRow row, GraphText graph, int64_t offset, int64_t line,
                                      ImportContext& context);
 

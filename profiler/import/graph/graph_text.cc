@@ -12,9 +12,10 @@
 namespace xlaprof {
 namespace {
 
-constexpr uint64_t kSeed = 0xcbf29ce484222325, kPrime = 0x100000001b3;  // of FNV-1a
+constexpr uint64_t kSeed = 0xcbf29ce484222325, kPrime = 0x100000001b3;  // FNV-1a's
 
-// FNV-1a over 8 bytes at a time, with a mark at the end so that ab, c is not a, bc.
+// Continues a hash with FNV-1a over 8 bytes at a time, and with a mark at the end so that "ab", "c"
+// differs from "a", "bc".
 uint64_t Mix(uint64_t hash, std::string_view text) {
   size_t i = 0;
   for (; i + 8 <= text.size(); i += 8) {
@@ -53,7 +54,7 @@ std::string HashOfLiteral(std::string_view bytes) {
 }
 
 uint64_t ContentHash(const GraphText& graph) {
-  std::vector<uint64_t> hashes;  // of each node with all that it reads
+  std::vector<uint64_t> hashes;  // hash of each node with all that it reads
   hashes.reserve(graph.nodes.size());
   uint64_t called = 0;
   std::vector<std::pair<int64_t, uint64_t>> results;

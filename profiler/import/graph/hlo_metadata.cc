@@ -1,4 +1,4 @@
-// The tables stand between the HloModule line and the first computation:
+// The tables are between the HloModule line and the first computation:
 //
 //   FileNames
 //   1 "/home/me/train.py"
@@ -14,7 +14,7 @@
 //   2 {file_location_id=2 parent_frame_id=2}
 //
 // XLA prints parents one too high: 1 means none, and frame 2's parent is frame 1. Other tools print
-// 0 for none. A frame that would be its own parent tells which.
+// 0 for none. If a frame would be its own parent, XLA has printed the tables.
 #include "profiler/import/graph/hlo_metadata.h"
 
 #include <algorithm>
@@ -27,9 +27,9 @@
 namespace xlaprof {
 namespace {
 
-constexpr int kMaxFrames = 1000;  // more than any stack has: ends a circle of parents
+constexpr int kMaxFrames = 1000;  // more than any stack has; ends a circle of parents
 
-// Returns 0, as for what is not known, if `text` is no number.
+// Returns the number that `text` spells, or 0, which means unknown, if it spells none.
 int64_t NumberOr0(std::string_view text) { return ParseInteger(text).value_or(0); }
 
 // Takes `"text"`, with its backslashes resolved, off `rest`.
@@ -44,8 +44,8 @@ std::string TakeQuoted(std::string_view* rest) {
   return out;
 }
 
-// Calls `take(key, value)` for each `key=value` or `key="value"` of a list in braces. What is in
-// inner braces is no part of it.
+// Calls `take(key, value)` for each `key=value` or `key="value"` of a list in braces. Pairs in
+// inner braces are left out.
 template <class Take>
 void EachPair(std::string_view text, Take take) {
   text = Trim(text);

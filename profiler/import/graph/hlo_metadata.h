@@ -1,5 +1,5 @@
-// Where an HLO instruction comes from: its metadata, and the tables of stack frames that newer
-// modules begin with.
+// Finds out where an HLO instruction comes from: its metadata, and the tables of stack frames that
+// newer modules begin with.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -13,25 +13,25 @@
 
 namespace xlaprof {
 
-// Of `metadata={op_type="aten__mul" op_name="train.1/aten__mul" source_file="/x/t.py" source_line=3
-// stack_frame_id=2}`.
+// The content of `metadata={op_type="aten__mul" op_name="train.1/aten__mul" source_file="/x/t.py"
+// source_line=3 stack_frame_id=2}`.
 struct HloMetadata {
   std::string op_type, op_name, source_file;
   int64_t source_line = 0, stack_frame_id = 0;  // 0: none
 };
-HloMetadata ParseHloMetadata(std::string_view text);  // braces included or not
+HloMetadata ParseHloMetadata(std::string_view text);  // with braces or without
 
-// The user scope: the path of `op_name` without the op's own name; "" when it has none.
+// Returns the user scope: the path of `op_name` without the op's own name; "" if it has none.
 std::string_view ScopeOf(std::string_view op_name);
 
 class HloStackFrames {
  public:
-  // True when `line` belongs to the tables; it is taken in.
+  // Takes `line` in if it belongs to the tables, and returns whether it does.
   bool TakeLine(std::string_view line);
-  // function@file:line of the nearest user frame of the instruction's stack, else of its innermost
-  // frame, else file:line of the metadata; "" when nothing is known.
+  // Returns function@file:line of the nearest user frame of the instruction's stack, or else of its
+  // innermost frame, or else file:line of the metadata. Returns "" if nothing is known.
   std::string Location(const HloMetadata& metadata) const;
-  // The frames of the instruction, innermost first.
+  // Returns the frames of the instruction, innermost first.
   std::vector<Store::Frame> Stack(const HloMetadata& metadata) const;
 
  private:

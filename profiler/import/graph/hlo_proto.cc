@@ -19,13 +19,13 @@
 namespace xlaprof {
 namespace {
 
-// Literals of up to this many elements are printed; of larger ones a hash: enough to tell two
-// apart.
+// Literals of up to this many elements are printed. Larger ones are replaced by a hash, which is
+// enough to distinguish two of them.
 constexpr int kPrintedElements = 16;
-// Protobuf files nest shapes and literals (tuples of tuples); deeper ones are hostile.
+// Protobuf files nest shapes and literals (tuples of tuples). Only hostile files nest deeper.
 constexpr int kMaxDepth = 32;
 
-// Names of PrimitiveType, by number.
+// The names of PrimitiveType, by number.
 constexpr std::string_view kElementTypes[] = {
     "invalid",    "pred",       "s8",   "s16",    "s32",      "s64",    "u8",     "u16",
     "u32",        "u64",        "f16",  "f32",    "f64",      "tuple",  "opaque", "c64",
@@ -43,7 +43,7 @@ std::string Joined(const Numbers& numbers, std::string_view between = ",") {
   return fmt::format("{}", fmt::join(numbers, between));
 }
 
-// f32[64,10]{1,0:T(8,128)S(5)}, as XLA's text has it.
+// Appends a shape as XLA's text has it: f32[64,10]{1,0:T(8,128)S(5)}.
 void AppendShape(const hlo::Shape& shape, std::string* out, int depth = 0) {
   if (shape.element_type() == kTuple) {
     *out += '(';
@@ -74,7 +74,7 @@ void AppendShape(const hlo::Shape& shape, std::string* out, int depth = 0) {
       *out += '(';
       for (int i = 0; i < tile.dimensions_size(); ++i) {
         if (i > 0) *out += ',';
-        // XLA's mark for a dimension that takes in the next one.
+        // This is XLA's mark for a dimension that takes in the next one.
         *out += tile.dimensions(i) == INT64_MIN ? "*" : fmt::to_string(tile.dimensions(i));
       }
       *out += ')';
@@ -108,7 +108,7 @@ std::vector<T> Elements(std::string_view bytes) {
   return values;
 }
 
-// {1, 2, 3}, or one number for a scalar; # and a hash when there are many.
+// Returns {1, 2, 3}, or one number for a scalar, or # and a hash if there are many elements.
 std::string LiteralText(const hlo::Literal& literal, int depth = 0) {
   if (literal.tuple_literals_size() > 0 && depth < kMaxDepth) {
     std::string text = "(";
@@ -158,7 +158,8 @@ std::string LiteralText(const hlo::Literal& literal, int depth = 0) {
   return fmt::format("{{{}}}", fmt::join(printed, ", "));
 }
 
-// "3x3 pad=1_1x1_1 stride=2x2", as XLA prints windows: what is the default everywhere is left out.
+// Returns a window as XLA prints it: {size=3x3 stride=2x2 pad=1_1x1_1}. Values that are the default
+// everywhere are left out.
 std::string WindowText(const hlo::Window& window) {
   auto all = [&](auto value) {
     std::string text;
@@ -191,7 +192,8 @@ std::string WindowText(const hlo::Window& window) {
   return text + "}";
 }
 
-// b01f_01io->b01f: one letter a dimension (b batch, f feature; i input, o output; digits: spatial).
+// Returns b01f_01io->b01f, with one letter per dimension (b batch, f feature; i input, o output;
+// digits: spatial).
 std::string ConvolutionText(const hlo::ConvolutionDimensionNumbers& numbers) {
   auto labels = [](int64_t a, char a_label, int64_t b, char b_label, const auto& spatial) {
     std::string text(size_t(spatial.size()) + 2, '?');
@@ -213,8 +215,8 @@ std::string ConvolutionText(const hlo::ConvolutionDimensionNumbers& numbers) {
              numbers.output_spatial_dimensions()));
 }
 
-// Opcodes whose `dimensions` are their attribute (others leave the field empty or repeat their
-// shape).
+// Returns the attributes of an instruction. `computation_of_id` gives the numbers of computations
+// that are called.
 std::string AttributesText(const hlo::HloInstruction& in,
                            const absl::flat_hash_map<int64_t, int64_t>& computation_of_id) {
   std::vector<std::string> parts;
@@ -291,7 +293,7 @@ std::string AttributesText(const hlo::HloInstruction& in,
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// The frames of an instruction, innermost first.
+// Returns the frames of an instruction, innermost first.
 std::vector<Store::Frame> Stack(const hlo::OpMetadata& metadata,
                                 const hlo::StackFrameIndex& index) {
   constexpr int kMaxFrames = 1000;
@@ -325,8 +327,8 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
   }
   const hlo::HloModule& module = message->hlo_module();
 
-  // Computations as they lie in the proto, the entry moved to the end; called ones are known by
-  // their place in that.
+  // The computations are in the order of the proto, with the entry moved to the end. Called ones
+  // are known by their place in that order.
   std::vector<const hlo::HloComputation*> computations;
   const hlo::HloComputation* entry = nullptr;
   for (const hlo::HloComputation& computation : module.computations()) {
@@ -408,7 +410,7 @@ absl::StatusOr<HloGraph> AddHloGraph(std::string_view proto, OptInt program_id, 
           graph.located_example = location;
         node.location = std::move(location);
       }
-      // The root is a result as a whole; a tuple's elements are its operands.
+      // The root is one result as a whole; a tuple's elements are its operands.
       if (computation == entry && root == &in) node.root = 0;
       node.name = ToUtf8(in.name());
       if (computation != entry) node.computation = ToUtf8(computation->name());

@@ -1,19 +1,19 @@
 // A module:
 //
-//   HloModule IrToHlo.17, is_scheduled=true,
-//   entry_computation_layout={(f32[64,128]{1,0})->(f32[1,128]{1,0})} (tables of stack frames, see
-//   hlo_metadata.cc) %region_0.4 (a.1: f32[], b.2: f32[]) -> f32[] {
+//   HloModule IrToHlo.17, is_scheduled=true, entry_computation_layout={(...)->(...)}
+//   (tables of stack frames, see hlo_metadata.cc)
+//   %region_0.4 (a.1: f32[], b.2: f32[]) -> f32[] {
 //     %a.1 = f32[] parameter(0)
 //     ...
 //   }
 //   ENTRY %main.17 (p0.1: f32[64,128]) -> (f32[1,128]) {
-//     %slice.2 = f32[1,128]{1,0} slice(f32[64,128]{1,0} %p0.1), slice={[1:2], [0:128]},
-//     metadata={...} ROOT %tuple.16 = (f32[1,128]{1,0}) tuple(f32[1,128]{1,0} %slice.2)
+//     %slice.2 = f32[1,128]{1,0} slice(f32[64,128]{1,0} %p0.1), slice={[1:2], ...}, metadata={...}
+//     ROOT %tuple.16 = (f32[1,128]{1,0}) tuple(f32[1,128]{1,0} %slice.2)
 //   }
 //
 // An instruction is `[ROOT ]name = shape opcode(operands), attribute=value, ...`. The short form
-// has no `%`, no parameters behind the name of a computation and no shapes before operands. Layouts
-// nest (`{1,0:T(8,128)S(5)}`), long tuples hold comments (`/*index=5*/`), strings may hold any
+// has no `%`, no parameters after the name of a computation and no shapes before operands. Layouts
+// nest (`{1,0:T(8,128)S(5)}`), and long tuples hold comments (`/*index=5*/`). Strings may hold any
 // bracket, and a literal may go on over several lines.
 #include "profiler/import/graph/hlo_text.h"
 
@@ -33,11 +33,10 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-constexpr size_t kMaxLiteralBytes =
-    1024;  // of longer ones a hash is kept: enough to tell two apart
+// Longer literals are replaced by a hash, which is enough to distinguish two of them.
+constexpr size_t kMaxLiteralBytes = 1024;
 
-// Attributes whose value names computations or instructions: their numbers are another in each
-// module.
+// Attributes whose value names computations or instructions, whose numbers differ in each module.
 constexpr std::string_view kNaming[] = {"to_apply",
                                         "calls",
                                         "body",
@@ -55,7 +54,7 @@ bool IsNamePart(char c) {
          c == '.' || c == '-';
 }
 
-// region_0.15 -> region_0
+// Turns region_0.15 into region_0.
 std::string_view WithoutNumber(std::string_view name) {
   while (true) {
     size_t digits = name.find_last_not_of("0123456789");
@@ -65,7 +64,7 @@ std::string_view WithoutNumber(std::string_view name) {
   }
 }
 
-// `{%a.1, %b.2}` -> `{a, b}`
+// Turns `{%a.1, %b.2}` into `{a, b}`.
 std::string WithoutNumbers(std::string_view names) {
   std::string out;
   for (size_t i = 0; i < names.size();) {
@@ -82,7 +81,8 @@ std::string WithoutNumbers(std::string_view names) {
   return out;
 }
 
-// Without /* comments */ and with one space for each run of them, outside strings.
+// Returns the text without /* comments */ and with one space for each run of spaces, except in
+// strings.
 std::string Plain(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -113,7 +113,7 @@ std::string Plain(std::string_view text) {
   return out;
 }
 
-// How far a line leaves brackets open. Strings end with their line.
+// Returns how many brackets a line leaves open. Strings end with their line.
 int64_t OpenBrackets(std::string_view line) {
   int64_t depth = 0;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -131,7 +131,7 @@ int64_t OpenBrackets(std::string_view line) {
   return depth;
 }
 
-// `%name = ` or `ROOT name = ` in front: an instruction, whatever follows.
+// Returns whether a line begins with `%name = ` or `ROOT `: an instruction, whatever follows.
 bool BeginsInstruction(std::string_view line) {
   if (line.starts_with("ROOT ")) return true;
   size_t i = line.starts_with('%') ? 1 : 0, begin = i;
@@ -165,7 +165,7 @@ class HloText {
           in_computation_ = false;
         } else if (line.ends_with('{') && !BeginsInstruction(line) &&
                    (line.starts_with("ENTRY ") || line.find(" -> ") != kNone)) {
-          BeginComputation(line);  // the one before has no end
+          BeginComputation(line);  // the computation before it has no end
         } else if (!Instruction()) {
           Odd("unreadable_node");
         }
@@ -189,7 +189,7 @@ class HloText {
   struct Computation {
     std::string name;
     bool entry = false;
-    size_t begin = 0;  // its first node
+    size_t begin = 0;  // index of its first node
   };
 
   void Odd(const char* code) { graph_.Odd(code, offset_, line_); }
@@ -213,7 +213,7 @@ class HloText {
     in_computation_ = true;
   }
 
-  // The whole instruction that begins in this line; a literal may go on in the next ones.
+  // Returns the whole instruction that begins in this line; a literal may go on in the next lines.
   std::string_view WholeInstruction() {
     std::string_view line = lines_.line();
     const size_t begin = size_t(lines_.offset());
@@ -273,7 +273,8 @@ class HloText {
     const Computation& computation = computations_.back();
     if (!computation.entry) node.computation = computation.name;
     node.name = std::string(name);
-    // The same name where it lies in the file: that stays. One with a comment inside lies nowhere.
+    // The map needs the name at a place that stays: in the file, or in odd_names_ if a comment is
+    // inside it.
     const size_t at = whole.find(name);
     name = at != kNone ? whole.substr(at, name.size())
                        : std::string_view(odd_names_.emplace_back(name));
@@ -334,7 +335,8 @@ class HloText {
     graph_.shows_debug |= node.scope.has_value() || node.location.has_value();
   }
 
-  // The entry goes last; operands, counted within a computation so far, become numbers of nodes.
+  // Moves the entry to the end. Operands, which were counted within a computation, become numbers
+  // of nodes.
   GraphText Finish() {
     auto entry = std::find_if(computations_.begin(), computations_.end(),
                               [](const Computation& c) { return c.entry; });
@@ -378,9 +380,9 @@ class HloText {
   HloStackFrames frames_;
   std::vector<Computation> computations_;
   bool in_computation_ = false;
-  NodeNames names_;                    // of this computation, counted from its first
-  std::deque<std::string> odd_names_;  // those in it that the text does not hold as they are
-  int64_t offset_ = 0, line_ = 0;      // of the instruction
+  NodeNames names_;                    // nodes of this computation, counted from its first
+  std::deque<std::string> odd_names_;  // its names that are not in the text as they are
+  int64_t offset_ = 0, line_ = 0;      // place of the instruction
 };
 
 }  // namespace

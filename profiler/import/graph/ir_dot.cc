@@ -1,15 +1,14 @@
-// The graph:
+// An example of a graph:
 //
 //   digraph G {
-//     node0
-//     [label="xla::device_data\nf32[2]{0}\nscope=train.1\nlocation=f@model.py:3\nxla_shape=f32[2]{0}"]
+//     node0 [label="xla::device_data\nf32[2]{0}\nscope=a.1\nlocation=m.py:3\nxla_shape=f32[2]{0}"]
 //     node1 [label="aten::add\nf32[2]{0}\nxla_shape=f32[2]{0}\nROOT=0"]
 //     node0 -> node1 [label="i=1,o=0"]
 //   }
 //
 // `\n` is a backslash and an n. Values of tags are cut to 64 characters and `...`. An edge goes
-// from operand to user; i is the operand's place, printed when the user has several, o the result
-// that is read, when the producer has several.
+// from operand to user. i is the operand's place, printed if the user has several operands; o is
+// the result that is read, printed if the producer has several results.
 #include "profiler/import/graph/ir_dot.h"
 
 #include <fmt/format.h>
@@ -27,7 +26,7 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-// The text in quotes behind `label=`, up to its closing quote; nothing when there is none.
+// Returns the text in quotes after `label=`, up to its closing quote, or nothing if there is none.
 std::optional<std::string_view> LabelOf(std::string_view line) {
   constexpr std::string_view kLabel = "label=\"";
   size_t begin = line.find(kLabel);

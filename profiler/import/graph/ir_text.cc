@@ -1,15 +1,14 @@
 // A node is one line:
 //
 //   %8 = (f32[64,10]{1,0}, u32[64,10]{1,0}) aten::max_pool2d(%7), num_outputs=2,
-//   scope=train.1/fwd.1,
-//       location=_max_pool2d@functional.py:823, xla_shape=(f32[64,10]{1,0}, u32[64,10]{1,0}),
-//       ROOT=0
+//       scope=train.1/fwd.1, location=_max_pool2d@functional.py:823,
+//       xla_shape=(f32[64,10]{1,0}, u32[64,10]{1,0}), ROOT=0
 //
-// (one line; folded here). Its number, the shape with layout, the op, and operands: `%8`, or `%8.1`
-// for the second result of a node that has several. Then tags; which ones depends on the version
-// and on XLA_IR_DEBUG: today's print no attributes of the op, older ones do (value=1, dim=0,
-// scale=0.125, groups=(), device=TPU:0). ROOT=k makes it a result. `dynamic_dims: (...)` has a
-// colon in place of the sign.
+// (one line; folded here). It has a number, the shape with layout, the op, and operands: `%8`, or
+// `%8.1` for the second result of a node that has several. Tags follow. Which ones are there
+// depends on the version and on XLA_IR_DEBUG: today's versions print no attributes of the op, older
+// ones do (value=1, dim=0, scale=0.125, groups=(), device=TPU:0). ROOT=k makes the node a result.
+// `dynamic_dims: (...)` has a colon in place of the sign.
 #include "profiler/import/graph/ir_text.h"
 
 #include "core/base/numbers.h"
@@ -25,7 +24,8 @@ bool IsWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Length of `name=` or `name: ` at the front of `text`, name included; 0 when it is no tag.
+// Returns the length of the name in `name=` or `name: ` at the front of `text`, or 0 if it is not a
+// tag.
 size_t TagNameLength(std::string_view text) {
   size_t n = 0;
   while (n < text.size() && IsWord(text[n])) ++n;
@@ -33,8 +33,8 @@ size_t TagNameLength(std::string_view text) {
   return text[n] == '=' || (text[n] == ':' && n + 1 < text.size() && text[n + 1] == ' ') ? n : 0;
 }
 
-// Takes the next `name=value` off `tags`. A comma belongs to the value unless a tag follows it.
-// A path with an unpaired bracket hides the commas behind it: from there on brackets do not count,
+// Takes the next `name=value` off `tags`. A comma belongs to the value unless a tag follows it. A
+// path with an unpaired bracket hides the commas after it. From there on, brackets do not count,
 // and `nested` becomes false.
 std::string_view TakeTag(std::string_view* tags, bool* nested) {
   while (!tags->empty() && (tags->front() == ',' || tags->front() == ' ')) tags->remove_prefix(1);

@@ -1,4 +1,4 @@
-// torch_xla's text of a lazy graph, `IR { ... }`.
+// Reads torch_xla's text of a lazy graph, `IR { ... }`.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,7 @@
 
 namespace xlaprof {
 
-// Reads the node lines of `text`; what stands before `IR {` and after the closing brace is left
-// alone.
+// Reads the node lines of `text`. Text after the closing brace is ignored.
 GraphText ParseIrText(std::string_view text);
 
 }  // namespace xlaprof

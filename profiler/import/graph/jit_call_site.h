@@ -1,4 +1,4 @@
-// Who called a jitted function, as the stack of one of its instructions tells.
+// Finds the call of a jitted function in the stack of one of its instructions.
 #pragma once
 
 #include <span>
@@ -8,12 +8,13 @@
 
 namespace xlaprof {
 
-// The user's frame around the outermost frame that runs the function of `module` (JAX names a
-// module jit_NAME, with _ for what is no letter or digit; a stack says outer.<locals>.NAME).
-// `stack`: innermost frame first. No file when the stack does not show it.
+// Returns the user's frame around the outermost frame that runs the function of `module`. JAX names
+// a module jit_NAME, with _ for anything but a letter or digit; a stack says outer.<locals>.NAME.
+// `stack` has the innermost frame first. The result has no file if the stack does not show the
+// call.
 Store::Frame CallSite(std::span<const Store::Frame> stack, std::string_view module);
 
-// "train_step" of "jit_train_step" and "jit(train_step)"; the module's own name else.
+// Returns "train_step" for "jit_train_step" and "jit(train_step)", and other names unchanged.
 std::string_view FunctionOfModule(std::string_view module);
 
 }  // namespace xlaprof

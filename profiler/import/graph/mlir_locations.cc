@@ -1,4 +1,4 @@
-// Of a module that JAX dumped:
+// Locations of a module that JAX dumped:
 //
 //   %1 = stablehlo.tanh %0 : tensor<64x4xf32> loc(#loc25)
 //   #loc3 = loc("/x/train.py":4:17 to :22)                a place in a file
@@ -7,8 +7,8 @@
 //   #loc25 = loc("jit(train_step)/tanh"(#loc18))          outermost: the operation's name
 //   #loc = loc(unknown)
 //
-// Until 2024 a name stood around the place itself. fused[...] holds several, of which the first
-// counts.
+// Until 2024 the name was printed around the place itself. fused[...] holds several locations, of
+// which the first counts.
 #include "profiler/import/graph/mlir_locations.h"
 
 #include "core/base/numbers.h"
@@ -22,11 +22,11 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-constexpr int kMaxParts = 1024;  // of one location: aliases may name each other
-// Of all locations, per byte of the module. A stack of forty frames takes about ten.
+constexpr int kMaxParts = 1024;  // limit for one location, because aliases may name each other
+// Limit for all locations, per byte of the module. A stack of forty frames takes about ten.
 constexpr uint64_t kMaxBytesAByte = 256;
 
-// What stands between the bracket at `open` and its partner.
+// Returns the text between the bracket at `open` and its partner.
 std::string_view Inside(std::string_view text, size_t open) {
   if (open >= text.size()) return {};
   const char closing = text[open] == '(' ? ')' : ']';
@@ -34,7 +34,7 @@ std::string_view Inside(std::string_view text, size_t open) {
   return text.substr(open + 1, close == kNone ? kNone : close - open - 1);
 }
 
-// Place of the quote that closes the one at 0.
+// Returns the place of the quote that closes the one at 0.
 size_t ClosingQuote(std::string_view text) {
   for (size_t at = 1; at < text.size(); ++at) {
     if (text[at] == '\\')
@@ -45,7 +45,7 @@ size_t ClosingQuote(std::string_view text) {
   return kNone;
 }
 
-// `a\22b\C3\A9` as it was before MLIR printed it.
+// Returns `a\22b\C3\A9` as it was before MLIR printed it.
 std::string Unescaped(std::string_view text) {
   auto digit = [](char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
@@ -64,7 +64,7 @@ std::string Unescaped(std::string_view text) {
   return ToUtf8(out);
 }
 
-// Place of " at " outside brackets and quotes.
+// Returns the place of " at " outside brackets and quotes.
 size_t FindAt(std::string_view text) {
   for (size_t from = 0; from < text.size();) {
     const size_t at = FindOutside(text, from, ' ', /*quotes=*/true);
@@ -90,7 +90,7 @@ MlirLocations::MlirLocations(std::string_view text) : bytes_left_(kMaxBytesAByte
 MlirLocation MlirLocations::Of(std::string_view location) {
   MlirLocation out;
   std::vector<std::string_view> rest{location};
-  std::string_view function;  // of the place that comes next
+  std::string_view function;  // function of the place that comes next
   bool outermost = true;
   for (int parts = 0; !rest.empty() && parts < kMaxParts; ++parts) {
     std::string_view text = Trim(rest.back());

@@ -1,5 +1,5 @@
-// Where an operation of an MLIR module comes from: its loc(...), and the aliases of locations that
-// a module ends with.
+// Finds out where an operation of an MLIR module comes from: its loc(...), and the aliases of
+// locations that a module ends with.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -13,22 +13,24 @@
 namespace xlaprof {
 
 struct MlirLocation {
-  std::string name;                 // of the operation, such as jit(f)/tanh; "" when not told
+  std::string name;                 // name of the operation, such as jit(f)/tanh; "" if not printed
   std::vector<Store::Frame> stack;  // innermost first
 };
 
 class MlirLocations {
  public:
-  // Takes in the aliases of `text`, which stays valid as long as this.
+  // Takes in the aliases of `text`, which must stay valid as long as this object.
   explicit MlirLocations(std::string_view text);
 
-  // What `location`, as printed behind an operation (`loc(#loc24)`), stands for. Text that means
-  // nothing tells nothing, nor does any once a module has taken more work than honest ones do.
+  // Returns the location that `location`, as printed after an operation (`loc(#loc24)`), stands in
+  // for. The result is empty if the text has no meaning, or once a module has taken more work than
+  // honest ones do.
   MlirLocation Of(std::string_view location);
 
  private:
   absl::flat_hash_map<std::string_view, std::string_view> aliases_;  // #loc24 -> "f"(#loc3)
-  uint64_t bytes_left_;                                              // that may still be looked at
+  uint64_t bytes_left_;                                              // how many bytes may still be
+                                                                     // looked at
 };
 
 }  // namespace xlaprof

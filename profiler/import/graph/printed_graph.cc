@@ -34,7 +34,7 @@ PrintedForm FormOf(std::string_view text) {
     if (line.starts_with("module @") || line.starts_with("module {") ||
         line.starts_with("module attributes"))
       return PrintedForm::kStablehlo;
-    if (!line.starts_with('#')) return PrintedForm::kUnknown;  // MLIR's aliases begin so
+    if (!line.starts_with('#')) return PrintedForm::kUnknown;  // MLIR's aliases begin with #
   }
   return PrintedForm::kUnknown;
 }

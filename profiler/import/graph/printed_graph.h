@@ -1,4 +1,5 @@
-// A printed graph in any of the forms that torch_xla and XLA write, recognised by its first bytes.
+// Reads a printed graph in any of the forms that torch_xla and XLA write, recognised by its first
+// bytes.
 #pragma once
 
 #include <string_view>
@@ -10,7 +11,7 @@ namespace xlaprof {
 // Returns the form that `text` begins like: IR text, a dot graph, HLO or StableHLO; else kUnknown.
 PrintedForm FormOf(std::string_view text);
 
-// Reads it; printed_as is kUnknown when no form is recognised. Bytes that are no UTF-8 become U+FFFD.
+// Reads the graph; printed_as is kUnknown if no form is recognised. Invalid UTF-8 becomes U+FFFD.
 GraphText ParsePrintedGraph(std::string_view text);
 
 }  // namespace xlaprof

@@ -1,4 +1,4 @@
-// A module:
+// An example of a module:
 //
 //   module @IrToHlo.12 attributes {mhlo.cross_program_prefetches = []} {
 //     func.func @main(%arg0: tensor<2x3xf32>, %arg1: tensor<f32>) -> (tensor<2xf32>, tensor<f32>) {
@@ -9,7 +9,7 @@
 //   }
 //
 // The type is one for all, or `(operands) -> result`. `%5:2` gives two results, read as `%5#1`.
-// Operations with regions go on over lines; those are not read.
+// Operations with regions go on over several lines; those are not read.
 #include "profiler/import/graph/stablehlo_text.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-// tensor<2x?xf32> -> f32[2,?]; other types stay as they are.
+// Turns tensor<2x?xf32> into f32[2,?]; other types stay as they are.
 std::string ShapeOf(std::string_view type) {
   type = Trim(type);
   const std::optional<XlaShape> shape = XlaShape::ParseMlir(type);
@@ -42,7 +42,7 @@ std::string_view TokenAt(std::string_view text, size_t at) {
   return text.substr(at, end - at);
 }
 
-// Of a long dense<"0x…"> a hash in its place: enough to tell two apart.
+// Replaces a long dense<"0x…"> by a hash, which is enough to distinguish two of them.
 std::string WithShortLiterals(std::string_view attributes) {
   constexpr std::string_view kDense = "dense<";
   constexpr size_t kMaxLiteralBytes = 1024;
@@ -54,8 +54,8 @@ std::string WithShortLiterals(std::string_view attributes) {
                      HashOfLiteral(attributes.substr(begin, end - begin)), attributes.substr(end));
 }
 
-// Of `tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>}` the [{"data"}]; of
-// `{mhlo.sharding = "{replicated}"}` the {replicated}.
+// Returns the [{"data"}] of `tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>}`, and
+// the {replicated} of `{mhlo.sharding = "{replicated}"}`.
 std::string_view ShardingOf(std::string_view argument) {
   constexpr std::string_view kSdy = "sdy.sharding = #sdy.sharding<", kMhlo = "mhlo.sharding = \"";
   if (size_t at = argument.find(kMhlo); at != kNone) {
@@ -122,8 +122,8 @@ class StableHlo {
     std::string_view list = line.substr(open + 1, close - open - 1);
     int64_t count = 0;
     while (!list.empty()) {
-      // Not TakePiece: the commas of tensor<2xf32, #encoding> are between signs that are no
-      // brackets here.
+      // TakePiece cannot be used: the commas of tensor<2xf32, #encoding> are between < and >, which
+      // are not brackets for it.
       size_t end = std::min(list.find(", %"), list.size());
       std::string_view piece = list.substr(0, end);
       list.remove_prefix(std::min(list.size(), end + 2));
@@ -136,7 +136,7 @@ class StableHlo {
       node.attributes = fmt::format("parameter={}", count++);
       if (const std::string_view sharding = ShardingOf(type.substr(0, loc)); !sharding.empty())
         *node.attributes += fmt::format(", sharding={}", sharding);
-      // JAX says there what the function calls its argument.
+      // JAX gives in this location the name that the function has for its argument.
       if (loc == kNone) continue;
       if (std::string name = locations_.Of(Trim(type.substr(loc))).name; !name.empty())
         node.name = std::move(name);
@@ -224,7 +224,7 @@ class StableHlo {
   GraphText graph_;
   NodeNames names_;
   bool main_ = false;   // inside @main
-  int64_t region_ = 0;  // how deep inside an operation's regions
+  int64_t region_ = 0;  // depth inside an operation's regions
 };
 
 }  // namespace

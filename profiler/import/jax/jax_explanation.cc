@@ -13,7 +13,7 @@
 namespace xlaprof {
 namespace {
 
-// As printed by 0.10, 0.6 to 0.7 and 0.4.30 to 0.5 (the lines behind the first are alternatives):
+// As printed by 0.10, 0.6 to 0.7 and 0.4.30 to 0.5 (the lines after the first are alternatives):
 //   TRACING CACHE MISS at /x/train.py:39:23 (main):            [... costing 1.234 ms because:]
 //     never seen function:
 //       train_step id=140378206182176 defined at /x/train.py:14
@@ -21,9 +21,9 @@ namespace {
 //     being re-defined repeatedly, preventing caching?
 //     for train_step defined at /x/train.py:14
 //     all previously seen cache keys differ. For the closest previous key:
-//     different input types:                                   [* key with different input types:]
-//     * at x, now f32[7,16] and before f32[8,16]               [* at x, seen f32[8], but now given
-//     f32[7]] different input pytree:
+//     different input types:                            [* key with different input types:]
+//     * at x, now f32[7,16] and before f32[8,16]        [* at x, seen f32[8], but now given f32[7]]
+//     different input pytree:
 //     * at input path [0][1], now <class '...Static'> with pytree metadata Static(val=1) and before
 //       <class '...Static'> with pytree metadata Static(val=0), so the pytree node metadata ...
 //     Tracing context doesn't match, e.g. due to config or context manager.
@@ -35,8 +35,8 @@ namespace {
 constexpr size_t kMaxDifferences = 64;
 constexpr size_t kMaxWords = 2000;
 
-// Returns what makes two types of one input different. How a dimension is divided over devices is no
-// part of its size.
+// Returns what makes two types of one input different. How a dimension is divided over devices is
+// not part of its size.
 ReasonType KindOfTypes(std::string_view before, std::string_view after) {
   const std::optional<XlaShape> from = XlaShape::Parse(before), to = XlaShape::Parse(after);
   if (!from || !to) return ReasonType::kUnknown;
@@ -47,7 +47,7 @@ ReasonType KindOfTypes(std::string_view before, std::string_view after) {
   return ReasonType::kShardingChange;
 }
 
-// "Static(val=3)" -> "3".
+// Returns "3" for "Static(val=3)".
 std::string_view StaticValue(std::string_view text) {
   constexpr std::string_view kVal = "Static(val=";
   const size_t at = text.find(kVal);
@@ -57,7 +57,8 @@ std::string_view StaticValue(std::string_view text) {
   return value.substr(0, close);
 }
 
-// "[0][1]" -> "argument 1", "[1]['n']" -> "argument n": the first index tells args from kwargs.
+// Returns "argument 1" for "[0][1]" and "argument n" for "[1]['n']". The first index is 0 for args
+// and 1 for kwargs.
 std::string PathInWords(std::string_view path) {
   for (std::string_view prefix : {"args", "kwargs", "[0]", "[1]"}) {
     if (!path.starts_with(prefix)) continue;
@@ -71,14 +72,14 @@ std::string PathInWords(std::string_view path) {
   return path.empty() ? "" : fmt::format("argument {}", path);
 }
 
-// "[6]: now ...": a position of what the cache is asked by.
+// Returns whether a line such as "[6]: now ..." describes a position in the key of the cache.
 bool IsPosition(std::string_view line) {
   const size_t close = line.find_first_not_of("0123456789", 1);
   return line.starts_with('[') && close > 1 && close != line.npos &&
          line.substr(close).starts_with("]: now ");
 }
 
-// "/x/train.py:39:23 (main)"
+// Parses "/x/train.py:39:23 (main)".
 Store::Frame CallOf(std::string_view text) {
   SourcePlace place = SourcePlace::Parse(text);
   if (!place.line) return {};
@@ -105,7 +106,7 @@ JaxExplanationReader::JaxExplanationReader(std::string_view first) {
 
 bool JaxExplanationReader::Take(std::string_view raw) {
   if (Trim(raw).empty()) return false;
-  // Words that a line begins with, where a collector put its prefix before it or the indentation
+  // Words that a line begins with if a collector put its prefix before it, or if the indentation
   // was lost.
   static constexpr std::string_view kBegins[] = {"never seen",
                                                  "but seen another",
@@ -228,7 +229,7 @@ void JaxExplanationReader::Difference(std::string_view line) {
     return;
   }
   for (std::string* value : {&difference.before, &difference.after}) {
-    // What follows the value: why pytrees differ, a link behind weak types.
+    // The value ends before these: why pytrees differ, or a link after weak types.
     for (std::string_view end : {", so ", ",      so ", "https://", ", and"})
       *value = value->substr(0, value->find(end));
     if (value->ends_with('.')) value->pop_back();

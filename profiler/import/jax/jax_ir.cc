@@ -1,6 +1,6 @@
-// Folders of JAX_DUMP_IR_TO, and single modules of JAX: StableHLO of each function that was
-// compiled, in the order of the compilations. xla_dump_name.cc tells how the files are called,
-// stablehlo_text.cc and mlir_locations.cc what is in them.
+// Reads folders of JAX_DUMP_IR_TO, and single modules of JAX: the StableHLO of each function that
+// was compiled, in the order of the compilations. xla_dump_name.cc describes the names of the
+// files, stablehlo_text.cc and mlir_locations.cc their content.
 #include "profiler/import/graph/graph_rows.h"
 #include "profiler/import/graph/jit_call_site.h"
 #include "profiler/import/graph/printed_graph.h"
@@ -11,10 +11,10 @@
 namespace xlaprof {
 namespace {
 
-// JAX names its modules for the functions that it compiles: module @jit_f. Those of torch_xla are
-// graphs of a dump.
+// JAX names its modules after the functions that it compiles: module @jit_f. The modules of
+// torch_xla are graphs of a dump.
 int Sniff(std::string_view head) {
-  // MLIR prints names of many arguments in front of the module: then there is nothing else to see.
+  // MLIR prints the names of many arguments before the module. Then nothing else may be in `head`.
   if (head.starts_with("#loc") && head.find("\nmodule ") == std::string_view::npos)
     return head.find(" = loc(") == std::string_view::npos ? 0 : 60;
   constexpr std::string_view kModule = "module @";
@@ -30,7 +30,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
     return Invalid("{}: no StableHLO module in it. Give what JAX_DUMP_IR_TO=DIR wrote into DIR",
                    input.path);
   }
-  // Its last brace stands before the locations.
+  // The module's last brace comes before the locations.
   if (input.bytes.find("\n}") == std::string_view::npos) {
     XP_TRY(context.Issue("cut_file", Severity::kWarning,
                          fmt::format("the program's text ends at byte {} before its last brace: "
@@ -46,8 +46,8 @@ absl::Status Read(const Input& input, ImportContext& context) {
   XP_TRY(int64_t process_id, context.ProcessId());
   XP_TRY(program.graph_id, AddGraphRows({.process_id = process_id, .program_id = number},
                                         std::move(graph), 0, 1, context));
-  // What is not called for a function was not jitted: a graph that nobody is known to have
-  // compiled.
+  // A module that is not named after a function was not jitted. It is a graph that nobody is known
+  // to have compiled.
   return FunctionOfModule(program.module) == program.module ? absl::OkStatus()
                                                             : AddCompile(program, context);
 }

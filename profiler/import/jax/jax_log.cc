@@ -1,5 +1,5 @@
-// Logs of JAX with jax_log_compiles or jax_explain_cache_misses. jax_log_line.cc and
-// jax_explanation.cc tell what they look like, jax_log_facts.cc what belongs together.
+// Reads logs of JAX with jax_log_compiles or jax_explain_cache_misses. jax_log_line.cc and
+// jax_explanation.cc describe the messages, jax_log_facts.cc which of them belong together.
 #include <algorithm>
 #include <map>
 
@@ -18,7 +18,8 @@ int Sniff(std::string_view window) {
       has("Finished jaxpr to MLIR module conversion "))
     return 88;
   if (has("Finished tracing + transforming ")) return 86;
-  // Until 2023 `Compiling f (140…) for args (…)`, on devices `… for 8 devices with args (…)`.
+  // Until 2023 this was `Compiling f (140…) for args (…)`, and on devices `… for 8 devices with
+  // args (…)`.
   if (has("Compiling ") && (has(" with global shapes and types ") || has(" for args (Shaped")))
     return 84;
   if (has("Compiling ") && (has(" for args (") || has(" devices with args ("))) return 70;
@@ -28,7 +29,7 @@ int Sniff(std::string_view window) {
              : 0;
 }
 
-// NULL for what was not told.
+// Returns NULL for a text that was not printed.
 OptText Text(std::string_view value) { return value.empty() ? OptText() : OptText(ToUtf8(value)); }
 
 class Writer {
@@ -59,7 +60,8 @@ class Writer {
     return said == nullptr ? absl::OkStatus() : WriteReasons(id, *said);
   }
 
-  // Of a line of somebody else's; the first process where JAX wrote none of that origin.
+  // Returns the process of a line that is not JAX's. It is the first process if JAX wrote no line
+  // of that origin.
   absl::StatusOr<int64_t> ProcessIdOf(const LogOrigin& origin) {
     const auto known = std::find(log_.origins.begin(), log_.origins.end(), origin);
     XP_TRY(Process * process,
@@ -86,7 +88,7 @@ class Writer {
     return &found->second;
   }
 
-  // The types of the inputs as a graph of parameters.
+  // Returns the graph of a compilation, which consists of the types of its inputs as parameters.
   absl::StatusOr<OptInt> GraphOf(Process& process, const JaxCompile& compile) {
     if (!compile.input_count) return OptInt();
     std::string key = fmt::format("{} {}", compile.function, *compile.input_count);

@@ -11,12 +11,12 @@
 namespace xlaprof {
 namespace {
 
-// A call that finds no program prints, in this order: why it is traced (an explanation; until 0.7
-// behind the next line), how long tracing took, `Compiling` with the types of the inputs, how long
+// A call that finds no program prints these in order: why it is traced (an explanation; until 0.7
+// after the next line), how long tracing took, `Compiling` with the types of the inputs, how long
 // lowering took, whether the persistent cache had the program, how long XLA took. Functions that
-// are traced as part of another print the first two only. Threads print into each other: messages
-// belong together by the function's name. Processes print into each other even inside of an
-// explanation: its lines belong together by their label.
+// are traced as part of another print only the first two. Threads print into each other, so
+// messages belong together by the function's name. Processes print into each other even inside of
+// an explanation, so its lines belong together by their label.
 class Reader {
  public:
   explicit Reader(std::string_view bytes)
@@ -51,7 +51,7 @@ class Reader {
   }
 
  private:
-  // What was printed of a function before its `Compiling`.
+  // Messages about a function that came before its `Compiling`.
   struct Pending {
     OptInt trace_ns;
     int said = -1;
@@ -60,8 +60,8 @@ class Reader {
   struct State {
     std::map<std::string, Pending, std::less<>> pending;
     std::deque<size_t> open;       // compiles whose end has not come
-    std::vector<size_t> compiles;  // all of its process
-    // Calls that traced a function that was new, with how many compiles had come before.
+    std::vector<size_t> compiles;  // all compiles of its process
+    // By call that traced a new function, the number of compiles that had come before.
     std::map<std::string, size_t> new_at;
     std::string last_message, last_prefix;
   };
@@ -75,7 +75,7 @@ class Reader {
     bool skipping = false;  // inside an explanation that was printed before
   };
 
-  // The process that writes now behind this prefix.
+  // Returns the process that writes lines with this label or, if there is none, this prefix.
   int ProcessOf(std::string_view label, std::string_view prefix) {
     const LogOrigin origin = label.empty() ? OriginOfPrefix(prefix) : labels_.OriginOf(label);
     for (size_t i = log_.origins.size(); i-- > 0;) {
@@ -85,9 +85,10 @@ class Reader {
     return int(log_.origins.size()) - 1;
   }
 
-  // A process prints JAX's hint where a call traces a new function for the second time, whatever
-  // was cleared meanwhile. Where it does not, another process goes on in this log, or the hint was
-  // cut out of it: another process compiles again what came before that call.
+  // Returns whether an explanation shows that another process goes on in this log. A process prints
+  // JAX's hint if a call traces a new function for the second time, whatever was cleared meanwhile.
+  // If the hint is missing, another process is writing, or the hint was cut out of the log. Another
+  // process compiles again what came before that call.
   bool IsOfAnotherProcess(const State& state, const JaxExplanation& said) const {
     if (!said.never_seen || said.redefined || said.call.file.empty() || !saw_compiles_)
       return false;
@@ -95,7 +96,8 @@ class Reader {
     return at != state.new_at.end() && (at->second == 0 || Repeated(state, at->second) > 0);
   }
 
-  // `count` where the last compiles of a process are of the same functions as its first; else 0.
+  // Returns `count` if the last `count` compiles of a process are of the same functions as its
+  // first ones, and else 0.
   size_t Repeated(const State& state, size_t count) const {
     const std::vector<size_t>& all = state.compiles;
     if (2 * count > all.size()) return 0;
@@ -106,8 +108,9 @@ class Reader {
     return count;
   }
 
-  // Begins a process behind `process`, and gives it what was printed of it before it was known: as
-  // many compiles as had come at first before that call, if they are of the same functions.
+  // Begins another process after `process`, and gives it the compiles that were printed before it
+  // was known. They are as many as had come first before that call, if they are of the same
+  // functions.
   int NextProcess(int process, const std::string& call) {
     const int next = int(log_.origins.size());
     const LogOrigin origin = log_.origins[size_t(process)];
@@ -125,7 +128,7 @@ class Reader {
       if (std::erase(from.open, all[i]) > 0) to.open.push_back(all[i]);
     }
     from.compiles.resize(first);
-    // Until 0.7 the end of tracing is told before its cause.
+    // Until 0.7 the end of tracing is printed before its cause.
     for (auto pending = from.pending.begin(); pending != from.pending.end();) {
       const bool moves = pending->second.line >= line || now - pending->second.line <= 1;
       if (moves) to.pending.insert(*pending);
@@ -134,14 +137,15 @@ class Reader {
     return next;
   }
 
-  // Digits do not count: times and thread ids change from line to line.
+  // Replaces digits by 0, because times and thread ids change from line to line.
   static std::string Pattern(std::string_view prefix) {
     std::string pattern(prefix);
     for (char& c : pattern) c = c >= '0' && c <= '9' ? '0' : c;
     return pattern;
   }
 
-  // Two handlers (Python's root logger and absl's) print each message behind prefixes of their own.
+  // Returns whether a message is repeated: two handlers (Python's root logger and absl's) print
+  // each message after prefixes of their own.
   bool IsRepeated(State& state, std::string_view message, std::string_view prefix) {
     std::string pattern = Pattern(prefix);
     if (state.last_message == message && state.last_prefix != pattern) return true;
@@ -150,13 +154,13 @@ class Reader {
     return false;
   }
 
-  // The file ends behind `text` without ending its line.
+  // Returns whether the file ends after `text` without ending its line.
   bool IsLast(std::string_view text) const {
     return !lines_.ended() && !lines_.is_decoded() && text.data() + text.size() == end_;
   }
 
-  // Whether the last line is one of ours and stops before its words show that it is whole. A line
-  // of an explanation never shows it: of `train.py:61` may be left `train.py:6`.
+  // Returns whether the last line is one of JAX's and stops before its words show that it is whole.
+  // A line of an explanation never shows that: `train.py:6` may be left of `train.py:61`.
   bool IsTorn(const Speaker& speaker, std::string_view text,
               const std::optional<JaxLogLine>& line) const {
     if (line) return line->inputs_cut || line->kind == JaxLogLine::kExplanation;
@@ -217,8 +221,8 @@ class Reader {
           log_.compiles[state.open.back()].persistent_hit =
               line->kind == JaxLogLine::kPersistentHit;
         } else if (line->key.empty() || keys_.emplace(origin, line->key).second) {
-          // The cache knows modules, which are named for their functions. The same program again is
-          // another run's: a process looks for it once.
+          // The cache knows modules, which are named after their functions. If the same program
+          // comes again, it belongs to another run, because a process looks for it once.
           looked_up_.push_back({.origin = origin,
                                 .offset = lines_.offset(),
                                 .line = lines_.number(),
@@ -276,7 +280,7 @@ class Reader {
     return log_.compiles.back();
   }
 
-  // The open compile of that function; a new one where the log lost its beginning.
+  // Returns the open compile of that function, or a new one if its beginning is not in the log.
   JaxCompile& Find(State& state, int origin, const JaxLogLine& line) {
     for (size_t index : state.open) {
       JaxCompile& compile = log_.compiles[index];
@@ -285,7 +289,8 @@ class Reader {
     return Begin(state, origin, line);
   }
 
-  // `by_others`: a line that is none of JAX's stands there; JAX's hint may stand behind it.
+  // With `by_others`, a line that is not JAX's ends the explanation, and JAX's hint may come after
+  // that line.
   void EndExplanation(Speaker& speaker, bool by_others = false) {
     if (!speaker.explaining) return;
     Explaining explaining = *std::move(speaker.explaining);
@@ -296,12 +301,12 @@ class Reader {
       process = NextProcess(process, said.call_text);
     State& state = states_[process];
     if (said.never_seen) state.new_at.try_emplace(said.call_text, state.compiles.size());
-    // Another function object with the place of one that was seen is that function, defined anew;
-    // JAX itself compares the place of the call.
+    // A new function object at the place of an earlier one is that function, defined again. JAX
+    // itself compares the place of the call.
     if (said.never_seen && !said.defined_at.empty() && !said.is_operation() &&
         !defined_[process].insert(said.function + said.defined_at).second)
       said.redefined = true;
-    // __qualname__ in older versions, __name__ elsewhere.
+    // Older versions print __qualname__, all other messages __name__.
     std::string name = said.function.substr(said.function.rfind('.') + 1);
     Pending& pending = PendingOf(state, name);
     pending.offset = explaining.offset, pending.line = explaining.line;
@@ -311,7 +316,7 @@ class Reader {
     log_.explanations.push_back(std::move(said));
   }
 
-  // With jax_explain_cache_misses alone, each miss is taken for a compile.
+  // Makes a compile of each miss, for logs of jax_explain_cache_misses alone.
   void CompilesFromExplanations() {
     for (size_t i = 0; i < log_.explanations.size(); ++i) {
       const JaxExplanation& said = log_.explanations[i];
@@ -335,17 +340,18 @@ class Reader {
   };
   LogTexts lines_;
   JaxLogLabels labels_;
-  const char* end_;  // of the file
+  const char* end_;  // end of the file
   JaxLog log_;
   std::map<int, State> states_;                           // by process
-  std::map<int, std::set<std::string>> defined_;          // functions with their places, by process
+  std::map<int, std::set<std::string>> defined_;          // names and places of functions, by
+                                                          // process
   std::map<std::string, Speaker, std::less<>> speakers_;  // by label
   bool saw_compiles_ = false, saw_ends_ = false;
-  std::vector<SaidAt> said_at_;  // of each explanation
-  // What the persistent cache was asked for outside of a compilation: where the log has nothing
-  // else (jax_debug_log_modules of the compiler alone), each is one.
+  std::vector<SaidAt> said_at_;  // place of each explanation
+  // Look-ups in the persistent cache outside of a compilation. If the log has nothing else
+  // (jax_debug_log_modules of the compiler alone), each is a compilation.
   std::vector<JaxCompile> looked_up_;
-  std::set<std::pair<int, std::string>> keys_;  // of these, by origin
+  std::set<std::pair<int, std::string>> keys_;  // keys of these, by origin
 };
 
 }  // namespace

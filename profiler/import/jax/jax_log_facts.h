@@ -1,4 +1,4 @@
-// The compilations that a JAX log tells of, before they become rows.
+// The compilations in a JAX log, before they become rows.
 #pragma once
 
 #include <functional>
@@ -18,27 +18,27 @@ namespace xlaprof {
 // One compilation of a jitted function.
 struct JaxCompile {
   int origin = 0;                // index of JaxLog::origins
-  int64_t offset = 0, line = 0;  // of the first message about it
-  std::string function;          // "" when not told
+  int64_t offset = 0, line = 0;  // place of the first message about it
+  std::string function;          // "" if not printed
   std::vector<JaxInput> inputs;
-  OptInt input_count;     // empty: the log does not tell
+  OptInt input_count;     // empty: the log does not show it
   OptInt trace_ns;        // tracing and lowering
-  OptInt dur_ns;          // by XLA
-  std::optional<bool> persistent_hit;  // false: looked for in the persistent cache in vain
+  OptInt dur_ns;          // time that XLA took
+  std::optional<bool> persistent_hit;  // false: not found in the persistent cache
   int explanation = -1;   // index of JaxLog::explanations
-  bool inferred = false;  // only an explanation, or the persistent cache, tells of it
+  bool inferred = false;  // only an explanation, or the persistent cache, mentions it
 };
 
 struct JaxLog {
-  std::vector<LogOrigin> origins;    // of each process; of processes in turn several times
+  std::vector<LogOrigin> origins;    // one or more per process, as processes take turns
   std::vector<JaxCompile> compiles;  // in the order in which they begin
   std::vector<JaxExplanation> explanations;
   int64_t lines = 0, messages = 0;
   int64_t traced_inside = 0;  // explanations of functions that were traced as part of another
   int64_t repeated = 0;       // messages that two handlers printed
   int64_t unfinished = 0;     // compilations whose end the log does not show
-  std::optional<TextPosition> cut;  // what the log ends inside of
-  int64_t types_cut = 0;     // lists of types that end with their line, the cut one left out
+  std::optional<TextPosition> cut;  // place of the message that the log ends inside of
+  int64_t types_cut = 0;  // lists of types that end with their line, without the one at `cut`
   std::optional<TextPosition> first_types_cut;
 };
 

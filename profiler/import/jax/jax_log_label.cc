@@ -10,17 +10,17 @@ namespace xlaprof {
 namespace {
 
 constexpr int64_t kLinesLookedAt = 4096, kFewestLines = 4;
-constexpr double kNearlyAll = 0.9;  // what the launcher itself prints has no label
+constexpr double kNearlyAll = 0.9;  // the launcher's own lines have no label
 constexpr size_t kLongestLabel = 80;
 constexpr size_t kLongestNumber = 8;  // longer ones are times and ids of threads
 
-// absl's: W1124
+// Recognises absl's date: W1124.
 bool IsAbslDate(std::string_view token) {
   return token.size() == 5 && std::string_view("IWEF").find(token[0]) != std::string_view::npos &&
          std::all_of(token.begin() + 1, token.end(), IsDigit);
 }
 
-// The token that `line` begins with, times left out; a bracket goes on to its end.
+// Returns the token that `line` begins with, leaving out times. A bracket goes on to its end.
 JaxLogLabels::Parts Cut(std::string_view line) {
   std::string_view rest = line;
   while (true) {
@@ -42,7 +42,7 @@ JaxLogLabels::Parts Cut(std::string_view line) {
   }
 }
 
-// mpirun names the stream: one process writes to both.
+// Removes the stream from mpirun's label, because one process writes to both streams.
 std::string WithoutStream(std::string_view label) {
   std::string name(label);
   for (std::string_view stream : {"<stdout>", "<stderr>"}) {
@@ -63,7 +63,7 @@ std::string PatternOf(std::string_view label) {
   return pattern;
 }
 
-// Ends as labels do, and not as words.
+// Returns whether a pattern ends as labels do and words do not.
 bool IsMarked(std::string_view pattern) {
   const size_t last = pattern.find_last_not_of(' ');
   return last != pattern.npos && std::string_view(":])>|").find(pattern[last]) != pattern.npos;
@@ -74,7 +74,7 @@ bool IsMarked(std::string_view pattern) {
 JaxLogLabels::JaxLogLabels(std::string_view bytes) {
   struct Seen {
     int64_t lines = 0;
-    std::set<std::string> labels, came_back;  // came back behind another one
+    std::set<std::string> labels, came_back;  // labels that came back after another one
     std::string last;
   };
   std::map<std::string, Seen> by_pattern;

@@ -12,14 +12,14 @@
 namespace xlaprof {
 namespace {
 
-// "0.125" of "0.125 sec" as nanoseconds.
+// Returns the nanoseconds of "0.125" in "0.125 sec".
 OptInt Seconds(std::string_view text) {
   const OptReal seconds = TakeReal(&text);
   if (!seconds || *seconds < 0 || *seconds > 1e9) return std::nullopt;
   return OptInt(std::llround(*seconds * 1e9));
 }
 
-// jit(f) -> f. Names of Python functions hold no brackets but those of <lambda>.
+// Turns jit(f) into f. Names of Python functions hold no brackets but those of <lambda>.
 std::string_view WithoutWrapper(std::string_view name) {
   for (std::string_view wrapper : {"jit(", "pjit(", "pmap(", "xmap("}) {
     if (name.starts_with(wrapper) && name.ends_with(')'))
@@ -28,7 +28,7 @@ std::string_view WithoutWrapper(std::string_view name) {
   return name;
 }
 
-// "NAME for jit in 0.1 sec", "NAME in 0.1 sec".
+// Reads "NAME for jit in 0.1 sec" or "NAME in 0.1 sec".
 bool NameAndTime(std::string_view rest, JaxLogLine* line) {
   constexpr std::string_view kIn = " in ";
   const size_t sec = rest.find(" sec");
@@ -43,7 +43,7 @@ bool NameAndTime(std::string_view rest, JaxLogLine* line) {
   return true;
 }
 
-// The brackets behind "Argument mapping: "; "" where they have no end.
+// Returns the brackets after "Argument mapping: ", or "" if they have no end.
 std::string_view MappingOf(std::string_view rest) {
   constexpr std::string_view kLabel = "Argument mapping: ";
   const size_t at = rest.find(kLabel);
@@ -54,9 +54,10 @@ std::string_view MappingOf(std::string_view rest) {
   return close == std::string_view::npos ? std::string_view() : rest.substr(0, close + 1);
 }
 
-// NamedSharding(mesh=Mesh('data': 4, axis_types=(Auto,)), spec=PartitionSpec('data',), ...) ->
-// P('data',); GSPMDSharding({replicated}) -> {replicated}; "" for UnspecifiedValue. Meshes are left
-// out: who has several would see another number of devices too.
+// Shortens a sharding. NamedSharding(mesh=Mesh('data': 4, axis_types=(Auto,)),
+// spec=PartitionSpec('data',), ...) becomes P('data',), GSPMDSharding({replicated}) becomes
+// {replicated}, and UnspecifiedValue becomes "". Meshes are left out, because a program with
+// several would see another number of devices, too.
 std::string ShortSharding(std::string_view text) {
   constexpr std::string_view kSpec = "spec=", kLongName = "PartitionSpec(",
                              kGspmd = "GSPMDSharding(";
@@ -73,9 +74,9 @@ std::string ShortSharding(std::string_view text) {
   return std::string(spec);
 }
 
-// "NAME with global shapes and types (...). Argument mapping: ...", and how older versions said it:
-// "NAME (140…) for args (...).", "NAME (140…) for 8 devices with args (...).", "NAME (140…) for 900
-// args.", "NAME for with global shapes and types [...]."
+// Reads "NAME with global shapes and types (...). Argument mapping: ...", and the wordings of older
+// versions: "NAME (140…) for args (...).", "NAME (140…) for 8 devices with args (...).", "NAME
+// (140…) for 900 args.", "NAME for with global shapes and types [...]."
 bool Compiling(std::string_view rest, JaxLogLine* line) {
   static constexpr std::array<std::string_view, 3> kBeforeTypes = {
       " with global shapes and types ", " for args ", " devices with args "};
@@ -105,9 +106,9 @@ bool Compiling(std::string_view rest, JaxLogLine* line) {
   }
   std::string_view name = rest.substr(0, name_end);
   if (name.ends_with(" for")) name.remove_suffix(4);
-  // " for 8", " for ('x', 2) mesh": what the program runs on.
+  // " for 8" and " for ('x', 2) mesh" say what the program runs on.
   if (size_t by = name.rfind(" for "); by != std::string_view::npos) name = name.substr(0, by);
-  // " (140378206182176": the function's id, whose bracket some versions forgot to close.
+  // " (140378206182176" is the function's id, whose bracket some versions forgot to close.
   const size_t open = name.rfind(" (");
   if (open != std::string_view::npos && name.size() > open + 2 && IsDigit(name[open + 2]))
     name = name.substr(0, open);
@@ -115,7 +116,7 @@ bool Compiling(std::string_view rest, JaxLogLine* line) {
   return !line->function.empty();
 }
 
-// "'jit_f' with key 'jit_f-1bac…'"
+// Reads "'jit_f' with key 'jit_f-1bac…'".
 bool Quoted(std::string_view rest, JaxLogLine* line) {
   const size_t end = rest.find('\'');
   if (end == std::string_view::npos || end == 0) return false;
@@ -144,7 +145,7 @@ constexpr Label kLabels[] = {
     {"Compiling ", JaxLogLine::kCompiling},
 };
 
-// float32 -> f32, as JAX's own short form of a type.
+// Turns float32 into f32, JAX's own short form of a type.
 std::string ShortType(std::string_view type) {
   static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"bfloat16", "bf16"}, {"float", "f"}, {"complex", "c"}, {"uint", "u"}, {"int", "i"}};
@@ -208,7 +209,7 @@ std::vector<JaxInput> ParseJaxInputs(std::string_view list) {
   for (std::string_view piece : SplitOutside(list)) {
     JaxInput input;
     constexpr std::string_view kArray = "ShapedArray(";
-    // `ArgSpec(aval=ShapedArray(float32[2]), lazy_expr=…, xla_shape=f32[2]{0})` of 2020.
+    // In 2020 this was `ArgSpec(aval=ShapedArray(float32[2]), lazy_expr=…, xla_shape=f32[2]{0})`.
     constexpr std::string_view kSpec = "ArgSpec(aval=";
     if (piece.starts_with(kSpec) && piece.ends_with(')')) {
       std::string_view spec = piece.substr(kSpec.size(), piece.size() - kSpec.size() - 1);

@@ -1,5 +1,5 @@
-// Messages of JAX's own log that tell of tracing, lowering and compiling: what jax_log_compiles or
-// JAX_LOGGING_LEVEL=DEBUG prints, in every wording since 0.2.
+// Parses the messages of JAX's own log about tracing, lowering and compiling: what jax_log_compiles
+// or JAX_LOGGING_LEVEL=DEBUG prints, in every wording since 0.2.
 #pragma once
 
 #include <optional>
@@ -22,22 +22,23 @@ struct JaxLogLine {
     kExplanation      // TRACING CACHE MISS at ...; the lines after it belong to it
   };
   Kind kind = kTraced;
-  size_t begin = 0;           // of the message: before it stands a log's prefix
-  std::string_view function;  // without jit(...) around it; a persistent cache's is jit_f
-  std::string_view key;       // kPersistentHit, kPersistentMiss: of the program; "" when cut
+  size_t begin = 0;           // place of the message; a log's prefix comes before it
+  std::string_view function;  // without jit(...) around it; jit_f if it is the persistent cache's
+  std::string_view key;       // kPersistentHit, kPersistentMiss: the program's; "" if cut
   OptInt dur_ns;              // kTraced, kLowered, kCompiled; empty: no number
-  std::string_view inputs;    // kCompiling: the list of types as printed; "" when only counted
-  std::string_view mapping;   // kCompiling: how each input is sharded, as printed; "" when not told
+  std::string_view inputs;    // kCompiling: the list of types as printed; "" if only counted
+  std::string_view mapping;   // kCompiling: the sharding of each input as printed; "" if not
+                              // printed
   bool inputs_cut = false;    // kCompiling: the list has no closing bracket, and is left out
-  OptInt input_count;         // kCompiling, where only the number is printed
+  OptInt input_count;         // kCompiling, if only the number is printed
 };
 
-// Empty for any other line.
+// Returns nothing for any other line.
 std::optional<JaxLogLine> ParseJaxLogLine(std::string_view line);
-// True when `line` begins to tell what a JaxLogLine is, whether or not it comes to an end.
+// Returns true if `line` begins one of these messages, even if it is cut.
 bool BeginsJaxLogLine(std::string_view line);
 
-// The type of an input as JAX's short words say it.
+// The type of an input in JAX's short form.
 struct JaxInput {
   std::string shape;       // f32[16,32]
   std::string attributes;  // weak_type=True, sharding=P('data',); "" for none
@@ -46,11 +47,11 @@ struct JaxInput {
 // Reads `(ShapedArray(float32[16,32]), ShapedArray(float32[], weak_type=True))`.
 std::vector<JaxInput> ParseJaxInputs(std::string_view list);
 
-// Adds to the inputs what `Argument mapping: (NamedSharding(...), UnspecifiedValue)` says of each;
-// nothing where it is not about as many.
+// Adds to the inputs what `Argument mapping: (NamedSharding(...), UnspecifiedValue)` says of each.
+// Adds nothing if it does not have as many entries.
 void AddJaxShardings(std::string_view mapping, std::vector<JaxInput>* inputs);
 
-// Cuts at every ", " that stands outside brackets and quotes.
+// Cuts at every ", " that is outside brackets and quotes.
 std::vector<std::string_view> SplitOutside(std::string_view list);
 
 }  // namespace xlaprof

@@ -5,7 +5,7 @@
 
 namespace xlaprof {
 
-// Facts of runs that were not chosen are dropped; the runs stay listed.
+// Drops the facts of runs that were not chosen; the runs stay listed.
 static absl::Status DropOtherRuns(Store& store) {
   constexpr const char* kOther =
       "(SELECT id FROM process WHERE run_id IN (SELECT id FROM run WHERE selected = 0))";
@@ -30,8 +30,8 @@ static absl::Status DropOtherRuns(Store& store) {
     XP_TRY(store.Exec(fmt::format("DELETE FROM {} WHERE process_id IN {}", table.name, kOther)));
   }
   XP_TRY(store.Exec("DELETE FROM compile_reason WHERE compile_id NOT IN (SELECT id FROM compile)"));
-  // Graphs are kept where a fact that stays refers to their hash: a dump prints one only the first
-  // time.
+  // Graphs are kept because a fact that stays may refer to their hash: a dump prints a graph only
+  // the first time.
   return store.Exec(
       fmt::format("UPDATE graph SET process_id = (SELECT min(id) FROM process WHERE run_id IN "
                   "(SELECT id FROM run WHERE selected)) "

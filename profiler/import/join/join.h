@@ -1,23 +1,24 @@
-// The parts of JoinSources (import.h), each a pass over the small tables of a store.
+// The parts of JoinSources (import.h), each of which is a pass over the small tables of a store.
 #pragma once
 
 #include "profiler/store/store.h"
 
 namespace xlaprof {
 
-// Divides files that runs were appended to and that do not show it, where another file does
-// (join_runs.cc). Before the processes are given to runs.
+// Divides files that runs were appended to and that do not show it, if another file does
+// (join_runs.cc). Call it before the processes are given to runs.
 absl::Status DivideRuns(Store& store);
 
-// Unites the processes of one run that several sources tell of, and their compiles and executions:
-// log with dump by graph hash and order, then both with the XSpace by compile hashes, then by the
-// kinds of the cuts (join_facts.cc).
+// Unites the processes of one run that several sources describe, and their compiles and executions.
+// A log and a dump are joined by graph hash and order, then both with the XSpace by compile hashes,
+// then by the kinds of the cuts (join_facts.cc).
 absl::Status JoinFacts(Store& store);
 
-// Steps for processes whose steps no clock shows, and step_id of every fact (join_steps.cc).
+// Adds steps to processes whose steps no clock shows, and sets step_id of every fact
+// (join_steps.cc).
 absl::Status JoinSteps(Store& store);
 
-// compile.dur_ns outside the XSpace's window, from the exact accumulator of CompileTime
+// Sets compile.dur_ns outside the XSpace's window, from the exact accumulator of CompileTime
 // (join_costs.cc).
 absl::Status JoinCosts(Store& store);
 

@@ -1,5 +1,5 @@
-// What each compile cost, where no XSpace measured it. The metric CompileTime has the exact sum and
-// number of all compiles so far, in every report: between two reports with one compile, the
+// Finds what each compile cost that no XSpace measured. The metric CompileTime has the exact sum
+// and number of all compiles so far, in every report. Between two reports with one compile, the
 // difference is that compile's time.
 #include <map>
 
@@ -26,7 +26,7 @@ absl::Status CostsOf(Store& store, int64_t process_id, const std::vector<Sum>& s
                return Compile{id, dur};
              },
              process_id));
-  // Only where both count the same compiles does the n-th sample belong to the n-th compile.
+  // The n-th sample belongs to the n-th compile only if both count the same compiles.
   if (sums.empty() || compiles.empty() || sums.back().samples != int64_t(compiles.size()))
     return absl::OkStatus();
   Sum before;

@@ -1,6 +1,6 @@
-// Several sources see different parts of one process. What they tell of the same compile or
-// execution becomes one row: the columns of the row that stays win, its NULLs are filled from the
-// other, and provenance names both.
+// Joins facts of several sources, which see different parts of one process. What they say of the
+// same compile or execution becomes one row. The columns of the row that stays take precedence, its
+// NULLs are filled from the other row, and provenance names both.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -16,24 +16,24 @@
 namespace xlaprof {
 namespace {
 
-constexpr int64_t kUnlike =
-    -1;  // tokens of a's and b's facts that can match nothing are negative and distinct
+// Tokens of a's and b's facts that can match nothing are negative and distinct.
+constexpr int64_t kUnlike = -1;
 
-// A compile or execution, as far as alignment needs it.
+// A compile or execution, with what alignment needs.
 struct Fact {
   bool is_compile = false;
   int64_t id = 0, graph_id = 0;
-  std::string hash;          // "" when unknown
+  std::string hash;  // "" if unknown
   CutKind cause = CutKind::kUnknown;
-  std::string function;      // of a compile, as part of a module's name; "" when unknown
+  std::string function;      // of a compile, as part of a module's name; "" if unknown
   bool inputs_only = false;  // its graph is a list of inputs
   int64_t order = 0;         // position in the joined story
 };
 
 using Facts = std::vector<Fact>;
 
-// "<lambda>" -> "_lambda": what is no letter or digit, as JAX writes a function's name into its
-// module's.
+// Replaces everything but letters and digits, as JAX does when it writes a function's name into its
+// module's: "<lambda>" becomes "_lambda".
 std::string ModulePart(std::string function) {
   for (char& c : function) {
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
@@ -46,11 +46,11 @@ absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
   Facts facts;
   XP_TRY(store.Each(
       "SELECT 1 AS is_compile, c.id, c.graph_id, coalesce(g.hash, ''), coalesce(c.cause, ''), "
-      "c.ordinal, coalesce(c.function, ''), coalesce(g.printed_as = 'signature', 0) FROM compile c "
-      "LEFT JOIN graph g ON g.id = c.graph_id WHERE c.process_id = ?1 UNION ALL "
+      "c.ordinal, coalesce(c.function, ''), coalesce(g.printed_as = 'signature', 0) "
+      "FROM compile c LEFT JOIN graph g ON g.id = c.graph_id WHERE c.process_id = ?1 UNION ALL "
       "SELECT 0, e.id, e.graph_id, coalesce(g.hash, ''), coalesce(e.cause, ''), e.ordinal, '', 0 "
-      "FROM execution e "
-      "LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 ORDER BY 6, 1 DESC",
+      "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 "
+      "ORDER BY 6, 1 DESC",
       [&](bool is_compile, int64_t id, std::optional<int64_t> graph, std::string hash,
           CutKind cause, int64_t, std::string function, bool inputs_only) {
         facts.push_back({is_compile, id, graph.value_or(0), std::move(hash), cause,
@@ -62,8 +62,8 @@ absl::StatusOr<Facts> Load(const Store& store, int64_t process_id) {
 
 using Pairs = std::vector<std::pair<int, int>>;
 
-// By kind and hash: what log and dump share. Compiles without a hash match by function; others
-// match nothing.
+// Aligns facts by kind and hash, which log and dump share. Compiles without a hash match by
+// function; others match nothing.
 Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only) {
   std::map<std::pair<bool, std::string>, int64_t> numbers;
   auto tokens = [&](const Facts& facts, int64_t side) {
@@ -85,8 +85,8 @@ Pairs AlignByHash(const Facts& a, const Facts& b, bool compiles_only) {
   return CommonSubsequence(tokens(a, 0), tokens(b, 1));
 }
 
-// What torch_xla compiles and what XLA dumps of it: as many compiles, in the same order. XLA does
-// not know the hashes. Empty when the numbers differ.
+// Aligns what torch_xla compiles with what XLA dumps of it: as many compiles, in the same order.
+// XLA does not know the hashes. Returns nothing if the numbers differ.
 Pairs AlignByCount(const Facts& a, const Facts& b) {
   std::vector<int> x, y;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -101,8 +101,8 @@ Pairs AlignByCount(const Facts& a, const Facts& b) {
   return pairs;
 }
 
-// Whether an execution of the XSpace can be that execution of the log: hashes decide where both are
-// known, else the kind of cut (a step mark, or a read before it).
+// Returns whether an execution of the XSpace can be that execution of the log. Hashes decide if
+// both are known, and else the kind of cut (a step mark, or a read before it).
 bool SameCut(const Fact& a, const Fact& b) {
   if (a.is_compile || b.is_compile) return false;
   if (!a.hash.empty() && !b.hash.empty()) return a.hash == b.hash;
@@ -129,11 +129,11 @@ std::vector<int> Executions(const Facts& facts, int begin, int end) {
 
 struct ByClock {
   Pairs pairs;
-  std::string note;  // how sure
+  std::string note;  // how sure the alignment is
 };
 
 // Aligns the executions of `timed` (a window of the run) with those of `story` (the whole run).
-// Compiles of one hash anchor; from an anchor both sources go in lock step. Without an anchor the
+// Compiles of one hash are anchors, from which both sources go in lock step. Without an anchor, the
 // window is tried at every place.
 ByClock AlignWindow(const Facts& story, const Facts& timed) {
   ByClock out;
@@ -148,7 +148,7 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
     }
   };
   if (!anchors.empty()) {
-    // Before the first anchor: backwards from it.
+    // The part before the first anchor is aligned backwards from it.
     std::vector<int> s = Executions(story, 0, anchors[0].first),
                      t = Executions(timed, 0, anchors[0].second);
     for (size_t i = 1; i <= std::min(s.size(), t.size()) &&
@@ -186,8 +186,8 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
   }
   if (fits == 0) {
     out.note =
-        "not aligned with the other sources: no compile in common, and the order of the cuts "
-        "differs";
+        "not aligned with the other sources: no compile "
+        "in common, and the order of the cuts differs";
     return out;
   }
   for (size_t i = 0; i < t.size(); ++i) pairs.emplace_back(s[size_t(place) + i], t[i]);
@@ -199,11 +199,11 @@ ByClock AlignWindow(const Facts& story, const Facts& timed) {
   return out;
 }
 
-// Columns of a row that another one never fills: whose row it is, and by which other rows it was
-// found. How a graph was printed belongs to its nodes, which stay.
+// Columns of a row that another one never fills: the owner of the row, and the columns by which the
+// other rows were found. printed_as belongs to the graph's nodes, which stay.
 constexpr std::string_view kOwnColumns[] = {"process_id", "hash", "printed_as"};
 
-// Statements that fold one row of a table into another.
+// The statements that fold one row of a table into another.
 class Folding {
  public:
   static absl::StatusOr<Folding> Make(const Store& store, const char* table) {
@@ -246,7 +246,7 @@ class Folding {
   Statement fill_, drop_, said_, reasons_;
 };
 
-// Folds the facts of `b` into those of `a` along `pairs` and gives all of process `into` one order.
+// Folds the facts of `b` into those of `a` along `pairs`, and orders all facts of process `into`.
 absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, const Pairs& pairs) {
   Folding compiles, executions;
   if (!pairs.empty()) {
@@ -263,7 +263,7 @@ absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, c
     take(size_t(x), size_t(y));
     const Fact& kept = a[size_t(x)];
     const Fact& other = b[size_t(y)];
-    // A graph that one source knows by program only is the graph that the other knows by hash.
+    // A graph that one source knows only by program is the graph that the other knows by hash.
     if (other.hash.empty() && !kept.hash.empty() && other.graph_id != 0) {
       XP_TRY(store.Run("UPDATE graph SET hash = ?2 WHERE id = ?1 AND hash IS NULL", other.graph_id,
                        kept.hash));
@@ -292,13 +292,14 @@ absl::Status Merge(Store& store, int64_t into, const Facts& a, const Facts& b, c
   return absl::OkStatus();
 }
 
-// Moves what else belongs to the processes of one run from one to another. A file may tell of
-// thousands, and the tables have no index by process: each is gone through once.
+// Moves everything else that belongs to the processes of one run from one process to another. A
+// file may have thousands of processes, and the tables have no index by process, so each table is
+// passed over once.
 class Uniting {
  public:
   explicit Uniting(Store& store) : store_(store) {}
 
-  // `from` is forgotten at Finish.
+  // Unites `from` with `into`; `from` is removed at Finish.
   absl::Status Add(int64_t into, int64_t from) {
     if (into == from) return absl::OkStatus();
     united_.emplace_back(into, from);
@@ -311,7 +312,8 @@ class Uniting {
   absl::Status Finish() {
     if (united_.empty()) return absl::OkStatus();
     XP_TRY(store_.Exec("CREATE TEMP TABLE united_process (from_id INTEGER PRIMARY KEY, into_id)"));
-    absl::flat_hash_map<int64_t, int64_t> last;  // backwards: `into` may itself be united later
+    absl::flat_hash_map<int64_t, int64_t> last;  // backwards, because `into` may itself be united
+                                                 // later
     for (auto pair = united_.rbegin(); pair != united_.rend(); ++pair) {
       const auto& [into, from] = *pair;
       const auto further = last.find(into);
@@ -325,8 +327,8 @@ class Uniting {
           "process_id) WHERE process_id IN (SELECT from_id FROM united_process)",
           table.name)));
     }
-    // Counts of one op, or of its calls at one place, that are cumulative and told by two sources
-    // of one process: the greatest one contains the others.
+    // Counts of one op, or of its calls at one place, are cumulative. If two sources of one process
+    // give them, the greatest one contains the others.
     return store_.Exec(
         "DELETE FROM fallback WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION "
         "BY process_id, op, stack_id ORDER BY count DESC, id) AS nth FROM fallback WHERE ordinal "
@@ -341,7 +343,7 @@ class Uniting {
   std::vector<std::pair<int64_t, int64_t>> united_;  // into, from
 };
 
-// What one source knows of a graph by its hash alone, or by its inputs, belongs to the graph of
+// Unites what one source knows of a graph only by its hash, or by its inputs, with the graph of
 // that hash whose nodes another source printed.
 absl::Status UniteGraphs(Store& store) {
   XP_TRY(store.Exec(
@@ -366,8 +368,8 @@ struct Process {
   OptInt rank;
 };
 
-// What a process writes one of: a log, a dump of its graphs, a dump of its programs. "" for
-// reports, of which it may write several.
+// Returns the kind of source of which a process writes one: a log, a dump of its graphs, a dump of
+// its programs. Returns "" for reports, of which it may write several.
 std::string OnceAProcess(const std::string& format) {
   if (format == "debug_log" || format == "jax_log") return "log";
   return format == "ir_dump" || format == "jax_ir" || format == "xla_dump" ? format : "";
@@ -376,14 +378,13 @@ std::string OnceAProcess(const std::string& format) {
 absl::Status JoinRun(Store& store, int64_t run_id) {
   XP_TRY(std::vector<Process> processes,
          store.Collect(
-             "SELECT p.id, p.source_id, coalesce(s.format, ''), p.rank FROM process p JOIN source "
-             "s ON s.id = p.source_id "
-             "WHERE p.run_id = ?1 ORDER BY p.id",
+             "SELECT p.id, p.source_id, coalesce(s.format, ''), p.rank FROM process "
+             "p JOIN source s ON s.id = p.source_id WHERE p.run_id = ?1 ORDER BY p.id",
              [](int64_t id, int64_t source, std::string format, OptInt rank) {
                return Process{id, source, std::move(format), rank};
              },
              run_id));
-  // Text sources of one rank tell of one process. Only the first local process writes a debug log.
+  // Text sources of one rank describe one process. Only the first local process writes a debug log.
   std::map<int64_t, std::vector<Process>> texts;
   std::vector<Process> timed;
   for (Process& process : processes) {
@@ -408,10 +409,10 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
     const Process& head = group.front();
     std::set<std::string> kinds = {OnceAProcess(head.format)};
     XP_TRY(Facts a, Load(store, head.id));
-    bool is_in_order = false;  // are the ordinals of `a`
+    bool is_in_order = false;  // the ordinals of `a` are in order
     for (size_t i = 1; i < group.size(); ++i) {
       const Process& other = group[i];
-      // A second one is another process's, whatever graphs they share.
+      // A second source of a kind is another process's, whatever graphs they share.
       const std::string kind = OnceAProcess(other.format);
       const bool second = !kind.empty() && !kinds.insert(kind).second;
       if (second) {
@@ -436,7 +437,8 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
     }
     text_ids.push_back(head.id);
   }
-  // Each story that text tells is laid over the XSpace process that it shares most compiles with.
+  // Each process of text sources is joined with the XSpace process that shares most compiles with
+  // it.
   std::vector<bool> taken(timed.size(), false);
   std::vector<Facts> windows;
   for (const Process& process : timed) {
@@ -453,7 +455,7 @@ absl::Status JoinRun(Store& store, int64_t run_id) {
       const Facts& window = windows[i];
       const bool tells = !story.empty() && !window.empty();
       const size_t common = tells ? AlignByHash(story, window, true).size() : 0;
-      // Both name what they compiled, and nothing in common: another program's.
+      // Both name what they compiled and share nothing, so the window is another program's.
       if (common == 0 && NamesCompiles(story) && NamesCompiles(window)) {
         contradicted = true;
         continue;

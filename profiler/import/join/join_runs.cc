@@ -1,6 +1,6 @@
-// torch_xla appends to its files across runs, and not every file shows where a run began: a dump
+// torch_xla appends to its files across runs, and not every file shows where a run began. A dump
 // never does, a log only when the first graph of the run is compiled again. A file that does (the
-// log, else the metrics) has counted the executions of each run; a file that saw equally many in
+// log, else the metrics) has counted the executions of each run. A file that saw equally many in
 // all is divided at the same places.
 #include <vector>
 
@@ -9,17 +9,17 @@
 namespace xlaprof {
 namespace {
 
-// Executions of each run, oldest first; empty when no source of the store shows more than one run.
+// Returns the executions of each run, oldest first, or nothing if no source of the store shows more
+// than one run.
 absl::StatusOr<std::vector<int64_t>> ExecutionsOfRuns(const Store& store) {
   auto collect = [&](const char* sql) {
     return store.Collect(sql, [](int64_t count) { return count; });
   };
   XP_TRY(std::vector<int64_t> counts,
-         collect("SELECT (SELECT count(*) FROM execution e WHERE e.process_id = p.id) FROM process "
-                 "p WHERE p.source_id = "
-                 "(SELECT p.source_id FROM process p JOIN source s ON s.id = p.source_id WHERE "
-                 "s.format = 'debug_log' AND p.segment > 0 LIMIT 1) "
-                 "ORDER BY p.segment"));
+         collect("SELECT (SELECT count(*) FROM execution e WHERE e.process_id = p.id) "
+                 "FROM process p WHERE p.source_id = "
+                 "(SELECT p.source_id FROM process p JOIN source s ON s.id = p.source_id "
+                 "WHERE s.format = 'debug_log' AND p.segment > 0 LIMIT 1) ORDER BY p.segment"));
   if (counts.size() > 1) return counts;
   XP_TRY(counts, collect("SELECT max(0, coalesce(max(m.samples), 0)) FROM process p "
                          "LEFT JOIN metrics_report r ON r.process_id = p.id "
@@ -42,8 +42,8 @@ absl::Status Divide(Store& store, int64_t source_id, int64_t process_id,
   int64_t begin = INT64_MIN;
   for (size_t segment = 0; segment < counts.size(); ++segment) {
     done += size_t(counts[segment]);
-    // A run's facts end with its last execution: compiles stand before the execution that they are
-    // for.
+    // A run's facts end with its last execution, because compiles come before the execution that
+    // needs them.
     int64_t end = segment + 1 == counts.size() || done == 0 ? INT64_MAX : ordinals[done - 1];
     if (segment > 0) {
       XP_TRY(int64_t id,
@@ -54,15 +54,14 @@ absl::Status Divide(Store& store, int64_t source_id, int64_t process_id,
                                      table),
                          process_id, id, begin, end));
       }
-      // A dump infers a compile where it sees a graph first; a new run compiles it again.
+      // A dump infers a compile at the first print of a graph; a new run compiles the graph again.
       XP_TRY(store.Run(
-          "INSERT INTO compile (process_id, ordinal, graph_id, cause, site_id, stack_id, inferred) "
-          "SELECT e.process_id, min(e.ordinal), e.graph_id, e.cause, e.site_id, e.stack_id, 1 FROM "
-          "execution e JOIN graph g ON g.id = e.graph_id "
-          "WHERE e.process_id = ?1 AND g.hash IS NOT NULL AND (SELECT format FROM source WHERE id "
-          "= ?2) = 'ir_dump' AND g.hash NOT IN "
-          "(SELECT h.hash FROM compile c JOIN graph h ON h.id = c.graph_id WHERE c.process_id = ?1 "
-          "AND h.hash IS NOT NULL) GROUP BY g.hash",
+          "INSERT INTO compile (process_id, ordinal, graph_id, cause, site_id, stack_id, "
+          "inferred) SELECT e.process_id, min(e.ordinal), e.graph_id, e.cause, e.site_id, "
+          "e.stack_id, 1 FROM execution e JOIN graph g ON g.id = e.graph_id WHERE "
+          "e.process_id = ?1 AND g.hash IS NOT NULL AND (SELECT format FROM source WHERE id "
+          "= ?2) = 'ir_dump' AND g.hash NOT IN (SELECT h.hash FROM compile c JOIN graph h ON "
+          "h.id = c.graph_id WHERE c.process_id = ?1 AND h.hash IS NOT NULL) GROUP BY g.hash",
           id, source_id));
     }
     begin = end;
@@ -77,7 +76,8 @@ absl::Status DivideRuns(Store& store) {
   if (counts.size() < 2) return absl::OkStatus();
   int64_t total = 0;
   for (int64_t count : counts) {
-    if (__builtin_add_overflow(total, count, &total)) return absl::OkStatus();  // no such number
+    // there is no such number of executions
+    if (__builtin_add_overflow(total, count, &total)) return absl::OkStatus();
   }
   struct Candidate {
     int64_t source_id = 0, process_id = 0;
@@ -85,13 +85,9 @@ absl::Status DivideRuns(Store& store) {
   XP_TRY(std::vector<Candidate> candidates,
          store.Collect(
              "SELECT p.source_id, min(p.id) FROM process p JOIN source s ON s.id = p.source_id "
-             "WHERE s.format IN ('debug_log', 'ir_dump') "
-             "GROUP BY p.source_id HAVING count(*) = 1 AND (SELECT count(*) FROM execution e WHERE "
-             "e.process_id = min(p.id)) = ?1",
-             [](int64_t source, int64_t process) {
-               return Candidate{source, process};
-             },
-             total));
+             "WHERE s.format IN ('debug_log', 'ir_dump') GROUP BY p.source_id HAVING count(*) "
+             "= 1 AND (SELECT count(*) FROM execution e WHERE e.process_id = min(p.id)) = ?1",
+             [](int64_t source, int64_t process) { return Candidate{source, process}; }, total));
   for (const Candidate& candidate : candidates)
     XP_TRY(Divide(store, candidate.source_id, candidate.process_id, counts));
   return absl::OkStatus();

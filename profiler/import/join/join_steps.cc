@@ -1,6 +1,6 @@
-// Steps. An XSpace shows those of its window, with times; the debug log and the dump show where
-// each one ended, by the cause of the execution that ended it. Both give one list, and every
-// compile and execution gets its step.
+// Finds the steps. An XSpace shows those of its window, with times. The debug log and the dump show
+// where each step ended, by the cause of the execution that ended it. Both are joined into one
+// list, and every compile and execution gets its step.
 #include <algorithm>
 #include <map>
 
@@ -19,7 +19,7 @@ struct Cut {
   int64_t site_id = 0;
 };
 
-// `timed`: the steps that the process has already, by their time.
+// Adds the steps of a process. `timed` are the steps that the process has already, by their time.
 absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t>& timed) {
   std::vector<Cut> cuts;
   XP_TRY(store.Each(
@@ -33,8 +33,8 @@ absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t
       process_id));
   if (cuts.empty() && timed.empty()) return absl::OkStatus();
 
-  // A step mark that stands once beside others that repeat is set-up (a loader's first sync, moving
-  // the model), no step.
+  // A step mark that occurs once, while others repeat, is set-up (a loader's first sync, moving the
+  // model) and not a step.
   constexpr int64_t kRepeats = 3;  // marks of one kind and place that make it the step's
   std::map<std::pair<CutKind, int64_t>, int64_t> marks;
   int64_t most = 0;
@@ -47,7 +47,7 @@ absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t
     return most < kRepeats || marks[{cut.cause, cut.site_id}] > 1 || cut.step_id.has_value();
   };
   struct NewStep {
-    OptInt id;  // an XSpace's, or none yet
+    OptInt id;  // step of an XSpace, or none yet
     std::vector<const Cut*> cuts;
   };
   std::vector<NewStep> steps;
@@ -60,15 +60,16 @@ absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t
     }
     NewStep step{.id = cut.step_id, .cuts = std::move(open)};
     open.clear();
-    if (step.id && !steps.empty() &&
-        steps.back().id == step.id) {  // two marks inside one step of the user's
+    // Two marks are inside one step of the user.
+    if (step.id && !steps.empty() && steps.back().id == step.id) {
       steps.back().cuts.insert(steps.back().cuts.end(), step.cuts.begin(), step.cuts.end());
     } else {
       steps.push_back(std::move(step));
     }
   }
 
-  // Order: the steps by their cuts; steps of the XSpace without any cut go where their time says.
+  // The steps are in the order of their cuts; steps of the XSpace without any cut are placed by
+  // their time.
   std::vector<int64_t> order;
   size_t next_timed = 0;
   for (NewStep& step : steps) {
@@ -114,7 +115,8 @@ absl::Status StepsOf(Store& store, int64_t process_id, const std::vector<int64_t
 }  // namespace
 
 absl::Status JoinSteps(Store& store) {
-  // A recording has every step of its process, and marks that end none: an evaluation's, say.
+  // A recording has every step of its process, and also marks that end none, such as an
+  // evaluation's.
   XP_TRY(std::vector<int64_t> processes,
          store.Collect("SELECT p.id FROM process p LEFT JOIN source s ON s.id = p.source_id "
                        "WHERE s.format IS NOT 'recording' OR NOT EXISTS (SELECT 1 FROM step WHERE "
@@ -122,8 +124,8 @@ absl::Status JoinSteps(Store& store) {
                        [](int64_t id) { return id; }));
   std::map<int64_t, std::vector<int64_t>> timed;
   XP_TRY(
-      store.Each("SELECT process_id, id FROM step WHERE process_id IS NOT NULL ORDER BY ts_ns, "
-                 "ordinal",
+      store.Each("SELECT process_id, id FROM step WHERE "
+                 "process_id IS NOT NULL ORDER BY ts_ns, ordinal",
                  [&](int64_t process_id, int64_t id) { timed[process_id].push_back(id); }));
   for (int64_t process : processes) XP_TRY(StepsOf(store, process, timed[process]));
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// Alignment of two sequences of tokens that tell the same story with gaps: the longest common
+// Aligns two sequences of tokens that describe the same events with gaps, by their longest common
 // subsequence.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace xlaprof {
 
-// Pairs (index in a, index in b) of a longest common subsequence, in order (Myers' O(ND) greedy
-// algorithm, E. W. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986). Where more
-// than kMaxDifferences tokens differ, the middle that is too different stays unpaired; common ends
-// are always paired.
+// Returns the pairs (index in a, index in b) of a longest common subsequence, in order. The
+// algorithm is Myers' greedy O(ND) one (E. W. Myers, "An O(ND) Difference Algorithm and Its
+// Variations", 1986). If more than kMaxDifferences tokens differ, the middle that is too different
+// stays unpaired; common ends are always paired.
 inline constexpr int kMaxDifferences = 2000;
 std::vector<std::pair<int, int>> CommonSubsequence(std::span<const int64_t> a,
                                                    std::span<const int64_t> b);

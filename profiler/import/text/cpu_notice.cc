@@ -4,7 +4,8 @@
 
 namespace xlaprof {
 
-// What jax/_src/xla_bridge.py has printed since 2021, and torch_xla/runtime.py prints.
+// jax/_src/xla_bridge.py has printed the first two texts since 2021; torch_xla/runtime.py prints
+// the third.
 std::optional<CpuNotice> FindCpuNotice(std::string_view text) {
   constexpr std::string_view kMarks[] = {"No GPU/TPU found, falling back to CPU",
                                          "is not installed. Falling back to cpu",

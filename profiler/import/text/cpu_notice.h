@@ -1,4 +1,5 @@
-// Lines by which JAX and torch_xla say that they found no accelerator and compute on the CPU.
+// Finds the lines by which JAX and torch_xla say that they found no accelerator and compute on the
+// CPU.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,13 @@
 namespace xlaprof {
 
 struct CpuNotice {
-  int64_t offset = 0, line = 0;  // of the first; lines from 1
+  int64_t offset = 0, line = 0;  // place of the first; lines from 1
   int64_t count = 0;
 };
 
 std::optional<CpuNotice> FindCpuNotice(std::string_view text);
 
-// As import issue `on_cpu`, by which the finding is made.
+// Adds import issue `on_cpu`, from which the finding is made.
 absl::Status NoteWhereOnCpu(std::string_view text, Store& store, int64_t source_id);
 
 }  // namespace xlaprof

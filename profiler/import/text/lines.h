@@ -1,4 +1,5 @@
-// Lines of a text, with where each one is. Accepts \n and \r\n; the last line needs no end.
+// Reads the lines of a text, with the place of each. Accepts \n and \r\n; the last line needs no
+// end.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 
 namespace xlaprof {
 
-// Where a line begins in a text.
+// The place where a line begins in a text.
 struct TextPosition {
   int64_t offset = 0, line = 0;
 };
@@ -15,7 +16,7 @@ class Lines {
  public:
   explicit Lines(std::string_view text) : text_(text) {}
 
-  // Moves to the next line; false at the end.
+  // Moves to the next line. Returns false at the end.
   bool Next() {
     if (next_ >= text_.size()) return false;
     begin_ = next_;
@@ -32,7 +33,7 @@ class Lines {
   int64_t number() const { return number_; }          // from 1
   int64_t offset() const { return int64_t(begin_); }  // byte of its first character
   bool ended() const { return ended_; }               // false: the text stops inside this line
-  // The next Next() gives this line again.
+  // Makes the next Next() return this line again.
   void Unread() { next_ = begin_, --number_; }
 
  private:

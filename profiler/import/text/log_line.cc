@@ -6,14 +6,12 @@
 #include <cctype>
 
 #include "core/base/numbers.h"
-
 #include "profiler/import/text/utf8.h"
 
 namespace xlaprof {
 namespace {
 
-
-// The JSON string that starts behind the quote at `begin`; false when it has no end.
+// Reads the JSON string that starts after the quote at `begin`. Returns false if it has no end.
 bool Unescape(std::string_view json, size_t begin, std::string& out) {
   out.clear();
   for (size_t i = begin; i < json.size(); ++i) {
@@ -52,7 +50,7 @@ bool Unescape(std::string_view json, size_t begin, std::string& out) {
   return false;
 }
 
-// The message of a line that is a JSON object, or a member of one that has line breaks.
+// Finds the message of a line that is a JSON object, or a member of an object that has line breaks.
 bool JsonMessage(std::string_view line, std::string& out) {
   const size_t first = line.find_first_not_of(" \t");
   const bool member = first != std::string_view::npos && line[first] == '"';
@@ -74,8 +72,8 @@ bool JsonMessage(std::string_view line, std::string& out) {
   return false;
 }
 
-// Cuts at \n and \r; parts go to `out` last first. What ends its last line, as Docker's records do,
-// has no part behind that.
+// Cuts at \n and \r, and adds the parts to `out`, last first. A text that ends its last line, as
+// Docker's records do, has no part after that line.
 void Split(std::string_view text, std::vector<std::string_view>& out) {
   out.clear();
   for (size_t begin = 0; begin <= text.size();) {
@@ -87,7 +85,7 @@ void Split(std::string_view text, std::vector<std::string_view>& out) {
   std::reverse(out.begin(), out.end());
 }
 
-// The number behind `word`, with at most one of " =:_-" between: rank0, rank 0, pid=12.
+// Returns the number after `word`, with at most one of " =:_-" between: rank0, rank 0, pid=12.
 OptInt NumberAfter(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     bool starts_word = at == 0 || !(std::isalnum(static_cast<unsigned char>(text[at - 1])));
@@ -124,7 +122,7 @@ std::string WithoutEscapes(std::string_view text) {
       out += text[i];
       continue;
     }
-    size_t end = i + 2;  // parameters lie between space and ?, the last is a letter or a sign
+    size_t end = i + 2;  // parameters are between space and ?, the last is a letter or a sign
     while (end < text.size() && text[end] >= ' ' && text[end] < '@') ++end;
     if (end < text.size() && text[end] >= '@' && text[end] <= '~') {
       i = end;
@@ -174,8 +172,8 @@ LogOrigin OriginOfPrefix(std::string_view prefix) {
   origin.pid = NumberAfter(prefix, "pid");
   if (OptInt worker = NumberAfter(prefix, "worker"))
     origin.host = fmt::format("worker {}", *worker);
-  // "[0]" counts as a rank only where nothing but times and an address stand beside it: "[3]" may
-  // be anything.
+  // "[0]" counts as a rank only if the prefix has nothing else but times and an address, because
+  // "[3]" may be anything.
   OptInt bracketed;
   bool only = true;
   for (size_t begin = 0; begin < prefix.size();) {

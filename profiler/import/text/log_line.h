@@ -1,5 +1,5 @@
-// Lines of a log as collectors keep them: progress bars that share a line, JSON around each line,
-// and the prefixes that tell several processes apart.
+// Reads the lines of a log as collectors keep them: progress bars that share a line, JSON around
+// each line, and prefixes that distinguish several processes.
 #pragma once
 
 #include <compare>
@@ -13,9 +13,9 @@
 namespace xlaprof {
 
 // The texts of a log, one after the other. A line with carriage returns (progress bars) gives one
-// text a part; a line that is a JSON object, or one of its members in a line of its own, gives the
-// lines of its message (member log, message, msg or textPayload); any other line gives itself. All
-// without the escapes that colour a terminal.
+// text per part. A line that is a JSON object, or one of its members in a line of its own, gives
+// the lines of its message (member log, message, msg or textPayload). Any other line gives itself.
+// The escapes that colour a terminal are left out.
 class LogTexts {
  public:
   explicit LogTexts(std::string_view bytes)
@@ -26,20 +26,20 @@ class LogTexts {
   int64_t number() const { return lines_.number(); }  // line of the file, from 1
   int64_t offset() const { return lines_.offset(); }  // byte of that line's first character
   bool ended() const { return lines_.ended(); }       // false: the file stops inside this line
-  bool is_decoded() const { return decoded_; }        // text() does not lie in the file's bytes
+  bool is_decoded() const { return decoded_; }        // text() is not in the file's bytes
 
  private:
   Lines lines_;
-  const bool escapes_;  // somewhere in the bytes
+  const bool escapes_;  // the bytes have escapes
   bool decoded_ = false;
   std::string_view text_;
-  std::string message_;                  // of a JSON line, or a line without its escapes
-  std::vector<std::string_view> parts_;  // of the line; back() is the next
+  std::string message_;                  // message of a JSON line, or a line without its escapes
+  std::vector<std::string_view> parts_;  // parts of the line; back() is the next
 };
 
-// Which process wrote a line, as far as the prefix before a marker tells: `[rank0]:`, `(worker 3)`,
-// `pid=123`, `10.164.0.25 [0]`, `[pod/train-1/main]`. Times and everything else (a progress bar, a
-// printed loss) identify nobody.
+// The process that wrote a line, as far as the prefix before a marker identifies it: `[rank0]:`,
+// `(worker 3)`, `pid=123`, `10.164.0.25 [0]`, `[pod/train-1/main]`. Times and everything else (a
+// progress bar, a printed loss) identify no process.
 struct LogOrigin {
   OptText host;  // address, pod, or "worker 3"
   OptInt pid, rank;
@@ -47,13 +47,15 @@ struct LogOrigin {
 };
 LogOrigin OriginOfPrefix(std::string_view prefix);
 
-// 2021-04-19, 13:28:12, 2021-04-19T13:28:12.123Z, [2021-04-19 13:28:12]
+// Returns whether a token is a time: 2021-04-19, 13:28:12, 2021-04-19T13:28:12.123Z or [2021-04-19
+// 13:28:12].
 bool IsTime(std::string_view token);
 
-// `text` without a terminal's escapes (ESC [ ... letter): colours, and what clears a line.
+// Returns `text` without a terminal's escapes (ESC [ ... letter): colours, and commands that clear
+// a line.
 std::string WithoutEscapes(std::string_view text);
 
-// `text` without spaces and tabs at its ends.
+// Returns `text` without spaces and tabs at its ends.
 std::string_view Trim(std::string_view text);
 
 }  // namespace xlaprof

@@ -16,9 +16,9 @@ std::optional<Store::Frame> ParseFrame(std::string_view line) {
   if (colon == std::string_view::npos) return std::nullopt;
   const OptInt number = ParseCount(line.substr(colon + 1, line.size() - colon - 2));
   if (!number) return std::nullopt;
-  // "  <module> (/x/a (1).py:3)": the function ends at the first " (" behind a word that two spaces
-  // precede; what stands before them is the prefix of a log collector. Where the indentation was
-  // lost, at the first " (".
+  // "  <module> (/x/a (1).py:3)": the function ends at the first " (" after a word that two spaces
+  // precede; the text before them is the prefix of a log collector. If the indentation was lost,
+  // the function ends at the first " (".
   size_t begin = line.find_first_not_of(" \t");
   size_t open = line.find(" (", begin);
   if (open == std::string_view::npos || open > colon) return std::nullopt;
@@ -42,7 +42,8 @@ std::optional<Store::Frame> ParseFrame(std::string_view line) {
 
 bool IsUserFile(std::string_view file) {
   if (file.empty()) return false;
-  if (file.front() == '<') {  // no file: typed into IPython, Python or a Databricks notebook
+  if (file.front() == '<') {  // not a file, but code typed into IPython, Python or a Databricks
+                              // notebook
     return file.starts_with("<ipython-input-") || file.starts_with("<command-") ||
            file == "<stdin>";
   }
@@ -102,7 +103,7 @@ CutKind CauseFromFrames(std::span<const Store::Frame> frames) {
 }
 
 CutKind CauseFromText(std::string_view text) {
-  // In this order: the first pattern that the line contains. Older versions say mark_step for
+  // The first pattern that the line contains decides. Older versions say mark_step for
   // torch_xla.sync, and the documentation shows backticks and (), which are taken out first.
   std::string plain;
   for (char c : text) {

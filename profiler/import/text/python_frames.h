@@ -1,5 +1,5 @@
-// Python frames as torch_xla prints them, `  function (file:line)`, and what can be told from a
-// stack of them.
+// Reads Python frames as torch_xla prints them, `  function (file:line)`, and finds out what a
+// stack of them says.
 #pragma once
 
 #include <optional>
@@ -10,25 +10,27 @@
 
 namespace xlaprof {
 
-// Parses `  function (file:line)`; empty when the line is no frame. Sets is_user by IsUserFile.
+// Parses `  function (file:line)`. Returns nothing if the line is not a frame. Sets is_user by
+// IsUserFile.
 std::optional<Store::Frame> ParseFrame(std::string_view line);
 
-// False for files of Python, of installed packages (site-packages, dist-packages), of torch,
-// torch_xla and jax, and for `<frozen ...>`, `<string>` and other pseudo files.
+// Returns false for files of Python, of installed packages (site-packages, dist-packages), of
+// torch, torch_xla and jax, and for `<frozen ...>`, `<string>` and other pseudo files.
 bool IsUserFile(std::string_view file);
 
-// The innermost user frame: the line that cut the graph or read a tensor. Null when there is none.
+// Returns the innermost user frame, the line that cut the graph or read a tensor. Returns null if
+// there is none.
 const Store::Frame* InnermostUser(std::span<const Store::Frame> frames);
 
-// function@file:line of the nearest user frame of `stack`, else of its innermost frame; "" for
-// none.
+// Returns function@file:line of the nearest user frame of `stack`, or else of its innermost frame;
+// "" if it is empty.
 std::string NearestLine(std::span<const Store::Frame> stack);
 
-// Kind of cut by torch_xla's own rules (csrc/debug_util.cpp), from a stack, innermost frame first.
-// Falls back to kValueAccess; kUnknown when `frames` is empty.
+// Returns the kind of cut that a stack shows by torch_xla's own rules (csrc/debug_util.cpp). The
+// innermost frame comes first. Falls back to kValueAccess; returns kUnknown if `frames` is empty.
 CutKind CauseFromFrames(std::span<const Store::Frame> frames);
 
-// Kind of cut from a printed cause line, in every spelling that torch_xla ever used.
+// Returns the kind of cut of a printed cause line, in every spelling that torch_xla ever used.
 CutKind CauseFromText(std::string_view text);
 
 }  // namespace xlaprof

@@ -3,7 +3,7 @@
 namespace xlaprof {
 namespace {
 
-// The length of the valid sequence that `text` begins with, 0 if it is invalid.
+// Returns the length of the valid sequence that `text` begins with, or 0 if it is invalid.
 size_t Sequence(std::string_view text) {
   auto byte = [&](size_t i) { return i < text.size() ? uint8_t(text[i]) : uint8_t(0); };
   auto follows = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
@@ -38,7 +38,7 @@ size_t ValidUtf8Prefix(std::string_view text) {
 std::string ToUtf8(std::string_view text, int64_t* bad) {
   std::string out;
   out.reserve(text.size());
-  size_t kept = 0;  // bytes that are in `out`, as they are or replaced
+  size_t kept = 0;  // bytes that are in `out`, unchanged or replaced
   for (size_t i = 0; i < text.size();) {
     if (const size_t length = text[i] == '\0' ? 0 : Sequence(text.substr(i)); length > 0) {
       i += length;

@@ -16,12 +16,11 @@
 namespace xlaprof {
 namespace {
 
-// What PT_XLA_DEBUG writes, in three forms that may be mixed with each other and with anything
-// else. A fourth, lines of the C++ log, is runtime_log_facts.cc's.
-//
-// (1) Blocks. Each line is `KIND Analysis: text`, KIND one of Compilation, Post Compilation,
-// Execution, Unexpected
-//     Execution. Between two rulers of 80 '=':
+// PT_XLA_DEBUG writes three forms, which may be mixed with each other and with anything else. A
+// fourth, lines of the C++ log, is read by runtime_log_facts.cc.
+// ||
+// (1) Blocks. Each line is `KIND Analysis: text`, with KIND one of Compilation, Post Compilation,
+//     Execution, Unexpected Execution. Between two rulers of 80 '=':
 //        Execution Cause                    (or Compilation Cause; the next line is the cause)
 //          user torch_xla.sync
 //        Graph Info:                        (not in the first version)
@@ -34,23 +33,22 @@ namespace {
 //          ..........                       (the stack went on)
 //        --------------------------------------------------------------------------------
 //     A Post block holds `Graph input size: 1.548000 GB` and four more (MB in older versions,
-//     `Unknown  GB` where the backend does not say) and belongs to the Compilation block before it.
-//     A line `Computation hash: …` stands between them: the hash of the HLO, of no use here.
-// (2) `pt-xla-profiler: …` lines, one a rule and step, from every process.
+//     `Unknown  GB` if the backend does not say). It belongs to the Compilation block before it.
+//     A line `Computation hash: …` is between them: the hash of the HLO, which is of no use here.
+// (2) `pt-xla-profiler: …` lines, one per rule and step, from every process.
 // (3) At exit, between rulers, `Unlowered Op usage summary`: `FRAME (count=12):`, perhaps
-// `Unlowered Op: "nonzero"`,
-//     perhaps `Python Frames:` or `Frames:`, frames, an empty line; then the next FRAME.
-//     Earlier versions print no op, and each line may carry `pt-xla-profiler:`. `FRAME (count=12):`
-//     begins it where its title was not copied.
-// Indentation, trailing spaces and what stands before a marker are not relied on.
+//     `Unlowered Op: "nonzero"`, perhaps `Python Frames:` or `Frames:`, frames, an empty line; then
+//     the next FRAME. Earlier versions print no op, and each line may carry `pt-xla-profiler:`.
+//     `FRAME (count=12):` begins the summary if its title was not copied.
+// Indentation, trailing spaces and the text before a marker are not relied on.
 
-// The text behind `label`; empty when `text` does not start with it.
+// Returns the text after `label`, or nothing if `text` does not start with it.
 std::optional<std::string_view> After(std::string_view text, std::string_view label) {
   if (!text.starts_with(label)) return std::nullopt;
   return Trim(text.substr(label.size()));
 }
 
-// "1.548000 GB"; empty for "Unknown  GB".
+// Reads "1.548000 GB". Returns nothing for "Unknown  GB".
 OptInt SizeBytes(std::string_view text) {
   const OptReal value = TakeReal(&text);
   if (!value || *value < 0) return std::nullopt;
@@ -80,7 +78,7 @@ class Parser {
         Count("cut_file", blocks.open.back().fact);
       CloseAll(blocks);
     }
-    // Where somebody filtered out the ends, each block seems to begin inside another.
+    // If somebody filtered out the ends, each block seems to begin inside another.
     if (!saw_end_) log_.issues.erase("interleaved_blocks");
     runtime_.Finish(log_);
     log_.lines = lines_.number();
@@ -98,10 +96,10 @@ class Parser {
     std::vector<Store::Frame> frames;
     bool empty() const { return !has_cause && fact.hash.empty() && frames.empty(); }
   };
-  // Of one kind and origin; more than one where blocks interleave.
+  // The open blocks of one kind and origin. There is more than one if blocks interleave.
   struct OpenBlocks {
     std::deque<Open> open;
-    bool ruler_due = false;    // the closing ruler comes next
+    bool ruler_due = false;    // the closing ruler should come next
     bool passed_over = false;  // a block ended that began after one that is still open
   };
 
@@ -117,8 +115,8 @@ class Parser {
     return fact;
   }
 
-  // Finds every marker in a text and reads from each to the next: processes that write at once
-  // share lines.
+  // Finds every marker in a text and reads from each to the next, because processes that write at
+  // once share lines.
   void Text(std::string_view text) {
     Marker block = FindBlock(text, 0), profiler = FindProfiler(text, 0);
     if (block.begin == profiler.begin) {  // neither
@@ -154,9 +152,9 @@ class Parser {
 
   // --- blocks ---
 
-  // The open block of this kind that lacks what `lacks` asks for: the newest, unless it has it
-  // already. Then two blocks alternate line by line, and whose frames are whose is not known. Opens
-  // one where the log begins inside a block.
+  // Returns the open block of this kind that lacks what `lacks` asks for: the newest, unless it has
+  // it already. In that case two blocks alternate line by line, and it is not known which frames
+  // belong to which. Opens a block if the log begins inside one.
   template <class Lacks>
   Open& Take(std::deque<Open>& open, Block block, int origin, Lacks lacks) {
     for (auto candidate = open.rbegin(); candidate != open.rend(); ++candidate) {
@@ -189,10 +187,11 @@ class Parser {
     OpenBlocks& blocks = open_[{origin, block}];
     std::deque<Open>& open = blocks.open;
     if (IsRuler(text, '=')) {
-      // The ruler behind the dashes belongs to the block that they closed; any other begins one.
+      // The ruler after the dashes belongs to the block that they closed; any other ruler begins
+      // one.
       if (!blocks.ruler_due && (open.empty() || !open.back().empty())) {
-        // Blocks that were left open when a later one ended will not go on: their process was
-        // killed.
+        // Blocks that were left open when a later one ended will not continue, because their
+        // process was killed.
         if (blocks.passed_over) CloseAll(blocks);
         Begin(open, block, origin);
       }
@@ -279,7 +278,7 @@ class Parser {
       return TakeSizes(fact);
     }
     if (block.empty()) return;
-    // A log that begins inside a stack may have lost the innermost frames, which tell the cause and
+    // A log that begins inside a stack may have lost the innermost frames, which show the cause and
     // the line. A frame of the step mark is the innermost itself.
     bool headless = !block.has_cause && !block.in_frames &&
                     CauseFromFrames(block.frames) == CutKind::kValueAccess;
@@ -288,7 +287,7 @@ class Parser {
       if (fact.cause == CutKind::kUnknown) fact.cause = CauseFromFrames(block.frames);
       fact.stack = StackIndex(std::move(block.frames));
     }
-    // A Post block whose sizes are all unknown tells nothing.
+    // A Post block whose sizes are all unknown says nothing.
     if (block.is_post) return;
     if (fact.kind == DebugFact::kCompile) {
       last_compile_[fact.origin] = log_.facts.size();
@@ -301,8 +300,9 @@ class Parser {
   void TakeSizes(const DebugFact& post) {
     auto last = last_compile_.find(post.origin);
     if (last == last_compile_.end()) {
-      // The log begins between the two, or somebody filtered it: it is all there is to know of that
-      // compilation. Later, another thread's block took its place.
+      // The log begins between the two, or somebody filtered it, so this is all that is known of
+      // that compilation. If the log has shown compilations already, another thread's block took
+      // its place.
       Count("post_without_compilation", post);
       if (!saw_compilation_.contains(post.origin)) log_.facts.push_back(post);
       return;
@@ -313,7 +313,8 @@ class Parser {
 
   // --- pt-xla-profiler lines ---
 
-  // Who quotes a line in a question makes words of it bold, or code.
+  // Removes the marks that make words of a line bold or code, as people do who quote it in a
+  // question.
   static std::string WithoutMarkdown(std::string_view text) {
     std::string out(text);
     std::erase_if(out, [](char c) { return c == '*' || c == '`'; });
@@ -347,7 +348,7 @@ class Parser {
         fact.steps = FindCount(text.substr(during));
         if (rule.end == " steps") fact.samples = FindCount(text);
       }
-      // What is told stands before "Please open a GitHub issue".
+      // The facts come before "Please open a GitHub issue".
       if (end == std::string_view::npos && !lines_.ended() && text.find(" Pl") == text.npos)
         return Count("cut_file", fact);
       log_.facts.push_back(std::move(fact));
@@ -391,16 +392,17 @@ class Parser {
     }
   }
 
-  // "nonzero" and "aten::nonzero" are ops; "xla_fallback" is the function that the tracker runs in.
+  // Returns the name of an op. "nonzero" and "aten::nonzero" are ops; "xla_fallback" is the
+  // function that the tracker runs in.
   std::string OpName(std::string_view printed) {
     if (printed.empty() || printed == "xla_fallback") return "";
     return printed.find("::") != std::string_view::npos ? Valid(printed)
                                                         : "aten::" + Valid(printed);
   }
 
-  // Some versions write op and frames of one call site as two entries: the op's count is then the
-  // sum of the counts of its call sites. The call sites are kept, with the op where it can only be
-  // that one; an op's own entry is kept where no call sites explain it.
+  // Some versions write op and frames of one call site as two entries. The op's count is then the
+  // sum of the counts of its call sites. The call sites are kept, with the op if it can only be
+  // that one. An op's own entry is kept if no call sites explain it.
   void EndSummary() {
     if (!in_summary_) return;
     in_summary_ = false;
@@ -473,7 +475,7 @@ class Parser {
   std::map<std::pair<int, int>, OpenBlocks> open_;  // by origin and Block
   int last_block_ = -1;
   bool saw_end_ = false;                // the log has the lines that end blocks
-  std::map<int, size_t> last_compile_;  // by origin: the fact that waits for its sizes
+  std::map<int, size_t> last_compile_;  // by origin: the compilation that waits for its sizes
   std::set<int> saw_compilation_;       // origins
   absl::flat_hash_map<std::string, int> stack_index_;
   std::map<LogOrigin, int> origin_index_;

@@ -1,4 +1,4 @@
-// The facts that a PT_XLA_DEBUG log tells, before they become rows.
+// The facts in a PT_XLA_DEBUG log, before they become rows.
 #pragma once
 
 #include <array>
@@ -17,20 +17,20 @@ struct DebugFact {
   enum Kind { kCompile, kExecution, kProfilerLine, kFallback };
   Kind kind = kCompile;
   int origin = 0;                // index of DebugLog::origins
-  int64_t offset = 0, line = 0;  // where it begins
+  int64_t offset = 0, line = 0;  // place where it begins
   CutKind cause = CutKind::kUnknown;
-  std::string hash, name;        // of the graph; empty: not printed
+  std::string hash, name;  // names of the graph; empty: not printed
   OptInt inputs, outputs;
-  int stack = -1;                         // index of DebugLog::stacks; -1: none, or torn
-  std::array<OptInt, 5> sizes;            // kCompile: input, output, alias, temp, program bytes
+  int stack = -1;               // index of DebugLog::stacks; -1: none, or torn
+  std::array<OptInt, 5> sizes;  // kCompile: input, output, alias, temp, program bytes
   ProfilerRule rule = ProfilerRule::kUnknown;  // kProfilerLine
   std::string text;                            // kProfilerLine
-  OptInt dur_ns;                          // kCompile: by the log's own times
-  OptInt nodes;                           // of the graph, by the C++ log
-  std::vector<std::string> input_shapes;  // of the program, by the C++ log
-  OptInt samples, steps;                  // kProfilerLine
-  std::string op;                         // kFallback; empty: not known
-  int64_t count = 0;                      // kFallback
+  OptInt dur_ns;                               // kCompile: difference of the log's own times
+  OptInt nodes;                                // nodes of the graph, in the C++ log
+  std::vector<std::string> input_shapes;       // inputs of the program, in the C++ log
+  OptInt samples, steps;                       // kProfilerLine
+  std::string op;                              // kFallback; empty: not known
+  int64_t count = 0;                           // kFallback
 };
 
 struct DebugLog {
@@ -38,16 +38,17 @@ struct DebugLog {
     int64_t count = 0, offset = 0, line = 0;
   };
   std::vector<DebugFact> facts;                   // in the order in which they begin
-  std::vector<LogOrigin> origins;                 // of the lines
+  std::vector<LogOrigin> origins;                 // writers of the lines
   std::vector<std::vector<Store::Frame>> stacks;  // innermost frame first
   std::map<std::string, Issue> issues;            // by code
   int64_t lines = 0;
 };
 
-// Reads all of `bytes`; `progress` gets bytes done.
+// Reads all of `bytes`; `progress` gets the bytes done.
 DebugLog ParseDebugLog(std::string_view bytes, const std::function<void(size_t)>& progress);
 
-// The run to which each fact of a log belongs: 0, and one more at each restart of its process.
+// Returns the run that each fact of a log belongs to: 0, and one more at each restart of its
+// process.
 std::vector<int> SegmentsOf(const DebugLog& log);
 
 }  // namespace xlaprof

@@ -1,5 +1,5 @@
-// PT_XLA_DEBUG logs. debug_blocks.cc tells what they look like, debug_segments.cc where a run
-// begins.
+// Reads PT_XLA_DEBUG logs. debug_blocks.cc describes what they look like, debug_segments.cc where a
+// run begins.
 #include "profiler/import/importer.h"
 #include "profiler/import/text/cpu_notice.h"
 #include "profiler/import/torch_xla/runtime_text.h"
@@ -14,7 +14,7 @@ int Sniff(std::string_view window) {
       has("Compilation Analysis: Compilation Cause")) {
     return 95;
   }
-  // Markers that a log was left with after a filter or a cut.
+  // These markers are left in a log after a filter or a cut.
   for (std::string_view label :
        {"Graph Hash: ", "Number of Graph ", "Python Frame Triggered", "Graph input size:"}) {
     size_t at = window.find(label);
@@ -37,18 +37,18 @@ absl::Status Read(const Input& input, ImportContext& context) {
                              "Unlowered Op usage summary", "FRAME (count="}) {
     if (input.bytes.find(marker) == std::string_view::npos) continue;
     return Invalid(
-        "{}: nothing whole of PT_XLA_DEBUG in its {} lines: '{}' is in it, but its blocks are cut, "
-        "their beginning (cause, graph, first frames) is missing. Take the file of "
-        "PT_XLA_DEBUG_FILE itself, or copy from a line of '=' to the next, or name the format with "
-        "--as",
+        "{}: nothing whole of PT_XLA_DEBUG in its {} lines: '{}' is in it, "
+        "but its blocks are cut, their beginning (cause, graph, first "
+        "frames) is missing. Take the file of PT_XLA_DEBUG_FILE itself, or "
+        "copy from a line of '=' to the next, or name the format with --as",
         input.path, counts.lines, marker);
   }
   return Invalid(
-      "{}: no PT_XLA_DEBUG output in its {} lines: looked for 'Compilation Analysis:', 'Execution "
-      "Analysis:' blocks, 'pt-xla-profiler:' lines, 'Unlowered Op usage summary' and, of "
-      "TF_CPP_VMODULE, 'Compiling IR graph hash … on device', 'Executing IR graph hash … on "
-      "device'. Run with PT_XLA_DEBUG_LEVEL=2 (and PT_XLA_DEBUG_FILE), or name the format with "
-      "--as",
+      "{}: no PT_XLA_DEBUG output in its {} lines: looked for 'Compilation "
+      "Analysis:', 'Execution Analysis:' blocks, 'pt-xla-profiler:' lines, "
+      "'Unlowered Op usage summary' and, of TF_CPP_VMODULE, 'Compiling IR graph "
+      "hash … on device', 'Executing IR graph hash … on device'. Run with "
+      "PT_XLA_DEBUG_LEVEL=2 (and PT_XLA_DEBUG_FILE), or name the format with --as",
       input.path, counts.lines);
 }
 

@@ -29,7 +29,7 @@ Marker FindProfiler(std::string_view text, size_t from) {
 }
 
 bool IsRuler(std::string_view text, char mark) {
-  constexpr size_t kShortest = 20;  // of 80; the rest may be lost, or a progress bar may follow
+  constexpr size_t kShortest = 20;  // the rest of the 80 may be lost, or a progress bar may follow
   if (text.size() < kShortest) return false;
   text = text.substr(0, kShortest);
   return std::all_of(text.begin(), text.end(), [&](char c) { return c == mark; });

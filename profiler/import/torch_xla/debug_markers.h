@@ -1,4 +1,4 @@
-// What marks the lines of PT_XLA_DEBUG in a log.
+// Finds the marks of PT_XLA_DEBUG's lines in a log.
 #pragma once
 
 #include <string_view>
@@ -14,11 +14,12 @@ struct Marker {
   Block block = kBlocks;  // kBlocks: pt-xla-profiler
 };
 
-// The first from `from` on: `KIND Analysis:`, and kProfiler. npos where there is none.
+// These return the first marker from `from` on, `KIND Analysis:` or kProfiler; npos if there is
+// none.
 Marker FindBlock(std::string_view text, size_t from);
 Marker FindProfiler(std::string_view text, size_t from);
 
-// Whether a line is one of `mark`, as far as it is there.
+// Returns whether a line is a ruler of `mark`, even if its end is missing.
 bool IsRuler(std::string_view text, char mark);
 
 }  // namespace xlaprof

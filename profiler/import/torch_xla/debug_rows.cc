@@ -13,18 +13,18 @@ struct IssueText {
 };
 constexpr IssueText kIssues[] = {
     {"cut_file", Severity::kWarning,
-     "The log ends inside a block or line: the run was killed or is still going on. What was whole "
-     "is kept."},
+     "The log ends inside a block or line: the run was "
+     "killed or is still going on. What was whole is kept."},
     {"headless_block", Severity::kInfo,
      "A block begins above the log: its cause, graph and innermost Python frames are missing, so "
      "its line is not known. It is counted."},
     {"headless_summary", Severity::kInfo,
-     "Python frames of an exit summary stand above its first FRAME line: what they belong to is "
-     "missing."},
+     "Python frames of an exit summary stand above its "
+     "first FRAME line: what they belong to is missing."},
     {"interleaved_blocks", Severity::kWarning,
-     "A block began before the one before it ended: several processes or threads write to this "
-     "log. Hashes and counts "
-     "are kept, mixed Python frames are not; give each process its own PT_XLA_DEBUG_FILE."},
+     "A block began before the one before it ended: several processes or "
+     "threads write to this log. Hashes and counts are kept, mixed "
+     "Python frames are not; give each process its own PT_XLA_DEBUG_FILE."},
     {"invalid_utf8", Severity::kInfo, "Bytes that are no UTF-8 were replaced by U+FFFD."},
     {"post_without_compilation", Severity::kInfo,
      "A Post Compilation block has no Compilation block before it: cause, graph and line of what "

@@ -1,4 +1,4 @@
-// The rows of a PT_XLA_DEBUG log's facts.
+// Writes the rows of a PT_XLA_DEBUG log's facts.
 #pragma once
 
 #include <map>
@@ -9,13 +9,13 @@
 
 namespace xlaprof {
 
-// Writes the facts of one log, run after run. The log must outlive it.
+// Writes the facts of one log, run after run. The log must outlive this object.
 class DebugWriter {
  public:
   DebugWriter(const DebugLog& log, ImportContext& context) : log_(log), context_(context) {}
 
   absl::Status WriteIssues();
-  // The facts whose run in `segments` is `segment`, in order.
+  // Writes the facts whose run in `segments` is `segment`, in order.
   absl::Status WriteRun(std::span<const int> segments, int segment);
 
  private:
@@ -34,7 +34,7 @@ class DebugWriter {
 
   const DebugLog& log_;
   ImportContext& context_;
-  std::map<int, Process> processes_;  // of this run, by origin
+  std::map<int, Process> processes_;  // processes of this run, by origin
   std::map<int, Stack> stacks_;
   int64_t next_profiler_line_ = 0;
 };

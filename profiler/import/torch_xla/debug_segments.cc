@@ -1,25 +1,21 @@
-// Where one log holds several runs: torch_xla appends to PT_XLA_DEBUG_FILE, so a second run's lines
-// follow the first's.
+// Finds where one log holds several runs: torch_xla appends to PT_XLA_DEBUG_FILE, so a second run's
+// lines follow the first's.
 //
-// Two marks tell that a process began anew.
+// Two marks show that a process started again.
 // (1) The first graph of the run is compiled again. A process keeps its graphs in memory, so it
-// compiles a graph twice
-//     only if 2048 others pushed it out, or if the cache was made very small. It is a restart only
-//     if
+//     compiles a graph twice only if 2048 others pushed it out, or if the cache was made very
+//     small. It is a restart only if
 //       - fewer than 2048 graphs were compiled since that graph was,
 //       - no later execution uses a graph that was compiled only before the mark (its process would
-//       still live: this
-//         was another process writing to the same log), and
+//         still live, and this was another process writing to the same log), and
 //       - the cache was seen to hold: a graph was executed again without a new compilation, or the
-//       log holds no
-//         Execution blocks that could show it, or ten graphs were compiled (smaller caches are set
-//         in tests of eviction, where the cycle starts over just as a restart would).
+//         log holds no Execution blocks that could show it, or ten graphs were compiled (smaller
+//         caches are set in tests of eviction, where the cycle starts over as a restart would).
 //     A restart that finds all its graphs in a persistent cache, or whose program's first graph is
 //     another one, leaves no such mark.
 // (2) `during N steps` of a pt-xla-profiler rule falls by eight or more, to an N that continues no
-// recent line, and the
-//     old numbers do not go on afterwards: processes that write to one log are a few steps apart,
-//     or go on together.
+//     recent line, and the old numbers do not continue afterwards. Processes that write to one log
+//     are a few steps apart, or continue together.
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
@@ -32,18 +28,18 @@ namespace {
 
 constexpr int kCacheGraphs = 2048;        // XLA_COMPILATION_CACHE_SIZE, unless it was set
 constexpr int kUnlikelyCacheGraphs = 10;  // nobody trains with a cache that holds fewer
-constexpr int64_t kProcessSkewSteps =
-    8;  // steps between processes of one job; collectives keep them together
-constexpr size_t kRecentLines = 256;  // of one rule: more than a host has processes
+// Steps between processes of one job; collectives keep them together.
+constexpr int64_t kProcessSkewSteps = 8;
+constexpr size_t kRecentLines = 256;  // lines of one rule; a host has fewer processes
 
-using Facts = std::vector<const DebugFact*>;  // of one origin, in order
+using Facts = std::vector<const DebugFact*>;  // facts of one origin, in order
 
-// What one process did so far.
+// The facts of one process so far.
 struct Run {
   std::string first_hash;
-  absl::flat_hash_map<std::string, int>
-      compiled;                               // graph -> how many compilations came before its last
-  absl::flat_hash_set<std::string> executed;  // since their last compilation
+  // By graph, how many compilations came before its last.
+  absl::flat_hash_map<std::string, int> compiled;
+  absl::flat_hash_set<std::string> executed;  // graphs executed since their last compilation
   int compiles = 0;
   bool cache_held = false;
   absl::flat_hash_map<ProfilerRule, std::vector<int64_t>> steps;  // rule -> N of its lines
@@ -104,9 +100,9 @@ bool CountsAnew(const Run& run, const Facts& facts, size_t at) {
   return true;
 }
 
-// Where the new run begins, if its first sign is the profiler line at `at`: at the first
-// compilation of a known graph behind the last line of the old run, else behind the old run's
-// summary, else at that line.
+// Returns where the new run begins, if its first sign is the profiler line at `at`. This is the
+// first compilation of a known graph after the last line of the old run, else the place after the
+// old run's summary, else that line.
 size_t BeginOf(const Facts& facts, const Run& run, size_t at) {
   size_t after = at;
   while (after > 0 && facts[after - 1]->kind != DebugFact::kProfilerLine) --after;

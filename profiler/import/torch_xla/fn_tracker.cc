@@ -1,5 +1,5 @@
-// XLA_FNTRACKER_FILE, which PT_XLA_DEBUG sets to a file FILE.ptxla: where ops ran on the CPU, with
-// Python and C++ stacks.
+// Reads XLA_FNTRACKER_FILE, which PT_XLA_DEBUG sets to a file FILE.ptxla. It shows where ops ran on
+// the CPU, with Python and C++ stacks. Each call is printed as:
 //
 //   [TAG xla_fallback From Thread 139703691627392]
 //   Frames:                                            (Python Frames: in older versions)
@@ -10,9 +10,9 @@
 //           at::_ops::nonzero::redispatch(c10::DispatchKeySet, at::Tensor const&)
 //   *** End stack trace ***
 //
-// once a call. The tag is the C++ function that the tracker runs in: the op's own name until 2022,
-// xla_fallback since; then the C++ frames name the op. A file may be that of several runs:
-// nothing tells where one begins.
+// The tag is the C++ function that the tracker runs in: the op's own name until 2022, and
+// xla_fallback since. Since then, the C++ frames name the op. A file may hold several runs; nothing
+// shows where one begins.
 #include <map>
 
 #include "profiler/import/importer.h"
@@ -34,7 +34,7 @@ int Sniff(std::string_view window) {
   return window.find("*** Begin stack trace ***") != std::string_view::npos ? 93 : 82;
 }
 
-// One call.
+// One call of an op.
 struct Call {
   std::string op;  // aten::nonzero; "" while unknown
   std::vector<Store::Frame> frames;
@@ -42,7 +42,7 @@ struct Call {
   int64_t offset = 0, line = 0;
 };
 
-// "nonzero" of "at::_ops::nonzero::redispatch(…)", "XLANativeFunctions::nonzero(…)".
+// Returns "nonzero" for "at::_ops::nonzero::redispatch(…)" and "XLANativeFunctions::nonzero(…)".
 std::string_view OpOfCppFrame(std::string_view line) {
   for (std::string_view label : {"at::_ops::", "XLANativeFunctions::"}) {
     const size_t at = line.find(label);
@@ -146,7 +146,8 @@ class Reader {
   bool open_ = false, in_cpp_ = false, last_whole_ = true;
   int64_t calls_ = 0, lines_ = 0;
   std::map<std::string, size_t> sites_;
-  std::vector<std::pair<Call, int64_t>> order_;  // by first call, with their numbers
+  std::vector<std::pair<Call, int64_t>> order_;  // in the order of the first call; with numbers of
+                                                 // calls
 };
 
 absl::Status Read(const Input& input, ImportContext& context) { return Reader(context).Run(input); }

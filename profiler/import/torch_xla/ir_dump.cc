@@ -1,10 +1,10 @@
-// Dumps of XLA_SAVE_TENSORS_FILE (ir_sections.cc tells their layout), and single graphs in the same
-// forms.
+// Reads dumps of XLA_SAVE_TENSORS_FILE (ir_sections.cc describes their layout), and single graphs
+// in the same forms.
 //
-// Each section is one cut, so one execution; the first with a hash is taken for its compile. Graphs
-// repeat whole each time that they run: a graph is read once, and later ones only compared byte by
-// byte. Sections of older versions have no hash; what tells their graphs apart is the text, names
-// and source places aside, with the hashes of the results.
+// Each section is one cut, and so one execution; the first section with a hash is taken for its
+// compile. Graphs are printed whole each time that they run, so a graph is read once, and later
+// ones are only compared byte by byte. Sections of older versions have no hash. Their graphs are
+// distinguished by the text, without names and source places, and by the hashes of the results.
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxTexts =
-    16;  // texts of one graph (it may come from several lines) kept for comparison
+// How many texts of one graph (it may come from several lines) are kept for comparison.
+constexpr size_t kMaxTexts = 16;
 
 int Sniff(std::string_view head) {
   if (head.find("## BEGIN_GRAPH") != std::string_view::npos ||
@@ -63,13 +63,13 @@ class DumpReader {
   }
 
  private:
-  // What is known of the graph of a hash, or of a text.
+  // The graphs of one hash, or of one text, that are known.
   struct Known {
     int64_t graph_id = 0;
     uint64_t content = 0;
-    std::vector<std::string_view> texts;  // of this graph, as printed
+    std::vector<std::string_view> texts;  // printed texts of this graph
   };
-  struct Cut {  // what a stack of frames tells
+  struct Cut {  // facts that a stack of frames shows
     std::vector<Store::Frame> frames;
     OptInt stack_id, site_id;
     CutKind cause = CutKind::kUnknown;
@@ -130,8 +130,8 @@ class DumpReader {
                      section.offset, section.line));
   }
 
-  // Nothing shows that a torn section's graph was compiled or ran: its graph and stack are kept,
-  // without those facts.
+  // Nothing shows that the graph of a torn section was compiled or ran. Its graph and stack are
+  // kept, without those facts.
   absl::Status ReadTorn(const IrSection& section, const Cut& cut) {
     std::string where;
     if (!cut.frames.empty()) {
@@ -147,18 +147,18 @@ class DumpReader {
     }
     XP_TRY(context_.Issue("torn_section", Severity::kWarning,
                           "A section has no END_GRAPH: the run crashed while it lowered this "
-                          "graph, or the file is cut. What is "
-                          "printed of the graph is kept, but not counted as executed." +
+                          "graph, or the file is cut. What is printed of the graph is kept, "
+                          "but not counted as executed." +
                               where,
                           section.offset, section.line));
     if (Trim(section.graph).empty()) return absl::OkStatus();
     return internal::ToStatus(AddGraph(section, ParsePrintedGraph(section.graph)));
   }
 
-  // The graph of a section; `*first`: it was not there before.
+  // Returns the graph of a section, and sets `*first` if it was not known before.
   absl::StatusOr<OptInt> GraphOf(const IrSection& section, bool* first) {
-    // Without a hash, equal results of equal text are one graph: the results' hashes hold what the
-    // text does not print.
+    // Without a hash, equal results of equal text are one graph, because the results' hashes cover
+    // what the text does not print.
     std::string_view identity = section.hash.empty() ? section.root_hashes : section.hash;
     const PrintedForm form = FormOf(section.graph);
     std::string key = fmt::format("{}/{}/", section.hash.empty() ? "results" : "graph", form);
@@ -214,9 +214,9 @@ class DumpReader {
   absl::Status ReadBareGraph() {
     if (FormOf(input_.bytes) == PrintedForm::kUnknown) {
       return Invalid(
-          "{}: no section of an IR dump ('## BEGIN_GRAPH') and no graph ('IR {{', 'HloModule', "
-          "'digraph', 'module @') in its "
-          "{} bytes. Set XLA_SAVE_TENSORS_FILE to get a dump, or name the format with --as",
+          "{}: no section of an IR dump ('## BEGIN_GRAPH') and no graph ('IR "
+          "{{', 'HloModule', 'digraph', 'module @') in its {} bytes. Set "
+          "XLA_SAVE_TENSORS_FILE to get a dump, or name the format with --as",
           input_.path, input_.bytes.size());
     }
     IrSection section{.graph = input_.bytes, .line = 1, .graph_line = 1};
@@ -241,7 +241,7 @@ class DumpReader {
   absl::flat_hash_map<std::string, std::vector<Known>> known_;
   std::set<std::string_view> seen_;       // hashes whose compile is written
   std::map<std::string_view, Cut> cuts_;  // by the text of the frames
-  std::set<int64_t> torn_stacks_;         // whose provenance is written
+  std::set<int64_t> torn_stacks_;         // stacks whose provenance is written
   std::string debug_graph_;
   PrintedForm last_form_ = PrintedForm::kUnknown;
 };

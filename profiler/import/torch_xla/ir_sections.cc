@@ -1,4 +1,4 @@
-// A section, as torch_xla appends one at each sync (whether the graph is cached or not):
+// torch_xla appends a section at each sync (whether the graph is cached or not):
 //
 //   [ScheduleSyncTensorsGraph]                 or [dynamo]
 //   Graph Name: my_fn                          only if it has one
@@ -16,7 +16,7 @@
 //   ## END_GRAPH
 //
 // Header and graph are written when the sync begins, the hash and END_GRAPH when the graph has been
-// lowered: a crash in between tears the section, and the next run's first section follows its
+// lowered. A crash in between tears the section, and the next run's first section follows its
 // graph. Sharded programs append a block #OUTPUT_SHARDING_BEGIN ... #OUTPUT_SHARDING_END.
 #include "profiler/import/torch_xla/ir_sections.h"
 
@@ -31,8 +31,8 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 constexpr std::string_view kHash = "Graph Hash:";
-constexpr size_t kTailBytes =
-    512;  // the hash stands this near to END_GRAPH: one line and some blank ones
+// The hash is this near to END_GRAPH: only one line and some blank ones are between.
+constexpr size_t kTailBytes = 512;
 
 size_t Find(std::string_view text, std::string_view what, size_t from) {
   if (from >= text.size()) return kNone;
@@ -40,7 +40,8 @@ size_t Find(std::string_view text, std::string_view what, size_t from) {
   return found == nullptr ? kNone : size_t(static_cast<const char*>(found) - text.data());
 }
 
-// `word` of a line that ends with `[word]`; `*begin` is the bracket's place in it.
+// Returns `word` of a line that ends with `[word]`, and sets `*begin` to the bracket's place in the
+// line.
 std::string_view TagAtEnd(std::string_view line, size_t* begin) {
   if (!line.ends_with(']')) return "";
   *begin = line.rfind('[');
@@ -53,11 +54,11 @@ std::string_view TagAtEnd(std::string_view line, size_t* begin) {
   return word;
 }
 
-// Where, in the graph of a torn section, the next section's header begins; its size when there is
-// none.
+// Returns where the next section's header begins in the graph of a torn section, or the size of
+// `text` if there is none.
 size_t NextHeader(std::string_view text) {
   for (size_t info = 0; (info = Find(text, "TensorsGraphInfo:", info)) != kNone; ++info) {
-    // The tag is one or two lines above, behind what was left of the torn line.
+    // The tag is one or two lines above, after the rest of the torn line.
     size_t end = info;
     for (int up = 0; up < 2 && end > 0 && text[end - 1] == '\n'; ++up) {
       size_t newline = end < 2 ? kNone : text.rfind('\n', end - 2),
@@ -82,8 +83,8 @@ bool IsHash(std::string_view text) {
 }  // namespace
 
 int64_t CountNewlines(std::string_view text) {
-  // Eight bytes at a time: a zero byte of `word` becomes 0x80 in `found`, without carries into its
-  // neighbours.
+  // This takes eight bytes at a time: a zero byte of `word` becomes 0x80 in `found`, without
+  // carries into its neighbours.
   constexpr uint64_t kNewlines = 0x0a0a0a0a0a0a0a0a, kLow = 0x7f7f7f7f7f7f7f7f;
   int64_t count = 0;
   size_t i = 0;
@@ -185,7 +186,7 @@ void IrSections::TakeFrames(IrSection* section) {
 }
 
 // Cached graphs are most of a long file. One comparison with the last graph of the same results
-// finds where such a one ends, with all that is known of it.
+// finds where such a graph ends, with all that is known of it.
 IrSections::Block IrSections::TakeBlock(std::string_view root_hashes, bool* whole) {
   std::string_view rest = text_.substr(next_.at);
   Block& last = last_[root_hashes];
@@ -194,7 +195,8 @@ IrSections::Block IrSections::TakeBlock(std::string_view root_hashes, bool* whol
     *whole = true;
     return last;
   }
-  // Graphs have no line that begins so. The newline before the block counts: it may be empty.
+  // Graphs have no line that begins like this. The newline before the block counts, because the
+  // block may be empty.
   size_t mark = Find(text_, "\n## ", next_.at - 1);
   while (mark != kNone && !text_.substr(mark + 4).starts_with("BEGIN_GRAPH") &&
          !text_.substr(mark + 4).starts_with("END_GRAPH")) {

@@ -1,4 +1,4 @@
-// The sections of a file that torch_xla writes with XLA_SAVE_TENSORS_FILE.
+// Reads the sections of a file that torch_xla writes with XLA_SAVE_TENSORS_FILE.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -13,16 +13,16 @@
 
 namespace xlaprof {
 
-// One section: a graph that was cut, with where. Views point into the file.
+// One section: a graph that was cut, and the place of the cut. Views point into the file.
 struct IrSection {
-  std::string_view tag;     // ScheduleSyncTensorsGraph, dynamo, ...; "" when the header is missing
-  std::string_view name;    // Graph Name; "" when not set
+  std::string_view tag;     // ScheduleSyncTensorsGraph, dynamo, ...; "" if the header is missing
+  std::string_view name;    // Graph Name; "" if not set
   std::string_view frames;  // the lines below TensorsGraphInfo
   std::string_view root_hashes;  // as printed, without the parentheses
   std::string_view graph;        // text of the graph
   std::string_view hash;         // Graph Hash; "" in older files and torn sections
-  bool torn = false;             // has no END_GRAPH: what wrote it died, or the file is cut
-  int64_t offset = 0, line = 0;  // of the section; line from 1
+  bool torn = false;             // has no END_GRAPH: its writer died, or the file is cut
+  int64_t offset = 0, line = 0;  // place of the section; line from 1
   int64_t frames_offset = 0, frames_line = 0, graph_offset = 0, graph_line = 0;
 };
 
@@ -30,8 +30,8 @@ class IrSections {
  public:
   explicit IrSections(std::string_view text) : text_(text) {}
 
-  // The next section; false at the end. Graphs are skipped, not read; the `graph` of one that
-  // repeats the last with its results is that one's view.
+  // Reads the next section. Returns false at the end. Graphs are skipped, not read. If a graph
+  // repeats the last one with the same results, its `graph` is the view of that one.
   bool Next(IrSection* section);
   const std::map<std::string, GraphText::Oddity>& oddities() const { return oddities_; }
 
@@ -46,7 +46,7 @@ class IrSections {
   void TakeGraph(IrSection* section);
   void Odd(const char* code, const Position& place);
 
-  // What stood between BEGIN_GRAPH and END_GRAPH.
+  // The text between BEGIN_GRAPH and END_GRAPH.
   struct Block {
     std::string_view text;
     int64_t newlines = 0;
@@ -59,10 +59,10 @@ class IrSections {
   std::map<std::string, GraphText::Oddity> oddities_;
 };
 
-// How many newlines are in `text`.
+// Returns how many newlines are in `text`.
 int64_t CountNewlines(std::string_view text);
 
-// How many hashes a printed list `a, b, c` has.
+// Returns how many hashes a printed list `a, b, c` has.
 int64_t CountHashes(std::string_view list);
 
 }  // namespace xlaprof

@@ -1,13 +1,13 @@
-// Metrics reports: one that metrics_report() returned, several pasted together, or a
-// XLA_METRICS_FILE, to which torch_xla appends a report a save, run after run. metrics_text.cc
-// tells what they look like.
+// Reads metrics reports: one that metrics_report() returned, several pasted together, or a
+// XLA_METRICS_FILE. torch_xla appends a report per save to that file, run after run.
+// metrics_text.cc describes what reports look like.
 #include "profiler/import/importer.h"
 #include "profiler/import/torch_xla/runtime_text.h"
 
 namespace xlaprof {
 namespace {
 
-// "[MetricsData; step=7]"; who writes about it writes N.
+// Returns whether a text holds "[MetricsData; step=7]"; texts about reports write N for the number.
 bool HoldsSave(std::string_view window) {
   constexpr std::string_view kSave = "[MetricsData; step=";
   for (size_t at = window.find(kSave); at < window.size(); at = window.find(kSave, at + 1)) {
@@ -22,7 +22,7 @@ int Sniff(std::string_view window) {
   if (HoldsSave(window)) return 95;
   bool fields = has("TotalSamples: ") && (has("Accumulator: ") || has("Counter: "));
   if (has("Metric: ") && fields) return has("\n  TotalSamples: ") ? 92 : 80;
-  // Counters alone, or the end of a long report.
+  // The window may hold counters only, or the end of a long report.
   size_t counter = window.find("Counter: ");
   if (counter != std::string_view::npos &&
       window.substr(counter, 300).find("Value: ") != std::string_view::npos)
@@ -34,10 +34,9 @@ absl::Status Read(const Input& input, ImportContext& context) {
   XP_TRY(RuntimeTextCounts counts, ReadRuntimeText(input, context));
   if (counts.debug_facts + counts.metric_entries > 0) return absl::OkStatus();
   return Invalid(
-      "{}: no metrics in its {} lines: looked for 'Metric: NAME' with 'TotalSamples:' and "
-      "'Accumulator:', and for "
-      "'Counter: NAME' with 'Value:'. Print torch_xla.debug.metrics.metrics_report(), or name the "
-      "format with --as",
+      "{}: no metrics in its {} lines: looked for 'Metric: NAME' with "
+      "'TotalSamples:' and 'Accumulator:', and for 'Counter: NAME' with 'Value:'. "
+      "Print torch_xla.debug.metrics.metrics_report(), or name the format with --as",
       input.path, counts.lines);
 }
 

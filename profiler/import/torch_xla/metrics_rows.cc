@@ -14,8 +14,8 @@
 namespace xlaprof {
 namespace {
 
-// Metrics and counters that analyzers and the joiner compare from report to report, by today's
-// names.
+// Returns whether analyzers or the joiner compare a metric or counter from report to report. `name`
+// is today's name.
 bool Followed(std::string_view name) {
   static const absl::flat_hash_set<std::string_view> kFollowed = {"CompileTime",
                                                                   "EagerOpCompileTime",
@@ -41,8 +41,8 @@ bool Followed(std::string_view name) {
   return kFollowed.contains(name) || name.starts_with("aten::");
 }
 
-// A counter of an op that ran on the CPU: an operator's name with its namespace, where xla:: is a
-// lowering.
+// Returns whether a counter counts an op that ran on the CPU. Its name is an operator's name with
+// its namespace, except xla::, which marks a lowering.
 bool IsFallback(std::string_view name) {
   size_t colons = name.find("::");
   if (colons == std::string_view::npos || colons == 0 || colons + 2 == name.size()) return false;
@@ -52,7 +52,7 @@ bool IsFallback(std::string_view name) {
          });
 }
 
-// Today's name of what was renamed since.
+// Returns today's name of a metric or counter that was renamed.
 std::string_view TodaysName(std::string_view name) {
   static const absl::flat_hash_map<std::string_view, std::string_view> kRenamed = {
       {"TransferToServerTime", "TransferToDeviceTime"},
@@ -65,9 +65,10 @@ std::string_view TodaysName(std::string_view name) {
   return renamed == kRenamed.end() ? name : renamed->second;
 }
 
-// The XRT server counted the same things for all its clients since it was started. Where only its
-// part of a report was pasted, that is what there is; beside a client's own metrics it is another
-// count and keeps its own names.
+// Returns the client's name of a metric of the XRT server. The server counted the same things for
+// all its clients since it was started. If only its part of a report was pasted, it takes the place
+// of the client's metrics. Beside a client's own metrics it is another count and keeps its own
+// names.
 std::string_view ClientsName(std::string_view name) {
   static const absl::flat_hash_map<std::string_view, std::string_view> kOfServer = {
       {"XrtCompile", "CompileTime"},
@@ -86,11 +87,12 @@ bool IsOfServerAlone(const MetricsText& report) {
   });
 }
 
-// A run begins anew where the number of saves falls: it goes on through a clear of the counters,
-// and rises in each thread that saves (then MarkStep, which the threads share, rises too). Reports
-// without that number: where MarkStep falls, or, without MarkStep, where counters fall and none
-// rises, while some metric's samples fall too: clearing counters leaves metrics as they are. Where
-// neither has counters (an XRT server's), metrics fall and none rises.
+// Returns whether a new run begins with report `now`. It does if the number of saves falls: that
+// number survives a clear of the counters, and rises in each thread that saves (then MarkStep,
+// which the threads share, rises too). For reports without that number, a run begins where MarkStep
+// falls. Without MarkStep, it begins where counters fall and none rises, while some metric's
+// samples fall too, because clearing counters leaves metrics unchanged. If neither report has
+// counters (an XRT server's), metrics fall and none rises.
 bool IsRestart(const MetricsText& before, const MetricsText& now) {
   OptInt mark_before = before.Counter("MarkStep"), mark = now.Counter("MarkStep");
   if (before.save_number && now.save_number) {
@@ -109,7 +111,7 @@ bool IsRestart(const MetricsText& before, const MetricsText& now) {
     auto found = old.find(entry.name);
     if (found == old.end()) continue;
     int64_t value = entry.is_counter ? *entry.value : *entry.samples;
-    // DestroyXlaTensor and the like only grow; nothing that torch_xla counts shrinks by itself.
+    // DestroyXlaTensor and the like only grow; no count of torch_xla shrinks by itself.
     rises |= value > found->second;
     samples_rise |= !entry.is_counter && value > found->second;
     (entry.is_counter ? falls : samples_fall) |= value < found->second;
@@ -120,9 +122,9 @@ bool IsRestart(const MetricsText& before, const MetricsText& now) {
   return samples_fall && (marks || (falls && !rises) || no_counters);
 }
 
-// Nothing that a process counts loses samples, or has another sum of as many: in between it was
-// cleared, or another process wrote this report. The last entry of a torn report may have lost
-// digits.
+// Returns whether `now` continues `before`: no metric of a process loses samples, or has another
+// sum of as many. If one does, the metrics were cleared in between, or another process wrote this
+// report. The last entry of a torn report may have lost digits.
 bool GoesOn(const MetricsText& before, const MetricsText& now) {
   auto is_cut = [](const MetricsText& report, const MetricEntry& entry) {
     return report.torn && &entry == &report.entries.back();
@@ -149,9 +151,9 @@ bool GoesOn(const MetricsText& before, const MetricsText& now) {
   });
 }
 
-// Whether the counters were cleared in between. A file of saves is one process's, where none falls
-// by itself. Reports without that may be of several processes, each of which counts a little more
-// or less: there all that both have must fall.
+// Returns whether the counters were cleared between two reports. A file of saves belongs to one
+// process, in which no counter falls by itself. Other reports may be of several processes, each of
+// which counts a little more or less, so there all common counters must fall.
 bool CountersCleared(const MetricsText& before, const MetricsText& now) {
   const bool one_process = before.save_number && now.save_number;
   absl::flat_hash_map<std::string_view, int64_t> counters;
@@ -179,7 +181,8 @@ absl::Status MetricsWriter::Take(MetricsText report) {
     XP_TRY(EndRun());
     context_.Restart();
   }
-  // Readers want one whole report, the last; one that was cut is not enough.
+  // Readers want one whole report, the last one. If it was cut, the report before it is written
+  // whole, too.
   if (reports_ > 0) XP_TRY(Write(previous_, reports_ == 1 || report.torn, report.torn));
   const bool is_apart = reports_ > 0 && !GoesOn(previous_, report);
   if (is_apart) {
@@ -200,7 +203,7 @@ absl::Status MetricsWriter::Take(MetricsText report) {
 absl::StatusOr<int64_t> MetricsWriter::ProcessId() {
   if (process_id_) return *process_id_;
   if (origin_ != LogOrigin()) {
-    // The debug output of the same process may have made it.
+    // The debug output of the same process may have made the row.
     XP_TRY(auto known,
            context_.store.One<int64_t>(
                "SELECT id FROM process WHERE source_id = ?1 AND segment = ?2 AND host IS ?3 AND "
@@ -252,14 +255,14 @@ void MetricsWriter::CountFallbacks(const MetricsText& report) {
   }
   for (const auto& [op, entry] : now) {
     Total& total = fallbacks_[std::string(op)];
-    if (*entry->value < total.value) continue;  // of a process that counted less
+    if (*entry->value < total.value) continue;  // it is of a process that counted less
     total = {total.before_clear, *entry->value, entry->offset, entry->line};
   }
 }
 
 absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool last) {
-  constexpr int kDetailed =
-      200;  // reports of a run with all that changed; then only what is followed
+  // Reports of a run that get all entries that changed; later ones get only followed entries.
+  constexpr int kDetailed = 200;
   XP_TRY(int64_t process_id, ProcessId());
   XP_TRY(int64_t report_id, context_.Add(MetricsReportRow{.source_id = context_.source_id,
                                                           .process_id = process_id,
@@ -269,7 +272,9 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
                                          report.offset, report.line));
   bool detailed = whole || written_ < kDetailed;
   ++written_;
-  if (previous_is_apart_) last_text_.clear();  // what equals the report before is no less its own
+  if (previous_is_apart_)
+    last_text_.clear();  // an entry that equals the report before is still
+                         // its own
   const bool server_alone = IsOfServerAlone(report);
   bool shows_server = false;
   absl::flat_hash_set<std::string_view> seen;
@@ -302,9 +307,8 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
   }
   if (report.torn) {
     XP_TRY(context_.Issue("cut_file", Severity::kWarning,
-                          "A report breaks off: it was cut when it was copied, or its run was "
-                          "killed or is still going on. What is "
-                          "whole in it is kept.",
+                          "A report breaks off: it was cut when it was copied, or its run "
+                          "was killed or is still going on. What is whole in it is kept.",
                           report.offset, report.line));
   }
   return absl::OkStatus();
@@ -312,13 +316,12 @@ absl::Status MetricsWriter::Write(const MetricsText& report, bool whole, bool la
 
 absl::Status MetricsWriter::WriteMetric(int64_t report_id, std::string_view name,
                                         const MetricEntry& entry, bool percentiles) {
-  // Its samples count all the same. "47m60s8": a paste that ends inside the number.
+  // The entry's samples count even if this fails. "47m60s8" is a paste that ends inside the number.
   std::optional<MetricNumber> accumulator = ParseMetricNumber(entry.accumulator);
   if (!accumulator && !entry.accumulator.empty()) {
     XP_TRY(context_.Issue("unreadable_number", Severity::kWarning,
                           "A metric's Accumulator is no number with a known unit, or more than 36 "
-                          "years; its number of "
-                          "samples is kept.",
+                          "years; its number of samples is kept.",
                           entry.offset, entry.line));
   }
   auto number = [](std::string_view text) -> OptReal {

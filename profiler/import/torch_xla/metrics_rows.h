@@ -1,4 +1,4 @@
-// The rows of metrics reports.
+// Writes the rows of metrics reports.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -12,27 +12,28 @@
 
 namespace xlaprof {
 
-// Writes reports in the order in which they were saved, and the fallbacks that the last of each run
-// counts. The text that they view must outlive it.
+// Writes reports in the order in which they were saved, and the fallbacks that the last report of
+// each run counts. The text that the reports view must outlive this object.
 //
-// To keep a long run small, only the first and the last report of a run are written whole, the last
-// with percentiles. Of those between, an entry is written where it changed; after 200 reports, only
-// if analyzers follow it.
+// To keep the rows of a long run few, only the first and the last report of a run are written
+// whole, the last with percentiles. Of the reports between, an entry is written if it changed;
+// after 200 reports, it is written only if analyzers follow it.
 class MetricsWriter {
  public:
-  // `finds_restarts`: begin a new run where the reports begin anew; else all are of one run.
-  // `origin`: whose they are; where it tells nothing, they are the context's process's.
+  // With `finds_restarts`, a new run begins where the reports start again; otherwise all are of one
+  // run. `origin` is the process that wrote them. If it is unknown, they belong to the context's
+  // process.
   MetricsWriter(ImportContext& context, bool finds_restarts, LogOrigin origin = {})
       : context_(context), finds_restarts_(finds_restarts), origin_(std::move(origin)) {}
 
   absl::Status Take(MetricsText report);
-  // Writes what is left of the run.
+  // Writes the rest of the run.
   absl::Status EndRun();
 
  private:
   absl::StatusOr<int64_t> ProcessId();
   void CountFallbacks(const MetricsText& report);
-  // `whole`: all entries, else those that changed. `last`: percentiles too.
+  // Writes all entries if `whole`, else those that changed; percentiles too if `last`.
   absl::Status Write(const MetricsText& report, bool whole, bool last = false);
   absl::Status WriteMetric(int64_t report_id, std::string_view name, const MetricEntry& entry,
                            bool percentiles);
@@ -44,11 +45,12 @@ class MetricsWriter {
   ImportContext& context_;
   const bool finds_restarts_;
   const LogOrigin origin_;
-  OptInt process_id_;  // of this run
+  OptInt process_id_;  // process of this run
   MetricsText previous_;
-  bool previous_is_apart_ = false;     // it does not go on from the one before it
-  int64_t reports_ = 0, written_ = 0;  // of this run
-  absl::flat_hash_map<std::string_view, std::string> last_text_;  // entry -> as it was written last
+  bool previous_is_apart_ = false;     // it does not continue the report before it
+  int64_t reports_ = 0, written_ = 0;  // counts of this run
+  absl::flat_hash_map<std::string_view, std::string> last_text_;  // by entry, as it was written
+                                                                  // last
   absl::flat_hash_map<std::string, Total> fallbacks_;
 };
 

@@ -11,8 +11,8 @@
 namespace xlaprof {
 namespace {
 
-// What metrics_report() prints, entries sorted by name within four groups (metrics and counters of
-// two registries):
+// metrics_report() prints this, with entries sorted by name within four groups (metrics and
+// counters of two registries):
 //   Metric: CompileTime
 //     TotalSamples: 4
 //     Accumulator: 02s382ms966.884us
@@ -21,18 +21,18 @@ namespace {
 //     Percentiles: 1%=247ms936.300us; 5%=247ms936.300us; …
 //   Counter: CachedCompile
 //     Value: 32
-// In XLA_METRICS_FILE each report stands under `[MetricsData; step=N]` and ends with an empty line.
+// In XLA_METRICS_FILE each report follows `[MetricsData; step=N]` and ends with an empty line.
 // Reports of 2019 say `Counter:` for Accumulator; those of the XRT server have Mean and StdDev
-// lines. Users paste them with a log's prefix before each line and without indentation, several in
-// one text, behind a backtick or whatever was printed last, cut anywhere, and without the first
-// letters; report_lines.h tells what else.
+// lines. Users paste reports with a log's prefix before each line and without indentation, several
+// in one text, after a backtick or whatever was printed last, cut anywhere, and without the first
+// letters. report_lines.h lists what else they do.
 
 constexpr std::string_view kLabels[] = {
     "[MetricsData; step=", "Metric: ", "Counter: ",     "TotalSamples: ", "Accumulator: ",
     "ValueRate: ",         "Rate: ",   "Percentiles: ", "Value: "};
 
-// Without the signs that may stand behind a field where a program printed or quoted the line:
-// `Metric: A`, "Metric: A", ('Metric: A\n'.
+// Removes the signs that may follow a field if a program printed or quoted the line: `Metric: A`,
+// "Metric: A", ('Metric: A\n'.
 std::string_view WithoutQuotes(std::string_view text) {
   for (;;) {
     const size_t end = text.find_last_not_of(" \t`\"',)]");
@@ -42,9 +42,9 @@ std::string_view WithoutQuotes(std::string_view text) {
   }
 }
 
-// The name of the first entry of a paste that lost its first letters: "etric: CompileTime".
+// Returns the name of the first entry of a paste that lost its first letters: "etric: CompileTime".
 std::string_view NameBehindCutLabel(std::string_view line) {
-  constexpr size_t kShortest = 4;  // "ic: ": shorter ends stand in any text
+  constexpr size_t kShortest = 4;  // "ic: ": shorter ends occur in any text
   const std::string_view metric = "Metric: ", trimmed = Trim(line);
   for (size_t cut = 1; metric.size() - cut >= kShortest; ++cut) {
     std::string_view end = metric.substr(cut);
@@ -53,7 +53,7 @@ std::string_view NameBehindCutLabel(std::string_view line) {
   return {};
 }
 
-// The first word: something else may follow on the line.
+// Returns the first word, because something else may follow on the line.
 std::string_view Word(std::string_view text) {
   return WithoutQuotes(text.substr(0, text.find(' ')));
 }
@@ -69,14 +69,15 @@ bool IsOf(std::string_view text, std::string_view signs) {
   });
 }
 
-// "20%=028ms297.071us".
+// Returns whether an item is a percentile, such as "20%=028ms297.071us".
 bool IsPercentile(std::string_view item) {
   const size_t equals = item.find("%=");
   return equals != std::string_view::npos && ParseMetricNumber(item.substr(0, equals)) &&
          ParseMetricNumber(item.substr(equals + 2));
 }
 
-// Up to the last, which ends with its unit or its second decimal.
+// Returns whether percentiles go up to the last one, and that ends with its unit or its second
+// decimal.
 bool IsFinished(std::string_view percentiles) {
   constexpr double kLast = 99;
   const std::string_view item = Trim(percentiles.substr(percentiles.rfind(';') + 1));
@@ -87,7 +88,8 @@ bool IsFinished(std::string_view percentiles) {
   return ends && ParseMetricNumber(item.substr(0, item.find('%')))->value >= kLast;
 }
 
-// All but the last are whole; that one may go on in another line.
+// Returns whether a text is a list of percentiles. All but the last must be whole; the last may
+// continue in another line.
 bool ArePercentiles(std::string_view text) {
   size_t end = text.find(';');
   for (; end != std::string_view::npos; end = text.find(';')) {
@@ -117,14 +119,13 @@ enum MetricsReader::Label : int {
 
 struct MetricsReader::Field {
   Label label = kNone;
-  std::string_view text;    // behind the label
+  std::string_view text;    // after the label
   std::string_view prefix;  // before it
 };
 
 MetricsReader::Field MetricsReader::FieldOf(std::string_view line) {
   std::string_view trimmed = Trim(line);
-  // A header may stand behind anything: behind a prefix, or behind the line in which an earlier run
-  // was killed.
+  // A header may follow anything: a prefix, or the line in which an earlier run was killed.
   if (const std::string_view most = WithoutQuotes(trimmed); most.size() < trimmed.size()) {
     const size_t at = most.rfind(kLabels[kHeader]);
     if (at != std::string_view::npos && trimmed[most.size()] == ']')
@@ -142,11 +143,11 @@ MetricsReader::Field MetricsReader::FieldOf(std::string_view line) {
     if (at == std::string_view::npos || at == 0) continue;
     bool in_word =
         std::isalnum(static_cast<unsigned char>(trimmed[at - 1])) || trimmed[at - 1] == '_';
-    // "\nMetric: ": a report that was printed as a Python string.
+    // "\nMetric: " is part of a report that was printed as a Python string.
     bool escaped = at >= 2 && trimmed.substr(at - 2, 2) == "\\n";
     if (!in_word || escaped) return field(i, at);
   }
-  // "Percentiles:" of a registry that was told to print none.
+  // A registry that prints no percentiles prints "Percentiles:" alone.
   return trimmed.ends_with("Percentiles:") ? Field{kPercentiles, {}, {}} : Field{};
 }
 
@@ -180,7 +181,7 @@ bool MetricsReader::Next(MetricsText* report) {
       return true;
     }
   }
-  // What is left, in the order of the text.
+  // The remaining reports come in the order of the text.
   Open* first = nullptr;
   for (auto& [origin, open] : open_) {
     if (open.begun && (first == nullptr || open.report.line < first->report.line)) first = &open;
@@ -192,7 +193,7 @@ bool MetricsReader::Next(MetricsText* report) {
   return true;
 }
 
-// A line whose prefix tells nothing is of whoever wrote the one before.
+// A line whose prefix shows no origin belongs to the writer of the line before.
 MetricsReader::Open* MetricsReader::OpenOf(const Field& field) {
   constexpr size_t kMostOrigins = 2000;  // more is no log of ranks
   if (field.prefix.empty() || field.prefix == last_prefix_ || !tells_.value_or(true))
@@ -213,8 +214,9 @@ MetricsReader::Open* MetricsReader::OpenOf(const Field& field) {
   return &open_[origin_];
 }
 
-// "[12]   TotalSamples: 4": another number at each line. A process prints an entry's name and what
-// is behind it.
+// Returns whether prefixes such as in "[12]   TotalSamples: 4" are line numbers, which differ at
+// each line. A process prints an entry's name and its fields, so an origin comes with several
+// lines.
 bool MetricsReader::OriginsAreLineNumbers() const {
   constexpr int kLines = 400;
   ReportLines lines(text_.substr(size_t(lines_.offset())));
@@ -248,8 +250,8 @@ bool MetricsReader::TakeField(Open& open, Field field) {
       entry->accumulator.empty() && ParseMetricNumber(field.text)) {
     field.label = kAccumulator;
   }
-  // A file that is cut may stop inside a number; the last line of a pasted report has often lost
-  // its end.
+  // A file that is cut may stop inside a number. The last line of a pasted report often has only
+  // lost its end.
   const bool readable = lines_.ended() || !report.save_number;
   if (std::optional<TextPosition> at = std::exchange(value_above_, {}); at && !cut_head_)
     cut_head_ = at;
@@ -263,7 +265,8 @@ bool MetricsReader::TakeField(Open& open, Field field) {
   } else if (field.label == kMetric || field.label == kCounter) {
     if (field.text.empty() || field.text.find(' ') != std::string_view::npos || !readable)
       return true;
-    // A name again, or one of the client's behind those of the server, which come last.
+    // A report ends if a name comes again, or if a metric of the client follows those of the
+    // server, which come last.
     const bool of_server = field.text.starts_with("Xrt");
     if (field.label == kMetric &&
         (!open.metrics.insert(field.text).second || (open.server_seen && !of_server))) {
@@ -286,7 +289,8 @@ bool MetricsReader::TakeField(Open& open, Field field) {
   return true;
 }
 
-// What a later line of the kind says is not of the entry: "Best Value: 3" behind the last counter.
+// Takes a field of an entry. A second field of the same kind does not belong to it: "Best Value: 3"
+// after the last counter.
 void MetricsReader::TakeEntry(MetricEntry& entry, const Field& field, bool readable) {
   if (entry.is_counter) {
     if (field.label == kValue && readable && !std::exchange(entry.is_counted, true))
@@ -295,7 +299,8 @@ void MetricsReader::TakeEntry(MetricEntry& entry, const Field& field, bool reada
   }
   switch (field.label) {
     case kSamples:
-      // Nothing else prints such a line: a second one is of another report, mixed with this one.
+      // Nothing else prints such a line, so a second one is of another report that is mixed with
+      // this one.
       entry.is_broken |= entry.is_counted;
       if (readable && !std::exchange(entry.is_counted, true))
         entry.samples = ParseCount(Word(field.text));
@@ -319,8 +324,8 @@ void MetricsReader::TakeEntry(MetricEntry& entry, const Field& field, bool reada
   }
 }
 
-// A field of an entry whose name stands above the text. "Value: 3" may be anything, unless a report
-// follows.
+// Notes a field of an entry whose name came before the text. "Value: 3" may be anything, unless a
+// report follows.
 void MetricsReader::TakeHeadless(const Field& field) {
   const TextPosition here{lines_.offset(), lines_.number()};
   const bool is_sure =
@@ -331,13 +336,15 @@ void MetricsReader::TakeHeadless(const Field& field) {
   if (field.label == kValue && field.prefix.empty() && ParseCount(field.text)) value_above_ = here;
 }
 
-// A line without a label, directly behind one that has one, may be the rest of it.
+// Takes a line without a label. If it directly follows a line that has one, it may be the rest of
+// that line.
 void MetricsReader::TakeUnlabelled(std::string_view line) {
-  constexpr size_t kNarrowest = 40;  // of a terminal
+  constexpr size_t kNarrowest = 40;  // width of a terminal
   value_above_.reset();
   if (line.find("%=") != std::string_view::npos && !open_[origin_].begun &&
       IsPercentile(Trim(line.substr(line.rfind(';') + 1))))
-    value_above_ = TextPosition{lines_.offset(), lines_.number()};  // the end of a line of them
+    value_above_ = TextPosition{lines_.offset(), lines_.number()};  // the end of a line of
+                                                                    // percentiles
   if (above_ == nullptr || above_->report.entries.empty()) return;
   MetricEntry& entry = above_->report.entries.back();
   std::string_view text = Trim(line);

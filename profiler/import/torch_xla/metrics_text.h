@@ -1,4 +1,4 @@
-// Metrics reports of torch_xla as text, entry by entry.
+// Reads metrics reports of torch_xla as text, entry by entry.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -16,7 +16,7 @@
 
 namespace xlaprof {
 
-// One entry of a report, as printed. Views into the text.
+// One entry of a report, as printed. Its members view the text.
 struct MetricEntry {
   std::string_view name;
   bool is_counter = false;
@@ -25,33 +25,33 @@ struct MetricEntry {
   std::string_view accumulator;       // Metric: number with unit
   std::string_view value_rate, rate;  // without " / second"; empty: not printed
   std::string_view percentiles;       // "1%=000.120us; 5%=…"
-  bool has_percentiles = false;       // the line is there
+  bool has_percentiles = false;       // the line of percentiles is there
   bool is_counted = false;            // the line with value or samples is there, readable or not
   bool is_broken = false;             // a line break went through its name or a number
   int64_t offset = 0, line = 0;
-  // False where the text stops or breaks off inside the entry. A metric may have lost all behind
-  // its number of samples.
+  // Returns false if the text stops or breaks off inside the entry. A metric may have lost
+  // everything after its number of samples.
   bool whole() const { return !is_broken && (is_counter ? value : samples).has_value(); }
 };
 
 struct MetricsText {
-  OptInt save_number;  // of the [MetricsData; step=N] above it
-  LogOrigin origin;    // whose it is, where prefixes tell
+  OptInt save_number;  // N of the [MetricsData; step=N] above it
+  LogOrigin origin;    // its writer, if prefixes show it
   std::vector<MetricEntry> entries;
   int64_t offset = 0, line = 0;
   bool torn = false;  // it breaks off: the text stops inside it, or its run was killed
   OptInt Counter(std::string_view name) const;
 };
 
-// Reads reports one after the other. What they view lies in the text or in the reader.
+// Reads reports one after the other. Their views point into the text or into the reader.
 class MetricsReader {
  public:
   explicit MetricsReader(std::string_view text) : text_(text), lines_(text) {}
-  // False at the end. A report begins at its header, or where a metric comes a second time. Lines
-  // of several processes may alternate: each has a report of its own. Entries that are not whole
-  // are left out and counted.
+  // Reads the next report. Returns false at the end. A report begins at its header, or where a
+  // metric comes a second time. Lines of several processes may alternate; each process has a report
+  // of its own. Entries that are not whole are left out and counted.
   bool Next(MetricsText* report);
-  // Where the text begins inside an entry; empty: it does not.
+  // The place where the text begins inside an entry, if it does.
   std::optional<TextPosition> cut_head() const { return cut_head_; }
   int64_t broken_entries() const { return broken_entries_; }
   int64_t first_broken_offset() const { return broken_offset_; }
@@ -62,20 +62,21 @@ class MetricsReader {
  private:
   enum Label : int;
   struct Field;
-  // What was read of the report of an origin.
+  // The part of an origin's report that was read.
   struct Open {
     MetricsText report;
     absl::flat_hash_set<std::string_view> metrics;  // their names
     bool begun = false, server_seen = false;
-    std::string_view cut_name;  // of the line before, if it may be the first entry of all
+    std::string_view cut_name;  // name in the line before, if that may be the first entry of all
   };
 
   static Field FieldOf(std::string_view line);
-  // Whose line it is; null: another process's, whose report did not begin in the text.
+  // Returns the report that a line belongs to, or null if it is another process's, whose report did
+  // not begin in the text.
   Open* OpenOf(const Field& field);
   bool OriginsAreLineNumbers() const;
   void Begin(Open& open);
-  // False: another report begins at this line.
+  // Takes a field. Returns false if another report begins at this line.
   bool TakeField(Open& open, Field field);
   void TakeEntry(MetricEntry& entry, const Field& field, bool readable);
   void TakeHeadless(const Field& field);
@@ -87,17 +88,17 @@ class MetricsReader {
   std::string_view text_;
   ReportLines lines_;
   std::map<LogOrigin, Open> open_;
-  LogOrigin origin_;           // of the last line that told one
-  std::string last_prefix_;    // whose origin that is
-  std::optional<bool> tells_;  // prefixes tell origins; empty: none did yet
-  // The field in the line above, if it is of an entry.
+  LogOrigin origin_;           // origin of the last line that showed one
+  std::string last_prefix_;    // prefix of that line
+  std::optional<bool> tells_;  // true: prefixes show origins; empty: none did yet
+  // The field in the line above, if it belongs to an entry.
   Open* above_ = nullptr;
   int label_above_ = 0;
   std::string_view prefix_above_;
   size_t length_above_ = 0;
-  std::optional<TextPosition> value_above_;  // a value of no entry
+  std::optional<TextPosition> value_above_;  // place of a value that belongs to no entry
   std::optional<TextPosition> cut_head_;
-  std::deque<std::string> joined_;  // what a line break went through
+  std::deque<std::string> joined_;  // texts that a line break went through, joined
   int64_t broken_entries_ = 0, broken_offset_ = 0, broken_line_ = 0;
 };
 

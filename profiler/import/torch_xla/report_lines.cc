@@ -8,7 +8,7 @@
 namespace xlaprof {
 namespace {
 
-// Where a field of a report may begin.
+// The texts with which a field of a report may begin.
 constexpr std::string_view kFields[] = {
     "Metric: ",    "Counter: ", "TotalSamples: ", "Accumulator: ",
     "ValueRate: ", "Rate: ",    "Percentiles: ",  "Value: "};
@@ -17,7 +17,7 @@ bool IsWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// The next field from `from` on; npos when there is none.
+// Returns the next field from `from` on, or npos if there is none.
 size_t NextField(std::string_view text, size_t from) {
   size_t next = std::string_view::npos;
   for (std::string_view field : kFields) {
@@ -43,8 +43,8 @@ bool MayContinuePercentiles(std::string_view line) {
          });
 }
 
-// The width at which a terminal broke the lines; 0: none did. The longest lines of percentiles then
-// have all that width, and go on in the next line.
+// Returns the width at which a terminal broke the lines; 0: none did. The longest lines of
+// percentiles then all have that width, and continue in the next line.
 size_t WrapWidth(std::string_view text) {
   constexpr std::string_view kPercentiles = "Percentiles: ";
   constexpr int kSeen = 20;
@@ -68,13 +68,13 @@ size_t WrapWidth(std::string_view text) {
   return width >= kNarrowest && broken == at_width && (broken > 1 || sure) ? width : 0;
 }
 
-// "aten::x\n  " of a Python string -> "aten::x", with the quote behind the last.
+// Turns "aten::x\n  " of a Python string into "aten::x", and removes the quote after the last one.
 std::string_view WithoutEscapedEnd(std::string_view text) {
   const size_t end = text.find("\\n");
   return end == std::string_view::npos ? text : text.substr(0, end);
 }
 
-// The character that an entity stands for; 0 when it is none of those that occur in reports.
+// Returns the character that an entity means, or 0 if it is none of those that occur in reports.
 char Entity(std::string_view name) {
   static constexpr std::pair<std::string_view, char> kNames[] = {
       {"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}, {"apos", '\''}, {"nbsp", ' '}};
@@ -88,8 +88,8 @@ char Entity(std::string_view name) {
 }
 
 struct Tag {
-  size_t past = 0;           // behind it; 0: no tag
-  bool breaks_line = false;  // what follows is another line
+  size_t past = 0;           // place after it; 0: no tag
+  bool breaks_line = false;  // another line follows
 };
 
 Tag TagAt(std::string_view text, size_t at) {
@@ -192,7 +192,7 @@ void ReportLines::SplitFields(std::string_view line) {
   pieces_.push_back(one ? last : WithoutEscapedEnd(last));
 }
 
-// Leaves `pieces_` empty where the line is one of the text and of the report.
+// Leaves `pieces_` empty if the line of the text is one line of the report.
 void ReportLines::Split(std::string_view text) {
   // Most lines hold one field and are taken as they are.
   const size_t colon = text.find(": ");
@@ -215,7 +215,7 @@ void ReportLines::Split(std::string_view text) {
     rest = Keep(std::string(text));
   }
   while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());  // of a <br>
+    const size_t end = std::min(rest.find('\n'), rest.size());  // the line break of a <br>
     SplitFields(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }

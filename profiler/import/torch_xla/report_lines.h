@@ -1,5 +1,5 @@
-// The lines of a metrics report as people paste it: what stands on one line of the text may be
-// several of the report, and marked up.
+// Reads the lines of a metrics report as people paste it: one line of the text may be several lines
+// of the report, and marked up.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,20 @@
 
 namespace xlaprof {
 
-// Undone on the way: a log collector's JSON around each line; a report printed as a Python string
-// ('Metric: A\n  TotalSamples: 4\n...'); line breaks lost, so that several fields share a line;
-// lines that a terminal broke at its width; HTML's entities, line breaks and tags; colours.
+// It undoes
+//   - a log collector's JSON around each line,
+//   - a report printed as a Python string ('Metric: A\n  TotalSamples: 4\n...'),
+//   - lost line breaks, so that several fields share a line,
+//   - lines that a terminal broke at its width,
+//   - HTML's entities, line breaks and tags, and colours.
 class ReportLines {
  public:
   explicit ReportLines(std::string_view text);
 
   bool Next();                                     // false at the end
   std::string_view line() const { return line_; }  // valid as long as this object and the text
-  int64_t number() const { return number_; }       // of the text's line, from 1
-  int64_t offset() const { return offset_; }       // of that line's first byte
+  int64_t number() const { return number_; }       // number of the text's line, from 1
+  int64_t offset() const { return offset_; }       // offset of that line's first byte
   bool ended() const { return pieces_.empty() ? ended_ : true; }
   void Unread() { again_ = true; }  // the next Next() gives this line again
 
@@ -32,20 +35,20 @@ class ReportLines {
   void SplitFields(std::string_view line);
   std::string_view Keep(std::string text);
   LogTexts texts_;
-  bool waits_ = false;       // what texts_ is at was only looked at
-  const size_t wrap_width_;  // at which a terminal broke the lines; 0: none did
-  // A text as it was before it was broken; where its first line is.
+  bool waits_ = false;       // texts_ is at a text that was only looked at
+  const size_t wrap_width_;  // width at which a terminal broke the lines; 0: none did
+  // A text as it was before it was broken, and the place of its first line.
   std::string_view text_;
   int64_t number_ = 0, offset_ = 0;
   bool ended_ = true, decoded_ = false;
   std::string_view line_;
-  std::vector<std::string_view> pieces_;  // of the line, the next one last
-  std::deque<std::string> kept_;          // what does not stand in the text itself
+  std::vector<std::string_view> pieces_;  // pieces of the line, the next one last
+  std::deque<std::string> kept_;          // texts that are not in the text itself
   bool again_ = false;
 };
 
-// Without tags, with entities as characters; a tag that ends a line (all but span, code, b and i)
-// becomes a line break. `text` itself when it has neither.
+// Returns a text without tags, with entities as characters. A tag that ends a line (all but span,
+// code, b and i) becomes a line break. Returns `text` itself if it has neither.
 std::string WithoutMarkup(std::string_view text);
 
 }  // namespace xlaprof

@@ -15,16 +15,16 @@ namespace xlaprof {
 namespace {
 
 // With TF_CPP_VMODULE=tensor=5 (since 2.0 xla_graph_executor=5), which scripts/debug_run.py sets,
-// torch_xla writes, among much else:
+// torch_xla writes lines such as these, among much else (each is one line, folded here):
 //   2022-02-09 23:33:25.457877: I /x/torch_xla/csrc/tensor.cpp:1575] Compiling IR graph hash fd31…
-//   on device GPU:0 ...
-//   2022-02-09 23:33:53.698418: I   23512 /x/tensor.cpp:1580] Compiling IR graph hash fd31… on
-//   device GPU:0 done!
-// with the thread behind the letter where TF_CPP_LOG_THREAD_ID is set. Executing is alike, also as
-// "Executing (OpByOp) IR graph hash", "Executing Dynamo IR graph hash", and for several devices
-// "Executing IR graph hash fd31… on devices: TPU:0,TPU:1 done!". Devices of one process write to
-// one log. Newer builds of TensorFlow's logger print "I0209 23:33:25.457877   23512 tensor.cpp:1]",
-// before it is set up "I0000 00:00:1644449605.457877   23512 tensor.cpp:1]".
+//       on device GPU:0 ...
+//   2022-02-09 23:33:53.698418: I   23512 /x/tensor.cpp:1580] Compiling IR graph hash fd31…
+//       on device GPU:0 done!
+// The thread comes after the letter if TF_CPP_LOG_THREAD_ID is set. Executions are printed alike,
+// also as "Executing (OpByOp) IR graph hash", "Executing Dynamo IR graph hash", and for several
+// devices "Executing IR graph hash fd31… on devices: TPU:0,TPU:1 done!". Devices of one process
+// write to one log. Newer builds of TensorFlow's logger print "I0209 23:33:25.457877   23512
+// tensor.cpp:1]", and before it is set up "I0000 00:00:1644449605.457877   23512 tensor.cpp:1]".
 constexpr std::string_view kHash = "graph hash ";
 
 // Returns the number that `digits` characters from `begin` on spell.
@@ -53,7 +53,7 @@ OptInt Days(int64_t year, int64_t month, int64_t day) {
   return std::chrono::sys_days(date).time_since_epoch().count();
 }
 
-// The time anywhere before the message: a log's prefix may stand before it.
+// Finds the time anywhere before the message, because a log's prefix may come before it.
 OptInt Time(std::string_view prefix) {
   constexpr int64_t kDayMicros = int64_t{24} * 3600 * 1'000'000;
   for (size_t dot = prefix.find('.'); dot != std::string_view::npos;
@@ -87,7 +87,7 @@ OptInt Time(std::string_view prefix) {
   return std::nullopt;
 }
 
-// The number before the file's name: "I   23512 torch_xla/csrc/tensor.cpp:727] ".
+// Returns the number before the file's name: "I   23512 torch_xla/csrc/tensor.cpp:727] ".
 OptInt Thread(std::string_view prefix) {
   prefix = Trim(prefix);
   if (!prefix.ends_with(']')) return std::nullopt;
@@ -101,7 +101,7 @@ OptInt Thread(std::string_view prefix) {
   return digits.size() < 18 ? ParseCount(digits) : std::nullopt;
 }
 
-// "fd31… on device GPU:0 ..."; false when it is something else.
+// Reads "fd31… on device GPU:0 ...". Returns false if it is something else.
 bool HashAndDevice(std::string_view rest, RuntimeLogLine* line) {
   const size_t digits = rest.find_first_not_of("0123456789abcdefABCDEF");
   if (digits == 0 || digits == std::string_view::npos) return false;
@@ -121,7 +121,7 @@ bool HashAndDevice(std::string_view rest, RuntimeLogLine* line) {
   return false;
 }
 
-// "(p0: f32[16,32], p1: f32[]) -> (pred[32])"
+// Reads "(p0: f32[16,32], p1: f32[]) -> (pred[32])".
 bool ProgramShape(std::string_view rest, RuntimeLogLine* line) {
   if (!rest.starts_with('(')) return false;
   const size_t close = FindOutside(rest, 1, ')', false);
@@ -141,13 +141,13 @@ bool ProgramShape(std::string_view rest, RuntimeLogLine* line) {
   return true;
 }
 
-// "CompiledMemoryStats(generated_code_size_in_bytes=512, argument_size_in_bytes=8, …)"
+// Reads "CompiledMemoryStats(generated_code_size_in_bytes=512, argument_size_in_bytes=8, …)".
 std::array<OptInt, 5> MemoryUsage(std::string_view rest) {
   static constexpr std::string_view kNames[] = {"argument", "output", "alias", "temp",
                                                 "generated_code"};
   std::array<OptInt, 5> sizes;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    // The host's are called alike, behind a word of their own.
+    // The sizes of the host have the same names, after a word of their own.
     for (const char* before : {"(", " "}) {
       const std::string label = fmt::format("{}{}_size_in_bytes=", before, kNames[i]);
       const size_t at = rest.find(label);
@@ -215,7 +215,7 @@ std::optional<RuntimeLogLine> ParseRuntimeLogLine(std::string_view text) {
       return std::nullopt;
     if (line.kind == RuntimeLogLine::kGraphSize) line.count = LeadingCount(rest);
     if (line.kind == RuntimeLogLine::kMemoryUsage) line.sizes = MemoryUsage(rest);
-    // " live tensors": its number stands before it.
+    // The number of " live tensors" comes before these words.
     if (line.kind == RuntimeLogLine::kLiveTensors)
       begin = text.substr(0, begin).find_last_not_of("0123456789") + 1;
   }

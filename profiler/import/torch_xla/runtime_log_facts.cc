@@ -9,7 +9,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxBegun = 64;  // that no line has ended yet
+constexpr size_t kMaxBegun = 64;  // facts that no line has ended yet
 
 OptInt Ordinal(std::string_view device) {  // 0 of TPU:0
   const size_t colon = device.rfind(':');
@@ -82,12 +82,12 @@ void RuntimeLogReader::End(const RuntimeLogLine& line, int64_t offset, int64_t l
       begun_[{int(device - devices_.begin()), line.kind == RuntimeLogLine::kCompile}];
   const auto same = std::find_if(begun.rbegin(), begun.rend(),
                                  [&](const Begun& b) { return facts_[b.fact].hash == line.hash; });
-  if (same == begun.rend()) {  // it began before the log does
+  if (same == begun.rend()) {  // its beginning is not in the log
     Begin(line, offset, line_number);
     begun.pop_back();
     return;
   }
-  // Only the last to begin is timed: a device does one thing at a time.
+  // Only the last one to begin gets a time, because a device does one thing at a time.
   if (same == begun.rbegin() && same->at_ns && line.at_ns && *line.at_ns >= *same->at_ns)
     facts_[same->fact].dur_ns = *line.at_ns - *same->at_ns;
   begun.erase(std::next(same).base());
@@ -98,7 +98,7 @@ void RuntimeLogReader::Finish(DebugLog& log) {
   if (!hexadecimal_) {
     for (DebugFact& fact : facts_) fact.hash = HexOfDecimal(fact.hash);
   }
-  // Of each graph, the compilations that blocks tell of, first to last.
+  // By graph, the compilations that blocks describe, last to first.
   absl::flat_hash_map<std::string, std::vector<size_t>> told;
   bool blocks_execute = false;
   for (size_t i = log.facts.size(); i-- > 0;) {
@@ -125,7 +125,7 @@ void RuntimeLogReader::Finish(DebugLog& log) {
       block.input_shapes = std::move(fact.input_shapes);
       block.nodes = fact.nodes;
       for (size_t i = 0; i < fact.sizes.size(); ++i) {
-        if (fact.sizes[i]) block.sizes[i] = fact.sizes[i];  // blocks round them
+        if (fact.sizes[i]) block.sizes[i] = fact.sizes[i];  // more exact: blocks round them
       }
       continue;
     }

@@ -1,4 +1,4 @@
-// What torch_xla's C++ log tells of a run, as facts of a debug log.
+// Turns what torch_xla's C++ log says of a run into facts of a debug log.
 #pragma once
 
 #include <deque>
@@ -11,13 +11,13 @@
 
 namespace xlaprof {
 
-// Takes the lines of one log in order. Each device is told apart as a process is; its ordinal is
-// the rank of the process that drives it.
+// Takes the lines of one log in order. Each device counts as a process; its ordinal is the rank of
+// the process that drives it.
 class RuntimeLogReader {
  public:
   void Take(const RuntimeLogLine& line, int64_t offset, int64_t line_number);
-  // Adds what was read to `log`: where blocks of PT_XLA_DEBUG tell of the same compilations and
-  // executions, only what they lack.
+  // Adds what was read to `log`. If blocks of PT_XLA_DEBUG describe the same compilations and
+  // executions, it adds only what they lack.
   void Finish(DebugLog& log);
 
  private:
@@ -28,13 +28,14 @@ class RuntimeLogReader {
   void Begin(const RuntimeLogLine& line, int64_t offset, int64_t line_number);
   void End(const RuntimeLogLine& line, int64_t offset, int64_t line_number);
 
-  std::vector<DebugFact> facts_;  // origin: index of devices_
+  std::vector<DebugFact> facts_;  // origin is an index of devices_
   std::vector<std::string> devices_;
-  // Not done yet, by device and whether it compiles.
+  // Facts without an end, by device and whether they compile.
   std::map<std::pair<int, bool>, std::deque<Begun>> begun_;
-  std::map<OptInt, CutKind> cause_;              // by thread: of the graph to come
-  std::map<std::string, CutKind> cause_of_;      // of a graph that will compile or execute next
-  size_t last_compile_ = size_t(-1);             // whose program is described next
+  std::map<OptInt, CutKind> cause_;          // by thread: cause of the graph to come
+  std::map<std::string, CutKind> cause_of_;  // by graph: cause of its next compilation or
+                                             // execution
+  size_t last_compile_ = size_t(-1);         // the one whose program is described next
   bool hexadecimal_ = false;
 };
 

@@ -14,8 +14,8 @@
 namespace xlaprof {
 namespace {
 
-// A console's log is smaller; what is larger was written by XLA_METRICS_FILE, and its ends tell
-// what it holds.
+// A console's log is smaller than this. A larger file was written by XLA_METRICS_FILE, and its ends
+// show what it holds.
 constexpr size_t kSearchedBytes = 64 << 20;
 constexpr size_t kEndBytes = 64 << 10;
 
@@ -32,7 +32,7 @@ bool Holds(std::string_view bytes, std::initializer_list<std::string_view> marks
   });
 }
 
-// What XLA said in between, and what was in the text and cannot be told.
+// Reads XLA's alarms in the text, and reports the parts of the text that could not be read.
 absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext& context) {
   const std::string_view bytes = input.bytes;
   if (Search(bytes, HoldsXlaAlarms))
@@ -51,10 +51,10 @@ absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext
                       int64_t(line)));
   }
   if (auto head = reader.cut_head()) {
-    // A source has one issue of a code.
+    // A source has only one issue per code.
     XP_TRY(context.Issue(cut ? "headless_report" : "cut_file", Severity::kWarning,
-                         "The text begins inside a report's entry; it and what stood above are "
-                         "missing.",
+                         "The text begins inside a report's entry; "
+                         "it and what stood above are missing.",
                          head->offset, head->line));
   }
   if (reader.broken_entries() == 0) return absl::OkStatus();
@@ -65,8 +65,8 @@ absl::Status Tell(const Input& input, const MetricsReader& reader, ImportContext
       reader.first_broken_offset(), reader.first_broken_line(), reader.broken_entries());
 }
 
-// Writes what `one` has taken and `reports`, in the order of the text. Where prefixes tell of
-// several processes, each has its own.
+// Writes what `one` has taken, and `reports`, in the order of the text. If prefixes show several
+// processes, each has its own reports.
 absl::Status WriteReports(std::vector<MetricsText> reports, bool finds_restarts, MetricsWriter& one,
                           ImportContext& context) {
   std::set<LogOrigin> told;
@@ -109,7 +109,7 @@ absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportCont
   XP_TRY(debug.WriteIssues());
   if (log.facts.empty()) {
     MetricsWriter metrics(context, true);
-    // A file of saves is long and has no prefixes: its reports are written as they are read.
+    // A file of saves is long and has no prefixes, so its reports are written as they are read.
     std::vector<MetricsText> later;
     while (reader.Next(&report)) {
       context.progress(size_t(reader.offset()));
@@ -125,7 +125,7 @@ absl::StatusOr<RuntimeTextCounts> ReadRuntimeText(const Input& input, ImportCont
     XP_TRY(Tell(input, reader, context));
     return counts;
   }
-  // Runs are told apart by the debug output; a report is of the run whose output stands above it.
+  // The debug output separates the runs. A report belongs to the run whose output comes before it.
   std::vector<int> segments = SegmentsOf(log);
   int last = *std::max_element(segments.begin(), segments.end());
   std::vector<std::vector<MetricsText>> reports(size_t(last) + 1);

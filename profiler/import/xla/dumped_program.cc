@@ -4,7 +4,7 @@
 
 namespace xlaprof {
 
-// "SyncTensorsGraph.5" -> "SyncTensorsGraph": the number counts nodes.
+// Turns "SyncTensorsGraph.5" into "SyncTensorsGraph", because the number counts nodes.
 static std::string_view WithoutNumber(std::string_view name) {
   const size_t digits = name.find_last_not_of("0123456789");
   return digits != std::string_view::npos && digits > 0 && digits + 1 < name.size() &&
@@ -15,7 +15,7 @@ static std::string_view WithoutNumber(std::string_view name) {
 
 absl::Status AddCompile(const DumpedProgram& program, ImportContext& context) {
   XP_TRY(int64_t process_id, context.ProcessId());
-  // JAX's modules are called for what it calls: jit_f.
+  // JAX names its modules after the functions that it calls: jit_f.
   const std::string_view function = FunctionOfModule(program.module);
   CompileRow row{.process_id = process_id,
                  .ordinal = context.NextOrdinal(),

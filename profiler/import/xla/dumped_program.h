@@ -1,4 +1,4 @@
-// A program that a dump of XLA or JAX holds, as the compilation that it was made for.
+// A program in a dump of XLA or JAX, as the compilation that it was made for.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace xlaprof {
 struct DumpedProgram {
   int64_t graph_id = 0;
   std::string module;      // jit_f, SyncTensorsGraph.5
-  Store::Frame call_site;  // no file when not told
+  Store::Frame call_site;  // no file if not known
 };
 
-// Adds a compile of the context's process; dumps show no times.
+// Adds a compile to the context's process; dumps show no times.
 absl::Status AddCompile(const DumpedProgram& program, ImportContext& context);
 
 }  // namespace xlaprof

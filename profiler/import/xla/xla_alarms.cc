@@ -1,23 +1,24 @@
-// An alarm rings once while the operation goes on and again when it has ended:
+// An alarm fires once while the operation is running and again when it has ended:
 //
-//   2024-11-04 20:21:27.997499: E external/xla/xla/service/slow_operation_alarm.cc:65] Constant
-//   folding an instruction is taking > 1s:
+//   2024-11-04 20:21:27.997499: E external/xla/xla/service/slow_operation_alarm.cc:65]
+//       Constant folding an instruction is taking > 1s:
 //   (blank)
 //     %reduce.8 = f64[200000,10]{1,0} reduce(...), metadata={op_name="..." source_line=13}
 //   (blank)
 //   This isn't necessarily a bug; ...
-//   2024-11-04 20:21:33.721446: E external/xla/xla/service/slow_operation_alarm.cc:133] The
-//   operation took 6.728977s
+//   2024-11-04 20:21:33.721446: E external/xla/xla/service/slow_operation_alarm.cc:133]
+//       The operation took 6.728977s
 //   Constant folding an instruction is taking > 1s:
 //   ...
 //
-// (the first two lines are one). Since October 2022 an instruction may be `slice.22 (displaying the
-// full instruction incurs a runtime overhead. ...`. Around a compilation stand lines of stars:
-// `Very slow compile?  If you want ...`, until 2022 alone or with `Compiling module NAME` in the
-// next line, since then `[Compiling module NAME] Very slow compile?`. An XLA that was itself built
-// without optimization says `Slow compile?  XLA was built without compiler optimizations` instead.
-// Kernels of a GPU: `Trying algorithm A for INSTRUCTION is taking a while...`. Loggers put their own
-// prefix before any line, and what is pasted stops anywhere.
+// (An alarm's place and its first words are one line.) Since October 2022 an instruction may be
+// `slice.22 (displaying the full instruction incurs a runtime overhead. ...`. Lines of stars are
+// around a compilation: `Very slow compile?  If you want ...`. Until 2022 it came alone or with
+// `Compiling module NAME` in the next line; since then it is `[Compiling module NAME] Very slow
+// compile?`. An XLA that was itself built without optimization says `Slow compile?  XLA was built
+// without compiler optimizations` instead. The alarm of a GPU's kernels is `Trying algorithm A for
+// INSTRUCTION is taking a while...`. Loggers put their own prefix before any line, and pasted text
+// stops anywhere.
 #include "profiler/import/xla/xla_alarms.h"
 
 #include <absl/time/time.h>
@@ -45,10 +46,11 @@ constexpr std::string_view kPlace = "slow_operation_alarm.cc:", kTook = "The ope
                            kWhile = " is taking a while", kHidden = " (displaying the full",
                            kStars = "********";
 constexpr int64_t kVerySlowNs = 120'000'000'000, kUnoptimizedNs = 10'000'000'000;  // XLA's limits
-constexpr int kMaxLines = 8;  // in which an instruction or module is told, after its alarm's words
+constexpr int kMaxLines = 8;  // an instruction or module comes at most so many lines after its
+                              // alarm's words
 constexpr size_t kMaxPrefixBytes = 200, kMaxTextBytes = 1000, kMaxAlarms = 100'000;
 
-// `2m12.850942799s` at the beginning of `text`.
+// Reads `2m12.850942799s` at the beginning of `text`.
 OptInt DurationNs(std::string_view text) {
   absl::Duration duration;
   const std::string_view word = text.substr(0, text.find_first_not_of("0123456789.hmsun"));
@@ -57,7 +59,7 @@ OptInt DurationNs(std::string_view text) {
   return ns >= 0 && ns <= int64_t{1} << 60 ? OptInt(ns) : OptInt();
 }
 
-// `jit_apply_fn.9` and `jit_apply_fn.10` are compilations of one function.
+// Removes the number: `jit_apply_fn.9` and `jit_apply_fn.10` are compilations of one function.
 std::string_view WithoutNumber(std::string_view module) {
   const size_t end = module.find_last_not_of("0123456789");
   return end != kNone && end > 0 && module[end] == '.' && end + 1 < module.size()
@@ -78,8 +80,8 @@ class Reader {
       if (lines_.number() % kProgressLines == 0) progress(size_t(lines_.offset()));
     }
     for (auto& [origin, state] : states_) {
-      // A module's name is all there is to know, and only asterisks follow. XLA's whole sentence is
-      // an alarm, although the module may have stood below it.
+      // A module's name is all that XLA prints, and only asterisks follow. XLA's whole sentence is
+      // an alarm, although the module's name may have come below it.
       if (IsCompile(state.now) && (!state.now.subject.empty() || state.is_whole_sentence))
         End(state);
       if (state.begun && state.now.dur_ns && state.now.operation == AlarmKind::kUnknown &&
@@ -91,7 +93,7 @@ class Reader {
   }
 
  private:
-  // Of one process: what several print into one log is mixed.
+  // The state of one process, because several processes that print into one log are mixed.
   struct State {
     int origin = 0;  // index of XlaAlarms::origins
     XlaAlarm now;
@@ -99,7 +101,7 @@ class Reader {
     bool is_whole_sentence = false;  // the words of `now` are there to their end
     bool has_bare_ends = false;      // somebody filtered the words of ends out
     int lines_left = 0;
-    std::string head;  // what stands before the place in XLA's code
+    std::string head;                                    // text before the place in XLA's code
     std::map<std::string, std::vector<size_t>> ringing;  // alarms without an end, by their words
   };
 
@@ -157,7 +159,8 @@ class Reader {
     }
   }
 
-  // What the logger put before a message: `(Worker pid=94) 2025-01-02 10:00:00.1: E external/...`.
+  // Returns what the logger put before a message: `(Worker pid=94) 2025-01-02 10:00:00.1: E
+  // external/...`.
   static std::string_view PrefixOf(std::string_view text, size_t message) {
     std::string_view prefix = text.substr(0, message);
     if (message == kNone) {
@@ -185,8 +188,8 @@ class Reader {
                                         : AlarmKind::kUnknown;
   }
 
-  // An end whose words were not copied belongs to the alarm that rings, if there is only one (of
-  // `operation`, unless that is kUnknown).
+  // Takes an end whose words were not copied. It belongs to the alarm that has no end yet, if there
+  // is only one (of `operation`, unless that is kUnknown).
   void TakeLostWords(State& state, AlarmKind operation) {
     std::vector<size_t>* only = nullptr;
     int fitting = 0;
@@ -210,7 +213,8 @@ class Reader {
     return at == kNone ? "" : Trim(text.substr(at + size));
   }
 
-  // `text` without what the line with the place begins with, too: what the logger puts before each.
+  // Returns `text` without the prefix that the logger puts before each line, and that the line with
+  // the place has, too.
   static std::string_view WithoutPrefix(std::string_view text, std::string_view head) {
     text = Trim(text);
     if (head.starts_with(text)) return "";
@@ -220,7 +224,7 @@ class Reader {
     return space == kNone ? text : Trim(text.substr(space));
   }
 
-  // A line behind the words of an alarm, or one whose words are unknown.
+  // Takes a line after the words of an alarm, or one whose words are unknown.
   void TakeMore(State& state, std::string_view text, bool is_head) {
     bool is_whole = false;
     XlaAlarm& now = state.now;
@@ -231,12 +235,12 @@ class Reader {
       TakeModule(now, text);
       is_whole = is_stars;
     } else if (now.is_certain && !is_stars) {
-      // Words that we do not know: behind the place, or in the line below the length.
+      // These words are not known. They come after the place, or in the line below the length.
       text = is_head ? Behind(text, text.find("] ", text.find(kPlace)), 2)
                      : WithoutPrefix(text, state.head);
       if (text.find(kTook) != kNone) text = "";
       const AlarmKind cut_to = OperationCutTo(text);
-      const bool is_fence = text.starts_with("```");  // of a quotation, which ended here
+      const bool is_fence = text.starts_with("```");  // the end of a quotation
       if (now.dur_ns && (is_fence || cut_to != AlarmKind::kUnknown))
         return TakeLostWords(state, cut_to);
       is_whole = !text.empty();
@@ -257,7 +261,8 @@ class Reader {
     state.now = {.offset = lines_.offset(), .line = lines_.number()};
   }
 
-  // What rings; the line with the place or the length may have told of it already.
+  // Begins an alarm of `operation`. The line with the place or the length may have begun it
+  // already.
   void BeginWith(State& state, AlarmKind operation, OptInt least_ns) {
     if (state.now.operation != AlarmKind::kUnknown) End(state);
     Begin(state);
@@ -266,7 +271,7 @@ class Reader {
     state.now.least_ns = least_ns;
   }
 
-  // `[Compiling module NAME] `, or a line of its own.
+  // Takes the name in `[Compiling module NAME] `, or in a line of its own.
   void TakeModule(XlaAlarm& now, std::string_view text) {
     const size_t at = text.find(kModule);
     if (at == kNone || !now.subject.empty()) return;
@@ -278,7 +283,8 @@ class Reader {
     now.text = name;
   }
 
-  // `text` ends with its outermost bracket: had it been cut, one would most likely be open.
+  // Returns whether `text` ends with its outermost bracket. If it had been cut, a bracket would
+  // most likely be open.
   static bool IsClosed(std::string_view text) {
     text = Trim(text);
     auto count = [&](char c) { return std::ranges::count(text, c); };
@@ -286,7 +292,7 @@ class Reader {
            count('(') == count(')') && count('{') == count('}');
   }
 
-  // False for a line that holds none, or not all of it.
+  // Takes an instruction. Returns false if the line holds none, or not all of it.
   bool TakeInstruction(XlaAlarm& now, std::string_view text) {
     if (size_t hidden = text.find(kHidden); hidden != kNone) {
       text = text.substr(0, hidden);
@@ -304,7 +310,7 @@ class Reader {
     return true;
   }
 
-  // What one line of HLO tells of its instruction.
+  // Adds what one line of HLO says about its instruction.
   static void Describe(XlaAlarm& now, std::string_view instruction) {
     constexpr size_t kMaxBytes = 1 << 20;
     if (instruction.size() > kMaxBytes) return;
@@ -322,20 +328,22 @@ class Reader {
     now.line_of_code = metadata.source_line;
   }
 
-  // `Trying algorithm A for INSTRUCTION is taking a while...`
+  // Reads `Trying algorithm A for INSTRUCTION is taking a while...`.
   static void TakeTried(XlaAlarm& now, std::string_view text) {
     text = text.substr(kTrying.size(), text.find(kWhile) - kTrying.size());
     now.text = text;
     const size_t by = text.find(" for ");
     now.subject = text.substr(0, by);
     if (by == kNone) return;
-    // `%conv.1 = (f32[2,3], u8[0]) custom-call(...)`; since 2023 `conv (f32[2,3], u8[0]) ...`.
+    // The instruction is `%conv.1 = (f32[2,3], u8[0]) custom-call(...)`, and since 2023 `conv
+    // (f32[2,3], u8[0]) ...`.
     const std::string_view tried = text.substr(by + 5);
     const size_t equals = tried.find(" = "), space = tried.find(' ');
     const size_t result = equals != kNone ? equals + 3 : space;
     if (result == kNone) return;
     Describe(now, fmt::format("tried = {}", Trim(tried.substr(result))));
-    // What a library computes has its name; its result comes with the memory that it needs.
+    // An op that a library computes has the library's name; its result comes with the memory that
+    // it needs.
     constexpr std::string_view kTarget = "custom_call_target=\"";
     if (size_t at = tried.find(kTarget); at != kNone) {
       std::string_view target = tried.substr(at + kTarget.size());
@@ -346,8 +354,8 @@ class Reader {
     if (shape && !shape->elements().empty()) now.shape = shape->elements().front().text();
   }
 
-  // The alarm is whole, as far as the log has it. An end without words is one of XLA's only where
-  // its place in the code says so.
+  // Adds the alarm, which is whole as far as the log has it. An end without words is XLA's only if
+  // its place in the code is printed.
   void End(State& state) {
     if (!std::exchange(state.begun, false)) return;
     --open_;
@@ -356,7 +364,7 @@ class Reader {
       if (!now.is_certain) return;
       now.operation = AlarmKind::kOther;
     }
-    if (now.operation == AlarmKind::kOther && !now.dur_ns) return;  // nothing to tell so far
+    if (now.operation == AlarmKind::kOther && !now.dur_ns) return;  // nothing to report so far
     state.has_bare_ends =
         state.has_bare_ends || (now.text.empty() && now.operation == AlarmKind::kOther);
     if (now.text.size() > kMaxTextBytes) {
@@ -394,12 +402,12 @@ class Reader {
   }
 
   LogTexts lines_;
-  const char* end_;  // of the file
+  const char* end_;  // end of the file
   XlaAlarms log_;
   std::map<LogOrigin, State> states_;
   int open_ = 0;                 // states that have begun
   bool torn_ = false;            // the file ends inside this line
-  bool has_torn_words_ = false;  // it is one with words that we do not know
+  bool has_torn_words_ = false;  // the last line has words that are not known
 };
 
 }  // namespace

@@ -15,11 +15,11 @@ bool IsBufferAssignment(std::string_view text) {
          text.substr(kTitle.size(), 200).find(kAllocation) != std::string_view::npos;
 }
 
-// One line a buffer, the values in it below:
+// Each buffer has one line, and the values in it follow below:
 //   allocation 1: size 1024, parameter 0, shape |f32[16,16]| at ShapeIndex {}:
 //   allocation 4: size 16, output shape is |(f32[16,16], f32[])|, maybe-live-out:
 //   allocation 12: size 536, preallocated-temp:
-// also thread-local and constant. A parameter that lives out is donated.
+// Others are thread-local and constant. A parameter that lives out is donated.
 ProgramBytes ParseBufferAssignment(std::string_view text) {
   constexpr int64_t kLargest = int64_t{1} << 60;
   ProgramBytes bytes;

@@ -1,4 +1,4 @@
-// XLA's list of the buffers of a program (…-buffer-assignment.txt in a --xla_dump_to folder).
+// Reads XLA's list of the buffers of a program (…-buffer-assignment.txt in a --xla_dump_to folder).
 #pragma once
 
 #include <string_view>

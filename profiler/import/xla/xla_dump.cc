@@ -1,7 +1,7 @@
-// Folders of XLA's --xla_dump_to, and single HLO modules: text or HloProto. A folder has dozens of
-// files a program; import.cc gives Read the program itself and, behind it, its list of buffers, all
-// of one folder to one process. xla_dump_name.cc tells how they are called, hlo_text.cc and
-// hlo.proto what is in them. The folder shows no times and no executions.
+// Reads folders of XLA's --xla_dump_to, and single HLO modules: text or HloProto. A folder has
+// dozens of files per program. import.cc gives Read the program itself and then its list of
+// buffers, and all files of one folder to one process. xla_dump_name.cc describes the names of the
+// files, hlo_text.cc and hlo.proto their content. The folder shows no times and no executions.
 #include "profiler/import/graph/graph_rows.h"
 #include "profiler/import/graph/hlo_proto.h"
 #include "profiler/import/graph/printed_graph.h"
@@ -13,8 +13,8 @@
 namespace xlaprof {
 namespace {
 
-// A serialised HloProto: field 1, a module, whose field 1, its name, is text and whose field 2, the
-// name of its entry, follows.
+// Returns whether a file begins like a serialised HloProto. Field 1 is a module, whose field 1, its
+// name, is text. Field 2 of the module, the name of its entry, follows.
 bool LooksLikeHloProto(std::string_view head) {
   size_t at = 0;
   auto varint = [&](uint64_t* value) {
@@ -101,7 +101,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
         "--xla_dump_hlo_as_proto)",
         input.path, Message(program.status()));
   }
-  // What _get_xla_tensors_hlo() prints was never compiled as it is.
+  // The module that _get_xla_tensors_hlo() prints was never compiled in this form.
   return program->module.starts_with("IrToHlo") ? absl::OkStatus() : AddCompile(*program, context);
 }
 

@@ -12,7 +12,7 @@ std::string_view WithoutPacking(std::string_view name) {
   return name;
 }
 
-// jax_ir0003_jit_f_compile.mlir; the number had fewer digits once.
+// Parses jax_ir0003_jit_f_compile.mlir; the number had fewer digits once.
 std::optional<XlaDumpName> ParseJaxDumpName(std::string_view name) {
   constexpr std::string_view kPrefix = "jax_ir";
   if (!name.starts_with(kPrefix)) return std::nullopt;
@@ -21,7 +21,7 @@ std::optional<XlaDumpName> ParseJaxDumpName(std::string_view name) {
   out.module = TakeInteger(&rest).value_or(-1);
   if (!rest.starts_with('_') || out.module < 0) return std::nullopt;
   out.stem = name.substr(0, name.find('.'));
-  // Other stages (_export, _verification) are of programs that may never be compiled.
+  // Other stages (_export, _verification) belong to programs that may never be compiled.
   if (WithoutPacking(name).ends_with("_compile.mlir")) out.kind = XlaDumpName::kBefore;
   return out;
 }

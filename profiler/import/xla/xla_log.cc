@@ -1,5 +1,5 @@
-// What any program on XLA printed, of which XLA's alarms are what we read. xla_alarms.cc tells what
-// they look like; logs of JAX and torch_xla may hold them as well.
+// Reads the output of any program on XLA, and in it XLA's alarms. xla_alarms.cc describes what they
+// look like; logs of JAX and torch_xla may hold them as well.
 #include <map>
 
 #include "profiler/import/xla/xla_alarms.h"
@@ -7,7 +7,8 @@
 namespace xlaprof {
 namespace {
 
-// Other importers read alarms as well: what they know counts for more, and may come late.
+// The scores are low, because other importers read alarms as well and know more; their markers may
+// come late.
 int Sniff(std::string_view window) {
   auto has = [&](std::string_view text) { return window.find(text) != std::string_view::npos; };
   if (has("slow_operation_alarm.cc:") || has("Constant folding an instruction is taking > "))
@@ -30,7 +31,7 @@ absl::Status Read(const Input& input, ImportContext& context) {
   };
   XP_TRY(int64_t count, ReadXlaAlarms(input, context, process_of));
   if (count > 0) return absl::OkStatus();
-  // Never deny what the reader can see.
+  // The message must not deny words that the user can see.
   for (const char* words : {"The operation took ", "Constant folding an instruction",
                             "slow compile?", "slow_operation_alarm.cc:"}) {
     if (input.bytes.find(words) == std::string_view::npos) continue;

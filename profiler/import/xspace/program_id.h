@@ -1,4 +1,4 @@
-// XLA's number of a program: counted on CPU and GPU, a fingerprint on TPU. Profiles print it
+// Reads XLA's number of a program: a count on CPU and GPU, a fingerprint on TPU. Profiles print it
 // unsigned in names and keep it signed in statistics; here it is 64 bits, taken as signed.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace xlaprof {
 
-// N of "jit_f(N)"; nothing without.
+// Returns N of "jit_f(N)", or nothing if there is none.
 OptInt ProgramIdOf(std::string_view name);
 
 }  // namespace xlaprof

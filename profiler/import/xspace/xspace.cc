@@ -1,10 +1,10 @@
-// XSpace: what XLA's profiler writes, for torch_xla, JAX and TensorFlow (HOST.xplane.pb).
+// Reads XSpaces, which XLA's profiler writes for torch_xla, JAX and TensorFlow (HOST.xplane.pb).
 //
 // A protobuf message: 1 planes*, 2 errors*, 3 warnings*, 4 hostnames*. A plane is a device, the
 // host's threads, the HLO of the programs (/host:metadata) or the times of the session (Task
-// Environment, often last). Planes hold lines, lines hold events with statistics (xspace_plane.h).
-// Times are picoseconds after their line's timestamp, which counts nanoseconds since 1970 or, in
-// most files, since the start of the session.
+// Environment, often last). Planes hold lines, and lines hold events with statistics
+// (xspace_plane.h). Times are picoseconds after their line's timestamp. That counts nanoseconds
+// since 1970 or, in most files, since the start of the session.
 #include <algorithm>
 #include <map>
 
@@ -22,10 +22,10 @@ namespace {
 using wire::Reader;
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
-// So many U+FFFD in the first bytes are no names in another language.
+// So many U+FFFD in the first bytes are not names in another language.
 constexpr int kManyReplacements = 16;
 
-// Printable as a plane's name: no control characters.
+// Returns whether a text can be printed as a plane's name, without control characters.
 bool IsName(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return uint8_t(c) >= 0x20 && c != 0x7f; });
@@ -37,8 +37,8 @@ bool IsPlaneName(std::string_view name) {
          name.starts_with("#Chip");
 }
 
-// How much the beginning of a message looks like an XPlane: 0 not at all, 1 it could be, 2 it is
-// called like one.
+// Returns how much the beginning of a message looks like an XPlane: 0 not at all, 1 it could be
+// one, 2 it has a name of one.
 int LikePlane(std::string_view bytes) {
   Reader in(bytes);
   int fields = 0, like = 0;
@@ -57,16 +57,16 @@ int LikePlane(std::string_view bytes) {
       case 6 << 3 | wire::kBytes:
         break;
       default:
-        if (in.number() <= 32)
-          return 0;  // a later version's field would follow on from the known ones
+        // A field of a later version would follow on from the known ones.
+        if (in.number() <= 32) return 0;
     }
   }
   if (in.bad()) return 0;
   return like;
 }
 
-// A capture that went through a text codec: whatever was no UTF-8 became U+FFFD, so that now all of
-// it is valid, and the lengths no longer fit.
+// Returns whether a capture went through a text codec. Bytes that were not UTF-8 became U+FFFD, so
+// that now all of it is valid and the lengths no longer fit.
 bool LooksReencoded(std::string_view head) {
   // The head may end inside a sequence, of four bytes at most.
   if (!head.starts_with('\n') || ValidUtf8Prefix(head) + 4 <= head.size()) return false;
@@ -81,8 +81,8 @@ bool LooksReencoded(std::string_view head) {
          head.find("XLA Ops") != std::string_view::npos;
 }
 
-// True when the top level is a chain of messages as in an XSpace, at least in what `bytes` has of
-// it.
+// Returns true if the top level is a chain of messages as in an XSpace, at least in the part that
+// `bytes` has.
 bool LikeXSpace(std::string_view bytes, int* like) {
   Reader in(bytes);
   *like = 0;
@@ -129,14 +129,14 @@ class Reading {
     XP_TRY(ReadProcesses());
     if (file_.event_count > 0 || cut_) return absl::OkStatus();
     return context_.Issue("empty_capture", Severity::kWarning,
-                          "the capture holds no events: nothing ran between its start and its end, "
-                          "or the profiler had no tracer. Capture while "
-                          "steps run, for at least two of them (longer duration_ms), and start the "
-                          "server before the first step");
+                          "the capture holds no events: nothing ran between its "
+                          "start and its end, or the profiler had no tracer. Capture "
+                          "while steps run, for at least two of them (longer "
+                          "duration_ms), and start the server before the first step");
   }
 
  private:
-  // The top level: planes and texts, and how the file ends.
+  // Scans the top level: planes and texts, and how the file ends.
   absl::Status Scan() {
     Reader in(input_.bytes);
     while (in.Next()) {
@@ -196,7 +196,8 @@ class Reading {
                           offset);
   }
 
-  // Where relative times begin is told by the plane Task Environment, which may come last.
+  // Sets the clock. The plane Task Environment, which may come last, says where relative times
+  // begin.
   absl::Status SetClock() {
     int64_t start_ns = -1, first_ns = INT64_MAX;
     for (const XPlane& plane : planes_) {
@@ -220,7 +221,8 @@ class Reading {
     return absl::OkStatus();
   }
 
-  // Host planes of different process ids are processes; everything else belongs to the first.
+  // Reads the planes as processes. Host planes of different process ids are processes; everything
+  // else belongs to the first.
   absl::Status ReadProcesses() {
     std::vector<int64_t> pids;
     for (const XPlane& plane : planes_) {
@@ -261,7 +263,8 @@ class Reading {
 
   absl::Status AddGraphs(const XPlane& plane, int64_t process_id, XFacts& facts) {
     std::vector<XPlane::HloProto> protos = plane.HloProtos();
-    // In the order of the program ids, so that rows come out alike whatever the order in the file.
+    // In the order of the program ids, so that rows come out the same whatever the order in the
+    // file.
     std::vector<std::pair<OptInt, const XPlane::HloProto*>> ordered;
     for (const XPlane::HloProto& proto : protos)
       ordered.emplace_back(ProgramIdOf(proto.module), &proto);
@@ -278,8 +281,8 @@ class Reading {
                               file_.Offset(proto->bytes.data())));
         continue;
       }
-      // JAX always writes source lines; torch_xla does when XLA_IR_DEBUG or XLA_HLO_DEBUG is set,
-      // and it slows tracing.
+      // JAX always writes source lines. torch_xla writes them if XLA_IR_DEBUG or XLA_HLO_DEBUG is
+      // set, which slows tracing.
       if (located.empty() && graph->located_nodes > 0 &&
           graph->name.starts_with("SyncTensorsGraph")) {
         located = fmt::format("the HLO of {} carries source lines, such as {}", graph->name,

@@ -1,4 +1,4 @@
-// Names and arguments of events: what the tables of a plane say.
+// Finds names and arguments of events in the tables of a plane.
 #include <zlib.h>
 
 #include <algorithm>
@@ -35,11 +35,12 @@ std::string Inflate(std::string_view bytes) {
   return out;
 }
 
-// What an event is called: its instruction's name when its name is a whole HLO text.
+// Returns the name that is shown for an event. If the event's name is a whole HLO text, this is the
+// instruction's name.
 std::string_view ShownName(std::string_view name, std::string_view display_name) {
   if (name.empty()) return display_name;
   if (std::string_view instruction = ShortHloName(name); !instruction.empty()) return instruction;
-  // name#key=value,...#: a TraceMe that its tracer did not take apart.
+  // name#key=value,...# is a TraceMe that its tracer did not take apart.
   if (size_t hash = name.find('#');
       hash != std::string_view::npos && hash > 0 && name.ends_with('#'))
     return name.substr(0, hash);
@@ -55,8 +56,9 @@ absl::StatusOr<StringId> XPlane::KeyId(StatName& stat) {
   return stat.id;
 }
 
-// Name and arguments that all events of this table entry share. A device's ops are named by their
-// whole HLO text: those are called by the instruction's name, and keep the text as `long_name`.
+// Finds the name and the arguments that all events of this table entry share. A device's ops are
+// named by their whole HLO text. They are shown by the instruction's name, and keep the text as
+// `long_name`.
 absl::Status XPlane::Resolve(EventName& event) {
   event.resolved = true;
   if (!ShortHloName(event.name).empty()) {
@@ -90,7 +92,7 @@ absl::Status XPlane::Resolve(EventName& event) {
   return absl::OkStatus();
 }
 
-// Two entries of the table can come to one name (an op of two programs) with other values.
+// Two entries of the table can have the same name (an op of two programs) with different values.
 // Arguments by name would then be wrong for one of them, so such entries give theirs to each event.
 void XPlane::FindDifferingNames() {
   absl::flat_hash_map<std::string_view, uint32_t> first;

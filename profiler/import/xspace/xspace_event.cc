@@ -1,11 +1,11 @@
-// One event of a line: its time, category and flows, and what it tells of the run.
+// Reads one event of a line: its time, category and flows, and what it says of the run.
 #include "profiler/import/xspace/program_id.h"
 #include "profiler/import/xspace/xspace_plane.h"
 
 namespace xlaprof {
 namespace {
 
-// Times beyond are damage, and differences of theirs would overflow: thirty-six years.
+// Times beyond this (thirty-six years) are damage, and their differences would overflow.
 constexpr int64_t kMaxTimeNs = int64_t(1) << 60;
 
 int64_t FloorToNs(int64_t ps) {
@@ -88,9 +88,10 @@ absl::StatusOr<int64_t> XPlane::CounterTrack(const LineState& line, StringId nam
   return id;
 }
 
-// What our own exporter says holds; else a device's line tells, or name and place.
+// Returns the category of an event. Our own exporter's category holds; otherwise it follows from a
+// device's line, or from the name and place.
 Category XPlane::CategoryOf(const EventName& event, const LineState& line, bool is_root,
-                             bool is_op) const {
+                            bool is_op) const {
   if (event.has_category) {
     if (event.category != Category::kNone) return event.category;
     return line.device ? line.category : Category::kHost;
@@ -157,7 +158,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
 
   EventWriter& events = file_.context.events;
   if (in.aggregated) {
-    // Many occurrences without times: two samples of counters, not an event.
+    // This is many occurrences without times: it becomes two samples of counters, not an event.
     XP_TRY(int64_t count_track, CounterTrack(line, name->id, " (occurrences)"));
     XP_TRY(int64_t time_track, CounterTrack(line, name->id, " (ns in all)"));
     XP_TRY(events.Counter(count_track, origin_ns, double(in.occurrences)));
@@ -189,8 +190,8 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     if (name->has_stats || name->long_name != 0) XP_TRY(GiveNameArguments(*name, line.track_id));
   }
   for (auto& [key, stat] : arguments_) {
-    // The number of a flow is kept as the event's flow, and what only repeats the event's own time
-    // as that (our own exporter left it out already).
+    // The number of a flow is kept as the event's flow. A statistic that only repeats the event's
+    // own time is left out (our own exporter left it out already).
     if (key->key == Key::kProducerId || key->key == Key::kConsumerId || key->added ||
         (key->key == Key::kDeviceOffset && stat.int64() == in.offset_ps && !name->has_category) ||
         (key->key == Key::kDeviceDuration && stat.int64() == in.duration_ps && !name->has_category))
@@ -214,7 +215,7 @@ absl::Status XPlane::ReadEvent(std::string_view bytes, LineState& line, XFacts& 
     }
   }
 
-  // Facts.
+  // Facts follow.
   int64_t offset = 0;
   auto where = [&] { return offset != 0 ? offset : offset = file_.Offset(bytes.data()); };
   if (line.device) {

@@ -1,4 +1,4 @@
-// Which of a profile's device work belongs together, and what of the host asked for it.
+// Finds out which device work of a profile belongs together, and what on the host asked for it.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -7,11 +7,11 @@
 
 namespace xlaprof {
 
-// The device's work, divided into executions. Where events carry a run_id that is told. Else
-// (torch_xla on CPU) an op that runs once an execution runs for the k-th time in the k-th
-// execution; the op that runs first is such a one (it stands in no loop), and its count is the
-// number of executions. Ops that run more often by a whole factor (loops) are dealt out evenly;
-// others go to the execution that had begun last.
+// Divides the device's work into executions. If events carry a run_id, that decides. Without it
+// (torch_xla on CPU), an op that runs once per execution runs for the k-th time in the k-th
+// execution. The op that runs first is one of these (it is in no loop), so its count is the number
+// of executions. Ops that run more often by a whole factor (loops) are divided evenly; others go to
+// the execution that began last before them.
 std::vector<XFacts::Run> XFacts::Runs() {
   if (!ends_.empty()) {
     std::sort(ends_.begin(), ends_.end());
@@ -69,7 +69,7 @@ std::vector<XFacts::Run> XFacts::Runs() {
   return runs;
 }
 
-// Makes an execution of a row: when and where the host asked for it.
+// Makes a row an execution, with the time and place at which the host asked for it.
 ExecutionRow& XFacts::Place(int64_t host_ts_ns, int64_t track_id, Row* row) const {
   row->ts_ns = host_ts_ns;
   ExecutionRow& execution = row->fact.emplace<ExecutionRow>();
@@ -80,7 +80,7 @@ ExecutionRow& XFacts::Place(int64_t host_ts_ns, int64_t track_id, Row* row) cons
   return execution;
 }
 
-// A program on a device that no sync of torch_xla asked for. `enqueue` may be null.
+// Adds a program on a device that no sync of torch_xla asked for. `enqueue` may be null.
 void XFacts::AddModuleRow(const XModule& module, const XMark* enqueue,
                           std::vector<Row>& rows) const {
   Row row{.offset = module.offset};
@@ -95,7 +95,7 @@ void XFacts::AddModuleRow(const XModule& module, const XMark* enqueue,
   rows.push_back(std::move(row));
 }
 
-// One row an execution on a device. Three ways to tell what the host asked for:
+// Adds one row per execution on a device. There are three ways to find out what the host asked for:
 //   - torch_xla: each sync that schedules something; it meets the device's programs first in, first
 //   out, on each device;
 //   - a run_id that the host's enqueue and the device's program share (TPU);
@@ -107,8 +107,8 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     if (mark.role == XRole::kExecute) workers.push_back(&mark);
   }
   bool lazy = !asked.empty();
-  // What devices ran. torch_xla's own programs are called so; others on the device (a reshape, a
-  // reduction) were not synced.
+  // torch_xla's own programs have this name. Other programs on the device (a reshape, a reduction)
+  // were not synced.
   constexpr std::string_view kLazyModule = "SyncTensorsGraph";
   std::stable_sort(modules_.begin(), modules_.end(),
                    [](const XModule& a, const XModule& b) { return a.ts_ns < b.ts_ns; });
@@ -129,7 +129,7 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
                    [](const Run& a, const Run& b) { return a.ts_ns < b.ts_ns; });
 
   if (!alone.empty()) {
-    // Host and device agree in the low 28 bits of the run_id.
+    // Host and device have the same low 28 bits of the run_id.
     constexpr int64_t kRunBits = (1 << 28) - 1;
     std::map<std::pair<int64_t, int64_t>, const XMark*> enqueues;
     for (const XMark& mark : marks_) {
@@ -149,8 +149,8 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     }
   }
 
-  // Blocked: reads of values on the asking thread before it asks again. They wait for what it asked
-  // for last.
+  // Reads of values block the asking thread before it asks again. They wait for what it asked for
+  // last.
   absl::flat_hash_map<const XMark*, int64_t> waited;
   absl::flat_hash_map<int64_t, const XMark*> last_asked;
   for (const XMark& mark : marks_) {
@@ -160,7 +160,7 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     if (auto found = last_asked.find(mark.track_id); found != last_asked.end())
       waited[found->second] += mark.end_ns - mark.ts_ns;
   }
-  // Runs by device: each device takes its programs in order.
+  // Runs are listed by device, because each device takes its programs in order.
   std::map<StringId, std::vector<size_t>> of_device;
   for (size_t r = 0; r < runs.size(); ++r)
     of_device[programs_[runs[r].program].device].push_back(r);
@@ -170,7 +170,7 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
   for (const XMark* asking : asked) {
     const XMark& mark = *asking;
     CutKind cause = CutKind::kCall;
-    OptInt program_id;  // known where this very sync compiled
+    OptInt program_id;  // known if this sync compiled
     const Compile* compiled = nullptr;
     if (lazy) {
       cause = CauseAt(mark);
@@ -178,7 +178,7 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
         cause = context_.store.Text(mark.name).starts_with("ExecuteComputationWithBarrier")
                     ? CutKind::kDynamoExecute
                     : CutKind::kValueAccess;
-      // Up to this sync's own start, where that is all there is of it.
+      // Only compiles up to this sync's own start count, if nothing else of it was recorded.
       if (const XMark* sync = Around(mark, XRole::kSync))
         compiled = LastCompile(mark.track_id, sync->ts_ns, std::max(mark.ts_ns - 1, sync->ts_ns));
       if (compiled != nullptr) program_id = compiled->program_id;
@@ -210,12 +210,14 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
       anywhere = true;
     };
     for (auto& [device, list] : of_device) {
-      // A program without any event on this device (it does nothing there) takes nobody else's.
+      // A program without any event on this device (it does nothing there) must not take another
+      // program's.
       bool ever = !program_id || program_ids_.contains(std::pair(program_id, device));
       size_t& first = first_free[device];
       while (first < list.size() && (used[list[first]] || runs[list[first]].ts_ns < not_before))
         ++first;
-      // Devices take programs in order: one that was asked for now does not run behind thousands.
+      // Devices take programs in order: a program that was asked for now does not run after
+      // thousands of others.
       constexpr size_t kLookAhead = 4096;
       const size_t last = std::min(list.size(), first + kLookAhead);
       for (size_t k = first; ever && k < last; ++k) {
@@ -229,8 +231,8 @@ void XFacts::FindExecutions(std::vector<Row>& rows) {
     }
     if (!anywhere) add(nullptr);
   }
-  // What ran on a device with nobody seen to ask for it: a program of another asker, or the window
-  // began in between.
+  // These ran on a device, but nothing was seen to ask for them. Another process may have asked, or
+  // the window began in between.
   for (size_t r = 0; r < runs.size(); ++r) {
     if (used[r]) continue;
     if (runs[r].module != nullptr) {

@@ -11,8 +11,8 @@
 namespace xlaprof {
 namespace {
 
-// What nests deeper, or has a longer path of scopes, was made up; climbing all of it from each
-// event would take forever.
+// Deeper nesting, or a longer path of scopes, was made up. Climbing all of it from each event would
+// take forever.
 constexpr int kMaxNesting = 256;
 constexpr size_t kLongPathBytes = 4096;
 
@@ -66,7 +66,7 @@ absl::Status XFacts::WriteSteps() {
                mark.offset));
   }
   if (!steps_.empty() || device_steps_.empty()) return absl::OkStatus();
-  // Devices step together: those of the first one stand for all.
+  // Devices step together, so the steps of the first one are taken for all.
   StringId device = device_steps_[0].device;
   std::stable_sort(device_steps_.begin(), device_steps_.end(),
                    [](const auto& a, const auto& b) { return a.ts_ns < b.ts_ns; });
@@ -83,8 +83,8 @@ absl::Status XFacts::WriteSteps() {
 }
 
 const XFacts::Step* XFacts::StepAt(int64_t ts_ns) const {
-  // Steps follow each other and seldom nest: the last one that began before, or one of the few
-  // before that.
+  // Steps follow each other and seldom nest, so this is the last one that began before, or one of
+  // the few before that.
   auto after = std::upper_bound(steps_.begin(), steps_.end(), ts_ns,
                                 [](int64_t ts, const Step& step) { return ts < step.ts_ns; });
   for (int tries = 0; after != steps_.begin() && tries < 8; ++tries) {
@@ -152,8 +152,8 @@ const XMark* XFacts::Around(const XMark& mark, XRole role) const {
   return nullptr;
 }
 
-// Why torch_xla evaluated, from what is open on the thread: outside a step mark somebody read a
-// value. The mark that StepTrace makes as it ends is the last one inside its step.
+// Returns why torch_xla evaluated, judging by what is open on the thread. Outside a step mark
+// somebody read a value. The mark that StepTrace makes as it ends is the last one inside its step.
 CutKind XFacts::CauseAt(const XMark& mark) const {
   const XMark* step_mark = Around(mark, XRole::kStepMark);
   if (step_mark == nullptr)
@@ -166,12 +166,12 @@ CutKind XFacts::CauseAt(const XMark& mark) const {
              : CutKind::kSync;
 }
 
-// One row a real compilation. The same one is seen as torch_xla's, inside it its client's, inside
-// that XLA's; JAX's runs XLA's on a thread of its own. So: those that lie in no other one of the
-// same thread, and of XLA's those that lie in none at all.
+// Finds the real compilations. One compilation is seen as torch_xla's, inside that as its client's,
+// and inside that as XLA's; JAX's runs XLA's on a thread of its own. So only those count that lie
+// in no other one of the same thread, and of XLA's those that lie in none at all.
 void XFacts::FindCompiles() {
-  // Until when a compile is open, on each track and on any. Marks come by (start, -end), so one
-  // that ends no later than an open one lies in it.
+  // The time until which a compile is open, on each track and on any. Marks come by (start, -end),
+  // so one that ends no later than an open one lies in it.
   absl::flat_hash_map<int64_t, int64_t> open_until;
   int64_t any_open_until = INT64_MIN;
   for (const XMark& mark : marks_) {
@@ -200,15 +200,16 @@ const XFacts::Compile* XFacts::LastCompile(int64_t track_id, int64_t from_ns, in
   return last.mark->ts_ns >= from_ns ? &last : nullptr;
 }
 
-// A module's name is told by an event inside its compile, on the same thread or on one of the
-// compiler's.
+// Finds the names of modules. An event inside the compile gives the name, on the same thread or on
+// one of the compiler's.
 void XFacts::NameModules() {
-  std::vector<int64_t> ends;  // the latest end of the compiles up to each
+  std::vector<int64_t> ends;  // the latest end of the compiles up to each one
   for (const Compile& compile : compiles_)
     ends.push_back(std::max(ends.empty() ? INT64_MIN : ends.back(), compile.mark->end_ns));
   for (const XMark& mark : marks_) {
     if (mark.role != XRole::kModule || mark.text == 0) continue;
-    // On one track compiles that begin later end later, or they would lie in another.
+    // On one track, compiles that begin later also end later, because otherwise they would lie in
+    // another.
     const Compile* around = LastCompile(mark.track_id, INT64_MIN, mark.ts_ns);
     if (around == nullptr || around->mark->end_ns < mark.end_ns) {
       size_t first = size_t(std::lower_bound(ends.begin(), ends.end(), mark.end_ns) - ends.begin());
@@ -222,16 +223,16 @@ void XFacts::NameModules() {
   }
 }
 
-// Modules carry no hash. XLA numbers programs in the order in which they are compiled, so the
-// compiles of the window are the last of the modules, in order: aligned from the end, and only
-// while the names agree. Where program ids are fingerprints (TPU) a name that only one module has
-// decides.
+// Joins compiles with graphs. Modules carry no hash. XLA numbers programs in the order in which
+// they are compiled, so the compiles of the window are the last of the modules, in order. They are
+// aligned from the end, and only while the names agree. If program ids are fingerprints (TPU), a
+// name that only one module has decides.
 absl::Status XFacts::JoinGraphs() {
   std::vector<Graph*> by_program;
   for (Graph& graph : graphs_) by_program.push_back(&graph);
   std::sort(by_program.begin(), by_program.end(),
             [](const Graph* a, const Graph* b) { return a->program_id < b->program_id; });
-  // Numbers that count stay small; fingerprints are 64-bit hashes.
+  // Numbers that count stay small, while fingerprints are 64-bit hashes.
   constexpr int64_t kLargestCount = int64_t(1) << 32;
   bool counted = !by_program.empty() && by_program.front()->program_id >= OptInt(0) &&
                  by_program.back()->program_id < kLargestCount;
@@ -247,7 +248,7 @@ absl::Status XFacts::JoinGraphs() {
       --c, --g;
     }
   }
-  // JAX names a module after its function, also where nothing inside the compile tells the module.
+  // JAX names a module after its function, even if no event inside the compile names the module.
   struct Called {
     int times = 0;
     const Graph* graph = nullptr;
@@ -275,7 +276,7 @@ absl::Status XFacts::JoinGraphs() {
     compile.graph_id = graph.graph.graph_id, compile.program_id = graph.program_id;
   }
   XP_TRY(int64_t process_id, context_.ProcessId());
-  absl::flat_hash_map<StringId, int64_t> graph_of_hash;  // of the compiles so far
+  absl::flat_hash_map<StringId, int64_t> graph_of_hash;  // by hash, among the compiles so far
   for (Compile& compile : compiles_) {
     if (compile.graph_id != 0 && compile.hash != 0) {
       XP_TRY(context_.store.Run("UPDATE graph SET hash = ?2 WHERE id = ?1", compile.graph_id,
@@ -304,14 +305,15 @@ absl::Status XFacts::JoinGraphs() {
   return absl::OkStatus();
 }
 
-// One row a copy: the client's own events where there are any, else JAX's Python side.
+// Adds one row per copy: the client's own events if there are any, otherwise those of JAX's Python
+// side.
 void XFacts::FindTransfers(std::vector<Row>& rows) {
   auto client = [](XRole role) {
     return role == XRole::kToDevice || role == XRole::kFromDevice || role == XRole::kDeviceToDevice;
   };
   bool has_client = std::any_of(marks_.begin(), marks_.end(),
                                 [&](const XMark& mark) { return client(mark.role); });
-  std::map<int64_t, int64_t> busy_until;  // by track: nested ones are parts
+  std::map<int64_t, int64_t> busy_until;  // by track; nested copies are parts
   for (const XMark& mark : marks_) {
     bool to = mark.role == XRole::kToDevice || mark.role == XRole::kPut,
          from = mark.role == XRole::kFromDevice || mark.role == XRole::kFetch;

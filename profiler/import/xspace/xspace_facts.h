@@ -1,8 +1,8 @@
-// From the events of one process of an XSpace to its facts: steps, compiles, executions and
+// Turns the events of one process of an XSpace into its facts: steps, compiles, executions and
 // transfers.
 //
-// The reader hands over the few events that mean something (marks) and, of the device's work, who
-// began and ended when; Write then puts them in order. Nothing here looks at bytes.
+// The reader hands over the few events that have a meaning (marks) and the beginnings and ends of
+// the device's work. Write then puts them in order. No code here looks at bytes.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -18,7 +18,7 @@
 
 namespace xlaprof {
 
-// A host event with a role. Times are the store's.
+// A host event with a role. Times are those of the store.
 struct XMark {
   int64_t ts_ns = 0, end_ns = 0;
   XRole role = XRole::kNone;
@@ -31,13 +31,13 @@ struct XMark {
   bool front = false;  // on a thread that runs the user's code
 };
 
-// A piece of device work that a CPU client's thread or a GPU stream did: one event with hlo_op.
+// A piece of device work of a CPU client's thread or a GPU stream: one event with hlo_op.
 struct XOp {
   int64_t ts_ns = 0, end_ns = 0;
   StringId name = 0;
   uint32_t program = 0;  // index given by Program()
-  uint64_t flow = 0;  // flow out of the event: where it ends elsewhere, that end comes in by EndOf
-  int64_t run_id = -1;  // -1: not given
+  uint64_t flow = 0;     // flow out of the event; if it ends elsewhere, EndOf gives the end
+  int64_t run_id = -1;   // -1: not given
 };
 
 // An event of an `XLA Modules` line.
@@ -46,7 +46,7 @@ struct XModule {
   OptInt program_id;  // from the name, jit_f(123)
   int64_t run_id = -1, device_ordinal = -1;
   StringId device = 0;
-  std::string_view name;  // as long as the file is mapped
+  std::string_view name;  // valid as long as the file is mapped
   int64_t offset = 0;
 };
 
@@ -57,11 +57,11 @@ class XFacts {
   void Add(const XMark& mark) { marks_.push_back(mark); }
   void Add(const XOp& op) { ops_.push_back(op); }
   void Add(const XModule& module) { modules_.push_back(module); }
-  // Of a device's `Steps` line: used where no host annotation marks steps.
+  // Adds a step of a device's `Steps` line. They are used if no host annotation marks steps.
   void AddDeviceStep(int64_t ts_ns, int64_t end_ns, StringId name, int64_t offset, StringId device);
-  // The op that produced `flow` was over by `ts_ns`.
+  // Notes that the op that produced `flow` ended by `ts_ns`.
   void EndOf(uint64_t flow, int64_t ts_ns) { ends_.emplace_back(flow, ts_ns); }
-  // A dense number for a program on a device.
+  // Returns a dense number for a program on a device.
   uint32_t Program(OptInt program_id, StringId device);
   void AddGraph(HloGraph graph, OptInt program_id) {
     if (program_id) graph_of_program_.try_emplace(*program_id, graph.graph_id);
@@ -88,16 +88,16 @@ class XFacts {
     int64_t graph_id = 0;
     OptInt program_id;
   };
-  // Device work of one execution.
+  // The device work of one execution.
   struct Run {
     int64_t ts_ns = INT64_MAX, end_ns = INT64_MIN;
     uint32_t program = 0;
-    const XModule* module = nullptr;  // where a device's XLA Modules line told it
+    const XModule* module = nullptr;  // set if the run comes from a device's XLA Modules line
   };
-  // What is to become a row, so that rows are numbered in the order in which they happened.
+  // A future row. Rows are numbered in the order in which they happened.
   struct Row {
     int64_t ts_ns = 0;
-    // In the order of facts that begin together.
+    // The alternatives are in the order of facts that begin together.
     std::variant<CompileRow, ExecutionRow, TransferRow> fact;
     int64_t offset = 0;
   };
@@ -106,38 +106,40 @@ class XFacts {
   void FindCompiles();
   absl::Status JoinGraphs();
   void FindTransfers(std::vector<Row>& rows);
-  // In xspace_executions.cc.
+  // These are in xspace_executions.cc.
   std::vector<Run> Runs();
   void FindExecutions(std::vector<Row>& rows);
   void AddModuleRow(const XModule& module, const XMark* enqueue, std::vector<Row>& rows) const;
   ExecutionRow& Place(int64_t host_ts_ns, int64_t track_id, Row* row) const;
   void FindParents();
   const Step* StepAt(int64_t ts_ns) const;
-  // "outer/inner" of the user's scopes and steps that are open at `ts_ns` on a track, or on the
-  // thread that steps when the track is none of the user's.
+  // Returns "outer/inner" of the user's scopes and steps that are open at `ts_ns` on a track. If
+  // the track has none of the user's, those of the thread that steps are taken.
   std::string ScopeAt(int64_t ts_ns, int64_t track_id) const;
   CutKind CauseAt(const XMark& mark) const;
-  // The innermost mark of a role that encloses `mark` on its track; null when there is none.
+  // Returns the innermost mark of a role that encloses `mark` on its track, or null if there is
+  // none.
   const XMark* Around(const XMark& mark, XRole role) const;
   int64_t GraphOfProgram(OptInt program_id) const;
-  // The last compile that began on a track in a time; null when there is none.
+  // Returns the last compile that began on a track within a time range, or null if there is none.
   const Compile* LastCompile(int64_t track_id, int64_t from_ns, int64_t to_ns) const;
   void NameModules();
 
   ImportContext& context_;
   std::vector<XMark> marks_;  // in Write: by (start, -end)
-  std::vector<int32_t>
-      parents_;  // of each mark: the innermost that encloses it on its track, -1 for none
-  absl::flat_hash_map<int64_t, std::vector<int32_t>>
-      scopes_of_track_;                                   // marks kScope and kStep, by start
-  absl::flat_hash_map<int32_t, int32_t> last_step_mark_;  // of each kStep mark, its last kStepMark
-  bool has_calls_ = false;                                // JAX's, of jitted functions
+  // For each mark, the innermost that encloses it on its track; -1: none.
+  std::vector<int32_t> parents_;
+  // Marks of kScope and kStep by track, ordered by start.
+  absl::flat_hash_map<int64_t, std::vector<int32_t>> scopes_of_track_;
+  absl::flat_hash_map<int32_t, int32_t> last_step_mark_;  // by kStep mark: its last kStepMark
+  bool has_calls_ = false;                                // there are calls of jitted functions by
+                                                          // JAX
   int64_t main_track_id_ = 0;                             // the thread that steps
   std::vector<XOp> ops_;
   std::vector<XModule> modules_;
   std::vector<std::pair<uint64_t, int64_t>> ends_;
   std::vector<Graph> graphs_;
-  absl::flat_hash_map<int64_t, int64_t> graph_of_program_;  // the first of each
+  absl::flat_hash_map<int64_t, int64_t> graph_of_program_;  // the first graph of each
   absl::flat_hash_map<std::pair<OptInt, StringId>, uint32_t> program_ids_;
   std::vector<ProgramOnDevice> programs_;
   struct DeviceStep {

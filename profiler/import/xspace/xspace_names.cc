@@ -13,15 +13,15 @@ using C = Category;
 using R = XRole;
 
 struct Known {
-  std::string_view name;  // without the class before "::" where `any_class`
+  std::string_view name;  // without the class before "::" if `any_class` is set
   C category;
   R role;
   bool any_class = false;
 };
 
-// Host events that mean something, by their exact name. PJRT's classes change their names with each
-// generation (PjRtCpuClient, TfrtCpuClient, CommonPjRtClient, StreamExecutorGpuClient), so those go
-// by what follows the class.
+// Host events that have a meaning, by their exact name. PJRT's classes change their names with each
+// generation (PjRtCpuClient, TfrtCpuClient, CommonPjRtClient, StreamExecutorGpuClient), so their
+// events are found by what follows the class.
 constexpr Known kKnown[] = {
     // torch_xla, the thread that traces and syncs (csrc/xla_graph_executor.cpp)
     {"StepMarker", C::kHost, R::kStepMark},
@@ -137,8 +137,8 @@ constexpr Known kKnown[] = {
     {"ScheduleWork", C::kHost, R::kNone},
 };
 
-// Stages that stand at the top of every compilation by XLA, and passes that no other code is named
-// after.
+// Stages that are at the top of every compilation by XLA, and passes after which no other code is
+// named.
 constexpr std::string_view kCompilerStages[] = {
     "RunInvariantCheckers",
     "sharding-removal",
@@ -181,18 +181,18 @@ XName ClassifyHostName(std::string_view name) {
   if (auto found = Table().find(name); found != Table().end()) return Of(*found->second);
   if (name.starts_with("PjitFunction(") || name.starts_with("PmapFunction("))
     return {C::kExecute, R::kCall, true};
-  if (name.starts_with("end: "))
-    return {C::kHost, R::kNone, true};  // CPU client: an op that finished elsewhere
+  // This is a CPU client's op that finished elsewhere.
+  if (name.starts_with("end: ")) return {C::kHost, R::kNone, true};
   if (size_t colons = name.rfind("::"); colons != std::string_view::npos) {
     auto found = Table().find(name.substr(colons));
     // A step inside an operation ("Execute=>IssueEvent") is not the operation.
     if (found == Table().end() || !found->second->any_class) return {C::kHost, R::kNone, true};
-    // Compilers nest (JitCompiler::Compile inside CpuCompiler inside the client); a client's is the
-    // one that was asked for.
+    // Compilers nest (JitCompiler::Compile inside CpuCompiler inside the client). The client's
+    // compile is the one that was asked for.
     if (found->second->role == R::kXlaCompile && !name.substr(0, colons).ends_with("Client"))
       return {C::kHost, R::kNone, true};
-    // Thread pools and transposes execute things too; executions of programs are an executable's or
-    // the TPU driver's.
+    // Thread pools and transposes execute things too. Executions of programs are those of an
+    // executable or of the TPU driver.
     bool executes = found->second->category == C::kExecute;
     if (executes && !name.substr(0, colons).ends_with("Executable") &&
         !name.starts_with("tpu::System"))
@@ -226,7 +226,7 @@ XLineKind ClassifyDeviceLine(std::string_view name) {
     std::string_view name;
     C category;
   };
-  // In order of display.
+  // The lines are in order of display.
   static constexpr Line kLines[] = {
       {"Steps", C::kStep},
       {"Sparse Core Steps", C::kStep},

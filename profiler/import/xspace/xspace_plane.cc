@@ -10,12 +10,12 @@ namespace {
 
 using wire::Reader;
 
-// line.timestamp_ns counts from 1970 when it is this large (1970-01-12), else from the start of the
-// profile.
+// line.timestamp_ns counts from 1970 if it is this large (1970-01-12), and otherwise from the start
+// of the profile.
 constexpr int64_t kEpochNs = 1'000'000'000'000'000;
 // Ids up to this many times the size of their table are looked up in an array.
 constexpr size_t kDenseFactor = 8;
-// Describes the statistics that our own exporter adds.
+// The description of the statistics that our own exporter adds.
 constexpr std::string_view kAddedStat = "added by xlaprof export";
 
 }  // namespace
@@ -127,7 +127,7 @@ int64_t XPlane::IntStat(std::string_view key) const {
   return -1;
 }
 
-// What our own exporter says of the plane.
+// Reads what our own exporter says of the plane.
 absl::Status XPlane::ReadStats() {
   for (const wire::Stat& stat : plane_stats_) {
     const StatName* key = StatOf(stat.metadata_id);
@@ -185,7 +185,7 @@ absl::Status XPlane::Damaged(const Reader& in, std::string_view where) {
 absl::Status XPlane::Read(int64_t process_id, int64_t index, XFacts& facts) {
   if (!has_lines_) return absl::OkStatus();
   process_id_ = process_id;
-  // Host threads above devices, devices in the order of the file.
+  // Host threads are above devices, and devices are in the order of the file.
   constexpr int64_t kLinesAPlane = 10'000;
   sort_base_ = (is_device() ? 1 + index : 0) * kLinesAPlane;
   FindDifferingNames();
@@ -251,7 +251,7 @@ absl::Status XPlane::ReadLine(std::string_view bytes, bool cut, size_t number, X
     constexpr int64_t kBehindUserThreads = 5'000;
     track.sort = sort_base_ + int64_t(number) + (line.front ? 0 : kBehindUserThreads);
   }
-  // Lines with one id and name are one timeline; one of counters alone is none.
+  // Lines with the same id and name are one timeline; a line of counters alone is none.
   const bool is_counters = header.name == "_counters_";
   int64_t& track_id = tracks_[{header.id, track.name}];
   line.track = std::move(track);

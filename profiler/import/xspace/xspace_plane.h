@@ -1,9 +1,9 @@
-// One plane of an XSpace: its tables of names, and its lines as tracks, events and facts.
+// Reads one plane of an XSpace: its tables of names, and its lines as tracks, events and facts.
 //
-// A plane holds id, name, lines, then the two tables that give the events' names and the
-// statistics' keys their meaning, then statistics of the plane itself. The tables come after the
-// lines in the file, so a plane is walked more than once; each walk skips what it does not need,
-// and none builds an object per event.
+// A plane holds id, name, lines, then two tables that give the events' names and the statistics'
+// keys their meaning, then statistics of the plane itself. The tables come after the lines in the
+// file, so a plane is walked more than once. Each walk skips what it does not need, and none builds
+// an object per event.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -22,14 +22,14 @@
 
 namespace xlaprof {
 
-// What all planes of one file share.
+// The state that all planes of one file share.
 struct XFile {
   explicit XFile(std::string_view bytes, ImportContext& context) : bytes(bytes), context(context) {}
 
   int64_t Offset(const char* at) const { return at - bytes.data(); }
-  // `text` as valid UTF-8, interned; what is invalid becomes U+FFFD and is counted.
+  // Interns `text` as valid UTF-8; invalid bytes become U+FFFD and are counted.
   absl::StatusOr<StringId> Intern(std::string_view text);
-  // Dense id of a flow, which a file names by context type and number.
+  // Returns a dense id of a flow, which a file names by context type and number.
   uint64_t Flow(int64_t type, uint64_t id) {
     auto [it, is_new] = flows.try_emplace({type, id}, flows.size() + 1);
     return it->second;
@@ -47,27 +47,28 @@ struct XFile {
 
 class XPlane {
  public:
-  // Walks over the plane once: names, tables, statistics. `cut`: the file ends inside it.
+  // Walks over the plane once: names, tables, statistics. With `cut`, the file ends inside it.
   XPlane(std::string_view bytes, bool cut, XFile& file);
 
   const std::string& name() const { return name_; }
   bool is_device() const { return name_.starts_with("/device:"); }
   bool is_cut() const { return cut_; }
   bool has_lines() const { return has_lines_; }
-  // Of the plane's statistics, by key: -1 or "" when not there.
+  // Returns a statistic of the plane by its key, or -1 if it is not there.
   int64_t IntStat(std::string_view key) const;
-  // Earliest timestamp_ns of its lines that counts from 1970; INT64_MAX when there is none.
+  // Returns the earliest timestamp_ns of its lines that counts from 1970, or INT64_MAX if there is
+  // none.
   int64_t FirstEpochNs() const { return first_epoch_ns_; }
 
   struct HloProto {
     std::string_view module;  // name(program id)
     std::string_view bytes;
   };
-  // The `Hlo Proto`s of the event table: that is what /host:metadata holds.
+  // Returns the `Hlo Proto`s of the event table, which /host:metadata holds.
   std::vector<HloProto> HloProtos() const;
 
-  // Writes tracks and events, and tells `facts`. `index`: of the plane in the file, for the order
-  // of display.
+  // Writes tracks and events, and gives marks and device work to `facts`. `index` is that of the
+  // plane in the file, for the order of display.
   absl::Status Read(int64_t process_id, int64_t index, XFacts& facts);
 
  private:
@@ -95,32 +96,33 @@ class XPlane {
   struct StatName {
     std::string_view name;
     Key key = Key::kOther;
-    bool added = false;  // our own exporter's, for readers: no argument of the event
+    bool added = false;  // our own exporter's, for readers: not an argument of the event
     StringId id = 0;     // interned on first use
     StringId value = 0;  // as the value of a ref
   };
   struct EventName {
-    std::string_view message;  // of the XEventMetadata, for its statistics
+    std::string_view message;  // bytes of the XEventMetadata, for its statistics
     std::string_view name, display_name;
     XName what;
     bool resolved = false;
-    bool stage = false;  // of a compilation
+    bool stage = false;  // a stage of a compilation
     bool user = false;   // a user's annotation (Survey)
     bool seen_as_user = false, seen_as_runtime = false;
     StringId id = 0;         // interned, as events carry it
-    StringId long_name = 0;  // HLO text, when the name is that
+    StringId long_name = 0;  // HLO text, if the name is one
     bool has_op = false;     // hlo_op among its own statistics
     OptInt program_id;       // among its own statistics
-    int64_t last_track = 0;  // by-name arguments were given on this track already
+    int64_t last_track = 0;  // track on which its by-name arguments were given last
     bool has_stats = false;
-    bool per_event = false;  // another of this name differs: its arguments go to each event
-    // Where our own exporter said it: the category, else told from name and place.
+    bool per_event = false;  // another entry of this name differs, so its arguments go to each
+                             // event
+    // Set if our own exporter gave the category; otherwise it follows from name and place.
     bool has_category = false;
     Category category = Category::kNone;  // kCount: one that XLA's profiles do not have
     std::string_view category_text;
     StringId category_id = 0;
   };
-  // A table by id: an array when the ids are small, as they mostly are, else a hash map.
+  // A table by id: an array if the ids are small, as they mostly are, otherwise a hash map.
   class Ids {
    public:
     void Add(int64_t id, uint32_t index);
@@ -135,7 +137,7 @@ class XPlane {
     std::vector<uint32_t> dense_;
     absl::flat_hash_map<int64_t, uint32_t> sparse_;
   };
-  // What the statistics of one event say, for flows and facts.
+  // The statistics of one event that matter for flows and facts.
   struct Said {
     int64_t producer_type = 0, consumer_type = 0;
     uint64_t producer_id = 0, consumer_id = 0;
@@ -148,11 +150,11 @@ class XPlane {
   };
   struct LineState {
     TrackRow track;
-    int64_t track_id = 0;  // negative: not in the store, as no event needs it
+    int64_t track_id = 0;  // negative: not in the store, because no event needs it
     int64_t tid = 0;
     std::string_view name;
     int64_t timestamp_ns = 0, shift_ns = 0;
-    Category category = Category::kHost;  // of a device's line
+    Category category = Category::kHost;  // category of a device's line
     bool device = false, front = false;
     XFacts* facts = nullptr;
   };
@@ -160,12 +162,12 @@ class XPlane {
   static Key KeyOf(std::string_view name);
   absl::Status ReadStats();
   Category CategoryOf(const EventName& event, const LineState& line, bool is_root,
-                       bool is_op) const;
+                      bool is_op) const;
   void FindDifferingNames();
   void Survey();
   void SurveyLine(std::string_view bytes, size_t number);
   StatName* StatOf(int64_t metadata_id);
-  absl::StatusOr<EventName*> AddNameless(int64_t metadata_id);  // not in the table
+  absl::StatusOr<EventName*> AddNameless(int64_t metadata_id);  // for ids that the table lacks
   absl::Status Resolve(EventName& event);
   absl::Status GiveNameArguments(EventName& event, int64_t track_id);
   absl::StatusOr<StringId> KeyId(StatName& stat);
@@ -185,23 +187,23 @@ class XPlane {
   bool has_lines_ = false;
   bool has_modules_line_ = false;
   int64_t first_epoch_ns_ = INT64_MAX;
-  absl::flat_hash_map<int64_t, int64_t> lines_left_;  // lines of an id that are still to be read
+  absl::flat_hash_map<int64_t, int64_t> lines_left_;  // by id, lines that are still to be read
   std::vector<StatName> stats_;
   Ids stat_ids_;
   std::vector<EventName> events_;
   Ids event_ids_;
   std::vector<wire::Stat> plane_stats_;
-  // Ids of lines that our own exporter added, and of those of no thread.
+  // The ids of lines that our own exporter added, and of lines that are of no thread.
   absl::flat_hash_set<int64_t> added_lines_, async_lines_;
-  std::vector<bool> front_;  // of each line: its thread runs the user's code
+  std::vector<bool> front_;  // for each line, whether its thread runs the user's code
 
   int64_t process_id_ = 0, sort_base_ = 0, device_track_id_ = 0;
   StringId device_ = 0;                                                   // TPU:0
   int64_t device_ordinal_ = -1;                                           // 0
   absl::flat_hash_map<std::pair<int64_t, std::string>, int64_t> tracks_;  // by line id and name
-  absl::flat_hash_map<std::pair<int64_t, std::string>, int64_t>
-      counters_;                                             // by line's track and counter's name
-  std::vector<std::pair<StatName*, wire::Stat>> arguments_;  // of the event being read
+  // By the line's track and the counter's name.
+  absl::flat_hash_map<std::pair<int64_t, std::string>, int64_t> counters_;
+  std::vector<std::pair<StatName*, wire::Stat>> arguments_;  // arguments of the event being read
   std::string scratch_;
 };
 

@@ -1,4 +1,4 @@
-// Which names of a plane are the user's annotations.
+// Finds out which names of a plane are the user's annotations.
 #include <algorithm>
 
 #include "profiler/import/xspace/xspace_plane.h"
@@ -8,7 +8,8 @@ namespace {
 
 using wire::Reader;
 
-// A statistic that only the runtime writes: an event that has it is not the user's.
+// Returns whether only the runtime writes a statistic, so that an event that has it is not the
+// user's.
 bool OnlyFromRuntime(std::string_view key) {
   return key == "_src" || key == "_pt" || key == "_p" || key == "_ct" || key == "_c" ||
          key == "_a" || key == "hlo_op" || key == "correlation_id";
@@ -21,18 +22,17 @@ bool IsFrontThread(std::string_view line) {
 
 }  // namespace
 
-// Which names are the user's annotations (xp.Trace, TraceAnnotation)? Nothing in the file says so,
-// so: a name is the user's when it is seen on a thread that runs the user's code (called python or
-// main, or that syncs, calls jitted functions, steps or has Python calls) and
+// Finds the names that are the user's annotations (xp.Trace, TraceAnnotation). Nothing in the file
+// says so. A name is taken for the user's if it is seen on a thread that runs the user's code
+// (called python or main, or that syncs, calls jitted functions, steps or has Python calls) and
 //   - it is not the runtime's (xspace_names.cc: known names, and all with "::"),
 //   - it is never seen on another thread, nor inside an event of the runtime in which no user code
-//   runs (a compile, a
-//     sync, a call of a jitted function): HLO passes and PJRT's small steps are,
+//     runs (a compile, a sync, a call of a jitted function), as HLO passes and PJRT's small steps
+//     are,
 //   - it never carries a statistic that only the runtime writes (_pt, _src, hlo_op, ...),
-//   - it does not stand among the stages of a compilation that was open when the capture began or
-//   ended: that event
-//     itself is missing then, and the stages have nothing around them.
-// An event with _r is the user's in any case: it marks a step.
+//   - it is not among the stages of a compilation that was open when the capture began or ended.
+//     The event of that compilation is missing then, and the stages have nothing around them.
+// An event with _r is the user's in any case, because it marks a step.
 void XPlane::Survey() {
   Reader in(bytes_);
   size_t number = 0;
@@ -54,7 +54,7 @@ void XPlane::SurveyLine(std::string_view bytes, size_t number) {
   wire::Decode(bytes, &line);
   bool front = IsFrontThread(line.name);
   int64_t runtime_until_ps = INT64_MIN;
-  // Unknown names outside of everything, in order; a compiler stage is nullptr, an event with a
+  // Unknown names outside of everything, in order. A compiler stage is nullptr, and an event with a
   // role ends the zone.
   std::vector<EventName*> outside;
   size_t first_stage = SIZE_MAX, last_stage = 0;

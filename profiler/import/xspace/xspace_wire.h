@@ -1,5 +1,5 @@
-// The protobuf messages of an XSpace, decoded in place: nothing is copied, nothing is allocated,
-// and no read leaves the bytes that were given. Hand-written because an XSpace is millions of
+// Decodes the protobuf messages of an XSpace in place: nothing is copied, nothing is allocated, and
+// no read leaves the bytes that were given. This is hand-written because an XSpace is millions of
 // 20-byte events.
 #pragma once
 
@@ -12,18 +12,19 @@ namespace xlaprof::wire {
 
 enum Type : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-// Fields of one message, in the order in which they were written.
+// Reads the fields of one message, in the order in which they were written.
 //
-// A field is a varint tag (number << 3 | type) and its value. What cannot be read stops the reader:
-// `cut()` when a value reaches beyond the end, `bad()` when the bytes are no protobuf. `position()`
-// is then where that field begins.
+// A field is a varint tag (number << 3
+// type) and its value. A field that cannot be read stops the reader. cut() is true then if a value
+// reaches beyond the end, bad() if the bytes are not protobuf, and position() is where that field
+// begins.
 class Reader {
  public:
   Reader() = default;
   explicit Reader(std::string_view bytes)
       : p_(reinterpret_cast<const uint8_t*>(bytes.data())), end_(p_ + bytes.size()), field_(p_) {}
 
-  // Moves to the next field; false at the end and on the first that cannot be read.
+  // Moves to the next field. Returns false at the end, and on the first field that cannot be read.
   [[gnu::always_inline]] bool Next() {
     if (p_ == end_) [[unlikely]]
       return false;
@@ -62,7 +63,7 @@ class Reader {
   uint32_t number() const { return number_; }
   uint32_t type() const { return type_; }
   bool Is(uint32_t number, Type type) const { return number_ == number && type_ == type; }
-  // Value of the field: of varints and fixed numbers, the length of bytes.
+  // Returns the value of a varint or fixed number, or the length of bytes.
   uint64_t uint() const { return value_; }
   int64_t int64() const { return int64_t(value_); }
   double real() const { return std::bit_cast<double>(value_); }
@@ -70,11 +71,10 @@ class Reader {
 
   bool cut() const { return cut_; }
   bool bad() const { return bad_; }
-  // After cut() inside a bytes field: what is there of it.
+  // Returns what is there of a bytes field, after cut() inside it.
   std::string_view rest() const { return rest_; }
-  const char* position() const {
-    return reinterpret_cast<const char*>(field_);
-  }  // where the field begins
+  // The place where the field begins.
+  const char* position() const { return reinterpret_cast<const char*>(field_); }
 
  private:
   [[gnu::always_inline]] bool Varint(uint64_t* out) {
@@ -89,7 +89,8 @@ class Reader {
       uint64_t word;
       std::memcpy(&word, p_, 8);
       if (uint64_t ends = ~word & 0x8080808080808080; ends != 0) [[likely]] {
-        // Up to eight bytes at once: the groups of seven bits below the first end, pushed together.
+        // This takes up to eight bytes at once: the groups of seven bits below the first end,
+        // pushed together.
         word &= ends ^ (ends - 1);
         word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
         word = (word & 0x00003fff00003fff) | (word & 0x3fff00003fff0000) >> 2;
@@ -144,12 +145,12 @@ struct Stat {
   enum Kind : uint8_t { kNone, kDouble, kUint, kInt, kText, kBytes, kRef, kGzip };
   int64_t metadata_id = 0;
   Kind kind = kNone;
-  uint64_t number = 0;  // of kDouble: its bits
+  uint64_t number = 0;  // for kDouble, its bits
   std::string_view bytes;
   double real() const { return std::bit_cast<double>(number); }
   int64_t int64() const { return int64_t(number); }
 };
-// False when the message cannot be read; what was read until there stands.
+// Returns false if the message cannot be read; what was read until there is kept.
 inline bool Decode(std::string_view message, Stat* stat) {
   Reader in(message);
   *stat = {};
@@ -195,8 +196,8 @@ struct Event {
   int64_t occurrences = 0;
   bool aggregated = false;  // num_occurrences was given: it has no time of its own
 };
-// Calls each_stat(message) for each statistic. False when the event cannot be read; what was read
-// until there stands.
+// Calls each_stat(message) for each statistic. Returns false if the event cannot be read; what was
+// read until there is kept.
 template <class EachStat>
 bool Decode(std::string_view message, Event* event, EachStat&& each_stat) {
   Reader in(message);
@@ -225,7 +226,7 @@ bool Decode(std::string_view message, Event* event, EachStat&& each_stat) {
   return !in.bad() && !in.cut();
 }
 
-// Name, start and length only: stops when it has met all three, which mostly come first.
+// Decodes name, start and length only. It stops when it has met all three, which mostly come first.
 inline void DecodeHead(std::string_view message, Event* event) {
   Reader in(message);
   *event = {};
