@@ -78,8 +78,6 @@ std::string Fingerprint(const Finding& finding) {
   return fnv.Hex();
 }
 
-std::string_view Finding::kind() const { return analyzer == nullptr ? "" : analyzer->name; }
-
 static absl::StatusOr<Findings> Analyze(const Run& run, const Analyzer& analyzer,
                                         Framework framework) {
   auto findings = analyzer.find(run);

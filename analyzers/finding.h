@@ -45,6 +45,9 @@ struct Evidence {
   std::optional<int64_t> ts_ns, dur_ns;  // where to look on the timeline
   std::string text;                      // one line; "" when rows speak for themselves
 };
+// Returns the SQL that shows this evidence in the store: the rows that it names, else what its table
+// holds in its range of time, else all of the table.
+std::string QueryOf(const Evidence& evidence);
 
 // The runtime of the program that is judged: words and advice differ by it.
 enum class Framework : uint8_t { kUnknown, kPyTorchXla, kJax, kPyTorch, kCpp };

@@ -83,6 +83,18 @@ std::string Paragraph(const char* label, const std::string& text) {
   return text.empty() ? "" : fmt::format("*{}.* {}\n\n", label, Markdown(text));
 }
 
+// The query that reproduces a finding finds something.
+void ExpectRows(const Store& store, const Evidence& evidence) {
+  const std::string query = QueryOf(evidence);
+  const auto rows = store.One<int64_t>(fmt::format("SELECT count(*) FROM ({})", query));
+  ASSERT_TRUE(rows.ok()) << query << "\n" << rows.status();
+  if (evidence.rows.empty()) {
+    EXPECT_GT(rows->value_or(0), 0) << query;
+  } else {
+    EXPECT_EQ(rows->value_or(0), int64_t(evidence.rows.size())) << query;
+  }
+}
+
 // What the analyzer says of the cases in its golden folder: for each reason and severity, the
 // finding of the first case by name that has it.
 using Key = std::tuple<std::string, int, std::optional<State>>;
@@ -103,6 +115,7 @@ std::map<Key, Finding> Examples(const Analyzer& analyzer) {
     EXPECT_TRUE(findings.ok()) << capture << findings.status();
     if (!findings.ok()) continue;
     for (const Finding& finding : *findings) {
+      for (const Evidence& evidence : finding.evidence) ExpectRows(store, evidence);
       const Reason reason = finding.reason.value_or(Reason());
       examples.try_emplace({std::string(TextOf(reason.type)), -int(finding.severity), reason.state},
                            finding);

@@ -88,7 +88,8 @@ Json Of(const Evidence& evidence) {
           {"rows", evidence.rows},
           {"ts_ns", Nullable(evidence.ts_ns)},
           {"dur_ns", Nullable(evidence.dur_ns)},
-          {"text", Words(evidence.text)}};
+          {"text", Words(evidence.text)},
+          {"query", QueryOf(evidence)}};
 }
 
 Json Of(const ReportIssue& issue) {
