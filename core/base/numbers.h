@@ -1,5 +1,5 @@
-// Numbers in text. No function here depends on the locale, and each treats a number that its type
-// cannot hold as no number. Spaces and a plus sign belong to no number.
+// Reads numbers in text. No function here depends on the locale, and each treats a number that its
+// type cannot hold as text that is not a number. Spaces and a plus sign are never part of a number.
 #pragma once
 
 #include <algorithm>

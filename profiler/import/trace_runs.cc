@@ -16,7 +16,7 @@ namespace {
 struct Trace {
   FoundFile* file = nullptr;
   ChromeCapture capture;
-  // In the trace's own clock if nobody knows when it began.
+  // Times of the trace's own clock if it is not known when it began.
   int64_t begin_ns = 0, end_ns = 0;
 };
 

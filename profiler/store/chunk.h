@@ -72,7 +72,7 @@ struct EventColumns {
   std::vector<uint16_t> depth;
   std::vector<uint64_t> flow_in, flow_out;  // when encoding, empty if no event has one
   std::vector<StringId> names;              // decoded with kName, kCategory or kNameIndex
-  std::vector<uint16_t> name_index;         // likewise
+  std::vector<uint16_t> name_index;         // decoded with the same columns
 
   // Makes room for `count` events without flows, whose values are to be set.
   void Resize(size_t count);

@@ -25,8 +25,7 @@ using NameArgs = absl::flat_hash_map<StringId, std::vector<BufferedArg>>;
 struct ChunkInput {
   int64_t track_id = 0;
   EventColumns events;              // 1 to kChunkEvents, in the order of EventBefore
-  std::vector<uint32_t> first_arg;  // for each event, its first in args; empty: no event has
-                                    // arguments
+  std::vector<uint32_t> first_arg;  // for each event, its first in args; empty: there are no args
   std::vector<BufferedArg> args;    // at most kChunkArguments
   std::vector<StringId> labels;     // for each event, 0: none; empty: no event has one
   StringId label_key = 0;

@@ -471,8 +471,8 @@ CREATE TABLE profiler_line (
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order in its source
   rule TEXT NOT NULL,               -- word of profiler_rule
-  samples INTEGER,                  -- counts during
-  steps INTEGER,                    -- steps
+  samples INTEGER,                  -- N of "N counts during M steps"; NULL: not printed
+  steps INTEGER,                    -- M of "during M steps"; NULL: not printed
   text TEXT NOT NULL                -- the line
 );
 

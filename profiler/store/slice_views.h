@@ -7,8 +7,8 @@
 namespace xlaprof {
 
 // Returns the slice with its times narrowed to those of its steps (of its process, if it has one),
-// because events have times only. If its steps lie outside of what has times, nothing lies in the
-// window that is returned. Returns NotFound if there is no such process or step.
+// because events have times only. If none of its steps has a time, the window that is returned
+// contains nothing. Returns NotFound if there is no such process or step.
 absl::StatusOr<Slice> WithTimesOfSteps(const Store& store, Slice slice);
 
 // Makes temporary views with the tables' names, which show this connection what lies in `slice`.

@@ -89,8 +89,8 @@ struct EventRows {
 
  private:
   // Makes room for the next value. A buffer with many values gets room for as many as usually wait,
-  // and then for as many as ever wait. Memory that is not written to costs nothing, while growing
-  // twice copies twice.
+  // and after that for the most that may wait. Memory that is not written to costs nothing, while
+  // growing twice copies twice.
   template <class T>
   static void MakeRoom(std::vector<T>& values, size_t usual) {
     constexpr size_t kMany = 1 << 12;

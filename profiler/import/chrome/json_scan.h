@@ -59,8 +59,8 @@ class Value {
 };
 static_assert(sizeof(Value) == 16);
 
-// Returns the text that a kText value stands for. An escape that is none is kept as it is, and half
-// a surrogate pair becomes U+FFFD. Invalid UTF-8 stays.
+// Returns the text of a kText value with its escapes decoded. An invalid escape is kept as it is,
+// and half a surrogate pair becomes U+FFFD. Invalid UTF-8 stays.
 std::string Decode(const Value& text);
 
 #ifdef __SSE2__

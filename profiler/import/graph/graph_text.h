@@ -40,7 +40,7 @@ struct GraphText {
 // do not in torch_xla's own hash.
 uint64_t ContentHash(const GraphText& graph);
 
-// Returns what stands in for a long literal: "#" and FNV-1a of its bytes as they are in the file,
+// Returns a replacement for a long literal: "#" and FNV-1a of its bytes as they are in the file,
 // so that the same literal gives the same text on every machine.
 std::string HashOfLiteral(std::string_view bytes);
 

@@ -22,9 +22,8 @@ class MlirLocations {
   // Takes in the aliases of `text`, which must stay valid as long as this object.
   explicit MlirLocations(std::string_view text);
 
-  // Returns the location that `location`, as printed after an operation (`loc(#loc24)`), stands in
-  // for. The result is empty if the text has no meaning, or once a module has taken more work than
-  // honest ones do.
+  // Resolves `location`, as printed after an operation (`loc(#loc24)`). The result is empty if the
+  // text has no meaning, or once a module has taken more work than honest ones do.
   MlirLocation Of(std::string_view location);
 
  private:

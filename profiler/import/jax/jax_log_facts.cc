@@ -85,7 +85,7 @@ class Reader {
     return int(log_.origins.size()) - 1;
   }
 
-  // Returns whether an explanation shows that another process goes on in this log. A process prints
+  // Returns whether an explanation shows that another process continues this log. A process prints
   // JAX's hint if a call traces a new function for the second time, whatever was cleared meanwhile.
   // If the hint is missing, another process is writing, or the hint was cut out of the log. Another
   // process compiles again what came before that call.

@@ -25,7 +25,7 @@ struct Fact {
   int64_t id = 0, graph_id = 0;
   std::string hash;  // "" if unknown
   CutKind cause = CutKind::kUnknown;
-  std::string function;      // of a compile, as part of a module's name; "" if unknown
+  std::string function;      // a compile's, as part of a module's name; "" if unknown
   bool inputs_only = false;  // its graph is a list of inputs
   int64_t order = 0;         // position in the joined story
 };

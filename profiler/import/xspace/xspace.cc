@@ -263,8 +263,7 @@ class Reading {
 
   absl::Status AddGraphs(const XPlane& plane, int64_t process_id, XFacts& facts) {
     std::vector<XPlane::HloProto> protos = plane.HloProtos();
-    // In the order of the program ids, so that rows come out the same whatever the order in the
-    // file.
+    // Graphs are sorted by program id, so that the rows do not depend on the order in the file.
     std::vector<std::pair<OptInt, const XPlane::HloProto*>> ordered;
     for (const XPlane::HloProto& proto : protos)
       ordered.emplace_back(ProgramIdOf(proto.module), &proto);

@@ -118,7 +118,7 @@ class XPlane {
                              // event
     // Set if our own exporter gave the category; otherwise it follows from name and place.
     bool has_category = false;
-    Category category = Category::kNone;  // kCount: one that XLA's profiles do not have
+    Category category = Category::kNone;  // kNone: one that XLA's profiles do not have
     std::string_view category_text;
     StringId category_id = 0;
   };
