@@ -4,18 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/run/step_count.h"
+#include "analyzers/run/tables.h"
 
 namespace xlaprof {
 namespace {
 
-// One or two early cuts a step are told by their own findings (sync_point, fallback); from the
-// fourth piece on the pieces themselves are the pattern. Three pieces are mentioned.
-constexpr double kPiecesWarn = 4.0;
-constexpr double kPiecesInfo = 3.0;
-constexpr int64_t kFewSteps = 3;  // with fewer, warm-up decides the median
 constexpr size_t kEvidenceRows = 24;
 
 int64_t Median(std::vector<int64_t> values) {
@@ -23,96 +19,124 @@ int64_t Median(std::vector<int64_t> values) {
   return values[values.size() / 2];
 }
 
+// The executions of one step, in order.
+struct PiecesOfStep {
+  std::vector<int64_t> executions;
+  int64_t forced = 0;  // of these, by a read of a value
+};
+using StepsOfProcess = std::map<int64_t, PiecesOfStep>;  // by step
+
+// Returns the executions of each step by process, without calls of jitted functions: those are
+// programs by intention, and each device runs its own copy.
+absl::StatusOr<std::map<int64_t, StepsOfProcess>> PiecesByProcess(const Run& run) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  std::vector<const ExecutionRow*> in_order;
+  for (const ExecutionRow& row : executions->rows) {
+    if (row.step_id && row.cause && *row.cause != CutKind::kCall) in_order.push_back(&row);
+  }
+  std::ranges::stable_sort(in_order, std::less<>(), &ExecutionRow::ordinal);
+  std::map<int64_t, StepsOfProcess> processes;
+  for (const ExecutionRow* row : in_order) {
+    PiecesOfStep& step = processes[row->process_id.value_or(0)][*row->step_id];
+    step.executions.push_back(row->id);
+    step.forced += *row->cause == CutKind::kValueAccess;
+  }
+  return processes;
+}
+
+// Returns file and function in which most different lines read a value; the file that comes first
+// of several.
+absl::StatusOr<Subject> WhereValuesAreRead(const Run& run, int64_t process_id) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  std::map<std::pair<OptText, OptText>, std::set<int64_t>> lines;  // by file and function
+  for (const ExecutionRow& row : executions->rows) {
+    const SiteRow* site = sites->Find(row.site_id);
+    if (row.process_id == process_id && row.cause == CutKind::kValueAccess && site != nullptr)
+      lines[{site->file, site->function}].insert(site->id);
+  }
+  Subject subject;
+  size_t most = 0;
+  for (const auto& [place, ids] : lines) {
+    if (ids.size() <= most) continue;
+    most = ids.size();
+    subject.file = place.first;
+    subject.function = place.second;
+  }
+  return subject;
+}
+
+Finding FindingOf(const StepsOfProcess& steps, int64_t median_pieces) {
+  Finding finding{.severity = double(median_pieces) >= policy::kManyPiecesPerStep
+                                  ? Severity::kWarning
+                                  : Severity::kInfo,
+                  .count = 0,
+                  .per_step = double(median_pieces),
+                  .reason = Reason{.type = ReasonType::kEarlyCuts}};
+  int64_t forced = 0;
+  std::vector<int64_t> typical;  // the executions of the first step that has the median
+  for (const auto& [id, step] : steps) {
+    *finding.count += int64_t(step.executions.size());
+    forced += step.forced;
+    if (typical.empty() && int64_t(step.executions.size()) == median_pieces)
+      typical = step.executions;
+  }
+  if (typical.size() > kEvidenceRows) typical.resize(kEvidenceRows);
+  finding.evidence.push_back({.table = "execution", .rows = std::move(typical)});
+  finding.figures = GraphFragmentationFigures(RecordedPiecesFigures{
+      .pieces_per_step = median_pieces, .steps = int64_t(steps.size()), .forced = forced});
+  return finding;
+}
+
 absl::StatusOr<Findings> FromExecutions(const Run& run) {
-  struct Step {
-    std::vector<int64_t> executions;
-    int64_t early = 0;
-  };
-  std::map<int64_t, std::map<int64_t, Step>> processes;
-  // Calls of jitted functions (JAX) are programs by intention, and each device runs its own copy:
-  // both are no pieces.
-  XP_TRY(run.store().Each(
-      "SELECT process_id, step_id, id, cause = 'value_access' FROM execution WHERE "
-      "step_id IS NOT NULL AND cause IS NOT NULL "
-      "AND cause NOT IN ('call') ORDER BY process_id, ordinal",
-      [&](std::optional<int64_t> process, int64_t step, int64_t id, bool early) {
-        Step& s = processes[process.value_or(0)][step];
-        s.executions.push_back(id);
-        s.early += early;
-      }));
+  XP_TRY(auto processes, PiecesByProcess(run));
   Findings findings;
-  for (const auto& [process, steps] : processes) {
-    if (int64_t(steps.size()) < kFewSteps) continue;
+  for (const auto& [process_id, steps] : processes) {
+    if (int64_t(steps.size()) < policy::kStepsWithMedianPieces) continue;
     std::vector<int64_t> pieces;
-    int64_t executions = 0, early = 0;
-    std::vector<int64_t> rows;
-    for (const auto& [id, step] : steps) {
-      pieces.push_back(int64_t(step.executions.size()));
-      executions += int64_t(step.executions.size());
-      early += step.early;
-    }
-    int64_t median = Median(pieces);
-    if (double(median) < kPiecesInfo) continue;
-    for (const auto& [id, step] : steps) {
-      if (int64_t(step.executions.size()) != median) continue;
-      rows = step.executions;  // one typical step
-      break;
-    }
-    if (rows.size() > kEvidenceRows) rows.resize(kEvidenceRows);
-    Finding finding;
-    finding.severity = double(median) >= kPiecesWarn ? Severity::kWarning : Severity::kInfo;
-    finding.count = executions;
-    finding.per_step = double(median);
-    finding.reason = Reason{.type = ReasonType::kEarlyCuts};
-    finding.evidence.push_back({.table = "execution", .rows = std::move(rows)});
-    finding.figures = GraphFragmentationFigures(RecordedPiecesFigures{
-        .pieces_per_step = median, .steps = int64_t(steps.size()), .forced = early});
-    XP_TRY(run.store().Each(
-        "SELECT s.file, s.function, count(DISTINCT s.id) FROM execution e JOIN site s ON s.id = "
-        "e.site_id WHERE e.process_id = ?1 AND "
-        "e.cause = 'value_access' GROUP BY s.file, s.function ORDER BY 3 DESC, 1 LIMIT 1",
-        [&](OptText file, OptText function, int64_t) {
-          finding.subject.file = std::move(file);
-          finding.subject.function = std::move(function);
-        },
-        process));
-    findings.push_back(std::move(finding));
+    for (const auto& [id, step] : steps) pieces.push_back(int64_t(step.executions.size()));
+    const int64_t median = Median(pieces);
+    if (double(median) < policy::kPiecesPerStep) continue;
+    findings.push_back(FindingOf(steps, median));
+    XP_TRY(findings.back().subject, WhereValuesAreRead(run, process_id));
   }
   return findings;
 }
 
-// From the counters alone: executions for each step mark.
+// Finds small executions by the counters alone: executions for each step mark.
 absl::StatusOr<Findings> FromMetrics(const Run& run) {
-  Findings findings;
-  XP_TRY(run.store().Each(
-      "SELECT m.name, m.samples, r.mark_step FROM metric m JOIN metrics_report r ON r.id = "
-      "m.report_id "
-      "WHERE m.name IN ('ExecuteTime', 'ExecuteReplicatedTime') AND r.id = (SELECT max(id) FROM "
-      "metrics_report WHERE mark_step IS NOT NULL) "
-      "ORDER BY m.samples DESC LIMIT 1",
-      [&](std::string name, OptInt samples, OptInt steps) {
-        if (!samples || !steps || *steps < kFewSteps) return;
-        double pieces = double(*samples) / double(*steps);
-        if (pieces < kPiecesInfo) return;
-        Finding finding;
-        finding.severity = pieces >= kPiecesWarn ? Severity::kWarning : Severity::kInfo;
-        finding.count = samples;
-        finding.per_step = pieces;
-        finding.reason = Reason{.type = ReasonType::kEarlyCuts};
-        finding.evidence.push_back({.table = "metric"});
-        finding.figures = GraphFragmentationFigures(
-            CountedPiecesFigures{.metric = std::move(name), .step_marks = *steps});
-        findings.push_back(std::move(finding));
-      }));
-  return findings;
+  XP_TRY(const MetricsReports* reports, run.Get<MetricsReports>());
+  const MetricsReportRow* last = nullptr;
+  for (const MetricsReportRow& report : reports->rows) {
+    if (report.mark_step) last = &report;
+  }
+  if (last == nullptr) return Findings();
+  XP_TRY(const std::vector<MetricRow> metrics,
+         run.Rows<MetricRow>("WHERE report_id = ?1 AND name IN ('ExecuteTime', "
+                             "'ExecuteReplicatedTime') ORDER BY samples DESC LIMIT 1",
+                             last->id));
+  if (metrics.empty() || !metrics[0].samples || *last->mark_step < policy::kStepsWithMedianPieces)
+    return Findings();
+  const double pieces = double(*metrics[0].samples) / double(*last->mark_step);
+  if (pieces < policy::kPiecesPerStep) return Findings();
+  Finding finding{
+      .severity = pieces >= policy::kManyPiecesPerStep ? Severity::kWarning : Severity::kInfo,
+      .count = metrics[0].samples,
+      .per_step = pieces,
+      .reason = Reason{.type = ReasonType::kEarlyCuts},
+      .evidence = {{.table = "metric"}}};
+  finding.figures = GraphFragmentationFigures(
+      CountedPiecesFigures{.metric = metrics[0].name, .step_marks = *last->mark_step});
+  return Findings{std::move(finding)};
 }
 
 }  // namespace
 
 static absl::StatusOr<Findings> FindGraphFragmentation(const Run& run) {
-  XP_TRY(auto executions,
-         run.store().One<int64_t>("SELECT count(*) FROM execution WHERE step_id IS NOT NULL"));
-  return executions.value_or(0) > 0 ? FromExecutions(run) : FromMetrics(run);
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  const bool knows_steps = std::ranges::any_of(
+      executions->rows, [](const ExecutionRow& row) { return row.step_id.has_value(); });
+  return knows_steps ? FromExecutions(run) : FromMetrics(run);
 }
 
 extern const Analyzer graph_fragmentation{
@@ -123,5 +147,7 @@ extern const Analyzer graph_fragmentation{
         "for, and the compiler cannot optimise across their borders.",
     .looks_at = "executions and the steps they are in, or ExecuteTime and MarkStep",
     .find = FindGraphFragmentation,
-    .say = SayGraphFragmentation};
+    .say = SayGraphFragmentation,
+    .thresholds = {policy::kPiecesPerStep, policy::kManyPiecesPerStep,
+                   policy::kStepsWithMedianPieces}};
 }  // namespace xlaprof

@@ -49,6 +49,15 @@ namespace policy {
 // --- reads and fallbacks (sync_point, fallback) ---
 
 // --- graph_fragmentation ---
+inline constexpr Threshold kPiecesPerStep{
+    3.0, Unit::kPerStep, "So many executions in the usual step are a finding.",
+    "One or two early cuts in a step have findings of their own (sync_point, fallback)."};
+inline constexpr Threshold kManyPiecesPerStep{
+    4.0, Unit::kPerStep, "So many executions in the usual step are a warning.",
+    "From the fourth execution on the number itself is the pattern, whatever cuts the graph."};
+inline constexpr Threshold kStepsWithMedianPieces{int64_t{3}, Unit::kCount,
+                                                  "Runs with fewer steps are not judged.",
+                                                  "With fewer steps, warm-up decides the median."};
 
 // --- missing_step_mark ---
 
@@ -61,6 +70,20 @@ namespace policy {
 // --- slow_compile ---
 
 // --- slow_execution ---
+inline constexpr Threshold kSlowExecutionNs{
+    int64_t{30'000'000'000}, Unit::kNs, "An execution that takes longer is too slow.",
+    "torch_xla's own profiler complains of a single execution from here on."};
+inline constexpr Threshold kOutlierFactor{
+    5.0, Unit::kFactor,
+    "An execution that takes so many times the median of its graph is an outlier.",
+    "Execution times spread by less than this on machines that are shared with others."};
+inline constexpr Threshold kOutlierCostShare{
+    0.05, Unit::kShare,
+    "Outliers are a finding if their time above the median is this share of all execution time.",
+    "Less would not be noticed in the length of the run."};
+inline constexpr Threshold kExecutionsWithUsualLength{
+    int64_t{5}, Unit::kCount, "A graph with fewer executions has no outliers.",
+    "The median of fewer executions is not their usual length."};
 
 // --- device_gap ---
 

@@ -7,72 +7,84 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/steps.h"
+#include "analyzers/run/tables.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
 
-// torch_xla's own rule for a single instance.
-constexpr int64_t kTooSlowNs = 30'000'000'000;
-// An execution of a graph that is usually this much faster is an outlier; below, machines shared
-// with others spread.
-constexpr double kOutlierFactor = 5;
-// Outliers are worth a line if what they cost above the median is this part of all execution time.
-constexpr double kOutlierShare = 0.05;
-constexpr int64_t kMinExecutions = 5;  // fewer have no usual length
 constexpr size_t kMaxEvidence = 8;
 
-struct Execution {
-  int64_t row = 0, ns = 0, ts_ns = 0;
-  std::string graph;
-  OptText hash, file, function;
-  OptInt line;
+struct TimedExecution {
+  const ExecutionRow* row = nullptr;
+  int64_t ns = 0;
+  Subject subject;
 };
+using ByGraph = std::map<std::string, std::vector<TimedExecution>>;
 
-Subject About(const Execution& e) {
-  return {.file = e.file, .line = e.line, .function = e.function, .graph_hash = e.hash};
+Evidence Cite(const TimedExecution& e) {
+  return {.table = "execution", .rows = {e.row->id}, .ts_ns = e.row->ts_ns, .dur_ns = e.ns};
 }
 
-Evidence Cite(const Execution& e) {
-  return {.table = "execution", .rows = {e.row}, .ts_ns = e.ts_ns, .dur_ns = e.ns};
+// Returns the executions of one graph that exceed the limit for a single execution.
+Finding TooSlow(const std::vector<TimedExecution>& longest_first) {
+  Finding finding{.severity = Severity::kWarning,
+                  .subject = longest_first.front().subject,
+                  .count = 0,
+                  .cost_ns = 0,
+                  .reason = Reason{.type = ReasonType::kTooSlow}};
+  for (const TimedExecution& e : longest_first) {
+    if (e.ns <= policy::kSlowExecutionNs) break;
+    ++*finding.count, *finding.cost_ns += e.ns;
+    if (finding.evidence.size() < kMaxEvidence) finding.evidence.push_back(Cite(e));
+  }
+  finding.figures = SlowExecutionFigures{.longest_ns = longest_first.front().ns,
+                                         .threshold_ns = policy::kSlowExecutionNs};
+  return finding;
 }
 
-Findings FromRows(std::map<std::string, std::vector<Execution>> graphs, int64_t total_ns) {
+// Returns the executions that take much longer than others of their graph, if they cost enough of
+// `total_ns`, the time of all executions.
+std::optional<Finding> Outliers(const std::vector<TimedExecution>& longest_first,
+                                int64_t total_ns) {
+  if (int64_t(longest_first.size()) < policy::kExecutionsWithUsualLength) return {};
+  std::vector<int64_t> sorted;
+  for (auto it = longest_first.rbegin(); it != longest_first.rend(); ++it) sorted.push_back(it->ns);
+  const int64_t median = *NearestRank(sorted, 50);
+  Finding finding{.subject = longest_first.front().subject,
+                  .count = 0,
+                  .cost_ns = 0,
+                  .reason = Reason{.type = ReasonType::kOutliers}};
+  for (const TimedExecution& e : longest_first) {
+    if (double(e.ns) < policy::kOutlierFactor * double(median)) break;
+    ++*finding.count, *finding.cost_ns += e.ns - median;
+    if (finding.evidence.size() < kMaxEvidence) finding.evidence.push_back(Cite(e));
+  }
+  if (*finding.count == 0 ||
+      double(*finding.cost_ns) < policy::kOutlierCostShare * double(total_ns))
+    return {};
+  finding.figures = SlowExecutionFigures{.found = SlowExecutions::kOutliers,
+                                         .longest_ns = longest_first.front().ns,
+                                         .threshold_ns = policy::kSlowExecutionNs,
+                                         .graph_executions = int64_t(longest_first.size()),
+                                         .graph_median_ns = median,
+                                         .outlier_factor = policy::kOutlierFactor};
+  return finding;
+}
+
+Findings FromRows(ByGraph graphs) {
+  int64_t total_ns = 0;
+  for (const auto& [graph, all] : graphs) {
+    for (const TimedExecution& e : all) total_ns += e.ns;
+  }
   Findings findings;
   for (auto& [graph, all] : graphs) {
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Execution& a, const Execution& b) { return a.ns > b.ns; });
-    std::vector<int64_t> sorted;
-    for (auto it = all.rbegin(); it != all.rend(); ++it) sorted.push_back(it->ns);
-    const int64_t median = *NearestRank(sorted, 50);
-    Finding slow{.subject = About(all.front()), .count = 0, .cost_ns = 0};
-    SlowExecutionFigures figures{.longest_ns = all.front().ns, .threshold_ns = kTooSlowNs};
-    if (all.front().ns > kTooSlowNs) {
-      for (const Execution& e : all) {
-        if (e.ns <= kTooSlowNs) break;
-        ++*slow.count, *slow.cost_ns += e.ns;
-        if (slow.evidence.size() < kMaxEvidence) slow.evidence.push_back(Cite(e));
-      }
-      slow.severity = Severity::kWarning;
-      slow.reason = Reason{.type = ReasonType::kTooSlow};
-      slow.figures = figures;
-      findings.push_back(std::move(slow));
-      continue;
+    std::ranges::stable_sort(all, std::greater<>(), &TimedExecution::ns);
+    if (all.front().ns > policy::kSlowExecutionNs) {
+      findings.push_back(TooSlow(all));
+    } else if (std::optional<Finding> outliers = Outliers(all, total_ns)) {
+      findings.push_back(*std::move(outliers));
     }
-    if (int64_t(all.size()) < kMinExecutions) continue;
-    for (const Execution& e : all) {
-      if (double(e.ns) < kOutlierFactor * double(median)) break;
-      ++*slow.count, *slow.cost_ns += e.ns - median;
-      if (slow.evidence.size() < kMaxEvidence) slow.evidence.push_back(Cite(e));
-    }
-    if (*slow.count == 0 || double(*slow.cost_ns) < kOutlierShare * double(total_ns)) continue;
-    slow.reason = Reason{.type = ReasonType::kOutliers};
-    figures.found = SlowExecutions::kOutliers;
-    figures.graph_executions = int64_t(all.size());
-    figures.graph_median_ns = median;
-    figures.outlier_factor = kOutlierFactor;
-    slow.figures = figures;
-    findings.push_back(std::move(slow));
   }
   return findings;
 }
@@ -81,10 +93,10 @@ Findings FromMetrics(const Metrics& metrics) {
   const MetricState* execute = metrics.last ? metrics.last->Find("ExecuteTime") : nullptr;
   if (!execute || execute->percentiles.empty()) return {};
   const double longest = execute->percentiles.rbegin()->second;
-  if (longest <= double(kTooSlowNs)) return {};
-  int64_t part = 0;  // samples above the rule, from the percentiles
+  if (longest <= double(policy::kSlowExecutionNs)) return {};
+  int64_t part = 0;  // samples above the limit, by the percentiles
   for (const auto& [p, value] : execute->percentiles) {
-    if (value > double(kTooSlowNs)) {
+    if (value > double(policy::kSlowExecutionNs)) {
       part = std::max<int64_t>(1, Whole((100 - p) / 100 * double(execute->samples)));
       break;
     }
@@ -95,27 +107,33 @@ Findings FromMetrics(const Metrics& metrics) {
   finding.evidence = {{.table = "metric", .rows = {execute->id}, .text = "ExecuteTime"}};
   finding.figures = SlowExecutionFigures{.found = SlowExecutions::kTooLongSamples,
                                          .longest_ns = Whole(longest),
-                                         .threshold_ns = kTooSlowNs};
+                                         .threshold_ns = policy::kSlowExecutionNs};
   return {finding};
 }
 
-absl::StatusOr<Findings> FindSlowExecution(const Run& run) {
-  std::map<std::string, std::vector<Execution>> graphs;
-  int64_t total_ns = 0;
-  XP_TRY(run.store().Each(
-      "SELECT e.id, e.dur_ns, e.ts_ns, coalesce(g.hash, 'graph ' || e.graph_id, "
-      "'unknown'), g.hash, s.file, s.function, s.line "
-      "FROM execution e LEFT JOIN graph g ON g.id = e.graph_id LEFT JOIN site s ON s.id "
-      "= e.site_id "
-      "WHERE e.dur_ns IS NOT NULL AND e.ts_ns IS NOT NULL ORDER BY e.id",
-      [&](int64_t id, int64_t ns, int64_t ts_ns, std::string graph, OptText hash, OptText file,
-          OptText function, OptInt line) {
-        // Of executions whose graph nobody knows, only single ones can be judged.
-        if (graph == "unknown") graph = fmt::format("execution {}", id);
-        graphs[graph].push_back({id, ns, ts_ns, graph, hash, file, function, line});
-        total_ns += ns;
-      }));
-  if (!graphs.empty()) return FromRows(std::move(graphs), total_ns);
+// Returns the executions that have a time, by their graph. Without a graph each is one of its own.
+absl::StatusOr<ByGraph> TimedExecutions(const Run& run) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  ByGraph timed;
+  for (const ExecutionRow& row : executions->rows) {
+    if (!row.dur_ns || !row.ts_ns) continue;
+    const GraphRow* graph = graphs->Find(row.graph_id);
+    const OptText hash = graph != nullptr ? graph->hash : std::nullopt;
+    const std::string key = hash           ? *hash
+                            : row.graph_id ? fmt::format("graph {}", *row.graph_id)
+                                           : fmt::format("execution {}", row.id);
+    TimedExecution& e = timed[key].emplace_back();
+    e = {&row, *row.dur_ns, sites->SubjectOf(row.site_id)};
+    e.subject.graph_hash = hash;
+  }
+  return timed;
+}
+
+absl::StatusOr<Findings> FindSlowExecutions(const Run& run) {
+  XP_TRY(ByGraph graphs, TimedExecutions(run));
+  if (!graphs.empty()) return FromRows(std::move(graphs));
   XP_TRY(const Metrics* metrics, run.Get<Metrics>());
   return FromMetrics(*metrics);
 }
@@ -129,8 +147,10 @@ extern const Analyzer slow_execution{
         "An execution takes very long, or much longer than other executions of the same "
         "graph.",
     .looks_at = "executions with times, else ExecuteTime",
-    .find = FindSlowExecution,
+    .find = FindSlowExecutions,
     .say = SaySlowExecution,
-    .needs = Needs::kTimelineOrExecuteTimes};
+    .needs = Needs::kTimelineOrExecuteTimes,
+    .thresholds = {policy::kSlowExecutionNs, policy::kOutlierFactor, policy::kOutlierCostShare,
+                   policy::kExecutionsWithUsualLength}};
 
 }  // namespace xlaprof

@@ -2,24 +2,26 @@
 #include "analyzers/untied_weights.h"
 
 #include "analyzers/analyzer.h"
+#include "analyzers/run/tables.h"
 
 namespace xlaprof {
 
 static absl::StatusOr<Findings> FindUntiedWeights(const Run& run) {
-  return run.store().Collect(
-      "SELECT u.id, u.names, u.copies, u.bytes, u.device, s.function, s.file, s.line "
-      "FROM untied_weight u LEFT JOIN site s ON s.id = u.site_id ORDER BY u.ordinal, u.id",
-      [](int64_t row, std::string names, int64_t copies, int64_t bytes, OptText device,
-         OptText function, OptText file, OptInt line) {
-        Finding finding{.severity = Severity::kWarning};
-        finding.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
-        finding.count = copies;
-        finding.reason = Reason{.type = ReasonType::kTiedBeforeMove};
-        finding.evidence.push_back({.table = "untied_weight", .rows = {row}});
-        finding.figures = UntiedWeightsFigures{
-            .names = std::move(names), .bytes = bytes, .device = std::move(device)};
-        return finding;
-      });
+  XP_TRY(std::vector<UntiedWeightRow> weights, run.Rows<UntiedWeightRow>("ORDER BY ordinal, id"));
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  Findings findings;
+  for (UntiedWeightRow& weight : weights) {
+    Finding& finding = findings.emplace_back(
+        Finding{.severity = Severity::kWarning,
+                .subject = sites->SubjectOf(weight.site_id),
+                .count = weight.copies,
+                .reason = Reason{.type = ReasonType::kTiedBeforeMove},
+                .evidence = {{.table = "untied_weight", .rows = {weight.id}}}});
+    finding.figures = UntiedWeightsFigures{.names = std::move(weight.names),
+                                           .bytes = weight.bytes,
+                                           .device = std::move(weight.device)};
+  }
+  return findings;
 }
 
 extern const Analyzer untied_weights{
