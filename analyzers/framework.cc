@@ -1,9 +1,10 @@
 // Finds out which framework the run's program uses.
 #include <absl/strings/ascii.h>
 
-#include <algorithm>
+#include <set>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/run/contents.h"
 #include "analyzers/run/tables.h"
 
 namespace xlaprof {
@@ -34,10 +35,9 @@ absl::StatusOr<Framework> FrameworkOf(const Run& run) {
   XP_TRY(const Sites* sites, run.Get<Sites>());
   if (const std::optional<bool> lines_are_cpp = LinesAreCpp(*sites))
     return *lines_are_cpp ? Framework::kCpp : Framework::kUnknown;
-  XP_TRY(std::vector<SourceRow> sources, run.Rows<SourceRow>("WHERE imported"));
-  const auto is_recording = [](const SourceRow& source) { return source.format == "recording"; };
-  return !sources.empty() && std::ranges::all_of(sources, is_recording) ? Framework::kCpp
-                                                                        : Framework::kUnknown;
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  return contents->formats == std::set<std::string>{"recording"} ? Framework::kCpp
+                                                                 : Framework::kUnknown;
 }
 
 }  // namespace xlaprof

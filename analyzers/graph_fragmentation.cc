@@ -111,22 +111,27 @@ absl::StatusOr<Findings> FromMetrics(const Run& run) {
     if (report.mark_step) last = &report;
   }
   if (last == nullptr) return Findings();
-  XP_TRY(const std::vector<MetricRow> metrics,
-         run.Rows<MetricRow>("WHERE report_id = ?1 AND name IN ('ExecuteTime', "
-                             "'ExecuteReplicatedTime') ORDER BY samples DESC LIMIT 1",
-                             last->id));
-  if (metrics.empty() || !metrics[0].samples || *last->mark_step < policy::kStepsWithMedianPieces)
+  XP_TRY(const MetricRows* metrics, run.Get<MetricRows>());
+  const MetricRow* executed = nullptr;  // the one that counted most
+  for (const MetricRow& metric : metrics->rows) {
+    if (metric.report_id != last->id ||
+        (metric.name != "ExecuteTime" && metric.name != "ExecuteReplicatedTime"))
+      continue;
+    if (executed == nullptr || metric.samples > executed->samples) executed = &metric;
+  }
+  if (executed == nullptr || !executed->samples ||
+      *last->mark_step < policy::kStepsWithMedianPieces)
     return Findings();
-  const double pieces = double(*metrics[0].samples) / double(*last->mark_step);
+  const double pieces = double(*executed->samples) / double(*last->mark_step);
   if (pieces < policy::kPiecesPerStep) return Findings();
   Finding finding{
       .severity = pieces >= policy::kManyPiecesPerStep ? Severity::kWarning : Severity::kInfo,
-      .count = metrics[0].samples,
+      .count = executed->samples,
       .per_step = pieces,
       .reason = Reason{.type = ReasonType::kEarlyCuts},
       .evidence = {{.table = "metric"}}};
   finding.figures = GraphFragmentationFigures(
-      CountedPiecesFigures{.metric = metrics[0].name, .step_marks = *last->mark_step});
+      CountedPiecesFigures{.metric = executed->name, .step_marks = *last->mark_step});
   return Findings{std::move(finding)};
 }
 

@@ -3,136 +3,158 @@
 #include "analyzers/incomplete_capture.h"
 
 #include <algorithm>
-#include <array>
+#include <set>
 
 #include "analyzers/analyzer.h"
-#include "analyzers/run/step_count.h"
+#include "analyzers/run/contents.h"
+#include "analyzers/run/steps.h"
+#include "analyzers/run/tables.h"
 
 namespace xlaprof {
 namespace {
-
-// Limits at which profilers stop taking events: torch_xla's and older XProf's, and newer XProf's.
-constexpr auto kEventCaps = std::to_array<int64_t>({1'000'000, 5'000'000});
 
 Finding Missing(ReasonType type, Severity severity = Severity::kInfo,
                 IncompleteCaptureFigures figures = {}) {
   return {.severity = severity, .reason = Reason{.type = type}, .figures = std::move(figures)};
 }
 
-absl::Status Events(const Run& run, Findings& findings) {
-  XP_TRY(auto events,
-         run.store().One<int64_t>("SELECT CAST(total(count) AS INTEGER) FROM event_chunk"));
-  XP_TRY(auto profiles, run.store().One<int64_t>(
-                            "SELECT count(*) FROM source WHERE format = 'xspace' AND imported"));
-  int64_t count = events.value_or(0);
-  if (count == 0) {
-    XP_TRY(auto cut,
-           run.store().One<int64_t>(
-               "SELECT count(*) FROM import_issue WHERE code IN ('cut_file', 'damaged_coding')"));
-    if (profiles.value_or(0) > 0 && cut.value_or(0) > 0) {
-      findings.push_back(Missing(ReasonType::kCutProfile, Severity::kWarning));
-    } else if (profiles.value_or(0) > 0) {
-      findings.push_back(Missing(ReasonType::kEmptyProfile, Severity::kWarning));
-    }
+// Finds profiles that are empty, cut, full, or without enough steps.
+absl::Status JudgeEvents(const Run& run, Findings& findings) {
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  if (contents->events == 0) {
+    if (!contents->formats.contains("xspace")) return absl::OkStatus();
+    const bool is_cut = contents->issue_codes.contains("cut_file") ||
+                        contents->issue_codes.contains("damaged_coding");
+    findings.push_back(Missing(is_cut ? ReasonType::kCutProfile : ReasonType::kEmptyProfile,
+                               Severity::kWarning));
     return absl::OkStatus();
   }
-  if (std::find(kEventCaps.begin(), kEventCaps.end(), count) != kEventCaps.end())
-    findings.push_back(Missing(ReasonType::kCapped, Severity::kWarning, {.event_limit = count}));
+  const bool is_full = contents->events == policy::kEventsOfOldProfilers ||
+                       contents->events == policy::kEventsOfNewProfilers;
+  if (is_full)
+    findings.push_back(
+        Missing(ReasonType::kCapped, Severity::kWarning, {.event_limit = contents->events}));
   if (run.slice().is_part_of_time()) return absl::OkStatus();  // few steps, or none, as asked
-  XP_TRY(auto timed_steps,
-         run.store().One<int64_t>("SELECT count(*) FROM step WHERE ts_ns IS NOT NULL"));
-  if (timed_steps.value_or(0) == 0) {
-    XP_TRY(auto chrome, run.store().One<int64_t>(
-                            "SELECT count(*) FROM source WHERE format = 'chrome' AND imported"));
+  XP_TRY(const Steps* steps, run.Get<Steps>());
+  const int64_t steps_with_start = std::ranges::count_if(
+      steps->all, [](const StepSpan& step) { return step.ts_ns.has_value(); });
+  if (steps_with_start == 0) {
     findings.push_back(Missing(ReasonType::kNoStepMarkers, Severity::kInfo,
-                               {.is_torch_profile = chrome.value_or(0) > 0}));
-  } else if (timed_steps.value_or(0) == 1) {
+                               {.is_torch_profile = contents->formats.contains("chrome")}));
+  } else if (steps_with_start == 1) {
     findings.push_back(Missing(ReasonType::kOneStep));
   }
   return absl::OkStatus();
 }
 
-absl::Status Window(const Run& run, Findings& findings) {
-  XP_TRY(auto all, run.store().One<int64_t>("SELECT count(*) FROM execution"));
-  XP_TRY(
-      auto timed,
-      run.store().One<int64_t>(
-          "SELECT count(*) FROM execution WHERE ts_ns IS NOT NULL OR enqueue_ts_ns IS NOT NULL"));
-  if (timed.value_or(0) > 0 && *timed < *all) {
+// Finds a profile that shows only a part of the executions that a log counts.
+absl::Status JudgeWindow(const Run& run, Findings& findings) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  const int64_t all = int64_t(executions->rows.size());
+  const int64_t timed = std::ranges::count_if(
+      executions->rows, [](const ExecutionRow& row) { return row.ts_ns || row.enqueue_ts_ns; });
+  if (timed > 0 && timed < all) {
     findings.push_back(Missing(ReasonType::kWindow, Severity::kInfo,
-                               {.executions = *all, .timed_executions = *timed}));
-    findings.back().count = *timed;
+                               {.executions = all, .timed_executions = timed}));
+    findings.back().count = timed;
   }
   return absl::OkStatus();
 }
 
-struct Want {
+// What a run with lazy graphs consists of, as far as the questions below ask for it.
+struct Shown {
+  const Contents& contents;
+  const std::vector<CompileRow>& compiles;
+  const std::vector<ExecutionRow>& executions;
+
+  int64_t calls() const {  // compiles of jitted functions
+    return std::ranges::count(compiles, std::optional(CutKind::kCall), &CompileRow::cause);
+  }
+  bool functions_compile_again() const {
+    int64_t calls_compiled = 0;
+    std::set<std::string> functions;
+    for (const CompileRow& compile : compiles) {
+      if (compile.cause != CutKind::kCall) continue;
+      ++calls_compiled;
+      if (compile.function) functions.insert(*compile.function);
+    }
+    return calls_compiled > int64_t(functions.size());
+  }
+  bool times_an_execution() const {
+    return std::ranges::any_of(executions,
+                               [](const ExecutionRow& row) { return row.ts_ns || row.dur_ns; });
+  }
+};
+
+struct Question {
   ReasonType type;
-  const char* have;    // SQL: is there something to ask the question of?
-  const char* answer;  // SQL: is it answered?
+  bool (*is_asked)(const Shown& shown);
+  bool (*is_answered)(const Shown& shown);
 };
 
-// Questions that a run with lazy graphs raises, and that these sources cannot answer.
-constexpr Want kWants[] = {
+// Questions that a run with lazy graphs raises, and that these sources may not answer.
+constexpr Question kQuestions[] = {
     {ReasonType::kNoLines,
-     "SELECT (SELECT count(*) FROM metrics_report) + (SELECT count(*) FROM profiler_line)",
-     "SELECT count(*) FROM site"},
-    {ReasonType::kNoCounters, "SELECT count(*) FROM metric", "SELECT count(*) FROM counter"},
-    {ReasonType::kNoExecutions, "SELECT count(*) FROM metric",
-     "SELECT (SELECT count(*) FROM metric WHERE name IN ('ExecuteTime', 'ExecuteReplicatedTime', "
-     "'EagerOpExecuteTime')) + (SELECT count(*) FROM execution)"},
-    {ReasonType::kNoGraphs, "SELECT count(*) > 1 FROM compile WHERE coalesce(cause, '') <> 'call'",
-     "SELECT count(*) FROM graph WHERE printed_as <> 'signature'"},
-    {ReasonType::kNoReasons,
-     "SELECT count(*) > count(DISTINCT function) FROM compile WHERE cause = 'call'",
-     "SELECT (SELECT count(*) FROM compile_reason) + (SELECT count(*) FROM graph WHERE printed_as "
-     "<> 'signature')"},
-    {ReasonType::kOnlyAlarms, "SELECT count(*) FROM compile_alarm",
-     "SELECT (SELECT count(*) FROM compile) + (SELECT count(*) FROM execution) + (SELECT count(*) "
-     "FROM metrics_report)"},
-    {ReasonType::kNoCalls, "SELECT count(*) FROM compile WHERE cause = 'call'",
-     "SELECT count(*) FROM execution"},
-    {ReasonType::kNoClock, "SELECT count(*) FROM execution",
-     "SELECT count(*) FROM execution WHERE ts_ns IS NOT NULL OR dur_ns IS NOT NULL"},
+     [](const Shown& s) { return s.contents.metrics_reports + s.contents.profiler_lines > 0; },
+     [](const Shown& s) { return s.contents.sites > 0; }},
+    {ReasonType::kNoCounters, [](const Shown& s) { return s.contents.metrics > 0; },
+     [](const Shown& s) { return s.contents.counters > 0; }},
+    {ReasonType::kNoExecutions, [](const Shown& s) { return s.contents.metrics > 0; },
+     [](const Shown& s) { return s.contents.execution_metrics > 0 || !s.executions.empty(); }},
+    {ReasonType::kNoGraphs,
+     [](const Shown& s) { return int64_t(s.compiles.size()) - s.calls() > 1; },
+     [](const Shown& s) { return s.contents.graphs_with_nodes > 0; }},
+    {ReasonType::kNoReasons, [](const Shown& s) { return s.functions_compile_again(); },
+     [](const Shown& s) { return s.contents.compile_reasons + s.contents.graphs_with_nodes > 0; }},
+    {ReasonType::kOnlyAlarms, [](const Shown& s) { return s.contents.compile_alarms > 0; },
+     [](const Shown& s) {
+       return !s.compiles.empty() || !s.executions.empty() || s.contents.metrics_reports > 0;
+     }},
+    {ReasonType::kNoCalls, [](const Shown& s) { return s.calls() > 0; },
+     [](const Shown& s) { return !s.executions.empty(); }},
+    {ReasonType::kNoClock, [](const Shown& s) { return !s.executions.empty(); },
+     [](const Shown& s) { return s.times_an_execution(); }},
 };
 
-absl::Status Unanswered(const Run& run, Findings& findings) {
-  for (const Want& want : kWants) {
-    XP_TRY(auto asked, run.store().One<int64_t>(want.have));
-    XP_TRY(auto answered, run.store().One<int64_t>(want.answer));
-    if (asked.value_or(0) > 0 && answered.value_or(0) == 0) findings.push_back(Missing(want.type));
+absl::Status FindUnanswered(const Run& run, Findings& findings) {
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  const Shown shown{*contents, compiles->rows, executions->rows};
+  for (const Question& question : kQuestions) {
+    if (question.is_asked(shown) && !question.is_answered(shown))
+      findings.push_back(Missing(question.type));
   }
   return absl::OkStatus();
 }
 
-// What the recording itself cost: such idle time and tracing is the settings' fault, not the
-// program's.
-absl::Status Settings(const Run& run, Findings& findings) {
-  const bool is_torch_profile = run.store().Find("cpu_op") != 0;  // a category of that profiler
-  return run.store().Each("SELECT name, value, evidence FROM setting GROUP BY name ORDER BY name",
-                          [&](SettingName name, std::string value, std::string evidence) {
-                            Finding finding =
-                                Missing(ReasonType::kRecordingOverhead, Severity::kInfo,
-                                        {.is_torch_profile = is_torch_profile,
-                                         .setting = name,
-                                         .setting_value = std::move(value),
-                                         .setting_evidence = std::move(evidence)});
-                            finding.reason->node = TextOf(name);
-                            finding.evidence.push_back({.table = "setting"});
-                            findings.push_back(std::move(finding));
-                          });
+// Names the settings that slowed the recorded run. The idle time and the tracing that they cause are
+// not the program's fault.
+absl::Status FindSlowSettings(const Run& run, Findings& findings) {
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  for (const SettingRow& setting : contents->settings) {
+    Finding finding = Missing(ReasonType::kRecordingOverhead, Severity::kInfo,
+                              {.is_torch_profile = contents->has_torch_ops,
+                               .setting = setting.name,
+                               .setting_value = setting.value,
+                               .setting_evidence = setting.evidence});
+    finding.reason->node = TextOf(setting.name);
+    finding.evidence.push_back({.table = "setting"});
+    findings.push_back(std::move(finding));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Findings> FindIncompleteCaptures(const Run& run) {
+  Findings findings;
+  XP_TRY(JudgeEvents(run, findings));
+  XP_TRY(JudgeWindow(run, findings));
+  XP_TRY(FindUnanswered(run, findings));
+  XP_TRY(FindSlowSettings(run, findings));
+  return findings;
 }
 
 }  // namespace
-
-static absl::StatusOr<Findings> FindIncompleteCapture(const Run& run) {
-  Findings findings;
-  XP_TRY(Events(run, findings));
-  XP_TRY(Window(run, findings));
-  XP_TRY(Unanswered(run, findings));
-  XP_TRY(Settings(run, findings));
-  return findings;
-}
 
 extern const Analyzer incomplete_capture{
     .name = "incomplete_capture",
@@ -141,7 +163,8 @@ extern const Analyzer incomplete_capture{
         "The files cannot answer a question that this run raises, or the capture itself "
         "slowed the run. The finding says what is missing and how to record it.",
     .looks_at = "what was read",
-    .find = FindIncompleteCapture,
+    .find = FindIncompleteCaptures,
     .say = SayIncompleteCapture,
+    .thresholds = {policy::kEventsOfOldProfilers, policy::kEventsOfNewProfilers},
     .is_about_capture = true};
 }  // namespace xlaprof

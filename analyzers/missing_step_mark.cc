@@ -3,20 +3,22 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/run/last_tracing.h"
+#include "analyzers/run/step_count.h"
+#include "analyzers/run/tables.h"
 #include "analyzers/run/unmarked_reads.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
 
-constexpr int64_t kManyTracedOps =
-    1000;  // traced calls without any step mark: more than set-up code makes
-
-// The part of the executions that ran nodes of earlier steps again, by their number; empty where an
-// execution's time or a graph's size is unknown.
-OptInt RunAgain(const std::vector<UnmarkedRead>& reads) {
+// Returns the time of the executions that went into nodes of earlier steps, which ran again: a share
+// of each execution, by the number of nodes. Returns nothing if an execution's time or a graph's
+// size is unknown.
+OptInt TimeOfRepeatedNodes(const std::vector<UnmarkedRead>& reads) {
   double again_ns = 0;
   for (const UnmarkedRead& read : reads) {
     if (!read.nodes || !read.dur_ns || *read.nodes <= 0) return {};
@@ -26,7 +28,7 @@ OptInt RunAgain(const std::vector<UnmarkedRead>& reads) {
   return Whole(again_ns);
 }
 
-// Where most of the reads are; the first of several.
+// The line at which most of the reads are; the first one of several.
 struct UsualSite {
   OptInt id;
   int64_t reads = 0;
@@ -42,14 +44,12 @@ UsualSite FindUsualSite(const std::vector<UnmarkedRead>& reads) {
   return usual;
 }
 
-// Whether the reads are of more than one step: several of one step's own grow alike.
+// Returns whether the reads are of more than one step: several reads of one step grow alike.
 absl::StatusOr<bool> Repeats(const Run& run, int64_t process, const UsualSite& usual,
                              size_t reads) {
-  constexpr size_t kManyReads = 6;
-  if (usual.reads > 1 || reads >= kManyReads) return true;
-  XP_TRY(auto steps,
-         run.store().One<int64_t>("SELECT count(*) FROM step WHERE process_id = ?1", process));
-  return steps.value_or(0) > 1;
+  if (usual.reads > 1 || int64_t(reads) >= policy::kReadsOfSeveralSteps) return true;
+  XP_TRY(const StepCounts* steps, run.Get<StepCounts>());
+  return steps->Of(process) > 1;
 }
 
 UnmarkedExecutionsFigures::Growth GrowthOf(const UnmarkedReads& unmarked) {
@@ -68,74 +68,53 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Run& run, int64_t pr
   Finding finding;
   finding.severity = recurs ? Severity::kWarning : Severity::kInfo;
   finding.count = int64_t(reads.size());
-  if (recurs) finding.cost_ns = RunAgain(reads);
+  if (recurs) finding.cost_ns = TimeOfRepeatedNodes(reads);
   finding.reason = Reason{.type = ReasonType::kNoStepMark};
   finding.figures =
       MissingStepMarkFigures(UnmarkedExecutionsFigures{.growth = GrowthOf(*unmarked),
                                                        .first_nodes = unmarked->first_nodes(),
                                                        .last_nodes = unmarked->last_nodes(),
                                                        .repeats = repeats});
-  if (usual.id) {
-    XP_TRY(run.store().Each(
-        "SELECT function, file, line FROM site WHERE id = ?1",
-        [&](OptText function, OptText file, OptInt line) {
-          finding.subject = {
-              .file = std::move(file), .line = line, .function = std::move(function)};
-        },
-        *usual.id));
-  }
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  finding.subject = sites->SubjectOf(usual.id);
   finding.evidence.push_back({.table = "execution", .rows = {reads.front().id, reads.back().id}});
   return finding;
 }
 
-absl::StatusOr<std::optional<Finding>> FromMetrics(const Run& run) {
-  std::optional<Finding> out;
-  // A report that was cut before its last counters says nothing of MarkStep. The client's other
-  // counters stand beside it.
-  XP_TRY(auto beside,
-         run.store().One<int64_t>(
-             "SELECT count(*) FROM counter WHERE name IN ('CreateCompileHandles', "
-             "'CreateDataHandles', 'ReleaseDataHandles') "
-             "AND report_id = (SELECT max(report_id) FROM metric WHERE name = 'LazyTracing')"));
-  const bool shows_marks = beside.value_or(0) > 0;
-  XP_TRY(run.store().Each(
-      "SELECT r.mark_step, m.samples, (SELECT max(samples) FROM metric e WHERE e.report_id = r.id "
-      "AND e.name = 'ExecuteTime') FROM metrics_report r "
-      "JOIN metric m ON m.report_id = r.id AND m.name = 'LazyTracing' "
-      // Eager mode cuts at each operation: no mark is missing.
-      "WHERE NOT EXISTS (SELECT 1 FROM metric e WHERE e.report_id = r.id AND e.name = "
-      "'EagerOpExecuteTime' AND e.samples > 0) ORDER BY r.id DESC LIMIT 1",
-      [&](OptInt marks, OptInt traced, OptInt executed) {
-        if (marks.value_or(0) > 0 || traced.value_or(0) < kManyTracedOps || !shows_marks) return;
-        Finding finding{.severity = Severity::kWarning};
-        finding.count = executed;
-        finding.reason = Reason{.type = ReasonType::kNoStepMark};
-        finding.evidence.push_back({.table = "metric"});
-        finding.figures =
-            MissingStepMarkFigures(UnmarkedOperationsFigures{.traced_operations = *traced});
-        out = std::move(finding);
-      }));
-  return out;
+// Returns the finding of the last metrics report that times tracing, if it counts no step mark.
+std::optional<Finding> FromMetrics(const LastTracing& last) {
+  // Eager mode cuts the graph at each operation, so that no step mark is missing. A report that was
+  // cut before its last counters says nothing of step marks.
+  if (last.is_eager || !last.shows_counters || last.step_marks.value_or(0) > 0 ||
+      last.traced_operations.value_or(0) < policy::kTracedOperationsOfLoop)
+    return {};
+  Finding finding{.severity = Severity::kWarning,
+                  .count = last.executions,
+                  .reason = Reason{.type = ReasonType::kNoStepMark},
+                  .evidence = {{.table = "metric"}}};
+  finding.figures = MissingStepMarkFigures(
+      UnmarkedOperationsFigures{.traced_operations = *last.traced_operations});
+  return finding;
 }
 
-}  // namespace
-
-static absl::StatusOr<Findings> FindMissingStepMark(const Run& run) {
+absl::StatusOr<Findings> FindMissingStepMarks(const Run& run) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  std::set<int64_t> processes;
+  for (const ExecutionRow& row : executions->rows) {
+    if (row.process_id) processes.insert(*row.process_id);
+  }
   Findings findings;
-  XP_TRY(auto processes,
-         run.store().Collect(
-             "SELECT DISTINCT process_id FROM execution WHERE process_id IS NOT NULL ORDER BY 1",
-             [](int64_t id) { return id; }));
   for (int64_t process : processes) {
     XP_TRY(std::optional<Finding> finding, FromExecutions(run, process));
     if (finding) findings.push_back(std::move(*finding));
   }
-  if (processes.empty()) {
-    XP_TRY(std::optional<Finding> finding, FromMetrics(run));
-    if (finding) findings.push_back(std::move(*finding));
-  }
+  if (!processes.empty()) return findings;
+  XP_TRY(const LastTracing* last, run.Get<LastTracing>());
+  if (std::optional<Finding> finding = FromMetrics(*last)) findings.push_back(std::move(*finding));
   return findings;
 }
+
+}  // namespace
 
 extern const Analyzer missing_step_mark{
     .name = "missing_step_mark",
@@ -145,6 +124,8 @@ extern const Analyzer missing_step_mark{
         "evaluates all of it. Each read then compiles and runs a larger program than the "
         "last.",
     .looks_at = "executions and their causes, graph sizes, MarkStep",
-    .find = FindMissingStepMark,
-    .say = SayMissingStepMark};
+    .find = FindMissingStepMarks,
+    .say = SayMissingStepMark,
+    .thresholds = {policy::kReadsThatShowGrowth, policy::kGraphGrowth, policy::kReadsOfSeveralSteps,
+                   policy::kTracedOperationsOfLoop}};
 }  // namespace xlaprof

@@ -60,6 +60,19 @@ inline constexpr Threshold kStepsWithMedianPieces{int64_t{3}, Unit::kCount,
                                                   "With fewer steps, warm-up decides the median."};
 
 // --- missing_step_mark ---
+inline constexpr Threshold kReadsThatShowGrowth{
+    int64_t{3}, Unit::kCount, "With fewer reads the growth of the graph is not judged.",
+    "Growth needs at least three points to be told from warm-up."};
+inline constexpr Threshold kGraphGrowth{
+    1.5, Unit::kFactor, "The graph grows if its last size is so many times its first.",
+    "In a loop that marks its steps, the graph keeps its size."};
+inline constexpr Threshold kReadsOfSeveralSteps{
+    int64_t{6}, Unit::kCount, "So many reads belong to more than one step.",
+    "Fewer reads may all be of one step, whose graph grows from read to read as well."};
+inline constexpr Threshold kTracedOperationsOfLoop{
+    int64_t{1000}, Unit::kCount,
+    "So many traced operations without any step mark are a finding.",
+    "Code that only sets a program up traces fewer."};
 
 // --- recompilation ---
 
@@ -96,6 +109,12 @@ inline constexpr Threshold kExecutionsWithUsualLength{
 // --- large_transfer ---
 
 // --- incomplete_capture ---
+inline constexpr Threshold kEventsOfOldProfilers{
+    int64_t{1'000'000}, Unit::kCount, "A profile of exactly so many events is taken for a full one.",
+    "The profilers of torch_xla and of older XProf versions stop there."};
+inline constexpr Threshold kEventsOfNewProfilers{
+    int64_t{5'000'000}, Unit::kCount, "A profile of exactly so many events is taken for a full one.",
+    "Newer profilers of XProf stop there."};
 
 }  // namespace policy
 }  // namespace xlaprof

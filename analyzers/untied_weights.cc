@@ -1,13 +1,17 @@
 // Weights that were tied before their model was moved to a device: each became a tensor of its own.
 #include "analyzers/untied_weights.h"
 
+#include <algorithm>
+
 #include "analyzers/analyzer.h"
 #include "analyzers/run/tables.h"
 
 namespace xlaprof {
 
 static absl::StatusOr<Findings> FindUntiedWeights(const Run& run) {
-  XP_TRY(std::vector<UntiedWeightRow> weights, run.Rows<UntiedWeightRow>("ORDER BY ordinal, id"));
+  XP_TRY(const UntiedWeights* table, run.Get<UntiedWeights>());
+  std::vector<UntiedWeightRow> weights = table->rows;
+  std::ranges::stable_sort(weights, std::less<>(), &UntiedWeightRow::ordinal);
   XP_TRY(const Sites* sites, run.Get<Sites>());
   Findings findings;
   for (UntiedWeightRow& weight : weights) {

@@ -29,6 +29,7 @@ struct Table {
   }
 };
 
+using Sources = Table<SourceRow>;
 using Processes = Table<ProcessRow>;
 using Compiles = Table<CompileRow>;
 using Executions = Table<ExecutionRow>;
@@ -36,6 +37,8 @@ using Transfers = Table<TransferRow>;
 using Fallbacks = Table<FallbackRow>;
 using ProfilerLines = Table<ProfilerLineRow>;
 using MetricsReports = Table<MetricsReportRow>;
+using MetricRows = Table<MetricRow>;
+using UntiedWeights = Table<UntiedWeightRow>;
 
 // Where the user's code is.
 struct Sites {

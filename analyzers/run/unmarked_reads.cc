@@ -1,42 +1,42 @@
 #include "analyzers/run/unmarked_reads.h"
 
-#include <utility>
+#include <algorithm>
+
+#include "analyzers/policy.h"
+#include "analyzers/run/tables.h"
 
 namespace xlaprof {
-namespace {
-
-constexpr int64_t kFewReads = 3;  // growth needs at least three points to be told from warm-up
-constexpr double kGrowth = 1.5;   // the last graph against the first; a steady loop stays at 1
-
-}  // namespace
-
 bool UnmarkedReads::grow() const {
-  return first_nodes() && last_nodes() && double(*last_nodes()) >= kGrowth * double(*first_nodes());
+  return first_nodes() && last_nodes() && double(*last_nodes()) >= policy::kGraphGrowth * double(*first_nodes());
 }
 
 absl::StatusOr<UnmarkedReads> UnmarkedReads::Of(const Run& run, int64_t process_id) {
-  const Store& store = run.store();
-  XP_TRY(auto marks, store.One<int64_t>("SELECT count(*) FROM execution WHERE process_id = ?1 AND "
-                                        "cause IS NOT NULL AND cause <> 'value_access'",
-                                        process_id));
-  if (marks.value_or(0) > 0) return UnmarkedReads();
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  std::vector<const ExecutionRow*> reads;
+  for (const ExecutionRow& row : executions->rows) {
+    if (row.process_id != process_id || !row.cause) continue;
+    if (*row.cause != CutKind::kValueAccess) return UnmarkedReads();  // a step mark
+    reads.push_back(&row);
+  }
+  if (int64_t(reads.size()) < policy::kReadsThatShowGrowth) return UnmarkedReads();
+  XP_TRY(const MetricsReports* reports, run.Get<MetricsReports>());
+  for (const MetricsReportRow& report : reports->rows) {
+    // Step marks were set, and the log only does not show them.
+    if (report.process_id == process_id && report.mark_step.value_or(0) > 1) return UnmarkedReads();
+  }
+  std::ranges::stable_sort(reads, std::less<>(), &ExecutionRow::ordinal);
   UnmarkedReads unmarked;
-  XP_TRY(unmarked.reads,
-         store.Collect(
-             "SELECT e.id, coalesce(g.node_count, (SELECT max(node_count) FROM graph h WHERE "
-             "h.hash = g.hash)), e.site_id, coalesce(e.dur_ns, e.host_wait_ns) FROM execution e "
-             "LEFT JOIN graph g ON g.id = e.graph_id WHERE e.process_id = ?1 AND e.cause = "
-             "'value_access' ORDER BY e.ordinal",
-             [](int64_t id, OptInt nodes, OptInt site, OptInt dur_ns) {
-               return UnmarkedRead{id, nodes, site, dur_ns};
-             },
-             process_id));
-  if (int64_t(unmarked.reads.size()) < kFewReads) return UnmarkedReads();
-  XP_TRY(auto counted,
-         store.One<int64_t>("SELECT max(mark_step) FROM metrics_report WHERE process_id = ?1",
-                            process_id));
-  if (counted.value_or(0) > 1)
-    return UnmarkedReads();  // marks were set; the log only does not show them
+  for (const ExecutionRow* row : reads) {
+    OptInt nodes;
+    if (const GraphRow* graph = graphs->Find(row->graph_id)) nodes = graph->node_count;
+    if (!nodes) {
+      for (const GraphRow* form : graphs->FormsOf(row->graph_id))
+        nodes = std::max(nodes, form->node_count);
+    }
+    unmarked.reads.push_back(
+        {row->id, nodes, row->site_id, row->dur_ns ? row->dur_ns : row->host_wait_ns});
+  }
   return unmarked;
 }
 

@@ -1,0 +1,35 @@
+#include "analyzers/run/contents.h"
+
+namespace xlaprof {
+
+absl::StatusOr<Contents> Contents::Of(const Run& run) {
+  const Store& store = run.store();
+  Contents contents;
+  XP_TRY(const std::vector<SourceRow> sources, run.Rows<SourceRow>("WHERE imported"));
+  for (const SourceRow& source : sources) contents.formats.insert(source.format.value_or(""));
+  XP_TRY(const std::vector<ImportIssueRow> issues, run.Rows<ImportIssueRow>());
+  for (const ImportIssueRow& issue : issues) contents.issue_codes.insert(issue.code);
+  contents.has_torch_ops = store.Find("cpu_op") != 0;  // a category of that profiler
+  XP_TRY(contents.settings, run.Rows<SettingRow>("GROUP BY name ORDER BY name"));
+
+  const auto count = [&](const char* from, int64_t& rows) -> absl::Status {
+    XP_TRY(OptInt counted, store.One<int64_t>(fmt::format("SELECT {}", from)));
+    rows = counted.value_or(0);
+    return absl::OkStatus();
+  };
+  XP_TRY(count("CAST(total(count) AS INTEGER) FROM event_chunk", contents.events));
+  XP_TRY(count("count(*) FROM metrics_report", contents.metrics_reports));
+  XP_TRY(count("count(*) FROM metric", contents.metrics));
+  XP_TRY(count("count(*) FROM counter", contents.counters));
+  XP_TRY(count("count(*) FROM profiler_line", contents.profiler_lines));
+  XP_TRY(count("count(*) FROM site", contents.sites));
+  XP_TRY(count("count(*) FROM compile_reason", contents.compile_reasons));
+  XP_TRY(count("count(*) FROM compile_alarm", contents.compile_alarms));
+  XP_TRY(count("count(*) FROM metric WHERE name IN ('ExecuteTime', 'ExecuteReplicatedTime', "
+               "'EagerOpExecuteTime')",
+               contents.execution_metrics));
+  XP_TRY(count("count(*) FROM graph WHERE printed_as <> 'signature'", contents.graphs_with_nodes));
+  return contents;
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,30 @@
+// What the sources of the run gave: how many rows of each kind, and which formats were read.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzers/run/run.h"
+
+namespace xlaprof {
+
+struct Contents {
+  std::set<std::string> formats;      // of the sources that were imported
+  std::set<std::string> issue_codes;  // of what could not be read as it should be
+  bool has_torch_ops = false;         // PyTorch's own profiler recorded operations
+
+  // Numbers of rows, of the whole run.
+  int64_t events = 0;
+  int64_t metrics_reports = 0, metrics = 0, counters = 0, profiler_lines = 0;
+  int64_t sites = 0, compile_reasons = 0, compile_alarms = 0;
+  int64_t execution_metrics = 0;  // metrics that time executions
+  int64_t graphs_with_nodes = 0;  // graphs that are more than a list of inputs
+
+  std::vector<SettingRow> settings;  // one for each name, in the order of names
+
+  static absl::StatusOr<Contents> Of(const Run& run);
+};
+
+}  // namespace xlaprof
