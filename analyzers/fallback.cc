@@ -4,43 +4,51 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/run/contents.h"
 #include "analyzers/run/early_cuts.h"
 #include "analyzers/run/step_count.h"
+#include "analyzers/run/tables.h"
 
 namespace xlaprof {
 namespace {
 
-constexpr double kOftenPerStep =
-    0.1;  // as for reads: what happens in fewer steps is only mentioned
-constexpr int64_t kOftenCount = 3;
 constexpr size_t kEvidenceRows = 24;
 constexpr size_t kMaxSites = 4;  // call sites that the words name
 
 // Time and number of the transfers at lines that call one op without lowering, and nothing else
 // that fetches.
-struct Transfers {
+struct TransfersOfOp {
   int64_t dur_ns = 0, count = 0;
 };
-absl::StatusOr<std::map<std::string, Transfers>> TransfersOfOps(const Run& run) {
-  std::map<std::string, Transfers> of_op;
-  XP_TRY(run.store().Each(
-      "SELECT f.op, sum(t.dur_ns), count(*) FROM transfer t JOIN (SELECT process_id, site_id, "
-      "min(op) AS op FROM fallback WHERE site_id IS NOT NULL GROUP BY 1, 2 HAVING count(DISTINCT "
-      "op) = 1) f ON f.process_id = t.process_id AND f.site_id = t.site_id WHERE t.dur_ns IS NOT "
-      "NULL GROUP BY f.op",
-      [&](std::string op, int64_t dur_ns, int64_t count) {
-        of_op[std::move(op)] = {dur_ns, count};
-      }));
-  return of_op;
+absl::StatusOr<std::map<std::string, TransfersOfOp>> TransfersByOp(const Run& run) {
+  XP_TRY(const Fallbacks* fallbacks, run.Get<Fallbacks>());
+  XP_TRY(const Transfers* transfers, run.Get<Transfers>());
+  std::map<std::pair<int64_t, int64_t>, std::set<std::string>> ops_at;  // by process and site
+  for (const FallbackRow& row : fallbacks->rows) {
+    if (row.process_id && row.site_id && row.op)
+      ops_at[{*row.process_id, *row.site_id}].insert(*row.op);
+  }
+  std::map<std::string, TransfersOfOp> by_op;
+  for (const TransferRow& row : transfers->rows) {
+    if (!row.process_id || !row.site_id || !row.dur_ns) continue;
+    const auto ops = ops_at.find({*row.process_id, *row.site_id});
+    if (ops == ops_at.end() || ops->second.size() != 1) continue;
+    TransfersOfOp& of_op = by_op[*ops->second.begin()];
+    of_op.dur_ns += *row.dur_ns;
+    ++of_op.count;
+  }
+  return by_op;
 }
 
 // torch_xla names an uncounted op at every step: then it is a pattern until shown otherwise.
 bool IsOften(const Finding& finding) {
   if (!finding.count) return true;
-  return finding.per_step ? *finding.per_step >= kOftenPerStep && *finding.count >= 2
-                          : *finding.count >= kOftenCount;
+  return finding.per_step
+             ? *finding.per_step >= policy::kOftenPerStep && *finding.count >= policy::kNotOnce
+             : *finding.count >= policy::kOftenWithoutSteps;
 }
 
 FallbackOpFigures FiguresOf(const FallbackOp& op, const EarlyCuts& cuts, const EarlyCut* cut) {
@@ -59,7 +67,7 @@ FallbackOpFigures FiguresOf(const FallbackOp& op, const EarlyCuts& cuts, const E
 }
 
 // Sets what the op costs, if the waits of its cut or its transfers are measured.
-void SetCost(const EarlyCut* cut, const Transfers& transfers, FallbackOpFigures& figures,
+void SetCost(const EarlyCut* cut, const TransfersOfOp& transfers, FallbackOpFigures& figures,
              Finding& finding) {
   if (cut != nullptr && cut->wait_ns) {
     figures.cost = FallbackOpFigures::Cost::kWaits;
@@ -72,7 +80,7 @@ void SetCost(const EarlyCut* cut, const Transfers& transfers, FallbackOpFigures&
   }
 }
 
-Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const Transfers& transfers,
+Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp& transfers,
                OptInt steps) {
   Finding finding;
   const EarlyCut* cut = op.cut >= 0 ? &cuts.cuts[size_t(op.cut)] : nullptr;
@@ -115,32 +123,32 @@ Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts, OptInt ste
 }
 
 // Finds a program that printed that it runs on the CPU.
-absl::Status WholeProgram(const Run& run, Findings& findings) {
-  return run.store().Each(
-      "SELECT s.path, i.first_line, i.count FROM import_issue i JOIN source s ON s.id = "
-      "i.source_id WHERE i.code = 'on_cpu' ORDER BY s.id LIMIT 1",
-      [&](std::string path, OptInt line, int64_t count) {
-        Finding finding{.severity = Severity::kWarning, .count = count};
-        finding.reason = Reason{.type = ReasonType::kNoDevice};
-        finding.evidence.push_back({.table = "import_issue"});
-        finding.figures = FallbackFigures(WholeProgramFigures{
-            .printed_at = {.file = std::move(path), .line = line.value_or(1), .function = ""}});
-        findings.push_back(std::move(finding));
-      });
+absl::Status FindProgramOnCpu(const Run& run, Findings& findings) {
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  if (!contents->runs_on_cpu) return absl::OkStatus();
+  const Contents::Notice& notice = *contents->runs_on_cpu;
+  Finding finding{.severity = Severity::kWarning,
+                  .count = notice.count,
+                  .reason = Reason{.type = ReasonType::kNoDevice},
+                  .evidence = {{.table = "import_issue"}}};
+  finding.figures = FallbackFigures(WholeProgramFigures{
+      .printed_at = {.file = notice.path, .line = notice.line, .function = ""}});
+  findings.push_back(std::move(finding));
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-static absl::StatusOr<Findings> FindFallback(const Run& run) {
+static absl::StatusOr<Findings> FindFallbacks(const Run& run) {
   XP_TRY(const EarlyCuts* cuts, run.Get<EarlyCuts>());
   XP_TRY(const StepCounts* counts, run.Get<StepCounts>());
-  XP_TRY(auto transfers, TransfersOfOps(run));
+  XP_TRY(auto transfers, TransfersByOp(run));
   Findings findings;
   for (const FallbackOp& op : cuts->ops)
     findings.push_back(FromOp(op, *cuts, transfers[op.op], counts->all));
   for (const UnnamedCalls& calls : cuts->unnamed)
     findings.push_back(FromUnnamed(calls, *cuts, counts->all));
-  XP_TRY(WholeProgram(run, findings));
+  XP_TRY(FindProgramOnCpu(run, findings));
   return findings;
 }
 
@@ -153,6 +161,7 @@ extern const Analyzer fallback{
         "at this place.",
     .looks_at =
         "aten:: counters, torch_xla's profiler lines and exit summary, executions before a step mark",
-    .find = FindFallback,
-    .say = SayFallback};
+    .find = FindFallbacks,
+    .say = SayFallback,
+    .thresholds = {policy::kOftenPerStep, policy::kNotOnce, policy::kOftenWithoutSteps}};
 }  // namespace xlaprof

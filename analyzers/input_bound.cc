@@ -6,45 +6,41 @@
 #include <map>
 
 #include "analyzers/analyzer.h"
+#include "analyzers/run/contents.h"
 #include "analyzers/run/device_time.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/scope_place.h"
 #include "analyzers/run/steps.h"
+#include "analyzers/run/tables.h"
 
 namespace xlaprof {
 namespace {
 
-// XProf's two thresholds (parts of the step time): "highly" and "moderately" input bound.
-constexpr double kHighShare = 0.20;
-constexpr double kModerateShare = 0.05;
-// Waiting in fewer steps than this is a hiccup (an epoch's end, a cold cache), not a bound.
-constexpr double kMinStepsShare = 0.5;
-// In a step, waiting shorter than this part of the median step is not counted as waiting.
-constexpr double kMinStepShare = 0.01;
 constexpr size_t kMaxEvidence = 5;
 
-// Fills in where the steps ask for their data: the line at which most of them end in a loader.
-absl::Status FillLoaderLine(const Run& run, int64_t process, Subject& subject) {
-  return run.store().Each(
-      "SELECT s.file, s.line, s.function FROM execution e JOIN site s ON s.id = e.site_id WHERE "
-      "coalesce(e.process_id, 0) = ?1 AND e.cause = 'parallel_loader' GROUP BY s.id ORDER BY "
-      "count(*) DESC, s.id LIMIT 1",
-      [&](OptText file, OptInt line, OptText function) {
-        subject.file = std::move(file), subject.line = line;
-        subject.function = std::move(function);
-      },
-      process);
+// Returns the line at which most of the process's steps end in a loader; an empty subject without
+// such a line.
+absl::StatusOr<Subject> LineOfLoader(const Run& run, int64_t process) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  std::map<int64_t, int64_t> steps_at;  // by site
+  for (const ExecutionRow& row : executions->rows) {
+    if (row.process_id.value_or(0) == process && row.cause == CutKind::kParallelLoader &&
+        sites->Find(row.site_id) != nullptr)
+      ++steps_at[*row.site_id];
+  }
+  if (steps_at.empty()) return Subject();
+  const auto most =
+      std::ranges::max_element(steps_at, {}, [](const auto& site) { return site.second; });
+  return sites->SubjectOf(most->first);
 }
 
 // Returns how the program's DataLoader loads: PyTorch's profiler names its iterator.
-absl::StatusOr<DataLoading> LoadingOf(const Run& run) {
-  XP_TRY(auto loader, run.store().One<std::string>(
-                          "SELECT text FROM string WHERE text LIKE 'enumerate(DataLoader)#%' "
-                          "AND text LIKE '%Process%DataLoaderIter%' ORDER BY text LIKE "
-                          "'%SingleProcess%' DESC LIMIT 1"));
-  if (!loader) return DataLoading::kUnknown;
-  return loader->find("SingleProcess") != std::string::npos ? DataLoading::kInStepThread
-                                                            : DataLoading::kInWorkers;
+DataLoading LoadingOf(const Contents& contents) {
+  if (!contents.data_loader) return DataLoading::kUnknown;
+  return contents.data_loader->find("SingleProcess") != std::string::npos
+             ? DataLoading::kInStepThread
+             : DataLoading::kInWorkers;
 }
 
 // Returns the time of each process's steady steps: from the end of a step to the end of the next.
@@ -84,7 +80,7 @@ Waits WaitsIn(const std::vector<Interval>& periods, const HostTimeline& host, in
       scopes[share.activity] += share.ns;
     }
     waits.wait_ns += wait_ns;
-    if (double(wait_ns) > kMinStepShare * double(median_step_ns)) ++waits.waited_steps;
+    if (double(wait_ns) > policy::kWaitShareOfStep * double(median_step_ns)) ++waits.waited_steps;
     if (wait_ns > 0) waits.longest.emplace_back(wait_ns, period);
   }
   int64_t most_ns = 0;
@@ -113,9 +109,8 @@ absl::StatusOr<std::optional<Waits>> WorstWaits(const Run& run) {
 }
 
 absl::StatusOr<Subject> SubjectOf(const Run& run, const Waits& waits) {
-  Subject subject;
+  XP_TRY(Subject subject, LineOfLoader(run, waits.process));
   if (waits.activity.scope != 0) subject.scope = std::string(ScopeText(run, waits.activity));
-  XP_TRY(FillLoaderLine(run, waits.process, subject));
   if (!subject.file) XP_TRY(FillScopePlace(run, waits.activity.scope, subject));
   return subject;
 }
@@ -126,17 +121,19 @@ absl::StatusOr<Findings> FindInputBound(const Run& run) {
   if (!worst || worst->window_ns <= 0) return findings;
   InputBoundFigures figures{.share = double(worst->wait_ns) / double(worst->window_ns),
                             .steps = worst->steps};
-  if (figures.share < kModerateShare) return findings;
+  if (figures.share < policy::kInputShare) return findings;
   figures.repeats =
-      double(worst->waited_steps) >= kMinStepsShare * double(worst->steps) && worst->steps >= 2;
-  XP_TRY(figures.loading, LoadingOf(run));
+      double(worst->waited_steps) >= policy::kStepsThatWaitShare * double(worst->steps) &&
+      worst->steps >= policy::kNotOnce;
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  figures.loading = LoadingOf(*contents);
 
   Finding finding{.severity = figures.repeats ? Severity::kWarning : Severity::kInfo,
                   .count = worst->waited_steps,
                   .per_step = double(worst->waited_steps) / double(worst->steps),
                   .cost_ns = worst->wait_ns};
-  finding.reason =
-      Reason{.type = figures.share >= kHighShare ? ReasonType::kHigh : ReasonType::kModerate};
+  finding.reason = Reason{.type = figures.share >= policy::kHighInputShare ? ReasonType::kHigh
+                                                                           : ReasonType::kModerate};
   XP_TRY(finding.subject, SubjectOf(run, *worst));
   for (const auto& [wait_ns, period] : worst->longest) {
     figures.waits_ns.push_back(wait_ns);
@@ -150,16 +147,19 @@ absl::StatusOr<Findings> FindInputBound(const Run& run) {
 
 }  // namespace
 
-extern const Analyzer input_bound{.name = "input_bound",
-                                  .summary = "steps that wait for training data",
-                                  .meaning =
-                                      "Steps wait for training data. The leading thread is "
-                                      "inside the input pipeline, or between two steps "
-                                      "while a data loader works.",
-                                  .looks_at = "steps with times and the host's input events",
-                                  .find = FindInputBound,
-                                  .say = SayInputBound,
-                                  .needs = Needs::kTimedSteps,
-                                  .is_from_timeline = true};
+extern const Analyzer input_bound{
+    .name = "input_bound",
+    .summary = "steps that wait for training data",
+    .meaning =
+        "Steps wait for training data. The leading thread is "
+        "inside the input pipeline, or between two steps "
+        "while a data loader works.",
+    .looks_at = "steps with times and the host's input events",
+    .find = FindInputBound,
+    .say = SayInputBound,
+    .needs = Needs::kTimedSteps,
+    .thresholds = {policy::kInputShare, policy::kHighInputShare, policy::kStepsThatWaitShare,
+                   policy::kWaitShareOfStep, policy::kNotOnce},
+    .is_from_timeline = true};
 
 }  // namespace xlaprof

@@ -10,26 +10,19 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/metrics.h"
-#include "analyzers/run/steps.h"
+#include "analyzers/run/tables.h"
 #include "core/base/source_place.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
 
-// XProf's "moderate" for input, of the steady time.
-constexpr double kTimeShare = 0.05;
-// A fast host link (PCIe 4.0 x16 gives 20 to 25 GB/s, pageable memory half of that): what a copy
-// takes at least.
-constexpr double kLinkBytesPerSecond = 20e9;
-// Fewer than one in two steps is no pattern (a checkpoint, a log every tenth step).
-constexpr double kRepeats = 0.5;
 constexpr size_t kMaxEvidence = 8;
 
 struct Copies {
-  int64_t count = 0, ns = 0, exposed_ns = 0, bytes = 0, with_bytes = 0;
-  OptText file, function, scope;
-  OptInt line;
+  int64_t count = 0, exposed_ns = 0, bytes = 0, with_bytes = 0;
+  Subject place;  // of the last copy
+  OptText scope;
   struct Copy {
     int64_t row = 0, ts_ns = 0, dur_ns = 0, exposed_ns = 0;
     OptInt bytes;
@@ -50,68 +43,86 @@ ReasonType ReasonOf(Direction direction) {
   return ReasonType::kDeviceToDevice;
 }
 
-absl::StatusOr<Findings> FromRows(const Run& run) {
+// The time in which transfers are weighed, and when the devices of each process were occupied.
+struct DeviceWork {
+  Interval steady;  // of the device whose steady time is longest
+  int64_t steady_steps = 0;
+  std::map<int64_t, std::vector<Interval>> occupied;  // by process
+};
+
+DeviceWork WorkOf(const std::vector<DeviceIdle>& devices) {
+  DeviceWork work;
+  bool is_first = true;
+  for (const DeviceIdle& device : devices) {
+    std::vector<Interval>& all = work.occupied[device.time.process_id];
+    all.insert(all.end(), device.occupied.begin(), device.occupied.end());
+    if (!is_first && device.steady.length_ns() <= work.steady.length_ns()) continue;
+    is_first = false;
+    work.steady = device.steady;
+    work.steady_steps = device.by_steps ? device.chances : 0;
+  }
+  for (auto& [process, all] : work.occupied) all = Union(std::move(all));
+  return work;
+}
+
+// Transfers of one direction, line and scope.
+using CopyKey = std::tuple<Direction, std::string, std::string>;
+
+std::map<CopyKey, Copies> GroupCopies(const std::vector<TransferRow>& transfers, const Sites& sites,
+                                      DeviceWork& work) {
+  std::map<CopyKey, Copies> groups;
+  for (const TransferRow& row : transfers) {
+    if (!row.ts_ns || row.dur_ns.value_or(0) <= 0) continue;
+    const Interval in{std::max(*row.ts_ns, work.steady.begin_ns),
+                      std::min(*row.ts_ns + *row.dur_ns, work.steady.end_ns)};
+    if (in.length_ns() <= 0) continue;
+    const Subject place = sites.SubjectOf(row.site_id);
+    const std::string line =
+        place.line ? SourcePlace{place.file.value_or(""), place.line}.text() : "";
+    Copies& group = groups[{row.direction, line, row.scope.value_or("")}];
+    ++group.count;
+    // A read waits for its value. While the device works, that is a sync_point, not the copy.
+    const int64_t exposed = in.length_ns() - Overlap(work.occupied[row.process_id.value_or(0)], in);
+    group.exposed_ns += exposed;
+    if (row.bytes) group.bytes += *row.bytes, ++group.with_bytes;
+    group.place = place;
+    group.scope = row.scope;
+    group.largest.push_back({row.id, *row.ts_ns, *row.dur_ns, exposed, row.bytes});
+  }
+  return groups;
+}
+
+Finding FindingOf(Direction direction, Copies& group, const DeviceWork& work) {
+  Finding finding{.subject = group.place, .count = group.count, .cost_ns = group.exposed_ns};
+  if (work.steady_steps > 0) finding.per_step = double(group.count) / double(work.steady_steps);
+  if (group.count >= policy::kNotOnce && finding.per_step.value_or(1) >= policy::kCopiesPerStep)
+    finding.severity = Severity::kWarning;
+  if (group.scope) finding.subject.scope = group.scope->substr(group.scope->rfind('/') + 1);
+  finding.reason = Reason{.type = ReasonOf(direction)};
+  ExposedCopies figures{.direction = direction,
+                        .share = double(group.exposed_ns) / double(work.steady.length_ns())};
+  if (group.with_bytes > 0) figures.mean_bytes = double(group.bytes) / double(group.with_bytes);
+  std::ranges::stable_sort(group.largest, std::greater<>(), &Copies::Copy::exposed_ns);
+  for (size_t i = 0; i < group.largest.size() && i < kMaxEvidence; ++i) {
+    const Copies::Copy& copy = group.largest[i];
+    finding.evidence.push_back(
+        {.table = "transfer", .rows = {copy.row}, .ts_ns = copy.ts_ns, .dur_ns = copy.dur_ns});
+    figures.bytes_of_evidence.push_back(copy.bytes);
+  }
+  finding.figures = LargeTransferFigures(std::move(figures));
+  return finding;
+}
+
+absl::StatusOr<Findings> FromRows(const Run& run, const Transfers& transfers) {
   Findings findings;
   XP_TRY(const IdleTime* idle_time, run.Get<IdleTime>());
-  std::map<int64_t, std::vector<Interval>> busy;  // of any device of a process
-  std::optional<Interval> steady;                 // the longest
-  int64_t timed_steady = 0;
-  for (const DeviceIdle& device : idle_time->devices) {
-    std::vector<Interval>& all = busy[device.time.process_id];
-    all.insert(all.end(), device.occupied.begin(), device.occupied.end());
-    if (steady && device.steady.length_ns() <= steady->length_ns()) continue;
-    steady = device.steady;
-    timed_steady = device.by_steps ? device.chances : 0;
-  }
-  for (auto& [process, all] : busy) all = Union(std::move(all));
-  if (!steady || steady->length_ns() <= 0) return findings;
-
-  std::map<std::tuple<Direction, std::string, std::string>, Copies>
-      groups;  // direction, site, scope
-  XP_TRY(run.store().Each(
-      "SELECT t.id, coalesce(t.process_id, 0), t.direction, t.bytes, t.ts_ns, t.dur_ns, t.scope, "
-      "s.file, s.function, s.line "
-      "FROM transfer t LEFT JOIN site s ON s.id = t.site_id WHERE t.ts_ns IS NOT NULL AND t.dur_ns "
-      "> 0 ORDER BY t.id",
-      [&](int64_t id, int64_t process, Direction direction, OptInt bytes, int64_t ts_ns,
-          int64_t dur_ns, OptText scope, OptText file, OptText function, OptInt line) {
-        const Interval in{std::max(ts_ns, steady->begin_ns),
-                          std::min(ts_ns + dur_ns, steady->end_ns)};
-        if (in.length_ns() <= 0) return;
-        std::string place = line ? SourcePlace{file.value_or(""), line}.text() : "";
-        Copies& group = groups[{direction, place, scope.value_or("")}];
-        ++group.count;
-        group.ns += in.length_ns();
-        // A read waits for its value: while the device works, that is a sync_point's matter and not
-        // the copy.
-        const int64_t exposed = in.length_ns() - Overlap(busy[process], in);
-        group.exposed_ns += exposed;
-        if (bytes) group.bytes += *bytes, ++group.with_bytes;
-        group.file = file, group.function = function, group.line = line, group.scope = scope;
-        group.largest.push_back({id, ts_ns, dur_ns, exposed, bytes});
-      }));
-  for (auto& [key, group] : groups) {
-    const auto& [direction, place, scope] = key;
-    const double share = double(group.exposed_ns) / double(steady->length_ns());
-    if (share < kTimeShare) continue;
-    Finding finding{.count = group.count, .cost_ns = group.exposed_ns};
-    if (timed_steady > 0) finding.per_step = double(group.count) / double(timed_steady);
-    if (group.count >= 2 && finding.per_step.value_or(1) >= kRepeats)
-      finding.severity = Severity::kWarning;
-    finding.subject = {.file = group.file, .line = group.line, .function = group.function};
-    if (group.scope) finding.subject.scope = group.scope->substr(group.scope->rfind('/') + 1);
-    finding.reason = Reason{.type = ReasonOf(direction)};
-    ExposedCopies figures{.direction = direction, .share = share};
-    if (group.with_bytes > 0) figures.mean_bytes = double(group.bytes) / double(group.with_bytes);
-    std::ranges::stable_sort(group.largest, std::greater<>(), &Copies::Copy::exposed_ns);
-    for (size_t i = 0; i < group.largest.size() && i < kMaxEvidence; ++i) {
-      const Copies::Copy& copy = group.largest[i];
-      finding.evidence.push_back(
-          {.table = "transfer", .rows = {copy.row}, .ts_ns = copy.ts_ns, .dur_ns = copy.dur_ns});
-      figures.bytes_of_evidence.push_back(copy.bytes);
-    }
-    finding.figures = LargeTransferFigures(std::move(figures));
-    findings.push_back(std::move(finding));
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  DeviceWork work = WorkOf(idle_time->devices);
+  if (work.steady.length_ns() <= 0) return findings;
+  for (auto& [key, group] : GroupCopies(transfers.rows, *sites, work)) {
+    const double share = double(group.exposed_ns) / double(work.steady.length_ns());
+    if (share >= policy::kCopyShare)
+      findings.push_back(FindingOf(std::get<Direction>(key), group, work));
   }
   return findings;
 }
@@ -147,8 +158,9 @@ Findings FromMetrics(const Metrics& metrics) {
     const OptReal usual = metrics.recent ? OptReal(data->mean()) : data->usual();
     const double bytes = usual.value_or(data->mean()) * double(data->samples);
     const double per_turn = bytes / double(turns), copies = double(data->samples) / double(turns);
-    const int64_t least_ns = Whole(bytes / kLinkBytesPerSecond * 1e9);
-    if (double(least_ns) < kTimeShare * execute->sum || copies < kRepeats) continue;
+    const int64_t least_ns = Whole(bytes / policy::kLinkBytesPerSecond * 1e9);
+    if (double(least_ns) < policy::kCopyShare * execute->sum || copies < policy::kCopiesPerStep)
+      continue;
     Finding finding{.severity = usual ? Severity::kWarning : Severity::kInfo,
                     .count = data->samples};
     if (has_steps) finding.per_step = copies;
@@ -158,7 +170,7 @@ Findings FromMetrics(const Metrics& metrics) {
                         .bytes_per_turn = per_turn,
                         .copies_per_turn = copies,
                         .usual_is_known = usual.has_value(),
-                        .link_bytes_per_second = kLinkBytesPerSecond,
+                        .link_bytes_per_second = policy::kLinkBytesPerSecond,
                         .least_ns_per_turn = Whole(double(least_ns) / double(turns)),
                         .execute_ns_per_turn = Whole(execute->sum / double(turns)),
                         .has_first_upload = !metrics.recent.has_value(),
@@ -175,28 +187,24 @@ Findings FromMetrics(const Metrics& metrics) {
   return findings;
 }
 
-constexpr int64_t kYoungTurns = 20;  // of a run whose weights may be all that was uploaded
-
 // Numbers and small tensors that Python makes and graphs use are uploaded one by one: each costs a
 // call, however few its bytes are. Only where the report does not time the copies themselves.
 Findings FromValues(const Metrics& metrics) {
-  constexpr int64_t kMany = 100;
-  constexpr double kSeenShare = 0.5;  // of the execution; a warning where it takes more than that
   const MetricsState* state = metrics.steady();
   const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
   const MetricState* values = state ? state->Find("IrValueTensorToXlaData") : nullptr;
   if (!execute || !values || state->Find(kTimedUploads)) return {};
   const bool has_steps = state->mark_step.has_value();
   const int64_t turns = has_steps ? *state->mark_step : execute->samples;
-  if (turns < 2 || values->samples < std::max(kMany, turns) ||
-      values->sum <= kSeenShare * execute->sum)
+  if (turns < 2 || values->samples < std::max<int64_t>(policy::kManySmallUploads, turns) ||
+      values->sum <= policy::kSmallUploadShare * execute->sum)
     return {};
   SmallUploads figures{.turn = TurnOf(has_steps),
                        .uploads_per_turn = double(values->samples) / double(turns),
                        .mean_ns = Whole(values->mean()),
                        .execute_ns = Whole(execute->sum),
                        .has_first_upload = !metrics.recent.has_value(),
-                       .may_be_weights = turns < kYoungTurns && !metrics.recent};
+                       .may_be_weights = turns < policy::kYoungRunSteps && !metrics.recent};
   Finding finding{.severity = values->sum > execute->sum ? Severity::kWarning : Severity::kInfo,
                   .count = values->samples,
                   .cost_ns = Whole(values->sum),
@@ -212,11 +220,9 @@ Findings FromValues(const Metrics& metrics) {
 
 // Reports that time the uploads and say nothing of their bytes.
 Findings FromTimes(const Metrics& metrics) {
-  constexpr int64_t kMany = 10;
-  constexpr double kSeenShare = 0.3, kMostShare = 0.5;  // of uploads, executions and compilations
   const MetricsState* state = metrics.steady();
   const MetricState* uploads = state ? TimedCopies(*state, Direction::kToDevice) : nullptr;
-  if (!uploads || uploads->samples < kMany) return {};
+  if (!uploads || uploads->samples < policy::kManyTimedUploads) return {};
   double others = 0;
   bool executes = false;
   for (const char* other : {"ExecuteTime", "ExecuteReplicatedTime", "EagerOpExecuteTime"}) {
@@ -228,9 +234,11 @@ Findings FromTimes(const Metrics& metrics) {
     if (const MetricState* metric = state->Find(other)) others += metric->sum;
   }
   const double share = uploads->sum / (uploads->sum + others);
-  if (share < kSeenShare) return {};
-  const bool young = !metrics.recent && state->mark_step && *state->mark_step < kYoungTurns;
-  Finding finding{.severity = share >= kMostShare && !young ? Severity::kWarning : Severity::kInfo,
+  if (share < policy::kTimedUploadShare) return {};
+  const bool young =
+      !metrics.recent && state->mark_step && *state->mark_step < policy::kYoungRunSteps;
+  Finding finding{.severity = share >= policy::kMostlyUploadsShare && !young ? Severity::kWarning
+                                                                             : Severity::kInfo,
                   .count = uploads->samples,
                   .cost_ns = Whole(uploads->sum),
                   .reason = Reason{.type = ReasonType::kToDevice}};
@@ -240,10 +248,12 @@ Findings FromTimes(const Metrics& metrics) {
   return {finding};
 }
 
-absl::StatusOr<Findings> FindLargeTransfer(const Run& run) {
-  XP_TRY(auto timed, run.store().One<int64_t>(
-                         "SELECT count(*) FROM transfer WHERE ts_ns IS NOT NULL AND dur_ns > 0"));
-  if (timed.value_or(0) > 0) return FromRows(run);
+absl::StatusOr<Findings> FindLargeTransfers(const Run& run) {
+  XP_TRY(const Transfers* transfers, run.Get<Transfers>());
+  const bool has_times = std::ranges::any_of(transfers->rows, [](const TransferRow& row) {
+    return row.ts_ns && row.dur_ns.value_or(0) > 0;
+  });
+  if (has_times) return FromRows(run, *transfers);
   XP_TRY(const Metrics* metrics, run.Get<Metrics>());
   Findings findings = FromMetrics(*metrics);
   auto tells_uploads = [&] {
@@ -265,7 +275,10 @@ extern const Analyzer large_transfer{
         "Copies between host and device take a noticeable part of the time, and the device "
         "has nothing else to do while they run.",
     .looks_at = "transfers with times, else InboundData and OutboundData",
-    .find = FindLargeTransfer,
-    .say = SayLargeTransfer};
+    .find = FindLargeTransfers,
+    .say = SayLargeTransfer,
+    .thresholds = {policy::kCopyShare, policy::kCopiesPerStep, policy::kLinkBytesPerSecond,
+                   policy::kManySmallUploads, policy::kSmallUploadShare, policy::kManyTimedUploads,
+                   policy::kTimedUploadShare, policy::kMostlyUploadsShare, policy::kYoungRunSteps}};
 
 }  // namespace xlaprof

@@ -44,9 +44,26 @@ struct PrintedThreshold {
 
 namespace policy {
 
+// --- all diagnoses ---
+inline constexpr Threshold kNotOnce{
+    int64_t{2}, Unit::kCount, "What happened less often is not a pattern.",
+    "Anything may happen once: a checkpoint, a cold cache, an unusual step."};
+
 // --- steps ---
 
 // --- reads and fallbacks (sync_point, fallback) ---
+inline constexpr Threshold kOftenPerStep{
+    0.1, Unit::kPerStep, "What happens so often is a warning.",
+    "Reading a value every tenth step is the usual advice; what is rarer costs little."};
+inline constexpr Threshold kOftenWithoutSteps{
+    int64_t{3}, Unit::kCount, "If no step is known, so many occurrences are a warning.",
+    "Three occurrences are a pattern."};
+inline constexpr Threshold kReadShareOfStep{
+    0.01, Unit::kShare, "Reads that block for a smaller share of the steps are only mentioned.",
+    "Less is lost in the spread of step times."};
+inline constexpr Threshold kBytesOfNumber{8.0, Unit::kBytes,
+                                          "Fetches of at most this mean size are numbers.",
+                                          "The largest numbers are f64 and s64."};
 
 // --- graph_fragmentation ---
 inline constexpr Threshold kPiecesPerStep{
@@ -103,10 +120,61 @@ inline constexpr Threshold kExecutionsWithUsualLength{
 // --- device_wait ---
 
 // --- input_bound ---
+inline constexpr Threshold kInputShare{
+    0.05, Unit::kShare, "Waiting for data is a finding from this share of the steady time on.",
+    "XProf calls a program moderately input bound from here on."};
+inline constexpr Threshold kHighInputShare{
+    0.20, Unit::kShare, "The reason is `high` instead of `moderate` from this share on.",
+    "XProf calls a program highly input bound from here on."};
+inline constexpr Threshold kStepsThatWaitShare{
+    0.5, Unit::kShare, "It is a warning if this share of the steps waits.",
+    "Waiting in fewer steps comes from the end of an epoch or a cold cache."};
+inline constexpr Threshold kWaitShareOfStep{
+    0.01, Unit::kShare, "A step waits if it waits for this share of the median step.",
+    "Shorter waits are part of asking for the next batch."};
 
 // --- tracing_bound ---
+inline constexpr Threshold kTracingOfStep{
+    0.95, Unit::kShare, "Tracing takes about the whole step from this share of it on.",
+    "Users of torch_xla asked for a rule of within 5 % of the step time (torchprime issue 149)."};
+inline constexpr Threshold kLeastTracingOfStep{
+    0.05, Unit::kShare,
+    "Tracing that takes longer than the device is busy is a finding from this share of the step on.",
+    "XProf calls waiting of this share moderate; less does not bound a step."};
 
 // --- large_transfer ---
+inline constexpr Threshold kCopyShare{
+    0.05, Unit::kShare,
+    "Copies are a finding if the device has nothing to do during this share of the steady time, or "
+    "if their bytes need this share of the execution time at the speed of the link.",
+    "XProf calls waiting for input moderate from here on."};
+inline constexpr Threshold kLinkBytesPerSecond{
+    20e9, Unit::kBytesPerSecond, "A copy without a time is taken to be so fast.",
+    "PCIe 4.0 x16 gives 20 to 25 GB/s, and pageable memory half of that."};
+inline constexpr Threshold kCopiesPerStep{
+    0.5, Unit::kPerStep, "Rarer copies are only mentioned.",
+    "A checkpoint or a log every tenth step is not a pattern."};
+inline constexpr Threshold kManySmallUploads{int64_t{100}, Unit::kCount,
+                                             "Fewer uploads of single values are not judged.",
+                                             "Setting a program up uploads some values as well."};
+inline constexpr Threshold kSmallUploadShare{
+    0.5, Unit::kShare,
+    "Uploads of single values are a finding from this share of the execution on.",
+    "Each upload costs a call, however few its bytes are."};
+inline constexpr Threshold kManyTimedUploads{
+    int64_t{10}, Unit::kCount, "Fewer uploads whose bytes are not known are not judged.",
+    "They may all be the weights."};
+inline constexpr Threshold kTimedUploadShare{
+    0.3, Unit::kShare,
+    "Uploads whose bytes are not known are a finding from this share of uploading, executing and "
+    "compiling on.",
+    "Without bytes only a large share shows that uploading matters."};
+inline constexpr Threshold kMostlyUploadsShare{
+    0.5, Unit::kShare, "Uploads whose bytes are not known are a warning from this share on.",
+    "The program then uploads longer than it computes."};
+inline constexpr Threshold kYoungRunSteps{
+    int64_t{20}, Unit::kCount, "In a run of fewer steps, uploads are only mentioned.",
+    "In so short a run the weights may be most of what was uploaded."};
 
 // --- incomplete_capture ---
 inline constexpr Threshold kEventsOfOldProfilers{

@@ -4,29 +4,27 @@
 #include "analyzers/sync_point.h"
 
 #include <algorithm>
+#include <map>
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/device_reads.h"
 #include "analyzers/run/early_cuts.h"
+#include "analyzers/run/fetches.h"
 #include "analyzers/run/host_timeline.h"
 #include "analyzers/run/step_count.h"
 #include "analyzers/run/steps.h"
+#include "analyzers/run/tables.h"
 #include "core/base/whole.h"
 
 namespace xlaprof {
 namespace {
 
-// Logging every tenth step is the usual advice; a read that is rarer costs little and is only
-// mentioned.
-constexpr double kOftenPerStep = 0.1;
-constexpr int64_t kOftenCount = 3;     // without steps: three times is a pattern
-constexpr double kLeastOfStep = 0.01;  // of a step's time: what blocks for less is only mentioned
-constexpr double kNumberBytes = 8;     // f64, s64: what a fetch of one number takes at most
 constexpr size_t kEvidenceRows = 24;   // ids quoted in the evidence of a finding
 
 Severity SeverityOf(int64_t count, std::optional<double> per_step) {
-  bool often = per_step ? *per_step >= kOftenPerStep && count >= 2 : count >= kOftenCount;
+  bool often = per_step ? *per_step >= policy::kOftenPerStep && count >= policy::kNotOnce
+                        : count >= policy::kOftenWithoutSteps;
   return often ? Severity::kWarning : Severity::kInfo;
 }
 
@@ -77,59 +75,7 @@ Findings FromCuts(const EarlyCuts& cuts) {
   return findings;
 }
 
-// What the counters and metrics of a report tell of the values that the host fetched.
-struct Fetches {
-  OptInt count;        // empty: not known
-  std::string metric;  // that has the count
-  OptInt time_ns;
-  double mean_bytes = 0;      // 0: not known
-  std::string profiler_line;  // torch_xla's own line, if only it has the count
-  bool go_on = true;          // false: the count is the same at several steps
-  OptInt executions;          // in which they came
-};
-
-absl::Status LoadFetchMetrics(const Run& run, Fetches& fetches) {
-  XP_TRY(run.store().Each(
-      "SELECT name, samples, accumulator FROM metric WHERE name IN "
-      "('TransferFromDeviceTime', 'TransferFromServerTime') AND samples IS NOT NULL "
-      "ORDER BY id DESC LIMIT 1",
-      [&](std::string name, int64_t samples, std::optional<double> total_ns) {
-        fetches.count = samples, fetches.metric = std::move(name);
-        if (total_ns) fetches.time_ns = Whole(*total_ns);
-      }));
-  // Each fetch is a sample of InboundData too: a paste that ends before the transfers may still
-  // hold it.
-  XP_TRY(run.store().Each(
-      "SELECT samples, accumulator FROM metric WHERE name = 'InboundData' AND samples > "
-      "0 ORDER BY id DESC LIMIT 1",
-      [&](int64_t samples, std::optional<double> bytes) {
-        if (!fetches.count) fetches.count = samples, fetches.metric = "InboundData";
-        if (bytes) fetches.mean_bytes = *bytes / double(samples);
-      }));
-  return run.store().Each(
-      "SELECT samples FROM metric WHERE name IN ('ExecuteTime', "
-      "'ExecuteReplicatedTime') ORDER BY id DESC LIMIT 1",
-      [&](OptInt samples) { fetches.executions = samples; });
-}
-
-// Reads torch_xla's own lines about fetches that are too frequent.
-absl::Status LoadFetchLines(const Run& run, Fetches& fetches) {
-  XP_TRY(run.store().Each(
-      "SELECT samples, text FROM profiler_line WHERE rule = 'transfer_from_frequent' ORDER BY "
-      "ordinal DESC LIMIT 1",
-      [&](OptInt samples, std::string text) {
-        if (fetches.count) return;
-        fetches.count = samples, fetches.metric = "TransferFromDeviceTime";
-        fetches.profiler_line = std::move(text);
-      }));
-  // If lines of one program tell the same count at several steps, all fetches came before them.
-  return run.store().Each(
-      "SELECT min(samples) < max(samples) OR count(DISTINCT steps) < 2 FROM profiler_line WHERE "
-      "rule = 'transfer_from_frequent' AND samples IS NOT NULL AND steps IS NOT NULL",
-      [&](OptInt rises) { fetches.go_on = rises.value_or(1) != 0; });
-}
-
-// What the fetches are for.
+// The purposes of the fetches.
 struct Fetchers {
   int64_t reads = 0;           // reads of numbers
   int64_t ops = 0;             // counted calls of ops without lowering
@@ -153,8 +99,9 @@ Fetchers Divide(const Fetches& fetches, const EarlyCuts& cuts) {
 // Returns what is fetched, which the mean size of the fetches tells.
 ReadValue FetchedValue(const Fetches& fetches) {
   if (fetches.mean_bytes == 0) return ReadValue::kUnknown;
-  return fetches.mean_bytes > 0 && fetches.mean_bytes <= kNumberBytes ? ReadValue::kNumber
-                                                                      : ReadValue::kTensor;
+  return fetches.mean_bytes > 0 && fetches.mean_bytes <= policy::kBytesOfNumber
+             ? ReadValue::kNumber
+             : ReadValue::kTensor;
 }
 
 // Makes the finding of `count` reads. Its subject is left to the caller.
@@ -175,9 +122,8 @@ Finding FromCount(int64_t count, OptInt steps, const Fetches& fetches,
 
 // Finds reads in the counters of a metrics report, for captures without a log or a profile.
 absl::Status FromMetrics(const Run& run, const EarlyCuts& cuts, OptInt steps, Findings& findings) {
-  Fetches fetches;
-  XP_TRY(LoadFetchMetrics(run, fetches));
-  XP_TRY(LoadFetchLines(run, fetches));
+  XP_TRY(const Fetches* counted, run.Get<Fetches>());
+  const Fetches& fetches = *counted;
   const Fetchers fetchers = Divide(fetches, cuts);
   CountedReadFigures figures{.goes_on = fetches.go_on,
                              .time_is_shared = fetches.time_ns && !fetchers.are_of_one_kind(),
@@ -194,7 +140,7 @@ absl::Status FromMetrics(const Run& run, const EarlyCuts& cuts, OptInt steps, Fi
   figures.counted = CountedReadFigures::Counted::kCalls;
   if (fetchers.reads > 0 && cuts.scalar_read_sites.empty())
     findings.push_back(FromCount(fetchers.reads, steps, fetches, figures));
-  if (fetchers.others < kOftenCount) return absl::OkStatus();
+  if (fetchers.others < policy::kOftenWithoutSteps) return absl::OkStatus();
   figures.counted = CountedReadFigures::Counted::kFetches;
   figures.value = FetchedValue(fetches);
   figures.may_be_fallback = fetchers.ops_uncounted;
@@ -202,22 +148,36 @@ absl::Status FromMetrics(const Run& run, const EarlyCuts& cuts, OptInt steps, Fi
   return absl::OkStatus();
 }
 
-// Finds reads in a log of compilations alone (PT_XLA_DEBUG_LEVEL=1). It shows where they compiled;
-// how often they came is not told.
+// Finds reads in a log of compilations alone (PT_XLA_DEBUG_LEVEL=1). The log shows where graphs were
+// compiled for a read, but not how often the read came.
 absl::Status FromCompiles(const Run& run, Findings& findings) {
-  return run.store().Each(
-      "SELECT count(*), min(c.id), s.function, s.file, s.line FROM compile c LEFT JOIN site s ON "
-      "s.id = c.site_id "
-      "WHERE c.cause = 'value_access' GROUP BY c.site_id ORDER BY 1 DESC, 2",
-      [&](int64_t count, int64_t id, OptText function, OptText file, OptInt line) {
-        Finding finding;
-        finding.severity = count >= kOftenCount ? Severity::kWarning : Severity::kInfo;
-        finding.subject = {.file = std::move(file), .line = line, .function = std::move(function)};
-        finding.reason = Reason{.type = ReasonType::kValueAccess};
-        finding.evidence.push_back({.table = "compile", .rows = {id}});
-        finding.figures = SyncPointFigures(CompiledReadFigures{.graphs = count});
-        findings.push_back(std::move(finding));
-      });
+  XP_TRY(const Compiles* compiles, run.Get<Compiles>());
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  struct CompiledForRead {
+    int64_t count = 0, first_compile = 0;
+    OptInt site_id;
+  };
+  std::map<OptInt, CompiledForRead> by_site;
+  for (const CompileRow& compile : compiles->rows) {
+    if (compile.cause != CutKind::kValueAccess) continue;
+    CompiledForRead& read = by_site[compile.site_id];
+    if (read.count++ == 0) read.first_compile = compile.id, read.site_id = compile.site_id;
+  }
+  std::vector<CompiledForRead> reads;
+  for (const auto& [site_id, read] : by_site) reads.push_back(read);
+  std::ranges::sort(reads, [](const CompiledForRead& a, const CompiledForRead& b) {
+    return std::pair(-a.count, a.first_compile) < std::pair(-b.count, b.first_compile);
+  });
+  for (const CompiledForRead& read : reads) {
+    Finding finding{
+        .severity = read.count >= policy::kOftenWithoutSteps ? Severity::kWarning : Severity::kInfo,
+        .subject = sites->SubjectOf(read.site_id),
+        .reason = Reason{.type = ReasonType::kValueAccess},
+        .evidence = {{.table = "compile", .rows = {read.first_compile}}}};
+    finding.figures = SyncPointFigures(CompiledReadFigures{.graphs = read.count});
+    findings.push_back(std::move(finding));
+  }
+  return absl::OkStatus();
 }
 
 // Returns the idle time of the device that idles most in the steady steps; empty if none is known.
@@ -266,7 +226,7 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
   const double lost =
       std::min(1.0, double(idle_ns.value_or(INT64_MAX)) / std::max(1.0, blocked_ns));
   const double least_ns =
-      kLeastOfStep * double(Median(steps->steady_ns).value_or(0)) * double(whole_steps);
+      policy::kReadShareOfStep * double(Median(steps->steady_ns).value_or(0)) * double(whole_steps);
   for (const DeviceReads& place : reads->places) {
     Finding finding = FromPlace(run, place, whole_steps, lost, idle_ns);
     finding.severity = double(*finding.cost_ns) < least_ns
@@ -279,13 +239,13 @@ absl::Status FromOperations(const Run& run, Findings& findings) {
 
 }  // namespace
 
-static absl::StatusOr<Findings> FindSyncPoint(const Run& run) {
+static absl::StatusOr<Findings> FindSyncPoints(const Run& run) {
   XP_TRY(const EarlyCuts* cuts, run.Get<EarlyCuts>());
   if (!cuts->cuts.empty()) return FromCuts(*cuts);
   XP_TRY(const StepCounts* counts, run.Get<StepCounts>());
   Findings findings;
-  XP_TRY(auto executions, run.store().One<int64_t>("SELECT count(*) FROM execution"));
-  if (executions.value_or(0) == 0) XP_TRY(FromCompiles(run, findings));
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  if (executions->rows.empty()) XP_TRY(FromCompiles(run, findings));
   XP_TRY(FromMetrics(run, *cuts, counts->all, findings));
   if (findings.empty()) XP_TRY(FromOperations(run, findings));
   return findings;
@@ -300,6 +260,8 @@ extern const Analyzer sync_point{
         "lazy runtime runs the part of the graph that the value needs twice.",
     .looks_at =
         "executions before a step mark, their lines, fallback counters, transfers from the device; reading operations of PyTorch's profiler",
-    .find = FindSyncPoint,
-    .say = SaySyncPoint};
+    .find = FindSyncPoints,
+    .say = SaySyncPoint,
+    .thresholds = {policy::kOftenPerStep, policy::kNotOnce, policy::kOftenWithoutSteps,
+                   policy::kReadShareOfStep, policy::kBytesOfNumber}};
 }  // namespace xlaprof

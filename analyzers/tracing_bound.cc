@@ -16,13 +16,6 @@
 namespace xlaprof {
 namespace {
 
-// "About the step time": within 5 % of it, the rule that torchprime's users asked for (issue 149).
-constexpr double kOfStep = 0.95;
-// Tracing above the device's busy time bounds a step only if it is a real part of it (XProf's
-// "moderate").
-constexpr double kMinOfStep = 0.05;
-constexpr int64_t kMinSteps = 2;  // one step may be anything
-
 struct Traced {
   int64_t steps = 0, tracing_ns = 0, step_ns = 0;
   int64_t scopes_ns = 0;               // of tracing_ns: in scopes of the user's around it
@@ -89,11 +82,13 @@ absl::StatusOr<std::optional<Traced>> FromEvents(const Run& run, const Steps& st
 
 // Concludes from the steady steps whether tracing bounds them.
 std::optional<Finding> OnTimeline(const Traced& traced, TracingBoundFigures& figures) {
-  const bool about_step = double(traced.tracing_ns) >= kOfStep * double(traced.step_ns);
+  const bool about_step =
+      double(traced.tracing_ns) >= policy::kTracingOfStep * double(traced.step_ns);
   const bool above_occupied = traced.occupied_ns && traced.tracing_ns > *traced.occupied_ns;
   const bool above_busy =
-      above_occupied && double(traced.tracing_ns) >= kMinOfStep * double(traced.step_ns);
-  if (traced.steps < kMinSteps || !(about_step || above_busy)) return {};
+      above_occupied &&
+      double(traced.tracing_ns) >= policy::kLeastTracingOfStep * double(traced.step_ns);
+  if (traced.steps < policy::kNotOnce || !(about_step || above_busy)) return {};
   TracingOnTimeline seen{.step_ns = traced.step_ns, .in_scopes = traced.scopes_ns > 0};
   if (traced.occupied_ns) seen.busy_ns = traced.busy_ns;
   figures.seen = seen;
@@ -126,8 +121,8 @@ absl::StatusOr<std::optional<Finding>> InMetrics(const Run& run, TracingBoundFig
   const std::optional<double> share_of_wall = ShareOfWall(*tracing);
   // ExecuteTime runs from the call until the device is done, so it is at least the busy time.
   const bool above_busy = TracingNs(*tracing) > execute->sum;
-  const bool matters = share_of_wall.value_or(1) >= kMinOfStep;
-  if (marks < kMinSteps || !above_busy || !matters) return std::nullopt;
+  const bool matters = share_of_wall.value_or(1) >= policy::kLeastTracingOfStep;
+  if (marks < policy::kNotOnce || !above_busy || !matters) return std::nullopt;
   figures.seen = TracingInMetrics{.tracing_sum_ns = Whole(tracing->sum),
                                   .tracing_samples = tracing->samples,
                                   .execute_sum_ns = Whole(execute->sum),
@@ -177,6 +172,7 @@ extern const Analyzer tracing_bound{
     .find = FindTracingBound,
     .say = SayTracingBound,
     .needs = Needs::kTimedStepsOrTracing,
+    .thresholds = {policy::kTracingOfStep, policy::kLeastTracingOfStep, policy::kNotOnce},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

@@ -1,5 +1,9 @@
 #include "analyzers/run/contents.h"
 
+#include <map>
+
+#include "analyzers/run/tables.h"
+
 namespace xlaprof {
 
 absl::StatusOr<Contents> Contents::Of(const Run& run) {
@@ -7,8 +11,21 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
   Contents contents;
   XP_TRY(const std::vector<SourceRow> sources, run.Rows<SourceRow>("WHERE imported"));
   for (const SourceRow& source : sources) contents.formats.insert(source.format.value_or(""));
-  XP_TRY(const std::vector<ImportIssueRow> issues, run.Rows<ImportIssueRow>());
-  for (const ImportIssueRow& issue : issues) contents.issue_codes.insert(issue.code);
+  XP_TRY(const std::vector<ImportIssueRow> issues, run.Rows<ImportIssueRow>("ORDER BY source_id"));
+  XP_TRY(const Sources* all_sources, run.Get<Sources>());
+  std::map<OptInt, std::string> path_of_source;
+  for (const SourceRow& source : all_sources->rows) path_of_source[source.id] = source.path;
+  for (const ImportIssueRow& issue : issues) {
+    contents.issue_codes.insert(issue.code);
+    const auto path = path_of_source.find(issue.source_id);
+    if (issue.code == "on_cpu" && !contents.runs_on_cpu && path != path_of_source.end())
+      contents.runs_on_cpu = {path->second, issue.first_line.value_or(1), issue.count};
+  }
+  // A loader with worker processes has another iterator than one that loads in the step's thread.
+  XP_TRY(contents.data_loader,
+         store.One<std::string>("SELECT text FROM string WHERE text LIKE 'enumerate(DataLoader)#%' "
+                                "AND text LIKE '%Process%DataLoaderIter%' ORDER BY text LIKE "
+                                "'%SingleProcess%' DESC LIMIT 1"));
   contents.has_torch_ops = store.Find("cpu_op") != 0;  // a category of that profiler
   XP_TRY(contents.settings, run.Rows<SettingRow>("GROUP BY name ORDER BY name"));
 

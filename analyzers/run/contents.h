@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +14,13 @@ namespace xlaprof {
 struct Contents {
   std::set<std::string> formats;      // of the sources that were imported
   std::set<std::string> issue_codes;  // of what could not be read as it should be
+  // The first notice that the program runs on the CPU: where it was printed and how often.
+  struct Notice {
+    std::string path;
+    int64_t line = 1, count = 0;
+  };
+  std::optional<Notice> runs_on_cpu;
+  OptText data_loader;                // how PyTorch's profiler names the iterator of a DataLoader
   bool has_torch_ops = false;         // PyTorch's own profiler recorded operations
 
   // Numbers of rows, of the whole run.
