@@ -13,20 +13,11 @@
 #include "analyzers/run/device_idle.h"
 #include "analyzers/run/scope_place.h"
 #include "analyzers/run/steps.h"
+#include "analyzers/run/tables.h"
 
 namespace xlaprof {
 namespace {
 
-// From this part of the steady time on, idle time of one cause is worth a change of the program:
-// XProf calls input "moderate" from 5 % of a step on, and less drowns in the spread of step times.
-constexpr double kIdleShare = 0.05;
-// What does not come back is an incident (a checkpoint, a warm cache), not a pattern: it must have
-// been the main cause of this part of the chances (steps, else executions), and more than once.
-constexpr double kRecurringShare = 0.1;
-constexpr int64_t kMinGaps = 2;
-// A call under the Python tracer costs up to this much more (0.3 to 1.5 us measured); a gap that
-// holds so many calls that this explains half of it is the tracer's.
-constexpr int64_t kPythonTracerCallNs = 1500;
 constexpr size_t kMaxEvidence = 8;
 
 // What a device waited for, where its work is launched call by call, and what the host did.
@@ -187,7 +178,7 @@ struct SteadyTime {
                : double(idle.ns) / double(ns);
   }
   bool IsEnough(const Cause& cause, const Idle& idle) const {
-    return ShareOf(cause, idle) >= kIdleShare;
+    return ShareOf(cause, idle) >= policy::kDeviceIdleShare;
   }
 };
 
@@ -201,7 +192,7 @@ SteadyTime SteadyTimeOf(const DeviceIdle& device, const Steps& steps,
         return step.process_id == device.time.process_id && step.steady() && !step.compiles;
       });
   // Where (nearly) all steps compile, what lies between them is no picture of a usual step.
-  if (usual_steps >= kMinGaps) steady.usual_ns -= Overlap(compiling, device.steady);
+  if (usual_steps >= policy::kNotOnce) steady.usual_ns -= Overlap(compiling, device.steady);
   return steady;
 }
 
@@ -225,23 +216,32 @@ std::vector<std::pair<Cause, Idle>> Gather(std::vector<std::pair<Cause, Idle>> c
   return out;
 }
 
-// The line that cuts or reads inside a scope, as a log or dump told it.
+// Returns whether the innermost scopes of `path` (outer/inner) are `scope`.
+bool EndsWithScope(std::string_view path, std::string_view scope) {
+  return path == scope || (path.ends_with(scope) && path.size() > scope.size() &&
+                           path[path.size() - scope.size() - 1] == '/');
+}
+
+// Sets the line of `subject` to the one that most often cuts the graph inside the scope, or else
+// copies there.
 absl::Status FillLine(const Run& run, std::string_view scope, Subject& subject) {
-  std::string where = "(x.scope = ?1 OR substr(x.scope, -length(?1) - 1) = '/' || ?1)";
-  int64_t most = 0;
-  auto keep = [&](OptText file, OptInt line, OptText function, int64_t n) {
-    if (n <= most) return;
-    most = n, subject.file = file, subject.line = line, subject.function = function;
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const Transfers* transfers, run.Get<Transfers>());
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  std::map<int64_t, int64_t> count;  // by site
+  const auto add = [&](const auto& rows) {
+    for (const auto& row : rows) {
+      if (row.scope && EndsWithScope(*row.scope, scope) && sites->Find(row.site_id) != nullptr)
+        ++count[*row.site_id];
+    }
   };
-  for (const char* table : {"execution", "transfer"}) {
-    XP_TRY(run.store().Each(
-        fmt::format(
-            "SELECT s.file, s.line, s.function, count(*) FROM {} x JOIN site s ON s.id = x.site_id "
-            "WHERE {} GROUP BY s.id ORDER BY 4 DESC, s.id LIMIT 1",
-            table, where),
-        keep, scope));
-    if (most > 0) return absl::OkStatus();
-  }
+  add(executions->rows);
+  if (count.empty()) add(transfers->rows);
+  if (count.empty()) return absl::OkStatus();
+  const auto most =
+      std::ranges::max_element(count, {}, [](const auto& site) { return site.second; });
+  const Subject place = sites->SubjectOf(most->first);
+  subject.file = place.file, subject.line = place.line, subject.function = place.function;
   return absl::OkStatus();
 }
 
@@ -302,7 +302,8 @@ int64_t GapsOf(const Idle& idle) { return 2 * idle.main_ns >= idle.ns ? idle.mai
 
 bool Recurs(const Idle& idle, const DeviceIdle& device) {
   const int64_t gaps = GapsOf(idle);
-  return gaps >= kMinGaps && double(gaps) >= kRecurringShare * double(device.chances);
+  return gaps >= policy::kNotOnce &&
+         double(gaps) >= policy::kRecurringGapShare * double(device.chances);
 }
 
 // Returns how the settings of the capture explain the idle time, if they do.
@@ -314,7 +315,7 @@ std::optional<DeviceGapVerdict> CapturesFault(const CaptureSettings& settings, c
   const int64_t bound_ns = GapsOf(idle) * settings.TracingBoundNs(scope) + reads_ns;
   if (doing == Doing::kUserCode && bound_ns > 0 && idle.ns <= bound_ns)
     return reads_ns > 0 ? DeviceGapVerdict::kScopeReads : DeviceGapVerdict::kScopeTraces;
-  if (settings.python_tracer && idle.calls * kPythonTracerCallNs * 2 >= idle.main_ns)
+  if (settings.python_tracer && idle.calls * policy::kPythonTracerCallNs * 2 >= idle.main_ns)
     return DeviceGapVerdict::kPythonTracer;
   return {};
 }
@@ -399,7 +400,8 @@ absl::StatusOr<Finding> FindingOf(const Circumstances& of, const Cause& cause, c
 std::optional<Finding> StartUp(const std::vector<DeviceIdle>& devices) {
   const DeviceIdle& late = *std::ranges::max_element(devices, {}, &DeviceIdle::warm_up_idle_ns);
   if (late.warm_up_idle_ns <= 0 ||
-      double(late.warm_up_idle_ns) < kIdleShare * double(late.time.span().length_ns()))
+      double(late.warm_up_idle_ns) <
+          policy::kDeviceIdleShare * double(late.time.span().length_ns()))
     return {};
   return Finding{.reason = Reason{.type = ReasonType::kStartUp, .state = State::kWarmUp},
                  .evidence = {{.table = "event",
@@ -452,6 +454,8 @@ extern const Analyzer device_gap{
     .find = FindDeviceGaps,
     .say = SayDeviceGap,
     .needs = Needs::kDevices,
+    .thresholds = {policy::kDeviceIdleShare, policy::kRecurringGapShare, policy::kNotOnce,
+                   policy::kPythonTracerCallNs},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

@@ -98,6 +98,26 @@ inline constexpr Threshold kTracedOperationsOfLoop{
 // --- recompilation, operations outside of jit ---
 
 // --- slow_compile ---
+inline constexpr Threshold kSlowCompileNs{
+    int64_t{300'000'000'000}, Unit::kNs, "A compilation that takes longer is a warning.",
+    "torch_xla itself asks for a bug report with the graph from here on."};
+inline constexpr Threshold kCompileSteps{int64_t{1000}, Unit::kCount,
+                                         "A compilation as long as so many steps is a warning.",
+                                         "A thousand steps are a tenth of an epoch of 10,000."};
+inline constexpr Threshold kNoticeableCompileNs{
+    int64_t{30'000'000'000}, Unit::kNs,
+    "A shorter compilation is no warning, however fast steps are.",
+    "It is long enough for a person to notice that they wait."};
+inline constexpr Threshold kLongAlarmNs{int64_t{10'000'000'000}, Unit::kNs,
+                                        "What XLA complains of is a warning from here on.",
+                                        "A person waits for it when the program starts."};
+inline constexpr Threshold kAmortisedShare{
+    0.05, Unit::kShare, "Compiling is paid back when it is at most this share of the run.",
+    "The report names the step at which that is so."};
+inline constexpr Threshold kTracingPartOfCompile{
+    int64_t{4}, Unit::kFactor,
+    "Tracing is named as large if it takes at least the compile time divided by this.",
+    "A quarter more is felt; where tracing is longer than compiling, the remedy is less tracing."};
 
 // --- slow_execution ---
 inline constexpr Threshold kSlowExecutionNs{
@@ -116,8 +136,35 @@ inline constexpr Threshold kExecutionsWithUsualLength{
     "The median of fewer executions is not their usual length."};
 
 // --- device_gap ---
+inline constexpr Threshold kDeviceIdleShare{
+    0.05, Unit::kShare,
+    "Idle time of one cause is a finding from this share of the steady time on.",
+    "XProf calls input moderate from 5 % of a step on, and less drowns in the spread of step times."};
+inline constexpr Threshold kRecurringGapShare{
+    0.1, Unit::kShare,
+    "Idle time is a warning if its cause lies in gaps of this share of the steps (else executions).",
+    "What does not come back is an incident, such as a checkpoint, and not a pattern."};
+inline constexpr Threshold kPythonTracerCallNs{
+    int64_t{1500}, Unit::kNs,
+    "Idle time is the Python tracer's if so long for each of its calls explains half of a gap.",
+    "A call under the Python tracer costs 0.3 to 1.5 us more (measured)."};
 
 // --- device_wait ---
+inline constexpr Threshold kDeviceWaitInfoShare{
+    0.05, Unit::kShare, "Waiting in ops is a finding from this share of the busy time on.",
+    "XProf calls waiting of this share moderate."};
+inline constexpr Threshold kDeviceWaitShare{
+    0.10, Unit::kShare, "Waiting in ops is a warning from this share of the busy time on.",
+    "XProf speaks of barriers from 10 % of a step on."};
+inline constexpr Threshold kLateDeviceShare{
+    0.5, Unit::kShare,
+    "A device that waits less than this share of the longest wait is the one that the others wait "
+    "for.",
+    "All that take part in a collective operation end together, so the one that waits least came last."};
+inline constexpr Threshold kHostMemoryOpShare{
+    0.1, Unit::kShare,
+    "A copy is one of the host's memory if an op of that kind has this share of the waiting.",
+    "Smaller ops do not explain the time."};
 
 // --- input_bound ---
 inline constexpr Threshold kInputShare{

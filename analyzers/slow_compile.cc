@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/jax_operation.h"
 #include "analyzers/run/metrics.h"
 #include "analyzers/run/steps.h"
+#include "analyzers/run/tables.h"
 #include "core/base/duration.h"
 #include "core/base/source_place.h"
 #include "core/base/whole.h"
@@ -17,19 +20,9 @@
 namespace xlaprof {
 namespace {
 
-// torch_xla's own rule: above this it asks for a bug report with the graph.
-constexpr int64_t kTooSlowNs = 300'000'000'000;
-// Relative rule, for fast programs: as long as this many steps (a tenth of an epoch of 10,000), and
-// long enough for a person to wait.
-constexpr int64_t kTooManySteps = 1000;
-constexpr int64_t kNoticeableNs = 30'000'000'000;
-// What XLA's alarms tell of is a warning from here on: a person waits at the program's start.
-constexpr int64_t kLongWaitNs = 10'000'000'000;
-// Compilation is paid back when it is no more than this part of the run.
-constexpr double kAmortisedShare = 0.05;
 constexpr size_t kMaxEvidence = 12;
-constexpr double kLongestPercentile =
-    90;  // from here on a percentile of few samples is the longest one
+// From this percentile on, a percentile of few samples is the longest one.
+constexpr double kLongestPercentile = 90;
 
 struct Compiled {
   int64_t row = 0, ns = 0;
@@ -40,15 +33,16 @@ struct Compiled {
 };
 
 bool TooSlow(int64_t ns, std::optional<int64_t> step_ns) {
-  return ns > kTooSlowNs ||
-         (ns > kNoticeableNs && step_ns && *step_ns > 0 && ns > *step_ns * kTooManySteps);
+  return ns > policy::kSlowCompileNs || (ns > policy::kNoticeableCompileNs && step_ns &&
+                                         *step_ns > 0 && ns > *step_ns * policy::kCompileSteps);
 }
 
 std::optional<CompileSteps> StepsOf(int64_t ns, std::optional<int64_t> step_ns) {
   if (!step_ns || *step_ns <= 0) return {};
-  return CompileSteps{.as_long_as = ns / *step_ns,
-                      .paid_back = Whole(double(ns) * (1 / kAmortisedShare - 1) / double(*step_ns)),
-                      .paid_back_share = kAmortisedShare};
+  return CompileSteps{
+      .as_long_as = ns / *step_ns,
+      .paid_back = Whole(double(ns) * (1 / policy::kAmortisedShare - 1) / double(*step_ns)),
+      .paid_back_share = policy::kAmortisedShare};
 }
 
 TimedCompilation Timed(const Compiled& c) {
@@ -61,10 +55,10 @@ TimedCompilation Timed(const Compiled& c) {
 // Tracing stands before a compilation, and is the program's matter where it is the larger part.
 template <class Figures>
 void AddTracing(int64_t trace_ns, int64_t compile_ns, Finding& finding, Figures& figures) {
-  constexpr int64_t kLargePart = 4;  // a quarter of what XLA took
   if (trace_ns <= 0) return;
   *finding.cost_ns += trace_ns;
-  figures.tracing = {.ns = trace_ns, .is_large = trace_ns >= compile_ns / kLargePart};
+  figures.tracing = {.ns = trace_ns,
+                     .is_large = trace_ns >= compile_ns / policy::kTracingPartOfCompile};
   if (trace_ns > compile_ns) figures.remedy = CompileRemedy::kLessTracing;
 }
 
@@ -73,7 +67,7 @@ Subject About(const Compiled& c) {
 }
 
 Finding TooSlowOne(const Compiled& c, std::optional<int64_t> step_ns) {
-  const bool over_limit = c.ns > kTooSlowNs;
+  const bool over_limit = c.ns > policy::kSlowCompileNs;
   Finding finding{.severity = Severity::kWarning, .subject = About(c), .count = 1, .cost_ns = c.ns};
   SlowCompilation figures{.compilation = Timed(c), .steps = StepsOf(c.ns, step_ns)};
   finding.reason = Reason{.type = over_limit ? ReasonType::kTooSlow : ReasonType::kManySteps};
@@ -125,7 +119,7 @@ Findings FromMetrics(const Metrics& metrics) {
                              compile->percentiles.rbegin()->first >= kLongestPercentile &&
                              compile->percentiles.rbegin()->second >= compile->mean() * (1 - 1e-6);
   const double longest = knows_longest ? compile->percentiles.rbegin()->second : compile->mean();
-  const bool too_slow = longest > double(kTooSlowNs);
+  const bool too_slow = longest > double(policy::kSlowCompileNs);
   Finding finding{.severity = too_slow ? Severity::kWarning : Severity::kInfo,
                   .count = compile->samples,
                   .cost_ns = Whole(compile->sum)};
@@ -155,15 +149,14 @@ absl::StatusOr<Findings> FromLine(const Run& run) {
     std::string text;
   };
   std::map<int64_t, Line, std::greater<>> by_length;  // the last of each
-  XP_TRY(
-      run.store().Each("SELECT id, text FROM profiler_line WHERE rule = 'compile_slow' ORDER BY id",
-                       [&](int64_t id, std::string text) {
-                         const int64_t longest_ns = LongestNs(text);
-                         by_length[longest_ns] = {id, std::move(text)};
-                       }));
+  XP_TRY(const ProfilerLines* lines, run.Get<ProfilerLines>());
+  for (const ProfilerLineRow& line : lines->rows) {
+    if (line.rule == ProfilerRule::kCompileSlow)
+      by_length[LongestNs(line.text)] = {line.id, line.text};
+  }
   if (by_length.empty()) return Findings();
   const bool has_unread = by_length.contains(0);
-  SlowCompileLines figures{.threshold_ns = kTooSlowNs,
+  SlowCompileLines figures{.threshold_ns = policy::kSlowCompileNs,
                            .lengths = int64_t(by_length.size()) - int64_t(has_unread)};
   if (figures.lengths > 0) {
     figures.longest_ns = by_length.begin()->first;
@@ -217,7 +210,7 @@ Finding OfAlarms(CompileAlarms alarms) {
     finding.subject.function = longest.name;
   }
   if (is_compile) figures.jax_operation = JaxOperationOf(longest.name.value_or(""));
-  if (alarms.ns >= kLongWaitNs) finding.severity = Severity::kWarning;
+  if (alarms.ns >= policy::kLongAlarmNs) finding.severity = Severity::kWarning;
   for (const CompileAlarm& alarm : alarms.all) {
     if (finding.evidence.size() == kMaxEvidence) break;
     finding.evidence.push_back({.table = "compile_alarm",
@@ -229,31 +222,65 @@ Finding OfAlarms(CompileAlarms alarms) {
   return finding;
 }
 
-absl::StatusOr<Findings> FindSlowCompile(const Run& run) {
+// Returns how many nodes the graph of a compile has, from the form that lists it best.
+OptInt NodesOf(const Graphs& graphs, OptInt graph_id) {
+  std::pair<int, OptInt> best{-2, OptInt()};  // how well the form lists nodes, and its nodes
+  for (const GraphRow* form : graphs.FormsOf(graph_id)) {
+    if (!form->node_count) continue;
+    const int rank =
+        !form->printed_as                                                                       ? -1
+        : *form->printed_as == PrintedForm::kIrText || *form->printed_as == PrintedForm::kIrDot ? 1
+                                                                                                : 0;
+    best = std::max(best, {rank, form->node_count});
+  }
+  return best.second;
+}
+
+// Returns the first compilation of each graph, in the slice, that has a length. Without a graph each
+// compilation is the first of its own.
+absl::StatusOr<std::vector<Compiled>> FirstTimedCompilations(const Run& run) {
+  XP_TRY(const Compiles* all, run.whole().Get<Compiles>());
+  XP_TRY(const Compiles* in_slice, run.Get<Compiles>());
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  XP_TRY(const Sites* sites, run.Get<Sites>());
+  std::set<int64_t> looked_at;
+  for (const CompileRow& row : in_slice->rows) looked_at.insert(row.id);
+  std::vector<const CompileRow*> in_order;
+  for (const CompileRow& row : all->rows) in_order.push_back(&row);
+  std::ranges::stable_sort(in_order, std::less<>(), &CompileRow::ordinal);
+  std::set<std::pair<OptInt, std::string>> graphs_seen;
+  std::set<std::tuple<OptInt, OptInt, std::optional<CutKind>, OptText>> sites_seen;
+  std::vector<Compiled> compiles;
+  for (const CompileRow* row : in_order) {
+    const GraphRow* graph = graphs->Find(row->graph_id);
+    const OptText hash = graph != nullptr ? graph->hash : std::nullopt;
+    const std::string key = hash            ? *hash
+                            : row->graph_id ? fmt::format("graph {}", *row->graph_id)
+                                            : fmt::format("compile {}", row->id);
+    const bool first_of_graph = graphs_seen.emplace(row->process_id, key).second;
+    const bool first_of_site =
+        sites_seen.emplace(row->process_id, row->site_id, row->cause, row->function).second;
+    if (!first_of_graph || !row->dur_ns || !looked_at.contains(row->id)) continue;
+    const Subject place = sites->SubjectOf(row->site_id);
+    compiles.push_back({.row = row->id,
+                        .ns = *row->dur_ns,
+                        .ts_ns = row->ts_ns,
+                        .trace_ns = row->trace_ns,
+                        .hash = hash,
+                        .file = place.file,
+                        .function = row->function ? row->function : place.function,
+                        .nodes = NodesOf(*graphs, row->graph_id),
+                        .line = place.line,
+                        .program_bytes = row->program_bytes,
+                        .first_of_site = first_of_site});
+  }
+  std::ranges::sort(compiles, std::less<>(), &Compiled::row);
+  return compiles;
+}
+
+absl::StatusOr<Findings> FindSlowCompiles(const Run& run) {
   XP_TRY(const Steps* steps, run.Get<Steps>());
-  // The first compilation of each graph that has a length; without a graph each is its own.
-  XP_TRY(std::vector<Compiled> compiles,
-         run.store().Collect(
-             "SELECT c.id, c.dur_ns, c.ts_ns, c.trace_ns, g.hash, (SELECT node_count FROM graph n "
-             "WHERE (n.id "
-             "= g.id OR "
-             "(g.hash IS NOT NULL AND n.hash = g.hash)) AND node_count IS NOT NULL "
-             "ORDER BY printed_as IN ('ir_text', 'ir_dot') DESC, node_count DESC LIMIT 1), "
-             "c.program_bytes, s.file, s.line, "
-             "coalesce(c.function, s.function), nth_of_site = 1 FROM (SELECT *, row_number() OVER "
-             "(PARTITION BY process_id, "
-             "coalesce((SELECT hash FROM graph WHERE id = graph_id), 'graph ' || graph_id, "
-             "'compile ' || id) "
-             "ORDER BY ordinal) AS nth, row_number() OVER (PARTITION BY process_id, site_id, "
-             "cause, function ORDER BY ordinal) "
-             "AS nth_of_site FROM main.compile) c LEFT JOIN graph g ON g.id = c.graph_id "
-             "LEFT JOIN site s ON s.id = c.site_id WHERE nth = 1 AND c.dur_ns IS NOT NULL AND c.id "
-             "IN (SELECT id FROM compile) ORDER BY c.id",
-             [](int64_t id, int64_t ns, OptInt ts_ns, OptInt trace_ns, OptText hash, OptInt nodes,
-                OptInt bytes, OptText file, OptInt line, OptText function, bool first_of_site) {
-               return Compiled{id,       ns,    ts_ns, trace_ns, hash,         file,
-                               function, nodes, line,  bytes,    first_of_site};
-             }));
+  XP_TRY(std::vector<Compiled> compiles, FirstTimedCompilations(run));
   absl::StatusOr<Findings> measured;
   if (!compiles.empty()) {
     measured = FromRows(std::move(compiles), Median(steps->steady_ns));
@@ -274,18 +301,21 @@ absl::StatusOr<Findings> FindSlowCompile(const Run& run) {
 
 }  // namespace
 
-extern const Analyzer slow_compile{.name = "slow_compile",
-                                   .summary = "what compiling costs, and when it is paid back",
-                                   .meaning =
-                                       "Compiling is a large part of the run, or one "
-                                       "compilation takes very long. A program compiles "
-                                       "each graph once, so the finding says after how many "
-                                       "steps that is paid back, and what XLA itself "
-                                       "complained of.",
-                                   .looks_at = "compilations with times, else CompileTime",
-                                   .find = FindSlowCompile,
-                                   .say = SaySlowCompile,
-                                   .needs = Needs::kTimelineOrCompileTimes,
-                                   .is_paid_once = true};
+extern const Analyzer slow_compile{
+    .name = "slow_compile",
+    .summary = "what compiling costs, and when it is paid back",
+    .meaning =
+        "Compiling is a large part of the run, or one "
+        "compilation takes very long. A program compiles "
+        "each graph once, so the finding says after how many "
+        "steps that is paid back, and what XLA itself "
+        "complained of.",
+    .looks_at = "compilations with times, else CompileTime",
+    .find = FindSlowCompiles,
+    .say = SaySlowCompile,
+    .needs = Needs::kTimelineOrCompileTimes,
+    .thresholds = {policy::kSlowCompileNs, policy::kCompileSteps, policy::kNoticeableCompileNs,
+                   policy::kLongAlarmNs, policy::kAmortisedShare, policy::kTracingPartOfCompile},
+    .is_paid_once = true};
 
 }  // namespace xlaprof

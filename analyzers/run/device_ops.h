@@ -1,0 +1,43 @@
+// The ops that each device ran, summed by name.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "analyzers/run/run.h"
+
+namespace xlaprof {
+
+// Process and name of a device. Processes on several machines call their devices by the same names.
+using DeviceKey = std::pair<int64_t, std::string>;
+
+// All events of one name on one device.
+struct DeviceOp {
+  int64_t ns = 0, count = 0;
+  // The longest event.
+  int64_t longest_ns = -1, chunk_id = 0, index = 0, event_id = 0, ts_ns = 0;
+};
+
+struct DeviceOps {
+  struct Name {
+    std::string op;              // copy-done.2 of "%copy-done.2 = f32[...] copy-done(...)"
+    bool is_collective = false;  // its first event has the category of collective operations
+  };
+  std::map<DeviceKey, absl::flat_hash_map<StringId, DeviceOp>> by_device;
+  absl::flat_hash_map<StringId, Name> names;  // of all ops in by_device
+
+  static absl::StatusOr<DeviceOps> Of(const Run& run);
+};
+
+// What name, arguments and the program's text say of one op.
+struct DeviceOpDetails {
+  bool host_memory = false;  // it or an op that it waits for uses the host's memory
+  OptInt bytes;              // that it accessed
+  OptText location;          // where it was recorded
+};
+absl::StatusOr<DeviceOpDetails> DetailsOf(const Run& run, StringId name, const DeviceOp& op);
+
+}  // namespace xlaprof

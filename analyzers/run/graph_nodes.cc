@@ -1,0 +1,31 @@
+#include "analyzers/run/graph_nodes.h"
+
+#include "core/base/xla_shape.h"
+
+namespace xlaprof {
+
+absl::StatusOr<std::set<std::string>> ShapesOfOp(const Run& run, int64_t graph_id,
+                                                 std::string_view op) {
+  std::set<std::string> shapes;
+  XP_TRY(run.store().Each(
+      "SELECT DISTINCT shape FROM graph_node WHERE graph_id = ?1 AND op = ?2",
+      [&](std::string_view shape) { shapes.insert(WithoutLayout(shape)); }, graph_id, op));
+  return shapes;
+}
+
+absl::StatusOr<int64_t> CountLocations(const Run& run, int64_t graph_id) {
+  XP_TRY(const OptInt count, run.store().One<int64_t>(
+                                 "SELECT count(DISTINCT location) FROM graph_node WHERE graph_id = "
+                                 "?1 AND location IS NOT NULL",
+                                 graph_id));
+  return count.value_or(0);
+}
+
+absl::StatusOr<OptText> LocationOfResult(const Run& run, int64_t graph_id) {
+  return run.store().One<std::string>(
+      "SELECT location FROM graph_node WHERE graph_id = ?1 AND location IS NOT NULL ORDER BY root "
+      "IS NULL, idx LIMIT 1",
+      graph_id);
+}
+
+}  // namespace xlaprof

@@ -1,0 +1,24 @@
+// Questions about the nodes of one graph. Graphs may have millions of nodes, so that rules ask for what
+// they need.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "analyzers/run/run.h"
+
+namespace xlaprof {
+
+// Returns the distinct shapes of a graph's nodes with this op, without layouts.
+absl::StatusOr<std::set<std::string>> ShapesOfOp(const Run& run, int64_t graph_id,
+                                                 std::string_view op);
+
+// Returns how many different places in the source the nodes of a graph were recorded at.
+absl::StatusOr<int64_t> CountLocations(const Run& run, int64_t graph_id);
+
+// Returns where the first result of a graph was recorded, or else its first node with a location;
+// nothing if no node has one.
+absl::StatusOr<OptText> LocationOfResult(const Run& run, int64_t graph_id);
+
+}  // namespace xlaprof
