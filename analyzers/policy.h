@@ -50,6 +50,12 @@ inline constexpr Threshold kNotOnce{
     "Anything may happen once: a checkpoint, a cold cache, an unusual step."};
 
 // --- steps ---
+inline constexpr Threshold kMinWarmUpSteps{
+    int64_t{2}, Unit::kCount, "So many leading steps may compile in a clean program.",
+    "State that the first step makes, such as an optimizer's buffers, is an input of the second."};
+inline constexpr Threshold kMaxWarmUpShare{
+    0.25, Unit::kShare, "At most this share of the steps is warm-up, if more of them compile.",
+    "A program that compiles in every step has no warm-up that explains it."};
 
 // --- reads and fallbacks (sync_point, fallback) ---
 inline constexpr Threshold kOftenPerStep{
@@ -92,10 +98,97 @@ inline constexpr Threshold kTracedOperationsOfLoop{
     "Code that only sets a program up traces fewer."};
 
 // --- recompilation ---
+inline constexpr Threshold kFewRecompiles{
+    int64_t{2}, Unit::kCount, "So many recompiles that have stopped are no warning.",
+    "Two changes happen in any run, such as a last batch and an evaluation."};
+inline constexpr Threshold kMostlyCompilingShare{
+    0.5, Unit::kShare, "Recompiling is an error from this share of the time on.",
+    "The run then does little else."};
+inline constexpr Threshold kDearCompilingShare{
+    0.1, Unit::kShare,
+    "Compiling that has stopped, or that no step can be told for, is a warning from this share of "
+    "the time (or of all compiling) on.",
+    "It was worth avoiding, and the next run pays for it again."};
+inline constexpr Threshold kDearCompilingNs{
+    int64_t{1'000'000'000}, Unit::kNs, "If no step is known, less compiling is no warning.",
+    "Nobody waits noticeably for less than a second in all."};
+inline constexpr Threshold kCheapCompilingShare{
+    0.002, Unit::kShare, "If no step is known, a smaller share of all compiling is no warning.",
+    "A change of the program would not pay."};
+inline constexpr Threshold kRareSizeShare{
+    0.2, Unit::kShare, "A smaller size that comes in at most this share of the executions is rare.",
+    "The last batch of an epoch is such a size."};
+inline constexpr Threshold kBurstCompiles{int64_t{3}, Unit::kCount, "Fewer compiles are no burst.",
+                                          "Two changes of shape happen in any run."};
+inline constexpr Threshold kBurstSteps{int64_t{5}, Unit::kCount,
+                                       "A burst takes at most so many steps.",
+                                       "What takes longer is a phase of the run."};
+inline constexpr Threshold kBurstPartOfRun{
+    int64_t{20}, Unit::kFactor, "In a long run a burst takes at most the steps divided by this.",
+    "A twentieth of a long run is still short."};
+inline constexpr Threshold kCleanStepsAfterBurst{
+    int64_t{3}, Unit::kCount, "A burst is over after so many clean steps.",
+    "Fewer may only be a pause. It also needs as many clean steps as the burst took."};
 
 // --- recompilation, told from counts ---
+inline constexpr Threshold kReportsWithWindows{
+    int64_t{4}, Unit::kCount, "From so many reports on, the run is divided into windows.",
+    "That is one report for each quarter."};
+inline constexpr Threshold kCompilesBeyondClean{
+    int64_t{2}, Unit::kCount, "So many compiles more than a clean program's are a pattern.",
+    "One more is a last batch or an evaluation."};
+inline constexpr Threshold kCompilesPerStep{
+    0.05, Unit::kPerStep, "Counted compiles are a warning above this rate.",
+    "One compile in twenty steps is felt if it takes seconds."};
+inline constexpr Threshold kCompileTimeShare{
+    0.2, Unit::kShare, "Above this share of compile and execute time, the rate does not matter.",
+    "Then compiling is felt at any rate."};
+inline constexpr Threshold kManyCompilesBeyondClean{
+    int64_t{10}, Unit::kCount,
+    "At a low rate, so many compiles more than a clean program's are needed.",
+    "Fewer may be one more phase, such as an evaluation."};
+inline constexpr Threshold kNewGraphShare{
+    0.5, Unit::kShare,
+    "Without steps, the program recompiles if so many of its executions are of a new graph.",
+    "A program with C cuts in a step compiles about 2C graphs, so that after five steps fewer than "
+    "half of its executions are of a new one."};
+inline constexpr Threshold kManyCompiles{
+    int64_t{10}, Unit::kCount,
+    "Without steps, fewer compiles are not judged by the share of new graphs.",
+    "They may be the set-up and the first steps."};
+inline constexpr Threshold kManyGraphs{int64_t{50}, Unit::kCount,
+                                       "So many graphs are more than one program has.",
+                                       "Only a program that recompiles has as many."};
+inline constexpr Threshold kStartOfRunSteps{
+    int64_t{5}, Unit::kCount,
+    "Steps before the first report are the start of the run if they are fewer.",
+    "Their compiles are then spread over these steps."};
+inline constexpr Threshold kLatePartOfRun{
+    int64_t{4}, Unit::kFactor,
+    "Reports begin late if the first one is behind the steps divided by this.",
+    "What the first report counts may then be from anywhere before it."};
+inline constexpr Threshold kExpectedCompiles{
+    int64_t{3}, Unit::kCount, "A window without compiles is no accident if it would have so many.",
+    "At the rate before it, three were to be expected."};
+inline constexpr Threshold kLaterUploadsPart{
+    int64_t{4}, Unit::kFactor,
+    "Reports are of one process if the later ones upload at most the first one's uploads divided by "
+    "this.",
+    "Only the first report of a process holds its weights; ranks upload about as much as one another."};
 
 // --- recompilation, operations outside of jit ---
+inline constexpr Threshold kManyOperations{int64_t{10}, Unit::kCount,
+                                           "So many programs of single operations are a finding.",
+                                           "A clean start makes fewer."};
+inline constexpr Threshold kSureOperationNames{
+    int64_t{2}, Unit::kCount, "So many names that only JAX uses make short names JAX's, too.",
+    "A user's function may be called add as well."};
+inline constexpr Threshold kRepeatedOperation{
+    int64_t{2}, Unit::kCount, "The same operation at one line repeats if it compiles more often.",
+    "A start makes each program once or twice."};
+inline constexpr Threshold kOperationInputs{
+    int64_t{4}, Unit::kCount, "A program with more inputs is a function of the user's.",
+    "Operations have no more, except those that take any number."};
 
 // --- slow_compile ---
 inline constexpr Threshold kSlowCompileNs{

@@ -8,24 +8,14 @@
 #include "analyzers/analyzer.h"
 #include "analyzers/recompile/group_by_cause.h"
 #include "analyzers/recompile/shape_executions.h"
+#include "analyzers/run/tables.h"
 #include "analyzers/run/unmarked_reads.h"
 
 namespace xlaprof {
 namespace {
 
 constexpr size_t kMaxEvidence = 32;    // rows that a finding cites
-constexpr int64_t kFewRecompiles = 2;  // so many that have stopped are no pattern
 constexpr size_t kMaxPlaces = 4;       // lines of one function's calls that are named
-constexpr double kMostOfTheTime =
-    0.5;  // compiling more than half of the time: the run does little else
-constexpr double kDearShare =
-    0.1;  // of the time: what has stopped was still worth avoiding, and so is the next run's
-constexpr int64_t kDearNs = 1'000'000'000;  // so long, at least, where no step is known
-constexpr double kCheapShare =
-    0.002;  // of all compiling: not worth a change where no step is known
-constexpr double kRareShare =
-    0.2;  // executions of a size below this share: the last batch of an epoch
-
 // Returns what the compiles of a group cost. `wall_ns`: of the process.
 RecompileCost CostOf(const RecompileGroup& group, OptInt wall_ns) {
   RecompileCost cost;
@@ -108,23 +98,26 @@ Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_
   // Of a part of the run, one may be all there is to see.
   const bool is_part = std::ranges::any_of(
       group.site->compiles, [](const CompileFact& compile) { return !compile.in_slice; });
-  if (is_part && share_of_time.value_or(0) > kMostOfTheTime) return Severity::kWarning;
+  if (is_part && share_of_time.value_or(0) > policy::kMostlyCompilingShare)
+    return Severity::kWarning;
   if (state.word == State::kOngoing)
-    return share_of_time.value_or(0) > kMostOfTheTime ? Severity::kError : Severity::kWarning;
+    return share_of_time.value_or(0) > policy::kMostlyCompilingShare ? Severity::kError
+                                                                     : Severity::kWarning;
   if (state.word == State::kBurst) return Severity::kWarning;
   if (state.word == State::kSettled) {
     const bool early = 4 * (*state.step - group.steps->first) < group.steps->count();
-    const bool dear = share_of_time.value_or(0) >= kDearShare;
-    return state.after_warm_up > kFewRecompiles && (!early || dear) ? Severity::kWarning
-                                                                    : Severity::kInfo;
+    const bool dear = share_of_time.value_or(0) >= policy::kDearCompilingShare;
+    return state.after_warm_up > policy::kFewRecompiles && (!early || dear) ? Severity::kWarning
+                                                                            : Severity::kInfo;
   }
   if (state.word == State::kUnknown) {
     const auto count = static_cast<int64_t>(group.compiles.size());
     if (!cost_ns || compiling_ns <= 0)
-      return count > kFewRecompiles ? Severity::kWarning : Severity::kInfo;
+      return count > policy::kFewRecompiles ? Severity::kWarning : Severity::kInfo;
     const double part = double(*cost_ns) / double(compiling_ns);
-    const bool dear = *cost_ns >= kDearNs && part >= kDearShare;
-    return count >= kFewRecompiles && (dear || (count > kFewRecompiles && part >= kCheapShare))
+    const bool dear = *cost_ns >= policy::kDearCompilingNs && part >= policy::kDearCompilingShare;
+    return count >= policy::kFewRecompiles && (dear || (count > policy::kFewRecompiles &&
+                                                        part >= policy::kCheapCompilingShare))
                ? Severity::kWarning
                : Severity::kInfo;
   }
@@ -175,7 +168,7 @@ bool IsRareSmallerSize(const RecompileGroup& group, const SizesSeen& sizes,
   for (const CompileFact* compile : group.compiles) {
     if (const auto at = executions.find(compile->hash); at != executions.end()) these += at->second;
   }
-  return all > 0 && static_cast<double>(these) <= kRareShare * static_cast<double>(all);
+  return all > 0 && static_cast<double>(these) <= policy::kRareSizeShare * static_cast<double>(all);
 }
 
 Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
@@ -316,18 +309,23 @@ void MergeProcesses(std::vector<std::pair<int64_t, Finding>>* found) {
   *found = std::move(merged);
 }
 
-absl::StatusOr<Findings> FindRecompilation(const Run& run) {
+// Returns how often each process executed the graphs of each hash; "" stands for an unknown graph.
+absl::StatusOr<std::map<int64_t, std::map<std::string, int64_t>>> ExecutionsByHash(const Run& run) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
+  std::map<int64_t, std::map<std::string, int64_t>> times;
+  for (const ExecutionRow& row : executions->rows) {
+    const GraphRow* graph = graphs->Find(row.graph_id);
+    ++times[row.process_id.value_or(0)][graph != nullptr ? graph->hash.value_or("") : ""];
+  }
+  return times;
+}
+
+absl::StatusOr<Findings> FindRecompilations(const Run& run) {
   XP_TRY(const RecompileFacts* compiled, run.Get<RecompileFacts>());
   const RecompileFacts& facts = *compiled;
   XP_TRY(ReasonFinder finder, ReasonFinder::Make(run, facts));
-  std::map<int64_t, std::map<std::string, int64_t>> executions;
-  XP_TRY(run.store().Each(
-      "SELECT coalesce(e.process_id, 0), coalesce(g.hash, ''), count(*) FROM execution "
-      "e LEFT JOIN graph g ON "
-      "g.id = e.graph_id GROUP BY 1, 2 ORDER BY 1, 2",
-      [&](int64_t process_id, std::string hash, int64_t times) {
-        executions[process_id][hash] = times;
-      }));
+  XP_TRY(auto executions, ExecutionsByHash(run));
   XP_TRY(const GraphExecutions executions_of, ExecutionsOfGraphs(run));
   std::map<int64_t, UnmarkedReads> growing;  // by process
   for (const auto& [process_id, steps] : facts.steps) {
@@ -388,6 +386,30 @@ extern const Analyzer recompilation{
         "line, what differs between the two graphs (a size, a number that is part of the "
         "graph, an op), and whether it goes on.",
     .looks_at = "compiles, printed graphs, debug blocks, metrics",
-    .find = FindRecompilation,
-    .say = SayRecompilation};
+    .find = FindRecompilations,
+    .say = SayRecompilation,
+    .thresholds = {policy::kMinWarmUpSteps,
+                   policy::kMaxWarmUpShare,
+                   policy::kFewRecompiles,
+                   policy::kMostlyCompilingShare,
+                   policy::kDearCompilingShare,
+                   policy::kDearCompilingNs,
+                   policy::kCheapCompilingShare,
+                   policy::kRareSizeShare,
+                   policy::kBurstCompiles,
+                   policy::kBurstSteps,
+                   policy::kBurstPartOfRun,
+                   policy::kCleanStepsAfterBurst,
+                   policy::kReportsWithWindows,
+                   policy::kCompilesBeyondClean,
+                   policy::kCompilesPerStep,
+                   policy::kCompileTimeShare,
+                   policy::kManyCompilesBeyondClean,
+                   policy::kNewGraphShare,
+                   policy::kManyCompiles,
+                   policy::kManyGraphs,
+                   policy::kManyOperations,
+                   policy::kSureOperationNames,
+                   policy::kRepeatedOperation,
+                   policy::kOperationInputs}};
 }  // namespace xlaprof

@@ -9,6 +9,7 @@
 #include "analyzers/quantity.h"
 #include "analyzers/recompile/compile_history.h"
 #include "analyzers/recompile/stated_causes.h"
+#include "analyzers/run/contents.h"
 #include "core/base/xla_shape.h"
 
 namespace xlaprof {
@@ -138,14 +139,13 @@ struct ReasonFinder::Impl {
   absl::flat_hash_map<int64_t, std::vector<uint64_t>> hashes;
   int64_t nodes_kept = 0;
   int64_t compared_in_all = 0;
-  std::map<int64_t, std::string>
-      changed_setting;  // of a process: a setting that has several values
-  absl::flat_hash_map<int64_t, std::vector<RecompileCause>> said;  // of a compile, by its source
+  const std::map<int64_t, std::string>* changed_setting = nullptr;                    // by process
+  const absl::flat_hash_map<int64_t, std::vector<RecompileCause>>* stated = nullptr;  // by compile
 
-  // Null: its source says nothing.
-  const std::vector<RecompileCause>* SaidOf(const CompileFact& compile) const {
-    const auto found = said.find(compile.id);
-    return found == said.end() ? nullptr : &found->second;
+  // Returns the causes that the source of a compile states; null if it states none.
+  const std::vector<RecompileCause>* StatedFor(const CompileFact& compile) const {
+    const auto found = stated->find(compile.id);
+    return found == stated->end() ? nullptr : &found->second;
   }
 
   absl::StatusOr<const PrintedGraph*> Graph(int64_t id) {
@@ -347,8 +347,8 @@ struct ReasonFinder::Impl {
       cause.before = TextOf(earlier.cause), cause.after = TextOf(compile.cause);
       return cause;
     }
-    if (const auto setting = changed_setting.find(compile.process_id);
-        setting != changed_setting.end()) {
+    if (const auto setting = changed_setting->find(compile.process_id);
+        setting != changed_setting->end()) {
       cause.type = ReasonType::kEnvironmentChange;
       cause.node = setting->second;
       return cause;
@@ -388,14 +388,10 @@ absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Run& run, const RecompileF
   impl->store = &run.store();
   XP_TRY(impl->code, run.Get<UserCode>());
   impl->history = CompileHistory(facts);
-  XP_TRY(
-      run.store().Each("SELECT coalesce(process_id, 0), name FROM setting GROUP BY 1, 2 HAVING "
-                       "count(DISTINCT value) > 1 "
-                       "ORDER BY 1, 2 DESC",
-                       [&](int64_t process_id, std::string name) {
-                         impl->changed_setting[process_id] = std::move(name);
-                       }));
-  XP_TRY(impl->said, LoadSaidReasons(run));
+  XP_TRY(const Contents* contents, run.Get<Contents>());
+  impl->changed_setting = &contents->changed_setting;
+  XP_TRY(const StatedCauses* stated, run.Get<StatedCauses>());
+  impl->stated = &stated->by_compile;
   return ReasonFinder(std::move(impl));
 }
 
@@ -403,13 +399,13 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
   const CompileFact& compile = site.compiles[index];
   if (auto eviction = impl_->history.Eviction(compile))
     return CompileReason{.causes = {std::move(*eviction)}};
-  const std::vector<RecompileCause>* said = impl_->SaidOf(compile);
-  if (said != nullptr && said->front().type != ReasonType::kUnknown)
-    return CompileReason{.causes = *said};
+  const std::vector<RecompileCause>* stated = impl_->StatedFor(compile);
+  if (stated != nullptr && stated->front().type != ReasonType::kUnknown)
+    return CompileReason{.causes = *stated};
   std::optional<std::pair<size_t, const Form*>> alike;
   XP_TRY(std::optional<CompileReason> reason, impl_->ByGraphs(site, index, &alike));
   if (reason) return *std::move(reason);
-  if (said != nullptr) return CompileReason{.causes = *said};
+  if (stated != nullptr) return CompileReason{.causes = *stated};
   if (alike) {
     const auto& [nearest, form] = *alike;
     XP_TRY(RecompileCause cause, impl_->NotPrinted(site.compiles[nearest], compile, *form));
@@ -421,9 +417,9 @@ absl::StatusOr<CompileReason> ReasonFinder::Why(const CompileSite& site, size_t 
 
 absl::StatusOr<std::optional<CompileReason>> ReasonFinder::WhyFirst(const CompileSite& site) {
   // A log that began late, or names that many functions have.
-  const std::vector<RecompileCause>* said = impl_->SaidOf(site.compiles.front());
-  if (said != nullptr && said->front().type != ReasonType::kUnknown)
-    return CompileReason{.causes = *said};
+  const std::vector<RecompileCause>* stated = impl_->StatedFor(site.compiles.front());
+  if (stated != nullptr && stated->front().type != ReasonType::kUnknown)
+    return CompileReason{.causes = *stated};
   XP_TRY(std::optional<RecompileCause> other_cut, OtherCut(site));
   if (!other_cut) return std::nullopt;
   return CompileReason{.causes = {*std::move(other_cut)}};

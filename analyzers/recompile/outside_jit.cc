@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "analyzers/policy.h"
+#include "analyzers/run/graph_nodes.h"
 #include "analyzers/run/jax_operation.h"
 #include "analyzers/run/user_code.h"
 #include "core/base/source_place.h"
@@ -12,15 +14,9 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMany = 10;      // programs: fewer are what a clean start makes
-constexpr size_t kSureNames = 2;  // so many make short names, such as add, JAX's too
-constexpr int64_t kDearNs = 1'000'000'000;
-constexpr double kDearShare = 0.1;  // of the run, or of all compiling where its length is not known
-constexpr int64_t kFewTimes = 2;    // the same operation at one line
 constexpr size_t kMaxNamed = 3;     // operations that are named
 constexpr size_t kMaxPlaces = 6;    // lines that are told
 constexpr size_t kMaxRows = 32;     // that a place cites
-constexpr int64_t kMostInputs = 4;  // of an operation, but for those that take any number
 
 struct Sum {
   int64_t count = 0, ns = 0, ns_inside = 0;  // inside the profile's window
@@ -35,7 +31,8 @@ struct Sum {
   }
   // What comes again and again is in a loop; a start makes each program once or twice.
   bool repeats() const {
-    return std::ranges::any_of(times, [](const auto& one) { return one.second > kFewTimes; });
+    return std::ranges::any_of(
+        times, [](const auto& one) { return one.second > policy::kRepeatedOperation; });
   }
 };
 
@@ -66,11 +63,8 @@ bool TakesManyInputs(std::string_view function) {
 // JAX compiles an operation for one line of the user's; a function has several.
 absl::StatusOr<bool> HasSeveralLines(const Run& run, const CompileFact& compile) {
   for (const auto& [form, graph_id] : compile.forms) {
-    XP_TRY(OptInt lines,
-           run.store().One<int64_t>("SELECT count(DISTINCT location) FROM graph_node WHERE "
-                                    "graph_id = ?1 AND location IS NOT NULL",
-                                    graph_id));
-    if (lines.value_or(0) > 1) return true;
+    XP_TRY(const int64_t lines, CountLocations(run, graph_id));
+    if (lines > 1) return true;
   }
   return false;
 }
@@ -79,7 +73,8 @@ absl::StatusOr<bool> HasSeveralLines(const Run& run, const CompileFact& compile)
 absl::StatusOr<bool> IsUserFunction(const Run& run, const CompileFact& compile) {
   if (compile.cause == CutKind::kOperation) return false;
   if (compile.explained) return true;  // of an operation JAX would say so
-  if (compile.input_count > kMostInputs && !TakesManyInputs(compile.function)) return true;
+  if (compile.input_count > policy::kOperationInputs && !TakesManyInputs(compile.function))
+    return true;
   return HasSeveralLines(run, compile);
 }
 
@@ -118,11 +113,7 @@ class Places {
       if (place != facts_.places.end() && !place->second.file.empty()) return place->second;
     }
     for (const auto& [form, graph_id] : compile.forms) {
-      XP_TRY(
-          std::optional<std::string> text,
-          run_.store().One<std::string>("SELECT location FROM graph_node WHERE graph_id = ?1 AND "
-                                        "location IS NOT NULL ORDER BY root IS NULL, idx LIMIT 1",
-                                        graph_id));
+      XP_TRY(const OptText text, LocationOfResult(run_, graph_id));
       if (!text) continue;
       SourcePlace place = code_->Resolve(SourcePlace::Parse(*text));
       if (!code_->IsUser(place)) continue;
@@ -157,7 +148,8 @@ struct Called {
 
 bool IsDear(const Called& called, OptInt wall_ns, int64_t compiling_ns) {
   auto dear = [](int64_t ns, int64_t of_ns) {
-    return ns >= kDearNs && double(ns) >= kDearShare * double(of_ns);
+    return ns >= policy::kDearCompilingNs &&
+           double(ns) >= policy::kDearCompilingShare * double(of_ns);
   };
   if (wall_ns.value_or(0) > 0 && called.all.ns_inside > 0)
     return dear(called.all.ns_inside, *wall_ns);
@@ -209,10 +201,11 @@ absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
         (compile.cause != CutKind::kOperation && compile.cause != CutKind::kCall))
       return false;
     return names->second.contains(compile.function) ||
-           (names->second.size() >= kSureNames && IsShortJaxOperation(compile.function));
+           (int64_t(names->second.size()) >= policy::kSureOperationNames &&
+            IsShortJaxOperation(compile.function));
   };
   std::set<int64_t> operations;
-  std::map<int64_t, size_t> counts;
+  std::map<int64_t, int64_t> counts;
   for (const CompileFact& compile : compiles) {
     if (!has_its_name(compile)) continue;
     XP_TRY(bool of_user, IsUserFunction(run, compile));
@@ -222,7 +215,8 @@ absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
   }
   const auto rest =
       std::stable_partition(compiles.begin(), compiles.end(), [&](const CompileFact& compile) {
-        return counts[compile.process_id] < kMany || !operations.contains(compile.id);
+        return counts[compile.process_id] < policy::kManyOperations ||
+               !operations.contains(compile.id);
       });
   std::vector<CompileFact> out(std::make_move_iterator(rest),
                                std::make_move_iterator(compiles.end()));
@@ -251,7 +245,7 @@ absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Run& r
     both.explained = in_run.explained;
     const OptInt wall_ns = facts.wall_ns.at(process_id);
     const bool dear = IsDear(in_run, wall_ns, facts.compiling_ns.at(process_id));
-    if (dear || size_t(in_run.all.count) >= kMany) {
+    if (dear || in_run.all.count >= policy::kManyOperations) {
       findings.emplace_back(process_id, FindingOf(in_run, dear));
       if (at_start.all.count > 0) findings.emplace_back(process_id, FindingOf(at_start, false));
     } else if (both.all.count > 0) {

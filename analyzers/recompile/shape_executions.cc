@@ -5,25 +5,25 @@
 #include <string>
 #include <vector>
 
-#include "core/base/xla_shape.h"
+#include "analyzers/run/graph_nodes.h"
+#include "analyzers/run/tables.h"
 
 namespace xlaprof {
 
 absl::StatusOr<GraphExecutions> ExecutionsOfGraphs(const Run& run) {
+  XP_TRY(const Executions* executions, run.Get<Executions>());
+  XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   GraphExecutions of_row;
-  XP_TRY(run.store().Each(
-      "SELECT graph_id, count(*) FROM execution WHERE graph_id IS NOT NULL GROUP BY 1",
-      [&](int64_t graph_id, int64_t times) { of_row[graph_id] = times; }));
-  std::map<std::string, std::vector<int64_t>> by_hash;
-  XP_TRY(run.store().Each("SELECT id, hash FROM graph WHERE hash IS NOT NULL",
-                          [&](int64_t id, std::string hash) { by_hash[hash].push_back(id); }));
-  for (const auto& [hash, rows] : by_hash) {
+  for (const ExecutionRow& row : executions->rows) {
+    if (row.graph_id) ++of_row[*row.graph_id];
+  }
+  for (const auto& [hash, forms] : graphs->by_hash) {
     int64_t times = 0;
-    for (int64_t row : rows) {
-      if (const auto at = of_row.find(row); at != of_row.end()) times += at->second;
+    for (const GraphRow* form : forms) {
+      if (const auto at = of_row.find(form->id); at != of_row.end()) times += at->second;
     }
     if (times == 0) continue;
-    for (int64_t row : rows) of_row[row] = times;
+    for (const GraphRow* form : forms) of_row[form->id] = times;
   }
   return of_row;
 }
@@ -47,11 +47,7 @@ absl::Status CountOthers(const Run& run, RecompileGroup* group) {
     const auto times = group->executions->find(graph_id);
     if (times == group->executions->end()) continue;
     ++counted;
-    std::set<std::string> shapes;
-    XP_TRY(run.store().Each(
-        "SELECT DISTINCT shape FROM graph_node WHERE graph_id = ?1 AND op = ?2",
-        [&](std::string_view shape) { shapes.insert(WithoutLayout(shape)); }, graph_id,
-        group->cause().node));
+    XP_TRY(const std::set<std::string> shapes, ShapesOfOp(run, graph_id, group->cause().node));
     for (const std::string& shape : shapes) group->other_executions[shape] += times->second;
   }
   return absl::OkStatus();

@@ -2,20 +2,12 @@
 
 #include <algorithm>
 
+#include "analyzers/policy.h"
+
 namespace xlaprof {
-namespace {
-
-constexpr int64_t kBurstCompiles = 3;  // fewer are no burst: two changes of shape happen in any run
-constexpr int64_t kFewSteps = 5;  // a burst is shorter than this, or than a twentieth of a long run
-constexpr int64_t kBurstShare = 20;
-constexpr int64_t kCleanSteps =
-    3;  // a burst is over when at least so many steps, and as many as it took, are clean
-
-}  // namespace
-
 RecompileState StateOf(std::span<const int64_t> compiles, int64_t first, int64_t last) {
   RecompileState state;
-  const auto late = std::upper_bound(compiles.begin(), compiles.end(), kWarmUpSteps - 1);
+  const auto late = std::upper_bound(compiles.begin(), compiles.end(), policy::kMinWarmUpSteps - 1);
   const auto n = compiles.end() - late;
   state.after_warm_up = n;
   if (compiles.empty() || last < first) {
@@ -28,8 +20,9 @@ RecompileState StateOf(std::span<const int64_t> compiles, int64_t first, int64_t
   }
   const int64_t seen = last - first + 1, begin = *late, end = compiles.back();
   const int64_t span = end - begin + 1, clean = last - end;
-  if (n >= kBurstCompiles && span <= std::max(kFewSteps, seen / kBurstShare) &&
-      clean >= std::max(kCleanSteps, span)) {
+  if (n >= policy::kBurstCompiles &&
+      span <= std::max<int64_t>(policy::kBurstSteps, seen / policy::kBurstPartOfRun) &&
+      clean >= std::max<int64_t>(policy::kCleanStepsAfterBurst, span)) {
     state.word = State::kBurst;
     state.step = begin;
     return state;

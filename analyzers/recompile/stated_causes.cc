@@ -2,36 +2,35 @@
 
 namespace xlaprof {
 
-absl::StatusOr<absl::flat_hash_map<int64_t, std::vector<RecompileCause>>> LoadSaidReasons(
-    const Run& run) {
-  absl::flat_hash_map<int64_t, std::vector<RecompileCause>> said;
-  XP_TRY(run.store().Each(
-      "SELECT compile_id, type, coalesce(input, ''), coalesce(before, ''), coalesce(after, ''), "
-      "text FROM compile_reason ORDER BY compile_id, idx",
-      [&](int64_t compile_id, ReasonType type, std::string input, std::string before,
-          std::string after, std::string text) {
-        RecompileCause cause{.type = type,
-                             .before = std::move(before),
-                             .after = std::move(after),
-                             .seen_in = SeenIn::kJaxExplanation};
-        if (cause.type == ReasonType::kShapeChange || cause.type == ReasonType::kDtypeChange ||
-            cause.type == ReasonType::kShardingChange) {
-          if (cause.type == ReasonType::kShapeChange) cause.node = "parameter";
-          cause.names_input = cause.type != ReasonType::kShapeChange;
-          cause.input = std::move(input);
-          cause.is_input = true;
-        } else if (cause.type == ReasonType::kRedefinedFunction) {
-          if (!input.empty()) cause.note = note::DefinedAt{std::move(input)};
-        } else {
-          cause.node = std::move(input);
-          // JAX's key of a function holds no other constants than its static arguments.
-          if (cause.type == ReasonType::kConstantChange)
-            cause.constant = ConstantKind::kStaticArgument;
-          if (cause.type == ReasonType::kUnknown) cause.note = note::JaxSays{std::move(text)};
-        }
-        said[compile_id].push_back(std::move(cause));
-      }));
-  return said;
+static RecompileCause CauseOf(const CompileReasonRow& row) {
+  RecompileCause cause{.type = row.type,
+                       .before = row.before.value_or(""),
+                       .after = row.after.value_or(""),
+                       .seen_in = SeenIn::kJaxExplanation};
+  if (cause.type == ReasonType::kShapeChange || cause.type == ReasonType::kDtypeChange ||
+      cause.type == ReasonType::kShardingChange) {
+    if (cause.type == ReasonType::kShapeChange) cause.node = "parameter";
+    cause.names_input = cause.type != ReasonType::kShapeChange;
+    cause.input = row.input.value_or("");
+    cause.is_input = true;
+  } else if (cause.type == ReasonType::kRedefinedFunction) {
+    if (!row.input.value_or("").empty()) cause.note = note::DefinedAt{row.input.value_or("")};
+  } else {
+    cause.node = row.input.value_or("");
+    // JAX's key of a function holds no other constants than its static arguments.
+    if (cause.type == ReasonType::kConstantChange) cause.constant = ConstantKind::kStaticArgument;
+    if (cause.type == ReasonType::kUnknown) cause.note = note::JaxSays{row.text};
+  }
+  return cause;
+}
+
+absl::StatusOr<StatedCauses> StatedCauses::Of(const Run& run) {
+  XP_TRY(const std::vector<CompileReasonRow> rows,
+         run.Rows<CompileReasonRow>("ORDER BY compile_id, idx"));
+  StatedCauses stated;
+  for (const CompileReasonRow& row : rows)
+    stated.by_compile[row.compile_id].push_back(CauseOf(row));
+  return stated;
 }
 
 }  // namespace xlaprof

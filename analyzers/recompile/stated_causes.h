@@ -1,4 +1,4 @@
-// Why programs were compiled, where their source says so itself (table compile_reason).
+// The reasons that a source itself gives for a compile (table compile_reason).
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -9,9 +9,12 @@
 
 namespace xlaprof {
 
-// By compile, in the order in which they are told. Reasons in words only have the type unknown and
-// the words as their note.
-absl::StatusOr<absl::flat_hash_map<int64_t, std::vector<RecompileCause>>> LoadSaidReasons(
-    const Run& run);
+// Reasons in words only have the type unknown and the words as their note.
+struct StatedCauses {
+  absl::flat_hash_map<int64_t, std::vector<RecompileCause>>
+      by_compile;  // as the source orders them
+
+  static absl::StatusOr<StatedCauses> Of(const Run& run);
+};
 
 }  // namespace xlaprof

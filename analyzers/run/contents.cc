@@ -29,6 +29,12 @@ absl::StatusOr<Contents> Contents::Of(const Run& run) {
   contents.has_torch_ops = store.Find("cpu_op") != 0;  // a category of that profiler
   XP_TRY(contents.settings, run.Rows<SettingRow>("GROUP BY name ORDER BY name"));
 
+  XP_TRY(
+      store.Each("SELECT coalesce(process_id, 0), name FROM setting GROUP BY 1, 2 HAVING "
+                 "count(DISTINCT value) > 1 ORDER BY 1, 2 DESC",
+                 [&](int64_t process_id, std::string name) {
+                   contents.changed_setting[process_id] = std::move(name);
+                 }));
   const auto count = [&](const char* from, int64_t& rows) -> absl::Status {
     XP_TRY(OptInt counted, store.One<int64_t>(fmt::format("SELECT {}", from)));
     rows = counted.value_or(0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,6 +32,8 @@ struct Contents {
   int64_t graphs_with_nodes = 0;  // graphs that are more than a list of inputs
 
   std::vector<SettingRow> settings;  // one for each name, in the order of names
+  std::map<int64_t, std::string>
+      changed_setting;  // by process: the first setting with several values
 
   static absl::StatusOr<Contents> Of(const Run& run);
 };

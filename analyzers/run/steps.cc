@@ -5,16 +5,11 @@
 #include <map>
 #include <set>
 
+#include "analyzers/policy.h"
 #include "analyzers/run/launches.h"
 
 namespace xlaprof {
 namespace {
-
-// Warm-up is the leading steps that compile, but no more than this part of the run: a program that
-// compiles in every step has no warm-up that explains it. Two steps are always allowed: optimizers
-// and BatchNorm make the second graph differ from the first (measured in every clean capture).
-constexpr double kMaxWarmUpShare = 0.25;
-constexpr int64_t kMinWarmUpSteps = 2;
 
 Interval TimeOf(const StepSpan& step) { return {*step.ts_ns, *step.ts_ns + *step.dur_ns}; }
 
@@ -107,8 +102,8 @@ absl::StatusOr<Steps> Steps::Of(const Run& run) {
     while (end < steps.all.size() && steps.all[end].process_id == steps.all[begin].process_id)
       ++end;
     while (leading < end && steps.all[leading].compiles) ++leading;
-    const size_t allowed =
-        size_t(std::max(kMinWarmUpSteps, int64_t(kMaxWarmUpShare * double(end - begin))));
+    const size_t allowed = size_t(std::max<int64_t>(
+        policy::kMinWarmUpSteps, int64_t(policy::kMaxWarmUpShare * double(end - begin))));
     leading = std::min(leading, begin + allowed);
     for (size_t i = begin; i < leading; ++i) steps.all[i].warm_up = true;
     if (end - begin > most) {

@@ -31,6 +31,7 @@ struct Table {
 
 using Sources = Table<SourceRow>;
 using Processes = Table<ProcessRow>;
+using StepRows = Table<StepRow>;
 using Compiles = Table<CompileRow>;
 using Executions = Table<ExecutionRow>;
 using Transfers = Table<TransferRow>;
