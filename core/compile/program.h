@@ -22,8 +22,8 @@ struct Program {
   std::vector<Instruction> instructions;
   std::vector<int32_t> parameters;  // the device_data instructions, in argument order
   std::vector<int32_t> results;     // may repeat, and may be parameters
-  // Arguments whose memory may become a result's. Both numbers index the two lists above. Each
-  // parameter and result occurs at most once, and the two have equal shapes.
+  // Arguments whose memory may become a result's. `parameter` and `result` are indices of the two
+  // lists above. Each occurs at most once, and the two have equal shapes.
   struct Donation {
     int32_t parameter, result;
     bool operator==(const Donation&) const = default;

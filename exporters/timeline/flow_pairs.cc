@@ -90,9 +90,9 @@ void FlowPairs::Draw(const Range& range) {
   left_out_ += int64_t(range.targets - range.begin) * int64_t(range.end - range.targets) - drawn;
 }
 
-// Takes the single bind_id of each event for the arrow of `source`. Returns false if any of them is
-// taken. Perfetto sorts events of equal time by their length, so such an arrow must also take some
-// time.
+// Takes the single bind_id of each event for the arrow of `source`. Returns false if any of the
+// events is an instant or has one already. Perfetto sorts events of equal time by their length, so
+// such an arrow must also take some time.
 bool FlowPairs::TakeEvents(const Range& range, size_t source, size_t first_target,
                            size_t last_target) {
   auto usable = [&](const End& end) {

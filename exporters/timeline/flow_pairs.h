@@ -35,8 +35,8 @@ class FlowPairs {
     bool on_event = false;  // written as bind_id
   };
 
-  // How a format writes arrows: with records or one bind_id, as Chrome's does, or by naming on each
-  // event all pairs of source and target that it belongs to.
+  // The way in which a format writes arrows: with records or one bind_id, as Chrome's does, or by
+  // naming on each event all pairs of source and target that it belongs to.
   enum class Style { kRecords, kPairs };
 
   // Reads the flows between the events of `track_ids` inside the store's slice.

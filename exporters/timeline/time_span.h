@@ -17,8 +17,8 @@ struct TimeSpan {
     if (!base_epoch_ns || __builtin_add_overflow(*base_epoch_ns, origin_ns, &epoch_ns)) return {};
     return epoch_ns;
   }
-  // Returns where the part that `slice` shows begins, or where the store's events begin if the
-  // slice is empty.
+  // Returns where the part that `slice` shows begins. If the slice ends before that, returns where
+  // the store's events begin.
   int64_t BeginOf(const Slice& slice) const {
     const int64_t first = first_ns.value_or(0), from = slice.from_ns.value_or(first);
     return from > slice.to_ns.value_or(INT64_MAX) ? first : std::max(first, from);

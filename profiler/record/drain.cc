@@ -24,8 +24,8 @@ constexpr auto kPollTime = std::chrono::milliseconds(1);
 constexpr auto kRetryTime = std::chrono::milliseconds(200);
 // A thread's ring is kept free of page faults for at most this many slots ahead.
 constexpr uint64_t kReadySlots = (size_t(4) << 20) / sizeof(Slot);
-// How often the drain checks that the store's file is still there. If it is deleted, SQLite goes on
-// writing to a file that nobody can find.
+// The drain checks at this interval that the store's file is still there. If the file is deleted,
+// SQLite goes on writing to a file that nobody can find.
 constexpr int64_t kLookNs = 500'000'000;
 
 // Returns the inode, which tells a file from another of the same name, or 0 if there is none.

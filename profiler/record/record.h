@@ -21,7 +21,7 @@
 // PROGRAM.NUMBER.2.xlaprof and so on if that exists. If PATH does not exist, it becomes a
 // directory, with its parents, if it ends in a slash, or if its name has neither an extension nor
 // %p: `runs`, but not `run.xlaprof`. XLAPROF_REPORT=1 prints the findings when the program ends. It
-// runs the `xlaprof` on the system's PATH, or XLAPROF_PROGRAM.
+// runs XLAPROF_PROGRAM, or if that is not set the `xlaprof` on the system's PATH.
 //
 // Everything here may be called from any thread, but not from a signal handler. Names are UTF-8.
 // Leave scopes the way C++ does: a scope that longjmp leaves stays open in the recording.
@@ -53,7 +53,7 @@ struct RecordOptions {
 
 struct RecordStats {
   int64_t events = 0;           // events committed
-  int64_t dropped = 0;          // events completed while their ring was full
+  int64_t dropped = 0;          // events whose ring was full, or that had no ring
   int64_t threads = 0;          // threads that recorded
   int64_t drain_cpu_ns = 0;     // CPU time of the writing thread
   int64_t committed_bytes = 0;  // size of the store's file

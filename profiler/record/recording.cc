@@ -41,8 +41,7 @@ Current& TheCurrent() {
   return current;
 }
 
-// The rings that a thread leaves behind when it ends. If several threads do a device's work in
-// turns, they share the rings of the device.
+// The rings of a thread, or of a device whose work several threads do in turns.
 struct Rings {
   std::vector<std::unique_ptr<Ring>> rings;  // of all recordings; scopes may still be open
   std::string name, device;
@@ -220,7 +219,8 @@ void Ring::CloseDeep() {
 }
 
 bool Ring::MayBeNamed() {
-  // Stop sets the number first. Scopes of a recording that has ended no longer publish.
+  // A recording that has ended leaves an empty header, which no longer shows the open scopes. Stop
+  // changes the number before that.
   return LowerDepth() > 0 || record::recording.load() != recording_;
 }
 

@@ -19,8 +19,9 @@ namespace xlaprof::record {
 inline constexpr char kRingMagic[8] = {'X', 'L', 'P', 'R', 'I', 'N', 'G', '3'};
 // The tables are sparse: unused parts take no room on the disk.
 inline constexpr size_t kPageBytes = 4096, kStringBytes = size_t(32) << 20, kMaxSites = 1 << 17;
-// kNameBytes of the string table are reserved for names, and kPlacedSites of the site table for
-// sites in the program's source. Argument texts, and names made at run time, cannot use them.
+// Texts of arguments leave kNameBytes of the string table free for names. Names made at run time
+// leave half of that to names in the program's source. kPlacedSites of the site table are only for
+// sites in the source.
 inline constexpr size_t kNameBytes = size_t(8) << 20, kPlacedSites = 1 << 15;
 inline constexpr uint32_t kMaxSegments = 1024;
 // Longer strings are truncated.

@@ -27,7 +27,7 @@ Dims ExpectAscending(const Shape& shape, const Attributes& attributes, size_t fi
 Dims ExpectSizes(const Attributes& attributes, size_t first);
 DType ExpectDType(int64_t attribute);
 
-// Is Op::flops of operations that only move data.
+// Returns 0, for Op::flops of operations that only move data.
 double NoFlops(Shapes operands, const Shape& result, const Attributes& attributes);
 
 }  // namespace xlaprof::lazy::op
