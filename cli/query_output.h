@@ -10,8 +10,9 @@
 namespace xlaprof {
 
 // Prints the results of statements to a stream, one after the other. Not thread-safe.
-//   table: columns are aligned, numbers to the right; NULL is empty. A blank line separates them.
-//          Control characters are escaped, so that no text of a capture can move the cursor.
+//   table: columns are aligned, numbers to the right; NULL is empty. A blank line separates two
+//          results. Control characters are escaped, so that no text of a capture can move the
+//          cursor.
 //   csv:   RFC 4180 (CRLF, quotes doubled), with a header. NULL is an empty field, an empty text is
 //          "". Text that a spreadsheet would take for a formula gets a ' before it. On a terminal,
 //          control characters are escaped.

@@ -50,7 +50,7 @@ Tensor Infer(const Tensor& x, const Tensor& weight, const Tensor& bias, const Te
                           const Tensor in = x.get(), scale = rsqrt(variance.get() + eps);
                           Dims sides(size_t(in.dim()), 1), others(size_t(in.dim()) - 1);
                           sides[1] = in.size(1);
-                          std::iota(others.begin() + 1, others.end(), 2);  // except the channels
+                          std::iota(others.begin() + 1, others.end(), 2);  // all but the channels
                           auto along = [&] {
                             return sum(grad * (in - mean.get().view(sides)), others);
                           };

@@ -399,7 +399,7 @@ void Collector::SortByBegin(std::span<const Slot*> slots) {
     *waiting++ = slot;
   }
   while (waiting != none) place_innermost();
-  if (!nested) std::stable_sort(slots.begin(), slots.end(), Before);  // a device's may not
+  if (!nested) std::stable_sort(slots.begin(), slots.end(), Before);  // device events may overlap
 }
 
 absl::Status Collector::WriteThread(Thread& thread, const Segment& from) {
