@@ -1,7 +1,7 @@
-// What an event costs: packing, writing to a file, unpacking, scanning; and its size. The load
-// imitates a training run: eight host threads of nested calls and two device tracks of ops, 300
-// names, durations that vary around a name's own, ids on every fifth event and an argument on every
-// fourth.
+// Measures what an event costs: packing, writing to a file, unpacking and scanning, and its size.
+// The load imitates a training run: eight host threads of nested calls and two device tracks of
+// ops, with 300 names. Durations vary around a mean per name. Every fifth event has an id and every
+// fourth an argument.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ class Load {
  public:
   explicit Load(uint64_t seed) : random_(seed) {}
 
-  // Nested calls from ts on; returns their end. Parents come before children.
+  // Adds nested calls from `ts` on, parents before children. Returns their end.
   int64_t Calls(int64_t ts, int depth, std::vector<Event>* out) {
     size_t self = out->size();
     StringId name = StringId(1 + std::min<size_t>(299, size_t(Exponential(40))));
@@ -44,7 +44,7 @@ class Load {
     std::vector<Event> events;
     int64_t ts = 0;
     for (size_t i = 0; i < count; ++i) {
-      StringId name = StringId(1 + i % 250);  // a step's program, again and again
+      StringId name = StringId(1 + i % 250);  // the program of a step, repeated
       int64_t dur = int64_t(double(500 + 37 * name) * (0.97 + Exponential(0.03)));
       events.push_back({.ts_ns = ts, .dur_ns = dur, .name = name, .category = 310});
       ts += dur + int64_t(Exponential(300));
@@ -106,8 +106,8 @@ BENCHMARK(Decode)
     ->Arg(kStart | kDuration)
     ->Arg(kAllEventColumns);
 
-// 4 M events of ten tracks; `order` 0: by start, 1: by end, as a recorder drains them; `args` 1:
-// with arguments.
+// Writes 4 M events of ten tracks. `by_end` 0 orders them by start, 1 by end, as a recorder drains
+// them. `args` 1 adds arguments.
 void Write(benchmark::State& state) {
   constexpr size_t kTracks = 10, kPerTrack = 400'000;
   std::vector<std::vector<Event>> tracks;

@@ -1,9 +1,10 @@
-// generate_chrome OUT EVENTS: a Chrome trace, as JSON, of a training run; about 110 bytes an event.
+// generate_chrome OUT EVENTS writes a Chrome trace of a training run as JSON, about 110 bytes per
+// event.
 //
-// In time order: steps, and in each calls on four host threads that nest three deep; every sixth
-// call launches a kernel on one of two streams, with a flow from the call to it; every twentieth
-// event is a sample of a counter. A third of the events have arguments. The same count gives the
-// same bytes on every machine.
+// Events are in time order. Steps have calls on four host threads, nested three deep. Every sixth
+// call launches a kernel on one of two streams, with a flow from the call to it. Every twentieth
+// event is a counter sample. A third of the events have arguments. The same count gives the same
+// bytes on every machine.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -34,7 +35,7 @@ class Trace {
  private:
   bool Full() const { return count_ >= limit_; }
   int64_t Below(int64_t limit) { return int64_t(random_() % uint64_t(limit)); }
-  // Nanoseconds as microseconds with three decimals.
+  // Returns nanoseconds as microseconds with three decimals.
   static std::string Us(int64_t ns) {
     char text[32];
     std::snprintf(text, sizeof text, "%lld.%03d", static_cast<long long>(ns / 1000),
@@ -74,7 +75,7 @@ class Trace {
     now_ns_ = begin_ns + step_ns + 5'000 + Below(20'000);
   }
 
-  // A call with one or two inside it; adds its length to *at_ns.
+  // Writes a call with one or two inside it, and adds its length to *at_ns.
   void Call(int thread, int64_t ts_ns, int64_t* at_ns) {
     const int tid = 100 + thread;
     const int64_t length_ns = 4'000 + Below(12'000);

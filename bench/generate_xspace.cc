@@ -1,11 +1,11 @@
-// generate_xspace OUT EVENTS [--nested]: an XSpace as a profiled training run leaves it.
+// generate_xspace OUT EVENTS [--nested] writes an XSpace like that of a profiled training run.
 //
-// Half of the events are a device's: programs of 198 ops, each with a module event and a step, and
-// 50 us of idle between them. The other half are calls on eight host threads: one after the other,
-// or, with --nested, calls in calls of 300 names, and on the first thread a training loop: steps of
-// the user, scopes in them, and what torch_xla does to execute a step. Every event carries one or
-// two statistics; the ops' names carry six more. The same arguments give the same bytes on every
-// machine.
+// Half of the events are on a device: programs of 198 ops, each with a module event and a step, and
+// 50 us of idle time between them. The other half are calls on eight host threads, one after the
+// other. With --nested, they are nested calls of 300 names. The first thread then has a training
+// loop: steps of the user, scopes in them, and torch_xla's work to execute a step. Every event has
+// one or two statistics, and the ops' names have six more. The same arguments give the same bytes
+// on every machine.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kEpochNs = 1'700'000'000'000'000'000;
 constexpr int kOps = 50, kOpsAProgram = 198, kThreads = 8, kHostNames = 40, kNestedNames = 300;
 constexpr int kProgramName = 1000, kFirstStepName = 2000;
-// Names of a training loop, after those of calls, and keys of the host's statistics.
+// Names of a training loop, after those of the calls, and keys of the host's statistics.
 enum {
   kTrain = kNestedNames + 1,
   kForward,
@@ -76,7 +76,7 @@ Message Line(int id, std::string_view name) {
   return std::move(Message().Int(1, id).Bytes(2, name).Int(3, kEpochNs));
 }
 
-// Appends an XEvent; `stats` are XStat messages.
+// Appends an XEvent with its XStats to a line.
 class Events {
  public:
   explicit Events(Message& line) : line_(line) {}
@@ -105,14 +105,14 @@ void AddStatNames(Message& plane, std::initializer_list<std::string_view> names)
   }
 }
 
-// A number below `limit`; std's distributions differ between libraries.
+// Returns a number below `limit`. The distributions of std differ between libraries.
 int64_t Below(std::mt19937_64& random, int64_t limit) {
   return int64_t(random() % uint64_t(limit));
 }
 
 struct Program {
   Message plane;
-  int64_t steps = 0, end_ps = 0;  // the last one's end
+  int64_t steps = 0, end_ps = 0;  // end of the last step
 };
 
 Program Device(int64_t events, std::mt19937_64& random) {
@@ -172,13 +172,13 @@ Program Device(int64_t events, std::mt19937_64& random) {
   return program;
 }
 
-// Calls of one thread in the order of their starts.
+// The calls of one thread, in the order of their starts.
 class Thread {
  public:
   Thread(size_t limit, std::mt19937_64& random) : limit_(limit), random_(random) {}
 
   bool Full() const { return calls_.size() >= limit_; }
-  // A call of `name` from `begin_ps` until what `inside` returns; it returns that.
+  // Adds a call of `name` from `begin_ps` to the time that `inside` returns, and returns that time.
   template <class Inside>
   int64_t Call(int64_t begin_ps, int name, int64_t step, Inside&& inside) {
     const size_t self = calls_.size();
@@ -187,7 +187,7 @@ class Thread {
     calls_[self].length_ps = end_ps - begin_ps;
     return end_ps;
   }
-  // Calls in calls; some names are much more frequent than others.
+  // Adds nested calls. Some names are much more frequent than others.
   int64_t Nest(int64_t begin_ps, int depth) {
     const int name = int(1 + std::min(Below(random_, kNestedNames), Below(random_, kNestedNames)));
     return Call(begin_ps, name, -1, [&](int64_t now) {
@@ -212,7 +212,7 @@ class Thread {
 
  private:
   struct Made {
-    int64_t begin_ps, length_ps, step;  // step: its number, -1 for what is none
+    int64_t begin_ps, length_ps, step;  // step: its number; -1: not a step
     int name;
   };
   const size_t limit_;
@@ -220,7 +220,7 @@ class Thread {
   std::vector<Made> calls_;
 };
 
-// Steps of a training loop that keep the pace of the device's.
+// Adds the steps of a training loop that keep pace with the device's.
 void Train(int64_t steps, int64_t end_ps, Thread& thread) {
   const int64_t every_ps = end_ps / steps;
   int64_t now = 0;
@@ -239,7 +239,7 @@ void Train(int64_t steps, int64_t end_ps, Thread& thread) {
   }
 }
 
-// Returns the plane of the host; `steps`: of the device.
+// Returns the host's plane. `steps` is the number of the device's steps.
 Message Host(int64_t events, int64_t steps, int64_t end_ps, bool nested, std::mt19937_64& random) {
   Message plane;
   plane.Int(1, 1).Bytes(2, "/host:CPU");

@@ -1,6 +1,6 @@
-// lazy_bench: what the lazy runtime costs, as JSON: the same work as the peers torch_xla and JAX
-// are given. Medians; times in microseconds. With XLAPROF_RECORD, every second step of the last row
-// is recorded.
+// lazy_bench measures the costs of the lazy runtime and prints them as JSON. Its peers torch_xla
+// and JAX do the same work. Values are medians; times are in microseconds. With XLAPROF_RECORD,
+// every second step of the last part is recorded.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

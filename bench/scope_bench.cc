@@ -1,4 +1,5 @@
-// scope_bench: what recording costs the recorded thread, beside the clock that it reads; ns, as JSON.
+// scope_bench measures what recording costs the recorded thread, beside the clock that it reads.
+// Prints ns as JSON.
 #include <cstdlib>
 #include <filesystem>
 

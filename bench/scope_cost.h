@@ -1,5 +1,6 @@
-// What one scope, counter and so on costs the thread that records it, for our recorder and its peers alike: the least of
-// many bursts, each short enough that whoever takes the events away keeps up, with pauses between them for that.
+// Measures what one scope or counter costs the recording thread, for our recorder and its peers
+// alike. The result is the minimum of many bursts. Each burst is short, and a pause follows it, so
+// that the thread that takes the events away keeps up.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +36,7 @@ inline double BurstNs(void (*run)(int64_t)) {
   return double(CpuNs() - begin) / double(kBurst);
 }
 
-// The floor: the clock that a timed scope reads at both of its ends.
+// Measures the lower bound: the clock, which a timed scope reads at both ends.
 inline void ReadClock(int64_t count) {
   uint64_t sum = 0;
   for (int64_t i = 0; i < count; ++i) {
@@ -44,7 +45,8 @@ inline void ReadClock(int64_t count) {
   }
 }
 
-// ns each: the least of kRounds interleaved bursts, as members of a JSON object.
+// Returns the ns of each case, the minimum of kRounds interleaved bursts, as members of a JSON
+// object.
 inline std::string Costs(const std::vector<Case>& cases, std::chrono::milliseconds pause) {
   std::vector<double> least(cases.size(), 1e18);
   for (int round = 0; round < kRounds; ++round) {
@@ -62,7 +64,7 @@ inline std::string Costs(const std::vector<Case>& cases, std::chrono::millisecon
   return json;
 }
 
-// The same case on two threads at once.
+// Returns the ns of the same case on two threads at once.
 inline double OnTwoThreadsNs(void (*run)(int64_t), std::chrono::milliseconds pause) {
   double least = 1e18;
   for (int round = 0; round < kRounds; ++round) {

@@ -1,10 +1,11 @@
-// store_queries STORE ROUNDS: three questions about all events of a store, through EventScanner,
-// each asked ROUNDS times; one JSON object with the seconds of each round and the answers.
-// store_queries STORE --dump DIR: the columns that these read, as arrays, for another engine.
+// store_queries STORE ROUNDS runs three queries over all events of a store through EventScanner,
+// each of them ROUNDS times. It prints one JSON object with the seconds of each round and the
+// answers. store_queries STORE --dump DIR writes the columns that the queries read, as arrays, for
+// another engine.
 //
-//   group_by_name  how often each name occurs, and how long in all
-//   gaps           idle of more than 10 us between two ops of the device
-//   overlap        what the host's threads were in during these gaps, by name
+//   group_by_name  how often each name occurs, and its total time
+//   gaps           idle time of more than 10 us between two ops of the device
+//   overlap        the calls of the host's threads during these gaps, by name
 #include <absl/container/flat_hash_map.h>
 
 #include <chrono>
@@ -52,7 +53,7 @@ absl::Status EachBatch(const Store& store, EventScanner::Options options, Fn&& f
   }
 }
 
-// Sums by name; interned ids are small and dense.
+// Sums by name. Interned ids are small and dense.
 class ByName {
  public:
   void Add(StringId name, int64_t ns) {
@@ -101,12 +102,12 @@ absl::StatusOr<std::string> Gaps(const Store& store, const Tracks& tracks) {
 }
 
 absl::StatusOr<std::string> Overlap(const Store& store, const Tracks& tracks) {
-  XP_TRY(auto gaps, FindGaps(store, tracks));  // one device: sorted and disjoint
+  XP_TRY(auto gaps, FindGaps(store, tracks));  // for one device: sorted and disjoint
   gaps.push_back({INT64_MAX, INT64_MAX});
   ByName sums;
   XP_TRY(EachBatch(store, {.columns = kStart | kDuration | kName, .track_ids = tracks.host},
                    [&](const EventBatch& batch) {
-                     size_t first = 0;  // that ends after the event's start; starts only grow
+                     size_t first = 0;  // first gap after the event's start
                      for (size_t i = 0; i < batch.size; ++i) {
                        const int64_t begin_ns = batch.ts_ns[i];
                        const int64_t end_ns = begin_ns + batch.dur_ns[i];

@@ -1,5 +1,6 @@
-// sustained MILLIONS_A_SECOND SECONDS: records scopes at that rate from one thread, and says as JSON what the recorder's own
-// thread needed for it. Rate 0: bursts as fast as it goes, each followed by a pause in which that thread is alone.
+// sustained MILLIONS_A_SECOND SECONDS records scopes at that rate from one thread, and prints as
+// JSON the time that the recorder's own thread needed. At rate 0 it records bursts at full speed,
+// each followed by a pause in which only the recorder's thread runs.
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -11,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A training step's scopes in small: three levels, some dozen names, lengths that vary.
+// Imitates the scopes of a training step: three levels, four names, and lengths that vary.
 void Work(int64_t i) {
   XLAPROF_TRACE("step");
   for (int64_t layer = 0; layer < 4; ++layer) {

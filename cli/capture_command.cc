@@ -61,7 +61,7 @@ int64_t EpochNs(Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-// A run's folder is named for the moment, as XProf names its own.
+// Returns a name for the run's directory: the current time, in the form of XProf's names.
 std::string RunName() {
   const std::time_t now = Clock::to_time_t(Clock::now());
   std::tm parts{};
@@ -70,12 +70,12 @@ std::string RunName() {
   return {text, std::strftime(text, sizeof text, "%Y_%m_%d_%H_%M_%S", &parts)};
 }
 
-// Whether another try may go better.
+// Returns whether another attempt may succeed.
 bool MayPass(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsAlreadyExists(status) || absl::IsNotFound(status);
 }
 
-// Waits for the next try; false: nobody wants one any longer.
+// Waits before the next attempt. Returns false if a stop was requested.
 bool Pause(const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any stopped;
@@ -94,8 +94,8 @@ absl::StatusOr<Captured> CaptureOne(const CaptureModule& module, CaptureRequest 
   }
 }
 
-// All hosts at once, so that they tell of the same time. Those that have not answered when the user
-// asks for the end are not waited for.
+// Captures all hosts at once, so that they cover the same time. If the user requests the end, hosts
+// that have not answered yet are not waited for.
 std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureModule& module,
                                                  const CaptureArguments& arguments,
                                                  const Plan& plan, const fs::path& folder,
@@ -132,15 +132,15 @@ std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureModule& module,
   return captured;
 }
 
-// What arrived as one run, each host's file under its address. `folder` is for files on the way;
-// where they become no store, they stay there.
+// Writes what arrived as one run, with each host's file named after its address. `folder` holds the
+// files on the way; if they cannot become a store, they stay there.
 absl::StatusOr<std::string> WriteAll(const CaptureArguments& arguments,
                                      const std::vector<absl::StatusOr<Captured>>& captured,
                                      const fs::path& folder) {
   const fs::path run = folder / "plugins/profile" / RunName();
   std::error_code error;
   fs::create_directories(run, error);
-  std::vector<std::pair<std::string, std::string>> names;  // of file and host
+  std::vector<std::pair<std::string, std::string>> names;  // file name and host
   for (size_t i = 0; i < captured.size() && !error; ++i) {
     if (!captured[i].ok()) continue;
     std::string name = arguments.addresses[i] + ".xplane.pb";
@@ -149,7 +149,7 @@ absl::StatusOr<std::string> WriteAll(const CaptureArguments& arguments,
     names.emplace_back((run / name).string(), arguments.addresses[i]);
   }
   if (error) return IoError("{}: cannot put the captures there: {}", run.string(), error.message());
-  // The files are gone when the command is done; where they came from is what counts.
+  // The files are deleted when the command ends, so the sources are named after their hosts.
   auto name_sources = [&](Store& store) -> absl::Status {
     for (const auto& [file, host] : names)
       XP_TRY(store.Run("UPDATE source SET path = ?2 WHERE path = ?1", file, host));
@@ -175,10 +175,10 @@ absl::StatusOr<std::string> KeepAll(const CaptureArguments& arguments,
                       fmt::format("{}. {}", std::string_view(Message(kept.status())), where));
 }
 
-// The exit status.
+// Runs the command and returns the exit status.
 absl::StatusOr<int> RunCapture(const CaptureArguments& arguments) {
   XP_TRY(Plan plan, PlanOf(arguments));
-  // Before any program is bothered: another minute of it cannot be captured again.
+  // Checks the output before any program is asked, because the captured minute cannot be repeated.
   XP_TRY(CheckStoreOutput(arguments.output, arguments.force));
   XP_TRY(CheckWritable(arguments.output));
   XP_TRY(const CaptureModule* module, LoadModule<CaptureModule>());

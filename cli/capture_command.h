@@ -1,11 +1,11 @@
-// xlaprof capture: takes a profile of programs that are running now.
+// Implements xlaprof capture, which takes a profile of programs that are running now.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace xlaprof {
 
-// Adds the subcommand; when it ran, `exit_status` is what main returns.
+// Adds the subcommand. When it has run, `exit_status` is the result of main.
 void AddCaptureCommand(CLI::App& app, int& exit_status);
 
 }  // namespace xlaprof

@@ -1,4 +1,5 @@
-// xlaprof demo: trains a small network on the lazy runtime, recorded, and reports on it.
+// Implements xlaprof demo, which trains a small network on the lazy runtime, records it and reports
+// on it.
 #pragma once
 
 #include <CLI/CLI.hpp>

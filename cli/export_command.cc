@@ -80,7 +80,7 @@ absl::Status RunExport(const ExportArguments& arguments) {
   }
   for (const std::string& what : exported.left_out) text += fmt::format("  left out: {}\n", what);
   if (!damage.empty()) text += fmt::format("  {}\n", damage);
-  // Names of files, and what a hostile store says of itself, are shown here.
+  // The text has names of files and texts of stores, which may be hostile.
   text = Printable(text, /*keep_newlines=*/true);
   if (!to_stdout) return WriteOutput(text, "");
   std::fputs(text.c_str(), stderr);

@@ -1,4 +1,5 @@
-// `xlaprof export PATH... --format FORMAT -o FILE`: a run as a file for another tool.
+// Implements `xlaprof export PATH... --format FORMAT -o FILE`, which writes a run to a file for
+// another tool.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,15 +14,15 @@ namespace xlaprof {
 struct ExportArguments {
   InputOptions input;
   SliceOptions slice;
-  std::string format, output;  // output "-": standard output, where the format allows it
+  std::string format, output;  // output "-": standard output, if the format allows it
   std::vector<std::string> source_roots;
   bool force = false, no_findings = false;
 };
 
-// Writes the run of `arguments.input` and says on standard output what was written.
+// Writes the run of `arguments.input` and prints on standard output what was written.
 absl::Status RunExport(const ExportArguments& arguments);
 
-// Adds the subcommand; when it ran, `exit_status` is what main returns.
+// Adds the subcommand. When it has run, `exit_status` is the result of main.
 void AddExportCommand(CLI::App& app, int& exit_status);
 
 }  // namespace xlaprof

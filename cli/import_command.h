@@ -1,11 +1,11 @@
-// xlaprof import: keeps a run and its findings in one store.
+// Implements xlaprof import, which keeps a run and its findings in one store.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace xlaprof {
 
-// Adds the subcommand; when it ran, `exit_status` is what main returns.
+// Adds the subcommand. When it has run, `exit_status` is the result of main.
 void AddImportCommand(CLI::App& app, int& exit_status);
 
 }  // namespace xlaprof

@@ -35,7 +35,7 @@ absl::Status CheckRun(const Store& store, const std::string& path, const std::st
       run, path, label.value_or("?"));
 }
 
-// What a recording did last is not in its store while it runs.
+// Warns on stderr that a running recording's latest events are not in its store.
 absl::Status TellRing(const Store& store, const std::string& path) {
   std::error_code error;
   if (!fs::exists(RingPath(path), error)) return absl::OkStatus();

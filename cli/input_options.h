@@ -1,4 +1,4 @@
-// What a command reads: a store, or any files of one run.
+// Reads the input of a command: a store, or any files of one run.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,25 +17,26 @@ struct InputOptions {
   std::string run, as_format;
 };
 
-// PATH..., --run and --as.
+// Adds PATH..., --run and --as.
 void AddInputOptions(CLI::App& command, InputOptions& options);
-// --run and --as only, for commands with a PATH of their own.
+// Adds only --run and --as, for commands that have their own PATH.
 void AddRunOptions(CLI::App& command, InputOptions& options);
 
-// --source-root, and where source lines may be quoted from: what it names, the working directory,
-// and the captures' directories. A working directory of / would let a hostile log name any file, so
-// that one has to be asked for.
+// Add --source-root, and return the directories from which source lines may be quoted: those it
+// names, the working directory, and the captures' directories. The directory / is only used if it
+// is named, because a hostile log could then refer to any file.
 void AddSourceRootOption(CLI::App& command, std::vector<std::string>& roots);
 std::vector<std::filesystem::path> SourceRoots(const InputOptions& input,
                                                const std::vector<std::string>& asked);
 
-// Calls `use` with the store that is named, or with a temporary one of what the files hold. Where a
-// store is damaged and `use` fails for it (DataLoss), it is called once more, with what lies on the
-// store's intact pages and an import issue that counts the rest.
+// Calls `use` with the named store, or with a temporary store made from the files. If a store is
+// damaged and `use` returns DataLoss, calls it once more with the contents of the store's intact
+// pages, and an import issue that counts the rest.
 absl::Status WithInput(const InputOptions& input, const std::function<absl::Status(Store&)>& use);
-// An output never replaces what it is made from: InvalidArgument where it is one of the inputs.
+// Returns InvalidArgument if `output` is one of the inputs, because an output must not replace its
+// input.
 absl::Status CheckNotInput(const InputOptions& input, const std::string& output);
-// What a store lacks because it was damaged, in a sentence or two; "" where it was not.
+// Says in a sentence or two what a store lacks because it was damaged. Returns "" if it was not.
 absl::StatusOr<std::string> DamageOf(const Store& store);
 
 }  // namespace xlaprof

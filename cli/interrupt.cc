@@ -14,11 +14,12 @@ namespace {
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<bool> asked_for{false};
-// Points into AllWords.
+// The text to print at the end, in AllWords.
 std::atomic<const std::string*> last_words{nullptr};
 struct sigaction before[std::size(kSignals)];
 
-// Kept to the program's end: a handler on another thread may be reading the last ones.
+// Returns all texts. They are kept until the program ends, because a handler on another thread may
+// be reading the last one.
 std::forward_list<std::string>& AllWords() {
   static auto* const words = new std::forward_list<std::string>;
   return *words;

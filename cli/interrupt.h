@@ -1,22 +1,23 @@
-// Ctrl-C, a terminal that is closed, and the end that a batch system asks for, in a command that
-// has something to keep.
+// Handles Ctrl-C, a closed terminal, and a batch system's request to end, for commands that have
+// results to keep.
 #pragma once
 
 #include <string>
 
 namespace xlaprof {
 
-// One at a time. What was to be ignored (nohup) stays so.
+// Installs the handlers; only one object may exist at a time. Signals that are ignored (nohup) stay
+// ignored.
 class Interrupt {
  public:
   Interrupt();
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
 
-  // Whether somebody asked for the end. Until EndWith it is only noted, and the second time ends
-  // the program.
+  // Returns whether the end was requested. Until EndWith the first request is only noted, and the
+  // second ends the program.
   bool asked() const;
-  // From now on the program ends at once, and prints `text` then.
+  // From now on, a request ends the program at once and prints `text`.
   void EndWith(const std::string& text);
 };
 

@@ -1,4 +1,4 @@
-// The xlaprof program: one subcommand a file.
+// The xlaprof program. There is one subcommand per file.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -29,7 +29,7 @@
 namespace xlaprof {
 namespace {
 
-// What the registries hold, so that help never lags behind.
+// Lists the registries' contents, so that help is always up to date.
 std::string Registered() {
   std::string text = "Reads (the format is found from the bytes, gzip and zstd too):\n";
   for (const Importer* importer : AllImporters())
@@ -45,7 +45,7 @@ std::string Registered() {
   return text + "\nExit status: 0 done, 2 could not do it";
 }
 
-// In the form of every other error, with the command that explains.
+// Formats a usage error like any other error, with the command that explains more.
 std::string WhatIsWrong(const CLI::App* app, const CLI::Error& error) {
   std::string command = app->get_name();
   for (const CLI::App* used : app->get_subcommands()) command += " " + used->get_name();
@@ -56,7 +56,8 @@ constexpr const char* kNoMemory =
     "not enough memory for this. Free some, raise the limit (ulimit -v, the container's), or name "
     "fewer files";
 
-// Another thread than main's had no memory: nothing unwinds there, and nothing may be allocated.
+// Ends the program if a thread other than main's runs out of memory. Nothing is unwound there, and
+// nothing may be allocated.
 [[noreturn]] void Terminate() {
   const std::exception_ptr reason = std::current_exception();
   if (reason == nullptr) std::abort();
@@ -76,7 +77,8 @@ constexpr const char* kNoMemory =
 
 int Main(int argc, char** argv) {
   std::set_terminate(Terminate);
-  // A file beyond `ulimit -f` is an error like a full disk, not our end.
+  // Writing a file beyond `ulimit -f` is then an error, as on a full disk, and does not end the
+  // program.
   std::signal(SIGXFSZ, SIG_IGN);
   InstallMapGuards();
   RemoveLeftoversAtSignals();
@@ -101,7 +103,7 @@ int Main(int argc, char** argv) {
     fmt::print("{}", app.help());
     return kExitCouldNot;
   }
-  // CLI11 would say that a subcommand is required, not that this is none.
+  // CLI11 would say that a subcommand is required, but not that this word is none.
   if (argc > 1 && argv[1][0] != '-') {
     std::string known;
     bool found = false;
@@ -115,8 +117,9 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // --help and --version are "errors" with status 0; of the others each has its own, which says
-    // nothing to a script. A mistyped word may be a file's name, and hold anything.
+    // CLI11 treats --help and --version as errors with status 0. Its other statuses mean nothing to
+    // a script, so they are unified. A mistyped word may be a file's name, and may contain
+    // anything.
     std::ostringstream out, err;
     const int status = app.exit(error, out, err);
     fmt::print("{}", Printable(out.str(), /*keep_newlines=*/true));

@@ -20,7 +20,7 @@ absl::StatusOr<const void*> LoadModuleSymbol(const char* file, const char* symbo
         "{}: cannot be loaded ({}). It belongs beside the program: build or install both",
         path.string(), dlerror());
   }
-  // What is found there begins with a version, whatever module it is.
+  // Every module's symbol begins with a version.
   const void* found = dlsym(module, symbol);
   const char* version = found == nullptr ? nullptr : *static_cast<const char* const*>(found);
   if (version == nullptr || std::strcmp(version, kVersion) != 0) {

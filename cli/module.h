@@ -1,4 +1,4 @@
-// Parts of the program that are loaded when they are needed: their libraries take longer to start
+// Loads parts of the program only when they are needed, because their libraries take longer to load
 // than most commands run.
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace xlaprof {
 
-// The symbol of a file that lies beside the program. NotFound or FailedPrecondition, naming the
-// file, where it is not there, does not load, or is another version's.
+// Returns the symbol of a file beside the program. Returns NotFound or FailedPrecondition, with the
+// file's name, if it is missing, cannot be loaded, or has another version.
 absl::StatusOr<const void*> LoadModuleSymbol(const char* file, const char* symbol);
 
-// A module is a struct that begins with its version, and says its file and symbol.
+// Loads a module, a struct that begins with its version and has the names of its file and symbol.
 template <class Module>
 absl::StatusOr<const Module*> LoadModule() {
   XP_TRY(const void* module, LoadModuleSymbol(Module::kFile, Module::kSymbol));

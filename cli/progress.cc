@@ -13,7 +13,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr auto kSilent = std::chrono::seconds(1);               // what is over by then needs no bar
+constexpr auto kSilent = std::chrono::seconds(1);               // shorter work needs no bar
 constexpr auto kBetweenDraws = std::chrono::milliseconds(100);  // smooth enough for the eye
 constexpr int kBarColumns = 30;
 

@@ -1,4 +1,4 @@
-// A progress bar on stderr.
+// Shows a progress bar on stderr.
 #pragma once
 
 #include <chrono>
@@ -7,15 +7,16 @@
 
 namespace xlaprof {
 
-// Shows nothing unless stderr is a terminal and the work takes over a second. Erased by Done or the
-// destructor.
+// Shows the bar only if stderr is a terminal and the work takes more than a second. Done or the
+// destructor erases it.
 class Progress {
  public:
   Progress();
   ~Progress() { Done(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  // `fraction` of the work, 0 to 1; `what` is being done now. Cheap enough to call often.
+  // Updates the bar. `fraction` is the part of the work that is done, 0 to 1, and `what` the
+  // current item. The call is cheap enough to be frequent.
   void Update(double fraction, std::string_view what);
   void Done();
 
@@ -27,7 +28,7 @@ class Progress {
   bool visible_ = false;
 };
 
-// The bar itself, at most `width` columns: "[=====>    ]  52 %  file".
+// Returns the bar's text, at most `width` columns: "[=====>    ]  52 %  file".
 std::string ProgressLine(double fraction, std::string_view what, int width);
 
 }  // namespace xlaprof

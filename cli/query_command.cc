@@ -19,17 +19,16 @@ namespace {
 
 struct QueryOptions {
   std::string path, sql, format = "table";
-  InputOptions input;  // without the path
+  InputOptions input;  // its paths are unused
 };
 
-// What the statement being prepared asked for, as SQLite's authorizer saw it.
+// The requests that SQLite's authorizer saw while a statement was prepared.
 struct Wishes {
   bool writes_temp = false;
   bool refused = false;
 };
 
-// Lets statements read, and write what is temporary. `where` is the database that an action is
-// about.
+// Allows statements to read, and to write temporary tables. `where` is the database of the action.
 int Authorize(void* context, int action, const char* first, const char* /*second*/,
               const char* where, const char* /*trigger*/) {
   auto& wishes = *static_cast<Wishes*>(context);
@@ -53,14 +52,13 @@ int Authorize(void* context, int action, const char* first, const char* /*second
     case SQLITE_DROP_TEMP_VIEW:
       wishes.writes_temp = true;
       return SQLITE_OK;
-    case SQLITE_ALTER_TABLE:  // names its database first
+    case SQLITE_ALTER_TABLE:  // `first` is the database
       if (first != nullptr && std::strcmp(first, "temp") == 0) {
         wishes.writes_temp = true;
         return SQLITE_OK;
       }
       break;
-    case SQLITE_UPDATE:  // so a virtual table is declared; a statement that truly does this is not
-                         // read-only
+    case SQLITE_UPDATE:  // declaring a virtual table does this; a real update is not read-only
       if (first != nullptr && std::strcmp(first, "sqlite_master") == 0) return SQLITE_OK;
       [[fallthrough]];
     default:
@@ -73,7 +71,7 @@ int Authorize(void* context, int action, const char* first, const char* /*second
   return SQLITE_DENY;
 }
 
-// The line of `sql` that holds byte `offset`, and a caret under that byte.
+// Returns the line of `sql` with byte `offset`, and a caret under that byte.
 std::string PointAt(std::string_view sql, size_t offset) {
   offset = std::min(offset, sql.size());
   size_t begin = offset == 0 ? 0 : sql.rfind('\n', offset - 1);
@@ -110,7 +108,7 @@ absl::Status Refusal(std::string_view sql, const char* statement) {
                  PointAt(sql, offset));
 }
 
-// `printed` is set when there is output.
+// Runs all statements. Sets `printed` when there is output.
 absl::Status RunStatements(const Store& store, const std::string& sql, QueryOutput& output,
                            bool* printed) {
   Wishes wishes;
@@ -148,7 +146,8 @@ absl::Status RunStatements(const Store& store, const std::string& sql, QueryOutp
 absl::Status QueryOn(const Store& store, const QueryOptions& options, bool* printed) {
   auto output = QueryOutput::Make(options.format, stdout);
   absl::Status status = RunStatements(store, options.sql, *output, printed);
-  // Not an error: the rest was read. But a count that is too low must not look like the truth.
+  // Damage is not an error, because the rest was read. But the user must know that counts may be
+  // too low.
   XP_TRY(std::string damage, DamageOf(store));
   if (!damage.empty()) std::fprintf(stderr, "xlaprof: %s\n", Printable(damage).c_str());
   XP_TRY(auto damaged, store.One<int64_t>("SELECT xlaprof_chunks_damaged()"));
@@ -170,7 +169,8 @@ absl::Status Query(const QueryOptions& options) {
   absl::Status status;
   XP_TRY(WithInput(input, [&](Store& store) {
     status = QueryOn(store, options, &printed);
-    // Rows that were printed do not come again from what can be salvaged.
+    // After rows were printed, the query is not repeated on salvaged data, which would print them
+    // again.
     return absl::IsDataLoss(status) && !printed ? status : absl::OkStatus();
   }));
   return status;

@@ -1,4 +1,4 @@
-// `xlaprof query PATH SQL`: reads a store, or any capture, with SQL.
+// Implements `xlaprof query PATH SQL`, which reads a store, or any capture, with SQL.
 #pragma once
 
 namespace CLI {
@@ -7,9 +7,8 @@ class App;
 
 namespace xlaprof {
 
-// Adds the subcommand to `app`. Its callback sets `exit_status`, which must live until `app` has
-// parsed: 0, or 2 with what, where and what to try on stderr. `app` must have no other subcommand
-// `query`.
+// Adds the subcommand to `app`, which must have no other subcommand `query`. Its callback sets
+// `exit_status`, which must live until `app` has parsed: 0, or 2 with an error on stderr.
 void AddQueryCommand(CLI::App& app, int& exit_status);
 
 }  // namespace xlaprof

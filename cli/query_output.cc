@@ -15,10 +15,10 @@
 namespace xlaprof {
 namespace {
 
-// The largest integer up to which every integer is a double: 2^53.
+// 2^53, the largest integer up to which every integer is exact as a double.
 constexpr int64_t kMaxExactInteger = int64_t{1} << 53;
-// A table's widths are taken from this many rows; later rows are printed as they come, so that
-// memory stays bounded.
+// The first rows, as many as this, determine a table's column widths. Later rows are printed at
+// once, so that memory stays bounded.
 constexpr size_t kWidthRows = 10000;
 
 std::string_view TextOf(sqlite3_stmt* stmt, int column) {
@@ -26,14 +26,14 @@ std::string_view TextOf(sqlite3_stmt* stmt, int column) {
   return {data == nullptr ? "" : data, size_t(sqlite3_column_bytes(stmt, column))};
 }
 
-// The shortest decimal that reads back as `value`, always recognisable as a REAL.
+// Returns the shortest decimal that reads back as `value`, and is recognizable as a REAL.
 std::string RealOf(double value) {
   std::string out = fmt::format("{}", value);
   if (std::isfinite(value) && out.find_first_of(".e") == std::string::npos) out += ".0";
   return out;
 }
 
-// Number, hex or text of a value that is not NULL.
+// Returns the number, hex or text of a value that is not NULL.
 std::string ValueOf(sqlite3_stmt* stmt, int column) {
   switch (sqlite3_column_type(stmt, column)) {
     case SQLITE_INTEGER:
@@ -151,7 +151,7 @@ class CsvOutput : public QueryOutput {
   void End() override {}
 
  private:
-  // What steers a terminal is only kept for files and pipes.
+  // Prints a line. Control sequences are kept only in files and pipes, not on a terminal.
   void Print(std::string& line) {
     if (terminal_) line = Printable(line, /*keep_newlines=*/true);
     line += "\r\n";
@@ -197,7 +197,7 @@ class JsonOutput : public QueryOutput {
   void End() override { std::fputs(rows_ == 0 ? "]\n" : "\n]\n", out_); }
 
  private:
-  // Bytes that are no UTF-8 become U+FFFD.
+  // Quotes text. Bytes that are not valid UTF-8 become U+FFFD.
   static std::string Quoted(std::string_view text) {
     return TerminalSafeJson(
         nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

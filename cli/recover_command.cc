@@ -17,13 +17,13 @@ absl::StatusOr<std::string> RecoverStore(const std::string& path) {
   if (!fs::exists(path, error))
     return NotFound("{}: no such file. Name the store that was being recorded", path);
   XP_TRY(int64_t events, RecoverRecording(path));
-  if (events == 0) XP_TRY(internal::ToStatus(Store::Open(path)));  // which may be no recording
+  if (events == 0) XP_TRY(internal::ToStatus(Store::Open(path)));  // it may not be a store of ours
   return events == 0 ? fmt::format("{}: nothing waits in a ring\n", path)
                      : fmt::format("{}: {} event{} taken in. To see them: xlaprof report {}\n",
                                    path, events, events == 1 ? "" : "s", ShellWord(path));
 }
 
-// Stores below `folder` that have a ring, in order.
+// Returns the stores below `folder` that have a ring, in order.
 std::vector<std::string> StoresWithRings(const fs::path& folder) {
   std::vector<std::string> stores;
   std::error_code error;
@@ -38,7 +38,8 @@ std::vector<std::string> StoresWithRings(const fs::path& folder) {
   return stores;
 }
 
-// The exit status. What cannot be recovered does not hold up the others.
+// Recovers all, and returns the exit status. A store that cannot be recovered does not stop the
+// others.
 absl::StatusOr<int> RunRecover(const std::vector<std::string>& paths) {
   int exit_status = kExitDone;
   std::string text;

@@ -1,4 +1,4 @@
-// xlaprof recover: takes in what a killed recording left.
+// Implements xlaprof recover, which recovers what a killed recording left.
 #pragma once
 
 #include <CLI/CLI.hpp>

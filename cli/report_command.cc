@@ -52,7 +52,8 @@ bool IsCapture(const fs::path& path) {
   return ends && Recognise(ends->bytes) != nullptr;
 }
 
-// A report replaces an earlier one without being asked to; a mistyped name may be a capture's.
+// Checks the output. A report replaces an earlier one without --force, but a mistyped name may be
+// that of a capture.
 absl::Status CheckOutput(const ReportArguments& arguments) {
   const std::string& output = arguments.output;
   XP_TRY(CheckNotInput(arguments.input, output));
@@ -67,7 +68,7 @@ absl::Status CheckOutput(const ReportArguments& arguments) {
 
 absl::Status RunReport(const ReportArguments& arguments) {
   XP_TRY(CheckOutput(arguments));
-  // The viewer and the run in one page: a format that is exported, too.
+  // An html report is an export, the viewer and the run in one page.
   if (arguments.format == "html")
     return RunExport({.input = arguments.input,
                       .slice = arguments.slice,

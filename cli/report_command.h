@@ -1,11 +1,12 @@
-// xlaprof report: findings of a store, a capture directory, or any files.
+// Implements xlaprof report, which prints the findings of a store, a capture directory, or any
+// files.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace xlaprof {
 
-// Adds the subcommand; when it ran, `exit_status` is what main returns.
+// Adds the subcommand. When it has run, `exit_status` is the result of main.
 void AddReportCommand(CLI::App& app, int& exit_status);
 
 }  // namespace xlaprof

@@ -9,7 +9,7 @@
 namespace xlaprof {
 namespace {
 
-// --process takes xlaprof's own id, else the operating system's.
+// Returns the process of --process, which is xlaprof's own id, or else the operating system's.
 absl::StatusOr<int64_t> ProcessId(const Store& store, int64_t number) {
   XP_TRY(auto by_id, store.One<int64_t>("SELECT id FROM process WHERE id = ?1", number));
   if (by_id) return *by_id;

@@ -1,4 +1,4 @@
-// Which part of a run a command looks at: --steps, --from, --to and --process.
+// Selects the part of a run that a command uses: --steps, --from, --to and --process.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,13 +17,12 @@ struct SliceOptions {
 
 void AddSliceOptions(CLI::App& command, SliceOptions& options);
 
-// Restricts `store` to what `options` say. Invalid or NotFound where they say something that this
-// run does not have.
+// Restricts `store` to `options`. Returns InvalidArgument or NotFound if the run has no such part.
 absl::Status Restrict(const SliceOptions& options, Store& store);
 
-// The text of --steps: "A:B", "A:", ":B" or "A", both ends included.
+// Parses --steps: "A:B", "A:", ":B" or "A"; both ends are included.
 absl::Status ParseSteps(const std::string& text, Slice& slice);
-// The text of --from and --to in ns: "1.5s", "200ms", "30us", "4ns", or a whole number of ns.
+// Parses --from and --to into ns: "1.5s", "200ms", "30us", "4ns", or a whole number of ns.
 absl::StatusOr<int64_t> ParseTime(const std::string& text);
 
 }  // namespace xlaprof

@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The most that SQLite maps of a file.
+// The largest part of a file that SQLite maps.
 constexpr int64_t kMappedBytes = INT32_MAX;
 
-// Writes what is known last, in the transaction that sends all of the file to the disk.
+// Writes the findings, in the transaction that flushes the whole file to the disk.
 absl::Status StoreFindings(const Findings& findings, Store& store) {
   XP_TRY(store.Exec("PRAGMA synchronous=NORMAL"));
   XP_TRY(store.Begin());
@@ -39,8 +39,8 @@ absl::Status StoreFindings(const Findings& findings, Store& store) {
 absl::StatusOr<Report> ImportInto(ImportOptions& inputs, const fs::path& path,
                                   const std::function<absl::Status(Store&)>& finish) {
   XP_TRY(Store store, Store::Create(path));
-  // The file has no reader and no name yet: its pages are written once, and wait for each other
-  // before they go to the disk.
+  // The file has no reader and no name yet. So its pages are written once, and are flushed only at
+  // the end.
   XP_TRY(store.Exec("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY"));
   {
     Progress progress;
@@ -50,11 +50,11 @@ absl::StatusOr<Report> ImportInto(ImportOptions& inputs, const fs::path& path,
     XP_TRY(Import(inputs, store));
   }
   XP_TRY(finish(store));
-  // What was written is read next, several times, and nobody else has the file.
+  // The new data are read next, several times, and nobody else uses the file.
   XP_TRY(store.Exec(fmt::format("PRAGMA mmap_size={}", kMappedBytes)));
   XP_TRY(Report report, MakeReport(Run(store)));
   XP_TRY(StoreFindings(report.findings, store));
-  // Nobody writes to it any more: without a write-ahead log, readers need no files beside it.
+  // Nobody writes to the file any more. Without a write-ahead log, readers need no files beside it.
   XP_TRY(store.Exec("PRAGMA journal_mode=DELETE"));
   return report;
 }

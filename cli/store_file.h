@@ -1,4 +1,4 @@
-// A run and its findings in a store file of its own: what import and capture end in.
+// Writes a run and its findings to a new store file, for import and capture.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,16 @@
 
 namespace xlaprof {
 
-// What may be replaced, where `force`: a store of ours, never the capture that is being read.
+// Checks that `output` does not exist, or may be replaced: with `force` a store of ours may, but
+// nothing else.
 absl::Status CheckStoreOutput(const std::filesystem::path& output, bool force);
 
-// Whether a file can be made in the folder of `output`, found out by making one.
+// Checks that a file can be created in the directory of `output`, by creating one.
 absl::Status CheckWritable(const std::filesystem::path& output);
 
-// Imports `inputs` into a new store `output`, which is there only when it is whole, with `finish`
-// called between, and says in a line what was kept: to be printed.
+// Imports `inputs` into a new store `output`, which appears only when it is complete. Calls
+// `finish` after the import and before the analysis. Returns a line to print that says what was
+// kept.
 absl::StatusOr<std::string> WriteStoreFile(
     ImportOptions inputs, const std::filesystem::path& output, bool force,
     const std::function<absl::Status(Store&)>& finish = [](Store&) { return absl::OkStatus(); });

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kDefaultColumns = 100;
-constexpr int kMaxColumns = 160;  // longer lines are hard to read, whatever the terminal
+constexpr int kMaxColumns = 160;  // longer lines are hard to read on any terminal
 
 int WidthOf(int fd) {
   if (const char* columns = std::getenv("COLUMNS")) {
@@ -51,7 +51,7 @@ int Fail(const absl::Status& status) {
 
 namespace {
 
-// `name`: the user's.
+// Writes all of `text`. `name` is the user's name for the file.
 absl::Status WriteAll(FILE* file, std::string_view text, const std::string& name) {
   if (std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0)
     return absl::OkStatus();
@@ -75,7 +75,7 @@ absl::Status WriteOutput(std::string_view text, const std::string& path) {
   const fs::file_status own = fs::symlink_status(path, error);
   // A link, a pipe or a device is written to, not replaced.
   if (fs::exists(own) && !fs::is_regular_file(own)) return WriteFile(path, text, path);
-  // In a folder that is not ours, nothing can be put beside it.
+  // In a directory without write permission, no temporary file can be put beside the output.
   const fs::path folder = fs::path(path).parent_path();
   if (fs::exists(own) && access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
     return WriteFile(path, text, path);

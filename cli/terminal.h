@@ -1,4 +1,4 @@
-// What the terminal can show, and how the program speaks to it.
+// Finds out what the terminal can show, and prints to it.
 #pragma once
 
 #include <string>
@@ -12,17 +12,19 @@ namespace xlaprof {
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitCouldNot = 2;
 
-// Columns: $COLUMNS, else the size of the terminal behind `fd`, else 100.
+// Returns the number of columns: $COLUMNS, or the size of the terminal behind `fd`, or 100; at most
+// 160.
 int TerminalWidth(int fd);
 
-// `when` is auto, always or never. auto: stdout is a terminal that can, and NO_COLOR is not set.
+// Returns whether to use colour. `when` is auto, always or never. auto requires that stdout is a
+// terminal that supports colour, and that NO_COLOR is not set.
 bool WantsColour(std::string_view when);
 
-// Prints "xlaprof: message" on stderr, control characters escaped; returns kExitCouldNot.
+// Prints "xlaprof: message" on stderr, with control characters escaped. Returns kExitCouldNot.
 int Fail(const absl::Status& status);
 
-// Writes all of `text` to stdout, or to `path` unless it is empty. A file that is there is replaced
-// once all is written and keeps its mode; a link, a pipe or a device is written to.
+// Writes all of `text` to stdout, or to `path` unless it is empty. An existing file is replaced
+// only when all is written, and keeps its mode. A link, a pipe or a device is written to.
 absl::Status WriteOutput(std::string_view text, const std::string& path);
 
 }  // namespace xlaprof

@@ -32,8 +32,8 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Asks the desktop to open `url`, in a session of its own and with no signal blocked; whether that
-// could be asked. It may still fail to.
+// Asks the desktop to open `url`, in its own session and with no signal blocked. Returns whether
+// the request could be made; it may still fail.
 bool OpenBrowser(const std::string& url) {
   if (Environment("DISPLAY").empty() && Environment("WAYLAND_DISPLAY").empty()) return false;
   std::string program = "xdg-open", address = url;
@@ -50,8 +50,8 @@ bool OpenBrowser(const std::string& url) {
   return asked;
 }
 
-// The signals that end the server. They are waited for: so they are blocked, in its threads too,
-// before it starts.
+// Blocks the signals that end the server, and returns them. They are waited for, so they must be
+// blocked before it starts, in its threads, too.
 sigset_t BlockEndingSignals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -60,8 +60,8 @@ sigset_t BlockEndingSignals() {
   return signals;
 }
 
-// What makes `url`, which is of this machine only, reachable from where the user sits: empty unless
-// that is at the other end of an ssh session (SSH_CONNECTION: client, its port, server, its port).
+// Returns the ssh command that makes `url` reachable from the user's machine. Returns "" unless the
+// user is connected by ssh (SSH_CONNECTION: client, its port, server, its port).
 std::string Forwarding(const std::string& url) {
   std::istringstream connection(Environment("SSH_CONNECTION"));
   std::string client, client_port, server, server_port;
@@ -77,7 +77,7 @@ std::string Forwarding(const std::string& url) {
                      ShellWord(user.empty() ? server : fmt::format("{}@{}", user, server)));
 }
 
-// Tells where the run is to be seen.
+// Prints the address of the run.
 void Announce(const std::string& url, bool open) {
   fmt::print("{}\n", url);
   std::fflush(stdout);
@@ -94,14 +94,14 @@ void Announce(const std::string& url, bool open) {
   std::fflush(stdout);
 }
 
-// Until the user has seen enough.
+// Waits for one of these signals.
 void WaitForEnd(const sigset_t& signals) {
   int signal = 0;
   sigwait(&signals, &signal);
 }
 
-// Shows `store` in `viewer`, which is started first if there is none yet; it is there afterwards
-// only where `store` could not be shown.
+// Shows `store` in `viewer`, which is started first if it is null. Afterwards `viewer` is null,
+// unless the store could not be shown.
 absl::Status ServeViewer(const Store& store, const ViewArguments& arguments,
                          std::unique_ptr<Viewer>& viewer) {
   const sigset_t signals = BlockEndingSignals();
@@ -109,7 +109,7 @@ absl::Status ServeViewer(const Store& store, const ViewArguments& arguments,
     XP_TRY(viewer,
            Viewer::Start({.port = arguments.port,
                           .source_roots = SourceRoots(arguments.input, arguments.source_roots)}));
-    // The browser starts while the store is looked at.
+    // The browser starts while the store is read.
     Announce(viewer->url(), !arguments.no_open);
   }
   XP_TRY(viewer->Show(store));
@@ -144,7 +144,7 @@ absl::Status ServePerfetto(const Store& store, const ViewArguments& arguments) {
 }
 
 absl::Status RunView(const ViewArguments& arguments) {
-  // Outlives a damaged store: what is left of that is shown at the address that was told.
+  // The viewer outlives a damaged store, because the salvaged data are shown at the same address.
   std::unique_ptr<Viewer> viewer;
   return WithInput(arguments.input, [&](Store& store) -> absl::Status {
     XP_TRY(Restrict(arguments.slice, store));

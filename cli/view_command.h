@@ -1,4 +1,4 @@
-// xlaprof view: the timeline and the findings of a run in a browser.
+// Implements xlaprof view, which shows the timeline and the findings of a run in a browser.
 #pragma once
 
 #include <CLI/CLI.hpp>

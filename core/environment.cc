@@ -48,7 +48,7 @@ void ReadPercentiles(const char* name, std::vector<double>* value) {
   *value = fractions;
 }
 
-// A number as torch_xla reads it: what stands before anything else, 0 where there is none.
+// Reads a number as torch_xla does: the leading digits, or 0 if there are none.
 void ReadNumber(const char* name, int64_t* value) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == 0) return;
@@ -57,7 +57,7 @@ void ReadNumber(const char* name, int64_t* value) {
   if (end == text) fmt::print(stderr, "xlaprof: {}={} is not a number: 0 is used\n", name, text);
 }
 
-// "true", "false", or a number likewise: only 0 is false.
+// Reads "true", "false", or a number, of which only 0 is false.
 void ReadFlag(const char* name, bool* value) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == 0) return;

@@ -1,4 +1,4 @@
-// xlaprof_demo.so: the lazy runtime, its recorder and a program for them.
+// Exports the lazy runtime, its recorder and a program for them, as xlaprof_demo.so.
 #include "core/base/version.h"
 #include "core/exec/device.h"
 #include "core/ir/error.h"
@@ -10,7 +10,7 @@ namespace xlaprof {
 namespace {
 
 absl::StatusOr<DemoResult> Run(const DemoRequest& request) {
-  // Before the recording: without a device there is nothing to record.
+  // The device is made before the recording, because without it there is nothing to record.
   try {
     lazy::Device::Default();
   } catch (const lazy::Error& error) {

@@ -1,4 +1,4 @@
-// Chrome's trace event format, as Perfetto and chrome://tracing read it:
+// Writes Chrome's trace event format, as Perfetto and chrome://tracing read it:
 // docs/formats/chrome_export.md.
 #include <algorithm>
 
@@ -12,11 +12,11 @@
 namespace xlaprof {
 namespace {
 
-// Beyond this a time is no longer exact as a double of microseconds.
+// Later times are no longer exact as a double of microseconds.
 constexpr int64_t kMaxExactNs = 100LL * 24 * 3600 * 1'000'000'000;
 
-// The trace's time 0 in the store's times: the store's own, unless events lie before it or too far
-// behind it.
+// Returns the trace's time 0 in the store's time. It is the store's own, unless events lie before
+// it or too far after it.
 int64_t OriginOf(const TimeSpan& span) {
   if (!span.first_ns) return 0;
   return *span.first_ns < 0 || *span.last_ns > kMaxExactNs ? *span.first_ns : 0;
@@ -26,8 +26,8 @@ absl::Status Header(const Store& store, const TimeSpan& span, int64_t origin_ns,
   json.Raw("{\"displayTimeUnit\":\"ns\",\n");
   std::string other = fmt::format("\"exporter\":\"xlaprof {}\"", kVersion);
   if (OptInt base_ns = span.EpochOf(origin_ns)) {
-    // As Kineto calls it: Unix time of the trace's 0. The string is for readers whose numbers are
-    // doubles.
+    // The key is Kineto's name for the Unix time of the trace's 0. The string is for readers that
+    // hold numbers as doubles.
     json.Raw(fmt::format("\"baseTimeNanoseconds\":{},\n", *base_ns));
     other += fmt::format(",\"base_epoch_ns\":\"{}\"", *base_ns);
   }
@@ -37,7 +37,8 @@ absl::Status Header(const Store& store, const TimeSpan& span, int64_t origin_ns,
   return absl::OkStatus();
 }
 
-// The first record, so that all others can begin with a comma; then names and order of all groups.
+// Writes the first record, so that all others can begin with a comma, then names and order of all
+// groups.
 void Groups(const TimelineLayout& layout, ChromeEvents& events, JsonWriter& json) {
   json.Raw(
       fmt::format("\n{{\"ph\":\"M\",\"pid\":{},\"tid\":0,\"name\":\"process_sort_index\","
@@ -80,7 +81,7 @@ absl::Status Counters(const Store& store, const TimelineLayout& layout, const Ch
   });
 }
 
-// chrome://tracing's names of colours.
+// Returns the colour's name in chrome://tracing.
 const char* ColourOf(Severity severity) {
   return severity == Severity::kError     ? "terrible"
          : severity == Severity::kWarning ? "bad"

@@ -1,6 +1,6 @@
-// What an exporter is. One file a format: `exporters/NAME.cc` defines `extern const Exporter
-// NAME{...}` in namespace xlaprof::exporters, and its name stands in exporters/CMakeLists.txt. It
-// writes what a store holds, and what was concluded from it, for another tool.
+// Defines what an exporter is. There is one file per format: `exporters/NAME.cc` defines `extern
+// const Exporter NAME{...}` in namespace xlaprof::exporters, and exporters/CMakeLists.txt lists its
+// name. An exporter writes a store, and the findings of its analysis, for another tool.
 #pragma once
 
 #include <filesystem>
@@ -17,19 +17,20 @@
 namespace xlaprof {
 
 struct ExportOptions {
-  // The file to write; it is not there, or may be replaced. "-": standard output.
+  // The file to write. It does not exist or may be replaced. "-" means standard output.
   std::filesystem::path path;
-  bool gzip = false;  // compressed, where the format allows it
-  // Where source lines may be quoted from, by a format that shows findings with their source.
+  bool gzip = false;  // compress, if the format allows it
+  // Directories from which source lines may be quoted, by a format that shows findings with their
+  // source.
   std::vector<std::filesystem::path> source_roots = {};
   std::function<void(double fraction)> progress = [](double) {};
 };
 
-// What was written, for people.
+// A summary of what was written, for people.
 struct Exported {
   int64_t event_count = 0;
-  std::vector<std::string> left_out;  // one sentence each: what the format cannot hold, how much
-  // "3 flows that ...", where there are any.
+  std::vector<std::string> left_out;  // a sentence per kind: what was left out, and how much of it
+  // Adds a sentence such as "3 flows that ..." unless `count` is 0.
   void LeaveOut(int64_t count, std::string_view what, std::string_view why) {
     if (count > 0)
       left_out.push_back(fmt::format("{} {}{}{}", count, what, count == 1 ? "" : "s", why));
@@ -37,17 +38,17 @@ struct Exported {
 };
 
 struct Exporter {
-  const char* name;     // what --format takes
+  const char* name;     // the value of --format
   const char* summary;  // one line: what opens such files
   const char* example;  // a typical file name
-  bool streams;         // written front to back: may go to a pipe, or be compressed
-  // Writes what the store's slice keeps. On an error the file is left as it is then.
+  bool streams;         // written sequentially, so it may go to a pipe or be compressed
+  // Writes the part of the store in its slice. After an error the file may be incomplete.
   absl::StatusOr<Exported> (*write)(const Run& run, const Findings& findings,
                                     const ExportOptions& options);
 };
 
 std::span<const Exporter* const> AllExporters();
-// The one of this name; null: there is none.
+// Returns the exporter of this name, or null.
 inline const Exporter* FindExporter(std::string_view name) {
   for (const Exporter* exporter : AllExporters()) {
     if (name == exporter->name) return exporter;

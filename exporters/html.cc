@@ -1,4 +1,4 @@
-// The viewer with a run inside, in one file that opens from disk: docs/formats/view.md.
+// Writes the viewer with a run inside, in one file that opens from disk: docs/formats/view.md.
 #include <absl/strings/escaping.h>
 #include <absl/strings/str_replace.h>
 #include <zlib.h>
@@ -17,17 +17,17 @@
 namespace xlaprof {
 namespace {
 
-// So many slices a page draws fluidly, in some 100 MB; where a run has more, short ones are merged.
+// A page draws this many slices fluidly, in some 100 MB. If a run has more, short ones are merged.
 constexpr int64_t kMaxSlices = 2'000'000;
 
-// Without zlib's header and check.
+// Compresses without zlib's header and checksum.
 absl::StatusOr<std::string> Deflated(std::string_view bytes) {
   z_stream zlib = {};
   if (deflateInit2(&zlib, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
     return absl::ResourceExhaustedError("no memory to compress the timeline");
   std::string out;
   std::vector<char> buffer(1 << 18);
-  // zlib counts in 32 bits.
+  // zlib counts input in 32 bits.
   constexpr size_t kPiece = size_t{1} << 30;
   int state = Z_OK;
   do {
@@ -46,7 +46,7 @@ absl::StatusOr<std::string> Deflated(std::string_view bytes) {
   return out;
 }
 
-// JSON inside a script element: nothing in it ends the element or begins a comment.
+// Escapes JSON for a script element, so that nothing in it ends the element or begins a comment.
 std::string ForScript(const std::string& json) {
   return absl::StrReplaceAll(json, {{"<", "\\u003c"}});
 }
@@ -64,12 +64,13 @@ absl::Status WriteBlock(Sink& sink, std::string_view id, std::string_view bytes)
   return WriteElement(sink, id, "text/plain", absl::Base64Escape(deflated));
 }
 
-// Below what length slices are merged, so that at most kMaxSlices are left: 0, or a power of two.
+// Returns the length below which slices are merged so that at most kMaxSlices are left: 0, or a
+// power of two.
 int64_t ResolutionFor(const ViewLanes& lanes, int64_t events) {
   if (events <= kMaxSlices) return 0;
   int64_t rows = 0;
   for (const ViewLane& lane : lanes.lanes()) rows += lane.rows;
-  // Each cell of each row holds a merged slice and at most one longer one.
+  // Each cell of each row holds one merged slice and at most one longer slice.
   const int64_t cells = std::max<int64_t>(kMaxSlices / (2 * std::max<int64_t>(rows, 1)), 1);
   int64_t resolution_ns = 1;
   while (lanes.end_ns() / resolution_ns > cells) resolution_ns *= 2;

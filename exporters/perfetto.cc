@@ -1,4 +1,4 @@
-// Perfetto's protobuf trace, as ui.perfetto.dev and trace_processor read it:
+// Writes Perfetto's protobuf trace, as ui.perfetto.dev and trace_processor read it:
 // docs/formats/perfetto_export.md.
 #include "exporters/exporter.h"
 #include "exporters/perfetto/perfetto_events.h"
@@ -7,8 +7,8 @@
 namespace xlaprof {
 namespace {
 
-// The trace's time 0 in the store's times: the store's own, unless events lie before it and a trace
-// can hold both them and the last.
+// Returns the trace's time 0 in the store's time. It is the store's own, unless events lie before
+// it and the trace can represent the whole span.
 int64_t OriginOf(const TimeSpan& span) {
   int64_t length_ns;
   if (span.first_ns.value_or(0) >= 0 ||

@@ -1,5 +1,5 @@
-// An SQLite file that any tool reads: the store's facts as they are, its events, arguments, flows
-// and counters as ordinary rows, and views (sqlite_tables.sql).
+// Writes an SQLite file that any tool reads: the store's facts as they are; its events, arguments,
+// flows and counters as ordinary rows; and views (sqlite_tables.sql).
 #include <charconv>
 #include <cmath>
 #include <deque>
@@ -16,7 +16,8 @@ extern const char* const kSqliteTablesSql;
 
 namespace {
 
-// A flow of many sources and ends is a row for each pair; beyond this many it is left out.
+// A flow of many sources and targets becomes a row per pair. With more pairs than this it is left
+// out.
 constexpr int64_t kMaxPairsOfAFlow = 1 << 20;
 
 class SqliteExport {
@@ -46,7 +47,7 @@ class SqliteExport {
 
  private:
   absl::Status Open() {
-    // Where a damaged store was noticed late, the half of it that came before is there.
+    // Removes the file, because an export that failed late may have left half of one there.
     std::error_code error;
     std::filesystem::remove(options_.path, error);
     int rc =
@@ -54,7 +55,7 @@ class SqliteExport {
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
     if (rc != SQLITE_OK) return SqliteError(db_, options_.path.string() + ": cannot open");
     sqlite3_set_authorizer(db_, OneFileAlone, nullptr);
-    // An export that fails is thrown away, so it needs no journal.
+    // A failed export is discarded, so it needs no journal.
     return Exec("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-32768");
   }
 
@@ -72,7 +73,7 @@ class SqliteExport {
     std::string name, sql, columns;  // its columns as "a","b"
   };
 
-  // Of our own schema: what stands in the input's is SQL from outside.
+  // Returns the tables of our own schema. The schema in the input is SQL from outside.
   static absl::StatusOr<std::vector<Table>> OwnTables() {
     XP_TRY(Store ours, Store::CreateTemporary());
     return ours.Collect(
@@ -84,8 +85,9 @@ class SqliteExport {
         });
   }
 
-  // Tables of the store but for chunks and their strings, with the comments of their columns. Where
-  // the store is sliced, its views of the same names give the rows. Findings are the caller's.
+  // Copies the store's tables except chunks and their strings, with the comments of their columns.
+  // If the store is sliced, its views of the same names supply the rows. Findings come from the
+  // caller.
   absl::Status Facts() {
     XP_TRY(std::vector<Table> tables, OwnTables());
     for (const Table& table : tables) {
@@ -200,7 +202,7 @@ class SqliteExport {
     return absl::OkStatus();
   }
 
-  // Type and value of an argument.
+  // Adds type and value of an argument.
   void Value(const ArgValue& value, RowInserter& args) {
     constexpr std::string_view kTypes[] = {"int", "uint", "double", "string", "bytes"};
     args.Add(kTypes[value.index()]);
@@ -210,7 +212,7 @@ class SqliteExport {
       if (*natural <= uint64_t(INT64_MAX)) {
         args.Add(int64_t(*natural));
       } else {
-        // As many texts as rows that wait to be written.
+        // Keeps as many texts as there may be unwritten rows.
         large_.push_back(fmt::to_string(*natural));
         if (large_.size() > RowInserter::kRowsAStatement) large_.pop_front();
         args.Add(std::string_view(large_.back()));
@@ -230,7 +232,7 @@ class SqliteExport {
       for (size_t i = 0; i < batch.ts_ns.size(); ++i) {
         rows.Add(batch.track_id);
         rows.Add(batch.ts_ns[i]);
-        rows.Add(batch.value[i]);  // SQLite makes NULL of NaN
+        rows.Add(batch.value[i]);  // SQLite turns NaN into NULL
         XP_TRY(rows.End());
       }
       return absl::OkStatus();
@@ -239,7 +241,7 @@ class SqliteExport {
     return rows.Finish();
   }
 
-  // From the events that are in the file: so that of a slice only whole pairs are there.
+  // Makes flows from the events in the file, so that a slice contains only whole pairs.
   absl::Status Flows() {
     XP_TRY(Exec(
         "CREATE TEMP TABLE pairs (flow INTEGER PRIMARY KEY, pairs INTEGER);"

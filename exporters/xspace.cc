@@ -1,4 +1,4 @@
-// XSpace, as XLA's profiler writes it and XProf reads it: docs/formats/xspace_export.md.
+// Writes XSpace, as XLA's profiler writes it and XProf reads it: docs/formats/xspace_export.md.
 #include <map>
 
 #include "exporters/exporter.h"
@@ -10,25 +10,25 @@
 namespace xlaprof {
 namespace {
 
-// Fields of XSpace and XPlane.
+// Field numbers of XSpace and XPlane.
 constexpr uint32_t kPlane = 1, kHost = 4;
 constexpr uint32_t kPlaneId = 1, kPlaneName = 2, kPlaneStat = 6;
 constexpr uint32_t kEventStat = 4;
-// What is made up here, and not to be read back.
+// Ids of lines that this exporter adds, and that the importer must skip.
 constexpr int64_t kAddedLineId = int64_t(1) << 40;
-// Beyond this, programs built on protobuf refuse a file.
+// Programs built on protobuf refuse larger files.
 constexpr uint64_t kMaxProtobufBytes = INT32_MAX;
 
 struct Times {
   TimeSpan span;
-  int64_t origin_ns = 0;  // the file's 0 in the store's times
+  int64_t origin_ns = 0;  // the file's 0, in the store's time
   int64_t end_ns = 0;
 };
 
 absl::StatusOr<Times> TimesOf(const Store& store) {
   Times times;
   XP_TRY(times.span, TimeSpanOf(store));
-  // XProf takes no times before 0.
+  // XProf accepts no times before 0.
   times.origin_ns = std::min<int64_t>(0, times.span.first_ns.value_or(0));
   times.end_ns = times.span.last_ns.value_or(0);
   return times;
@@ -102,8 +102,8 @@ class XSpaceExport {
     file_.Write(stat);
   }
 
-  // XProf times a TPU's steps by its line Steps alone: from the first to the last execution that a
-  // step asked for.
+  // Adds a line Steps, because XProf times a TPU's steps only by that line. A step lasts from the
+  // first to the last execution that it launched.
   absl::Status DeviceSteps(const XSpacePlane& plane, XSpaceTables& tables) {
     struct Step {
       int64_t number, ts_ns, dur_ns;
@@ -130,7 +130,8 @@ class XSpaceExport {
     return absl::OkStatus();
   }
 
-  // On a device of no kind that XProf analyses: what it counts must not change by what was found.
+  // Puts findings on a device of a kind that XProf does not analyse, so that they do not change its
+  // counts.
   absl::Status FindingLines() {
     XP_TRY(
         MarkTrack track,
@@ -160,7 +161,7 @@ class XSpaceExport {
     return absl::OkStatus();
   }
 
-  // Where 0 lies.
+  // Adds the plane that gives the Unix time of 0.
   void TaskEnvironment() {
     const OptInt start_ns = times_.span.EpochOf(times_.origin_ns),
                  stop_ns = times_.span.EpochOf(times_.end_ns);

@@ -1,6 +1,6 @@
-// nlohmann_dump FILE: reads JSON into nlohmann's tree (not timed), then writes the tree as text to
-// /dev/null, once; prints the CPU seconds of that alone. An exporter built on this library pays
-// this besides making the tree.
+// nlohmann_dump FILE reads JSON into nlohmann's tree (not timed), then writes the tree as text to
+// /dev/null, once. It prints the CPU seconds of only that write. An exporter built on this library
+// pays that in addition to making the tree.
 #include <cstdio>
 #include <ctime>
 #include <fstream>

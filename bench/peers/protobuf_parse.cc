@@ -1,5 +1,5 @@
-// protobuf_parse FILE: parses an XSpace with generated classes into one arena, and counts its
-// events. Nothing is kept or written: a reader built on these classes pays this before it begins.
+// protobuf_parse FILE parses an XSpace with generated classes into one arena, and counts its
+// events. Nothing is kept or written. A reader built on these classes has at least this cost.
 #include <fcntl.h>
 #include <google/protobuf/arena.h>
 #include <google/protobuf/io/coded_stream.h>
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   for (const auto& plane : space->planes())
     for (const auto& line : plane.lines()) events += line.events_size();
   std::printf("{\"events\": %ld}\n", long(events));
-  // Without the destructors: the arena's blocks go back with the process.
+  // Skips the destructors, because the arena's blocks are freed with the process.
   std::fflush(stdout);
   _exit(0);
 }

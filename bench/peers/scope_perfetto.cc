@@ -1,4 +1,5 @@
-// Perfetto's SDK, its in-process backend into a buffer that keeps up: a slice is two packets.
+// Measures Perfetto's SDK with its in-process backend and a buffer that keeps up. A slice is two
+// packets.
 #include "perfetto.h"
 
 #include "bench/scope_cost.h"

@@ -1,4 +1,4 @@
-// spdlog: one line of a log a scope, as programs without a profiler do it, to /dev/null.
+// Measures spdlog with one log line per scope to /dev/null, as in programs without a profiler.
 #include <spdlog/async.h>
 #include <spdlog/sinks/basic_file_sink.h>
 

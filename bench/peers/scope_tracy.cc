@@ -1,5 +1,5 @@
-// Tracy's client, drained by a reader of ours on the same machine that says hello as Tracy's server does and throws away
-// what comes: the cost of its zones to the thread that is profiled.
+// Measures the cost of Tracy's zones to the profiled thread. A reader of ours on the same machine
+// drains Tracy's client: it greets it as Tracy's server does, and discards the data.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr uint16_t kPort = 8086;  // Tracy's own; it takes the next ones where that is in use
+constexpr uint16_t kPort = 8086;  // Tracy's own port; if it is in use, Tracy takes the next ones
 
 bool Greet(int fd) {
   const uint32_t version = tracy::ProtocolVersion;

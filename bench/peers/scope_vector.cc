@@ -1,4 +1,4 @@
-// A mutex and a vector: what a program has that profiles itself by hand.
+// Measures a mutex and a vector, the usual code of a program that profiles itself.
 #include <mutex>
 
 #include "bench/scope_cost.h"

@@ -1,4 +1,5 @@
-// What executes programs. One file or folder a backend; the runtime knows only this header.
+// The interface of what executes programs. There is one file or directory per backend, and the
+// runtime knows only this header.
 #pragma once
 
 #include <memory>
@@ -27,12 +28,12 @@ class Buffer : public RefCounted {
 
 // One operation, or several that were fused, as an executable runs it.
 struct Kernel {
-  std::string name;      // aten::mm; of fused: the first and the last operation, "fused add..relu"
-  std::string op_names;  // all, in order, separated by spaces
-  std::string shape;     // of the result: "f32[64,10]"
-  std::string operands;  // shapes of what it reads: "f32[64,784], f32[784,10]"
+  std::string name;      // aten::mm; if fused: "fused add..relu", the first and last
+  std::string op_names;  // all operations in order, separated by spaces
+  std::string shape;     // the result's shape: "f32[64,10]"
+  std::string operands;  // the operands' shapes: "f32[64,784], f32[784,10]"
   double flops = 0;
-  int64_t bytes = 0;  // read and written
+  int64_t bytes = 0;  // bytes read and written
   std::source_location location;
   ScopeId scope = 0;
 
@@ -41,42 +42,42 @@ struct Kernel {
   }
 };
 
-// Hears of each kernel that runs. Called on the thread that executes.
+// Receives each kernel that runs, on the thread that executes it.
 class KernelListener {
  public:
   virtual ~KernelListener() = default;
-  // Times in nanoseconds of the backend's clock.
+  // Reports a kernel, with times in nanoseconds of the backend's clock.
   virtual void OnKernel(const Kernel& kernel, int64_t ts_ns, int64_t dur_ns) = 0;
 };
 
-// A compiled program. Runs on one thread at a time.
+// A compiled program. It runs on only one thread at a time.
 class Executable {
  public:
   virtual ~Executable() = default;
 
-  // `arguments`, in the program's order; of donated ones the caller keeps no other reference, so
-  // that their memory can be used. Returns the results in order.
+  // Runs the program with `arguments` in its order, and returns the results in order. The caller
+  // keeps no other reference to donated arguments, so that their memory can be used.
   virtual absl::StatusOr<std::vector<Ref<Buffer>>> Run(std::vector<Ref<Buffer>> arguments,
                                                        KernelListener* listener) = 0;
 
   struct Sizes {
     int64_t argument_bytes = 0, result_bytes = 0;
-    int64_t alias_bytes = 0;  // of results in donated arguments
+    int64_t alias_bytes = 0;  // bytes of results in donated arguments
     int64_t temporary_bytes = 0, program_bytes = 0;
   };
   virtual Sizes sizes() const = 0;
   virtual std::span<const Kernel> kernels() const = 0;
 };
 
-// All of its methods may be called from any thread.
+// Any thread may call its methods.
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual std::string_view name() const = 0;  // as in a device's name: CPU
+  virtual std::string_view name() const = 0;  // the name in a device's name: CPU
   virtual absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) = 0;
-  // What Compile(program) gave as bytes, and back in another process of the same version.
-  // Unsupported where a backend has no such form; an error where bytes are not those of this
-  // program.
+  // Convert the result of Compile(program) to bytes, and back in another process of the same
+  // version. Return Unsupported if the backend has no such form. Deserialize returns an error if
+  // the bytes do not belong to this program.
   virtual absl::StatusOr<std::string> Serialize(const Executable& executable,
                                                 const Program& program) {
     return Unsupported("{} keeps no programs", name());
@@ -85,19 +86,20 @@ class Backend {
                                                                   const Program& program) {
     return Unsupported("{} keeps no programs", name());
   }
-  // Copies `shape.bytes()` bytes.
+  // Copy `shape.bytes()` bytes.
   virtual absl::StatusOr<Ref<Buffer>> ToDevice(const void* host, Shape shape) = 0;
   virtual absl::Status ToHost(const Buffer& buffer, void* host) = 0;
   virtual int64_t NowNs() = 0;  // CLOCK_MONOTONIC, or a clock of its own
   virtual int64_t bytes_in_use() const = 0;
-  virtual int64_t peak_bytes_in_use() const = 0;  // the most that was, ever
+  virtual int64_t peak_bytes_in_use() const = 0;  // the highest value so far
 };
 
-// Kernels on the CPU: matmul, convolution, average pooling and batch norm by oneDNN, chains of
-// elementwise operations fused by us. `threads`: 0: one a core.
+// Makes a backend with kernels on the CPU. oneDNN does matmul, convolution, average pooling and
+// batch norm; our code fuses chains of elementwise operations. `threads` 0 means one per core.
 std::unique_ptr<Backend> MakeNativeBackend(int threads = 0);
-// Computes nothing: results are zeros, and its clock moves by a fixed time a kernel, transfer and
-// compilation, from `begin_ns` on. For tests whose output is the same to the byte.
+// Makes a backend that computes nothing, for tests whose output is the same to the byte. Results
+// are zeros. Its clock begins at `begin_ns` and advances by a fixed time per kernel, transfer and
+// compilation.
 std::unique_ptr<Backend> MakeNullBackend(int64_t begin_ns = 0);
 
 }  // namespace xlaprof::lazy

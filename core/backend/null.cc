@@ -1,4 +1,4 @@
-// A device that computes nothing: what it gives is zeros, and its clock moves by itself.
+// A device that computes nothing: its results are zeros, and its clock advances by fixed steps.
 #include <atomic>
 #include <cstring>
 
@@ -34,7 +34,7 @@ bool IsKernel(const Instruction& instruction) {
          instruction.op != &op::view;
 }
 
-// Each instruction is a kernel.
+// Treats each instruction as a kernel.
 class NullExecutable final : public Executable {
  public:
   NullExecutable(const Program& program, Ref<State> state)

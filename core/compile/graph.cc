@@ -17,9 +17,10 @@ uint64_t NextWalk() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// The table of nodes forgets some, and which, their addresses decide: the same step would now and
-// then be another graph. So within a walk, nodes are equal that make the same of the same; their
-// operands have places.
+// Compare nodes by what they compute. The table of nodes forgets some, depending on their
+// addresses, so that the same step would now and then give another graph. Therefore nodes of one
+// walk are equal if they have equal operations, attributes and operands, which are compared by
+// their places.
 struct HashOfWhatItMakes {
   size_t operator()(const Node* node) const {
     if (node->data()) return absl::HashOf(node->data().get());
@@ -45,7 +46,7 @@ TracedGraph WalkGraph(std::vector<NodePtr> roots) {
   const uint64_t walk = NextWalk();
   struct Visit {
     const Node* node;
-    size_t next = 0;  // operand to look at
+    size_t next = 0;  // the next operand to visit
   };
   std::vector<Visit> open;
   absl::flat_hash_set<const Node*, HashOfWhatItMakes, MakesTheSame> known;
@@ -80,8 +81,8 @@ void SetHash(TracedGraph& graph, bool ends_step) {
   Hash hash = Mix(environment_hash, uint64_t(ends_step));
   for (const NodePtr& root : graph.roots) hash = Mix(hash, root->hash());
   graph.tensors_hash = hash;
-  // Leaves of one type and size are alike to a node's own hash: which node uses which tells apart
-  // (a + a) * b and (a + b) * a.
+  // A node's own hash is the same for all leaves of one type and size. The places of operands
+  // distinguish (a + a) * b from (a + b) * a.
   for (const Node* node : graph.nodes) {
     for (const NodePtr& operand : node->operands())
       hash = Mix(hash, uint64_t(operand->mark().place));

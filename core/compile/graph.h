@@ -1,5 +1,5 @@
-// From tensors' values to a graph with a name: which nodes, in which order, what goes in and comes
-// out, and the hash by which a compiled program is found again.
+// Turns tensors' values into a graph: its nodes in order, its inputs and outputs, and the hash by
+// which its compiled program is found.
 #pragma once
 
 #include <vector>
@@ -9,23 +9,23 @@
 namespace xlaprof::lazy {
 
 struct TracedGraph {
-  // Each after its operands; of equal ones, the first. mark().place of a node is where it, or its
-  // equal, is here. Kept alive by the roots.
+  // Each node follows its operands. Of equal nodes, only the first is here. A node's mark().place
+  // is its index here, or that of its equal. The roots keep the nodes alive.
   std::vector<const Node*> nodes;
   std::vector<NodePtr> roots;
-  std::vector<Ref<Data>> parameters;  // of the device_data among the nodes, in their order
+  std::vector<Ref<Data>> parameters;  // data of the device_data nodes, in their order
   std::vector<Program::Donation> donations;
   Hash hash;
-  Hash tensors_hash;           // before sharing and donations
-  int64_t executed_again = 0;  // nodes that were part of an execution before
+  Hash tensors_hash;           // before donations and the places of nodes are mixed in
+  int64_t executed_again = 0;  // nodes that an earlier execution already contained
 };
 
-// Walks all that `roots` need. One walk at a time in a process, until MakeProgram is done with the
-// graph. The hash is made by SetHash, when donations are known.
+// Walks everything that `roots` need. Only one walk may run at a time in a process, until
+// MakeProgram is done with the graph. SetHash makes the hash after donations are known.
 TracedGraph WalkGraph(std::vector<NodePtr> roots);
 
-// Of all that makes another program: the roots' structure and order, which nodes use which,
-// donations, whether it ends a step, and the environment.
+// Hashes everything that changes the program: the roots' structure and order, the operands of each
+// node, donations, whether the graph ends a step, and the environment.
 void SetHash(TracedGraph& graph, bool ends_step);
 
 Program MakeProgram(const TracedGraph& graph, std::string name);

@@ -1,5 +1,5 @@
-// A graph, ready to be compiled: a list of instructions, each after those that it needs. Holds no
-// nodes and no data, so that it can be kept.
+// A graph, ready to be compiled: a list of instructions, each after its operands. It holds no nodes
+// and no data, so that it can be kept.
 #pragma once
 
 #include <source_location>
@@ -20,19 +20,19 @@ struct Instruction {
 
 struct Program {
   std::vector<Instruction> instructions;
-  std::vector<int32_t> parameters;  // the device_data instructions, in the order of the arguments
+  std::vector<int32_t> parameters;  // the device_data instructions, in argument order
   std::vector<int32_t> results;     // may repeat, and may be parameters
-  // Arguments whose memory may become a result's: (parameter, result), as indices of the two above.
-  // Each at most once; of equal shape.
+  // Arguments whose memory may become a result's. `parameter` and `result` are indices of the two
+  // lists above. Each occurs at most once, and the two have equal shapes.
   struct Donation {
     int32_t parameter, result;
     bool operator==(const Donation&) const = default;
   };
   std::vector<Donation> donations;
-  std::string name;  // of the module: SyncTensorsGraph.12
+  std::string name;  // the module's name: SyncTensorsGraph.12
   Hash hash;
 
-  // Shapes of an instruction's operands.
+  // Returns the shapes of an instruction's operands.
   absl::InlinedVector<const Shape*, 3> OperandShapes(const Instruction& instruction) const {
     absl::InlinedVector<const Shape*, 3> shapes;
     for (int32_t operand : instruction.operands)

@@ -1,4 +1,4 @@
-// Text at the end of a file that an environment variable names.
+// Appends text to a file that an environment variable names.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace xlaprof::lazy {
 
-// In one piece, from any thread. False where the file cannot be written, which is told on stderr,
-// with the variable, for the first time.
+// Appends `text` in one piece, from any thread. Returns false if the file cannot be written. The
+// first such failure is reported on stderr, with the variable.
 bool AppendToFile(const char* variable, const std::string& path, std::string_view text);
 
 }  // namespace xlaprof::lazy

@@ -7,7 +7,7 @@
 namespace xlaprof::lazy::debug {
 namespace {
 
-// Lines with a prefix, between rulers.
+// Formats lines with a prefix, between rulers.
 class Block {
  public:
   explicit Block(std::string_view name) : prefix_(fmt::format("{} Analysis: ", name)) {

@@ -27,7 +27,7 @@ bool PrintsBlocks(int64_t level) {
   return environment().debug_level >= level && environment().local_rank == 0;
 }
 
-// To PT_XLA_DEBUG_FILE, else to `stream`.
+// Prints to PT_XLA_DEBUG_FILE, or to `stream` if that is not set.
 void Print(std::string_view text, std::FILE* stream) {
   const std::string& path = environment().debug_file;
   if (text.empty() || (!path.empty() && AppendToFile("PT_XLA_DEBUG_FILE", path, text))) return;
@@ -42,14 +42,14 @@ BlockFacts FactsOf(const Hash& hash, size_t inputs, size_t outputs, const Cut& c
           .frames = FrameTexts(cut.cause, StackAt(cut.where))};
 }
 
-// One a device: NAME.0 of CPU:0.
+// Appends to the file of a device: NAME.0 for CPU:0.
 void AddToTensorsFile(const std::string& device, std::string_view text) {
   const std::string& path = environment().save_tensors_file;
   AppendToFile("XLA_SAVE_TENSORS_FILE",
                fmt::format("{}.{}", path, device.substr(device.rfind(':') + 1)), text);
 }
 
-// (p0: f32[16,32], p1: s64[]) -> (f32[16])
+// Returns a program's signature: (p0: f32[16,32], p1: s64[]) -> (f32[16])
 std::string ProgramShape(const TracedGraph& graph) {
   std::vector<std::string> parameters, results;
   for (const Ref<Data>& parameter : graph.parameters)
@@ -61,7 +61,7 @@ std::string ProgramShape(const TracedGraph& graph) {
 void PrintSummary() {
   const std::string summary = FallbackSummary();
   if (!environment().debug_file.empty()) return Print(summary, stderr);
-  // Lines of a logger with this name.
+  // On stderr the lines look like those of a logger with this name.
   for (size_t at = 0; at < summary.size();) {
     const size_t end = summary.find('\n', at);
     fmt::print(stderr, "pt-xla-profiler: {}\n", std::string_view(summary).substr(at, end - at));

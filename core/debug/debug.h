@@ -1,7 +1,7 @@
-// The runtime's own diagnostics, in torch_xla's words, where environment variables ask for them:
-// PT_XLA_DEBUG and its relatives, XLA_SAVE_TENSORS_FILE, XLA_SAVE_HLO_FILE, XLA_DUMP_HLO_GRAPH,
-// XLA_FNTRACKER_FILE, TF_CPP_VMODULE.
-// The runtime calls these where things happen, and only when Asked:
+// Writes the runtime's own diagnostics, in torch_xla's words, if environment variables ask for
+// them: PT_XLA_DEBUG and its relatives, XLA_SAVE_TENSORS_FILE, XLA_SAVE_HLO_FILE,
+// XLA_DUMP_HLO_GRAPH, XLA_FNTRACKER_FILE, TF_CPP_VMODULE. The runtime calls these functions where
+// things happen, and only if Asked:
 //
 //   if (debug::Asked()) debug::OnStep();
 #pragma once
@@ -16,30 +16,31 @@ namespace xlaprof::lazy::debug {
 
 inline bool Asked() { return environment().diagnostics; }
 
-// So many tensors are about to be computed: `live` at a step mark, of which those that are not yet
-// are announced again; or those of an unlazy; or those of a read.
+// Log how many tensors are about to be computed. OnLiveTensors is for a step mark, which then calls
+// OnTensors for those that are not computed yet. OnTensors alone is for an unlazy, OnRead for a
+// read.
 void OnLiveTensors(size_t count);
 void OnTensors(size_t count);
 void OnRead(size_t count);
-// A graph was cut on this device; its program is there to be executed.
+// Report that a graph was cut on this device, and that its program is ready to run.
 void OnCut(const TracedGraph& graph, const std::string& device, const Cut& cut);
 void OnProgram(const TracedGraph& graph, const std::string& device);
 
-// Before a compilation and after it.
+// Report the beginning and the end of a compilation.
 void OnCompile(const Program& program, const std::string& device, const Cut& cut);
 void OnCompiled(const TracedGraph& graph, const std::string& device,
                 const Executable::Sizes& sizes);
-// The error, with what is asked to be in it.
+// Returns the error, with the program's text in it if that was asked for.
 absl::Status OnCompileError(const absl::Status& error, const Program& program);
 
-// Before an execution is sent off.
+// Reports an execution before it is enqueued.
 void OnExecution(const CompiledGraph& graph, const Cut& cut);
 
-// On the device's thread, around an execution.
+// Report the beginning and the end of an execution, on the device's thread.
 void OnRun(const CompiledGraph& graph, const std::string& device);
 void OnRan(const CompiledGraph& graph, const std::string& device);
 
-// At a step mark, behind all else of it.
+// Reports a step mark, after everything else of that mark.
 void OnStep();
 
 void OnFallback(std::string_view op, const observe::Stack& stack);

@@ -1,4 +1,4 @@
-// Graphs as text, for the files that environment variables ask for.
+// Writes graphs as text, for the files that environment variables name.
 #pragma once
 
 #include <span>
@@ -11,16 +11,17 @@
 
 namespace xlaprof::lazy::debug {
 
-// `format`: one of XLA_SAVE_TENSORS_FMT.
+// Returns a graph's text. `format` is a value of XLA_SAVE_TENSORS_FMT.
 std::string GraphText(const Program& program, std::string_view format, TextOptions options);
 
-// A section of XLA_SAVE_TENSORS_FILE: to the end of the graph, and from there, written when the
-// graph was compiled. One without its end tells that this failed.
+// Return the two parts of a section of XLA_SAVE_TENSORS_FILE. The first ends with the graph. The
+// second is written when the graph was compiled, so a section without its end shows that
+// compilation failed.
 std::string SectionBegin(const std::vector<std::string>& frames, std::span<const Hash> roots,
                          std::string_view graph);
 std::string SectionEnd(const Hash& hash);
 
-// What a program that does not compile adds to XLA_SAVE_HLO_FILE.
+// Returns the section of XLA_SAVE_HLO_FILE for a program that does not compile.
 std::string HloSection(int64_t number, int64_t thread, std::string_view hlo);
 
 }  // namespace xlaprof::lazy::debug

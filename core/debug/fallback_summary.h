@@ -1,4 +1,5 @@
-// What PT_XLA_DEBUG says when the program ends: which lines ran operations on the CPU, how often.
+// Makes the summary that PT_XLA_DEBUG prints when the program ends: which lines ran operations on
+// the CPU, and how often.
 #pragma once
 
 #include <string>
@@ -7,11 +8,12 @@
 
 namespace xlaprof::lazy::debug {
 
-// `op` as its counter is named: aten::nonzero. From any thread.
+// Counts a fallback. `op` has the name of its counter: aten::nonzero. Any thread may call this.
 void AddFallback(std::string_view op, const std::vector<std::string>& frames);
 
-// Of all so far, most frequent first; "" where there are none. Operation and line are one entry,
-// where torch_xla has two and its own function for the operation.
+// Returns the summary of all fallbacks so far, the most frequent first, or "" if there are none. An
+// operation and its line form one entry. torch_xla has two, and adds its own function for the
+// operation.
 std::string FallbackSummary();
 
 }  // namespace xlaprof::lazy::debug

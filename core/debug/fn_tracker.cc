@@ -18,9 +18,9 @@ std::string CppStack() {
   void* frames[kMaxDepth];
   const int depth = backtrace(frames, kMaxDepth);
   std::string text = "*** Begin stack trace ***\n";
-  for (int i = 1; i < depth; ++i) {  // 0: this function
+  for (int i = 1; i < depth; ++i) {  // frame 0 is this function
     char symbol[512];
-    // The address is that of the return: the call stands before it.
+    // The address is the return address, so the call precedes it.
     const char* call = static_cast<const char*>(frames[i]) - 1;
     text +=
         fmt::format("\t{}\n", absl::Symbolize(call, symbol, sizeof symbol) ? symbol : "(unknown)");

@@ -1,4 +1,4 @@
-// What XLA_FNTRACKER_FILE is told of an operation that runs on the CPU.
+// Makes the entries of XLA_FNTRACKER_FILE for operations that run on the CPU.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace xlaprof::lazy::debug {
 
-// Whether `op`, named as its counter is, is asked for: by XLA_FNTRACKER_LIST, which has names as
-// torch_xla's tags once were: nonzero.
+// Returns whether XLA_FNTRACKER_LIST asks for `op`, which has the name of its counter. The list has
+// names like torch_xla's former tags: nonzero.
 bool IsTracked(std::string_view op);
 
-// One call: such a tag, the user's frames, and the C++ stack of the calling thread.
+// Returns the entry of one call: such a tag, the user's frames, and the C++ stack of the calling
+// thread.
 std::string FnTrackerSection(std::string_view op, const std::vector<std::string>& frames);
 
 }  // namespace xlaprof::lazy::debug

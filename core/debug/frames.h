@@ -1,4 +1,4 @@
-// What cut a graph, and at which line, as torch_xla's logs say it.
+// Formats the cause of a cut and its line as torch_xla's logs do.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace xlaprof::lazy::debug {
 
-// The cause in torch_xla's words: `user torch_xla.sync`.
+// Returns the cause in torch_xla's words: `user torch_xla.sync`.
 std::string_view CauseText(std::string_view cause);
 
-// An operation without its namespace: nonzero of aten::nonzero.
+// Returns an operation's name without its namespace: nonzero for aten::nonzero.
 std::string_view BareName(std::string_view op);
 
-// `function (file:line)`, innermost first. Readers of these logs tell the cause of a cut from the
-// frames of torch_xla's own functions before the user's; such frames are first here too, in files
-// that no reader takes for the user's.
+// Returns frames as `function (file:line)`, innermost first. Readers of these logs infer the cause
+// of a cut from the frames of torch_xla's own functions before the user's. So such frames come
+// first here, too, in files that no reader takes for the user's.
 std::vector<std::string> FrameTexts(std::string_view cause, const observe::Stack& stack);
-// The user's alone.
+// Returns only the user's frames.
 std::vector<std::string> FrameTexts(const observe::Stack& stack);
 
 }  // namespace xlaprof::lazy::debug

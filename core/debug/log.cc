@@ -10,7 +10,8 @@
 
 namespace xlaprof::lazy::debug {
 
-// 2022-02-09 23:33:53.698418: I   23512 <xlaprof>/xla_graph_executor.cpp:1] Compiling IR graph …
+// Writes a line: 2022-02-09 23:33:53.698418: I   23512 <xlaprof>/xla_graph_executor.cpp:1]
+// Compiling IR graph …
 void WriteLog(LogModule module, std::string_view text) {
   const Environment& asked = environment();
   const int64_t now_us = ClockNs(CLOCK_REALTIME) / 1000;

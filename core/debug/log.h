@@ -1,4 +1,4 @@
-// Lines of torch_xla's C++ log, where TF_CPP_VMODULE asks for them.
+// Writes lines of torch_xla's C++ log if TF_CPP_VMODULE asks for them.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,11 +13,11 @@ inline bool Logs(LogModule module, int64_t level) {
   return environment().log_levels[size_t(module)] >= level;
 }
 
-// To TF_CPP_VLOG_FILENAME, else to stderr; with time, thread and module, as TensorFlow's logger
-// writes them.
+// Writes a line to TF_CPP_VLOG_FILENAME, or to stderr if that is not set, with time, thread and
+// module as TensorFlow's logger does.
 void WriteLog(LogModule module, std::string_view text);
 
-// A line of this level, of 1 and more.
+// Logs a line of this level, which is at least 1.
 template <class... Args>
 void Log(LogModule module, int64_t level, fmt::format_string<Args...> format, Args&&... args) {
   if (Logs(module, level)) WriteLog(module, fmt::format(format, std::forward<Args>(args)...));

@@ -35,7 +35,7 @@ std::string TooSlow(const char* metric, double limit_ns) {
 std::string NotLowered() {
   std::string ops;
   for (const std::string& op : executed_fallback_ops()) {
-    // Reading one number is no operation that lacks a lowering.
+    // _local_scalar_dense, which reads one number, does not lack a lowering.
     if (op.find("aten::") != std::string::npos && op != "aten::_local_scalar_dense")
       ops += op + ", ";
   }

@@ -1,13 +1,13 @@
-// What PT_XLA_DEBUG says at each step mark.
+// Makes the lines that PT_XLA_DEBUG prints at each step mark.
 #pragma once
 
 #include <string>
 
 namespace xlaprof::lazy::debug {
 
-// A `pt-xla-profiler: ` line for each rule that the metrics break since they were last cleared.
-// Operations without lowering are those that ran since then, where torch_xla goes on naming the
-// ones before.
+// Returns a `pt-xla-profiler: ` line per rule that the metrics have broken since they were last
+// cleared. Operations without lowering are only those that ran since then; torch_xla keeps naming
+// earlier ones.
 std::string StepRuleLines();
 
 }  // namespace xlaprof::lazy::debug

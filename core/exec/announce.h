@@ -1,4 +1,4 @@
-// What the runtime does, told to who observes it. Each costs a load where nobody does.
+// Reports what the runtime does to its observer. While nobody observes, each call costs one load.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,18 @@
 
 namespace xlaprof::lazy {
 
-// Before it is compiled.
+// Announces a graph before it is compiled.
 void AnnounceGraph(const Program& program);
-// Of a compilation that is over; `begin_ns` by the device's clock. `was_kept`: whether it was only
-// loaded from the persistent cache; none: there is none.
+// Announces a finished compilation. `begin_ns` is a time of the device's clock. `was_kept` says
+// whether the program was only loaded from the persistent cache; it is empty if there is no such
+// cache.
 void AnnounceCompile(const CompiledGraph& graph, Device& device, const Cut& cut, int64_t begin_ns,
                      std::optional<bool> was_kept);
-// On the thread that asks for an execution: what it knows of it, and that `run` begins here.
+// Describe an execution on the thread that requests it, and announce that `run` begins here.
 observe::Execution DescribeExecution(const CompiledGraph& graph, Device& device, const Cut& cut,
                                      uint64_t run);
 void AnnounceEnqueue(uint64_t run);
-// What a thread does for a device, from here to the end of the block.
+// Marks the work that a thread does for a device, from here to the end of the block.
 class DeviceTurn {
  public:
   explicit DeviceTurn(const std::string& device) : observer_(observe::Current()) {
@@ -33,18 +34,18 @@ class DeviceTurn {
  private:
   observe::Observer* const observer_;
 };
-// In such a block, when an execution is over.
+// Announces a finished execution, inside a DeviceTurn.
 void AnnounceExecution(observe::Execution& execution, const std::string& name, int64_t begin_ns,
                        int64_t end_ns, const Backend& backend);
 
-// Waits for what an execution makes, doing the device's work meanwhile if nobody does, and tells
-// for how long.
+// Waits for the result of an execution. Does the device's work meanwhile if no other thread does,
+// and announces how long it took.
 absl::Status AwaitOnHost(const Data& data);
 
-// Passes kernels on.
+// Passes kernels to the observer.
 class KernelAnnouncer final : public KernelListener {
  public:
-  // Null while nobody observes.
+  // Returns null while nobody observes.
   KernelListener* listener() { return observer_ == nullptr ? nullptr : this; }
   void OnKernel(const Kernel& kernel, int64_t ts_ns, int64_t dur_ns) override;
 

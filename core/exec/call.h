@@ -1,4 +1,5 @@
-// The user's line that the runtime works for: of the outermost call into it, whatever that calls.
+// Knows the user's line that the runtime works for: the line of the outermost call into the
+// runtime, whatever that call calls.
 #pragma once
 
 #include <source_location>
@@ -9,7 +10,7 @@
 
 namespace xlaprof::lazy {
 
-// In each public function: `Call call(where);`.
+// Marks a call into the runtime. Each public function begins with `Call call(where);`.
 class Call {
  public:
   explicit Call(const std::source_location& where) : is_outermost_(current_.line() == 0) {
@@ -28,7 +29,7 @@ class Call {
   const bool is_outermost_;
 };
 
-// What is done on behalf of another line: gradients belong to the forward operation's.
+// Works on behalf of another line. For example, gradients belong to the forward operation's line.
 class CallOf {
  public:
   explicit CallOf(const std::source_location& where)
@@ -40,7 +41,7 @@ class CallOf {
   const std::source_location before_;
 };
 
-// Raises an Error that ends with the user's line, where it is known.
+// Raises an Error that ends with the user's line, if that is known.
 template <class... Args>
 [[noreturn]] void RaiseHere(fmt::format_string<Args...> format, Args&&... args) {
   const std::source_location& where = Call::Where();
@@ -49,9 +50,9 @@ template <class... Args>
   throw Error(text);
 }
 
-// `where`, and the places of the Trace scopes around it, innermost first.
+// Returns `where`, then the places of the Trace scopes around it, innermost first.
 observe::Stack StackAt(const std::source_location& where);
-// Trace scopes of the calling thread.
+// Begin and end a Trace scope of the calling thread.
 void PushPlace(const std::source_location& where);
 void PopPlace();
 

@@ -1,4 +1,5 @@
-// From a graph to a program that runs: out of the folder of the persistent cache, or compiled.
+// Makes an executable program of a graph. Loads it from the persistent cache's directory, or
+// compiles it.
 #pragma once
 
 #include "core/compile/graph.h"
@@ -7,7 +8,7 @@
 
 namespace xlaprof::lazy {
 
-// `graph` has its hash, and is not in the device's cache.
+// Compiles `graph`, which must have its hash and must not be in the device's cache.
 absl::StatusOr<std::shared_ptr<CompiledGraph>> Compile(Device& device, const TracedGraph& graph,
                                                        const Cut& cut);
 

@@ -1,4 +1,4 @@
-// Programs that were compiled, by the hash of their graph; the least recently used one goes first.
+// Caches compiled programs by the hash of their graph. Evicts the least recently used one.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -12,15 +12,15 @@ namespace xlaprof::lazy {
 
 struct CompiledGraph {
   Hash hash;
-  std::string name;    // of the module
-  int64_t number = 0;  // of the graph, in the order of compilation
+  std::string name;    // the module's name
+  int64_t number = 0;  // the graph's number, in order of compilation
   size_t nodes = 0, inputs = 0, outputs = 0;
   std::vector<Program::Donation> donations;
   std::vector<Shape> results;
   std::unique_ptr<Executable> executable;
 };
 
-// Used under Device::cutting().
+// Use it only while holding Device::cutting().
 class CompileCache {
  public:
   explicit CompileCache(size_t capacity) : capacity_(capacity) {}

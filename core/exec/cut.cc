@@ -21,8 +21,7 @@ using metrics::Unit;
 
 Metric& LazyMetric(const char* name, Unit unit) { return Metric::Of(name, unit, Arena::kLazy); }
 
-// A parameter whose tensor gets another value here, and that no tensor goes on to hold, gives its
-// memory.
+// Donates the buffer of a parameter that this step overwrites and that no other tensor holds.
 void FindDonations(std::span<const Ref<Storage>> computed, std::span<const Ref<Storage>> results,
                    TracedGraph& graph) {
   absl::flat_hash_map<const Data*, int32_t> parameters;
@@ -32,7 +31,7 @@ void FindDonations(std::span<const Ref<Storage>> computed, std::span<const Ref<S
   }
   for (const Ref<Storage>& storage : computed) {
     parameters.erase(storage->held().get());
-    parameters.erase(storage->value()->data().get());  // of another tensor, by copy_
+    parameters.erase(storage->value()->data().get());  // another tensor's, by copy_
   }
   for (size_t i = 0; i < results.size(); ++i) {
     const Ref<Data>& held = results[i]->held();
@@ -46,7 +45,7 @@ void FindDonations(std::span<const Ref<Storage>> computed, std::span<const Ref<S
             [](auto& a, auto& b) { return a.parameter < b.parameter; });
 }
 
-// What an execution needs on the device's thread.
+// The data of an execution on the device's thread.
 struct Task {
   Device& device;
   std::shared_ptr<CompiledGraph> graph;
@@ -109,7 +108,8 @@ std::shared_ptr<CompiledGraph> LookUp(Device& device, const TracedGraph& graph) 
   return device.cache().Find(graph.hash);
 }
 
-// Looks up, compiles and sends off; the results, on their way. `graph` has its hash.
+// Looks up the graph's program or compiles it, and enqueues it. Returns the results, which are on
+// their way. `graph` must have its hash.
 absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& graph,
                                             const Cut& cut) {
   LazyMetric("TensorsGraphSize", Unit::kValue).Add(double(graph.nodes.size()));
@@ -141,10 +141,10 @@ absl::StatusOr<std::vector<Ref<Data>>> Send(Device& device, const TracedGraph& g
   return results;
 }
 
-// Each operation as a program of its own, on the results of those before it.
+// Runs each operation as its own program, on the results of the earlier ones.
 absl::StatusOr<std::vector<Ref<Data>>> SendOneByOne(Device& device, const TracedGraph& graph,
                                                     const Cut& cut) {
-  // Walks of the programs below move the nodes' marks.
+  // Copies the program, because the walks below change the nodes' marks.
   const Program program = MakeProgram(graph, {});
   std::vector<NodePtr> values;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -173,7 +173,7 @@ absl::Status WaitFor(std::span<const Ref<Data>> results) {
   return absl::OkStatus();
 }
 
-// Brings those that have been recorded only to the front; returns their end.
+// Moves tensors that are only recorded to the front. Returns the end of that part.
 std::vector<Ref<Storage>>::iterator CollectPending(std::vector<Ref<Storage>>& storages) {
   XLAPROF_OBSERVE(kTracing, "CollectSyncTensors");
   return std::stable_partition(storages.begin(), storages.end(),

@@ -1,4 +1,4 @@
-// Where a graph ends: its hash is looked up, it is compiled when it is new, and sent to the device.
+// Cuts a graph: looks up its hash, compiles it if it is new, and sends it to the device.
 #pragma once
 
 #include <source_location>
@@ -9,7 +9,7 @@
 
 namespace xlaprof::lazy {
 
-// What cut it, by the words of the store's execution.cause.
+// The causes of a cut, in the words of the store's execution.cause.
 namespace cause {
 inline constexpr std::string_view kUserSync = "user_sync";
 inline constexpr std::string_view kStepTraceExit = "step_trace_exit";
@@ -20,17 +20,17 @@ inline constexpr std::string_view kValueAccess = "value_access";
 struct Cut {
   std::string_view cause;
   std::source_location where;
-  bool wait = false;  // until the device is done; of a read, its caller does, at once
+  bool wait = false;  // wait until the device is done; for reads: the caller waits at once
 };
 
-// All tensors of the device that are alive: what they hold is computed into them, and what they
-// held gives its memory. Errors of this execution come to who reads its results, those of
-// compilation from here.
+// Cuts a step. Computes the values of all live tensors of the device, and donates the memory of the
+// values that they overwrite. Returns errors of compilation. Errors of the execution go to the
+// readers of its results.
 absl::Status CutStep(Device& device, const Cut& cut);
-// These tensors, likewise, but nothing gives its memory.
+// Computes these tensors in the same way, but donates nothing.
 absl::Status CutTensors(Device& device, std::span<const Ref<Storage>> tensors, const Cut& cut);
-// A read: values are computed beside the graph, which goes on as if nothing had been. They are on
-// their way when this returns.
+// Computes values for a read, beside the graph, which continues unchanged. They are on their way
+// when this returns.
 absl::StatusOr<std::vector<Ref<Data>>> Evaluate(Device& device, std::vector<NodePtr> values,
                                                 const Cut& cut);
 

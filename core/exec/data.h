@@ -1,4 +1,4 @@
-// A value on a device, there already or on its way.
+// A value on a device that exists already or is on its way.
 #pragma once
 
 #include <atomic>
@@ -9,10 +9,10 @@ namespace xlaprof::lazy {
 
 class Device;
 
-// Any number of threads may wait; one sets it, once.
+// Any number of threads may wait. One thread sets the value, once.
 class Data final : public RefCounted {
  public:
-  // `run`: the execution that makes it; 0: it is sent from the host.
+  // `run` is the execution that computes the value, or 0 if it comes from the host.
   Data(Shape shape, Device& device, uint64_t run = 0)
       : shape_(std::move(shape)), device_(device), run_(run) {}
 
@@ -21,20 +21,21 @@ class Data final : public RefCounted {
   uint64_t run() const { return run_; }
 
   bool is_there() const { return state_.load(std::memory_order_acquire) != kOnItsWay; }
-  // Until it is there; the error of the execution that should have made it.
+  // Waits for the value. Returns the error of the execution that should have computed it.
   absl::Status Wait() const {
     for (State state; (state = state_.load(std::memory_order_acquire)) == kOnItsWay;)
       state_.wait(state, std::memory_order_acquire);
     return error_;
   }
-  // What is there, or null; not before Wait().
+  // Returns the value's buffer, or null. Call Wait() first.
   const Ref<Buffer>& buffer() const { return buffer_; }
 
   void Set(Ref<Buffer> buffer) { Become(std::move(buffer), absl::OkStatus()); }
   void Fail(absl::Status error) { Become(nullptr, std::move(error)); }
-  // Its memory becomes a result's: nobody reads this again.
+  // Gives the memory to a result. Nobody may read this value again.
   Ref<Buffer> Donate() { return std::move(buffer_); }
-  // Whether it may: not where the runtime keeps it for others.
+  // Returns whether the memory may be donated. It may not if the runtime keeps the value for
+  // others.
   bool may_be_donated() const { return !kept_; }
   void Keep() { kept_ = true; }
 

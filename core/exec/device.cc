@@ -12,12 +12,12 @@
 namespace xlaprof::lazy {
 namespace {
 
-// More are not queued: who traces faster than the device executes would fill the memory.
+// The longest queue. If tracing is faster than the device, a longer queue would fill the memory.
 constexpr int64_t kMaxQueued = 4;
 
 std::unique_ptr<Backend> MakeBackend(std::string_view name) {
   if (name == "native") return MakeNativeBackend(int(environment().threads));
-  // Beside what the host does, should it be recorded.
+  // Its clock begins now, so that its times fit those of the host if both are recorded.
   if (name == "null") return MakeNullBackend(ClockNs(CLOCK_MONOTONIC));
   Raise("XLAPROF_DEVICE={} is no device. Set it to native or null", name);
 }
@@ -91,14 +91,14 @@ void Device::WaitForAll() {
   went_.wait(lock, [&] { return done_ >= until; });
 }
 
-// `lock` of mutex_, which is let go of meanwhile.
+// Runs one task. `lock` holds mutex_, and is released meanwhile.
 void Device::RunNext(std::unique_lock<std::mutex>& lock) {
   is_running_ = true;
   std::function<void()> task = std::move(tasks_.front());
   tasks_.pop_front();
   lock.unlock();
   task();
-  task = nullptr;  // what it holds is given back before anyone is told
+  task = nullptr;  // frees what the task holds before anyone is notified
   lock.lock();
   is_running_ = false;
   ++done_;
@@ -114,7 +114,7 @@ void Device::Run() {
   }
 }
 
-// Each use takes a seed of its own, derived from the one before inside the graph.
+// Returns a new seed, which the graph derives from the previous one.
 NodePtr Device::NextSeed(std::source_location where) {
   std::lock_guard lock(seed_mutex_);
   if (!seed_) seed_ = Node::OfData(Upload(*this, &step_seed_, {DType::kI64, {}}, where), where);

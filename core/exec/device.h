@@ -1,5 +1,5 @@
-// A device: a backend, the tensors that live on it, the programs that were compiled for it and the
-// queue in which they run one after the other, on a thread of its own or one that waits for them.
+// A device: a backend, the tensors on it, the programs compiled for it, and a queue. Queued
+// programs run one after the other, on the device's own thread or on a thread that waits for them.
 #pragma once
 
 #include <condition_variable>
@@ -16,17 +16,18 @@
 
 namespace xlaprof::lazy {
 
-// Lives as long as the process.
+// A device lives as long as the process.
 class Device {
  public:
-  // That of XLAPROF_DEVICE.
+  // Returns the device that XLAPROF_DEVICE names.
   static Device& Default();
-  // The host itself, "cpu": where a model may be made before it is moved. Made when it is asked for
-  // first; what is sent to it and read from it is no transfer.
+  // Returns the host itself, "cpu", on which a model may be made before it is moved. It is made at
+  // the first call. Copies to and from it are not counted as transfers.
   static Device& Host();
-  // By its name, CPU:0. Raises an Error that says what there is and what to set.
+  // Returns the device of this name, such as CPU:0. Otherwise raises an Error that says which
+  // devices exist and what to set.
   static Device& Named(std::string_view name);
-  // The same; null where this process has none of that name.
+  // Does the same, but returns null if this process has no such device.
   static Device* Find(std::string_view name);
 
   const std::string& name() const { return name_; }
@@ -34,26 +35,26 @@ class Device {
   Backend& backend() const { return *backend_; }
   LiveStorages& live() { return live_; }
   CompileCache& cache() { return cache_; }
-  // Null: programs are not kept. Under cutting(), as the cache.
+  // Returns the persistent cache, or null if programs are not kept. Hold cutting(), as for cache().
   PersistentCache* persistent_cache() { return persistent_cache_.get(); }
   void set_persistent_cache(std::unique_ptr<PersistentCache> cache) {
     persistent_cache_ = std::move(cache);
   }
-  // Held while a graph is walked, compiled and sent off: one walk at a time.
+  // Hold this while a graph is walked, compiled and enqueued. Only one walk may run at a time.
   std::mutex& cutting() { return cutting_; }
 
-  // Runs `task` after those before it, on the device's thread or one that waits for it. Waits while
-  // many are queued; the time that it waited. `caller_waits`: the caller calls RunUntil at once, so
-  // the thread need not be woken.
+  // Queues `task`, which runs after the earlier ones, on the device's thread or on one that waits
+  // for it. Waits while the queue is full, and returns for how long. `caller_waits` means that the
+  // caller calls RunUntil at once, so that the thread need not be woken.
   int64_t Enqueue(std::function<void()> task, bool caller_waits = false);
-  // Runs what is queued on the calling thread until `data` is there, or until another thread does:
-  // to wake one and be woken by it takes longer than many programs.
+  // Runs queued tasks on the calling thread until `data` exists, or until another thread runs them.
+  // Waking another thread, and being woken by it, takes longer than many programs.
   void RunUntil(const Data& data);
-  // Until all that was enqueued before is done.
+  // Waits until everything enqueued before the call is done.
   void WaitForAll();
 
-  // The seed that the next random operation takes, as a tensor; begins anew at each step mark from
-  // a value that changes from step to step.
+  // Returns the seed of the next random operation, as a tensor. The sequence begins anew at each
+  // step mark, from a value that differs per step.
   NodePtr NextSeed(std::source_location where);
   void AdvanceSeed();
   void SetSeed(int64_t seed);
@@ -70,17 +71,17 @@ class Device {
   LiveStorages live_;
   CompileCache cache_;
   std::unique_ptr<PersistentCache> persistent_cache_;
-  static inline std::mutex cutting_;  // of all devices: constants are nodes of any of them
+  static inline std::mutex cutting_;  // of all devices, because they share constants
 
   std::mutex seed_mutex_;
   int64_t step_seed_ = 101;
-  NodePtr seed_;  // of the next random operation; null: none was in this step
+  NodePtr seed_;  // for the next random operation; null: this step had none
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable came_, went_;
   std::deque<std::function<void()>> tasks_;
   int64_t enqueued_ = 0, done_ = 0;
-  bool is_running_ = false;  // a task, on whatever thread
+  bool is_running_ = false;  // a task runs, on any thread
   std::thread thread_;
 };
 

@@ -15,7 +15,8 @@ using metrics::Arena;
 using metrics::Metric;
 using metrics::Unit;
 
-// A file: these lines, the hash of all that follows as a line, and the backend's bytes.
+// The format of a file: the lines of Header, the hash of all that follows as a line, and the
+// backend's bytes.
 constexpr std::string_view kFirstLine = "xlaprof executable 1\n";
 
 std::string Header(const Backend& backend, const Program& program) {
@@ -65,7 +66,7 @@ std::unique_ptr<Executable> PersistentCache::Load(Backend& backend, const Progra
   }
   static Metric& time = Metric::Of("PersistentCacheLoad", Unit::kTimeNs, Arena::kLazy);
   metrics::Timed timed(time);
-  // What cannot be read (a folder, a bad disk) ends early and is found damaged.
+  // Reading a directory or a bad disk ends early, and the checksum then finds the damage.
   std::ostringstream all;
   all << in.rdbuf();
   const std::string file = std::move(all).str();

@@ -1,4 +1,4 @@
-// Executables in a folder, for the next process: torch_xla's persistent cache.
+// Keeps executables in a directory for the next process, as torch_xla's persistent cache does.
 #pragma once
 
 #include <filesystem>
@@ -8,19 +8,19 @@
 
 namespace xlaprof::lazy {
 
-// One file an executable, named by the hash of its graph and the backend. Several processes may
-// share the folder: a file is written under another name and appears whole. What is there and
-// cannot be used (damaged, of another version) is told on stderr and made anew; nothing here is an
-// error. Used under Device::cutting().
+// There is one file per executable, named by the hash of its graph and the backend. Several
+// processes may share the directory: a file is written under another name and appears whole. A file
+// that cannot be used (damaged, another version) is reported on stderr and made anew; nothing here
+// is an error. Use it only while holding Device::cutting().
 class PersistentCache {
  public:
-  // `read_only`: nothing is written. Else the folder is made when it is needed.
+  // If `read_only`, nothing is written. Otherwise the directory is created when it is needed.
   PersistentCache(std::filesystem::path folder, bool read_only)
       : folder_(std::move(folder)), read_only_(read_only) {}
 
-  // The executable of this program; null: a miss, which is counted, as hits are.
+  // Returns this program's executable, or null at a miss. Counts hits and misses.
   std::unique_ptr<Executable> Load(Backend& backend, const Program& program);
-  // Keeps it, where the backend can turn it into bytes. Overwrites what is there.
+  // Writes the executable if the backend can serialize it. Overwrites an existing file.
   void Save(Backend& backend, const Executable& executable, const Program& program);
 
  private:
@@ -28,7 +28,7 @@ class PersistentCache {
 
   const std::filesystem::path folder_;
   const bool read_only_;
-  bool failed_ = false;  // to write, and it was told
+  bool failed_ = false;  // writing failed, and that was reported
 };
 
 }  // namespace xlaprof::lazy

@@ -1,4 +1,4 @@
-// What a tensor and its views share: a value on a device, recorded or computed.
+// The value that a tensor and its views share: a value on a device, recorded or computed.
 #pragma once
 
 #include "core/base/spin_lock.h"
@@ -7,38 +7,39 @@
 
 namespace xlaprof::lazy {
 
-// Used by one thread at a time; a cut of its device counts as use of all that are alive.
+// Only one thread at a time may use a storage. A cut of its device counts as a use of all live
+// ones.
 class Storage final : public RefCounted, public Pooled<Storage> {
  public:
-  // `logical`: the type that the user sees, which is not the node's where XLA_USE_BF16 and the like
-  // say so.
+  // Makes a storage. `logical` is the type that the user sees. It differs from the node's type if
+  // XLA_USE_BF16 or a similar variable is set.
   static Ref<Storage> Make(Device& device, NodePtr value, DType logical);
   ~Storage() override;
 
   Device& device() const { return device_; }
   DType logical() const { return logical_; }
-  // Ascending in the order in which they were made on their device.
+  // Returns a number that ascends in the order in which storages were made on their device.
   int64_t id() const { return id_; }
-  // Counts the writes in place.
+  // Returns the number of writes in place.
   int64_t version() const { return version_; }
 
   const NodePtr& value() const { return value_; }
   bool is_computed() const { return &value_->op() == &op::device_data; }
-  // A write in place.
+  // Writes in place.
   void Write(NodePtr value) {
     value_ = std::move(value);
     ++version_;
   }
-  // Counts the writes that gradients flow through: a view that was taken before one has the history
-  // of what was there before.
+  // Returns the number of writes that gradients flow through. A view taken before such a write has
+  // the history of the earlier value.
   int64_t recorded_writes() const { return recorded_writes_; }
   void NoteRecordedWrite() { ++recorded_writes_; }
-  // The value was computed, or will be: from now on it is this.
+  // Replaces the recorded value by `data`, which was computed or will be.
   void Become(Ref<Data> data);
-  // The last value that was computed; the memory that a step's new one may take.
+  // Returns the last computed value, whose memory the next value may take.
   const Ref<Data>& held() const { return held_; }
 
-  // From the live ones of its device.
+  // Removes this from its device's live storages. Returns false if somebody else holds it.
   bool Hide();
 
  private:
@@ -47,18 +48,18 @@ class Storage final : public RefCounted, public Pooled<Storage> {
 
   Device& device_;
   const DType logical_;
-  int64_t id_ = 0;  // given by LiveStorages
+  int64_t id_ = 0;  // set by LiveStorages
   int64_t version_ = 0, recorded_writes_ = 0;
   NodePtr value_;
   Ref<Data> held_;
-  Storage *before_ = nullptr, *after_ = nullptr;  // the device's list
+  Storage *before_ = nullptr, *after_ = nullptr;  // neighbours in the device's list
 };
 
-// The storages of a device that are alive, in the order of their ids.
+// The live storages of a device, in the order of their ids.
 class LiveStorages {
  public:
   void Add(Storage* storage);
-  // False, and nothing is done, where somebody else has it.
+  // Removes a storage, unless somebody else holds it; then returns false.
   bool Remove(Storage* storage);
   std::vector<Ref<Storage>> All();
 

@@ -14,7 +14,7 @@ using metrics::Arena;
 using metrics::Metric;
 using metrics::Unit;
 
-// `begin_ns`: by the device's clock.
+// Announces a transfer. `begin_ns` is a time of the device's clock.
 void Announce(bool to_device, Device& device, int64_t bytes, int64_t begin_ns,
               std::source_location where) {
   if (observe::Observer* observer = observe::Current()) {

@@ -1,4 +1,5 @@
-// Copies between host and device: timed, counted, announced, but for those of Device::Host().
+// Copies between host and device. Copies are timed, counted and announced, except those of
+// Device::Host().
 #pragma once
 
 #include <source_location>
@@ -7,9 +8,10 @@
 
 namespace xlaprof::lazy {
 
-// A dense, row-major tensor of `shape` at `host`. Raises an Error where the device cannot take it.
+// Copies a dense, row-major tensor of `shape` from `host`. Raises an Error if the device cannot
+// take it.
 Ref<Data> Upload(Device& device, const void* host, Shape shape, std::source_location where);
-// Waits for it, and copies `data.shape().bytes()` bytes.
+// Waits for the data, and copies `data.shape().bytes()` bytes to `host`.
 absl::Status Download(const Data& data, void* host, std::source_location where);
 
 }  // namespace xlaprof::lazy

@@ -26,7 +26,7 @@ std::string_view StableHloName(DType type) { return Of(type).stablehlo; }
 std::string_view TorchName(DType type) { return Of(type).torch; }
 bool IsFloat(DType type) { return type >= DType::kBF16; }
 
-// The types are declared in the order of the rule, but for the two of 16 bits.
+// The types are declared in the order of the rule, except the two of 16 bits.
 DType Promote(DType a, DType b) {
   const DType wider = std::max(a, b);
   return wider == DType::kF16 && std::min(a, b) == DType::kBF16 ? DType::kF32 : wider;

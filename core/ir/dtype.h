@@ -1,4 +1,4 @@
-// The types that elements of a tensor have.
+// The element types of tensors.
 #pragma once
 
 #include <bit>
@@ -12,19 +12,19 @@ namespace xlaprof::lazy {
 enum class DType : uint8_t { kBool, kI32, kI64, kBF16, kF16, kF32, kF64 };
 
 int64_t ByteSize(DType type);
-// As XLA writes it in shapes: pred, s32, s64, bf16, f16, f32, f64.
+// Returns XLA's name in shapes: pred, s32, s64, bf16, f16, f32, f64.
 std::string_view XlaName(DType type);
-// As StableHLO writes it: i1, i32, i64, bf16, f16, f32, f64.
+// Returns StableHLO's name: i1, i32, i64, bf16, f16, f32, f64.
 std::string_view StableHloName(DType type);
-// As PyTorch writes it: bool, int32, int64, bfloat16, float16, float32, float64.
+// Returns PyTorch's name: bool, int32, int64, bfloat16, float16, float32, float64.
 std::string_view TorchName(DType type);
 bool IsFloat(DType type);
 
-// What an operation on both gives, PyTorch's rule: bool before whole numbers before fractions; of
-// one kind the wider; two different fractions of 16 bits give f32.
+// Returns the type of an operation on both, by PyTorch's rule: bool before integers before floats,
+// and the wider type of one kind. Two different floats of 16 bits give f32.
 DType Promote(DType a, DType b);
 
-// A float of 16 bits: the upper half of an f32, rounded to nearest even.
+// A 16-bit float: the upper half of an f32, rounded to nearest even.
 struct BFloat16 {
   uint16_t bits = 0;
   BFloat16() = default;
@@ -49,7 +49,7 @@ constexpr DType DTypeOf() {
   if constexpr (std::is_same_v<T, double>) return DType::kF64;
 }
 
-// Calls `f` with a value of the type that stands for `type`: f(float{}).
+// Calls `f` with a value of the C++ type for `type`: f(float{}).
 template <class F>
 decltype(auto) VisitDType(DType type, F&& f) {
   switch (type) {

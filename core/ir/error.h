@@ -1,5 +1,5 @@
-// What the tracing half of the runtime raises, and raises only at the public interface: a tensor
-// expression has no place for a status (docs/decisions/0005). From compilation on,
+// The exception of the tracing half of the runtime. It is raised only at the public interface,
+// because a tensor expression has no place for a status (docs/decisions/0005). From compilation on,
 // everything returns absl::Status.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace xlaprof::lazy {
 
-// what() names the operation, the shapes and the caller's line.
+// An error whose what() names the operation, the shapes and the caller's line.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,5 +1,5 @@
-// 128-bit hashes of graphs. The same in every process and build: they are names in logs, dumps and
-// the persistent cache.
+// Computes 128-bit hashes of graphs. They are the same in every process and build, because they are
+// names in logs, dumps and the persistent cache.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@ struct Hash {
   uint64_t high = 0, low = 0;
   auto operator<=>(const Hash&) const = default;
 
-  // As torch_xla prints it: lower-case hex, the high half without leading zeros.
+  // Returns torch_xla's text: lower-case hex, the high half without leading zeros.
   std::string ToText() const;
 };
 
-// Folds a number into a hash: two multiplications of 64 by 64 to 128 bits, crossed.
+// Mixes a number into a hash by two crossed multiplications of 64 by 64 to 128 bits.
 constexpr Hash Mix(Hash hash, uint64_t value) {
   auto multiply = [](uint64_t a, uint64_t b) { return static_cast<unsigned __int128>(a) * b; };
   const auto a = multiply(hash.low ^ value ^ 0x9e3779b97f4a7c15, 0xd6e8feb86659fd93 ^ hash.high);
@@ -41,7 +41,7 @@ inline Hash Mix(Hash hash, std::span<const int64_t> values) {
   return hash;
 }
 
-// For the hash containers of abseil.
+// Supports abseil's hash containers.
 template <typename H>
 H AbslHashValue(H h, const Hash& hash) {
   return H::combine(std::move(h), hash.low);

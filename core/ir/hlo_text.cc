@@ -15,7 +15,7 @@ using xla::Kind;
 
 std::string Braces(const Dims& dims) { return fmt::format("{{{}}}", fmt::join(dims, ",")); }
 
-// A name may hold letters, digits and these: _ . -
+// Returns a valid name, which may have letters, digits and these: _ . -
 std::string NameOf(std::string_view text) {
   std::string name(text.empty() ? "main" : text);
   for (char& c : name) {
@@ -95,7 +95,7 @@ class Printer {
 
  private:
   const xla::Type& TypeOf(int32_t value) const { return graph_.instructions[size_t(value)].type; }
-  // With layout; of several outputs a tuple.
+  // Returns a type with its layout; it is a tuple if there are several outputs.
   std::string TypeText(int32_t value) const {
     const xla::Instruction& instruction = graph_.instructions[size_t(value)];
     if (instruction.outputs.empty()) return instruction.type.HloLayoutText();
@@ -157,7 +157,8 @@ class Printer {
                        xla::Quoted(origin.location.file_name()), origin.location.line());
   }
 
-  // The name of the computation that combines two elements; made when it is first needed.
+  // Returns the name of the computation that combines two elements, which is made when it is first
+  // needed.
   std::string Computation(std::string_view opcode, xla::Element element) {
     const std::string type = xla::Type{element, {}}.HloText();
     const std::string name = fmt::format("{}_{}", opcode, xla::HloName(element));
@@ -241,7 +242,7 @@ class Printer {
   const bool debug_;
   const std::string name_;
   const xla::Graph graph_;
-  std::vector<std::string> names_;  // of graph_'s instructions
+  std::vector<std::string> names_;  // names of graph_'s instructions
   std::set<std::string> computations_;
 };
 

@@ -1,4 +1,4 @@
-// Programs as XLA prints HLO modules: what XLA_SAVE_TENSORS_FMT=hlo shows.
+// Prints programs as XLA prints HLO modules, for XLA_SAVE_TENSORS_FMT=hlo.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace xlaprof::lazy {
 
-// `HloModule name, ...` and its computations, the entry last, whose root is a tuple of the results.
-// With debug, each instruction has metadata: operation, scope, file and line.
+// Returns `HloModule name, ...` and its computations. The entry is last, and its root is a tuple of
+// the results. With debug, each instruction has metadata: operation, scope, file and line.
 std::string HloText(const Program& program, TextOptions options = {});
 
 }  // namespace xlaprof::lazy

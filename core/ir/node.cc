@@ -13,14 +13,14 @@
 
 namespace xlaprof::lazy {
 
-// The nodes that were made last, so that the same operation is found again: an entry is overwritten
-// by what comes to its place. Forgetting one costs an equal node, never a wrong one.
+// Remembers recently made nodes, so that equal operations find the same node. A new node overwrites
+// the entry at its place. Forgetting a node costs an equal one, but never gives a wrong one.
 //
-// A node is put in without a lock. Who looks at one that is found holds the lock, one for all nodes
-// of a place, and so does the last Ref before the node goes.
+// Nodes are added without a lock. A thread that examines a found node holds the lock of its place,
+// and so does the last Ref before the node is destroyed. Several places share a lock.
 class NodeTable {
  public:
-  // A node that equals what is asked for, or null.
+  // Returns an equal node, or null.
   static Ref<const Node> Find(size_t hash, const Op& op, absl::Span<const Node* const> operands,
                               absl::Span<const int64_t> attributes) {
     const Entry& entry = EntryOf(hash);
@@ -50,7 +50,7 @@ class NodeTable {
 
  private:
   struct Entry {
-    std::atomic<size_t> hash;  // of the node, or of one that was here before
+    std::atomic<size_t> hash;  // hash of the node, or of an earlier one
     std::atomic<const Node*> node;
   };
   struct alignas(64) Lock : SpinLock {};
@@ -71,7 +71,7 @@ size_t TableHash(const Op& op, Nodes operands, absl::Span<const int64_t> attribu
   };
   for (const Node* operand : operands) mix(reinterpret_cast<uintptr_t>(operand) >> 4);
   for (int64_t attribute : attributes) mix(uint64_t(attribute));
-  return hash == 0 ? 1 : hash;  // 0: not in the table
+  return hash == 0 ? 1 : hash;  // 0 means that it is not in the table
 }
 
 Hash HashOf(const Op& op, Nodes operands, absl::Span<const int64_t> attributes) {
@@ -144,7 +144,7 @@ Ref<const Node> Node::Constant(int64_t value, DType dtype, std::source_location 
 
 bool Node::Hide() const { return table_hash_ == 0 || NodeTable::Hide(this); }
 
-// A chain of a million nodes is taken apart in a loop, not by a call in a call.
+// Destroys a chain of a million nodes in a loop, not by recursion.
 Node::~Node() {
   if (operands_.empty()) return;
   using Waiting = absl::InlinedVector<Operands, 4>;
@@ -153,7 +153,7 @@ Node::~Node() {
     busy->push_back(std::move(operands_));
     return;
   }
-  // On the stack: a static tensor is destroyed after the thread's own variables.
+  // This is on the stack, because static tensors are destroyed after the thread's variables.
   Waiting waiting;
   busy = &waiting;
   operands_.clear();

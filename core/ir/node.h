@@ -1,6 +1,6 @@
-// A value in a graph that was recorded and is not computed yet. Immutable, and mostly made once: the
-// same operation on the same operands is the same node while a table remembers it, and in every
-// walked graph (WalkGraph).
+// A value in a graph that was recorded and is not computed yet. Nodes are immutable, and mostly
+// unique: the same operation on the same operands is the same node while a table remembers it, and
+// in every walked graph (WalkGraph).
 #pragma once
 
 #include <absl/types/span.h>
@@ -24,27 +24,29 @@ class Node final : public RefCounted, public Pooled<Node> {
   const Shape& shape() const { return shape_; }
   const Attributes& attributes() const { return attributes_; }
   const Operands& operands() const { return operands_; }
-  // Of the operation and all that it needs: structure, attributes and the leaves' shapes; neither
-  // values nor buffers, places or names.
+  // Returns a hash of the operation and everything that it needs: structure, attributes and the
+  // leaves' shapes. It does not depend on values, buffers, locations or names.
   const Hash& hash() const { return hash_; }
-  // The user's line, always known, and the Trace scopes that were open.
+  // Return the user's line, which is always known, and the Trace scopes that were open.
   const std::source_location& location() const { return location_; }
   ScopeId scope() const { return scope_; }
-  // Of a device_data; else null.
+  // Returns a device_data node's data; null for other nodes.
   const Ref<Data>& data() const { return data_; }
 
-  // The node for this operation. Raises an Error that names operation, shapes and `location`.
+  // Returns the node of this operation. If shapes do not fit, raises an Error that names the
+  // operation, its shapes and `location`.
   static Ref<const Node> Make(const Op& op, absl::Span<const Node* const> operands,
                               absl::Span<const int64_t> attributes, std::source_location location,
                               ScopeId scope = CurrentScope());
-  // A leaf.
+  // Returns a leaf.
   static Ref<const Node> OfData(Ref<Data> data, std::source_location location);
-  // A scalar that is part of the graph.
+  // Return a scalar that is part of the graph.
   static Ref<const Node> Constant(double value, DType dtype, std::source_location location);
   static Ref<const Node> Constant(int64_t value, DType dtype, std::source_location location);
 
-  // Of walks over graphs, one walk at a time: the last that came here, the node's place in it, and
-  // whether an execution had the node already: after a read, a step computes it again.
+  // State of walks over graphs, of which only one may run at a time: the last walk that visited the
+  // node, the node's place in it, and whether an execution already contained it. After a read, a
+  // step computes such nodes again.
   struct Mark {
     uint64_t walk = 0;
     int32_t place = 0;
@@ -52,7 +54,7 @@ class Node final : public RefCounted, public Pooled<Node> {
   };
   Mark& mark() const { return mark_; }
 
-  // From the table of nodes.
+  // Removes this node from the table of nodes.
   bool Hide() const;
   ~Node() override;
 
@@ -65,12 +67,12 @@ class Node final : public RefCounted, public Pooled<Node> {
   const Op* const op_;
   const Attributes attributes_;
   const Shape shape_;
-  mutable Operands operands_;  // taken out by the destructor only
+  mutable Operands operands_;  // only the destructor changes them
   const Hash hash_;
   const Ref<Data> data_;
   const std::source_location location_;
   const ScopeId scope_;
-  const size_t table_hash_ = 0;  // 0: no table knows it
+  const size_t table_hash_ = 0;  // 0: it is in no table
   mutable Mark mark_;
 };
 

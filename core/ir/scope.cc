@@ -10,7 +10,7 @@
 namespace xlaprof::lazy {
 namespace {
 
-// Texts of all scopes that ever were, by id; they are few.
+// Texts of all scopes so far, by id. There are few.
 struct Texts {
   std::mutex mutex;
   std::deque<std::string> texts{""};
@@ -23,7 +23,7 @@ Texts& AllTexts() {
 
 struct Level {
   ScopeId id = 0;
-  int next = 1;  // number of the next scope that is opened in it
+  int next = 1;  // number of the next scope opened in it
 };
 thread_local std::vector<Level> levels(1);
 

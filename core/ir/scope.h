@@ -1,4 +1,4 @@
-// Named parts of a program, as nodes remember them: `train.1/forward.1`.
+// Names parts of a program, as nodes remember them: `train.1/forward.1`.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace xlaprof::lazy {
 
-// A text of scopes; 0: none.
+// Identifies a text of scopes; 0 means none.
 using ScopeId = uint32_t;
 
-// The calling thread's.
+// Returns the calling thread's scope.
 ScopeId CurrentScope();
 std::string_view ScopeText(ScopeId id);
 
-// `name` with a number for each time that it was opened at this level since the step began.
+// Opens a scope: `name` with the number of scopes opened at this level since the step began.
 void PushScope(std::string_view name);
 void PopScope();
-// At a step mark: numbers begin again. False while a scope is open; nothing happens then.
+// Restarts the numbers, at a step mark. While a scope is open, does nothing and returns false.
 bool ResetScopes();
 
 }  // namespace xlaprof::lazy

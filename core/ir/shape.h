@@ -1,5 +1,4 @@
-// Type and sizes of a tensor. Row-major and dense: the layout {n-1,...,0}; nothing else can be
-// seen.
+// Type and sizes of a tensor. The visible layout is always row-major and dense, {n-1,...,0}.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -29,11 +28,11 @@ struct Shape {
   std::string ToStableHlo() const;  // tensor<16x8xf32>
 };
 
-// False for more elements than any memory has, of which a product would overflow.
+// Returns false if there are more elements than any memory can hold, whose count could overflow.
 bool MayBeHeld(const Dims& dims);
-// Elements from one step of each dimension to the next.
+// Returns the distance in elements between neighbours of each dimension.
 Dims RowMajorStrides(const Dims& dims);
-// "[16, 8]", as PyTorch prints sizes.
+// Returns sizes as PyTorch prints them: "[16, 8]".
 std::string SizesText(const Dims& dims);
 
 }  // namespace xlaprof::lazy

@@ -1,5 +1,5 @@
-// Operations are written in StableHLO's short form, but for those with regions and those whose
-// short form changed between versions: these are in MLIR's general form, which all versions read.
+// Prints operations in StableHLO's short form, except those with regions and those whose short form
+// changed between versions. These are in MLIR's general form, which all versions read.
 #include "core/ir/stablehlo.h"
 
 #include <fmt/format.h>
@@ -16,12 +16,12 @@ using xla::Kind;
 
 std::string List(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ", ")); }
 
-// array<i64: 1, 2>
+// Returns a list: array<i64: 1, 2>
 std::string Array(const Dims& dims) {
   return fmt::format("array<i64{}{}>", dims.empty() ? "" : ": ", fmt::join(dims, ", "));
 }
 
-// Of low and high, as reduce_window and convolution have it.
+// Returns low and high padding in the form of reduce_window and convolution.
 std::string Padding(const xla::Window& window) {
   std::string rows;
   for (size_t i = 0; i < window.low.size(); ++i)
@@ -29,7 +29,8 @@ std::string Padding(const xla::Window& window) {
   return fmt::format("dense<[{}]> : tensor<{}x2xi64>", rows, window.low.size());
 }
 
-// MLIR takes infinities and what is no number by their bits only, and wants a point in all others.
+// Returns a literal. MLIR accepts infinities and NaN only by their bits, and requires a point in
+// all other floats.
 std::string Literal(int64_t value, xla::Element element) {
   if (element == xla::Element::kBool) return value != 0 ? "true" : "false";
   if (!IsFloat(element)) return std::to_string(value);
@@ -55,7 +56,7 @@ std::string Literal(int64_t value, xla::Element element) {
   return text;
 }
 
-// bf01_oi01->bf01 becomes [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1].
+// Converts bf01_oi01->bf01 to [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1].
 std::string ConvolutionNumbers(std::string_view labels) {
   std::string text = "[";
   for (size_t i = 0; i < labels.size(); ++i) {
@@ -141,7 +142,7 @@ class Printer {
     return text;
   }
 
-  // (operands) -> result, or (results)
+  // Returns (operands) -> result, or (operands) -> (results).
   std::string Signature(const xla::Instruction& instruction) const {
     std::string text = "(";
     for (size_t i = 0; i < instruction.operands.size(); ++i)
@@ -188,14 +189,14 @@ class Printer {
                       batch > 0 ? ", batching_dims = [0] x [0]" : "", batch + 1, batch));
   }
 
-  // "stablehlo.scatter"(%0, %1) REGIONS {ATTRIBUTES} : ...
+  // Prints the general form: "stablehlo.scatter"(%0, %1) REGIONS {ATTRIBUTES} : ...
   void General(const xla::Instruction& instruction, std::string_view name, std::string_view regions,
                std::string_view attributes) {
     text_ += fmt::format("\"stablehlo.{}\"({}){} {{{}}} : {}", name, Operands(instruction), regions,
                          attributes, Signature(instruction));
   }
 
-  // Arguments of a region have names that nothing else has.
+  // Returns a region. The names of its arguments are unique.
   std::string Combine(const xla::Instruction& instruction) {
     const int64_t n = next_++;
     const std::string type = xla::Type{instruction.type.element, {}}.StableHloText();
@@ -313,7 +314,7 @@ class Printer {
 
   const Program& program_;
   const xla::Graph graph_;
-  std::vector<std::string> names_;  // of graph_'s instructions
+  std::vector<std::string> names_;  // names of graph_'s instructions
   int64_t next_ = 0;
   std::string text_;
 };

@@ -1,4 +1,4 @@
-// Programs as StableHLO text, the form that XLA's compilers take.
+// Prints programs as StableHLO text, the form that XLA's compilers read.
 #pragma once
 
 #include <string>
@@ -7,10 +7,9 @@
 
 namespace xlaprof::lazy {
 
-// One module with one function, `func.func public @main`. Arguments that are donated say which
-// result they become; each operation has the place that it comes from as
-// loc("scope/aten__mul"("file.cc":3:7)). A parse needs the dialects func, stablehlo and, for erf,
-// chlo.
+// Returns one module with one function, `func.func public @main`. Donated arguments name the result
+// that they become. Each operation has its origin as loc("scope/aten__mul"("file.cc":3:7)). Parsing
+// needs the dialects func, stablehlo and, for erf, chlo.
 std::string StableHloText(const Program& program);
 
 }  // namespace xlaprof::lazy

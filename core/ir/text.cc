@@ -15,14 +15,14 @@ struct Tag {
   std::string value;
 };
 
-// The value of a constant is one or the other by its type.
+// Returns a constant's value, which its type says is a float or an integer.
 std::string ConstantText(const Attributes& attributes) {
   return IsFloat(DType(attributes[1])) ? fmt::format("{}", RealOf(attributes[0]))
                                        : fmt::format("{}", attributes[0]);
 }
 
 std::vector<Tag> AttributeTags(const Op& op, const Attributes& attributes) {
-  // Its type is in its shape.
+  // A constant's type is in its shape, so only its value is a tag.
   if (&op == &op::constant) return {{"value", ConstantText(attributes)}};
   std::vector<Tag> tags;
   size_t next = 0;
@@ -59,7 +59,7 @@ std::vector<Tag> Tags(const Instruction& instruction, TextOptions options) {
   return tags;
 }
 
-// Each with the results that it is.
+// Returns, for each instruction, the results that it is.
 std::vector<std::vector<size_t>> Roots(const Program& program) {
   std::vector<std::vector<size_t>> roots(program.instructions.size());
   for (size_t i = 0; i < program.results.size(); ++i)

@@ -1,4 +1,5 @@
-// Programs as torch_xla prints lazy graphs: the IR text of XLA_SAVE_TENSORS_FMT=text, and dot.
+// Prints programs as torch_xla prints lazy graphs: the IR text of XLA_SAVE_TENSORS_FMT=text, and
+// dot.
 #pragma once
 
 #include <string>
@@ -11,15 +12,15 @@ struct TextOptions {
   bool debug = false;  // scopes and locations, as with XLA_IR_DEBUG
 };
 
-// `IR {`, a line an instruction, `}`; its last line is ended, too. Attributes stand behind
-// xla_shape, where torch_xla has them when it prints them.
+// Returns `IR {`, one line per instruction, and `}` with a newline. Attributes follow xla_shape,
+// where torch_xla prints them.
 std::string IrText(const Program& program, TextOptions options = {});
 
-// `digraph G {` ... `}`, edges from the last instruction's to the first's.
+// Returns `digraph G {` ... `}`, with edges from the last instruction's to the first's.
 std::string DotText(const Program& program, TextOptions options = {});
 
-// An operation's attributes: `dim=0, start=3`; "" where it has none. Lists are `dims=(0, 1)`, types
-// as XLA names them.
+// Returns an operation's attributes, such as `dim=0, start=3`, or "" if it has none. Lists are
+// `dims=(0, 1)`; types have XLA's names.
 std::string AttributesText(const Op& op, const Attributes& attributes);
 
 }  // namespace xlaprof::lazy

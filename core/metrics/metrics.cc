@@ -94,7 +94,7 @@ using metrics::Arena;
 
 namespace {
 
-// Calls `f` with the name and the object of each that has a value, in the order of a report.
+// Calls `f` for each counter or metric with a value, in the order of a report.
 template <class F>
 void EachCounter(Arena arena, F&& f) {
   metrics::Registry& registry = metrics::RegistryOf(arena);

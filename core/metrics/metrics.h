@@ -1,4 +1,4 @@
-// Counters and metrics by torch_xla's names and with their meanings, and its reports of them.
+// Counters and metrics with torch_xla's names and meanings, and its reports of them.
 #pragma once
 
 #include <atomic>
@@ -17,15 +17,15 @@ namespace xlaprof::lazy {
 
 namespace metrics {
 
-// Two registries, printed one after the other: that of the lazy graphs, and that of the device.
+// The registries of the lazy graphs and of the device. Reports print one after the other.
 enum class Arena : uint8_t { kLazy, kRuntime };
-// How values are written.
+// Selects how values are printed.
 enum class Unit : uint8_t { kValue, kBytes, kTimeNs };
 
-// Both kinds live as long as the process, and may be used from any thread.
+// A counter. Counters and metrics live as long as the process, and any thread may use them.
 class Counter {
  public:
-  // The counter of this name; made when it is asked for first.
+  // Returns the counter of this name, and makes it at the first call.
   static Counter& Of(std::string_view name, Arena arena = Arena::kLazy);
   void Add(int64_t n = 1) { cells_.Add(n); }
   int64_t value() const { return cells_.sum() - cleared_.load(std::memory_order_relaxed); }
@@ -33,17 +33,17 @@ class Counter {
 
  private:
   ThreadCells cells_;
-  std::atomic<int64_t> cleared_{0};  // what was there at the last Clear()
+  std::atomic<int64_t> cleared_{0};  // the sum at the last Clear()
 };
 
 struct Sample {
-  int64_t ts_ns = 0;  // when what it measures was over, since 1970
+  int64_t ts_ns = 0;  // Unix time at which the measured thing ended
   double value = 0;
-  int64_t count = 1;  // of what it stands for: itself, and what was not measured
+  int64_t count = 1;  // number of calls that it stands for: itself and unmeasured ones
 };
 struct MetricData {
-  int64_t count = 0;            // of what samples stood for, ever
-  double total = 0;             // of their values
+  int64_t count = 0;            // number of calls that all samples stood for
+  double total = 0;             // sum of their values
   std::vector<Sample> samples;  // the last ones, oldest first
 };
 
@@ -59,11 +59,11 @@ class Metric {
  private:
   const Unit unit_;
   mutable std::mutex mutex_;
-  MetricData data_;    // samples: a ring
-  size_t oldest_ = 0;  // of them
+  MetricData data_;    // its samples are a ring
+  size_t oldest_ = 0;  // index of the oldest sample
 };
 
-// Adds the time from here to the end of the block, in nanoseconds.
+// Adds the time from here to the end of the block to a metric, in nanoseconds.
 class Timed {
  public:
   explicit Timed(Metric& metric);
@@ -75,9 +75,9 @@ class Timed {
   const int64_t begin_ns_;
 };
 
-// Adds the time from here to the end of the block for some calls of a thread, which stand for those
-// since the one before: each of the first, then one in 64. For calls that take less time than two
-// reads of the clock.
+// Adds the time from here to the end of the block for some of a thread's calls: each of the first
+// 64, then one in 64. A sample stands for all calls since the previous one. It is for calls that
+// take less time than two reads of the clock.
 class SampledCall {
  public:
   explicit SampledCall(Metric& metric) : metric_(metric) {
@@ -99,16 +99,18 @@ class SampledCall {
   int64_t begin_ns_ = 0;
 };
 
-// A duration as torch_xla writes it, but true in each part: 02s500ms000.000us, where torch_xla
+// Returns a duration in torch_xla's form, 02s500ms000.000us. Each part is exact, whereas torch_xla
 // rounds and subtracts.
 std::string DurationText(double ns);
 std::string BytesText(double bytes);
 
 }  // namespace metrics
 
-// torch_xla.debug.metrics, by its names. Names are of those that have a value.
+// The functions of torch_xla.debug.metrics, with its names. Lists of names include only those that
+// have a value.
 std::string metrics_report();
-// Empty: CachedCompile, MarkStep; CompileTime, ExecuteTime, transfers. Fallbacks always.
+// Returns a short report. Empty lists mean CachedCompile and MarkStep, and CompileTime, ExecuteTime
+// and transfers. Fallbacks are always included.
 std::string short_metrics_report(std::span<const std::string> counters = {},
                                  std::span<const std::string> metrics = {});
 std::vector<std::string> counter_names();
@@ -118,12 +120,12 @@ std::optional<metrics::MetricData> metric_data(std::string_view name);
 void clear_counters();
 void clear_metrics();
 void clear_all();
-// Operations that ran on the CPU.
+// Returns the names of operations that ran on the CPU.
 std::vector<std::string> executed_fallback_ops();
 
 }  // namespace xlaprof::lazy
 
-// XLAPROF_COUNT("CachedCompile"): looked up once.
+// Counts: XLAPROF_COUNT("CachedCompile"). The name is looked up only once.
 #define XLAPROF_COUNT(name)                             \
   do {                                                  \
     static ::xlaprof::lazy::metrics::Counter& counter = \

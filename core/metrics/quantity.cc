@@ -13,7 +13,7 @@ std::string DurationText(double ns) {
     int width;
   } kParts[] = {{86400e9, "d", 2}, {3600e9, "h", 2}, {60e9, "m", 2}, {1e9, "s", 2}, {1e6, "ms", 3}};
   std::string text;
-  // What is printed is whole nanoseconds; cutting off before dividing keeps the parts true.
+  // Rounds to whole nanoseconds, as printed, before it divides, so that the parts are exact.
   double left = std::round(ns);
   for (const auto& part : kParts) {
     const double count = std::floor(left / part.ns);

@@ -5,7 +5,7 @@
 
 namespace xlaprof::lazy::metrics {
 
-// A thread that ends leaves its cell, with what is in it, to the next one.
+// Returns this thread's cell. A thread that ends leaves its cell, with its content, to a later one.
 size_t ThreadCells::OwnCell() {
   static constinit std::atomic<uint32_t> taken{0};
   struct AtEnd {

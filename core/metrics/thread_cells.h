@@ -1,4 +1,5 @@
-// A sum that threads add to at once without waiting for each other: each has a cell of its own.
+// A sum that threads add to concurrently without waiting for each other: each thread has its own
+// cell.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ class ThreadCells {
   }
 
  private:
-  // Fifteen threads have one; all others share the last.
+  // Fifteen threads have their own cells. All others share the last one.
   static constexpr size_t kShared = 15, kNone = 16;
   static size_t OwnCell();
   static inline constinit thread_local size_t own_ = kNone;

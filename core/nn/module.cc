@@ -13,7 +13,7 @@
 namespace xlaprof::lazy::nn {
 namespace {
 
-// A tensor of a module or of a module in it.
+// A tensor of a module or of one of its submodules.
 struct NamedTensor {
   std::string path;
   Tensor* tensor;
@@ -94,7 +94,7 @@ void Module::to(Device& device, Where where) {
   std::vector<Tensor> old;
   for (const NamedTensor& named : named_tensors) old.push_back(*named.tensor);
   unlazy(old);
-  std::vector<observe::Untied> tensors;  // each of `old` once, with all names that it has
+  std::vector<observe::Untied> tensors;  // each of `old` once, with all its names
   absl::flat_hash_map<const TensorImpl*, size_t> places_of;
   for (size_t i = 0; i < named_tensors.size(); ++i) {
     Tensor moved = old[i].detach().to(device);
@@ -121,7 +121,7 @@ void Module::train(bool on) {
 
 void Module::CopyTensors(Where where) {
   Call call(where);
-  std::vector<std::pair<Tensor, Tensor>> copies;  // of each tensor once, whatever names it has
+  std::vector<std::pair<Tensor, Tensor>> copies;  // each tensor once, whatever its names
   for (const NamedTensor& named : TensorsOf(*this)) {
     auto known = std::find_if(copies.begin(), copies.end(), [&](const auto& copy) {
       return copy.first.impl() == named.tensor->impl();

@@ -1,5 +1,5 @@
-// What layers and models have in common: they name their parts, and all that is done to a whole
-// model goes over these names.
+// The base of layers and models. A module names its parts, and operations on a whole model go
+// through these names.
 //
 //   struct Net : nn::Module {
 //     nn::Linear encoder{784, 32}, decoder{32, 784};
@@ -9,9 +9,9 @@
 //     Tensor operator()(const Tensor& x) const { return decoder(relu(encoder(x))); }
 //   };
 //
-// A module is a value whose tensors are handles: a copy of it has the same tensors, deepcopy()
-// gives one with tensors of its own. Weights are tied by making them one tensor:
-// `net.decoder.weight = net.encoder.weight`.
+// A module is a value whose tensors are handles: its copy has the same tensors, and deepcopy()
+// returns a module with its own tensors. Tie weights by making them one tensor: `net.decoder.weight
+// = net.encoder.weight`.
 #pragma once
 
 #include <concepts>
@@ -29,7 +29,7 @@ M deepcopy(const M& module, Where where = Where::current());
 
 // A tensor or a module that is a member of a module.
 struct Part {
-  enum Kind : uint8_t { kParameter, kBuffer };  // of a tensor: trained, or kept beside
+  enum Kind : uint8_t { kParameter, kBuffer };  // of a tensor: trained, or only kept
 
   Part(std::string name, Tensor& tensor, Kind kind = kParameter)
       : name(std::move(name)), tensor(&tensor), kind(kind) {}
@@ -44,25 +44,25 @@ struct Part {
 class Module {
  public:
   virtual ~Module() = default;
-  // Of this module itself, in the order in which they are used. Members only, or elements of
-  // members: nothing that a copy of the module would share.
+  // Returns this module's own parts, in the order of their use. They must be members, or elements
+  // of members, and nothing that a copy of the module would share.
   virtual std::vector<Part> parts() { return {}; }
 
-  // Of it and of all modules in it; a tied one once.
+  // Returns the parameters of the module and its submodules; a tied one occurs once.
   std::vector<Tensor> parameters();
 
-  // Parameters and buffers by their path, "encoder.weight".
+  // Returns parameters and buffers by their path, "encoder.weight".
   State state_dict();
-  // Writes them in place, so that ties stay, from any device. Raises, having changed nothing, where
-  // a name or a shape is not the module's own.
+  // Writes the tensors in place, so that ties stay, from any device. If a name or a shape does not
+  // match the module, raises an Error and changes nothing.
   void load_state_dict(const State& state, Where where = Where::current());
 
-  // Makes each tensor that is elsewhere anew on `device`, as PyTorch/XLA does: two that were tied
-  // become two tensors, which is counted (UntiedParameters) and announced. Tie after the move. What
-  // holds the old ones, an optimizer, goes on holding them; gradients are left behind.
+  // Makes each tensor that is on another device anew on `device`, as PyTorch/XLA does. Two tied
+  // tensors become separate, which is counted (UntiedParameters) and announced, so tie them after
+  // the move. Holders of the old tensors, such as an optimizer, keep them. Gradients are not moved.
   void to(Device& device, Where where = Where::current());
 
-  // Of it and of all modules in it: how BatchNorm2d and Dropout behave.
+  // Sets the mode of the module and its submodules, which changes BatchNorm2d and Dropout.
   void train(bool on = true);
   void eval() { train(false); }
   bool training = true;
@@ -70,7 +70,7 @@ class Module {
  protected:
   template <std::derived_from<Module> M>
   friend M deepcopy(const M& module, Where where);
-  // In place of each tensor a copy of it; what was tied stays tied.
+  // Replaces each tensor by a copy. Tied tensors stay tied.
   void CopyTensors(Where where);
 };
 

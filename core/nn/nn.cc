@@ -19,7 +19,7 @@ Tensor Drawn(Dims sizes, Device& device, Draw&& draw) {
   return parameter.requires_grad_();
 }
 
-// PyTorch's first values of Linear and Conv2d: uniform within 1/sqrt(inputs of one output).
+// Draws PyTorch's initial values of Linear and Conv2d: uniform within 1/sqrt(inputs of one output).
 Tensor Uniform(Dims sizes, int64_t inputs, Device& device) {
   const double most = 1 / std::sqrt(double(inputs));
   return Drawn(std::move(sizes), device, std::uniform_real_distribution<double>(-most, most));

@@ -1,5 +1,5 @@
-// Layers, by PyTorch's names: parameters are tensors that need gradients, and a call records what
-// the layer does.
+// Layers with PyTorch's names. Parameters are tensors that need gradients, and a call records the
+// layer's operations.
 #pragma once
 
 #include "core/nn/module.h"
@@ -7,7 +7,7 @@
 
 namespace xlaprof::lazy::nn {
 
-// Of the parameters' first values, which are drawn on the host.
+// Seeds the parameters' initial values, which are drawn on the host.
 void manual_seed(uint64_t seed);
 
 struct Linear : Module {
@@ -28,7 +28,7 @@ struct Conv2d : Module {
 
 struct BatchNorm2d : Module {
   explicit BatchNorm2d(int64_t channels, Device& device = Device::Default());
-  // Training: by the batch, whose mean and variance the running ones follow.
+  // In training, normalizes by the batch, and updates the running mean and variance from it.
   Tensor operator()(const Tensor& x, Where where = Where::current());
   std::vector<Part> parts() override {
     return {{"weight", weight},
@@ -57,7 +57,7 @@ struct LayerNorm : Module {
 struct Dropout : Module {
   explicit Dropout(double p = 0.5) : p(p) {}
   Tensor operator()(const Tensor& x, Where where = Where::current()) const;
-  double p;  // of each element, to become 0 in training
+  double p;  // probability that an element becomes 0 in training
 };
 
 }  // namespace xlaprof::lazy::nn

@@ -43,7 +43,7 @@ void Adam::step(Where where) {
     }
   }
   SetClocks();
-  std::vector<std::pair<Tensor, Tensor>> parts;  // by clock
+  std::vector<std::pair<Tensor, Tensor>> parts;  // the corrections, by clock
   for (Tensor& clock : clocks_) {
     const Tensor base = zeros({}, clock.dtype(), clock.device());
     parts.emplace_back(1 - pow(base + beta1, clock), sqrt(1 - pow(base + beta2, clock)));
@@ -59,10 +59,10 @@ void Adam::step(Where where) {
   }
 }
 
-// Each parameter counts the steps in which it had a gradient; those that had them together share a
-// clock.
+// Counts the steps in which each parameter had a gradient. Parameters that always had theirs
+// together share a clock.
 void Adam::SetClocks() {
-  std::map<size_t, std::vector<size_t>> run, rest;  // by clock: parameters with a gradient, without
+  std::map<size_t, std::vector<size_t>> run, rest;  // by clock: with a gradient, without
   for (size_t i = 0; i < parameters_.size(); ++i)
     (parameters_[i].grad() ? run : rest)[clock_of_[i]].push_back(i);
   for (const auto& [clock, parameters] : run) {

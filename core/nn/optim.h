@@ -1,4 +1,4 @@
-// Optimizers: step() writes the parameters in place, as part of the graph.
+// Optimizers. step() writes the parameters in place, as part of the graph.
 #pragma once
 
 #include "core/trace/functions.h"
@@ -8,12 +8,12 @@ namespace xlaprof::lazy::optim {
 
 class Optimizer {
  public:
-  // Raises where there are none.
+  // Raises an Error if there are no parameters.
   explicit Optimizer(std::vector<Tensor> parameters);
   virtual ~Optimizer() = default;
   virtual void step(Where where = Where::current()) = 0;
   void zero_grad();
-  // Of its parameters; there is one at least.
+  // Returns the device of its parameters.
   Device& device() const { return parameters_.front().device(); }
 
  protected:
@@ -28,7 +28,7 @@ class SGD final : public Optimizer {
   double lr, momentum;
 
  private:
-  std::vector<Tensor> velocity_;  // of each parameter; none before the first step
+  std::vector<Tensor> velocity_;  // per parameter; empty before its first gradient
 };
 
 class Adam final : public Optimizer {
@@ -40,11 +40,11 @@ class Adam final : public Optimizer {
   double lr, beta1, beta2, eps;
 
  private:
-  // On the device: a number on the host would be sent each step. Of a type that XLA_USE_BF16, which
-  // has no 257 and no 0.999, leaves alone.
+  // The clocks are on the device, because a number on the host would be sent in each step.
+  // XLA_USE_BF16 does not change their type, because bf16 can represent neither 257 nor 0.999.
   std::vector<Tensor> clocks_;
   static constexpr size_t kNoClock = SIZE_MAX;
-  std::vector<size_t> clock_of_;  // each parameter's in clocks_; kNoClock: it had no gradient yet
+  std::vector<size_t> clock_of_;  // each parameter's index in clocks_; kNoClock: no gradient yet
   std::vector<Tensor> mean_, square_;
   void SetClocks();
 };
@@ -52,7 +52,8 @@ class Adam final : public Optimizer {
 }  // namespace xlaprof::lazy::optim
 
 namespace xlaprof::lazy {
-// The optimizer's step; `barrier`: and a step mark, where no loader makes it.
+// Makes the optimizer's step. If `barrier`, also makes a step mark, for loops without a loader that
+// does.
 void optimizer_step(optim::Optimizer& optimizer, bool barrier = false,
                     Where where = Where::current());
 }  // namespace xlaprof::lazy

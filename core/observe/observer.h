@@ -1,7 +1,7 @@
-// What a lazy runtime announces to whoever listens: scopes, counters and the facts that only it
-// knows. The runtime includes this and nothing of the profiler.
+// The interface by which a lazy runtime announces what only it knows: scopes, counters and facts.
+// The runtime includes this file and nothing of the profiler.
 //
-// Times are nanoseconds of CLOCK_MONOTONIC, or of the fake clock of a backend that has one.
+// Times are nanoseconds of CLOCK_MONOTONIC, or of a backend's fake clock.
 #pragma once
 
 #include <atomic>
@@ -16,24 +16,24 @@
 
 namespace xlaprof::observe {
 
-// A place that opens scopes or counts, of static storage. `number` is the observer's own.
+// A place that opens scopes or counts, with static storage. `number` is for the observer.
 struct Site {
   Category category;  // kNone: a counter
   const char* name;
   std::atomic<uint32_t> number{0};
 };
 
-// The user's call that caused something, innermost first: the call itself, then the scopes around
-// it.
+// The user's call that caused something: the call itself, then the scopes around it, innermost
+// first.
 using Stack = std::vector<std::source_location>;
 
 struct GraphNode {
   std::string op, shape, attributes, scope;
   std::vector<int32_t> operands;
   std::source_location location;
-  std::optional<int64_t> result;  // which of the results it is
+  std::optional<int64_t> result;  // its index among the results
 };
-// A graph, before it is compiled for the first time.
+// A graph, announced before it is compiled for the first time.
 struct Graph {
   std::string hash, name;
   int64_t inputs = 0, outputs = 0;
@@ -41,7 +41,7 @@ struct Graph {
 };
 struct Compile {
   std::string graph_hash;
-  std::string_view cause;  // as execution.cause of the store
+  std::string_view cause;  // in the words of the store's execution.cause
   int64_t ts_ns = 0, dur_ns = 0;
   int64_t argument_bytes = 0, result_bytes = 0, alias_bytes = 0, temporary_bytes = 0,
           program_bytes = 0;
@@ -51,12 +51,12 @@ struct Compile {
 struct Execution {
   std::string graph_hash;
   std::string_view cause, device;
-  uint64_t run = 0;  // of the process, from 1
+  uint64_t run = 0;  // the execution's number in the process, from 1 up
   int64_t enqueue_ts_ns = 0, ts_ns = 0, dur_ns = 0;
   std::string scope;
   Stack stack;
 };
-// The host was blocked for an execution that was announced.
+// A wait of the host for an announced execution.
 struct HostWait {
   uint64_t run = 0;
   int64_t dur_ns = 0;
@@ -72,14 +72,14 @@ struct Fallback {
   std::string_view op;
   Stack stack;
 };
-// Parameters that were one tensor became several when their module was moved to a device.
+// Parameters that were one tensor and became several when their module was moved to a device.
 struct Untied {
   std::vector<std::string> names;
-  int64_t bytes = 0;  // of each
+  int64_t bytes = 0;  // of each copy
   std::string_view device;
   Stack stack;
 };
-// A step ended by a step mark. `number`: the user's, of a StepTrace.
+// A step, which ended with a step mark. `number` is the user's, if it came from a StepTrace.
 struct Step {
   std::string name;
   std::optional<int64_t> number;
@@ -88,26 +88,27 @@ struct Step {
 // An operation on a device.
 struct Kernel {
   std::string_view name, op_names;
-  std::string_view shape, operands;  // of the result; of what it reads, separated by commas
+  std::string_view shape, operands;  // of the result; of the operands, with commas
   int64_t ts_ns = 0, dur_ns = 0;
   double flops = 0;
   int64_t bytes = 0;
 };
 
-// Called on the threads where things happen; must be fast, and never calls the runtime.
+// Receives announcements on the threads where things happen. It must be fast and must never call
+// the runtime.
 class Observer {
  public:
   virtual ~Observer() = default;
-  // Of the calling thread; they nest. `place`: the user's line that opens it; null where the
-  // runtime does.
+  // Begin and end a scope of the calling thread; scopes nest. `place` is the user's line that opens
+  // it, or null if the runtime does.
   virtual void BeginScope(Site& site, std::string_view name, const std::source_location* place) = 0;
   virtual void EndScope() = 0;
   virtual void OnCounter(Site& site, double value) = 0;
-  // The calling thread does a device's work from here to LeaveDevice(), in place of its own; one
-  // thread at a time does each device's.
+  // Enters a device: until LeaveDevice(), the calling thread does the device's work instead of its
+  // own. One thread at a time works for each device.
   virtual void EnterDevice(std::string_view device) = 0;
   virtual void LeaveDevice() = 0;
-  // Of a device's work; `run` leads from the execution's enqueueing to it.
+  // Report a device's work. `run` connects the enqueueing of an execution to its module.
   virtual void OnModule(std::string_view name, int64_t ts_ns, int64_t dur_ns, uint64_t run) = 0;
   virtual void OnKernel(const Kernel& kernel) = 0;
   virtual void OnEnqueue(uint64_t run) = 0;
@@ -122,11 +123,11 @@ class Observer {
   virtual void OnStep(const Step& step) = 0;
 };
 
-// Who listens; null: nobody. An observer that was set is not destroyed before the process ends.
+// The current observer, or null. An observer that was set must live until the process ends.
 inline std::atomic<Observer*> observer{nullptr};
 inline Observer* Current() { return observer.load(std::memory_order_acquire); }
 
-// A scope of the runtime, from here to the end of the block.
+// Announces a scope of the runtime, from here to the end of the block.
 class Scope {
  public:
   explicit Scope(Site& site) : Scope(site, site.name) {}
@@ -149,7 +150,7 @@ class Scope {
   static ::xlaprof::observe::Site observed_site_##line{::xlaprof::Category::category, name}; \
   ::xlaprof::observe::Scope observed_scope_##line(observed_site_##line)
 #define XLAPROF_OBSERVE_AT_(line, category, name) XLAPROF_OBSERVE_(line, category, name)
-// XLAPROF_OBSERVE(kHost, "StepMarker");
+// Announces a scope: XLAPROF_OBSERVE(kHost, "StepMarker");
 #define XLAPROF_OBSERVE(category, name) XLAPROF_OBSERVE_AT_(__LINE__, category, name)
 
 }  // namespace xlaprof::observe

@@ -1,5 +1,5 @@
-// Reverse mode: each operation that needs it leaves a function that turns the gradient of its
-// result into those of its inputs, made of ordinary operations.
+// Implements reverse-mode differentiation. Each operation that needs it leaves a function that
+// turns the gradient of its result into those of its inputs, with ordinary operations.
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ struct ScopeOf {
 
 }  // namespace
 
-// Whether tensors were saved since the last operation that was made differentiable: those are this
-// one's, since they are made where its vjp is.
+// Says whether tensors were saved since the last differentiable operation. They belong to the next
+// one, because they are made together with its vjp.
 static thread_local bool saves_tensors = false;
 
 Saved::Saved(const Tensor& tensor)
@@ -35,7 +35,7 @@ Saved::Saved(const Tensor& tensor)
   saves_tensors = true;
 }
 
-// One after the other: the chain may be longer than the stack.
+// Destroys the chain in a loop, because it may be too long for recursion on the stack.
 GradFn::~GradFn() {
   std::vector<Edge> left = std::move(edges);
   while (!left.empty()) {
@@ -125,7 +125,7 @@ void Tensor::backward(Where where) const {
   auto give = [&](const GradFn::Edge& edge, Tensor grad) {
     if (edge.leaf) {
       Tensor& sum = edge.leaf->grad;
-      // Of its own: what is done to it in place is done to no other's.
+      // The sum is a separate tensor, so that writing it in place changes no other.
       sum = sum ? add(sum, grad) : grad.clone();
     } else if (edge.fn) {
       auto [at, is_new] = grads.try_emplace(edge.fn.get());

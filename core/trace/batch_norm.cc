@@ -6,12 +6,12 @@
 namespace xlaprof::lazy {
 namespace {
 
-// For each channel the batch's mean and biased variance.
+// The batch's mean and biased variance of each channel.
 struct Statistics {
   Tensor mean, variance;
 };
 
-// By the batch.
+// Normalizes by the batch's statistics.
 Tensor Train(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps,
              Statistics* batch) {
   auto output = [&](int64_t place) {
@@ -36,7 +36,7 @@ Tensor Train(const Tensor& x, const Tensor& weight, const Tensor& bias, double e
                         });
 }
 
-// By statistics that are given, and take no part in the gradient.
+// Normalizes by given statistics, which take no part in the gradient.
 Tensor Infer(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean,
              const Tensor& variance, double eps) {
   Tensor out =
@@ -80,7 +80,8 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
   const Tensor out = Train(in, scale, shift, eps, &batch);
   if (running_mean) {
     NoGrad no_grad;
-    // The running variance is of the population that the batch was drawn from.
+    // The running variance is the unbiased one, that of the population from which the batch was
+    // drawn.
     const double unbiased = double(count) / double(count - 1);
     running_mean.mul_(1 - momentum).add_(batch.mean, momentum);
     running_var.mul_(1 - momentum).add_(batch.variance, momentum * unbiased);

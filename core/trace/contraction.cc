@@ -4,13 +4,13 @@
 namespace xlaprof::lazy {
 namespace {
 
-// Whether the rows were columns: the gradient goes back the same way.
+// Returns whether the rows were columns. If so, the gradient is transposed in the same way.
 bool IsTransposed(const Tensor& x) {
   const NodePtr node = NodeOf(x);
   return &node->op() == &op::permute && node->attributes().back() == node->shape().rank() - 2;
 }
 
-// mm of matrices, bmm of batches of them.
+// Multiplies matrices (mm) or batches of them (bmm).
 Tensor Multiply(const Op& op, const Tensor& a, const Tensor& b) {
   const DType type = Promote(a.dtype(), b.dtype());
   const Tensor left = a.to(type), right = b.to(type);
@@ -34,7 +34,7 @@ Tensor Multiply(const Op& op, const Tensor& a, const Tensor& b) {
                         });
 }
 
-// The leading dimensions as one.
+// Joins the leading dimensions.
 Tensor AsBatch(const Tensor& x, const Dims& batch, int64_t rows, int64_t columns) {
   Dims sizes = batch;
   sizes.push_back(rows);
@@ -63,7 +63,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, Where where) {
     if (b.dim() == 1) out = out.squeeze(-1);
     return a.dim() == 1 ? out.squeeze(0) : out;
   }
-  if (b.dim() == 2) {  // rows of all batches are rows
+  if (b.dim() == 2) {  // the rows of all batches are rows
     Dims sizes = a.sizes();
     Tensor out = Multiply(op::mm, a.view({-1, sizes.back()}), b);
     sizes.back() = b.size(1);

@@ -35,12 +35,12 @@ Tensor rand(Dims sizes, Device& device, Where where) {
   const NodePtr seed = device.NextSeed(Call::Where());
   Tensor out =
       Wrap(device, Node::Make(op::uniform, {seed.get()}, sizes, Call::Where()), DType::kF32);
-  // In narrow types the largest are rounded up to 1, which is none of these numbers.
+  // In narrow types the largest values would be rounded up to 1, which is excluded.
   const DType kept = OnDevice(DType::kF32);
   return kept == DType::kF32 ? out : minimum(out, kept == DType::kF16 ? 1 - 0x1p-11 : 1 - 0x1p-8);
 }
 
-// Box and Muller: two uniform numbers give a normal one.
+// Uses the Box-Muller transform: two uniform numbers give a normal one.
 Tensor randn(Dims sizes, Device& device, Where where) {
   Call call(where);
   const Tensor radius = sqrt(log(1 - rand(sizes, device)) * -2);

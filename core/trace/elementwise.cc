@@ -13,13 +13,13 @@
 namespace xlaprof::lazy {
 namespace {
 
-// `xla::add`, counted at each call.
+// Counts `xla::add` and others at each call.
 void CountCall(const Op& op) {
   struct Known {
     const Op* op = nullptr;
     metrics::Counter* counter = nullptr;
   };
-  // Each operation has its place, or shares it.
+  // An operation has its own entry, or shares one.
   constinit thread_local std::array<Known, 256> all{};
   Known& known = all[reinterpret_cast<uintptr_t>(&op) / sizeof(Op) % all.size()];
   if (known.op != &op) [[unlikely]]
@@ -27,7 +27,7 @@ void CountCall(const Op& op) {
   known.counter->Add();
 }
 
-// Scalars that became parameters: the last ones, so that a number that is used each step is sent
+// Caches recent scalars that became parameters, so that a number used in each step is sent only
 // once.
 class ScalarCache {
  public:
@@ -70,13 +70,13 @@ NodePtr ScalarNode(Scalar value, DType type, Device& device) {
                        : Node::Constant(int64_t(value.real), type, Call::Where());
 }
 
-// Of that type and of the same sizes, as operations of several tensors need them.
+// Returns whether both have this type and the same sizes, as operations on several tensors require.
 bool AreAlike(const Tensor& a, const Tensor& b, DType type) {
   return ImplOf(a).storage->logical() == type && ImplOf(b).storage->logical() == type &&
          NodeOf(a)->shape().dims == NodeOf(b)->shape().dims;
 }
 
-// The gradient of an operand that was repeated.
+// Returns the gradient of an operand that was broadcast.
 Tensor SumTo(const Tensor& grad, const Dims& sizes) {
   const Dims from = grad.sizes();
   if (from == sizes) return grad;
@@ -90,8 +90,8 @@ Tensor SumTo(const Tensor& grad, const Dims& sizes) {
 
 DType FractionType(DType type) { return IsFloat(type) ? type : DType::kF32; }
 
-// The type of two tensors' result: a number of no dimensions counts only where it is of a higher
-// kind, a fraction beside whole numbers.
+// Returns the type of the result of two tensors. A tensor without dimensions counts only if its
+// type is of a higher kind, such as a float beside integers.
 DType TypeOf(const Tensor& a, const Tensor& b) {
   const DType left = a.dtype(), right = b.dtype();
   if (left == right) return left;
@@ -101,7 +101,7 @@ DType TypeOf(const Tensor& a, const Tensor& b) {
   const bool is_higher = wide == DType::kBool || (IsFloat(number) && !IsFloat(wide));
   return is_higher ? Promote(wide, number) : wide;
 }
-// Of a tensor's and a number's.
+// Returns the type of the result of a tensor and a number.
 DType TypeOf(const Tensor& x, Scalar value) {
   if (!value.is_whole) return FractionType(x.dtype());
   return x.dtype() == DType::kBool && !value.is_truth ? DType::kI64 : x.dtype();
@@ -139,7 +139,7 @@ DType PowerTypeOf(const Tensor& x, Scalar exponent) {
             op::pow.name, TextOf(x), TextOf(exponent));
 }
 
-// Gradients ask for what was saved when they need it.
+// A function that computes a gradient. It reads the saved tensors only if it needs them.
 using UnaryVjp = Tensor (*)(const Tensor& grad, const Saved& x, const Saved& y);
 
 Tensor Unary(const Op& op, const Tensor& x, UnaryVjp vjp) {
@@ -205,7 +205,7 @@ Tensor Expanded(const Tensor& x, const Dims& sizes) {
 
 Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes, DType logical) {
   Device& device = ImplOf(operands.begin()->tensor).storage->device();
-  absl::InlinedVector<NodePtr, 1> views;  // nobody else has them
+  absl::InlinedVector<NodePtr, 1> views;  // holds nodes that nothing else references
   absl::InlinedVector<const Node*, 3> nodes(operands.size());
   size_t at = 0;
   for (const auto& [operand] : operands) {
@@ -246,8 +246,8 @@ Tensor Tensor::clone(Where where) const {
 
 namespace {
 
-// The gradient to `a`, of the larger of two, or of the smaller where they are given in reverse;
-// equal ones share it, and what is no number passes it on.
+// Returns the gradient to `a` of the larger of two, or of the smaller if both are negated. Equal
+// elements share the gradient, and NaN passes it on.
 Tensor OfTheLarger(const Tensor& grad, const Tensor& a, const Tensor& b) {
   return where(lt(a, b), Zero(grad), where(eq(a, b), grad * 0.5, grad));
 }
@@ -275,7 +275,7 @@ UNARY(erf, [](T grad, S x, S) {
 })
 #undef UNARY
 
-// Also of whole numbers, as they are.
+// Defines operations that also take integers, and keep their type.
 #define UNARY_OF_ALL(name, vjp)                                       \
   Tensor name(const Tensor& x, Where where) {                         \
     Call call(where);                                                 \
@@ -299,14 +299,14 @@ Tensor logical_not(const Tensor& x, Where where) {
   return Emit(op::logical_not, {x.to(DType::kBool)});
 }
 
-// The form with tanh that BERT and GPT-2 have.
+// Computes the tanh form, which BERT and GPT-2 use.
 Tensor gelu(const Tensor& x, Where where) {
   Call call(where);
   const Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi);
   return x * 0.5 * (tanh(inner) + 1);
 }
 
-// Each of two tensors, and of a tensor and a number, on either side.
+// Defines each operation for two tensors, and for a tensor and a number on either side.
 #define OF_TWO(name, type_of, of_alike, ...)                                   \
   Tensor name(const Tensor& a, const Tensor& b, Where where) {                 \
     Call call(where);                                                          \
@@ -399,11 +399,11 @@ Tensor clamp(const Tensor& x, Scalar least, Scalar most, Where where) {
   });
 }
 
-// --- expand: here, since its gradient is the sum over what was repeated ---
+// --- expand: it is here because its gradient is the sum over repeated elements ---
 
 Tensor Tensor::expand(Dims sizes, Where where) const {
   Call call(where);
-  // -1 keeps a size.
+  // -1 keeps a dimension's size.
   const Dims own = this->sizes();
   for (size_t back = 1; back <= std::min(sizes.size(), own.size()); ++back) {
     if (sizes[sizes.size() - back] == -1) sizes[sizes.size() - back] = own[own.size() - back];

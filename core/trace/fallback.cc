@@ -21,8 +21,8 @@ void CountFallback(std::string_view op) {
 
 namespace {
 
-// `f` of x's elements on the CPU, as a vector: of whole numbers as int64_t, of fractions as double,
-// so that none loses digits.
+// Calls `f` with x's elements on the CPU, as a vector. Integers are int64_t and floats double, so
+// that none loses precision.
 template <class F>
 auto OnNumbers(const Tensor& x, F&& f) {
   const HostTensor host = x.to_cpu();
@@ -34,14 +34,14 @@ auto OnNumbers(const Tensor& x, F&& f) {
   return IsFloat(host.shape.dtype) ? as(double()) : as(int64_t());
 }
 
-// `values`, as a tensor of `type`, where `x` is.
+// Returns `values` as a tensor of `type` on the device of `x`.
 template <class T>
 Tensor Back(const std::vector<T>& values, Dims sizes, DType type, const Tensor& x) {
   return Tensor::FromHost(Converted(values.data(), {DTypeOf<T>(), std::move(sizes)}, type),
                           x.device());
 }
 
-// What is no number is larger than all others.
+// Compares, with NaN larger than all other numbers.
 template <class T>
 bool IsLess(T a, T b) {
   return a < b || (std::is_floating_point_v<T> && std::isnan(b) && !std::isnan(a));
@@ -51,7 +51,8 @@ bool IsMore(T a, T b) {
   return IsLess(b, a);
 }
 
-// The first `count` of each row in order, gathered by their places, through which a gradient flows.
+// Returns the first `count` elements of each row in order. It gathers them by their places, so that
+// a gradient can flow through.
 Tensor FirstOfRows(const Tensor& x, int64_t count, bool descending) {
   if (x.dim() == 0) return x.clone();
   const int64_t row = x.size(-1);

@@ -1,4 +1,4 @@
-// Operations on tensors, by PyTorch's names and with its meanings.
+// Operations on tensors, with PyTorch's names and meanings.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace xlaprof::lazy {
 
-// New tensors.
+// Return new tensors.
 Tensor full(Dims sizes, Scalar value, DType type = DType::kF32, Device& device = Device::Default(),
             Where where = Where::current());
 Tensor zeros(Dims sizes, DType type = DType::kF32, Device& device = Device::Default(),
@@ -16,15 +16,15 @@ Tensor ones(Dims sizes, DType type = DType::kF32, Device& device = Device::Defau
             Where where = Where::current());
 Tensor arange(int64_t count, DType type = DType::kI64, Device& device = Device::Default(),
               Where where = Where::current());
-// Uniform in [0, 1); normal with mean 0 and variance 1.
+// Return random numbers: uniform in [0, 1), or normal with mean 0 and variance 1.
 Tensor rand(Dims sizes, Device& device = Device::Default(), Where where = Where::current());
 Tensor randn(Dims sizes, Device& device = Device::Default(), Where where = Where::current());
 void manual_seed(int64_t seed, Device& device = Device::Default());
-// A tensor of its own with the same values, and with the same gradient, where it has one. Of leaves
-// only: of what no operation made.
+// Returns a separate tensor with the same values, and the same gradient if there is one. `x` must
+// be a leaf, which no operation made.
 Tensor deepcopy(const Tensor& x, Where where = Where::current());
 
-// Elementwise; whole numbers become f32 where the result is a fraction, and are their own floor.
+// Elementwise operations. Integers become f32 if the result is a float, and are their own floor.
 #define XLAPROF_UNARY(name) Tensor name(const Tensor& x, Where where = Where::current());
 XLAPROF_UNARY(neg)
 XLAPROF_UNARY(abs)
@@ -44,8 +44,8 @@ XLAPROF_UNARY(erf)
 XLAPROF_UNARY(logical_not)
 #undef XLAPROF_UNARY
 
-// Of two, one of which may be a number; sizes are broadcast, types promoted. A quotient is a
-// fraction; whole numbers have whole powers.
+// Elementwise operations on two operands, one of which may be a number. Sizes are broadcast, and
+// types promoted. A quotient is a float; integers have integer powers.
 #define XLAPROF_BINARY(name)                                                     \
   Tensor name(const Tensor& a, const Tensor& b, Where where = Where::current()); \
   Tensor name(const Tensor& a, Scalar b, Where where = Where::current());        \
@@ -72,8 +72,8 @@ Tensor where(const Tensor& condition, const Tensor& then, const Tensor& otherwis
              Where where = Where::current());
 Tensor clamp(const Tensor& x, Scalar least, Scalar most, Where where = Where::current());
 
-// Also by their signs; equality only by name, since C++ would compare what is left and right the
-// other way round too.
+// Operators for some of these. Equality has only a name, because C++ would also compare with
+// swapped operands.
 #define XLAPROF_OPERATOR(symbol, name)                                                             \
   inline Tensor operator symbol(Operand a, const Tensor& b) { return name(a.tensor, b, a.where); } \
   inline Tensor operator symbol(Operand a, Scalar b) { return name(a.tensor, b, a.where); }        \
@@ -89,21 +89,21 @@ XLAPROF_OPERATOR(>=, ge)
 #undef XLAPROF_OPERATOR
 inline Tensor operator-(Operand a) { return neg(a.tensor, a.where); }
 
-// Matrices, the leading dimensions being batches.
+// Multiplies matrices. Leading dimensions are batches.
 Tensor matmul(const Tensor& a, const Tensor& b, Where where = Where::current());
-// x [.., in] with weight [out, in] and bias [out], which may be none.
+// Multiplies x [.., in] by weight [out, in] and adds bias [out], which may be none.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
               Where where = Where::current());
-// NCHW with OIHW; bias [O] may be none.
+// Convolves NCHW with OIHW. Bias [O] may be none.
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t stride = 1,
               int64_t padding = 0, Where where = Where::current());
 Tensor max_pool2d(const Tensor& x, int64_t kernel, int64_t stride = 0, int64_t padding = 0,
-                  Where where = Where::current());  // stride 0: the kernel's
+                  Where where = Where::current());  // stride 0: the kernel's size
 Tensor avg_pool2d(const Tensor& x, int64_t kernel, int64_t stride = 0, int64_t padding = 0,
                   Where where = Where::current());
 
-// Over the dimensions given; over all where none is. Sums and products of truths and of s32 are
-// s64; a mean needs fractions.
+// Reduce over the given dimensions, or over all if none is given. Sums and products of booleans and
+// of s32 are s64. A mean needs floats.
 Tensor sum(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
 Tensor mean(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
 Tensor amax(const Tensor& x, Dims dims = {}, bool keepdim = false, Where where = Where::current());
@@ -115,16 +115,16 @@ Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim = false,
 Tensor softmax(const Tensor& x, int64_t dim, Where where = Where::current());
 Tensor log_softmax(const Tensor& x, int64_t dim, Where where = Where::current());
 
-// Shapes; views are members of Tensor.
+// Change shapes. Views are members of Tensor.
 Tensor cat(std::span<const Tensor> parts, int64_t dim = 0, Where where = Where::current());
 Tensor stack(std::span<const Tensor> parts, int64_t dim = 0, Where where = Where::current());
-// Low and high of each dimension.
+// Pads with `low` and `high` elements per dimension.
 Tensor pad(const Tensor& x, Dims low, Dims high, Scalar value = 0, Where where = Where::current());
 Tensor flip(const Tensor& x, Dims dims, Where where = Where::current());
 Tensor tril(const Tensor& x, int64_t diagonal = 0, Where where = Where::current());
 
-// Indices are of whole numbers. One that is out of range on the device is taken for the nearest, as
-// XLA does: nothing on the host sees it.
+// Index by integers. An index that is out of range on the device becomes the nearest valid one, as
+// in XLA, and nothing on the host detects it.
 Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index,
                     Where where = Where::current());
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, Where where = Where::current());
@@ -133,7 +133,7 @@ Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tens
 Tensor embedding(const Tensor& weight, const Tensor& index, Where where = Where::current());
 Tensor one_hot(const Tensor& index, int64_t classes, Where where = Where::current());
 
-// Losses, means over the batch. Targets: classes; those of -100 count for nothing.
+// Losses, as means over the batch. Targets are classes; targets of -100 are ignored.
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target,
                 Where where = Where::current());
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Where where = Where::current());
@@ -141,27 +141,27 @@ Tensor mse_loss(const Tensor& x, const Tensor& target, Where where = Where::curr
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps = 1e-5,
                   Where where = Where::current());  // over the last dimension
-// Over all but the second dimension. In training by the batch, whose mean and (unbiased) variance
-// the running ones follow; else by those. Weight and bias may be none; in training the running ones
-// too.
+// Normalizes over all dimensions except the second. In training it uses the batch's statistics, and
+// the running mean and (unbiased) variance follow them. Otherwise it uses the running ones. Weight
+// and bias may be none, and in training the running ones, too.
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
                   const Tensor& bias, bool training = false, double momentum = 0.1,
                   double eps = 1e-5, Where where = Where::current());
-// Each element is 0 with probability `p`; the others grow so that the mean stays.
+// Sets each element to 0 with probability `p`, and scales the others so that the mean stays.
 Tensor dropout(const Tensor& x, double p, Where where = Where::current());
-// Queries, keys and values [.., time, width].
+// Takes queries, keys and values [.., time, width].
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     bool causal = false, Where where = Where::current());
 
-// Operations whose result's size depends on values, or that devices have no lowering for: they run
-// on the CPU, and cost a cut and a copy each way.
+// Operations whose result's size depends on values, or that devices have no lowering for. They run
+// on the CPU, and cost a cut and a copy in each direction.
 Tensor nonzero(const Tensor& x, Where where = Where::current());  // [count, rank], s64
 Tensor masked_select(const Tensor& x, const Tensor& mask, Where where = Where::current());
 Tensor unique(const Tensor& x, Where where = Where::current());  // sorted
 Tensor sort(const Tensor& x, bool descending = false,
-            Where where = Where::current());  // of the last dimension
+            Where where = Where::current());  // sorts along the last dimension
 Tensor topk(const Tensor& x, int64_t k,
-            Where where = Where::current());  // the values, largest first
+            Where where = Where::current());  // the values, the largest first
 Tensor histc(const Tensor& x, int64_t bins, double least, double most,
              Where where = Where::current());
 

@@ -6,7 +6,7 @@
 namespace xlaprof::lazy {
 namespace {
 
-// Of more elements only the first and last of each dimension are printed.
+// Larger tensors are printed with only the first and last elements of each dimension.
 constexpr int64_t kMaxPrinted = 1000, kEdge = 3;
 
 template <class To, class From>
@@ -34,7 +34,7 @@ std::string ElementText(const HostTensor& tensor, int64_t i) {
   if (tensor.shape.dtype == DType::kBool) return tensor.Whole(i) != 0 ? "True" : "False";
   if (!IsFloat(tensor.shape.dtype)) return fmt::format("{}", tensor.Whole(i));
   const double value = tensor.Real(i);
-  if (std::isnan(value)) return "nan";  // its sign says nothing
+  if (std::isnan(value)) return "nan";  // the sign of a NaN has no meaning
   return value == std::floor(value) && std::abs(value) < 1e6 ? fmt::format("{:.0f}.", value)
                                                              : fmt::format("{:.4g}", value);
 }

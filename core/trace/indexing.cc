@@ -4,7 +4,7 @@
 namespace xlaprof::lazy {
 namespace {
 
-// The last of an operation's operands. Raises where it is not of whole numbers.
+// Returns the last of an operation's operands. Raises an Error unless it has integers.
 const Tensor& Indices(std::string_view op, Inputs operands) {
   const Tensor& index = std::prev(operands.end())->tensor;
   if (!IsFloat(index.dtype()) && index.dtype() != DType::kBool) return index;

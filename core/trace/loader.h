@@ -1,5 +1,5 @@
-// Batches for a device, made and sent ahead by a thread: MpDeviceLoader. Asking for the next batch
-// ends the step.
+// Loads batches for a device, ahead of time and on its own thread, as MpDeviceLoader does. Asking
+// for the next batch ends the step.
 #pragma once
 
 #include <condition_variable>
@@ -18,14 +18,14 @@ class DeviceLoader {
   using HostBatch = std::vector<HostTensor>;
   using Batch = std::vector<Tensor>;
 
-  // `read` is called on the loader's thread; empty: there are no more.
+  // Starts the thread, which calls `read` until that returns an empty batch.
   explicit DeviceLoader(std::function<std::optional<HostBatch>()> read,
                         Device& device = Device::Default(), size_t ahead = 8,
                         Where where = Where::current());
   ~DeviceLoader();
   DeviceLoader(const DeviceLoader&) = delete;
 
-  // Marks the step, and waits for a batch; empty at the end. Raises what `read` raised.
+  // Marks the step and waits for a batch, which is empty at the end. Raises what `read` raised.
   std::optional<Batch> next(Where where = Where::current());
 
  private:

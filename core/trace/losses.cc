@@ -5,7 +5,7 @@
 
 namespace xlaprof::lazy {
 
-// Targets that count for nothing, as PyTorch's ignore_index by default.
+// Targets that are ignored, as with PyTorch's default ignore_index.
 constexpr int64_t kIgnored = -100;
 
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Where where) {

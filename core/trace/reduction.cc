@@ -24,7 +24,7 @@ Attributes Over(const Dims& dims, bool keepdim) {
   return attributes;
 }
 
-// A reduced tensor with its dimensions back, each of size 1.
+// Returns a reduced tensor with its dimensions back, each of size 1.
 Tensor Kept(const Tensor& reduced, Dims sizes, const Dims& dims) {
   for (int64_t dim : dims) sizes[size_t(dim)] = 1;
   return reduced.sizes() == sizes ? reduced : reduced.view(sizes);
@@ -37,7 +37,8 @@ int64_t CountOf(const Tensor& x, const Dims& dims) {
   return count;
 }
 
-// Largest and smallest: the gradient goes to what is equal to the result, in equal parts.
+// Returns the largest or smallest elements. The gradient is divided equally among the elements that
+// equal the result.
 Tensor Extreme(const Op& op, const Tensor& x, Dims given, bool keepdim) {
   const Dims dims = AllOf(op.name, x, std::move(given));
   Tensor out = Emit(op, {x}, Over(dims, keepdim));
@@ -68,7 +69,7 @@ Tensor mean(const Tensor& x, Dims dims, bool keepdim, Where where) {
   if (!IsFloat(x.dtype()))
     RaiseHere("aten::mean({}): needs fractions. to(DType::kF32) makes them", TextOf(x));
   dims = AllOf("aten::mean", x, std::move(dims));
-  // Sums of many outgrow the narrow types.
+  // Sums of many elements overflow the narrow types.
   const bool is_narrow = x.dtype() == DType::kF16 || x.dtype() == DType::kBF16;
   const Tensor wide = is_narrow ? x.to(DType::kF32) : x;
   return (sum(wide, dims, keepdim) / double(CountOf(x, dims))).to(x.dtype());
@@ -91,7 +92,7 @@ Tensor prod(const Tensor& x, Dims given, bool keepdim, Where where) {
   Tensor out = Emit(op::prod, {from}, Over(dims, keepdim));
   if (!NeedsGrad({from})) return out;
   return Differentiable(out, {from}, [dims, x = Saved(from)](const Tensor& grad) {
-    // Of a product with one 0 only that factor's gradient is left, and with two none.
+    // If a product has one factor 0, only that factor has a gradient; with two or more, none has.
     const Tensor factors = x.get();
     const Tensor is_none = eq(factors, 0);
     const Tensor nones = sum(is_none.to(factors.dtype()), dims, /*keepdim=*/true);
@@ -111,7 +112,7 @@ Tensor argmax(const Tensor& x, int64_t dim, bool keepdim, Where where) {
 Tensor logsumexp(const Tensor& x, int64_t dim, bool keepdim, Where where) {
   Call call(where);
   dim = DimOf("aten::logsumexp", x, dim);
-  // The largest is taken out so that nothing overflows; it takes no part in the gradient.
+  // Subtracts the largest element so that nothing overflows. It takes no part in the gradient.
   Tensor largest = amax(x.detach(), {dim}, /*keepdim=*/true);
   largest = lazy::where(eq(abs(largest), INFINITY), Zero(largest), largest);
   const Tensor all = log(sum(exp(x - largest), {dim}, /*keepdim=*/true)) + largest;

@@ -20,11 +20,11 @@ static_assert(std::endian::native == std::endian::little, "data is written as it
 
 using Json = nlohmann::json;
 
-// The format's own bound.
+// The format's limit.
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr std::string_view kMetadata = "__metadata__";
 constexpr std::string_view kDevice = "xlaprof.device/", kUnset = "00000000000000000000000000000000";
-// What a header with a hash begins with; the hash follows, and is taken with zeros in its place.
+// The beginning of a header with a hash. The hash follows, and is computed with zeros in its place.
 constexpr std::string_view kHashBegins = R"({"__metadata__":{"xlaprof.hash":")";
 
 constexpr std::pair<std::string_view, DType> kTypes[] = {
@@ -41,7 +41,8 @@ std::string_view Bytes(const HostTensor& tensor) {
   return {reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()};
 }
 
-// Of a file: the header with zeros for the hash, then each tensor's data, as they lie there.
+// Computes a file's hash over the header, with zeros for the hash, and each tensor's data in the
+// order of the file.
 class FileHash {
  public:
   explicit FileHash(std::string_view header) { Add(header); }
@@ -54,7 +55,7 @@ class FileHash {
 
 // --- reading ---
 
-// One tensor of a header, checked by itself.
+// One tensor of a header, which is checked separately.
 struct Entry {
   std::string name;
   Shape shape;
@@ -174,7 +175,7 @@ class Reader {
     auto bad = [&](std::string_view what) {
       return Invalid("{}: tensor {}: {}", path_.string(), Printable(name), what);
     };
-    // Nothing is copied: a copy calls itself for each level of what is nested.
+    // Json is not copied, because copying recurses for each level of nesting.
     static const Json none;
     const auto part = [&](const char* key) -> const Json& {
       return value.is_object() && value.contains(key) ? value[key] : none;
@@ -199,7 +200,7 @@ class Reader {
                 .shape = {type->second, {}},
                 .begin = offsets[0].get<int64_t>(),
                 .end = offsets[1].get<int64_t>()};
-    // Of sizes other than 0, so that no product of some of them is too large.
+    // Sizes of 0 count as 1, so that no partial product overflows.
     int64_t bytes = ByteSize(type->second);
     bool fits = true;
     for (const Json& item : shape) {
@@ -215,7 +216,7 @@ class Reader {
     return entry;
   }
 
-  // Puts them in the order in which they lie.
+  // Sorts the entries by their offset, and checks that their data fill the file without gaps.
   absl::Status CheckOffsets(std::vector<Entry>& entries) const {
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
       return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
@@ -241,7 +242,7 @@ class Reader {
     return DataLoss("{}: cannot be read to its end", path_.string());
   }
 
-  // Other programs may write any byte for true.
+  // Other programs may write any byte other than 0 for true.
   static void MakeTruthValues(HostTensor& tensor) {
     if (tensor.shape.dtype != DType::kBool) return;
     for (std::byte& byte : tensor.bytes) byte = std::byte(byte != std::byte());
@@ -250,8 +251,8 @@ class Reader {
   const std::filesystem::path& path_;
   std::ifstream file_;
   uint64_t size_ = 0;
-  std::string header_, unset_;       // as it is, and with zeros for the hash
-  std::optional<std::string> hash_;  // that the file tells
+  std::string header_, unset_;       // as in the file, and with zeros for the hash
+  std::optional<std::string> hash_;  // the hash in the file
   std::map<std::string, std::string> devices_;
 };
 
@@ -259,7 +260,7 @@ class Reader {
 
 using Named = std::pair<const std::string, SavedTensor>;
 
-// Wide types first, so that each tensor's data is aligned.
+// Puts wide types first, so that each tensor's data is aligned.
 std::vector<const Named*> InOrder(const SavedTensors& tensors) {
   std::vector<const Named*> order;
   for (const Named& tensor : tensors) order.push_back(&tensor);
@@ -269,7 +270,7 @@ std::vector<const Named*> InOrder(const SavedTensors& tensors) {
   return order;
 }
 
-// With zeros for the hash.
+// Returns the header with zeros for the hash.
 std::string HeaderOf(const std::vector<const Named*>& order) {
   nlohmann::ordered_json header;
   header["__metadata__"]["xlaprof.hash"] = kUnset;

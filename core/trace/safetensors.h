@@ -1,12 +1,14 @@
-// The file that save() writes and load() reads: safetensors, which other frameworks read as well.
+// Reads and writes the files of save() and load(). The format is safetensors, which other
+// frameworks also read.
 //
-// Eight bytes, little-endian: the length of the header. The header, JSON, padded with spaces to a
-// multiple of eight: {"NAME": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}.
-// Then the data, row-major and little-endian, without gaps; offsets count from its beginning.
+// A file begins with the length of the header: eight bytes, little-endian. The header is JSON,
+// padded with spaces to a multiple of eight: {"NAME": {"dtype": "F32", "shape": [2, 3],
+// "data_offsets": [0, 24]}, ...}. The data follow, row-major and little-endian, without gaps;
+// offsets count from their beginning.
 //
-// In "__metadata__" ours have two things more: "xlaprof.hash", of the whole file, which tells
-// damage, and for each tensor "xlaprof.device/NAME", from where it was saved. Files without them,
-// of other programs, are read, too.
+// Our files have two additions in "__metadata__": "xlaprof.hash" of the whole file, which reveals
+// damage, and per tensor "xlaprof.device/NAME", the device that it was saved from. Files of other
+// programs, without these, are read, too.
 #pragma once
 
 #include <filesystem>
@@ -24,9 +26,10 @@ struct SavedTensor {
 };
 using SavedTensors = std::map<std::string, SavedTensor, std::less<>>;
 
-// Beside `path` first, then in its place: a file of that name is whole, or is the one before.
+// Writes a temporary file, and then replaces `path`. A file of that name is therefore complete, or
+// is still the previous one.
 absl::Status WriteSafetensors(const std::filesystem::path& path, const SavedTensors& tensors);
-// An error says what the file is instead, or which byte is wrong.
+// Reads a file. An error says what the file is instead, or which byte is wrong.
 absl::StatusOr<SavedTensors> ReadSafetensors(const std::filesystem::path& path);
 
 }  // namespace xlaprof::lazy

@@ -1,4 +1,4 @@
-// Tensors in a file, by their names.
+// Saves tensors in a file, by their names.
 //
 //   save(net.state_dict(), "weights.safetensors");
 //   net.load_state_dict(load("weights.safetensors"));
@@ -14,16 +14,17 @@ namespace xlaprof::lazy {
 
 using State = std::map<std::string, Tensor, std::less<>>;
 
-// Computes what is not there yet, with one execution a device, takes all to the CPU and writes it
-// in the format of core/trace/safetensors.h. Gradients, and what needs one, are not kept; two names
-// of one tensor are saved as two. Raises where it cannot be written; a file of that name is then
-// as it was.
+// Computes pending values with one execution per device, copies all to the CPU, and writes them in
+// the format of core/trace/safetensors.h. Gradients, and whether a tensor needs one, are not saved.
+// A tensor with two names is saved twice. Raises an Error if the file cannot be written; an
+// existing file then stays as it was.
 void save(const State& state, const std::filesystem::path& path, Where where = Where::current());
 
-// Each tensor on the device that it was saved from; on the default one where the file does not
-// say. Raises where a device is absent, and where the file is none of these, cut or damaged.
+// Loads each tensor to the device that it was saved from, or to the default device if the file
+// names none. Raises an Error if a device is absent, or if the file is of another format, truncated
+// or damaged.
 State load(const std::filesystem::path& path, Where where = Where::current());
-// All on `device`.
+// Loads all tensors to `device`.
 State load(const std::filesystem::path& path, Device& device, Where where = Where::current());
 
 }  // namespace xlaprof::lazy

@@ -9,7 +9,7 @@ namespace {
 
 Attributes Of(const Dims& dims) { return Attributes(dims.begin(), dims.end()); }
 
-// The gradient of a view is the view that leads back.
+// Makes a view. Its gradient is the view that leads back.
 Tensor View(const Tensor& from, ViewStep step, std::function<Tensor(const Tensor& grad)> back) {
   Tensor out = MakeView(from, std::move(step));
   if (!NeedsGrad({from})) return out;
@@ -113,7 +113,7 @@ Tensor cat(std::span<const Tensor> parts, int64_t dim, Where where) {
   dim = DimOf(op::cat.name, parts[0], dim);
   if (parts.size() == 1) return parts[0].clone();
   Tensor all = parts[0].to(type);
-  // Two at a time: a node has few operands; what is fused or copied is the same.
+  // Joins two at a time, because a node has few operands. Fusion and copies are the same.
   for (const Tensor& next : parts.subspan(1)) {
     const Tensor part = next.to(type);
     const Tensor before = all;
@@ -148,7 +148,7 @@ Tensor pad(const Tensor& x, Dims low, Dims high, Scalar value, Where where) {
   Tensor out = Emit(op::pad, {x}, attributes);
   if (!NeedsGrad({x})) return out;
   return Differentiable(out, {x}, [=](const Tensor& grad) {
-    // What was added is cut off, and what was cut off is 0.
+    // Added elements are removed again, and removed ones become 0.
     Dims back_low = low, back_high = high;
     for (Dims* sizes : {&back_low, &back_high}) {
       for (int64_t& size : *sizes) size = -size;

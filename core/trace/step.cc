@@ -17,11 +17,11 @@
 namespace xlaprof::lazy {
 namespace {
 
-// Of the step that runs.
+// The step that is running.
 struct Step {
   std::mutex mutex;
-  std::optional<int64_t> begin_ns;  // when the one before ended
-  std::string name;                 // of a StepTrace
+  std::optional<int64_t> begin_ns;  // when the previous step ended
+  std::string name;                 // a StepTrace's name
   std::optional<int64_t> number;
 };
 Step& TheStep() {
@@ -45,7 +45,7 @@ void AnnounceStep(Device& device) {
   step.number.reset();
 }
 
-// XLA_METRICS_FILE: the whole report, once a step.
+// Writes the whole report to XLA_METRICS_FILE, once per step.
 void SaveMetrics() {
   const std::string& path = environment().metrics_file;
   if (path.empty()) return;

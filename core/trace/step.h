@@ -1,4 +1,4 @@
-// Where steps end, and named parts of a program.
+// Ends steps, and names parts of a program.
 #pragma once
 
 #include <filesystem>
@@ -11,18 +11,18 @@
 
 namespace xlaprof::lazy {
 
-// Computes all tensors that are alive, and ends the step: the device works while the next one is
-// recorded. Raises inside of a Trace scope, whose names would go on into the next step.
+// Computes all live tensors and ends the step. The device works while the next step is recorded.
+// Raises an Error inside a Trace scope, whose names would continue into the next step.
 void mark_step(Device& device = Device::Default(), Where where = Where::current());
-// The same; `wait`: until the device is done.
+// Does the same. `wait` waits until the device is done.
 void sync(bool wait = false, Device& device = Device::Default(), Where where = Where::current());
-// Computes these and waits for them; the step goes on.
+// Computes these tensors and waits for them. The step continues.
 void unlazy(std::span<const Tensor> tensors, Where where = Where::current());
-// Until the device has done all that it was given.
+// Waits until the device has done everything it was given.
 void wait_device_ops(Device& device = Device::Default());
 int64_t num_cached_graphs(Device& device = Device::Default());
-// From now on compiled programs are kept in this folder, for other processes too, and looked for
-// there (docs/decisions/0008). `readonly`: only looked for. As XLA_PERSISTENT_CACHE_PATH.
+// From now on keeps compiled programs in this directory, also for other processes, and looks for
+// them there (docs/decisions/0008). `readonly` only looks. XLA_PERSISTENT_CACHE_PATH does the same.
 void initialize_cache(const std::filesystem::path& path, bool readonly = false,
                       Device& device = Device::Default());
 
@@ -30,8 +30,8 @@ namespace internal {
 void EndStep(Device& device, std::string_view cause, bool wait, Where where);
 }
 
-// A named part of the program, to the end of the block: in the timeline, and in the names of the
-// nodes that are recorded in it.
+// A named part of the program, until the end of the block. Its name is in the timeline and in the
+// names of the nodes recorded in it.
 class Trace {
  public:
   explicit Trace(std::string_view name, Where where = Where::current());
@@ -40,7 +40,7 @@ class Trace {
 
  protected:
   Trace(observe::Site& site, std::string_view name, Where where);
-  // Nodes are not named by it any more; in the timeline it goes on.
+  // Stops naming nodes by it. In the timeline it continues.
   void LeaveScope();
 
  private:
@@ -48,12 +48,12 @@ class Trace {
   bool in_scope_ = true;
 };
 
-// A step, with the user's number; ends with a step mark.
+// A step with the user's number. It ends with a step mark.
 class StepTrace : Trace {
  public:
   StepTrace(std::string_view name, int64_t number, Device& device = Device::Default(),
             Where where = Where::current());
-  // Raises what the step mark raises, unless another error is on its way.
+  // Raises what the step mark raises, unless the stack is being unwound for another error.
   ~StepTrace() noexcept(false);
 
  private:

@@ -28,7 +28,7 @@ NodePtr Through(NodePtr value, std::span<const ViewStep> steps) {
 
 namespace {
 
-// The other way: `whole` with what the view shows replaced by `part`.
+// Does the opposite: returns `whole` with the part that the view shows replaced by `part`.
 NodePtr Into(const NodePtr& whole, std::span<const ViewStep> steps, NodePtr part) {
   if (steps.empty()) return part;
   const ViewStep& step = steps.front();
@@ -58,7 +58,8 @@ DType OnDevice(DType logical) {
 }
 
 Tensor Wrap(Device& device, NodePtr value, DType logical) {
-  // Operations that choose their type themselves do not know of XLA_USE_32BIT_LONG and the like.
+  // Operations that choose their own type ignore XLA_USE_32BIT_LONG and similar variables, so their
+  // result is cast.
   if (const DType kept = OnDevice(logical); value->shape().dtype != kept)
     value = Node::Make(op::cast, {value.get()}, {int64_t(kept)}, Call::Where());
   Ref<TensorImpl> impl = MakeRef<TensorImpl>();
@@ -68,7 +69,7 @@ Tensor Wrap(Device& device, NodePtr value, DType logical) {
 
 namespace {
 
-// Dimensions changed places, and change back.
+// Returns whether the second permutation undoes the first.
 bool TurnsBack(const ViewStep& step, const ViewStep& next) {
   if (step.op != &op::permute || next.op != &op::permute) return false;
   if (step.attributes.size() != next.attributes.size()) return false;
@@ -96,7 +97,7 @@ Tensor MakeView(const Tensor& tensor, ViewStep step) {
     impl->steps.push_back(std::move(step));
   }
   Tensor view(std::move(impl));
-  NodeOf(view);  // raises where it does not fit
+  NodeOf(view);  // raises an Error if it does not fit
   return view;
 }
 
@@ -123,7 +124,7 @@ Device& Tensor::device() const { return ImplOf(*this).storage->device(); }
 
 namespace {
 
-// Raises where sizes are negative, or no memory can hold their product.
+// Raises an Error if a size is negative, or if no memory can hold the product.
 void ExpectElements(const Shape& shape) {
   if (std::ranges::any_of(shape.dims, [](int64_t size) { return size < 0; }))
     RaiseHere("{}: a size is negative", shape.ToText());
@@ -140,7 +141,7 @@ Tensor Tensor::FromBytes(const void* values, size_t count, Shape shape, Device& 
     RaiseHere("{} values do not fill {}", count, shape.ToText());
   static metrics::Metric& time =
       metrics::Metric::Of("TensorToData", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
-  // In torch_xla, when an operation needs it first.
+  // torch_xla measures this when an operation first needs the value.
   static metrics::Metric& value_time =
       metrics::Metric::Of("IrValueTensorToXlaData", metrics::Unit::kTimeNs, metrics::Arena::kLazy);
   metrics::Timed timed(time), value_timed(value_time);
@@ -199,7 +200,7 @@ void Tensor::print(Where where) const {
 
 namespace {
 
-// `value`, of any type and of sizes that can be repeated to the target's, becomes the target's.
+// Assigns `value` to `target`. Its type is converted, and its sizes are broadcast to the target's.
 void Assign(const Tensor& target, const Tensor& value) {
   TensorImpl& impl = ImplOf(target);
   const NodePtr old = NodeOf(target);
@@ -221,7 +222,7 @@ void Assign(const Tensor& target, const Tensor& value) {
   }
 }
 
-// What an operation gave for `target` and `other` becomes the target's.
+// Assigns the result of an operation on `target` and `other` to `target`.
 template <class Other>
 Tensor& Update(const Op& op, Tensor& target, const Other& other, const Tensor& result) {
   const DType type = target.dtype(), made = result.dtype();
@@ -238,12 +239,12 @@ Tensor& Update(const Op& op, Tensor& target, const Other& other, const Tensor& r
   return target;
 }
 
-// What `target` is before it is written, where the gradient of `other` needs that.
+// Returns the target's value before the write, copied if the gradient of `other` needs it.
 Tensor BeforeWrite(const Tensor& target, const Tensor& other) {
   return NeedsGrad(other) ? target.clone() : target;
 }
 
-// `other` as often as `alpha` says.
+// Returns `other` times `alpha`.
 Tensor Times(const Tensor& other, Scalar alpha) {
   return alpha.is_whole && alpha.whole == 1 ? other : mul(other, alpha);
 }

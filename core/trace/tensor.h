@@ -1,14 +1,14 @@
-// Tensors whose operations are recorded, and computed later: at a step mark, a sync, or when a
-// value is read.
+// Tensors whose operations are recorded and computed later: at a step mark, a sync, or when a value
+// is read.
 //
 //   Tensor x = rand({64, 784}), w = rand({784, 10}).requires_grad_();
 //   Tensor loss = log_softmax(matmul(x, w), 1).mean();
 //   loss.backward();
-//   mark_step();                    // computes what is alive, without waiting
-//   double value = loss.item();     // reads what was computed
+//   mark_step();                  // computes live tensors, without waiting
+//   double value = loss.item();   // reads a computed value
 //
-// A Tensor is a handle: copies are the same tensor. One thread at a time uses a tensor. Shapes,
-// types and indices that do not fit raise an Error at once, with the caller's line.
+// A Tensor is a handle: copies refer to the same tensor. Only one thread at a time may use a
+// tensor. Invalid shapes, types and indices raise an Error at once, with the caller's line.
 #pragma once
 
 #include <source_location>
@@ -22,13 +22,13 @@
 
 namespace xlaprof::lazy {
 
-// Of a call, filled in by the compiler.
+// The location of a call, which the compiler supplies.
 using Where = std::source_location;
 
 struct TensorImpl;
 
-// A number in an expression. Its type takes part in promotion only where it is of a higher kind
-// than the tensor's: truths, whole numbers, fractions.
+// A number in an expression. Its type takes part in promotion only if it is of a higher kind than
+// the tensor's: booleans, integers, floats.
 struct Scalar {
   template <class T>
   requires std::is_arithmetic_v<T> Scalar(T value)
@@ -37,7 +37,7 @@ struct Scalar {
         whole(Bounded(value)),
         real(double(value)) {}
   bool is_truth, is_whole;
-  int64_t whole;  // of a fraction what int64 holds of it
+  int64_t whole;  // a float is truncated to the range of int64
   double real;
 
  private:
@@ -52,7 +52,7 @@ struct Scalar {
   }
 };
 
-// A tensor's elements on the host: dense, row-major.
+// A tensor's elements on the host, dense and row-major.
 struct HostTensor {
   Shape shape;
   std::vector<std::byte> bytes;
@@ -63,10 +63,10 @@ struct HostTensor {
       Raise("values of {} are asked for as {}", shape.ToText(), XlaName(DTypeOf<T>()));
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
-  // Element `i`, whatever its type.
+  // Return element `i`, whatever its type.
   double Real(int64_t i) const;
   int64_t Whole(int64_t i) const;
-  // As PyTorch prints a tensor.
+  // Returns the text that PyTorch prints for a tensor.
   std::string ToText() const;
 };
 
@@ -80,7 +80,7 @@ class Tensor {
   Tensor& operator=(Tensor&&) noexcept;
   ~Tensor();
 
-  // Values from the host, row-major.
+  // Returns a tensor with values from the host, which are row-major.
   template <class T>
   static Tensor FromHost(std::span<const T> values, Dims sizes, Device& device = Device::Default(),
                          Where where = Where::current()) {
@@ -95,18 +95,18 @@ class Tensor {
   DType dtype() const;
   Dims sizes() const;
   int64_t dim() const { return int64_t(sizes().size()); }
-  // Of a dimension; -1 is the last.
+  // Returns the size of dimension `dim`; -1 is the last.
   int64_t size(int64_t dim, Where where = Where::current()) const;
   int64_t numel() const;
   Device& device() const;
 
-  // Reads. They compute what they need, and no more; the graph goes on.
+  // Read values. They compute only what they need, and the graph continues.
   HostTensor to_cpu(Where where = Where::current()) const;
   double item(Where where = Where::current()) const;
   void print(Where where = Where::current()) const;
 
-  // Writes in place, through views too. A result whose type is of a higher kind than the tensor's
-  // is an error; copy_ and fill_ convert.
+  // Write in place, also through views. A result whose type is of a higher kind than the tensor's
+  // raises an Error; copy_ and fill_ convert.
   Tensor& copy_(const Tensor& from, Where where = Where::current());
   Tensor& fill_(Scalar value, Where where = Where::current());
   Tensor& zero_(Where where = Where::current()) { return fill_(0, where); }
@@ -117,32 +117,32 @@ class Tensor {
   Tensor& mul_(Scalar other, Where where = Where::current());
   Tensor& div_(const Tensor& other, Where where = Where::current());
 
-  // Views: of the same storage.
+  // Return views, which share the storage.
   Tensor view(Dims sizes, Where where = Where::current()) const;  // one size may be -1
   Tensor permute(Dims dims, Where where = Where::current()) const;
   Tensor transpose(int64_t a, int64_t b, Where where = Where::current()) const;
   Tensor t(Where where = Where::current()) const { return transpose(-2, -1, where); }
   Tensor slice(int64_t dim, int64_t start, int64_t end, int64_t step = 1,
-               Where where = Where::current()) const;  // negative: from the end
+               Where where = Where::current()) const;  // negative bounds count from the end
   Tensor select(int64_t dim, int64_t index, Where where = Where::current()) const;
   Tensor unsqueeze(int64_t dim, Where where = Where::current()) const;
   Tensor squeeze(int64_t dim, Where where = Where::current()) const;
   Tensor flatten(int64_t from = 0, Where where = Where::current()) const;
-  Tensor expand(Dims sizes, Where where = Where::current()) const;  // not to be written through
+  Tensor expand(Dims sizes, Where where = Where::current()) const;  // not writable
 
   Tensor to(DType type, Where where = Where::current()) const;
-  // The same values on another device: a read, and a copy that is sent.
+  // Returns the same values on another device. It reads them, and sends a copy.
   Tensor to(Device& device, Where where = Where::current()) const;
   Tensor clone(Where where = Where::current()) const;
 
-  // Gradients. Of leaves only: of what no operation made.
+  // Gradients. They are only for leaves, which no operation made.
   Tensor& requires_grad_(bool on = true, Where where = Where::current());
   bool requires_grad() const;
   Tensor grad() const;  // none before the first backward()
-  void zero_grad();     // to none, as PyTorch does
-  // Of a scalar: adds the gradient of each leaf that it was made from.
+  void zero_grad();     // removes it, as PyTorch does
+  // Adds the gradient of this scalar to each leaf that it depends on.
   void backward(Where where = Where::current()) const;
-  // The same value without its history; shares the storage.
+  // Returns the same value without its history. It shares the storage.
   Tensor detach() const;
 
  private:
@@ -151,7 +151,7 @@ class Tensor {
   Ref<TensorImpl> impl_;
 };
 
-// Operations inside are not recorded for gradients.
+// While it lives, operations are not recorded for gradients.
 class NoGrad {
  public:
   NoGrad() : before_(std::exchange(off_, true)) {}
@@ -164,7 +164,7 @@ class NoGrad {
   const bool before_;
 };
 
-// The left operand of an operator, with the line it stands on.
+// The left operand of an operator, with the line of the expression.
 struct Operand {
   Operand(const Tensor& tensor, Where where = Where::current()) : tensor(tensor), where(where) {}
   const Tensor& tensor;

@@ -1,4 +1,4 @@
-// What stands behind a Tensor, for core/trace only.
+// The implementation of a Tensor, for core/trace only.
 #pragma once
 
 #include <functional>
@@ -20,37 +20,38 @@ struct GradFn;
 
 struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   Ref<Storage> storage;
-  std::vector<ViewStep> steps;  // empty: no view
-  int64_t writes_seen = 0;      // of the storage's recorded writes, by a view's history
+  std::vector<ViewStep> steps;  // empty: not a view
+  int64_t writes_seen = 0;      // recorded writes of the storage that a view's history knows
   bool requires_grad = false;
-  Ref<GradFn> grad_fn;  // of what an operation made
-  Tensor grad;          // of a leaf
+  Ref<GradFn> grad_fn;  // null for leaves
+  Tensor grad;          // only for leaves
 };
 
-using Grads = std::vector<Tensor>;  // of each input; none where it needs none
+using Grads = std::vector<Tensor>;  // per input; none if it needs none
 
-// An operation that a gradient flows back through.
+// An operation through which a gradient flows back.
 struct GradFn final : RefCounted, Pooled<GradFn> {
-  // Where a gradient goes: to the operation that made the input, or to the leaf that it is.
+  // The target of a gradient: the operation that made the input, or the input itself if it is a
+  // leaf.
   struct Edge {
     Ref<GradFn> fn;
     Ref<TensorImpl> leaf;
   };
-  int64_t sequence = 0;  // ascending in the order in which operations were recorded
+  int64_t sequence = 0;  // ascending in the order of recording
   std::source_location where;
   std::vector<Edge> edges;
-  std::function<Grads(const Tensor& grad)> vjp;  // empty once it was used, where it saves tensors
+  std::function<Grads(const Tensor& grad)> vjp;  // empty after its use if it saves tensors
   bool saves = false;
 
-  ~GradFn() override;  // of a chain of any length
+  ~GradFn() override;  // destroys chains of any length
 };
 
-// A tensor whose value backward() needs. Holds the storage, not the history.
+// A tensor whose value backward() needs. It holds the storage, not the history.
 class Saved {
  public:
   Saved() = default;  // none
   explicit Saved(const Tensor& tensor);
-  // Raises where it was written in place since.
+  // Returns the tensor. Raises an Error if it was written in place since.
   Tensor get() const;
 
  private:
@@ -59,7 +60,7 @@ class Saved {
   int64_t version_ = 0;
 };
 
-// Tensors that are given to an operation, not copied.
+// A tensor passed to an operation without a copy.
 struct Input {
   Input(const Tensor& tensor) : tensor(tensor) {}
   const Tensor& tensor;
@@ -71,10 +72,10 @@ inline TensorImpl& ImplOf(const Tensor& tensor) {
   if (!tensor) RaiseNone();
   return *tensor.impl();
 }
-// The value of a view from the value of the tensor that it looks at.
+// Applies the steps of a view to a value.
 NodePtr Through(NodePtr value, std::span<const ViewStep> steps);
-// A tensor's value until the tensor is written or given up: its storage holds it, or, that of a
-// view, this. A NodePtr made of it has no such end.
+// Borrows a tensor's value until the tensor is written or destroyed. The storage holds that value;
+// for a view, this object does. A NodePtr made from it may live longer.
 class BorrowedNode {
  public:
   explicit BorrowedNode(const Node* of_storage) : node_(of_storage) {}
@@ -92,42 +93,42 @@ inline BorrowedNode NodeOf(const Tensor& tensor) {
   const NodePtr& value = impl.storage->value();
   return impl.steps.empty() ? BorrowedNode(value.get()) : BorrowedNode(Through(value, impl.steps));
 }
-// The same values of another type.
+// Converts values to another type.
 HostTensor Converted(const void* values, const Shape& shape, DType type);
-// A new tensor with this value, in the type in which devices keep the logical one.
+// Returns a new tensor with this value, in the type in which devices keep the logical one.
 Tensor Wrap(Device& device, NodePtr value, DType logical);
-// Records an operation, at the line of the outermost call.
+// Records an operation at the line of the outermost call.
 Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes, DType logical);
 inline Tensor Emit(const Op& op, Inputs operands, absl::Span<const int64_t> attributes = {}) {
   return Emit(op, operands, attributes, operands.begin()->tensor.dtype());
 }
-// A tensor of a storage's value as it is seen through `steps`, without a history of its own.
+// Returns a view of a storage's value through `steps`, without a history of its own.
 Ref<TensorImpl> ViewOf(Ref<Storage> storage, std::vector<ViewStep> steps);
-// A view of `tensor`, one step further.
+// Returns a view of `tensor` that is one step further.
 Tensor MakeView(const Tensor& tensor, ViewStep step);
-// How a type is kept on devices (XLA_USE_BF16 and the like).
+// Returns the type in which devices keep a logical type (XLA_USE_BF16 and similar variables).
 DType OnDevice(DType logical);
-// A scalar tensor: 0 and 1 are part of the graph, others parameters, so that a number that changes
-// does not make another graph.
+// Returns a scalar tensor. 0 and 1 are part of the graph. Other numbers are parameters, so that a
+// new value does not make another graph.
 Tensor ScalarTensor(Scalar value, DType type, Device& device);
-// 0, of the type and device of `like`: for where(). A product with 0 is none where the other is no
-// number, or infinite.
+// Returns 0 in the type and on the device of `like`, for where(). Multiplying by 0 instead would
+// turn NaN and infinities into NaN.
 inline Tensor Zero(const Tensor& like) { return ScalarTensor(0, like.dtype(), like.device()); }
-// An operand, as errors name it: f32[2,3], 1.5.
+// Returns an operand's text for errors: f32[2,3], 1.5.
 std::string TextOf(const Tensor& x);
 std::string TextOf(Scalar value);
-// Sizes that both can be repeated to, aligned at the last dimension. Raises, by the operation's
-// name, where there are none. The last `but` of each are left out.
+// Returns the sizes to which both can be broadcast, aligned at the last dimension. Raises an Error
+// with the operation's name if there are none. The last `but` dimensions of each are excluded.
 Dims BroadcastSizes(std::string_view op, const Tensor& a, const Tensor& b, size_t but = 0);
-// `x` repeated to these sizes.
+// Returns `x` broadcast to these sizes.
 Tensor Expanded(const Tensor& x, const Dims& sizes);
-// `dim` from the end where it is negative. Raises, by the operation's name, where it is none of
-// those that `x` has, and of as many more as are `added`.
+// Returns `dim`, counted from the end if it is negative. Raises an Error with the operation's name
+// if `x`, with `added` more dimensions, does not have it.
 int64_t DimOf(std::string_view op, const Tensor& x, int64_t dim, int64_t added = 0);
 
 bool NeedsGrad(const Tensor& input);
 bool NeedsGrad(Inputs inputs);
-// Makes `out` know where its gradient goes.
+// Records in `out` where its gradient goes.
 Tensor Differentiable(Tensor out, Inputs inputs, std::function<Grads(const Tensor& grad)> vjp);
 
 }  // namespace xlaprof::lazy

@@ -80,7 +80,8 @@ void Draw(int64_t digit, std::mt19937_64& random, float* image) {
   }
 }
 
-// A whole file, unpacked where it is packed. `asked`: for the error that it is not there.
+// Reads a whole file, and unpacks it if it is packed. `asked` is the file named in the error if it
+// is missing.
 absl::StatusOr<std::string> ReadMaybePacked(const std::filesystem::path& path,
                                             const std::filesystem::path& asked) {
   const std::unique_ptr<gzFile_s, decltype(&gzclose)> file(gzopen(path.c_str(), "rb"), gzclose);
@@ -101,8 +102,8 @@ absl::StatusOr<std::string> ReadMaybePacked(const std::filesystem::path& path,
 
 constexpr uint32_t kImages = 0x803, kLabels = 0x801;
 
-// IDX, as MNIST has it: big-endian words, the kind and the sizes, then a byte a value. As it is, or
-// packed by gzip.
+// Reads an IDX file of MNIST, plain or gzip. It has big-endian words with the kind and the sizes,
+// then one byte per value.
 absl::StatusOr<std::string> ReadIdx(const std::filesystem::path& unpacked, uint32_t kind,
                                     size_t header_words, int64_t* count) {
   std::filesystem::path path = unpacked;

@@ -1,11 +1,11 @@
-// mnist [--pathology P] [--steps N] [--data FOLDER]: trains, and says how well. Record it with
+// mnist [--pathology P] [--steps N] [--data FOLDER] trains, and prints the accuracy. Record it with
 // XLAPROF_RECORD=run.xlaprof, or XLAPROF_REPORT=1.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "core/ir/error.h"
 #include "examples/mnist/train.h"
-#include "profiler/record/record.h"  // XLAPROF_RECORD
+#include "profiler/record/record.h"  // for XLAPROF_RECORD
 
 int main(int argc, char** argv) {
   using namespace xlaprof;

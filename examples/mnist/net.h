@@ -9,8 +9,8 @@ struct Net : lazy::nn::Module {
   lazy::nn::Conv2d conv1{1, 10, 5}, conv2{10, 20, 5};
   lazy::nn::Linear fc1{320, 50}, fc2{50, 10};
 
-  // Images [N, 1, 28, 28] to the logarithms of probabilities [N, 10]. `layers`, where given: what
-  // each layer gives.
+  // Returns logarithms of probabilities [N, 10] for images [N, 1, 28, 28]. Fills `layers`, if
+  // given, with the layers' outputs.
   lazy::Tensor operator()(const lazy::Tensor& images,
                           std::vector<lazy::Tensor>* layers = nullptr) const {
     const lazy::Tensor pool1 = max_pool2d(conv1(images), 2), relu1 = relu(pool1);

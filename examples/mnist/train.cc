@@ -37,16 +37,16 @@ constexpr Pathology kPathologies[] = {
 
 using Clock = std::chrono::steady_clock;
 
-// Longer than a step takes on a slow machine.
+// This is longer than a step takes on a slow machine.
 constexpr auto kLong = std::chrono::milliseconds(100);
 
-// Numbers from 0 on that grow by one, ever more seldom: in a run of any length the last quarter
-// sees new ones still, and none is large.
+// Returns numbers from 0 up that grow by one, more and more rarely. The last quarter of a run of
+// any length still has new ones, and none is large.
 int64_t MoreSeldom(int64_t step, double slowly) {
   return int64_t(slowly * std::log1p(double(step) / slowly));
 }
 
-// Learns beside the network to give back what it is shown, with one weight for both ways.
+// A second model, which learns to reproduce its input, with one weight for both directions.
 struct Mirror : nn::Module {
   nn::Linear there{50, 50, Device::Host()}, back{50, 50, Device::Host()};
 
@@ -120,7 +120,7 @@ class Training {
  private:
   bool Is(std::string_view pathology) const { return options_.pathology == pathology; }
 
-  // On the loader's thread.
+  // Returns the next batch, on the loader's thread.
   std::optional<DeviceLoader::HostBatch> NextBatch() {
     if (read_ == options_.steps) return std::nullopt;
     int64_t size = options_.batch;
@@ -132,7 +132,7 @@ class Training {
     return DeviceLoader::HostBatch{Images(train_, which), Labels(train_, which)};
   }
 
-  // What the pathology does in each step, beside the training.
+  // Does what the pathology does in each step, beside the training.
   void Sin(int64_t step, const Tensor& output, const Tensor& loss,
            const std::vector<Tensor>& layers) {
     if (Is("baked_scalar")) {
@@ -163,8 +163,8 @@ class Training {
     }
   }
 
-  // With the device idle, and twice as long as host and device had for the step: on a machine of
-  // any speed, most of the time goes here.
+  // Works while the device is idle, at least twice as long as the step took host and device. So
+  // most of the time is spent here on a machine of any speed.
   void Work() {
     wait_device_ops();
     const Trace named("work on the host");
@@ -195,9 +195,9 @@ class Training {
   std::mt19937_64 random_{7};
   int64_t read_ = 0;
   std::vector<Tensor> kept_;
-  Tensor schedule_;  // a number for each step
+  Tensor schedule_;  // one number per step
   double last_loss_ = 0;
-  std::optional<Clock::time_point> worked_;  // when Work was done with the step before
+  std::optional<Clock::time_point> worked_;  // when Work ended in the previous step
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A convolutional network learns digits on the lazy runtime: as it should be done, or with one sin
-// planted that a profiler should find.
+// Trains a convolutional network to read digits on the lazy runtime, either well or with one
+// planted pathology that a profiler should find.
 #pragma once
 
 #include <functional>
@@ -14,27 +14,27 @@ namespace xlaprof::examples {
 
 struct Pathology {
   std::string_view name;
-  std::string_view sin;  // what is wrong, in a few words
+  std::string_view sin;  // the problem, in a few words
 };
-// changing_batch, baked_scalar, ...
+// Returns changing_batch, baked_scalar, ...
 std::span<const Pathology> Pathologies();
 
 struct MnistOptions {
   std::string pathology;       // empty: none
-  std::filesystem::path data;  // MNIST's files; empty: digits are drawn
+  std::filesystem::path data;  // directory with MNIST's files; empty: digits are drawn
   int64_t steps = 300, batch = 64;
   uint64_t seed = 1;
-  // Called after each step with what is done; the loss where the step has read it.
+  // Called after each step with the number of steps done.
   std::function<void(int64_t step)> progress;
 };
 
 struct MnistResult {
-  double accuracy = 0;  // of held-out digits
-  double loss = 0;      // of the last batch
+  double accuracy = 0;  // on held-out digits
+  double loss = 0;      // the last batch's
 };
 
-// Raises lazy::Error where the runtime does; a status for what is wrong with the options or the
-// files.
+// Trains. Raises lazy::Error if the runtime does. Returns an error if the options or the files are
+// wrong.
 absl::StatusOr<MnistResult> TrainMnist(const MnistOptions& options);
 
 }  // namespace xlaprof::examples

@@ -1,5 +1,6 @@
-// timing [--steps N]: the same training, with its steps ended in each way that there is, and what a
-// clock makes of it. A step that is only recorded takes no time, and a first one takes long.
+// timing [--steps N] runs the same training with its steps ended in each possible way, and shows
+// what a clock measures. A step that is only recorded seems to take no time, and the first one
+// takes long.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -31,8 +32,8 @@ struct Mlp : nn::Module {
   Tensor operator()(const Tensor& x) const { return fc2(relu(fc1(x))); }
 };
 
-// A device of its own, so that each way begins with nothing compiled, and what is trained on it.
-// A device lives as long as the process.
+// A separate device, so that each way begins with nothing compiled, and the training on it. A
+// device lives as long as the process.
 struct Training {
   Device& device = *new Device("CPU:0", MakeNativeBackend(int(environment().threads)));
   Mlp net{device};
@@ -65,7 +66,7 @@ const DeviceLoader::HostBatch& HostBatch() {
 
 struct Way {
   const char* name;
-  void (*end)(Training& training);  // of a step
+  void (*end)(Training& training);  // ends a step
   bool by_loader = false, leaves_all = false;
 };
 
@@ -88,7 +89,7 @@ constexpr Way kWays[] = {
     {"nothing", [](Training&) {}, /*by_loader=*/false, /*leaves_all=*/true},
 };
 
-// Of what has been counted so far.
+// Counts of the metrics so far.
 struct Counts {
   int64_t compiles = 0, executions = 0, cuts = 0;
   double compile_ms = 0, execute_ms = 0;
@@ -103,7 +104,7 @@ struct Counts {
   }
 };
 
-// Of the graphs that were cut since `before`, as far as samples are kept.
+// Returns the size of the largest graph cut since `before`, as far as samples are kept.
 double LargestGraph(const Counts& before) {
   const metrics::MetricData sizes = metric_data("TensorsGraphSize").value_or(metrics::MetricData());
   const auto some = std::min<int64_t>(sizes.count - before.cuts, int64_t(sizes.samples.size()));
@@ -138,7 +139,7 @@ void Measure(const Way& way, int64_t steps) {
 
   const double first_ms = Ms();
   step(*batch());
-  std::optional<DeviceLoader::Batch> next = batch();  // of the loader: it ends the step
+  std::optional<DeviceLoader::Batch> next = batch();  // asking the loader for it ends the step
   wait_device_ops(training.device);
   const Counts warm = Counts::Now();
   const double later_ms = Ms();
@@ -148,7 +149,7 @@ void Measure(const Way& way, int64_t steps) {
     next = batch();
   }
   const double loop_ms = Ms() - later_ms;
-  // What the loop has left undone.
+  // Finishes the work that the loop left undone.
   if (way.leaves_all) training.loss.item();
   wait_device_ops(training.device);
   const double all_ms = Ms() - later_ms;

@@ -8,10 +8,10 @@
 namespace xlaprof {
 namespace {
 
-// Where the phase stands in ChromeLane::head.
+// The phase's offset in ChromeLane::head.
 constexpr ptrdiff_t kPhaseAt = 9;
 constexpr char kBeforeArguments[] = ",\"args\":{";
-// Numbers and literals of an event's record.
+// Room for the numbers and literals of an event's record.
 constexpr size_t kBesidePieces = 2 * kIntegerBytes + 20;
 
 }  // namespace
@@ -78,7 +78,7 @@ void ChromeEvents::OpenLanes(const TimelineTrack& track, size_t count, int64_t s
 
 void ChromeEvents::Batch(const TimelineTrack& track, uint32_t rank, const EventBatch& batch,
                          const ChunkArguments& arguments) {
-  // Lanes of a track stand together.
+  // Keeps the lanes of a track together.
   const int64_t sort = int64_t(rank) << 20;
   for (size_t i = 0; i < batch.size; ++i) {
     const int64_t ts = batch.ts_ns[i], dur = batch.dur_ns[i];
@@ -114,7 +114,8 @@ void ChromeEvents::Batch(const TimelineTrack& track, uint32_t rank, const EventB
   }
 }
 
-// Events of no thread: phases b and e, under a number of the outermost that they lie in.
+// Writes events that belong to no thread, with phases b and e. The events of one outermost event
+// share its number.
 void ChromeEvents::AsyncBatch(const TimelineTrack& track, const EventBatch& batch,
                               const ChunkArguments& arguments) {
   for (size_t i = 0; i < batch.size; ++i) {
@@ -141,7 +142,8 @@ void ChromeEvents::AsyncBatch(const TimelineTrack& track, const EventBatch& batc
   }
 }
 
-// Those that the track is called after lie in no other, as when it was imported.
+// Finds a lane for an event. Events that have the track's name nest in no other event, as when they
+// were imported.
 ChromeEvents::AsyncLane* ChromeEvents::PlaceAsync(const TimelineTrack& track, int64_t ts_ns,
                                                   int64_t end_ns, StringId name) {
   constexpr size_t kMaxLanes = 32;
@@ -158,7 +160,7 @@ ChromeEvents::AsyncLane* ChromeEvents::PlaceAsync(const TimelineTrack& track, in
   return free != nullptr || async_lanes_.size() == kMaxLanes ? free : &async_lanes_.emplace_back();
 }
 
-// Those that end until then, the innermost first.
+// Ends the events of a lane that end by `ts_ns`, the innermost first.
 void ChromeEvents::EndAsyncs(const TimelineTrack& track, int64_t ts_ns, AsyncLane& lane) {
   while (!lane.open.empty() && lane.open.back().end_ns <= ts_ns) {
     const OpenAsync& last = lane.open.back();
@@ -231,7 +233,7 @@ void ChromeEvents::Arguments(const ChunkArguments& arguments, size_t index,
   json_.Raw(of_name.Behind(sizeof kBeforeArguments - 1));
 }
 
-// The keys and values of an object, without a comma in front of the first.
+// Writes the keys and values of an object, without a comma before the first.
 void ChromeEvents::Pairs(std::span<const Argument> arguments, JsonWriter& json) {
   size_t comma = 1;
   int repeats = 0;
@@ -287,8 +289,8 @@ void ChromeEvents::BindArrow(uint32_t rank, const EventBatch& batch, size_t i) {
   if (end.flow != 0) add('s', flows_.ArrowFrom(end));
 }
 
-// Right behind their event and with the same time: readers look for the innermost event that is
-// open then.
+// Writes arrow records directly after their event and with its time, because readers bind them to
+// the innermost event that is open then.
 void ChromeEvents::ArrowRecords(const ChromeLane& lane, uint64_t relative_ns) {
   for (ArrowEnd arrow : arrows_) {
     const Piece head = lane.head.get();

@@ -1,4 +1,4 @@
-// Numbers as pieces of JSON (exporters/output/pieces.h).
+// Writes numbers as pieces of JSON (exporters/output/pieces.h).
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@
 
 namespace xlaprof {
 
-// The longest number of 64 bits, with sign and point.
+// The longest 64-bit number, with sign and decimal point.
 inline constexpr size_t kIntegerBytes = 22;
 
-// The 8 digits of a number below 10^8 as values, the first in the lowest byte.
+// Returns the values of the 8 digits of a number below 10^8, the first in the lowest byte.
 inline uint64_t EightDigits(uint32_t number) {
   const uint64_t fours = number / 10000 | uint64_t(number % 10000) << 32;
   const uint64_t hundreds = (fours * 10486 >> 20) & 0x0000007f0000007f;
@@ -30,14 +30,14 @@ inline char* PutDigits(char* to, uint64_t number) {
   if (number >= kEightDigits) [[unlikely]]
     return PutManyDigits(to, number);
   const uint64_t digits = EightDigits(uint32_t(number));
-  // Digits in front of the first that is not 0; a number has at least one.
+  // Skips leading zeros; a number has at least one digit.
   const int skipped = std::countr_zero(digits | uint64_t{1} << 56) / 8;
   const uint64_t text = (digits | kEightZeros) >> (8 * skipped);
   std::memcpy(to, &text, 8);
   return to + 8 - skipped;
 }
 
-// Of a number of more than 8 digits.
+// Writes a number of more than 8 digits.
 [[gnu::noinline]] inline char* PutManyDigits(char* to, uint64_t number) {
   to = PutDigits(to, number / kEightDigits);
   const uint64_t text = EightDigits(uint32_t(number % kEightDigits)) | kEightZeros;
@@ -45,7 +45,7 @@ inline char* PutDigits(char* to, uint64_t number) {
   return to + 8;
 }
 
-// `.000` to `.999`.
+// The texts `.000` to `.999`.
 inline constexpr auto kDecimals = [] {
   std::array<std::array<char, 4>, 1000> all{};
   for (int i = 0; i < 1000; ++i)
@@ -53,7 +53,7 @@ inline constexpr auto kDecimals = [] {
   return all;
 }();
 
-// `ns` as microseconds with three decimals.
+// Writes `ns` as microseconds with three decimals.
 inline char* PutMicros(char* to, uint64_t ns) {
   to = PutDigits(to, ns / 1000);
   std::memcpy(to, &kDecimals[ns % 1000], 4);

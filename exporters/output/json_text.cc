@@ -8,16 +8,17 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
-// Bytes that stand for themselves: printable ASCII but for the two that JSON escapes.
+// The bytes that need no escape: printable ASCII except the two characters that JSON escapes.
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain = {};
   for (int c = 0x20; c < 0x7f; ++c) plain[size_t(c)] = c != '"' && c != '\\';
   return plain;
 }();
 
-// Length of the character that begins at `at`, a byte from 0x80 up: 2 to 4; else minus the number
-// of bytes that one U+FFFD stands for. The second byte's range excludes longer forms than needed,
-// surrogates and what lies above U+10FFFF (table 3-7 of the Unicode standard).
+// Returns the length of the character that begins at `at`, a byte of at least 0x80: 2 to 4. If it
+// is invalid, returns minus the number of bytes that one U+FFFD replaces. The second byte's range
+// excludes overlong forms, surrogates and values above U+10FFFF (table 3-7 of the Unicode
+// standard).
 int CharacterBytes(std::string_view text, size_t at) {
   const uint8_t first = uint8_t(text[at]);
   const int bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;

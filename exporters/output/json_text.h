@@ -1,4 +1,4 @@
-// Text as JSON: what the text of a capture needs to be read back as it was.
+// Writes the text of a capture as JSON strings that read back as they were.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace xlaprof {
 
-// Appends `text` as a JSON string. UTF-8 stays as it is; bytes that are none become U+FFFD, one for
-// each maximal part of a character; control characters are escaped.
+// Appends `text` as a JSON string. Valid UTF-8 stays as it is. Invalid bytes become U+FFFD, one per
+// maximal part of a character. Control characters are escaped.
 void AppendJsonString(std::string_view text, std::string* out);
 std::string JsonString(std::string_view text);
 

@@ -1,4 +1,4 @@
-// JSON text, written fast: numbers without printf. It puts no commas and balances nothing.
+// Writes JSON text fast: numbers without printf. It adds no commas and balances no brackets.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace xlaprof {
 
-// Integers up to here are exact as doubles, which is what most readers of JSON hold them in; larger
-// ones are written as strings.
+// The largest integer up to which doubles are exact. Most readers of JSON hold numbers in doubles,
+// so larger ones are written as strings.
 inline constexpr int64_t kMaxJsonInteger = int64_t{1} << 53;
 
 class JsonWriter : public SinkBuffer {
@@ -29,8 +29,8 @@ class JsonWriter : public SinkBuffer {
     if (value > uint64_t(kMaxJsonInteger)) return Quoted(value);
     Number(value);
   }
-  // The shortest text that reads back as `value`, and as a double; JSON has no NaN and infinities,
-  // so they are strings.
+  // Writes the shortest text that reads back as `value`, and as a double. JSON has no NaN and no
+  // infinities, so they become strings.
   void Real(double value) {
     if (!std::isfinite(value))
       return Raw(std::isnan(value) ? "\"NaN\"" : value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
@@ -39,7 +39,7 @@ class JsonWriter : public SinkBuffer {
     const bool is_real = std::any_of(from, to, [](char c) { return c == '.' || c == 'e'; });
     EndAt(is_real ? to : Put(to, ".0"));
   }
-  // `ns` as microseconds with three decimals.
+  // Writes `ns` as microseconds with three decimals.
   void Micros(uint64_t ns) { EndAt(PutMicros(Room(kIntegerBytes), ns)); }
 
  private:

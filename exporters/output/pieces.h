@@ -1,5 +1,5 @@
-// Pieces of output put where a pointer points; each function returns where its piece ends. They may
-// write up to kPieceBlock bytes more, which the next piece overwrites.
+// Puts pieces of output where a pointer points. Each function returns the end of its piece. A
+// function may write up to kPieceBlock bytes beyond that, which the next piece overwrites.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace xlaprof {
 
 inline constexpr size_t kPieceBlock = 64;
 
-// Text behind which kPieceBlock more bytes may be read: copied by the block, it costs a fraction of
-// a memcpy.
+// Text behind which kPieceBlock more bytes may be read. It is copied in blocks, which costs a
+// fraction of a memcpy.
 class Piece : public std::string_view {
  public:
   Piece() = default;

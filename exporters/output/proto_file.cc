@@ -66,7 +66,7 @@ void ProtoFile::Write(std::string_view bytes) {
 void ProtoFile::Begin(uint32_t field) {
   ProtoText head;
   head.Bytes(field, "");
-  // The tag, then room for the length instead of its one byte.
+  // Writes the tag, then room for the length instead of its single byte.
   Write(std::string_view(head.bytes()).substr(0, head.bytes().size() - 1));
   open_.push_back(size());
   Write(std::string_view("\0\0\0\0\0", kLengthBytes));
@@ -89,7 +89,7 @@ void ProtoFile::End() {
     std::memcpy(buffer_.data() + (at - flushed_), bytes, kLengthBytes);
     return;
   }
-  // A length that lies on both sides of what was written: all of it there.
+  // If the length lies partly in the file and partly in the buffer, flushes it to the file.
   if (at + kLengthBytes > flushed_) Flush();
   WriteAt(at, {bytes, kLengthBytes});
 }

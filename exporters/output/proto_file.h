@@ -1,8 +1,8 @@
-// Protobuf's wire format, written to a file while the messages are still growing.
+// Writes Protobuf's wire format to a file while the messages are still growing.
 //
-// A nested message is preceded by its length, which is known when it ends: it gets five bytes (a
-// varint padded with zeros, as readers must accept) that are filled in then. So the file must be
-// one that can be sought in, and memory stays that of a buffer.
+// A nested message is preceded by its length, which is known only when it ends. So the length gets
+// five bytes (a varint padded with zeros, as readers must accept) that are filled in then. The file
+// must therefore be seekable. Memory use is that of the buffer.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ namespace xlaprof {
 
 class ProtoFile {
  public:
-  // Truncates `path` if it is there. Errors name it and the reason.
+  // Creates or truncates `path`. Errors name the path and the reason.
   static absl::StatusOr<ProtoFile> Create(const std::filesystem::path& path);
   ProtoFile(ProtoFile&& other) noexcept;
   ~ProtoFile();
 
-  // The first error stands; what follows it is not written.
+  // Appends bytes. After the first error nothing more is written, and Close returns that error.
   void Write(std::string_view bytes);
   void Write(const ProtoText& fields) { Write(fields.bytes()); }
-  // A message of this field begins, and ends with the innermost End. More than 2^35 bytes in one
-  // are an error.
+  // Begins a message of this field; the matching End ends the innermost one. A message of 2^35
+  // bytes or more is an error.
   void Begin(uint32_t field);
   void End();
   bool ok() const { return status_.ok(); }

@@ -1,4 +1,4 @@
-// Protobuf's wire format in memory.
+// Writes Protobuf's wire format in memory.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 namespace xlaprof {
 
 inline size_t VarintBytes(uint64_t value) {
-  return size_t(std::bit_width(value | 1) * 9 + 64) / 64;  // a seventh, rounded up
+  return size_t(std::bit_width(value | 1) * 9 + 64) / 64;  // a seventh of the bits, rounded up
 }
 
 inline char* PutVarint(char* to, uint64_t value) {
@@ -19,7 +19,7 @@ inline char* PutVarint(char* to, uint64_t value) {
   return to;
 }
 
-// A message, appended field by field.
+// A message to which fields are appended one by one.
 class ProtoText {
  public:
   void Varint(uint32_t field, uint64_t value) {
@@ -31,19 +31,19 @@ class ProtoText {
     EndAt(to);
   }
   void Double(uint32_t field, double value) { Fixed64(field, std::bit_cast<uint64_t>(value)); }
-  // Of strings, bytes and messages.
+  // Appends a field of strings, bytes or messages.
   void Bytes(uint32_t field, std::string_view value) {
     BytesHead(field, value.size());
-    if (value.empty()) return;  // of a view of nothing, nothing may be copied
+    if (value.empty()) return;  // copying from a null view is undefined
     char* to = Room(value.size());
     std::memcpy(to, value.data(), value.size());
     EndAt(to + value.size());
   }
-  // The same, where the `size` bytes follow.
+  // Appends only the head of such a field. The `size` bytes follow.
   void BytesHead(uint32_t field, size_t size) {
     EndAt(PutVarint(PutVarint(Room(kMaxTag + kMaxVarint), field << 3 | 2), size));
   }
-  // A message of two varints, which is so short that its length takes one byte.
+  // Appends a message of two varints, so short that its length takes one byte.
   void Varints(uint32_t field, uint32_t first, uint64_t first_value, uint32_t second,
                uint64_t second_value) {
     char* length = PutVarint(Room(3 * kMaxTag + 2 * kMaxVarint + 1), field << 3 | 2);
@@ -53,7 +53,7 @@ class ProtoText {
     EndAt(to);
   }
   void Clear() { size_ = 0; }
-  // Good until the next change.
+  // Returns the message. The view is valid until the next change.
   std::string_view bytes() const { return {buffer_.data(), size_}; }
 
  private:
@@ -70,7 +70,7 @@ class ProtoText {
   size_t size_ = 0;
 };
 
-// `text` as proto3's strings must be: U+FFFD for each byte that is no UTF-8.
+// Returns `text` as a valid proto3 string, with U+FFFD for each byte that is not UTF-8.
 std::string ProtoString(std::string_view text);
 
 }  // namespace xlaprof

@@ -49,8 +49,8 @@ class FileSink : public Sink {
 class GzipSink : public Sink {
  public:
   explicit GzipSink(std::unique_ptr<Sink> to) : to_(std::move(to)), out_(1 << 18) {
-    // 15 + 16: the largest window, gzip's header. Level 2: traces repeat themselves so much that
-    // higher ones gain little and cost much.
+    // 15 + 16 means the largest window and gzip's header. Traces are so repetitive that levels
+    // above 2 gain little and cost much.
     ready_ = deflateInit2(&zlib_, 2, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) == Z_OK;
   }
   ~GzipSink() override {

@@ -1,4 +1,4 @@
-// Where an exporter's bytes go: a file, plain or gzip.
+// The destination of an exporter's bytes: a file, plain or gzip.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +13,13 @@ namespace xlaprof {
 class Sink {
  public:
   virtual ~Sink() = default;
-  // Takes all of `bytes`; large pieces are cheapest.
+  // Takes all of `bytes`. Large pieces cost least.
   virtual absl::Status Write(std::string_view bytes) = 0;
-  // Writes what is buffered; nothing may follow. A file is whole only after this returned OK.
+  // Writes what is buffered; nothing may follow. A file is complete only after this returned OK.
   virtual absl::Status Close() = 0;
 };
 
-// Keeps what it is given.
+// Keeps its bytes in memory.
 class StringSink : public Sink {
  public:
   absl::Status Write(std::string_view bytes) override {
@@ -30,7 +30,8 @@ class StringSink : public Sink {
   std::string text;
 };
 
-// A file, truncated if it is there, or with "-" standard output. Errors name it and the reason.
+// Opens a file, which is truncated if it exists, or standard output for "-". Errors name the path
+// and the reason.
 absl::StatusOr<std::unique_ptr<Sink>> OpenSink(const std::filesystem::path& path, bool gzip);
 
 }  // namespace xlaprof

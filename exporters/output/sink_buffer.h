@@ -1,4 +1,4 @@
-// A buffer in front of a sink, with room for pieces to be put in.
+// A buffer in front of a sink, into which pieces are put directly.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace xlaprof {
 
 class SinkBuffer {
  public:
-  // `sink` outlives the buffer. `bytes`: some hundreds at least.
+  // `sink` must outlive the buffer. `bytes` should be some hundreds at least.
   explicit SinkBuffer(Sink& sink, size_t bytes = 1 << 18) : sink_(sink) { Resize(bytes); }
   SinkBuffer(const SinkBuffer&) = delete;
   SinkBuffer& operator=(const SinkBuffer&) = delete;
 
-  // Where `bytes` may be put; EndAt says how far they were.
+  // Returns a pointer where `bytes` may be put. EndAt gives the end of what was put.
   char* Room(size_t bytes) {
     if (size_t(end_ - at_) < bytes) [[unlikely]]
       MakeRoom(bytes);
@@ -31,7 +31,7 @@ class SinkBuffer {
       Flush();
       if (size_t(end_ - at_) < text.size()) return Write(text);
     }
-    if (text.empty()) return;  // of a view of nothing, nothing may be copied
+    if (text.empty()) return;  // copying from a null view is undefined
     std::memcpy(at_, text.data(), text.size());
     at_ += text.size();
   }
@@ -41,7 +41,8 @@ class SinkBuffer {
     at_ = Put(Room(kSize), literal);
   }
 
-  // Everything to the sink, which stays open. The first error, after which nothing was written.
+  // Writes everything to the sink, which stays open. Returns the first error, after which nothing
+  // was written.
   absl::Status Finish() {
     Flush();
     return status_;
@@ -68,7 +69,7 @@ class SinkBuffer {
 
   Sink& sink_;
   std::vector<char> buffer_;
-  char *at_, *end_;  // behind `end_` is a block that pieces may run into
+  char *at_, *end_;  // pieces may run into a block behind `end_`
   absl::Status status_;
 };
 

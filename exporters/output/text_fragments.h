@@ -15,11 +15,11 @@ namespace xlaprof {
 
 class TextFragments {
  public:
-  // What stands before and behind each string: `,"name":` and nothing, say.
+  // `before` and `after` surround each string, for example `,"name":` and nothing.
   TextFragments(const Store& store, std::string before, std::string after)
       : store_(store), before_(std::move(before)), after_(std::move(after)) {}
 
-  // Valid as long as this object.
+  // Returns the string as JSON. The piece is valid as long as this object.
   Piece Of(StringId id) {
     if (id < by_id_.size() && by_id_[id].data() != nullptr) [[likely]]
       return by_id_[id];
@@ -32,7 +32,7 @@ class TextFragments {
   const Store& store_;
   const std::string before_, after_;
   std::vector<Piece> by_id_;
-  absl::flat_hash_map<StringId, Piece> by_far_id_;  // of a damaged file, perhaps
+  absl::flat_hash_map<StringId, Piece> by_far_id_;  // ids from a damaged file, perhaps
   std::vector<std::unique_ptr<char[]>> blocks_;
   size_t room_ = 0;
   char* at_ = nullptr;

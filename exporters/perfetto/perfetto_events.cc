@@ -8,7 +8,7 @@
 namespace xlaprof {
 namespace {
 
-// What a reader holds in a signed number.
+// Readers hold times in a signed number.
 constexpr uint64_t kMaxNs = INT64_MAX;
 
 using Type = PerfettoPackets::Type;
@@ -33,7 +33,7 @@ bool PerfettoEvents::Holds(int64_t ts_ns) const {
   return ts_ns >= origin_ns_ && RelativeNs(ts_ns) < kMaxNs;
 }
 
-// `uuid` is that of its first lane; others are children of `parent`.
+// Begins a track. `uuid` is that of its first lane; the other lanes are children of `parent`.
 void PerfettoEvents::OpenTrack(Lanes::Nesting nesting, uint64_t uuid, uint64_t parent,
                                std::string_view name) {
   places_ = Lanes(nesting);
@@ -49,7 +49,7 @@ void PerfettoEvents::AddLane(uint64_t uuid) {
 
 inline PerfettoEvents::Lane& PerfettoEvents::LaneOf(int64_t ts_ns, int64_t end_ns) {
   const size_t lane = places_.Place(ts_ns, end_ns);
-  // Viewers draw children of one name as one track.
+  // Viewers draw children of the same name as one track.
   while (lanes_.size() <= lane) AddLane(packets_.Child(parent_, name_));
   return lanes_[lane];
 }
@@ -91,7 +91,7 @@ absl::Status PerfettoEvents::Track(const TimelineTrack& track, uint64_t process,
     XP_TRY(bool more, events_->Next(&batch, &arguments));
     if (!more) break;
     if (!begun) {
-      // What is of no thread does not nest: it only happens at the same time.
+      // Events that belong to no thread do not nest; they only happen at the same time.
       if (track.is_async) {
         OpenTrack(Lanes::Nesting::kNone, packets_.Child(process, track.name), process, track.name);
       } else {

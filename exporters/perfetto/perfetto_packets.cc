@@ -7,7 +7,7 @@
 namespace xlaprof {
 namespace {
 
-// Fields of Perfetto's messages (protos/perfetto/trace).
+// Field numbers of Perfetto's messages (protos/perfetto/trace).
 constexpr uint32_t kTracePacket = 1;
 // TracePacket
 constexpr uint32_t kClockSnapshot = 6, kSequence = 10, kTrackEvent = 11, kInternedData = 12,
@@ -16,7 +16,7 @@ constexpr uint64_t kStateCleared = 1, kNeedsState = 2;
 // ClockSnapshot, and Clock in it
 constexpr uint32_t kClock = 1, kPrimaryClock = 2, kClockId = 1, kClockNs = 2;
 constexpr uint64_t kRealtime = 1, kBoottime = 6;
-// TrackDescriptor, and what is in it
+// TrackDescriptor and the messages in it
 constexpr uint32_t kUuid = 1, kTrackName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8,
                    kRank = 12, kProcessOrdering = 19, kThreadOrdering = 20;
 constexpr uint64_t kByRank = 1;
@@ -35,14 +35,14 @@ constexpr uint32_t kKeyIid = 1, kBool = 2, kUint = 3, kInt = 4, kDouble = 5, kSt
 // Interned texts
 constexpr uint32_t kIid = 1, kText = 2;
 
-// UTF-8 without NUL, at which readers end a text.
+// Returns valid UTF-8 without NUL, because readers end a text at NUL.
 std::string PerfettoString(std::string_view text) {
   std::string out = ProtoString(text);
   for (size_t at; (at = out.find('\0')) != std::string::npos;) out.replace(at, 1, "\xef\xbf\xbd");
   return out;
 }
 
-// What stands in brackets at a name's end.
+// Returns the text in brackets at the end of a name.
 std::string_view UnitOf(std::string_view name) {
   const size_t at = name.rfind('(');
   if (at == name.npos || !name.ends_with(')')) return "";
@@ -57,7 +57,7 @@ PerfettoPackets::PerfettoPackets(const Store& store, Sink& sink, OptInt epoch_ns
   packet.Varint(kSequence, 1);
   packet.Varint(kSequenceFlags, kStateCleared);
   Packet(packet);
-  // The root, which is no track of its own.
+  // The root is not a track; it orders the others.
   ProtoText root;
   root.Varint(kUuid, 0);
   root.Varint(kProcessOrdering, kByRank);
@@ -66,7 +66,7 @@ PerfettoPackets::PerfettoPackets(const Store& store, Sink& sink, OptInt epoch_ns
   packet.Bytes(kTrackDescriptor, root.bytes());
   Packet(packet);
   if (epoch_ns.value_or(0) <= 0) return;
-  // The trace's own clock, and what it said at its 0.
+  // Relates the trace's clock to Unix time at the trace's 0.
   ProtoText snapshot, clock;
   for (auto [id, ns] :
        {std::pair(kBoottime, uint64_t{0}), std::pair(kRealtime, uint64_t(*epoch_ns))}) {
@@ -165,7 +165,7 @@ inline uint64_t PerfettoPackets::Interned(Texts kind, Seen& seen, StringId id) {
 
 void PerfettoPackets::Track(uint64_t uuid, ProtoText& to) { to.Varint(kTrackUuid, uuid); }
 
-// trusted_packet_sequence_id, sequence_flags, track_event{type SLICE_END, track_uuid}.
+// Returns trusted_packet_sequence_id, sequence_flags, track_event{type SLICE_END, track_uuid}.
 OwnPiece PerfettoPackets::EndOf(uint64_t uuid) {
   ProtoText event, packet;
   event.Varint(kType, kSliceEnd);
@@ -186,13 +186,13 @@ void PerfettoPackets::Name(std::string_view name, std::string_view category, Pro
   to.Bytes(kNameText, PerfettoString(name));
 }
 
-// The field and number of a value that is said as one; field 0: it is not.
+// Returns field and number of a value that is written as a varint. Field 0 means that it is not.
 inline std::pair<uint32_t, uint64_t> PerfettoPackets::Short(const ArgValue& value) {
   switch (value.index()) {
     case 0:
       return {kInt, uint64_t(std::get<0>(value))};
     case 1:
-      // Readers hold it in a signed number.
+      // Readers hold the value in a signed number.
       return {std::get<1>(value) <= uint64_t(INT64_MAX) ? kUint : 0, std::get<1>(value)};
     case 3:
       return {kStringIid, Interned(kValues, values_, std::get<Text>(value).id)};

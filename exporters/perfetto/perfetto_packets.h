@@ -1,5 +1,5 @@
-// Packets of a Perfetto trace: docs/formats/perfetto_export.md. They all belong to one sequence,
-// whose interned texts (numbered as in the store) stay good to the end of the file.
+// Writes the packets of a Perfetto trace: docs/formats/perfetto_export.md. All belong to one
+// sequence. Interned texts have the store's ids and stay valid to the end of the file.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -18,58 +18,60 @@ namespace xlaprof {
 
 class PerfettoPackets {
  public:
-  // TrackEvent's types.
+  // The types of a TrackEvent.
   enum class Type : char { kBegin = 1, kInstant = 3, kCounter = 4 };
 
-  // Both outlive this object. `epoch_ns` is the Unix time of the trace's 0, if it is known.
+  // `store` and `sink` must outlive this object. `epoch_ns` is the Unix time of the trace's 0, if
+  // it is known.
   PerfettoPackets(const Store& store, Sink& sink, OptInt epoch_ns);
 
-  // Tracks, each with a number of its own, which its events and children name (uuid). They stand in
-  // the file before both. `rank`: among processes, or the threads of one; lowest on top.
+  // Write tracks. Each has its own uuid, by which its events and children refer to it, and precedes
+  // them in the file. `rank` orders processes, or the threads of one; the lowest is at the top.
   uint64_t Process(const TimelineProcess& process, uint32_t rank);
   uint64_t Thread(int64_t pid, int64_t tid, std::string_view name, uint32_t rank);
-  // Of no thread.
+  // Writes a track that belongs to no thread.
   uint64_t Child(uint64_t parent, std::string_view name);
-  // With the unit that the end of its name tells: "memory in use (bytes)".
+  // Writes a counter track, with the unit from the end of its name: "memory in use (bytes)".
   uint64_t Counter(uint64_t parent, std::string_view name);
 
-  // Fields of a TrackEvent, appended to `to`: which track, name, categories, arguments, flows. A
-  // packet with a text that is new to the trace is written at once, so it stands before the event.
+  // Append fields of a TrackEvent to `to`: track, name, categories, arguments, flows. A packet with
+  // a text that is new to the trace is written at once, so that it precedes the event.
   static void Track(uint64_t uuid, ProtoText& to);
   void Name(StringId name, StringId category, ProtoText& to);
   void Arguments(std::span<const Argument> arguments, ProtoText& to);
   static void Name(std::string_view name, std::string_view category, ProtoText& to);
-  // Those of a mark: a JSON object.
+  // Appends the arguments of a mark, a JSON object.
   static void Arguments(const std::string& json, ProtoText& to);
   static void Value(double counter, ProtoText& to);
-  // A flow between two events has a number of its own, and its beginning stands before its end in
-  // the file or in time.
+  // Append one end of a flow. Each flow between two events has its own number. Its beginning must
+  // precede its end in the file or in time.
   static void FlowFrom(uint64_t number, ProtoText& to);
   static void FlowTo(uint64_t number, ProtoText& to);
 
-  // An event of those fields. Events and ends of a track are written in order; each end belongs to
-  // the last beginning of its track that has none.
+  // Writes an event with those fields. Call Event and End of a track in order of time. Each end
+  // belongs to the last beginning on its track without an end.
   void Event(Type type, uint64_t ts_ns, Piece track, Piece fields, std::string_view more = {});
-  // `end` is what EndOf gives for its track.
+  // Writes the end of an event. `end` is EndOf(uuid) of its track.
   void End(uint64_t ts_ns, Piece end);
   static OwnPiece EndOf(uint64_t uuid);
 
-  // Everything to the sink; the first error.
+  // Writes everything to the sink, and returns the first error.
   absl::Status Finish() { return buffer_.Finish(); }
   bool ok() const { return buffer_.ok(); }
 
  private:
-  // Fields of InternedData.
+  // Field numbers of InternedData.
   enum Texts : uint32_t { kCategories = 1, kNames = 2, kKeys = 3, kValues = 29 };
   class Seen {
    public:
-    bool Add(StringId id);  // true for what is new
+    bool Add(StringId id);  // returns true if the id is new
 
    private:
     std::vector<bool> dense_;
-    absl::flat_hash_set<StringId> far_;  // of a damaged file, perhaps
+    absl::flat_hash_set<StringId> far_;  // ids from a damaged file, perhaps
   };
-  // The text's number in the trace, which is that of the store.
+  // Writes the text if it is new, and returns its number in the trace, which is its id in the
+  // store.
   uint64_t Interned(Texts kind, Seen& seen, StringId id);
   std::pair<uint32_t, uint64_t> Short(const ArgValue& value);
   uint64_t AddTrack(ProtoText& descriptor);
@@ -78,14 +80,14 @@ class PerfettoPackets {
   const Store& store_;
   SinkBuffer buffer_;
   Seen categories_, names_, keys_, values_;
-  ProtoText argument_;  // being written
+  ProtoText argument_;  // the argument being written
   uint64_t last_uuid_ = 0;
 };
 
 [[gnu::always_inline]] inline void PerfettoPackets::Event(Type type, uint64_t ts_ns, Piece track,
                                                           Piece fields, std::string_view more) {
-  // Trace.packet{timestamp, trusted_packet_sequence_id 1, sequence_flags NEEDS_INCREMENTAL_STATE,
-  // track_event{type, ...}}
+  // The packet is Trace.packet{timestamp, trusted_packet_sequence_id 1, sequence_flags
+  // NEEDS_INCREMENTAL_STATE, track_event{type, ...}}.
   const size_t event = 2 + track.size() + fields.size() + more.size();
   const size_t packet = 1 + VarintBytes(ts_ns) + 4 + 1 + VarintBytes(event) + event;
   char* to = buffer_.Room(packet + 11);

@@ -1,4 +1,4 @@
-// Rows into a table of an SQLite file, many in each statement: twice as fast as one by one.
+// Inserts rows into a table of an SQLite file, many per statement: twice as fast as one by one.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace xlaprof {
 
 class RowInserter {
  public:
-  // A value; text (string_view) and bytes are not copied: they live until Finish or the next
-  // kRowsAStatement rows.
+  // A value. Text (string_view) and bytes are not copied. They must live until Finish or until
+  // kRowsAStatement more rows were added.
   struct BytesView {
     std::string_view bytes;
   };
   using Cell = std::variant<std::nullptr_t, int64_t, double, std::string_view, BytesView>;
   static constexpr size_t kRowsAStatement = 100;
 
-  // Inserts into `table`, which has `columns` columns. A row whose primary key is there already is
-  // left out.
+  // Makes an inserter for `table`, which has `columns` columns. Rows whose primary key exists
+  // already are skipped.
   static absl::StatusOr<RowInserter> Make(sqlite3* db, const std::string& table, size_t columns);
 
-  // The values of the next row, one after the other.
+  // Adds the next value of the current row.
   void Add(Cell cell) { cells_.push_back(cell); }
   // Ends the row.
   absl::Status End() {

@@ -1,4 +1,4 @@
-// What is made once of each name in a chunk of events, for all of that chunk's events.
+// Caches a value per name in a chunk of events, for all events of that chunk.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -11,14 +11,15 @@ namespace xlaprof {
 template <class T>
 class ChunkNames {
  public:
-  // Begins, or goes on with, a chunk that has so many names. Chunks that overlap in time take
-  // turns; those that are done are forgotten now and then.
+  // Opens a chunk with this number of names, or returns to it. Chunks that overlap in time
+  // alternate; the cache is emptied when it holds many chunks.
   void Open(int64_t chunk_id, size_t names) {
     if (chunks_.size() > 16 && !chunks_.contains(chunk_id)) chunks_.clear();
     open_ = &chunks_[chunk_id];
     open_->resize(names);
   }
-  // Of the name with this index in the open chunk: T() until the caller makes something.
+  // Returns the value of the name with this index in the open chunk. It is T() until the caller
+  // sets it.
   T& operator[](size_t name) { return (*open_)[name]; }
 
  private:

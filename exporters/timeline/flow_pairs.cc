@@ -8,7 +8,7 @@
 namespace xlaprof {
 namespace {
 
-// In this order events are written, time first.
+// Compares by the order in which events are written, time first.
 bool Earlier(const FlowPairs::End& a, const FlowPairs::End& b) {
   return std::tie(a.ts_ns, a.track_rank, a.event_id) < std::tie(b.ts_ns, b.track_rank, b.event_id);
 }
@@ -25,7 +25,7 @@ absl::StatusOr<FlowPairs> FlowPairs::Read(const Store& store, const std::vector<
     XP_TRY(events.Open(track_ids[rank]));
     EventBatch batch;
     const ChunkArguments* none = nullptr;
-    size_t first_of_last = ends.size();  // ends of the event before
+    size_t first_of_last = ends.size();  // index of the first end of the previous event
     int64_t last_ts_ns = 0;
     while (true) {
       XP_TRY(bool more, events.Next(&batch, &none));
@@ -64,13 +64,13 @@ FlowPairs::FlowPairs(std::vector<End> ends, Style style) : style_(style), ends_(
     for (end = begin; end < ends_.size() && ends_[end].flow == ends_[begin].flow; ++end)
       range.targets += !ends_[end].is_target;
     range.end = end;
-    if (range.targets == begin || range.targets == end) continue;  // leads from or to nowhere
+    if (range.targets == begin || range.targets == end) continue;  // no source or no target
     of_flow_.emplace(ends_[begin].flow, range);
     Draw(range);
   }
 }
 
-// Decides how the arrows of one flow are said.
+// Decides how the arrows of one flow are written.
 void FlowPairs::Draw(const Range& range) {
   int64_t drawn = 0;
   for (size_t source = range.begin; source < range.targets; ++source) {
@@ -90,9 +90,9 @@ void FlowPairs::Draw(const Range& range) {
   left_out_ += int64_t(range.targets - range.begin) * int64_t(range.end - range.targets) - drawn;
 }
 
-// Takes the one bind_id that each event has for the arrow of `source`; false: they are not all
-// free. Perfetto sorts events of equal time by their length, so such an arrow must take some time,
-// too.
+// Takes the single bind_id of each event for the arrow of `source`. Returns false if any of the
+// events is an instant or has one already. Perfetto sorts events of equal time by their length, so
+// such an arrow must also take some time.
 bool FlowPairs::TakeEvents(const Range& range, size_t source, size_t first_target,
                            size_t last_target) {
   auto usable = [&](const End& end) {
@@ -120,7 +120,7 @@ size_t FlowPairs::PlaceOf(const Range& range, const End& end) const {
   return size_t(std::lower_bound(first, last, end, Earlier) - ends_.begin());
 }
 
-// The targets behind `source`, up to where kMaxSources other sources come between.
+// Returns the targets after `source`, up to the point where kMaxSources other sources come between.
 std::pair<size_t, size_t> FlowPairs::TargetsOf(const Range& range, size_t source) const {
   auto targets = ends_.begin() + ptrdiff_t(range.targets),
        end = ends_.begin() + ptrdiff_t(range.end);

@@ -1,11 +1,10 @@
-// Which events lead to which: the store's flow numbers as arrows that a timeline can hold. A number
-// may have several sources and several targets; an arrow has one source, and its targets come
-// later.
+// Turns the store's flow numbers into arrows that a timeline can hold. A number may have several
+// sources and several targets. An arrow has one source, and its targets come later.
 //
-// In a Chrome trace an arrow's end is a record of its own behind that of its event (phases s and
-// f). Readers put records of equal time behind all events that start then, and bind them to the
-// innermost: so where another event starts inside the end's own at the same time, both ends must be
-// said on the events themselves (bind_id), which leaves an event room for one arrow.
+// In a Chrome trace an arrow's end is a separate record after that of its event (phases s and f).
+// Readers put records of equal time after all events that start then, and bind them to the
+// innermost one. So if another event starts inside the end's own event at the same time, both ends
+// must be given on the events themselves (bind_id), and an event has room for only one such arrow.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -20,7 +19,7 @@ namespace xlaprof {
 
 class FlowPairs {
  public:
-  // An event where a flow begins or ends. `track_rank` is the place of its track in the order in
+  // An event where a flow begins or ends. `track_rank` is the position of its track in the order in
   // which tracks are written.
   struct End {
     uint64_t flow = 0;
@@ -32,18 +31,18 @@ class FlowPairs {
     int64_t event_id = 0;
   };
   struct Arrow {
-    uint64_t number = 0;    // from 1 up, one for each source; 0: none
-    bool on_event = false;  // to be said as bind_id
+    uint64_t number = 0;    // from 1 up, one per source; 0: none
+    bool on_event = false;  // written as bind_id
   };
 
-  // How a format says arrows: as Chrome's does, by records or one bind_id, or by naming on each
-  // event all the pairs of source and target that it belongs to.
+  // The way in which a format writes arrows: with records or one bind_id, as Chrome's does, or by
+  // naming on each event all pairs of source and target that it belongs to.
   enum class Style { kRecords, kPairs };
 
-  // Reads what flows there are between the events of `track_ids` inside the store's slice.
+  // Reads the flows between the events of `track_ids` inside the store's slice.
   static absl::StatusOr<FlowPairs> Read(const Store& store, const std::vector<int64_t>& track_ids,
                                         Style style);
-  // Of the ends given; for tests.
+  // Uses the given ends; for tests.
   explicit FlowPairs(std::vector<End> ends, Style style = Style::kRecords);
 
   Arrow ArrowFrom(const End& source) const;
@@ -58,8 +57,7 @@ class FlowPairs {
     }
   }
 
-  // Calls `fn(number)` for each pair that this end, a source or a target, belongs to: numbers from
-  // 1 up.
+  // Calls `fn(number)` for each pair that this source or target belongs to. Numbers begin at 1.
   template <class Fn>
   void EachPair(const End& end, Fn&& fn) const {
     auto found = of_flow_.find(end.flow);
@@ -77,23 +75,25 @@ class FlowPairs {
     }
   }
 
-  // Pairs of source and target that are drawn, and those of the store that are not: the target
-  // comes first (clocks that differ), or there are too many sources, or no way to say it.
+  // Return the number of drawn pairs of source and target, and of those left out. A pair is left
+  // out if its target comes first (clocks that differ), if there are too many sources, or if the
+  // format cannot express it.
   int64_t pair_count() const { return pair_count_; }
   int64_t left_out() const { return left_out_; }
 
  private:
-  // To one target: a flow of a thousand sources and targets would be a million pairs.
+  // The most sources per target, because a flow of a thousand sources and targets would be a
+  // million pairs.
   static constexpr size_t kMaxSources = 64;
   enum class How : uint8_t { kLeftOut, kRecord, kOnEvent };
   struct Range {
-    size_t begin, targets, end;  // in ends_: sources, then targets, each in order
+    size_t begin, targets, end;  // indices of ends_: sources, then targets, each in order
   };
   void Draw(const Range& range);
   bool TakeEvents(const Range& range, size_t source, size_t first_target, size_t last_target);
-  // The first source that does not come before `end`.
+  // Returns the first source that does not come before `end`.
   size_t FirstNotBefore(const Range& range, const End& end) const;
-  // Of an end that was given, in ends_.
+  // Returns the index in ends_ of an end that is known to be there.
   size_t PlaceOf(const Range& range, const End& end) const;
   std::pair<size_t, size_t> SourcesOf(const Range& range, const End& target) const {
     const size_t behind = FirstNotBefore(range, target);
@@ -103,10 +103,10 @@ class FlowPairs {
 
   Style style_;
   std::vector<End> ends_;
-  std::vector<How> how_;              // of each source, by its place in ends_
-  std::vector<uint64_t> first_pair_;  // number of its pair with its first target, likewise
+  std::vector<How> how_;              // per source, by its index in ends_
+  std::vector<uint64_t> first_pair_;  // number of the source's first pair, likewise
   absl::flat_hash_map<uint64_t, Range> of_flow_;
-  absl::flat_hash_set<int64_t> taken_events_;  // that have a bind_id
+  absl::flat_hash_set<int64_t> taken_events_;  // events that have a bind_id
   int64_t pair_count_ = 0, left_out_ = 0;
 };
 

@@ -19,7 +19,7 @@ void Sort(std::vector<Mark>& marks) {
   });
 }
 
-// What the title does not say.
+// Returns, as JSON, what the title does not say.
 std::string Arguments(const Finding& finding) {
   Json json;
   json["severity"] = TextOf(finding.severity);
@@ -58,8 +58,9 @@ std::string Arguments(const Finding& finding) {
   return Dump(json);
 }
 
-// Start, length and track of a row that evidence may name; NULLs where it has none. An execution
-// with a time of its device is of the device's first track that has events.
+// Returns the query for start, length and track of a row that evidence may name; they are NULL if
+// the row has none. An execution with a time on its device belongs to the device's first track with
+// events.
 const char* TimesOf(std::string_view table) {
   static const std::map<std::string_view, const char*> kSql = {
       {"compile", "SELECT ts_ns, dur_ns, track_id FROM main.compile WHERE id = ?1"},
@@ -82,8 +83,8 @@ void Add(int64_t ts_ns, OptInt dur_ns, OptInt track_id, EvidencePlaces& places) 
 }
 
 absl::Status AddPlaces(const Store& store, const Evidence& evidence, EvidencePlaces& places) {
-  // Events are named beside the range that they explain: the host's during a gap, say. Only where
-  // one is that range, its track is the place's.
+  // Events beside a range explain it, for example the host's events during a gap. Only if one of
+  // them is exactly that range, the place gets its track.
   const bool has_range = evidence.table == "event" && evidence.ts_ns;
   const char* sql = TimesOf(evidence.table);
   bool found = false;

@@ -1,5 +1,5 @@
-// What xlaprof adds to a timeline: the steps of the run, and its findings where their evidence
-// lies.
+// Makes the marks that xlaprof adds to a timeline: the steps of the run, and its findings at their
+// evidence.
 #pragma once
 
 #include <map>
@@ -12,30 +12,30 @@
 
 namespace xlaprof {
 
-// A range on a track of xlaprof's own. `arguments` is a JSON object.
+// A range on one of xlaprof's own tracks. `arguments` is a JSON object.
 struct Mark {
   int64_t ts_ns = 0, dur_ns = 0;  // 0: an instant
   std::string name, arguments;
   Severity severity = Severity::kInfo;
 };
 
-// Marks of one track, by start, then the longest first.
+// The marks of one track, ordered by start, then the longest first.
 struct MarkTrack {
   std::string name;
   const char* category;
   std::vector<Mark> marks;
 };
 
-// A track of steps for each process that has steps with times; the store's slice holds.
+// Returns one track of steps per process that has steps with times, within the store's slice.
 absl::StatusOr<std::vector<MarkTrack>> StepMarks(const Store& store);
 
-// Where on the timeline a finding's evidence lies: start and length, by start, and the track that
-// it is about, where its rows tell one. Empty: it names no time.
+// Returns the places of a finding's evidence on the timeline: start and length, ordered by start,
+// and the track if the rows name one. The result is empty if the evidence names no time.
 using EvidencePlaces = std::map<std::pair<int64_t, int64_t>, OptInt>;
 absl::StatusOr<EvidencePlaces> PlacesOf(const Store& store, const Finding& finding);
 
-// One mark for each range of time that a finding's evidence names, and for one that names none an
-// instant at `start_ns`, where the timeline begins.
+// Returns one mark per range of time that a finding's evidence names. A finding that names none
+// gets an instant at `start_ns`, where the timeline begins.
 absl::StatusOr<MarkTrack> FindingMarks(const Store& store, const Findings& findings,
                                        int64_t start_ns);
 

@@ -1,4 +1,4 @@
-// An event's arguments where its name has some of the same keys.
+// Merges an event's arguments with those of its name, if some keys are in both.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace xlaprof {
 
-// The event's own, then those of its name for which it has no value itself. `index`: in its chunk.
+// Returns the event's own arguments, then those of its name for which the event has no value.
+// `index` is the event's index in its chunk.
 std::vector<Argument> MergedArguments(const ChunkArguments& arguments, size_t index);
 
 }  // namespace xlaprof

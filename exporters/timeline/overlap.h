@@ -1,6 +1,6 @@
-// Lanes for the events of one track. Viewers draw a track's events as a tree: each lies inside
-// another or beside it. Events that overlap otherwise need tracks of their own, or they are dropped
-// (Perfetto) or drawn over each other (chrome://tracing).
+// Assigns the events of one track to lanes. Viewers draw a track's events as a tree, in which each
+// event lies inside another or beside it. Events that overlap otherwise need a track of their own.
+// On one track Perfetto would drop them, and chrome://tracing would draw them over each other.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@ namespace xlaprof {
 
 class Lanes {
  public:
-  // Whether an event may lie in a lane inside another. Without nesting a lane holds one event at a
-  // time.
+  // Says whether events of a lane may nest. Without nesting a lane holds one event at a time.
   enum class Nesting { kAllowed, kNone };
   explicit Lanes(Nesting nesting = Nesting::kAllowed)
       : nested_lanes_(nesting == Nesting::kAllowed ? 32 : 0) {}
 
-  // The lane of an event from `ts_ns` to before `end_ns` (INT64_MAX: never ended): 0 where it nests
-  // there, else the first in which it does. Events come by start, then the longest first.
+  // Returns the lane of an event from `ts_ns` to before `end_ns` (INT64_MAX: it never ended): 0 if
+  // the event nests there, otherwise the first lane where it does. Events must come by start, then
+  // the longest first.
   size_t Place(int64_t ts_ns, int64_t end_ns) {
-    // What most events are: nested in the first lane.
+    // Most events nest in the first lane.
     if (!nested_.empty() && PlaceIn(nested_[0], ts_ns, end_ns)) [[likely]]
       return 0;
     return PlaceFurther(ts_ns, end_ns);
   }
-  // Lanes that were given.
+  // Returns the number of lanes in use.
   size_t count() const { return nested_.size() + single_count_; }
 
  private:
@@ -40,13 +40,13 @@ class Lanes {
   }
   size_t PlaceFurther(int64_t ts_ns, int64_t end_ns);
 
-  // Beyond these a lane holds one event at a time, so that thousands of open events cost
+  // In lanes beyond these, only one event is open at a time, so that thousands of open events cost
   // logarithmic time.
   size_t nested_lanes_;
-  std::vector<std::vector<int64_t>> nested_;  // ends of the open events of a lane, outermost first
+  std::vector<std::vector<int64_t>> nested_;  // per lane: ends of its open events, outermost first
   std::priority_queue<std::pair<int64_t, size_t>, std::vector<std::pair<int64_t, size_t>>,
                       std::greater<>>
-      single_;  // end of the event in a lane, and the lane
+      single_;  // end of a lane's event, and the lane
   size_t single_count_ = 0;
 };
 

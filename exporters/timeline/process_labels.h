@@ -1,4 +1,4 @@
-// What tells a process from others of the job.
+// Labels a process to distinguish it from others of the job.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace xlaprof {
 
-// "rank 0, host7, pid 12": what is known of these; may be empty.
+// Returns what is known of these, for example "rank 0, host7, pid 12". May be empty.
 inline std::string ProcessLabels(const OptText& host, OptInt pid, OptInt rank) {
   std::string labels;
   auto add = [&](const std::string& text) { labels += (labels.empty() ? "" : ", ") + text; };

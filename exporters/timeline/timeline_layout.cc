@@ -8,7 +8,7 @@
 namespace xlaprof {
 namespace {
 
-// Perfetto takes larger ids for 0, and 0 for the idle thread of all processes.
+// Perfetto treats larger ids as 0, and 0 as the idle thread of all processes.
 constexpr int64_t kMaxNumber = INT32_MAX;
 
 struct StoreProcess {
@@ -28,7 +28,7 @@ int64_t TimelineLayout::Number(OptInt wanted) {
 }
 
 int64_t TimelineLayout::Tid(int64_t pid, OptInt wanted) {
-  // A process's main thread has its number.
+  // A process's main thread has the number of the process.
   if (wanted == pid && main_threads_.insert(pid).second) return pid;
   return Number(wanted);
 }
@@ -53,14 +53,14 @@ absl::Status TimelineLayout::ReadTracks(const Store& store) {
                     [&](int64_t id, OptText host, OptInt pid, OptInt rank, OptText name) {
                       known[id] = {id, host, pid, rank, name};
                     }));
-  // Real numbers first, so that those that are made up go around them.
+  // Assigns real numbers first, so that made-up numbers avoid them.
   std::map<int64_t, int64_t> pids;
   std::map<std::string, std::vector<int64_t>> of_labels;
   for (const auto& [id, process] : known) {
     if (process.pid) pids[id] = Number(process.pid);
     of_labels[ProcessLabels(process.host, process.pid, process.rank)].push_back(id);
   }
-  // Labels tell whose a device is, so no two processes have the same.
+  // Makes labels unique, because they show which process a device belongs to.
   std::map<int64_t, std::string> labels_of;
   for (const auto& [labels, ids] : of_labels) {
     for (int64_t id : ids) {
@@ -70,7 +70,7 @@ absl::Status TimelineLayout::ReadTracks(const Store& store) {
   }
   processes_.push_back({Number({}), "xlaprof", "steps and findings"});
 
-  // (process, device) -> place in processes_; a host has the empty device.
+  // Maps (process, device) to an index in processes_; a host has the empty device.
   std::map<std::pair<int64_t, std::string>, size_t> groups;
   auto group_of = [&](OptInt process_id, const OptText& device) {
     const int64_t id = process_id.value_or(0);
@@ -80,7 +80,7 @@ absl::Status TimelineLayout::ReadTracks(const Store& store) {
     TimelineProcess made{0, "host", process == known.end() ? "" : labels_of[id]};
     if (process != known.end() && process->second.name) made.name = *process->second.name;
     if (device) made.name = "/device:" + *device;
-    // Devices of one host need not say whose they are.
+    // If there is only one process, its devices need not name it.
     const bool named = !device && process != known.end() && process->second.name;
     if (!made.labels.empty() && !named && (!device || known.size() > 1))
       made.name += " (" + made.labels + ")";
@@ -98,7 +98,7 @@ absl::Status TimelineLayout::ReadTracks(const Store& store) {
                      OptText device) {
                    const TimelineProcess& process = processes_[group_of(process_id, device)];
                    if (kind == TrackKind::kCounter) {
-                     // A counter has no number: its name is all that tells it from others of its
+                     // Counters have no number, so only the name distinguishes counters of one
                      // process.
                      int nth = ++counter_names[{process.pid, name}];
                      if (nth > 1) name += fmt::format(" ({})", nth);

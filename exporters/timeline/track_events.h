@@ -1,4 +1,4 @@
-// The events of one track after the other, with all that a timeline shows of them.
+// Opens one track after the other, with the event columns that a timeline shows.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace xlaprof {
 
-// Opens track `track_id` in `events`, which is made with the first. `has_flows`: whether any event
-// of the run has.
+// Opens track `track_id` in `events`, which is made at the first call. `has_flows` says whether any
+// event of the run has flows.
 inline absl::Status OpenEventsOf(const Store& store, int64_t track_id, bool has_flows,
                                  std::optional<OrderedEvents>& events) {
   if (!events) {

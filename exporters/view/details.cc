@@ -10,7 +10,7 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kMaxTextBytes = 4096;
-constexpr size_t kMaxArrows = 4'000'000;  // many ends of one number make many more
+constexpr size_t kMaxArrows = 4'000'000;  // many ends of one flow make many more arrows
 
 enum class Type : uint8_t { kInt, kUint, kDouble, kString, kBytes };
 
@@ -25,7 +25,7 @@ class ArgumentEncoder {
  public:
   explicit ArgumentEncoder(const Store& store) : store_(store) {}
 
-  // Events of one batch: their ids follow each other.
+  // Adds the events of one batch, whose ids are consecutive.
   void Add(const EventBatch& batch, const ChunkArguments& arguments) {
     Block block;
     for (size_t i = 0; i < batch.size; ++i) {
@@ -52,7 +52,7 @@ class ArgumentEncoder {
     std::string out;
     int64_t last_id = 0;
     for (Block& block : blocks_) {
-      // A damaged store may give an id twice; id 0 would end the list.
+      // A damaged store may repeat an id, and id 0 would end the list.
       if (block.first_id <= last_id) continue;
       PutSigned(Apart(block.first_id, last_id), &out);
       out += std::exchange(block.bytes, "");
@@ -72,7 +72,8 @@ class ArgumentEncoder {
   }
 
  private:
-  // Of events with ids between two others; its first id is written when all blocks are in order.
+  // Arguments of events whose ids no other block interrupts. The first id is written when all
+  // blocks are in order.
   struct Block {
     int64_t first_id = 0, last_id = 0;
     std::string bytes;
@@ -80,7 +81,7 @@ class ArgumentEncoder {
 
   void AddEvent(std::span<const Argument> own, std::span<const Argument> of_name,
                 std::string* out) {
-    // An event's own value is the one that holds.
+    // The event's own value hides that of its name.
     auto is_own = [&](const Argument& argument) {
       return std::any_of(own.begin(), own.end(),
                          [&](const Argument& other) { return other.key == argument.key; });

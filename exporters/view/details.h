@@ -1,5 +1,5 @@
-// The arguments and flows of all events, for a file that must answer for itself
-// (docs/formats/view.md, "In a file").
+// Encodes the arguments and flows of all events, for a file without a server (docs/formats/view.md,
+// "In a file").
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 namespace xlaprof {
 
 struct EncodedArguments {
-  std::string bytes;  // "" where no event has one
+  std::string bytes;  // "" if no event has an argument
   int64_t damaged_chunks = 0;
 };
 absl::StatusOr<EncodedArguments> EncodeArguments(const Store& store, const ViewLanes& lanes);
 
 struct EncodedFlows {
-  std::string bytes;  // "" where there are none
-  bool more = false;  // than a page holds
+  std::string bytes;  // "" if there are no flows
+  bool more = false;  // there are more than a page holds
 };
 absl::StatusOr<EncodedFlows> EncodeFlows(const Store& store);
 

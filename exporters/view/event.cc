@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kMaxFlows = 1000;  // that an event's answer lists
+constexpr int64_t kMaxFlows = 1000;  // limit of the flows in an event's answer
 
 struct Found {
   int64_t track_id, ts_ns;
@@ -28,7 +28,7 @@ absl::StatusOr<Found> FindEvent(const Store& store, const ViewLanes& lanes, int6
       id));
   const ViewLane* lane = found ? lanes.Find(found->track_id) : nullptr;
   if (lane == nullptr) return NotFound("no event {}", id);
-  // Whatever their order: only the chunks of that time are read.
+  // The order of events does not matter here, so only the chunks of that time are read.
   ViewLane any_order = *lane;
   any_order.chunks_in_order = true;
   XP_TRY(EachEvent(store, any_order, kDepth, found->ts_ns, found->ts_ns,
@@ -68,7 +68,7 @@ absl::StatusOr<Json> Flows(const Store& store, const ViewLanes& lanes, int64_t i
                [](int64_t other) { return other; }, id));
     for (int64_t other : others) {
       absl::StatusOr<Json> event = EventBriefJson(store, lanes, other);
-      if (absl::IsNotFound(event.status())) continue;  // the slice leaves it out
+      if (absl::IsNotFound(event.status())) continue;  // the slice excludes it
       XP_TRY(Json brief, std::move(event));
       flows.push_back({{"direction", in ? "in" : "out"}, {"event", std::move(brief)}});
     }

@@ -1,4 +1,4 @@
-// One event of the viewer: what it says about itself, where it leads, and others of its name
+// Describes one event of the viewer: its own data, its flows, and the totals of its name
 // (docs/formats/view.md).
 #pragma once
 
@@ -9,11 +9,12 @@
 
 namespace xlaprof {
 
-// {"id", "lane", "row", "ts_ns", "dur_ns", "name"}. NotFound if there is no such event in a lane.
+// Returns {"id", "lane", "row", "ts_ns", "dur_ns", "name"}, or NotFound if no lane has such an
+// event.
 absl::StatusOr<nlohmann::ordered_json> EventBriefJson(const Store& store, const ViewLanes& lanes,
                                                       int64_t id);
 
-// The answer to `event`.
+// Returns the answer to `event`.
 absl::StatusOr<std::string> EventJson(const Store& store, const ViewLanes& lanes, int64_t id);
 
 }  // namespace xlaprof

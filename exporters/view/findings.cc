@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// When some source with a clock was looking.
+// Returns the times that some source with a clock covers.
 Json Covered(const ViewLanes& lanes, const Summary& summary) {
   std::vector<Interval> windows;
   for (const Coverage& coverage : summary.coverage) {
@@ -55,7 +55,7 @@ absl::StatusOr<Json> Marks(const Store& store, const ViewLanes& lanes, const Fin
   return marks;
 }
 
-// The two graphs that a finding's evidence names.
+// Compares the two graphs that a finding's evidence names.
 absl::StatusOr<Json> ReasonOf(const Store& store, const Finding& finding) {
   for (const Evidence& evidence : finding.evidence) {
     if (evidence.table != "graph" || evidence.rows.size() != 2) continue;
@@ -107,7 +107,7 @@ absl::StatusOr<std::string> FindingsJson(const Run& run, const ViewLanes& lanes,
     json["reasons"].push_back(std::move(reason));
     json["quotes"].push_back(QuoteOf(finding, source_roots, report.capture_epoch_ns));
   }
-  // The report is JSON already.
+  // ReportJson returns JSON text, so it is joined as text.
   const std::string rest = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   return fmt::format("{{\"report\":{},{}", ReportJson(report), std::string_view(rest).substr(1));
 }

@@ -1,5 +1,5 @@
-// What a run's timeline means: findings with their marks, reasons and lines at fault, and where each
-// step's time went (docs/formats/view.md).
+// Adds a run's analysis to its timeline: findings with their marks, reasons and source lines, and
+// where each step's time went (docs/formats/view.md).
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace xlaprof {
 
-// The answer to `findings.json`. `source_roots`: where source lines may be quoted from.
+// Returns the answer to `findings.json`. Source lines may be quoted from `source_roots`.
 absl::StatusOr<std::string> FindingsJson(const Run& run, const ViewLanes& lanes,
                                          const Report& report,
                                          const std::vector<std::filesystem::path>& source_roots);

@@ -26,7 +26,7 @@ const ViewLane* ViewLanes::Find(int64_t id) const {
 }
 
 int64_t ViewLanes::ToStore(int64_t view_ns) const {
-  // What lies further away is shown there.
+  // Times further away are shown at the limit.
   if (view_ns >= kMaxSpanNs) return INT64_MAX;
   if (view_ns <= -kMaxSpanNs) return INT64_MIN;
   const __int128 at = __int128{view_ns} + origin_ns_;
@@ -76,7 +76,7 @@ absl::Status ViewLanes::CountRows(const Store& store, ViewLane& lane) {
   std::vector<int64_t> end_of_row;
   bool overlap = false;
   int64_t last_ts_ns = INT64_MIN;
-  // In the order of the chunks; where those of the lane overlap, all is looked at again.
+  // Reads events in the order of the chunks. If events of one row overlap, the lane is read again.
   XP_TRY(
       const int64_t damaged,
       EachEvent(store, lane, kDepth, INT64_MIN, INT64_MAX, [&](const EventBatch& batch, size_t i) {
@@ -95,7 +95,7 @@ absl::Status ViewLanes::CountRows(const Store& store, ViewLane& lane) {
   return overlap ? PlaceSideBySide(store, lane) : absl::OkStatus();
 }
 
-// Each event comes into the first free row below those that it lies in.
+// Places each event in the first free row below the events that it lies in.
 absl::Status ViewLanes::PlaceSideBySide(const Store& store, ViewLane& lane) {
   std::vector<int64_t> end_of_row;
   XP_TRY(

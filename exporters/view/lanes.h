@@ -1,5 +1,5 @@
-// The lanes of the viewer: a store's tracks in order of display, how many rows each needs, and the
-// time at which the view begins (docs/formats/view.md).
+// Lists the lanes of the viewer: a store's tracks in display order, with the number of rows of
+// each, and the time at which the view begins (docs/formats/view.md).
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -14,7 +14,7 @@
 namespace xlaprof {
 
 struct ViewProcess {
-  int64_t id = 0;  // ref process; 0: of none
+  int64_t id = 0;  // ref process; 0: no process
   std::string name, detail;
 };
 
@@ -24,31 +24,31 @@ struct ViewLane {
   TrackKind kind;
   std::string name;
   OptText device;
-  int64_t rows = 1, events = 0;  // events: or samples
-  bool chunks_in_order = true;   // no chunk begins before the one before it ended to begin events
+  int64_t rows = 1, events = 0;  // number of rows, and of events or samples
+  bool chunks_in_order = true;   // the events are in order of start
 };
 
 class ViewLanes {
  public:
-  // Deeper nesting than this is drawn in the last row, merged.
+  // Deeper events are merged into the last row.
   static constexpr int64_t kMaxRows = 256;
 
-  // Looks at the start, length and depth of every event of the store's slice, once.
+  // Makes the lanes. Reads the start, length and depth of every event of the store's slice once.
   static absl::StatusOr<ViewLanes> Make(const Store& store);
 
   const std::vector<ViewProcess>& processes() const { return processes_; }
   const std::vector<ViewLane>& lanes() const { return lanes_; }
   const ViewLane* Find(int64_t id) const;  // null: no such lane
 
-  int64_t damaged_chunks() const { return damaged_chunks_; }  // their events are not shown
+  int64_t damaged_chunks() const { return damaged_chunks_; }  // their events are missing
 
-  // The row of event `i` of a batch: its depth, or where that one is taken, one that is free.
-  // `batch` has the column depth.
+  // Returns the row of event `i` of a batch: its depth, or a free row if that one is taken. `batch`
+  // must have the column depth.
   uint16_t RowOf(const EventBatch& batch, size_t i) const {
     return rows_of_chunk_.empty() ? Capped(batch.depth[i]) : PlacedRow(batch, i);
   }
 
-  // Between the store's times and the view's, which begin at 0.
+  // Convert between the store's time and the view's, which begins at 0.
   int64_t origin_ns() const { return origin_ns_; }
   int64_t end_ns() const { return ToView(last_ns_); }
   int64_t ToView(int64_t store_ns) const {
@@ -58,7 +58,7 @@ class ViewLanes {
     return std::clamp(apart, -kMaxSpanNs, kMaxSpanNs);
   }
   int64_t ToStore(int64_t view_ns) const;
-  // Times that lie further from the origin count as this far.
+  // Times further from the origin are treated as this far.
   static constexpr int64_t kMaxSpanNs = int64_t{1} << 61;
 
  private:
@@ -71,27 +71,27 @@ class ViewLanes {
 
   std::vector<ViewProcess> processes_;
   std::vector<ViewLane> lanes_;
-  absl::flat_hash_map<int64_t, size_t> place_of_;  // of a lane, by id
-  // Rows of the events of chunks whose lane has events side by side, by chunk id.
+  absl::flat_hash_map<int64_t, size_t> place_of_;  // index of a lane, by id
+  // Rows of events, by chunk id, for chunks of lanes in which events overlap.
   absl::flat_hash_map<int64_t, std::vector<uint16_t>> rows_of_chunk_;
   int64_t origin_ns_ = 0, last_ns_ = 0, damaged_chunks_ = 0;
 };
 
-// The id of event `i` of a batch; those of damaged stores may wrap.
+// Returns the id of event `i` of a batch. Ids of damaged stores may wrap.
 inline int64_t EventId(const EventBatch& batch, size_t i) {
   return int64_t(uint64_t(batch.first_event_id) + i);
 }
 
-// The end of an event in the store's times; one that never ended has none (INT64_MAX).
+// Returns the end of an event in the store's time, or INT64_MAX if it never ended.
 inline int64_t EndOf(int64_t ts_ns, int64_t dur_ns) {
   int64_t end_ns;
   if (dur_ns < 0 || __builtin_add_overflow(ts_ns, dur_ns, &end_ns)) return INT64_MAX;
   return end_ns;
 }
 
-// How many chunks are damaged, and skipped. Calls `fn(batch, i)` for the events of a lane that
-// overlap [from_ns, to_ns] (the store's times), by start, then the longest first. `columns`:
-// EventColumn bits; start and duration are always there.
+// Calls `fn(batch, i)` for the events of a lane that overlap [from_ns, to_ns] (the store's time),
+// by start, then the longest first. Returns the number of damaged chunks, which are skipped.
+// `columns` has EventColumn bits; start and duration are always read.
 template <class Fn>
 absl::StatusOr<int64_t> EachEvent(const Store& store, const ViewLane& lane, uint32_t columns,
                                   int64_t from_ns, int64_t to_ns, Fn&& fn) {

@@ -35,7 +35,7 @@ Json Lanes(const ViewLanes& lanes) {
   return all;
 }
 
-// A column a fact: a run may have a hundred thousand steps.
+// Returns one column per fact, because a run may have a hundred thousand steps.
 absl::StatusOr<Json> StepsOf(const Run& run, const ViewLanes& lanes) {
   XP_TRY(std::vector<TimedStep> steps, TimedSteps(run));
   Json process = Json::array(), number = process, ts_ns = process, dur_ns = process,

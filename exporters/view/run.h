@@ -1,4 +1,4 @@
-// What there is to see of a run: its lanes and steps (docs/formats/view.md).
+// Describes what a run shows: its lanes and steps (docs/formats/view.md).
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace xlaprof {
 
-// The answer to `run.json`.
+// Returns the answer to `run.json`.
 absl::StatusOr<std::string> RunJson(const Run& run, const ViewLanes& lanes);
 
 }  // namespace xlaprof

@@ -14,9 +14,9 @@ constexpr size_t kMaxNames = 1000;
 
 using EventKey = std::pair<int64_t, int64_t>;  // ts_ns, id
 
-// What lies around a place among the events that match.
+// The matching events around a place.
 struct Around {
-  int64_t count = 0, before = 0, at_most = 0;  // all; those before the place; and those at it
+  int64_t count = 0, before = 0, at_most = 0;  // matches: all, before the place, up to and at it
   std::optional<EventKey> first, last, previous, next;
 
   void Add(EventKey event, EventKey cursor) {

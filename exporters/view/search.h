@@ -1,4 +1,4 @@
-// Events whose name holds a text, one after the other (docs/formats/view.md).
+// Finds the next or previous event whose name contains a text (docs/formats/view.md).
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace xlaprof {
 
 struct SearchAsked {
-  std::string_view text;  // case of ASCII is ignored; "": finds nothing
+  std::string_view text;  // ASCII case is ignored; "" finds nothing
   bool backwards = false;
-  int64_t ts_ns = 0, id = 0;  // where to go on from; the view's time
+  int64_t ts_ns = 0, id = 0;  // the place to continue from, in the view's time
 };
 
-// The answer to `search`.
+// Returns the answer to `search`.
 absl::StatusOr<std::string> SearchJson(const Store& store, const ViewLanes& lanes,
                                        const SearchAsked& asked);
 

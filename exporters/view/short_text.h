@@ -1,4 +1,4 @@
-// The beginning of a text that may be of any length.
+// Shortens texts of any length.
 #pragma once
 
 #include <string>
@@ -6,10 +6,11 @@
 
 namespace xlaprof {
 
-// Of a name, where it is one of many.
+// The length of a name in a list of names.
 inline constexpr size_t kShownNameBytes = 256;
 
-// `text`, or where it has more than `max_bytes`, so much of it as whole characters of UTF-8 and …
+// Returns `text`. If it has more than `max_bytes`, cuts it after a whole UTF-8 character and adds …
+// within that limit.
 inline std::string ShortText(std::string_view text, size_t max_bytes) {
   constexpr std::string_view kMore = "…";
   if (text.size() <= max_bytes) return std::string(text);

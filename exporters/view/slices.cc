@@ -14,15 +14,15 @@ namespace {
 constexpr int64_t kNoCell = INT64_MIN;
 
 struct DrawnSlice {
-  int64_t ts_ns, end_ns;  // the view's times; INT64_MAX: never ended
+  int64_t ts_ns, end_ns;  // the view's time; INT64_MAX: never ended
   int64_t longest_ns, id;
-  int64_t cell_end_ns;  // where short slices are no longer merged into it; kNoCell: it is not short
+  int64_t cell_end_ns;  // end of its merging cell; kNoCell: not short
   uint32_t count;
   StringId name;
   uint8_t category;
 };
 
-// The starts of a row, each as its distance from the one before; the first may come before
+// Encodes the starts of a row, each as its distance from the previous one. The first may precede
 // `from_ns`.
 class Starts {
  public:
@@ -41,10 +41,10 @@ class Starts {
   bool is_first_ = true;
 };
 
-// Slices of one row, by start; none overlaps another.
+// The slices of one row, ordered by start; none overlaps another.
 class Row {
  public:
-  // The slice that one with this start is a part of; null: it is drawn by itself.
+  // Returns the slice that an event with this start is merged into, or null if it gets its own.
   DrawnSlice* Cover(int64_t ts_ns, bool is_short) {
     if (slices_.empty()) return nullptr;
     DrawnSlice& last = slices_.back();
@@ -128,7 +128,8 @@ class Encoder {
     return absl::OkStatus();
   }
 
-  // Of millions of events nearly all are parts of a slice: for those, only what that needs.
+  // Adds an event to a row. Of millions of events nearly all are merged into a slice, so that path
+  // does only the necessary work.
   void Draw(const EventBatch& batch, size_t i, int64_t resolution_ns, Row& row) const {
     const int64_t ts_ns = lanes_.ToView(batch.ts_ns[i]), dur_ns = batch.dur_ns[i];
     const int64_t store_end_ns = EndOf(batch.ts_ns[i], dur_ns);
@@ -166,7 +167,7 @@ class Encoder {
       double least, greatest, last;
     };
     std::vector<Sample> samples;
-    std::optional<Sample> before;  // the last one before the range: what it was at the start
+    std::optional<Sample> before;  // the last sample before the range: the value at its start
     XP_TRY(EachCounterBatch(store_, lane.id, [&](const CounterBatch& batch) {
       for (size_t i = 0; i < batch.ts_ns.size(); ++i) {
         const int64_t ts_ns = lanes_.ToView(batch.ts_ns[i]);

@@ -19,7 +19,7 @@ struct Sum {
   std::vector<int64_t> lengths_ns;
 };
 
-// Nearest rank.
+// Returns the 99th percentile by nearest rank.
 int64_t Percentile99(std::vector<int64_t>& lengths_ns) {
   const size_t rank = (lengths_ns.size() * 99 + 99) / 100;
   const auto at = lengths_ns.begin() + int64_t(std::max<size_t>(rank, 1)) - 1;
@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<NameTotals>> TotalsByName(const Store& store, const V
                                                      StringId only) {
   const int64_t from = lanes.ToStore(from_ns), to = lanes.ToStore(to_ns);
   std::vector<Sum> sums;
-  absl::flat_hash_map<StringId, size_t> place_of;  // of a name, in sums
+  absl::flat_hash_map<StringId, size_t> place_of;  // index in sums, by name
   struct Open {
     int64_t end_ns = INT64_MIN;
     size_t sum = 0;
@@ -50,9 +50,9 @@ absl::StatusOr<std::vector<NameTotals>> TotalsByName(const Store& store, const V
         store, *lane, kDepth | kName | kCategory, from, to, [&](const EventBatch& batch, size_t i) {
           const int64_t ts_ns = batch.ts_ns[i];
           int64_t end_ns = EndOf(ts_ns, batch.dur_ns[i]);
-          // One that never ended ends with the run.
+          // An event that never ended ends with the run.
           if (end_ns == INT64_MAX) end_ns = std::max(ts_ns, lanes.ToStore(lanes.end_ns()));
-          // The scanner's range has both ends in it.
+          // The scanner's range includes both ends, unlike this one.
           if (ts_ns >= to || (end_ns <= from && ts_ns != from)) return;
           const int64_t part_ns = std::max<int64_t>(
               lanes.ToView(std::min(end_ns, to)) - lanes.ToView(std::max(ts_ns, from)), 0);

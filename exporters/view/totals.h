@@ -1,4 +1,4 @@
-// Events by name: how many, how long, and how much of that is their own (docs/formats/view.md).
+// Sums events by name: their count, total time and self time (docs/formats/view.md).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,18 +8,18 @@
 
 namespace xlaprof {
 
-// Of the events of one name, the parts that lie inside a range of time.
+// Totals of the events of one name, over the parts inside a range of time.
 struct NameTotals {
   StringId name = 0, category = 0;
   int64_t count = 0;
   int64_t total_ns = 0;
-  int64_t self_ns = 0;  // without the events that lie in them, one row below
+  int64_t self_ns = 0;  // excludes nested events one row below
   int64_t p99_ns = 0, max_ns = 0;
   int64_t mean_ns() const { return count == 0 ? 0 : total_ns / count; }
 };
 
-// Longest first. Events of `lanes` that overlap [from_ns, to_ns), which are the view's times; an
-// instant counts where it lies. `only`: of one name; 0: of all.
+// Returns totals, the longest first, of the events of `lane_ids` that overlap [from_ns, to_ns) in
+// the view's time. An instant counts if it lies in the range. `only` selects a name; 0 means all.
 absl::StatusOr<std::vector<NameTotals>> TotalsByName(const Store& store, const ViewLanes& lanes,
                                                      const std::vector<int64_t>& lane_ids,
                                                      int64_t from_ns, int64_t to_ns,
@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<NameTotals>> TotalsByName(const Store& store, const V
 
 nlohmann::ordered_json TotalsJson(const Store& store, const NameTotals& totals);
 
-// The answer to `range`.
+// Returns the answer to `range`.
 absl::StatusOr<std::string> RangeJson(const Store& store, const ViewLanes& lanes,
                                       const std::vector<int64_t>& lane_ids, int64_t from_ns,
                                       int64_t to_ns);

@@ -1,4 +1,4 @@
-// LEB128 integers and little-endian doubles, appended to a string.
+// Appends LEB128 integers and little-endian doubles to a string.
 #pragma once
 
 #include <bit>
@@ -19,12 +19,12 @@ inline void PutVarint(uint64_t value, std::string* out) {
   out->push_back(char(value));
 }
 
-// Zigzag: small negative numbers stay small.
+// Uses zigzag encoding, in which small negative numbers stay small.
 inline void PutSigned(int64_t value, std::string* out) {
   PutVarint((uint64_t(value) << 1) ^ uint64_t(value >> 63), out);
 }
 
-// a - b, which wraps as ids of damaged stores may.
+// Returns a - b. The result wraps, because ids of damaged stores may be far apart.
 inline int64_t Apart(int64_t a, int64_t b) { return int64_t(uint64_t(a) - uint64_t(b)); }
 
 inline void PutDouble(double value, std::string* out) {

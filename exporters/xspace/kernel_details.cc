@@ -5,7 +5,7 @@
 namespace xlaprof {
 namespace {
 
-// "8,1,1" of "[8, 1, 1]"; empty for what is no three numbers.
+// Turns "[8, 1, 1]" into "8,1,1". Returns "" unless the text has three numbers.
 std::string Sizes(std::string_view text) {
   if (!text.starts_with('[') || !text.ends_with(']')) return "";
   std::string sizes;
@@ -51,7 +51,7 @@ std::string KernelDetails::Of(std::span<const Argument> own,
   };
   const std::string grid = sizes(grid_), block = sizes(block_);
   if (grid.empty() || block.empty()) return "";
-  // Kineto has one figure for shared memory of both kinds.
+  // Kineto gives a single figure for both kinds of shared memory.
   return fmt::format("regs:{} static_shared:{} dynamic_shared:0 grid:{} block:{} occ_pct:{}",
                      Number(find(registers_)), Number(find(shared_)), grid, block,
                      Number(find(occupancy_)));

@@ -7,19 +7,19 @@
 namespace xlaprof {
 namespace {
 
-// Fields of XPlane, XLine and XEvent.
+// Field numbers of XPlane, XLine and XEvent.
 constexpr uint32_t kLine = 3;
 constexpr uint32_t kLineId = 1, kLineName = 2, kLineTimestamp = 3, kLineEvent = 4,
                    kLineDisplayId = 10, kLineDisplayName = 11;
 constexpr uint32_t kEventName = 1, kEventOffset = 2, kEventDuration = 3, kEventStat = 4;
 
-// A line's timestamp from here on would count from 1970.
+// Line timestamps from here on would be taken as Unix times.
 constexpr int64_t kEpochNs = 1'000'000'000'000'000;
-// Picoseconds reach so far.
+// The largest time in ns that fits into picoseconds.
 constexpr int64_t kMaxNs = INT64_MAX / 1000;
 
-// What XProf joins events by is read from the event alone, whatever its name has. So is what tells
-// our importer about facts.
+// Statistics that readers expect on the event itself, not on its name: XProf joins events by some
+// of them, and our importer reads facts from others.
 constexpr std::string_view kOnEvent[] = {"_pt",
                                          "_ct",
                                          "_r",
@@ -147,8 +147,8 @@ const Argument* XSpaceEvents::Find(StringId key) const {
   return nullptr;
 }
 
-// XProf draws an arrow where the types of both ends are equal too: 0, unless the store has them.
-// Types and steps it reads as int, and takes a uint for 0.
+// Adds the ends of flows. XProf draws an arrow only if the types of both ends are equal, too; they
+// are 0 unless the store has them. XProf reads types and steps as int, and takes a uint for 0.
 void XSpaceEvents::AddFlows(uint64_t flow_in, uint64_t flow_out, XSpaceTables& tables) {
   if (flow_out != 0) {
     if (Find(producer_key_) == nullptr) tables.PutInt(kEventStat, tables.Added("_pt"), 0, stats_);
@@ -165,7 +165,7 @@ int64_t XSpaceEvents::unmarked_steps() const {
                        [](const auto& entry) { return !entry.second.is_marked; });
 }
 
-// What makes an event a step for XProf. A device's line of steps needs nothing.
+// Adds the statistics that make an event a step for XProf. A device's line of steps needs none.
 void XSpaceEvents::AddStep(const XSpacePlane& plane, int64_t ts_ns, int64_t dur_ns,
                            XSpaceTables& tables) {
   auto step = steps_.find({plane.process_id.value_or(0), ts_ns, dur_ns});
@@ -185,7 +185,7 @@ void XSpaceEvents::Batch(const XSpacePlane& plane, const EventBatch& batch,
     int64_t number = name.number;
     const std::span<const Argument> own = arguments.Own(index);
     if (arguments.keys_clash() && !own.empty()) {
-      // An event's own value holds, so that of its name must not be said at all.
+      // The event's own value hides that of its name, so the name must not have it.
       all_ = MergedArguments(arguments, index);
       number = tables.Name(batch.name[i], batch.category[i], {});
     } else {
@@ -199,7 +199,7 @@ void XSpaceEvents::Batch(const XSpacePlane& plane, const EventBatch& batch,
     const int64_t ts_ns = batch.ts_ns[i];
     int64_t dur_ns = batch.dur_ns[i];
     if (step_ != 0 && batch.category[i] == step_) AddStep(plane, ts_ns, dur_ns, tables);
-    // A kernel and its launch, as Kineto numbers them.
+    // The number that Kineto gives a kernel and its launch.
     if (const Argument* launch = Find(correlation_key_);
         launch != nullptr && launch->value.index() == 0 && std::get<0>(launch->value) > 0)
       tables.PutInt(kEventStat, tables.Added("correlation_id"), std::get<0>(launch->value), stats_);
@@ -210,7 +210,7 @@ void XSpaceEvents::Batch(const XSpacePlane& plane, const EventBatch& batch,
         tables.PutString(kEventStat, tables.Added("kernel_details"), details, stats_);
     }
     if (dur_ns < 0) {
-      // To the end of what is shown, and said to be endless.
+      // The event lasts to the end of the timeline, and is marked as endless.
       if (__builtin_sub_overflow(end_ns_, ts_ns, &dur_ns) || dur_ns < 0) dur_ns = 0;
       tables.PutUint(kEventStat, tables.Added("xlaprof_endless"), 1, stats_);
     }

@@ -12,17 +12,17 @@
 namespace xlaprof {
 namespace {
 
-// Line ids and process numbers from here on are made up.
+// Made-up line ids and process numbers begin here.
 constexpr int64_t kFirstLineId = int64_t(1) << 32;
 constexpr int64_t kFirstPid = 1'000'000'000;
-// A line that XProf takes for counters, and no thread.
+// XProf treats this line as counters, not as a thread.
 constexpr const char* kCounterLine = "_counters_";
 
 struct Track : TrackRow {
-  std::string category;  // of its first event, of a device's track
+  std::string category;  // of the first event, for a device's track
 };
 
-// Device lines that XProf knows by these names are what they are called.
+// Returns whether XProf knows a device line by this name, so that it keeps it.
 bool IsKnownLine(std::string_view name) {
   for (std::string_view known :
        {"Steps", "XLA Modules", "XLA Ops", "Async XLA Ops", "XLA TraceMe", "Framework Name Scope",
@@ -71,7 +71,8 @@ class Layout {
     return process ? fmt::format(" WHERE {0} = {1} OR {0} IS NULL", column, *process) : "";
   }
 
-  // One process without a number needs none; several are told apart by theirs, or by one made up.
+  // Reads the processes' numbers. A single process without a number needs none. Several processes
+  // are distinguished by their numbers, or by made-up ones.
   absl::Status ReadProcesses() {
     std::vector<std::pair<int64_t, OptInt>> found;
     XP_TRY(store_.Each("SELECT id, pid FROM process" + Where("id") + " ORDER BY id",
@@ -104,8 +105,8 @@ class Layout {
     return absl::OkStatus();
   }
 
-  // XProf analyses devices that are called TPU or GPU. Where a run has neither, its devices are
-  // written as TPUs, and keep their own name beside it.
+  // Names the planes. XProf analyses devices named TPU or GPU. If a run has neither, its devices
+  // are written as TPUs and keep their own name in a statistic.
   void NamePlanes() {
     auto is_real = [](const std::string& device) {
       return device.starts_with("TPU:") || device.starts_with("GPU:");
@@ -136,7 +137,7 @@ class Layout {
     return plane_of_[{track.process_id.value_or(0), track.device.value_or("")}];
   }
 
-  // A device is a plane, and no line in it.
+  // Adds a line. A device's own track is only a plane unless its first event has a category.
   void AddLine(const Track& track) {
     if (track.kind == TrackKind::kDevice && track.category.empty()) return;
     XSpacePlane& plane = planes_[PlaneOf(track)];
@@ -146,7 +147,7 @@ class Layout {
                     .name = track.name,
                     .is_async = track.kind == TrackKind::kAsync};
     if (!track.tid || !taken.ids.insert(line.id).second) {
-      // In a line with the same id, its events would be those of one thread.
+      // In a line with the same id, the events would belong to the same thread.
       if (track.tid) line.display_id = *track.tid;
       taken.ids.insert(line.id = next_line_id_++);
     }
@@ -165,7 +166,7 @@ class Layout {
     plane.lines.push_back(std::move(line));
   }
 
-  // On one line, counters are told apart by their names.
+  // Adds a counter. Names distinguish the counters of one line.
   void AddCounter(const Track& track) {
     XSpacePlane& plane = planes_[PlaneOf(track)];
     Taken& taken = taken_[PlaneOf(track)];
@@ -179,17 +180,17 @@ class Layout {
     }
   }
 
-  // Of one plane.
+  // The ids and names in use in one plane.
   struct Taken {
-    absl::flat_hash_set<int64_t> ids;  // of lines
-    std::set<std::string> names;       // of a device's lines
+    absl::flat_hash_set<int64_t> ids;  // ids of lines
+    std::set<std::string> names;       // names of a device's lines
     absl::flat_hash_map<int64_t, size_t> line_of_track;
-    std::set<std::pair<int64_t, std::string>> counters;  // by track and name
+    std::set<std::pair<int64_t, std::string>> counters;  // by line and name
   };
 
   const Store& store_;
   std::map<int64_t, OptInt> pids_;
-  OptInt first_process_;  // that which tracks of none go to
+  OptInt first_process_;  // gets the tracks that have no process
   std::vector<Track> tracks_;
   std::vector<XSpacePlane> planes_;
   std::map<std::pair<int64_t, std::string>, size_t> plane_of_;

@@ -1,5 +1,5 @@
-// Which planes and lines of an XSpace a store's tracks become: a plane for the host threads of each
-// process, one for each of its devices, in the names that XProf's tools look for.
+// Assigns a store's tracks to planes and lines of an XSpace. There is a plane for the host threads
+// of each process and one for each of its devices, with the names that XProf's tools expect.
 #pragma once
 
 #include <string>
@@ -9,16 +9,17 @@
 
 namespace xlaprof {
 
-// A line is named for XProf, and shown by its track's own name where that is another.
+// A line. Its name is for XProf; viewers show display_name, the track's own name, if it differs.
 struct XSpaceLine {
   int64_t track_id = 0;    // ref track
-  int64_t id = 0;          // of the plane's lines alone
-  int64_t display_id = 0;  // the track's own number, where it is not the id; 0: it is
+  int64_t id = 0;          // unique in the plane
+  int64_t display_id = 0;  // the track's own number, if it is not the id; otherwise 0
   std::string name, display_name;
-  bool is_async = false;  // events of no thread
+  bool is_async = false;  // events that belong to no thread
 };
 
-// A counter's samples: in the line of the track that it belongs to, else in one of its own.
+// A counter's samples. They go into the line of the counter's parent track, or into a line of their
+// own.
 struct XSpaceCounter {
   int64_t track_id = 0;
   int64_t line_id = 0;
@@ -27,9 +28,9 @@ struct XSpaceCounter {
 
 struct XSpacePlane {
   OptInt process_id;  // ref process
-  OptInt pid;         // to tell processes apart; empty where there is one without a number
+  OptInt pid;         // distinguishes processes; empty for a single one without a number
   std::string name;   // /host:CPU, /device:TPU:0
-  OptText device;     // the store's name of it, where the plane's name does not hold it
+  OptText device;     // the store's name, unless the plane's name has it
   bool is_device = false;
   bool has_steps = false;  // a line named Steps
   bool is_gpu() const { return name.starts_with("/device:GPU:"); }
@@ -38,7 +39,7 @@ struct XSpacePlane {
   std::vector<XSpaceCounter> counters;
 };
 
-// Planes with what the store's slice holds, hosts before devices, in order of display.
+// Returns the planes of the store's slice in display order, hosts before devices.
 absl::StatusOr<std::vector<XSpacePlane>> XSpaceLayout(const Store& store);
 
 }  // namespace xlaprof

@@ -5,20 +5,21 @@
 namespace xlaprof {
 namespace {
 
-// Fields of XStat, of XEventMetadata and of XStatMetadata.
+// Field numbers of XStat, XEventMetadata and XStatMetadata.
 constexpr uint32_t kStatKey = 1, kDouble = 2, kUint = 3, kInt = 4, kString = 5, kBytes = 6,
                    kRef = 7;
 constexpr uint32_t kId = 1, kText = 2, kDescription = 3, kDisplayName = 4, kNameStat = 5;
 constexpr uint32_t kNameTable = 4, kKeyTable = 5, kMapKey = 1, kMapValue = 2;
 
-// "%fusion.1 = f32[8] fusion(...)", whose event is called fusion.1.
+// Returns whether `long_name` is the text of instruction `name`: "%fusion.1 = f32[8] fusion(...)"
+// is that of fusion.1.
 bool IsTextOf(std::string_view long_name, std::string_view name) {
   return long_name.size() > name.size() + 4 && long_name[0] == '%' &&
          long_name.substr(1).starts_with(name) &&
          long_name.substr(1 + name.size()).starts_with(" = ");
 }
 
-// Readers take these names apart; as display names they stay whole.
+// Returns whether readers would parse this name. As a display name it stays whole.
 bool IsTakenApart(std::string_view name) {
   return (name.find('#') != name.npos && name.ends_with('#')) ||
          (name.starts_with('%') && name.find(" = ") != name.npos);
@@ -102,7 +103,7 @@ int64_t XSpaceTables::Name(StringId name, StringId category, std::span<const Arg
   }
   ProtoText fields;
   if (!long_name.empty()) {
-    // As on TPUs: the instruction's text, shown by its name.
+    // As on TPUs, the name is the instruction's text, and its short name is the display name.
     fields.Bytes(kText, ProtoString(long_name));
     fields.Bytes(kDisplayName, ProtoString(text));
   } else {
@@ -134,7 +135,7 @@ void XSpaceTables::Write(ProtoFile& file) const {
     field.Bytes(table, entry.bytes());
     file.Write(field);
   };
-  // By number, so that equal stores give equal files.
+  // Sorts entries by number, so that equal stores give equal files.
   auto in_order = [](const auto& table) {
     std::vector<typename std::decay_t<decltype(table)>::const_pointer> entries(table.size());
     size_t i = 0;

@@ -1,5 +1,5 @@
 // The two tables of a plane: names of events, and keys (and texts) of statistics. They are filled
-// while the plane's lines are written, and stand behind them.
+// while the plane's lines are written, and follow them in the file.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -12,28 +12,29 @@
 
 namespace xlaprof {
 
-// What an XSpace's statistic of this key says is not from the store, but for its reader (import
-// takes it back) or for XProf: it is described so in the table.
+// The description, in the table, of statistics that do not come from the store. They are for XProf,
+// or for our importer.
 inline constexpr const char* kAddedStat = "added by xlaprof export";
 
 class XSpaceTables {
  public:
   explicit XSpaceTables(const Store& store) : store_(store) {}
 
-  // Numbers of a statistic: its key, a text that is its value, and a key that only this file has.
+  // Return numbers for statistics: of a key in the store, which may also be a text value, and of a
+  // key that only this file has.
   int64_t Key(StringId key) { return KeyNumber(key); }
   int64_t Added(std::string_view key);
 
-  // XStats, to be appended to an event (field 4), a plane (6) or a name (5).
+  // Append an XStat to an event (field 4), a plane (6) or a name (5).
   void Put(uint32_t field, const Argument& argument, ProtoText& to);
   void PutInt(uint32_t field, int64_t key, int64_t value, ProtoText& to);
   void PutUint(uint32_t field, int64_t key, uint64_t value, ProtoText& to);
   void PutText(uint32_t field, int64_t key, StringId text, ProtoText& to);
   void PutString(uint32_t field, int64_t key, std::string_view text, ProtoText& to);
 
-  // The number of an event's name with the statistics that all its events share.
+  // Returns the number of an event's name together with the statistics that all its events share.
   int64_t Name(StringId name, StringId category, std::span<const Argument> shared);
-  int64_t Name(std::string_view name);  // with none
+  int64_t Name(std::string_view name);  // without statistics
 
   void Write(ProtoFile& file) const;
 
@@ -44,7 +45,7 @@ class XSpaceTables {
   const Store& store_;
   absl::flat_hash_map<StringId, int64_t> keys_;
   absl::flat_hash_map<std::string, int64_t> added_;
-  absl::flat_hash_map<std::string, int64_t> names_;  // by the fields of its XEventMetadata
+  absl::flat_hash_map<std::string, int64_t> names_;  // by the fields of the XEventMetadata
   int64_t last_key_ = 0;
   ProtoText stat_;
 };

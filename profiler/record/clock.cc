@@ -21,7 +21,7 @@ bool Clock::HasInvariantTsc() {
 }
 
 Anchor Clock::ReadAnchor(int64_t origin_ns) {
-  // Of some tries the one that took least: nothing came between.
+  // Keeps the reading that took the fewest ticks, because nothing interrupted that one.
   Anchor best;
   uint64_t least = UINT64_MAX;
   for (int i = 0; i < 8; ++i) {
@@ -50,13 +50,14 @@ void Clock::Add(Anchor anchor) {
   if (anchor.ns < anchors_.back().ns + kClosestNs) return;
   if (anchor.ticks <= anchors_.back().ticks) return BeginAnew(anchor);
   if (HasJumped(anchor)) return AddJump(anchor);
-  // The longer ago the other reading, the better the rate; not so long that the rate has changed.
+  // A longer distance to the earlier reading gives a better rate, but the rate may have changed if
+  // the distance is too long.
   auto base = anchors_.end() - 1;
   while (base - anchors_.begin() > int64_t(awake_) && base->ns > anchor.ns - kBaseNs) --base;
   newest_ = Between(*base, anchor);
   newest_.from = anchor;
   knows_rate_ = true;
-  if (anchors_.size() == kMaxAnchors) {  // every second one will do
+  if (anchors_.size() == kMaxAnchors) {  // every second anchor is enough
     for (size_t i = 0; i < kMaxAnchors / 2; ++i) anchors_[i] = anchors_[2 * i];
     anchors_.resize(kMaxAnchors / 2);
     awake_ /= 2;
@@ -75,8 +76,9 @@ bool Clock::HasJumped(Anchor now) const {
   return counted_ns - awake_ns > std::max(kJumpNs, awake_ns);
 }
 
-// The counter ran on. What was recorded before the machine slept lies within the time since the
-// last anchor behind that one; what was recorded after it, as close before the new one.
+// Adds an anchor after the machine slept while the counter ran on. Events recorded before the sleep
+// lie after the last anchor, at most as long after it as the machine was awake; events recorded
+// after the sleep lie as close before the new anchor.
 void Clock::AddJump(Anchor anchor) {
   const Anchor last = anchors_.back();
   const uint64_t awake_ticks = newest_.TicksOf(anchor.ns - last.ns);
@@ -88,8 +90,8 @@ void Clock::AddJump(Anchor anchor) {
   line_ticks_ = 0;
 }
 
-// The counter is behind where it was. Its ticks from before are so far ahead that no event can have
-// them now.
+// Begins a new line, because the counter is behind its earlier value. Earlier ticks are so far
+// ahead that no new event can have them.
 void Clock::BeginAnew(Anchor anchor) {
   if (!knows_rate_) return;
   before_ = newest_;
@@ -108,7 +110,7 @@ void Clock::FindLine(uint64_t ticks) {
   }
   auto after = std::upper_bound(anchors_.begin(), anchors_.end(), ticks,
                                 [](uint64_t t, const Anchor& a) { return t < a.ticks; });
-  if (after == anchors_.begin() && anchors_.size() > 1) ++after;  // before them all
+  if (after == anchors_.begin() && anchors_.size() > 1) ++after;  // `ticks` precede all anchors
   if (after == anchors_.end() || anchors_.size() == 1) {
     line_ = newest_;
     line_ticks_ = before_ ? ahead_ticks_ : UINT64_MAX - line_.from.ticks;

@@ -1,5 +1,6 @@
-// From ticks of the recorder's clock to the store's time. The processor's time stamp counter where
-// it runs at one rate for all cores, else CLOCK_MONOTONIC. Internal to profiler/record.
+// Converts ticks of the recorder's clock to the store's time. That clock is the processor's time
+// stamp counter if it runs at one rate on all cores, otherwise CLOCK_MONOTONIC. Internal to
+// profiler/record.
 #pragma once
 
 #include <optional>
@@ -9,32 +10,35 @@
 
 namespace xlaprof::record {
 
-// The counter's rate is told by nobody: both clocks are read together again and again, and between
-// two such anchors time runs evenly. So an hour drifts by what one reading is off, some tens of ns.
+// Nothing announces the counter's rate, so both clocks are read together again and again. Time is
+// taken to run evenly between two such anchors. Over an hour the result drifts by no more than the
+// error of one reading, some tens of ns.
 class Clock {
  public:
-  // Whether this processor's counter serves: CPUID's "invariant TSC".
+  // Returns whether this processor's counter runs at one rate (CPUID's "invariant TSC").
   static bool HasInvariantTsc();
-  // Both clocks now; `origin_ns` is CLOCK_MONOTONIC at the store's time 0.
+  // Reads both clocks now. `origin_ns` is CLOCK_MONOTONIC at the store's time 0.
   static Anchor ReadAnchor(int64_t origin_ns);
 
   explicit Clock(Anchor first) : anchors_{first}, newest_{.from = first}, line_(newest_) {}
 
-  // Where the rate is known from elsewhere; 0: it is not.
+  // Takes a rate that is known from elsewhere; 0 means that it is not known.
   Clock(Anchor first, int64_t ns_per_tick) : Clock(first) {
     if (ns_per_tick > 0) newest_.ns_per_tick = line_.ns_per_tick = ns_per_tick;
     knows_rate_ = ns_per_tick > 0;
   }
 
-  // Later than all before; those closer than kClosestNs to the last are not kept. While a machine
-  // sleeps CLOCK_MONOTONIC stands; the counter may run on, or begin anew: Add sees it, and what was
-  // before keeps its times.
+  // Adds an anchor later than all earlier ones, unless it is closer than kClosestNs to the last.
+  // While a machine sleeps CLOCK_MONOTONIC stops; the counter may run on, or restart. Add detects
+  // both, and earlier ticks keep their times.
   void Add(Anchor anchor);
-  // Whether the two clocks have parted since the last anchor: the next one should come at once.
+  // Returns whether the two clocks have diverged since the last anchor. If so, add the next one at
+  // once.
   bool HasJumped(Anchor now) const;
-  // Times 2^32; 0: not known yet.
+  // Returns the rate times 2^32, or 0 if it is not known yet.
   int64_t ns_per_tick() const { return knows_rate_ ? newest_.ns_per_tick : 0; }
-  // Ticks before the first or behind the last anchor run on as the nearest two do.
+  // Returns the store's time of `ticks`. Before the first and after the last anchor, the line
+  // through the two nearest anchors goes on.
   int64_t Ns(uint64_t ticks) {
     if (ticks - line_.from.ticks >= line_ticks_) [[unlikely]]
       FindLine(ticks);
@@ -63,15 +67,15 @@ class Clock {
   void BeginAnew(Anchor anchor);
 
   std::vector<Anchor> anchors_;
-  Line newest_;              // from the last anchor on
-  bool knows_rate_ = false;  // from two anchors
-  size_t awake_ = 0;         // the first anchor since the machine slept
-  // Where the counter began anew: the line of ticks that are so far ahead of the last anchor.
+  Line newest_;              // the line from the last anchor on
+  bool knows_rate_ = false;  // whether two anchors gave the rate
+  size_t awake_ = 0;         // index of the first anchor since the machine slept
+  // If the counter restarted: the line for ticks that are this far ahead of the last anchor.
   std::optional<Line> before_;
   uint64_t ahead_ticks_ = 0;
   static constexpr int64_t kAheadNs = 600'000'000'000;
-  Line line_;                // the one that was asked for last
-  uint64_t line_ticks_ = 0;  // from its start on; 0: look for it
+  Line line_;                // the line of the last call of Ns
+  uint64_t line_ticks_ = 0;  // how far line_ is valid from its start; 0: find it again
 };
 
 }  // namespace xlaprof::record

@@ -8,7 +8,8 @@
 namespace xlaprof::record {
 namespace {
 
-// Of a ring that somebody else wrote, too: it wraps rather than overflow.
+// Returns the sum of a count over all segments. Another process may have written the ring, so the
+// sum wraps instead of overflowing.
 uint64_t SumOver(RingFile& file, std::atomic<uint64_t> ThreadHeader::*count) {
   uint64_t sum = 0;
   for (const Segment& segment : file.segments())
@@ -17,17 +18,18 @@ uint64_t SumOver(RingFile& file, std::atomic<uint64_t> ThreadHeader::*count) {
 }
 
 static_assert(size_t{kMaxArgs} * EventWriter::kChunkEvents <= kChunkArguments);
-// So far ahead slots are fetched: they lie in another core's cache, or in none. Beyond the ring's
-// ends that does nothing.
+// Slots are prefetched this far ahead, because they lie in another core's cache or in no cache. A
+// prefetch beyond the ends of the ring does nothing.
 constexpr ptrdiff_t kSlotsAhead = 40;
 
-// The category of a site, from a file that anybody may have written.
+// Returns a site's category. Anybody may have written the file, so unknown numbers become kScope.
 Category CategoryOf(const SiteEntry* site) {
   return site != nullptr && site->category < kCategoryCount ? Category(site->category)
                                                             : Category::kScope;
 }
 
-// As EventBefore; of equal ones the outer is first. One that is open ends last.
+// Returns whether `a` comes before `b`, as EventBefore does. If both have the same times, the outer
+// one comes first. An open event ends last.
 bool Before(const Slot* a, const Slot* b) {
   if (a->begin != b->begin) return a->begin < b->begin;
   return a->end != b->end ? a->end - 1 > b->end - 1 : a->depth() < b->depth();
@@ -121,7 +123,8 @@ bool Collector::finished(uint32_t segment) const {
          DroppedOf(segment) == threads_[segment].dropped;
 }
 
-// Of the thread whose slots are being taken: when another has the segment, no more than before.
+// Returns the count of dropped events of the thread whose slots are being taken. If another thread
+// has the segment now, the count stays as it was.
 int64_t Collector::DroppedOf(uint32_t segment) const {
   const ThreadHeader& header = *file_.segments()[segment].header;
   const uint64_t before = header.dropped_before.load(std::memory_order_acquire);
@@ -140,7 +143,8 @@ bool Collector::has_news() const {
                              [&](const Loss& loss) { return loss.count(file_) > loss.told; });
 }
 
-// A thread that was not seen before: on a new segment, or one that another thread has left.
+// Adds a track for a thread that was not seen before. Its segment is new, or another thread has
+// left it.
 absl::Status Collector::Begin(uint32_t segment) {
   Thread& thread = threads_[segment];
   const ThreadHeader& header = *file_.segments()[segment].header;
@@ -167,7 +171,7 @@ absl::Status Collector::Begin(uint32_t segment) {
   return absl::OkStatus();
 }
 
-// A thread may be named after its first event.
+// Updates the track's name, because a thread may be named after its first event.
 absl::Status Collector::Rename(uint32_t segment) {
   Thread& thread = threads_[segment];
   const ThreadHeader& header = *file_.segments()[segment].header;
@@ -260,7 +264,7 @@ void Collector::LookForOpen() {
     const uint32_t depth = header.depth.load(std::memory_order_acquire);
     for (uint32_t at = 0; at < std::min<uint32_t>(depth, ThreadHeader::kMaxOpen); ++at) {
       const uint64_t begin = header.open[at].begin.load(std::memory_order_acquire);
-      if (begin == 0) continue;  // ended already
+      if (begin == 0) continue;  // it has ended already
       const uint32_t site = header.open[at].site.load();
       const bool is_step = (site & ThreadHeader::Opened::kIsStep) != 0;
       const uint32_t id = site & ~ThreadHeader::Opened::kIsStep;
@@ -272,7 +276,8 @@ void Collector::LookForOpen() {
                             .what = Slot::What(id, uint16_t(at), is_step ? kStep : kScope)}));
     }
   }
-  // Published, but not yet closed: nothing else was published there since.
+  // Forgets each thread's last scope if it was published but not yet closed; the thread has
+  // published nothing after it.
   for (const Thread& thread : threads_) Forget(thread.last_begin, thread.last_site);
 }
 
@@ -287,7 +292,7 @@ absl::Status Collector::TakeOpen() {
   for (auto& [segment, slots] : by_segment) {
     Thread& thread = threads_[segment];
     if (thread.first != file_.segments()[segment].header->first.load()) XP_TRY(Begin(segment));
-    // In the order in which they would end.
+    // Sorts the scopes into the order in which they would end.
     std::ranges::sort(slots, std::greater(), &Slot::depth);
     thread.open = std::move(slots);
     for (const Slot& slot : thread.open) thread.slots.push_back(&slot);
@@ -299,7 +304,7 @@ absl::Status Collector::TakeOpen() {
 }
 
 absl::StatusOr<StringId> Collector::StringOf(uint32_t id) {
-  if (id > kStringBytes) id = 0;  // there cannot be as many
+  if (id > kStringBytes) id = 0;  // no table can hold so many
   if (id >= strings_.size()) strings_.resize(id + 1);
   if (strings_[id] == 0) {
     XP_TRY(strings_[id], store_.Intern(file_.String(id)));
@@ -320,7 +325,8 @@ absl::StatusOr<Collector::Sited*> Collector::SiteOf(uint32_t id) {
     XP_TRY(StringId file, StringOf(site->file));
     XP_TRY(StringId file_key, store_.Intern("source_file"));
     XP_TRY(StringId line_key, store_.Intern("source_line"));
-    // One name at two places: then a place would be wrong for one of them.
+    // If one name is used at two places, neither is stored, because it would be wrong for the
+    // other.
     auto [place, added] = places_->try_emplace(sited.name);
     if (added) {
       place->second = {{file, file_key, ArgType::kString},
@@ -371,12 +377,13 @@ absl::Status Collector::WriteSteps() {
   return absl::OkStatus();
 }
 
-// Slots come in the order in which scopes end. Read backwards, scopes that are around what comes
-// next wait, the innermost last; those that began after it are no longer around it, and placed.
+// Sorts slots by their begins. They come in the order in which scopes end. They are read backwards,
+// and a scope waits as long as it may enclose the next one; the innermost is last in the queue. A
+// scope that began after the next one cannot enclose it, and is placed.
 void Collector::SortByBegin(std::span<const Slot*> slots) {
   if (waiting_.size() < slots.size()) waiting_.resize(slots.size());
   const Slot** const none = waiting_.data();
-  const Slot** waiting = none;  // behind the innermost
+  const Slot** waiting = none;  // points behind the innermost
   const Slot** place = slots.data() + slots.size();
   uint64_t earliest = UINT64_MAX;
   bool nested = true;
@@ -392,7 +399,7 @@ void Collector::SortByBegin(std::span<const Slot*> slots) {
     *waiting++ = slot;
   }
   while (waiting != none) place_innermost();
-  if (!nested) std::stable_sort(slots.begin(), slots.end(), Before);  // what a device tells
+  if (!nested) std::stable_sort(slots.begin(), slots.end(), Before);  // device events may overlap
 }
 
 absl::Status Collector::WriteThread(Thread& thread, const Segment& from) {
@@ -412,7 +419,8 @@ absl::Status Collector::WriteChunk(int64_t track_id, const Segment& from,
   events.Resize(slots.size());
   chunk_.first_arg.clear();
   chunk_.args.clear();
-  // The compiler cannot know that what is written to a column does not move another.
+  // These are read once, because the compiler cannot know that writing to one column does not move
+  // another.
   int64_t* const ts_ns = events.ts_ns.data();
   int64_t* const dur_ns = events.dur_ns.data();
   StringId* const name = events.name.data();
@@ -429,7 +437,8 @@ absl::Status Collector::WriteChunk(int64_t track_id, const Segment& from,
       site = size_t(found - sites.data());
     }
     ts_ns[i] = clock_.Ns(slot.begin);
-    // Unsigned: the ends of a damaged slot may lie further apart than int64_t holds.
+    // The subtraction is unsigned because the ends of a damaged slot may differ by more than
+    // int64_t holds.
     const auto length_ns = int64_t(uint64_t(clock_.Ns(slot.end)) - uint64_t(ts_ns[i]));
     dur_ns[i] = slot.end == 0 ? kUnknownDuration : std::max<int64_t>(0, length_ns);
     name[i] = sites[site].name;
@@ -450,7 +459,7 @@ void Collector::SetFlow(std::vector<uint64_t>& column, size_t at, uint64_t flow)
   column[at] = flow;
 }
 
-// What few events have beside time and name; `at`: of the event in its chunk.
+// Adds the parts that few events have beside time and name. `at` is the event's index in its chunk.
 absl::Status Collector::AddRest(const Segment& from, const Slot& slot, size_t at) {
   EventColumns& events = chunk_.events;
   if (slot.bits() & kFlowIn) SetFlow(events.flow_in, at, slot.value);
@@ -463,7 +472,7 @@ absl::Status Collector::AddRest(const Segment& from, const Slot& slot, size_t at
                       .dur_ns = slot.end == 0 ? OptInt() : OptInt(events.dur_ns[at])});
   }
   if (slot.args() == 0) return absl::OkStatus();
-  chunk_.first_arg.resize(at + 1, uint32_t(chunk_.args.size()));  // none of those in between
+  chunk_.first_arg.resize(at + 1, uint32_t(chunk_.args.size()));  // those in between have none
   return AddArgs(from, slot, at);
 }
 

@@ -1,5 +1,5 @@
-// From published slots to rows of a store: what the live recording's thread does all the time, and
-// who recovers a ring does once. Internal to profiler/record.
+// Turns published slots into rows of a store. The thread of a live recording does this
+// continuously, recovering a ring does it once. Internal to profiler/record.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -18,45 +18,47 @@ namespace xlaprof::record {
 
 class Collector {
  public:
-  // `store` and `file` outlive this object; recording `recording_id` of process `process_id` is in
-  // the store.
+  // `store` and `file` must outlive this object. `store` must contain recording `recording_id` of
+  // process `process_id`.
   Collector(Store& store, RingFile& file, Clock& clock, int64_t recording_id, int64_t process_id);
 
-  // Takes what a segment's thread has published, at most `max_slots`; the number of slots.
+  // Takes at most `max_slots` slots that a segment's thread has published. Returns the number
+  // taken.
   absl::StatusOr<uint64_t> Take(uint32_t segment, uint64_t max_slots);
-  // Of the scopes that are open now, those that nothing taken from here on ends become events that
-  // never ended when TakeOpen is called. The last that is taken.
+  // Notes the scopes that are open now. TakeOpen turns those that no later taken slot ends into
+  // events without an end. Call TakeOpen after everything else was taken.
   void LookForOpen();
   absl::Status TakeOpen();
-  // Writes the events that were taken, as chunks; Write does, too.
+  // Writes the events that were taken, as chunks. Write does so, too.
   absl::Status WriteEvents();
-  // Writes what was taken, and how far that is. The caller's transaction makes it last; only then
+  // Writes what was taken, and how far taking got. The caller commits the transaction. Only then
   // may the segments' heads move to taken().
   absl::Status Write();
 
   uint64_t taken(uint32_t segment) const { return threads_[segment].taken; }
   size_t pending() const { return pending_; }  // events that are not yet in chunks
-  bool has_news() const;                       // events or drops that Write is to tell
+  bool has_news() const;                       // whether Write has events or drops to report
   int64_t events() const { return events_; }
   int64_t threads() const { return thread_count_; }
   int64_t dropped() const;
-  // Whether everything that a thread which is gone has published was taken.
+  // Returns whether everything was taken that a thread published before it ended.
   bool finished(uint32_t segment) const;
-  // Whether scopes are open in a segment.
+  // Returns whether scopes are open in a segment.
   bool has_open(uint32_t segment) const;
-  // Segments as recording_thread has them, and events() of before, for one that was opened again.
+  // Restores the segments' progress from recording_thread, and events(), after the store was
+  // reopened.
   absl::Status Restore();
 
  private:
   struct Thread {
     uint64_t taken = 0, first = UINT64_MAX;
     int64_t track_id = 0, events = 0, dropped = 0;
-    uint32_t name = 0;  // string of the file: the track's
-    // What was taken and is not written: it stays in the ring. In the order in which scopes end,
-    // the outer one after the inner.
+    uint32_t name = 0;  // the track's name, as a string of the file
+    // Slots that were taken and are not yet written; they stay in the ring. They are in the order
+    // in which scopes end, so that an outer scope follows its inner ones.
     std::vector<const Slot*> slots;
-    std::vector<Slot> open;   // of TakeOpen
-    uint64_t last_begin = 0;  // of what was taken last
+    std::vector<Slot> open;   // scopes that TakeOpen added
+    uint64_t last_begin = 0;  // begin of the last slot taken
     uint32_t last_site = 0;
     bool changed = false;
   };
@@ -82,7 +84,7 @@ class Collector {
   absl::Status WriteSteps();
   absl::Status TellLosses();
 
-  // What is lost, and its code in import_issue.
+  // One kind of loss, with its code in import_issue.
   struct Loss {
     const char *code, *advice;
     uint64_t (*count)(RingFile& file);
@@ -98,11 +100,11 @@ class Collector {
   EventWriter samples_;
   std::vector<Thread> threads_;
   std::multimap<std::pair<uint64_t, uint32_t>, std::pair<uint32_t, Slot>>
-      open_;  // by begin and site: segment; of LookForOpen
+      open_;  // scopes that LookForOpen found, by begin and site, with their segments
   std::vector<Sited> sites_;
-  std::vector<const Slot*> waiting_;  // of SortByBegin
+  std::vector<const Slot*> waiting_;  // scratch space of SortByBegin
   std::vector<StringId> strings_;
-  absl::flat_hash_map<StringId, int64_t> counter_tracks_;  // by name: whoever counts, at any place
+  absl::flat_hash_map<StringId, int64_t> counter_tracks_;  // by name, whichever site counts
   std::shared_ptr<NameArgs> places_ = std::make_shared<NameArgs>();
   std::vector<StepRow> steps_;
   int64_t next_step_ = 0, events_ = 0, thread_count_ = 0;

@@ -1,4 +1,5 @@
-// Commits of a recording that other threads ask for. Internal to profiler/record.
+// Hands other threads' requests for a commit to the recording's thread. Internal to
+// profiler/record.
 #pragma once
 
 #include <condition_variable>
@@ -10,28 +11,30 @@
 
 namespace xlaprof::record {
 
-// May outlive the recording that is asked.
+// This object may outlive the recording.
 class CommitRequests {
  public:
-  // Waits until what was completed before the call is committed to the store at `path`: the stats
-  // up to there. Unavailable, with the reason, after `timeout_ns`.
+  // Waits until everything completed before the call is committed to the store at `path`. Returns
+  // the stats up to that commit. Returns Unavailable, with the reason, after `timeout_ns`.
   absl::StatusOr<RecordStats> Await(const std::filesystem::path& path, int64_t timeout_ns);
 
-  // Of the recording's thread: how many have asked, and whether all of them were answered.
+  // For the recording's thread: how many requests there were, and whether any of them is
+  // unanswered.
   struct Waiting {
     uint64_t asked = 0;
     bool any = false;
   };
   Waiting waiting();
-  // To the first `asked`, after a commit of what was taken since they asked, or an error.
+  // Answers the first `asked` requests, after a commit of what was taken since they were made, or
+  // with an error.
   void Answer(uint64_t asked, const absl::StatusOr<RecordStats>& stats);
 
  private:
   std::mutex mutex_;
   std::condition_variable done_;
   uint64_t asked_ = 0, committed_ = 0;
-  absl::Status error_;  // why the last one failed
-  RecordStats stats_;   // of the last one that did not
+  absl::Status error_;  // why the last commit failed
+  RecordStats stats_;   // stats of the last successful commit
 };
 
 }  // namespace xlaprof::record

@@ -1,4 +1,4 @@
-// The recording that runs in this process, for who did not start it.
+// Commits the recording that runs in this process, for callers that did not start it.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@ namespace xlaprof {
 
 struct CurrentRecording {
   std::filesystem::path path;
-  int64_t now_ns = 0;  // in the store's times, before the commit
+  int64_t now_ns = 0;  // in the store's time, before the commit
   RecordStats stats;   // up to the commit
 };
 
-// Has everything committed that was completed until now, so that readers of the store find it.
-// NotFound while nothing is recorded; Unavailable, with the reason, where it could not be written
-// within `timeout_ns`. Waits for the thread that writes, and holds up nobody else.
+// Commits everything that was completed until now, so that readers of the store find it. Returns
+// NotFound if nothing is being recorded, and Unavailable, with the reason, if it could not be
+// written within `timeout_ns`. Blocks only the caller, until the writing thread has committed.
 absl::StatusOr<CurrentRecording> CommitRecording(int64_t timeout_ns = 10'000'000'000);
 
 }  // namespace xlaprof

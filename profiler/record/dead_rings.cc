@@ -22,7 +22,7 @@ constexpr std::string_view kRingSuffix = ".xlaprof.ring";
 
 class File {
  public:
-  // A pipe does not block it, and a link is no ring.
+  // Opens `path`. O_NONBLOCK keeps a pipe from blocking, and a symbolic link is not opened.
   explicit File(const fs::path& path)
       : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
     char head[kMagic.size()];
@@ -33,7 +33,8 @@ class File {
     if (fd_ >= 0) close(fd_);
   }
   File(const File&) = delete;
-  // Who records locks it first, and writes this then.
+  // Returns whether the file is a ring. A recording process locks its file before it writes this
+  // magic.
   bool IsRing() const { return head_ == kMagic; }
   bool IsUnwritten() const { return got_ >= 0 && head_ == std::string(head_.size(), '\0'); }
   bool Lock() { return flock(fd_, LOCK_EX | LOCK_NB) == 0; }

@@ -1,4 +1,5 @@
-// Rings whose process is gone, as their lock tells. Internal to profiler/record.
+// Handles rings whose process is gone, which shows in their lock being free. Internal to
+// profiler/record.
 #pragma once
 
 #include <filesystem>
@@ -8,15 +9,15 @@
 
 namespace xlaprof::record {
 
-// Removes the ring at `path`, whose store is gone, so that nobody can take it in. AlreadyExists: a
-// process still records to it, or it is no ring of ours.
+// Removes the ring at `path`, whose store is gone, so that nobody can recover it. Returns
+// AlreadyExists if a process still records to it, or if the file is not a ring.
 absl::Status RemoveDeadRing(const std::filesystem::path& path);
 
-// Removes the recordings in `folder` that were killed and whose names begin with `prefix`, as far
-// as this user may.
+// Removes the killed recordings in `folder` whose names begin with `prefix`, as far as this user's
+// permissions allow.
 void RemoveDeadRecordings(const std::filesystem::path& folder, std::string_view prefix);
 
-// Whether this process has the file open, whichever part of it did that.
+// Returns whether this process has the file open, whichever part of the process opened it.
 bool IsOpenHere(const std::filesystem::path& path);
 
 }  // namespace xlaprof::record

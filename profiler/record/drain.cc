@@ -15,19 +15,20 @@
 namespace xlaprof::record {
 namespace {
 
-// As many events make a chunk, where they come fast.
+// If events come fast, this many make a chunk.
 constexpr size_t kWriteEvents = EventWriter::kChunkEvents;
-// A ring of which this part waits for COMMIT does not wait for its time.
+// If this share of a ring waits for COMMIT, the drain commits without waiting for the interval.
 constexpr uint64_t kCrowdedPart = 8;
 constexpr auto kPollTime = std::chrono::milliseconds(1);
-// After an error the store is opened again this often.
+// After an error the store is reopened at this interval.
 constexpr auto kRetryTime = std::chrono::milliseconds(200);
-// So far ahead of a thread its ring is kept free of page faults.
+// A thread's ring is kept free of page faults for at most this many slots ahead.
 constexpr uint64_t kReadySlots = (size_t(4) << 20) / sizeof(Slot);
-// The file may be deleted under way; SQLite goes on writing to what nobody will find.
+// The drain checks at this interval that the store's file is still there. If the file is deleted,
+// SQLite goes on writing to a file that nobody can find.
 constexpr int64_t kLookNs = 500'000'000;
 
-// What tells a file from another that takes its name; 0: there is none.
+// Returns the inode, which tells a file from another of the same name, or 0 if there is none.
 uint64_t FileNumber(const std::filesystem::path& path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 ? uint64_t(status.st_ino) : 0;
@@ -60,7 +61,7 @@ absl::Status Drain::Start() {
     return added;
   }
   Collect();
-  RuntimeFacts::Get().Take();  // of before
+  RuntimeFacts::Get().Take();  // drops facts from before the recording
   facts_.emplace(process_id_, origin_ns_);
   // The rate of the counter must be known before the first event is written.
   timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
@@ -68,7 +69,8 @@ absl::Status Drain::Start() {
   AddAnchor();
   if (auto network = store_->Meta("network_file_system"); network.ok() && *network)
     std::fprintf(stderr, "xlaprof: %s: %s\n", path_.c_str(), (*network)->c_str());
-  // Signals are for the threads of the program: handlers of theirs, or who waits in sigwait.
+  // The thread blocks all signals, because they are for the program's threads: for their handlers,
+  // or for a thread that waits in sigwait.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -84,7 +86,7 @@ absl::StatusOr<RecordStats> Drain::Stop() {
     wake_.notify_all();
   }
   thread_.join();
-  requests_->Answer(UINT64_MAX, Stats());  // who asks from now on need not wait
+  requests_->Answer(UINT64_MAX, Stats());  // later requests need not wait
   RecordStats stats;
   if (error_.ok()) error_ = Finish(&stats);
   if (absl::IsNotFound(error_)) file_->Unlink();
@@ -174,7 +176,8 @@ absl::StatusOr<RecordStats> Drain::Stats() const {
                      .drain_cpu_ns = drain_cpu_ns_};
 }
 
-// Where nothing waits: times of one write come from one line. Or where the machine has slept.
+// Adds an anchor when nothing waits to be written, so that the times of one write come from one
+// line, or when the machine has slept.
 void Drain::AddAnchor() {
   FileHeader& header = file_->header();
   const Anchor anchor = Clock::ReadAnchor(origin_ns_);
@@ -224,12 +227,13 @@ absl::Status Drain::Look() const {
       path_.string()));
 }
 
-// Page faults are this thread's, not those of the threads that are recorded.
+// Populates the ring ahead of a thread, so that page faults hit this thread and not the recorded
+// ones.
 void Drain::KeepReady(uint32_t segment) {
   const Segment& of = file_->segments()[segment];
   if (ready_.size() <= segment) ready_.resize(segment + 1, RingFile::kFirstSlots);
   const uint64_t tail = of.header->tail.load(std::memory_order_relaxed);
-  // The more, the more the thread has written: most write little.
+  // Populates more the more the thread has written, because most threads write little.
   const uint64_t ahead = std::min<uint64_t>(
       of.header->capacity, std::clamp(tail - of.header->first.load(std::memory_order_relaxed),
                                       RingFile::kFirstSlots, kReadySlots));
@@ -239,8 +243,8 @@ void Drain::KeepReady(uint32_t segment) {
   ready_[segment] = tail + ahead;
 }
 
-// Takes what is there, a chunk at a time, and commits where it fills the ring, or has waited for
-// long: a COMMIT costs as much as some ten thousand events.
+// Takes what is published, a chunk at a time. Commits when a ring fills, or when events have waited
+// for long, because a COMMIT costs as much as some ten thousand events.
 absl::Status Drain::Round(bool all) {
   if (const int64_t now_ns = ClockNs(CLOCK_MONOTONIC); all || now_ns - last_look_ns_ >= kLookNs) {
     last_look_ns_ = now_ns;
@@ -250,7 +254,8 @@ absl::Status Drain::Round(bool all) {
   file_->header().ringless_events.store(ringless_events.load() - ringless_before_);
   const std::span<const Segment> segments = file_->segments();
   bool more = true;
-  // Threads that come and go: their memory is for the next once it is committed.
+  // If many threads have ended, commits early, because their memory is free for new threads only
+  // then.
   constexpr ptrdiff_t kManyEnded = 8;
   bool crowded = std::ranges::count_if(segments, [](const Segment& segment) {
                    return segment.header->ended.load(std::memory_order_relaxed) == 1;
@@ -277,8 +282,8 @@ absl::Status Drain::Round(bool all) {
   return absl::OkStatus();
 }
 
-// Of threads that are gone, the memory is for the next. Scopes that they left open may end
-// elsewhere, or are told at the end: then it is kept, for some of them.
+// Gives the memory of ended threads to new ones. Scopes that they left open may end on another
+// thread, or are written at the end, so the memory of some such threads is kept.
 void Drain::FreeSegments() {
   constexpr int kMostKept = 64;
   int kept = 0;
@@ -295,7 +300,7 @@ void Drain::FreeSegments() {
   }
 }
 
-// What was not committed is still in the rings.
+// Reopens the store after an error. Events that were not committed are still in the rings.
 void Drain::Recover() {
   if (error_ = Look(); !error_.ok()) return;
   collector_.reset();
@@ -345,7 +350,8 @@ void Drain::Run() {
 absl::Status Drain::Finish(RecordStats* stats) {
   XP_TRY(WriteName());
   XP_TRY(facts_->Write(*store_));
-  // exit() leaves no block; threads that go on are still in theirs, or end them meanwhile.
+  // exit() does not leave blocks, so scopes may still be open. Other threads that go on are still
+  // in theirs, or end them meanwhile.
   collector_->LookForOpen();
   for (uint32_t i = 0; i < file_->segments().size(); ++i) {
     while (true) {
@@ -355,7 +361,7 @@ absl::Status Drain::Finish(RecordStats* stats) {
     }
   }
   XP_TRY(collector_->TakeOpen());
-  XP_TRY(collector_->Write());  // what was dropped since, too
+  XP_TRY(collector_->Write());  // also writes what was dropped since
   XP_TRY(*stats, Stats());
   XP_TRY(store_->Run("UPDATE recording SET ended = 1, drain_cpu_ns = ?2 WHERE id = ?1",
                      recording_id_, drain_cpu_ns_));

@@ -1,4 +1,4 @@
-// The thread of a recording, which empties the rings into the store. Internal to profiler/record.
+// The thread of a recording, which drains the rings into the store. Internal to profiler/record.
 #pragma once
 
 #include <condition_variable>
@@ -17,20 +17,23 @@
 
 namespace xlaprof::record {
 
-// The recording calls Start and Stop, once each; any thread the rest, in between.
+// The recording calls Start and Stop, once each. Any thread may call the rest in between.
 class Drain {
  public:
-  // `path`: of the store, absolute; `given`: as the user names it. `origin_ns`: CLOCK_MONOTONIC at
-  // the store's time 0.
+  // `path` is the store's absolute path and `given` the path as the user wrote it. `origin_ns` is
+  // CLOCK_MONOTONIC at the store's time 0.
   Drain(std::filesystem::path path, std::string given, RecordOptions options, Store store,
         std::unique_ptr<RingFile> file, int64_t origin_ns, uint32_t number);
 
-  // Writes what the recording is of, and begins. After an error the store and the rings are gone.
+  // Adds the recording's rows and starts the thread. After an error the store and the rings are
+  // removed.
   absl::Status Start();
-  // What was completed before is committed, and the store is one file.
+  // Stops the thread. Everything completed before is then committed, and the store is a single
+  // file.
   absl::StatusOr<RecordStats> Stop();
 
-  // Of a thread that comes; null, told on stderr, where there is no room for it.
+  // Returns the ring of a new thread, or null if there is no room for it; the first failure is
+  // reported on stderr.
   std::unique_ptr<Ring> NewRing();
   void RenameProcess(std::string_view name);
 
@@ -58,7 +61,7 @@ class Drain {
   const std::filesystem::path path_;
   const std::string given_;
   const RecordOptions options_;
-  std::optional<Store> store_;  // always inside a transaction: what is taken belongs together
+  std::optional<Store> store_;  // always in a transaction, which keeps related rows together
   const std::unique_ptr<RingFile> file_;
   const int64_t origin_ns_;
   const uint32_t number_;
@@ -69,15 +72,15 @@ class Drain {
   std::optional<RuntimeFactWriter> facts_;
   const std::shared_ptr<CommitRequests> requests_ = std::make_shared<CommitRequests>();
 
-  std::mutex mutex_;  // of the next three
+  std::mutex mutex_;  // guards the members up to stopping_
   std::condition_variable wake_;
   std::vector<uint32_t> free_segments_;
   std::optional<std::string> new_name_;  // of the process, not yet in the store
   bool stopping_ = false;
 
-  std::vector<uint64_t> ready_;  // of each segment: slots up to here were populated
+  std::vector<uint64_t> ready_;  // per segment: slots up to here were populated
   std::thread thread_;
-  absl::Status error_;  // the last one of the thread
+  absl::Status error_;  // the thread's last error
   bool told_ = false, told_ringless_ = false;
   const uint64_t ringless_before_ = ringless_events.load();
   int64_t drain_cpu_ns_ = 0, last_commit_ns_ = 0, last_look_ns_ = 0;

@@ -1,4 +1,4 @@
-// XLAPROF_RECORD and XLAPROF_REPORT: recording without a change of the program.
+// Records and reports as XLAPROF_RECORD and XLAPROF_REPORT say, without a change of the program.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,8 +18,9 @@ extern char** environ;
 namespace xlaprof::record {
 namespace {
 
-// Waits for the end of `child`: whether its program could be started. A program that ignores its
-// children's ends, or takes them all itself, leaves us no status; the report is printed then, too.
+// Waits for the end of `child`. Returns whether its program could be started. A parent that ignores
+// its children's ends, or reaps them all itself, leaves us no status; the report was printed then,
+// too.
 bool HasRun(pid_t child) {
   int status = 0;
   pid_t ended = 0;
@@ -29,7 +30,7 @@ bool HasRun(pid_t child) {
   return WIFEXITED(status) && WEXITSTATUS(status) != 127;
 }
 
-// Runs `xlaprof report PATH`, which itself is not recorded.
+// Runs `xlaprof report PATH` without recording that process.
 void Report(const std::filesystem::path& path) {
   std::vector<char*> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -71,7 +72,7 @@ class FromEnvironment {
     recording_.emplace(std::move(started->recording));
   }
   ~FromEnvironment() {
-    if (!recording_ || getpid() != pid_) return;  // a forked child that ends
+    if (!recording_ || getpid() != pid_) return;  // this is a forked child that ends
     auto stats = recording_->Stop();
     if (!stats.ok()) {
       std::fprintf(stderr, "xlaprof: %s\n", std::string(Message(stats.status())).c_str());

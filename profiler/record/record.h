@@ -1,4 +1,4 @@
-// Recording: scopes, counters and steps of any C++ program, from many threads, into one store.
+// Records scopes, counters and steps of any C++ program, from many threads, into one store.
 //
 //   #include "profiler/record/record.h"
 //
@@ -6,26 +6,25 @@
 //     auto recording = xlaprof::StartRecording("run.xlaprof");  // or in the environment, see below
 //     for (int step = 0; step < 100; ++step) {
 //       XLAPROF_STEP("train", step);
-//       XLAPROF_TRACE("forward");  // to the end of the block
+//       XLAPROF_TRACE("forward");  // until the end of the block
 //       XLAPROF_COUNTER("loss", loss);
 //     }
 //   }
 //
-// A scope costs two reads of the clock and about a nanosecond; a full ring drops and counts, and
-// never blocks. What a process completed before it was killed is in the ring file beside the store:
-// `xlaprof recover run.xlaprof` takes it in. Compiled with XLAPROF_NO_RECORD, the macros and
-// classes leave no code.
+// A scope costs two reads of the clock and about a nanosecond. A full ring drops events and counts
+// them; it never blocks. If a process is killed, the events that it had completed are in the ring
+// file beside the store, and `xlaprof recover run.xlaprof` adds them. Compiled with
+// XLAPROF_NO_RECORD, the macros and classes leave no code.
 //
-// Environment: XLAPROF_RECORD=PATH records the whole program to PATH, %p in it being the process's
-// number; where PATH is a folder, to PROGRAM.NUMBER.xlaprof in it, or to PROGRAM.NUMBER.2.xlaprof
-// and so on where that is there. A PATH that is not there is made a folder, with its parents, if it
-// ends in a slash, or if its name has neither an extension nor %p: `runs`, but not `run.xlaprof`.
-// XLAPROF_REPORT=1 prints the findings when it ends, by the `xlaprof` of PATH, or by
-// XLAPROF_PROGRAM.
+// Environment: XLAPROF_RECORD=PATH records the whole program to PATH, in which %p stands for the
+// process id. If PATH is a directory, the file in it is PROGRAM.NUMBER.xlaprof, or
+// PROGRAM.NUMBER.2.xlaprof and so on if that exists. If PATH does not exist, it becomes a
+// directory, with its parents, if it ends in a slash, or if its name has neither an extension nor
+// %p: `runs`, but not `run.xlaprof`. XLAPROF_REPORT=1 prints the findings when the program ends. It
+// runs XLAPROF_PROGRAM, or if that is not set the `xlaprof` on the system's PATH.
 //
-// Everything here may be called from any thread, but not from a handler of signals. Names are
-// UTF-8. Scopes are left the way C++ leaves them: one that longjmp leaves stays open in the
-// recording.
+// Everything here may be called from any thread, but not from a signal handler. Names are UTF-8.
+// Leave scopes the way C++ does: a scope that longjmp leaves stays open in the recording.
 #pragma once
 
 #include <atomic>
@@ -44,29 +43,30 @@
 namespace xlaprof {
 
 struct RecordOptions {
-  // Of each thread that records; a power of two from 4096 on. 32 bytes an event, 16 more an
-  // argument.
+  // Bytes of each recording thread's ring: a power of two, at least 4096. An event takes 32 bytes,
+  // an argument 16 more.
   size_t ring_bytes = size_t(16) << 20;
-  // At most so long after it, an event is committed.
+  // An event is committed at most this long after it was completed.
   int64_t commit_interval_ns = 100'000'000;
-  std::string label;  // of the run; empty: the program's name
+  std::string label;  // the run's label; empty: the program's name
 };
 
 struct RecordStats {
-  int64_t events = 0;           // committed
-  int64_t dropped = 0;          // completed while their ring was full
-  int64_t threads = 0;          // that recorded
-  int64_t drain_cpu_ns = 0;     // of the thread that writes
-  int64_t committed_bytes = 0;  // of the store's file
+  int64_t events = 0;           // events committed
+  int64_t dropped = 0;          // events whose ring was full, or that had no ring
+  int64_t threads = 0;          // threads that recorded
+  int64_t drain_cpu_ns = 0;     // CPU time of the writing thread
+  int64_t committed_bytes = 0;  // size of the store's file
 };
 
-// A recording in progress; ends with the object, or with Stop.
+// A recording in progress. It ends with the object, or with Stop.
 class Recording {
  public:
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;
   ~Recording();
-  // Ends it: what was completed before is committed, and the store is one file. Once.
+  // Ends the recording. Everything completed before is then committed, and the store is a single
+  // file. May be called once.
   absl::StatusOr<RecordStats> Stop();
 
   struct Impl;  // defined in recording.cc
@@ -77,13 +77,13 @@ class Recording {
   std::unique_ptr<Impl> impl_;
 };
 
-// Starts to record all threads of this process into a new store at `path`. AlreadyExists if the
-// file is there; FailedPrecondition while another recording runs; Unavailable where the folder
-// cannot be written.
+// Starts to record all threads of this process into a new store at `path`. Returns AlreadyExists if
+// the file exists, FailedPrecondition while another recording runs, and Unavailable if the
+// directory is not writable.
 absl::StatusOr<Recording> StartRecording(const std::filesystem::path& path,
                                          RecordOptions options = {});
 
-// Where events come from: one object a place, of static storage.
+// A place that events come from: one object per place, with static storage.
 class Site {
  public:
   constexpr Site(Category category, const char* name, const char* file = "", int line = 0,
@@ -104,36 +104,36 @@ class Site {
   std::atomic<uint32_t> id_{0};
 };
 
-// A name that is only known at run time: looked up at each use.
+// Returns the site of a name that is only known at run time. The name is looked up at each call.
 uint32_t SiteOfName(Category category, std::string_view name);
-// The same, at a place.
+// Does the same for a name at a place.
 uint32_t SiteOfName(Category category, std::string_view name, const std::source_location& place);
-// A string for arguments: likewise.
+// Returns the number of a string for arguments. It is looked up at each call.
 uint32_t RecordedString(std::string_view text);
 
 #ifndef XLAPROF_NO_RECORD
 
 namespace record {
-// What the environment asks for, from before main until after it.
+// Does what the environment asks for, from before main until after it.
 bool StartFromEnvironment();
 inline const bool started_from_environment = StartFromEnvironment();
 }  // namespace record
 
-// Name of the calling thread's track, from now on or from its first event on.
+// Names the calling thread's track. Before the thread's first event, the name is kept until then.
 void NameThread(std::string_view name);
-// Name of this process, of this recording and those to come; at first the program's.
+// Names this process in this recording and later ones. Until then it has the program's name.
 void NameProcess(std::string_view name);
 
 namespace record {
 
-// What every scope is: begun at most once, and ended then.
+// The base of every scope. It begins at most once, and ends if it began.
 class Scope {
  public:
   Scope(const Scope&) = delete;
 
  protected:
   Scope() = default;
-  // Null while nobody records; else Begin is called.
+  // Returns null while nobody records. Otherwise the caller calls Begin.
   static Ring* RingNow() {
     const uint32_t on = recording.load(std::memory_order_relaxed);
     return on == 0 ? nullptr : RingOfThread(on);
@@ -151,7 +151,7 @@ class Scope {
   uint64_t begin_, what_;
 };
 
-// The scope of XLAPROF_TRACE, which nobody can give anything else: it stays in registers.
+// The scope of XLAPROF_TRACE. Nothing can be added to it, so it stays in registers.
 class Block : Scope {
  public:
   explicit Block(Site& site) {
@@ -171,7 +171,7 @@ class Block : Scope {
 
 }  // namespace record
 
-// A scope, from here to the end of the object, whatever way the block is left.
+// A scope from here to the end of the object, however the block is left.
 class Trace : record::Scope {
  public:
   explicit Trace(Site& site) {
@@ -194,7 +194,7 @@ class Trace : record::Scope {
     }
   }
 
-  // An argument of the scope; those beyond eight are counted as dropped.
+  // Adds an argument to the scope. Arguments beyond eight are dropped and counted.
   template <class T>
   Trace& Arg(uint32_t key, const T& value) {
     if (ring_ != nullptr) Put(key, record::ArgOf(value));
@@ -205,13 +205,14 @@ class Trace : record::Scope {
     if (ring_ != nullptr) Put(RecordedString(key), record::ArgOf(value));
     return *this;
   }
-  // An arrow from this scope to those that are given the same number with FlowIn, on any thread.
-  // One each; a step's, and the second of a scope, count as arguments.
+  // Draws an arrow from this scope to the scopes that call FlowIn with the same number, on any
+  // thread. A scope has room for one. A step's flow, and the second flow of a scope, count as
+  // arguments.
   Trace& FlowOut(uint64_t flow) { return Flow(flow, record::kFlowOut, record::kFlowOutType); }
   Trace& FlowIn(uint64_t flow) { return Flow(flow, record::kFlowIn, record::kFlowInType); }
 
  protected:
-  // A step, whose number is its value.
+  // Begins a step, whose value is its number.
   Trace(record::Ring* ring, uint32_t site, int64_t step) : value_(uint64_t(step)) {
     if (ring == nullptr) return;
     Begin(ring, site, record::kStep);
@@ -244,7 +245,7 @@ class Trace : record::Scope {
   record::ArgSlot args_[record::kMaxArgs / 2];
 };
 
-// A step of training: a scope that the report counts, with the user's number.
+// A training step: a scope with the user's number, which the report counts as a step.
 class StepTrace : public Trace {
  public:
   StepTrace(Site& site, int64_t step) : StepTrace(RingNow(), site, step) {}
@@ -257,7 +258,7 @@ class StepTrace : public Trace {
       : Trace(ring, ring == nullptr ? 0 : SiteOfName(Category::kStep, name), step) {}
 };
 
-// A value at this moment.
+// Records a value at this moment.
 inline void Counter(Site& site, double value) {
   const uint32_t on = record::recording.load(std::memory_order_relaxed);
   if (on == 0) [[likely]]
@@ -268,7 +269,7 @@ inline void Counter(Site& site, double value) {
 }
 void Counter(std::string_view name, double value);
 
-// A moment.
+// Records a moment.
 inline void Instant(Site& site) {
   const uint32_t on = record::recording.load(std::memory_order_relaxed);
   if (on == 0) [[likely]]
@@ -289,7 +290,8 @@ void Instant(std::string_view name);
 #define XLAPROF_STEP_(name, step, number) \
   XLAPROF_SITE_(kStep, name, number);     \
   ::xlaprof::StepTrace XP_CONCAT(xlaprof_trace_, number)(XP_CONCAT(xlaprof_site_, number), step)
-// Name: a literal. One a line: numbered by lines, inline functions are alike in every file.
+// `name` must be a literal. Sites are numbered by line, so that inline functions are the same in
+// every file; therefore a line can have only one.
 #define XLAPROF_TRACE(name) XLAPROF_TRACE_(name, __LINE__)
 #define XLAPROF_STEP(name, step) XLAPROF_STEP_(name, step, __LINE__)
 #define XLAPROF_COUNTER(name, value)          \
@@ -305,7 +307,8 @@ void Instant(std::string_view name);
 
 #else
 
-// Of their own namespace: another file of the same program may be compiled with the recorder.
+// These classes have their own namespace, because another file of the same program may be compiled
+// with the recorder.
 inline namespace unrecorded {
 
 class Trace {
@@ -333,7 +336,7 @@ inline void NameProcess(std::string_view) {}
 
 }  // namespace unrecorded
 
-// What is counted is not computed, but used, so that nobody warns of it.
+// Values are not computed, but used in an unevaluated operand so that compilers do not warn.
 #define XLAPROF_TRACE(name) static_assert(true)
 #define XLAPROF_STEP(name, step) static_cast<void>(sizeof(step))
 #define XLAPROF_COUNTER(name, value) static_cast<void>(sizeof(value))

@@ -1,4 +1,5 @@
-// A recording: rings for the threads that come, and a drain that empties them into the store.
+// Implements a recording: a ring for each new thread, and a drain that empties the rings into the
+// store.
 #include <absl/cleanup/cleanup.h>
 #include <pthread.h>
 
@@ -28,31 +29,31 @@ struct Recording::Impl : record::Drain {
 
 namespace {
 
-// The recording that runs; of the whole process.
+// The recording that runs in this process.
 struct Current {
   std::mutex mutex;
   Recording::Impl* impl = nullptr;
   uint32_t last_number = 0;
-  std::string process_name;  // of NameProcess
+  std::string process_name;  // the name that NameProcess gave
 };
 Current& TheCurrent() {
   static Current& current = *new Current;
   return current;
 }
 
-// What a thread leaves behind when it ends, or several have that do a device's work in turns.
+// The rings of a thread, or of a device whose work several threads do in turns.
 struct Rings {
-  std::vector<std::unique_ptr<Ring>> rings;  // of all recordings: scopes may still be open in them
+  std::vector<std::unique_ptr<Ring>> rings;  // of all recordings; scopes may still be open
   std::string name, device;
-  uint32_t failed = 0;   // recording in which it has none
-  int64_t retry_ns = 0;  // CLOCK_MONOTONIC: then there may be room
+  uint32_t failed = 0;   // the recording in which it has no ring
+  int64_t retry_ns = 0;  // CLOCK_MONOTONIC at which to try again
   ~Rings();
 };
 thread_local bool rings_are_gone = false;
 thread_local Rings rings_of_thread;
-thread_local Rings* rings_of_device = nullptr;  // that the thread works for now
+thread_local Rings* rings_of_device = nullptr;  // of the device that it works for
 
-// Those of devices stay.
+// The rings of each device. They are never removed.
 struct Devices {
   std::mutex mutex;
   std::map<std::string, Rings*, std::less<>> rings;
@@ -79,7 +80,7 @@ void WriteTo(const Rings& rings) {
   record::ring_of_thread = rings.rings.empty() ? nullptr : rings.rings.back().get();
 }
 
-// Rings of threads that are gone, in which scopes are open. Never destroyed.
+// Rings of ended threads in which scopes are still open. Never destroyed.
 struct Orphans {
   std::mutex mutex;
   std::vector<std::unique_ptr<Ring>> rings;
@@ -95,7 +96,8 @@ Rings::~Rings() {
   for (auto& ring : rings) {
     std::atomic<uint32_t>& ended = ring->header().ended;
     if (ring->MayBeNamed()) {
-      // exit() came first, or an object outlives the thread and ends its scope later, elsewhere.
+      // exit() came first, or an object outlives the thread and will end its scope on another
+      // thread.
       Orphans& orphans = TheOrphans();
       std::lock_guard lock(orphans.mutex);
       orphans.rings.push_back(std::move(ring));
@@ -104,14 +106,15 @@ Rings::~Rings() {
   }
 }
 
-// In a forked child nobody empties rings: it writes to a page of its own, and records nothing.
+// Detaches a forked child, where nobody drains rings. The child writes to a page of its own, and
+// records nothing.
 void AfterForkInChild() {
   record::recording.store(0, std::memory_order_relaxed);
   record::ring_of_thread = nullptr;
   new (&TheCurrent().mutex) std::mutex;
   new (&TheDevices().mutex) std::mutex;
   new (&TheOrphans().mutex) std::mutex;
-  // The lock on the file is the parent's: a mapping in an orphan would keep it for ever.
+  // The lock on the file is the parent's. A mapping in an orphan would hold it for ever.
   if (TheCurrent().impl != nullptr) TheCurrent().impl->file().Release();
   TheCurrent().impl = nullptr;
   record::Sites::Get().Attach(nullptr);
@@ -120,8 +123,8 @@ void AfterForkInChild() {
   for (auto& ring : rings_of_thread.rings) ring->Abandon();
 }
 
-// The recording's thread may be inside of SQLite, whose locks would never be let go in the child. In
-// the order in which SQLite takes those of them that it holds together.
+// At a fork, the recording's thread may hold SQLite's locks, which the child could never release.
+// So they are taken before the fork, in the order in which SQLite itself nests them.
 constexpr int kSqliteLocks[] = {SQLITE_MUTEX_STATIC_VFS1,   SQLITE_MUTEX_STATIC_PRNG,
                                 SQLITE_MUTEX_STATIC_MASTER, SQLITE_MUTEX_STATIC_OPEN,
                                 SQLITE_MUTEX_STATIC_LRU,    SQLITE_MUTEX_STATIC_PMEM,
@@ -148,7 +151,7 @@ static Ring* Lose() {
 }
 
 Ring* Attach(uint32_t number) {
-  // A signal's handler may come in between, and must not wait for the lock that is held here.
+  // A signal handler may interrupt this function, and must not wait for the lock that is held here.
   static thread_local bool is_attaching = false;
   if (rings_are_gone || is_attaching) return Lose();
   is_attaching = true;
@@ -216,7 +219,8 @@ void Ring::CloseDeep() {
 }
 
 bool Ring::MayBeNamed() {
-  // What a recording that has ended knew is gone: Stop sets the number first.
+  // A recording that has ended leaves an empty header, which no longer shows the open scopes. Stop
+  // changes the number before that.
   return LowerDepth() > 0 || record::recording.load() != recording_;
 }
 
@@ -260,7 +264,7 @@ Recording::~Recording() {
 
 absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
                                          RecordOptions options) {
-  // The program may go to another folder meanwhile.
+  // Makes the path absolute, because the program may change its working directory later.
   std::error_code none;
   std::filesystem::path path = std::filesystem::absolute(given, none);
   if (none) path = given;
@@ -332,7 +336,7 @@ absl::StatusOr<RecordStats> Recording::Stop() {
   std::unique_ptr<Impl> impl = std::move(impl_);
   {
     std::lock_guard lock(TheCurrent().mutex);
-    if (TheCurrent().impl != impl.get()) {  // a forked child: the parent's goes on
+    if (TheCurrent().impl != impl.get()) {  // in a forked child the parent's recording goes on
       static auto& of_parents = *new std::vector<std::unique_ptr<Impl>>;
       of_parents.push_back(std::move(impl));
       return absl::FailedPreconditionError("this process is a fork of the one that is recorded");

@@ -1,4 +1,4 @@
-// What a killed process left in its ring: everything that it had completed, exactly once.
+// Recovers what a killed process left in its ring: everything that it had completed, exactly once.
 #include "profiler/record/recover.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ std::filesystem::path RingPath(const std::filesystem::path& store) {
 
 namespace record {
 
-// What comes before the damage is taken.
+// Adds an issue for damage in a ring. What comes before the damage is taken.
 static absl::Status TellDamage(Store& store, int64_t process_id, const absl::Status& damage) {
   XP_TRY(auto source,
          store.One<int64_t>("SELECT source_id FROM process WHERE id = ?1", process_id));
@@ -30,7 +30,7 @@ static absl::Status TellDamage(Store& store, int64_t process_id, const absl::Sta
                                     std::string_view(Message(damage))));
 }
 
-// Facts of a lazy runtime are not in the ring.
+// Adds an issue because a lazy runtime's facts are not in the ring.
 static absl::Status TellFacts(Store& store, int64_t process_id) {
   XP_TRY(auto facts,
          store.One<int64_t>("SELECT count(*) FROM execution WHERE process_id = ?1", process_id));
@@ -44,9 +44,9 @@ static absl::Status TellFacts(Store& store, int64_t process_id) {
 
 namespace {
 
-// A file, read only; closed with the object.
+// A read-only file, closed with the object.
 struct OpenFile {
-  // Whatever has that name: a pipe would wait for somebody who writes.
+  // Opens `path` without blocking, because opening a pipe would wait for a writer.
   explicit OpenFile(const std::filesystem::path& path)
       : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   OpenFile(const OpenFile&) = delete;
@@ -56,7 +56,8 @@ struct OpenFile {
   const int fd;
 };
 
-// What the head of a ring says of it: its tables and segments. DataLoss: it is no ring.
+// Returns the size of a ring's tables and segments, as its header gives it. Returns DataLoss if it
+// is not a ring.
 absl::StatusOr<off_t> BytesOfRing(int fd, const std::filesystem::path& path) {
   alignas(FileHeader) char head[sizeof(FileHeader)] = {};
   const auto& header = *reinterpret_cast<const FileHeader*>(head);
@@ -71,7 +72,7 @@ absl::StatusOr<off_t> BytesOfRing(int fd, const std::filesystem::path& path) {
   return std::min(info.st_size, tables + segment * off_t(header.segment_count.load()));
 }
 
-// Writes what `from` has between `at` and `end`, where it is not all zeros.
+// Copies the bytes of `from` between `at` and `end`, except parts that are all zeros.
 absl::Status CopyPart(int from, off_t at, off_t end, int to) {
   std::vector<char> buffer(size_t(1) << 16);
   const std::vector<char> zeros(buffer.size());
@@ -87,7 +88,7 @@ absl::Status CopyPart(int from, off_t at, off_t end, int to) {
   return absl::OkStatus();
 }
 
-// The first `bytes` of a ring, most of which are holes that take no room: those stay holes.
+// Copies the first `bytes` of a ring. Most of it is holes that take no room, and they remain holes.
 absl::Status CopySparse(int from, off_t bytes, const std::filesystem::path& path) {
   const int to = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (to < 0) return IoError("{}", std::strerror(errno));
@@ -95,7 +96,7 @@ absl::Status CopySparse(int from, off_t bytes, const std::filesystem::path& path
       ftruncate(to, bytes) == 0 ? absl::OkStatus() : IoError("{}", std::strerror(errno));
   for (off_t at = 0; status.ok() && at < bytes;) {
     const off_t begin = lseek(from, at, SEEK_DATA);
-    if (begin < 0 || begin >= bytes) break;  // holes to the end
+    if (begin < 0 || begin >= bytes) break;  // only holes follow
     const off_t end = std::min(bytes, std::max(begin + 1, lseek(from, begin, SEEK_HOLE)));
     status = CopyPart(from, begin, end, to);
     at = end;
@@ -126,7 +127,7 @@ absl::StatusOr<std::optional<Store>> ReadKilled(const std::filesystem::path& pat
                    std::string_view(Message(copied)));
   }
   XP_TRY(RecoverRecording(copy));
-  XP_TRY(Store whole, Store::Open(copy));  // stays when its folder is gone
+  XP_TRY(Store whole, Store::Open(copy));  // stays readable after its folder is deleted
   return whole;
 }
 
@@ -156,7 +157,8 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
     const Anchor newest = header.newest[header.anchor_count.load() % 2];  // the other: half written
     const int64_t ns_per_tick = header.ns_per_tick.load();
     Clock clock(header.first, ns_per_tick);
-    // Where the machine slept in between, the first is of no use: what is left came after it.
+    // If the machine slept in between, the first anchor is of no use, because what is left came
+    // after it.
     if (clock.HasJumped(newest)) {
       clock = Clock(newest, ns_per_tick);
     } else {

@@ -1,4 +1,4 @@
-// Recordings whose process was killed.
+// Recovers recordings whose process was killed.
 #pragma once
 
 #include <filesystem>
@@ -9,20 +9,21 @@
 
 namespace xlaprof {
 
-// Takes in what the process that recorded to the store at `path` had completed when it was killed,
-// exactly once, and deletes its ring; the number of events. 0: there is no ring, or nothing in it.
-// Scopes that were open become events that never ended. Of a thread whose part of the ring is
-// damaged, what came before the damage, and an import issue for the rest. FailedPrecondition: the
-// recording still runs. DataLoss: no ring of a recording, or its head is damaged; nothing was
+// Adds to the store at `path` what its killed process had completed, exactly once, and deletes the
+// ring. Returns the number of events; 0 if there is no ring, or nothing in it. Scopes that were
+// open become events without an end. If a thread's part of the ring is damaged, takes what precedes
+// the damage and adds an import issue for the rest. Returns FailedPrecondition if the recording
+// still runs, and DataLoss if the file is not a ring or its header is damaged; then nothing was
 // changed.
 absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path);
 
-// For who only reads: a copy of the store at `path` with what its recording left, where its process
-// was killed. Nothing where there is nothing to take in, or the recording runs still. DataLoss: the
-// ring is damaged. Neither file is changed.
+// Returns a copy of the store at `path` with what its recording left in the ring, if its process
+// was killed. Returns nothing if there is nothing to recover, or if the recording still runs.
+// Returns DataLoss if the ring is damaged. Changes neither file, for callers that only read.
 absl::StatusOr<std::optional<Store>> ReadKilled(const std::filesystem::path& path);
 
-// The ring file of a store: beside it while its recording runs, or was killed.
+// Returns the path of a store's ring file. The file exists while the recording runs, or if its
+// process was killed.
 std::filesystem::path RingPath(const std::filesystem::path& store);
 
 }  // namespace xlaprof

@@ -1,10 +1,10 @@
-// What threads write their events to, and the file that it lies in. The layout is that of a process
-// that may be killed at any instruction: whatever was published is found again by who opens the
-// file. Included by record.h; users call that.
+// The rings that threads write their events to, and the layout of the file that holds them. A
+// process may be killed at any instruction; the file then still has everything that was published.
+// record.h includes this file; users include record.h.
 //
-// File (docs/formats/ring.md): a header page, the table of strings, the table of sites, then one
-// segment a thread: a page of ThreadHeader and the slots. Numbers are little-endian; nothing is an
-// address.
+// The file (docs/formats/ring.md) has a header page, the table of strings and the table of sites.
+// One segment per thread follows: a page of ThreadHeader and the slots. Numbers are little-endian;
+// nothing is an address.
 #pragma once
 
 #ifdef __x86_64__
@@ -31,24 +31,24 @@ enum SlotKind : uint8_t { kScope = 1, kStep, kInstant, kCounter };
 enum SlotBits : uint8_t { kArgCount = 0x0f, kFlowOut = 0x10, kFlowIn = 0x20 };
 inline constexpr int kMaxArgs = 8;
 
-// One event. A scope's slot comes when it ends; its arguments follow, two a slot.
+// One event. A scope's slot is written when the scope ends. Its arguments follow, two per slot.
 struct Slot {
   uint64_t begin, end;  // ticks of the clock
-  uint64_t value;       // flow, number of the step, bits of the counter's double
-  uint64_t what;        // one word, so that it is written at once
+  uint64_t value;       // flow, step number, or bits of the counter's double
+  uint64_t what;        // one word, so that one store writes it
 
   static constexpr uint64_t What(uint32_t site, uint16_t depth, SlotKind kind) {
     return site | uint64_t(depth) << 32 | uint64_t(kind) << 48;
   }
   static constexpr uint64_t Bits(int bits) { return uint64_t(bits) << 56; }
   uint32_t site() const { return uint32_t(what); }
-  uint16_t depth() const { return uint16_t(what >> 32); }  // scopes of the thread around it
+  uint16_t depth() const { return uint16_t(what >> 32); }  // number of enclosing scopes
   static constexpr uint8_t KindOf(uint64_t what) { return uint8_t(what >> 48); }
   uint8_t kind() const { return KindOf(what); }
   uint8_t bits() const { return uint8_t(what >> 56); }
   int args() const { return bits() & kArgCount; }
   int arg_slots() const { return (args() + 1) / 2; }
-  bool plain() const { return what >> 48 == kScope; }  // a scope with nothing beside its times
+  bool plain() const { return what >> 48 == kScope; }  // a scope with only its times
 };
 static_assert(sizeof(Slot) == 32);
 
@@ -59,11 +59,11 @@ struct Value {
 struct ArgSlot {
   uint64_t bits[2];
   uint32_t key[2];
-  uint8_t type[2];  // ArgType of the store, or one of the next two
+  uint8_t type[2];  // ArgType of the store, kFlowInType or kFlowOutType
   uint8_t unused[6];
 };
 static_assert(sizeof(ArgSlot) == sizeof(Slot));
-// No arguments, but flows for which `value` has no room.
+// These types are not arguments, but flows for which `value` has no room.
 inline constexpr uint32_t kFlowInType = 4, kFlowOutType = 5;
 
 template <class T>
@@ -79,31 +79,32 @@ Value ArgOf(const T& value) {
   }
 }
 
-// The first page of a segment. The thread's own line, the drain's line, and what is open.
+// The first page of a segment. It has the thread's own cache line, the drain's line, and the open
+// scopes.
 struct ThreadHeader {
   static constexpr int kMaxOpen = 64;
-  alignas(64) std::atomic<uint64_t> tail;  // slots published, ever
-  std::atomic<uint64_t> dropped;           // events
+  alignas(64) std::atomic<uint64_t> tail;  // slots published since the beginning
+  std::atomic<uint64_t> dropped;           // events dropped
   std::atomic<uint64_t> dropped_args;
-  alignas(64) std::atomic<uint64_t> head;   // slots committed: may be overwritten
-  alignas(64) std::atomic<uint32_t> depth;  // at which the next scope begins
-  std::atomic<uint32_t> name;               // string; 0: none
-  std::atomic<uint32_t> ended;              // the thread is gone
-  uint32_t capacity;                        // slots
+  alignas(64) std::atomic<uint64_t> head;   // slots committed, which may be overwritten
+  alignas(64) std::atomic<uint32_t> depth;  // the depth of the next scope
+  std::atomic<uint32_t> name;               // a string; 0: none
+  std::atomic<uint32_t> ended;              // 1: the thread has ended; 2: the segment is free
+  uint32_t capacity;                        // in slots
   std::atomic<int64_t> tid;
-  // Slot at which this thread began, and what others dropped before: segments are used again.
-  // `first` is written first.
+  // The slot at which this thread began, and the events that earlier threads dropped, because
+  // segments are reused. `first` is written first.
   std::atomic<uint64_t> first;
   std::atomic<uint64_t> dropped_before;
-  std::atomic<uint32_t> device;  // string: the device whose events these are; 0: a host thread
-  // By depth. Those from `depth` on have ended.
+  std::atomic<uint32_t> device;  // string: the device of these events; 0: a host thread
+  // The open scopes by depth. Entries from `depth` on have ended.
   struct Opened {
-    static constexpr uint32_t kIsStep = 1u << 31;  // in `site`: `step` is its number
-    std::atomic<uint64_t> begin;                   // 0: it has ended, and an inner one has not
+    static constexpr uint32_t kIsStep = 1u << 31;  // in `site`: a step, and `step` is its number
+    std::atomic<uint64_t> begin;                   // 0: it has ended before an inner scope
     std::atomic<uint64_t> step;
     std::atomic<uint32_t> site;
   } open[kMaxOpen];
-  std::atomic<uint32_t> open_deeper;  // how many scopes are open for which `open` has no place
+  std::atomic<uint32_t> open_deeper;  // number of open scopes for which `open` has no room
 };
 static_assert(sizeof(ThreadHeader) <= 4096);
 
@@ -126,7 +127,7 @@ class alignas(64) Ring {
   }
 
   uint32_t recording() const { return recording_; }
-  // At which a scope of this thread begins.
+  // Returns the depth at which this thread's next scope begins.
   uint16_t depth() {
     const uint32_t depth = header_->depth.load(std::memory_order_relaxed);
     if (depth == 0) return 0;
@@ -137,7 +138,7 @@ class alignas(64) Ring {
   }
   ThreadHeader& header() { return *header_; }
 
-  // A scope that begins: from here on it is known to be open.
+  // Marks a scope as open.
   void Open(uint16_t depth, uint32_t site, uint64_t begin) {
     if (depth < ThreadHeader::kMaxOpen) [[likely]] {
       ThreadHeader::Opened& open = header_->open[depth];
@@ -149,7 +150,7 @@ class alignas(64) Ring {
     header_->depth.store(depth < kMaxDepth ? uint32_t(depth) + 1 : depth,
                          std::memory_order_release);
   }
-  // The scope that was opened just now is a step.
+  // Marks the scope that was opened just now as a step.
   void OpenStep(uint16_t depth, uint64_t number) {
     if (depth >= ThreadHeader::kMaxOpen) return;
     ThreadHeader::Opened& open = header_->open[depth];
@@ -157,8 +158,8 @@ class alignas(64) Ring {
     open.site.store(open.site.load(std::memory_order_relaxed) | ThreadHeader::Opened::kIsStep,
                     std::memory_order_relaxed);
   }
-  // A scope that ends on its own thread. After it was published: between the two it is told twice,
-  // which who reads it notices, and never not at all.
+  // Closes a scope that ends on its own thread. Call it after the scope was published: in between,
+  // the scope is both published and open, which readers detect, and it is never missing.
   void Close(uint16_t depth) {
     if (depth < ThreadHeader::kMaxOpen &&
         header_->depth.load(std::memory_order_relaxed) == uint32_t(depth) + 1) [[likely]] {
@@ -167,7 +168,7 @@ class alignas(64) Ring {
       CloseOutOfTurn(depth);
     }
   }
-  // Whether scopes that began here may end yet; they name this object.
+  // Returns whether scopes that began here may still end. They hold a pointer to this object.
   bool MayBeNamed();
 
   void Publish(uint64_t begin, uint64_t end, uint64_t value, uint64_t what) {
@@ -176,7 +177,7 @@ class alignas(64) Ring {
     Put(begin, end, value, what);
     header_->tail.store(++tail_, std::memory_order_release);
   }
-  // The same with what follows it.
+  // Publishes an event with the argument slots that follow it.
   void Publish(uint64_t begin, uint64_t end, uint64_t value, uint64_t what, const ArgSlot* args,
                int arg_slots) {
     if (tail_ + uint64_t(arg_slots) - head_ > mask_ && !HasRoom(1 + uint64_t(arg_slots)))
@@ -190,17 +191,17 @@ class alignas(64) Ring {
     tail_ += 1 + uint64_t(arg_slots);
     header_->tail.store(tail_, std::memory_order_release);
   }
-  // A scope that began here and ends on another thread, or after the thread: an event of the thread
-  // that calls.
+  // Publishes a scope that began here but ends on another thread, or after its thread ended. It
+  // becomes an event of the calling thread.
   void PublishElsewhere(uint64_t begin, uint64_t end, uint64_t value, uint64_t what,
                         const ArgSlot* args, int arg_slots);
-  // In a forked child: what is still written goes nowhere.
+  // Makes later writes go nowhere, in a forked child.
   void Abandon();
   void DropArg() { header_->dropped_args.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   static constexpr uint16_t kMaxDepth = 0xffff;
-  // Scopes that ended before an inner one, or on another thread, count no longer.
+  // Lowers the depth past scopes that ended before an inner one, or on another thread.
   uint16_t LowerDepth();
   void CloseOutOfTurn(uint16_t depth);
   void CloseDeep();
@@ -208,7 +209,8 @@ class alignas(64) Ring {
     Slot& slot = slots_[tail_ & mask_];
     slot.begin = begin, slot.end = end, slot.value = value, slot.what = what;
   }
-  // Looks how far the drain is; counts an event as dropped where there is no room.
+  // Returns whether there is room for `slots`, after reading how far the drain is. If not, counts
+  // one event as dropped.
   bool HasRoom(uint64_t slots);
   bool capacity_is_none() const { return mask_ == 0; }
 
@@ -219,12 +221,12 @@ class alignas(64) Ring {
   uint64_t tail_, head_, dropped_;
 };
 
-// Of this process: events of threads that had no ring.
+// Counts this process's events on threads that had no ring.
 inline constinit std::atomic<uint64_t> ringless_events{0};
-// The number of the recording that runs; 0: none.
+// The number of the running recording; 0 if none runs.
 inline constinit std::atomic<uint32_t> recording{0};
 inline constinit thread_local Ring* ring_of_thread = nullptr;
-// Makes the calling thread's; null where that failed.
+// Creates the calling thread's ring. Returns null if that failed.
 Ring* Attach(uint32_t recording);
 inline Ring* RingOfThread(uint32_t on) {
   Ring* ring = ring_of_thread;

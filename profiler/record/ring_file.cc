@@ -116,7 +116,7 @@ absl::Status RingFile::MapTables() {
   return absl::OkStatus();
 }
 
-// Without it a full disk would be a signal at the first write, not an error.
+// Reserves disk space. Without it a full disk would raise a signal at the first write.
 absl::Status RingFile::Reserve(off_t from, off_t bytes) {
   const int error = posix_fallocate(fd_, from, bytes);
   return error == 0 ? absl::OkStatus() : Failed(path_, "no room", error);
@@ -150,7 +150,7 @@ absl::StatusOr<Segment> RingFile::AddSegment() {
 }
 
 void RingFile::Populate(const Segment& segment, uint64_t from, uint64_t slots) {
-#ifdef MADV_POPULATE_WRITE  // Linux 5.14; without it, writers pay for their faults
+#ifdef MADV_POPULATE_WRITE  // since Linux 5.14; without it, writers take the page faults
   const uint64_t capacity = header_->capacity;
   while (slots > 0) {
     const uint64_t at = from & (capacity - 1), count = std::min(slots, capacity - at);

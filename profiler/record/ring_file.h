@@ -1,5 +1,5 @@
-// The file that a recording process writes its events to (ring.h): made by who records, opened by
-// who takes in what a killed process left. docs/formats/ring.md. Internal to profiler/record.
+// The file that a recording process writes its events to (ring.h, docs/formats/ring.md). A
+// recording creates it; recovery opens what a killed process left. Internal to profiler/record.
 #pragma once
 
 #include <sys/types.h>
@@ -17,16 +17,17 @@
 namespace xlaprof::record {
 
 inline constexpr char kRingMagic[8] = {'X', 'L', 'P', 'R', 'I', 'N', 'G', '3'};
-// The tables are sparse: what is not used takes no room.
+// The tables are sparse: unused parts take no room on the disk.
 inline constexpr size_t kPageBytes = 4096, kStringBytes = size_t(32) << 20, kMaxSites = 1 << 17;
-// Of the table of strings, for names; and of that of sites, for those that the program's text names
-// at their places. What arguments say, and names that are made as it runs, take none of that.
+// Texts of arguments leave kNameBytes of the string table free for names. Names made at run time
+// leave half of that to names in the program's source. kPlacedSites of the site table are only for
+// sites in the source.
 inline constexpr size_t kNameBytes = size_t(8) << 20, kPlacedSites = 1 << 15;
 inline constexpr uint32_t kMaxSegments = 1024;
-// Longer strings are cut.
+// Longer strings are truncated.
 inline constexpr size_t kMaxStringBytes = 1 << 16;
 
-// A tick of the clock and the time of the store at that moment.
+// A tick of the clock and the store's time at that moment.
 struct Anchor {
   uint64_t ticks = 0;
   int64_t ns = 0;
@@ -42,19 +43,19 @@ static_assert(sizeof(SiteEntry) == 32);
 
 struct FileHeader {
   char magic[8];
-  uint64_t key[2];  // random: which recording of the store this is
+  uint64_t key[2];  // random; identifies the recording in its store
   int64_t pid, base_epoch_ns;
-  uint32_t uses_tsc, capacity;  // slots a segment
+  uint32_t uses_tsc, capacity;  // capacity: slots per segment
   std::atomic<uint32_t> segment_count, string_count, site_count;
   std::atomic<uint32_t> string_bytes;
-  // Losses that no thread's page counts: events of threads for which there was no ring, texts for
-  // which there was no room in the tables.
+  // Losses that no thread's page counts: events of threads that had no ring, and texts for which
+  // the tables had no room.
   std::atomic<uint64_t> ringless_events, lost_texts;
   Anchor first;
-  // The newest is [anchor_count % 2]; the other one is being written.
+  // The newest anchor is [anchor_count % 2]; the other one is being written.
   std::atomic<uint32_t> anchor_count;
   Anchor newest[2];
-  std::atomic<int64_t> ns_per_tick;  // of the newest, times 2^32; 0: not known yet
+  std::atomic<int64_t> ns_per_tick;  // at the newest anchor, times 2^32; 0: not known yet
 };
 static_assert(sizeof(FileHeader) <= kPageBytes);
 
@@ -65,44 +66,46 @@ struct Segment {
 
 class RingFile {
  public:
-  // A new file, locked; `capacity` slots a segment. One that a killed process left there, whose
-  // store is gone, is replaced. AlreadyExists: that process still runs. Unavailable or
-  // ResourceExhausted: why it cannot be made; nothing is left then.
+  // Creates and locks a file with `capacity` slots per segment. Replaces a file that a killed
+  // process left and whose store is gone. Returns AlreadyExists if that process still runs, and
+  // Unavailable or ResourceExhausted if the file cannot be created; nothing is left then.
   static absl::StatusOr<std::unique_ptr<RingFile>> Create(const std::filesystem::path& path,
                                                           uint32_t capacity);
-  // One that another process left; locks it. FailedPrecondition: that process still runs.
-  // DataLoss: no ring file, or damaged.
+  // Opens and locks a file that another process left. Returns FailedPrecondition if that process
+  // still runs, and DataLoss if it is not a ring file or is damaged.
   static absl::StatusOr<std::unique_ptr<RingFile>> Open(const std::filesystem::path& path);
   ~RingFile();
   RingFile(const RingFile&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
   FileHeader& header() { return *header_; }
-  std::string Key() const;  // hex
+  std::string Key() const;  // in hexadecimal
 
-  // Adds a segment, its memory there. One thread at a time; others may look at segments()
-  // meanwhile.
+  // Adds a segment with its disk space reserved. One thread at a time may call this; others may
+  // read segments() meanwhile.
   absl::StatusOr<Segment> AddSegment();
-  // Makes `slots` slots from slot number `from` on ready to be written without a page fault: pages
-  // that were never touched, and those that the kernel has written to the disk since. Any thread.
+  // Prefaults `slots` slots from slot number `from` on: pages that were never touched, and pages
+  // that the kernel has written to the disk since. Any thread may call this.
   void Populate(const Segment& segment, uint64_t from, uint64_t slots);
-  static constexpr uint64_t kFirstSlots = 8192;  // that a new segment has ready
+  static constexpr uint64_t kFirstSlots = 8192;  // the slots that a new segment has populated
   std::span<const Segment> segments() const {
     return {segments_.get(), segment_count_.load(std::memory_order_acquire)};
   }
 
-  // Id of the string or site that is added; 0: the table or the disk is full. One thread at a time.
+  // Adds a string or site and returns its id, or 0 if the table or the disk is full. One thread at
+  // a time may call these.
   uint32_t AddString(std::string_view text);
   uint32_t AddSite(const SiteEntry& site);
-  // What a string takes of the table.
+  // Returns the bytes that a string takes in the table.
   static size_t StringBytes(std::string_view text) { return 4 + (text.size() + 3) / 4 * 4; }
-  // Entries from 1 on; what is damaged is "". Any thread.
+  // Returns an entry; ids begin at 1. A damaged string is "", an unknown site null. Any thread may
+  // call these.
   std::string_view String(uint32_t id) const;
   const SiteEntry* Site(uint32_t id) const;
 
   void Unlink();
-  // Lets the file and its lock go; nothing else of this object may be used then. Scopes that began
-  // before may still end: the memory of the segments stays where it is for good, empty.
+  // Releases the file and its lock; nothing else of this object may be used afterwards. Scopes that
+  // began before may still end, so the segments' memory stays mapped for good, empty.
   void Release();
 
  private:
@@ -121,7 +124,7 @@ class RingFile {
   FileHeader* header_ = nullptr;
   char* strings_ = nullptr;
   SiteEntry* sites_ = nullptr;
-  size_t reserved_strings_ = 0, reserved_sites_ = 0;  // bytes that the file system has promised
+  size_t reserved_strings_ = 0, reserved_sites_ = 0;  // bytes reserved in the file system
   mutable std::mutex mutex_;
   std::vector<uint32_t> string_at_;  // offset by id - 1; under mutex_
   const std::unique_ptr<Segment[]> segments_ = std::make_unique<Segment[]>(kMaxSegments);

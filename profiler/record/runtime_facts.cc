@@ -9,7 +9,7 @@
 namespace xlaprof::record {
 namespace {
 
-// A device queues some executions; the host waits for none that lies further back.
+// A device queues some executions. The host waits for none that is older than the newest this many.
 constexpr size_t kMaxNewest = 64;
 
 std::string JoinedOperands(const std::vector<int32_t>& operands) {
@@ -18,12 +18,13 @@ std::string JoinedOperands(const std::vector<int32_t>& operands) {
 
 OptText Told(const std::string& text) { return text.empty() ? OptText() : OptText(text); }
 
-// function@file:line, with the whole path: what the compiler knew.
+// Returns function@file:line, with the whole path that the compiler knew.
 std::string PlaceText(const std::source_location& place) {
   return SourcePlace{place.file_name(), place.line(), FunctionName(place)}.TextWithFunction();
 }
 
-// A place is its line: two objects that the compiler made for one call differ in their address.
+// Returns a place's file and line. Two source_location objects of one call may differ in their
+// address.
 std::pair<const void*, uint32_t> KeyOf(const std::source_location& place) {
   return {place.file_name(), place.line()};
 }
@@ -54,7 +55,7 @@ void RuntimeFacts::PutBack(std::vector<RuntimeFact> facts) {
 absl::Status RuntimeFactWriter::Write(Store& store) {
   std::vector<RuntimeFact> news = RuntimeFacts::Get().Take();
   const size_t first = written_.size();
-  // All of them before the first is written: after an error none is lost.
+  // Moves all facts to written_ before the first is written, so that an error loses none.
   written_.insert(written_.end(), std::make_move_iterator(news.begin()),
                   std::make_move_iterator(news.end()));
   for (size_t i = first; i < written_.size(); ++i)
@@ -101,7 +102,7 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Graph& graph) {
   return absl::OkStatus();
 }
 
-// Whose it is, its place in the order, and where it came from.
+// Adds a row with its process, its place in the order, and its call site.
 template <class Row>
 absl::StatusOr<int64_t> RuntimeFactWriter::AddFact(Store& store, Table table, Row row,
                                                    const observe::Stack& stack) {
@@ -188,7 +189,7 @@ absl::Status RuntimeFactWriter::Add(Store& store, const observe::Untied& untied)
                                 .site_id = site_id}));
 }
 
-// What came since the step before is this one's.
+// Adds a step. Facts since the step before it belong to this one.
 absl::Status RuntimeFactWriter::Add(Store& store, const observe::Step& step) {
   XP_TRY(int64_t id, store.Add(StepRow{.process_id = process_id_,
                                        .ordinal = now_.step++,
@@ -213,7 +214,7 @@ absl::StatusOr<OptInt> RuntimeFactWriter::GraphOf(Store& store, const std::strin
   XP_TRY(auto known, store.One<int64_t>("SELECT id FROM graph WHERE process_id = ?1 AND hash = ?2",
                                         process_id_, hash));
   int64_t id = known.value_or(0);
-  // Compiled before the recording began: known by its hash.
+  // A graph that was compiled before the recording began is known only by its hash.
   if (id == 0) {
     XP_TRY(id, store.Add(GraphRow{.process_id = process_id_, .hash = hash}));
   }

@@ -1,8 +1,8 @@
-// Facts that a lazy runtime in this process announces, on their way into the store: graphs,
-// compiles, executions, transfers, fallbacks, untied weights, steps. Internal to profiler/record.
+// Carries the facts that a lazy runtime in this process announces into the store: graphs, compiles,
+// executions, transfers, fallbacks, untied weights, steps. Internal to profiler/record.
 //
-// They wait in memory until the recording's thread commits. What was announced after the last
-// commit of a process that is killed is lost, unlike its events.
+// Facts wait in memory until the recording's thread commits. If a process is killed, facts
+// announced after its last commit are lost, unlike its events.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -22,16 +22,16 @@ using RuntimeFact =
     std::variant<observe::Graph, observe::Compile, observe::Execution, observe::HostWait,
                  observe::Transfer, observe::Fallback, observe::Untied, observe::Step>;
 
-// Any thread.
+// Collects facts. Any thread may call these functions.
 class RuntimeFacts {
  public:
   static RuntimeFacts& Get();  // never destroyed: threads may outlive main
   void Add(RuntimeFact fact);
-  // All that came since the last call.
+  // Returns all facts since the last call.
   std::vector<RuntimeFact> Take();
-  // What was taken, before all that came since.
+  // Puts facts back, before those that came since they were taken.
   void PutBack(std::vector<RuntimeFact> facts);
-  // Between fork and what follows, nobody holds the lock.
+  // The mutex, which is held across a fork so that no other thread holds it in the child.
   std::mutex& mutex() { return mutex_; }
 
  private:
@@ -39,23 +39,23 @@ class RuntimeFacts {
   std::vector<RuntimeFact> facts_;
 };
 
-// Of one recording. `origin_ns`: CLOCK_MONOTONIC at the store's time 0.
+// Writes the facts of one recording. `origin_ns` is CLOCK_MONOTONIC at the store's time 0.
 class RuntimeFactWriter {
  public:
   RuntimeFactWriter(int64_t process_id, int64_t origin_ns)
       : process_id_(process_id), origin_ns_(origin_ns) {}
 
-  // Takes what is announced, and writes what is not committed yet.
+  // Takes the announced facts and writes them.
   absl::Status Write(Store& store);
   bool has_news() const { return !written_.empty(); }
   void Committed();
-  // The store was opened again, as of its last commit.
+  // Tells the writer that the store was reopened at its last commit.
   void RolledBack();
 
  private:
-  // Of facts that belong to a step, and have a place in one order.
+  // The tables whose facts belong to a step and share one order.
   enum Table { kCompiles, kExecutions, kTransfers, kFallbacks, kTables };
-  struct Numbers {  // of what comes next
+  struct Numbers {  // the numbers of the next fact and step
     int64_t ordinal = 0, step = 0;
     int64_t first_of_step[kTables] = {};  // ids
   };
@@ -74,14 +74,14 @@ class RuntimeFactWriter {
   absl::StatusOr<OptInt> StackOf(Store& store, const observe::Stack& stack);
 
   const int64_t process_id_, origin_ns_;
-  std::vector<RuntimeFact> written_;  // since the last commit
+  std::vector<RuntimeFact> written_;  // facts written since the last commit
   Numbers now_, committed_;
   // Ids of what was written, by hash and by the frames' places.
   using LineKey = std::pair<const void*, uint32_t>;  // file, line
   absl::flat_hash_map<std::string, int64_t> graphs_;
   absl::flat_hash_map<std::vector<LineKey>, int64_t> stacks_;
   absl::flat_hash_map<LineKey, int64_t> sites_;
-  // Rows of the newest executions, by run: those that the host may wait for.
+  // Rows of the newest executions, by run. The host waits only for these.
   std::deque<std::pair<uint64_t, int64_t>> newest_;
 };
 

@@ -1,5 +1,5 @@
-// Listens to the lazy runtime (core/observe) in a process that is recorded: scopes and kernels go
-// into the rings, facts to the recording's thread.
+// Observes the lazy runtime (core/observe) in a recorded process. Scopes and kernels go into the
+// rings, facts to the recording's thread.
 #include "profiler/record/runtime_observer.h"
 
 #include <vector>
@@ -26,8 +26,8 @@ Ring* RingNow() {
   return on == 0 ? nullptr : RingOfThread(on);
 }
 
-// From CLOCK_MONOTONIC, by which devices tell, to the recorder's ticks: both clocks were read
-// together when the process began to be recorded, and are again where that is some time ago.
+// Converts CLOCK_MONOTONIC, in which devices give their times, to the recorder's ticks. Both clocks
+// are read together when recording begins, and again whenever the last reading is some time ago.
 uint64_t TicksAt(int64_t ns) {
   if (!uses_tsc.load(std::memory_order_relaxed)) return uint64_t(ns);
   struct Pair {
@@ -40,7 +40,7 @@ uint64_t TicksAt(int64_t ns) {
   constexpr int64_t kFresh = 10'000'000;
   if (ticks_per_ns == 0 || ns - last.ns > kFresh) {
     last = Pair();
-    // Two readings that lie close would give a poor rate.
+    // Two readings close together would give a poor rate.
     constexpr int64_t kApart = 1'000'000;
     while (last.ns - first.ns < kApart) last = Pair();
     ticks_per_ns = double(last.ticks - first.ticks) / double(last.ns - first.ns);
@@ -53,7 +53,7 @@ struct Open {
   Ring* ring;  // null: it began while nobody recorded
   uint64_t begin = 0, what = 0, flow = 0;
 };
-// Objects that are destroyed at exit() may open more when the thread's own are gone.
+// Objects destroyed at exit() may open more scopes after the thread's own objects are gone.
 constinit thread_local bool scopes_are_gone = false;
 struct OpenScopes : std::vector<Open> {
   ~OpenScopes() { scopes_are_gone = true; }
@@ -78,7 +78,7 @@ class RuntimeObserver final : public observe::Observer {
   }
 
   void EndScope() override {
-    // Empty: it began before this observer listened.
+    // If open_scopes is empty, the scope began before this observer listened.
     if (scopes_are_gone || open_scopes.empty()) return;
     const Open open = open_scopes.back();
     open_scopes.pop_back();

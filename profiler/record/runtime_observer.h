@@ -5,10 +5,10 @@
 
 namespace xlaprof::record {
 
-// Listens to the lazy runtime of this process, or ceases to.
+// Starts or stops observing this process's lazy runtime.
 void ObserveRuntime(bool on);
-// The calling thread's events go to the track of a device, such as CPU:0, until LeaveDevice(). One
-// thread at a time for each device.
+// Sends the calling thread's events to the track of a device, such as CPU:0, until LeaveDevice().
+// Only one thread at a time may do so for each device.
 void EnterDevice(std::string_view device);
 void LeaveDevice();
 

@@ -11,7 +11,7 @@ Sites& Sites::Get() {
   return sites;
 }
 
-// The first string, and the first sites (one for each category), stand for what had no room.
+// The first string, and the first sites (one per category), stand for entries that had no room.
 constexpr uint32_t kLostString = 1;
 static uint32_t LostSite(Category category) { return 1 + uint32_t(category); }
 
@@ -102,20 +102,22 @@ void Sites::Attach(RingFile* file) {
 }  // namespace record
 
 uint32_t Site::Register() {
-  // Two threads may come at once: both numbers are good, one is kept.
+  // Two threads may register at once. Both numbers are valid, and one is kept.
   uint32_t none = 0;
   const uint32_t id = record::Sites::Get().Add(category_, name_, file_, line_, function_);
   return id_.compare_exchange_strong(none, id, std::memory_order_acq_rel) ? id : none;
 }
 
-// Each thread remembers what it has asked for; not more than it will ask for again.
+// Remembers a number for this thread. A full cache is emptied, because a thread that names so many
+// texts will hardly ask for them again.
 static void Remember(record::NumberOfText& known, std::string_view text, uint32_t id) {
   constexpr size_t kMaxKnown = 1 << 14;
   if (known.size() == kMaxKnown) known.clear();
   known.emplace(text, id);
 }
 
-// What a thread has asked for. Other objects of the thread may record when this is gone.
+// The numbers that a thread has asked for. Other objects of the thread may record after its
+// destruction.
 using SiteKey = std::tuple<Category, const char*, uint32_t>;
 constinit static thread_local bool known_is_gone = false;
 struct Known {

@@ -18,28 +18,29 @@ struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
-// Numbers by text, asked for without making a std::string.
+// Numbers by text, found without making a std::string.
 using NumberOfText = absl::flat_hash_map<std::string, uint32_t, TextHash, std::equal_to<>>;
 
-// Numbers go up from 1 and are those of the ring file's tables, which end: what comes when they are
-// full is told by a text that says so, and counted in the file. Any thread.
+// Numbers begin at 1 and are those of the ring file's tables, whose size is limited. Entries that
+// come when the tables are full are replaced by a text that says so, and counted in the file. Any
+// thread may call these functions.
 class Sites {
  public:
   static Sites& Get();  // never destroyed: threads may outlive main
 
-  // What a text is for. Each leaves room for those that follow.
+  // The use of a text. Each use leaves room for those that follow it.
   enum Use { kArgument, kMadeName, kPlace };
 
   uint32_t String(std::string_view text, Use use);
   uint32_t Add(Category category, std::string_view name, std::string_view file, int line,
                std::string_view function);
-  // One number for all uses of a name at a place; of a name alone, where `line` is 0.
+  // Returns one number for all uses of a name at a place, or of a name alone if `line` is 0.
   uint32_t OfName(Category category, std::string_view name, std::string_view file = "", int line = 0,
                   std::string_view function = "");
 
-  // From now on `file` gets all that is known and all that comes; null: nobody does.
+  // Writes everything known, and everything added later, to `file`; null stops that.
   void Attach(RingFile* file);
-  // Between fork and what follows, nobody holds the lock.
+  // The mutex, which is held across a fork so that no other thread holds it in the child.
   std::mutex& mutex() { return mutex_; }
 
  private:
@@ -52,12 +53,12 @@ class Sites {
   std::mutex mutex_;
   NumberOfText ids_;
   std::vector<std::string> strings_;
-  size_t string_bytes_ = 0;  // in a file's table
+  size_t string_bytes_ = 0;  // bytes used in a file's table
   std::vector<SiteEntry> sites_;
-  // By kind, and by the numbers of the name, the file and the line.
+  // Sites by category, and by the numbers of the name, the file and the line.
   absl::flat_hash_map<std::tuple<Category, uint32_t, uint32_t, int>, uint32_t> named_;
   RingFile* file_ = nullptr;
-  bool full_ = false;  // the file's disk: what comes has no name there
+  bool full_ = false;  // the file takes no more entries: later ones have no name in it
 };
 
 }  // namespace xlaprof::record

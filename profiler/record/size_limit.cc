@@ -35,7 +35,7 @@ NoSizeSignal::NoSizeSignal() {
 
 NoSizeSignal::~NoSizeSignal() {
   if (sigismember(&before_, SIGXFSZ) == 1) return;
-  // What came meanwhile would be delivered now.
+  // Discards the signals that came meanwhile, which would be delivered now.
   const sigset_t signals = SizeSignal();
   const timespec at_once{};
   while (sigtimedwait(&signals, nullptr, &at_once) < 0 && errno == EINTR) {

@@ -1,5 +1,5 @@
-// The largest file that this process may write (ulimit -f): beyond it the kernel does not only
-// refuse, it ends the process by a signal. Internal to profiler/record.
+// Handles the largest file size that this process may write (ulimit -f). Beyond it the kernel not
+// only refuses a write, but ends the process by a signal. Internal to profiler/record.
 #pragma once
 
 #include <signal.h>
@@ -11,10 +11,10 @@
 
 namespace xlaprof::record {
 
-// ResourceExhausted, naming the limit, where the file at `path` may not grow to `bytes`.
+// Returns ResourceExhausted, naming the limit, if the file at `path` may not grow to `bytes`.
 absl::Status CheckSizeLimit(const std::filesystem::path& path, off_t bytes);
 
-// While it lives, a write of this thread beyond the limit fails, and is no signal.
+// While it lives, a write of this thread beyond the limit fails instead of raising a signal.
 class NoSizeSignal {
  public:
   NoSizeSignal();

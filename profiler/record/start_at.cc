@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTemporary = "xlaprof-report.";
-// Many more of one name are a fault, not a program that replaces itself.
+// More files of one name are an error, not a program that replaces itself.
 constexpr int kMaxNumber = 1000;
 
 std::string WithProcessNumber(std::string text) {
@@ -24,7 +24,8 @@ std::string WithProcessNumber(std::string text) {
   return text;
 }
 
-// What is not there is a folder where no name of a file would look so.
+// Returns whether to record into a directory. A path that does not exist is one if its name does
+// not look like that of a file.
 bool IsFolder(const std::string& where, const fs::path& path) {
   std::error_code error;
   if (fs::exists(path, error)) return fs::is_directory(path, error);
@@ -33,7 +34,8 @@ bool IsFolder(const std::string& where, const fs::path& path) {
          (!named.has_extension() && named.filename().string().find("%p") == std::string::npos);
 }
 
-// Folders that were not there, made; gone again with the object, unless something is in them.
+// Creates the directories that do not exist. The destructor removes them again unless they hold
+// something.
 class NewFolders {
  public:
   explicit NewFolders(const fs::path& folder) {
@@ -54,8 +56,9 @@ class NewFolders {
   std::error_code error_;
 };
 
-// One number may be several processes': one that replaces itself (exec), those of containers that
-// share the folder, and copies of the recorder in libraries. Who makes the file has it.
+// Several processes may have one number: a program that replaces itself (exec), processes of
+// containers that share the directory, and copies of the recorder in libraries. The first to create
+// a file owns it.
 absl::StatusOr<Started> StartInFolder(const fs::path& folder, std::string_view prefix) {
   for (int number = 1;; ++number) {
     const fs::path path =

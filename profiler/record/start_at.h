@@ -1,4 +1,4 @@
-// Where the environment says that this process is recorded to. Internal to profiler/record.
+// Finds the path that the environment tells this process to record to. Internal to profiler/record.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@ struct Started {
   Recording recording;
 };
 
-// To what XLAPROF_RECORD says: a file, or one of this process's own in a folder, which is made.
-// Nothing is left where it fails.
+// Starts recording to what XLAPROF_RECORD says: a file, or a file of this process's own in a
+// directory, which is created. Leaves nothing behind if it fails.
 absl::StatusOr<Started> StartAt(const std::string& where);
 
-// To a file that is gone with the recording. Those of processes that were killed are removed.
+// Starts recording to a temporary file, and removes such files of processes that were killed.
 absl::StatusOr<Started> StartTemporary();
 
 }  // namespace xlaprof::record

@@ -1,4 +1,4 @@
-// xlaprof_capture.so: the client, and gRPC with it.
+// Exports the capture client, and gRPC with it, as xlaprof_capture.so.
 #include "core/base/version.h"
 #include "profiler/serve/client.h"
 

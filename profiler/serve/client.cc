@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beyond the time that is captured: a large job collects its events for minutes.
+// The time to wait beyond the captured time, because a large job collects its events for minutes.
 constexpr auto kPatience = std::chrono::minutes(10);
 constexpr const char* kSession = "capture";
 constexpr std::string_view kSuffix = ".xplane.pb";
@@ -38,8 +38,8 @@ tensorflow::ProfileRequest RequestOf(const CaptureRequest& request) {
   out.set_emit_xspace(true);
   out.set_session_id(kSession);
   out.set_host_name(request.address);
-  // Servers older than emit_xspace write it here, where they are on this machine, or answer with
-  // the tools that are asked for.
+  // Servers older than emit_xspace write the profile to this directory, if they run on this
+  // machine, or answer with the requested tools.
   out.set_repository_root(fs::absolute(request.folder).string());
   out.add_tools("xplane.pb");
   tensorflow::ProfileOptions& options = *out.mutable_opts();
@@ -55,7 +55,7 @@ tensorflow::ProfileRequest RequestOf(const CaptureRequest& request) {
   return out;
 }
 
-// Why no connection came about, in a few words; empty where there was one.
+// Returns in a few words why the connection failed, or "" if there was a connection.
 std::string NoConnection(const std::string& said) {
   auto has = [&](const char* words) { return said.find(words) != said.npos; };
   if (has("Connection refused")) return "connection refused";
@@ -68,7 +68,7 @@ std::string NoConnection(const std::string& said) {
   return at == said.npos ? said : said.substr(at + kLast.size());
 }
 
-// What went wrong, as far as gRPC tells, and what to try.
+// Returns an error that says what went wrong, as far as gRPC reports it, and what to try.
 absl::Status ErrorOf(const CaptureRequest& request, const grpc::Status& status,
                      std::chrono::steady_clock::duration passed) {
   std::string said = Printable(status.error_message());
@@ -123,7 +123,7 @@ absl::StatusOr<Captured> Keep(const CaptureRequest& request, std::string_view xs
   return captured;
 }
 
-// The file that a server wrote itself.
+// Finds the file that a server wrote itself.
 absl::StatusOr<Captured> Written(const CaptureRequest& request) {
   std::error_code error;
   for (fs::recursive_directory_iterator at(request.folder, error), end; !error && at != end;
@@ -150,7 +150,7 @@ absl::StatusOr<Captured> Capture(const CaptureRequest& request) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // A second try of this program would meet the first one's failure.
+  // With a shared pool, a second attempt of this program would inherit the first one's failure.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   auto stub = tensorflow::ProfilerService::NewStub(
       grpc::CreateCustomChannel(request.address, grpc::InsecureChannelCredentials(), arguments));

@@ -1,4 +1,4 @@
-// XLAPROF_SERVE: a server without a change of the program's code.
+// Starts a server if XLAPROF_SERVE is set, without a change of the program's code.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<LocalServer>> LocalServer::Bind(Options options) 
   local->secret_path_ = "/" + secret + "/";
   httplib::Server& server = local->server_;
   const int wanted = local->options_.port;
-  // The library would share the port with a program that listens there already.
+  // By default the library would share the port with a program that already listens there.
   server.set_socket_options([](socket_t socket) {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -65,7 +65,7 @@ httplib::Server::HandlerResponse LocalServer::Admit(const httplib::Request& requ
   response.set_header("Access-Control-Allow-Origin", origin);
   response.set_header("Vary", "Origin");
   if (request.method != "OPTIONS") return httplib::Server::HandlerResponse::Unhandled;
-  // Browsers ask before a page of the internet reads from this machine.
+  // Browsers send a preflight request before a page from the internet may read from this machine.
   response.set_header("Access-Control-Allow-Methods", "GET");
   response.set_header("Access-Control-Allow-Private-Network", "true");
   response.status = 204;
@@ -74,7 +74,7 @@ httplib::Server::HandlerResponse LocalServer::Admit(const httplib::Request& requ
 
 void LocalServer::Start() {
   thread_ = std::thread([this] { server_.listen_after_bind(); });
-  // Before that it could not be stopped.
+  // Waits, because the server cannot be stopped before it runs.
   while (!server_.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 

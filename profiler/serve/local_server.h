@@ -11,31 +11,31 @@
 
 namespace xlaprof {
 
-// Answers on 127.0.0.1 from threads of its own. Requests by another name than that or localhost
-// (DNS rebinding) are refused, and those of pages from other origins, but for one that may be let
-// in.
+// Answers on 127.0.0.1 from its own threads. Refuses requests for a host other than 127.0.0.1 or
+// localhost (DNS rebinding), and requests of pages from other origins, except one that options may
+// admit.
 class LocalServer {
  public:
   struct Options {
-    int port = 0;       // 0: any that is free
+    int port = 0;       // 0: any free port
     std::string guest;  // an origin whose pages may read the answers; empty: none
   };
-  // Nobody else has the port then. Errors: another program has it.
+  // Binds the port exclusively. Fails if another program has it.
   static absl::StatusOr<std::unique_ptr<LocalServer>> Bind(Options options);
   // Waits for requests that are being answered.
   ~LocalServer();
 
-  // What it answers is added to this before Start.
+  // The server. Add its answers before Start.
   httplib::Server& server() { return server_; }
   void Start();
 
   const std::string& origin() const { return origin_; }  // http://127.0.0.1:PORT
-  // A path that only those know who were told, different each time: /32 hex digits/
+  // Returns a secret path, which is different each time: /32 hex digits/
   const std::string& secret_path() const { return secret_path_; }
 
  private:
   explicit LocalServer(Options options) : options_(std::move(options)) {}
-  // What a request is refused or answered with before anything else is looked at.
+  // Refuses a request, or answers it, before anything else looks at it.
   httplib::Server::HandlerResponse Admit(const httplib::Request& request,
                                          httplib::Response& response) const;
 

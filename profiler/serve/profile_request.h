@@ -1,5 +1,4 @@
-// What a client asks for, after it was looked at: requests come from the network. Internal to
-// profiler/serve.
+// Checks and interprets clients' requests, which come from the network. Internal to profiler/serve.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +12,13 @@ namespace xlaprof::serve {
 struct ProfilePlan {
   int64_t start_epoch_ns = 0;  // 0: now
   int64_t duration_ns = 0;
-  bool records = true;  // false: a client that wants no events of the host
+  bool records = true;  // false: the client wants no events of the host
   std::string session_id;
-  std::filesystem::path file;  // where to; empty: into the answer
+  std::filesystem::path file;  // file to write; empty: send the profile in the answer
 };
 
-// InvalidArgument, saying which field and why, for what cannot be meant.
+// Turns a request into a plan. Returns InvalidArgument, naming the field and the reason, if a value
+// is out of range.
 absl::StatusOr<ProfilePlan> PlanOf(const tensorflow::ProfileRequest& request, int64_t now_epoch_ns);
 
 }  // namespace xlaprof::serve

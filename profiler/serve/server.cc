@@ -27,9 +27,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kMaxRequestBytes = 1 << 20;
 constexpr int kMaxThreads = 32;
-// So often a capture looks whether its client is still there.
+// A capture checks at this interval whether its client is still there.
 constexpr auto kPollTime = std::chrono::milliseconds(20);
-// Larger messages no protobuf has.
+// protobuf cannot hold larger messages.
 constexpr uintmax_t kMaxAnswerBytes = INT32_MAX - 1024;
 
 int64_t EpochNs() { return ClockNs(CLOCK_REALTIME); }
@@ -62,7 +62,7 @@ class Service final : public tensorflow::ProfilerService::Service {
     return grpc::Status::OK;
   }
 
-  // What is recorded now, and how fast it comes.
+  // Reports what is being recorded, and how fast events arrive.
   grpc::Status Monitor(grpc::ServerContext* context, const tensorflow::MonitorRequest* request,
                        tensorflow::MonitorResponse* response) override {
     constexpr uint64_t kMaxMonitorMs = 10'000;
@@ -120,7 +120,8 @@ class Service final : public tensorflow::ProfilerService::Service {
     return absl::OkStatus();
   }
 
-  // Until the time is over, or the capture is to end early; an error where its client is gone.
+  // Waits until the time is over, or the capture is to end early. Returns an error if the client is
+  // gone or the program ends.
   absl::Status Wait(grpc::ServerContext& context, Clock::time_point until) {
     std::unique_lock lock(mutex_);
     while (!is_ended_ && Clock::now() < until) {
@@ -167,7 +168,8 @@ class Service final : public tensorflow::ProfilerService::Service {
     return absl::OkStatus();
   }
 
-  // Under its name only when it is whole; a link of that name is replaced, not followed.
+  // Copies the file and gives it its name only when it is whole. A link of that name is replaced,
+  // not followed.
   static absl::Status Keep(const fs::path& file, const fs::path& to) {
     std::error_code error;
     fs::create_directories(to.parent_path(), error);
@@ -186,11 +188,11 @@ class Service final : public tensorflow::ProfilerService::Service {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool is_busy_ = false, is_ended_ = false, is_stopping_ = false;
-  std::string session_id_;    // of the capture under way
-  int64_t end_epoch_ns_ = 0;  // when it should be over
+  std::string session_id_;    // the id of the capture under way
+  int64_t end_epoch_ns_ = 0;  // when that capture should be over
 };
 
-// Why nobody can listen there, in words: gRPC would say it in its log alone.
+// Returns in words why nobody can listen there. gRPC would write the reason only to its log.
 absl::Status CheckPort(const std::string& address, int port) {
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
@@ -223,7 +225,7 @@ struct ProfilerServer::Impl {
 ProfilerServer::ProfilerServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 ProfilerServer::~ProfilerServer() {
-  if (impl_->pid != getpid()) {  // a forked child has no thread that would end it
+  if (impl_->pid != getpid()) {  // a forked child lacks the threads that would end the server
     (void)impl_.release();
     return;
   }
@@ -247,7 +249,7 @@ absl::StatusOr<std::unique_ptr<ProfilerServer>> StartServer(int port, ServerOpti
   builder.SetResourceQuota(quota);
   builder.SetMaxReceiveMessageSize(kMaxRequestBytes);
   builder.SetMaxSendMessageSize(-1);
-  // Else two servers could share a port, and take turns.
+  // Otherwise two servers could share a port, and take turns.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &impl->port);
   builder.RegisterService(&impl->service);

@@ -1,5 +1,5 @@
-// A server in the recorded program, by which others take profiles of it while it runs: `xlaprof
-// capture`, XProf and TensorBoard, torch_xla's and JAX's clients (gRPC,
+// A server in the recorded program. Others capture profiles of the running program through it:
+// `xlaprof capture`, XProf and TensorBoard, and the clients of torch_xla and JAX (gRPC,
 // tensorflow.ProfilerService).
 //
 //   #include "profiler/serve/server.h"      // link xlaprof_serve
@@ -9,9 +9,9 @@
 //     ...
 //   }
 //
-// A capture records all threads for its time, or, where the program is being recorded anyway, takes
-// that time of the running recording. It never blocks the program. While it records for itself,
-// StartRecording fails as it does beside any other recording.
+// A capture records all threads for its time. If the program is being recorded already, the capture
+// is that part of the running recording. It never blocks the program. While a capture records by
+// itself, StartRecording fails as it does during any other recording.
 #pragma once
 
 #include <memory>
@@ -22,12 +22,13 @@
 namespace xlaprof {
 
 struct ServerOptions {
-  // Numeric address to listen on. Whoever reaches it may record the program, and have a profile
-  // written into any folder that the program may write to: there is no authentication.
+  // Numeric address to listen on. There is no authentication: anyone who reaches the address may
+  // record the program, and have a profile written to any directory that the program may write to.
   std::string address = "127.0.0.1";
 };
 
-// Serves until it is destroyed; a capture under way ends then, and its client is told. Any thread.
+// Serves until it is destroyed. A capture under way ends then, and its client gets an error. Any
+// thread may use it.
 class ProfilerServer {
  public:
   ~ProfilerServer();
@@ -42,11 +43,11 @@ class ProfilerServer {
   std::unique_ptr<Impl> impl_;
 };
 
-// Starts a server; port 0: one that is free. Unavailable where the port is taken.
+// Starts a server; port 0 finds a free one. Returns Unavailable if the port is taken.
 absl::StatusOr<std::unique_ptr<ProfilerServer>> StartServer(int port, ServerOptions options = {});
 
 namespace serve {
-// What XLAPROF_SERVE asks for, from before main until after it.
+// Does what XLAPROF_SERVE asks for, from before main until after it.
 bool StartFromEnvironment();
 inline const bool started_from_environment = StartFromEnvironment();
 }  // namespace serve

@@ -42,7 +42,8 @@ absl::StatusOr<std::vector<int64_t>> Lanes(const httplib::Request& request) {
   return lanes;
 }
 
-// In pieces: a body that is given as a whole the library compresses, at its slowest.
+// Sends the content in pieces, because the library would compress a whole body, at its slowest
+// level.
 void Send(std::string content, const char* type, httplib::Response& response) {
   const auto kept = std::make_shared<const std::string>(std::move(content));
   response.set_content_provider(kept->size(), type,
@@ -66,7 +67,7 @@ struct Viewer::Impl {
   absl::Status Listen() {
     XP_TRY(local, LocalServer::Bind({.port = options.port}));
     url = local->origin() + local->secret_path();
-    // The page stays by itself.
+    // These headers keep other sites from framing or reading the page.
     local->server().set_default_headers({{"Content-Security-Policy", "frame-ancestors 'none'"},
                                          {"Cross-Origin-Opener-Policy", "same-origin"},
                                          {"Cross-Origin-Resource-Policy", "same-origin"},
@@ -82,7 +83,7 @@ struct Viewer::Impl {
       Send(std::string(page.before_data).append(page.after_data), "text/html; charset=utf-8",
            response);
     });
-    // Who copied the address without its end is led to the page.
+    // Redirects an address that was copied without its final slash.
     local->server().Get(root.substr(0, root.size() - 1),
                         [root](const httplib::Request&, httplib::Response& response) {
                           response.set_redirect(root);
@@ -142,7 +143,7 @@ struct Viewer::Impl {
     });
   }
 
-  // Made once: the analyzers look at all.
+  // Makes the findings once, because the analyzers look at the whole run.
   Answer Findings() {
     if (findings.empty()) {
       XP_TRY(Report report, MakeReport(*run));
@@ -153,13 +154,13 @@ struct Viewer::Impl {
 
   const ViewerOptions options;
   const Store* store = nullptr;
-  std::optional<Run> run;          // of `store`
-  std::optional<ViewLanes> lanes;  // of `store`, once it is shown
+  std::optional<Run> run;          // the run in `store`
+  std::optional<ViewLanes> lanes;  // the lanes of `store`, after Show
   std::string url, findings;
-  std::mutex mutex;                 // one question at a time: a Store is for one thread
-  std::condition_variable changed;  // lanes, is_ending
+  std::mutex mutex;                 // one request at a time, because a Store is for one thread
+  std::condition_variable changed;  // signals a change of lanes or is_ending
   bool is_ending = false;
-  std::unique_ptr<LocalServer> local;  // last: its threads use the rest
+  std::unique_ptr<LocalServer> local;  // last, because its threads use the other members
 };
 
 absl::StatusOr<std::unique_ptr<Viewer>> Viewer::Start(const ViewerOptions& options) {

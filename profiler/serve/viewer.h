@@ -1,4 +1,4 @@
-// The viewer's server: one run, to browsers on this machine only (docs/formats/view.md).
+// The viewer's server: it shows one run to browsers on this machine only (docs/formats/view.md).
 #pragma once
 
 #include <filesystem>
@@ -12,24 +12,25 @@
 namespace xlaprof {
 
 struct ViewerOptions {
-  int port = 0;                                     // 0: any that is free
-  std::vector<std::filesystem::path> source_roots;  // where source lines may be quoted from
+  int port = 0;                                     // 0: any free port
+  std::vector<std::filesystem::path> source_roots;  // directories of quotable source files
 };
 
-// Answers on 127.0.0.1 from threads of its own, until it is destroyed. Whoever knows url() sees the
-// run: it holds a secret, and requests by other names of this machine (DNS rebinding) or from other
+// Answers on 127.0.0.1 from its own threads, until it is destroyed. Anyone who knows url() sees the
+// run, because the url holds a secret. Requests for other host names (DNS rebinding) or from other
 // origins are refused.
 class Viewer {
  public:
-  // The page is there at once, so that a browser can load it meanwhile; what it asks about the run
-  // waits for Show.
+  // Starts serving. The page is there at once, so that a browser can load it meanwhile; its
+  // requests for the run wait for Show.
   static absl::StatusOr<std::unique_ptr<Viewer>> Start(const ViewerOptions& options);
   ~Viewer();
 
   const std::string& url() const;
 
-  // Looks at all events once. `store` outlives the viewer, and only the viewer uses it meanwhile.
-  // Where it can't be read, nothing is shown, and another one may be.
+  // Shows a store, after reading all its events once. `store` must outlive the viewer, and only the
+  // viewer may use it meanwhile. If the store cannot be read, nothing is shown, and Show may be
+  // called with another one.
   absl::Status Show(const Store& store);
 
  private:

@@ -16,7 +16,7 @@ absl::StatusOr<int64_t> Export(const fs::path& store_path, const Slice& slice,
   return exported.event_count;
 }
 
-// Of a recording that somebody else started, and may end meanwhile.
+// Exports a window of a recording that somebody else started, and may end meanwhile.
 absl::StatusOr<int64_t> OfCurrent(const CurrentRecording& begin, const fs::path& file,
                                   const std::function<absl::Status()>& wait) {
   XP_TRY(wait());
@@ -34,7 +34,7 @@ absl::StatusOr<int64_t> OfCurrent(const CurrentRecording& begin, const fs::path&
 
 absl::StatusOr<int64_t> CaptureWindow(const fs::path& folder, const fs::path& file,
                                       const std::function<absl::Status()>& wait) {
-  // Somebody may start or end a recording between the question and what follows.
+  // A recording may be started or ended between the question whether one runs and the next step.
   for (int tries = 0;; ++tries) {
     auto current = CommitRecording();
     if (current.ok()) return OfCurrent(*current, file, wait);

@@ -1,4 +1,4 @@
-// What this process does in a stretch of time, as an XSpace. Internal to profiler/serve.
+// Captures what this process does in a stretch of time as an XSpace. Internal to profiler/serve.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace xlaprof::serve {
 
-// Records while `wait` runs, or takes that time of the recording that runs already, and writes an
-// XSpace to `file`; `folder` is for files on the way, and exists. Returns the number of events. An
-// error of `wait` is returned, and nothing written.
+// Records while `wait` runs, or takes that time of a recording that already runs, and writes an
+// XSpace to `file`. `folder` must exist and takes temporary files. Returns the number of events. If
+// `wait` returns an error, returns it and writes nothing.
 absl::StatusOr<int64_t> CaptureWindow(const std::filesystem::path& folder,
                                       const std::filesystem::path& file,
                                       const std::function<absl::Status()>& wait);

@@ -1,4 +1,5 @@
-// Normalisation by channel and its gradients: by oneDNN for f32, else element by element.
+// Normalizes by channel, and computes the gradients. oneDNN does so for f32, otherwise it goes
+// element by element.
 #include <algorithm>
 #include <cmath>
 
@@ -19,17 +20,16 @@ Kind KindOf(const Task& task) {
 }
 
 struct Extent {
-  int64_t images, channels, plane;  // plane: elements of one channel of an image
+  int64_t images, channels, plane;  // plane: elements per channel of an image
 
   explicit Extent(const Shape& x)
       : images(x.dims[0]), channels(x.dims[1]), plane(x.elements() / (images * channels)) {}
 };
 
-// So many channels oneDNN's kernels take at once: side by side, for each place of an image.
+// oneDNN's kernels take this many channels at once, side by side for each place of an image.
 constexpr int64_t kBlock = 8;
 
-// Some of the channels. Slots: the operands, and behind them the outputs, as far as there are
-// some.
+// Normalizes some of the channels. Its slots are the operands, then the outputs that exist.
 class Channels final : public Primitives {
  public:
   Channels(const Task& task, const Extent& extent, int64_t channels)
@@ -51,7 +51,7 @@ class Channels final : public Primitives {
                                      Engine());
     };
     const int32_t outputs = int32_t(task.operands.size());
-    // One that nobody needs is made all the same.
+    // oneDNN computes every output, so one that nobody needs goes to scratch memory.
     auto output = [&](int number, const Memory::desc& layout, const Memory::desc& made, int i) {
       const TensorSlot& place = i == 0 ? task.result : task.others[size_t(i - 1)];
       return place.slot >= 0 ? Argument{number, layout, {outputs + i}}
@@ -92,7 +92,8 @@ class Channels final : public Primitives {
   }
 
  private:
-  // Both in one, as its fast kernels have it. A gradient needs no shift.
+  // Puts scale and shift into one tensor, as oneDNN's fast kernels expect. A gradient needs no
+  // shift.
   Argument ScaleAndShift(int32_t scale_slot, int32_t shift_slot) {
     const Source both = Scratch(pair_.get_size());
     Reorder(channel_, {scale_slot}, channel_, both);
@@ -103,10 +104,10 @@ class Channels final : public Primitives {
     return {pair.slot, pair.offset + int64_t(channel_.get_size())};
   }
 
-  const Memory::desc channel_, pair_;  // one and two numbers a channel
+  const Memory::desc channel_, pair_;  // one and two numbers per channel
 };
 
-// Channels among the threads.
+// Divides the channels among the threads.
 ThunkOr MakeF32(const Task& task, const Extent& extent) {
   return Guarded(Describe(task), [&]() -> ThunkOr {
     auto all = std::make_unique<Parts>(task.pool);
@@ -131,7 +132,7 @@ ThunkOr MakeF32(const Task& task, const Extent& extent) {
   });
 }
 
-// f64, a channel at a time.
+// Normalizes f64, one channel at a time.
 class Simple final : public Thunk {
  public:
   Simple(const Task& task, const Extent& extent)
@@ -159,7 +160,7 @@ class Simple final : public Thunk {
   }
 
  private:
-  // f(place) for each element of a channel.
+  // Calls f(place) for each element of a channel.
   template <class F>
   void Each(int64_t channel, F&& f) const {
     for (int64_t image = 0; image < extent_.images; ++image) {

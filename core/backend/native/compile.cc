@@ -1,4 +1,5 @@
-// A program into kernels: which there are, in what order, and where their tensors are.
+// Compiles a program into kernels: chooses the kernels, their order, and the places of their
+// tensors.
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
@@ -117,7 +118,7 @@ class Compiler {
       const Graph::Source source = product ? graph_.SourceOf(it.operands[k], false)
                                            : Graph::Source{graph_.root(it.operands[k])};
       if (source.view >= 0) task.transposed[k] = true;
-      // The sizes that the operation has it with, which may be those of a view of the value.
+      // The operation's operand may be a view of the value, so its own sizes count.
       Shape sizes = shape(it.operands[k]);
       if (source.view >= 0) std::swap(sizes.dims.end()[-1], sizes.dims.end()[-2]);
       task.operands.push_back({SlotOf(source.value), sizes});
@@ -174,7 +175,7 @@ class Compiler {
         passed_.push_back(value);
       } else {
         auto [made, added] = known.insert({value, int32_t(made_.made_.size())});
-        // The first has the buffer, unless another is donated one.
+        // The first result gets the buffer, unless memory is donated to another one.
         if (added) {
           made_.made_.push_back({SlotOf(value), -1, it.shape});
           made_values_.push_back(value);
@@ -185,7 +186,7 @@ class Compiler {
     }
   }
 
-  // When each value is read for the last time.
+  // Finds when each value is written, and when it is read for the last time.
   void FindUses() {
     last_read_.assign(slots_.size(), -1);
     written_.assign(slots_.size(), -1);
@@ -254,9 +255,9 @@ class Compiler {
 
   const Program& program_;
   const Graph graph_;
-  std::vector<int32_t> slots_;  // of values in memory
+  std::vector<int32_t> slots_;  // slots of the values in memory
   int32_t next_slot_ = 0;
-  std::vector<const Unit*> units_;  // those that have a thunk
+  std::vector<const Unit*> units_;  // the units that have a thunk
   std::vector<int32_t> passed_;     // parameters that are results
   std::vector<int32_t> made_values_;
   std::vector<int32_t> last_read_, written_;

@@ -1,4 +1,4 @@
-// Convolutions and their gradients: by oneDNN for f32, else loop in loop.
+// Computes convolutions and their gradients. oneDNN does so for f32, otherwise nested loops.
 #include <algorithm>
 
 #include "core/backend/native/onednn.h"
@@ -17,7 +17,8 @@ Kind KindOf(const Task& task) {
                                                  : Kind::kWeight;
 }
 
-// Input, weight and result of the convolution that a task is, or is a gradient of.
+// The input, weight and result of the task's convolution, or of the convolution whose gradient it
+// is.
 struct Tensors {
   TensorSlot input, weight, output;
   explicit Tensors(const Task& task) {
@@ -87,7 +88,7 @@ class Convolution final : public Primitives {
   }
 };
 
-// The images of a batch among the threads; gradients of the weight are added up in the end.
+// Divides the images of a batch among the threads. Adds up gradients of the weight at the end.
 class ByImages final : public Parts {
  public:
   static ThunkOr Make(const Task& task, int64_t images) {
@@ -104,7 +105,7 @@ class ByImages final : public Parts {
         Window& window = windows.emplace_back(Window{.slot = place.slot});
         place.slot = int32_t(k);
         if (k == all->weight_) {
-          // The first's is the sum.
+          // The first part writes to the result, to which the others are added.
           if (k == 2 && i > 0) window = {.bytes = place.shape.bytes()};
           continue;
         }
@@ -133,14 +134,15 @@ class ByImages final : public Parts {
                                                : 2),
         weight_elements_(Tensors(task).weight.shape.elements()) {}
 
-  const size_t weight_;  // which of the three windows
+  const size_t weight_;  // index of the weight's window, of three
   const int64_t weight_elements_;
 };
 
-// So many operations are worth another thread.
+// This many operations are worth another thread.
 constexpr double kWorthSharing = 4e6;
 
-// f64. One loop for all three: each takes two of the tensors and adds to the third.
+// Computes f64. One loop serves all three kinds: each reads two of the tensors and adds to the
+// third.
 ThunkOr MakeSimple(const Task& task) {
   const Tensors tensors(task);
   const Kind kind = KindOf(task);

@@ -7,7 +7,7 @@ namespace {
 
 NativeBuffer& Native(const Ref<Buffer>& buffer) { return static_cast<NativeBuffer&>(*buffer); }
 
-// Memory that is given back.
+// Memory that the destructor gives back.
 class Borrowed {
  public:
   Borrowed(DeviceMemory& memory, int64_t bytes)

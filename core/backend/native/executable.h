@@ -20,16 +20,16 @@ class NativeExecutable final : public Executable {
  private:
   friend class Compiler;
   struct Parameter {
-    int32_t slot;  // -1: nobody reads it
+    int32_t slot;  // -1: no kernel reads it
     Shape shape;
   };
-  // A tensor that is computed for results, which are it or views of it.
+  // A tensor that is computed for results. A result is this tensor or a view of it.
   struct Made {
-    int32_t slot, donor;  // donor: the argument whose memory is taken; -1: none
+    int32_t slot, donor;  // donor: the argument that gives its memory; -1: none
     Shape shape;
   };
   struct Result {
-    int32_t made = -1, parameter = -1;  // one of them
+    int32_t made = -1, parameter = -1;  // exactly one of them is set
     bool is_view = false;               // its sizes differ
     Shape shape;
   };
@@ -44,7 +44,7 @@ class NativeExecutable final : public Executable {
   std::vector<Kernel> kernels_;
   std::vector<std::pair<int32_t, int64_t>> temporaries_;  // slots and offsets
   std::vector<char*> table_;                              // addresses by slot
-  char* temporaries_at_ = nullptr;                        // what the table was last filled with
+  char* temporaries_at_ = nullptr;                        // the address that the table has now
   Sizes sizes_;
   Ref<DeviceMemory> memory_;
   std::shared_ptr<ThreadPool> pool_;

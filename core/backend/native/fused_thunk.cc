@@ -6,11 +6,11 @@
 namespace xlaprof::lazy {
 namespace {
 
-constexpr int64_t kRegisterWidth = 8;  // of the widest element
-// What all registers together may take: most of the first cache.
+constexpr int64_t kRegisterWidth = 8;  // bytes of the widest element
+// All registers together may take this many bytes, most of the first-level cache.
 constexpr int64_t kRegisterBytes = 32768;
 
-// `width` bytes wide elements [begin, begin + n) of a view.
+// Reads elements [begin, begin + n) of a view; each is `width` bytes wide.
 void Read(const FusedThunk::Fetch& fetch, const char* memory, int64_t begin, int64_t n, char* to) {
   const Strided& view = fetch.view;
   const int64_t width = fetch.width;
@@ -77,7 +77,7 @@ void Broadcast(const FusedThunk::Scalar& scalar, char* const* memory, char* to, 
   if (width == 8) fill(uint64_t{});
 }
 
-// This thread's registers, kept for the next kernel.
+// Returns this thread's registers, which are kept for the next kernel.
 char* Registers(int64_t bytes) {
   struct Free {
     void operator()(char* memory) const { std::free(memory); }
@@ -118,7 +118,7 @@ bool FusedThunk::MayReuse(int32_t operand, int32_t result) const {
   return in == out;
 }
 
-// The result is written only once nothing more is read from the operand's block.
+// Moves the write of the result behind the last read of the operand's block.
 void FusedThunk::Reuse(int32_t operand, int32_t result) {
   size_t read = 0, written = 0;
   for (size_t i = 0; i < steps_.size(); ++i) {
@@ -139,7 +139,7 @@ void FusedThunk::Reuse(int32_t operand, int32_t result) {
       {.loop = loops.copy[std::countr_zero(unsigned(memory.width))], .in = {reg}, .out = memory});
 }
 
-// Gives registers that are no longer read to others, and so finds how many elements fit at a time.
+// Reuses registers that are no longer read. Then finds how many elements fit at a time.
 void FusedThunk::Prepare() {
   prepared_ = true;
   std::vector<size_t> last(size_t(registers_), 0);
@@ -165,7 +165,7 @@ void FusedThunk::Prepare() {
         unused.pop_back();
       }
     };
-    assign(step.out);  // before its operands' are free: widths may differ
+    assign(step.out);  // before operands become free, because widths may differ
     const auto before = step;
     for (Ref& in : step.in)
       if (in.reg >= 0) in.reg = place[size_t(in.reg)];
@@ -185,7 +185,7 @@ void FusedThunk::Prepare() {
   for (const Step& step : steps_) widest = std::max(widest, step.out.width);
   for (const Scalar& scalar : scalars_)
     widest = std::max(widest, int32_t(ByteSize(ComputedAs(scalar.dtype))));
-  // Memory that is read and written takes its share of the cache, too.
+  // Memory that is read and written occupies the cache, too.
   const int64_t fits = kRegisterBytes / (widest * (registers_ + 2));
   block_ = int64_t(std::bit_floor(uint64_t(std::clamp<int64_t>(fits, 256, 4096))));
   block_ = std::min(block_, (elements_ + 63) / 64 * 64);

@@ -1,4 +1,4 @@
-// A fusion as a list of loops; fusion.cc makes it, fused_thunk.cc runs it.
+// A fusion as a list of loops. fusion.cc makes it, fused_thunk.cc runs it.
 #pragma once
 
 #include "core/backend/native/graph.h"
@@ -8,28 +8,29 @@ namespace xlaprof::lazy {
 
 class FusedThunk final : public Thunk {
  public:
-  // Where a loop reads or writes: memory, or a register, which is one block of memory of its own.
+  // A place that a loop reads or writes: memory, or a register, which is one block of private
+  // memory.
   struct Ref {
     int32_t slot = -1;  // -1: a register
     int32_t reg = -1;
-    int32_t width = 0;  // bytes from one element to the next
+    int32_t width = 0;  // distance between elements in bytes
   };
-  // Reads a tensor in another order: a block of it to a register.
+  // Reads a block of a tensor, in another order, into a register.
   struct Fetch {
     int32_t slot;
     Strided view;
     int32_t width;
   };
   struct Step {
-    Loops::Elementwise loop = nullptr;  // null: fetches[fetch]
+    Loops::Elementwise loop = nullptr;  // null: run fetches[fetch]
     int32_t fetch = -1;
     Ref in[3], out;
     int operands = 1;
   };
-  // A register that is the same for all blocks.
+  // A register whose value is the same for all blocks.
   struct Scalar {
     int32_t reg;
-    int32_t slot = -1;  // of its value in memory; -1: bits
+    int32_t slot = -1;  // slot of the value in memory; -1: use bits
     int64_t offset = 0;
     Splat bits;
     DType dtype;
@@ -50,7 +51,7 @@ class FusedThunk final : public Thunk {
   std::vector<Fetch> fetches_;
   std::vector<Scalar> scalars_;
   int64_t elements_, block_ = 0, grain_ = 0;
-  int32_t registers_;  // before Prepare: each is written once
+  int32_t registers_;  // before Prepare, each is written once
   bool prepared_ = false;
   ThreadPool& pool_;
 };

@@ -35,7 +35,7 @@ class Builder {
     return {.slot = slots_[size_t(value)], .width = int32_t(ByteSize(shape(value).dtype))};
   }
 
-  // Writes a member's value, which is in `from`, to memory.
+  // Writes a member's value from `from` to memory.
   void Store(int32_t member, const Ref& from) {
     const Loops& loops = ThisCpusLoops();
     const DType dtype = shape(member).dtype;
@@ -65,7 +65,7 @@ class Builder {
     const Code code = CodeOf(it.op);
     const bool cast = it.op == &op::cast;
     if (cast && ComputedAs(from) == ComputedAs(dtype)) {
-      // Only rounding, or nothing: the wider type holds all of the other.
+      // The cast only rounds, or does nothing, because both types are computed in the same way.
       if (IsShort(dtype)) {
         step.loop = dtype == DType::kF16 ? loops.round_f16 : loops.round_bf16;
       } else {
@@ -96,7 +96,7 @@ class Builder {
     return {};
   }
 
-  // Where an operand's value is once all steps so far are done.
+  // Returns the place of an operand's value after the steps so far.
   Ref Operand(int32_t operand) {
     if (const Splat* splat = graph_.splat(operand)) {
       auto [known, added] = splats_.insert({graph_.root(operand), {}});
@@ -115,7 +115,7 @@ class Builder {
     return reg;
   }
 
-  // Reads a value that is in memory.
+  // Reads a value from memory.
   Ref Read(const Graph::Source& source) {
     const DType dtype = shape(source.value).dtype;
     Ref from = Memory(source.value);

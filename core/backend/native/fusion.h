@@ -1,5 +1,5 @@
-// Elementwise operations in one pass over memory: blocks of elements that stay in the cache next to
-// the core go through all of them, one vectorised loop each.
+// Fuses elementwise operations into one pass over memory. Blocks of elements that stay in the
+// core's first cache go through all operations, with one vectorized loop each.
 #pragma once
 
 #include "core/backend/native/graph.h"
@@ -7,7 +7,7 @@
 
 namespace xlaprof::lazy {
 
-// `slots`: of the values of graph that are in memory.
+// Makes the thunk of a fused unit. `slots` are those of the graph's values in memory.
 ThunkOr MakeFusion(const Program& program, const Graph& graph, const Unit& unit,
                    std::span<const int32_t> slots, ThreadPool& pool);
 

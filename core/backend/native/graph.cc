@@ -10,7 +10,7 @@
 namespace xlaprof::lazy {
 namespace {
 
-// More operations need more registers than fit the cache next to the core.
+// More operations would need more registers than fit into the core's first cache.
 constexpr size_t kMaxFused = 64;
 
 bool OnlyMoves(const Op* op) {
@@ -26,12 +26,12 @@ bool SwapsLastTwo(const Instruction& instruction) {
   return order[size_t(rank) - 1] == rank - 2;
 }
 
-// Whether the last two sizes are the same: then all that lies before them is, too.
+// Returns whether the last two sizes are equal. Then the product of the earlier ones is equal, too.
 bool SameMatrices(const Shape& a, const Shape& b) {
   return a.rank() >= 2 && std::equal(a.dims.end() - 2, a.dims.end(), b.dims.end() - 2);
 }
 
-// Where it stands in the program: a fused one where its last member does.
+// Returns a unit's position in the program. A fused unit has that of its last member.
 int32_t PlaceOf(const Unit& unit) {
   return unit.fused ? unit.members.back() : unit.members.front();
 }
@@ -91,7 +91,7 @@ void Graph::FindLive() {
 Graph::Source Graph::SourceOf(int32_t operand, bool fused) const {
   const int32_t value = root(operand);
   const Node& node = nodes_[size_t(value)];
-  // A product cannot swap what it has as other matrices: [18,16] of [3,6,16].
+  // A product cannot use a swap that it sees with other matrix sizes: [18,16] of [3,6,16].
   const bool elsewhere =
       fused ? node.reads_elsewhere
             : node.swaps && SameMatrices(instruction(operand).shape, instruction(value).shape);
@@ -121,7 +121,7 @@ void Graph::Classify(int32_t i) {
       return;
     }
     self.swaps = SwapsLastTwo(it);
-    // Elsewhere a block could not be read in runs.
+    // With any other stride a block could not be read in runs.
     self.reads_elsewhere = view.strides.back() == 0 || view.strides.back() == 1;
   }
   self.fusable = it.op->elementwise;
@@ -133,7 +133,7 @@ void Graph::Classify(int32_t i) {
   }
 }
 
-// Computes what is the same for all elements.
+// Computes values that are the same for all elements.
 bool Graph::Fold(int32_t i) {
   const Instruction& it = instruction(i);
   Node& self = node(i);
@@ -159,7 +159,7 @@ bool Graph::Fold(int32_t i) {
     const Code code = CodeOf(it.op);
     Loops::Elementwise compute =
         code != Code::kCount ? loops.elementwise[size_t(code)][from] : loops.cast[from][to];
-    if (compute == nullptr) return false;  // reported when the unit is made
+    if (compute == nullptr) return false;  // an error is reported when the unit is made
     compute(in, self.splat.bytes, 1);
   }
   const void* rounded[] = {self.splat.bytes};
@@ -168,9 +168,9 @@ bool Graph::Fold(int32_t i) {
   return self.is_splat = true;
 }
 
-// Puts an elementwise operation into the group of its operands. A level is the most kernels that
-// run one after the other before it; groups of one level and number of elements cannot depend on
-// each other through a third, so that joining them never makes a circle.
+// Puts an elementwise operation into the group of its operands. A level is the largest number of
+// kernels that must run before it, one after the other. Groups of one level and number of elements
+// cannot depend on each other through a third, so joining them never makes a cycle.
 void Graph::Group(int32_t i) {
   const Instruction& it = instruction(i);
   Node& self = node(i);
@@ -215,7 +215,7 @@ void Graph::Group(int32_t i) {
   groups_[size_t(self.group)].push_back(i);
 }
 
-// Which values must be in memory, and so which views are never made.
+// Finds the values that must be in memory, and thereby the views that are never made.
 void Graph::FindMemory() {
   for (int32_t result : program_.results) node(root(result)).in_memory = true;
   for (int32_t i = int32_t(nodes_.size()); i-- > 0;) {
@@ -235,8 +235,8 @@ void Graph::FindMemory() {
   }
 }
 
-// Moves operations into the one group that uses them: that saves writing them. They run later, so
-// that what they need may be longer in memory.
+// Moves operations into the only group that uses them, which saves writing their values. They then
+// run later, so that their operands may stay in memory for longer.
 void Graph::Sink() {
   constexpr int32_t kNone = -1, kSeveral = -2;
   std::vector<int32_t> user(nodes_.size(), kNone);
@@ -268,8 +268,8 @@ void Graph::Sink() {
   }
 }
 
-// Puts one of an operation's outputs into the last of `units` that has others of the same; false:
-// it is the first of its kind.
+// Adds an output of an operation to the last of `units` with outputs of the same operation. Returns
+// false if it is the first.
 bool Graph::JoinsOutputs(int32_t i, Outputs* outputs, std::vector<Unit>& units) const {
   const Instruction& it = instruction(i);
   if (it.op->outputs == 1) return false;
@@ -282,7 +282,7 @@ bool Graph::JoinsOutputs(int32_t i, Outputs* outputs, std::vector<Unit>& units) 
   std::vector<int32_t>& members = units[at->second].members;
   const auto behind = std::lower_bound(members.begin(), members.end(), i,
                                        [&](int32_t a, int32_t b) { return place(a) < place(b); });
-  if (behind != members.end() && place(*behind) == place(i)) {  // twice: then as another kernel
+  if (behind != members.end() && place(*behind) == place(i)) {  // a duplicate: another kernel
     at->second = units.size();
     return false;
   }
@@ -308,7 +308,7 @@ void Graph::MakeUnits() {
   for (Unit& unit : units) {
     for (int32_t member : unit.members) {
       const Node& self = node(member);
-      // Of what is used inside only, nobody else asks.
+      // Values that are used only inside need no memory.
       if (!unit.fused || self.is_splat || self.in_memory) unit.outputs.push_back(member);
       if (self.is_splat) continue;
       const Op* op = instruction(member).op;
@@ -325,7 +325,7 @@ void Graph::MakeUnits() {
   Order(std::move(units));
 }
 
-// Near the program's own order, which is the order in which memory is given back soonest.
+// Orders the units close to the program's own order, in which memory is freed soonest.
 void Graph::Order(std::vector<Unit> units) {
   std::vector<int32_t> maker(nodes_.size(), -1);
   for (size_t u = 0; u < units.size(); ++u)

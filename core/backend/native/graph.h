@@ -1,5 +1,5 @@
-// What a program's instructions become: kernels of one or several, views of another's memory,
-// scalars, nothing.
+// Assigns a program's instructions to kernels of one or several instructions, views of other
+// memory, scalars, or nothing.
 #pragma once
 
 #include <map>
@@ -9,20 +9,20 @@
 
 namespace xlaprof::lazy {
 
-// The one value of all elements, in the type that is computed with.
+// A value that all elements share, in the type used for computing.
 struct Splat {
   alignas(8) char bytes[8] = {};
 };
 
-// The code of an elementwise operation that is not a cast; kCount: it is none.
+// Returns the code of an elementwise operation that is not a cast, or kCount for other operations.
 Code CodeOf(const Op* op);
 
-// Instructions that run as one kernel: a single one, those that are outputs of one operation, or
-// elementwise ones of equally many elements.
+// Instructions that run as one kernel: a single one, several outputs of one operation, or
+// elementwise ones with the same number of elements.
 struct Unit {
   bool fused = false;
-  std::vector<int32_t> members;  // ascending; of outputs by their places
-  // Values in memory that it reads, and members that are put in memory; each once.
+  std::vector<int32_t> members;  // ascending; outputs are in the order of their numbers
+  // Values that it reads from memory, and members that it writes to memory, each once.
   std::vector<int32_t> inputs, outputs;
 };
 
@@ -30,23 +30,25 @@ class Graph {
  public:
   explicit Graph(const Program& program);
 
-  // The instruction whose value this one's is, too, with other sizes; itself, if there is none.
+  // Returns the instruction that has the same value, perhaps with other sizes, or `instruction`
+  // itself.
   int32_t root(int32_t instruction) const { return nodes_[size_t(instruction)].root; }
   const Splat* splat(int32_t instruction) const {
     const Node& node = nodes_[size_t(root(instruction))];
     return node.is_splat ? &node.splat : nullptr;
   }
 
-  // How a unit gets an operand.
+  // The source of a unit's operand.
   struct Source {
-    int32_t value;  // a root: a member, or in memory
-    // The operation between the two that is done by reading elsewhere; -1: none.
+    int32_t value;  // a root: a member of the unit, or in memory
+    // The operation in between that is done by reading in another order; -1: none.
     int32_t view = -1;
   };
-  // `fused`: for an elementwise operation, else for one that can only swap.
+  // Returns an operand's source. `fused` is true for an elementwise operation, and false for one
+  // that can only swap dimensions.
   Source SourceOf(int32_t operand, bool fused) const;
 
-  // In an order in which they can run.
+  // Returns the units in an order in which they can run.
   const std::vector<Unit>& units() const { return units_; }
 
  private:
@@ -64,7 +66,7 @@ class Graph {
   void Group(int32_t i);
   void FindMemory();
   void Sink();
-  // By what several outputs have in common, the unit that they are.
+  // Maps what several outputs have in common to the index of their unit.
   using Outputs =
       std::map<std::tuple<const Op*, std::vector<int32_t>, std::vector<int64_t>>, size_t>;
   bool JoinsOutputs(int32_t i, Outputs* outputs, std::vector<Unit>& units) const;

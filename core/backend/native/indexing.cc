@@ -1,4 +1,4 @@
-// Operations whose places are data: index_select, gather, scatter_add, index_add.
+// Operations whose indices are data: index_select, gather, scatter_add, index_add.
 #include <algorithm>
 
 #include "core/backend/native/strided.h"
@@ -7,7 +7,7 @@
 namespace xlaprof::lazy {
 namespace {
 
-// Calls f with the integer type that is as wide as an element.
+// Calls f with the unsigned integer type that is as wide as an element.
 template <class F>
 std::unique_ptr<Thunk> VisitWidth(DType dtype, F&& f) {
   switch (ByteSize(dtype)) {
@@ -39,7 +39,7 @@ T Sum(T a, T b) {
     return a + b;
 }
 
-// The dimensions before, of and behind one.
+// The size of a dimension, and the products of the sizes before and after it.
 struct Around {
   int64_t outer = 1, size = 1, inner = 1;
   Around(const Shape& shape, size_t dim) : size(shape.dims[dim]) {
@@ -68,7 +68,8 @@ ThunkOr MakeIndexSelect(const Task& task) {
   });
 }
 
-// Goes through an index: f(place in the tensor that is indexed, place in the other, index's place).
+// Walks through an index. Calls f(place in the indexed tensor, place in the other tensor) per
+// element.
 class Walk {
  public:
   Walk(const Shape& index, const Shape& indexed, const Shape& other, size_t dim)
@@ -87,7 +88,7 @@ class Walk {
     return count;
   }
 
-  // [begin, end) of the first dimension.
+  // Walks [begin, end) of the first dimension.
   template <class Index, class F>
   void Run(const Index* index, int64_t begin, int64_t end, F&& f) const {
     index += begin * inner();
@@ -110,7 +111,7 @@ class Walk {
   int64_t step_, size_;
 };
 
-// Of rank 0 an index says nothing.
+// Rejects an index of rank 0.
 absl::Status ExpectRank(const Task& task) {
   if (task.shape(1).rank() > 0) return {};
   return Unsupported("{}: an index of no dimensions", Describe(task));
@@ -136,7 +137,7 @@ ThunkOr MakeGather(const Task& task) {
   });
 }
 
-// What adds to its first operand, where it is if it may.
+// Adds to its first operand, in place if it may.
 template <class F>
 class AddingThunk final : public Thunk {
  public:
@@ -184,7 +185,7 @@ ThunkOr MakeScatterAdd(const Task& task) {
           walk.Run(reinterpret_cast<const Index*>(index), begin, end,
                    [&](int64_t a, int64_t b) { to[a] = Sum(to[a], addends[b]); });
         };
-        // Two threads must not meet at one element.
+        // Two threads must not write the same element.
         if (dim == 0)
           body(0, walk.outer());
         else
@@ -204,7 +205,7 @@ ThunkOr MakeIndexAdd(const Task& task) {
       using Index = decltype(i);
       auto add = [into, count, &pool = task.pool](char* out, const char* index, const char* from) {
         auto* indices = reinterpret_cast<const Index*>(index);
-        // By columns: rows may be named twice.
+        // Divides the work by columns, because a row may occur twice in the index.
         const int64_t columns = into.outer * into.inner;
         const int64_t grain = std::max<int64_t>(16, GrainOfRows(count));
         pool.For(columns, grain, [&](int64_t begin, int64_t end) {

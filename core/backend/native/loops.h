@@ -1,5 +1,5 @@
-// The inner loops, compiled once for each instruction set. Reached through a table, so that the one
-// that this CPU has is chosen once.
+// The inner loops, compiled once per instruction set. A table gives access to them, so that the
+// version for this CPU is chosen once.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace xlaprof::lazy {
 
-// What arithmetic is done in: both 16-bit floats are computed as f32 and rounded.
+// The type of the arithmetic. Both 16-bit floats are computed as f32 and rounded.
 enum class Computed : uint8_t { kBool, kI32, kI64, kF32, kF64 };
 constexpr Computed ComputedAs(DType type) {
   switch (type) {
@@ -68,33 +68,33 @@ enum class Code : uint8_t {
 enum class Reduction : uint8_t { kSum, kMax, kMin, kProd, kCount };
 
 struct Loops {
-  // Of n elements. `out` may be one of `in`, if it has elements as wide.
+  // Processes n elements. `out` may be one of `in` if its elements have the same width.
   using Elementwise = void (*)(const void* const* in, void* out, int64_t n);
-  // `*into` and the n elements of `row`.
+  // Combines `*into` with the n elements of `row`.
   using Reduce = void (*)(const void* row, void* into, int64_t n);
 
   using MultiplyAdd = void (*)(const void* row, const void* factor, void* into, int64_t n);
 
-  // Null: not possible for the type, which is that of the operands.
+  // A loop is null if the operation does not exist for the type of its operands.
   Elementwise elementwise[size_t(Code::kCount)][5];
   Elementwise cast[5][5];
-  // Between memory and what is computed with: of f16 and bf16, which is f32.
+  // Convert f16 and bf16 between memory and f32, the type used for computing.
   Elementwise load_f16, load_bf16, store_f16, store_bf16;
   Elementwise round_f16, round_bf16;
-  Elementwise copy[4];  // of 1, 2, 4 and 8 bytes
+  Elementwise copy[4];  // for 1, 2, 4 and 8 bytes
   Reduce reduce[size_t(Reduction::kCount)][5];
-  // Element by element: into[i] with row[i].
+  // Combines element by element: into[i] with row[i].
   Reduce accumulate[size_t(Reduction::kCount)][5];
-  // into[i] += row[i] * *factor; none for bool.
+  // Computes into[i] += row[i] * *factor. There is none for bool.
   MultiplyAdd multiply_add[5];
-  // Elements `first` to `first + n` of a uniform's result.
+  // Makes elements `first` to `first + n` of uniform's result.
   void (*uniform)(uint64_t seed, uint64_t first, float* out, int64_t n);
 };
 
-// Those for this CPU.
+// Returns the loops for this CPU.
 const Loops& ThisCpusLoops();
 
-// One for each file that compiles loops_internal.h.
+// Each is defined by one of the files that compile loops_internal.h.
 const Loops& LoopsForAnyCpu();
 const Loops& LoopsForAvx2();
 const Loops& LoopsForAvx512();

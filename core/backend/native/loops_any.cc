@@ -1,4 +1,4 @@
-// The loops for any CPU, and the choice among all.
+// Defines the loops for any CPU, and chooses among all.
 #include "core/backend/native/loops_internal.h"
 
 namespace xlaprof::lazy {

@@ -1,4 +1,4 @@
-// The loops for CPUs with avx2.
+// Defines the loops for CPUs with avx2.
 #ifdef __x86_64__
 #include "core/backend/native/loops_internal.h"
 

@@ -1,6 +1,6 @@
-// Included by the files that compile it for one instruction set each. Everything is in an unnamed
-// namespace and inline-free of the standard library's templates: a function that the linker may
-// take from either file would be the wrong one for an older CPU.
+// Each file that includes this compiles it for one instruction set. Everything is in an unnamed
+// namespace, and nothing uses inline functions from the standard library's templates. The linker
+// could take such a function from either file, and then an older CPU might run the wrong one.
 #include <cmath>
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 
 #include "core/backend/native/loops.h"
 
-// glibc has vector forms of these. It declares them with -ffast-math only, which would also drop
-// NaN.
+// glibc has vector forms of these functions. It declares them only with -ffast-math, which would
+// also break NaN.
 #ifdef __x86_64__
 #define XLAPROF_VECTOR(name)                                         \
   __attribute__((simd("notinbranch"))) double name(double) noexcept; \
@@ -33,7 +33,7 @@ __attribute__((simd("notinbranch"))) float powf(float, float) noexcept;
 namespace xlaprof::lazy {
 namespace {
 
-using Byte = uint8_t;  // of a bool
+using Byte = uint8_t;  // the representation of a bool
 
 template <class T>
 constexpr bool kFloat = static_cast<T>(0.5) != 0;
@@ -51,7 +51,7 @@ struct UnsignedOf<int32_t> {
 template <class T>
 using Unsigned = typename UnsignedOf<T>::Type;
 
-// Math of either width by one name.
+// Gives math functions one name for both widths.
 #define XLAPROF_MATH(Name, function)                      \
   inline float Name(float x) { return ::function##f(x); } \
   inline double Name(double x) { return ::function(x); }
@@ -79,7 +79,8 @@ T WholePow(T base, T exponent) {
   return T(result);
 }
 
-// The divisor's sign, as PyTorch; by 0 the dividend, as XLA.
+// Returns the remainder with the divisor's sign, as PyTorch does. The remainder by integer 0 is the
+// dividend, as in XLA.
 template <class T>
 T Remainder(T a, T b) {
   if constexpr (kFloat<T>) {
@@ -141,7 +142,7 @@ inline auto Binary(T a, T b) {
   if constexpr (code == Code::kGe) return Byte(a >= b);
   if constexpr (code == Code::kAnd) return Byte((a != 0) & (b != 0));
   if constexpr (code == Code::kOr) return Byte((a != 0) | (b != 0));
-  // Either is NaN: so is the result.
+  // If either is NaN, so is the result.
   if constexpr (code == Code::kMaximum) return (a > b) | (a != a) ? a : b;
   if constexpr (code == Code::kMinimum) return (a < b) | (a != a) ? a : b;
   if constexpr (code == Code::kAdd) {
@@ -167,7 +168,7 @@ inline auto Binary(T a, T b) {
   if constexpr (code == Code::kDiv) {
     if constexpr (kFloat<T>)
       return a / b;
-    else  // towards zero; by 0 it is -1, as XLA
+    else  // rounds towards zero; division by 0 gives -1, as in XLA
       return b == 0 ? T(-1) : b == -1 ? T(-Unsigned<T>(a)) : T(a / b);
   }
   if constexpr (code == Code::kRemainder) return Remainder(a, b);
@@ -213,7 +214,7 @@ void Cast(const void* const* in, void* out, int64_t n) {
     if constexpr (kBit<To>) {
       to[i] = x != 0;
     } else if constexpr (kFloat<From> && !kFloat<To>) {
-      // As XLA: what does not fit is the nearest that does, NaN is 0.
+      // As in XLA, a value out of range becomes the nearest one in range, and NaN becomes 0.
       constexpr To kLargest = To(~Unsigned<To>(0) >> 1);
       constexpr From kLimit = sizeof(To) == 4 ? From(2147483648.0) : From(9223372036854775808.0);
       to[i] = x != x ? To(0) : x >= kLimit ? kLargest : x < -kLimit ? To(-kLargest - 1) : To(x);
@@ -230,7 +231,7 @@ inline uint16_t ToBf16(float value) {
 }
 inline float FromBf16(uint16_t bits) { return __builtin_bit_cast(float, uint32_t(bits) << 16); }
 
-// The compiler does not make vectors of these conversions.
+// The intrinsics are needed because the compiler does not vectorize these conversions.
 void LoadF16(const void* const* in, void* out, int64_t n) {
   auto* from = static_cast<const _Float16*>(in[0]);
   auto* to = static_cast<float*>(out);
@@ -296,8 +297,9 @@ inline T Combine(T a, T b) {
   if constexpr (reduction == Reduction::kMin) return Binary<Code::kMinimum>(a, b);
 }
 
-// In as many chains as fill four vectors, since the order of an addition of floats is otherwise
-// fixed; in runs of some thousand, whose results are added in f64: long sums stay exact enough.
+// Reduces a row in as many chains as fill four vectors, because the order of float additions is
+// otherwise fixed. The results of runs of 4096 elements are added in f64, so that long sums stay
+// precise.
 template <Reduction reduction, class T>
 void ReduceRow(const void* row, void* into, int64_t n) {
   constexpr int64_t kLanes = 256 / sizeof(T) > 64 ? 64 : 256 / sizeof(T);
@@ -352,7 +354,8 @@ void MultiplyAdd(const void* row, const void* factor, void* into, int64_t n) {
     to[i] = Binary<Code::kAdd>(to[i], Binary<Code::kMul>(from[i], by));
 }
 
-// Threefry 2x32 of 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3").
+// Generates numbers with Threefry 2x32, 20 rounds (Salmon et al., "Parallel random numbers: as easy
+// as 1, 2, 3").
 void Uniform(uint64_t seed, uint64_t first, float* out, int64_t n) {
   const uint32_t key0 = uint32_t(seed >> 32), key1 = uint32_t(seed);
   const uint32_t keys[3] = {key0, key1, key0 ^ key1 ^ 0x1bd11bda};

@@ -11,7 +11,7 @@ namespace xlaprof::lazy {
 namespace {
 
 constexpr int64_t kSmallest = 64;
-// Kept though nothing of the kind was ever in use.
+// This much free memory is kept even if little was ever in use.
 constexpr int64_t kAlwaysKept = int64_t{64} << 20;
 
 struct SizeClass {
@@ -19,10 +19,10 @@ struct SizeClass {
   int64_t bytes;
 };
 
-// Wastes an eighth at most.
+// Rounds up to a size class, which wastes at most an eighth.
 SizeClass ClassOf(int64_t bytes) {
   const auto size = uint64_t(std::max(bytes, kSmallest)) - 1;
-  const int log = std::bit_width(size) - 1;  // from 5 on
+  const int log = std::bit_width(size) - 1;  // at least 5
   const uint64_t step = uint64_t{1} << (log - 3);
   const uint64_t eighth = (size - (uint64_t{1} << log)) / step;
   const uint64_t rounded = (uint64_t{1} << log) + (eighth + 1) * step;
@@ -59,7 +59,7 @@ DeviceMemory::Kept* DeviceMemory::Stalest(const Kept& but) {
 }
 
 char* DeviceMemory::Allocate(int64_t bytes) {
-  // More would be given all the same, and the process ended when it is used.
+  // The system would grant more than there is, and then end the process when it uses it.
   if (bytes < 0 || bytes > MemoryOfTheMachine() - in_use()) return nullptr;
   const SizeClass size = ClassOf(bytes);
   std::lock_guard lock(mutex_);
@@ -91,7 +91,7 @@ void DeviceMemory::Free(char* memory, int64_t bytes) {
   kept.bytes_each = size.bytes;
   kept.free.push_back(memory);
   kept_bytes_ += size.bytes;
-  // Sizes that are no longer asked for make room for those that are.
+  // Frees memory of sizes that are no longer requested.
   while (kept_bytes_ > std::max(kAlwaysKept, most_in_use())) {
     Kept* stalest = Stalest(kept);
     FreeOne(stalest != nullptr ? *stalest : kept);

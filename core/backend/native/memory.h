@@ -1,5 +1,5 @@
-// Memory of the CPU as a device has it: counted, and kept for the next tensor of its size, since
-// the system's would have to be cleared page by page again.
+// A device's memory on the CPU. It is counted, and freed blocks are kept for the next tensor of
+// their size, because fresh memory of the system would have to be cleared page by page.
 #pragma once
 
 #include <array>
@@ -11,42 +11,42 @@
 
 namespace xlaprof::lazy {
 
-// For any thread.
+// Any thread may use it.
 class DeviceMemory final : public RefCounted {
  public:
   ~DeviceMemory() override;
 
-  // Aligned to 64 bytes; null if there is no more.
+  // Returns memory aligned to 64 bytes, or null if there is no more.
   char* Allocate(int64_t bytes);
   void Free(char* memory, int64_t bytes);
   int64_t in_use() const { return in_use_.load(std::memory_order_relaxed); }
   int64_t most_in_use() const { return most_in_use_.load(std::memory_order_relaxed); }
 
  private:
-  // Memory of one size, given back and kept.
+  // Free blocks of one size.
   struct Kept {
     std::vector<char*> free;
     int64_t bytes_each = 0;
-    int64_t asked = 0;  // when it was asked for last, in calls of Allocate
+    int64_t asked = 0;  // the call of Allocate that last requested this size
   };
   void FreeKept();
   void FreeOne(Kept& kept);
-  // The size that was asked for longest ago, of those that have any; null: none but `but` has.
+  // Returns the size with free blocks that was requested longest ago, except `but`, or null.
   Kept* Stalest(const Kept& but);
 
   std::atomic<int64_t> in_use_{0}, most_in_use_{0};
   std::mutex mutex_;
   int64_t kept_bytes_ = 0, calls_ = 0;
-  // By size: eight sizes for each power of two.
+  // Blocks by size: eight sizes per power of two.
   std::array<Kept, 64 * 8> kept_;
 };
 
 class NativeBuffer final : public Buffer {
  public:
-  // Takes memory that is of Allocate(shape.bytes()).
+  // Takes ownership of memory from Allocate(shape.bytes()).
   NativeBuffer(Shape shape, char* data, Ref<DeviceMemory> memory)
       : Buffer(std::move(shape)), data_(data), memory_(std::move(memory)) {}
-  // Another's memory with other sizes.
+  // Shares another buffer's memory, with other sizes.
   NativeBuffer(Shape shape, Ref<NativeBuffer> owner)
       : Buffer(std::move(shape)), data_(owner->data_), owner_(std::move(owner)) {}
   ~NativeBuffer() override {
@@ -54,7 +54,8 @@ class NativeBuffer final : public Buffer {
   }
 
   char* data() const { return data_; }
-  // Whether it has no memory in common with another, given that there is one reference to it.
+  // Returns whether it shares memory with no other buffer, given that only one reference to it
+  // exists.
   bool owns_alone() const { return !owner_ || (owner_.unique() && owner_->owns_alone()); }
 
  private:

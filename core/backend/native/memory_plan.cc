@@ -6,7 +6,7 @@
 namespace xlaprof::lazy {
 namespace {
 
-// Ranges of memory that nothing is in at the moment.
+// Ranges of memory that are unused at the moment.
 class FreeRanges {
  public:
   int64_t Take(int64_t bytes) {
@@ -16,7 +16,7 @@ class FreeRanges {
         best = range;
     }
     if (best == ranges_.end()) {
-      // At the end, and from the free range there on.
+      // Takes memory at the end, including a free range there.
       int64_t start = end_;
       if (!ranges_.empty()) {
         auto last = std::prev(ranges_.end());
@@ -53,7 +53,7 @@ class FreeRanges {
   int64_t end() const { return end_; }
 
  private:
-  std::map<int64_t, int64_t> ranges_;  // start to size
+  std::map<int64_t, int64_t> ranges_;  // from start to size
   int64_t end_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Where the tensors of a program are: what is needed at different times shares memory.
+// Places the tensors of a program in memory. Tensors needed at different times share memory.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@ namespace xlaprof::lazy {
 struct Temporary {
   int32_t slot;
   int64_t bytes;
-  int32_t first, last;  // thunks, by number
-  int64_t offset = 0;   // in the memory that all share; found by Plan
+  int32_t first, last;  // indices of thunks
+  int64_t offset = 0;   // in the shared memory, set by PlanTemporaries
 };
 
-// Finds offsets, a multiple of 64 each. A temporary whose bytes are as many as those of one that is
-// read for the last time when it is written takes its place, if the thunk may do so, and tells the
-// thunk. Returns the bytes of all.
+// Finds the offsets, each a multiple of 64, and returns the total number of bytes. If a thunk reads
+// a temporary for the last time, one of equal size that it writes may take the place, if the thunk
+// allows it. Thunk::Reuse is called then.
 int64_t PlanTemporaries(std::span<const std::unique_ptr<Thunk>> thunks,
                         std::vector<Temporary>* temporaries);
 

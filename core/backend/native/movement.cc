@@ -1,4 +1,4 @@
-// Operations that only place elements elsewhere.
+// Operations that only move elements.
 #include <cstring>
 
 #include "core/backend/native/strided.h"
@@ -7,7 +7,7 @@
 namespace xlaprof::lazy {
 namespace {
 
-// `width` bytes over and over.
+// Repeats a pattern of `width` bytes.
 void Fill(char* to, int64_t elements, uint64_t bits, int64_t width) {
   if (width == 1) std::memset(to, int(bits), size_t(elements));
   auto fill = [&](auto t) {
@@ -33,7 +33,7 @@ uint64_t BitsOf(double value, DType dtype) {
   });
 }
 
-// Where the operand of a pad is in the result, and which part of it is: low and high may be
+// Returns which part of a pad's operand is in the result, and its place there. Low and high may be
 // negative.
 std::pair<Strided, Strided> Padded(const Task& task) {
   Strided from = Strided::Of(task.shape(0)), to = Strided::Of(task.result.shape);

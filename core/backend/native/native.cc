@@ -24,7 +24,8 @@ class NativeBackend final : public Backend {
   absl::StatusOr<std::unique_ptr<Executable>> Compile(Program program) override {
     return NativeExecutable::Make(program, memory_, pool_);
   }
-  // oneDNN's kernels cannot be kept: the bytes are the program, which is compiled again.
+  // oneDNN's kernels cannot be serialized. The bytes are the program's text, and it is compiled
+  // again.
   absl::StatusOr<std::string> Serialize(const Executable&, const Program& program) override {
     return Text(program);
   }

@@ -15,7 +15,7 @@ dnnl::engine& Engine() {
   static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
 }
-// A CPU's stream has no state.
+// The stream is shared, because a CPU's stream has no state.
 dnnl::stream& Stream() {
   static dnnl::stream stream(Engine());
   return stream;

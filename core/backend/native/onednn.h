@@ -1,4 +1,4 @@
-// What all uses of oneDNN share.
+// Code that all uses of oneDNN share.
 #pragma once
 
 #include <dnnl.hpp>
@@ -7,9 +7,9 @@
 
 namespace xlaprof::lazy {
 
-// oneDNN would use OpenMP's threads, which go on spinning when a kernel is done, in the way of the
-// thread that records the next step. So it is told to use one, and its work is split by us. While
-// this lives it is so for the calling thread.
+// Limits oneDNN to the calling thread while it lives. oneDNN would use OpenMP's threads, which keep
+// spinning after a kernel, in the way of the thread that records the next step. We divide its work
+// instead.
 class OneThread {
  public:
   OneThread();
@@ -22,7 +22,7 @@ class OneThread {
 dnnl::engine& Engine();
 dnnl::stream& Stream();
 
-// Runs `make`, which uses oneDNN: its exceptions as a status that begins with `what`.
+// Calls `make`, which uses oneDNN. Turns its exceptions into a status that begins with `what`.
 template <class F>
 auto Guarded(const std::string& what, F&& make) -> decltype(make()) {
   const OneThread one_thread;
@@ -33,8 +33,8 @@ auto Guarded(const std::string& what, F&& make) -> decltype(make()) {
   }
 }
 
-// Primitives that run one after the other, with the reorders to and from the layouts that they are
-// fastest with.
+// Runs primitives one after the other, with reorders from and to the layouts in which they are
+// fastest.
 class Primitives : public Thunk {
  public:
   int64_t scratch_bytes() const override { return scratch_bytes_; }
@@ -46,7 +46,7 @@ class Primitives : public Thunk {
     int32_t slot = -1;  // -1: in the scratch memory
     int64_t offset = 0;
   };
-  // What a primitive takes or gives under a number (DNNL_ARG_SRC), and how it lies where it is.
+  // An argument of a primitive: its number (DNNL_ARG_SRC), its layout, and its place.
   struct Argument {
     int number;
     Memory::desc layout;
@@ -56,14 +56,14 @@ class Primitives : public Thunk {
   static Memory::dims Sizes(const TensorSlot& place) {
     return {place.shape.dims.begin(), place.shape.dims.end()};
   }
-  // f32 of four dimensions, row by row.
+  // Returns the layout of four dimensions of f32 in row-major order.
   static Memory::desc Plain(const TensorSlot& place) {
     return {Sizes(place), Memory::data_type::f32, Memory::format_tag::abcd};
   }
   static Argument PlainArgument(int number, const TensorSlot& place) {
     return {number, Plain(place), {place.slot}};
   }
-  // What every primitive is described with: its scratch memory is ours.
+  // Returns the attributes of every primitive: we supply its scratch memory.
   static dnnl::primitive_attr WithOurScratch();
 
   Source Scratch(size_t bytes);
@@ -75,7 +75,7 @@ class Primitives : public Thunk {
  private:
   struct Step {
     dnnl::primitive primitive;
-    std::vector<Memory> memories;  // own what `arguments` points to
+    std::vector<Memory> memories;  // they own what `arguments` points to
     std::vector<dnnl_exec_arg_t> arguments;
     std::vector<Source> sources;
   };

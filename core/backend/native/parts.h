@@ -1,4 +1,4 @@
-// A kernel of which each thread does a part.
+// A kernel that threads execute in parts.
 #pragma once
 
 #include "core/backend/native/thunk.h"
@@ -7,17 +7,17 @@ namespace xlaprof::lazy {
 
 class Parts : public Thunk {
  public:
-  // What a part's thunk has in one of its slots.
+  // The memory that one slot of a part's thunk refers to.
   struct Window {
-    int32_t slot = -1;   // of the whole kernel, from `offset` on; -1: memory of the part's own
+    int32_t slot = -1;   // slot of the whole kernel, from `offset` on; -1: own memory
     int64_t offset = 0;  // in bytes
-    int64_t bytes = 0;   // of its own memory
+    int64_t bytes = 0;   // size of its own memory
   };
   using Windows = absl::InlinedVector<Window, 8>;
 
   explicit Parts(ThreadPool& pool) : pool_(pool) {}
 
-  // `thunk` has the windows in its slots 0, 1, .., and scratch memory behind them.
+  // Adds a part. `thunk` has the windows in its slots 0, 1, ..., and scratch memory after them.
   void Add(std::unique_ptr<Thunk> thunk, Windows windows);
 
   int64_t scratch_bytes() const override;
@@ -25,7 +25,7 @@ class Parts : public Thunk {
 
  protected:
   size_t parts() const { return parts_.size(); }
-  // Where a window is, once it ran.
+  // Returns the address of a window, after Run.
   char* At(size_t part, size_t window) const { return parts_[part].table[window]; }
 
  private:

@@ -1,6 +1,6 @@
-// Pooling of planes, and its gradients: averages of f32 by oneDNN. The largest are found by us: of
-// a window that holds what is no number, oneDNN 2.6 gives the largest of the others (decision
-// 0010).
+// Pools planes, and computes the gradients. oneDNN computes averages of f32. We compute maxima,
+// because oneDNN 2.6 ignores a NaN in a window and returns the largest of the other elements
+// (docs/decisions/0010).
 #include <algorithm>
 #include <limits>
 
@@ -29,8 +29,8 @@ struct Window {
   }
 
   // Calls f(row of the result, row of the input, offset to the first column, columns [begin, end)
-  // of the result) so that each pair of elements comes once: column j meets first + j * stride[1].
-  // Of one result the elements come in their order.
+  // of the result) so that each pair of elements occurs once. Result column j meets input column
+  // first + j * stride[1]. A result meets its elements in their order.
   template <class F>
   void Each(F&& f) const {
     for (int64_t i = 0; i < to_rows; ++i) {
@@ -50,8 +50,8 @@ struct Window {
   int64_t out_plane() const { return to_rows * to_columns; }
 };
 
-// Calls f with the step from column to column, known to the compiler where it is a usual one: that
-// is what it makes vectors of.
+// Calls f with the step between columns, as a compile-time constant for the usual steps, because
+// the compiler vectorizes only those.
 template <class F>
 void VisitStride(int64_t stride, F&& f) {
   if (stride == 1) return f(std::integral_constant<int64_t, 1>{});
@@ -81,11 +81,11 @@ void Pool(const Window& window, bool average, const T* plane, T* result) {
     for (int64_t j = 0; j < window.out_plane(); ++j) result[j] *= share;
 }
 
-// As wide as T: both are chosen by the same comparison.
+// A place as wide as T, because both are selected by the same comparison.
 template <class T>
 using PlaceIn = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 
-// For each result the place of the first that is as large.
+// Finds, for each result, the place of the first element that equals the maximum.
 template <class T>
 void FindFirst(const Window& window, const T* plane, const T* largest, PlaceIn<T>* places) {
   using Position = PlaceIn<T>;
@@ -161,10 +161,11 @@ ThunkOr MakeBackward(const Task& task) {
   });
 }
 
-// Planes as the channels of one image: of an image's few channels, oneDNN's are seven times slower.
+// Averages planes as the channels of one image. oneDNN is seven times slower for images with few
+// channels.
 class Average final : public Primitives {
  public:
-  // Reads slot 0, writes slot 1.
+  // Reads slot 0 and writes slot 1.
   Average(const Window& window, int64_t planes, bool forward) {
     const Memory::dims kernel{window.kernel[0], window.kernel[1]},
         stride{window.stride[0], window.stride[1]}, padding{window.padding[0], window.padding[1]};

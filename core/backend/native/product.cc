@@ -1,4 +1,4 @@
-// Products of matrices: by oneDNN for f32, else row by row.
+// Multiplies matrices. oneDNN does so for f32, otherwise it goes row by row.
 #include <dnnl.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace xlaprof::lazy {
 namespace {
 
-// One of `count` matrices: rows x columns, `inner` multiplications each.
+// The sizes of `count` products, each rows x columns with `inner` multiplications per element.
 struct Sizes {
   int64_t count, rows, columns, inner;
   bool transposed[2];
@@ -26,7 +26,7 @@ struct Sizes {
   }
 };
 
-// So many multiplications are worth another thread.
+// This many multiplications are worth another thread.
 constexpr int64_t kWorth = 1 << 20;
 
 class Product : public Thunk {
@@ -63,7 +63,7 @@ class Sgemm final : public Product {
                 });
       return;
     }
-    // Along the longer side, in pieces that fill whole tiles of the kernels'.
+    // Divides the longer side, into pieces that fill whole tiles of the kernels.
     const bool by_rows = s.rows >= s.columns;
     const int64_t length = by_rows ? s.rows : s.columns;
     const int64_t grain =
@@ -91,14 +91,15 @@ class Sgemm final : public Product {
   }
 };
 
-// Whole numbers and f64.
+// Multiplies integers and f64.
 template <class T>
 class SimpleProduct final : public Product {
  public:
   explicit SimpleProduct(const Task& task)
       : Product(task), add_(ThisCpusLoops().multiply_add[size_t(ComputedAs(DTypeOf<T>()))]) {}
 
-  // Rows of the second are walked: they must lie together.
+  // The rows of the second operand are walked, so they must be contiguous; scratch memory holds
+  // them if it is transposed.
   int64_t scratch_bytes() const override {
     return sizes_.transposed[1] ? sizes_.count * sizes_.inner * sizes_.columns * int64_t(sizeof(T))
                                 : 0;

@@ -1,4 +1,4 @@
-// Results that come from numbers alone.
+// Makes tensors from numbers alone.
 #include "core/backend/native/thunk.h"
 
 namespace xlaprof::lazy {

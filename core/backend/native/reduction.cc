@@ -1,4 +1,4 @@
-// Sums, largest, smallest and products over any dimensions, and the place of the largest.
+// Reduces over any dimensions: sums, maxima, minima, products, and the place of the maximum.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,9 +9,9 @@
 namespace xlaprof::lazy {
 namespace {
 
-// Elements that are computed with at a time.
+// Number of elements computed at a time.
 constexpr int64_t kBlock = 1024;
-// Rows that are added up before their sum is added to what was before: errors stay small.
+// Number of rows added up before their sum is added to the total, which keeps errors small.
 constexpr int64_t kRows = 256;
 
 Reduction ReductionOf(const Op* op) {
@@ -29,7 +29,7 @@ T Neutral(Reduction reduction) {
   return T(reduction == Reduction::kProd);
 }
 
-// Calls f with what `type` is computed as; bool as itself.
+// Calls f with the type that `type` is computed in; bool stays bool.
 template <class F>
 void VisitComputed(DType type, F&& f) {
   switch (ComputedAs(type)) {
@@ -91,8 +91,8 @@ class ReductionThunk final : public Thunk {
   }
 
  private:
-  // Sorts the dimensions, neighbours of one kind joined, into those that are kept, those that are
-  // reduced, and the last, which is walked.
+  // Joins neighbouring dimensions of one kind, and divides them into kept ones, reduced ones, and
+  // the last, which is walked.
   void Split(const Task& task) {
     const Attributes& attributes = task.instruction.attributes;
     const Strided all = Strided::Of(task.shape(0));
@@ -120,7 +120,7 @@ class ReductionThunk final : public Thunk {
     }
   }
 
-  // The elements from `at` on as they are computed with.
+  // Returns the elements from `at` on, in the type used for computing.
   const void* Load(const char* memory, int64_t at, int64_t n, void* buffer) const {
     const char* from = memory + at * ByteSize(dtype_);
     if (load_ == nullptr) return from;
@@ -147,7 +147,7 @@ class ReductionThunk final : public Thunk {
     }
   }
 
-  // The last dimension is reduced.
+  // Reduces the last dimension.
   template <class T>
   void Rows(const char* from, char* to) {
     const int64_t kept = kept_.elements(), over = over_.elements();
@@ -165,7 +165,7 @@ class ReductionThunk final : public Thunk {
       });
       return;
     }
-    // In parts of fixed size: the result is the same for any number of threads.
+    // Parts have a fixed size, so that the result is the same for any number of threads.
     const int64_t parts = (last_ + kGrain - 1) / kGrain;
     std::unique_ptr<T[]> partial(new T[size_t(parts)]);
     for (int64_t i = 0; i < kept; ++i) {
@@ -183,7 +183,7 @@ class ReductionThunk final : public Thunk {
     }
   }
 
-  // Rows [begin, end) of the columns from `at` on, n of them, to `sums`.
+  // Adds rows [begin, end) of n columns from `at` on to `sums`.
   template <class T>
   void AddRows(const char* from, int64_t at, int64_t n, int64_t begin, int64_t end, T* sums) const {
     alignas(64) float buffer[kBlock];
@@ -198,7 +198,7 @@ class ReductionThunk final : public Thunk {
     }
   }
 
-  // The last dimension is kept.
+  // Reduces other dimensions and keeps the last.
   template <class T>
   void Columns(const char* from, char* to) {
     const int64_t kept = kept_.elements(), over = over_.elements();
@@ -254,7 +254,7 @@ class ReductionThunk final : public Thunk {
   Loops::Elementwise load_, store_;
 };
 
-// What is no number is the largest, and of equal ones the first.
+// Returns whether `a` is larger, where NaN is the largest. Of equal elements the first wins.
 template <class T>
 bool Larger(T a, T b) {
   if constexpr (sizeof(T) == 2)

@@ -8,8 +8,8 @@
 namespace xlaprof::lazy {
 namespace {
 
-// Elements of two lines of the cache, so that of each line that is read or written all is used
-// while it is there.
+// The side of a tile: the elements of two cache lines, so that each line that is read or written is
+// fully used while it is in the cache.
 template <class T>
 constexpr int64_t kTile = 128 / sizeof(T);
 
@@ -153,7 +153,7 @@ void StridedCopy::Run(const char* from, char* to, ThreadPool& pool) const {
   });
 }
 
-// All from dimension `dim` on.
+// Copies everything from dimension `dim` on.
 void StridedCopy::Slab(const char* from, char* to, size_t dim) const {
   const size_t left = from_.dims.size() - dim;
   const int64_t size = from_.dims[dim], step = from_.strides[dim], to_step = to_.strides[dim];

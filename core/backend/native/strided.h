@@ -1,11 +1,11 @@
-// Tensors that are read or written in another order than they lie in memory.
+// Describes tensors that are read or written in another order than that of their memory.
 #pragma once
 
 #include "core/compile/program.h"
 
 namespace xlaprof::lazy {
 
-// Element (i, j, ...) is at offset + i * strides[0] + j * strides[1] ...; counted in elements.
+// Element (i, j, ...) is at offset + i * strides[0] + j * strides[1] ..., in units of elements.
 struct Strided {
   Dims dims, strides;
   int64_t offset = 0;
@@ -15,24 +15,25 @@ struct Strided {
     for (int64_t dim : dims) count *= dim;
     return count;
   }
-  // All in order.
+  // Returns a tensor in row-major order.
   static Strided Of(const Shape& shape);
 };
 
-// How the result of an expand, permute, slice or flip lies in its operand's memory.
+// Returns the layout of the result of expand, permute, slice or flip in its operand's memory.
 Strided ViewOf(const Instruction& instruction, const Shape& operand);
-// Where slice's result is in its operand, or slice_scatter's second operand in its result.
+// Returns the place of slice's result in its operand, or of slice_scatter's second operand in its
+// result.
 Strided SliceOf(const Attributes& attributes, const Shape& whole);
 
-// The same with as few dimensions as possible: those of size 1 gone, others joined where one step
-// of the outer is a whole pass of the inner. Of none at least one is left.
+// Reduces the number of dimensions to a minimum, at least one. Removes dimensions of size 1, and
+// joins two where one step of the outer equals a whole pass of the inner.
 void Simplify(Strided* strided);
-// Joins dimensions of two that are walked together.
+// Joins dimensions of two tensors that are walked together.
 void Simplify(Strided* a, Strided* b);
 
 class ThreadPool;
 
-// Copies element for element; the sizes of both are equal.
+// Copies element by element. Both sides have equal sizes.
 class StridedCopy {
  public:
   StridedCopy(Strided from, Strided to, int64_t element_bytes);

@@ -38,7 +38,7 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::Share(int64_t count, int64_t grain, Body body) {
   std::unique_lock in_use(in_use_, std::try_to_lock);
   if (!in_use) return body(0, count);
-  // Two for each thread: one that the system stops for a while keeps the others waiting less.
+  // Two pieces per thread: if the system suspends a thread for a while, the others wait less.
   const int64_t pieces = std::min<int64_t>((count + grain - 1) / grain, 2 * threads());
   const int64_t grains = (count + grain - 1) / grain;
   Job job{.body = body, .count = count, .chunk = (grains + pieces - 1) / pieces * grain};

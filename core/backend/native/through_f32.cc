@@ -7,7 +7,7 @@ int64_t Rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 class ThroughF32 final : public Thunk {
  public:
-  // The inner thunk's slots: operands, outputs, scratch.
+  // The inner thunk's slots are the operands, the outputs and scratch memory.
   ThroughF32(const Task& task, std::unique_ptr<Thunk> inner)
       : places_(task.operands.begin(), task.operands.end()),
         operands_(task.operands.size()),
@@ -60,7 +60,7 @@ class ThroughF32 final : public Thunk {
     });
   }
 
-  std::vector<TensorSlot> places_;  // operands, then outputs
+  std::vector<TensorSlot> places_;  // the operands, then the outputs
   const size_t operands_;
   const std::unique_ptr<Thunk> inner_;
   std::vector<char*> table_;

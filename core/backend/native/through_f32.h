@@ -1,11 +1,11 @@
-// Operations on 16-bit floats by a kernel for f32.
+// Runs operations on 16-bit floats with kernels for f32.
 #pragma once
 
 #include "core/backend/native/thunk.h"
 
 namespace xlaprof::lazy {
 
-// `make`'s thunk, its operands and result converted around it.
+// Makes a thunk by `make`, and converts its operands and results.
 ThunkOr MakeThroughF32(const Task& task, ThunkOr (*make)(const Task&));
 
 }  // namespace xlaprof::lazy

@@ -1,4 +1,4 @@
-// A kernel, ready to run: what a native executable is a list of.
+// A kernel that is ready to run. A native executable is a list of thunks.
 #pragma once
 
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace xlaprof::lazy {
 
-// A tensor in memory: the place of its address in the table that a thunk is given.
+// A tensor in memory. `slot` is the index of its address in the table that a thunk gets.
 struct TensorSlot {
   int32_t slot = -1;
   Shape shape;
@@ -23,12 +23,11 @@ class Thunk {
 
   virtual void Run(char* const* memory) = 0;
 
-  // Whether the result may be written where the operand is, element for element. An operand whose
-  // memory is used so is announced before the first Run; the memory may be another one all the
-  // same.
+  // Returns whether the result may be written over the operand, element for element. If that is
+  // planned, Reuse is called before the first Run; the addresses may still differ.
   virtual bool MayReuse(int32_t operand_slot, int32_t result_slot) const { return false; }
   virtual void Reuse(int32_t operand_slot, int32_t result_slot) {}
-  // Memory needed while it runs.
+  // Returns the bytes of memory that it needs while it runs.
   virtual int64_t scratch_bytes() const { return 0; }
   void set_scratch(int32_t slot) { scratch_ = slot; }
 
@@ -36,15 +35,15 @@ class Thunk {
   int32_t scratch_ = -1;
 };
 
-// An instruction with its places, for those who make thunks of single instructions.
+// An instruction with its tensors' places, for makers of thunks of single instructions.
 struct Task {
   const Instruction& instruction;
   absl::InlinedVector<TensorSlot, 3> operands;
   TensorSlot result;
-  // Of an operation with several outputs, those after the first. One that nobody needs, the first
-  // too, has no slot.
+  // For an operation with several outputs: those after the first. An output that nobody needs, even
+  // the first, has no slot.
   absl::InlinedVector<TensorSlot, 2> others;
-  // Of a matrix product: which operands lie in memory with their last two dimensions swapped.
+  // For a matrix product: whether an operand's last two dimensions are swapped in memory.
   bool transposed[2] = {false, false};
   ThreadPool& pool;
 
@@ -53,18 +52,18 @@ struct Task {
 };
 using ThunkOr = absl::StatusOr<std::unique_ptr<Thunk>>;
 
-// Sizes of a task's operands and result as text, for messages.
+// Returns the operation and the sizes of its operands and result as text, for messages.
 std::string Describe(const Task& task);
 
 // The smallest piece of work that is worth another thread, in elements touched.
 inline constexpr int64_t kGrain = 32768;
 
-// Rows of `row_elements` that make up such a piece.
+// Returns the number of rows of `row_elements` that make up such a piece.
 inline int64_t GrainOfRows(int64_t row_elements) {
   return row_elements >= kGrain ? 1 : kGrain / (row_elements < 1 ? 1 : row_elements);
 }
 
-// A thunk of a function.
+// Makes a thunk that calls a function.
 template <class F>
 std::unique_ptr<Thunk> ThunkOf(F run) {
   class OfFunction final : public Thunk {

@@ -3,7 +3,7 @@
 namespace xlaprof::lazy::op {
 namespace {
 
-// The shape of what there is one of a channel, which all `others` have.
+// Returns the shape of per-channel tensors. Checks that all `others` have it.
 Shape Channels(const Shape& x, Shapes others) {
   if (x.rank() < 2) Raise("{} has no channels", x.ToText());
   ExpectFractions(x);
@@ -43,12 +43,12 @@ Shape Infer(Shapes operands, const Attributes& attributes) {
   return *operands[0];
 }
 
-// Of an element of x: x * a + b; a sum; a sum of (x - mean) squared.
+// Counts per element of x: x * a + b; a sum; a sum of (x - mean) squared.
 double TrainFlops(Shapes operands, const Shape&, const Attributes& attributes) {
   constexpr double kFlops[] = {2, 1, 3};
   return kFlops[attributes.back()] * double(operands[0]->elements());
 }
-// gradient * a + x * b + c; a sum of gradient * (x - mean); a sum.
+// Counts per element of x: gradient * a + x * b + c; a sum of gradient * (x - mean); a sum.
 double BackwardFlops(Shapes operands, const Shape&, const Attributes& attributes) {
   constexpr double kFlops[] = {4, 3, 1};
   return kFlops[attributes.back()] * double(operands[0]->elements());
@@ -65,7 +65,8 @@ constinit const Op native_batch_norm{
     "aten::native_batch_norm", Train, kTrain, false, TrainFlops, 3};
 constinit const Op native_batch_norm_backward{
     "aten::native_batch_norm_backward", Backward, kTrain, false, BackwardFlops, 3};
-// Core ATen's name: torch_xla has native_batch_norm for both, and its text says which.
+// This is Core ATen's name. torch_xla names both native_batch_norm, and its text shows which one it
+// is.
 constinit const Op batch_norm_inference{"aten::_native_batch_norm_legit_no_training", Infer, kInfer,
                                         false, InferFlops};
 

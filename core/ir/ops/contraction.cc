@@ -32,7 +32,8 @@ double ProductFlops(Shapes operands, const Shape& result, const Attributes&) {
   return 2.0 * double(result.elements()) * double(operands[0]->dims.back());
 }
 
-// Of convolution's input and weight; {stride, padding}, each height and width.
+// Returns the result's shape for a convolution's input and weight. The attributes are {stride,
+// padding}, each height and width.
 Shape Convolve(const Shape& input, const Shape& weight, const Attributes& attributes) {
   ExpectRank(input, 4);
   ExpectRank(weight, 4);
@@ -60,7 +61,8 @@ Shape Convolution(Shapes operands, const Attributes& attributes) {
   return Convolve(*operands[0], *operands[1], attributes);
 }
 
-// The input from the weight, or the weight from the input; its first dimension is the gradient's.
+// Returns the shape of the input's gradient from the weight, or of the weight's gradient from the
+// input. Its first dimension is dimension kDim of the result's gradient.
 template <size_t kDim>
 Shape Backward(Shapes operands, const Attributes& attributes) {
   ExpectOperands(operands, 2);
@@ -76,7 +78,8 @@ Shape Backward(Shapes operands, const Attributes& attributes) {
 }
 constexpr auto kBackwardInput = Backward<0>, kBackwardWeight = Backward<1>;
 
-// All three multiply each element of the convolution's result with one plane of the weight's.
+// Counts the operations of all three kinds, which multiply each element of the convolution's result
+// with one plane of the weight.
 double Flops(const Shape& result, const Shape& weight) {
   return 2.0 * double(result.elements()) * double(weight.dims[1] * weight.dims[2] * weight.dims[3]);
 }

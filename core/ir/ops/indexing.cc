@@ -3,7 +3,7 @@
 namespace xlaprof::lazy::op {
 namespace {
 
-// An index that is out of range becomes the nearest, so there must be one.
+// Raises an Error if a dimension is empty, because an index out of range needs a nearest valid one.
 void ExpectSomewhere(const Shape& shape, size_t dim, const Shape& index) {
   if (shape.dims[dim] == 0 && index.elements() > 0)
     Raise("dimension {} is empty, so no index is in range", dim);

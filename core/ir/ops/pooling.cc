@@ -3,7 +3,7 @@
 namespace xlaprof::lazy::op {
 namespace {
 
-// {kernel, stride, padding}, each height and width
+// Returns the result's shape. The attributes are {kernel, stride, padding}, each height and width.
 Shape Pooled(const Shape& input, const Attributes& attributes) {
   ExpectAttributes(attributes, 6);
   ExpectRank(input, 4);
@@ -13,7 +13,7 @@ Shape Pooled(const Shape& input, const Attributes& attributes) {
     const int64_t kernel = attributes[i], stride = attributes[2 + i], padding = attributes[4 + i];
     if (kernel < 1) Raise("kernel is {}", kernel);
     if (stride < 1) Raise("stride is {}", stride);
-    // More would make windows of nothing but padding.
+    // More padding would make windows that contain nothing else.
     if (padding < 0 || padding > kernel / 2)
       Raise("padding is {}, not from 0 to half of the kernel's {}", padding, kernel);
     const int64_t room = input.dims[2 + i] + 2 * padding - kernel;

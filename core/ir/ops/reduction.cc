@@ -3,7 +3,8 @@
 namespace xlaprof::lazy::op {
 namespace {
 
-// {keepdim, dimensions}
+// Returns the shape of a reduction. The attributes are {keepdim, dimensions}. `of_nothing` says
+// whether an empty dimension may be reduced.
 Shape Reduced(const Shape& from, const Attributes& attributes, bool of_nothing) {
   ExpectAttributes(attributes, 1, /*more=*/true);
   const Dims reduced = ExpectAscending(from, attributes, 1);

@@ -40,7 +40,7 @@ Shape Permute(Shapes operands, const Attributes& attributes) {
   return to;
 }
 
-// {dim, start, end, step}
+// Returns the shape of a slice. The attributes are {dim, start, end, step}.
 Shape Slice(const Shape& from, const Attributes& attributes) {
   ExpectAttributes(attributes, 4);
   const size_t dim = ExpectDimension(from, attributes[0]);

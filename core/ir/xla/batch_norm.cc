@@ -3,7 +3,7 @@
 namespace xlaprof::lazy::xla {
 namespace {
 
-// With operands in the order that XLA has, in the type that sums are held in.
+// Adds a normalization, with operands in XLA's order and in the type that holds sums.
 Value Normalise(const Call& call, std::string_view name, std::initializer_list<size_t> order,
                 std::vector<Type> outputs) {
   Builder& b = call.b;
@@ -17,7 +17,7 @@ Value Normalise(const Call& call, std::string_view name, std::initializer_list<s
   return b.Add(std::move(it));
 }
 
-// Outputs: like the first operand, and two of its channels.
+// Returns one output: one like the first operand, or one of two per-channel ones.
 Value OutputOf(const Call& call, std::string_view name, std::initializer_list<size_t> order) {
   const Type x{SumElement(call.TypeOf(0).element), call.TypeOf(0).dims};
   const Type channels{x.element, {x.dims[1]}};

@@ -1,4 +1,4 @@
-// How operations are taken apart into XLA's: one rule an operation, in files by family.
+// Lowers operations to those of XLA. There is one rule per operation, in files by family.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -9,19 +9,20 @@ namespace xlaprof::lazy::xla {
 
 using Value = int32_t;  // index into Graph::instructions
 
-// Appends to a graph. Types of results are told where they do not follow from the operands.
+// Appends instructions to a graph. The caller gives the result's type if it does not follow from
+// the operands.
 class Builder {
  public:
   Builder(Graph* graph, int32_t origin) : graph_(graph), origin_(origin) {}
 
   Value Add(Instruction instruction);
-  // A copy: adding moves the instructions.
+  // Returns a copy, because adding an instruction moves the others.
   Type TypeOf(Value value) const { return graph_->instructions[size_t(value)].type; }
 
-  // `value`, rounded to the type; of whole numbers a whole number.
+  // Adds `value`, rounded to the type; for integer types it must be an integer.
   Value Constant(double value, Element element);
-  Value ConstantBits(int64_t bits, Element element);  // as op.h has a constant's value
-  Value Lowest(Element element);                      // that nothing is below; false of truths
+  Value ConstantBits(int64_t bits, Element element);  // a constant's value, as in op.h
+  Value Lowest(Element element);                      // the minimum; false for booleans
   Value Highest(Element element);
   Value Splat(double value, const Type& type);
 
@@ -31,7 +32,8 @@ class Builder {
   Value Select(Value condition, Value yes, Value no);
   Value Convert(Value a, Element element);
   Value Reshape(Value a, Dims dims);
-  // `dims`: for each dimension of `a` that of `to`; sizes are equal there.
+  // Adds a broadcast. `dims` has the dimension of `to` for each dimension of `a`; their sizes are
+  // equal.
   Value Broadcast(Value a, Dims dims, Type to);
   Value BroadcastScalar(Value a, const Type& to) { return Broadcast(a, {}, to); }
   Value Transpose(Value a, Dims permutation);
@@ -39,7 +41,7 @@ class Builder {
   Value Pad(Value a, Value value, Dims low, Dims high, Dims interior);
   Value Reduce(Value a, Value begin, std::string_view combine, Dims dims);
   Value ReduceWindow(Value a, Value begin, std::string_view combine, Window window, Type to);
-  // One of the outputs of an instruction with several.
+  // Adds one output of an instruction with several.
   Value Output(Value all, int64_t output);
 
  private:
@@ -51,9 +53,9 @@ struct Call {
   Builder& b;
   const std::vector<Value>& operands;
   const Attributes& attributes;
-  const Type& type;  // of the result
-  // Of an operation with several outputs: the value that has all of them, made for the first that
-  // is asked for. -1 before.
+  const Type& type;  // the result's type
+  // For an operation with several outputs: the value that has all of them, made for the first
+  // requested one; -1 before.
   Value* all;
 
   Value operator[](size_t i) const { return operands[i]; }
@@ -71,7 +73,8 @@ void AddPoolingRules(Rules* rules);
 void AddBatchNormRules(Rules* rules);
 void AddRandomRules(Rules* rules);
 
-// What sums of `element` are held in: f32 for floats of 16 bits, which lose small addends.
+// Returns the type that holds sums of `element`: f32 for 16-bit floats, which would lose small
+// addends.
 inline Element SumElement(Element element) {
   return element == Element::kBF16 || element == Element::kF16 ? Element::kF32 : element;
 }

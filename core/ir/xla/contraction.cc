@@ -32,8 +32,8 @@ Value Convolution(const Call& call) {
                    .window_dilation = {1, 1}});
 }
 
-// The gradient, its elements as far apart as the windows were, under the weight turned around. The
-// operands change places.
+// Convolves the gradient, its elements as far apart as the windows were, with the weight turned
+// around. The operands swap places.
 Value BackwardInput(const Call& call) {
   const Dims weight = call.TypeOf(0).dims, gradient = call.TypeOf(1).dims;
   Window window{.size = {weight[2], weight[3]},
@@ -53,7 +53,8 @@ Value BackwardInput(const Call& call) {
                   std::move(window));
 }
 
-// The input under the gradient as a window; channels are the batch, and the batch is summed over.
+// Convolves the input with the gradient as a window. The channels are the batch, and the batch is
+// summed over.
 Value BackwardWeight(const Call& call) {
   const Dims input = call.TypeOf(0).dims, gradient = call.TypeOf(1).dims;
   Window window{.size = {gradient[2], gradient[3]},

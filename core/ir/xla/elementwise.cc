@@ -3,7 +3,7 @@
 namespace xlaprof::lazy::xla {
 namespace {
 
-// Names as template arguments: a rule is a plain function.
+// Makes names usable as template arguments, so that a rule is a plain function.
 template <size_t kSize>
 struct Text {
   char text[kSize];
@@ -28,7 +28,7 @@ Value Relu(const Call& call) {
   return call.b.Binary("maximum", call[0], call.b.Splat(0, call.type));
 }
 
-// XLA's has the sign of the dividend.
+// Corrects the sign, because XLA's remainder has that of the dividend.
 Value Remainder(const Call& call) {
   Builder& b = call.b;
   const Value divisor = call[1], rest = b.Binary("remainder", call[0], divisor),

@@ -24,7 +24,7 @@ std::string_view StableHloName(Element element) {
 bool IsFloat(Element element) { return element >= Element::kBF16 && element <= Element::kF64; }
 
 std::string Type::HloText() const {
-  // The sizes alone, behind the name of any type.
+  // Takes only the sizes, to put them after the name of any type.
   const std::string text = Shape{DType::kBool, dims}.ToText();
   return std::string(HloName(element)) + text.substr(text.find('['));
 }
@@ -81,14 +81,14 @@ static const Rules& AllRules() {
 Graph Lower(const Program& program) {
   Graph graph;
   std::vector<Value> values;
-  // Nodes that differ in their output only have one value that has all of them.
+  // Nodes that differ only in their output number share one value with all outputs.
   std::map<std::tuple<const Op*, std::vector<Value>, std::vector<int64_t>>, Value> whole;
   for (size_t i = 0; i < program.instructions.size(); ++i) {
     const lazy::Instruction& instruction = program.instructions[i];
     Builder builder(&graph, int32_t(i));
     const Type type = Of(instruction.shape);
     if (instruction.op == &op::device_data) {
-      // In the place of the arguments, below.
+      // The parameter's number is set below.
       values.push_back(builder.Add({.kind = Kind::kParameter, .name = "parameter", .type = type}));
       continue;
     }

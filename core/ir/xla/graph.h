@@ -1,4 +1,4 @@
-// A program in the operations that XLA has: what StableHLO and HLO texts are printed from.
+// A program in XLA's operations, from which StableHLO and HLO texts are printed.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace xlaprof::lazy::xla {
 
-// The types of tensors, in their order, and two that random numbers are made with.
+// The element types of tensors, in their order, and two more for random numbers.
 enum class Element : uint8_t { kBool, kI32, kI64, kBF16, kF16, kF32, kF64, kU32, kU64 };
 constexpr Element Of(DType type) { return Element(type); }
 std::string_view HloName(Element element);        // u32
@@ -29,8 +29,8 @@ inline Type Of(const Shape& shape) { return {Of(shape.dtype), shape.dims}; }
 
 enum class Kind : uint8_t {
   kParameter,
-  kConstant,     // a scalar
-  kElementwise,  // `name` says which; also reshape, convert, select, clamp
+  kConstant,     // it is a scalar
+  kElementwise,  // `name` is the operation; also reshape, convert, select, clamp
   kCompare,      // `name` is the direction
   kBroadcast,    // lists: the operand's dimensions in the result
   kTranspose,
@@ -39,19 +39,19 @@ enum class Kind : uint8_t {
   kIota,
   kSlice,         // lists: start, limit, stride
   kPad,           // (operand, value); lists: low, high, interior
-  kDot,           // the first `number` dimensions are a batch's
-  kConvolution,   // `name` are the dimensions' labels, as HLO has them
-  kReduce,        // (operand, value to begin with)
-  kReduceWindow,  // likewise
-  kBatchNorm,     // `name` says which; number: the bits of epsilon, a double
-  kOutput,        // one of its operand's outputs, whose place is `number`
+  kDot,           // the first `number` dimensions are batches
+  kConvolution,   // `name` is the dimension labels in HLO's form
+  kReduce,        // (operand, initial value)
+  kReduceWindow,  // (operand, initial value)
+  kBatchNorm,     // `name` is the operation; number: the bits of epsilon, a double
+  kOutput,        // output `number` of its operand
   kGather,        // (operand, indices); lists: offset dimensions, collapsed, index map, slice sizes
   kScatter,       // (operand, indices, updates); lists: window dimensions, inserted, index map
 };
 
 struct Window {
   Dims size, stride, low, high;
-  Dims base_dilation, window_dilation;  // of convolutions; else empty
+  Dims base_dilation, window_dilation;  // only for convolutions
   bool reversed = false;
 };
 
@@ -59,13 +59,13 @@ struct Instruction {
   Kind kind;
   std::string_view name;  // StableHLO's
   Type type;
-  std::vector<Type> outputs;  // of an instruction with several; `type` is the first's
+  std::vector<Type> outputs;  // if there are several; `type` is the first's
   absl::InlinedVector<int32_t, 3> operands;
   std::vector<Dims> lists;
-  int64_t number = 0;  // a parameter's; a constant's value, as op.h has it
+  int64_t number = 0;  // a parameter's number; a constant's value, as in op.h
   Window window;
-  std::string_view combine;  // what kReduce, kReduceWindow and kScatter apply: add
-  int32_t origin = 0;        // the program's instruction that it is a part of
+  std::string_view combine;  // the operation of kReduce, kReduceWindow and kScatter: add
+  int32_t origin = 0;        // the program's instruction that it belongs to
 };
 
 struct Graph {
@@ -75,11 +75,11 @@ struct Graph {
 
 Graph Lower(const Program& program);
 
-// `scope/aten__mul`, as XLA's metadata names the operation.
+// Returns the operation's name in XLA's metadata: `scope/aten__mul`.
 std::string OpName(const lazy::Instruction& instruction);
 std::string OpType(const Op& op);  // aten__mul
 
-// In quotes that both forms of text read back; control characters become '?'.
+// Returns text in quotes that both forms can read. Control characters become '?'.
 std::string Quoted(std::string_view text);
 
 }  // namespace xlaprof::lazy::xla

@@ -11,7 +11,7 @@ Dims AllBut(int64_t rank, int64_t dim) {
   return dims;
 }
 
-// XLA's gather does this by itself; its scatter leaves out what is out of range.
+// Clamps an index. XLA's gather does so by itself; its scatter skips indices out of range.
 Value InRange(Builder& b, Value index, int64_t size) {
   const Type type = b.TypeOf(index);
   if (type.elements() == 0) return index;
@@ -19,7 +19,8 @@ Value InRange(Builder& b, Value index, int64_t size) {
                   b.Splat(double(size - 1), type));
 }
 
-// For each element of `index` the whole place that it stands for: its own, but in `dim`.
+// Returns, for each element of `index`, the full place that it refers to: its own place, except in
+// `dim`.
 Value Places(Builder& b, Value index, int64_t dim) {
   const Type type = b.TypeOf(index);
   Type one = type;
@@ -36,7 +37,7 @@ Value Places(Builder& b, Value index, int64_t dim) {
 Value Column(Builder& b, Value index) { return b.Reshape(index, {b.TypeOf(index).dims[0], 1}); }
 
 Value Gathered(const Call& call, Value places, std::vector<Dims> lists) {
-  // Of nothing, XLA wants slices of nothing.
+  // For an empty result XLA would require empty slices.
   if (call.type.elements() == 0) return call.b.Splat(0, call.type);
   return call.b.Add({.kind = Kind::kGather,
                      .name = "gather",

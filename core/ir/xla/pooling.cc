@@ -17,9 +17,9 @@ Value MaxPool(const Call& call) {
                              WindowOf(call.attributes), call.type);
 }
 
-// One place of the window after the other: where it holds the largest and none before it did, it
-// gets the gradient. XLA's select_and_scatter would do, if it did not take another of equals when
-// it goes through the columns first.
+// Goes through the places of the window. A place gets the gradient if it holds the largest element
+// and no earlier one did. XLA's select_and_scatter cannot be used, because it picks another of
+// equal elements when it goes through the columns first.
 Value MaxPoolBackward(const Call& call) {
   Builder& b = call.b;
   const Window window = WindowOf(call.attributes);
@@ -64,8 +64,8 @@ Value Average(const Call& call, Value from, const Window& window) {
 
 Value AvgPool(const Call& call) { return Average(call, call[0], WindowOf(call.attributes)); }
 
-// Each element of the input gets the sum of the gradients whose windows it was in: windows of the
-// same size over the gradient, spread as far as those were apart.
+// Gives each element of the input the sum of the gradients of its windows. It sums windows of the
+// same size over the gradient, whose elements are spread as far as the windows were apart.
 Value AvgPoolBackward(const Call& call) {
   Builder& b = call.b;
   Window window = WindowOf(call.attributes);

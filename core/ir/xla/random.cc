@@ -1,5 +1,5 @@
-// Threefry 2x32, written out in whole numbers, so that each backend draws the same bits; XLA's own
-// generator counts in another way.
+// Writes out Threefry 2x32 in integers, so that each backend draws the same bits. XLA's own
+// generator counts differently.
 #include "core/ir/xla/builder_internal.h"
 
 namespace xlaprof::lazy::xla {
@@ -19,7 +19,7 @@ Value Rotate(Builder& b, Value word, int by) {
                   b.Binary("shift_right_logical", word, b.Splat(32 - by, type)));
 }
 
-// The first word of what the counters give.
+// Returns the first word of the result for the counters.
 Value Threefry(Builder& b, Value key0, Value key1, Value x0, Value x1) {
   const Type type = b.TypeOf(x0);
   const Value parity = b.Constant(kParity, Element::kU32);

@@ -28,8 +28,8 @@ Value AMin(const Call& call) {
                    call.type.dims);
 }
 
-// The smallest place of an element that is as large as the largest; one that is no number equals
-// nothing, but is as large as all.
+// Returns the smallest place of an element that equals the maximum. A NaN equals nothing, but
+// counts as the maximum.
 Value ArgMax(const Call& call) {
   Builder& b = call.b;
   const Type from = call.TypeOf(0);

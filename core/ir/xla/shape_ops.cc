@@ -5,7 +5,8 @@ namespace {
 
 Dims ListOf(const Attributes& attributes) { return {attributes.begin(), attributes.end()}; }
 
-// HLO repeats only dimensions that the operand does not have, so those of size 1 go first.
+// HLO repeats only dimensions that the operand does not have, so dimensions of size 1 are removed
+// first.
 Value Expand(const Call& call) {
   const Dims from = call.TypeOf(0).dims;
   const size_t before = call.type.dims.size() - from.size();
@@ -35,7 +36,7 @@ Value Slice(const Call& call) {
                      .lists = {start, limit, stride}});
 }
 
-// What replaces and a mask of where it does, both spread over the whole.
+// Spreads the replacing elements, and a mask of their places, over the whole.
 Value SliceScatter(const Call& call) {
   Builder& b = call.b;
   const Type part = call.TypeOf(1);
