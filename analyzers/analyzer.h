@@ -1,6 +1,7 @@
-// What an analyzer is. One file a diagnosis: `analyzers/NAME.cc` defines `extern const Analyzer
-// NAME{...}` and its name stands in analyzers/CMakeLists.txt. An analyzer is a pure function of the
-// facts of a run (analyzers/run/): its findings have a total order, and it reads no clock.
+// Defines what an analyzer is. There is one file per diagnosis: `analyzers/NAME.cc` defines `extern
+// const Analyzer NAME{...}`, and its name is in the list of analyzers/CMakeLists.txt. An analyzer
+// is a pure function of the facts of a run (analyzers/run/): its findings have a total order, and
+// it reads no clock.
 #pragma once
 
 #include <span>
@@ -13,7 +14,7 @@
 
 namespace xlaprof {
 
-// What a run must have for an analyzer to have something to look at.
+// The facts without which an analyzer has nothing to look at.
 enum class Needs {
   kNothing,
   kDevices,                 // times of a device's work

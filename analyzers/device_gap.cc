@@ -20,7 +20,8 @@ namespace {
 
 constexpr size_t kMaxEvidence = 8;
 
-// What a device waited for, where its work is launched call by call, and what the host did.
+// A cause of idle time: what the device waited for, if its work is launched call by call, and what
+// the host did meanwhile.
 struct Cause {
   GapWait wait = GapWait::kUnknown;
   Activity activity;
@@ -37,13 +38,13 @@ struct Idle {
   int64_t scopes = 1;    // that were put together, see Gather
   std::vector<std::pair<int64_t, Interval>> longest;  // its part, the gap; dearest first
 
-  // Of gaps that are as long, the first stay.
+  // Keeps the longest gaps. Of gaps that are equally long, the first ones stay.
   void KeepLongest() {
     std::stable_sort(longest.begin(), longest.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     if (longest.size() > kMaxEvidence) longest.resize(kMaxEvidence);
   }
-  // Of another scope, which has less.
+  // Adds the idle time of another scope, which has less.
   void Add(const Idle& other) {
     ns += other.ns, usual_ns += other.usual_ns;
     main_of += other.main_of, main_ns += other.main_ns;
@@ -71,7 +72,7 @@ struct Share {
   int64_t ns = 0, usual_ns = 0;
 };
 
-// What filled one gap after the other.
+// Finds what the host did during one gap after the other.
 class GapShares {
  public:
   GapShares(const HostTimeline& host, const std::vector<Interval>& compiling)
@@ -134,7 +135,8 @@ std::vector<std::pair<Cause, Idle>> ByCause(const DeviceIdle& device, const Host
   for (size_t g = 0; g < device.gaps.size(); ++g) {
     const Interval& gap = device.gaps[g];
     const GapWait wait = waits[g];
-    // What the host does while it launches, or has launched already, delays nothing.
+    // The device does not wait for the host while the host launches its work, or has launched it
+    // already.
     const bool host_matters = wait == GapWait::kUnknown || wait == GapWait::kHostWait;
     whole[0].ns = whole[0].usual_ns = gap.length_ns();
     const std::vector<Share>& shares = host_matters ? filled.Of(gap) : whole;
@@ -147,7 +149,7 @@ std::vector<std::pair<Cause, Idle>> ByCause(const DeviceIdle& device, const Host
       ++idle.main_of;
       idle.main_ns += shares[i].ns;
       idle.calls += host.PythonCalls(gap);
-      // Those that were longest so far are kept; the others would fill the memory.
+      // Only the longest gaps so far are kept, because all of them would fill the memory.
       idle.longest.emplace_back(shares[i].ns, gap);
       if (idle.longest.size() >= kMaxEvidence * 64) idle.KeepLongest();
     }
@@ -191,7 +193,7 @@ SteadyTime SteadyTimeOf(const DeviceIdle& device, const Steps& steps,
       std::count_if(steps.all.begin(), steps.all.end(), [&](const StepSpan& step) {
         return step.process_id == device.time.process_id && step.steady() && !step.compiles;
       });
-  // Where (nearly) all steps compile, what lies between them is no picture of a usual step.
+  // If nearly all steps compile, the time between them is not a picture of a usual step.
   if (usual_steps >= policy::kNotOnce) steady.usual_ns -= Overlap(compiling, device.steady);
   return steady;
 }
@@ -286,7 +288,7 @@ std::optional<IdleOfDevices> AllDevices(const std::vector<DeviceIdle>& devices) 
                        .most_share = most->idle_share()};
 }
 
-// What the causes of one device's gaps have in common.
+// The facts that all causes of one device's gaps share.
 struct Circumstances {
   const Run& run;
   const DeviceIdle& device;

@@ -1,4 +1,4 @@
-// What device_gap concludes. The sum of the idle time is the finding's cost_ns, and the number of
+// The figures of device_gap. The sum of the idle time is the finding's cost_ns, and the number of
 // its gaps is the finding's count.
 #pragma once
 
@@ -27,7 +27,7 @@ enum class IdleShareOf : uint8_t {
   kExecutions,            // the time from the first to the last execution, in runs without steps
 };
 
-// What follows from one cause of idle time.
+// The conclusion that is drawn from one cause of idle time.
 enum class DeviceGapVerdict : uint8_t {
   kPattern,          // It comes back: a change of the program helps.
   kRare,             // It is the cause of a few gaps only.

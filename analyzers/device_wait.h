@@ -1,4 +1,4 @@
-// What device_wait concludes about the ops of one base name, which is the finding's Subject::op.
+// The figures of device_wait about the ops of one base name, which is the finding's Subject::op.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace xlaprof {
 
-// What a device waits for.
+// The event or resource that a device waits for.
 enum class WaitedFor : uint8_t {
   kCopy,        // between memories of the device
   kHostCopy,    // from or to the host's memory

@@ -1,4 +1,5 @@
-// What an analyzer concludes. Typed rows: only report and exporters know text, JSON or colour.
+// Findings: the conclusions of analyzers as typed rows. Only the report and the exporters know
+// text, JSON or colour.
 #pragma once
 
 #include <any>
@@ -13,7 +14,7 @@
 
 namespace xlaprof {
 
-// What the finding is about; unknown members are empty. `file` and `line` are the user's code.
+// The subject of a finding; unknown members are empty. `file` and `line` are the user's code.
 struct Subject {
   std::optional<std::string> file;
   std::optional<int64_t> line;
@@ -21,7 +22,7 @@ struct Subject {
   SourcePlace place() const { return {file.value_or(""), line, function.value_or("")}; }
 };
 
-// Where an op was recorded.
+// The place at which an op was recorded.
 struct RecordedPlace {
   SourcePlace place;
   bool is_near = false;  // `place` is only the nearest that is known
@@ -38,7 +39,7 @@ struct Reason {
   std::optional<RecordedPlace> location;     // where `node` was recorded
 };
 
-// What shows it: rows of the store and ranges of time. An exporter can point at them.
+// Rows of the store and ranges of time that show the finding. An exporter can point at them.
 struct Evidence {
   std::string table;                     // compile, execution, event, metric, ...
   std::vector<int64_t> rows;             // ids, at most a few dozen
@@ -52,7 +53,7 @@ std::string QueryOf(const Evidence& evidence);
 // The runtime of the program that is judged: words and advice differ by it.
 enum class Framework : uint8_t { kUnknown, kPyTorchXla, kJax, kPyTorch, kCpp };
 
-// What a finding says to people. A file of analyzers/words/ makes it from the finding.
+// The text of a finding. A file of analyzers/words/ makes it from the finding.
 struct Words {
   std::string title;                  // one line, with the figures that matter
   std::string why;                    // one or two sentences; "" if the title says it

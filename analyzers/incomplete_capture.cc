@@ -1,5 +1,6 @@
-// What the sources do not show, and how to get it: a profile without steps, a window that is a part
-// of the run, a capture that hit its limit, settings that slowed the run while it was recorded.
+// Finds what the sources do not show, and how to get it: a profile without steps, a window that is
+// a part of the run, a capture that hit its limit, and settings that slowed the run while it was
+// recorded.
 #include "analyzers/incomplete_capture.h"
 
 #include <algorithm>
@@ -61,7 +62,7 @@ absl::Status JudgeWindow(const Run& run, Findings& findings) {
   return absl::OkStatus();
 }
 
-// What a run with lazy graphs consists of, as far as the questions below ask for it.
+// The facts about a run with lazy graphs that the questions below ask for.
 struct Shown {
   const Contents& contents;
   const std::vector<CompileRow>& compiles;

@@ -1,4 +1,4 @@
-// What incomplete_capture finds, and its words. The type of a finding's reason says what is missing
+// The figures and words of incomplete_capture. The type of a finding's reason says what is missing
 // or distorted.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What input_bound concludes about steps that wait for training data. The time that they wait is
-// the finding's cost_ns, and the number of steps that wait is the finding's count. The reason tells
+// The figures of input_bound about steps that wait for training data. The time that they wait is
+// the finding's cost_ns, and the number of steps that wait is the finding's count. The reason says
 // whether the run is highly or moderately bound.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What large_transfer finds, and its words. The figures of a finding depend on what the store
-// holds: copies with times, or metrics of their bytes or of their times.
+// The figures and words of large_transfer. The figures of a finding depend on what the store holds:
+// copies with times, or metrics of their bytes or of their times.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace xlaprof {
 
-// What repeats in a run. Reports without step marks are divided by the execution.
+// The unit that repeats in a run. Reports without step marks are divided by executions.
 enum class Turn : uint8_t { kStep, kExecution };
 
 // Copies on the timeline.

@@ -50,7 +50,7 @@ PaddingChoice PaddingOf(const SizesSeen& sizes) {
   return padding;
 }
 
-// Whether all recompiles for this reason are saved where one program serves every step.
+// Returns whether all recompiles for this reason are saved if one program serves every step.
 bool OneProgramServes(ReasonType type) {
   return type != ReasonType::kUnknown && type != ReasonType::kUnprintedChange &&
          type != ReasonType::kNoStepMark;
@@ -75,8 +75,8 @@ void SetSaving(const RecompileGroup& group, Finding* finding, RecompileFigures* 
   }
 }
 
-// What follows from the missing step mark, which is a finding of its own: the ops of one more step
-// in each graph. Other changes are told as ever.
+// Removes the causes that follow from the missing step mark, which has a finding of its own: each
+// graph holds the ops of one more step. Other causes stay.
 void ReplaceGrowth(const UnmarkedReads& unmarked, CompileReason* reason) {
   std::erase_if(reason->causes, [](const RecompileCause& cause) {
     return cause.type == ReasonType::kOpChange || cause.type == ReasonType::kLoopCountChange ||
@@ -95,7 +95,7 @@ Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_
   if (group.cause().type == ReasonType::kNoStepMark) return Severity::kInfo;
   const RecompileState& state = group.state;
   if (state.word == State::kWarmUp) return Severity::kInfo;
-  // Of a part of the run, one may be all there is to see.
+  // In a part of the run, one recompile may be all there is to see.
   const bool is_part = std::ranges::any_of(
       group.site->compiles, [](const CompileFact& compile) { return !compile.in_slice; });
   if (is_part && share_of_time.value_or(0) > policy::kMostlyCompilingShare)
@@ -127,7 +127,7 @@ Severity SeverityOf(const RecompileGroup& group, std::optional<double> share_of_
 // The lines that caused the compiles of a group, those with most first. A function may be called
 // from several: its site has the line of its first call.
 std::vector<std::pair<SourcePlace, int64_t>> PlacesOf(const RecompileGroup& group,
-                                                      const RecompileFacts& facts) {
+                                                      const CompileSites& facts) {
   std::vector<std::pair<SourcePlace, int64_t>> places;
   for (const CompileFact* compile : group.compiles) {
     if (!compile->site_id) continue;
@@ -158,8 +158,8 @@ std::string Bounded(std::string text) {
   return text.substr(0, end) + "...";
 }
 
-// Whether the second of two sizes is smaller and seldom comes, as the last batch of an epoch does.
-// `executions`: by hash.
+// Returns whether the second of two sizes is smaller and comes rarely, as the last batch of an
+// epoch does. `executions` is by hash.
 bool IsRareSmallerSize(const RecompileGroup& group, const SizesSeen& sizes,
                        const std::map<std::string, int64_t>& executions) {
   if (sizes.sizes.size() != 2 || sizes.sizes[1] >= sizes.sizes[0]) return false;
@@ -171,7 +171,7 @@ bool IsRareSmallerSize(const RecompileGroup& group, const SizesSeen& sizes,
   return all > 0 && static_cast<double>(these) <= policy::kRareSizeShare * static_cast<double>(all);
 }
 
-Finding MakeFinding(RecompileGroup& group, const RecompileFacts& facts,
+Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
                     const std::map<std::string, int64_t>& executions) {
   const CompileSite& site = *group.site;
   const OptInt wall_ns = facts.wall_ns.at(site.process_id);
@@ -322,8 +322,8 @@ absl::StatusOr<std::map<int64_t, std::map<std::string, int64_t>>> ExecutionsByHa
 }
 
 absl::StatusOr<Findings> FindRecompilations(const Run& run) {
-  XP_TRY(const RecompileFacts* compiled, run.Get<RecompileFacts>());
-  const RecompileFacts& facts = *compiled;
+  XP_TRY(const CompileSites* compiled, run.Get<CompileSites>());
+  const CompileSites& facts = *compiled;
   XP_TRY(ReasonFinder finder, ReasonFinder::Make(run, facts));
   XP_TRY(auto executions, ExecutionsByHash(run));
   XP_TRY(const GraphExecutions executions_of, ExecutionsOfGraphs(run));
@@ -352,7 +352,7 @@ absl::StatusOr<Findings> FindRecompilations(const Run& run) {
     if (const auto at = growing.find(site.process_id); at != growing.end()) {
       for (CompileReason& reason : reasons) ReplaceGrowth(at->second, &reason);
     }
-    JoinToldFromSizes(&reasons);
+    MergeCausesGuessedFromSizes(&reasons);
     for (RecompileGroup& group : Divide(site, steps, recompiles, reasons)) {
       group.executions = &executions_of;
       XP_TRY(CountOthers(run, &group));

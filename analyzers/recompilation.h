@@ -1,6 +1,6 @@
-// What is known of a recompilation. Findings that are told from counts alone have CountFigures
-// (recompile/counts.h), those of single operations OutsideJitFigures
-// (recompile/outside_jit.h), all others RecompileFigures.
+// The figures of recompilation. Findings from counts alone have CountFigures (recompile/counts.h),
+// findings about single operations have OutsideJitFigures (recompile/outside_jit.h), and all others
+// have RecompileFigures.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace xlaprof {
 
-// What compiled: a jitted function, or a cut of the graph at a line.
+// The place that compiled: a jitted function, or a cut of the graph at a line.
 struct RecompileSite {
   std::string function;  // "" if it is no function
   CutKind cut = CutKind::kUnknown;
@@ -25,7 +25,7 @@ struct RecompileSite {
   std::string step_name;  // such as train; "" when unknown
 };
 
-// What the cost consists of.
+// The parts of the cost.
 struct RecompileCost {
   size_t timed = 0;              // compiles whose compilation was timed
   std::set<TimeSource> sources;  // by which
@@ -66,7 +66,8 @@ struct RecompileFigures {
   std::vector<RecompileCause> beside;  // other changes that came with every one of them
   RecompileCost cost;
   RecompileSaving saving = RecompileSaving::kNone;
-  // What each entry of the finding's evidence shows; none: the two graphs that were compared.
+  // The compiles that each entry of the finding's evidence shows; empty for the two graphs that
+  // were compared.
   std::vector<std::optional<CompilesSeen>> evidence;
   int64_t processes = 1;  // that have such a finding; the figures are of the one with most compiles
 };

@@ -1,4 +1,4 @@
-// What slow_compile finds, and its words. The figures of a finding depend on what the store holds:
+// The figures and words of slow_compile. The figures of a finding depend on what the store holds:
 // compilations with times, a metric, torch_xla's own lines, or XLA's alarms.
 #pragma once
 
@@ -30,7 +30,7 @@ struct TracingBefore {
   bool is_large = false;  // against the compilation
 };
 
-// What makes compiling cheaper.
+// The remedy that makes compiling cheaper.
 enum class CompileRemedy : uint8_t {
   kCacheAndSmallerGraph,
   kLessTracing,     // tracing takes longer than XLA does

@@ -1,4 +1,4 @@
-// What slow_execution finds, and its words.
+// The figures and words of slow_execution.
 #pragma once
 
 #include "analyzers/finding.h"
@@ -15,7 +15,7 @@ struct SlowExecutionFigures {
   SlowExecutions found = SlowExecutions::kTooLong;
   int64_t longest_ns = 0;
   int64_t threshold_ns = 0;
-  // Of outliers.
+  // These figures are set for outliers.
   int64_t graph_executions = 0;
   int64_t graph_median_ns = 0;
   double outlier_factor = 0;

@@ -81,7 +81,7 @@ struct Fetchers {
   int64_t ops = 0;             // counted calls of ops without lowering
   int64_t others = 0;          // the rest
   bool ops_uncounted = false;  // some op without lowering is named, but its calls are not counted
-  // Whether all fetches belong to findings of one kind, so that their time is its cost.
+  // Returns whether all fetches belong to findings of one kind, so that their time is its cost.
   bool are_of_one_kind() const { return ops == 0 && !ops_uncounted && (reads == 0 || others == 0); }
 };
 

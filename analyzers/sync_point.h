@@ -11,7 +11,7 @@
 
 namespace xlaprof {
 
-// What the host reads from the device.
+// The value that the host reads from the device.
 enum class ReadValue : uint8_t { kUnknown, kBoolean, kNumber, kTensor };
 
 // Reads of one place that a log or a profile shows as executions before the step mark.
@@ -42,7 +42,7 @@ struct CountedReadFigures {
   std::optional<int64_t> executions;  // in which the reads came; a bound of the steps
   bool may_be_fallback = false;       // ops without lowering, which are not counted, may be part
   bool time_is_shared = false;        // the time that is known is also that of other transfers
-  // What the report and the log say of the whole run.
+  // The counts that the report and the log give for the whole run.
   std::optional<int64_t> read_calls;  // of aten::_local_scalar_dense
   std::optional<int64_t> fetches;
   std::string fetch_metric;   // that counts the fetches

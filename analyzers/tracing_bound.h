@@ -1,4 +1,4 @@
-// What tracing_bound concludes about a run whose steps wait for the host to make graphs. The time
+// The figures of tracing_bound about a run whose steps wait for the host to make graphs. The time
 // of tracing is the finding's cost_ns, and the number of steps is the finding's count.
 #pragma once
 

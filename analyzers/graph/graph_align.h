@@ -7,8 +7,8 @@
 
 namespace xlaprof {
 
-// What a node is compared by: `content` equal nodes are the same in all; `kind` equal nodes may be
-// the same, changed.
+// The hashes by which nodes are compared. Nodes of equal `content` are the same; nodes of equal
+// `kind` may be one node that changed.
 struct AlignKey {
   uint64_t content = 0, kind = 0;
   bool operator==(const AlignKey&) const = default;

@@ -1,5 +1,4 @@
-// What a node of a printed graph says about itself, freed of everything that does not decide the
-// graph's hash.
+// Reduces a node of a printed graph to what decides the graph's hash.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,8 @@ namespace xlaprof {
 // backend's tuning and what repeats the shape are left out.
 std::string ContentAttributes(std::string_view attributes);
 
-// Those of two lists of attributes that differ, of each list: {"slice={[1:2]}", "slice={[2:3]}"}.
+// Returns the attributes in which two lists differ, for each list: {"slice={[1:2]}",
+// "slice={[2:3]}"}.
 std::pair<std::string, std::string> DifferingAttributes(std::string_view a, std::string_view b);
 // The value of one attribute; "" where there is none.
 std::string AttributeOf(std::string_view key, std::string_view attributes);
@@ -27,7 +27,7 @@ bool IsConstant(const GraphNode& node);  // a number in the graph
 // A node's own content: op, shape and attributes; not its operands.
 uint64_t ContentHash(const GraphNode& node);
 
-// What a node that only changed still has: op and rank.
+// Returns a hash of what a changed node keeps: its op and rank.
 uint64_t KindHash(const GraphNode& node);
 
 // Content hashes of a graph's nodes, sorted: equal lists, equal content. Cheap to compare with

@@ -359,7 +359,7 @@ GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool pa
       DifferingAttributes(before.attributes, after.attributes);
   d.before = shape_a, d.after = shape_b;
   d.resized = shape_a != shape_b;
-  // What is not a shape counts as a tuple: without dimensions and type.
+  // A text that is not a shape counts as a tuple, without dimensions and type.
   const XlaShape parsed_a = XlaShape::Parse(shape_a).value_or(XlaShape()),
                  parsed_b = XlaShape::Parse(shape_b).value_or(XlaShape());
   const bool same_type = parsed_a.element_type() == parsed_b.element_type(),

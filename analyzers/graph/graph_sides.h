@@ -24,7 +24,7 @@ struct GraphSides {
   int64_t omitted = 0;  // rows behind the last one, because there are too many
 };
 
-// Of two rows of table graph. NotFound if one is not there.
+// Compares two rows of table graph. Returns NotFound if one does not exist.
 absl::StatusOr<GraphSides> CompareSides(const Store& store, int64_t before_id, int64_t after_id);
 
 }  // namespace xlaprof

@@ -1,5 +1,5 @@
-// Whether one sequence of ops is another one in which a part is repeated more often: an unrolled
-// Python loop.
+// Finds out whether one sequence of ops is another one in which a part is repeated more often, as
+// in an unrolled Python loop.
 #pragma once
 
 #include <cstdint>

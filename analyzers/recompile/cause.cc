@@ -50,7 +50,7 @@ int UnprintedRank(std::string_view op) {
   return 3;
 }
 
-// Whether the form is of a program, which has no hash of a lazy graph.
+// Returns whether the form is one of a program, which has no hash of a lazy graph.
 bool IsProgram(PrintedForm form) {
   return form == PrintedForm::kHlo || form == PrintedForm::kHloOptimized ||
          form == PrintedForm::kStablehlo;
@@ -76,7 +76,8 @@ std::string InputName(const GraphNode& node) {
   return name;
 }
 
-// Whether devices exchange data in it: then its shapes are those of one device's part.
+// Returns whether devices exchange data in the graph. Its shapes are then those of one device's
+// part.
 bool IsPartitioned(const PrintedGraph& graph) {
   static constexpr std::array<std::string_view, 6> kExchanges = {
       "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-", "partition-id"};
@@ -103,13 +104,13 @@ bool IsIndexing(std::string_view op) {
   return std::ranges::any_of(kParts, [&](auto part) { return op.find(part) != op.npos; });
 }
 
-// Whether the node is a number by itself, or the input that takes its place.
+// Returns whether the node is a number, or the input that takes its place.
 bool IsNumberOrInput(std::string_view op) {
   return op == "prim::Constant" || op.ends_with("device_data") || op == "constant" ||
          op == "parameter";
 }
 
-// What the number of a constant_change is, by its op; the nodes may say more.
+// Returns what kind of constant changed, by its op. The nodes may say more.
 ConstantKind KindOfConstant(const GraphDifference& d) {
   if (IsIndexing(d.node)) return d.resized ? ConstantKind::kBound : ConstantKind::kIndex;
   return IsNumberOrInput(d.node) ? ConstantKind::kNode : ConstantKind::kInOp;
@@ -383,7 +384,7 @@ ReasonFinder::ReasonFinder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) 
 ReasonFinder::ReasonFinder(ReasonFinder&&) noexcept = default;
 ReasonFinder::~ReasonFinder() = default;
 
-absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Run& run, const RecompileFacts& facts) {
+absl::StatusOr<ReasonFinder> ReasonFinder::Make(const Run& run, const CompileSites& facts) {
   auto impl = std::make_unique<Impl>();
   impl->store = &run.store();
   XP_TRY(impl->code, run.Get<UserCode>());

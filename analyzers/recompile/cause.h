@@ -14,7 +14,8 @@
 
 namespace xlaprof {
 
-// What shows a cause: graphs in one of their printed forms, or JAX's log in its own words.
+// The source that shows a cause: graphs in one of their printed forms, or JAX's log in its own
+// words.
 enum class SeenIn : uint8_t {
   kNothing,  // the cause is told from counts and sizes, or is not known
   kHlo,
@@ -25,7 +26,7 @@ enum class SeenIn : uint8_t {
   kJaxExplanation,
 };
 
-// What a number is to the graph that it is part of, by which the remedy differs.
+// The role of a number in the graph, by which the remedy differs.
 enum class ConstantKind : uint8_t {
   kInOp,            // an attribute of an op
   kScalarOrInput,   // a constant in one graph, and an input in the other
@@ -36,7 +37,7 @@ enum class ConstantKind : uint8_t {
   kNode,            // a node by itself
 };
 
-// What else is known of a cause. Each alternative is one thing to say, with its values.
+// More that is known about a cause. Each alternative is one thing to say, with its values.
 namespace note {
 // Only one of the two programs exchanges data between devices, so its shapes are those of a part.
 struct OnePartitioned {};
@@ -73,7 +74,7 @@ struct OthersSince {
 struct OtherCounts {
   int64_t inputs_before = 0, results_before = 0, inputs = 0, results = 0;
 };
-// Where the function is defined anew each time, as JAX prints it.
+// The place at which the function is defined anew each time, as JAX prints it.
 struct DefinedAt {
   std::string place;
 };
@@ -106,7 +107,8 @@ struct RecompileCause {
   OptInt graph_before, graph_after;  // rows of table graph that were compared; empty: none were
   SeenIn seen_in = SeenIn::kNothing;
   CauseNote note;
-  // What differs, by the name that reports give it: an op, or `input` with its name and shape.
+  // Returns the name under which reports show the difference: an op, or `input` with its name and
+  // shape.
   std::string Name() const;
   std::string Key() const;  // equal for the same change in other compiles
 };
@@ -120,7 +122,7 @@ struct CompileReason {
 // Finds reasons; keeps the graphs that it loaded. One store, one slice.
 class ReasonFinder {
  public:
-  static absl::StatusOr<ReasonFinder> Make(const Run& run, const RecompileFacts& facts);
+  static absl::StatusOr<ReasonFinder> Make(const Run& run, const CompileSites& facts);
   ReasonFinder(ReasonFinder&&) noexcept;
   ~ReasonFinder();
 

@@ -10,7 +10,7 @@ constexpr int64_t kCacheSize = 2048;     // graphs that torch_xla keeps (XLA_COM
 
 }  // namespace
 
-CompileHistory::CompileHistory(const RecompileFacts& facts) {
+CompileHistory::CompileHistory(const CompileSites& facts) {
   for (const CompileSite& site : facts.sites) {
     for (const CompileFact& compile : site.compiles)
       processes_[site.process_id].compiles.push_back({compile.ordinal, &compile, &site});

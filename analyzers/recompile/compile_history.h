@@ -25,9 +25,10 @@ class CompileHistory {
   };
 
   CompileHistory() = default;
-  explicit CompileHistory(const RecompileFacts& facts);
+  explicit CompileHistory(const CompileSites& facts);
 
-  // What its process compiled before `compile`: the latest some thousands, the oldest first.
+  // Returns what the process of `compile` had compiled before it: the latest few thousand compiles,
+  // the oldest of them first.
   std::span<const Compiled> Before(const CompileFact& compile) const;
   // Why a graph was compiled that its process had compiled before; empty: it had not.
   std::optional<RecompileCause> Eviction(const CompileFact& compile) const;
@@ -43,10 +44,10 @@ class CompileHistory {
   std::map<int64_t, Process> processes_;
 };
 
-// What to compare compile `index` (at least 1) of a site with when no graph says: the latest with
-// the same counts and sizes as far as possible.
+// Returns the compile with which compile `index` (at least 1) of a site is compared if no graph is
+// known: the latest one whose counts and sizes are the same as far as possible.
 const CompileFact& NearestBySizes(const CompileSite& site, size_t index);
-// What differs, by what the log says of the programs.
+// Returns the difference that the log's counts and sizes of the two programs show.
 RecompileCause BySizes(const CompileFact& earlier, const CompileFact& compile);
 
 }  // namespace xlaprof

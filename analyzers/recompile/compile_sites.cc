@@ -267,8 +267,8 @@ std::vector<CompileSite> SitesOf(std::vector<CompileFact> compiles,
 
 }  // namespace
 
-absl::StatusOr<RecompileFacts> RecompileFacts::Of(const Run& run) {
-  RecompileFacts facts;
+absl::StatusOr<CompileSites> CompileSites::Of(const Run& run) {
+  CompileSites facts;
   absl::flat_hash_map<int64_t, OptInt> step_of_compile;
   XP_TRY(std::vector<CompileFact> compiles, FactsInOrder(run, &step_of_compile));
   XP_TRY(const auto rows, RowsByProcess(run));

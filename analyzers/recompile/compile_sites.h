@@ -59,7 +59,7 @@ struct CompileSite {
 
 // All compiles of the run, and the steps of the slice. Nothing depends on the ids of rows, except
 // the ids themselves.
-struct RecompileFacts {
+struct CompileSites {
   absl::flat_hash_map<int64_t, SourcePlace> places;  // table site
   std::vector<CompileSite> sites;                    // by process, then by first compile
   std::map<int64_t, StepsSeen> steps;                // by process
@@ -68,7 +68,7 @@ struct RecompileFacts {
   // By process: programs of single operations (outside_jit.h), which are in none of the sites.
   std::map<int64_t, std::vector<CompileFact>> operations;
 
-  static absl::StatusOr<RecompileFacts> Of(const Run& run);
+  static absl::StatusOr<CompileSites> Of(const Run& run);
 };
 
 }  // namespace xlaprof

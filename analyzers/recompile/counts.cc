@@ -1,6 +1,7 @@
-// What a clean program compiles is taken off first: each of its cuts compiles in the first step and
-// again in the second (state that the first step made is then an input), and its set-up once. How
-// many cuts a step has follows from the number of executions.
+// Judges recompilation by counts. The compiles of a clean program are subtracted first: each of its
+// cuts compiles in the first step and again in the second, because state that the first step made
+// is then an input, and its set-up compiles once. The number of executions says how many cuts a
+// step has.
 #include "analyzers/recompile/counts.h"
 
 #include <algorithm>
@@ -42,8 +43,8 @@ std::vector<int64_t> StepsOfCompiles(const std::vector<CountSample>& samples) {
   return compiles;
 }
 
-// Of compiles at the steps `when`. Where the samples begin late in the run, the first one's
-// compiles may lie anywhere before it: what it did since then counts.
+// Returns the state of compiles at the steps `when`. If the samples begin late in the run, the
+// compiles of the first one may lie anywhere before it, so that only later compiles count.
 RecompileState StateInWindows(const std::vector<CountSample>& samples,
                               const std::vector<int64_t>& when, int64_t steps) {
   const int64_t last = steps > 0 ? steps - 1 : static_cast<int64_t>(samples.size()) - 1;
@@ -186,8 +187,8 @@ CountVerdict VerdictOf(const CountSignals& signals, bool recompiles) {
                                                : CountVerdict::kClean;
 }
 
-// Whether a series that does not recompile is worth a finding.
-bool IsWorthTelling(const CountSignals& signals) {
+// Returns whether a series that does not recompile is worth a finding.
+bool IsWorthMentioning(const CountSignals& signals) {
   // Whoever pastes a report asks whether it recompiles: "no" is an answer.
   if (signals.steps > policy::kMinWarmUpSteps && !signals.beyond_clean()) return true;
   return signals.again > 0 && (signals.beyond_clean() || signals.state.word == State::kWarmUp ||
@@ -200,7 +201,7 @@ std::optional<Finding> Judge(CountSeries series) {
   if (!last.compiles || *last.compiles == 0) return std::nullopt;
   const CountSignals signals = SignalsOf(series, last);
   const bool recompiles = Recompiles(signals);
-  if (!recompiles && !IsWorthTelling(signals)) return std::nullopt;
+  if (!recompiles && !IsWorthMentioning(signals)) return std::nullopt;
 
   Finding finding{.severity = recompiles ? Severity::kWarning : Severity::kInfo,
                   .count = signals.again};
@@ -217,8 +218,8 @@ std::optional<Finding> Judge(CountSeries series) {
   return finding;
 }
 
-// Whether reports that stand for themselves are of one process: it numbers its saves, or uploaded
-// its weights only in the first, and later little beside them.
+// Returns whether separate reports are of one process: it numbers its saves, or it uploaded its
+// weights only in the first report and little in the later ones.
 bool AreOfOneProcess(const std::vector<CountSample>& samples) {
   if (samples.front().saves) return true;
   const OptInt first = samples.front().uploads;
@@ -227,8 +228,8 @@ bool AreOfOneProcess(const std::vector<CountSample>& samples) {
          });
 }
 
-// Where only the metrics were cleared (met.clear_metrics()), the counters go on: they tell compiles
-// and steps of the whole run, and the times are each report's own.
+// Uses the counters if only the metrics were cleared (met.clear_metrics()). The counters then give
+// compiles and steps of the whole run, and the times are those of each report.
 void GoOnByCounters(CountSeries* series) {
   std::vector<CountSample>& samples = series->samples;
   for (size_t i = 0; i < samples.size(); ++i) {

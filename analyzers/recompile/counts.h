@@ -12,7 +12,7 @@
 
 namespace xlaprof {
 
-// What the counts were read from.
+// The source of the counts.
 struct CountSource {
   enum class Kind : uint8_t {
     kReports,        // metrics reports
@@ -23,7 +23,7 @@ struct CountSource {
   size_t number = 0;  // of reports or lines
 };
 
-// What counts tell, as figures that a conclusion is drawn from.
+// The figures from which a conclusion about counts is drawn.
 struct CountSignals {
   int64_t compiles = 0, steps = 0;  // steps: 0 if they are not told
   OptInt executions, compile_ns;
@@ -34,7 +34,7 @@ struct CountSignals {
   double time_share = 0;    // compiling, of all compiling and executing
   bool in_windows = false;  // there are enough reports or lines to tell when it compiled
   RecompileState state;     // in windows only
-  // What two reports tell that one can't: the compiles between them.
+  // The compiles between two reports, which one report cannot show.
   struct Between {
     int64_t before = 0, more = 0;  // compiles up to the earlier report, and since
     OptInt since_step;             // of the earlier
@@ -45,7 +45,7 @@ struct CountSignals {
   bool beyond_clean() const;  // clearly more compiles than a clean program makes
 };
 
-// What was concluded from counts.
+// The conclusion that was drawn from counts.
 enum class CountVerdict : uint8_t {
   // It recompiles.
   kMoreThanClean,        // more compiles than a clean program makes in as many steps

@@ -54,7 +54,7 @@ void NameOthers(const std::vector<Explained>& explained, const std::vector<size_
 
 }  // namespace
 
-void JoinToldFromSizes(std::vector<CompileReason>* reasons) {
+void MergeCausesGuessedFromSizes(std::vector<CompileReason>* reasons) {
   std::map<ReasonType, const RecompileCause*> shown;  // the first of each type
   for (const CompileReason& reason : *reasons) {
     for (const RecompileCause& cause : reason.causes) {

@@ -12,7 +12,7 @@ namespace xlaprof {
 
 // A cause that was told from sizes alone joins the cause of its type that a graph of the same site
 // shows.
-void JoinToldFromSizes(std::vector<CompileReason>* reasons);
+void MergeCausesGuessedFromSizes(std::vector<CompileReason>* reasons);
 
 // Divides a site's recompiles, `recompiles` of its compiles, among as few of their reasons as
 // explain them. The groups point into `site` and `steps`.

@@ -29,7 +29,7 @@ struct Sum {
     if (compile.ts_ns) ns_inside += compile.compiling_ns();
     if (rows.size() < kMaxRows) rows.push_back(compile.id);
   }
-  // What comes again and again is in a loop; a start makes each program once or twice.
+  // Returns whether an operation is in a loop. A start compiles each program once or twice.
   bool repeats() const {
     return std::ranges::any_of(
         times, [](const auto& one) { return one.second > policy::kRepeatedOperation; });
@@ -79,7 +79,7 @@ absl::StatusOr<bool> IsUserFunction(const Run& run, const CompileFact& compile) 
 }
 
 // When the first jitted function of the user's was compiled; 0 where none was.
-int64_t FirstJitted(const RecompileFacts& facts, int64_t process_id) {
+int64_t FirstJitted(const CompileSites& facts, int64_t process_id) {
   bool explains = false;
   for (const CompileSite& site : facts.sites) {
     for (const CompileFact& compile : site.compiles)
@@ -99,10 +99,10 @@ int64_t FirstJitted(const RecompileFacts& facts, int64_t process_id) {
   return first == INT64_MAX ? 0 : first;
 }
 
-// Where the line that called it is not told, its graph may show it.
+// Finds the line that called an operation. If the log does not say it, the graph may show it.
 class Places {
  public:
-  static absl::StatusOr<Places> Make(const Run& run, const RecompileFacts& facts) {
+  static absl::StatusOr<Places> Make(const Run& run, const CompileSites& facts) {
     Places places(run, facts);
     XP_TRY(places.code_, run.Get<UserCode>());
     return places;
@@ -123,9 +123,9 @@ class Places {
   }
 
  private:
-  Places(const Run& run, const RecompileFacts& facts) : run_(run), facts_(facts) {}
+  Places(const Run& run, const CompileSites& facts) : run_(run), facts_(facts) {}
   const Run& run_;
-  const RecompileFacts& facts_;
+  const CompileSites& facts_;
   const UserCode* code_ = nullptr;
 };
 
@@ -225,7 +225,7 @@ absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
 }
 
 absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Run& run,
-                                                                    const RecompileFacts& facts) {
+                                                                    const CompileSites& facts) {
   std::vector<std::pair<int64_t, Finding>> findings;
   if (facts.operations.empty()) return findings;
   XP_TRY(const Places places, Places::Make(run, facts));

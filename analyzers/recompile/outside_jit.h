@@ -29,7 +29,8 @@ struct OutsideJitFigures {
   std::vector<OperationsAtLine> lines;  // those that repeat first, then the dearest; at most a few
   bool at_start = false;                // before the first jitted function was compiled
   bool explained = false;               // JAX's log tells who called
-  // What each entry of the finding's evidence shows: a line, or operations whose lines are unknown.
+  // The lines or operations that each entry of the finding's evidence shows; operations, if their
+  // lines are unknown.
   std::vector<std::variant<OperationsAtLine, OperationCounts>> evidence;
   int64_t processes = 1;  // that have such a finding; the figures are of the one with most programs
 };
@@ -44,6 +45,6 @@ absl::StatusOr<std::vector<CompileFact>> TakeOperations(const Run& run,
 // before the first jitted function is compiled, and one for the others; where the others are few,
 // one for all.
 absl::StatusOr<std::vector<std::pair<int64_t, Finding>>> OutsideJit(const Run& run,
-                                                                    const RecompileFacts& facts);
+                                                                    const CompileSites& facts);
 
 }  // namespace xlaprof

@@ -1,5 +1,4 @@
-// What recording cost the program that was recorded, and what was lost on the way: of stores that
-// our own recorder wrote.
+// The cost of recording for the program that our own recorder recorded, and what was lost.
 #pragma once
 
 #include <optional>

@@ -269,7 +269,7 @@ class TextReport {
     if (reason.after) Line(std::string(size_t(indent), ' ') + In(Style::kGreen, "+ " + after));
   }
 
-  // What these files cannot tell, and how to get it.
+  // Prints what these files cannot show, and how to get it.
   void Missing() {
     if (options_.all) return;
     bool first = true;

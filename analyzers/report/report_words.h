@@ -1,5 +1,5 @@
-// What a report says, before it is laid out: shared by text and Markdown. Texts are raw: they hold
-// names from the capture.
+// The texts of a report before it is laid out, which text and Markdown share. The texts are raw:
+// they hold names from the capture.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ class SourceNames {
 };
 
 std::string HeadText(const Report& report, const SourceNames& names);  // one line: what was read
-// What it means that no finding is a warning.
+// The meaning of a report without a warning.
 struct Verdict {
   bool judged = false;  // the analyzers had something to look at
   std::string text;
@@ -48,10 +48,10 @@ struct StepShare {
   std::optional<double> part;          // of the steady step or of the window
   std::optional<int64_t> per_step_ns;  // of sums that are of no window
 };
-// What a steady step consists of: the host's thread without overlap, then the device. Empty without
-// timed steps.
+// Returns the parts of a steady step: the host's thread without overlap, then the device. Empty
+// without timed steps.
 std::vector<StepShare> SteadyShares(const Report& report);
-// Of what their shares are, and how they overlap.
+// Returns what the shares refer to, and how they overlap.
 std::string SteadySharesTitle(const Report& report);
 std::string TotalSharesTitle(const Summary& summary);
 std::string StepSpreadText(const Summary& summary);  // "median of 23; the longest takes 95.5 ms"

@@ -48,8 +48,8 @@ std::optional<fs::path> Resolve(const fs::path& file, std::span<const fs::path> 
       if (auto found = Inside(file, root)) return found;
     }
   }
-  // What is there but elsewhere stays where it is; what is not there was recorded on another
-  // machine or in another directory.
+  // A file that exists under its own path stays where it is. A file that does not exist was
+  // recorded on another machine or in another directory.
   std::error_code error;
   if (file.is_absolute() && fs::exists(fs::symlink_status(file, error))) return std::nullopt;
   const fs::path relative = file.relative_path();

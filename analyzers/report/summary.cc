@@ -32,7 +32,7 @@ absl::StatusOr<std::map<int64_t, Interval>> EventWindows(const Run& run) {
   return out;
 }
 
-// Where the leading thread of each process was in its window.
+// Adds up what the leading thread of each process did in its window.
 absl::Status HostTotals(const Run& run, const std::map<int64_t, Interval>& windows,
                         Summary& summary) {
   for (const auto& [process, window] : windows) {
@@ -98,8 +98,8 @@ constexpr std::initializer_list<const char*> kTransferMetrics = {
     "TransferFromDeviceTime", "TransferToDeviceTime", "TransferFromServerTime",
     "TransferToServerTime"};
 
-// Where reports do not time uploads themselves, what brings values of the host into graphs is most
-// of them. Elsewhere each would count twice.
+// If reports do not time uploads themselves, most uploads bring values of the host into graphs. If
+// they do, both metrics would count each upload.
 constexpr std::initializer_list<const char*> kUploadMetrics = {"TransferToDeviceTime",
                                                                "TransferToServerTime"};
 constexpr std::initializer_list<const char*> kTransferOrValueMetrics = {
@@ -117,7 +117,7 @@ void TotalsFromMetrics(const MetricsState& last, Summary& summary) {
   summary.transfer_ns = Sum(last, TransferMetrics(last));
 }
 
-// What logs of compilations say, where nothing else has times.
+// Sets the totals from logs of compilations, if no other source has times.
 absl::Status TotalsFromLogs(const Run& run, Summary& summary) {
   XP_TRY(summary.compile_ns,
          run.store().One<int64_t>("SELECT sum(dur_ns) FROM compile WHERE dur_from = 'log'"));

@@ -1,4 +1,5 @@
-// Where a step goes: the head of every report, and the object "summary" of report --format json.
+// The summary at the head of every report, and the object "summary" of report --format json: where
+// the time of a step goes.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,7 @@
 
 namespace xlaprof {
 
-// What one source saw of the run.
+// The part of the run that one source saw.
 struct Coverage {
   std::string path, format;
   std::optional<int64_t> steps, compiles, executions, transfers, events;
@@ -39,8 +40,8 @@ struct Summary {
   struct Device {
     std::string name;                  // DeviceTime's label
     int64_t busy_ns = 0, span_ns = 0;  // union of busy time; first start to last end
-    // Where it works on for long after the host's last step: how long, and its busy time a step
-    // from the first step's start on. Such steps only queue work.
+    // Set if the device works on long after the host's last step: for how long, and its busy time
+    // per step, from the start of the first step on. Such steps only queue work.
     std::optional<int64_t> after_steps_ns, busy_a_step_ns;
   };
   std::vector<Device> devices;

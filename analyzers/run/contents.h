@@ -1,4 +1,5 @@
-// What the sources of the run gave: how many rows of each kind, and which formats were read.
+// The contents of the run: how many rows of each kind its sources gave, and which formats were
+// read.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ struct DeviceOps {
   static absl::StatusOr<DeviceOps> Of(const Run& run);
 };
 
-// What name, arguments and the program's text say of one op.
+// The details of one op, from its name, its arguments and the program's text.
 struct DeviceOpDetails {
   bool host_memory = false;  // it or an op that it waits for uses the host's memory
   OptInt bytes;              // that it accessed

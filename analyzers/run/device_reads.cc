@@ -17,8 +17,8 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kLongest = 5;
-// What needs the value of a tensor on the host: the first three one number, the last how many
-// elements there are.
+// The operations that need the value of a tensor on the host: the first three need one number, the
+// last one needs the number of elements.
 constexpr std::array<std::string_view, 4> kReads = {"aten::is_nonzero", "aten::item",
                                                     "aten::_local_scalar_dense", "aten::nonzero"};
 
@@ -64,7 +64,7 @@ struct Open {
   What what = What::kOther;
 };
 
-// What reads of one kind share.
+// The properties that reads of one kind share.
 struct ReadKey {
   StringId op = 0, scope = 0, python = 0;
   bool in_step = false;  // `scope` is the step's

@@ -12,7 +12,8 @@
 namespace xlaprof {
 namespace {
 
-// What a device's busy time can be made of, best first: a module covers the waits between its ops.
+// The events from which a device's busy time can be made, the best first. A module covers the waits
+// between its ops.
 enum Made { kOfModules, kOfOps, kOfExecutions, kMadeCount };
 constexpr const char* kMadeText[kMadeCount] = {"module", "op", "execution"};
 
@@ -86,7 +87,7 @@ class Reading {
       if (!more) return absl::OkStatus();
       const Track& track = tracks_[batch.track_id];
       const bool on_device = !track.device.empty();
-      // Of the device whose ops are being added.
+      // The busy time of the device whose ops are being added.
       std::vector<Interval>* out =
           on_device ? &busy_[{track.device, track.process_id}][made] : nullptr;
       int64_t out_ordinal = -1;

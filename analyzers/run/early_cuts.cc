@@ -100,7 +100,7 @@ absl::Status Describe(const Store& store, const std::vector<Row>& rows, EarlyCut
 
 bool SamePlace(const Subject& a, const Subject& b) { return a.file == b.file && a.line == b.line; }
 
-// What only the stacks of calls tell. print() picks the elements that it shows by a mask.
+// Reads what only stacks of calls show. print() selects the elements that it shows by a mask.
 absl::Status LoadStacks(const Store& store, std::string_view tables, EarlyCuts& out) {
   const std::string calls = fmt::format(
       "(SELECT f.*, EXISTS (SELECT 1 FROM frame r WHERE r.stack_id = f.stack_id AND r.file LIKE "

@@ -51,7 +51,7 @@ struct EarlyCuts {
   std::vector<EarlyCut> cuts;           // most frequent first
   std::vector<FallbackOp> ops;          // aten::_local_scalar_dense excluded
   std::optional<int64_t> scalar_reads;  // aten::_local_scalar_dense, calls
-  // Where stacks show it is called, and how often there; most calls first.
+  // The places at which stacks show the call, with its count there; most calls first.
   std::vector<std::pair<Subject, int64_t>> scalar_read_sites;
   // Most calls first. Left out are lines of which an op is known, and those at which `cuts` shows
   // an execution: it tells of them.

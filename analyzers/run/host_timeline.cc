@@ -27,8 +27,8 @@ struct Categories {
         transfer(store.Find(TextOf(Category::kTransfer))),
         input(store.Find(TextOf(Category::kInput))),
         sync(store.Find("SyncTensorsGraphInternal")) {}
-  // Whether an event of this kind says what its thread does.
-  bool Tells(StringId what) const {
+  // Returns whether an event of this kind says what its thread does.
+  bool ShowsActivity(StringId what) const {
     return what != 0 && (what == host || what == scope || what == step || what == tracing ||
                          what == compile || what == execute || what == transfer || what == input);
   }
@@ -192,8 +192,8 @@ absl::Status SweepLeader(const Store& store, const Categories& is, int64_t track
                      for (size_t i = 0; i < batch.size; ++i) {
                        const StringId what = batch.category[i];
                        if (what == is.python && what != 0) calls->push_back(batch.ts_ns[i]);
-                       // What is of no kind here is an op that ran inline on this thread.
-                       if (!is.Tells(what)) continue;
+                       // An event of another kind is an op that ran inline on this thread.
+                       if (!is.ShowsActivity(what)) continue;
                        const int64_t begin_ns = batch.ts_ns[i];
                        const int64_t end_ns = begin_ns + batch.dur_ns[i];
                        if (end_ns > begin_ns)
@@ -211,8 +211,9 @@ struct Others {
   std::vector<Interval> compiling, loading;  // disjoint, sorted
 };
 
-// What threads beside the leading one compile; and what they load, if they are a loader's: its
-// uploads are part of making a batch ready. A thread that asks for data is one.
+// Reads what other threads than the leading one compile. If a thread is a data loader's, it also
+// reads what the thread loads, because uploads are part of preparing a batch. A thread that asks
+// for data is a loader's.
 absl::StatusOr<Others> ReadOthers(const Store& store, const Categories& is,
                                   std::vector<int64_t> tracks, bool with_loaders) {
   Others others;
@@ -316,8 +317,8 @@ absl::StatusOr<HostTimeline> HostTimeline::Of(const Run& run, int64_t process_id
   timeline.has_events_ = true;
   XP_TRY(SweepLeader(store, is, leader.track_id, &timeline.segments_, &timeline.python_calls_));
 
-  // Where the leading thread shows nothing, others may: a compilation anywhere, a loader between
-  // two steps.
+  // If the leading thread shows nothing, other threads may: a compilation anywhere, or a loader
+  // between two steps.
   std::erase(tracks, leader.track_id);
   XP_TRY(Others others, ReadOthers(store, is, std::move(tracks), leader.has.steps > 0));
   Fill(others.compiling, Doing::kCompile, &timeline.segments_);

@@ -1,9 +1,7 @@
-// What the host did while something waited: for each moment, what the thread that leads the work
-// was in.
-//
-// The leading thread of a process is the one with the step annotations, else with the most tracing,
-// scopes, executions (in this order). Where it shows nothing, a compilation on any other thread
-// counts, and between two annotated steps also a data loader's thread.
+// What the host did at each moment: the activity of the thread that leads the work. The leading
+// thread of a process is the one with the step annotations, or else with most tracing, scopes or
+// executions (in this order). If it shows nothing, a compilation on any other thread counts, and
+// between two annotated steps also a data loader's thread.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -65,8 +63,8 @@ class HostTimeline {
  public:
   static absl::StatusOr<HostTimeline> Of(const Run& run, int64_t process_id);
 
-  // What filled an interval: longest first, summing to its length. For one interval after the
-  // other: those that come in order are found from where the last one was.
+  // Finds what filled an interval: the longest activity first, summing to its length. Intervals
+  // that come in order are found from the position of the previous one.
   class Walk {
    public:
     explicit Walk(const HostTimeline& of) : of_(of) {}

@@ -100,7 +100,7 @@ constexpr std::string_view kOperations[] = {"add_any",
                                             "zeros",
                                             "zeros_like"};
 
-// Of jax.numpy, jax.lax and jax.nn; of their helpers the leading _ is dropped.
+// Names from jax.numpy, jax.lax and jax.nn. The leading _ of helpers is dropped.
 constexpr std::string_view kShortOperations[] = {"abs",
                                                  "add",
                                                  "all",

@@ -13,7 +13,8 @@ namespace xlaprof {
 // operation's name is taken for it, so say no more than that the name is one.
 std::string JaxOperationOf(std::string_view program);
 
-// Whether the name is that of an operation, but also a word that people call functions by: add.
+// Returns whether the name is that of an operation that users also give to their functions, such as
+// add.
 bool IsShortJaxOperation(std::string_view program);
 
 }  // namespace xlaprof

@@ -1,4 +1,4 @@
-// What the last metrics report that times tracing says of step marks.
+// The step marks of the last metrics report that times tracing.
 #pragma once
 
 #include "analyzers/run/run.h"

@@ -30,10 +30,10 @@ absl::StatusOr<std::vector<GapWait>> GapWaits(const Run& run, const DeviceTime& 
 // Tracks of a process's threads on the host.
 absl::StatusOr<std::vector<int64_t>> HostThreads(const Run& run, int64_t process_id);
 
-// Whether a host's thread of the process asks a device for work, or for a copy, in that time.
+// Returns whether a thread of the host asks a device for work, or for a copy, in that time.
 absl::StatusOr<bool> LaunchesDuring(const Run& run, int64_t process_id, Interval time);
 
-// Whether a call inside of a scope of that name asked a device for work.
+// Returns whether a call inside a scope of that name asked a device for work.
 absl::StatusOr<bool> LaunchesIn(const Run& run, int64_t process_id, StringId scope);
 
 }  // namespace xlaprof

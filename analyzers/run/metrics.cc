@@ -81,7 +81,7 @@ absl::StatusOr<Metrics> Metrics::Of(const Run& run) {
   std::set<int64_t> processes;
   for (const ReportId& report : reports) processes.insert(report.process_id);
   out.processes = int64_t(processes.size());
-  // Of two sources that tell of one process (a file of saves, and the report at the end), the later
+  // If two sources describe one process (a file of saves, and the report at the end), the later
   // state wins.
   auto later = [](const ReportId& a, const ReportId& b) {
     return std::tuple(a.mark_step.value_or(-1), a.ordinal, -a.process_id) <

@@ -1,6 +1,6 @@
-// What the metrics reports of a run say, taken together: the state at the end, and what happened
-// since the middle of the run, where several reports were saved. Metrics are cumulative and have no
-// clock; a slice leaves nothing of them.
+// The metrics reports of a run, taken together: the state at the end and, if several reports were
+// saved, what happened since the middle of the run. Metrics are cumulative and have no clock, so
+// that a slice has none.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct MetricState {
   std::map<double, double> percentiles;  // p -> value, of the most recent samples only
   OptReal value_rate, rate;              // unit and samples per second, of the same samples
   double mean() const { return samples > 0 ? sum / double(samples) : 0; }
-  // What most of the samples were, whatever the first were: the median, else the mean of the most
-  // recent ones. Empty where neither was printed.
+  // Returns what most samples were, whatever the first ones were: the median, or else the mean of
+  // the most recent samples. Empty if neither was printed.
   OptReal usual() const;
 };
 
@@ -39,7 +39,7 @@ struct MetricsState {
 };
 
 struct Metrics {
-  // Of the process with most step marks (else most samples): its last report.
+  // The last report of the process with most step marks (or else most samples).
   std::optional<MetricsState> last;
   // The last report less the one nearest to half of its step marks; percentiles are the last's.
   // Empty with one report.
@@ -53,8 +53,9 @@ struct Metrics {
   static absl::StatusOr<Metrics> Of(const Run& run);
 };
 
-// What LazyTracing spent on tracing, in ns: its recent samples without the slowest, times their
-// number. A read inside a traced call (item, print) waits there for compilation and execution.
+// Returns what LazyTracing spent on tracing, in ns: its recent samples without the slowest, times
+// their number. A read inside a traced call (item, print) waits there for compilation and
+// execution.
 double TracingNs(const MetricState& lazy_tracing);
 
 }  // namespace xlaprof

@@ -55,7 +55,7 @@ class Run {
     return is_whole_ ? kAll : store_.slice();
   }
 
-  // What facts are made from; rules ask for facts.
+  // Facts are made from the following. Rules ask for facts instead.
 
   // Returns the rows of a table: those of the slice, or all rows of a whole run. `rest` is what
   // follows `FROM table`, with parameters ?1, ?2, ...

@@ -1,4 +1,4 @@
-// Where scopes were opened, of programs that record themselves.
+// The places at which programs that record themselves opened their scopes.
 #pragma once
 
 #include "analyzers/finding.h"

@@ -1,5 +1,5 @@
-// What a steady step consists of: the leading thread's time, which the activities fill without
-// overlap, and the devices'.
+// The parts of a steady step: the leading thread's time, which its activities fill without overlap,
+// and the devices' time.
 #pragma once
 
 #include <cstdint>

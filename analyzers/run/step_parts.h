@@ -1,4 +1,4 @@
-// Where each step's time went: the leading thread's activities, step by step.
+// The parts of each step's time: the leading thread's activities, step by step.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace xlaprof {
 
-// What a step's time is divided into, in order of display.
+// The activities into which a step's time is divided, in order of display.
 inline constexpr std::array kStepParts = {Doing::kTracing,  Doing::kCompile, Doing::kExecute,
                                           Doing::kTransfer, Doing::kInput,   Doing::kUserCode,
                                           Doing::kRuntime,  Doing::kNothing};
@@ -22,13 +22,13 @@ struct TimedStep {
   OptInt number;  // the user's
 };
 
-// Those of the store's slice, by process and ordinal.
+// Returns the steps of the slice that have a time, by process and ordinal.
 absl::StatusOr<std::vector<TimedStep>> TimedSteps(const Run& run);
 
 // ns of each of kStepParts; they sum to the step's length. Zeros: no host thread recorded.
 using StepParts = std::array<int64_t, kStepParts.size()>;
 
-// Of each of the steps, in their order.
+// Returns the parts of each step, in the order of `steps`.
 absl::StatusOr<std::vector<StepParts>> PartsOfSteps(const Run& run,
                                                     const std::vector<TimedStep>& steps);
 

@@ -41,7 +41,8 @@ struct Steps {
   static absl::StatusOr<Steps> Of(const Run& run);
 };
 
-// Of sorted values; of an even number the mean of the middle two. Empty for none.
+// Returns the median of sorted values; for an even number, the mean of the middle two. Empty for
+// none.
 std::optional<int64_t> Median(const std::vector<int64_t>& sorted);
 
 // Nearest-rank percentile of sorted values, p in (0, 100]; empty for none.

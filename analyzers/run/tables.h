@@ -41,7 +41,7 @@ using MetricsReports = Table<MetricsReportRow>;
 using MetricRows = Table<MetricRow>;
 using UntiedWeights = Table<UntiedWeightRow>;
 
-// Where the user's code is.
+// The places in the user's code.
 struct Sites {
   absl::flat_hash_map<int64_t, SiteRow> by_id;
 
