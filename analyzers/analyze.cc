@@ -23,7 +23,7 @@ class Fnv {
 };
 
 // As the report tells them: what needs fixing before what is only mentioned, and of each the
-// dearest first; what has no price comes after all that has one.
+// most expensive first; what has no price comes after all that has one.
 bool Before(const Finding& a, const Finding& b) {
   auto figures = [](const Finding& f) {
     return std::tuple(f.severity == Severity::kInfo, -f.cost_ns.value_or(-1), -int(f.severity),

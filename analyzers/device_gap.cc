@@ -36,7 +36,7 @@ struct Idle {
   int64_t calls = 0;     // of the Python tracer, in the gaps of which it is the longest
   int64_t main_ns = 0;   // its time in those
   int64_t scopes = 1;    // that were put together, see Gather
-  std::vector<std::pair<int64_t, Interval>> longest;  // its part, the gap; dearest first
+  std::vector<std::pair<int64_t, Interval>> longest;  // its part, the gap; most expensive first
 
   // Keeps the longest gaps. Of gaps that are equally long, the first ones stay.
   void KeepLongest() {

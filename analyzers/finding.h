@@ -62,6 +62,7 @@ struct Words {
   std::string advice;                 // what to write instead
   std::vector<std::string> evidence;  // one line for each of Finding::evidence; may be shorter
   bool tells_share = false;           // title or cost note say which share of the time it is
+  bool names_place = false;           // the title says where in the source it is
 };
 
 struct Analyzer;

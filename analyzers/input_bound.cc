@@ -61,7 +61,7 @@ std::map<int64_t, std::vector<Interval>> PeriodsByProcess(const Steps& steps) {
 // How the steps of one process wait for data.
 struct Waits {
   int64_t process = 0, wait_ns = 0, window_ns = 0, waited_steps = 0, steps = 0;
-  std::vector<std::pair<int64_t, Interval>> longest;  // the wait, the step; dearest first
+  std::vector<std::pair<int64_t, Interval>> longest;  // the wait, the step; most expensive first
   Activity activity;                                  // most of the waiting
 };
 

@@ -166,22 +166,23 @@ class TextReport {
       const bool priced = std::ranges::any_of(full, [](const Finding* f) {
         return f->severity != Severity::kInfo && f->cost_ns.has_value();
       });
-      Section(Plural(warnings, "finding") + (warnings > 1 && priced ? ", dearest first" : ""));
+      Section(Plural(warnings, "finding") +
+              (warnings > 1 && priced ? ", most expensive first" : ""));
     }
     int rank = 0;
     for (const Finding* finding : full) OneFinding(++rank, *finding);
     if (brief.empty()) return;
-    Section("Also seen (--all tells more)");
+    Section("Also seen (--all shows more)");
     for (const Finding* finding : brief) {
       std::string title = finding->words.title;
       const std::string place = PlaceText(*finding, /*full_path=*/false);
       constexpr int kKind = 20;  // columns of the longest kind, and a space
       const int room = width_ - 2 - kKind;
-      // The place is dropped where the title needs the room or names it. A second line is for what
-      // a title ends in: the cause.
+      // The place is left out if the title needs the room or names the place. A second line is for
+      // the end of a title, which is the cause.
       if (!place.empty() &&
           DisplayWidth(Printable(title)) + 3 + DisplayWidth(Printable(place)) <= room &&
-          title.find(place) == std::string::npos)
+          !finding->words.names_place)
         title += fmt::format(" ({})", place);
       Paragraph(2 + kKind, CutEnd(title, 2 * room), Style::kPlain,
                 "  " + PadRight(finding->kind(), kKind));
@@ -357,7 +358,7 @@ class TextReport {
 
   void Issues() {
     if (report_.issues.empty()) return;
-    Section("Odd in the input");
+    Section("Problems in the input");
     for (const ReportIssue& issue : report_.issues) {
       Style style = issue.severity == Severity::kError     ? Style::kRed
                     : issue.severity == Severity::kWarning ? Style::kYellow

@@ -157,7 +157,7 @@ std::string RecordingText(const RecordingCost& recording) {
     out += fmt::format(" and {}", BytesText(double(recording.bytes)));
   }
   if (!recording.ended) {
-    out += ". It runs still, or was killed: then `xlaprof recover` takes in what is not here yet";
+    out += ". It is still running, or it was killed: `xlaprof recover` then reads the rest";
   }
   return out;
 }
@@ -169,7 +169,7 @@ bool IsFromTheStart(const Report& report) {
 std::string AfterStepsText(const Summary::Device& device) {
   if (!device.after_steps_ns || !device.busy_a_step_ns) return "";
   return fmt::format(
-      "{} works on for {} after the last step: the host's steps only queue work; on the device one "
+      "{} works for {} after the last step: the host's steps only queue work, and on the device one "
       "takes {}",
       device.name, DurationText(*device.after_steps_ns), DurationText(*device.busy_a_step_ns));
 }
@@ -392,7 +392,7 @@ Verdict VerdictWithoutWarnings(const Report& report) {
   });
   if (lost)
     verdict.text +=
-        " Part of the input could not be read (see the end): what is missing may hold more.";
+        " Part of the input could not be read (see the end), and the missing part may hold more findings.";
   return verdict;
 }
 

@@ -28,19 +28,19 @@ CauseWords OfUserCode(const DeviceGapFigures& figures, Framework framework) {
     words.meanwhile = "the host was" + InScopes(figures);
   else if (figures.in_step)
     words.meanwhile =
-        fmt::format("the host ran code of step '{}' outside of any scope", figures.scope);
+        fmt::format("the host ran code of step '{}' outside any scope", figures.scope);
   else
     words.meanwhile = fmt::format("the host was in scope '{}'", figures.scope);
 
   if (!figures.in_step)
     words.advice =
-        "Move this work off the step's thread (a worker thread or a later step), or do it on the device; start it on a copy of last step's result, so that the device has work meanwhile.";
+        "Move this work off the step's thread (to a worker thread or a later step), or do it on the device. If it needs a result, start it on a copy of the last step's result, so that the device has work meanwhile.";
   else if (framework == Framework::kCpp)
     words.advice =
-        "Add scopes (Trace, XLAPROF_TRACE) around the parts of the step to see which one keeps the device waiting; move host work off the step's thread.";
+        "Add scopes (Trace, XLAPROF_TRACE) around the parts of the step to see which one keeps the device waiting, and move that work off the step's thread.";
   else
     words.advice =
-        "Add scopes (xp.Trace) around the parts of the step to see which one keeps the device waiting; move host work off the step's thread.";
+        "Add scopes (xp.Trace) around the parts of the step to see which one keeps the device waiting, and move that work off the step's thread.";
   return words;
 }
 
@@ -51,7 +51,7 @@ CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
     case Doing::kNothing:
       if (!figures.host_recorded)
         return {"the host was not recorded",
-                "Record the host too (host_tracer_level 2) to see what it did."};
+                "Record the host as well (host_tracer_level 2) to see what it did."};
       return {
           "the host did nothing that was recorded",
           cpp ? "Put the host's work between the steps into a scope (Trace, XLAPROF_TRACE) to see what it is."
@@ -60,25 +60,25 @@ CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
       return OfUserCode(figures, framework);
     case Doing::kRuntime:
       return {"the host was in the runtime" + InScopes(figures),
-              "The runtime was waiting or preparing; look at the gaps on the timeline."};
+              "The runtime was waiting or preparing work. Look at the gaps on the timeline."};
     case Doing::kTracing:
       return {
           "the host traced and prepared graphs" + InScopes(figures),
-          cpp ? "Tracing cannot keep up with the device: give the device more work a step."
-              : "Tracing cannot keep up with the device: compile the step once (torch_xla.compile, jax.jit), use scan for repeated layers, or give the device more work a step."};
+          cpp ? "Tracing cannot keep up with the device. Give the device more work per step."
+              : "Tracing cannot keep up with the device. Compile the step once (torch_xla.compile, jax.jit), use scan for repeated layers, or give the device more work per step."};
     case Doing::kExecute:
       return {"the host asked for executions" + InScopes(figures),
-              "Launching takes longer than running: merge small executions into one a step."};
+              "Launching takes longer than running. Merge small executions into one per step."};
     case Doing::kInput:
       return {"the host waited for data" + InScopes(figures),
               "See input_bound: load ahead with more workers or a deeper prefetch."};
     case Doing::kTransfer:
       return {
           "the host copied between host and device" + InScopes(figures),
-          "Copy less often or less at a time, and asynchronously; keep on the device what is read only now and then."};
+          "Copy less often, less at a time, or asynchronously. Keep values on the device if the host reads them only rarely."};
     case Doing::kCompile:
       return {"the host compiled" + InScopes(figures),
-              "See recompilation and slow_compile, which have the price."};
+              "See recompilation and slow_compile, which say what compiling costs."};
   }
   return {};
 }
@@ -87,13 +87,13 @@ CauseWords OfDoing(const DeviceGapFigures& figures, Framework framework) {
 std::string LateLaunchAdvice(const DeviceGapFigures& figures, Framework framework) {
   const bool cpp = framework == Framework::kCpp;
   if (!figures.launches_in_scope)
-    return "Nothing is launched in this scope: move its work off the step's thread (the workers of a DataLoader, a thread of its own), or do it on the device.";
+    return "This scope launches nothing. Move its work off the step's thread (to the workers of a DataLoader or a thread of its own), or do it on the device.";
   if (figures.doing == Doing::kUserCode && !figures.in_step) {
-    return cpp ? "The host launches later than the device works: compile this part, replay it (CUDA graphs), or take what is not needed each step out of it."
-               : "The host launches later than the device works: compile this part (torch.compile), replay it (CUDA graphs), or take what is not needed each step out of it.";
+    return cpp ? "The host launches work too late for the device. Compile this part, replay it (CUDA graphs), or remove what is not needed in each step."
+               : "The host launches work too late for the device. Compile this part (torch.compile), replay it (CUDA graphs), or remove what is not needed in each step.";
   }
-  return cpp ? "The host launches later than the device works: compile the step or replay it (CUDA graphs); put record_function scopes around its parts to see which one is late."
-             : "The host launches later than the device works: compile the step (torch.compile) or replay it (CUDA graphs); put record_function scopes around its parts to see which one is late.";
+  return cpp ? "The host launches work too late for the device. Compile the step or replay it (CUDA graphs). Put record_function scopes around its parts to see which one is late."
+             : "The host launches work too late for the device. Compile the step (torch.compile) or replay it (CUDA graphs). Put record_function scopes around its parts to see which one is late.";
 }
 
 CauseWords OfLateHost(const DeviceGapFigures& figures, Framework framework) {
@@ -125,16 +125,16 @@ CauseWords OfCause(const DeviceGapFigures& figures, Framework framework) {
       return OfLateHost(figures, framework);
     case GapWait::kLaunch:
       return {
-          fmt::format("the call that launches the next kernel was under way ({})",
+          fmt::format("the call that launches the next kernel was running ({})",
                       GapWaitText(figures.wait)),
-          cpp ? "Launching takes longer than the kernels: fuse them, replay them as one (CUDA graphs), or give each more work."
-              : "Launching takes longer than the kernels: fuse them (torch.compile), replay them as one (CUDA graphs), or give each more work."};
+          cpp ? "Launching takes longer than the kernels run. Fuse the kernels, replay them as one (CUDA graphs), or give each of them more work."
+              : "Launching takes longer than the kernels run. Fuse the kernels (torch.compile), replay them as one (CUDA graphs), or give each of them more work."};
     case GapWait::kKernelWait:
       return {
-          fmt::format("the next kernel was launched already and waited ({})",
+          fmt::format("the next kernel was already launched and waited ({})",
                       GapWaitText(figures.wait)),
-          cpp ? "The host is ahead; kernels wait for each other. Many short ones: fuse them (CUDA graphs). Few long gaps: look at the other streams, copies and events that they wait for."
-              : "The host is ahead; kernels wait for each other. Many short ones: fuse them (torch.compile, CUDA graphs). Few long gaps: look at the other streams, copies and events that they wait for."};
+          cpp ? "The host is ahead, and kernels wait for each other. If the gaps are many and short, fuse the kernels (CUDA graphs). If they are few and long, look at the other streams, copies and events that the kernels wait for."
+              : "The host is ahead, and kernels wait for each other. If the gaps are many and short, fuse the kernels (torch.compile, CUDA graphs). If they are few and long, look at the other streams, copies and events that the kernels wait for."};
   }
   return {};
 }
@@ -159,8 +159,9 @@ std::string Title(const Finding& finding, const DeviceGapFigures& figures,
 }
 
 std::string SlowedBy(const std::string& what) {
-  return fmt::format("The capture's own settings slow this down: {}. Without them it may vanish.",
-                     what);
+  return fmt::format(
+      "The capture's own settings slow this down: {}. The idle time may disappear without them.",
+      what);
 }
 
 std::string Why(const Finding& finding, const DeviceGapFigures& figures) {
@@ -168,9 +169,9 @@ std::string Why(const Finding& finding, const DeviceGapFigures& figures) {
     case DeviceGapVerdict::kPattern:
       return "";
     case DeviceGapVerdict::kRare:
-      return fmt::format("It is the main cause of {} only.", Plural(*finding.count, "gap"));
+      return fmt::format("It is the main cause of only {}.", Plural(*finding.count, "gap"));
     case DeviceGapVerdict::kPricedElsewhere:
-      return "Another finding has the price.";
+      return "Another finding says what this costs.";
     case DeviceGapVerdict::kPythonTracer:
       return SlowedBy("the Python tracer");
     case DeviceGapVerdict::kSlowTracing:
@@ -206,7 +207,7 @@ std::string Advice(const DeviceGapFigures& figures, const CauseWords& cause) {
     case DeviceGapVerdict::kSlowTracing:
     case DeviceGapVerdict::kScopeTraces:
     case DeviceGapVerdict::kScopeReads:
-      return "Record again without these settings before you act on it.";
+      return "Record again without these settings before you act on this finding.";
   }
   return "";
 }
@@ -223,12 +224,13 @@ std::vector<std::string> EvidenceLines(const Finding& finding, const DeviceGapFi
 }
 
 Words SayStartUp(const DeviceStartUpFigures& figures) {
-  return {.title = fmt::format("{} idle {} of {} before the steady part began", figures.device,
-                               DurationText(figures.idle_ns), DurationText(figures.warm_up_ns)),
-          .cost_note = "start-up is paid once; compilation has its own findings",
-          .advice =
-              "Nothing, unless runs are short: a persistent compilation cache shortens the start.",
-          .evidence = {"start-up"}};
+  return {
+      .title = fmt::format("{} idle {} of {} before the steady part began", figures.device,
+                           DurationText(figures.idle_ns), DurationText(figures.warm_up_ns)),
+      .cost_note = "start-up happens once; compilation has findings of its own",
+      .advice =
+          "Nothing needs to change in long runs. If runs are short, a persistent compilation cache shortens the start.",
+      .evidence = {"start-up"}};
 }
 
 }  // namespace

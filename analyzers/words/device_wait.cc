@@ -18,17 +18,17 @@ WaitWords OfWait(WaitedFor waited_for) {
     case WaitedFor::kHostCopy:
       return {
           "host offload: copies from or to the host's memory",
-          "Keep these operands in the device's memory (offload fewer or smaller tensors, or rematerialise instead), or start the copy earlier: enough work must lie between copy-start and copy-done to hide it."};
+          "Keep these operands in the device's memory (offload fewer or smaller tensors, or rematerialise instead), or start the copy earlier. Enough work must lie between copy-start and copy-done to hide the copy."};
     case WaitedFor::kCopy:
       return {
           "copies between memories of the device",
-          "Nothing to do in most programs; look at layouts that change between ops, and at larger tiles."};
+          "Most programs need no change. Look at layouts that change between ops, and try larger tiles."};
     case WaitedFor::kCollective:
       return {
           "communication with other devices",
-          "Overlap communication with compute (asynchronous collectives, latency-hiding scheduler), shard differently, or look for one device that comes late."};
+          "Overlap communication with computation (asynchronous collectives, latency-hiding scheduler), shard differently, or look for one device that is late."};
     case WaitedFor::kInfeed:
-      return {"data from the host", "Feed ahead: load with more workers, prefetch deeper."};
+      return {"data from the host", "Load data earlier: use more workers and a deeper prefetch."};
     case WaitedFor::kOutfeed:
       return {"the host taking results", "Send less to the host, or less often."};
     case WaitedFor::kSendRecv:
@@ -47,7 +47,7 @@ std::string Title(const Finding& finding, const DeviceWaitFigures& figures) {
 
 std::string Why(const DeviceWaitFigures& figures) {
   if (!figures.least || !figures.least->is_late) return "";
-  return fmt::format("{} waits least: the others wait for it", figures.least->device);
+  return fmt::format("{} waits least, so the others wait for it.", figures.least->device);
 }
 
 std::string CostNote(const DeviceWaitFigures& figures) {
@@ -62,7 +62,7 @@ std::string CostNote(const DeviceWaitFigures& figures) {
 std::string Advice(const DeviceWaitFigures& figures) {
   if (!figures.least || !figures.least->is_late) return OfWait(figures.waited_for).advice;
   return fmt::format(
-      "Look at what {} does before these ops that the others do not: more or longer work, a slower machine, input that comes late.",
+      "Find out what {} does before these ops that the others do not do. It may have more or longer work, a slower machine, or late input.",
       figures.least->device);
 }
 

@@ -22,23 +22,23 @@ struct OpAdvice {
 
 constexpr auto kAdvice = std::to_array<OpAdvice>({
     {"nonzero",
-     "Its result's shape depends on values, which a compiled graph cannot have. Use torch.where(condition, a, b), or multiply by the mask; count with mask.sum().",
-     "Its result's shape depends on values, which a compiled graph cannot have. Use where(condition, a, b), or multiply by the mask; count with mask.sum()."},
+     "The shape of its result depends on values, and a compiled graph cannot have such shapes. Use torch.where(condition, a, b), or multiply by the mask; count with mask.sum().",
+     "The shape of its result depends on values, and a compiled graph cannot have such shapes. Use where(condition, a, b), or multiply by the mask; count with mask.sum()."},
     {"masked_select",
-     "Its result's shape depends on values. Keep the full shape: torch.where(mask, x, 0), and divide by mask.sum().",
-     "Its result's shape depends on values. Keep the full shape: x * mask, and divide by mask.sum()."},
+     "The shape of its result depends on values. Keep the full shape: torch.where(mask, x, 0), and divide by mask.sum().",
+     "The shape of its result depends on values. Keep the full shape: x * mask, and divide by mask.sum()."},
     {"masked_scatter_", "Use torch.where(mask, source, x) with a source of the full shape.",
      "Use where(mask, source, x) with a source of the full shape."},
     {"index", "A boolean mask as index becomes nonzero. Use torch.where with the full shape.",
      "A boolean mask as index becomes nonzero. Use where with the full shape."},
     {"unique",
-     "Its result's shape depends on values. Do it in the data loader, or bound the number of values: torch.bincount(x, minlength=N).",
-     "Its result's shape depends on values. Do it in the data loader, or bound the number of values: compare with arange(N) and sum."},
+     "The shape of its result depends on values. Do it in the data loader, or bound the number of values: torch.bincount(x, minlength=N).",
+     "The shape of its result depends on values. Do it in the data loader, or bound the number of values: compare with arange(N) and sum."},
     {"_unique2",
-     "Its result's shape depends on values. Do it in the data loader, or bound the number of values: torch.bincount(x, minlength=N).",
-     "Its result's shape depends on values. Do it in the data loader, or bound the number of values: compare with arange(N) and sum."},
-    {"unique_consecutive", "Its result's shape depends on values. Do it in the data loader."},
-    {"unique_dim", "Its result's shape depends on values. Do it in the data loader."},
+     "The shape of its result depends on values. Do it in the data loader, or bound the number of values: torch.bincount(x, minlength=N).",
+     "The shape of its result depends on values. Do it in the data loader, or bound the number of values: compare with arange(N) and sum."},
+    {"unique_consecutive", "The shape of its result depends on values. Do it in the data loader."},
+    {"unique_dim", "The shape of its result depends on values. Do it in the data loader."},
     {"histc",
      "Compute it from ops with lowering: torch.bucketize(x, edges) and torch.nn.functional.one_hot(...).sum(0), or every N steps after the step mark.",
      "Compute it from ops with lowering: bins by arithmetic, and the sum of one_hot, or every N steps after the step mark."},
@@ -48,16 +48,16 @@ constexpr auto kAdvice = std::to_array<OpAdvice>({
     {"nanmedian", "Use torch.sort on values with NaN replaced.",
      "Use sort on values with NaN replaced."},
     {"repeat_interleave",
-     "With a tensor of repeats its shape depends on values. Use an integer, or torch.gather with indices from the loader.",
-     "With a tensor of repeats its shape depends on values. Use an integer, or gather with indices from the loader."},
+     "With a tensor of repeats, the shape of its result depends on values. Use an integer, or torch.gather with indices from the loader.",
+     "With a tensor of repeats, the shape of its result depends on values. Use an integer, or gather with indices from the loader."},
     {"_ctc_loss",
-     "No lowering: compute the loss on the CPU every step knowingly, or use a CTC written with torch.logsumexp.",
-     "No lowering: compute the loss on the CPU every step knowingly, or use a CTC written with logsumexp."},
-    {"_ctc_loss_backward", "No lowering: see _ctc_loss."},
+     "It has no lowering. Compute the loss on the CPU and accept the cost, or use a CTC loss that is written with torch.logsumexp.",
+     "It has no lowering. Compute the loss on the CPU and accept the cost, or use a CTC loss that is written with logsumexp."},
+    {"_ctc_loss_backward", "It has no lowering: see _ctc_loss."},
     {"multinomial", "Use the Gumbel trick: (logits + gumbel_noise).argmax(-1)."},
     {"bernoulli_", "Use (torch.rand_like(x) < p).", "Use (rand_like(x) < p)."},
     {"nms",
-     "Its result's shape depends on values. Use a padded, fixed number of boxes, or run it after the step mark."},
+     "The shape of its result depends on values. Use a padded, fixed number of boxes, or run it after the step mark."},
     {"linalg_lstsq", "Use the normal equations with torch.linalg.solve, or QR.",
      "Use the normal equations with linalg.solve, or QR."},
     {"_linalg_eigh",
@@ -66,9 +66,9 @@ constexpr auto kAdvice = std::to_array<OpAdvice>({
 });
 
 constexpr std::string_view kPrintAdvice =
-    "A tensor is printed here, which fetches it and picks its elements on the CPU. Leave the print out, or do it every N steps, after the step mark: print(x.detach().cpu()).";
+    "This line prints a tensor, which fetches it and selects its elements on the CPU. Remove the print, or print only every N steps, after the step mark: print(x.detach().cpu()).";
 constexpr std::string_view kNoProfile =
-    "unmeasured: no profile covers the early executions that it causes";
+    "not measured, because no profile covers the early executions that it causes";
 
 // Returns the op's name without its namespace and its overload: nonzero, of aten::nonzero.out.
 std::string_view BareName(std::string_view op) {
@@ -85,10 +85,10 @@ std::string InsteadOf(const std::string& op, Framework framework) {
   }
   if (is_cpp)
     return fmt::format(
-        "{} has no lowering: write it with operations that have one, or move it out of the step.",
+        "{} has no lowering. Write it with operations that have one, or move it out of the step.",
         op);
   return fmt::format(
-      "{} has no lowering in this torch_xla: write it with ops that have one, move it out of the step, or ask for the lowering in the torch_xla tracker.",
+      "{} has no lowering in this version of torch_xla. Write it with ops that have one, move it out of the step, or ask for the lowering in the torch_xla issue tracker.",
       op);
 }
 
@@ -105,10 +105,10 @@ std::string OpOf(const Finding& finding) { return finding.subject.op.value_or(""
 // An op without lowering.
 
 std::string ForcedText(const FallbackOpFigures::Cut& cut) {
-  return fmt::format("; it forced {} and as many waits for the device{}{}",
+  return fmt::format(" It forced {} and as many waits for the device{}.{}",
                      Plural(cut.executions, "early execution"),
                      cut.shape ? fmt::format(" (input {})", cut.shape->text()) : "",
-                     cut.is_likely ? ". The line is the only one that fetches a tensor" : "");
+                     cut.is_likely ? " The line is the only one that fetches a tensor." : "");
 }
 
 std::string CandidatesText(const FallbackOpFigures& figures) {
@@ -123,7 +123,7 @@ std::string CandidatesText(const FallbackOpFigures& figures) {
   if (places.empty()) return "";
   if (figures.more_candidates > 0)
     places += fmt::format(" and {} more", CountText(figures.more_candidates));
-  return ". Its line is one of:" + places;
+  return " Its line is one of:" + places + ".";
 }
 
 std::string CallSitesText(const std::vector<SourcePlace>& call_sites) {
@@ -131,13 +131,13 @@ std::string CallSitesText(const std::vector<SourcePlace>& call_sites) {
   std::string places;
   for (const SourcePlace& place : call_sites)
     places += (places.empty() ? " " : ", ") + place.text();
-  return ". It is called at" + places;
+  return " It is called at" + places + ".";
 }
 
 std::string Why(const FallbackOpFigures& figures) {
   return fmt::format(
-      "{}each call fetches its inputs, runs on the CPU and sends its result back{}{}",
-      figures.is_printed ? "torch calls it to print a tensor; " : "",
+      "{}Each call fetches the inputs, runs on the CPU and sends the result back.{}{}",
+      figures.is_printed ? "Torch calls it to print a tensor. " : "",
       figures.cut ? ForcedText(*figures.cut) : CandidatesText(figures),
       CallSitesText(figures.call_sites));
 }
@@ -149,10 +149,10 @@ std::string CostNote(const FallbackOpFigures& figures) {
       return std::string(kNoProfile);
     case Cost::kWaits:
       return fmt::format(
-          "time that the host was blocked by the early executions, measured for {} of {}",
+          "time in which the early executions blocked the host, measured for {} of {}",
           CountText(figures.measured), CountText(figures.cut ? figures.cut->executions : 0));
     case Cost::kTransfers:
-      return fmt::format("{}, of its inputs and results; the op itself is not timed",
+      return fmt::format("{} of its inputs and results; no source times the op itself",
                          Plural(figures.measured, "transfer"));
   }
   return "";
@@ -187,19 +187,19 @@ Words Say(const FallbackOpFigures& figures, const Finding& finding, Framework fr
 
 std::string Why(const UnnamedCallsFigures& figures) {
   std::string why =
-      "torch_xla counts the calls of this line and does not name the op: it is one without lowering, or a read of a number. Each waits for the device";
-  if (figures.is_printed) why += ". Torch calls it to print a tensor";
+      "torch_xla counts the calls of this line but does not name the op. It is an op without lowering or a read of a number, and each call waits for the device.";
+  if (figures.is_printed) why += " Torch calls it to print a tensor.";
   std::vector<std::string> possible = figures.possible_ops;
   if (figures.may_be_read) possible.push_back("a read of a number");
-  if (!possible.empty()) why += fmt::format(". It may be one of: {}", fmt::join(possible, ", "));
+  if (!possible.empty()) why += fmt::format(" It may be one of: {}.", fmt::join(possible, ", "));
   return why;
 }
 
 std::string Advice(const UnnamedCallsFigures& figures, Framework framework) {
   if (figures.is_printed) return std::string(kPrintAdvice);
   return framework == Framework::kCpp
-             ? "Look on this line for .item(), float() or bool() of a tensor, print(tensor) and .cpu(): read every N steps, after the step mark. The counters aten::… of metrics_report() name an op without lowering."
-             : "Look on this line for .item(), float() or bool() of a tensor, print(tensor) and .cpu(): read every N steps, after the step mark. The counters aten::… of torch_xla.debug.metrics.metrics_report() name an op without lowering.";
+             ? "Look on this line for .item(), float() or bool() of a tensor, print(tensor) and .cpu(), and read only every N steps, after the step mark. The counters aten::… of metrics_report() name an op without lowering."
+             : "Look on this line for .item(), float() or bool() of a tensor, print(tensor) and .cpu(), and read only every N steps, after the step mark. The counters aten::… of torch_xla.debug.metrics.metrics_report() name an op without lowering.";
 }
 
 Words Say(const UnnamedCallsFigures& figures, const Finding& finding, Framework framework) {
@@ -216,10 +216,10 @@ Words Say(const UnnamedCallsFigures& figures, const Finding& finding, Framework 
 Words Say(const WholeProgramFigures& figures, const Finding&, Framework) {
   return {
       .title = "the whole program runs on the CPU: it found no GPU or TPU that it can use",
-      .why = "the program printed so as it began",
-      .cost_note = "unmeasured: no source shows the program on a device",
+      .why = "The program printed this when it started.",
+      .cost_note = "not measured, because no source shows the program on a device",
       .advice =
-          "Install the build for the device (jax[cuda12], jax[tpu], torch_xla[tpu]) and set JAX_PLATFORMS or PJRT_DEVICE, so that a missing device is an error.",
+          "Install the build for the device (jax[cuda12], jax[tpu], torch_xla[tpu]). Set JAX_PLATFORMS or PJRT_DEVICE, so that a missing device becomes an error.",
       .evidence = {figures.printed_at.text()}};
 }
 

@@ -10,8 +10,8 @@ namespace {
 
 std::string Advice(Framework framework) {
   return framework == Framework::kCpp
-             ? "Remove what cuts the step: reads of values (item(), print, to_cpu) and ops without lowering, named in the other findings. A step should be one execution."
-             : "Remove what cuts the step: reads of values (.item(), print, if tensor, float(tensor)) and ops without lowering, named in the other findings. A step should be one execution.";
+             ? "Remove what cuts the step: reads of values (item(), print, to_cpu) and ops without lowering, which the other findings name. A step should be one execution."
+             : "Remove what cuts the step: reads of values (.item(), print, if tensor, float(tensor)) and ops without lowering, which the other findings name. A step should be one execution.";
 }
 
 std::string Title(const RecordedPiecesFigures& figures) {
@@ -20,14 +20,14 @@ std::string Title(const RecordedPiecesFigures& figures) {
 }
 
 std::string Why(const RecordedPiecesFigures& figures, int64_t executions) {
-  return fmt::format("of {} executions in {} steps, {} were forced before the step mark",
+  return fmt::format("Of {} executions in {} steps, {} were forced before the step mark.",
                      executions, figures.steps, figures.forced);
 }
 
 Words Say(const RecordedPiecesFigures& figures, const Finding& finding, Framework framework) {
   return {.title = Title(figures),
           .why = Why(figures, finding.count.value_or(0)),
-          .cost_note = "each piece's wait is priced in the finding of what cuts there",
+          .cost_note = "the findings about what cuts the step say what each wait costs",
           .advice = Advice(framework),
           .evidence = {"one typical step"}};
 }
@@ -37,7 +37,7 @@ std::string Title(double pieces_per_step) {
 }
 
 std::string Why(const CountedPiecesFigures& figures, int64_t executions) {
-  return fmt::format("{} has {} samples for {} step marks", figures.metric, executions,
+  return fmt::format("{} has {} samples for {} step marks.", figures.metric, executions,
                      figures.step_marks);
 }
 
@@ -49,7 +49,7 @@ Words Say(const CountedPiecesFigures& figures, const Finding& finding, Framework
   const int64_t executions = finding.count.value_or(0);
   return {.title = Title(finding.per_step.value_or(0)),
           .why = Why(figures, executions),
-          .cost_note = "unmeasured: counters carry no waits",
+          .cost_note = "not measured, because counters do not record waits",
           .advice = Advice(framework),
           .evidence = {EvidenceLine(figures, executions)}};
 }

@@ -28,19 +28,20 @@ std::string SettingAdvice(const IncompleteCaptureFigures& figures, Framework fra
     case SettingName::kIrDebug:
     case SettingName::kHloDebug:
       return fmt::format(
-          "{} every op: for times that count, record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.",
+          "{} every op, which distorts these timings. Record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.",
           framework == Framework::kCpp ? "It prints the place of" : "It takes a Python stack at");
     case SettingName::kPythonTracer:
-      return fmt::format("It records every Python call: for times that count, record with {}.",
-                         figures.is_torch_profile ? "with_stack=False" : "python_tracer_level=0");
+      return fmt::format(
+          "It records every Python call, which distorts these timings. Record again with {}.",
+          figures.is_torch_profile ? "with_stack=False" : "python_tracer_level=0");
     case SettingName::kSaveTensors:
-      return "Each sync writes its whole graph, cached or not: for times that count, record without XLA_SAVE_TENSORS_FILE.";
+      return "Each sync writes its whole graph, cached or not, which distorts these timings. Record again without XLA_SAVE_TENSORS_FILE.";
     case SettingName::kWithStack:
     case SettingName::kProfileMemory:
     case SettingName::kUnknown:
       break;
   }
-  return "For times that count, record without it.";
+  return fmt::format("{} distorts these timings. Record again without it.", figures.setting);
 }
 
 std::string Title(ReasonType type, const IncompleteCaptureFigures& figures) {
@@ -61,15 +62,15 @@ std::string Title(ReasonType type, const IncompleteCaptureFigures& figures) {
     case ReasonType::kNoLines:
       return "no source names lines of code";
     case ReasonType::kNoCounters:
-      return "the metrics reports have no counters: they seem to be cut";
+      return "the metrics reports have no counters, so they seem to be cut";
     case ReasonType::kNoExecutions:
-      return "the metrics reports have no executions: they are cut, or nothing ran yet";
+      return "the metrics reports have no executions, because they are cut or nothing ran yet";
     case ReasonType::kNoGraphs:
       return "no source holds the graphs";
     case ReasonType::kNoReasons:
       return "no source says why functions were compiled again";
     case ReasonType::kOnlyAlarms:
-      return "the log tells only of compilations that XLA complained of";
+      return "the log shows only compilations that XLA complained about";
     case ReasonType::kNoCalls:
       return "no source has executions";
     case ReasonType::kNoClock:
@@ -84,33 +85,33 @@ std::string Title(ReasonType type, const IncompleteCaptureFigures& figures) {
 std::string Why(ReasonType type, const IncompleteCaptureFigures& figures) {
   switch (type) {
     case ReasonType::kCutProfile:
-      return "the file on disk is not whole; its events came after the cut";
+      return "The file on disk is incomplete. Its events came after the cut.";
     case ReasonType::kEmptyProfile:
-      return "it was taken while nothing ran, or the profiler server object was gone";
+      return "The profile was taken while nothing ran, or after the profiler server object was deleted.";
     case ReasonType::kCapped:
-      return "what came after is not in the file";
+      return "Later events are not in the file.";
     case ReasonType::kNoStepMarkers:
-      return "without them the time of a step, and whether it changes, cannot be told";
+      return "Without step markers, the time of a step and its changes are not known.";
     case ReasonType::kOneStep:
-      return "one step cannot be told from warm-up";
+      return "One step cannot be distinguished from warm-up.";
     case ReasonType::kWindow:
-      return "counts come from the sources that saw the whole run, times only from inside the profile's window";
+      return "Counts come from the sources that saw the whole run. Times come only from the profile's window.";
     case ReasonType::kNoLines:
-      return "metrics reports and pt-xla-profiler lines count, but carry no call sites";
+      return "Metrics reports and pt-xla-profiler lines hold counts but no call sites.";
     case ReasonType::kNoCounters:
-      return "ops on the CPU, reads of numbers and step marks are counted there";
+      return "The counters show ops on the CPU, reads of numbers and step marks.";
     case ReasonType::kNoExecutions:
-      return "what compiling and transfers cost is judged by them";
+      return "The cost of compiling and of transfers is judged by the executions.";
     case ReasonType::kNoGraphs:
-      return "why a graph was compiled again shows only in the graphs themselves";
+      return "Only the graphs themselves show why a graph was compiled again.";
     case ReasonType::kNoReasons:
-      return "the log shows the types of the inputs, not static arguments, settings and functions that are defined anew";
+      return "The log shows the types of the inputs, but not static arguments, settings, or functions that are defined again.";
     case ReasonType::kOnlyAlarms:
-      return "its alarms ring for what takes over a second, or two minutes";
+      return "XLA complains only about what takes over a second, or over two minutes.";
     case ReasonType::kNoCalls:
-      return "what was compiled is known, not how often it ran nor what a step costs";
+      return "The sources show what was compiled, but not how often it ran or what a step costs.";
     case ReasonType::kNoClock:
-      return "a log and a dump tell what happened and in which order, not how long it took";
+      return "A log and a dump show what happened and in which order, but not how long it took.";
     case ReasonType::kRecordingOverhead:
       return figures.setting_evidence;
     default:
@@ -120,9 +121,9 @@ std::string Why(ReasonType type, const IncompleteCaptureFigures& figures) {
 
 std::string StepMarksAdvice(const IncompleteCaptureFigures& figures, Framework framework) {
   if (framework == Framework::kCpp)
-    return R"(Mark each step: StepTrace step("train", i); where steps are marked already, trace for longer than one step.)";
+    return R"(Mark each step: StepTrace step("train", i). If steps are already marked, trace for longer than one step.)";
   return fmt::format(
-      "Mark each step: {}torch_xla.debug.profiler.StepTrace('train', step_num=i), or jax.profiler.StepTraceAnnotation; where steps are marked already, trace for longer than one step.",
+      "Mark each step: {}torch_xla.debug.profiler.StepTrace('train', step_num=i), or jax.profiler.StepTraceAnnotation. If steps are already marked, trace for longer than one step.",
       figures.is_torch_profile ? "prof.step() of torch.profiler, " : "");
 }
 
@@ -149,15 +150,16 @@ std::string Advice(ReasonType type, const IncompleteCaptureFigures& figures, Fra
     case ReasonType::kNoLines:
       return "Run with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=log.txt and report on both files.";
     case ReasonType::kNoCounters:
-      return fmt::format("Report on all that {} returns.", ReportCall(framework));
+      return fmt::format("Report on the whole text that {} returns.", ReportCall(framework));
     case ReasonType::kNoExecutions:
-      return fmt::format("Report on all that {} returns, after some steps.", ReportCall(framework));
+      return fmt::format("Report on the whole text that {} returns after some steps.",
+                         ReportCall(framework));
     case ReasonType::kNoGraphs:
       return "Run with XLA_SAVE_TENSORS_FILE=graphs.txt XLA_IR_DEBUG=1 for a few steps, or take a profile of the steps that recompile.";
     case ReasonType::kNoReasons:
-      return "Run with JAX_EXPLAIN_CACHE_MISSES=1 beside JAX_LOG_COMPILES=1.";
+      return "Run with JAX_EXPLAIN_CACHE_MISSES=1 in addition to JAX_LOG_COMPILES=1.";
     case ReasonType::kOnlyAlarms:
-      return "To see all, and why: JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, or PT_XLA_DEBUG_LEVEL=2 for torch_xla.";
+      return "To see all compilations and their reasons, run with JAX_LOG_COMPILES=1 JAX_EXPLAIN_CACHE_MISSES=1, or with PT_XLA_DEBUG_LEVEL=2 for torch_xla.";
     case ReasonType::kNoCalls:
       return "Take a profile as well: jax.profiler.trace(DIR).";
     case ReasonType::kNoClock:

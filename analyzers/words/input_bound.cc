@@ -17,8 +17,9 @@ std::string Title(const Finding& finding, const InputBoundFigures& figures) {
 }
 
 std::string Why(const Finding& finding, const InputBoundFigures& figures) {
-  return figures.repeats ? ""
-                         : fmt::format("only {} of {} steps waited", *finding.count, figures.steps);
+  return figures.repeats
+             ? ""
+             : fmt::format("Only {} of {} steps waited.", *finding.count, figures.steps);
 }
 
 std::string CostNote(const InputBoundFigures& figures) {
@@ -30,12 +31,12 @@ std::string Advice(const InputBoundFigures& figures, Framework framework) {
   switch (figures.loading) {
     case DataLoading::kUnknown:
       if (framework == Framework::kCpp)
-        return "Load ahead: more loader workers, a deeper prefetch, cheaper or cached preprocessing.";
-      return "Load ahead: more loader workers, a deeper prefetch (MpDeviceLoader's loader_prefetch_size and device_prefetch_size), cheaper or cached preprocessing.";
+        return "Load data earlier: use more loader workers, a deeper prefetch, or cheaper or cached preprocessing.";
+      return "Load data earlier: use more loader workers, a deeper prefetch (MpDeviceLoader's loader_prefetch_size and device_prefetch_size), or cheaper or cached preprocessing.";
     case DataLoading::kInStepThread:
-      return "The loader works on the step's own thread (num_workers=0): load ahead with DataLoader(num_workers=N, persistent_workers=True, pin_memory=True).";
+      return "The loader works on the step's own thread (num_workers=0). Load data in worker processes: DataLoader(num_workers=N, persistent_workers=True, pin_memory=True).";
     case DataLoading::kInWorkers:
-      return "The loader's workers come late: DataLoader with more num_workers or a larger prefetch_factor, cheaper or cached preprocessing.";
+      return "The loader's workers are too slow. Use a DataLoader with more num_workers or a larger prefetch_factor, or cheaper or cached preprocessing.";
   }
   return "";
 }

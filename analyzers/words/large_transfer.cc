@@ -36,11 +36,11 @@ std::string Advice(Direction direction, Framework framework) {
   switch (direction) {
     case Direction::kFromDevice:
       if (is_cpp)
-        return "Read less: reduce on the device first (a mean, a slice), read every N steps.";
-      return "Read less: reduce on the device first (a mean, a slice), read every N steps, or copy asynchronously into a step closure (xm.add_step_closure).";
+        return "Read less: reduce on the device first (a mean, a slice), or read only every N steps.";
+      return "Read less: reduce on the device first (a mean, a slice), read only every N steps, or copy asynchronously into a step closure (xm.add_step_closure).";
     case Direction::kToDevice:
       return fmt::format(
-          "Upload less: keep constant tensors on the device, send smaller types (uint8 images, bfloat16) and convert there; let {} upload in the background.",
+          "Upload less: keep constant tensors on the device, send smaller types (uint8 images, bfloat16) and convert there. Let {} upload in the background.",
           is_cpp ? "DeviceLoader" : "MpDeviceLoader");
     case Direction::kDeviceToDevice:
     case Direction::kUnknown:
@@ -50,7 +50,7 @@ std::string Advice(Direction direction, Framework framework) {
 }
 
 constexpr std::string_view kBesideTheSteps =
-    "uploads of a loader's threads run beside the steps: not all of it is waiting";
+    "a loader's threads upload alongside the steps, so not all of this is waiting";
 
 // Copies on the timeline
 
@@ -90,19 +90,21 @@ std::string Title(const CopiedBytes& figures) {
 
 std::string CostNote(const CopiedBytes& figures) {
   if (figures.timed_ns_per_turn) {
-    return fmt::format("TransferToDeviceTime's sum, {} {}{}; {}",
-                       DurationText(*figures.timed_ns_per_turn), TurnText(figures.turn),
-                       figures.has_first_upload ? ", the weights' first upload included" : "",
-                       kBesideTheSteps);
+    return fmt::format(
+        "the sum of TransferToDeviceTime, {} {}{}; {}", DurationText(*figures.timed_ns_per_turn),
+        TurnText(figures.turn),
+        figures.has_first_upload ? ", including the first upload of the weights" : "",
+        kBesideTheSteps);
   }
-  return fmt::format("unmeasured: at {:.0f} GB/s at least {} {}, against {} of execution",
-                     figures.link_bytes_per_second / 1e9, DurationText(figures.least_ns_per_turn),
-                     TurnText(figures.turn), DurationText(figures.execute_ns_per_turn));
+  return fmt::format(
+      "not measured; at {:.0f} GB/s it takes at least {} {}, compared with {} of execution",
+      figures.link_bytes_per_second / 1e9, DurationText(figures.least_ns_per_turn),
+      TurnText(figures.turn), DurationText(figures.execute_ns_per_turn));
 }
 
 Words Say(const CopiedBytes& figures, const Finding& finding, Framework framework) {
   return {.title = Title(figures),
-          .why = figures.usual_is_known ? "" : "The weights' first upload may be all of it.",
+          .why = figures.usual_is_known ? "" : "The first upload of the weights may be all of it.",
           .cost_note = CostNote(figures),
           .advice = Advice(figures.direction, framework),
           .evidence = {fmt::format("{}: {} in {} samples", figures.metric,
@@ -112,16 +114,17 @@ Words Say(const CopiedBytes& figures, const Finding& finding, Framework framewor
 // Times of metrics
 
 std::string Title(const SmallUploads& figures, const Finding& finding) {
-  return fmt::format("{} tensors of the host are uploaded one by one, {:.3g} {}",
+  return fmt::format("{} tensors are uploaded from the host one by one, {:.3g} {}",
                      CountText(*finding.count), figures.uploads_per_turn, TurnText(figures.turn));
 }
 
 std::string Why(const SmallUploads& figures, const Finding& finding) {
   return fmt::format(
-      "{} each on average, and {} in all, against {} of execution{}", DurationText(figures.mean_ns),
-      DurationText(*finding.cost_ns), DurationText(figures.execute_ns),
+      "They take {} each on average and {} in all, compared with {} of execution.{}",
+      DurationText(figures.mean_ns), DurationText(*finding.cost_ns),
+      DurationText(figures.execute_ns),
       figures.may_be_weights
-          ? ". In so short a run the weights may be all of it: compare with a later report"
+          ? " In such a short run the weights may be all of it. Compare with a later report."
           : "");
 }
 
@@ -131,10 +134,10 @@ Words Say(const SmallUploads& figures, const Finding& finding, Framework) {
       .why = Why(figures, finding),
       .cost_note =
           figures.has_first_upload
-              ? "IrValueTensorToXlaData's sum, of which the weights' first upload is a part"
-              : "IrValueTensorToXlaData's sum",
+              ? "the sum of IrValueTensorToXlaData, which includes the first upload of the weights"
+              : "the sum of IrValueTensorToXlaData",
       .advice =
-          "Make constants once and keep them on the device; build masks, indices and numbers there (torch.arange, torch.full with device=), or send them as one tensor a step."};
+          "Make constants once and keep them on the device. Build masks, indices and numbers there (torch.arange, torch.full with device=), or send them as one tensor per step."};
 }
 
 std::string Title(const TimedUploads& figures, const Finding& finding) {
@@ -145,7 +148,7 @@ std::string Title(const TimedUploads& figures, const Finding& finding) {
 
 Words Say(const TimedUploads& figures, const Finding& finding, Framework framework) {
   return {.title = Title(figures, finding),
-          .cost_note = fmt::format("TransferToDeviceTime's sum; {}", kBesideTheSteps),
+          .cost_note = fmt::format("the sum of TransferToDeviceTime; {}", kBesideTheSteps),
           .advice = Advice(Direction::kToDevice, framework),
           .evidence = {fmt::format("{} each on average", DurationText(figures.mean_ns))}};
 }

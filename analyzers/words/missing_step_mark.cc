@@ -10,8 +10,8 @@ namespace {
 
 std::string Advice(Framework framework) {
   return framework == Framework::kCpp
-             ? "Call sync() or mark_step() at the end of each step, or iterate with DeviceLoader, which does."
-             : "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which does.";
+             ? "Call sync() or mark_step() at the end of each step, or iterate with DeviceLoader, which does it for you."
+             : "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which does it for you.";
 }
 
 std::string Title(const UnmarkedExecutionsFigures& figures, int64_t executions) {
@@ -31,14 +31,14 @@ std::string Title(const UnmarkedExecutionsFigures& figures, int64_t executions) 
 
 std::string Why(const UnmarkedExecutionsFigures& figures) {
   return figures.repeats
-             ? "every execution was forced by a read; nothing marked the end of a step, so the graph is never cut"
-             : "every execution was forced by a read, each once: within one step that is so, too. Trace for longer than a step to tell";
+             ? "A read forced every execution. Nothing marked the end of a step, so the graph is never cut."
+             : "A different read forced each execution, which may also happen within one step. Trace for longer than a step to distinguish the two.";
 }
 
 std::string CostNote(bool is_measured) {
   return is_measured
-             ? "their time on nodes of earlier steps, which ran again, by the number of nodes; that each new graph is compiled comes on top"
-             : "unmeasured: every node is traced, hashed and run again until a step mark";
+             ? "their time on nodes of earlier steps, which ran again, estimated by the number of nodes; compiling each new graph comes on top"
+             : "not measured; every node is traced, hashed and run again until a step mark";
 }
 
 Words Say(const UnmarkedExecutionsFigures& figures, const Finding& finding, Framework framework) {
@@ -57,8 +57,8 @@ std::string EvidenceLine(const UnmarkedOperationsFigures& figures, int64_t execu
 Words Say(const UnmarkedOperationsFigures& figures, const Finding& finding, Framework framework) {
   return {
       .title = fmt::format("no step mark after {} traced operations", figures.traced_operations),
-      .why = "the counter MarkStep is absent, so no graph was cut at the end of a step",
-      .cost_note = "unmeasured: counters carry no graph sizes",
+      .why = "The counter MarkStep is absent, so no graph was cut at the end of a step.",
+      .cost_note = "not measured, because counters do not record the sizes of graphs",
       .advice = Advice(framework),
       .evidence = {EvidenceLine(figures, finding.count.value_or(0))}};
 }

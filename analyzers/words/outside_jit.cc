@@ -29,21 +29,22 @@ std::string Title(const OutsideJitFigures& figures, int64_t programs) {
 
 std::string Why(const OutsideJitFigures& figures) {
   std::string why =
-      "JAX compiles an operation that is not inside a jitted function by itself, once for each shape";
-  if (figures.at_start) why += ". All came before the first jitted function was compiled";
+      "JAX compiles an operation outside a jitted function separately, once for each shape.";
+  if (figures.at_start) why += " All of them came before the first jitted function was compiled.";
   for (size_t i = 0; i < std::min(kMaxLines, figures.lines.size()); ++i) {
     const OperationsAtLine& line = figures.lines[i];
-    why += fmt::format("{}{} ({}, {})", i == 0 ? ". Most at " : ", ", line.place.ShortText(),
+    why += fmt::format("{}{} ({}, {})", i == 0 ? " Most are at " : ", ", line.place.ShortText(),
                        line.count, DurationText(line.ns));
   }
+  if (!figures.lines.empty()) why += ".";
   return why;
 }
 
 std::string Advice(const OutsideJitFigures& figures) {
   if (figures.at_start)
-    return "Nothing to do in a long run. A start that takes too long is shorter where the code that makes parameters and state is one function under jax.jit.";
+    return "A long run needs no change. If the start takes too long, put the code that makes parameters and state into one function under jax.jit.";
   if (!figures.lines.empty())
-    return "Put the code around these lines into a function under jax.jit: one program instead of one an operation and shape. Prepare data with numpy, which compiles nothing.";
+    return "Put the code around these lines into a function under jax.jit, which makes one program instead of one per operation and shape. Prepare data with numpy, which compiles nothing.";
   std::string advice =
       "Put the code around these operations into functions under jax.jit, and prepare data with numpy.";
   if (!figures.explained)
@@ -66,7 +67,7 @@ Words SayOutsideJit(const Finding& finding, Framework) {
               .why = Why(figures),
               .cost_note = finding.cost_ns
                                ? "their compile time, with tracing and lowering on the host"
-                               : "unmeasured: no source that was read times these compiles",
+                               : "not measured, because no source times these compiles",
               .advice = Advice(figures)};
   for (const auto& shown : figures.evidence) words.evidence.push_back(EvidenceLine(shown));
   return words;

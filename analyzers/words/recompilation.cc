@@ -20,6 +20,12 @@ std::string Name(const RecompileSite& site) {
   return is_read ? "a read before the step mark" : "the step";
 }
 
+// Returns whether the site's name, as a reader calls it, is its place.
+bool NamesItsPlace(const RecompileSite& site) {
+  if (!site.function.empty() || site.place.empty()) return false;
+  return site.cut == CutKind::kValueAccess || site.step_name.empty();
+}
+
 // Returns what the readers of a capture call the thing that shows a cause; "" for nothing.
 std::string_view Name(SeenIn seen_in, Framework framework) {
   switch (seen_in) {
@@ -129,9 +135,9 @@ ChangeWords OfShapes(const RecompileFigures& figures, bool cpp) {
                             Values(figures.values))
               : "the size of its inputs changes",
         fmt::format(
-            "Give this input few different shapes: pad it to one size or to a few buckets and mask what was added; {}.",
-            cpp ? "drop a smaller last batch"
-                : "drop_last=True when only the last batch of an epoch differs")};
+            "Give this input few different shapes: pad it to one size or to a few buckets, and mask what was added. {}.",
+            cpp ? "Drop a smaller last batch"
+                : "Use drop_last=True if only the last batch of an epoch differs")};
   }
   const auto& [largest, buckets, saved, compile_ns] = *figures.padding;
   const std::string dimension = DimensionName(*sizes->dimension, sizes->shape.rank());
@@ -141,8 +147,8 @@ ChangeWords OfShapes(const RecompileFigures& figures, bool cpp) {
                            input.empty() ? "" : " ", sizes->shape.text(), SizeList(sizes->sizes));
   if (figures.is_rare_smaller_size)
     words.advice =
-        cpp ? "Only a smaller last batch differs: drop it, or pad it and mask the loss. "
-            : "Only a smaller last batch differs: drop it with drop_last=True in the DataLoader, or pad it and mask the loss. ";
+        cpp ? "Only a smaller last batch differs. Drop it, or pad it and mask the loss. "
+            : "Only a smaller last batch differs. Drop it with drop_last=True in the DataLoader, or pad it and mask the loss. ";
   words.advice += fmt::format("Pad the {} of this input to {} (one program)", dimension,
                               largest.buckets.back());
   if (buckets.buckets.size() > 1 && saved > 0)
@@ -169,7 +175,7 @@ ChangeWords OfConstant(const RecompileFigures& figures, bool cpp) {
     case ConstantKind::kStaticArgument:
       return {
           fmt::format("{} changes ({})", cause.node, Values(figures.values)),
-          "Each value of a static argument makes another program. Pass it as an ordinary argument (without static_argnums) where it is only computed with, or keep to few values."};
+          "Each value of a static argument makes another program. Pass it as an ordinary argument (without static_argnums) if the function only computes with it, or use few values."};
     case ConstantKind::kCapturedArray:
       return {
           fmt::format("a captured array {} changes", cause.shape),
@@ -191,15 +197,15 @@ ChangeWords OfConstant(const RecompileFigures& figures, bool cpp) {
   }
   return {
       number,
-      cpp ? "A C++ number or size is part of this op. Pass it as a tensor on the device (Tensor::FromHost), or keep to a few values."
-          : "A Python number or size is part of this op. Pass it as a tensor on the device (torch.tensor(value, device=...), in JAX an argument of the jitted function), or keep to a few values."};
+      cpp ? "A C++ number or size is part of this op. Pass it as a tensor on the device (Tensor::FromHost), or use only a few values."
+          : "A Python number or size is part of this op. Pass it as a tensor on the device (torch.tensor(value, device=...), in JAX an argument of the jitted function), or use only a few values."};
 }
 
 std::string OtherSetting(const RecompileFigures& figures) {
   const std::string& setting = figures.cause.node;
   const std::string values = Values(figures.values);
-  if (setting.empty() && values.empty()) return "the same graph under another setting";
-  return fmt::format("the same graph under another setting ({}{}{})", setting,
+  if (setting.empty() && values.empty()) return "the same graph is compiled under another setting";
+  return fmt::format("the same graph is compiled under another setting ({}{}{})", setting,
                      setting.empty() || values.empty() ? "" : ": ", values);
 }
 
@@ -227,37 +233,37 @@ ChangeWords Change(const RecompileFigures& figures, bool cpp) {
     case ReasonType::kOpChange:
       return {
           fmt::format("its ops change ({})", values),
-          cpp ? "The program takes another path in these steps (if, try, logging, evaluation). Compute the same ops in every step and choose with where, or warm both paths up first."
-              : "The Python code takes another path in these steps (if, try, hooks, logging, evaluation). Compute the same ops in every step and choose with torch.where, or warm both paths up first."};
+          cpp ? "The program takes another path in these steps (if, try, logging, evaluation). Compute the same ops in every step and select with where, or run both paths once at the start."
+              : "The Python code takes another path in these steps (if, try, hooks, logging, evaluation). Compute the same ops in every step and select with torch.where, or run both paths once at the start."};
     case ReasonType::kLoopCountChange:
       return {
           fmt::format("a part of the graph ({}) is repeated {}", cause.node, values),
-          cpp ? "A loop of the program is unrolled into the graph and runs another number of times. Always run the largest number of turns and mask (where), or cut the graph inside the loop (sync() each turn)."
-              : "A Python loop is unrolled into the graph and runs another number of times. Always run the largest number of turns and mask (torch.where), cut the graph inside the loop (torch_xla.sync() each turn), or keep the loop on the device (torch_xla.experimental.scan, jax.lax.fori_loop)."};
+          cpp ? "A loop of the program is unrolled into the graph and runs a different number of times. Always run the largest number of iterations and mask (where), or cut the graph inside the loop (sync() in each iteration)."
+              : "A Python loop is unrolled into the graph and runs a different number of times. Always run the largest number of iterations and mask (torch.where), cut the graph inside the loop (torch_xla.sync() in each iteration), or keep the loop on the device (torch_xla.experimental.scan, jax.lax.fori_loop)."};
     case ReasonType::kLiveTensorsChange:
       return {
           fmt::format("the set of tensors that are alive at the cut changes ({})", values),
           fmt::format(
-              "Tensors that are still referenced at the cut become results of the graph. Keep the same ones each step: detach and read statistics at fixed steps only, {} before the step mark.",
-              cpp ? "and let go of tensors" : "and drop references (del)")};
+              "Tensors that are still referenced at the cut become results of the graph. Keep the same tensors in each step: detach and read statistics only at fixed steps, {} before the step mark.",
+              cpp ? "and release tensors" : "and drop references (del)")};
     case ReasonType::kParameterSharingChange:
       return {
-          fmt::format("the same graph with other shared inputs ({})", values),
+          fmt::format("the same graph is called with other shared inputs ({})", values),
           fmt::format(
-              "Two inputs are one buffer in some steps and two in others, mostly scalars that become equal (lr == eps). Hold each in a tensor of its own{}.",
+              "Two inputs share one buffer in some steps and not in others. Mostly these are scalars that become equal (lr == eps). Keep each in a tensor of its own{}.",
               cpp ? " (Tensor::FromHost)" : ": torch.tensor(value, device=...)")};
     case ReasonType::kDonationChange:
       return {
           fmt::format("the same graph, but other inputs are donated ({})", values),
-          "Which inputs may be overwritten changes: update parameters in place in every step in the same way, and keep no extra references to them in some steps only."};
+          "The inputs that may be overwritten change. Update parameters in place in the same way in every step, and do not keep extra references to them in only some steps."};
     case ReasonType::kShardingChange:
       return {
           fmt::format("the sharding of {} changes ({})", cause.Name(), values),
-          "Put this input on the devices in one way: jax.device_put with one sharding, or in_shardings of jax.jit."};
+          "Always put this input on the devices in the same way: jax.device_put with one sharding, or in_shardings of jax.jit."};
     case ReasonType::kCutKindChange:
       return {
-          fmt::format("the same graph, cut in another way ({})", values),
-          "The same computation is cut by a step mark once and by a read the next time; each is compiled by itself. Cut it in one way: read values after the step mark."};
+          fmt::format("the same graph is cut in different ways ({})", values),
+          "The same computation is cut once by a step mark and once by a read, and each is compiled separately. Cut it in one way: read values after the step mark."};
     case ReasonType::kEnvironmentChange:
       return {
           OtherSetting(figures),
@@ -266,21 +272,21 @@ ChangeWords Change(const RecompileFigures& figures, bool cpp) {
               : "Set compiler flags and debug variables once, before the first step."};
     case ReasonType::kRedefinedFunction:
       return {
-          "it is another function object at each call",
-          "Define and jit the function once, outside the loop: a new lambda, inner function, functools.partial or jax.jit(...) at each call is a new key of the cache. What it closes over becomes an argument."};
+          "each call passes another function object",
+          "Define and jit the function once, outside the loop. A new lambda, inner function, functools.partial or jax.jit(...) at each call is a new key in the cache. Pass the values that it captures as arguments."};
     case ReasonType::kInputStructureChange:
       return {
           OtherStructure(figures),
-          "Pass the same containers, keys and keyword arguments in every call; what is None in some calls needs a stand-in of the same shape."};
+          "Pass the same containers, keys and keyword arguments in every call. An argument that is None in some calls needs a placeholder of the same shape."};
     case ReasonType::kCacheEviction:
       return {
-          "a graph that had been compiled before was no longer cached",
+          "a graph that was compiled before is no longer cached",
           "Make fewer different graphs (see the other recompilations), or raise XLA_COMPILATION_CACHE_SIZE."};
     case ReasonType::kUnprintedChange:
       return {
-          "graphs that print alike, but differ",
-          cpp ? "Run again with XLA_SAVE_TENSORS_FMT=hlo beside XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles: both print slice bounds and constants. Look first for C++ numbers used as index or bound."
-              : "Run again with XLA_SAVE_TENSORS_FMT=hlo beside XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles: both print slice bounds and constants. Look first for Python numbers used as index or bound."};
+          "the graphs print alike but differ",
+          cpp ? "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for C++ numbers used as index or bound."
+              : "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for Python numbers used as index or bound."};
     case ReasonType::kNoStepMark:
       return {"its graph grows, as no step is marked",
               "See missing_step_mark: where each step is marked, its graph is compiled once."};
@@ -308,40 +314,42 @@ struct NoteText {
   Framework framework;
   std::string operator()(std::monostate) const { return ""; }
   std::string operator()(const note::OnePartitioned&) const {
-    return "devices exchange data in one of the two programs only, whose shapes are those of one device's part";
+    return "devices exchange data in only one of the two programs, and its shapes are those of one device's part";
   }
   std::string operator()(const note::ViewReads& view) const {
     return fmt::format(
-        "a view is recorded where it is used; near it, {}, is the value that it reads",
+        "a view is recorded where it is used, and it reads a value that is recorded nearby, at {}",
         view.place.text());
   }
   std::string operator()(const note::SameInputTypes&) const {
-    return "the log shows inputs of the same types as before: a static argument, a function that is defined anew, another configuration, a cache that was cleared, or another run in the same log";
+    return "the log shows inputs of the same types as before, so the cause may be a static argument, a function that is defined again, another configuration, a cleared cache, or another run in the same log";
   }
   std::string operator()(const note::AlikeButForThis&) const {
-    return "the graphs print alike otherwise";
+    return "the graphs otherwise print alike";
   }
   std::string operator()(const note::SameProgram&) const {
-    return "a program with the same operations and shapes was compiled before: a function that is jitted anew at each call, another structure of arguments, a static argument, a weak type, another sharding, a jax.config setting, a cache that was cleared, or several processes in one folder";
+    return "a program with the same operations and shapes was compiled before, so the cause may be a function that is jitted again at each call, another structure of arguments, a static argument, a weak type, another sharding, a jax.config setting, a cleared cache, or several processes in one folder";
   }
   std::string operator()(const note::CompiledTwiceInARow&) const {
-    return "the very same graph was compiled before, and no other since, so it was not dropped for room: processes that share one log, another device, or a cache that the program cleared";
+    return "the same graph was compiled just before, so it was not evicted to make room; the cause may be processes that share one log, another device, or a cache that the program cleared";
   }
   std::string operator()(const note::OtherSizeOfInputs&) const {
-    return "told from the sizes in the log: as many inputs and results as before, but another size of the inputs";
+    return "the log shows as many inputs and results as before, but another total size of the inputs";
   }
   std::string operator()(const note::OtherNumberOfResults&) const {
-    return "told from the log: as many inputs as before, but another number of results";
+    return "the log shows as many inputs as before, but another number of results";
   }
   std::string operator()(const note::SameCounts&) const {
-    return "the log shows as many inputs and results as before, of the same size as far as it prints: a number, an index or an op that is baked into the graph, or a small shape";
+    return "the log shows as many inputs and results as before, of the same size as far as it prints them, so the cause may be a number, an index or an op that is baked into the graph, or a small shape";
   }
   std::string operator()(const note::PrintAlike& alike) const {
     std::string text = fmt::format(
         "{} prints the same nodes under another hash, with as many inputs, results and donated bytes as far as is known",
         Name(seen_in, framework));
     for (const note::PrintAlike::Node& node : alike.candidates) {
-      text += &node == &alike.candidates.front() ? "; what it does not print may be in: " : "; ";
+      text += &node == &alike.candidates.front()
+                  ? "; the difference, which it does not print, may be in: "
+                  : "; ";
       text += fmt::format("{} {}", node.op, node.shape);
       if (!node.place.empty())
         text += fmt::format(" {} {}", node.near ? "near" : "at", node.place.text());
@@ -405,13 +413,13 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
   const bool shown = !cause.Name().empty() || note.empty();  // else the note says what was compared
   std::vector<std::string> sentences;
   if (cause.seen_in != SeenIn::kNothing && shown)
-    sentences.push_back(Sentence(fmt::format("{} shows it", Name(cause.seen_in, framework))));
+    sentences.push_back(Sentence(fmt::format("{} shows this", Name(cause.seen_in, framework))));
   if (!note.empty()) sentences.push_back(Sentence(std::move(note)));
   if (!figures.beside.empty()) {
     std::vector<std::string> beside;
     for (const RecompileCause& other : figures.beside) beside.push_back(Beside(other));
-    sentences.push_back(
-        Sentence(fmt::format("in the same compiles also changed: {}", fmt::join(beside, "; "))));
+    sentences.push_back(Sentence(
+        fmt::format("in the same compiles, these changed as well: {}", fmt::join(beside, "; "))));
   }
   return fmt::format("{}", fmt::join(sentences, " "));
 }
@@ -419,15 +427,15 @@ std::string Why(const RecompileFigures& figures, int64_t compiles, Framework fra
 std::string CostNote(const RecompileCost& cost, int64_t compiles) {
   if (cost.timed == 0) {
     return cost.trace_ns > 0
-               ? "tracing them on the host; the log does not time XLA"
-               : "unmeasured: no source that was read times these compiles; a profile or XLA_METRICS_FILE does";
+               ? "time of tracing them on the host; the log does not time XLA"
+               : "not measured, because no source times these compiles; a profile or XLA_METRICS_FILE would";
   }
   std::set<std::string_view> sources;
   for (TimeSource source : cost.sources) sources.insert(Name(source));
   const std::string from = fmt::format("{}", fmt::join(sources, " and "));
   std::string note = cost.timed == static_cast<size_t>(compiles)
                          ? fmt::format("their compile time, from {}", from)
-                         : fmt::format("compile time of {} of {} that were measured, from {}",
+                         : fmt::format("compile time of the {} of {} that were measured, from {}",
                                        cost.timed, compiles, from);
   if (cost.trace_ns > 0)
     note +=
@@ -452,7 +460,7 @@ std::string SavingNote(const RecompileFigures& figures) {
     case RecompileSaving::kByPadding: {
       const PaddingChoice& padding = *figures.padding;
       return fmt::format(
-          "padded to {}: {} fewer, at {} each; the padded elements ({:.0f} % more{}) cost device time that is not counted here",
+          "padding to {} saves {} of {} each; the padded elements ({:.0f} % more{}) cost device time that is not counted here",
           SizeList(padding.buckets.buckets), Plural(padding.saved, "compile"),
           DurationText(padding.compile_ns), 100 * padding.buckets.extra_work,
           IfSizesAreEquallyFrequent(*figures.sizes));
@@ -480,13 +488,15 @@ Words SayRecompile(const Finding& finding, const RecompileFigures& figures, Fram
   ChangeWords change = Change(figures, framework == Framework::kCpp);
   if (finding.reason->state == State::kWarmUp)
     change.advice =
-        "Nothing to do: a clean program compiles so in its first steps, while state that the first step makes becomes an input.";
+        "Nothing needs to change. A clean program compiles like this in its first steps, because state that the first step makes becomes an input.";
   Words words{.title = Title(figures, compiles, change.what),
               .why = Why(figures, compiles, framework),
               .cost_note = CostNote(figures.cost, compiles),
               .saving_note = SavingNote(figures),
               .advice = std::move(change.advice),
-              .tells_share = figures.cost.profile_share.has_value()};
+              .tells_share = figures.cost.profile_share.has_value(),
+              .names_place = NamesItsPlace(figures.site) && !finding.subject.scope &&
+                             finding.subject.place().ShortText() == figures.site.place.ShortText()};
   for (const auto& seen : figures.evidence) words.evidence.push_back(EvidenceLine(seen));
   return words;
 }

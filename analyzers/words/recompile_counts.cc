@@ -5,7 +5,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr const char* kNothingToDo = "Nothing to do for recompilation.";
+constexpr const char* kNothingToDo = "Recompilation needs no change.";
 
 std::string Name(const CountSource& source) {
   const bool one = source.number == 1;
@@ -40,12 +40,12 @@ VerdictWords Judged(const CountFigures& figures) {
   const std::string which_line =
       "To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 XLA_SAVE_TENSORS_FILE=ir.txt XLA_SAVE_TENSORS_FMT=hlo, or record a profile of some of these steps.";
   const std::string no_clearing =
-      "Print the report without met.clear_all() before it, or set XLA_METRICS_FILE, to see whether CompileTime goes on rising. To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log.";
+      "Print the report without met.clear_all() before it, or set XLA_METRICS_FILE, to see whether CompileTime continues to rise. To learn which line and why, run again with PT_XLA_DEBUG_LEVEL=2 PT_XLA_DEBUG_FILE=debug.log.";
   const std::string each_step =
-      "Report on an XLA_METRICS_FILE, which has a report of each step, to see whether it goes on compiling.";
+      "Report on an XLA_METRICS_FILE, which has a report of each step, to see whether the program continues to compile.";
   switch (figures.verdict) {
     case CountVerdict::kMoreThanClean:
-      return {fmt::format("{}: a clean program with {} a step makes about {}", counted,
+      return {fmt::format("{}: a clean program with {} per step makes about {}", counted,
                           Plural(signals.cuts, "graph"), signals.clean),
               which_line};
     case CountVerdict::kMostExecutionsNew:
@@ -53,32 +53,33 @@ VerdictWords Judged(const CountFigures& figures) {
     case CountVerdict::kMoreGraphsThanClean:
       return {counted + ": more graphs than a program without recompilation has", which_line};
     case CountVerdict::kGoesOnInEachReport:
-      return {fmt::format("{}, in {} separate reports: it goes on compiling", counted,
+      return {fmt::format("{}, in {} separate reports: the program continues to compile", counted,
                           figures.source.number),
               no_clearing};
     case CountVerdict::kProcessesOrGoesOn:
       return {
           fmt::format(
-              "{}, in {} separate reports: one process goes on compiling, or each compiled in its first steps",
+              "{}, in {} separate reports: one process continues to compile, or each compiled in its first steps",
               counted, figures.source.number),
           no_clearing};
     case CountVerdict::kStepsNotTold:
-      return {counted + ": in how many steps is not told, so it may be recompilation or not",
-              each_step};
+      return {
+          counted + ": the number of steps is not known, so this may or may not be recompilation",
+          each_step};
     case CountVerdict::kExecutionsNotTold:
       return {
           counted +
-              "; executions are not told, so it may be recompilation or several graphs a step",
-          "Compare with a later report: a program that does not recompile compiles no more after its first steps."};
+              "; the number of executions is not known, so this may be recompilation or several graphs per step",
+          "Compare with a later report. A program that does not recompile stops compiling after its first steps."};
     case CountVerdict::kStopped:
       return {fmt::format("{}, none after step {}", counted, *signals.between->since_step),
               kNothingToDo};
     case CountVerdict::kCleanWithoutSteps:
       return {counted + ": no more than a clean program makes in its first steps", each_step};
     case CountVerdict::kFewForExecutions:
-      return {counted + ": few for so many executions", each_step};
+      return {counted + ": that is little for so many executions", each_step};
     case CountVerdict::kFewPerStep:
-      return {counted + ": more than a clean program makes, but few a step", kNothingToDo};
+      return {counted + ": more than a clean program makes, but few per step", kNothingToDo};
     case CountVerdict::kCleanByCounters:
       return {counted + " by the counters: as many as a clean program makes at first",
               kNothingToDo};
@@ -100,33 +101,34 @@ std::string Why(const CountFigures& figures) {
   const CountSignals& signals = figures.signals;
   if (const OptInt seen = figures.compiles_in_profile)
     return fmt::format(
-        "Only {} of these compiles {} inside the profile; the others are only counted.", *seen,
+        "Only {} of these compiles {} inside the profile. The others are only counted.", *seen,
         *seen == 1 ? "lies" : "lie");
   if (IsApart(figures.verdict))
-    return "Only counts are there, in reports that do not go on from one another: the metrics were cleared in between, or several processes wrote them.";
+    return "The reports hold only counts, and they do not continue one another: the metrics were cleared in between, or several processes wrote the reports.";
   std::string why =
-      fmt::format("Only counts are there ({}): {}.", Name(figures.source),
-                  signals.in_windows ? "neither the graphs nor the lines that made them"
-                                     : "they do not tell when it compiled, nor why");
+      fmt::format("The source ({}) holds only counts: {}.", Name(figures.source),
+                  signals.in_windows ? "it names neither the graphs nor the lines that made them"
+                                     : "it does not say when or why the program compiled");
   if (!signals.between) return why;
-  if (signals.between->more == 0) return why + " Between the last two it did not rise.";
-  return why + fmt::format(" Between the last two it rose from {} to {}.", signals.between->before,
-                           signals.compiles);
+  if (signals.between->more == 0) return why + " The count did not rise between the last two.";
+  return why + fmt::format(" The count rose from {} to {} between the last two.",
+                           signals.between->before, signals.compiles);
 }
 
 std::string CostNote(const CountFigures& figures, bool is_priced) {
   const CountSignals& signals = figures.signals;
   if (IsApart(figures.verdict))
-    return is_priced ? "mean of CompileTime times the compiles behind the first report"
-                     : "unmeasured: which compiles are of one process is not told";
+    return is_priced
+               ? "mean of CompileTime times the compiles after the first report"
+               : "not measured, because the reports do not say which compiles are of one process";
   if (is_priced)
     return fmt::format(
         "mean of CompileTime ({:.2f} s in all) times {} compiles after the first of each graph",
         static_cast<double>(*signals.compile_ns) / 1e9, signals.again);
   if (signals.compile_ns)
-    return "not counted: these may be the first compilations, see slow_compile";
-  return signals.is_cut ? "unmeasured: CompileTime may stand in the part that is missing"
-                        : "unmeasured: no CompileTime metric";
+    return "not counted, because these may be the first compilations (see slow_compile)";
+  return signals.is_cut ? "not measured, because CompileTime may be in the part that is missing"
+                        : "not measured, because there is no CompileTime metric";
 }
 
 }  // namespace

@@ -45,14 +45,14 @@ std::string FirstsTitle(const FirstCompilations& figures, int64_t count) {
 // How long the program waits for steps that pay the compilation back.
 std::string StepsText(const std::optional<CompileSteps>& steps) {
   if (!steps) return "";
-  return fmt::format("as long as {}; under {:.0f} % of the run after {} steps",
+  return fmt::format("This is as long as {}. It is under {:.0f} % of the run after {} steps.",
                      Plural(steps->as_long_as, "steady step"), 100 * steps->paid_back_share,
                      steps->paid_back);
 }
 
 std::string OneOperationText(std::string_view operation) {
   return fmt::format(
-      "Its name is that of one operation of JAX, {}: then its size is not the cause, and whatever had been compiled first would have waited as long.",
+      "Its name is that of a single JAX operation, {}. Its size is then not the cause: any program that was compiled first would have waited as long.",
       operation);
 }
 
@@ -65,9 +65,9 @@ std::string RemedyText(CompileRemedy remedy, Framework framework) {
   switch (remedy) {
     case CompileRemedy::kCacheAndSmallerGraph:
       if (framework == Framework::kCpp) return "Make the graph smaller.";
-      return "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir); make the graph smaller (scan over repeated layers).";
+      return "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir). Make the graph smaller (scan over repeated layers).";
     case CompileRemedy::kLessTracing:
-      return "Most of it is Python, which runs anew in each process: a persistent cache does not save it. Write loops over layers or steps as jax.lax.scan or jax.lax.fori_loop, so that their body is traced once, and make constants with jax.numpy outside of the function.";
+      return "Most of it is Python, which runs again in each process, so a persistent cache does not save it. Write loops over layers or steps as jax.lax.scan or jax.lax.fori_loop, so that their body is traced once, and make constants with jax.numpy outside of the function.";
     case CompileRemedy::kFasterFirstUse:
       return "Look at what the first use of the device waits for: the driver's start (time nvidia-smi; persistence mode), kernels that are compiled for a GPU newer than the library (set CUDA_CACHE_PATH and a large CUDA_CACHE_MAXSIZE, or install a jaxlib for it), a host without free cores or memory, or a debug build of XLA.";
   }
@@ -81,16 +81,16 @@ Words Say(const SlowCompilation& figures, const Finding&, Framework framework) {
                      : StepsText(figures.steps),
           .cost_note = "the graph's first compilation" + TracingNote(figures.tracing),
           .advice = RemedyText(figures.remedy, framework),
-          .evidence = {Describe(figures.compilation)}};
+          .evidence = {Describe(figures.compilation)},
+          .names_place = figures.compilation.place.has_value()};
 }
 
 Words Say(const FirstCompilations& figures, const Finding& finding, Framework framework) {
-  Words words{
-      .title = FirstsTitle(figures, *finding.count),
-      .why = StepsText(figures.steps),
-      .cost_note = "the first compilation of each place; later ones are with recompilation" +
-                   TracingNote(figures.tracing),
-      .advice = RemedyText(figures.remedy, framework)};
+  Words words{.title = FirstsTitle(figures, *finding.count),
+              .why = StepsText(figures.steps),
+              .cost_note = "the first compilation at each place; recompilation reports later ones" +
+                           TracingNote(figures.tracing),
+              .advice = RemedyText(figures.remedy, framework)};
   for (const TimedCompilation& example : figures.examples)
     words.evidence.push_back(Describe(example));
   return words;
@@ -109,10 +109,11 @@ std::string MetricTitle(const CompileTimeMetric& figures, const Finding& finding
 }
 
 Words Say(const CompileTimeMetric& figures, const Finding& finding, Framework framework) {
-  return {.title = MetricTitle(figures, finding),
-          .why = "Metrics do not tell graphs apart; a debug log (PT_XLA_DEBUG_LEVEL=1) names them.",
-          .cost_note = "CompileTime's exact sum",
-          .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework)};
+  return {
+      .title = MetricTitle(figures, finding),
+      .why = "Metrics do not distinguish graphs. A debug log (PT_XLA_DEBUG_LEVEL=1) names them.",
+      .cost_note = "the exact sum of CompileTime",
+      .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework)};
 }
 
 std::string LinesTitle(const SlowCompileLines& figures) {
@@ -127,11 +128,11 @@ std::string LinesTitle(const SlowCompileLines& figures) {
 Words Say(const SlowCompileLines& figures, const Finding&, Framework framework) {
   return {
       .title = LinesTitle(figures),
-      .why = "The line names no graph; a debug log (PT_XLA_DEBUG_LEVEL=1) does.",
+      .why = "The line names no graph. A debug log (PT_XLA_DEBUG_LEVEL=1) does.",
       .cost_note =
           figures.longest_ns
-              ? "at least; the longest that torch_xla's own lines tell of, which do not tell how many there were"
-              : "unmeasured: only torch_xla's own line tells of it",
+              ? "at least; this is the longest one in torch_xla's own lines, which do not say how many there were"
+              : "not measured, because only torch_xla's own line mentions it",
       .advice = RemedyText(CompileRemedy::kCacheAndSmallerGraph, framework)};
 }
 
@@ -157,7 +158,7 @@ std::string WhatText(const CompileAlarm& alarm) {
 
 // "compiling computed constants for 24 s, most for scatter f64[50,126936]"
 std::string InstructionsTitle(std::string_view did, const CompileAlarms& alarms) {
-  return fmt::format("compiling {} for {}{}{} {}", did, TookText(alarms.ns, alarms.ended),
+  return fmt::format("XLA {} for {} of compile time{}{} {}", did, TookText(alarms.ns, alarms.ended),
                      ProcessesText(alarms), alarms.all.size() == 1 ? ":" : ", most for",
                      WhatText(alarms.all.front()));
 }
@@ -193,15 +194,15 @@ std::string Title(const SlowCompileAlarms& figures) {
     case AlarmKind::kUnoptimizedCompile:
       return UnoptimizedTitle(alarms);
     case AlarmKind::kConstantFolding:
-      return InstructionsTitle("computed constants", alarms);
+      return InstructionsTitle("folded constants", alarms);
     case AlarmKind::kAutotuning:
-      return InstructionsTitle("tried kernels", alarms);
+      return InstructionsTitle("tuned kernels", alarms);
     case AlarmKind::kOther:
     case AlarmKind::kUnknown:
       break;
   }
   const std::string& text = alarms.all.front().text;
-  return fmt::format("XLA complained of slow operations, {} in all{}{}",
+  return fmt::format("XLA complained about slow operations, {} in all{}{}",
                      TookText(alarms.ns, alarms.ended), text.empty() ? "" : ": ", text);
 }
 
@@ -210,11 +211,11 @@ std::string Why(const SlowCompileAlarms& figures) {
     case AlarmKind::kCompile:
       if (!figures.jax_operation.empty()) return OneOperationText(figures.jax_operation);
       if (figures.per_process == 1) return "";
-      return "Functions of one name, or one that is compiled again and again: JAX_EXPLAIN_CACHE_MISSES=1 or PT_XLA_DEBUG_LEVEL=2 tells which, and why.";
+      return "Several functions share this name, or one function is compiled again and again. JAX_EXPLAIN_CACHE_MISSES=1 or PT_XLA_DEBUG_LEVEL=2 shows which, and why.";
     case AlarmKind::kUnoptimizedCompile:
       return "Its compiler is a debug build, which takes several times as long for each program. The program is not the cause.";
     case AlarmKind::kConstantFolding:
-      return "What depends on no argument is computed by the compiler, on the CPU and by its slowest means.";
+      return "The compiler computes everything that depends on no argument, on the CPU and with its slowest code.";
     case AlarmKind::kAutotuning:
     case AlarmKind::kOther:
     case AlarmKind::kUnknown:
@@ -227,13 +228,13 @@ std::string Why(const SlowCompileAlarms& figures) {
 std::string_view AlarmsText(AlarmKind kind) {
   switch (kind) {
     case AlarmKind::kCompile:
-      return "XLA's own alarms, which ring for compilations of over two minutes; there may be more";
+      return "XLA's own alarms, which report compilations of over two minutes; there may be more";
     case AlarmKind::kUnoptimizedCompile:
-      return "XLA's own alarms, which in such a build ring for compilations of over ten seconds; all others are slow as well";
+      return "XLA's own alarms, which in such a build report compilations of over ten seconds; all others are slow as well";
     case AlarmKind::kConstantFolding:
-      return "XLA's own alarms, which ring for instructions of over a second";
+      return "XLA's own alarms, which report instructions of over a second";
     case AlarmKind::kAutotuning:
-      return "XLA's own alarms, which ring for what is tried long";
+      return "XLA's own alarms, which report long tuning";
     case AlarmKind::kOther:
     case AlarmKind::kUnknown:
       return "XLA's own alarms";
@@ -246,11 +247,11 @@ std::string Advice(const SlowCompileAlarms& figures, Framework framework) {
     case AlarmKind::kCompile:
       if (!figures.jax_operation.empty())
         return RemedyText(CompileRemedy::kFasterFirstUse, framework);
-      return "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir); make the graph smaller (scan over repeated layers, loops that are not unrolled).";
+      return "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir). Make the graph smaller (scan over repeated layers, loops that are not unrolled).";
     case AlarmKind::kUnoptimizedCompile:
       return "Install a released jaxlib or torch_xla, or build XLA with optimization: bazel build -c opt.";
     case AlarmKind::kConstantFolding:
-      return "Pass large arrays to the compiled function as arguments, instead of making them inside of it or taking them from around it. XLA_FLAGS=--xla_disable_hlo_passes=constant_folding leaves the work to the device.";
+      return "Pass large arrays to the compiled function as arguments, instead of making them inside it or capturing them. XLA_FLAGS=--xla_disable_hlo_passes=constant_folding leaves the work to the device.";
     case AlarmKind::kAutotuning:
       return "Keep compiled programs between runs (JAX: jax_compilation_cache_dir). XLA_FLAGS=--xla_gpu_autotune_level=0 tries none and takes the first, which may be slower.";
     case AlarmKind::kOther:
@@ -258,8 +259,8 @@ std::string Advice(const SlowCompileAlarms& figures, Framework framework) {
       break;
   }
   if (figures.alarms.all.front().text.empty())
-    return "Take the log with all of its lines: what was slow stands below the time that it took.";
-  return "Look up what it names in XLA's documentation.";
+    return "Save the log with all of its lines: the line below each time names the slow operation.";
+  return "Look up the operation in XLA's documentation.";
 }
 
 std::string EvidenceLine(const CompileAlarm& alarm) {

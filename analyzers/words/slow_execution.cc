@@ -28,7 +28,7 @@ std::string Title(const SlowExecutionFigures& figures, int64_t count) {
 
 std::string Why(const SlowExecutionFigures& figures) {
   if (figures.found != SlowExecutions::kOutliers) return "";
-  return "The same graph on the same device: other work on the machine, a first run, or waiting for another device.";
+  return "The same graph usually takes less on this device. The cause may be other work on the machine, a first run, or waiting for another device.";
 }
 
 std::string CostNote(const SlowExecutionFigures& figures) {
@@ -38,7 +38,7 @@ std::string CostNote(const SlowExecutionFigures& figures) {
     case SlowExecutions::kOutliers:
       return "their length above the graph's median";
     case SlowExecutions::kTooLongSamples:
-      return "unmeasured: metrics show percentiles of recent samples only";
+      return "not measured, because metrics show only percentiles of recent samples";
   }
   return "";
 }
@@ -46,7 +46,7 @@ std::string CostNote(const SlowExecutionFigures& figures) {
 std::string Advice(const SlowExecutionFigures& figures, Framework framework) {
   switch (figures.found) {
     case SlowExecutions::kTooLong:
-      return "Look at the device's ops on the timeline; split the graph if one step is meant to be several.";
+      return "Look at the device's ops on the timeline. Split the graph if it holds several steps by mistake.";
     case SlowExecutions::kOutliers:
       return "Look at what else ran at these times.";
     case SlowExecutions::kTooLongSamples:

@@ -45,16 +45,16 @@ std::string Title(const EarlyReadFigures& figures, const Finding& finding, Frame
 
 std::string Why(const EarlyReadFigures& figures) {
   if (!figures.nodes) {
-    return "the read evaluates a part of the graph early and waits for it; the graph is not cut, so the same nodes run again at the step mark";
+    return "Each read evaluates a part of the graph early and waits for it. The graph is not cut, so the same nodes run again at the step mark.";
   }
   return fmt::format(
-      "each read evaluates a graph of {} nodes early and waits for it; what the step mark still needs of them runs again",
+      "Each read evaluates a graph of {} nodes early and waits for it. The nodes that the step mark still needs run again.",
       CountText(*figures.nodes));
 }
 
 std::string CostNote(const EarlyReadFigures& figures, const Finding& finding) {
   const int64_t reads = finding.count.value_or(0);
-  if (!finding.cost_ns) return "unmeasured: no profile covers these reads";
+  if (!finding.cost_ns) return "not measured, because no profile covers these reads";
   if (figures.waits_measured >= reads) return "time that the host was blocked";
   return fmt::format("time that the host was blocked, measured for {} of {} reads",
                      CountText(figures.waits_measured), CountText(reads));
@@ -65,14 +65,14 @@ std::string_view ReadLaterAdvice(ReadValue value, Framework framework) {
   switch (value) {
     case ReadValue::kTensor:
       return is_cpp
-                 ? "Read the tensor after the step mark (sync()), less often, or keep the computation on the device."
-                 : "Read the tensor after the step mark (torch_xla.sync()), less often, or keep the computation on the device.";
+                 ? "Read the tensor after the step mark (sync()) or less often, or keep the computation on the device."
+                 : "Read the tensor after the step mark (torch_xla.sync()) or less often, or keep the computation on the device.";
     case ReadValue::kUnknown:
     case ReadValue::kBoolean:
     case ReadValue::kNumber:
       return is_cpp
-                 ? "Keep the value on the device: collect it with detach() and read it every N steps, after the step mark. Instead of an if on it use where(condition, a, b)."
-                 : "Keep the value on the device: collect it with .detach() and read it every N steps, after the step mark, or hand the read to xm.add_step_closure. For `if tensor:` use torch.where.";
+                 ? "Keep the value on the device: collect it with detach() and read it every N steps, after the step mark. Use where(condition, a, b) instead of an if on the value."
+                 : "Keep the value on the device: collect it with .detach() and read it every N steps, after the step mark, or pass the read to xm.add_step_closure. Use torch.where instead of `if tensor:`.";
   }
   return "";
 }
@@ -81,7 +81,7 @@ std::string Advice(const EarlyReadFigures& figures, Framework framework) {
   std::string advice(ReadLaterAdvice(figures.value, framework));
   if (figures.may_be_fallback)
     advice +=
-        " If this line calls an op without lowering, that op causes the read: see the fallback finding.";
+        " If this line calls an op without lowering, that op causes the read, and the fallback finding describes it.";
   return advice;
 }
 
@@ -95,22 +95,24 @@ Words Say(const EarlyReadFigures& figures, const Finding& finding, Framework fra
 // Compilations that a read caused.
 
 std::string Title(const CompiledReadFigures& figures) {
-  return fmt::format("a value is read before the step mark; {} compiled for it",
+  return fmt::format("a value is read before the step mark, and {} compiled for it",
                      Plural(figures.graphs, "graph was", "graphs were"));
 }
 
 std::string ReadAfterMarkAdvice(Framework framework) {
   return framework == Framework::kCpp
-             ? "Read the value after the step mark (sync()) and every N steps; run with PT_XLA_DEBUG_LEVEL=2 to see each read."
-             : "Read the value after the step mark (torch_xla.sync()) and every N steps; run with PT_XLA_DEBUG_LEVEL=2 to see each read.";
+             ? "Read the value after the step mark (sync()) and only every N steps. Run with PT_XLA_DEBUG_LEVEL=2 to see each read."
+             : "Read the value after the step mark (torch_xla.sync()) and only every N steps. Run with PT_XLA_DEBUG_LEVEL=2 to see each read.";
 }
 
 Words Say(const CompiledReadFigures& figures, const Finding&, Framework framework) {
-  return {.title = Title(figures),
-          .why = "the read evaluates a part of the graph early and waits for it",
-          .cost_note = "unmeasured: a log of compilations does not tell how often it is read",
-          .advice = ReadAfterMarkAdvice(framework),
-          .evidence = {fmt::format("{} compilations", figures.graphs)}};
+  return {
+      .title = Title(figures),
+      .why = "The read evaluates a part of the graph early and waits for it.",
+      .cost_note =
+          "not measured, because a log of compilations does not show how often the value is read",
+      .advice = ReadAfterMarkAdvice(framework),
+      .evidence = {fmt::format("{} compilations", figures.graphs)}};
 }
 
 // Reads that a metrics report counts.
@@ -132,7 +134,7 @@ std::string WhatIsFetched(const CountedReadFigures& figures, Framework framework
 
 std::string Title(const CountedReadFigures& figures, const Finding& finding, Framework framework) {
   std::string title = WhatIsFetched(figures, framework) + HowOften(finding);
-  if (!figures.goes_on) return title + ", and not again in the steps that the log tells of";
+  if (!figures.goes_on) return title + ", and not again in the steps that the log covers";
   if (!finding.per_step && figures.executions)
     title += " in " + Plural(*figures.executions, "execution");
   return title;
@@ -140,15 +142,17 @@ std::string Title(const CountedReadFigures& figures, const Finding& finding, Fra
 
 std::string Why(const CountedReadFigures& figures) {
   return figures.counted == CountedReadFigures::Counted::kCallsAtPlace
-             ? "a read waits for all that was queued before it"
-             : "counters carry no line";
+             ? "A read waits for everything that was queued before it."
+             : "Counters do not record the line.";
 }
 
 std::string CostNote(const CountedReadFigures& figures, const Finding& finding) {
   if (finding.cost_ns)
-    return fmt::format("accumulator of {}: waiting for the device included", figures.fetch_metric);
-  return figures.time_is_shared ? "unmeasured: transfers of several kinds share one metric"
-                                : "unmeasured: no source has the time of these reads";
+    return fmt::format("the sum of {}, which includes waiting for the device",
+                       figures.fetch_metric);
+  return figures.time_is_shared
+             ? "not measured, because transfers of several kinds share one metric"
+             : "not measured, because no source has the time of these reads";
 }
 
 // Returns what fetches values such as those that the transfers carried.
@@ -156,15 +160,15 @@ std::string FetchAdvice(const CountedReadFigures& figures, Framework framework) 
   const bool is_cpp = framework == Framework::kCpp;
   if (figures.value == ReadValue::kNumber && !figures.may_be_fallback) {
     return is_cpp
-               ? "Look for item() and print(); read every N steps, after the step mark."
-               : "Look for .item(), float(tensor), bool(tensor), `if tensor:`, print(loss); read every N steps, after the step mark.";
+               ? "Look for item() and print(). Read only every N steps, after the step mark."
+               : "Look for .item(), float(tensor), bool(tensor), `if tensor:` and print(loss). Read only every N steps, after the step mark.";
   }
   return fmt::format(
       "{}{}",
-      figures.may_be_fallback ? "Part of them may be fetched by the ops without lowering. " : "",
+      figures.may_be_fallback ? "Ops without lowering may fetch some of these values. " : "",
       is_cpp
-          ? "Look for item(), print(), to_cpu(), saving inside the step; read every N steps, after the step mark."
-          : "Look for .item(), print(tensor), .cpu(), .numpy(), saving inside the step; read every N steps, after the step mark.");
+          ? "Look for item(), print(), to_cpu() and saving inside the step. Read only every N steps, after the step mark."
+          : "Look for .item(), print(tensor), .cpu(), .numpy() and saving inside the step. Read only every N steps, after the step mark.");
 }
 
 std::string Advice(const CountedReadFigures& figures, Framework framework) {
@@ -173,14 +177,14 @@ std::string Advice(const CountedReadFigures& figures, Framework framework) {
   switch (figures.counted) {
     case Counted::kCallsAtPlace:
       return is_cpp
-                 ? "Read it every N steps, after the step mark; instead of an if on it use where(condition, a, b)."
-                 : "Read it every N steps, after the step mark; for `if tensor:` use torch.where.";
+                 ? "Read the value only every N steps, after the step mark. Use where(condition, a, b) instead of an if on it."
+                 : "Read the value only every N steps, after the step mark. Use torch.where instead of `if tensor:`.";
     case Counted::kCalls:
       return fmt::format(
           "{}{}",
           is_cpp
-              ? "Look for item(); read every N steps, after the step mark."
-              : "Look for .item(), float(tensor), bool(tensor), `if tensor:`; read every N steps, after the step mark.",
+              ? "Look for item(). Read only every N steps, after the step mark."
+              : "Look for .item(), float(tensor), bool(tensor) and `if tensor:`. Read only every N steps, after the step mark.",
           kToSeeTheLine);
     case Counted::kFetches:
       return fmt::format("{}{}", FetchAdvice(figures, framework), kToSeeTheLine);
@@ -215,9 +219,9 @@ std::string Title(const ReadOperationFigures& figures, const Finding& finding) {
 }
 
 std::string CostNote(const ReadOperationFigures& figures) {
-  if (!figures.device_idle_ns) return "time that the step's thread was blocked in copies and waits";
+  if (!figures.device_idle_ns) return "time in which copies and waits blocked the step's thread";
   return fmt::format(
-      "its part of the {} that the device idles in the steady steps, at most; the step's thread was blocked in copies and waits for {}",
+      "at most its share of the {} in which the device is idle in the steady steps; copies and waits blocked the step's thread for {}",
       DurationText(*figures.device_idle_ns), DurationText(figures.blocked_ns));
 }
 
@@ -225,12 +229,12 @@ std::string Advice(const ReadOperationFigures& figures, Framework framework) {
   const bool is_cpp = framework == Framework::kCpp;
   if (figures.counts_elements) {
     return is_cpp
-               ? "Use where, or multiply by the mask: a boolean index, and nonzero(), need the number of elements on the host."
-               : "Use torch.where, or multiply by the mask: a boolean index, and nonzero(), need the number of elements on the host.";
+               ? "Use where, or multiply by the mask. A boolean index and nonzero() need the number of elements on the host."
+               : "Use torch.where, or multiply by the mask. A boolean index and nonzero() need the number of elements on the host.";
   }
   return is_cpp
-             ? "Keep the value on the device: collect it with detach() and read it every N steps; for `if tensor:` use where; hand tensors, not numbers, to the next operation."
-             : "Keep the value on the device: collect it with .detach() and read it every N steps; for `if tensor:` use torch.where; hand tensors, not numbers, to the next operation.";
+             ? "Keep the value on the device: collect it with detach() and read it every N steps. Use where instead of `if tensor:`, and pass tensors instead of numbers to the next operation."
+             : "Keep the value on the device: collect it with .detach() and read it every N steps. Use torch.where instead of `if tensor:`, and pass tensors instead of numbers to the next operation.";
 }
 
 std::vector<std::string> ReadTimes(const Finding& finding) {
@@ -244,7 +248,8 @@ std::vector<std::string> ReadTimes(const Finding& finding) {
 Words Say(const ReadOperationFigures& figures, const Finding& finding, Framework framework) {
   return {
       .title = Title(figures, finding),
-      .why = "the host waits for all that was launched before, and the device then for the host",
+      .why =
+          "The host waits for all work that it launched before. Meanwhile it launches nothing, so the device waits for the host.",
       .cost_note = CostNote(figures),
       .advice = Advice(figures, framework),
       .evidence = ReadTimes(finding)};

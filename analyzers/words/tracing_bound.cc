@@ -9,18 +9,18 @@ namespace xlaprof {
 namespace {
 
 std::string Title(const Finding& finding, const TracingOnTimeline& seen) {
-  std::string title = fmt::format("tracing{} {} a step, {:.0f} % of the step time",
+  std::string title = fmt::format("tracing{} {} per step, {:.0f} % of the step time",
                                   seen.in_scopes ? " and the scopes around it take" : " takes",
                                   DurationText(*finding.cost_ns / *finding.count),
                                   100 * double(*finding.cost_ns) / double(seen.step_ns));
   if (seen.busy_ns)
-    title +=
-        fmt::format("; the device is busy {} a step", DurationText(*seen.busy_ns / *finding.count));
+    title += fmt::format("; the device is busy {} per step",
+                         DurationText(*seen.busy_ns / *finding.count));
   return title;
 }
 
 std::string Title(const Finding& finding, const TracingInMetrics& seen) {
-  std::string title = fmt::format("tracing takes {} a step, execution {}",
+  std::string title = fmt::format("tracing takes {} per step, execution {}",
                                   DurationText(*finding.cost_ns / *finding.count),
                                   DurationText(seen.execute_sum_ns / *finding.count));
   if (seen.share_of_wall)
@@ -34,7 +34,7 @@ std::string Why(const Finding& finding, const TracingBoundFigures& figures) {
         "The capture's own settings slow tracing down: {}. Record again without them.",
         SlowSettingsText(figures.settings));
   if (std::holds_alternative<TracingInMetrics>(figures.seen))
-    return "From metrics alone; step times would tell whether it bounds the step.";
+    return "Only metrics show this. Step times would show whether tracing bounds the step.";
   return "";
 }
 
@@ -46,18 +46,18 @@ std::string CostNote(const Finding& finding, const TracingOnTimeline& seen) {
 
 std::string CostNote(const Finding&, const TracingInMetrics& seen) {
   return fmt::format(
-      "LazyTracing's recent samples without the slowest 5 %, times its {} samples; calls inside calls count twice",
+      "recent samples of LazyTracing without the slowest 5 %, times its {} samples; nested calls count twice",
       seen.tracing_samples);
 }
 
 std::string SavingNote(const Finding& finding) {
   return finding.saving_ns
-             ? "tracing above the time of the device's executions: what a step could lose at most"
+             ? "the tracing time beyond the device's executions, which is the most that a step could save"
              : "";
 }
 
 std::string Advice() {
-  return "Trace once instead of in every step: torch_xla.compile or jax.jit over the whole step, scan for repeated layers; or give the device more work a step (larger batch, several steps in one graph).";
+  return "Trace once instead of in every step: use torch_xla.compile or jax.jit over the whole step, and scan for repeated layers. Or give the device more work per step (a larger batch, several steps in one graph).";
 }
 
 std::vector<std::string> EvidenceLines(const TracingOnTimeline&) { return {"the steady steps"}; }

@@ -15,22 +15,22 @@ std::string Where(const UntiedWeightsFigures& figures) {
 }
 
 std::string Title(const UntiedWeightsFigures& figures, int64_t copies) {
-  return fmt::format("{} were one tensor, and are {} since the move to {}", figures.names, copies,
-                     Where(figures));
+  return fmt::format("{} were one tensor and are {} tensors since the move to {}", figures.names,
+                     copies, Where(figures));
 }
 
 std::string Why() {
-  return "a move makes each parameter anew, so what was tied before it trains apart after it: this is another model than the one that was written";
+  return "A move makes each parameter again, so weights that were tied before train separately afterwards. The model is no longer the one that was written.";
 }
 
 std::string CostNote(const UntiedWeightsFigures& figures, int64_t copies) {
   return fmt::format(
-      "unmeasured in time: {} more on {}, as much again for each state of the optimizer, and a gradient and an update for each copy",
+      "not measured in time; it takes {} more memory on {}, as much again for each optimizer state, and a gradient and an update for each copy",
       BytesText(double(figures.bytes) * double(copies - 1)), Where(figures));
 }
 
 std::string Advice() {
-  return "Move first, then tie: after model.to(device) assign the one weight to the other again, and make the optimizer last.";
+  return "Move the model first, then tie the weights: after model.to(device), assign one weight to the other again. Make the optimizer last.";
 }
 
 }  // namespace

@@ -287,7 +287,7 @@ TEST_F(Transfers, ValuesThatAreUploadedOneByOne) {
   };
   const Findings found = find(1000, 9e9, false);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].words.title, "1,000 tensors of the host are uploaded one by one, 25 a step");
+  EXPECT_EQ(found[0].words.title, "1,000 tensors are uploaded from the host one by one, 25 a step");
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].cost_ns, 9'000'000'000);
   EXPECT_EQ(found[0].reason->type, ReasonType::kToDevice);

@@ -78,7 +78,7 @@ export interface Report {
   issues: Issue[];
 }
 
-// Indexes of findings in the order in which they are shown: what needs fixing, dearest first, then
+// Indexes of findings in the order in which they are shown: what needs fixing, most expensive first, then
 // what was also seen.
 export function ranked(findings: Finding[]): { toFix: number[]; seen: number[] } {
   const all = findings.map((_, index) => index);

@@ -50,7 +50,7 @@ test('it opens from disk without an error, and asks nobody', async () => {
   const { page, wrongs } = await open(browser, url);
   assert.equal(await text(page, 'h1'), '2026_11_21_03_06_23');
   assert.equal(await page.locator('.finding').count(), 3);
-  assert.equal(await text(page, 'aside h2 >> nth=0'), '2 findings, dearest first');
+  assert.equal(await text(page, 'aside h2 >> nth=0'), '2 findings, most expensive first');
   assert.match(await text(page, '.facts'), /20 steps/);
   assert.deepEqual(wrongs, []);
 });

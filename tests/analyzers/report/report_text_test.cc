@@ -39,7 +39,7 @@ Where a step goes
     busy 250 ms, device idle 750 ms
   10 steps, 7 compilations, 10 executions (1 a step)
 
-2 findings, dearest first
+2 findings, most expensive first
 
  1  warning: compiled 5 times after warm-up
     /home/u/train.py:7, in step
@@ -56,7 +56,7 @@ Where a step goes
     cost   unmeasured: no profile
     fix    as in 1
 
-Also seen (--all tells more)
+Also seen (--all shows more)
   slow_compile        7 graphs took 500 ms
 
 What these files do not show
@@ -71,7 +71,7 @@ Which file saw what
   tb/vm.xplane.pb (xspace)          10          7         10     12,345
       from 0 s to 1 s
 
-Odd in the input
+Problems in the input
   - log.txt:120: cut_block, 2 times: a block ends early
 
 Not in this report
@@ -114,7 +114,7 @@ TEST(ReportText, TooLittleIsNoCleanRun) {
   Report report = CleanReport();
   report.issues.push_back({.path = "a.xplane.pb", .code = "cut_file", .count = 1});
   EXPECT_THAT(ReportText(report, {.width = 200}),
-              AllOf(HasSubstr("Nothing found"), HasSubstr("what is missing may hold more")));
+              AllOf(HasSubstr("Nothing found"), HasSubstr("the missing part may hold more")));
   report.summary = {};
   report.findings.clear();
   EXPECT_THAT(ReportText(report, {.width = 200}),

@@ -64,9 +64,9 @@ TEST(Summary, StepsThatOnlyQueueWorkAreNotTheDevices) {
   ASSERT_EQ(summary.devices.size(), 1u);
   EXPECT_EQ(summary.devices[0].after_steps_ns, 236'000'000);
   EXPECT_EQ(summary.devices[0].busy_a_step_ns, 30'000'000);
-  EXPECT_EQ(AfterStepsText(summary.devices[0]),
-            "GPU:0 works on for 236 ms after the last step: the host's steps only queue work; on "
-            "the device one takes 30 ms");
+  EXPECT_EQ(
+      AfterStepsText(summary.devices[0]),
+      "GPU:0 works for 236 ms after the last step: the host's steps only queue work, and on the device one takes 30 ms");
 }
 
 // A host that waits in its steps queues nothing: what runs after them is no step's.

@@ -25,7 +25,7 @@ TEST(CompileAlarms, ConstantsAreOneFindingAtTheirLine) {
   const Findings found = run.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].words.title,
-            "compiling computed constants for over 9 s, most for reduce f32[9,2]");
+            "XLA folded constants for over 9 s of compile time, most for reduce f32[9,2]");
   EXPECT_EQ(found[0].severity, Severity::kInfo);
   EXPECT_EQ(found[0].subject.file, "/x/f.py");
   EXPECT_EQ(found[0].subject.line, 13);
@@ -44,7 +44,7 @@ TEST(CompileAlarms, LongWaitsAreWarnings) {
   const Findings found = run.Run(slow_compile);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
-  EXPECT_EQ(found[0].words.title, "compiling tried kernels for 30 s: eng1");
+  EXPECT_EQ(found[0].words.title, "XLA tuned kernels for 30 s of compile time: eng1");
 }
 
 // Its limit is ten seconds, and the program is not at fault: nothing of two minutes, no smaller
@@ -96,7 +96,7 @@ TEST(CompileAlarms, ShapesOfTuplesAreWholeOrLeftOut) {
         shape));
     return run.Run(slow_compile)[0].words.title;
   };
-  const std::string before = "compiling computed constants for over 1 s: ";
+  const std::string before = "XLA folded constants for over 1 s of compile time: ";
   EXPECT_EQ(title("(u32[8]{0}, s32[4,2]{1,0})"), before + "fusion (u32[8], s32[4,2])");
   std::string many = "(u32[8388608]{0}";
   for (int i = 0; i < 9; ++i) many += ", u32[8388608]{0}";

@@ -39,9 +39,9 @@ TEST(DeviceGapWords, TitleTellsWhatTheDeviceWaitedFor) {
             "TPU:0 idle 25 ms (50.0 % of the time between its executions) in 50 gaps while the "
             "host was in scope 'log' (host_wait)");
   figures.wait = GapWait::kKernelWait;
-  EXPECT_EQ(Say(figures).title,
-            "TPU:0 idle 25 ms (50.0 % of the time between its executions) in 50 gaps while the "
-            "next kernel was launched already and waited (kernel_wait)");
+  EXPECT_EQ(
+      Say(figures).title,
+      "TPU:0 idle 25 ms (50.0 % of the time between its executions) in 50 gaps while the next kernel was already launched and waited (kernel_wait)");
 }
 
 TEST(DeviceGapWords, CostNoteComparesDevices) {
@@ -58,21 +58,22 @@ TEST(DeviceGapWords, TheCapturesOwnSettingsComeBeforeAdvice) {
   DeviceGapFigures figures = InUserCode();
   figures.verdict = DeviceGapVerdict::kScopeReads;
   figures.settings.fallback_stacks = true;
-  EXPECT_EQ(Say(figures).why,
-            "The capture's own settings slow this down: PT_XLA_DEBUG; 'log' reads values. Without "
-            "them it may vanish.");
-  EXPECT_EQ(Say(figures).advice, "Record again without these settings before you act on it.");
+  EXPECT_EQ(
+      Say(figures).why,
+      "The capture's own settings slow this down: PT_XLA_DEBUG; 'log' reads values. The idle time may disappear without them.");
+  EXPECT_EQ(Say(figures).advice,
+            "Record again without these settings before you act on this finding.");
 }
 
 TEST(DeviceGapWords, ProgramsInCppAreToldTheirOwnNames) {
   DeviceGapFigures figures = InUserCode();
   figures.in_step = true;
-  EXPECT_EQ(Say(figures, Framework::kCpp).advice,
-            "Add scopes (Trace, XLAPROF_TRACE) around the parts of the step to see which one keeps "
-            "the device waiting; move host work off the step's thread.");
+  EXPECT_EQ(
+      Say(figures, Framework::kCpp).advice,
+      "Add scopes (Trace, XLAPROF_TRACE) around the parts of the step to see which one keeps the device waiting, and move that work off the step's thread.");
   figures.doing = Doing::kTracing;
   EXPECT_EQ(Say(figures, Framework::kCpp).advice,
-            "Tracing cannot keep up with the device: give the device more work a step.");
+            "Tracing cannot keep up with the device. Give the device more work per step.");
 }
 
 // A host that launches late is told so; one that copies or loads is slow of itself.
@@ -83,7 +84,7 @@ TEST(DeviceGapWords, ALateHostIsAdvisedByWhatItDoes) {
   figures.wait = GapWait::kHostWait;
   EXPECT_EQ(Say(figures).advice, copies);
   figures.doing = Doing::kRuntime;
-  EXPECT_TRUE(Say(figures).advice.starts_with("The host launches later than the device works"));
+  EXPECT_TRUE(Say(figures).advice.starts_with("The host launches work too late for the device"));
 }
 
 }  // namespace

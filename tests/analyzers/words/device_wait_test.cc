@@ -23,16 +23,16 @@ TEST(DeviceWaitWords, TheDeviceThatComesLateIsNamed) {
   EXPECT_EQ(words.title,
             "68 % of GPU:3's busy time is 'all-reduce', waiting for communication with other "
             "devices");
-  EXPECT_EQ(words.why, "GPU:2 waits least: the others wait for it");
+  EXPECT_EQ(words.why, "GPU:2 waits least, so the others wait for it.");
   EXPECT_EQ(words.cost_note,
             "sum of these ops on GPU:3; on 4 devices it is 10.0 (on GPU:2) to 68.2 % of busy");
-  EXPECT_TRUE(words.advice.starts_with("Look at what GPU:2 does before these ops"));
+  EXPECT_TRUE(words.advice.starts_with("Find out what GPU:2 does before these ops"));
 }
 
 TEST(DeviceWaitWords, DevicesThatWaitAlikeAreOnlyCompared) {
   const Words words = Say(OnFourDevices(false));
   EXPECT_EQ(words.why, "");
-  EXPECT_TRUE(words.advice.starts_with("Overlap communication with compute"));
+  EXPECT_TRUE(words.advice.starts_with("Overlap communication with computation"));
 }
 
 TEST(DeviceWaitWords, EvidenceTellsTheRateOfACopy) {

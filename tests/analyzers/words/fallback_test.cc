@@ -24,7 +24,7 @@ TEST(FallbackWords, NameTheCandidatesThatAreKnownAndCountTheRest) {
   figures.candidates.push_back({.scope = "loss"});
   figures.candidates.push_back({});  // has nothing to be named by
   EXPECT_THAT(SayFallback(OfOp("aten::nonzero", figures), Framework::kUnknown).why,
-              EndsWith(". Its line is one of: train.py:1 train.py:2 scope loss and 12 more"));
+              EndsWith(". Its line is one of: train.py:1 train.py:2 scope loss and 12 more."));
 }
 
 TEST(FallbackWords, NameTheCallSitesIfThereAreSeveral) {
@@ -33,7 +33,7 @@ TEST(FallbackWords, NameTheCallSitesIfThereAreSeveral) {
               Not(HasSubstr("called at")));
   figures.call_sites.push_back({"a.py", 55, "evaluate"});
   EXPECT_THAT(SayFallback(OfOp("_ctc_loss", figures), Framework::kUnknown).why,
-              EndsWith(". It is called at a.py:29, a.py:55"));
+              EndsWith(". It is called at a.py:29, a.py:55."));
 }
 
 // print(tensor) picks elements by a mask: nobody should rewrite that with torch.where.
@@ -43,7 +43,7 @@ TEST(FallbackWords, AdviceForAPrintIsNotThatForAMask) {
   EXPECT_THAT(called.advice, HasSubstr("torch.where(mask, x, 0)"));
   const Words printed =
       SayFallback(OfOp("aten::masked_select", {.is_printed = true}), Framework::kUnknown);
-  EXPECT_THAT(printed.why, HasSubstr("torch calls it to print a tensor"));
+  EXPECT_THAT(printed.why, HasSubstr("Torch calls it to print a tensor"));
   EXPECT_THAT(printed.advice, HasSubstr("print(x.detach().cpu())"));
   EXPECT_THAT(printed.advice, Not(HasSubstr("torch.where")));
 }
@@ -55,7 +55,7 @@ TEST(FallbackWords, AdviceIsFoundByTheOpsBareName) {
         << op;
   }
   EXPECT_THAT(SayFallback(OfOp("aten::frobnicate", {}), Framework::kUnknown).advice,
-              HasSubstr("aten::frobnicate has no lowering in this torch_xla"));
+              HasSubstr("aten::frobnicate has no lowering in this version of torch_xla"));
 }
 
 TEST(FallbackWords, AdviceForCppNamesTheOperationsOfCpp) {
@@ -64,7 +64,7 @@ TEST(FallbackWords, AdviceForCppNamesTheOperationsOfCpp) {
   EXPECT_THAT(
       SayFallback(OfOp("aten::frobnicate", {}), Framework::kCpp).advice,
       HasSubstr(
-          "aten::frobnicate has no lowering: write it with operations that have one, or move it out of the step."));
+          "aten::frobnicate has no lowering. Write it with operations that have one, or move it out of the step."));
   // What is the same in both languages is written once.
   EXPECT_EQ(SayFallback(OfOp("aten::nms", {}), Framework::kCpp).advice,
             SayFallback(OfOp("aten::nms", {}), Framework::kUnknown).advice);
@@ -76,7 +76,7 @@ TEST(FallbackWords, UnnamedCallsListWhatTheyMayBe) {
       UnnamedCallsFigures{.possible_ops = {"aten::frobnicate"}, .may_be_read = true});
   const Words words = SayFallback(finding, Framework::kUnknown);
   EXPECT_EQ(words.title, "ops run on the CPU, or numbers are read, 20 times");
-  EXPECT_THAT(words.why, EndsWith(". It may be one of: aten::frobnicate, a read of a number"));
+  EXPECT_THAT(words.why, EndsWith(". It may be one of: aten::frobnicate, a read of a number."));
   EXPECT_THAT(words.evidence, testing::ElementsAre("train.py:7 = 20"));
 }
 

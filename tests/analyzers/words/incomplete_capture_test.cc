@@ -15,22 +15,22 @@ TEST(IncompleteCaptureWords, StepsAreMarkedAsTheProfilerThatWasUsedDoes) {
   constexpr ReasonType kType = ReasonType::kNoStepMarkers;
   EXPECT_EQ(
       Say(kType).advice,
-      "Mark each step: torch_xla.debug.profiler.StepTrace('train', step_num=i), or jax.profiler.StepTraceAnnotation; where steps are marked already, trace for longer than one step.");
+      "Mark each step: torch_xla.debug.profiler.StepTrace('train', step_num=i), or jax.profiler.StepTraceAnnotation. If steps are already marked, trace for longer than one step.");
   EXPECT_EQ(
       Say(kType, {.is_torch_profile = true}).advice,
-      "Mark each step: prof.step() of torch.profiler, torch_xla.debug.profiler.StepTrace('train', step_num=i), or jax.profiler.StepTraceAnnotation; where steps are marked already, trace for longer than one step.");
+      "Mark each step: prof.step() of torch.profiler, torch_xla.debug.profiler.StepTrace('train', step_num=i), or jax.profiler.StepTraceAnnotation. If steps are already marked, trace for longer than one step.");
   EXPECT_EQ(
       Say(kType, {.is_torch_profile = true}, Framework::kCpp).advice,
-      "Mark each step: StepTrace step(\"train\", i); where steps are marked already, trace for longer than one step.");
+      "Mark each step: StepTrace step(\"train\", i). If steps are already marked, trace for longer than one step.");
 }
 
 TEST(IncompleteCaptureWords, CppProgramsAreRecordedByThemselves) {
   EXPECT_EQ(Say(ReasonType::kNoClock, {}, Framework::kCpp).advice,
             "Take a profile as well: run with XLAPROF_RECORD=PATH, or XLA_METRICS_FILE for sums.");
   EXPECT_EQ(Say(ReasonType::kNoCounters, {}, Framework::kCpp).advice,
-            "Report on all that metrics_report() returns.");
+            "Report on the whole text that metrics_report() returns.");
   EXPECT_EQ(Say(ReasonType::kNoExecutions, {}, Framework::kCpp).advice,
-            "Report on all that metrics_report() returns, after some steps.");
+            "Report on the whole text that metrics_report() returns after some steps.");
 }
 
 TEST(IncompleteCaptureWords, SettingsAreSwitchedOffForTimesThatCount) {
@@ -44,10 +44,10 @@ TEST(IncompleteCaptureWords, SettingsAreSwitchedOffForTimesThatCount) {
             std::vector<std::string>{"ir_debug = 1: graphs have lines"});
   EXPECT_EQ(
       Say(kType, debug).advice,
-      "It takes a Python stack at every op: for times that count, record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.");
+      "It takes a Python stack at every op, which distorts these timings. Record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.");
   EXPECT_EQ(
       Say(kType, debug, Framework::kCpp).advice,
-      "It prints the place of every op: for times that count, record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.");
+      "It prints the place of every op, which distorts these timings. Record again without XLA_IR_DEBUG and XLA_HLO_DEBUG.");
   EXPECT_EQ(Say(kType, {.setting = SettingName::kWithStack, .setting_value = "on"}).title,
             "the run was recorded with with_stack = on");
 }

@@ -18,19 +18,20 @@ TEST(InputBoundWords, AStepsShareOfTheWait) {
   const Words words = Say(DataLoading::kUnknown, Framework::kUnknown);
   EXPECT_EQ(words.title,
             "highly input bound: 20 % of the steady time is waiting for data (200 us a step)");
-  EXPECT_EQ(words.why, "only 1 of 10 steps waited");
+  EXPECT_EQ(words.why, "Only 1 of 10 steps waited.");
 }
 
 // Programs that load with PyTorch's DataLoader are not told to use torch_xla's loader.
 TEST(InputBoundWords, TheAdviceIsForTheLoaderThatWaits) {
   EXPECT_TRUE(Say(DataLoading::kInWorkers, Framework::kUnknown)
-                  .advice.starts_with("The loader's workers come late"));
+                  .advice.starts_with("The loader's workers are too slow"));
   EXPECT_NE(Say(DataLoading::kInStepThread, Framework::kUnknown).advice.find("num_workers=0"),
             std::string::npos);
   EXPECT_NE(Say(DataLoading::kUnknown, Framework::kUnknown).advice.find("MpDeviceLoader's"),
             std::string::npos);
-  EXPECT_EQ(Say(DataLoading::kUnknown, Framework::kCpp).advice,
-            "Load ahead: more loader workers, a deeper prefetch, cheaper or cached preprocessing.");
+  EXPECT_EQ(
+      Say(DataLoading::kUnknown, Framework::kCpp).advice,
+      "Load data earlier: use more loader workers, a deeper prefetch, or cheaper or cached preprocessing.");
 }
 
 }  // namespace

@@ -14,12 +14,12 @@ TEST(LargeTransferWords, TheAdviceNamesWhatTheFrameworkHas) {
   const ExposedCopies read{.direction = Direction::kFromDevice};
   EXPECT_EQ(
       Say(read).advice,
-      "Read less: reduce on the device first (a mean, a slice), read every N steps, or copy asynchronously into a step closure (xm.add_step_closure).");
+      "Read less: reduce on the device first (a mean, a slice), read only every N steps, or copy asynchronously into a step closure (xm.add_step_closure).");
   EXPECT_EQ(Say(read, Framework::kCpp).advice,
-            "Read less: reduce on the device first (a mean, a slice), read every N steps.");
-  EXPECT_TRUE(Say(TimedUploads()).advice.ends_with("let MpDeviceLoader upload in the background."));
+            "Read less: reduce on the device first (a mean, a slice), or read only every N steps.");
+  EXPECT_TRUE(Say(TimedUploads()).advice.ends_with("Let MpDeviceLoader upload in the background."));
   EXPECT_TRUE(Say(TimedUploads(), Framework::kCpp)
-                  .advice.ends_with("let DeviceLoader upload in the background."));
+                  .advice.ends_with("Let DeviceLoader upload in the background."));
 }
 
 TEST(LargeTransferWords, CopiesOfAMetricAreOfAStepOrAnExecution) {
@@ -30,7 +30,7 @@ TEST(LargeTransferWords, CopiesOfAMetricAreOfAStepOrAnExecution) {
                       .metric = "InboundData",
                       .sum_bytes = 4.69e9};
   EXPECT_EQ(Say(figures).title, "480 MB from the device an execution in 1 copy");
-  EXPECT_EQ(Say(figures).why, "The weights' first upload may be all of it.");
+  EXPECT_EQ(Say(figures).why, "The first upload of the weights may be all of it.");
   EXPECT_EQ(Say(figures).evidence,
             std::vector<std::string>{"InboundData: 4.69 GB in 1000 samples"});
   figures.turn = Turn::kStep;
@@ -41,16 +41,17 @@ TEST(LargeTransferWords, CopiesOfAMetricAreOfAStepOrAnExecution) {
 }
 
 TEST(LargeTransferWords, TheFirstUploadIsNamedWhereItIsCounted) {
-  EXPECT_EQ(Say(SmallUploads{.has_first_upload = false}).cost_note, "IrValueTensorToXlaData's sum");
+  EXPECT_EQ(Say(SmallUploads{.has_first_upload = false}).cost_note,
+            "the sum of IrValueTensorToXlaData");
   const Words young = Say(SmallUploads{.mean_ns = 9'000'000,
                                        .execute_ns = 100'000'000,
                                        .has_first_upload = true,
                                        .may_be_weights = true});
   EXPECT_EQ(young.cost_note,
-            "IrValueTensorToXlaData's sum, of which the weights' first upload is a part");
+            "the sum of IrValueTensorToXlaData, which includes the first upload of the weights");
   EXPECT_EQ(
       young.why,
-      "9 ms each on average, and 9 s in all, against 100 ms of execution. In so short a run the weights may be all of it: compare with a later report");
+      "They take 9 ms each on average and 9 s in all, compared with 100 ms of execution. In such a short run the weights may be all of it. Compare with a later report.");
 }
 
 }  // namespace

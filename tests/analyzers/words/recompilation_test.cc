@@ -48,7 +48,7 @@ TEST(RecompilationWords, SitesHaveTheirNames) {
   auto title = [](const RecompileSite& site) {
     return Say({.site = site, .cause = {.type = ReasonType::kRedefinedFunction}}).title;
   };
-  const std::string_view change = " recompiled 3 times: it is another function object at each call";
+  const std::string_view change = " recompiled 3 times: each call passes another function object";
   const SourcePlace place{"/x/train.py", 7, "main"};
   const std::pair<RecompileSite, std::string> kSites[] = {
       {{.function = "f", .cut = CutKind::kCall, .place = place}, "`f`"},
@@ -74,8 +74,8 @@ TEST(RecompilationWords, SizesThatVary) {
             "64 (3 programs, 28 % more elements instead of 86 % if all sizes are equally "
             "frequent), and mask what was added out of the loss.");
   figures.is_rare_smaller_size = true;
-  EXPECT_THAT(Say(figures).advice, HasSubstr("drop it with drop_last=True in the DataLoader"));
-  EXPECT_THAT(Say(figures, Framework::kCpp).advice, HasSubstr("drop it, or pad it"));
+  EXPECT_THAT(Say(figures).advice, HasSubstr("Drop it with drop_last=True in the DataLoader"));
+  EXPECT_THAT(Say(figures, Framework::kCpp).advice, HasSubstr("Drop it, or pad it"));
   figures.processes = 3;
   EXPECT_THAT(Say(figures).title, testing::EndsWith("17, 9) (in each of 3 processes)"));
 }
@@ -140,7 +140,7 @@ TEST(RecompilationWords, EachReasonSaysWhatToDo) {
   for (const auto& [cause, advice] : kCauses) EXPECT_THAT(SayOf(cause).advice, HasSubstr(advice));
   EXPECT_THAT(Say(RecompileFigures()).advice, HasSubstr("XLA_SAVE_TENSORS_FILE"));
   EXPECT_THAT(Say(RecompileFigures(), Framework::kUnknown, 1, State::kWarmUp).advice,
-              HasSubstr("Nothing to do"));
+              HasSubstr("Nothing needs to change"));
 }
 
 TEST(RecompilationWords, CppProgramsHaveNoPython) {
@@ -161,7 +161,8 @@ TEST(RecompilationWords, Settings) {
                Framework::kUnknown, 1)
         .title;
   };
-  const std::string text = "the step recompiled once: the same graph under another setting";
+  const std::string text =
+      "the step recompiled once: the same graph is compiled under another setting";
   EXPECT_EQ(title("", {}), text);
   EXPECT_EQ(title("jax_enable_x64", {}), text + " (jax_enable_x64)");
   EXPECT_EQ(title("jax_enable_x64", {"0", "1"}), text + " (jax_enable_x64: 0 → 1)");
@@ -175,10 +176,9 @@ TEST(RecompilationWords, ReasonsAreSentences) {
                            .from_sizes = 2};
   figures.beside.push_back(
       {.node = "mul", .before = "1", .after = "2", .location = {"/x/a.py", 9, ""}, .near = true});
-  EXPECT_EQ(Say(figures).why,
-            "The IR dump shows it. A view is recorded where it is used; near it, /x/a.py:3, is the "
-            "value that it reads; for 2 of 3 compiles no graph was captured; the sizes in the log "
-            "say the same. In the same compiles also changed: mul near /x/a.py:9 (1 → 2).");
+  EXPECT_EQ(
+      Say(figures).why,
+      "The IR dump shows this. A view is recorded where it is used, and it reads a value that is recorded nearby, at /x/a.py:3; for 2 of 3 compiles no graph was captured; the sizes in the log say the same. In the same compiles, these changed as well: mul near /x/a.py:9 (1 → 2).");
   EXPECT_EQ(SayOf({.seen_in = SeenIn::kJaxExplanation, .note = note::JaxSays{"never seen."}}).why,
             "JAX says: never seen.");
 }
@@ -195,19 +195,18 @@ TEST(RecompilationWords, HowManyGraphsAreKept) {
 
 TEST(RecompilationWords, CostsSayHowTheyWereMeasured) {
   RecompileFigures figures;
-  EXPECT_THAT(Say(figures).cost_note, HasSubstr("unmeasured"));
+  EXPECT_THAT(Say(figures).cost_note, HasSubstr("not measured"));
   figures.cost.trace_ns = 30;
-  EXPECT_EQ(Say(figures).cost_note, "tracing them on the host; the log does not time XLA");
+  EXPECT_EQ(Say(figures).cost_note, "time of tracing them on the host; the log does not time XLA");
   figures.cost.timed = 2;
   figures.cost.sources = {TimeSource::kProfile, TimeSource::kMetrics};
   EXPECT_FALSE(Say(figures).tells_share);
   figures.cost.in_profile = 1, figures.cost.profile_ns = 2'000'000'000;
   figures.cost.profile_share = 0.25;
   EXPECT_TRUE(Say(figures).tells_share);
-  EXPECT_EQ(Say(figures).cost_note,
-            "compile time of 2 of 3 that were measured, from the metrics' deltas and the profile; "
-            "30 ns of it is tracing and lowering on the host; 1 of them lies inside the profile, "
-            "25 % of its 2 s");
+  EXPECT_EQ(
+      Say(figures).cost_note,
+      "compile time of the 2 of 3 that were measured, from the metrics' deltas and the profile; 30 ns of it is tracing and lowering on the host; 1 of them lies inside the profile, 25 % of its 2 s");
 }
 
 TEST(RecompilationWords, EvidenceHasALineEach) {
@@ -230,29 +229,30 @@ TEST(RecompilationWords, CountsAreJudged) {
       .source = reports,
       .signals = {.compiles = 7, .steps = 14, .executions = 14, .clean = 3, .again = 6}};
   EXPECT_EQ(Say(figures).title,
-            "7 compiles in 14 steps: a clean program with 1 graph a step makes about 3");
+            "7 compiles in 14 steps: a clean program with 1 graph per step makes about 3");
   EXPECT_EQ(
       Say(figures).why,
-      "Only counts are there (12 metrics reports): they do not tell when it compiled, nor why.");
-  EXPECT_EQ(Say(figures).cost_note, "unmeasured: no CompileTime metric");
+      "The source (12 metrics reports) holds only counts: it does not say when or why the program compiled.");
+  EXPECT_EQ(Say(figures).cost_note, "not measured, because there is no CompileTime metric");
   figures.signals.is_cut = true;
   EXPECT_EQ(Say(figures).cost_note,
-            "unmeasured: CompileTime may stand in the part that is missing");
+            "not measured, because CompileTime may be in the part that is missing");
   figures.compiles_in_profile = 1;
   EXPECT_EQ(Say(figures).why,
-            "Only 1 of these compiles lies inside the profile; the others are only counted.");
+            "Only 1 of these compiles lies inside the profile. The others are only counted.");
   figures.compiles_in_profile.reset();
   figures.signals.between = CountSignals::Between{.before = 5, .more = 2};
-  EXPECT_THAT(Say(figures).why, HasSubstr("Between the last two it rose from 5 to 7."));
+  EXPECT_THAT(Say(figures).why, HasSubstr("The count rose from 5 to 7 between the last two."));
   figures.verdict = CountVerdict::kClean;
   EXPECT_EQ(
       Say(figures).title,
       "it is not recompilation: 7 compiles in 14 steps, as many as a clean program makes at first");
   figures.verdict = CountVerdict::kGoesOnInEachReport;
   EXPECT_EQ(Say(figures).title,
-            "7 compiles in 14 steps, in 12 separate reports: it goes on compiling");
+            "7 compiles in 14 steps, in 12 separate reports: the program continues to compile");
   figures.verdict = CountVerdict::kExecutionsNotTold;
-  EXPECT_THAT(Say(figures).title, HasSubstr("it may be recompilation or several graphs a step"));
+  EXPECT_THAT(Say(figures).title,
+              HasSubstr("this may be recompilation or several graphs per step"));
 }
 
 TEST(RecompilationWords, OperationsOutsideOfJit) {
@@ -265,7 +265,7 @@ TEST(RecompilationWords, OperationsOutsideOfJit) {
   };
   EXPECT_EQ(say().title,
             "12 programs of single operations, called outside of jit (scan 3, broadcast_in_dim 9)");
-  EXPECT_THAT(say().why, HasSubstr(". Most at fit.py:40 (3, 6 s), model.py:8 (9, 180 ms)"));
+  EXPECT_THAT(say().why, HasSubstr(". Most are at fit.py:40 (3, 6 s), model.py:8 (9, 180 ms)."));
   EXPECT_THAT(say().evidence, ElementsAre("3 at fit.py:40, 6 s", "scan 3, broadcast_in_dim 9"));
   figures.lines.clear();
   EXPECT_THAT(say().advice, HasSubstr("JAX_EXPLAIN_CACHE_MISSES=1"));

@@ -20,7 +20,8 @@ TEST(SlowCompileWords, ACompilationIsComparedWithSteps) {
       .steps = CompileSteps{.as_long_as = 500, .paid_back = 9500, .paid_back_share = 0.05}});
   EXPECT_EQ(words.title,
             "compiling took 400 s, 70 nodes, program of 1 KB, graph abc, /u/train.py:3");
-  EXPECT_EQ(words.why, "as long as 500 steady steps; under 5 % of the run after 9500 steps");
+  EXPECT_EQ(words.why,
+            "This is as long as 500 steady steps. It is under 5 % of the run after 9500 steps.");
   EXPECT_FALSE(words.tells_share);
 }
 
@@ -32,7 +33,7 @@ TEST(SlowCompileWords, TheAdviceInCppIsASmallerGraph) {
     EXPECT_EQ(Say(figures, Framework::kCpp).advice, "Make the graph smaller.");
     EXPECT_EQ(
         Say(figures).advice,
-        "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir); make the graph smaller (scan over repeated layers).");
+        "Keep the compilation cache between runs (torch_xla: xr.initialize_cache, JAX: jax_compilation_cache_dir). Make the graph smaller (scan over repeated layers).");
   }
 }
 
@@ -42,7 +43,7 @@ TEST(SlowCompileWords, TracingIsShortenedInThePythonCode) {
       FirstCompilations{.tracing = {.ns = 2'000'000'000}, .remedy = CompileRemedy::kLessTracing});
   EXPECT_EQ(
       words.cost_note,
-      "the first compilation of each place; later ones are with recompilation; 2 s of it is tracing and lowering on the host");
+      "the first compilation at each place; recompilation reports later ones; 2 s of it is tracing and lowering on the host");
   EXPECT_NE(words.advice.find("fori_loop"), std::string::npos);
   EXPECT_EQ(words.advice.find("jax_compilation_cache_dir"), std::string::npos);
 }
@@ -56,11 +57,11 @@ TEST(SlowCompileWords, LinesTellTheLeastNumberAndCost) {
   EXPECT_EQ(Say(figures).title, "at least 2 compilations took 320 s to 940 s each");
   EXPECT_EQ(
       Say(figures).cost_note,
-      "at least; the longest that torch_xla's own lines tell of, which do not tell how many there were");
+      "at least; this is the longest one in torch_xla's own lines, which do not say how many there were");
   figures.lengths = 1;
   EXPECT_EQ(Say(figures).title, "a compilation took 940 s");
   EXPECT_EQ(Say(SlowCompileLines{.threshold_ns = 300'000'000'000}).cost_note,
-            "unmeasured: only torch_xla's own line tells of it");
+            "not measured, because only torch_xla's own line mentions it");
 }
 
 CompileAlarms Alarms(AlarmKind kind, bool ended = true) {
@@ -77,9 +78,9 @@ TEST(SlowCompileWords, AlarmsThatHaveNotEndedTellTheLeast) {
   finding.figures = SlowCompileFigures(
       SlowCompileAlarms{.alarms = Alarms(AlarmKind::kConstantFolding, /*ended=*/false)});
   const Words words = SaySlowCompile(finding, Framework::kUnknown);
-  EXPECT_EQ(words.title, "compiling computed constants for over 2 s: an instruction");
+  EXPECT_EQ(words.title, "XLA folded constants for over 2 s of compile time: an instruction");
   EXPECT_EQ(words.cost_note,
-            "at least; XLA's own alarms, which ring for instructions of over a second");
+            "at least; XLA's own alarms, which report instructions of over a second");
   EXPECT_TRUE(words.advice.starts_with("Pass large arrays to the compiled function as arguments"));
   EXPECT_EQ(words.evidence, std::vector<std::string>{"over 2 s: , /x/f.py:13"});
 }
@@ -98,7 +99,7 @@ TEST(SlowCompileWords, AProgramOfOneOperationIsTheMachinesMatter) {
   EXPECT_EQ(Say(figures).why, "");
   EXPECT_NE(Say(figures).advice.find("smaller"), std::string::npos);
   figures.jax_operation = "gather";
-  EXPECT_TRUE(Say(figures).why.starts_with("Its name is that of one operation of JAX, gather:"));
+  EXPECT_TRUE(Say(figures).why.starts_with("Its name is that of a single JAX operation, gather."));
   EXPECT_NE(Say(figures).advice.find("driver"), std::string::npos);
   EXPECT_EQ(Say(figures).advice.find("smaller"), std::string::npos);
 }

@@ -21,7 +21,7 @@ TEST(SyncPointWords, AReadIsNamedAsInTheProgramsLanguage) {
   EXPECT_EQ(SaySyncPoint(finding, Framework::kCpp).title,
             "a number is read (f32[]) before the step mark, 12 times (1 a step)");
   EXPECT_THAT(SaySyncPoint(finding, Framework::kCpp).advice,
-              HasSubstr("Instead of an if on it use where(condition, a, b)."));
+              HasSubstr("Use where(condition, a, b) instead of an if on the value."));
 }
 
 TEST(SyncPointWords, FetchesAreCountedInStepsElseInExecutions) {
@@ -44,7 +44,7 @@ TEST(SyncPointWords, FetchesAreCountedInStepsElseInExecutions) {
   finding.figures = SyncPointFigures(figures);
   EXPECT_EQ(
       SaySyncPoint(finding, Framework::kUnknown).title,
-      "a tensor is fetched from the device, 264 times, and not again in the steps that the log tells of");
+      "a tensor is fetched from the device, 264 times, and not again in the steps that the log covers");
 }
 
 TEST(SyncPointWords, AnOperationIsToldWithItsTimes) {
@@ -57,8 +57,9 @@ TEST(SyncPointWords, AnOperationIsToldWithItsTimes) {
   EXPECT_THAT(words.cost_note, Not(HasSubstr("idles")));
   finding.figures =
       SyncPointFigures(ReadOperationFigures{.blocked_ns = 640'000, .device_idle_ns = 16'000});
-  EXPECT_THAT(SaySyncPoint(finding, Framework::kUnknown).cost_note,
-              HasSubstr("its part of the 16 us that the device idles in the steady steps"));
+  EXPECT_THAT(
+      SaySyncPoint(finding, Framework::kUnknown).cost_note,
+      HasSubstr("at most its share of the 16 us in which the device is idle in the steady steps"));
 }
 
 }  // namespace

@@ -14,21 +14,21 @@ Words Say(const TracingBoundFigures& figures, ReasonType reason) {
 TEST(TracingBoundWords, TheTimelineTellsShareAndBusyTime) {
   TracingOnTimeline seen{.step_ns = 10'000'000};
   EXPECT_EQ(Say({.seen = seen}, ReasonType::kAboutTheStepTime).title,
-            "tracing takes 300 us a step, 30 % of the step time");
+            "tracing takes 300 us per step, 30 % of the step time");
   seen.busy_ns = 2'000'000;
   seen.in_scopes = true;
-  EXPECT_EQ(Say({.seen = seen}, ReasonType::kAboveDeviceBusyTime).title,
-            "tracing and the scopes around it take 300 us a step, 30 % of the step time; the "
-            "device is busy 200 us a step");
+  EXPECT_EQ(
+      Say({.seen = seen}, ReasonType::kAboveDeviceBusyTime).title,
+      "tracing and the scopes around it take 300 us per step, 30 % of the step time; the device is busy 200 us per step");
 }
 
 TEST(TracingBoundWords, MetricsTellThatTheyAreAlone) {
   TracingBoundFigures figures{
       .seen = TracingInMetrics{.execute_sum_ns = 1'000'000, .share_of_wall = 0.07}};
   EXPECT_EQ(Say(figures, ReasonType::kAboveDeviceBusyTime).title,
-            "tracing takes 300 us a step, execution 100 us; about 7 % of the wall time");
+            "tracing takes 300 us per step, execution 100 us; about 7 % of the wall time");
   EXPECT_EQ(Say(figures, ReasonType::kAboveDeviceBusyTime).why,
-            "From metrics alone; step times would tell whether it bounds the step.");
+            "Only metrics show this. Step times would show whether tracing bounds the step.");
   figures.settings.dumps = true;
   EXPECT_EQ(Say(figures, ReasonType::kCaptureSettings).why,
             "The capture's own settings slow tracing down: XLA_SAVE_TENSORS_FILE. Record again "
