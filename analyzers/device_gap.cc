@@ -11,6 +11,7 @@
 
 #include "analyzers/analyzer.h"
 #include "analyzers/run/device_idle.h"
+#include "analyzers/run/idle_causes.h"
 #include "analyzers/run/scope_place.h"
 #include "analyzers/run/steps.h"
 #include "analyzers/run/tables.h"
@@ -18,168 +19,25 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxEvidence = 8;
-
-// A cause of idle time: what the device waited for, if its work is launched call by call, and what
-// the host did meanwhile.
-struct Cause {
-  GapWait wait = GapWait::kUnknown;
-  Activity activity;
-  auto operator<=>(const Cause&) const = default;
-};
-
-struct Idle {
-  int64_t ns = 0;
-  int64_t usual_ns = 0;  // of this, outside of steps that compile
-  int64_t main_of = 0;   // gaps of which it is the longest activity
-  int64_t in = 0;        // gaps in which it occurs
-  int64_t calls = 0;     // of the Python tracer, in the gaps of which it is the longest
-  int64_t main_ns = 0;   // its time in those
-  int64_t scopes = 1;    // that were put together, see Gather
-  std::vector<std::pair<int64_t, Interval>> longest;  // its part, the gap; most expensive first
-
-  // Keeps the longest gaps. Of gaps that are equally long, the first ones stay.
-  void KeepLongest() {
-    std::stable_sort(longest.begin(), longest.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    if (longest.size() > kMaxEvidence) longest.resize(kMaxEvidence);
-  }
-  // Adds the idle time of another scope, which has less.
-  void Add(const Idle& other) {
-    ns += other.ns, usual_ns += other.usual_ns;
-    main_of += other.main_of, main_ns += other.main_ns;
-    in += other.in, calls += other.calls, scopes += other.scopes;
-    longest.insert(longest.end(), other.longest.begin(), other.longest.end());
-    KeepLongest();
-  }
-};
-
-// Steps after warm-up that compile: what the host does in them, but for the user's own scopes, it
-// does because of that (JAX traces again before it compiles, a lazy runtime lowers).
-std::vector<Interval> CompilingSteps(const Steps& steps, int64_t process_id) {
-  std::vector<Interval> out;
-  for (const StepSpan& step : steps.all) {
-    if (step.process_id == process_id && step.compiles && !step.warm_up && step.ts_ns &&
-        step.dur_ns) {
-      out.push_back({*step.ts_ns, *step.ts_ns + *step.dur_ns});
-    }
-  }
-  return Union(std::move(out));
-}
-
-struct Share {
-  Activity activity;
-  int64_t ns = 0, usual_ns = 0;
-};
-
-// Finds what the host did during one gap after the other.
-class GapShares {
- public:
-  GapShares(const HostTimeline& host, const std::vector<Interval>& compiling)
-      : walk_(host), compiling_(compiling) {}
-
-  // Longest first; good until the next call.
-  const std::vector<Share>& Of(Interval gap) {
-    shares_.clear();
-    auto step = std::upper_bound(compiling_.begin(), compiling_.end(), gap.begin_ns,
-                                 [](int64_t t, const Interval& i) { return t < i.end_ns; });
-    if (step == compiling_.end() || step->begin_ns >= gap.end_ns) {
-      for (const ActivityShare& share : walk_.During(gap))
-        shares_.push_back({share.activity, share.ns, share.ns});
-      return shares_;
-    }
-    std::map<Activity, Share> sums;
-    auto add = [&](Interval part, bool compiles) {
-      if (part.length_ns() <= 0) return;
-      for (const ActivityShare& share : walk_.During(part)) {
-        const bool own_scope = share.activity.doing == Doing::kUserCode && !share.activity.in_step;
-        Share& sum =
-            sums[compiles && !own_scope ? Activity{.doing = Doing::kCompile} : share.activity];
-        sum.ns += share.ns;
-        if (!compiles) sum.usual_ns += share.ns;
-      }
-    };
-    int64_t at = gap.begin_ns;
-    for (; step != compiling_.end() && step->begin_ns < gap.end_ns; ++step) {
-      const int64_t end_ns = std::min(step->end_ns, gap.end_ns);
-      add({at, step->begin_ns}, false);
-      add({std::max(at, step->begin_ns), end_ns}, true);
-      at = end_ns;
-    }
-    add({at, gap.end_ns}, false);
-    for (const auto& [activity, sum] : sums) shares_.push_back({activity, sum.ns, sum.usual_ns});
-    std::stable_sort(shares_.begin(), shares_.end(),
-                     [](const Share& a, const Share& b) { return a.ns > b.ns; });
-    return shares_;
-  }
-
- private:
-  HostTimeline::Walk walk_;
-  const std::vector<Interval>& compiling_;
-  std::vector<Share> shares_;
-};
-
-// Idle time by its cause, longest first.
-std::vector<std::pair<Cause, Idle>> ByCause(const DeviceIdle& device, const HostTimeline& host,
-                                            std::span<const GapWait> waits,
-                                            const std::vector<Interval>& compiling) {
-  std::map<Cause, Idle> sums;
-  GapShares filled(host, compiling);
-  std::vector<Share> whole(1);
-  Cause last;
-  Idle* idle_of_last = nullptr;
-  auto idle_of = [&](const Cause& cause) -> Idle& {
-    if (idle_of_last == nullptr || cause != last) idle_of_last = &sums[cause], last = cause;
-    return *idle_of_last;
-  };
-  for (size_t g = 0; g < device.gaps.size(); ++g) {
-    const Interval& gap = device.gaps[g];
-    const GapWait wait = waits[g];
-    // The device does not wait for the host while the host launches its work, or has launched it
-    // already.
-    const bool host_matters = wait == GapWait::kUnknown || wait == GapWait::kHostWait;
-    whole[0].ns = whole[0].usual_ns = gap.length_ns();
-    const std::vector<Share>& shares = host_matters ? filled.Of(gap) : whole;
-    for (size_t i = 0; i < shares.size(); ++i) {
-      Idle& idle = idle_of({wait, shares[i].activity});
-      idle.ns += shares[i].ns;
-      idle.usual_ns += shares[i].usual_ns;
-      ++idle.in;
-      if (i > 0) continue;
-      ++idle.main_of;
-      idle.main_ns += shares[i].ns;
-      idle.calls += host.PythonCalls(gap);
-      // Only the longest gaps so far are kept, because all of them would fill the memory.
-      idle.longest.emplace_back(shares[i].ns, gap);
-      if (idle.longest.size() >= kMaxEvidence * 64) idle.KeepLongest();
-    }
-  }
-  std::vector<std::pair<Cause, Idle>> out(sums.begin(), sums.end());
-  for (auto& [cause, idle] : out) idle.KeepLongest();
-  std::stable_sort(out.begin(), out.end(),
-                   [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
-  return out;
-}
-
 // The steady time, which idle time is weighed against.
 struct SteadyTime {
   int64_t ns = 0;
   int64_t usual_ns = 0;  // of this, outside of steps that compile
   bool by_steps = false;
 
-  // Idle time that has nothing to do with compiling is weighed against the steps that do not
+  // IdleOfCause time that has nothing to do with compiling is weighed against the steps that do not
   // compile: where some compile for seconds, the others still count.
-  IdleShareOf Of(const Cause& cause) const {
+  IdleShareOf Of(const IdleCause& cause) const {
     if (usual_ns < ns && cause.activity.doing != Doing::kCompile)
       return IdleShareOf::kStepsWithoutCompiles;
     return by_steps ? IdleShareOf::kSteadySteps : IdleShareOf::kExecutions;
   }
-  double ShareOf(const Cause& cause, const Idle& idle) const {
+  double ShareOf(const IdleCause& cause, const IdleOfCause& idle) const {
     return Of(cause) == IdleShareOf::kStepsWithoutCompiles
                ? double(idle.usual_ns) / double(usual_ns)
                : double(idle.ns) / double(ns);
   }
-  bool IsEnough(const Cause& cause, const Idle& idle) const {
+  bool IsEnough(const IdleCause& cause, const IdleOfCause& idle) const {
     return ShareOf(cause, idle) >= policy::kDeviceIdleShare;
   }
 };
@@ -200,10 +58,10 @@ SteadyTime SteadyTimeOf(const DeviceIdle& device, const Steps& steps,
 
 // Puts those together that are too small to be told and differ only in the user's scope: a hundred
 // scopes with a half percent each are half of the time.
-std::vector<std::pair<Cause, Idle>> Gather(std::vector<std::pair<Cause, Idle>> causes,
-                                           const SteadyTime& steady) {
-  std::map<std::pair<GapWait, Doing>, std::pair<Cause, Idle>> rest;
-  std::vector<std::pair<Cause, Idle>> out;
+std::vector<std::pair<IdleCause, IdleOfCause>> Gather(
+    std::vector<std::pair<IdleCause, IdleOfCause>> causes, const SteadyTime& steady) {
+  std::map<std::pair<GapWait, Doing>, std::pair<IdleCause, IdleOfCause>> rest;
+  std::vector<std::pair<IdleCause, IdleOfCause>> out;
   for (auto& [cause, idle] : causes) {
     if (steady.IsEnough(cause, idle)) {
       out.emplace_back(cause, std::move(idle));
@@ -247,7 +105,7 @@ absl::Status FillLine(const Run& run, std::string_view scope, Subject& subject) 
   return absl::OkStatus();
 }
 
-ReasonType ReasonOf(const Cause& cause) {
+ReasonType ReasonOf(const IdleCause& cause) {
   switch (cause.wait) {
     case GapWait::kHostWait:
       return ReasonType::kHostWait;
@@ -300,17 +158,20 @@ struct Circumstances {
 
 // Returns in how many gaps the cause matters: a little in each of many gaps is no less a pattern
 // than most of a few.
-int64_t GapsOf(const Idle& idle) { return 2 * idle.main_ns >= idle.ns ? idle.main_of : idle.in; }
+int64_t GapsOf(const IdleOfCause& idle) {
+  return 2 * idle.main_ns >= idle.ns ? idle.main_of : idle.in;
+}
 
-bool Recurs(const Idle& idle, const DeviceIdle& device) {
+bool Recurs(const IdleOfCause& idle, const DeviceIdle& device) {
   const int64_t gaps = GapsOf(idle);
   return gaps >= policy::kNotOnce &&
          double(gaps) >= policy::kRecurringGapShare * double(device.chances);
 }
 
 // Returns how the settings of the capture explain the idle time, if they do.
-std::optional<DeviceGapVerdict> CapturesFault(const CaptureSettings& settings, const Cause& cause,
-                                              const Idle& idle, std::string_view scope) {
+std::optional<DeviceGapVerdict> CapturesFault(const CaptureSettings& settings,
+                                              const IdleCause& cause, const IdleOfCause& idle,
+                                              std::string_view scope) {
   const Doing doing = cause.activity.doing;
   if (settings.slow_tracing() && doing == Doing::kTracing) return DeviceGapVerdict::kSlowTracing;
   const int64_t reads_ns = settings.FallbackBoundNs(scope);
@@ -322,7 +183,7 @@ std::optional<DeviceGapVerdict> CapturesFault(const CaptureSettings& settings, c
   return {};
 }
 
-DeviceGapVerdict Judge(const Circumstances& of, const Cause& cause, const Idle& idle,
+DeviceGapVerdict Judge(const Circumstances& of, const IdleCause& cause, const IdleOfCause& idle,
                        std::string_view scope) {
   if (auto fault = CapturesFault(of.settings, cause, idle, scope)) return *fault;
   if (cause.activity.doing == Doing::kCompile || cause.activity.doing == Doing::kInput)
@@ -330,7 +191,7 @@ DeviceGapVerdict Judge(const Circumstances& of, const Cause& cause, const Idle& 
   return Recurs(idle, of.device) ? DeviceGapVerdict::kPattern : DeviceGapVerdict::kRare;
 }
 
-ReasonType ReasonOf(const Cause& cause, DeviceGapVerdict verdict) {
+ReasonType ReasonOf(const IdleCause& cause, DeviceGapVerdict verdict) {
   switch (verdict) {
     case DeviceGapVerdict::kPattern:
     case DeviceGapVerdict::kRare:
@@ -345,8 +206,8 @@ ReasonType ReasonOf(const Cause& cause, DeviceGapVerdict verdict) {
   return ReasonType::kUnknown;
 }
 
-absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const Cause& cause,
-                                           const Idle& idle) {
+absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const IdleCause& cause,
+                                           const IdleOfCause& idle) {
   const Activity& activity = cause.activity;
   DeviceGapFigures figures{.device = of.device.time.label,
                            .all_devices = of.all_devices,
@@ -373,7 +234,7 @@ absl::StatusOr<DeviceGapFigures> FiguresOf(const Circumstances& of, const Cause&
 }
 
 // Returns the scope and where it is in the source; nothing if there are several.
-absl::StatusOr<Subject> SubjectOf(const Run& run, const Cause& cause, const Idle& idle,
+absl::StatusOr<Subject> SubjectOf(const Run& run, const IdleCause& cause, const IdleOfCause& idle,
                                   const std::string& scope) {
   Subject subject;
   if (scope.empty() || idle.scopes > 1) return subject;
@@ -383,7 +244,8 @@ absl::StatusOr<Subject> SubjectOf(const Run& run, const Cause& cause, const Idle
   return subject;
 }
 
-absl::StatusOr<Finding> FindingOf(const Circumstances& of, const Cause& cause, const Idle& idle) {
+absl::StatusOr<Finding> FindingOf(const Circumstances& of, const IdleCause& cause,
+                                  const IdleOfCause& idle) {
   XP_TRY(DeviceGapFigures figures, FiguresOf(of, cause, idle));
   Finding finding{.count = GapsOf(idle), .cost_ns = idle.ns};
   if (figures.verdict == DeviceGapVerdict::kPattern) finding.severity = Severity::kWarning;
@@ -427,7 +289,7 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
 
   XP_TRY(const CaptureSettings* settings, run.Get<CaptureSettings>());
   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(device.time.process_id));
-  XP_TRY(std::vector<GapWait> waits, GapWaits(run, device.time, device.gaps));
+  XP_TRY(auto causes, IdleByCause(run, device));
   const std::vector<Interval> compiling = CompilingSteps(*steps, device.time.process_id);
   const Circumstances of{.run = run,
                          .device = device,
@@ -435,7 +297,7 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
                          .settings = *settings,
                          .steady = SteadyTimeOf(device, *steps, compiling),
                          .all_devices = AllDevices(devices)};
-  for (const auto& [cause, idle] : Gather(ByCause(device, *host, waits, compiling), of.steady)) {
+  for (const auto& [cause, idle] : Gather(std::move(causes), of.steady)) {
     if (!of.steady.IsEnough(cause, idle)) continue;
     XP_TRY(Finding finding, FindingOf(of, cause, idle));
     findings.push_back(std::move(finding));

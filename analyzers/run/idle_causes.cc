@@ -1,0 +1,136 @@
+#include "analyzers/run/idle_causes.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analyzers/run/steps.h"
+
+namespace xlaprof {
+namespace {
+
+constexpr size_t kKept = 8;  // longest gaps of a cause that are kept
+
+struct Share {
+  Activity activity;
+  int64_t ns = 0, usual_ns = 0;
+};
+
+// Finds what the host did during one gap after the other.
+class GapShares {
+ public:
+  GapShares(const HostTimeline& host, const std::vector<Interval>& compiling)
+      : walk_(host), compiling_(compiling) {}
+
+  // Longest first; good until the next call.
+  const std::vector<Share>& Of(Interval gap) {
+    shares_.clear();
+    auto step = std::upper_bound(compiling_.begin(), compiling_.end(), gap.begin_ns,
+                                 [](int64_t t, const Interval& i) { return t < i.end_ns; });
+    if (step == compiling_.end() || step->begin_ns >= gap.end_ns) {
+      for (const ActivityShare& share : walk_.During(gap))
+        shares_.push_back({share.activity, share.ns, share.ns});
+      return shares_;
+    }
+    std::map<Activity, Share> sums;
+    auto add = [&](Interval part, bool compiles) {
+      if (part.length_ns() <= 0) return;
+      for (const ActivityShare& share : walk_.During(part)) {
+        const bool own_scope = share.activity.doing == Doing::kUserCode && !share.activity.in_step;
+        Share& sum =
+            sums[compiles && !own_scope ? Activity{.doing = Doing::kCompile} : share.activity];
+        sum.ns += share.ns;
+        if (!compiles) sum.usual_ns += share.ns;
+      }
+    };
+    int64_t at = gap.begin_ns;
+    for (; step != compiling_.end() && step->begin_ns < gap.end_ns; ++step) {
+      const int64_t end_ns = std::min(step->end_ns, gap.end_ns);
+      add({at, step->begin_ns}, false);
+      add({std::max(at, step->begin_ns), end_ns}, true);
+      at = end_ns;
+    }
+    add({at, gap.end_ns}, false);
+    for (const auto& [activity, sum] : sums) shares_.push_back({activity, sum.ns, sum.usual_ns});
+    std::stable_sort(shares_.begin(), shares_.end(),
+                     [](const Share& a, const Share& b) { return a.ns > b.ns; });
+    return shares_;
+  }
+
+ private:
+  HostTimeline::Walk walk_;
+  const std::vector<Interval>& compiling_;
+  std::vector<Share> shares_;
+};
+
+}  // namespace
+
+void IdleOfCause::KeepLongest() {
+  std::stable_sort(longest.begin(), longest.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (longest.size() > kKept) longest.resize(kKept);
+}
+
+void IdleOfCause::Add(const IdleOfCause& other) {
+  ns += other.ns, usual_ns += other.usual_ns;
+  main_of += other.main_of, main_ns += other.main_ns;
+  in += other.in, calls += other.calls, scopes += other.scopes;
+  longest.insert(longest.end(), other.longest.begin(), other.longest.end());
+  KeepLongest();
+}
+
+std::vector<Interval> CompilingSteps(const Steps& steps, int64_t process_id) {
+  std::vector<Interval> out;
+  for (const StepSpan& step : steps.all) {
+    if (step.process_id == process_id && step.compiles && !step.warm_up && step.ts_ns &&
+        step.dur_ns) {
+      out.push_back({*step.ts_ns, *step.ts_ns + *step.dur_ns});
+    }
+  }
+  return Union(std::move(out));
+}
+
+absl::StatusOr<std::vector<std::pair<IdleCause, IdleOfCause>>> IdleByCause(
+    const Run& run, const DeviceIdle& device) {
+  XP_TRY(const Steps* steps, run.Get<Steps>());
+  XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(device.time.process_id));
+  XP_TRY(const std::vector<GapWait> waits, GapWaits(run, device.time, device.gaps));
+  const std::vector<Interval> compiling = CompilingSteps(*steps, device.time.process_id);
+  std::map<IdleCause, IdleOfCause> sums;
+  GapShares filled(*host, compiling);
+  std::vector<Share> whole(1);
+  IdleCause last;
+  IdleOfCause* idle_of_last = nullptr;
+  auto idle_of = [&](const IdleCause& cause) -> IdleOfCause& {
+    if (idle_of_last == nullptr || cause != last) idle_of_last = &sums[cause], last = cause;
+    return *idle_of_last;
+  };
+  for (size_t g = 0; g < device.gaps.size(); ++g) {
+    const Interval& gap = device.gaps[g];
+    const GapWait wait = waits[g];
+    // The device does not wait for the host while the host launches its work, or has launched it
+    // already.
+    const bool host_matters = wait == GapWait::kUnknown || wait == GapWait::kHostWait;
+    whole[0].ns = whole[0].usual_ns = gap.length_ns();
+    const std::vector<Share>& shares = host_matters ? filled.Of(gap) : whole;
+    for (size_t i = 0; i < shares.size(); ++i) {
+      IdleOfCause& idle = idle_of({wait, shares[i].activity});
+      idle.ns += shares[i].ns;
+      idle.usual_ns += shares[i].usual_ns;
+      ++idle.in;
+      if (i > 0) continue;
+      ++idle.main_of;
+      idle.main_ns += shares[i].ns;
+      idle.calls += host->PythonCalls(gap);
+      // Only the longest gaps so far are kept, because all of them would fill the memory.
+      idle.longest.emplace_back(shares[i].ns, gap);
+      if (idle.longest.size() >= kKept * 64) idle.KeepLongest();
+    }
+  }
+  std::vector<std::pair<IdleCause, IdleOfCause>> out(sums.begin(), sums.end());
+  for (auto& [cause, idle] : out) idle.KeepLongest();
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+  return out;
+}
+
+}  // namespace xlaprof
