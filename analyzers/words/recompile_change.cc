@@ -1,0 +1,229 @@
+#include "analyzers/words/recompile_change.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "analyzers/quantity.h"
+
+namespace xlaprof {
+namespace {
+
+// Returns what readers call a dimension. The leading one of several is nearly always the batch.
+std::string DimensionName(int dimension, size_t rank) {
+  if (rank == 1) return "length";
+  if (dimension == 0) return "batch dimension";
+  return fmt::format("dimension {}", dimension);
+}
+
+// Returns "dimensions=" of dimensions={0} and "precision =" of precision = [HIGHEST], but "" of
+// f32[]{weak_type=True}.
+std::string KeyOf(const std::string& value) {
+  const size_t sign = value.find('=');
+  const bool named = sign != std::string::npos && sign > 0 &&
+                     std::all_of(value.begin(), value.begin() + ptrdiff_t(sign), [](char c) {
+                       return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ' ';
+                     });
+  return named ? value.substr(0, sign + 1) : "";
+}
+
+std::string Short(std::string text) {
+  constexpr size_t kLongest = 48;
+  if (text.size() > kLongest) text = text.substr(0, kLongest - 3) + "...";
+  return text;
+}
+
+// Returns "a → b → c".
+std::string Values(const std::vector<std::string>& values) {
+  constexpr size_t kShown = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(values.size(), kShown); ++i) {
+    std::string value = values[i];
+    const std::string key = KeyOf(values[0]);  // once is enough
+    if (i > 0 && value.starts_with(key)) value = value.substr(key.size());
+    text += (i == 0 ? "" : " → ") + Short(std::move(value));
+  }
+  if (values.size() > kShown) text += " → ...";
+  return text;
+}
+
+ChangeWords OfShapes(const RecompileFigures& figures, bool cpp) {
+  const std::optional<SizesSeen>& sizes = figures.sizes;
+  if (!figures.padding) {
+    return {
+        sizes ? fmt::format("the shape of input {} changes ({})", sizes->shape.text(),
+                            Values(figures.values))
+              : "the size of its inputs changes",
+        fmt::format(
+            "Give this input few different shapes: pad it to one size or to a few buckets, and mask what was added. {}.",
+            cpp ? "Drop a smaller last batch"
+                : "Use drop_last=True if only the last batch of an epoch differs")};
+  }
+  const auto& [largest, buckets, saved, compile_ns] = *figures.padding;
+  const std::string dimension = DimensionName(*sizes->dimension, sizes->shape.rank());
+  const std::string& input = figures.cause.input;
+  ChangeWords words;
+  words.what = fmt::format("{} of input {}{}{} changes ({})", dimension, input,
+                           input.empty() ? "" : " ", sizes->shape.text(), SizeList(sizes->sizes));
+  if (figures.is_rare_smaller_size)
+    words.advice =
+        cpp ? "Only a smaller last batch differs. Drop it, or pad it and mask the loss. "
+            : "Only a smaller last batch differs. Drop it with drop_last=True in the DataLoader, or pad it and mask the loss. ";
+  words.advice += fmt::format("Pad the {} of this input to {} (one program)", dimension,
+                              largest.buckets.back());
+  if (buckets.buckets.size() > 1 && saved > 0)
+    words.advice += fmt::format(
+        ", or to the buckets {} ({} programs, {:.0f} % more elements instead of {:.0f} %{})",
+        SizeList(buckets.buckets), buckets.buckets.size(), 100 * buckets.extra_work,
+        100 * largest.extra_work, IfSizesAreEquallyFrequent(*sizes));
+  words.advice += *sizes->dimension == 0 ? ", and mask what was added out of the loss."
+                                         : ", and mask what was added.";
+  return words;
+}
+
+ChangeWords OfConstant(const RecompileFigures& figures, bool cpp) {
+  const RecompileCause& cause = figures.cause;
+  const std::string number =
+      fmt::format("a number baked into {} changes ({})", cause.node, Values(figures.values));
+  const std::string tensor =
+      cpp ? "A C++ number is part of the graph. Pass it as a tensor that lives on the device, uploaded with Tensor::FromHost. 0 and 1 are always baked in; XLA_NO_SPECIAL_SCALARS=1 makes them inputs too."
+          : "A Python number is part of the graph. Pass it as a tensor that lives on the device: torch.tensor(value, device=x.device), in JAX an argument of the jitted function. 0 and 1 are always baked in; XLA_NO_SPECIAL_SCALARS=1 makes them inputs too.";
+  switch (cause.constant) {
+    case ConstantKind::kScalarOrInput:
+      return {"a scalar is a constant in some graphs and an input in others (0 and 1 are baked in)",
+              tensor};
+    case ConstantKind::kStaticArgument:
+      return {
+          fmt::format("{} changes ({})", cause.node, Values(figures.values)),
+          "Each value of a static argument makes another program. Pass it as an ordinary argument (without static_argnums) if the function only computes with it, or use few values."};
+    case ConstantKind::kCapturedArray:
+      return {
+          fmt::format("a captured array {} changes", cause.shape),
+          "An array that the function captures is baked into the graph, so another one makes another program. Pass it as an argument of the function, in JAX of the jitted one."};
+    case ConstantKind::kBound:
+      return {
+          number,
+          cpp ? "A C++ number cuts this tensor, so each value makes another program. Keep the shape: compute on the whole tensor and mask, as in x * mask, or round the bound up to a few sizes."
+              : "A Python number cuts this tensor, so each value makes another program. Keep the shape: compute on the whole tensor and mask, as in torch.where(torch.arange(n, device=x.device)[:, None] < torch.tensor(k, device=x.device), x, 0), or round the bound up to a few sizes."};
+    case ConstantKind::kIndex:
+      return {
+          number,
+          cpp ? "A C++ number selects this part, so each value makes another program. Make the index a tensor: index_select(x, 0, index)."
+              : "A Python number selects this part, so each value makes another program. Make the index a tensor: torch.index_select(x, 0, torch.tensor([i], device=x.device)), in JAX jax.lax.dynamic_slice."};
+    case ConstantKind::kNode:
+      return {number, tensor};
+    case ConstantKind::kInOp:
+      break;
+  }
+  return {
+      number,
+      cpp ? "A C++ number or size is part of this op. Pass it as a tensor on the device (Tensor::FromHost), or use only a few values."
+          : "A Python number or size is part of this op. Pass it as a tensor on the device (torch.tensor(value, device=...), in JAX an argument of the jitted function), or use only a few values."};
+}
+
+std::string OtherSetting(const RecompileFigures& figures) {
+  const std::string& setting = figures.cause.node;
+  const std::string values = Values(figures.values);
+  if (setting.empty() && values.empty()) return "the same graph is compiled under another setting";
+  return fmt::format("the same graph is compiled under another setting ({}{}{})", setting,
+                     setting.empty() || values.empty() ? "" : ": ", values);
+}
+
+std::string OtherStructure(const RecompileFigures& figures) {
+  const RecompileCause& cause = figures.cause;
+  if (cause.node.empty() && !cause.before.empty())
+    return fmt::format("it is called with other arguments ({})", Values(figures.values));
+  return fmt::format("the structure of its inputs changes{}{}", cause.node.empty() ? "" : " at ",
+                     cause.node);
+}
+
+}  // namespace
+
+std::string_view IfSizesAreEquallyFrequent(const SizesSeen& sizes) {
+  return sizes.times.empty() ? " if all sizes are equally frequent" : "";
+}
+
+// Returns the words of each reason: one row per type.
+ChangeWords SayChange(const RecompileFigures& figures, bool cpp) {
+  const RecompileCause& cause = figures.cause;
+  const std::string values = Values(figures.values);
+  switch (cause.type) {
+    case ReasonType::kShapeChange:
+      return OfShapes(figures, cpp);
+    case ReasonType::kDtypeChange:
+      return {fmt::format("the type of {} changes ({})",
+                          cause.node == "parameter" ? "an input" : cause.Name(), values),
+              "Convert this tensor to one type where it is made, before it reaches the device."};
+    case ReasonType::kConstantChange:
+      return OfConstant(figures, cpp);
+    case ReasonType::kOpChange:
+      return {
+          fmt::format("its ops change ({})", values),
+          cpp ? "The program takes another path in these steps (if, try, logging, evaluation). Compute the same ops in every step and select with where, or run both paths once at the start."
+              : "The Python code takes another path in these steps (if, try, hooks, logging, evaluation). Compute the same ops in every step and select with torch.where, or run both paths once at the start."};
+    case ReasonType::kLoopCountChange:
+      return {
+          fmt::format("a part of the graph ({}) is repeated {}", cause.node, values),
+          cpp ? "A loop of the program is unrolled into the graph and runs a different number of times. Always run the largest number of iterations and mask (where), or cut the graph inside the loop (sync() in each iteration)."
+              : "A Python loop is unrolled into the graph and runs a different number of times. Always run the largest number of iterations and mask (torch.where), cut the graph inside the loop (torch_xla.sync() in each iteration), or keep the loop on the device (torch_xla.experimental.scan, jax.lax.fori_loop)."};
+    case ReasonType::kLiveTensorsChange:
+      return {
+          fmt::format("the set of tensors that are alive at the cut changes ({})", values),
+          fmt::format(
+              "Tensors that are still referenced at the cut become results of the graph. Keep the same tensors in each step: detach and read statistics only at fixed steps, {} before the step mark.",
+              cpp ? "and release tensors" : "and drop references (del)")};
+    case ReasonType::kParameterSharingChange:
+      return {
+          fmt::format("the same graph is called with other shared inputs ({})", values),
+          fmt::format(
+              "Two inputs share one buffer in some steps and not in others. Mostly these are scalars that become equal (lr == eps). Keep each in a tensor of its own{}.",
+              cpp ? " (Tensor::FromHost)" : ": torch.tensor(value, device=...)")};
+    case ReasonType::kDonationChange:
+      return {
+          fmt::format("the same graph, but other inputs are donated ({})", values),
+          "The inputs that may be overwritten change. Update parameters in place in the same way in every step, and do not keep extra references to them in only some steps."};
+    case ReasonType::kShardingChange:
+      return {
+          fmt::format("the sharding of {} changes ({})", cause.Name(), values),
+          "Always put this input on the devices in the same way: jax.device_put with one sharding, or in_shardings of jax.jit."};
+    case ReasonType::kCutKindChange:
+      return {
+          fmt::format("the same graph is cut in different ways ({})", values),
+          "The same computation is cut once by a step mark and once by a read, and each is compiled separately. Cut it in one way: read values after the step mark."};
+    case ReasonType::kEnvironmentChange:
+      return {
+          OtherSetting(figures),
+          cause.seen_in == SeenIn::kJaxExplanation
+              ? "Set jax.config values and enter context managers in the same way around each call."
+              : "Set compiler flags and debug variables once, before the first step."};
+    case ReasonType::kRedefinedFunction:
+      return {
+          "each call passes another function object",
+          "Define and jit the function once, outside the loop. A new lambda, inner function, functools.partial or jax.jit(...) at each call is a new key in the cache. Pass the values that it captures as arguments."};
+    case ReasonType::kInputStructureChange:
+      return {
+          OtherStructure(figures),
+          "Pass the same containers, keys and keyword arguments in every call. An argument that is None in some calls needs a placeholder of the same shape."};
+    case ReasonType::kCacheEviction:
+      return {
+          "a graph that was compiled before is no longer cached",
+          "Make fewer different graphs (see the other recompilations), or raise XLA_COMPILATION_CACHE_SIZE."};
+    case ReasonType::kUnprintedChange:
+      return {
+          "the graphs print alike but differ",
+          cpp ? "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for C++ numbers used as index or bound."
+              : "Run again with XLA_SAVE_TENSORS_FMT=hlo in addition to XLA_SAVE_TENSORS_FILE, or record a profile that covers these compiles, because both print slice bounds and constants. Look first for Python numbers used as index or bound."};
+    case ReasonType::kNoStepMark:
+      return {"its graph grows, as no step is marked",
+              "See missing_step_mark: where each step is marked, its graph is compiled once."};
+    default:  // unknown; the others are reasons of other kinds
+      break;
+  }
+  const bool is_jax = figures.site.cut == CutKind::kCall || figures.site.cut == CutKind::kOperation;
+  return {
+      "nothing that was captured shows why",
+      is_jax
+          ? "To see why, run again with JAX_EXPLAIN_CACHE_MISSES=1 and JAX_LOG_COMPILES=1, or record a profile that covers these compiles."
+          : "To see why, run again with XLA_SAVE_TENSORS_FILE=ir.txt, XLA_SAVE_TENSORS_FMT=hlo, XLA_IR_DEBUG=1 and XLA_HLO_DEBUG=1, or record a profile that covers these compiles."};
+}
+
+}  // namespace xlaprof
