@@ -1,4 +1,4 @@
-// The list of findings, dearest first; what needs no fixing stands below, as in the report.
+// The list of findings, most expensive first; what needs no fixing stands below, as in the report.
 import { useShown, useViewer } from './context.ts';
 import { type Finding, isEmpty, ranked } from './run.ts';
 import { count, duration, fileName, plural, printable, prose } from './text.ts';
@@ -23,7 +23,7 @@ export function Findings() {
       <h2>
         {toFix.length === 0
           ? 'Findings'
-          : plural(toFix.length, 'finding') + (hasOrder ? ', dearest first' : '')}
+          : plural(toFix.length, 'finding') + (hasOrder ? ', most expensive first' : '')}
       </h2>
       {toFix.length === 0 && (
         <p class="calm">
