@@ -81,11 +81,10 @@ absl::StatusOr<std::optional<Finding>> FromExecutions(const Run& run, int64_t pr
   return finding;
 }
 
-// Returns the finding of the last metrics report that times tracing, if it counts no step mark.
+// Returns the finding of the last metrics report of a lazy program, if it counts no step mark. A
+// report that was cut before its last counters says nothing of step marks.
 std::optional<Finding> FromMetrics(const LastTracing& last) {
-  // Eager mode cuts the graph at each operation, so that no step mark is missing. A report that was
-  // cut before its last counters says nothing of step marks.
-  if (last.is_eager || !last.shows_counters || last.step_marks.value_or(0) > 0 ||
+  if (!last.shows_counters || last.step_marks.value_or(0) > 0 ||
       last.traced_operations.value_or(0) < policy::kTracedOperationsOfLoop)
     return {};
   Finding finding{.severity = Severity::kWarning,

@@ -9,12 +9,13 @@ namespace xlaprof {
 absl::StatusOr<Contents> Contents::Of(const Run& run) {
   const Store& store = run.store();
   Contents contents;
-  XP_TRY(const std::vector<SourceRow> sources, run.Rows<SourceRow>("WHERE imported"));
-  for (const SourceRow& source : sources) contents.formats.insert(source.format.value_or(""));
-  XP_TRY(const std::vector<ImportIssueRow> issues, run.Rows<ImportIssueRow>("ORDER BY source_id"));
-  XP_TRY(const Sources* all_sources, run.Get<Sources>());
+  XP_TRY(const Sources* sources, run.Get<Sources>());
   std::map<OptInt, std::string> path_of_source;
-  for (const SourceRow& source : all_sources->rows) path_of_source[source.id] = source.path;
+  for (const SourceRow& source : sources->rows) {
+    path_of_source[source.id] = source.path;
+    if (source.imported && source.format) contents.formats.insert(*source.format);
+  }
+  XP_TRY(const std::vector<ImportIssueRow> issues, run.Rows<ImportIssueRow>("ORDER BY source_id"));
   for (const ImportIssueRow& issue : issues) {
     contents.issue_codes.insert(issue.code);
     const auto path = path_of_source.find(issue.source_id);

@@ -14,7 +14,7 @@
 namespace xlaprof {
 
 struct Contents {
-  std::set<std::string> formats;      // of the sources that were imported
+  std::set<std::string> formats;      // of the imported sources, where known
   std::set<std::string> issue_codes;  // of what could not be read as it should be
   // The first notice that the program runs on the CPU: where it was printed and how often.
   struct Notice {

@@ -1,30 +1,56 @@
 #include "analyzers/run/last_tracing.h"
 
+#include <algorithm>
+#include <map>
+
+#include "analyzers/run/tables.h"
+
 namespace xlaprof {
+namespace {
+
+// The metrics of one report that say how it ran.
+struct ReportedWork {
+  const MetricRow* tracing = nullptr;  // null: the report does not time tracing
+  OptInt executions;
+  bool is_eager = false;  // operations were executed one by one
+};
+
+std::map<int64_t, ReportedWork> WorkByReport(const std::vector<MetricRow>& metrics) {
+  std::map<int64_t, ReportedWork> by_report;
+  for (const MetricRow& metric : metrics) {
+    ReportedWork& work = by_report[metric.report_id];
+    if (metric.name == "LazyTracing" && work.tracing == nullptr) work.tracing = &metric;
+    if (metric.name == "ExecuteTime") work.executions = std::max(work.executions, metric.samples);
+    if (metric.name == "EagerOpExecuteTime") work.is_eager |= metric.samples.value_or(0) > 0;
+  }
+  std::erase_if(by_report, [](const auto& report) { return report.second.tracing == nullptr; });
+  return by_report;
+}
+
+bool IsOfClient(const CounterRow& counter) {
+  return counter.name == "CreateCompileHandles" || counter.name == "CreateDataHandles" ||
+         counter.name == "ReleaseDataHandles";
+}
+
+}  // namespace
 
 absl::StatusOr<LastTracing> LastTracing::Of(const Run& run) {
   LastTracing last;
-  XP_TRY(const OptInt report_id,
-         run.store().One<int64_t>("SELECT max(report_id) FROM metric WHERE name = 'LazyTracing'"));
-  if (!report_id) return last;
-  XP_TRY(const std::vector<MetricRow> metrics,
-         run.Rows<MetricRow>("WHERE report_id = ?1 ORDER BY id", *report_id));
-  for (const MetricRow& metric : metrics) {
-    if (metric.name == "LazyTracing" && !last.traced_operations)
-      last.traced_operations = metric.samples;
-    if (metric.name == "ExecuteTime") last.executions = std::max(last.executions, metric.samples);
-    if (metric.name == "EagerOpExecuteTime") last.is_eager |= metric.samples.value_or(0) > 0;
-  }
+  XP_TRY(const MetricRows* metrics, run.Get<MetricRows>());
+  const std::map<int64_t, ReportedWork> by_report = WorkByReport(metrics->rows);
+  if (by_report.empty()) return last;
   XP_TRY(const std::vector<CounterRow> counters,
-         run.Rows<CounterRow>("WHERE report_id = ?1", *report_id));
-  for (const CounterRow& counter : counters) {
-    last.shows_counters |= counter.name == "CreateCompileHandles" ||
-                           counter.name == "CreateDataHandles" ||
-                           counter.name == "ReleaseDataHandles";
+         run.Rows<CounterRow>("WHERE report_id = ?1", by_report.rbegin()->first));
+  last.shows_counters = std::ranges::any_of(counters, IsOfClient);
+  XP_TRY(const MetricsReports* reports, run.Get<MetricsReports>());
+  for (auto report = reports->rows.rbegin(); report != reports->rows.rend(); ++report) {
+    const auto work = by_report.find(report->id);
+    if (work == by_report.end() || work->second.is_eager) continue;
+    last.step_marks = report->mark_step;
+    last.traced_operations = work->second.tracing->samples;
+    last.executions = work->second.executions;
+    break;
   }
-  XP_TRY(const std::vector<MetricsReportRow> reports,
-         run.Rows<MetricsReportRow>("WHERE id = ?1", *report_id));
-  if (!reports.empty()) last.step_marks = reports.front().mark_step;
   return last;
 }
 

@@ -14,6 +14,9 @@ TEST(Framework, IsToldByTheLines) {
       "DELETE FROM source; INSERT INTO source (path, format, imported) VALUES ('r', 'recording', "
       "1)");
   EXPECT_EQ(FrameworkOf(xlaprof::Run(run.store())).value(), Framework::kCpp);
+  // A source whose format is not known says nothing.
+  run.Exec("INSERT INTO source (path, imported) VALUES ('x', 1)");
+  EXPECT_EQ(FrameworkOf(xlaprof::Run(run.store())).value(), Framework::kCpp);
   run.Exec("INSERT INTO site (function, file, line) VALUES ('main', '/x/train.py', 3)");
   EXPECT_EQ(FrameworkOf(xlaprof::Run(run.store())).value(), Framework::kUnknown);
   run.Exec(
