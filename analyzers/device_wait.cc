@@ -17,6 +17,7 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kMaxEvidence = 12;
+
 // Returns what an op waits for; nothing for ops that work. A copy may turn out to be one of the
 // host's memory when its operands are known.
 std::optional<WaitedFor> WaitsFor(std::string_view base) {
@@ -165,8 +166,7 @@ absl::StatusOr<Finding> FindingOf(const Run& run, const DeviceOps& all, const st
   for (const auto& [name, op] : ops) {
     XP_TRY(const DeviceOpDetails details, DetailsOf(run, name, op));
     host_memory |=
-        details.host_memory &&
-        double(op.ns) >= policy::kHostMemoryOpShare * double(group.ns);  // of an op that matters
+        details.host_memory && op.ns * policy::kHostMemoryOpPart >= group.ns;  // it matters
     if (details.location && !finding.subject.line) FillLocation(*details.location, finding.subject);
     WaitingOp& waiting = figures.ops.emplace_back(WaitingOp{.name = all.names.at(name).op,
                                                             .ns = op.ns,
@@ -216,7 +216,7 @@ extern const Analyzer device_wait{
     .say = SayDeviceWait,
     .needs = Needs::kDevices,
     .thresholds = {policy::kDeviceWaitInfoShare, policy::kDeviceWaitShare, policy::kNotOnce,
-                   policy::kLateDeviceShare, policy::kHostMemoryOpShare},
+                   policy::kLateDeviceShare, policy::kHostMemoryOpPart},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

@@ -254,9 +254,9 @@ inline constexpr Threshold kLateDeviceShare{
     "A device that waits less than this share of the longest wait is the one that the others wait "
     "for.",
     "All that take part in a collective operation end together, so the one that waits least came last."};
-inline constexpr Threshold kHostMemoryOpShare{
-    0.1, Unit::kShare,
-    "A copy is one of the host's memory if an op of that kind has this share of the waiting.",
+inline constexpr Threshold kHostMemoryOpPart{
+    int64_t{10}, Unit::kFactor,
+    "A copy is one of the host's memory if an op of that kind has the waiting divided by this.",
     "Smaller ops do not explain the time."};
 
 // --- input_bound ---

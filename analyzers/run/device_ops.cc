@@ -46,11 +46,11 @@ absl::StatusOr<DeviceOps> DeviceOps::Of(const Run& run) {
       if (batch.category[i] == 0 || (batch.category[i] != op && batch.category[i] != collective))
         continue;
       if (batch.dur_ns[i] < 0) continue;
-      auto [known, is_new] = ops.names.try_emplace(batch.name[i]);
-      if (is_new)
-        known->second = {std::string(OpName(store.Text(batch.name[i]))),
-                         batch.category[i] == collective};
-      DeviceOp& one = of_device[batch.name[i]];
+      auto [at, is_first_here] = of_device.try_emplace(batch.name[i]);
+      if (is_first_here)
+        ops.names.try_emplace(batch.name[i], Name{std::string(OpName(store.Text(batch.name[i]))),
+                                                  batch.category[i] == collective});
+      DeviceOp& one = at->second;
       ++one.count;
       one.ns += batch.dur_ns[i];
       if (batch.dur_ns[i] > one.longest_ns) {
