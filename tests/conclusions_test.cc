@@ -5,9 +5,6 @@
 //
 // The expectation of tests/golden/SUITE/CASE is tests/golden/conclusions/SUITE/CASE.txt. A folder
 // of tests/golden/plans has a layout.txt, which describes a directory of bundled files.
-//
-// XLAPROF_UPDATE_GOLDEN=1 rewrites the expectations (scripts/test --update); the diff is reviewed
-// like code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/golden_file.h"
 #include "tests/run_program.h"
 
 namespace xlaprof {
@@ -24,8 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-const fs::path kGolden = fs::path(XLAPROF_SOURCE_DIR) / "tests/golden";
 
 // 1234567 as "1,234,567".
 std::string Grouped(int64_t value) {
@@ -226,15 +222,7 @@ TEST_P(ConcludedFrom, WhatIsExpected) {
   const fs::path scratch = name;
   const std::string text = Concluded(GetParam(), scratch);
   fs::remove_all(scratch);
-  const fs::path expected = kGolden / "conclusions" / (GetParam() + ".txt");
-  if (std::getenv("XLAPROF_UPDATE_GOLDEN") != nullptr) {
-    fs::create_directories(expected.parent_path());
-    std::ofstream(expected, std::ios::binary) << text;
-  } else {
-    std::ifstream file(expected, std::ios::binary);
-    EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(file), {}))
-        << "if the new conclusions are right: scripts/test --update";
-  }
+  ExpectFile(kGolden / "conclusions" / (GetParam() + ".txt"), text);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, ConcludedFrom, testing::ValuesIn(Cases()),

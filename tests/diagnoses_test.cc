@@ -1,35 +1,24 @@
 // docs/diagnoses/KIND.md says of each diagnosis what it means, what it needs, when it fires and what
 // to do. The pages are generated from the analyzers' descriptors, their thresholds, and what they
 // say of the cases in tests/golden/KIND; this test compares them.
-//
-// XLAPROF_UPDATE_GOLDEN=1 rewrites the pages (scripts/test --update); the diff is reviewed like
-// code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <tuple>
 
 #include "analyzers/analyzer.h"
 #include "analyzers/quantity.h"
 #include "profiler/store/load_sql.h"
+#include "tests/golden_file.h"
 
 namespace xlaprof {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kSource = XLAPROF_SOURCE_DIR;
-const fs::path kPages = kSource / "docs/diagnoses";
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+const fs::path kPages = fs::path(XLAPROF_SOURCE_DIR) / "docs/diagnoses";
 
 std::string NeedsText(Needs needs) {
   switch (needs) {
@@ -69,7 +58,7 @@ std::string ValueText(const PrintedThreshold& threshold) {
   return "";
 }
 
-// The same text in a cell of a table, or in a paragraph.
+// Returns the text as it is written into a cell of a table, or into a paragraph.
 std::string Markdown(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -83,7 +72,7 @@ std::string Paragraph(const char* label, const std::string& text) {
   return text.empty() ? "" : fmt::format("*{}.* {}\n\n", label, Markdown(text));
 }
 
-// The query that reproduces a finding finds something.
+// Expects that the query that reproduces a finding finds the rows.
 void ExpectRows(const Store& store, const Evidence& evidence) {
   const std::string query = QueryOf(evidence);
   const auto rows = store.One<int64_t>(fmt::format("SELECT count(*) FROM ({})", query));
@@ -95,13 +84,12 @@ void ExpectRows(const Store& store, const Evidence& evidence) {
   }
 }
 
-// What the analyzer says of the cases in its golden folder: for each reason and severity, the
-// finding of the first case by name that has it.
+// Returns the findings of the cases in the analyzer's golden folder: for each reason, severity and
+// state, the one of the first case by name that has it.
 using Key = std::tuple<std::string, int, std::optional<State>>;
 std::map<Key, Finding> Examples(const Analyzer& analyzer) {
   std::vector<fs::path> cases;
-  for (const auto& entry :
-       fs::recursive_directory_iterator(kSource / "tests/golden" / analyzer.name)) {
+  for (const auto& entry : fs::recursive_directory_iterator(kGolden / analyzer.name)) {
     if (entry.path().filename() == "capture.sql" &&
         !fs::exists(entry.path().parent_path() / "args"))
       cases.push_back(entry.path());
@@ -198,27 +186,18 @@ The words of `reason.type` and of all other closed vocabularies are listed in [s
 )";
 }
 
-void ExpectPage(const fs::path& path, const std::string& page) {
-  if (std::getenv("XLAPROF_UPDATE_GOLDEN") != nullptr) {
-    fs::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << page;
-  } else {
-    EXPECT_EQ(page, ReadFile(path)) << "if the new page is right: scripts/test --update";
-  }
-}
-
 class Diagnoses : public testing::TestWithParam<const Analyzer*> {};
 
 TEST_P(Diagnoses, PageSaysWhatIsExpected) {
   EXPECT_FALSE(std::string(GetParam()->meaning).empty());
-  ExpectPage(kPages / (std::string(GetParam()->name) + ".md"), Page(*GetParam()));
+  ExpectFile(kPages / (std::string(GetParam()->name) + ".md"), Page(*GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Diagnoses,
                          testing::ValuesIn(AllAnalyzers().begin(), AllAnalyzers().end()),
                          [](const auto& info) { return std::string(info.param->name); });
 
-TEST(DiagnosesIndex, PageSaysWhatIsExpected) { ExpectPage(kPages / "README.md", Index()); }
+TEST(DiagnosesIndex, PageSaysWhatIsExpected) { ExpectFile(kPages / "README.md", Index()); }
 
 }  // namespace
 }  // namespace xlaprof

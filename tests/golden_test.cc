@@ -5,31 +5,20 @@
 //   any other file        an input, as it is
 //   expected.txt          what the program prints, and exit status 0
 //   expected_error.txt    what it prints on stderr, and exit status 2
-//
-// XLAPROF_UPDATE_GOLDEN=1 rewrites the expectations (scripts/test --update); the diff is reviewed
-// like code.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "profiler/store/load_sql.h"
 #include "profiler/store/store.h"
+#include "tests/golden_file.h"
 
 namespace xlaprof {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path kGolden = fs::path(XLAPROF_SOURCE_DIR) / "tests/golden";
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::vector<fs::path> Cases() {
   std::vector<fs::path> cases;
@@ -74,11 +63,7 @@ TEST_P(Golden, PrintsWhatIsExpected) {
   EXPECT_EQ(WEXITSTATUS(status), error ? 2 : 0) << command << "\n"
                                                 << ReadFile(fs::path(scratch) / "err");
   fs::remove_all(scratch);
-  if (std::getenv("XLAPROF_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(expected, std::ios::binary) << printed;
-  } else {
-    EXPECT_EQ(printed, ReadFile(expected)) << "if the new text is right: scripts/test --update";
-  }
+  ExpectFile(expected, printed);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(Cases()),
