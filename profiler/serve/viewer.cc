@@ -101,11 +101,11 @@ struct Viewer::Impl {
           XP_TRY(asked.resolution_ns, Number(request, "resolution_ns"));
           if (asked.resolution_ns < 0)
             return Invalid("resolution_ns={}: negative", asked.resolution_ns);
-          return EncodeSlices(*store, *lanes, asked);
+          return EncodeSlices(run->store(), *lanes, asked);
         });
     Add(root + "event", "application/json", [this](const httplib::Request& request) -> Answer {
       XP_TRY(int64_t id, Number(request, "id"));
-      return EventJson(*store, *lanes, id);
+      return EventJson(run->store(), *lanes, id);
     });
     Add(root + "range", "application/json", [this](const httplib::Request& request) -> Answer {
       std::vector<int64_t> asked;
@@ -116,7 +116,7 @@ struct Viewer::Impl {
       }
       XP_TRY(int64_t from_ns, Number(request, "from_ns"));
       XP_TRY(int64_t to_ns, Number(request, "to_ns"));
-      return RangeJson(*store, *lanes, asked, from_ns, to_ns);
+      return RangeJson(run->store(), *lanes, asked, from_ns, to_ns);
     });
     Add(root + "search", "application/json", [this](const httplib::Request& request) -> Answer {
       const std::string text = request.get_param_value("text");
@@ -124,7 +124,7 @@ struct Viewer::Impl {
                         .backwards = request.get_param_value("direction") == "previous"};
       XP_TRY(asked.ts_ns, Number(request, "ts_ns"));
       XP_TRY(asked.id, Number(request, "id"));
-      return SearchJson(*store, *lanes, asked);
+      return SearchJson(run->store(), *lanes, asked);
     });
   }
 
@@ -153,9 +153,8 @@ struct Viewer::Impl {
   }
 
   const ViewerOptions options;
-  const Store* store = nullptr;
-  std::optional<Run> run;          // the run in `store`
-  std::optional<ViewLanes> lanes;  // the lanes of `store`, after Show
+  std::optional<Run> run;          // the run that is shown, after Show
+  std::optional<ViewLanes> lanes;  // its lanes, after Show
   std::string url, findings;
   std::mutex mutex;                 // one request at a time, because a Store is for one thread
   std::condition_variable changed;  // signals a change of lanes or is_ending
@@ -178,7 +177,6 @@ const std::string& Viewer::url() const { return impl_->url; }
 absl::Status Viewer::Show(const Store& store) {
   XP_TRY(ViewLanes lanes, ViewLanes::Make(store));
   std::lock_guard lock(impl_->mutex);
-  impl_->store = &store;
   impl_->run.emplace(store);
   impl_->lanes = std::move(lanes);
   impl_->changed.notify_all();
