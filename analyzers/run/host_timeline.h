@@ -1,4 +1,4 @@
-// What the host did at each moment: the activity of the thread that leads the work. The leading
+// The activity of the host at each moment, which is that of the thread that leads the work. The leading
 // thread of a process is the one with the step annotations, or else with most tracing, scopes or
 // executions (in this order). If it shows nothing, a compilation on any other thread counts, and
 // between two annotated steps also a data loader's thread.

@@ -1,4 +1,4 @@
-// What a recompilation says about the change that caused it.
+// The words about the change that caused a recompilation.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace xlaprof {
 
-// What changed, which follows the site's name in the title, and what to write instead.
+// Words that follow the site's name in the title, and the remedy.
 struct ChangeWords {
   std::string what, advice;
 };
