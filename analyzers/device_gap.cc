@@ -25,8 +25,8 @@ struct SteadyTime {
   int64_t usual_ns = 0;  // of this, outside of steps that compile
   bool by_steps = false;
 
-  // IdleOfCause time that has nothing to do with compiling is weighed against the steps that do not
-  // compile: where some compile for seconds, the others still count.
+  // Returns what idle time of this cause is weighed against. If it has nothing to do with compiling,
+  // that is the steps that do not compile: if some compile for seconds, the others still count.
   IdleShareOf Of(const IdleCause& cause) const {
     if (usual_ns < ns && cause.activity.doing != Doing::kCompile)
       return IdleShareOf::kStepsWithoutCompiles;
@@ -56,8 +56,8 @@ SteadyTime SteadyTimeOf(const DeviceIdle& device, const Steps& steps,
   return steady;
 }
 
-// Puts those together that are too small to be told and differ only in the user's scope: a hundred
-// scopes with a half percent each are half of the time.
+// Puts causes together that are too small for a finding and differ only in the user's scope: a
+// hundred scopes with half a percent each are half of the time.
 std::vector<std::pair<IdleCause, IdleOfCause>> Gather(
     std::vector<std::pair<IdleCause, IdleOfCause>> causes, const SteadyTime& steady) {
   std::map<std::pair<GapWait, Doing>, std::pair<IdleCause, IdleOfCause>> rest;
@@ -98,9 +98,7 @@ absl::Status FillLine(const Run& run, std::string_view scope, Subject& subject) 
   add(executions->rows);
   if (count.empty()) add(transfers->rows);
   if (count.empty()) return absl::OkStatus();
-  const auto most =
-      std::ranges::max_element(count, {}, [](const auto& site) { return site.second; });
-  const Subject place = sites->SubjectOf(most->first);
+  const Subject place = sites->MostFrequent(count);
   subject.file = place.file, subject.line = place.line, subject.function = place.function;
   return absl::OkStatus();
 }
@@ -289,8 +287,8 @@ absl::StatusOr<Findings> FindDeviceGaps(const Run& run) {
 
   XP_TRY(const CaptureSettings* settings, run.Get<CaptureSettings>());
   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(device.time.process_id));
-  XP_TRY(auto causes, IdleByCause(run, device));
   const std::vector<Interval> compiling = CompilingSteps(*steps, device.time.process_id);
+  XP_TRY(auto causes, IdleByCause(run, device, compiling));
   const Circumstances of{.run = run,
                          .device = device,
                          .host = *host,

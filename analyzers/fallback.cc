@@ -43,12 +43,10 @@ absl::StatusOr<std::map<std::string, TransfersOfOp>> TransfersByOp(const Run& ru
   return by_op;
 }
 
-// torch_xla names an uncounted op at every step: then it is a pattern until shown otherwise.
-bool IsOften(const Finding& finding) {
-  if (!finding.count) return true;
-  return finding.per_step
-             ? *finding.per_step >= policy::kOftenPerStep && *finding.count >= policy::kNotOnce
-             : *finding.count >= policy::kOftenWithoutSteps;
+// Returns whether the finding is a pattern. torch_xla names an uncounted op at every step, so that
+// one is a pattern until a count shows otherwise.
+bool IsPattern(const Finding& finding) {
+  return !finding.count || IsOften(*finding.count, finding.per_step);
 }
 
 FallbackOpFigures FiguresOf(const FallbackOp& op, const EarlyCuts& cuts, const EarlyCut* cut) {
@@ -91,7 +89,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp&
   if (!op.count && cut != nullptr) finding.count = int64_t(cut->executions.size());
   if (finding.count)
     finding.per_step = PerStep(*finding.count, cut != nullptr ? cut->steps : steps);
-  finding.severity = IsOften(finding) ? Severity::kWarning : Severity::kInfo;
+  finding.severity = IsPattern(finding) ? Severity::kWarning : Severity::kInfo;
   finding.reason = Reason{.type = ReasonType::kNoLowering, .node = op.op};
   if (cut != nullptr) {
     std::vector<int64_t> rows(
@@ -110,7 +108,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp&
 Finding FromUnnamed(const UnnamedCalls& calls, const EarlyCuts& cuts, OptInt steps) {
   Finding finding{.subject = calls.subject, .count = calls.count};
   finding.per_step = PerStep(calls.count, steps);
-  finding.severity = IsOften(finding) ? Severity::kWarning : Severity::kInfo;
+  finding.severity = IsPattern(finding) ? Severity::kWarning : Severity::kInfo;
   finding.reason = Reason{.type = ReasonType::kNoLowering};
   finding.evidence.push_back({.table = "fallback"});
   UnnamedCallsFigures figures{.may_be_read = cuts.scalar_reads && cuts.scalar_read_sites.empty(),

@@ -29,10 +29,7 @@ absl::StatusOr<Subject> LineOfLoader(const Run& run, int64_t process) {
         sites->Find(row.site_id) != nullptr)
       ++steps_at[*row.site_id];
   }
-  if (steps_at.empty()) return Subject();
-  const auto most =
-      std::ranges::max_element(steps_at, {}, [](const auto& site) { return site.second; });
-  return sites->SubjectOf(most->first);
+  return sites->MostFrequent(steps_at);
 }
 
 // Returns how the program's DataLoader loads: PyTorch's profiler names its iterator.

@@ -315,8 +315,7 @@ absl::StatusOr<std::map<int64_t, std::map<std::string, int64_t>>> ExecutionsByHa
   XP_TRY(const Graphs* graphs, run.Get<Graphs>());
   std::map<int64_t, std::map<std::string, int64_t>> times;
   for (const ExecutionRow& row : executions->rows) {
-    const GraphRow* graph = graphs->Find(row.graph_id);
-    ++times[row.process_id.value_or(0)][graph != nullptr ? graph->hash.value_or("") : ""];
+    ++times[row.process_id.value_or(0)][graphs->HashOf(row.graph_id).value_or("")];
   }
   return times;
 }

@@ -252,11 +252,8 @@ absl::StatusOr<std::vector<Compiled>> FirstTimedCompilations(const Run& run) {
   std::set<std::tuple<OptInt, OptInt, std::optional<CutKind>, OptText>> sites_seen;
   std::vector<Compiled> compiles;
   for (const CompileRow* row : in_order) {
-    const GraphRow* graph = graphs->Find(row->graph_id);
-    const OptText hash = graph != nullptr ? graph->hash : std::nullopt;
-    const std::string key = hash            ? *hash
-                            : row->graph_id ? fmt::format("graph {}", *row->graph_id)
-                                            : fmt::format("compile {}", row->id);
+    const std::string key =
+        graphs->IdentityOf(row->graph_id).value_or(fmt::format("compile {}", row->id));
     const bool first_of_graph = graphs_seen.emplace(row->process_id, key).second;
     const bool first_of_site =
         sites_seen.emplace(row->process_id, row->site_id, row->cause, row->function).second;
@@ -266,7 +263,7 @@ absl::StatusOr<std::vector<Compiled>> FirstTimedCompilations(const Run& run) {
                         .ns = *row->dur_ns,
                         .ts_ns = row->ts_ns,
                         .trace_ns = row->trace_ns,
-                        .hash = hash,
+                        .hash = graphs->HashOf(row->graph_id),
                         .file = place.file,
                         .function = row->function ? row->function : place.function,
                         .nodes = NodesOf(*graphs, row->graph_id),

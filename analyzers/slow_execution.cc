@@ -119,14 +119,11 @@ absl::StatusOr<ByGraph> TimedExecutions(const Run& run) {
   ByGraph timed;
   for (const ExecutionRow& row : executions->rows) {
     if (!row.dur_ns || !row.ts_ns) continue;
-    const GraphRow* graph = graphs->Find(row.graph_id);
-    const OptText hash = graph != nullptr ? graph->hash : std::nullopt;
-    const std::string key = hash           ? *hash
-                            : row.graph_id ? fmt::format("graph {}", *row.graph_id)
-                                           : fmt::format("execution {}", row.id);
+    const std::string key =
+        graphs->IdentityOf(row.graph_id).value_or(fmt::format("execution {}", row.id));
     TimedExecution& e = timed[key].emplace_back();
     e = {&row, *row.dur_ns, sites->SubjectOf(row.site_id)};
-    e.subject.graph_hash = hash;
+    e.subject.graph_hash = graphs->HashOf(row.graph_id);
   }
   return timed;
 }

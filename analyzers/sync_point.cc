@@ -20,12 +20,10 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kEvidenceRows = 24;   // ids quoted in the evidence of a finding
+constexpr size_t kEvidenceRows = 24;  // ids quoted in the evidence of a finding
 
 Severity SeverityOf(int64_t count, std::optional<double> per_step) {
-  bool often = per_step ? *per_step >= policy::kOftenPerStep && count >= policy::kNotOnce
-                        : count >= policy::kOftenWithoutSteps;
-  return often ? Severity::kWarning : Severity::kInfo;
+  return IsOften(count, per_step) ? Severity::kWarning : Severity::kInfo;
 }
 
 // Returns the ids that a finding quotes.

@@ -317,7 +317,8 @@ absl::StatusOr<Findings> FromCounts(const Run& run, const std::set<int64_t>& tol
     for (const CountSample& sample : one.samples) counted = sample.compiles.value_or(counted);
     if (seen > 0 && counted <= seen) continue;
     if (one.is_apart) GoOnByCounters(&one);
-    std::optional<Finding> finding = one.is_apart ? JudgeApart(one) : Judge(one);
+    std::optional<Finding> finding =
+        one.is_apart ? JudgeApart(std::move(one)) : Judge(std::move(one));
     if (!finding || (seen > 0 && finding->severity == Severity::kInfo)) continue;
     if (seen > 0) std::any_cast<CountFigures&>(finding->figures).compiles_in_profile = seen;
     findings.push_back(std::move(*finding));

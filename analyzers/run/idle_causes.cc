@@ -90,11 +90,9 @@ std::vector<Interval> CompilingSteps(const Steps& steps, int64_t process_id) {
 }
 
 absl::StatusOr<std::vector<std::pair<IdleCause, IdleOfCause>>> IdleByCause(
-    const Run& run, const DeviceIdle& device) {
-  XP_TRY(const Steps* steps, run.Get<Steps>());
+    const Run& run, const DeviceIdle& device, const std::vector<Interval>& compiling) {
   XP_TRY(const HostTimeline* host, run.Get<HostTimeline>(device.time.process_id));
   XP_TRY(const std::vector<GapWait> waits, GapWaits(run, device.time, device.gaps));
-  const std::vector<Interval> compiling = CompilingSteps(*steps, device.time.process_id);
   std::map<IdleCause, IdleOfCause> sums;
   GapShares filled(*host, compiling);
   std::vector<Share> whole(1);

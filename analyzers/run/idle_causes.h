@@ -40,8 +40,9 @@ struct IdleOfCause {
 // it compiles, and a lazy runtime lowers.
 std::vector<Interval> CompilingSteps(const Steps& steps, int64_t process_id);
 
-// Returns the idle time of a device in its gaps, by cause, longest first.
+// Returns the idle time of a device in its gaps, by cause, longest first. `compiling` are the
+// CompilingSteps of its process.
 absl::StatusOr<std::vector<std::pair<IdleCause, IdleOfCause>>> IdleByCause(
-    const Run& run, const DeviceIdle& device);
+    const Run& run, const DeviceIdle& device, const std::vector<Interval>& compiling);
 
 }  // namespace xlaprof

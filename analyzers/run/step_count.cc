@@ -1,6 +1,13 @@
 #include "analyzers/run/step_count.h"
 
+#include "analyzers/policy.h"
+
 namespace xlaprof {
+
+bool IsOften(int64_t count, std::optional<double> per_step) {
+  return per_step ? *per_step >= policy::kOftenPerStep && count >= policy::kNotOnce
+                  : count >= policy::kOftenWithoutSteps;
+}
 
 absl::StatusOr<StepCounts> StepCounts::Of(const Run& run) {
   const Store& store = run.store();

@@ -23,7 +23,10 @@ struct StepCounts {
   static absl::StatusOr<StepCounts> Of(const Run& run);
 };
 
-// count / steps, or empty.
+// Returns whether what happens so often is a pattern. `per_step` is empty if no step is known.
+bool IsOften(int64_t count, std::optional<double> per_step);
+
+// Returns count / steps, or nothing if the steps are not known.
 inline std::optional<double> PerStep(int64_t count, std::optional<int64_t> steps) {
   if (!steps || *steps <= 0) return std::nullopt;
   return double(count) / double(*steps);

@@ -1,5 +1,7 @@
 #include "analyzers/run/tables.h"
 
+#include <algorithm>
+
 namespace xlaprof {
 
 const SiteRow* Sites::Find(OptInt site_id) const {
@@ -12,6 +14,13 @@ Subject Sites::SubjectOf(OptInt site_id) const {
   const SiteRow* site = Find(site_id);
   if (site == nullptr) return {};
   return {.file = site->file, .line = site->line, .function = site->function};
+}
+
+Subject Sites::MostFrequent(const std::map<int64_t, int64_t>& count_by_site) const {
+  if (count_by_site.empty()) return {};
+  const auto most =
+      std::ranges::max_element(count_by_site, {}, [](const auto& site) { return site.second; });
+  return SubjectOf(most->first);
 }
 
 absl::StatusOr<Sites> Sites::Of(const Run& run) {
@@ -28,6 +37,17 @@ const GraphRow* Graphs::Find(OptInt graph_id) const {
   if (!graph_id) return nullptr;
   const auto graph = by_id.find(*graph_id);
   return graph == by_id.end() ? nullptr : &graph->second;
+}
+
+OptText Graphs::HashOf(OptInt graph_id) const {
+  const GraphRow* graph = Find(graph_id);
+  return graph == nullptr ? std::nullopt : graph->hash;
+}
+
+OptText Graphs::IdentityOf(OptInt graph_id) const {
+  if (OptText hash = HashOf(graph_id)) return hash;
+  if (!graph_id) return std::nullopt;
+  return fmt::format("graph {}", *graph_id);
 }
 
 std::vector<const GraphRow*> Graphs::FormsOf(OptInt graph_id) const {

@@ -30,7 +30,6 @@ struct Table {
 };
 
 using Sources = Table<SourceRow>;
-using Processes = Table<ProcessRow>;
 using StepRows = Table<StepRow>;
 using Compiles = Table<CompileRow>;
 using Executions = Table<ExecutionRow>;
@@ -49,6 +48,9 @@ struct Sites {
   const SiteRow* Find(OptInt site_id) const;
   // Returns file, line and function of a site; an empty subject for one that is not known.
   Subject SubjectOf(OptInt site_id) const;
+  // Returns the same of the site with the highest count, and the lowest id of several; an empty
+  // subject for no counts.
+  Subject MostFrequent(const std::map<int64_t, int64_t>& count_by_site) const;
 
   static absl::StatusOr<Sites> Of(const Run& run);
 };
@@ -64,6 +66,11 @@ struct Graphs {
 
   // Returns null for a graph that is not known.
   const GraphRow* Find(OptInt graph_id) const;
+  // Returns the hash of a graph; nothing if it is not known.
+  OptText HashOf(OptInt graph_id) const;
+  // Returns what is equal for all forms of one graph: the hash, or else the id as text. Returns
+  // nothing without an id.
+  OptText IdentityOf(OptInt graph_id) const;
   // Returns the forms in which a graph is known, itself included, in the order of ids.
   std::vector<const GraphRow*> FormsOf(OptInt graph_id) const;
 

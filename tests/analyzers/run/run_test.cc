@@ -85,8 +85,20 @@ TEST_F(RunFacts, GraphsOfOneHashAreFormsOfOne) {
   ASSERT_EQ(graphs->FormsOf(7).size(), 2u);
   EXPECT_EQ(graphs->FormsOf(7)[0]->id, 5);
   EXPECT_EQ(graphs->FormsOf(6).size(), 1u);
+  EXPECT_EQ(graphs->IdentityOf(5), graphs->IdentityOf(7));
+  EXPECT_NE(graphs->IdentityOf(6), graphs->IdentityOf(8));
+  EXPECT_FALSE(graphs->IdentityOf({}));
+  EXPECT_EQ(graphs->HashOf(7), "ab");
+  EXPECT_FALSE(graphs->HashOf(6));
   EXPECT_TRUE(graphs->FormsOf(8).empty());
   EXPECT_TRUE(graphs->FormsOf({}).empty());
+}
+
+TEST(SitesTest, TheMostFrequentIsTheFirstOfEquals) {
+  const Sites sites{.by_id = {{1, {.id = 1, .file = "a.py"}}, {2, {.id = 2, .file = "b.py"}}}};
+  EXPECT_EQ(sites.MostFrequent({{1, 3}, {2, 4}}).file, "b.py");
+  EXPECT_EQ(sites.MostFrequent({{1, 4}, {2, 4}}).file, "a.py");
+  EXPECT_FALSE(sites.MostFrequent({}).file);
 }
 
 }  // namespace
