@@ -317,7 +317,8 @@ extern const Analyzer device_gap{
     .say = SayDeviceGap,
     .needs = Needs::kDevices,
     .thresholds = {policy::kDeviceIdleShare, policy::kRecurringGapShare, policy::kNotOnce,
-                   policy::kPythonTracerCallNs},
+                   policy::kPythonTracerCallNs, policy::kTracedOperationNs,
+                   policy::kFallbackStackNs},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

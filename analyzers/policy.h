@@ -228,6 +228,17 @@ inline constexpr Threshold kExecutionsWithUsualLength{
     int64_t{5}, Unit::kCount, "A graph with fewer executions has no outliers.",
     "The median of fewer executions is not their usual length."};
 
+// --- settings of the capture (device_gap, tracing_bound) ---
+inline constexpr Threshold kTracedOperationNs{
+    int64_t{250'000}, Unit::kNs,
+    "Time in a scope is the capture's if so long for each operation that the scope traces explains it.",
+    "With XLA_IR_DEBUG an operation took 30 to 120 us on a two-core machine, and 2 to 15 us without; "
+    "this is twice the worst."};
+inline constexpr Threshold kFallbackStackNs{
+    int64_t{10'000'000}, Unit::kNs,
+    "Time in a scope is the capture's if so long for each value that the scope reads explains it.",
+    "Writing the C++ stack of a fallback took 2 to 5 ms; this is twice the worst."};
+
 // --- device_gap ---
 inline constexpr Threshold kDeviceIdleShare{
     0.05, Unit::kShare,

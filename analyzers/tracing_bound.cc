@@ -172,7 +172,8 @@ extern const Analyzer tracing_bound{
     .find = FindTracingBound,
     .say = SayTracingBound,
     .needs = Needs::kTimedStepsOrTracing,
-    .thresholds = {policy::kTracingOfStep, policy::kLeastTracingOfStep, policy::kNotOnce},
+    .thresholds = {policy::kTracingOfStep, policy::kLeastTracingOfStep, policy::kNotOnce,
+                   policy::kTracedOperationNs},
     .is_from_timeline = true};
 
 }  // namespace xlaprof

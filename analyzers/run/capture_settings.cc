@@ -2,16 +2,10 @@
 
 #include <algorithm>
 
+#include "analyzers/policy.h"
+
 namespace xlaprof {
 namespace {
-
-// Tracing an op under XLA_IR_DEBUG took 30 to 120 us in captures of a two-core machine (a Python
-// stack is walked and copied); without it, 2 to 15 us. Twice the worst is the bound: what is longer
-// is not tracing.
-constexpr int64_t kMaxTracedOpNs = 250'000;
-
-// Unwinding and symbolising a C++ stack for each fallback took 2 to 5 ms; again twice the worst.
-constexpr int64_t kMaxFallbackStackNs = 10'000'000;
 
 // "train.1/forward.2/aten::mul.7" -> "forward": torch_xla numbers scopes and adds one an op, whose
 // "::" HLO prints "__".
@@ -33,12 +27,12 @@ std::string InnermostUserScope(std::string_view path) {
 
 int64_t CaptureSettings::TracingBoundNs(std::string_view scope) const {
   auto it = ops_in_scope.find(scope);
-  return !slow_tracing() || it == ops_in_scope.end() ? 0 : it->second * kMaxTracedOpNs;
+  return !slow_tracing() || it == ops_in_scope.end() ? 0 : it->second * policy::kTracedOperationNs;
 }
 
 int64_t CaptureSettings::FallbackBoundNs(std::string_view scope) const {
   auto it = reads_in_scope.find(scope);
-  return !fallback_stacks || it == reads_in_scope.end() ? 0 : it->second * kMaxFallbackStackNs;
+  return !fallback_stacks || it == reads_in_scope.end() ? 0 : it->second * policy::kFallbackStackNs;
 }
 
 absl::StatusOr<CaptureSettings> CaptureSettings::Of(const Run& run) {
