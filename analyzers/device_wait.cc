@@ -16,7 +16,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxEvidence = 12;
+constexpr size_t kMaxWaitRows = 12;
 
 // Returns what an op waits for; nothing for ops that work. A copy may turn out to be one of the
 // host's memory when its operands are known.
@@ -156,7 +156,7 @@ absl::StatusOr<Finding> FindingOf(const Run& run, const DeviceOps& all, const st
   std::vector<std::pair<StringId, DeviceOp>> ops(group.ops.begin(), group.ops.end());
   std::stable_sort(ops.begin(), ops.end(),
                    [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
-  if (ops.size() > kMaxEvidence) ops.resize(kMaxEvidence);
+  if (ops.size() > kMaxWaitRows) ops.resize(kMaxWaitRows);
   Finding finding{.count = group.count, .cost_ns = group.ns};
   finding.subject.op = base;
   DeviceWaitFigures figures{.device = worst.device,

@@ -15,7 +15,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kEvidenceRows = 24;
+constexpr size_t kMaxExecutionRows = 24;
 constexpr size_t kMaxSites = 4;  // call sites that the words name
 
 // Time and number of the transfers at lines that call one op without lowering, and nothing else
@@ -94,7 +94,7 @@ Finding FromOp(const FallbackOp& op, const EarlyCuts& cuts, const TransfersOfOp&
   if (cut != nullptr) {
     std::vector<int64_t> rows(
         cut->executions.begin(),
-        cut->executions.begin() + int64_t(std::min(cut->executions.size(), kEvidenceRows)));
+        cut->executions.begin() + int64_t(std::min(cut->executions.size(), kMaxExecutionRows)));
     finding.evidence.push_back({.table = "execution", .rows = std::move(rows)});
   }
   finding.evidence.push_back({.table = "fallback"});

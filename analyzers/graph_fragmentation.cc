@@ -12,7 +12,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kEvidenceRows = 24;
+constexpr size_t kMaxTypicalRows = 24;
 
 int64_t Median(std::vector<int64_t> values) {
   std::nth_element(values.begin(), values.begin() + int64_t(values.size() / 2), values.end());
@@ -81,7 +81,7 @@ Finding FindingOf(const StepsOfProcess& steps, int64_t median_pieces) {
     if (typical.empty() && int64_t(step.executions.size()) == median_pieces)
       typical = step.executions;
   }
-  if (typical.size() > kEvidenceRows) typical.resize(kEvidenceRows);
+  if (typical.size() > kMaxTypicalRows) typical.resize(kMaxTypicalRows);
   finding.evidence.push_back({.table = "execution", .rows = std::move(typical)});
   finding.figures = GraphFragmentationFigures(RecordedPiecesFigures{
       .pieces_per_step = median_pieces, .steps = int64_t(steps.size()), .forced = forced});

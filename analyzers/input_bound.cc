@@ -16,7 +16,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxEvidence = 5;
+constexpr size_t kMaxLongestWaits = 5;
 
 // Returns the line at which most of the process's steps end in a loader; an empty subject without
 // such a line.
@@ -86,7 +86,7 @@ Waits WaitsIn(const std::vector<Interval>& periods, const HostTimeline& host, in
   }
   std::stable_sort(waits.longest.begin(), waits.longest.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (waits.longest.size() > kMaxEvidence) waits.longest.resize(kMaxEvidence);
+  if (waits.longest.size() > kMaxLongestWaits) waits.longest.resize(kMaxLongestWaits);
   return waits;
 }
 

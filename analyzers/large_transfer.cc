@@ -17,7 +17,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxEvidence = 8;
+constexpr size_t kMaxTransferRows = 8;
 
 struct Copies {
   int64_t count = 0, exposed_ns = 0, bytes = 0, with_bytes = 0;
@@ -103,7 +103,7 @@ Finding FindingOf(Direction direction, Copies& group, const DeviceWork& work) {
                         .share = double(group.exposed_ns) / double(work.steady.length_ns())};
   if (group.with_bytes > 0) figures.mean_bytes = double(group.bytes) / double(group.with_bytes);
   std::ranges::stable_sort(group.largest, std::greater<>(), &Copies::Copy::exposed_ns);
-  for (size_t i = 0; i < group.largest.size() && i < kMaxEvidence; ++i) {
+  for (size_t i = 0; i < group.largest.size() && i < kMaxTransferRows; ++i) {
     const Copies::Copy& copy = group.largest[i];
     finding.evidence.push_back(
         {.table = "transfer", .rows = {copy.row}, .ts_ns = copy.ts_ns, .dur_ns = copy.dur_ns});
@@ -141,7 +141,7 @@ Turn TurnOf(bool has_steps) { return has_steps ? Turn::kStep : Turn::kExecution;
 
 // Bytes alone: a finding if at the link's best speed they take a real part of what execution takes.
 // Reports without step marks (2019) are judged by the execution: a step has at least one.
-Findings FromMetrics(const Metrics& metrics) {
+Findings TransfersFromMetrics(const Metrics& metrics) {
   Findings findings;
   const MetricsState* state = metrics.steady();
   const MetricState* execute = state ? state->Find("ExecuteTime") : nullptr;
@@ -255,7 +255,7 @@ absl::StatusOr<Findings> FindLargeTransfers(const Run& run) {
   });
   if (has_times) return FromRows(run, *transfers);
   XP_TRY(const Metrics* metrics, run.Get<Metrics>());
-  Findings findings = FromMetrics(*metrics);
+  Findings findings = TransfersFromMetrics(*metrics);
   auto tells_uploads = [&] {
     return std::ranges::any_of(findings, [](const Finding& finding) {
       return finding.reason->type == ReasonType::kToDevice;

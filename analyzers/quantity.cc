@@ -54,6 +54,13 @@ std::string PerStepText(double per_step) {
   return fmt::format("once in {:.3g} steps", 1 / per_step);
 }
 
+std::string HowOften(std::optional<int64_t> count, std::optional<double> per_step) {
+  std::string text;
+  if (count) text = fmt::format(", {}", TimesText(*count));
+  if (per_step) text += fmt::format(" ({})", PerStepText(*per_step));
+  return text;
+}
+
 std::string PercentText(double part) {
   double percent = part * 100;
   if (percent > 0 && percent < 0.1) return "< 0.1 %";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,8 @@ std::string CountText(int64_t count);  // 1,234,567
 std::string Plural(int64_t count, std::string_view one, std::string_view many = {});
 std::string TimesText(int64_t count);      // once, 1,024 times
 std::string PerStepText(double per_step);  // 1.04 a step; 0.333: once in 3 steps
+// Returns ", 12 times (1.5 a step)", or less if the count or the steps are not known.
+std::string HowOften(std::optional<int64_t> count, std::optional<double> per_step);
 std::string PercentText(
     double part);  // of a share, 0.123: 12 %; 0.0123: 1.2 %; 0: 0 %; 0.00001: < 0.1 %
 

@@ -14,7 +14,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxEvidence = 32;    // rows that a finding cites
+constexpr size_t kMaxCompileRows = 32;  // rows that a finding cites
 constexpr size_t kMaxPlaces = 4;       // lines of one function's calls that are named
 // Returns what the compiles of a group cost. `wall_ns`: of the process.
 RecompileCost CostOf(const RecompileGroup& group, OptInt wall_ns) {
@@ -251,7 +251,7 @@ Finding MakeFinding(RecompileGroup& group, const CompileSites& facts,
 
   Evidence evidence{.table = "compile"};
   for (const CompileFact* compile : group.compiles) {
-    if (evidence.rows.size() < kMaxEvidence) evidence.rows.push_back(compile->id);
+    if (evidence.rows.size() < kMaxCompileRows) evidence.rows.push_back(compile->id);
     if (!evidence.ts_ns && compile->ts_ns)
       evidence.ts_ns = compile->ts_ns, evidence.dur_ns = compile->dur_ns;
   }

@@ -20,7 +20,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxEvidence = 12;
+constexpr size_t kMaxSlowCompileRows = 12;
 // From this percentile on, a percentile of few samples is the longest one.
 constexpr double kLongestPercentile = 90;
 
@@ -95,7 +95,7 @@ Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns
     if (*usual.count == 0) usual.subject = About(c);
     ++*usual.count, firsts.compile_ns += c.ns;
     trace_ns += c.trace_ns.value_or(0);
-    if (usual.evidence.size() == kMaxEvidence) continue;
+    if (usual.evidence.size() == kMaxSlowCompileRows) continue;
     usual.evidence.push_back(
         {.table = "compile", .rows = {c.row}, .ts_ns = c.ts_ns, .dur_ns = c.ns});
     firsts.examples.push_back(Timed(c));
@@ -110,7 +110,7 @@ Findings FromRows(std::vector<Compiled> compiles, std::optional<int64_t> step_ns
   return findings;
 }
 
-Findings FromMetrics(const Metrics& metrics) {
+Findings CompilesFromMetrics(const Metrics& metrics) {
   const MetricState* compile = metrics.last ? metrics.last->Find("CompileTime") : nullptr;
   if (!compile || compile->samples <= 0 || compile->sum <= 0) return {};
   // The longest recent sample, unless the line of percentiles was cut before its end. No sample is
@@ -166,7 +166,7 @@ absl::StatusOr<Findings> FromLine(const Run& run) {
                   .cost_ns = figures.longest_ns,
                   .reason = Reason{.type = ReasonType::kTooSlow}};
   for (auto& [ns, line] : by_length) {
-    if (finding.evidence.size() == kMaxEvidence) break;
+    if (finding.evidence.size() == kMaxSlowCompileRows) break;
     finding.evidence.push_back({.table = "profiler_line",
                                 .rows = {line.id},
                                 .dur_ns = ns > 0 ? OptInt(ns) : OptInt(),
@@ -212,7 +212,7 @@ Finding OfAlarms(CompileAlarms alarms) {
   if (is_compile) figures.jax_operation = JaxOperationOf(longest.name.value_or(""));
   if (alarms.ns >= policy::kLongAlarmNs) finding.severity = Severity::kWarning;
   for (const CompileAlarm& alarm : alarms.all) {
-    if (finding.evidence.size() == kMaxEvidence) break;
+    if (finding.evidence.size() == kMaxSlowCompileRows) break;
     finding.evidence.push_back({.table = "compile_alarm",
                                 .rows = {alarm.row},
                                 .dur_ns = alarm.ended ? OptInt(alarm.ns) : OptInt()});
@@ -283,7 +283,7 @@ absl::StatusOr<Findings> FindSlowCompiles(const Run& run) {
     measured = FromRows(std::move(compiles), Median(steps->steady_ns));
   } else {
     XP_TRY(const Metrics* metrics, run.Get<Metrics>());
-    measured = FromMetrics(*metrics);
+    measured = CompilesFromMetrics(*metrics);
   }
   if (!measured.ok()) return measured;
   const bool timed = !measured->empty();

@@ -13,7 +13,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxEvidence = 8;
+constexpr size_t kMaxSlowExecutionRows = 8;
 
 struct TimedExecution {
   const ExecutionRow* row = nullptr;
@@ -36,7 +36,7 @@ Finding TooSlow(const std::vector<TimedExecution>& longest_first) {
   for (const TimedExecution& e : longest_first) {
     if (e.ns <= policy::kSlowExecutionNs) break;
     ++*finding.count, *finding.cost_ns += e.ns;
-    if (finding.evidence.size() < kMaxEvidence) finding.evidence.push_back(Cite(e));
+    if (finding.evidence.size() < kMaxSlowExecutionRows) finding.evidence.push_back(Cite(e));
   }
   finding.figures = SlowExecutionFigures{.longest_ns = longest_first.front().ns,
                                          .threshold_ns = policy::kSlowExecutionNs};
@@ -58,7 +58,7 @@ std::optional<Finding> Outliers(const std::vector<TimedExecution>& longest_first
   for (const TimedExecution& e : longest_first) {
     if (double(e.ns) < policy::kOutlierFactor * double(median)) break;
     ++*finding.count, *finding.cost_ns += e.ns - median;
-    if (finding.evidence.size() < kMaxEvidence) finding.evidence.push_back(Cite(e));
+    if (finding.evidence.size() < kMaxSlowExecutionRows) finding.evidence.push_back(Cite(e));
   }
   if (*finding.count == 0 ||
       double(*finding.cost_ns) < policy::kOutlierCostShare * double(total_ns))
@@ -89,7 +89,7 @@ Findings FromRows(ByGraph graphs) {
   return findings;
 }
 
-Findings FromMetrics(const Metrics& metrics) {
+Findings ExecutionsFromMetrics(const Metrics& metrics) {
   const MetricState* execute = metrics.last ? metrics.last->Find("ExecuteTime") : nullptr;
   if (!execute || execute->percentiles.empty()) return {};
   const double longest = execute->percentiles.rbegin()->second;
@@ -132,7 +132,7 @@ absl::StatusOr<Findings> FindSlowExecutions(const Run& run) {
   XP_TRY(ByGraph graphs, TimedExecutions(run));
   if (!graphs.empty()) return FromRows(std::move(graphs));
   XP_TRY(const Metrics* metrics, run.Get<Metrics>());
-  return FromMetrics(*metrics);
+  return ExecutionsFromMetrics(*metrics);
 }
 
 }  // namespace

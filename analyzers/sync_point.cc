@@ -20,7 +20,7 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kEvidenceRows = 24;  // ids quoted in the evidence of a finding
+constexpr size_t kMaxReadRows = 24;  // ids quoted in the evidence of a finding
 
 Severity SeverityOf(int64_t count, std::optional<double> per_step) {
   return IsOften(count, per_step) ? Severity::kWarning : Severity::kInfo;
@@ -28,7 +28,7 @@ Severity SeverityOf(int64_t count, std::optional<double> per_step) {
 
 // Returns the ids that a finding quotes.
 std::vector<int64_t> FirstRows(const std::vector<int64_t>& ids) {
-  return {ids.begin(), ids.begin() + int64_t(std::min(ids.size(), kEvidenceRows))};
+  return {ids.begin(), ids.begin() + int64_t(std::min(ids.size(), kMaxReadRows))};
 }
 
 ReadValue ValueOf(const EarlyCut& cut) {

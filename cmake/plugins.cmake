@@ -3,9 +3,10 @@
 # One file, one word: compiles NAME.cc for each name (FOLDER/NAME, where it lies in a folder) into TARGET (a folder's library, which must exist) and writes
 # the registry `All<Type>s()` for it, in the order of the list. A plugin file defines `extern const Type name{...};` in namespace xlaprof;
 # a name without its file, or a file without its object, is a build error, never a silent absence.
+# xlaprof_plugins(TARGET Type ALONE name...): each is compiled by itself (cmake/unity.cmake), since their helpers have the same names.
 # xlaprof_plugins(TARGET Type NAMESPACE inner name...): the same in namespace xlaprof::inner, where one name has plugins of two types.
 function(xlaprof_plugins target type)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "NAMESPACE" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "ALONE" "NAMESPACE" "")
   string(REGEX REPLACE "([a-z])([A-Z])" "\\1_\\2" snake ${type})
   string(TOLOWER ${snake} snake)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
@@ -17,6 +18,7 @@ function(xlaprof_plugins target type)
   set(entries "")
   foreach(name ${arg_UNPARSED_ARGUMENTS})
     target_sources(${target} PRIVATE ${name}.cc)
+    set_source_files_properties(${name}.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ${arg_ALONE})
     get_filename_component(name ${name} NAME)
     string(APPEND declarations "extern const ${type} ${name};\n")
     string(APPEND entries "    &${prefix}${name},\n")

@@ -18,7 +18,6 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxOrigins = 24;  // more than this is another program; the first ones say so
 
 std::vector<GraphNode::Operand> ParseOperands(std::string_view text) {
   std::vector<GraphNode::Operand> operands;

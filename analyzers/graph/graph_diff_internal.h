@@ -5,6 +5,9 @@
 
 namespace xlaprof {
 
+inline constexpr size_t kMaxOrigins =
+    24;  // more than this is another program; the first ones say so
+
 // The difference between a node and its counterpart of the same op: type, node, before, after,
 // is_input. Of a `partitioned` program, inputs have the shape of one device's part.
 GraphDifference Compare(const GraphNode& before, const GraphNode& after, bool partitioned = false);

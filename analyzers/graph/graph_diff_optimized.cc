@@ -17,7 +17,6 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kMaxOrigins = 24;
 
 bool PassesOn(const GraphNode& node) {
   static constexpr std::array<std::string_view, 9> kOps = {

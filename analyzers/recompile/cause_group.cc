@@ -14,7 +14,8 @@ bool MayBeOneInput(const std::optional<XlaShape>& shape, const XlaShape& other) 
          shape->element_type() == other.element_type() && shape->rank() == other.rank();
 }
 
-int64_t Executions(const std::set<int64_t>& graphs, const std::map<int64_t, int64_t>* executions) {
+int64_t ExecutionsOf(const std::set<int64_t>& graphs,
+                     const std::map<int64_t, int64_t>* executions) {
   int64_t times = 0;
   for (int64_t graph : graphs) {
     if (executions == nullptr) break;
@@ -61,7 +62,7 @@ std::optional<SizesSeen> SizesOf(const RecompileGroup& group) {
     const int64_t size = shape.dimensions()[size_t(*varies)];
     if (std::find(seen.sizes.begin(), seen.sizes.end(), size) != seen.sizes.end()) continue;
     seen.sizes.push_back(size);
-    int64_t times = Executions(graphs[shape.text()], group.executions);
+    int64_t times = ExecutionsOf(graphs[shape.text()], group.executions);
     const auto other = group.other_executions.find(shape.text());
     if (other != group.other_executions.end()) times += other->second;
     if (times > 0) seen.times.push_back(times);

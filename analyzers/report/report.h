@@ -13,6 +13,9 @@
 
 namespace xlaprof {
 
+// The files whose share of the capture is told one by one.
+inline constexpr size_t kCoverageRows = 20;
+
 struct ReportIssue {
   std::string path, code;
   Severity severity = Severity::kInfo;

@@ -14,7 +14,6 @@ namespace xlaprof {
 namespace {
 
 constexpr int kMaxDiffColumns = 160;
-constexpr size_t kCoverageRows = 20;  // files whose share is told one by one
 
 std::string Prose(std::string_view text) {
   constexpr int kMaxColumns = 4000;  // a name may have megabytes

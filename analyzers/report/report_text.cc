@@ -17,7 +17,6 @@ namespace {
 constexpr int kMinWidth = 40;
 constexpr int kLabel = 7;             // columns of "why", "cost", ... before a finding's text
 constexpr int kMaxParagraph = 4000;   // columns; a name may have megabytes
-constexpr size_t kCoverageRows = 20;  // files whose share is told one by one
 constexpr size_t kListed = 8;         // files of one sort that are named; the rest is counted
 
 enum class Style { kPlain, kBold, kDim, kRed, kGreen, kYellow, kCyan };

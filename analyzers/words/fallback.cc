@@ -92,14 +92,6 @@ std::string InsteadOf(const std::string& op, Framework framework) {
       op);
 }
 
-// Returns ", 12 times (1.5 a step)", or less if the count or the steps are not known.
-std::string HowOften(const Finding& finding) {
-  std::string text;
-  if (finding.count) text = fmt::format(", {}", TimesText(*finding.count));
-  if (finding.per_step) text += fmt::format(" ({})", PerStepText(*finding.per_step));
-  return text;
-}
-
 std::string OpOf(const Finding& finding) { return finding.subject.op.value_or(""); }
 
 // An op without lowering.
@@ -176,7 +168,8 @@ std::vector<std::string> EvidenceLines(const FallbackOpFigures& figures, const F
 }
 
 Words Say(const FallbackOpFigures& figures, const Finding& finding, Framework framework) {
-  return {.title = fmt::format("{} runs on the CPU{}", OpOf(finding), HowOften(finding)),
+  return {.title = fmt::format("{} runs on the CPU{}", OpOf(finding),
+                               HowOften(finding.count, finding.per_step)),
           .why = Why(figures),
           .cost_note = CostNote(figures),
           .advice = Advice(figures, finding, framework),
@@ -203,7 +196,8 @@ std::string Advice(const UnnamedCallsFigures& figures, Framework framework) {
 }
 
 Words Say(const UnnamedCallsFigures& figures, const Finding& finding, Framework framework) {
-  return {.title = "ops run on the CPU, or numbers are read" + HowOften(finding),
+  return {.title =
+              "ops run on the CPU, or numbers are read" + HowOften(finding.count, finding.per_step),
           .why = Why(figures),
           .cost_note = std::string(kNoProfile),
           .advice = Advice(figures, framework),

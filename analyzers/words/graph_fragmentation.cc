@@ -8,7 +8,7 @@
 namespace xlaprof {
 namespace {
 
-std::string Advice(Framework framework) {
+std::string FewerGraphsAdvice(Framework framework) {
   return framework == Framework::kCpp
              ? "Remove what cuts the step: reads of values (item(), print, to_cpu) and ops without lowering, which the other findings name. A step should be one execution."
              : "Remove what cuts the step: reads of values (.item(), print, if tensor, float(tensor)) and ops without lowering, which the other findings name. A step should be one execution.";
@@ -28,7 +28,7 @@ Words Say(const RecordedPiecesFigures& figures, const Finding& finding, Framewor
   return {.title = Title(figures),
           .why = Why(figures, finding.count.value_or(0)),
           .cost_note = "the findings about what cuts the step say what each wait costs",
-          .advice = Advice(framework),
+          .advice = FewerGraphsAdvice(framework),
           .evidence = {"one typical step"}};
 }
 
@@ -50,7 +50,7 @@ Words Say(const CountedPiecesFigures& figures, const Finding& finding, Framework
   return {.title = Title(finding.per_step.value_or(0)),
           .why = Why(figures, executions),
           .cost_note = "not measured, because counters do not record waits",
-          .advice = Advice(framework),
+          .advice = FewerGraphsAdvice(framework),
           .evidence = {EvidenceLine(figures, executions)}};
 }
 

@@ -8,7 +8,7 @@
 namespace xlaprof {
 namespace {
 
-std::string Advice(Framework framework) {
+std::string MarkAdvice(Framework framework) {
   return framework == Framework::kCpp
              ? "Call sync() or mark_step() at the end of each step, or iterate with DeviceLoader, which does it for you."
              : "Call torch_xla.sync() at the end of each step, or iterate with MpDeviceLoader, which does it for you.";
@@ -45,7 +45,7 @@ Words Say(const UnmarkedExecutionsFigures& figures, const Finding& finding, Fram
   return {.title = Title(figures, finding.count.value_or(0)),
           .why = Why(figures),
           .cost_note = CostNote(finding.cost_ns.has_value()),
-          .advice = Advice(framework),
+          .advice = MarkAdvice(framework),
           .evidence = {"first and last"}};
 }
 
@@ -59,7 +59,7 @@ Words Say(const UnmarkedOperationsFigures& figures, const Finding& finding, Fram
       .title = fmt::format("no step mark after {} traced operations", figures.traced_operations),
       .why = "The counter MarkStep is absent, so no graph was cut at the end of a step.",
       .cost_note = "not measured, because counters do not record the sizes of graphs",
-      .advice = Advice(framework),
+      .advice = MarkAdvice(framework),
       .evidence = {EvidenceLine(figures, finding.count.value_or(0))}};
 }
 

@@ -15,12 +15,6 @@ namespace {
 constexpr std::string_view kToSeeTheLine =
     " To see the line, run with PT_XLA_DEBUG_LEVEL=2 and PT_XLA_DEBUG_FILE=log.txt.";
 
-// Returns ", 12 times (1.5 a step)", or ", 12 times" if the steps are not known.
-std::string HowOften(const Finding& finding) {
-  return fmt::format(", {}{}", TimesText(finding.count.value_or(0)),
-                     finding.per_step ? fmt::format(" ({})", PerStepText(*finding.per_step)) : "");
-}
-
 std::string_view ReadNoun(ReadValue value, Framework framework) {
   switch (value) {
     case ReadValue::kUnknown:
@@ -40,7 +34,7 @@ std::string_view ReadNoun(ReadValue value, Framework framework) {
 std::string Title(const EarlyReadFigures& figures, const Finding& finding, Framework framework) {
   return fmt::format("{} is read{} before the step mark{}", ReadNoun(figures.value, framework),
                      figures.shape ? fmt::format(" ({})", figures.shape->text()) : "",
-                     HowOften(finding));
+                     HowOften(finding.count, finding.per_step));
 }
 
 std::string Why(const EarlyReadFigures& figures) {
@@ -133,7 +127,7 @@ std::string WhatIsFetched(const CountedReadFigures& figures, Framework framework
 }
 
 std::string Title(const CountedReadFigures& figures, const Finding& finding, Framework framework) {
-  std::string title = WhatIsFetched(figures, framework) + HowOften(finding);
+  std::string title = WhatIsFetched(figures, framework) + HowOften(finding.count, finding.per_step);
   if (!figures.goes_on) return title + ", and not again in the steps that the log covers";
   if (!finding.per_step && figures.executions)
     title += " in " + Plural(*figures.executions, "execution");
@@ -215,7 +209,7 @@ Words Say(const CountedReadFigures& figures, const Finding& finding, Framework f
 std::string Title(const ReadOperationFigures& figures, const Finding& finding) {
   return fmt::format("{} waits for the device to {}{}", finding.subject.op.value_or(""),
                      figures.counts_elements ? "count its elements" : "read a number",
-                     HowOften(finding));
+                     HowOften(finding.count, finding.per_step));
 }
 
 std::string CostNote(const ReadOperationFigures& figures) {

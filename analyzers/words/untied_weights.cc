@@ -29,7 +29,7 @@ std::string CostNote(const UntiedWeightsFigures& figures, int64_t copies) {
       BytesText(double(figures.bytes) * double(copies - 1)), Where(figures));
 }
 
-std::string Advice() {
+std::string TieAgainAdvice() {
   return "Move the model first, then tie the weights: after model.to(device), assign one weight to the other again. Make the optimizer last.";
 }
 
@@ -41,7 +41,7 @@ Words SayUntiedWeights(const Finding& finding, Framework) {
   return {.title = Title(figures, copies),
           .why = Why(),
           .cost_note = CostNote(figures, copies),
-          .advice = Advice()};
+          .advice = TieAgainAdvice()};
 }
 
 }  // namespace xlaprof

@@ -63,9 +63,9 @@ std::string WindowText(const xla::Window& window) {
   return text + "}";
 }
 
-class Printer {
+class HloPrinter {
  public:
-  Printer(const Program& program, TextOptions options)
+  HloPrinter(const Program& program, TextOptions options)
       : program_(program),
         debug_(options.debug),
         name_(NameOf(program.name)),
@@ -249,7 +249,7 @@ class Printer {
 }  // namespace
 
 std::string HloText(const Program& program, TextOptions options) {
-  return Printer(program, options).Print();
+  return HloPrinter(program, options).Print();
 }
 
 }  // namespace xlaprof::lazy

@@ -74,9 +74,10 @@ std::string ConvolutionNumbers(std::string_view labels) {
   return text + "]";
 }
 
-class Printer {
+class StableHloPrinter {
  public:
-  explicit Printer(const Program& program) : program_(program), graph_(xla::Lower(program)) {
+  explicit StableHloPrinter(const Program& program)
+      : program_(program), graph_(xla::Lower(program)) {
     names_.resize(graph_.instructions.size());
     for (size_t i = 0; i < graph_.parameters.size(); ++i)
       names_[size_t(graph_.parameters[i])] = fmt::format("%p{}", i);
@@ -321,6 +322,6 @@ class Printer {
 
 }  // namespace
 
-std::string StableHloText(const Program& program) { return Printer(program).Print(); }
+std::string StableHloText(const Program& program) { return StableHloPrinter(program).Print(); }
 
 }  // namespace xlaprof::lazy

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kBlockBytes = 512;  // size of tar's first header
 constexpr size_t kMaxMembers = 20'000;
 constexpr size_t kMaxNameBytes = 1000;
-constexpr size_t kHeadBytes = 64 << 10;     // the beginning by which Wanted judges a member
+constexpr size_t kJudgedBytes = 64 << 10;   // the beginning by which Wanted judges a member
 constexpr size_t kSniffedBytes = 16 << 10;  // the beginning by which an archive is recognised
 
 // Returns whether `head` begins with a tar header. A header holds the sum of its bytes in octal,
@@ -258,11 +258,11 @@ absl::Status Archive::Impl::ReadData(archive* handle, const Wanted& wanted, Byte
   bool asked = false, skips = false;
   auto append = [&](const char* data, size_t size) -> absl::Status {
     if (!asked) {
-      const size_t part = std::min(size, kHeadBytes - head.size());
+      const size_t part = std::min(size, kJudgedBytes - head.size());
       head.append(data, part);
       XP_TRY(sink.Append(data, part));
       data += part, size -= part;
-      if (head.size() < kHeadBytes) return absl::OkStatus();
+      if (head.size() < kJudgedBytes) return absl::OkStatus();
       asked = true;
       skips = !wanted(head);
     }

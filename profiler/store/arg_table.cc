@@ -7,10 +7,9 @@
 namespace xlaprof::sql {
 namespace {
 
-enum Columns { kEventId, kKey, kType, kValue, kKeyId };
-
 class ArgCursor {
  public:
+  enum Columns { kEventId, kKey, kType, kValue, kKeyId };
   static constexpr const char* kName = "arg";
   static constexpr bool kWritable = true;
   explicit ArgCursor(Connection& connection) : connection_(connection) {}

@@ -6,10 +6,9 @@
 namespace xlaprof::sql {
 namespace {
 
-enum Columns { kTrackId, kTsNs, kValue };
-
 class CounterSampleCursor {
  public:
+  enum Columns { kTrackId, kTsNs, kValue };
   static constexpr const char* kName = "counter_sample";
   static constexpr bool kWritable = true;
   explicit CounterSampleCursor(Connection& connection) : connection_(connection) {}

@@ -7,20 +7,6 @@
 namespace xlaprof::sql {
 namespace {
 
-enum Columns {
-  kId,
-  kTrackId,
-  kTsNs,
-  kDurNs,
-  kNameText,
-  kCategoryText,
-  kDepthColumn,
-  kFlowInColumn,
-  kFlowOutColumn,
-  kNameId,
-  kCategoryId
-};
-
 // Returns the parts of a chunk that hold the columns that the statement looks at. Names are read
 // through the chunk's dictionary.
 uint32_t PartsOf(uint64_t columns) {
@@ -36,6 +22,19 @@ uint32_t PartsOf(uint64_t columns) {
 
 class EventCursor {
  public:
+  enum Columns {
+    kId,
+    kTrackId,
+    kTsNs,
+    kDurNs,
+    kNameText,
+    kCategoryText,
+    kDepthColumn,
+    kFlowInColumn,
+    kFlowOutColumn,
+    kNameId,
+    kCategoryId
+  };
   static constexpr const char* kName = "event";
   static constexpr bool kWritable = true;
   explicit EventCursor(Connection& connection) : connection_(connection) {}

@@ -8,10 +8,9 @@
 namespace xlaprof::sql {
 namespace {
 
-enum Columns { kFromEventId, kToEventId, kFlow };
-
 class FlowCursor {
  public:
+  enum Columns { kFromEventId, kToEventId, kFlow };
   static constexpr const char* kName = "flow";
   static constexpr bool kWritable = false;
   explicit FlowCursor(Connection& connection) : connection_(connection) {}

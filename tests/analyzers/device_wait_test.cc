@@ -8,7 +8,7 @@ extern const Analyzer device_wait;
 
 namespace {
 
-const DeviceWaitFigures& FiguresOf(const Finding& finding) {
+const DeviceWaitFigures& WaitFiguresOf(const Finding& finding) {
   return std::any_cast<const DeviceWaitFigures&>(finding.figures);
 }
 
@@ -38,9 +38,9 @@ TEST_F(DeviceWait, HostOffloadIsToldByTheMemorySpaceOfTheOperand) {
   EXPECT_EQ(found[0].count, 2);
   EXPECT_EQ(found[0].cost_ns, 900'000);
   ASSERT_EQ(found[0].evidence.size(), 2u);
-  ASSERT_EQ(FiguresOf(found[0]).ops.size(), 2u);
-  EXPECT_EQ(FiguresOf(found[0]).ops[0].name, "copy-done.2");
-  EXPECT_EQ(FiguresOf(found[0]).ops[0].bytes, 1 << 20);
+  ASSERT_EQ(WaitFiguresOf(found[0]).ops.size(), 2u);
+  EXPECT_EQ(WaitFiguresOf(found[0]).ops[0].name, "copy-done.2");
+  EXPECT_EQ(WaitFiguresOf(found[0]).ops[0].bytes, 1 << 20);
 }
 
 TEST_F(DeviceWait, OtherCopiesAreNoHostOffload) {
@@ -88,13 +88,13 @@ TEST_F(DeviceWait, DevicesOfOneNameAreOneARank) {
   run_.Exec("UPDATE process SET rank = 0 WHERE id = 1");
   Findings found = run_.Run(device_wait);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(FiguresOf(found[0]).device, "GPU:0 of rank 3");
-  EXPECT_DOUBLE_EQ(FiguresOf(found[0]).share, 0.682);
+  EXPECT_EQ(WaitFiguresOf(found[0]).device, "GPU:0 of rank 3");
+  EXPECT_DOUBLE_EQ(WaitFiguresOf(found[0]).share, 0.682);
   EXPECT_EQ(found[0].cost_ns, 682'000);
   EXPECT_EQ(found[0].count, 2);
-  ASSERT_TRUE(FiguresOf(found[0]).least);
-  EXPECT_EQ(FiguresOf(found[0]).least->device, "GPU:0 of rank 2");
-  EXPECT_TRUE(FiguresOf(found[0]).least->is_late);
+  ASSERT_TRUE(WaitFiguresOf(found[0]).least);
+  EXPECT_EQ(WaitFiguresOf(found[0]).least->device, "GPU:0 of rank 2");
+  EXPECT_TRUE(WaitFiguresOf(found[0]).least->is_late);
 }
 
 TEST_F(DeviceWait, StepsAreThoseOfItsProcess) {

@@ -10,13 +10,13 @@
 namespace xlaprof::lazy {
 namespace {
 
-enum class Kind { kTrain, kBackward, kInfer };
+enum class BatchNormKind { kTrain, kBackward, kInfer };
 
-Kind KindOf(const Task& task) {
+BatchNormKind KindOfBatchNorm(const Task& task) {
   const Op* op = task.instruction.op;
-  return op == &op::native_batch_norm            ? Kind::kTrain
-         : op == &op::native_batch_norm_backward ? Kind::kBackward
-                                                 : Kind::kInfer;
+  return op == &op::native_batch_norm            ? BatchNormKind::kTrain
+         : op == &op::native_batch_norm_backward ? BatchNormKind::kBackward
+                                                 : BatchNormKind::kInfer;
 }
 
 struct Extent {
@@ -57,15 +57,16 @@ class Channels final : public Primitives {
       return place.slot >= 0 ? Argument{number, layout, {outputs + i}}
                              : Argument{number, made, Scratch(made.get_size())};
     };
-    const Kind kind = KindOf(task);
-    const Argument scale = kind == Kind::kBackward ? ScaleAndShift(2, -1) : ScaleAndShift(1, 2);
+    const BatchNormKind kind = KindOfBatchNorm(task);
+    const Argument scale =
+        kind == BatchNormKind::kBackward ? ScaleAndShift(2, -1) : ScaleAndShift(1, 2);
     switch (kind) {
-      case Kind::kTrain:
+      case BatchNormKind::kTrain:
         Add(forward(Propagation::forward_training, scaled), {{DNNL_ARG_SRC, plain, {0}}, scale},
             {output(DNNL_ARG_DST, plain, x, 0), output(DNNL_ARG_MEAN, channel_, channel_, 1),
              output(DNNL_ARG_VARIANCE, channel_, channel_, 2)});
         break;
-      case Kind::kInfer:
+      case BatchNormKind::kInfer:
         Add(forward(Propagation::forward_inference, scaled | Flags::use_global_stats),
             {{DNNL_ARG_SRC, plain, {0}},
              scale,
@@ -73,7 +74,7 @@ class Channels final : public Primitives {
              {DNNL_ARG_VARIANCE, channel_, {4}}},
             {output(DNNL_ARG_DST, plain, x, 0)});
         break;
-      case Kind::kBackward: {
+      case BatchNormKind::kBackward: {
         const Source both = Scratch(pair_.get_size());
         Add(Backward::primitive_desc(Backward::desc(Propagation::backward, x, x, eps, scaled),
                                      WithOurScratch(), Engine(),
@@ -137,7 +138,7 @@ class Simple final : public Thunk {
  public:
   Simple(const Task& task, const Extent& extent)
       : extent_(extent),
-        kind_(KindOf(task)),
+        kind_(KindOfBatchNorm(task)),
         eps_(RealOf(task.instruction.attributes[0])),
         pool_(task.pool) {
     for (const TensorSlot& operand : task.operands) in_.push_back(operand.slot);
@@ -177,7 +178,7 @@ class Simple final : public Thunk {
 
   void Channel(const double* const* in, double* const* out, int64_t c) const {
     const double count = double(extent_.images * extent_.plane);
-    if (kind_ == Kind::kBackward) {
+    if (kind_ == BatchNormKind::kBackward) {
       const double *gradient = in[0], *x = in[1], mean = in[3][c];
       const double scale = 1 / std::sqrt(in[4][c] + eps_), factor = in[2][c] * scale;
       const double along = Sum(c, [&](int64_t i) { return gradient[i] * (x[i] - mean); }) * scale;
@@ -193,7 +194,7 @@ class Simple final : public Thunk {
     }
     const double* x = in[0];
     double mean = 0, variance = 0;
-    if (kind_ == Kind::kInfer) {
+    if (kind_ == BatchNormKind::kInfer) {
       mean = in[3][c], variance = in[4][c];
     } else {
       mean = Sum(c, [&](int64_t i) { return x[i]; }) / count;
@@ -207,7 +208,7 @@ class Simple final : public Thunk {
   }
 
   const Extent extent_;
-  const Kind kind_;
+  const BatchNormKind kind_;
   const double eps_;
   ThreadPool& pool_;
   absl::InlinedVector<int32_t, 5> in_, out_;

@@ -8,13 +8,13 @@
 namespace xlaprof::lazy {
 namespace {
 
-enum class Kind { kForward, kInput, kWeight };
+enum class ConvolutionKind { kForward, kInput, kWeight };
 
-Kind KindOf(const Task& task) {
+ConvolutionKind KindOfConvolution(const Task& task) {
   const Op* op = task.instruction.op;
-  return op == &op::convolution                  ? Kind::kForward
-         : op == &op::convolution_backward_input ? Kind::kInput
-                                                 : Kind::kWeight;
+  return op == &op::convolution                  ? ConvolutionKind::kForward
+         : op == &op::convolution_backward_input ? ConvolutionKind::kInput
+                                                 : ConvolutionKind::kWeight;
 }
 
 // The input, weight and result of the task's convolution, or of the convolution whose gradient it
@@ -22,14 +22,14 @@ Kind KindOf(const Task& task) {
 struct Tensors {
   TensorSlot input, weight, output;
   explicit Tensors(const Task& task) {
-    switch (KindOf(task)) {
-      case Kind::kForward:
+    switch (KindOfConvolution(task)) {
+      case ConvolutionKind::kForward:
         input = task.operands[0], weight = task.operands[1], output = task.result;
         break;
-      case Kind::kInput:
+      case ConvolutionKind::kInput:
         weight = task.operands[0], output = task.operands[1], input = task.result;
         break;
-      case Kind::kWeight:
+      case ConvolutionKind::kWeight:
         input = task.operands[0], output = task.operands[1], weight = task.result;
         break;
     }
@@ -61,14 +61,14 @@ class Convolution final : public Primitives {
         Forward::desc(dnnl::prop_kind::forward_training, direct, input, weight, output, strides,
                       padding, padding),
         WithOurScratch(), Engine());
-    switch (KindOf(task)) {
-      case Kind::kForward:
+    switch (KindOfConvolution(task)) {
+      case ConvolutionKind::kForward:
         Add(forward,
             {PlainArgument(DNNL_ARG_SRC, tensors.input),
              PlainArgument(DNNL_ARG_WEIGHTS, tensors.weight)},
             {PlainArgument(DNNL_ARG_DST, tensors.output)});
         break;
-      case Kind::kInput:
+      case ConvolutionKind::kInput:
         Add(BackwardInput::primitive_desc(
                 BackwardInput::desc(direct, input, weight, output, strides, padding, padding),
                 WithOurScratch(), Engine(), forward),
@@ -76,7 +76,7 @@ class Convolution final : public Primitives {
              PlainArgument(DNNL_ARG_DIFF_DST, tensors.output)},
             {PlainArgument(DNNL_ARG_DIFF_SRC, tensors.input)});
         break;
-      case Kind::kWeight:
+      case ConvolutionKind::kWeight:
         Add(BackwardWeight::primitive_desc(
                 BackwardWeight::desc(direct, input, weight, output, strides, padding, padding),
                 WithOurScratch(), Engine(), forward),
@@ -129,9 +129,9 @@ class ByImages final : public Parts {
  private:
   explicit ByImages(const Task& task)
       : Parts(task.pool),
-        weight_(KindOf(task) == Kind::kForward ? 1
-                : KindOf(task) == Kind::kInput ? 0
-                                               : 2),
+        weight_(KindOfConvolution(task) == ConvolutionKind::kForward ? 1
+                : KindOfConvolution(task) == ConvolutionKind::kInput ? 0
+                                                                     : 2),
         weight_elements_(Tensors(task).weight.shape.elements()) {}
 
   const size_t weight_;  // index of the weight's window, of three
@@ -145,7 +145,7 @@ constexpr double kWorthSharing = 4e6;
 // third.
 ThunkOr MakeSimple(const Task& task) {
   const Tensors tensors(task);
-  const Kind kind = KindOf(task);
+  const ConvolutionKind kind = KindOfConvolution(task);
   const Attributes a = task.instruction.attributes;
   return ThunkOf(
       [=, bytes = task.result.shape.bytes(), result = task.result.slot](char* const* memory) {
@@ -168,9 +168,9 @@ ThunkOr MakeSimple(const Task& task) {
                 const int64_t column = place % out[3] * a[1] - a[3] + at % window[3];
                 if (row < 0 || row >= in[2] || column < 0 || column >= in[3]) continue;
                 double& x_at = x_plane[row * in[3] + column];
-                if (kind == Kind::kForward) y_at += x_at * w_plane[at];
-                if (kind == Kind::kInput) x_at += y_at * w_plane[at];
-                if (kind == Kind::kWeight) w_plane[at] += x_at * y_at;
+                if (kind == ConvolutionKind::kForward) y_at += x_at * w_plane[at];
+                if (kind == ConvolutionKind::kInput) x_at += y_at * w_plane[at];
+                if (kind == ConvolutionKind::kWeight) w_plane[at] += x_at * y_at;
               }
             }
           }

@@ -57,7 +57,7 @@ class FreeRanges {
   int64_t end_ = 0;
 };
 
-int64_t Rounded(int64_t bytes) { return std::max<int64_t>(64, (bytes + 63) / 64 * 64); }
+int64_t BlockBytes(int64_t bytes) { return std::max<int64_t>(64, (bytes + 63) / 64 * 64); }
 
 }  // namespace
 
@@ -77,14 +77,15 @@ int64_t PlanTemporaries(std::span<const std::unique_ptr<Thunk>> thunks,
                thunks[i]->MayReuse(operand->slot, result->slot);
       });
       if (reused == left.end()) {
-        result->offset = free.Take(Rounded(result->bytes));
+        result->offset = free.Take(BlockBytes(result->bytes));
       } else {
         result->offset = (*reused)->offset;
         thunks[i]->Reuse((*reused)->slot, result->slot);
         left.erase(reused);
       }
     }
-    for (const Temporary* temporary : left) free.Give(temporary->offset, Rounded(temporary->bytes));
+    for (const Temporary* temporary : left)
+      free.Give(temporary->offset, BlockBytes(temporary->bytes));
   }
   return free.end();
 }

@@ -1,12 +1,6 @@
 #include "core/backend/native/parts.h"
 
 namespace xlaprof::lazy {
-namespace {
-
-int64_t Rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-}  // namespace
-
 void Parts::Add(std::unique_ptr<Thunk> thunk, Windows windows) {
   thunk->set_scratch(int32_t(windows.size()));
   std::vector<char*> table(windows.size() + 1);
@@ -16,16 +10,16 @@ void Parts::Add(std::unique_ptr<Thunk> thunk, Windows windows) {
 int64_t Parts::scratch_bytes() const {
   int64_t bytes = 0;
   for (const Part& part : parts_) {
-    bytes += Rounded(part.thunk->scratch_bytes());
+    bytes += RoundedToLine(part.thunk->scratch_bytes());
     for (const Window& window : part.windows)
-      if (window.slot < 0) bytes += Rounded(window.bytes);
+      if (window.slot < 0) bytes += RoundedToLine(window.bytes);
   }
   return bytes;
 }
 
 void Parts::Run(char* const* memory) {
   char* scratch = scratch_ < 0 ? nullptr : memory[scratch_];
-  auto take = [&](int64_t bytes) { return std::exchange(scratch, scratch + Rounded(bytes)); };
+  auto take = [&](int64_t bytes) { return std::exchange(scratch, scratch + RoundedToLine(bytes)); };
   for (Part& part : parts_) {
     for (size_t i = 0; i < part.windows.size(); ++i) {
       const Window& window = part.windows[i];

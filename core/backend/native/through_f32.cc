@@ -3,8 +3,6 @@
 namespace xlaprof::lazy {
 namespace {
 
-int64_t Rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
 class ThroughF32 final : public Thunk {
  public:
   // The inner thunk's slots are the operands, the outputs and scratch memory.
@@ -49,7 +47,7 @@ class ThroughF32 final : public Thunk {
 
  private:
   static int64_t Wide(const TensorSlot& place) {
-    return place.slot < 0 ? 0 : Rounded(place.shape.elements() * 4);
+    return place.slot < 0 ? 0 : RoundedToLine(place.shape.elements() * 4);
   }
 
   void Convert(Loops::Elementwise loop, const char* from, int64_t from_width, char* to,

@@ -17,6 +17,9 @@ struct TensorSlot {
   Shape shape;
 };
 
+// Returns the size that memory takes when each piece begins a cache line, in bytes.
+inline int64_t RoundedToLine(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
 class Thunk {
  public:
   virtual ~Thunk() = default;

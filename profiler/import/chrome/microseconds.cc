@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "core/base/numbers.h"
+
 namespace xlaprof {
 namespace {
 
@@ -11,8 +13,6 @@ constexpr int64_t kMaxNs = int64_t(1) << 62;
 constexpr int kPsDigits = 6;  // picoseconds a microsecond: 10^6
 // So many digits fit a Wide; more are only counted.
 constexpr int kMaxDigits = 30;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool FromPs(Wide ps, Picoseconds* time) {
   Wide ns = ps / 1000;

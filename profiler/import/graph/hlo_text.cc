@@ -32,7 +32,6 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 // Longer literals are replaced by a hash, which is enough to distinguish two of them.
 constexpr size_t kMaxLiteralBytes = 1024;
 
@@ -83,7 +82,7 @@ std::string WithoutNumbers(std::string_view names) {
 
 // Returns the text without /* comments */ and with one space for each run of spaces, except in
 // strings.
-std::string Plain(std::string_view text) {
+std::string WithoutCommentsAndNewlines(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   bool quoted = false;
@@ -237,7 +236,8 @@ class HloText {
     const std::string_view whole = WholeInstruction();
     std::string_view text = whole;
     std::string plain;
-    if (text.find("/*") != kNone || text.find('\n') != kNone) text = plain = Plain(text);
+    if (text.find("/*") != kNone || text.find('\n') != kNone)
+      text = plain = WithoutCommentsAndNewlines(text);
     GraphNodeRow node{.idx = int64_t(graph_.nodes.size())};
     if (text.starts_with("ROOT ")) {
       text = Trim(text.substr(5));

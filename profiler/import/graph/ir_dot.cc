@@ -24,7 +24,6 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 
 // Returns the text in quotes after `label=`, up to its closing quote, or nothing if there is none.
 std::optional<std::string_view> LabelOf(std::string_view line) {

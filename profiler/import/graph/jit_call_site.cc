@@ -7,7 +7,7 @@
 namespace xlaprof {
 namespace {
 
-std::string Plain(std::string_view name) {
+std::string Identifier(std::string_view name) {
   const size_t dot = name.rfind('.');
   std::string out(dot == std::string_view::npos ? name : name.substr(dot + 1));
   for (char& c : out) {
@@ -21,12 +21,12 @@ std::string Plain(std::string_view name) {
 Store::Frame CallSite(std::span<const Store::Frame> stack, std::string_view module) {
   const size_t prefix = module.find('_');
   if (prefix == std::string_view::npos) return {};
-  const std::string wanted = Plain(module.substr(prefix + 1));
+  const std::string wanted = Identifier(module.substr(prefix + 1));
   Store::Frame found;
   bool inside = false;
   for (const Store::Frame& frame : stack) {
     if (frame.function.empty()) continue;
-    if (Plain(frame.function) == wanted) {
+    if (Identifier(frame.function) == wanted) {
       inside = true;
     } else if (inside && IsUserFile(frame.file)) {
       found = frame;

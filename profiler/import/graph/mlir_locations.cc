@@ -21,7 +21,6 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 constexpr int kMaxParts = 1024;  // limit for one location, because aliases may name each other
 // Limit for all locations, per byte of the module. A stack of forty frames takes about ten.
 constexpr uint64_t kMaxBytesAByte = 256;

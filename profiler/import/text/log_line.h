@@ -55,6 +55,9 @@ bool IsTime(std::string_view token);
 // a line.
 std::string WithoutEscapes(std::string_view text);
 
+// What find() returns where nothing was found.
+inline constexpr size_t kNone = std::string_view::npos;
+
 // Returns `text` without spaces and tabs at its ends.
 std::string_view Trim(std::string_view text);
 

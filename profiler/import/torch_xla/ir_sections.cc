@@ -29,7 +29,6 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 constexpr std::string_view kHash = "Graph Hash:";
 // The hash is this near to END_GRAPH: only one line and some blank ones are between.
 constexpr size_t kTailBytes = 512;

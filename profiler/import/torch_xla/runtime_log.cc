@@ -25,7 +25,7 @@ namespace {
 // devices "Executing IR graph hash fd31… on devices: TPU:0,TPU:1 done!". Devices of one process
 // write to one log. Newer builds of TensorFlow's logger print "I0209 23:33:25.457877   23512
 // tensor.cpp:1]", and before it is set up "I0000 00:00:1644449605.457877   23512 tensor.cpp:1]".
-constexpr std::string_view kHash = "graph hash ";
+constexpr std::string_view kGraphHash = "graph hash ";
 
 // Returns the number that `digits` characters from `begin` on spell.
 OptInt NumberAt(std::string_view text, size_t begin, size_t digits) {
@@ -158,11 +158,11 @@ std::array<OptInt, 5> MemoryUsage(std::string_view rest) {
   return sizes;
 }
 
-struct Label {
+struct LogLabel {
   std::string_view text;
   RuntimeLogLine::Kind kind;
 };
-constexpr Label kLabels[] = {
+constexpr LogLabel kLogLabels[] = {
     {"Trying to get the value of ", RuntimeLogLine::kReadValue},
     {" live tensors: devices=(", RuntimeLogLine::kLiveTensors},
     {"Trying to sync the value of ", RuntimeLogLine::kSyncValue},
@@ -176,9 +176,9 @@ constexpr Label kLabels[] = {
 std::optional<RuntimeLogLine> ParseRuntimeLogLine(std::string_view text) {
   RuntimeLogLine line;
   size_t begin = 0;
-  if (size_t at = text.find(kHash); at != std::string_view::npos) {
+  if (size_t at = text.find(kGraphHash); at != std::string_view::npos) {
     std::string_view before = text.substr(0, at);
-    const std::string_view rest = text.substr(at + kHash.size());
+    const std::string_view rest = text.substr(at + kGraphHash.size());
     struct Verb {
       std::string_view text;
       RuntimeLogLine::Kind kind;
@@ -204,11 +204,12 @@ std::optional<RuntimeLogLine> ParseRuntimeLogLine(std::string_view text) {
     }
     begin = at - verb->text.size();
   } else {
-    const auto* label = std::find_if(std::begin(kLabels), std::end(kLabels), [&](const Label& l) {
-      begin = text.find(l.text);
-      return begin != std::string_view::npos;
-    });
-    if (label == std::end(kLabels)) return std::nullopt;
+    const auto* label =
+        std::find_if(std::begin(kLogLabels), std::end(kLogLabels), [&](const LogLabel& l) {
+          begin = text.find(l.text);
+          return begin != std::string_view::npos;
+        });
+    if (label == std::end(kLogLabels)) return std::nullopt;
     line.kind = label->kind;
     const std::string_view rest = text.substr(begin + label->text.size());
     if (line.kind == RuntimeLogLine::kProgramShape && !ProgramShape(rest, &line))

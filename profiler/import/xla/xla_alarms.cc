@@ -37,7 +37,6 @@
 namespace xlaprof {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 constexpr std::string_view kPlace = "slow_operation_alarm.cc:", kTook = "The operation took ",
                            kFolding = "Constant folding an instruction is taking > ",
                            kVerySlow = "Very slow compile?", kDumpTo = "XLA_FLAGS=--xla_dump_to",

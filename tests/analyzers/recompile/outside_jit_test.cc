@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-OutsideJitFigures FiguresOf(const Finding& finding) {
+OutsideJitFigures OutsideFiguresOf(const Finding& finding) {
   const auto* figures = std::any_cast<OutsideJitFigures>(&finding.figures);
   EXPECT_NE(figures, nullptr);
   return figures == nullptr ? OutsideJitFigures() : *figures;
@@ -50,7 +50,7 @@ TEST_F(OutsideJit, AreOneFindingAtTheDearestLine) {
   const Findings found = Run();
   ASSERT_EQ(found.size(), 2u);  // and my_step, which compiled twice
   const Finding& finding = found[1];
-  const OutsideJitFigures figures = FiguresOf(finding);
+  const OutsideJitFigures figures = OutsideFiguresOf(finding);
   EXPECT_EQ(finding.count, 12);
   EXPECT_FALSE(figures.at_start);
   EXPECT_THAT(figures.operations.most, ElementsAre(Pair("scan", 3), Pair("broadcast_in_dim", 9)));
@@ -76,7 +76,7 @@ TEST_F(OutsideJit, AStartIsNoWarning) {
   const Findings found = Run();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
-  EXPECT_TRUE(FiguresOf(found[0]).at_start);
+  EXPECT_TRUE(OutsideFiguresOf(found[0]).at_start);
 }
 
 // A function of the user's with an operation's name.
@@ -107,8 +107,8 @@ TEST_F(OutsideJit, AreKnownByTheirNames) {
   const Findings found = Run();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].count, 15);
-  EXPECT_FALSE(FiguresOf(found[0]).explained);
-  EXPECT_TRUE(FiguresOf(found[0]).lines.empty());
+  EXPECT_FALSE(OutsideFiguresOf(found[0]).explained);
+  EXPECT_TRUE(OutsideFiguresOf(found[0]).lines.empty());
 }
 
 // A word that is no operation's alone is a function of the user's.

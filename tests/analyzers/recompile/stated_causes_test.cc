@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-RecompileFigures FiguresOf(const Finding& finding) {
+RecompileFigures StatedFiguresOf(const Finding& finding) {
   const auto* figures = std::any_cast<RecompileFigures>(&finding.figures);
   EXPECT_NE(figures, nullptr);
   return figures == nullptr ? RecompileFigures() : *figures;
@@ -88,7 +88,7 @@ TEST(RecompileSaid, TheSourceIsBelieved) {
     calls.Said("shape_change", "x", "f32[8,4]", fmt::format("f32[{},4]", size));
   }
   const Finding finding = calls.TheFinding();
-  const RecompileFigures figures = FiguresOf(finding);
+  const RecompileFigures figures = StatedFiguresOf(finding);
   EXPECT_EQ(finding.count, 3);
   EXPECT_EQ(figures.site.function, "f");
   EXPECT_EQ(figures.cause.input, "x");
@@ -123,7 +123,7 @@ TEST(RecompileSaid, EachTypeIsItsOwn) {
     calls.Compile("");
     calls.Said(type.type, type.input, type.before, type.after);
     const Finding finding = calls.TheFinding();
-    const RecompileCause cause = FiguresOf(finding).cause;
+    const RecompileCause cause = StatedFiguresOf(finding).cause;
     EXPECT_EQ(TextOf(finding.reason->type), type.type);
     EXPECT_EQ(finding.reason->node.value_or(""), type.name);
     EXPECT_EQ(cause.constant, type.constant);
@@ -141,7 +141,7 @@ TEST(RecompileSaid, TheFirstThatWasSeenMayBeARecompilation) {
     calls.Said("shape_change", "x", "f32[8,4]", fmt::format("f32[{},4]", size));
   }
   EXPECT_EQ(calls.TheFinding().count, 3);
-  EXPECT_THAT(FiguresOf(calls.TheFinding()).sizes->sizes, ElementsAre(8, 7, 6, 5));
+  EXPECT_THAT(StatedFiguresOf(calls.TheFinding()).sizes->sizes, ElementsAre(8, 7, 6, 5));
   Calls unknown;
   unknown.Compile("");
   unknown.Said("unknown", "", "", "");  // an explanation that failed names no earlier one
@@ -154,7 +154,7 @@ TEST(RecompileSaid, WordsAloneAreQuoted) {
   calls.Compile("");
   calls.Said("unknown", "", "", "");
   EXPECT_EQ(calls.TheFinding().reason->type, ReasonType::kUnknown);
-  const CauseNote note = FiguresOf(calls.TheFinding()).cause.note;
+  const CauseNote note = StatedFiguresOf(calls.TheFinding()).cause.note;
   ASSERT_TRUE(std::holds_alternative<note::JaxSays>(note));
   EXPECT_EQ(std::get<note::JaxSays>(note).quote, "in JAX's words");
 }
@@ -172,7 +172,7 @@ TEST(RecompileSaid, TheLineThatCallsMost) {
   const Finding finding = calls.TheFinding();
   EXPECT_EQ(finding.subject.line, 14);
   EXPECT_EQ(finding.reason->location->text(), "/x/train.py:14");
-  const std::vector<std::optional<CompilesSeen>> evidence = FiguresOf(finding).evidence;
+  const std::vector<std::optional<CompilesSeen>> evidence = StatedFiguresOf(finding).evidence;
   ASSERT_FALSE(evidence.empty());
   ASSERT_TRUE(evidence[0].has_value());
   ASSERT_EQ(evidence[0]->other_lines.size(), 1u);
@@ -191,7 +191,7 @@ TEST(RecompileSaid, SettingsAreTheirOwn) {
   const Findings findings = calls.Find();
   ASSERT_EQ(findings.size(), 3u);
   EXPECT_TRUE(std::ranges::any_of(findings, [](const Finding& finding) {
-    const RecompileFigures figures = FiguresOf(finding);
+    const RecompileFigures figures = StatedFiguresOf(finding);
     return figures.cause.type == ReasonType::kEnvironmentChange && finding.count == 1 &&
            figures.cause.node.empty() && figures.values.empty();
   }));
@@ -221,7 +221,7 @@ TEST(RecompileSaid, ListsOfInputsShowShapes) {
   for (int size : {8, 7, 6}) calls.Compile(fmt::format("f32[{},4]", size));
   const Finding finding = calls.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kShapeChange);
-  EXPECT_EQ(FiguresOf(finding).cause.seen_in, SeenIn::kSignature);
+  EXPECT_EQ(StatedFiguresOf(finding).cause.seen_in, SeenIn::kSignature);
 }
 
 TEST(RecompileSaid, TheSameInputsAreNoReason) {
@@ -229,8 +229,8 @@ TEST(RecompileSaid, TheSameInputsAreNoReason) {
   for (int i = 0; i < 4; ++i) calls.Compile("f32[8,4]");
   const Finding finding = calls.TheFinding();
   EXPECT_EQ(finding.reason->type, ReasonType::kUnknown);
-  EXPECT_TRUE(std::holds_alternative<note::SameInputTypes>(FiguresOf(finding).cause.note));
-  EXPECT_EQ(FiguresOf(finding).site.cut, CutKind::kCall);
+  EXPECT_TRUE(std::holds_alternative<note::SameInputTypes>(StatedFiguresOf(finding).cause.note));
+  EXPECT_EQ(StatedFiguresOf(finding).site.cut, CutKind::kCall);
 }
 
 TEST(RecompileSaid, AFirstCompileIsNone) {

@@ -10,7 +10,7 @@ extern const Analyzer sync_point;
 
 namespace {
 
-const ReadOperationFigures& FiguresOf(const Finding& finding) {
+const ReadOperationFigures& ReadFiguresOf(const Finding& finding) {
   return std::get<ReadOperationFigures>(std::any_cast<const SyncPointFigures&>(finding.figures));
 }
 
@@ -43,9 +43,9 @@ TEST_F(DeviceReadsTest, ItemInEachStep) {
   EXPECT_EQ(found[0].subject.op, "aten::item");
   EXPECT_EQ(found[0].count, 8);
   EXPECT_EQ(found[0].per_step, 1);
-  EXPECT_FALSE(FiguresOf(found[0]).counts_elements);
-  EXPECT_EQ(FiguresOf(found[0]).blocked_ns, 8 * 80'000);
-  EXPECT_EQ(FiguresOf(found[0]).device_idle_ns, std::nullopt);
+  EXPECT_FALSE(ReadFiguresOf(found[0]).counts_elements);
+  EXPECT_EQ(ReadFiguresOf(found[0]).blocked_ns, 8 * 80'000);
+  EXPECT_EQ(ReadFiguresOf(found[0]).device_idle_ns, std::nullopt);
   EXPECT_EQ(found[0].severity, Severity::kWarning);
   EXPECT_EQ(found[0].cost_ns, 8 * 80'000);
   EXPECT_EQ(found[0].subject.scope, "loss");
@@ -66,7 +66,8 @@ TEST_F(DeviceReadsTest, WhatTheDeviceIdlesIsTheMostThatIsLost) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].severity, Severity::kInfo);
   EXPECT_LE(found[0].cost_ns, 8 * 2'000);
-  EXPECT_EQ(FiguresOf(found[0]).device_idle_ns, found[0].cost_ns) << "all of it, as no other reads";
+  EXPECT_EQ(ReadFiguresOf(found[0]).device_idle_ns, found[0].cost_ns)
+      << "all of it, as no other reads";
 }
 
 TEST_F(DeviceReadsTest, LittleOfAStepIsOnlyMentioned) {

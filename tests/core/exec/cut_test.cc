@@ -34,7 +34,7 @@ Tensor Ready(Dims sizes) {
 
 // Programs that `f` compiles; each test computes something else, so that none meets another's.
 template <class F>
-int64_t Compiles(F&& f) {
+int64_t CompilesIn(F&& f) {
   const int64_t before = counter_value("UncachedCompile").value_or(0);
   f();
   return counter_value("UncachedCompile").value_or(0) - before;
@@ -44,7 +44,7 @@ void Mark() { sync(/*wait=*/true, NullDevice()); }
 TEST(Graph, ScalarsAreParametersButForZeroAndOne) {
   const Tensor x = Ready({7, 1});
   auto times = [&](Scalar factor) {
-    return Compiles([&] {
+    return CompilesIn([&] {
       const Tensor y = x * factor;
       Mark();
     });
@@ -59,7 +59,7 @@ TEST(Graph, ScalarsAreParametersButForZeroAndOne) {
 TEST(Graph, ShapesMakeNewOnes) {
   auto of = [](int64_t size) {
     const Tensor x = Ready({size, 7, 2});
-    return Compiles([&] {
+    return CompilesIn([&] {
       const Tensor y = exp(x);
       Mark();
     });
@@ -72,7 +72,7 @@ TEST(Graph, ShapesMakeNewOnes) {
 TEST(Graph, WhatIsAliveIsPartOfIt) {
   const Tensor x = Ready({7, 3});
   auto alive = [&](bool both) {
-    return Compiles([&] {
+    return CompilesIn([&] {
       const Tensor a = sin(x);
       Tensor b = cos(x);
       if (!both) b = Tensor();
@@ -87,7 +87,7 @@ TEST(Graph, WhatIsAliveIsPartOfIt) {
 TEST(Graph, RootsGoByTheirTensors) {
   const Tensor x = Ready({7, 4});
   auto made = [&](bool sine_first) {
-    return Compiles([&] {
+    return CompilesIn([&] {
       const Tensor a = sine_first ? sin(x) : cos(x), b = sine_first ? cos(x) : sin(x);
       Mark();
     });
@@ -100,7 +100,7 @@ TEST(Graph, RootsGoByTheirTensors) {
 TEST(Graph, SharingCountsButNotWhichBuffers) {
   const Tensor x = Ready({7, 5}), y = Ready({7, 5});
   auto sum_of = [](const Tensor& a, const Tensor& b) {
-    return Compiles([&] {
+    return CompilesIn([&] {
       const Tensor c = a + b;
       Mark();
     });
@@ -123,7 +123,7 @@ TEST(Graph, NodesThatWereForgottenMakeNone) {
 
   const Tensor x = Ready({7, 20});
   auto step = [&](bool forgets, bool both_alive) {
-    return Compiles([&] {
+    return CompilesIn([&] {
       Tensor a = sin(x) + 1;
       if (forgets) ForgetNodes();
       Tensor b = sin(x) + 1;
@@ -141,7 +141,7 @@ TEST(Graph, NodesThatWereForgottenMakeNone) {
 TEST(Graph, ReadsInTheMiddleAreGraphsOfTheirOwn) {
   const Tensor x = Ready({7, 6});
   auto step = [&] {
-    return Compiles([&] {
+    return CompilesIn([&] {
       const Tensor y = tanh(x);
       sum(y).item();
       const Tensor z = y * y;
@@ -156,7 +156,7 @@ TEST(Graph, WritesInPlaceDonateAlike) {
   Tensor x = Ready({7, 7}), z = Ready({7, 7});
   const Tensor y = Ready({7, 7});
   auto add = [&](Tensor& to) {
-    return Compiles([&] {
+    return CompilesIn([&] {
       to.add_(y);
       Mark();
     });
@@ -169,7 +169,7 @@ TEST(Graph, WritesInPlaceDonateAlike) {
 TEST(Graph, WhatNobodyHoldsIsNotExecuted) {
   const Tensor x = Ready({7, 8});
   const int64_t before = counter_value("ExecuteComputation").value_or(0);
-  EXPECT_EQ(Compiles([&] {
+  EXPECT_EQ(CompilesIn([&] {
               exp(x);
               Mark();
             }),
@@ -180,7 +180,7 @@ TEST(Graph, WhatNobodyHoldsIsNotExecuted) {
 TEST(Graph, FallbacksCutEachTime) {
   const Tensor x = Ready({7, 9});
   const int64_t before = counter_value("aten::nonzero").value_or(0);
-  auto step = [&] { return Compiles([&] { nonzero(exp(x)); }); };
+  auto step = [&] { return CompilesIn([&] { nonzero(exp(x)); }); };
   EXPECT_EQ(step(), 1);
   EXPECT_EQ(step(), 0);
   EXPECT_EQ(counter_value("aten::nonzero").value_or(0), before + 2);
@@ -190,7 +190,7 @@ TEST(Graph, AChangingLearningRateMakesNone) {
   Tensor weight = Ready({7, 10}).requires_grad_();
   optim::SGD optimizer({weight}, 0.1);
   auto step = [&](double rate) {
-    return Compiles([&] {
+    return CompilesIn([&] {
       optimizer.lr = rate;
       optimizer.zero_grad();
       sum(weight * weight).backward();

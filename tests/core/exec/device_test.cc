@@ -20,17 +20,17 @@ namespace {
 
 const std::thread::id kMain = std::this_thread::get_id();
 
-Device& NullDevice() {
+Device& DeviceOfNull() {
   static Device& device = *new Device("NULL:0", MakeNullBackend());
   return device;
 }
-Ref<Data> OnItsWay() { return MakeRef<Data>(Shape{DType::kF32, {}}, NullDevice()); }
+Ref<Data> OnItsWay() { return MakeRef<Data>(Shape{DType::kF32, {}}, DeviceOfNull()); }
 
 // The device's thread may come first, if it was woken for what was before.
 constexpr int kTries = 1000;
 
 TEST(Device, WhoWaitsRunsWhatIsQueued) {
-  Device& device = NullDevice();
+  Device& device = DeviceOfNull();
   int on_this_thread = 0;
   for (int i = 0; i < kTries; ++i) {
     std::vector<int> ran;
@@ -54,7 +54,7 @@ TEST(Device, WhoWaitsRunsWhatIsQueued) {
 
 // What nobody waits for is done by the device's thread, and one that waits meanwhile sleeps.
 TEST(Device, ItsThreadRunsTheRest) {
-  Device& device = NullDevice();
+  Device& device = DeviceOfNull();
   std::latch begun(1), go_on(1);
   std::thread::id ran_on;
   const Ref<Data> data = OnItsWay();
@@ -75,7 +75,7 @@ TEST(Device, ItsThreadRunsTheRest) {
 }
 
 TEST(Device, TasksOfManyThreadsRunOneAtATimeAndInTheirOrder) {
-  Device& device = NullDevice();
+  Device& device = DeviceOfNull();
   constexpr int kThreads = 4, kTasks = 500;
   std::atomic<int> running{0}, most{0};
   std::vector<std::vector<int>> order(kThreads);
@@ -110,7 +110,7 @@ TEST(Device, TasksOfManyThreadsRunOneAtATimeAndInTheirOrder) {
 
 // A queue that is full of what nobody was woken for.
 TEST(Device, AFullQueueIsEmptied) {
-  Device& device = NullDevice();
+  Device& device = DeviceOfNull();
   int ran = 0;
   for (int i = 0; i < 20; ++i) device.Enqueue([&] { ++ran; }, /*caller_waits=*/true);
   device.WaitForAll();
@@ -128,11 +128,11 @@ TEST(Device, AReadIsRunByItsReaderForTheDevice) {
     }
     void LeaveDevice() override { ++left; }
   } listener;
-  const Tensor x = zeros({3}, DType::kF32, NullDevice());
-  NullDevice().WaitForAll();
+  const Tensor x = zeros({3}, DType::kF32, DeviceOfNull());
+  DeviceOfNull().WaitForAll();
   observe::observer = &listener;
   for (int i = 0; i < kTries; ++i) (x + 1).to_cpu();
-  NullDevice().WaitForAll();
+  DeviceOfNull().WaitForAll();
   observe::observer = nullptr;
   EXPECT_EQ(listener.inside, kTries);
   EXPECT_EQ(listener.left, kTries);

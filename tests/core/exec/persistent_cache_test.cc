@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-int64_t Count(std::string_view name) { return counter_value(name).value_or(0); }
+int64_t CounterValue(std::string_view name) { return counter_value(name).value_or(0); }
 int64_t Samples(std::string_view name) {
   const auto data = metric_data(name);
   return data ? data->count : 0;
@@ -31,14 +31,16 @@ int64_t Samples(std::string_view name) {
 
 // What the rest of a test adds to the counters.
 struct Since {
-  const int64_t compiled = Count("UncachedCompile"), timed = Samples("CompileTime"),
-                hits = Count("PersistentCacheHit"), misses = Count("PersistentCacheMiss"),
-                failures = Count("PersistentCacheDeserializeFailure");
+  const int64_t compiled = CounterValue("UncachedCompile"), timed = Samples("CompileTime"),
+                hits = CounterValue("PersistentCacheHit"),
+                misses = CounterValue("PersistentCacheMiss"),
+                failures = CounterValue("PersistentCacheDeserializeFailure");
   std::string Text() const {
     return fmt::format("{} compiled, {} timed, {} hits, {} misses, {} failures",
-                       Count("UncachedCompile") - compiled, Samples("CompileTime") - timed,
-                       Count("PersistentCacheHit") - hits, Count("PersistentCacheMiss") - misses,
-                       Count("PersistentCacheDeserializeFailure") - failures);
+                       CounterValue("UncachedCompile") - compiled, Samples("CompileTime") - timed,
+                       CounterValue("PersistentCacheHit") - hits,
+                       CounterValue("PersistentCacheMiss") - misses,
+                       CounterValue("PersistentCacheDeserializeFailure") - failures);
   }
 };
 constexpr const char* kCompiled = "1 compiled, 1 timed, 0 hits, 1 misses, 0 failures";
@@ -87,12 +89,12 @@ TEST_F(PersistentCacheTest, AnotherProcessFindsWhatOneCompiled) {
   static Compiles& observer = *new Compiles;
   observe::observer = &observer;
   const Since second;
-  const int64_t loads = Samples("PersistentCacheLoad"), cached = Count("CachedCompile");
+  const int64_t loads = Samples("PersistentCacheLoad"), cached = CounterValue("CachedCompile");
   EXPECT_EQ(Compute(folder_), expected_);
   observe::observer = nullptr;
   EXPECT_EQ(second.Text(), kFound);
   EXPECT_EQ(Samples("PersistentCacheLoad"), loads + 1);
-  EXPECT_EQ(Count("CachedCompile"), cached + 1);
+  EXPECT_EQ(CounterValue("CachedCompile"), cached + 1);
   ASSERT_EQ(observer.compiles.size(), 1);
   EXPECT_EQ(observer.compiles[0].persistent_hit, true);
 }

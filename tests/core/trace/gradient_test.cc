@@ -11,7 +11,7 @@ namespace {
 
 using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 
-Tensor Put(const std::vector<double>& values, const Dims& sizes) {
+Tensor PutDoubles(const std::vector<double>& values, const Dims& sizes) {
   return Tensor::FromHost(std::span<const double>(values), sizes);
 }
 
@@ -31,7 +31,7 @@ void Check(const Function& f, const std::vector<Dims>& sizes, double least = -2,
   };
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < sizes.size(); ++i)
-    inputs.push_back(Put(values[i], sizes[i]).requires_grad_());
+    inputs.push_back(PutDoubles(values[i], sizes[i]).requires_grad_());
   weighted(inputs).backward();
   NoGrad no_grad;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -44,7 +44,7 @@ void Check(const Function& f, const std::vector<Dims>& sizes, double least = -2,
         std::vector<double> moved = values[i];
         moved[k] += off;
         std::vector<Tensor> others = inputs;
-        others[i] = Put(moved, sizes[i]);
+        others[i] = PutDoubles(moved, sizes[i]);
         return weighted(others).item();
       };
       const double expected = (at(kStep) - at(-kStep)) / (2 * kStep);
@@ -130,7 +130,7 @@ TEST(Gradient, OfPools) {
 }
 
 TEST(Gradient, OfBatchNorm) {
-  const Tensor mean = Put({0.5, -1}, {2}), var = Put({4, 0.25}, {2});
+  const Tensor mean = PutDoubles({0.5, -1}, {2}), var = PutDoubles({4, 0.25}, {2});
   for (const Dims& sizes : {Dims{3, 2, 2, 2}, Dims{5, 2}}) {
     for (bool training : {true, false}) {
       const auto norm = [&](Inputs x) {

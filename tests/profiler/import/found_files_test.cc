@@ -20,7 +20,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::string_view kReport =
+constexpr std::string_view kFoundReport =
     "Metric: CompileTime\n  TotalSamples: 1\n  Accumulator: 002ms500.000us\n  Percentiles: "
     "50%=001ms000.000us\n";
 constexpr std::string_view kProfile("\x0a\x0b\x12\x09/host:CPU", 13);
@@ -78,7 +78,7 @@ class FoundFilesTest : public testing::Test {
 
 // A script beside the run was the newest folder, so nothing of the run was read.
 TEST_F(FoundFilesTest, NewerFilesOfNoFormatAreNoRun) {
-  Write("out/metrics.txt", kReport);
+  Write("out/metrics.txt", kFoundReport);
   Write("src/train.py", "import torch\n", 1);
   Write("src/__init__.py", "", 2);
   Write("ckpt/model.bin", std::string("\x80\x02\0\0", 4), 3);
@@ -101,11 +101,11 @@ TEST_F(FoundFilesTest, OnlyFilesThatWereTriedAreCountedAndFormatsAreListedOnce) 
 TEST_F(FoundFilesTest, TheEndOfALogTellsItsFormat) {
   std::string log;
   while (log.size() < size_t(100) << 10) log += "epoch 1, loss 0.5\n";
-  Write("train.log", log + std::string(kReport));
+  Write("train.log", log + std::string(kFoundReport));
   const fs::path packed = root_ / "other" / "train.log.gz";
   fs::create_directories(packed.parent_path());
   gzFile file = gzopen(packed.c_str(), "wb");
-  log += kReport;
+  log += kFoundReport;
   gzwrite(file, log.data(), unsigned(log.size()));
   gzclose(file);
   Write("other/notes.txt", "hello");
@@ -128,7 +128,7 @@ TEST_F(FoundFilesTest, RunsAreNamedByTheirOwnFolder) {
 TEST_F(FoundFilesTest, WhatIsPackedAndCutIsNoEmptyFile) {
   const std::string cut("\x1f\x8b\x08\0\0\0\0\0\0\x03\x7d", 11);
   EXPECT_THAT(std::string(Message(Take({Write("alone/log.gz", cut)}))), HasSubstr("stops short"));
-  Write("run/metrics.txt", kReport);
+  Write("run/metrics.txt", kFoundReport);
   Write("run/log.gz", cut);
   ASSERT_TRUE(Take({root_ / "run"}).ok());
   EXPECT_EQ(All("SELECT code FROM import_issue"), "unreadable_file");
@@ -138,7 +138,7 @@ TEST_F(FoundFilesTest, WhatIsPackedAndCutIsNoEmptyFile) {
 TEST_F(FoundFilesTest, NamesTellTheNewestRunAmongCopies) {
   Write("a/plugins/profile/2026_01_02_00_00_00/h.xplane.pb", kProfile, 1);
   Write("b/plugins/profile/2026_01_01_00_00_00/h.xplane.pb", kProfile, 2);
-  Write("c/metrics.txt", kReport, 3);
+  Write("c/metrics.txt", kFoundReport, 3);
   ASSERT_TRUE(Take({root_}).ok());
   EXPECT_EQ(Chosen(), "a/2026_01_02_00_00_00");
   EXPECT_THAT(All("SELECT why FROM run WHERE selected"), HasSubstr("the newest by its name"));
@@ -146,7 +146,7 @@ TEST_F(FoundFilesTest, NamesTellTheNewestRunAmongCopies) {
 
 TEST_F(FoundFilesTest, FilesThatAreNoCopiesTellTheNewestRun) {
   Write("a/plugins/profile/2030_01_02_00_00_00/h.xplane.pb", kProfile, 1);
-  Write("c/metrics.txt", kReport, 3);
+  Write("c/metrics.txt", kFoundReport, 3);
   ASSERT_TRUE(Take({root_}).ok());
   EXPECT_EQ(Chosen(), "c");
   EXPECT_THAT(All("SELECT why FROM run WHERE selected"), HasSubstr("by the time of its files"));
@@ -162,7 +162,7 @@ TEST_F(FoundFilesTest, ARunIsFoundByTheOnlyPathPartOfThatName) {
 }
 
 TEST_F(FoundFilesTest, APipeIsNotWaitedFor) {
-  const fs::path log = Write("metrics.txt", kReport), pipe = root_ / "pipe";
+  const fs::path log = Write("metrics.txt", kFoundReport), pipe = root_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   ASSERT_TRUE(Take({root_}).ok());
   ASSERT_TRUE(Take({log, pipe}).ok());
@@ -171,7 +171,7 @@ TEST_F(FoundFilesTest, APipeIsNotWaitedFor) {
 
 // A path that is too long stands for a folder that may not be read: tests may run as root.
 TEST_F(FoundFilesTest, FoldersThatCannotBeListedAreTold) {
-  Write("metrics.txt", kReport);
+  Write("metrics.txt", kFoundReport);
   const fs::path here = fs::current_path();
   fs::current_path(root_);
   for (int i = 0; i < 20; ++i) {
@@ -179,7 +179,7 @@ TEST_F(FoundFilesTest, FoldersThatCannotBeListedAreTold) {
     fs::create_directory(name);
     fs::current_path(name);
   }
-  std::ofstream("metrics.txt") << kReport;
+  std::ofstream("metrics.txt") << kFoundReport;
   fs::current_path(here);
   ASSERT_TRUE(Take({root_}).ok());
   EXPECT_EQ(Imported(), "metrics.txt");
@@ -204,9 +204,9 @@ TEST_F(FoundFilesTest, ACopyForPerfettoIsDerived) {
 // logrotate's copytruncate empties a log while we read it. Large logs are copied when they are
 // opened, so nothing of them is missing.
 TEST_F(FoundFilesTest, ALogThatIsTruncatedWhileItIsReadIsReadWhole) {
-  std::string log(kReport);
+  std::string log(kFoundReport);
   while (log.size() < kLargeBytes) log += std::string(200, '.') + " loss 0.5\n";
-  log += kReport;
+  log += kFoundReport;
   TakeWhileItIsCut(Write("metrics.txt", log));
   EXPECT_EQ(All("SELECT code FROM import_issue"), "");
   EXPECT_EQ(All("SELECT count(*) FROM metrics_report"), "2");

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "profiler/store/events.h"
+#include "tests/golden_file.h"
 
 namespace xlaprof {
 namespace {
@@ -18,11 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr size_t kPage = kPageBytes;
 constexpr int kTracks = 25, kEventsATrack = 2000;  // written in each half, a chunk a track
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void WriteFile(const fs::path& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc)

@@ -16,17 +16,13 @@
 
 #include "profiler/store/events.h"
 #include "profiler/store/tables.h"
+#include "tests/golden_file.h"
 
 namespace xlaprof {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 class StoreTest : public ::testing::Test {
  protected:

@@ -17,7 +17,7 @@ constexpr const char* kEvents =
     "e.track_id ORDER BY t.sort, e.ts_ns, e.depth, e.name";
 constexpr const char* kIssues =
     "SELECT code, count, first_offset FROM import_issue WHERE severity != 'info' ORDER BY code";
-constexpr const char* kFlows =
+constexpr const char* kEventFlows =
     "SELECT o.name, i.name FROM flow f JOIN event o ON o.id = f.from_event_id JOIN event i ON i.id "
     "= f.to_event_id ORDER BY o.ts_ns, i.ts_ns";
 
@@ -343,7 +343,7 @@ TEST(Chrome, FlowsJoinTheEventsAroundTheirEnds) {
                  R"({"ph":"f","pid":1,"tid":4,"ts":30,"cat":"f","name":"n","id":7},)"
                  R"({"ph":"X","pid":1,"tid":4,"ts":31,"dur":2,"name":"sink"},)"
                  R"({"ph":"f","pid":1,"tid":2,"ts":50,"cat":"f","name":"n","id":99,"bp":"e"})");
-  EXPECT_THAT(in.Rows(kFlows), ElementsAre("source|middle", "middle|sink"));
+  EXPECT_THAT(in.Rows(kEventFlows), ElementsAre("source|middle", "middle|sink"));
   EXPECT_THAT(in.Rows(kIssues), IsEmpty());  // a flow's end without event is no damage
 }
 
@@ -356,11 +356,11 @@ TEST(Chrome, AFlowsIdMayBeUsedAgain) {
   auto in = ReadEvents(X("a", "10", "10") + "," + X("b", "30", "10") + "," + X("c", "50", "10") +
                        "," + X("d", "70", "10") + flow("s", 11, one) + flow("f", 31, bound) +
                        flow("s", 51, one) + flow("f", 71, bound));
-  EXPECT_THAT(in.Rows(kFlows), ElementsAre("a|b", "c|d"));
+  EXPECT_THAT(in.Rows(kEventFlows), ElementsAre("a|b", "c|d"));
   // Not where the ends only stand before the beginnings in the file.
   in = ReadEvents(X("a", "10", "10") + "," + X("b", "30", "10") + "," + X("c", "50", "10") +
                   flow("f", 51, bound) + flow("f", 31, bound) + flow("s", 11, one));
-  EXPECT_THAT(in.Rows(kFlows), ElementsAre("a|b", "a|c"));
+  EXPECT_THAT(in.Rows(kEventFlows), ElementsAre("a|b", "a|c"));
 }
 
 TEST(Chrome, FlowsOfAProcessStayInIt) {
@@ -375,14 +375,14 @@ TEST(Chrome, FlowsOfAProcessStayInIt) {
                       phase, pid, ts);
     }
   }
-  EXPECT_THAT(ReadEvents(events).Rows(kFlows), ElementsAre("s1|f1", "s2|f2"));
+  EXPECT_THAT(ReadEvents(events).Rows(kEventFlows), ElementsAre("s1|f1", "s2|f2"));
 }
 
 TEST(Chrome, FlowsOfTheSecondVersion) {
   auto in = ReadEvents(X("a", "1", "1", R"(,"bind_id":"0xa","flow_out":true)") + "," +
                        X("b", "3", "1", R"(,"bind_id":"0xa","flow_in":true,"flow_out":true)") +
                        "," + X("c", "5", "1", R"(,"bind_id":"0xa","flow_in":true)"));
-  EXPECT_THAT(in.Rows(kFlows), ElementsAre("a|b", "b|c"));
+  EXPECT_THAT(in.Rows(kEventFlows), ElementsAre("a|b", "b|c"));
 }
 
 TEST(Chrome, CountersAreOneTrackASeries) {

@@ -15,7 +15,7 @@ constexpr const char* kFlows =
     "SELECT o.name, i.name FROM flow f JOIN event o ON o.id = f.from_event_id JOIN event i ON i.id "
     "= f.to_event_id ORDER BY o.ts_ns, i.ts_ns";
 
-ImportedText Read(const std::string& events, const std::string& more = "") {
+ImportedText ReadKineto(const std::string& events, const std::string& more = "") {
   return ImportText(chrome, "{\"schemaVersion\": 1, \"deviceProperties\": [],\n" + more +
                                 "\"traceEvents\": [\n" + events + "]}");
 }
@@ -28,14 +28,14 @@ std::string X(const std::string& cat, const std::string& name, int64_t pid, int6
 }
 
 TEST(Kineto, KernelsCopiesAndFillsAreDeviceWork) {
-  auto in = Read(X("cpu_op", "aten::add", 10, 10, 1, 50) + "," +
-                 X("kernel", "add_kernel", 0, 7, 10, 5, R"("device": 0, "stream": 7)") + "," +
-                 X("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 0, 7, 20, 5) + "," +
-                 X("gpu_memset", "Memset (Device)", 0, 7, 30, 5) + "," +
-                 X("kernel", "ncclDevKernel_AllReduce_Sum", 0, 20, 40, 5) + "," +
-                 X("gpu_user_annotation", "forward", 0, 7, 9, 30) + "," +
-                 X("cuda_sync", "Stream Sync", 0, 7, 35, 9) + "," +
-                 X("Trace", "PyTorch Profiler (0)", -1, 1, 0, 100));
+  auto in = ReadKineto(X("cpu_op", "aten::add", 10, 10, 1, 50) + "," +
+                       X("kernel", "add_kernel", 0, 7, 10, 5, R"("device": 0, "stream": 7)") + "," +
+                       X("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 0, 7, 20, 5) + "," +
+                       X("gpu_memset", "Memset (Device)", 0, 7, 30, 5) + "," +
+                       X("kernel", "ncclDevKernel_AllReduce_Sum", 0, 20, 40, 5) + "," +
+                       X("gpu_user_annotation", "forward", 0, 7, 9, 30) + "," +
+                       X("cuda_sync", "Stream Sync", 0, 7, 35, 9) + "," +
+                       X("Trace", "PyTorch Profiler (0)", -1, 1, 0, 100));
   ASSERT_TRUE(in.status.ok()) << in.status;
   EXPECT_THAT(in.Rows("SELECT t.kind, coalesce(t.device, '-'), t.name, e.category, e.name FROM "
                       "event e JOIN track t ON t.id = track_id ORDER BY e.ts_ns"),
@@ -52,7 +52,7 @@ TEST(Kineto, KernelsCopiesAndFillsAreDeviceWork) {
 }
 
 TEST(Kineto, CorrelationJoinsLaunchAndKernel) {
-  auto in = Read(
+  auto in = ReadKineto(
       X("cuda_runtime", "cudaLaunchKernel", 10, 10, 1, 2, R"("correlation": 5)") + "," +
       X("cuda_runtime", "cudaEventQuery", 10, 10, 4, 1, R"("correlation": 6)") + "," +
       X("kernel", "k", 0, 7, 10, 5, R"("correlation": 5)") + "," +
@@ -68,7 +68,7 @@ TEST(Kineto, CorrelationJoinsLaunchAndKernel) {
 
 // Meta's accelerator: calls have names of their own, and waits are events of its streams.
 TEST(Kineto, WorkOfMtiaIsJoinedWithItsCalls) {
-  auto in = Read(
+  auto in = ReadKineto(
       X("mtia_runtime", "runFunction - job_prep_and_submit_for_execution", 10, 10, 1, 2,
         R"("correlation": 5)") +
       "," +
@@ -87,7 +87,8 @@ TEST(Kineto, WorkOfMtiaIsJoinedWithItsCalls) {
 }
 
 TEST(Kineto, StepsScopesInputAndCalls) {
-  auto in = Read(X("user_annotation", "ProfilerStep#7", 10, 10, 0, 100) + "," +
+  auto in =
+      ReadKineto(X("user_annotation", "ProfilerStep#7", 10, 10, 0, 100) + "," +
                  X("user_annotation", "forward", 10, 10, 1, 9) + "," +
                  X("user_annotation", "enumerate(DataLoader)#_Single.__next__", 10, 10, 20, 9) +
                  "," + X("cuda_runtime", "cudaLaunchKernel", 10, 10, 40, 1) + "," +
@@ -101,10 +102,10 @@ TEST(Kineto, StepsScopesInputAndCalls) {
 }
 
 TEST(Kineto, CopiesBetweenHostAndDeviceAreTransfers) {
-  auto in =
-      Read(X("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 1, 2, R"("bytes": 4096)") +
-           "," + X("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 5, 3, R"("bytes": 8)") +
-           "," + X("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 0, 7, 9, 3, R"("bytes": 16)"));
+  auto in = ReadKineto(
+      X("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 1, 2, R"("bytes": 4096)") + "," +
+      X("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 5, 3, R"("bytes": 8)") + "," +
+      X("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 0, 7, 9, 3, R"("bytes": 16)"));
   EXPECT_THAT(in.Rows("SELECT direction, bytes, dur_ns FROM transfer ORDER BY ordinal"),
               ElementsAre("to_device|4096|2000", "from_device|8|3000"));
 }
@@ -112,7 +113,8 @@ TEST(Kineto, CopiesBetweenHostAndDeviceAreTransfers) {
 // Intel's: names of copies and calls are others, and waits for no stream have the process -1.
 TEST(Kineto, WorkOfXpu) {
   const auto corr = [](int number) { return fmt::format("\"correlation\": {}", number); };
-  auto in = Read(X("gpu_memcpy", "Memcpy M2D (Memory -> Device)", 0, 7, 20, 5, corr(1)) + "," +
+  auto in =
+      ReadKineto(X("gpu_memcpy", "Memcpy M2D (Memory -> Device)", 0, 7, 20, 5, corr(1)) + "," +
                  X("gpu_memcpy", "zeCommandListAppendMemoryCopy(D2H)", 0, 7, 30, 5, corr(2)) + "," +
                  X("gpu_memcpy", "Memcpy D2M (Device -> Memory)", 0, 7, 40, 5, corr(3)) + "," +
                  X("gpu_memset", "Memset (Device)", 0, 7, 50, 5, corr(4)) + "," +
@@ -137,9 +139,10 @@ TEST(Kineto, StacksThatSlowTheRunAreOneSetting) {
   const char* kSettings = "SELECT name, evidence FROM setting";
   const std::string what =
       "torch.profiler(with_stack=True) records Python's stack at each operator";
-  EXPECT_THAT(Read(op, "\"with_stack\": 1,\n").Rows(kSettings), ElementsAre("with_stack|" + what));
-  auto in =
-      Read(X("python_function", "f.py(1): f", 10, 10, 1, 5) + "," + op, "\"with_stack\": 1,\n");
+  EXPECT_THAT(ReadKineto(op, "\"with_stack\": 1,\n").Rows(kSettings),
+              ElementsAre("with_stack|" + what));
+  auto in = ReadKineto(X("python_function", "f.py(1): f", 10, 10, 1, 5) + "," + op,
+                       "\"with_stack\": 1,\n");
   EXPECT_THAT(in.Rows(kSettings),
               ElementsAre("python_tracer|" + what + "; 1 of 2 events (50 %) are Python calls"));
 }
@@ -152,7 +155,7 @@ TEST(Kineto, RankAndHostMayStandBehindTheEvents) {
 }
 
 TEST(Kineto, MemoryIsACounter) {
-  auto in = Read(
+  auto in = ReadKineto(
       R"({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 10, "tid": 10, "ts": 5,)"
       R"("args": {"Total Allocated": 4096, "Device Id": 0, "Device Type": 1}})");
   EXPECT_THAT(in.Rows("SELECT t.name, value FROM counter_sample JOIN track t ON t.id = track_id"),
@@ -166,7 +169,7 @@ TEST(Kineto, MetadataRepeatsAreNotStored) {
         R"({{"name": "thread_name", "ph": "M", "ts": {}, "pid": 10, "tid": 10, "args": {{"name": "main"}}}},)",
         i);
   }
-  auto in = Read(events + X("cpu_op", "a", 10, 10, 1, 1));
+  auto in = ReadKineto(events + X("cpu_op", "a", 10, 10, 1, 1));
   EXPECT_THAT(in.Rows("SELECT count(*) FROM event"), ElementsAre("1"));
   EXPECT_THAT(in.Rows("SELECT name FROM track"), ElementsAre("main"));
   EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), IsEmpty());

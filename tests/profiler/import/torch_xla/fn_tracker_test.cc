@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kFallbacks =
+constexpr const char* kTracedFallbacks =
     "SELECT op, count, s.function, s.file, s.line FROM fallback f LEFT JOIN site s ON s.id = "
     "f.site_id ORDER BY f.id";
 
@@ -31,7 +31,7 @@ TEST(FnTracker, CountsCallSites) {
       fn_tracker, Call("xla_fallback", 12, nonzero) +
                       Call("xla_fallback", 14, "at::_ops::_local_scalar_dense::call(at::Tensor)") +
                       Call("xla_fallback", 12, nonzero));
-  EXPECT_THAT(in.Rows(kFallbacks),
+  EXPECT_THAT(in.Rows(kTracedFallbacks),
               ElementsAre("aten::nonzero|2|<module>|/x/train.py|12",
                           "aten::_local_scalar_dense|1|<module>|/x/train.py|14"));
   EXPECT_THAT(in.Rows("SELECT count(*) FROM frame"), ElementsAre("4"));
@@ -42,20 +42,20 @@ TEST(FnTracker, CountsCallSites) {
 TEST(FnTracker, TagsOfOlderVersions) {
   auto in = ImportText(
       fn_tracker, Call("nonzero", 3, "torch_xla::XLANativeFunctions::where(x)", "Python Frames:"));
-  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|1|<module>|/x/train.py|3"));
+  EXPECT_THAT(in.Rows(kTracedFallbacks), ElementsAre("aten::nonzero|1|<module>|/x/train.py|3"));
 }
 
 TEST(FnTracker, WithoutSymbolsTheOpIsUnknown) {
   std::string text = Call("xla_fallback", 3, "");
   text.erase(text.find("\tat::native"), text.find("*** End") - text.find("\tat::native"));
-  EXPECT_THAT(ImportText(fn_tracker, text).Rows(kFallbacks),
+  EXPECT_THAT(ImportText(fn_tracker, text).Rows(kTracedFallbacks),
               ElementsAre("-|1|<module>|/x/train.py|3"));
 }
 
 TEST(FnTracker, ACutFileKeepsItsLastCall) {
   std::string text = Call("xla_fallback", 3, "at::_ops::nonzero::call(x)");
   auto in = ImportText(fn_tracker, text + text.substr(0, text.find("*** End")));
-  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|2|<module>|/x/train.py|3"));
+  EXPECT_THAT(in.Rows(kTracedFallbacks), ElementsAre("aten::nonzero|2|<module>|/x/train.py|3"));
   EXPECT_THAT(in.Rows("SELECT code FROM import_issue"), ElementsAre("cut_file"));
   in = ImportText(fn_tracker, "nothing\n");
   EXPECT_THAT(std::string(Message(in.status)), HasSubstr("XLA_FNTRACKER_FILE"));

@@ -12,8 +12,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kIssues = "SELECT code, count, first_line FROM import_issue ORDER BY code";
-constexpr const char* kFallbacks = "SELECT op, count, ordinal FROM fallback ORDER BY op";
+constexpr const char* kReportIssues =
+    "SELECT code, count, first_line FROM import_issue ORDER BY code";
+constexpr const char* kReportedFallbacks = "SELECT op, count, ordinal FROM fallback ORDER BY op";
 constexpr const char* kReports =
     "SELECT segment, r.ordinal, save_number, mark_step FROM metrics_report r JOIN process p ON "
     "p.id = process_id ORDER "
@@ -66,9 +67,10 @@ TEST(MetricsReport, ReadsAPastedReport) {
   EXPECT_THAT(in.Rows("SELECT name, value FROM counter ORDER BY name"),
               ElementsAre("CachedCompile|32", "MarkStep|12", "aten::_local_scalar_dense|12",
                           "aten::nonzero|11", "torchvision::nms|2", "xla::add|7"));
-  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::_local_scalar_dense|12|-",
-                                               "aten::nonzero|11|-", "torchvision::nms|2|-"));
-  EXPECT_THAT(in.Rows(kIssues), IsEmpty());
+  EXPECT_THAT(
+      in.Rows(kReportedFallbacks),
+      ElementsAre("aten::_local_scalar_dense|12|-", "aten::nonzero|11|-", "torchvision::nms|2|-"));
+  EXPECT_THAT(in.Rows(kReportIssues), IsEmpty());
 }
 
 TEST(MetricsReport, ReadsSavedReportsAndKeepsWhatChanged) {
@@ -86,7 +88,7 @@ TEST(MetricsReport, ReadsSavedReportsAndKeepsWhatChanged) {
                       "metric_id = metric.id) FROM metric "
                       "JOIN metrics_report r ON r.id = report_id ORDER BY 1"),
               ElementsAre("0|1|0", "2|2|0", "3|2|1"));
-  EXPECT_THAT(in.Rows(kIssues), IsEmpty());
+  EXPECT_THAT(in.Rows(kReportIssues), IsEmpty());
 }
 
 TEST(MetricsReport, StaysSmallOnALongRun) {
@@ -108,7 +110,7 @@ TEST(MetricsReport, SavesThatFallAreARestart) {
   };
   auto in = ImportText(metrics_report, run(1) + run(1));
   EXPECT_THAT(in.Rows(kReports), ElementsAre("0|0|0|1", "0|1|1|2", "1|0|0|1", "1|1|1|2"));
-  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::histc|5|-", "aten::histc|5|-"));
+  EXPECT_THAT(in.Rows(kReportedFallbacks), ElementsAre("aten::histc|5|-", "aten::histc|5|-"));
   // Two threads that save, of one process: MarkStep goes on.
   in = ImportText(metrics_report, run(1) + run(3));
   EXPECT_THAT(in.Rows("SELECT count(*) FROM process"), ElementsAre("1"));
@@ -122,7 +124,7 @@ TEST(MetricsReport, AClearIsNotARestart) {
                      Saved(2, Counters({{"MarkStep", 2}, {"aten::histc", 3}})));
   EXPECT_THAT(in.Rows("SELECT count(*) FROM process"), ElementsAre("1"));
   // What was counted before the clear counts too.
-  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::histc|5|-", "aten::nonzero|4|-"));
+  EXPECT_THAT(in.Rows(kReportedFallbacks), ElementsAre("aten::histc|5|-", "aten::nonzero|4|-"));
 }
 
 TEST(MetricsReport, TellsPastedReportsApart) {
@@ -175,7 +177,7 @@ TEST(MetricsReport, ReadsOldLayoutsAndPrefixes) {
               ElementsAre("1032778.0", "355089606.0"));
   EXPECT_THAT(in.Rows("SELECT name, value FROM counter ORDER BY name"),
               ElementsAre("MarkStep|4", "xla::clone|3"));
-  EXPECT_THAT(in.Rows(kIssues), IsEmpty());
+  EXPECT_THAT(in.Rows(kReportIssues), IsEmpty());
 }
 
 TEST(MetricsReport, ReadsServerMetricsAndOldNames) {
@@ -194,7 +196,7 @@ TEST(MetricsReport, ReadsServerMetricsAndOldNames) {
   EXPECT_THAT(in.Rows("SELECT name, accumulator FROM metric ORDER BY name"),
               ElementsAre("TensorsGraphSize|5610335.0", "XrtExecute|175932067.0"));
   EXPECT_THAT(in.Rows("SELECT name, value FROM counter"), ElementsAre("UncachedCompile|2"));
-  EXPECT_THAT(in.Rows(kIssues), IsEmpty());
+  EXPECT_THAT(in.Rows(kReportIssues), IsEmpty());
 }
 
 TEST(MetricsReport, KeepsWhatIsWholeOfACutFile) {
@@ -202,8 +204,8 @@ TEST(MetricsReport, KeepsWhatIsWholeOfACutFile) {
                      Saved(1, kCompileTime + Counters({{"MarkStep", 2}, {"aten::histc", 234}}));
   auto in = ImportText(metrics_report, text.substr(0, text.size() - 3));  // inside 234
   EXPECT_THAT(in.Rows(kReports), ElementsAre("0|0|0|1", "0|1|1|2"));
-  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::histc|100|-"));
-  EXPECT_THAT(in.Rows(kIssues), ElementsAre("cut_file|1|13"));
+  EXPECT_THAT(in.Rows(kReportedFallbacks), ElementsAre("aten::histc|100|-"));
+  EXPECT_THAT(in.Rows(kReportIssues), ElementsAre("cut_file|1|13"));
   // The last whole report has all its percentiles too.
   EXPECT_THAT(in.Rows("SELECT count(*) FROM metric_percentile"), ElementsAre("6"));
   for (size_t size = 0; size <= text.size(); size += 5)
@@ -217,8 +219,8 @@ TEST(MetricsReport, ARunAfterAKilledOneBeginsInsideALine) {
       ImportText(metrics_report, killed.substr(0, killed.size() - 3) +
                                      Saved(0, Counters({{"MarkStep", 1}, {"aten::histc", 5}})));
   EXPECT_THAT(in.Rows(kReports), ElementsAre("0|0|0|1", "0|1|1|2", "1|0|0|1"));
-  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::histc|100|-", "aten::histc|5|-"));
-  EXPECT_THAT(in.Rows(kIssues), ElementsAre("cut_file|1|7"));
+  EXPECT_THAT(in.Rows(kReportedFallbacks), ElementsAre("aten::histc|100|-", "aten::histc|5|-"));
+  EXPECT_THAT(in.Rows(kReportIssues), ElementsAre("cut_file|1|7"));
 }
 
 TEST(MetricsReport, CountsWhatItCannotRead) {
@@ -230,7 +232,7 @@ TEST(MetricsReport, CountsWhatItCannotRead) {
           "99999999999999999999\nCounter: G\n  Value: -1\nMetric: H\n  TotalSamples: -2\n"
           "Counter: F\n  Value: 1\n");
   EXPECT_THAT(in.Rows("SELECT name, value FROM counter ORDER BY name"), ElementsAre("B|1", "F|1"));
-  EXPECT_THAT(in.Rows(kIssues), ElementsAre("broken_entry|5|7", "unreadable_number|1|1"));
+  EXPECT_THAT(in.Rows(kReportIssues), ElementsAre("broken_entry|5|7", "unreadable_number|1|1"));
 }
 
 // A fuzzer found that "nan" is a number to from_chars: its row stopped the import.
@@ -246,8 +248,8 @@ TEST(MetricsReport, PercentilesLieBetween0And100) {
 TEST(MetricsReport, TextBehindAReportIsNotItsLastCounters) {
   for (const char* text : {"trial 7 done, Best Value: 900000\n", "epoch 1 Loss Value: 0.53\n"}) {
     auto in = ImportText(metrics_report, Counters({{"MarkStep", 9}, {"aten::nonzero", 6}}) + text);
-    EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|6|-")) << text;
-    EXPECT_THAT(in.Rows(kIssues), IsEmpty()) << text;
+    EXPECT_THAT(in.Rows(kReportedFallbacks), ElementsAre("aten::nonzero|6|-")) << text;
+    EXPECT_THAT(in.Rows(kReportIssues), IsEmpty()) << text;
   }
 }
 
@@ -258,13 +260,13 @@ TEST(MetricsReport, SaysThatTheTextBeginsInsideAnEntry) {
        {"  TotalSamples: 4\n  Accumulator: 02s\n", "  Accumulator: 02s\n", "  Value: 7\n",
         "  Percentiles: 50%=4.00\n", "tiles: 50%=001ms000.000us; 99%=002ms000.000us\n"}) {
     auto in = ImportText(metrics_report, head + counters);
-    EXPECT_THAT(in.Rows(kIssues), ElementsAre("cut_file|1|1")) << head;
+    EXPECT_THAT(in.Rows(kReportIssues), ElementsAre("cut_file|1|1")) << head;
   }
   // Both ends are told.
   auto in = ImportText(metrics_report, "  Value: 7\n" + counters + "Counter: aten::nonzero\n");
-  EXPECT_THAT(in.Rows(kIssues), ElementsAre("cut_file|1|2", "headless_report|1|1"));
+  EXPECT_THAT(in.Rows(kReportIssues), ElementsAre("cut_file|1|2", "headless_report|1|1"));
   in = ImportText(metrics_report, "Best Value: 3\nloss Value: 1\n\nnew report\n" + counters);
-  EXPECT_THAT(in.Rows(kIssues), IsEmpty());
+  EXPECT_THAT(in.Rows(kReportIssues), IsEmpty());
 }
 
 // met.clear_all() before each report; 12 steps that compiled each were "1 step, 1 compilation".
@@ -277,13 +279,13 @@ TEST(MetricsReport, SaysWhichReportsDoNotGoOn) {
            Counters({{"MarkStep", 1}, {"aten::nonzero", 3}});
   };
   auto in = ImportText(metrics_report, report("02s") + report("03s") + report("01s"));
-  EXPECT_THAT(in.Rows(kIssues), ElementsAre("separate_reports|2|9"));
+  EXPECT_THAT(in.Rows(kReportIssues), ElementsAre("separate_reports|2|9"));
   EXPECT_THAT(in.Rows("SELECT r.ordinal, count(*) FROM counter JOIN metrics_report r ON r.id = "
                       "report_id GROUP BY 1"),
               ElementsAre("0|2", "1|2", "2|2"));  // each is whole
-  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|3|-"));
+  EXPECT_THAT(in.Rows(kReportedFallbacks), ElementsAre("aten::nonzero|3|-"));
   in = ImportText(metrics_report, report("02s") + report("02s"));  // the same, pasted twice
-  EXPECT_THAT(in.Rows(kIssues), IsEmpty());
+  EXPECT_THAT(in.Rows(kReportIssues), IsEmpty());
 }
 
 // Eight ranks printed a report each; their reads were added up.
@@ -294,7 +296,7 @@ TEST(MetricsReport, RanksThatCountALittleLessAreNoClear) {
                                   {"aten::nonzero", nonzero}});
   };
   auto in = ImportText(metrics_report, report(10, 6) + report(9, 5) + report(10, 6) + report(9, 6));
-  EXPECT_THAT(in.Rows(kFallbacks),
+  EXPECT_THAT(in.Rows(kReportedFallbacks),
               ElementsAre("aten::_local_scalar_dense|10|-", "aten::nonzero|6|-"));
 }
 
@@ -314,7 +316,7 @@ TEST(MetricsReport, ReportsOfRanksMayAlternateLineByLine) {
                       "metrics_report r ON r.process_id = p.id JOIN fallback f ON f.process_id = "
                       "p.id JOIN metric m ON m.report_id = r.id ORDER BY rank"),
               ElementsAre("0|12|5|4", "1|13|6|4"));
-  EXPECT_THAT(in.Rows(kIssues), IsEmpty());
+  EXPECT_THAT(in.Rows(kReportIssues), IsEmpty());
   // Without prefixes nobody can tell them apart: what was mixed is left out.
   std::string bare = text;
   for (size_t at; (at = bare.find('[')) != std::string::npos;) bare.erase(at, 4);
@@ -327,8 +329,8 @@ TEST(MetricsReport, ANameThatALineBreakWentThroughIsLeftOut) {
   const std::string broken = "Counter: aten::_loc\nal_scalar_dense\n  Value: 12\n";
   auto in = ImportText(metrics_report,
                        Counters({{"MarkStep", 9}}) + broken + Counters({{"aten::nonzero", 2}}));
-  EXPECT_THAT(in.Rows(kFallbacks), ElementsAre("aten::nonzero|2|-"));
-  EXPECT_THAT(in.Rows(kIssues), ElementsAre("broken_entry|1|3"));
+  EXPECT_THAT(in.Rows(kReportedFallbacks), ElementsAre("aten::nonzero|2|-"));
+  EXPECT_THAT(in.Rows(kReportIssues), ElementsAre("broken_entry|1|3"));
 }
 
 TEST(MetricsReport, WordsBehindPercentilesAreNotTheirs) {
