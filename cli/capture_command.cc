@@ -9,7 +9,6 @@
 #include <set>
 
 #include "cli/interrupt.h"
-#include "cli/module.h"
 #include "cli/progress.h"
 #include "cli/slice_options.h"
 #include "cli/store_file.h"
@@ -84,10 +83,9 @@ bool Pause(const std::stop_token& stop) {
   return !stop.stop_requested();
 }
 
-absl::StatusOr<Captured> CaptureOne(const CaptureModule& module, CaptureRequest request,
-                                    int64_t delay_ns, int retries) {
+absl::StatusOr<Captured> CaptureOne(CaptureRequest request, int64_t delay_ns, int retries) {
   while (true) {
-    auto captured = module.capture(request);
+    auto captured = Capture(request);
     if (captured.ok() || retries-- <= 0 || !MayPass(captured.status()) || !Pause(request.stop))
       return captured;
     if (delay_ns > 0) request.start_epoch_ns = EpochNs(Clock::now()) + delay_ns;
@@ -96,8 +94,7 @@ absl::StatusOr<Captured> CaptureOne(const CaptureModule& module, CaptureRequest 
 
 // Captures all hosts at once, so that they cover the same time. If the user requests the end, hosts
 // that have not answered yet are not waited for.
-std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureModule& module,
-                                                 const CaptureArguments& arguments,
+std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureArguments& arguments,
                                                  const Plan& plan, const fs::path& folder,
                                                  const Interrupt& interrupt) {
   const auto begin = Clock::now();
@@ -113,8 +110,8 @@ std::vector<absl::StatusOr<Captured>> CaptureAll(const CaptureModule& module,
         .start_epoch_ns = plan.delay_ns == 0 ? 0 : EpochNs(begin) + plan.delay_ns,
         .folder = own,
         .stop = stop.get_token()};
-    asked.push_back(std::async(std::launch::async, CaptureOne, std::cref(module), request,
-                               plan.delay_ns, arguments.retries));
+    asked.push_back(
+        std::async(std::launch::async, CaptureOne, request, plan.delay_ns, arguments.retries));
   }
   Progress progress;
   std::vector<absl::StatusOr<Captured>> captured;
@@ -181,10 +178,9 @@ absl::StatusOr<int> RunCapture(const CaptureArguments& arguments) {
   // Checks the output before any program is asked, because the captured minute cannot be repeated.
   XP_TRY(CheckStoreOutput(arguments.output, arguments.force));
   XP_TRY(CheckWritable(arguments.output));
-  XP_TRY(const CaptureModule* module, LoadModule<CaptureModule>());
   Interrupt interrupt;
   XP_TRY(TemporaryFolder folder, TemporaryFolder::Make("capture"));
-  const auto captured = CaptureAll(*module, arguments, plan, folder.path(), interrupt);
+  const auto captured = CaptureAll(arguments, plan, folder.path(), interrupt);
   size_t arrived = 0;
   for (const auto& each : captured) {
     arrived += each.ok();
@@ -204,8 +200,7 @@ absl::StatusOr<int> RunCapture(const CaptureArguments& arguments) {
 
 void AddCaptureCommand(CLI::App& app, int& exit_status) {
   auto arguments = std::make_shared<CaptureArguments>();
-  CLI::App* command = app.add_subcommand(
-      "capture", "Takes a profile of running programs: torch_xla, JAX, or recorded by xlaprof");
+  CLI::App* command = app.add_subcommand("capture", kCaptureSummary);
   command
       ->add_option("HOST:PORT", arguments->addresses,
                    "Where their profiler servers listen, all captured at once: "

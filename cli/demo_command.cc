@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analyzers/report/report.h"
-#include "cli/module.h"
 #include "cli/progress.h"
 #include "cli/store_file.h"
 #include "cli/terminal.h"
@@ -32,8 +31,7 @@ absl::StatusOr<std::string> ReportOn(const std::string& path) {
 }
 
 absl::Status RunDemo(const DemoArguments& arguments) {
-  XP_TRY(const DemoModule* module, LoadModule<DemoModule>());
-  const auto names = module->pathologies();
+  const auto names = DemoPathologies();
   if (!arguments.pathology.empty() &&
       std::find(names.begin(), names.end(), arguments.pathology) == names.end()) {
     return Invalid("--pathology {}: there is none of that name. Take one of {}",
@@ -42,7 +40,7 @@ absl::Status RunDemo(const DemoArguments& arguments) {
   XP_TRY(CheckStoreOutput(arguments.output, arguments.force));
   Progress progress;
   XP_TRY(DemoResult result,
-         module->run({.output = arguments.output,
+         Demonstrate({.output = arguments.output,
                       .pathology = arguments.pathology,
                       .steps = arguments.steps,
                       .progress = [&](double done) { progress.Update(done, "training"); }}));
@@ -60,8 +58,7 @@ absl::Status RunDemo(const DemoArguments& arguments) {
 
 void AddDemoCommand(CLI::App& app, int& exit_status) {
   auto arguments = std::make_shared<DemoArguments>();
-  CLI::App* command = app.add_subcommand(
-      "demo", "Trains a small network on the lazy runtime, recorded, and reports on it");
+  CLI::App* command = app.add_subcommand("demo", kDemoSummary);
   command->add_option("--pathology", arguments->pathology,
                       "Plant a sin: changing_batch, item, nonzero, ...; a wrong name lists them");
   command->add_option("--steps", arguments->steps, "Training steps")->check(CLI::Range(1, 1000000));

@@ -6,6 +6,9 @@
 
 namespace xlaprof {
 
+inline constexpr const char* kDemoSummary =
+    "Trains a small network on the lazy runtime, recorded, and reports on it";
+
 void AddDemoCommand(CLI::App& app, int& exit_status);
 
 }  // namespace xlaprof

@@ -1,30 +1,17 @@
 // The xlaprof program. There is one subcommand per file.
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
-#include <exception>
-#include <new>
-#include <sstream>
-
 #include "analyzers/analyzer.h"
 #include "cli/capture_command.h"
 #include "cli/demo_command.h"
 #include "cli/export_command.h"
 #include "cli/import_command.h"
+#include "cli/program.h"
 #include "cli/query_command.h"
 #include "cli/recover_command.h"
 #include "cli/report_command.h"
 #include "cli/terminal.h"
 #include "cli/view_command.h"
-#include "core/base/escape.h"
-#include "core/base/leftover.h"
-#include "core/base/version.h"
 #include "exporters/exporter.h"
 #include "profiler/import/importer.h"
-#include "profiler/import/map_guard.h"
 
 namespace xlaprof {
 namespace {
@@ -45,93 +32,23 @@ std::string Registered() {
   return text + "\nExit status: 0 done, 2 could not do it";
 }
 
-// Formats a usage error like any other error, with the command that explains more.
-std::string WhatIsWrong(const CLI::App* app, const CLI::Error& error) {
-  std::string command = app->get_name();
-  for (const CLI::App* used : app->get_subcommands()) command += " " + used->get_name();
-  return fmt::format("{}: {}. `{} --help` tells more\n", command, error.what(), command);
-}
-
-constexpr const char* kNoMemory =
-    "not enough memory for this. Free some, raise the limit (ulimit -v, the container's), or name "
-    "fewer files";
-
-// Ends the program if a thread other than main's runs out of memory. Nothing is unwound there, and
-// nothing may be allocated.
-[[noreturn]] void Terminate() {
-  const std::exception_ptr reason = std::current_exception();
-  if (reason == nullptr) std::abort();
-  try {
-    std::rethrow_exception(reason);
-  } catch (const std::bad_alloc&) {
-    for (const char* part : {"xlaprof: ", kNoMemory, "\n"})
-      (void)!write(STDERR_FILENO, part, std::strlen(part));
-    RemoveLeftovers();
-    _exit(kExitCouldNot);
-  } catch (const std::exception& error) {
-    for (const char* part : {"xlaprof: ", error.what(), "\n"})
-      (void)!write(STDERR_FILENO, part, std::strlen(part));
-  }
-  std::abort();
-}
-
-int Main(int argc, char** argv) {
-  std::set_terminate(Terminate);
-  // Writing a file beyond `ulimit -f` is then an error, as on a full disk, and does not end the
-  // program.
-  std::signal(SIGXFSZ, SIG_IGN);
-  InstallMapGuards();
-  RemoveLeftoversAtSignals();
-  CLI::App app(
-      "From the files of a PyTorch/XLA or JAX run to the line of code that wastes the device's "
-      "time.",
-      "xlaprof");
-  int exit_status = kExitDone;
-  app.set_version_flag("--version", fmt::format("xlaprof {}", kVersion));
-  app.require_subcommand(1);
-  app.failure_message(WhatIsWrong);
-  app.footer(Registered);
-  AddDemoCommand(app, exit_status);
+void AddCommands(CLI::App& app, int& exit_status) {
+  app.add_subcommand("demo", kDemoSummary);  // a helper program, as is capture
   AddReportCommand(app, exit_status);
   AddImportCommand(app, exit_status);
   AddExportCommand(app, exit_status);
   AddViewCommand(app, exit_status);
   AddQueryCommand(app, exit_status);
   AddRecoverCommand(app, exit_status);
-  AddCaptureCommand(app, exit_status);
-  if (argc == 1) {
-    fmt::print("{}", app.help());
-    return kExitCouldNot;
-  }
-  // CLI11 would say that a subcommand is required, but not that this word is none.
-  if (argc > 1 && argv[1][0] != '-') {
-    std::string known;
-    bool found = false;
-    for (const CLI::App* command : app.get_subcommands({})) {
-      found |= command->get_name() == argv[1];
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", command->get_name());
-    }
-    if (!found)
-      return Fail(Invalid("{}: no such command. There are: {}. --help tells more", argv[1], known));
-  }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    // CLI11 treats --help and --version as errors with status 0. Its other statuses mean nothing to
-    // a script, so they are unified. A mistyped word may be a file's name, and may contain
-    // anything.
-    std::ostringstream out, err;
-    const int status = app.exit(error, out, err);
-    fmt::print("{}", Printable(out.str(), /*keep_newlines=*/true));
-    fmt::print(stderr, "{}", Printable(err.str(), /*keep_newlines=*/true));
-    return status == 0 ? kExitDone : kExitCouldNot;
-  } catch (const std::bad_alloc&) {
-    return Fail(absl::ResourceExhaustedError(kNoMemory));
-  }
-  return exit_status;
+  app.add_subcommand("capture", kCaptureSummary);
 }
 
 }  // namespace
 }  // namespace xlaprof
 
-int main(int argc, char** argv) { return xlaprof::Main(argc, argv); }
+int main(int argc, char** argv) {
+  using namespace xlaprof;
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "demo" || command == "capture") return Fail(RunHelper(command, argv));
+  return RunProgram(argc, argv, {.add_commands = AddCommands, .footer = Registered});
+}

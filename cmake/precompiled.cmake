@@ -20,7 +20,7 @@ function(xlaprof_precompile)
   string(SHA256 sum "${XLAPROF_PRECOMPILED} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_CXX_FLAGS} ${CMAKE_BUILD_TYPE} ${absl_VERSION} ${fmt_VERSION}")
   file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/xlaprof_precompiled.dir/cmake_pch.hxx.gch.sum ${sum})
   # Executables are compiled as position-independent as libraries, or the header would not fit them.
-  set(with_grpc xlaprof_serve xlaprof_client xlaprof_capture served_program serve_tests cli_tests)
+  set(with_grpc xlaprof_serve xlaprof_client served_program serve_tests cli_tests)
   set(folders ${ARGN})
   while(folders)
     list(POP_FRONT folders folder)

@@ -3,9 +3,9 @@
 
 #include <filesystem>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/status.h"
 
@@ -21,13 +21,10 @@ struct DemoResult {
   double accuracy = 0;  // on held-out digits
 };
 
-// The table that xlaprof_demo.so exports. That file has the runtime and what it needs to compute.
-struct DemoModule {
-  const char* version;  // kVersion of the xlaprof that it was built with
-  // Trains and records. Returns an error for problems that the user can fix.
-  absl::StatusOr<DemoResult> (*run)(const DemoRequest& request);
-  std::span<const std::string_view> (*pathologies)();
-  static constexpr const char *kFile = "xlaprof_demo.so", *kSymbol = "xlaprof_demo_module";
-};
+// Trains and records. Returns an error for problems that the user can fix.
+absl::StatusOr<DemoResult> Demonstrate(const DemoRequest& request);
+
+// Returns the names of the pathologies that can be planted.
+std::vector<std::string_view> DemoPathologies();
 
 }  // namespace xlaprof

@@ -39,11 +39,4 @@ absl::StatusOr<Captured> Capture(const CaptureRequest& request);
 // Returns InvalidArgument unless `address` is HOST:PORT or [IPV6]:PORT, with a port of at least 1.
 absl::Status CheckAddress(std::string_view address);
 
-// The table that xlaprof_capture.so exports, for programs that load gRPC only when they capture.
-struct CaptureModule {
-  const char* version;  // kVersion of the xlaprof that it was built with
-  absl::StatusOr<Captured> (*capture)(const CaptureRequest& request);
-  static constexpr const char *kFile = "xlaprof_capture.so", *kSymbol = "xlaprof_capture_module";
-};
-
 }  // namespace xlaprof

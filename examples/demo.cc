@@ -1,15 +1,13 @@
-// Exports the lazy runtime, its recorder and a program for them, as xlaprof_demo.so.
-#include "core/base/version.h"
+#include "examples/demo.h"
+
 #include "core/exec/device.h"
 #include "core/ir/error.h"
-#include "examples/demo.h"
 #include "examples/mnist/train.h"
 #include "profiler/record/record.h"
 
 namespace xlaprof {
-namespace {
 
-absl::StatusOr<DemoResult> Run(const DemoRequest& request) {
+absl::StatusOr<DemoResult> Demonstrate(const DemoRequest& request) {
   // The device is made before the recording, because without it there is nothing to record.
   try {
     lazy::Device::Default();
@@ -35,18 +33,11 @@ absl::StatusOr<DemoResult> Run(const DemoRequest& request) {
   return result;
 }
 
-std::span<const std::string_view> Names() {
-  static const auto& names = *new auto([] {
-    std::vector<std::string_view> all;
-    for (const examples::Pathology& pathology : examples::Pathologies())
-      all.push_back(pathology.name);
-    return all;
-  }());
+std::vector<std::string_view> DemoPathologies() {
+  std::vector<std::string_view> names;
+  for (const examples::Pathology& pathology : examples::Pathologies())
+    names.push_back(pathology.name);
   return names;
 }
 
-}  // namespace
 }  // namespace xlaprof
-
-extern "C" [[gnu::visibility("default")]] const xlaprof::DemoModule xlaprof_demo_module;
-const xlaprof::DemoModule xlaprof_demo_module{xlaprof::kVersion, xlaprof::Run, xlaprof::Names};

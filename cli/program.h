@@ -1,0 +1,31 @@
+// What the program xlaprof and its helper programs share: they read the command line, and turn
+// failures into messages and exit statuses.
+//
+// `demo` and `capture` are helper programs, xlaprof-demo and xlaprof-capture, because their
+// libraries (oneDNN, gRPC) take longer to load than most commands run. xlaprof replaces itself by
+// them, with the same arguments.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+
+#include "core/base/status.h"
+
+namespace xlaprof {
+
+struct Program {
+  // Adds the subcommands. A subcommand sets `exit_status` when it ends.
+  void (*add_commands)(CLI::App& app, int& exit_status);
+  // Returns what stands at the end of the program's help; nullptr: nothing.
+  std::string (*footer)() = nullptr;
+};
+
+// Runs the subcommand that the arguments name. Returns the exit status.
+int RunProgram(int argc, char** argv, const Program& program);
+
+// Replaces this program by its helper for `command`, which lies beside it. Returns only if that
+// fails: NotFound if the helper is missing.
+absl::Status RunHelper(std::string_view command, char** argv);
+
+}  // namespace xlaprof
