@@ -49,8 +49,9 @@ absl::StatusOr<Plan> PlanOf(const CaptureArguments& arguments) {
   XP_TRY(plan.duration_ns, ParseTime(arguments.duration));
   XP_TRY(plan.delay_ns, ParseTime(arguments.delay));
   if (plan.duration_ns < kMs || plan.duration_ns > kHourNs)
-    return Invalid("--duration {}: is not between 1ms and 3600s. Say it with its unit: 5s, 200ms",
-                   arguments.duration);
+    return Invalid(
+        "--duration {}: is not between 1ms and 3600s. Give a number with its unit, such as 5s or 200ms",
+        arguments.duration);
   if (plan.delay_ns < 0 || plan.delay_ns > kHourNs)
     return Invalid("--delay {}: is not between 0s and 3600s", arguments.delay);
   return plan;
@@ -145,7 +146,8 @@ absl::StatusOr<std::string> WriteAll(const CaptureArguments& arguments,
     fs::rename(captured[i]->file, run / name, error);
     names.emplace_back((run / name).string(), arguments.addresses[i]);
   }
-  if (error) return IoError("{}: cannot put the captures there: {}", run.string(), error.message());
+  if (error)
+    return IoError("{}: cannot move the captures there: {}", run.string(), error.message());
   // The files are deleted when the command ends, so the sources are named after their hosts.
   auto name_sources = [&](Store& store) -> absl::Status {
     for (const auto& [file, host] : names)
@@ -203,15 +205,16 @@ void AddCaptureCommand(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("capture", kCaptureSummary);
   command
       ->add_option("HOST:PORT", arguments->addresses,
-                   "Where their profiler servers listen, all captured at once: "
+                   "Addresses of the profiler servers, captured at the same time: "
                    "xp.start_server(PORT), jax.profiler.start_server(PORT), XLAPROF_SERVE=PORT")
       ->required();
-  command->add_option("--duration", arguments->duration, "How long: 5s, 200ms")
+  command->add_option("--duration", arguments->duration, "Length of the capture: 5s, 200ms")
       ->capture_default_str();
-  command->add_option("--delay", arguments->delay, "Begin so much later")->capture_default_str();
+  command->add_option("--delay", arguments->delay, "Wait this long before the capture begins")
+      ->capture_default_str();
   command
       ->add_option("--retry", arguments->retries,
-                   "Try again so often where a server is missing, busy, or saw nothing")
+                   "Number of further tries if a server is missing, busy, or saw nothing")
       ->check(CLI::Range(0, 1000));
   command->add_option("-o,--output", arguments->output, "The store to write")
       ->capture_default_str();

@@ -34,7 +34,7 @@ absl::Status RunDemo(const DemoArguments& arguments) {
   const auto names = DemoPathologies();
   if (!arguments.pathology.empty() &&
       std::find(names.begin(), names.end(), arguments.pathology) == names.end()) {
-    return Invalid("--pathology {}: there is none of that name. Take one of {}",
+    return Invalid("--pathology {}: there is no such pathology. Choose one of {}",
                    arguments.pathology, fmt::join(names, ", "));
   }
   XP_TRY(CheckStoreOutput(arguments.output, arguments.force));
@@ -59,11 +59,12 @@ absl::Status RunDemo(const DemoArguments& arguments) {
 void AddDemoCommand(CLI::App& app, int& exit_status) {
   auto arguments = std::make_shared<DemoArguments>();
   CLI::App* command = app.add_subcommand("demo", kDemoSummary);
-  command->add_option("--pathology", arguments->pathology,
-                      "Plant a sin: changing_batch, item, nonzero, ...; a wrong name lists them");
+  command->add_option(
+      "--pathology", arguments->pathology,
+      "Plant a fault: changing_batch, item, nonzero, ...; an unknown name lists all");
   command->add_option("--steps", arguments->steps, "Training steps")->check(CLI::Range(1, 1000000));
   command->add_option("-o,--output", arguments->output, "The recording");
-  command->add_flag("--force", arguments->force, "Replace the recording that is there");
+  command->add_flag("--force", arguments->force, "Replace an existing recording");
   command->callback([arguments, &exit_status] {
     absl::Status status = RunDemo(*arguments);
     exit_status = status.ok() ? kExitDone : Fail(status);

@@ -36,7 +36,7 @@ absl::Status CheckOutput(const ExportArguments& arguments, const Exporter& expor
                    arguments.output, exporter.name);
   if (!fs::exists(fs::symlink_status(output, error))) return absl::OkStatus();
   if (!fs::is_regular_file(output, error))
-    return Invalid("{}: is there and no regular file. Choose another name", arguments.output);
+    return Invalid("{}: exists and is not a regular file. Choose another name", arguments.output);
   XP_TRY(CheckNotInput(arguments.input, arguments.output));
   if (!arguments.force)
     return absl::AlreadyExistsError(fmt::format(
@@ -105,7 +105,7 @@ void AddExportCommand(CLI::App& app, int& exit_status) {
       ->required();
   AddSliceOptions(*command, arguments->slice);
   AddSourceRootOption(*command, arguments->source_roots);
-  command->add_flag("--no-findings", arguments->no_findings, "The run alone, not analysed");
+  command->add_flag("--no-findings", arguments->no_findings, "Export the run without its findings");
   command->add_flag("--force", arguments->force, "Replace an existing file");
   command->callback([arguments, &exit_status] {
     absl::Status status = RunExport(*arguments);

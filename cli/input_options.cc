@@ -88,7 +88,7 @@ void AddInputOptions(CLI::App& command, InputOptions& options) {
 }
 
 void AddSourceRootOption(CLI::App& command, std::vector<std::string>& roots) {
-  command.add_option("--source-root", roots, "Quote source lines from files under DIR, too")
+  command.add_option("--source-root", roots, "Also quote source lines from files under DIR")
       ->type_name("DIR")
       ->allow_extra_args(false);
 }
@@ -110,12 +110,12 @@ std::vector<fs::path> SourceRoots(const InputOptions& input,
 }
 
 void AddRunOptions(CLI::App& command, InputOptions& options) {
-  command.add_option("--run", options.run,
-                     "The run to take, where the files hold several; else the newest: by the "
-                     "times that name the runs, else by those of the files");
+  command.add_option(
+      "--run", options.run,
+      "The run to use if the files hold several. Without it, the newest, by the times in the runs' names, or else by those of the files");
   command.add_option(
       "--as", options.as_format,
-      fmt::format("Read the files as this format, whatever their bytes say: {}", ImporterNames()));
+      fmt::format("Read the files as this format, whatever they seem to be: {}", ImporterNames()));
 }
 
 absl::Status WithInput(const InputOptions& input, const std::function<absl::Status(Store&)>& use) {
@@ -131,7 +131,7 @@ absl::Status CheckNotInput(const InputOptions& input, const std::string& output)
   std::error_code error;
   for (const std::string& path : input.paths) {
     if (fs::equivalent(output, path, error))
-      return Invalid("{}: is what is being read. Choose another name", output);
+      return Invalid("{}: this file is being read. Choose another name", output);
   }
   return absl::OkStatus();
 }

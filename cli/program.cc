@@ -22,7 +22,7 @@ namespace {
 std::string WhatIsWrong(const CLI::App* app, const CLI::Error& error) {
   std::string command = app->get_name();
   for (const CLI::App* used : app->get_subcommands()) command += " " + used->get_name();
-  return fmt::format("{}: {}. `{} --help` tells more\n", command, error.what(), command);
+  return fmt::format("{}: {}. See `{} --help`\n", command, error.what(), command);
 }
 
 constexpr const char* kNoMemory =
@@ -80,7 +80,7 @@ int RunProgram(int argc, char** argv, const Program& program) {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", command->get_name());
     }
     if (!found)
-      return Fail(Invalid("{}: no such command. There are: {}. --help tells more", argv[1], known));
+      return Fail(Invalid("{}: no such command. The commands are {}. See --help", argv[1], known));
   }
   try {
     app.parse(argc, argv);

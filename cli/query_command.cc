@@ -180,7 +180,7 @@ absl::Status Query(const QueryOptions& options) {
 
 void AddQueryCommand(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<QueryOptions>();
-  CLI::App* command = app.add_subcommand("query", "Read a store or any capture with SQL");
+  CLI::App* command = app.add_subcommand("query", "Reads a store or any capture with SQL");
   command->add_option("PATH", options->path, "A store, a capture file, or a directory of them")
       ->required();
   command

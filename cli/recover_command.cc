@@ -68,10 +68,11 @@ absl::StatusOr<int> RunRecover(const std::vector<std::string>& paths) {
 void AddRecoverCommand(CLI::App& app, int& exit_status) {
   auto paths = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand(
-      "recover", "Takes in what a recording left that was killed: all that it had completed");
+      "recover", "Completes the recording of a program that was killed: all events that had ended");
   command
-      ->add_option("PATH", *paths,
-                   "What XLAPROF_RECORD or StartRecording was given; of a folder, all in it")
+      ->add_option(
+          "PATH", *paths,
+          "The path that XLAPROF_RECORD or StartRecording got. For a folder, all recordings in it")
       ->required();
   command->callback([paths, &exit_status] {
     auto status = RunRecover(*paths);

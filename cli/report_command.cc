@@ -61,7 +61,7 @@ absl::Status CheckOutput(const ReportArguments& arguments) {
   if (!fs::is_regular_file(output, error)) return absl::OkStatus();
   for (const std::string& path : arguments.input.paths) {
     if (fs::is_directory(path, error) && LiesIn(output, path) && IsCapture(output))
-      return Invalid("{}: is what is being read. Choose another name", output);
+      return Invalid("{}: this file is being read. Choose another name", output);
   }
   return absl::OkStatus();
 }
@@ -99,7 +99,7 @@ void AddReportCommand(CLI::App& app, int& exit_status) {
   AddSliceOptions(*command, arguments->slice);
   AddSourceRootOption(*command, arguments->source_roots);
   command->add_flag("--all", arguments->all,
-                    "Findings of severity info in full, and the evidence of each finding");
+                    "Print findings of severity info in full, and the evidence of each finding");
   command->add_option("--colour,--color", arguments->colour, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   command->callback([arguments, &exit_status] {

@@ -23,7 +23,7 @@ absl::StatusOr<int64_t> ProcessId(const Store& store, int64_t number) {
                                       host ? fmt::format(", host {}", *host) : "",
                                       rank ? fmt::format(", rank {}", *rank) : "");
                     }));
-  return NotFound("--process {}: no such process. There are:{}", number, known);
+  return NotFound("--process {}: no such process. The processes are:{}", number, known);
 }
 
 }  // namespace
@@ -31,9 +31,9 @@ absl::StatusOr<int64_t> ProcessId(const Store& store, int64_t number) {
 void AddSliceOptions(CLI::App& command, SliceOptions& options) {
   command.add_option("--steps", options.steps,
                      "Only steps A to B, both included: A:B, A:, :B or A");
-  command.add_option("--from", options.from,
-                     "Only what happens after TIME since the capture's start: 1.5s, 200ms, 30us; a "
-                     "number without a unit is ns");
+  command.add_option(
+      "--from", options.from,
+      "Only what happens later than TIME after the capture's start: 1.5s, 200ms, 30us; a number without a unit is in ns");
   command.add_option("--to", options.to, "Only what happens before TIME");
   command.add_option("--process", options.process,
                      "Only process N: its id in the report, or its pid");
@@ -59,7 +59,7 @@ absl::Status Restrict(const SliceOptions& options, Store& store) {
       slice.to_ns = *start_ns + to_ns;
     }
     if (slice.from_ns && slice.to_ns && *slice.from_ns >= *slice.to_ns)
-      return Invalid("--from {} does not lie before --to {}", options.from, options.to);
+      return Invalid("--from {} is not before --to {}", options.from, options.to);
   }
   if (options.process) {
     XP_TRY(slice.process_id, ProcessId(store, *options.process));
@@ -82,7 +82,7 @@ absl::Status ParseSteps(const std::string& text, Slice& slice) {
     return Invalid("--steps {}: not a range of steps. Write A:B, A:, :B or A, such as 3:7", text);
   }
   if (slice.first_step && slice.last_step && *slice.first_step > *slice.last_step) {
-    return Invalid("--steps {}: the first step lies behind the last", text);
+    return Invalid("--steps {}: the first step is after the last", text);
   }
   return absl::OkStatus();
 }

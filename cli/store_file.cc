@@ -69,7 +69,7 @@ absl::Status CheckStoreOutput(const fs::path& output, bool force) {
         "{}: is there already. Choose another name, or --force to replace it", output.string()));
   auto store = Store::Open(output);
   if (!store.ok())
-    return Invalid("{}: is there and no store of xlaprof, so --force does not replace it ({})",
+    return Invalid("{}: exists and is not an xlaprof store, so --force does not replace it ({})",
                    output.string(), Message(store.status()));
   return absl::OkStatus();
 }
@@ -78,7 +78,7 @@ absl::Status CheckWritable(const fs::path& output) {
   const UnfinishedFile probe(output);
   const int fd = open(probe.path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) {
-    return IoError("{}: cannot be made: {}. Check that its folder exists and can be written",
+    return IoError("{}: cannot be created: {}. Check that its folder exists and can be written",
                    output.string(), std::strerror(errno));
   }
   close(fd);

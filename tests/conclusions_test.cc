@@ -174,7 +174,7 @@ void MakeLayout(const fs::path& layout, const fs::path& folder) {
 }
 
 // SUITE/CASE of every folder that holds input, in order.
-std::vector<std::string> Cases() {
+std::vector<std::string> ConclusionCases() {
   std::vector<std::string> cases;
   for (const auto& suite : fs::directory_iterator(kGolden)) {
     if (!suite.is_directory() || suite.path().filename() == "conclusions") continue;
@@ -225,7 +225,7 @@ TEST_P(ConcludedFrom, WhatIsExpected) {
   ExpectFile(kGolden / "conclusions" / (GetParam() + ".txt"), text);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ConcludedFrom, testing::ValuesIn(Cases()),
+INSTANTIATE_TEST_SUITE_P(Cases, ConcludedFrom, testing::ValuesIn(ConclusionCases()),
                          [](const testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
                            for (char& c : name) {

@@ -14,7 +14,7 @@ absl::StatusOr<TemporaryFolder> TemporaryFolder::Make(std::string_view purpose) 
   if (error) return IoError("TMPDIR: no folder for temporary files: {}", error.message());
   std::string name = (place / fmt::format("xlaprof-{}-XXXXXX", purpose)).string();
   if (mkdtemp(name.data()) == nullptr)
-    return IoError("{}: cannot make a folder there: {}. Set TMPDIR to one that can be written",
+    return IoError("{}: cannot create a folder there: {}. Set TMPDIR to one that can be written",
                    place.string(), std::strerror(errno));
   return TemporaryFolder(name);
 }

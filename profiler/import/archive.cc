@@ -157,7 +157,7 @@ absl::StatusOr<std::shared_ptr<const Archive>> Archive::OfBytes(const std::strin
     std::string why = impl->damage;
     if (why.empty())
       why = impl->skipped > 0 ? "only links, devices or encrypted members" : "no files in it";
-    return Invalid("{}: an archive of which nothing could be read: {}. Copy or pack it again", name,
+    return Invalid("{}: nothing in this archive could be read: {}. Copy or pack it again", name,
                    why);
   }
   return std::shared_ptr<const Archive>(new Archive(std::move(impl)));

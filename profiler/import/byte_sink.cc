@@ -65,7 +65,8 @@ absl::Status ByteSink::Spill() {
   std::string name = fmt::format("{}/xlaprof-XXXXXX", folder != nullptr ? folder : "/tmp");
   fd_ = Descriptor(mkstemp(name.data()));
   if (fd_.get() < 0) {
-    return IoError("{}: cannot make a temporary file: {}. Set TMPDIR", name, std::strerror(errno));
+    return IoError("{}: cannot create a temporary file: {}. Set TMPDIR", name,
+                   std::strerror(errno));
   }
   unlink(name.c_str());
   std::string text = std::exchange(text_, {});

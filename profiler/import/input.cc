@@ -40,7 +40,7 @@ absl::StatusOr<Block> ReadAll(int fd, const std::string& name, size_t size) {
 
 absl::Status Gunzip(std::string_view in, ByteSink& sink, std::string& damage) {
   z_stream stream{};
-  if (inflateInit2(&stream, 15 + 16) != Z_OK) return IoError("zlib does not start");
+  if (inflateInit2(&stream, 15 + 16) != Z_OK) return IoError("zlib cannot be initialised");
   std::vector<char> out(1 << 18);
   size_t fed = 0;
   absl::Status status;

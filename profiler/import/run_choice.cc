@@ -147,7 +147,7 @@ absl::Status RunChoice::Select(std::vector<RunRow>& rows) const {
   for (const Candidate& run : runs_) {
     if (run.root != runs_[chosen_].root) labels += fmt::format("\n  {}", run.label);
   }
-  return NotFound("--run {}: no such run. There are:{}", wanted_, labels);
+  return NotFound("--run {}: no such run. The runs are:{}", wanted_, labels);
 }
 
 absl::Status RunChoice::FromSegments(Store& store) {

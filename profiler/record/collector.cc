@@ -196,7 +196,7 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
     XP_TRY(Begin(segment));
   }
   if (tail - thread.taken > capacity) {
-    return DataLoss("{}: its ring holds {} slots, {} are said to wait there", file_.path().string(),
+    return DataLoss("{}: its ring holds {} slots, but claims that {} wait", file_.path().string(),
                     capacity, tail - thread.taken);
   }
   const uint64_t begin = thread.taken, end = std::min(tail, begin + max_slots);
@@ -230,7 +230,7 @@ absl::StatusOr<uint64_t> Collector::Take(uint32_t segment, uint64_t max_slots) {
   thread.changed = true;
   thread.events += events, events_ += events, pending_ += size_t(events);
   if (damaged) {
-    return DataLoss("{}: slot {} of part {} is no event", file_.path().string(), at, segment);
+    return DataLoss("{}: slot {} of part {} is not an event", file_.path().string(), at, segment);
   }
   return at - begin;
 }

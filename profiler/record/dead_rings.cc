@@ -50,9 +50,9 @@ class File {
 absl::Status RemoveDeadRing(const fs::path& path) {
   File file(path);
   if (!file.IsRing() && !file.IsUnwritten()) {
-    return absl::AlreadyExistsError(
-        fmt::format("{}: is there, and no ring of a recording. Move it away, or record elsewhere",
-                    path.string()));
+    return absl::AlreadyExistsError(fmt::format(
+        "{}: exists and is not the ring of a recording. Move it away, or record elsewhere",
+        path.string()));
   }
   if (!file.Lock()) {
     return absl::AlreadyExistsError(fmt::format(
@@ -61,7 +61,7 @@ absl::Status RemoveDeadRing(const fs::path& path) {
         path.string()));
   }
   if (unlink(path.c_str()) != 0) {
-    return IoError("{}: is of a killed recording, and cannot be removed: {}. Record elsewhere",
+    return IoError("{}: belongs to a killed recording and cannot be removed: {}. Record elsewhere",
                    path.string(), std::strerror(errno));
   }
   return absl::OkStatus();

@@ -288,7 +288,7 @@ absl::StatusOr<Recording> StartRecording(const std::filesystem::path& given,
   const size_t capacity = options.ring_bytes / sizeof(record::Slot);
   if (!std::has_single_bit(capacity) || capacity < record::kPageBytes / sizeof(record::Slot) ||
       capacity > 1u << 28)
-    return Invalid("ring_bytes: {} is no power of two from 4096 on", options.ring_bytes);
+    return Invalid("ring_bytes: {} is not a power of two of at least 4096", options.ring_bytes);
   XP_TRY(Store store, Store::Create(given));
   auto file = RingFile::Create(RingPath(path), uint32_t(capacity));
   if (!file.ok()) {
@@ -321,7 +321,7 @@ absl::StatusOr<CurrentRecording> CommitRecording(int64_t timeout_ns) {
   {
     Current& current = TheCurrent();
     std::lock_guard lock(current.mutex);
-    if (current.impl == nullptr) return absl::NotFoundError("nothing is recorded now");
+    if (current.impl == nullptr) return absl::NotFoundError("nothing is being recorded");
     now.path = current.impl->path();
     now.now_ns = ClockNs(CLOCK_MONOTONIC) - current.impl->origin_ns();
     requests = current.impl->requests();
@@ -339,7 +339,7 @@ absl::StatusOr<RecordStats> Recording::Stop() {
     if (TheCurrent().impl != impl.get()) {  // in a forked child the parent's recording goes on
       static auto& of_parents = *new std::vector<std::unique_ptr<Impl>>;
       of_parents.push_back(std::move(impl));
-      return absl::FailedPreconditionError("this process is a fork of the one that is recorded");
+      return absl::FailedPreconditionError("this process was forked from the recorded one");
     }
     record::recording.store(0, std::memory_order_relaxed);
     TheCurrent().impl = nullptr;

@@ -66,7 +66,7 @@ absl::StatusOr<off_t> BytesOfRing(int fd, const std::filesystem::path& path) {
       pread(fd, head, sizeof head, 0) != ssize_t(sizeof head) ||
       std::memcmp(header.magic, kRingMagic, sizeof kRingMagic) != 0 ||
       header.segment_count.load() > kMaxSegments)
-    return DataLoss("{}: no ring of a recording. Move it away", path.string());
+    return DataLoss("{}: this is not the ring of a recording. Move it away", path.string());
   const off_t tables = kPageBytes + kStringBytes + kMaxSites * sizeof(SiteEntry);
   const off_t segment = kPageBytes + off_t(header.capacity) * off_t(sizeof(Slot));
   return std::min(info.st_size, tables + segment * off_t(header.segment_count.load()));
@@ -148,7 +148,7 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
       },
       file->Key()));
   if (found.id == 0) {
-    return Invalid("{}: the ring of another recording than that of {}. Move it away",
+    return Invalid("{}: this ring belongs to another recording than {}. Move it away",
                    file->path().string(), path.string());
   }
   int64_t taken = 0;

@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<RingFile>> RingFile::Open(const std::filesystem::
   fstat(fd, &info);
   auto damaged = [&] {
     return DataLoss(
-        "{}: no ring of a recording, or cut at byte {}. Copy it again; or remove it, and the store "
+        "{}: not the ring of a recording, or cut at byte {}. Copy it again; or remove it, and the store "
         "stays as it is",
         path.string(), info.st_size);
   };

@@ -79,7 +79,7 @@ absl::StatusOr<Started> StartAt(const std::string& where) {
     const fs::path folder = path.has_filename() ? path : path.parent_path();
     NewFolders made(folder);
     if (made.error()) {
-      return IoError("{}: cannot make this folder: {}. Record elsewhere", folder.string(),
+      return IoError("{}: cannot create this folder: {}. Record elsewhere", folder.string(),
                      made.error().message());
     }
     return StartInFolder(folder, "");

@@ -22,7 +22,7 @@ absl::Status CheckAddress(std::string_view address) {
               });
   }
   if (is_good) return absl::OkStatus();
-  return Invalid("{}: is no HOST:PORT, such as localhost:9012 or [::1]:9012", Printable(address));
+  return Invalid("{}: is not HOST:PORT, such as localhost:9012 or [::1]:9012", Printable(address));
 }
 
 }  // namespace xlaprof

@@ -35,8 +35,9 @@ absl::StatusOr<std::unique_ptr<LocalServer>> LocalServer::Bind(Options options) 
   const int port = wanted != 0 ? (server.bind_to_port(kAddress, wanted) ? wanted : -1)
                                : server.bind_to_any_port(kAddress);
   if (port <= 0)
-    return IoError("{}:{}: cannot listen there: another program does. End it, or take another port",
-                   kAddress, wanted);
+    return IoError(
+        "{}:{}: cannot listen there: another program does already. End it, or choose another port",
+        kAddress, wanted);
   local->host_ = fmt::format("{}:{}", kAddress, port);
   local->local_host_ = fmt::format("localhost:{}", port);
   local->origin_ = "http://" + local->host_;

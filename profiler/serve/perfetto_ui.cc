@@ -106,7 +106,7 @@ absl::Status PerfettoUi::Add(const std::string& address, const fs::path& file) {
   files_.try_emplace(address, descriptor, size_t(status.st_size), TypeOf(file));
   return S_ISREG(status.st_mode) && status.st_size > 0
              ? absl::OkStatus()
-             : Invalid("{}: not a file with something in it", file.string());
+             : Invalid("{}: not a file, or empty", file.string());
 }
 
 // Adds a copy. Its index.html loads the rest from a directory beside it that is named for its

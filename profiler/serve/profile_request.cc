@@ -20,14 +20,14 @@ absl::Status CheckName(std::string_view field, std::string_view name) {
       std::all_of(name.begin(), name.end(),
                   [](char c) { return c != '/' && uint8_t(c) >= 0x20 && c != 0x7f; });
   if (harmless) return absl::OkStatus();
-  return Invalid("{}: '{}' is no name of a file. Choose one of letters and digits", field,
+  return Invalid("{}: '{}' is not a file name. Choose one of letters and digits", field,
                  Printable(name.substr(0, kMaxNameBytes)));
 }
 
 absl::StatusOr<std::filesystem::path> FileOf(const std::string& root, const std::string& session,
                                              std::string host) {
   if (root.find('\0') != root.npos || root.find("://") != root.npos || root.size() > 4000)
-    return Invalid("repository_root: '{}' is no folder of this machine", Printable(root));
+    return Invalid("repository_root: '{}' is not a folder on this machine", Printable(root));
   XP_TRY(CheckName("session_id", session));
   std::replace(host.begin(), host.end(), ':', '_');
   XP_TRY(CheckName("host_name", host));

@@ -69,7 +69,7 @@ class Service final : public tensorflow::ProfilerService::Service {
     const uint64_t duration_ms = std::min(request->duration_ms(), kMaxMonitorMs);
     auto before = CommitRecording();
     if (absl::IsNotFound(before.status())) {
-      response->set_data(fmt::format("process {}: nothing is recorded now\n", getpid()));
+      response->set_data(fmt::format("process {}: nothing is being recorded\n", getpid()));
       return grpc::Status::OK;
     }
     if (!before.ok()) return ToGrpc(before.status());
@@ -199,7 +199,7 @@ absl::Status CheckPort(const std::string& address, int port) {
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   if (getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found) != 0)
-    return Invalid("{}: is no numeric address, such as 127.0.0.1 or ::", address);
+    return Invalid("{}: is not a numeric address, such as 127.0.0.1 or ::", address);
   const int probe = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
   setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -237,7 +237,8 @@ ProfilerServer::~ProfilerServer() {
 int ProfilerServer::port() const { return impl_->port; }
 
 absl::StatusOr<std::unique_ptr<ProfilerServer>> StartServer(int port, ServerOptions options) {
-  if (port < 0 || port > 65535) return Invalid("{}: is no port. Choose one up to 65535", port);
+  if (port < 0 || port > 65535)
+    return Invalid("{}: is not a port. Choose a number up to 65535", port);
   XP_TRY(CheckPort(options.address, port));
   auto impl = std::make_unique<ProfilerServer::Impl>();
   const bool is_v6 = options.address.find(':') != options.address.npos;

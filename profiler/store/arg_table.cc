@@ -157,7 +157,8 @@ class ArgCursor {
         row.text = text(value);
         break;
     }
-    if (!fits) return Invalid("arg.value of key {} is no {}", row.key, ArgTypeName(row.type));
+    if (!fits)
+      return Invalid("arg.value of key {} is not of type {}", row.key, ArgTypeName(row.type));
     *rowid = int64_t(connection.args.rows.size()) + 1;
     connection.args.rows.push_back(std::move(row));
     return absl::OkStatus();

@@ -282,7 +282,7 @@ absl::Status ChunkDecoder::Events(std::string_view bytes, int64_t count, int64_t
       return Bad("flow");
     }
   }
-  return blob.Done() ? absl::OkStatus() : DataLoss("chunk with bytes behind its columns");
+  return blob.Done() ? absl::OkStatus() : DataLoss("chunk with bytes after its columns");
 }
 
 bool ChunkDecoder::HasCategory(std::string_view bytes, int64_t count,
@@ -390,7 +390,7 @@ absl::Status ChunkDecoder::Arguments(std::string_view bytes, ArgType type, int64
   if (!Open(&blob, max_raw, true, &in) || !in.Places(n, limit, &out->index) || !in.Done())
     return Bad("argument place");
   if (!Open(&blob, max_raw, true, &in) || !Values(&in, type, n, &out->bits)) return Bad("argument");
-  return blob.Done() ? absl::OkStatus() : DataLoss("chunk with bytes behind its columns");
+  return blob.Done() ? absl::OkStatus() : DataLoss("chunk with bytes after its columns");
 }
 
 absl::Status ChunkDecoder::Samples(std::string_view bytes, int64_t count, int64_t min_ts_ns,
@@ -408,7 +408,7 @@ absl::Status ChunkDecoder::Samples(std::string_view bytes, int64_t count, int64_
     return Bad("value");
   value->resize(n);
   if (n > 0) std::memcpy(value->data(), bits.data(), n * 8);
-  return blob.Done() ? absl::OkStatus() : DataLoss("chunk with bytes behind its columns");
+  return blob.Done() ? absl::OkStatus() : DataLoss("chunk with bytes after its columns");
 }
 
 }  // namespace xlaprof

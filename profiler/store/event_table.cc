@@ -205,7 +205,8 @@ class EventCursor {
     if (!is_null(kDurNs)) {
       XP_TRY(integer(kDurNs, "dur_ns", &row.event.dur_ns));
       if (row.event.dur_ns < 0)
-        return Invalid("event.dur_ns is negative ({}). NULL: never ended", row.event.dur_ns);
+        return Invalid("event.dur_ns is negative ({}). Use NULL for an event that never ended",
+                       row.event.dur_ns);
     }
     if (is_null(kNameText)) return Invalid("event.name is NULL");
     row.name = text(kNameText);

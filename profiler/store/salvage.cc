@@ -406,8 +406,9 @@ absl::StatusOr<SalvageResult> Salvage(const std::filesystem::path& damaged, Stor
   }
   if (result->rows == 0) {
     into.Rollback();
-    return Invalid("{}: no row of a store could be read in {} pages. Import the sources again",
-                   damaged.string(), result->pages);
+    return Invalid(
+        "{}: none of its {} pages holds a readable row of a store. Import the sources again",
+        damaged.string(), result->pages);
   }
   XP_TRY(
       into.Exec("INSERT OR IGNORE INTO main.track (id, kind, name, sort) SELECT DISTINCT "

@@ -46,7 +46,8 @@ absl::StatusOr<Slice> WithTimesOfSteps(const Store& store, Slice slice) {
     if (!low) {
       return NotFound("--steps: no source of this {} shows steps. Use --from and --to", whose);
     }
-    return NotFound("--steps: no step in that range; this {}'s are {} to {}", whose, *low, *high);
+    return NotFound("--steps: no step is in that range; the steps of this {} are {} to {}", whose,
+                    *low, *high);
   }
   XP_TRY(auto from, of_steps("min(ts_ns)", first, last));
   XP_TRY(auto to, of_steps("max(ts_ns + dur_ns)", first, last));

@@ -77,7 +77,8 @@ absl::Status Connection::LoadCatalog() {
       db, "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name = 'event_chunk'",
       &list));
   XP_TRY(bool there, list.Step());
-  if (!there) return Invalid("this database is no xlaprof store (table event_chunk is missing)");
+  if (!there)
+    return Invalid("this database is not an xlaprof store (table event_chunk is missing)");
   XP_TRY(Prepare(
       db,
       "SELECT id, track_id, first_event_id, count, min_ts_ns, max_end_ns FROM main.event_chunk "

@@ -138,7 +138,7 @@ absl::Status Connection::WritePending() {
   for (uint32_t i = 0; i < rows.size(); ++i) {
     if (!row_of_id.emplace(rows[i].id, i).second ||
         (rows[i].id > 0 && catalog->ChunkOf(rows[i].id) != nullptr)) {
-      return Invalid("event {} is there already: ids are given once", rows[i].id);
+      return Invalid("event {} exists already: each id is given once", rows[i].id);
     }
     next_id = std::max(next_id, rows[i].id + 1);
   }
@@ -146,7 +146,7 @@ absl::Status Connection::WritePending() {
   for (uint32_t i = 0; i < args.rows.size(); ++i) {
     auto row = row_of_id.find(args.rows[i].event_id);
     if (row == row_of_id.end()) {
-      return Invalid("arg {}: event {} is not inserted in the same transaction", args.rows[i].key,
+      return Invalid("arg {}: event {} was not inserted in the same transaction", args.rows[i].key,
                      args.rows[i].event_id);
     }
     args_of[row->second].push_back(i);

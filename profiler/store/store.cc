@@ -120,7 +120,7 @@ absl::StatusOr<Store> Store::Create(const std::filesystem::path& path) {
         fmt::format("{}: already exists. Remove it, or choose another name", path.string()));
   }
   if (fd < 0)
-    return IoError("{}: cannot make it ({}). Check that the folder exists and can be written",
+    return IoError("{}: cannot create it ({}). Check that the folder exists and can be written",
                    path.string(), std::strerror(errno));
   close(fd);
   auto made = Fill(path);

@@ -85,9 +85,10 @@ TEST_F(CaptureCommand, LooksFirstWhereItsStoreGoes) {
   const std::string capture =
       fmt::format("capture 127.0.0.1:{} --duration 60s -o ", server->port());
   EXPECT_THAT(Run(capture + "no/folder/run.xlaprof").out,
-              HasSubstr("no/folder/run.xlaprof: cannot be made: No such file or directory"));
+              HasSubstr("no/folder/run.xlaprof: cannot be created: No such file or directory"));
   Write("file", "");
-  EXPECT_THAT(Run(capture + "file/run.xlaprof").out, HasSubstr("cannot be made: Not a directory"));
+  EXPECT_THAT(Run(capture + "file/run.xlaprof").out,
+              HasSubstr("cannot be created: Not a directory"));
   EXPECT_THAT(Run(capture + "/proc/run.xlaprof").out, HasSubstr("/proc/run.xlaprof: cannot be"));
 }
 
@@ -139,9 +140,10 @@ TEST_F(CaptureCommand, KeepsWhatArrivedBeforeItIsEnded) {
 }
 
 TEST_F(CaptureCommand, WhatCannotBeMeant) {
-  EXPECT_THAT(Run("capture localhost").out, HasSubstr("is no HOST:PORT"));
+  EXPECT_THAT(Run("capture localhost").out, HasSubstr("is not HOST:PORT"));
   EXPECT_THAT(Run("capture a:1 a:1").out, HasSubstr("a:1: is named twice"));
-  EXPECT_THAT(Run("capture a:1 --duration 5").out, HasSubstr("Say it with its unit: 5s"));
+  EXPECT_THAT(Run("capture a:1 --duration 5").out,
+              HasSubstr("Give a number with its unit, such as 5s"));
   EXPECT_THAT(Run("capture a:1 --delay 2h").out, HasSubstr("2h"));
   EXPECT_EQ(Run("capture").status, 2);
 }

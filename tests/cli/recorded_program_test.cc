@@ -91,7 +91,7 @@ TEST_F(RecordedProgram, AFolderIsMade) {
   EXPECT_THAT(FilesIn("."), testing::Contains(testing::StartsWith("run-")));
   Ran ran = RunRecorded("XLAPROF_RECORD=run.db/deeper/");
   EXPECT_EQ(ran.status, 0);
-  EXPECT_THAT(ran.out, HasSubstr("run.db/deeper: cannot make this folder"));
+  EXPECT_THAT(ran.out, HasSubstr("run.db/deeper: cannot create this folder"));
   // Where nothing can be recorded, no folder stays.
   ran = RunRecorded("ulimit -f 100; XLAPROF_RECORD=small/deeper/");
   EXPECT_THAT(ran.out, HasSubstr("nothing is recorded"));

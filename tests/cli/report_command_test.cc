@@ -85,7 +85,7 @@ TEST_F(ReportCommand, NeverReplacesWhatItReads) {
   for (const char* format : {"text", "json", "html"}) {
     Ran ran = Run(std::string("report ./a.xlaprof -o a.xlaprof --format ") + format);
     EXPECT_EQ(ran.status, 2);
-    EXPECT_THAT(ran.out, HasSubstr("what is being read"));
+    EXPECT_THAT(ran.out, HasSubstr("this file is being read"));
   }
   EXPECT_EQ(Run("import a.xlaprof -o a.xlaprof --force").status, 2);
   EXPECT_TRUE(Content("a.xlaprof") == before);

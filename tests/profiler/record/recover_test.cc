@@ -39,8 +39,8 @@ class Recover : public testing::Test {
 // Story: a report on the store beside it waited for somebody to write.
 TEST_F(Recover, PipeIsNoRing) {
   ASSERT_EQ(mkfifo(RingPath(path_).c_str(), 0600), 0);
-  EXPECT_THAT(ErrorOf(ReadKilled(path_).status()), HasSubstr("no ring of a recording"));
-  EXPECT_THAT(ErrorOf(RecoverRecording(path_).status()), HasSubstr("no ring of a recording"));
+  EXPECT_THAT(ErrorOf(ReadKilled(path_).status()), HasSubstr("not the ring of a recording"));
+  EXPECT_THAT(ErrorOf(RecoverRecording(path_).status()), HasSubstr("not the ring of a recording"));
 }
 
 // Story: a ring of 20 GB, all holes, was copied to /tmp until that was full.
@@ -57,7 +57,7 @@ TEST_F(Recover, HolesAreNotCopied) {
   EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(5));
   // What has no head of a ring is not copied at all.
   std::ofstream(RingPath(path_), std::ios::binary | std::ios::in).write("nothing!", 8);
-  EXPECT_THAT(ErrorOf(ReadKilled(path_).status()), HasSubstr("no ring of a recording"));
+  EXPECT_THAT(ErrorOf(ReadKilled(path_).status()), HasSubstr("not the ring of a recording"));
 }
 
 }  // namespace

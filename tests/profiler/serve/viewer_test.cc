@@ -145,7 +145,7 @@ TEST_F(ViewerTest, QuestionsWaitUntilARunIsShown) {
 TEST_F(ViewerTest, APortThatIsTakenIsSaid) {
   const std::string port = host_.substr(host_.find(':') + 1);
   const auto second = Viewer::Start({.port = std::stoi(port)});
-  EXPECT_THAT(std::string(second.status().message()), HasSubstr("take another port"));
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr("choose another port"));
 }
 
 }  // namespace

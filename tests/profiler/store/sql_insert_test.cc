@@ -181,10 +181,10 @@ TEST_F(SqlInsert, SaysWhatIsWrong) {
   EXPECT_THAT(Error("DELETE FROM event"), HasSubstr("no DELETE"));
   EXPECT_THAT(Error("UPDATE event SET name = 'x'"), HasSubstr("no UPDATE"));
   EXPECT_THAT(Error("INSERT INTO event (id, track_id, ts_ns, name) VALUES (8, 1, 1, 'e')"),
-              HasSubstr("event 8 is there already"));
+              HasSubstr("event 8 exists already"));
   EXPECT_THAT(
       Error("INSERT INTO event (id, track_id, ts_ns, name) VALUES (9, 1, 1, 'e'), (9, 1, 2, 'f')"),
-      HasSubstr("event 9 is there already"));
+      HasSubstr("event 9 exists already"));
   EXPECT_THAT(Error("INSERT INTO event (id, track_id, ts_ns, name) VALUES (-4, 1, 1, 'e')"),
               HasSubstr("must be positive"));
   EXPECT_THAT(Error("INSERT INTO event (track_id, ts_ns) VALUES (1, 1)"),
@@ -194,11 +194,11 @@ TEST_F(SqlInsert, SaysWhatIsWrong) {
   EXPECT_THAT(Error("INSERT INTO event (track_id, ts_ns, name, depth) VALUES (1, 1, 'e', 0)"),
               HasSubstr("cannot be given"));
   EXPECT_THAT(Error("INSERT INTO arg (event_id, key, value) VALUES (8, 'k', 1)"),
-              HasSubstr("event 8 is not inserted in the same transaction"));
+              HasSubstr("event 8 was not inserted in the same transaction"));
   EXPECT_THAT(Error("INSERT INTO arg (event_id, key, value) VALUES (8, 'k', NULL)"),
               HasSubstr("NULL"));
   EXPECT_THAT(Error("INSERT INTO arg (event_id, key, value, type) VALUES (8, 'k', -1, 'uint')"),
-              HasSubstr("is no uint"));
+              HasSubstr("is not of type uint"));
   EXPECT_THAT(Error("INSERT INTO arg (event_id, key, value, type) VALUES (8, 'k', 1, 'float')"),
               HasSubstr("none of int, uint"));
   EXPECT_THAT(Error("INSERT INTO counter_sample VALUES (1, 1, 'much')"),
@@ -250,7 +250,7 @@ TEST_F(SqlInsert, LoadSqlNamesTheLine) {
   EXPECT_THAT(std::string(Message(LoadSql(
                   store_, std::string(good) +
                               "INSERT INTO arg (event_id, key, value) VALUES (9, 'k', 1)"))),
-              HasSubstr("event 9 is not inserted"));
+              HasSubstr("event 9 was not inserted"));
   EXPECT_THAT(Rows("SELECT * FROM track"), IsEmpty());  // nothing of all that stayed
 }
 

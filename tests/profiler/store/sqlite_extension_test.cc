@@ -76,7 +76,7 @@ TEST_F(SqliteExtension, InADatabaseThatIsNoStore) {
   if (!std::filesystem::exists(kShell)) GTEST_SKIP() << kShell << " is not there";
   EXPECT_THAT(Run(std::string(kShell) + " :memory: '.load " XLAPROF_SQLITE_EXTENSION_FILE
                                         "' 'SELECT * FROM event'"),
-              testing::HasSubstr("no xlaprof store"));
+              testing::HasSubstr("not an xlaprof store"));
 }
 
 TEST_F(SqliteExtension, InPython) {

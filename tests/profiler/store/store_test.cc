@@ -372,7 +372,7 @@ TEST_F(StoreTest, WindowOfStepsIsTheirOwn) {
   EXPECT_EQ(events({.first_step = 2, .last_step = 2}), 0u);
   Store store = *Store::Open(path_);
   EXPECT_THAT(std::string(Message(store.Restrict({.first_step = 2, .process_id = 1}))),
-              ::testing::HasSubstr("this process's are 0 to 1"));
+              ::testing::HasSubstr("the steps of this process are 0 to 1"));
 }
 
 // Story: stores are often read from a mounted artifact folder.
