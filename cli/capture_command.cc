@@ -1,5 +1,6 @@
 #include "cli/capture_command.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>

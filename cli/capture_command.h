@@ -1,7 +1,9 @@
 // Implements xlaprof capture, which takes a profile of programs that are running now.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace xlaprof {
 

@@ -2,12 +2,15 @@
 // another tool.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/input_options.h"
 #include "cli/slice_options.h"
+
+namespace CLI {
+class App;
+}
 
 namespace xlaprof {
 

@@ -1,5 +1,7 @@
 #include "cli/import_command.h"
 
+#include <CLI/CLI.hpp>
+
 #include "cli/input_options.h"
 #include "cli/store_file.h"
 #include "cli/terminal.h"

@@ -1,7 +1,9 @@
 // Implements xlaprof import, which keeps a run and its findings in one store.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace xlaprof {
 

@@ -33,14 +33,14 @@ std::string Registered() {
 }
 
 void AddCommands(CLI::App& app, int& exit_status) {
-  app.add_subcommand("demo", kDemoSummary);  // a helper program, as is capture
+  AddHelperCommand(app, "demo", kDemoSummary);
   AddReportCommand(app, exit_status);
   AddImportCommand(app, exit_status);
   AddExportCommand(app, exit_status);
   AddViewCommand(app, exit_status);
   AddQueryCommand(app, exit_status);
   AddRecoverCommand(app, exit_status);
-  app.add_subcommand("capture", kCaptureSummary);
+  AddHelperCommand(app, "capture", kCaptureSummary);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -49,6 +50,10 @@ constexpr const char* kNoMemory =
 }
 
 }  // namespace
+
+void AddHelperCommand(CLI::App& app, const char* command, const char* summary) {
+  app.add_subcommand(command, summary);
+}
 
 int RunProgram(int argc, char** argv, const Program& program) {
   std::set_terminate(Terminate);

@@ -6,11 +6,14 @@
 // them, with the same arguments.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 
 #include "core/base/status.h"
+
+namespace CLI {
+class App;
+}
 
 namespace xlaprof {
 
@@ -23,6 +26,9 @@ struct Program {
 
 // Runs the subcommand that the arguments name. Returns the exit status.
 int RunProgram(int argc, char** argv, const Program& program);
+
+// Adds a subcommand that a helper program runs, for the list of commands.
+void AddHelperCommand(CLI::App& app, const char* command, const char* summary);
 
 // Replaces this program by its helper for `command`, which lies beside it. Returns only if that
 // fails: NotFound if the helper is missing.

@@ -1,7 +1,9 @@
 // Implements xlaprof recover, which recovers what a killed recording left.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace xlaprof {
 

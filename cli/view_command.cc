@@ -2,6 +2,7 @@
 
 #include <spawn.h>
 
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <sstream>

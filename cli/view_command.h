@@ -1,7 +1,9 @@
 // Implements xlaprof view, which shows the timeline and the findings of a run in a browser.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace xlaprof {
 

@@ -160,7 +160,7 @@ TEST_F(RecordedProgram, ARingWithoutItsStoreIsNoObstacle) {
   close(held);
   Write("other.xlaprof.ring", "a wedding ring");
   EXPECT_THAT(RunRecorded("XLAPROF_RECORD=other.xlaprof").out,
-              HasSubstr("no ring of a recording. Move it away"));
+              HasSubstr("not the ring of a recording. Move it away"));
   EXPECT_EQ(Content("other.xlaprof.ring"), "a wedding ring");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "other.xlaprof"));
 }
