@@ -204,7 +204,7 @@ TEST_F(Mnist, StepsAreFromOneToAMillion) {
 TEST_F(Mnist, WrongNamesAreToldWithTheRightOnes) {
   const Ran ran = Run("demo --pathology nonsense");
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.out, testing::HasSubstr("Take one of changing_batch, baked_scalar"));
+  EXPECT_THAT(ran.out, testing::HasSubstr("Choose one of changing_batch, baked_scalar"));
 }
 
 }  // namespace
