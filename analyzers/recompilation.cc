@@ -15,7 +15,7 @@ namespace xlaprof {
 namespace {
 
 constexpr size_t kMaxCompileRows = 32;  // rows that a finding cites
-constexpr size_t kMaxPlaces = 4;       // lines of one function's calls that are named
+constexpr size_t kMaxPlaces = 4;        // lines of one function's calls that are named
 // Returns what the compiles of a group cost. `wall_ns`: of the process.
 RecompileCost CostOf(const RecompileGroup& group, OptInt wall_ns) {
   RecompileCost cost;

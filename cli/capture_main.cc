@@ -1,4 +1,4 @@
-// The program xlaprof-capture, which `xlaprof capture` runs: it takes a profile of running programs over gRPC.
+// The program xlaprof-capture, which `xlaprof capture` runs, takes a profile of running programs over gRPC.
 #include "cli/capture_command.h"
 #include "cli/program.h"
 

@@ -1,4 +1,4 @@
-// The program xlaprof-demo, which `xlaprof demo` runs: it trains a small network on the lazy runtime.
+// The program xlaprof-demo, which `xlaprof demo` runs, trains a small network on the lazy runtime.
 #include "cli/demo_command.h"
 #include "cli/program.h"
 

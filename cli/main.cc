@@ -16,6 +16,12 @@
 namespace xlaprof {
 namespace {
 
+// The commands that helper programs run (cli/program.h).
+struct Helper {
+  const char *command, *summary;
+};
+constexpr Helper kDemo{"demo", kDemoSummary}, kCapture{"capture", kCaptureSummary};
+
 // Lists the registries' contents, so that help is always up to date.
 std::string Registered() {
   std::string text = "Reads (the format is found from the bytes, gzip and zstd too):\n";
@@ -33,14 +39,14 @@ std::string Registered() {
 }
 
 void AddCommands(CLI::App& app, int& exit_status) {
-  AddHelperCommand(app, "demo", kDemoSummary);
+  AddHelperCommand(app, kDemo.command, kDemo.summary);
   AddReportCommand(app, exit_status);
   AddImportCommand(app, exit_status);
   AddExportCommand(app, exit_status);
   AddViewCommand(app, exit_status);
   AddQueryCommand(app, exit_status);
   AddRecoverCommand(app, exit_status);
-  AddHelperCommand(app, "capture", kCaptureSummary);
+  AddHelperCommand(app, kCapture.command, kCapture.summary);
 }
 
 }  // namespace
@@ -49,6 +55,7 @@ void AddCommands(CLI::App& app, int& exit_status) {
 int main(int argc, char** argv) {
   using namespace xlaprof;
   const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "demo" || command == "capture") return Fail(RunHelper(command, argv));
+  for (const Helper& helper : {kDemo, kCapture})
+    if (command == helper.command) return Fail(RunHelper(command, argv));
   return RunProgram(argc, argv, {.add_commands = AddCommands, .footer = Registered});
 }

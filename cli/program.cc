@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <sstream>
 
@@ -102,6 +104,16 @@ int RunProgram(int argc, char** argv, const Program& program) {
     return Fail(absl::ResourceExhaustedError(kNoMemory));
   }
   return exit_status;
+}
+
+absl::Status RunHelper(std::string_view command, char** argv) {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return NotFound("/proc/self/exe: {}", error.message());
+  const std::filesystem::path helper = program.parent_path() / fmt::format("xlaprof-{}", command);
+  execv(helper.c_str(), argv);
+  return NotFound("{}: cannot be run ({}). It belongs beside xlaprof: build or install both",
+                  helper.string(), std::strerror(errno));
 }
 
 }  // namespace xlaprof

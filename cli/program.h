@@ -1,5 +1,5 @@
-// What the program xlaprof and its helper programs share: they read the command line, and turn
-// failures into messages and exit statuses.
+// The program xlaprof and its helper programs read the command line here, and turn failures into
+// messages and exit statuses.
 //
 // `demo` and `capture` are helper programs, xlaprof-demo and xlaprof-capture, because their
 // libraries (oneDNN, gRPC) take longer to load than most commands run. xlaprof replaces itself by

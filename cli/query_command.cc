@@ -78,8 +78,7 @@ std::string PointAt(std::string_view sql, size_t offset) {
   begin = begin == std::string_view::npos ? 0 : sql[begin] == '\n' ? begin + 1 : begin;
   size_t end = std::min(sql.find('\n', offset), sql.size());
   std::string line(sql.substr(begin, end - begin));
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+  std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, ' ');
   auto before = sql.substr(begin, offset - begin);
   auto column = std::count_if(before.begin(), before.end(),
                               [](unsigned char c) { return (c & 0xc0) != 0x80; });

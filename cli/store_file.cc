@@ -30,8 +30,8 @@ absl::Status StoreFindings(const Findings& findings, Store& store) {
     XP_TRY(store.Run(
         "INSERT INTO finding (id, fingerprint, kind, severity, title, count, cost_ns, json) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        ++rank, finding.fingerprint, finding.kind(), finding.severity, finding.words.title, finding.count,
-        finding.cost_ns, FindingJson(finding)));
+        ++rank, finding.fingerprint, finding.kind(), finding.severity, finding.words.title,
+        finding.count, finding.cost_ns, FindingJson(finding)));
   }
   return store.Commit();
 }

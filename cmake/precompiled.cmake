@@ -1,4 +1,4 @@
-# xlaprof_precompile(folder...): all targets below these folders begin with the headers below, which g++ reads once: half of a
+# xlaprof_precompile(target...): these targets begin with the headers below, which g++ reads once: half of a
 # build's time is reading them. The sources include what they use all the same; preset fuzz (clang) builds without this.
 #
 # A precompiled header differs each time that it is made, so ccache is told what stands for it (CCACHE_PCH_EXTSUM in
@@ -21,22 +21,11 @@ function(xlaprof_precompile)
   file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/xlaprof_precompiled.dir/cmake_pch.hxx.gch.sum ${sum})
   # Executables are compiled as position-independent as libraries, or the header would not fit them.
   set(with_grpc xlaprof_serve xlaprof_client served_program serve_tests cli_tests)
-  set(folders ${ARGN})
-  while(folders)
-    list(POP_FRONT folders folder)
-    get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
-    list(APPEND folders ${below})
-    get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
-    foreach(target ${targets})
-      get_target_property(type ${target} TYPE)
-      # What protoc wrote has little to do with them; and what uses gRPC is compiled with other options than they.
-      if(target MATCHES "_(proto|service)$" OR target IN_LIST with_grpc)
-        continue()
-      endif()
-      if(type MATCHES "LIBRARY|EXECUTABLE" AND NOT type STREQUAL INTERFACE_LIBRARY)
-        target_compile_options(${target} PRIVATE -fPIC)
-        target_precompile_headers(${target} REUSE_FROM xlaprof_precompiled)
-      endif()
-    endforeach()
-  endwhile()
+  foreach(target ${ARGN})
+    # What protoc wrote has little to do with them; and what uses gRPC is compiled with other options than they.
+    if(NOT target MATCHES "_(proto|service)$" AND NOT target IN_LIST with_grpc)
+      target_compile_options(${target} PRIVATE -fPIC)
+      target_precompile_headers(${target} REUSE_FROM xlaprof_precompiled)
+    endif()
+  endforeach()
 endfunction()

@@ -18,7 +18,6 @@
 namespace xlaprof {
 namespace {
 
-
 std::vector<GraphNode::Operand> ParseOperands(std::string_view text) {
   std::vector<GraphNode::Operand> operands;
   while (!text.empty()) {

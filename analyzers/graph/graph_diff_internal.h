@@ -5,8 +5,8 @@
 
 namespace xlaprof {
 
-inline constexpr size_t kMaxOrigins =
-    24;  // more than this is another program; the first ones say so
+// More origins than this make it another program, and the first ones say so.
+inline constexpr size_t kMaxOrigins = 24;
 
 // The difference between a node and its counterpart of the same op: type, node, before, after,
 // is_input. Of a `partitioned` program, inputs have the shape of one device's part.

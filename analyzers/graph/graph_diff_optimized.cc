@@ -17,7 +17,6 @@
 namespace xlaprof {
 namespace {
 
-
 bool PassesOn(const GraphNode& node) {
   static constexpr std::array<std::string_view, 9> kOps = {
       "fusion", "tuple",     "get-tuple-element", "bitcast",  "copy",

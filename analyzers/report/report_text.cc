@@ -15,9 +15,9 @@ namespace xlaprof {
 namespace {
 
 constexpr int kMinWidth = 40;
-constexpr int kLabel = 7;             // columns of "why", "cost", ... before a finding's text
-constexpr int kMaxParagraph = 4000;   // columns; a name may have megabytes
-constexpr size_t kListed = 8;         // files of one sort that are named; the rest is counted
+constexpr int kLabel = 7;            // columns of "why", "cost", ... before a finding's text
+constexpr int kMaxParagraph = 4000;  // columns; a name may have megabytes
+constexpr size_t kListed = 8;        // files of one sort that are named; the rest is counted
 
 enum class Style { kPlain, kBold, kDim, kRed, kGreen, kYellow, kCyan };
 
@@ -279,7 +279,8 @@ class TextReport {
         continue;
       if (first) Section("What these files do not show");
       first = false;
-      Paragraph(4, fmt::format("{}. {}", finding.words.title, finding.words.advice), Style::kPlain, "  - ");
+      Paragraph(4, fmt::format("{}. {}", finding.words.title, finding.words.advice), Style::kPlain,
+                "  - ");
     }
   }
 

@@ -170,7 +170,7 @@ struct InputFile::Impl {
   bool was_cut = false;           // the file was cut while it was read
   std::string_view lent;          // bytes of the caller, instead of `disk`
   bool decoded = false;           // the bytes were decoded into `plain`
-  size_t mark = 0;        // bytes of UTF-8's byte order mark before bytes()
+  size_t mark = 0;                // bytes of UTF-8's byte order mark before bytes()
   std::string damage;
   size_t forgotten = 0;  // how many of bytes() gave their memory back
   std::string_view stored() const { return lent.data() != nullptr ? lent : disk.view(); }

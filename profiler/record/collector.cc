@@ -319,8 +319,7 @@ absl::StatusOr<Collector::Sited*> Collector::SiteOf(uint32_t id) {
   if (sited.known) return &sited;
   const SiteEntry* site = file_.Site(id);
   XP_TRY(sited.name, StringOf(site == nullptr ? 0 : site->name));
-  XP_TRY(sited.category,
-         store_.Intern(TextOf(CategoryOf(site))));
+  XP_TRY(sited.category, store_.Intern(TextOf(CategoryOf(site))));
   if (site != nullptr && site->line > 0) {
     XP_TRY(StringId file, StringOf(site->file));
     XP_TRY(StringId file_key, store_.Intern("source_file"));

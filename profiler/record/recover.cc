@@ -143,9 +143,7 @@ absl::StatusOr<int64_t> RecoverRecording(const std::filesystem::path& path) {
   } found;
   XP_TRY(store.Each(
       "SELECT id, process_id, ended FROM recording WHERE ring_key = ?1",
-      [&](int64_t id, int64_t process_id, bool ended) {
-        found = {id, process_id, ended};
-      },
+      [&](int64_t id, int64_t process_id, bool ended) { found = {id, process_id, ended}; },
       file->Key()));
   if (found.id == 0) {
     return Invalid("{}: this ring belongs to another recording than {}. Move it away",

@@ -83,7 +83,8 @@ TEST_F(DeviceWait, DevicesOfOneNameAreOneARank) {
     const int64_t wait_us = rank == 2 ? 50 : 680 + rank;
     run_.Event(device, TextOf(Category::kModule), "step", 0, 1000);
     for (int i = 0; i < 2; ++i)
-      run_.Event(device, TextOf(Category::kCollective), "ncclDevKernel_AllReduce", i * 500, wait_us / 2);
+      run_.Event(device, TextOf(Category::kCollective), "ncclDevKernel_AllReduce", i * 500,
+                 wait_us / 2);
   }
   run_.Exec("UPDATE process SET rank = 0 WHERE id = 1");
   Findings found = run_.Run(device_wait);

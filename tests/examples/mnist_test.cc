@@ -111,8 +111,8 @@ TEST_F(Mnist, ThePageOfTheLazyRuntimeShowsWhatTheDemoPrints) {
     EXPECT_THAT(page, testing::HasSubstr(finding[text].get<std::string>()));
   EXPECT_THAT(page, testing::HasSubstr(finding["reason"]["text"].get<std::string>()));
   EXPECT_THAT(page, testing::HasSubstr("examples/mnist/train.cc:" +
-                                         std::to_string(LineOf("train.cc", "last_loss_ = loss")) +
-                                         ", in Training::Sin"));
+                                       std::to_string(LineOf("train.cc", "last_loss_ = loss")) +
+                                       ", in Training::Sin"));
 }
 
 TEST_F(Mnist, WithoutASinNothingIsFound) {

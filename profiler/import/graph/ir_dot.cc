@@ -24,7 +24,6 @@
 namespace xlaprof {
 namespace {
 
-
 // Returns the text in quotes after `label=`, up to its closing quote, or nothing if there is none.
 std::optional<std::string_view> LabelOf(std::string_view line) {
   constexpr std::string_view kLabel = "label=\"";

@@ -18,7 +18,6 @@
 namespace xlaprof {
 namespace {
 
-
 bool IsWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }

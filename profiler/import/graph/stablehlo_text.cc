@@ -27,7 +27,6 @@
 namespace xlaprof {
 namespace {
 
-
 // Turns tensor<2x?xf32> into f32[2,?]; other types stay as they are.
 std::string ShapeOf(std::string_view type) {
   type = Trim(type);

@@ -55,7 +55,7 @@ bool IsTime(std::string_view token);
 // a line.
 std::string WithoutEscapes(std::string_view text);
 
-// What find() returns where nothing was found.
+// The position that find() returns if it found nothing.
 inline constexpr size_t kNone = std::string_view::npos;
 
 // Returns `text` without spaces and tabs at its ends.
