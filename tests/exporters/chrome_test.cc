@@ -6,13 +6,13 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analyzers/analyzer.h"
 #include "exporters/exporter.h"
 #include "profiler/store/events.h"
 #include "profiler/store/load_sql.h"
-#include "analyzers/analyzer.h"
+#include "tests/golden_file.h"
 
 namespace xlaprof {
 
@@ -23,13 +23,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const fs::path kCases = fs::path(XLAPROF_SOURCE_DIR) / "tests/golden/export_timeline";
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 const Exporter& Chrome() { return *FindExporter("chrome"); }
 
@@ -43,7 +36,7 @@ class ChromeExport : public testing::Test {
 
   Store Load(const std::string& name) {
     Store store = *Store::CreateTemporary();
-    absl::Status status = LoadSql(store, ReadFile(kCases / name / "capture.sql"));
+    absl::Status status = LoadSql(store, ReadFile(kGolden / "export_timeline" / name / "capture.sql"));
     EXPECT_TRUE(status.ok()) << status;
     return store;
   }
@@ -76,15 +69,10 @@ class ChromeExport : public testing::Test {
 
 TEST_F(ChromeExport, WritesWhatIsExpected) {
   int cases = 0;
-  for (const auto& entry : fs::directory_iterator(kCases)) {
+  for (const auto& entry : fs::directory_iterator(kGolden / "export_timeline")) {
     SCOPED_TRACE(entry.path());
     const std::string written = Export(Load(entry.path().filename().string()));
-    const fs::path expected = entry.path() / "expected.json";
-    if (std::getenv("XLAPROF_UPDATE_GOLDEN") != nullptr) {
-      std::ofstream(expected, std::ios::binary) << written;
-    } else {
-      EXPECT_EQ(written, ReadFile(expected)) << "if the new text is right: scripts/test --update";
-    }
+    ExpectFile(entry.path() / "expected.json", written);
     ++cases;
   }
   EXPECT_GT(cases, 0);

@@ -6,14 +6,14 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 
+#include "analyzers/analyzer.h"
 #include "exporters/exporter.h"
 #include "profiler/store/load_sql.h"
 #include "tests/exporters/perfetto_trace.h"
-#include "analyzers/analyzer.h"
+#include "tests/golden_file.h"
 
 namespace xlaprof {
 
@@ -24,13 +24,6 @@ namespace fs = std::filesystem;
 using perfetto::TrackEvent;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const fs::path kCases = fs::path(XLAPROF_SOURCE_DIR) / "tests/golden/export_timeline";
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 class PerfettoExport : public testing::Test {
  protected:
@@ -46,7 +39,7 @@ class PerfettoExport : public testing::Test {
     EXPECT_TRUE(status.ok()) << status;
     return store;
   }
-  static Store EveryKind() { return Load(ReadFile(kCases / "every_kind/capture.sql")); }
+  static Store EveryKind() { return Load(ReadFile(kGolden / "export_timeline" / "every_kind/capture.sql")); }
   absl::StatusOr<Exported> Write(const Store& store, const Findings& findings,
                                  const ExportOptions& options) {
     return FindExporter("perfetto")->write(xlaprof::Run(store), findings, options);
@@ -64,15 +57,10 @@ class PerfettoExport : public testing::Test {
 
 TEST_F(PerfettoExport, WritesWhatIsExpected) {
   int cases = 0;
-  for (const auto& entry : fs::directory_iterator(kCases)) {
+  for (const auto& entry : fs::directory_iterator(kGolden / "export_timeline")) {
     SCOPED_TRACE(entry.path());
     const std::string written = Export(Load(ReadFile(entry.path() / "capture.sql"))).Text();
-    const fs::path expected = entry.path() / "expected.pftrace.txt";
-    if (std::getenv("XLAPROF_UPDATE_GOLDEN") != nullptr) {
-      std::ofstream(expected, std::ios::binary) << written;
-    } else {
-      EXPECT_EQ(written, ReadFile(expected)) << "if the new text is right: scripts/test --update";
-    }
+    ExpectFile(entry.path() / "expected.pftrace.txt", written);
     ++cases;
   }
   EXPECT_GT(cases, 0);
