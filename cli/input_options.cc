@@ -1,5 +1,6 @@
 #include "cli/input_options.h"
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 

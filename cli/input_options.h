@@ -1,7 +1,6 @@
 // Reads the input of a command: a store, or any files of one run.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -9,6 +8,10 @@
 
 #include "core/base/status.h"
 #include "profiler/store/store.h"
+
+namespace CLI {
+class App;
+}
 
 namespace xlaprof {
 

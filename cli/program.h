@@ -1,9 +1,9 @@
 // The program xlaprof and its helper programs read the command line here, and turn failures into
 // messages and exit statuses.
 //
-// `demo` and `capture` are helper programs, xlaprof-demo and xlaprof-capture, because their
-// libraries (oneDNN, gRPC) take longer to load than most commands run. xlaprof replaces itself by
-// them, with the same arguments.
+// `demo`, `view` and `capture` are helper programs (xlaprof-demo, xlaprof-view, xlaprof-capture),
+// because their libraries (oneDNN, cpp-httplib with OpenSSL, gRPC) take longer to load than most
+// commands run. xlaprof replaces itself with them and passes its arguments on.
 #pragma once
 
 #include <string>

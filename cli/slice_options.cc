@@ -1,5 +1,6 @@
 #include "cli/slice_options.h"
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 
 #include "analyzers/quantity.h"

@@ -1,12 +1,15 @@
 // Selects the part of a run that a command uses: --steps, --from, --to and --process.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
 #include "core/base/status.h"
 #include "profiler/store/store.h"
+
+namespace CLI {
+class App;
+}
 
 namespace xlaprof {
 
