@@ -1,4 +1,4 @@
-"""The table of bench/run: which figures stand in it, and how they are printed."""
+"""The table of bench/run: its figures, and how they are printed."""
 import os
 
 import work
@@ -6,8 +6,8 @@ from measure import Spread
 
 
 class Ratio:
-    """One of our figures and a peer's of the same round; the ratio says how many times less ours is. `want`: at least that
-    ratio, None where it is shown for its own sake."""
+    """Compares one of our figures with a peer's of the same round. The ratio says how many times smaller ours is. `want` is the
+    least ratio that meets the target; None: the row has no target."""
 
     def __init__(self, what, ours, peer, peer_task, want, field='cpu_s', unit='s'):
         self.what, self.ours, self.peer, self.peer_task, self.want = what, ours, peer, peer_task, want
@@ -28,7 +28,7 @@ class Ratio:
 
 
 class Limit:
-    """One of our figures and the most that it may be; `most` may be a function, or None where it is shown for its own sake."""
+    """One of our figures and its upper bound. `most` is a number or a function; None: the row has no target."""
 
     def __init__(self, what, ours, most, field='cpu_s', unit='s'):
         self.what, self.ours, self.most, self.field, self.unit = what, ours, most, field, unit
@@ -45,7 +45,7 @@ class Limit:
 
 
 class PerEvent:
-    """One of our figures over the number of events, and how it compares with that of the smallest input: 1 is linear."""
+    """One of our figures per event, compared with that of the smallest input. A ratio of 1 means linear growth."""
 
     def __init__(self, what, ours, millions):
         self.what, self.ours, self.millions = what, ours, millions
@@ -62,8 +62,8 @@ class PerEvent:
 
 
 class Within:
-    """A figure that our program prints, beside others that it measured in the same run: at most `most` times those. `of` makes
-    the other figure from what was printed; `said` tells what it is."""
+    """A figure that our program prints, compared with another that it measured in the same run: the target is at most `most` times
+    the other. `of` computes the other figure from what the program printed, and `said` is its name."""
 
     def __init__(self, what, ours, field, said, of, most, unit='ns'):
         self.what, self.ours, self.field, self.said, self.of, self.most, self.unit = what, ours, field, said, of, most, unit
@@ -80,7 +80,7 @@ class Within:
 
 
 class Said:
-    """A figure that our program prints, and where it may lie; None: no bound."""
+    """A figure that our program prints, and its lower or upper bound; None: no bound."""
 
     def __init__(self, what, ours, field, unit, least=None, most=None):
         self.what, self.ours, self.field, self.unit, self.least, self.most = what, ours, field, unit, least, most
@@ -98,8 +98,8 @@ class Said:
 
 
 class Beside:
-    """A figure that our program and a peer's print, each over the floor that it measured itself: what is left of noise. `want`: at
-    least that ratio, None where it is shown for its own sake."""
+    """A figure that our program and a peer's print. Each is divided by the floor that the same program measured, which removes much
+    of the noise. `want` is the least ratio that meets the target; None: the row has no target."""
 
     def __init__(self, what, ours, field, peer, peer_task, floor='clock_ns', unit='ns', want=None):
         self.what, self.ours, self.field, self.peer, self.peer_task = what, ours, field, peer, peer_task
@@ -120,14 +120,14 @@ class Beside:
 
 
 class Lazy(Beside):
-    """A row of the lazy runtime beside a framework's."""
+    """Compares a figure of the lazy runtime with a framework's."""
 
     def __init__(self, what, field, peer, want=None):
         super().__init__(what, 'lazy', field, peer, peer, floor='one', unit='us', want=want)
 
 
 class Section:
-    """`programs`: what is built for it; `envs`: the environments of scripts/env that its peers need."""
+    """`programs` are the targets to build for it; `envs` are the environments of scripts/env that its peers need."""
 
     def __init__(self, title, note, rows, programs=work.PROGRAMS, envs=('peers',)):
         self.title, self.note, self.rows, self.programs, self.envs = title, note, rows, programs, envs
@@ -138,7 +138,7 @@ def megabytes(path):
 
 
 SECTIONS = [
-    Section('Profile of 1,000,000 events', 'XSpace, 29 MB; CPU seconds of whole processes, arguments included, committed', [
+    Section('Profile of 1,000,000 events', 'XSpace, 29 MB; CPU seconds of whole processes, including arguments and the commit', [
         Ratio('import', 'import 1M', 'XProf create_events_db', 'xprof events db', 8),
         Ratio('import', 'import 1M', 'protobuf parse alone', 'protobuf parse', None),
         Limit('import, peak memory', 'import 1M', lambda: round(megabytes(work.xspace(1)) + 64), 'peak_mb', 'MB'),
@@ -148,22 +148,22 @@ SECTIONS = [
         Ratio('export for Perfetto, of the store', 'dump store for perfetto', 'our export as Chrome JSON', 'dump store', 1),
         Limit('export as Chrome JSON, of the store, findings and file', 'export store', None),
     ]),
-    Section('Chrome trace of 1,800,000 events', 'JSON, 214 MB; seconds of whole processes; ours has a thread that reads and one that '
-            'makes rows, nlohmann one in all', [
+    Section('Chrome trace of 1,800,000 events', 'JSON, 214 MB; seconds of whole processes; ours reads on one thread and makes rows '
+            'on another, nlohmann uses one thread', [
         Ratio('import, by the clock', 'import chrome', 'nlohmann SAX parse alone', 'nlohmann sax', 4, 'wall_s'),
         Ratio('import, CPU', 'import chrome', 'nlohmann SAX parse alone', 'nlohmann sax', None),
         Ratio('import, CPU', 'import chrome', "Perfetto's import (wasm)", 'perfetto', 1),
         Limit('import, peak memory', 'import chrome', 300, 'peak_mb', 'MB'),
     ]),
-    Section('Questions to 10,000,000 events', 'XSpace with nested calls; CPU ms of one thread of ours and of each of two of '
-            'DuckDB; a third of its speed is enough', [
+    Section('Questions about 10,000,000 events', "XSpace with nested calls; CPU ms of our one thread, and of each of DuckDB's two "
+            "threads; the target is a third of DuckDB's speed", [
         Ratio('group by name', 'scan group_by_name', 'DuckDB', 'duckdb group_by_name', 1 / 3, 'cpu_s', 'ms'),
         Ratio('gaps of the device', 'scan gaps', 'DuckDB', 'duckdb gaps', 1 / 3, 'cpu_s', 'ms'),
         Ratio('what the host did in the gaps', 'scan overlap', 'DuckDB', 'duckdb overlap', 1 / 3, 'cpu_s', 'ms'),
         Limit('report of the store, peak memory', 'report nested', 500, 'peak_mb', 'MB'),
     ]),
-    Section('Timeline in a browser', "seconds of the clock until Debian's chromium, which draws by software, shows slices, and the peak "
-            "memory of the page's process; 1,000,000 events, where nothing else is said", [
+    Section('Timeline in a browser', "wall-clock seconds until Debian's chromium, which renders in software, shows slices, and the peak "
+            "memory of the page's process; 1,000,000 events unless a row says otherwise", [
         Limit('first picture of 10,000,000 events', 'first picture 10M', 2, 'wall_s'),
         Limit('memory of their page', 'first picture 10M', 300, 'peak_mb', 'MB'),
         Ratio('first picture', 'first picture', "XProf's trace_viewer@", 'xprof picture', 1, 'wall_s'),
@@ -171,10 +171,10 @@ SECTIONS = [
         Ratio('memory of the page', 'first picture', "XProf's trace_viewer@", 'xprof picture', 1, 'peak_mb', 'MB'),
         Ratio('memory of the page', 'first picture', "Perfetto's page", 'perfetto picture', 1, 'peak_mb', 'MB'),
     ], ('xlaprof', 'generate_xspace')),
-    Section('Recording', 'ns of the recorded thread, the least of 60 bursts; ratios to peers of what each takes over one reading of '
-            'the clock', [
+    Section('Recording', 'ns of the recorded thread, the minimum of 60 bursts; a ratio to a peer compares costs that are each '
+            'divided by the cost of reading the clock', [
         Within('scope', 'scopes', 'scope_ns', 'two readings of the clock', lambda s: 2 * s['clock_ns'], 1.15),
-        Said('scope, nobody records', 'scopes', 'off_ns', 'ns1', most=1),
+        Said('scope, while nothing is recorded', 'scopes', 'off_ns', 'ns1', most=1),
         Within('counter', 'scopes', 'counter_ns', 'a reading of the clock', lambda s: s['clock_ns'], 1.2),
         Within('scope with a number', 'scopes', 'arg_ns', 'a scope', lambda s: s['scope_ns'], 1.3),
         Within('scope, on each of two threads', 'scopes', 'two_threads_ns', 'on one', lambda s: s['scope_ns'], 1.1),
@@ -186,15 +186,15 @@ SECTIONS = [
         Beside('scope', 'scopes', 'scope_ns', 'spdlog, asynchronous', 'spdlog scopes'),
         Beside('scope', 'scopes', 'scope_ns', 'mutex and vector', 'vector scopes'),
     ]),
-    Section('From the rings to the store', 'three levels of scopes, a dozen names; what the thread that writes needs, committed', [
-        Said('events a second of its CPU, after bursts', 'bursts', 'million_events_a_cpu_s', 'M', least=20),
-        Said('bytes an event', 'bursts', 'bytes_an_event', 'B', most=8),
-        Said('five million a second for 60 s: dropped', 'five million', 'dropped', 'count', most=0),
-        Said('five million a second for 60 s: part of a core', 'five million', 'core_percent', '%', most=30),
-        Beside('durable append, CPU ns an event', 'bursts', 'ns_an_event', 'DuckDB, 64 Ki rows a commit', 'duckdb append', floor='one'),
+    Section('From the rings to the store', 'three levels of scopes, a dozen names; costs of the writing thread, including the commit', [
+        Said('events per CPU second, after bursts', 'bursts', 'million_events_a_cpu_s', 'M', least=20),
+        Said('bytes per event', 'bursts', 'bytes_an_event', 'B', most=8),
+        Said('five million events a second for 60 s: dropped', 'five million', 'dropped', 'count', most=0),
+        Said('five million events a second for 60 s: share of a core', 'five million', 'core_percent', '%', most=30),
+        Beside('durable append, CPU ns per event', 'bursts', 'ns_an_event', 'DuckDB, 64 Ki rows per commit', 'duckdb append', floor='one'),
     ]),
-    Section('Lazy runtime', "microseconds, medians of one process's repetitions; one thread of kernels each, torch and JAX from Python; "
-            'MLP: 784-256-128-10, batch 64, SGD', [
+    Section('Lazy runtime', 'microseconds, medians of the repetitions in one process; each uses one thread for kernels; torch and JAX are called '
+            'from Python; MLP: 784-256-128-10, batch 64, SGD', [
         Said('recording an operation', 'lazy', 'record_us_an_op', 'us', most=0.1),
         Lazy('recording an operation', 'record_us_an_op', 'torch_xla'),
         Said('smallest cached step', 'lazy', 'smallest_step_us', 'us', most=25),
@@ -209,7 +209,7 @@ SECTIONS = [
         Within('MLP training step, recorded', 'lazy recorded', 'recorded_mlp_step_us', 'every second step not recorded',
                lambda s: s['mlp_step_us'], 1.03, 'us'),
     ], ('lazy_bench',), ('torch', 'jax')),
-    Section('Cost of one event as profiles grow', 'ns of CPU an event, and peak memory', [
+    Section('Cost of one event as profiles grow', 'CPU ns per event, and peak memory', [
         PerEvent(f'{what} of {m} M', what, m) for what in ('import', 'report', 'export') for m in work.SIZES_M
     ]),
 ]
