@@ -309,9 +309,7 @@ extern const Analyzer device_gap{
     .name = "device_gap",
     .summary = "the device idles between executions, and what the host did meanwhile",
     .meaning =
-        "The device has nothing to do between two executions. The finding says how much of "
-        "the steady time that is, and what the host did meanwhile: that is what keeps the "
-        "device waiting.",
+        "The device has nothing to do between two executions. The finding says how much of the steady time (the steps after warm-up) that is, and what the host did meanwhile to keep the device waiting.",
     .looks_at = "device events, steps and the host's events",
     .find = FindDeviceGaps,
     .say = SayDeviceGap,

@@ -208,9 +208,7 @@ extern const Analyzer device_wait{
     .name = "device_wait",
     .summary = "ops in which a device is busy but only waits",
     .meaning =
-        "The device is busy, but only with waiting: for a "
-        "copy, for another device in a collective operation, "
-        "or for data from the host.",
+        "The device counts as busy, but only waits: for a copy, for another device in a collective operation, or for data from the host.",
     .looks_at = "ops on device tracks",
     .find = FindDeviceWaits,
     .say = SayDeviceWait,

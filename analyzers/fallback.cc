@@ -154,9 +154,7 @@ extern const Analyzer fallback{
     .name = "fallback",
     .summary = "ops without lowering that run on the CPU, with the transfers and waits they cause",
     .meaning =
-        "The backend has no lowering for an op, so the op runs on the CPU. Its inputs are "
-        "fetched from the device and its result is sent back, and the graph is cut in two "
-        "at this place.",
+        "The backend has no lowering for an op, so the op runs on the CPU. Its inputs are fetched from the device and its result is sent back, and the graph is cut in two at this place.",
     .looks_at =
         "aten:: counters, torch_xla's profiler lines and exit summary, executions before a step mark",
     .find = FindFallbacks,

@@ -148,8 +148,7 @@ extern const Analyzer graph_fragmentation{
     .name = "graph_fragmentation",
     .summary = "steps that run as several small executions",
     .meaning =
-        "One step runs as several small programs. Each of them is dispatched and waited "
-        "for, and the compiler cannot optimise across their borders.",
+        "One step runs as several small programs. Each of them is dispatched and waited for, and the compiler cannot optimise across their borders.",
     .looks_at = "executions and the steps they are in, or ExecuteTime and MarkStep",
     .find = FindGraphFragmentation,
     .say = SayGraphFragmentation,

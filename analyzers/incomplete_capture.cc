@@ -159,10 +159,9 @@ absl::StatusOr<Findings> FindIncompleteCaptures(const Run& run) {
 
 extern const Analyzer incomplete_capture{
     .name = "incomplete_capture",
-    .summary = "what the sources do not show, and how to get it",
+    .summary = "what the sources do not show, and how to record it",
     .meaning =
-        "The files cannot answer a question that this run raises, or the capture itself "
-        "slowed the run. The finding says what is missing and how to record it.",
+        "The files cannot answer a question that this run raises, or the capture itself slowed the run. The finding says what is missing and how to record it.",
     .looks_at = "what was read",
     .find = FindIncompleteCaptures,
     .say = SayIncompleteCapture,

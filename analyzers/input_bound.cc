@@ -148,9 +148,7 @@ extern const Analyzer input_bound{
     .name = "input_bound",
     .summary = "steps that wait for training data",
     .meaning =
-        "Steps wait for training data. The leading thread is "
-        "inside the input pipeline, or between two steps "
-        "while a data loader works.",
+        "Steps wait for training data. The leading thread is inside the input pipeline, or between two steps while a data loader works.",
     .looks_at = "steps with times and the host's input events",
     .find = FindInputBound,
     .say = SayInputBound,

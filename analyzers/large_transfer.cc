@@ -270,10 +270,9 @@ absl::StatusOr<Findings> FindLargeTransfers(const Run& run) {
 
 extern const Analyzer large_transfer{
     .name = "large_transfer",
-    .summary = "copies between host and device that take a real part of the time",
+    .summary = "copies between host and device that take a noticeable part of the time",
     .meaning =
-        "Copies between host and device take a noticeable part of the time, and the device "
-        "has nothing else to do while they run.",
+        "Copies between host and device take a noticeable part of the time, and the device has nothing else to do while they run.",
     .looks_at = "transfers with times, else InboundData and OutboundData",
     .find = FindLargeTransfers,
     .say = SayLargeTransfer,

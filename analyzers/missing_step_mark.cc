@@ -119,9 +119,7 @@ extern const Analyzer missing_step_mark{
     .name = "missing_step_mark",
     .summary = "loops whose graph is never cut and grows",
     .meaning =
-        "The loop never ends a step, so the graph grows with each pass until a read "
-        "evaluates all of it. Each read then compiles and runs a larger program than the "
-        "last.",
+        "The loop never ends a step, so the graph grows with each pass until a read evaluates all of it. Each read then compiles and runs a larger program than the last.",
     .looks_at = "executions and their causes, graph sizes, MarkStep",
     .find = FindMissingStepMarks,
     .say = SayMissingStepMark,

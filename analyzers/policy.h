@@ -1,6 +1,6 @@
-// Every threshold by which a rule decides whether something is a finding, and how severe it is. A
-// threshold has its unit and its reason here, and docs/diagnoses/ prints both. How many rows a
-// finding cites, or how many names it lists, is no threshold and stays with its rule.
+// All thresholds by which a rule decides whether something is a finding and how severe it is. Each
+// threshold has its unit and its reason here, and docs/diagnoses/ prints both. The number of rows
+// that a finding cites, or of names that it lists, is not a threshold and stays with its rule.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +23,22 @@ template <class T>
 struct Threshold {
   T value;
   Unit unit;
-  std::string_view meaning;  // one sentence: what happens at this value
-  std::string_view reason;   // one sentence: why this value
+  std::string_view meaning;  // one sentence: what the threshold decides
+  std::string_view reason;   // one sentence: why it has this value
 
   constexpr operator T() const { return value; }  // NOLINT: a threshold is a number
 };
 template <class T>
 Threshold(T, Unit, std::string_view, std::string_view) -> Threshold<T>;
 
-// A threshold as docs/diagnoses/ prints it.
+// A threshold in the form that docs/diagnoses/ prints.
 struct PrintedThreshold {
   double value = 0;
   Unit unit = Unit::kCount;
   std::string_view meaning, reason;
 
   template <class T>
-  constexpr PrintedThreshold(const Threshold<T>& of)  // NOLINT: made where a list of them is wanted
+  constexpr PrintedThreshold(const Threshold<T>& of)  // NOLINT: implicit, so that lists are short
       : value(double(of.value)), unit(of.unit), meaning(of.meaning), reason(of.reason) {}
 };
 
@@ -46,293 +46,301 @@ namespace policy {
 
 // --- all diagnoses ---
 inline constexpr Threshold kNotOnce{
-    int64_t{2}, Unit::kCount, "What happened less often is not a pattern.",
+    int64_t{2}, Unit::kCount, "Something that happened less often is not a pattern.",
     "Anything may happen once: a checkpoint, a cold cache, an unusual step."};
 
 // --- steps ---
 inline constexpr Threshold kMinWarmUpSteps{
-    int64_t{2}, Unit::kCount, "So many leading steps may compile in a clean program.",
+    int64_t{2}, Unit::kCount, "This many steps at the start may compile in a clean program.",
     "State that the first step makes, such as an optimizer's buffers, is an input of the second."};
 inline constexpr Threshold kMaxWarmUpShare{
-    0.25, Unit::kShare, "At most this share of the steps is warm-up, if more of them compile.",
+    0.25, Unit::kShare,
+    "If more of the first steps compile, at most this share of all steps counts as warm-up.",
     "A program that compiles in every step has no warm-up that explains it."};
 
 // --- reads and fallbacks (sync_point, fallback) ---
 inline constexpr Threshold kOftenPerStep{
-    0.1, Unit::kPerStep, "What happens so often is a warning.",
-    "Reading a value every tenth step is the usual advice; what is rarer costs little."};
+    0.1, Unit::kPerStep, "Something that happens at least this often is a warning.",
+    "The usual advice is to read a value every tenth step; rarer reads cost little."};
 inline constexpr Threshold kOftenWithoutSteps{
-    int64_t{3}, Unit::kCount, "If no step is known, so many occurrences are a warning.",
+    int64_t{3}, Unit::kCount, "If no step is known, this many occurrences are a warning.",
     "Three occurrences are a pattern."};
 inline constexpr Threshold kReadShareOfStep{
     0.01, Unit::kShare, "Reads that block for a smaller share of the steps are only mentioned.",
-    "Less is lost in the spread of step times."};
-inline constexpr Threshold kBytesOfNumber{8.0, Unit::kBytes,
-                                          "Fetches of at most this mean size are numbers.",
-                                          "The largest numbers are f64 and s64."};
+    "Smaller costs cannot be distinguished from the variation of step times."};
+inline constexpr Threshold kBytesOfNumber{
+    8.0, Unit::kBytes, "Fetches count as reads of numbers if their mean size is at most this.",
+    "The largest numbers are f64 and s64."};
 
 // --- graph_fragmentation ---
 inline constexpr Threshold kPiecesPerStep{
-    3.0, Unit::kPerStep, "So many executions in the usual step are a finding.",
-    "One or two early cuts in a step have findings of their own (sync_point, fallback)."};
+    3.0, Unit::kPerStep, "A finding needs at least this many executions in the median step.",
+    "One or two early cuts in a step have their own findings (sync_point, fallback)."};
 inline constexpr Threshold kManyPiecesPerStep{
-    4.0, Unit::kPerStep, "So many executions in the usual step are a warning.",
-    "From the fourth execution on the number itself is the pattern, whatever cuts the graph."};
+    4.0, Unit::kPerStep, "A warning needs at least this many executions in the median step.",
+    "From the fourth execution on, the number itself is the problem, whatever cuts the graph."};
 inline constexpr Threshold kStepsWithMedianPieces{int64_t{3}, Unit::kCount,
                                                   "Runs with fewer steps are not judged.",
                                                   "With fewer steps, warm-up decides the median."};
 
 // --- missing_step_mark ---
 inline constexpr Threshold kReadsThatShowGrowth{
-    int64_t{3}, Unit::kCount, "With fewer reads the growth of the graph is not judged.",
-    "Growth needs at least three points to be told from warm-up."};
+    int64_t{3}, Unit::kCount, "With fewer reads, the growth of the graph is not judged.",
+    "At least three points are needed to distinguish growth from warm-up."};
 inline constexpr Threshold kGraphGrowth{
-    1.5, Unit::kFactor, "The graph grows if its last size is so many times its first.",
+    1.5, Unit::kFactor, "The graph grows if its last size is at least this many times its first.",
     "In a loop that marks its steps, the graph keeps its size."};
 inline constexpr Threshold kReadsOfSeveralSteps{
-    int64_t{6}, Unit::kCount, "So many reads belong to more than one step.",
-    "Fewer reads may all be of one step, whose graph grows from read to read as well."};
+    int64_t{6}, Unit::kCount, "This many reads or more belong to several steps.",
+    "Fewer reads may all be in one step, whose graph also grows from read to read."};
 inline constexpr Threshold kTracedOperationsOfLoop{
     int64_t{1000}, Unit::kCount,
-    "So many traced operations without any step mark are a finding.",
-    "Code that only sets a program up traces fewer."};
+    "At least this many traced operations without a step mark are a finding.",
+    "Code that only sets up a program traces fewer."};
 
 // --- recompilation ---
 inline constexpr Threshold kFewRecompiles{
-    int64_t{2}, Unit::kCount, "So many recompiles that have stopped are no warning.",
-    "Two changes happen in any run, such as a last batch and an evaluation."};
+    int64_t{2}, Unit::kCount, "At most this many recompiles that have stopped are not a warning.",
+    "Any run may have two changes, such as a last batch and an evaluation."};
 inline constexpr Threshold kMostlyCompilingShare{
     0.5, Unit::kShare, "Recompiling is an error from this share of the time on.",
-    "The run then does little else."};
+    "Such a run does little else."};
 inline constexpr Threshold kDearCompilingShare{
     0.1, Unit::kShare,
-    "Compiling that has stopped, or that no step can be told for, is a warning from this share of "
-    "the time (or of all compiling) on.",
+    "Compiling that has stopped, or whose steps are not known, is a warning from this share of the time (or of all compiling) on.",
     "It was worth avoiding, and the next run pays for it again."};
 inline constexpr Threshold kDearCompilingNs{
-    int64_t{1'000'000'000}, Unit::kNs, "If no step is known, less compiling is no warning.",
-    "Nobody waits noticeably for less than a second in all."};
+    int64_t{1'000'000'000}, Unit::kNs, "If no step is known, less compile time is not a warning.",
+    "Nobody notices a wait of less than a second in total."};
 inline constexpr Threshold kCheapCompilingShare{
-    0.002, Unit::kShare, "If no step is known, a smaller share of all compiling is no warning.",
-    "A change of the program would not pay."};
+    0.002, Unit::kShare,
+    "If no step is known, a smaller share of all compile time is not a warning.",
+    "A change of the program would not be worth the effort."};
 inline constexpr Threshold kRareSizeShare{
-    0.2, Unit::kShare, "A smaller size that comes in at most this share of the executions is rare.",
-    "The last batch of an epoch is such a size."};
-inline constexpr Threshold kBurstCompiles{int64_t{3}, Unit::kCount, "Fewer compiles are no burst.",
-                                          "Two changes of shape happen in any run."};
+    0.2, Unit::kShare,
+    "A smaller size is rare if it occurs in at most this share of the executions.",
+    "The last batch of an epoch has such a size."};
+inline constexpr Threshold kBurstCompiles{int64_t{3}, Unit::kCount,
+                                          "Fewer compiles are not a burst.",
+                                          "Any run may have two changes of shape."};
 inline constexpr Threshold kBurstSteps{int64_t{5}, Unit::kCount,
-                                       "A burst takes at most so many steps.",
-                                       "What takes longer is a phase of the run."};
+                                       "A burst lasts at most this many steps.",
+                                       "Something longer is a phase of the run."};
 inline constexpr Threshold kBurstPartOfRun{
-    int64_t{20}, Unit::kFactor, "In a long run a burst takes at most the steps divided by this.",
+    int64_t{20}, Unit::kFactor,
+    "In a long run, a burst lasts at most the number of steps divided by this.",
     "A twentieth of a long run is still short."};
 inline constexpr Threshold kCleanStepsAfterBurst{
-    int64_t{3}, Unit::kCount, "A burst is over after so many clean steps.",
-    "Fewer may only be a pause. It also needs as many clean steps as the burst took."};
+    int64_t{3}, Unit::kCount, "A burst is over after this many clean steps.",
+    "Fewer may only be a pause. In addition, at least as many steps must be clean as the burst lasted."};
 
-// --- recompilation, told from counts ---
+// --- recompilation, derived from counts ---
 inline constexpr Threshold kReportsWithWindows{
-    int64_t{4}, Unit::kCount, "From so many reports on, the run is divided into windows.",
-    "That is one report for each quarter."};
+    int64_t{4}, Unit::kCount,
+    "With at least this many metrics reports, the run is divided into windows.",
+    "That is one report for each quarter of the run."};
 inline constexpr Threshold kCompilesBeyondClean{
-    int64_t{2}, Unit::kCount, "So many compiles more than a clean program's are a pattern.",
-    "One more is a last batch or an evaluation."};
+    int64_t{2}, Unit::kCount,
+    "At least this many compiles more than in a clean program are a pattern.",
+    "One more may be a last batch or an evaluation."};
 inline constexpr Threshold kCompilesPerStep{
-    0.05, Unit::kPerStep, "Counted compiles are a warning above this rate.",
-    "One compile in twenty steps is felt if it takes seconds."};
+    0.05, Unit::kPerStep, "Compiles that are only counted are a warning above this rate.",
+    "One compile in twenty steps is noticeable if it takes seconds."};
 inline constexpr Threshold kCompileTimeShare{
-    0.2, Unit::kShare, "Above this share of compile and execute time, the rate does not matter.",
-    "Then compiling is felt at any rate."};
+    0.2, Unit::kShare,
+    "Above this share of compile and execute time, even a low rate of compiles counts.",
+    "So much compile time is noticeable at any rate."};
 inline constexpr Threshold kManyCompilesBeyondClean{
     int64_t{10}, Unit::kCount,
-    "At a low rate, so many compiles more than a clean program's are needed.",
-    "Fewer may be one more phase, such as an evaluation."};
+    "At a low rate, a pattern needs at least this many compiles more than in a clean program.",
+    "Fewer may come from another phase, such as an evaluation."};
 inline constexpr Threshold kNewGraphShare{
     0.5, Unit::kShare,
-    "Without steps, the program recompiles if so many of its executions are of a new graph.",
-    "A program with C cuts in a step compiles about 2C graphs, so that after five steps fewer than "
-    "half of its executions are of a new one."};
+    "If no step is known, the program recompiles if this share of its executions has a new graph.",
+    "A program with C cuts per step compiles about 2C graphs, so after five steps fewer than half of its executions have a new graph."};
 inline constexpr Threshold kManyCompiles{
     int64_t{10}, Unit::kCount,
-    "Without steps, fewer compiles are not judged by the share of new graphs.",
-    "They may be the set-up and the first steps."};
-inline constexpr Threshold kManyGraphs{int64_t{50}, Unit::kCount,
-                                       "So many graphs are more than one program has.",
-                                       "Only a program that recompiles has as many."};
+    "If no step is known, fewer compiles are not judged by the share of new graphs.",
+    "They may come from the set-up and the first steps."};
+inline constexpr Threshold kManyGraphs{
+    int64_t{50}, Unit::kCount, "A program that compiles at least this many graphs recompiles.",
+    "A program without recompilation has fewer graphs."};
 inline constexpr Threshold kStartOfRunSteps{
     int64_t{5}, Unit::kCount,
-    "Steps before the first report are the start of the run if they are fewer.",
-    "Their compiles are then spread over these steps."};
+    "If fewer steps come before the first report, they are the start of the run.",
+    "The compiles in that report are then attributed to these steps."};
 inline constexpr Threshold kLatePartOfRun{
     int64_t{4}, Unit::kFactor,
-    "Reports begin late if the first one is behind the steps divided by this.",
-    "What the first report counts may then be from anywhere before it."};
+    "Reports begin late if more steps come before the first one than all steps divided by this.",
+    "The counts of the first report may then come from anywhere before it."};
 inline constexpr Threshold kExpectedCompiles{
-    int64_t{3}, Unit::kCount, "A window without compiles is no accident if it would have so many.",
-    "At the rate before it, three were to be expected."};
+    int64_t{3}, Unit::kCount,
+    "A window without compiles is not an accident if it should have at least this many.",
+    "The expected number follows from the rate before the window."};
 inline constexpr Threshold kLaterUploadsPart{
     int64_t{4}, Unit::kFactor,
-    "Reports are of one process if the later ones upload at most the first one's uploads divided by "
-    "this.",
-    "Only the first report of a process holds its weights; ranks upload about as much as one another."};
+    "Reports come from one process if the later ones upload at most the first one's uploads divided by this.",
+    "Only the first report of a process includes its weights; different ranks upload about equally much."};
 
 // --- recompilation, operations outside of jit ---
-inline constexpr Threshold kManyOperations{int64_t{10}, Unit::kCount,
-                                           "So many programs of single operations are a finding.",
-                                           "A clean start makes fewer."};
+inline constexpr Threshold kManyOperations{
+    int64_t{10}, Unit::kCount, "At least this many programs of single operations are a finding.",
+    "A clean program makes fewer when it starts."};
 inline constexpr Threshold kSureOperationNames{
-    int64_t{2}, Unit::kCount, "So many names that only JAX uses make short names JAX's, too.",
-    "A user's function may be called add as well."};
+    int64_t{2}, Unit::kCount,
+    "If a process uses at least this many names that only JAX uses, short names are taken for JAX's, too.",
+    "A user's function may also be called add."};
 inline constexpr Threshold kRepeatedOperation{
-    int64_t{2}, Unit::kCount, "The same operation at one line repeats if it compiles more often.",
-    "A start makes each program once or twice."};
+    int64_t{2}, Unit::kCount,
+    "An operation at one line repeats if it compiles more often than this.",
+    "The start of a program compiles each operation once or twice."};
 inline constexpr Threshold kOperationInputs{
-    int64_t{4}, Unit::kCount, "A program with more inputs is a function of the user's.",
-    "Operations have no more, except those that take any number."};
+    int64_t{4}, Unit::kCount, "A program with more inputs is a user's function.",
+    "Operations do not have more, except those that take any number."};
 
 // --- slow_compile ---
 inline constexpr Threshold kSlowCompileNs{
     int64_t{300'000'000'000}, Unit::kNs, "A compilation that takes longer is a warning.",
-    "torch_xla itself asks for a bug report with the graph from here on."};
+    "From this length on, torch_xla asks for a bug report with the graph."};
 inline constexpr Threshold kCompileSteps{int64_t{1000}, Unit::kCount,
-                                         "A compilation as long as so many steps is a warning.",
+                                         "A compilation as long as this many steps is a warning.",
                                          "A thousand steps are a tenth of an epoch of 10,000."};
 inline constexpr Threshold kNoticeableCompileNs{
     int64_t{30'000'000'000}, Unit::kNs,
-    "A shorter compilation is no warning, however fast steps are.",
-    "It is long enough for a person to notice that they wait."};
-inline constexpr Threshold kLongAlarmNs{int64_t{10'000'000'000}, Unit::kNs,
-                                        "What XLA complains of is a warning from here on.",
-                                        "A person waits for it when the program starts."};
+    "A shorter compilation is not a warning, however fast steps are.",
+    "A person notices a wait of this length."};
+inline constexpr Threshold kLongAlarmNs{
+    int64_t{10'000'000'000}, Unit::kNs,
+    "Slow operations that XLA's alarms report are a warning from this time on.",
+    "A person waits for them when the program starts."};
 inline constexpr Threshold kAmortisedShare{
-    0.05, Unit::kShare, "Compiling is paid back when it is at most this share of the run.",
-    "The report names the step at which that is so."};
+    0.05, Unit::kShare, "Compiling has paid off when it is at most this share of the run.",
+    "The report names the step after which this is true."};
 inline constexpr Threshold kTracingPartOfCompile{
     int64_t{4}, Unit::kFactor,
     "Tracing is named as large if it takes at least the compile time divided by this.",
-    "A quarter more is felt; where tracing is longer than compiling, the remedy is less tracing."};
+    "A quarter more is noticeable. If tracing takes longer than compiling, the remedy is less tracing."};
 
 // --- slow_execution ---
 inline constexpr Threshold kSlowExecutionNs{
     int64_t{30'000'000'000}, Unit::kNs, "An execution that takes longer is too slow.",
-    "torch_xla's own profiler complains of a single execution from here on."};
+    "From this length on, torch_xla's own profiler reports a single execution."};
 inline constexpr Threshold kOutlierFactor{
     5.0, Unit::kFactor,
-    "An execution that takes so many times the median of its graph is an outlier.",
-    "Execution times spread by less than this on machines that are shared with others."};
+    "An execution that takes at least this many times the median of its graph is an outlier.",
+    "Execution times vary by less than this even on shared machines."};
 inline constexpr Threshold kOutlierCostShare{
     0.05, Unit::kShare,
-    "Outliers are a finding if their time above the median is this share of all execution time.",
-    "Less would not be noticed in the length of the run."};
+    "Outliers are a finding if their time above the median is at least this share of all execution time.",
+    "A smaller share would not be noticeable in the length of the run."};
 inline constexpr Threshold kExecutionsWithUsualLength{
     int64_t{5}, Unit::kCount, "A graph with fewer executions has no outliers.",
-    "The median of fewer executions is not their usual length."};
+    "The median of fewer executions does not show their usual length."};
 
 // --- settings of the capture (device_gap, tracing_bound) ---
 inline constexpr Threshold kTracedOperationNs{
     int64_t{250'000}, Unit::kNs,
-    "Time in a scope is the capture's if so long for each operation that the scope traces explains it.",
-    "With XLA_IR_DEBUG an operation took 30 to 120 us on a two-core machine, and 2 to 15 us without; "
-    "this is twice the worst."};
+    "Time in a scope is blamed on the capture's settings if this much per operation that the scope traces explains it.",
+    "With XLA_IR_DEBUG, an operation took 30 to 120 us on a two-core machine, and 2 to 15 us without it; this is twice the longest time."};
 inline constexpr Threshold kFallbackStackNs{
     int64_t{10'000'000}, Unit::kNs,
-    "Time in a scope is the capture's if so long for each value that the scope reads explains it.",
-    "Writing the C++ stack of a fallback took 2 to 5 ms; this is twice the worst."};
+    "Time in a scope is blamed on the capture's settings if this much per value that the scope reads explains it.",
+    "Writing the C++ stack of a fallback took 2 to 5 ms; this is twice the longest time."};
 
 // --- device_gap ---
 inline constexpr Threshold kDeviceIdleShare{
     0.05, Unit::kShare,
     "Idle time of one cause is a finding from this share of the steady time on.",
-    "XProf calls input moderate from 5 % of a step on, and less drowns in the spread of step times."};
+    "XProf calls a program moderately input bound from 5 % of a step on. Less cannot be distinguished from the variation of step times."};
 inline constexpr Threshold kRecurringGapShare{
     0.1, Unit::kShare,
-    "Idle time is a warning if its cause lies in gaps of this share of the steps (else executions).",
-    "What does not come back is an incident, such as a checkpoint, and not a pattern."};
+    "Idle time is a warning if its cause has gaps in at least this share of the steps (or of the executions if there are no steps).",
+    "A cause that does not recur is an incident, such as a checkpoint, and not a pattern."};
 inline constexpr Threshold kPythonTracerCallNs{
     int64_t{1500}, Unit::kNs,
-    "Idle time is the Python tracer's if so long for each of its calls explains half of a gap.",
-    "A call under the Python tracer costs 0.3 to 1.5 us more (measured)."};
+    "Idle time is blamed on the Python tracer if this much per traced call explains half of the gaps.",
+    "The Python tracer adds 0.3 to 1.5 us to each call (measured)."};
 
 // --- device_wait ---
 inline constexpr Threshold kDeviceWaitInfoShare{
-    0.05, Unit::kShare, "Waiting in ops is a finding from this share of the busy time on.",
-    "XProf calls waiting of this share moderate."};
+    0.05, Unit::kShare, "Waiting in ops is a finding from this share of the device's busy time on.",
+    "XProf calls this share of waiting moderate."};
 inline constexpr Threshold kDeviceWaitShare{
-    0.10, Unit::kShare, "Waiting in ops is a warning from this share of the busy time on.",
-    "XProf speaks of barriers from 10 % of a step on."};
+    0.10, Unit::kShare, "Waiting in ops is a warning from this share of the device's busy time on.",
+    "XProf reports barriers from 10 % of a step on."};
 inline constexpr Threshold kLateDeviceShare{
     0.5, Unit::kShare,
-    "A device that waits less than this share of the longest wait is the one that the others wait "
-    "for.",
-    "All that take part in a collective operation end together, so the one that waits least came last."};
+    "A device that waits less than this share of the longest wait is the straggler that the others wait for.",
+    "All devices in a collective operation end it together, so the one that waits least arrived last."};
 inline constexpr Threshold kHostMemoryOpPart{
     int64_t{10}, Unit::kFactor,
-    "A copy is one of the host's memory if an op of that kind has the waiting divided by this.",
-    "Smaller ops do not explain the time."};
+    "Waiting for copies counts as host offload if an op that copies host memory takes at least the waiting time divided by this.",
+    "Shorter ops do not explain the time."};
 
 // --- input_bound ---
 inline constexpr Threshold kInputShare{
     0.05, Unit::kShare, "Waiting for data is a finding from this share of the steady time on.",
-    "XProf calls a program moderately input bound from here on."};
+    "XProf calls a program moderately input bound from this share on."};
 inline constexpr Threshold kHighInputShare{
     0.20, Unit::kShare, "The reason is `high` instead of `moderate` from this share on.",
-    "XProf calls a program highly input bound from here on."};
+    "XProf calls a program highly input bound from this share on."};
 inline constexpr Threshold kStepsThatWaitShare{
-    0.5, Unit::kShare, "It is a warning if this share of the steps waits.",
-    "Waiting in fewer steps comes from the end of an epoch or a cold cache."};
+    0.5, Unit::kShare, "Waiting for data is a warning if at least this share of the steps waits.",
+    "If fewer steps wait, the cause is the end of an epoch or a cold cache."};
 inline constexpr Threshold kWaitShareOfStep{
-    0.01, Unit::kShare, "A step waits if it waits for this share of the median step.",
-    "Shorter waits are part of asking for the next batch."};
+    0.01, Unit::kShare,
+    "A step counts as waiting if it waits longer than this share of the median step.",
+    "Fetching the next batch always takes a short time."};
 
 // --- tracing_bound ---
 inline constexpr Threshold kTracingOfStep{
-    0.95, Unit::kShare, "Tracing takes about the whole step from this share of it on.",
+    0.95, Unit::kShare, "Tracing counts as about the whole step from this share of the step on.",
     "Users of torch_xla asked for a rule of within 5 % of the step time (torchprime issue 149)."};
 inline constexpr Threshold kLeastTracingOfStep{
     0.05, Unit::kShare,
     "Tracing that takes longer than the device is busy is a finding from this share of the step on.",
-    "XProf calls waiting of this share moderate; less does not bound a step."};
+    "XProf calls this share of waiting moderate; less does not limit a step."};
 
 // --- large_transfer ---
 inline constexpr Threshold kCopyShare{
     0.05, Unit::kShare,
-    "Copies are a finding if the device has nothing to do during this share of the steady time, or "
-    "if their bytes need this share of the execution time at the speed of the link.",
-    "XProf calls waiting for input moderate from here on."};
+    "Copies are a finding if the device has nothing to do during this share of the steady time, or if their bytes need this share of the execution time at the speed of the link.",
+    "XProf calls a program moderately input bound from this share on."};
 inline constexpr Threshold kLinkBytesPerSecond{
-    20e9, Unit::kBytesPerSecond, "A copy without a time is taken to be so fast.",
-    "PCIe 4.0 x16 gives 20 to 25 GB/s, and pageable memory half of that."};
+    20e9, Unit::kBytesPerSecond, "A copy without a time is assumed to have this speed.",
+    "PCIe 4.0 x16 reaches 20 to 25 GB/s, and half of that from pageable memory."};
 inline constexpr Threshold kCopiesPerStep{
     0.5, Unit::kPerStep, "Rarer copies are only mentioned.",
     "A checkpoint or a log every tenth step is not a pattern."};
 inline constexpr Threshold kManySmallUploads{int64_t{100}, Unit::kCount,
                                              "Fewer uploads of single values are not judged.",
-                                             "Setting a program up uploads some values as well."};
+                                             "Setting up a program also uploads some values."};
 inline constexpr Threshold kSmallUploadShare{
     0.5, Unit::kShare,
-    "Uploads of single values are a finding from this share of the execution on.",
+    "Uploads of single values are a finding if they take more than this share of the execution time.",
     "Each upload costs a call, however few its bytes are."};
 inline constexpr Threshold kManyTimedUploads{
     int64_t{10}, Unit::kCount, "Fewer uploads whose bytes are not known are not judged.",
     "They may all be the weights."};
 inline constexpr Threshold kTimedUploadShare{
     0.3, Unit::kShare,
-    "Uploads whose bytes are not known are a finding from this share of uploading, executing and "
-    "compiling on.",
-    "Without bytes only a large share shows that uploading matters."};
+    "Uploads whose bytes are not known are a finding from this share of uploading, executing and compiling on.",
+    "If the bytes are not known, only a large share shows that uploading matters."};
 inline constexpr Threshold kMostlyUploadsShare{
     0.5, Unit::kShare, "Uploads whose bytes are not known are a warning from this share on.",
-    "The program then uploads longer than it computes."};
+    "Such a program spends more time on uploads than on computing."};
 inline constexpr Threshold kYoungRunSteps{
     int64_t{20}, Unit::kCount, "In a run of fewer steps, uploads are only mentioned.",
     "In so short a run the weights may be most of what was uploaded."};
 
 // --- incomplete_capture ---
 inline constexpr Threshold kEventsOfOldProfilers{
-    int64_t{1'000'000}, Unit::kCount, "A profile of exactly so many events is taken for a full one.",
+    int64_t{1'000'000}, Unit::kCount,
+    "A profile with exactly this many events is assumed to be full.",
     "The profilers of torch_xla and of older XProf versions stop there."};
 inline constexpr Threshold kEventsOfNewProfilers{
-    int64_t{5'000'000}, Unit::kCount, "A profile of exactly so many events is taken for a full one.",
+    int64_t{5'000'000}, Unit::kCount,
+    "A profile with exactly this many events is assumed to be full.",
     "Newer profilers of XProf stop there."};
 
 }  // namespace policy

@@ -380,10 +380,7 @@ extern const Analyzer recompilation{
     .name = "recompilation",
     .summary = "places that keep compiling, and what changed in their graphs",
     .meaning =
-        "The program compiles its graph again, although it has run before. Each recompile "
-        "stops the program for as long as XLA takes, often seconds. The finding names the "
-        "line, what differs between the two graphs (a size, a number that is part of the "
-        "graph, an op), and whether it goes on.",
+        "The program compiles its graph again, although it has run before. Each recompile stops the program for as long as XLA takes, often seconds. The finding names the line, what differs between the two graphs (a size, a number that is part of the graph, an op), and whether the program still recompiles at the end.",
     .looks_at = "compiles, printed graphs, debug blocks, metrics",
     .find = FindRecompilations,
     .say = SayRecompilation,

@@ -300,13 +300,9 @@ absl::StatusOr<Findings> FindSlowCompiles(const Run& run) {
 
 extern const Analyzer slow_compile{
     .name = "slow_compile",
-    .summary = "what compiling costs, and when it is paid back",
+    .summary = "compilations that take long, and when they have paid off",
     .meaning =
-        "Compiling is a large part of the run, or one "
-        "compilation takes very long. A program compiles "
-        "each graph once, so the finding says after how many "
-        "steps that is paid back, and what XLA itself "
-        "complained of.",
+        "Compiling is a large part of the run, or one compilation takes very long. A program compiles each graph once, so the finding says after how many steps that has paid off, and which slow operations XLA itself reported.",
     .looks_at = "compilations with times, else CompileTime",
     .find = FindSlowCompiles,
     .say = SaySlowCompile,

@@ -141,8 +141,7 @@ extern const Analyzer slow_execution{
     .name = "slow_execution",
     .summary = "executions that take long, or much longer than usual",
     .meaning =
-        "An execution takes very long, or much longer than other executions of the same "
-        "graph.",
+        "An execution takes very long, or much longer than other executions of the same graph.",
     .looks_at = "executions with times, else ExecuteTime",
     .find = FindSlowExecutions,
     .say = SaySlowExecution,

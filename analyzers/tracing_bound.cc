@@ -166,8 +166,7 @@ extern const Analyzer tracing_bound{
     .name = "tracing_bound",
     .summary = "steps that wait for the host to make graphs",
     .meaning =
-        "Making graphs on the host takes about as long as a step, or longer than the device "
-        "works. A faster device would change nothing.",
+        "Making graphs on the host takes about as long as a step, or longer than the device works. A faster device would change nothing.",
     .looks_at = "the host's events and steps, else LazyTracing and ExecuteTime",
     .find = FindTracingBound,
     .say = SayTracingBound,

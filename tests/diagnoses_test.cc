@@ -1,6 +1,6 @@
-// docs/diagnoses/KIND.md says of each diagnosis what it means, what it needs, when it fires and what
-// to do. The pages are generated from the analyzers' descriptors, their thresholds, and what they
-// say of the cases in tests/golden/KIND; this test compares them.
+// docs/diagnoses/KIND.md says what a diagnosis means, what it needs, when it fires and what to do.
+// The pages are generated from the analyzers' descriptors, their thresholds, and their findings in
+// the cases of tests/golden/KIND. This test compares them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -134,12 +134,12 @@ std::string Example(const Finding& finding) {
 std::string Page(const Analyzer& analyzer) {
   std::string page = fmt::format("# {}: {}\n\n", analyzer.name, analyzer.summary);
   page += fmt::format("{}\n\n", analyzer.meaning);
-  page += fmt::format("## What it needs\n\nIt looks at {}.", analyzer.looks_at);
+  page += fmt::format("## What it needs\n\nThe diagnosis uses {}.", analyzer.looks_at);
   if (const std::string needs = NeedsText(analyzer.needs); !needs.empty())
-    page += fmt::format(" Without {} the report says that it could not look.", needs);
+    page += fmt::format(" Without {}, the report says that it could not look for this problem.", needs);
   page += "\n\n";
   if (!analyzer.thresholds.empty()) {
-    page += "## When it fires\n\n| from | what happens | why this value |\n| --- | --- | --- |\n";
+    page += "## When it fires\n\n| value | meaning | why this value |\n| --- | --- | --- |\n";
     for (const PrintedThreshold& threshold : analyzer.thresholds)
       page += fmt::format("| {} | {} | {} |\n", ValueText(threshold), Markdown(threshold.meaning),
                           Markdown(threshold.reason));
@@ -163,24 +163,24 @@ std::string Index() {
 
 | severity | means |
 | --- | --- |
-| error | What can be avoided is more than half of the run. |
+| error | More than half of the run could be avoided. |
 | warning | It is worth a change of the program. |
 | info | It is worth knowing: a clean program does it too, or it has stopped and was cheap, or the capture itself caused it. |
 
 | state | means |
 | --- | --- |
 | warm_up | It happened only in the first steps, as in a clean program. |
-| burst | It happened in some steps in a row, and then no more. |
+| burst | It happened in several consecutive steps and then stopped. |
 | ongoing | It goes on until the end of the run. |
 | settled | It has stopped: the finding names the last step in which it happened. |
-| unknown | The source has no order or no steps that would tell. |
+| unknown | The source has no order or no steps from which the state could be derived. |
 
 | figure | means |
 | --- | --- |
-| count | How often it happened in the run, or in the part that was looked at. |
+| count | How often it happened in the run, or in the part of it that the report covers. |
 | per step | The count, divided by the steps of the processes in which it happened. |
 | cost | Time that was measured. The cost note says where it was measured. |
-| saving | Time that the remedy would save, estimated. The saving note says how. |
+| saving | An estimate of the time that the remedy would save. The saving note says how it was estimated. |
 
 The words of `reason.type` and of all other closed vocabularies are listed in [schema.md](../schema.md).
 )";
