@@ -136,7 +136,8 @@ std::string Page(const Analyzer& analyzer) {
   page += fmt::format("{}\n\n", analyzer.meaning);
   page += fmt::format("## What it needs\n\nThe diagnosis uses {}.", analyzer.looks_at);
   if (const std::string needs = NeedsText(analyzer.needs); !needs.empty())
-    page += fmt::format(" Without {}, the report says that it could not look for this problem.", needs);
+    page += fmt::format(" Without {}, the report says that it could not look for this problem.",
+                        needs);
   page += "\n\n";
   if (!analyzer.thresholds.empty()) {
     page += "## When it fires\n\n| value | meaning | why this value |\n| --- | --- | --- |\n";
@@ -145,8 +146,9 @@ std::string Page(const Analyzer& analyzer) {
                           Markdown(threshold.reason));
     page += "\n";
   }
-  page += "## What it says, and what to do\n\nThe examples are of `tests/golden/" +
-          std::string(analyzer.name) + "`, one for each reason, state and severity.\n\n";
+  page += fmt::format(
+      "## What it says, and what to do\n\nThese findings come from `tests/golden/{}`, one for each combination of reason, severity and state.\n\n",
+      analyzer.name);
   for (const auto& [key, finding] : Examples(analyzer)) page += Example(finding);
   while (page.ends_with("\n\n")) page.pop_back();
   return page;
