@@ -1,13 +1,13 @@
--- The store: one run of one job, in one SQLite 3 file. docs/schema.md is generated from this file.
+-- A store is one SQLite 3 file that holds one run of a job. docs/schema.md is generated from this file.
 --
 -- Rules for every table:
---   * Times are int64 nanoseconds since meta.base_epoch_ns. A start is always ts_ns and its length dur_ns; NULL: no
---     source knows.
---   * What a source cannot know is NULL, never 0.
---   * `ordinal` numbers the facts of one process in the order in which they happened, over compile, execution,
---     transfer and fallback together; it exists also where no clock does.
---   * `ref X` after a column: it holds X.id.
--- A comment line above a table describes it; the comment after a column gives unit, meaning and when it is NULL.
+--   * Times are int64 nanoseconds since meta.base_epoch_ns. A start is always called ts_ns, and a length dur_ns. They
+--     are NULL if no source knows them.
+--   * A value that the source does not know is NULL, never 0.
+--   * `ordinal` numbers the facts of one process in the order in which they happened, across the tables compile,
+--     execution, transfer and fallback. It exists even if the source has no clock.
+--   * A column whose comment says `ref X` holds X.id.
+-- The comment above a table describes it. The comment after a column gives its unit, its meaning and when it is NULL.
 
 -- Vocabularies. A column whose comment says `word of X` holds a word of vocabulary X, and the build makes an enum of
 -- each. A word that is not in the list, because a newer or another program wrote it, is read as `unknown`.
@@ -55,10 +55,10 @@
 --   from_device              from a device to the host
 --   device_to_device         from one device to another
 
--- VOCABULARY severity: how much something matters.
+-- VOCABULARY severity: how important a finding or an issue is.
 --   info                     worth knowing
---   warning                  worth a change
---   error                    most of the run
+--   warning                  worth a change of the program
+--   error                    more than half of the run could be avoided
 
 -- VOCABULARY alarm_kind: what XLA was doing when its alarm about slow operations fired.
 --   compile                  compiling a module
@@ -68,7 +68,7 @@
 --   other                    something else; only its length is known
 
 -- VOCABULARY profiler_rule: what torch_xla's own analysis of steps noticed.
---   compile_frequent         graphs compile often
+--   compile_frequent         graphs are compiled often
 --   compile_slow             a compilation takes long
 --   execute_slow             an execution takes long
 --   not_lowered              an op runs on the CPU
@@ -83,35 +83,35 @@
 --   with_stack               torch.profiler records Python stacks
 --   profile_memory           torch.profiler records allocations
 
--- VOCABULARY state: when in the run something happened that a clean program does only at first.
+-- VOCABULARY state: when in the run something happened that a clean program does only at the beginning.
 --   warm_up                  in the first steps only
---   burst                    in some steps in a row, then no more
+--   burst                    in several consecutive steps, then no more
 --   ongoing                  until the end
---   settled                  not any more since some step
+--   settled                  it stopped at some step
 
 -- VOCABULARY reason_type: why something happened, as `reason.type` of the report says it.
 --   shape_change             an input has another size
 --   dtype_change             a tensor has another element type
 --   constant_change          a number that is part of the graph has another value
 --   op_change                the graph has other ops
---   loop_count_change        a part of the graph is repeated another number of times
+--   loop_count_change        a part of the graph is repeated a different number of times
 --   live_tensors_change      other tensors are results of the graph
---   parameter_sharing_change other inputs are one buffer
+--   parameter_sharing_change other inputs share one buffer
 --   donation_change          other inputs are donated
 --   sharding_change          an input is sharded in another way
 --   cut_kind_change          the same graph is cut in another way
 --   environment_change       a setting of the compiler or of JAX differs
 --   redefined_function       the function is a new object at each call
---   input_structure_change   the function is called with other arguments
+--   input_structure_change   the function is called with arguments of another structure
 --   cache_eviction           the graph was compiled before, and was no longer cached
---   unprinted_change         the graphs differ in nothing that is printed
+--   unprinted_change         the printed graphs do not differ
 --   no_step_mark             no step is marked, so graphs grow
 --   outside_jit              operations are called outside of jit
 --   value_access             a value is read
 --   early_cuts               graphs are cut before the step mark
 --   no_lowering              the backend has no lowering of an op
 --   no_device                the program found no device
---   too_slow                 it took longer than is ever needed
+--   too_slow                 it took longer than any program should need
 --   many_steps               it took as long as many steps
 --   first_compilations       each graph compiled once
 --   constant_folding         XLA computed constants while it compiled
@@ -122,7 +122,7 @@
 --   from_device              the copies go to the host
 --   device_to_device         the copies go from device to device
 --   tied_before_move         parameters were tied before the model moved to the device
---   start_up                 before the first step was over
+--   start_up                 it happened before the first step ended
 --   nothing_recorded         the host did nothing that was recorded
 --   user_scope               the host was in a scope of the user
 --   runtime                  the host was in the runtime
@@ -131,15 +131,15 @@
 --   input                    the host waited for or prepared input
 --   transfer                 the host copied
 --   compile                  the host compiled
---   host_wait                the host waited for the device before it launched more
+--   host_wait                the host waited for the device before it launched more work
 --   launch                   the host launched too late
 --   kernel_wait              the device waited for another stream or device
 --   collective               devices waited for each other
 --   copy                     the device waited for a copy
 --   host_offload             the device waited for a copy from or to the host
---   infeed                   the device waited for the host's data
+--   infeed                   the device waited for data from the host
 --   outfeed                  the device waited for the host to take its data
---   send_recv                the device waited for another one's data
+--   send_recv                the device waited for data from another device
 --   async                    the device waited for an asynchronous operation
 --   high                     a large part of a step
 --   moderate                 a noticeable part of a step
@@ -157,43 +157,43 @@
 --   no_executions            the metrics reports lack executions
 --   no_graphs                no source has graphs
 --   no_reasons               no source says why functions were compiled again
---   only_alarms              only XLA's alarms are there
+--   only_alarms              the sources contain only XLA's alarms
 --   no_calls                 no source has executions
 --   no_clock                 no source has times of executions
 --   recording_overhead       a setting slowed the run while it was recorded
 
--- Facts about the file itself: schema_version, xlaprof_version, base_epoch_ns (decimal text; absent when no source
--- knows the epoch), window_start_ns, window_end_ns, run_label and other single values.
+-- Single values about the file itself: schema_version, xlaprof_version, base_epoch_ns (decimal text; absent if no
+-- source knows the epoch), window_start_ns, window_end_ns, run_label and others.
 CREATE TABLE meta (
   key TEXT PRIMARY KEY,             -- name of the value; never NULL
   value TEXT NOT NULL               -- its text
 ) WITHOUT ROWID;
 
--- Runs that were found in the inputs. The store holds the facts of the selected one only.
+-- Runs that were found in the inputs. The store holds only the facts of the selected run.
 CREATE TABLE run (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   label TEXT NOT NULL,              -- what --run takes: RUN folder name, or file name and segment
   started_epoch_ns INTEGER,         -- Unix ns at which it began; NULL when no source says
   selected INTEGER NOT NULL,        -- 1: this store holds it; 0: listed only
   why TEXT NOT NULL                 -- how it was distinguished from the others (RUN folder, restart mark, process)
 );
 
--- Files that were given, read or not.
+-- Files in the inputs, whether they were read or not.
 CREATE TABLE source (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   path TEXT NOT NULL,               -- as given or found
   format TEXT,                      -- importer's name; NULL: not recognised
   bytes INTEGER,                    -- size on disk
-  clock_offset_ns INTEGER,          -- what was added to its times to get the store's; NULL: it has no clock
+  clock_offset_ns INTEGER,          -- added to its times to get the store's; NULL: it has no clock
   clock_error_ns INTEGER,           -- bound of the error of clock_offset_ns; NULL: not known
   derived_from TEXT,                -- path of the file that it was made from (then it is not imported); NULL: original
   imported INTEGER NOT NULL,        -- 1: its facts are in the store
   note TEXT                         -- one sentence: why not imported, how aligned; NULL: nothing to say
 );
 
--- Processes of the job. Importers give each source at least one; the joiner unites the rows of the same process.
+-- Processes of the job. Importers write at least one row per source. Joining then merges the rows of the same process.
 CREATE TABLE process (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   run_id INTEGER,                   -- ref run; NULL only while importing
   source_id INTEGER,                -- ref source: the first that named it
   segment INTEGER NOT NULL,         -- 0 for the first run inside that source, +1 at each restart mark
@@ -203,7 +203,7 @@ CREATE TABLE process (
   name TEXT                         -- as the source calls it; NULL: it gives no name
 );
 
--- Everything that was unusual or dropped while importing, with its count.
+-- Everything that was unusual or left out during the import, with its count.
 CREATE TABLE import_issue (
   source_id INTEGER,                -- ref source
   code TEXT NOT NULL,               -- stable snake_case name, such as cut_file
@@ -221,32 +221,33 @@ CREATE TABLE string (
   text NOT NULL                     -- TEXT, or BLOB for bytes
 );
 
--- Rows of the timeline.
+-- Tracks (lanes) of the timeline.
 -- @outlives_run
 CREATE TABLE track (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   process_id INTEGER,               -- ref process
   kind TEXT NOT NULL,               -- word of track_kind
   name TEXT NOT NULL,               -- as the source calls it
   tid INTEGER,                      -- thread or line id of the source
-  device TEXT,                      -- such as TPU:0; NULL: not a device's
+  device TEXT,                      -- such as TPU:0; NULL: the track has no device
   parent_id INTEGER,                -- ref track, of which this is a part
   sort INTEGER NOT NULL             -- order of display, lowest on top
 );
 
--- Recordings that xlaprof's own recorder wrote to this store. Until one ends, its ring file lies beside the store.
+-- Recordings that xlaprof's own recorder wrote to this store. Until a recording ends, its ring file is beside the
+-- store.
 -- @outlives_run
 CREATE TABLE recording (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   process_id INTEGER NOT NULL,      -- ref process
   ring TEXT NOT NULL,               -- name of the ring file, in the store's folder
   ring_key TEXT NOT NULL,           -- its random key, in hex: another file of that name is not this recording's
   ended INTEGER NOT NULL,           -- 1: all that was completed is here; 0: it is running, or was killed and is not yet recovered
   clock TEXT NOT NULL,              -- tsc or monotonic: the clock that the events' times were read from
-  drain_cpu_ns INTEGER              -- CPU time of the writing thread at its last commit; NULL: it made none
+  drain_cpu_ns INTEGER              -- CPU time of the writing thread at its last commit; NULL: no commit
 );
 
--- Threads that recorded. events + dropped is what the thread completed.
+-- Threads that were recorded. A thread completed events + dropped events and samples.
 CREATE TABLE recording_thread (
   recording_id INTEGER NOT NULL,    -- ref recording
   segment INTEGER NOT NULL,         -- part of the ring file
@@ -258,9 +259,10 @@ CREATE TABLE recording_thread (
   PRIMARY KEY (recording_id, segment, first_slot)
 ) WITHOUT ROWID;
 
--- Events in columns: up to 65536 of one track, sorted by (start, -end). docs/formats/chunk.md describes the encoding.
+-- Chunks of events, stored as columns. A chunk has up to 65536 events of one track, sorted by (start, -end).
+-- docs/formats/chunk.md describes the encoding.
 CREATE TABLE event_chunk (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   track_id INTEGER NOT NULL,        -- ref track
   first_event_id INTEGER NOT NULL,  -- an event's id is this plus its index
   count INTEGER NOT NULL,           -- number of events
@@ -276,14 +278,14 @@ CREATE TABLE arg_chunk (
   key_id INTEGER NOT NULL,          -- ref string: the argument's name
   type TEXT NOT NULL,               -- int, uint, double, string or bytes
   by_name INTEGER NOT NULL,         -- 1: one value per name of the chunk's events; 0: one per event
-  count INTEGER NOT NULL,           -- values stored
+  count INTEGER NOT NULL,           -- number of values
   columns BLOB NOT NULL,            -- which events or names, and their values
   PRIMARY KEY (event_chunk_id, key_id, type, by_name)
 ) WITHOUT ROWID;
 
--- Samples of one counter track, sorted by time.
+-- Chunks of samples of one counter track, sorted by time.
 CREATE TABLE counter_chunk (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   track_id INTEGER NOT NULL,        -- ref track, of kind counter
   count INTEGER NOT NULL,           -- number of samples
   min_ts_ns INTEGER NOT NULL,       -- first sample
@@ -294,7 +296,7 @@ CREATE TABLE counter_chunk (
 -- Training steps. A step ends with the execution that a step mark caused.
 -- @fact
 CREATE TABLE step (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- 0 for the first step that any source saw of this process
   number INTEGER,                   -- the user's step_num; NULL: no source says
@@ -307,7 +309,7 @@ CREATE TABLE step (
 -- @fact
 -- @outlives_run
 CREATE TABLE graph (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   process_id INTEGER,               -- ref process
   hash TEXT,                        -- the lazy graph's hash, lower-case hex; NULL: the source does not know it
   name TEXT,                        -- module name or torch_xla.compile name; NULL: has none
@@ -337,7 +339,7 @@ CREATE TABLE graph_node (
 
 -- Python (or C++) call stacks.
 CREATE TABLE stack (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   hash TEXT NOT NULL UNIQUE         -- hash of the frames, so that equal stacks are one row
 );
 
@@ -354,7 +356,7 @@ CREATE TABLE frame (
 
 -- Places in the user's code that cut a graph, read a value or used an op: the innermost user frame.
 CREATE TABLE site (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   function TEXT,                    -- NULL: unknown
   file TEXT,                        -- as printed; NULL: unknown
   line INTEGER,                     -- from 1; NULL: unknown
@@ -364,7 +366,7 @@ CREATE TABLE site (
 -- Compilations of graphs.
 -- @fact
 CREATE TABLE compile (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order among the process's facts
   graph_id INTEGER,                 -- ref graph; NULL: unknown
@@ -387,8 +389,8 @@ CREATE TABLE compile (
   inferred INTEGER NOT NULL         -- 1: not reported as such, but the first time that this graph was seen
 );
 
--- Reasons why a program was compiled, if the source gives them itself (jax_explain_cache_misses). They compare it with
--- the nearest program that the source had.
+-- Reasons why a program was compiled, if the source itself states them (jax_explain_cache_misses). The source compares
+-- the program with the most similar one that it had compiled.
 -- @fact
 CREATE TABLE compile_reason (
   compile_id INTEGER NOT NULL,      -- ref compile
@@ -404,7 +406,7 @@ CREATE TABLE compile_reason (
 -- Executions of graphs on a device.
 -- @fact
 CREATE TABLE execution (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order among the process's facts
   graph_id INTEGER,                 -- ref graph; NULL: unknown
@@ -424,7 +426,7 @@ CREATE TABLE execution (
 -- Copies between host and device.
 -- @fact
 CREATE TABLE transfer (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order among the process's facts
   direction TEXT NOT NULL,          -- word of direction
@@ -438,10 +440,11 @@ CREATE TABLE transfer (
   track_id INTEGER                  -- ref track of the host thread
 );
 
--- Ops that ran on the CPU because the backend has no lowering for them. aten::_local_scalar_dense is here too.
+-- Ops that ran on the CPU because the backend has no lowering for them. Reads of numbers (aten::_local_scalar_dense)
+-- are included.
 -- @fact
 CREATE TABLE fallback (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   process_id INTEGER,               -- ref process
   ordinal INTEGER,                  -- order among the process's facts; NULL: a cumulative count
   op TEXT,                          -- aten::nonzero; NULL: call site known, op not
@@ -454,7 +457,7 @@ CREATE TABLE fallback (
 -- Parameters of a model that were one tensor, and became copies of it when the model was moved to a device.
 -- @fact
 CREATE TABLE untied_weight (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order among the process's facts
   names TEXT NOT NULL,              -- names of the parameters in the model, separated by ", ": encoder.weight, decoder.weight
@@ -467,7 +470,7 @@ CREATE TABLE untied_weight (
 -- Findings of torch_xla's own step-time analysis (the pt-xla-profiler lines), as printed.
 -- @fact
 CREATE TABLE profiler_line (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order in its source
   rule TEXT NOT NULL,               -- word of profiler_rule
@@ -476,12 +479,12 @@ CREATE TABLE profiler_line (
   text TEXT NOT NULL                -- the line
 );
 
--- Parts of compilations for which XLA's alarm about slow operations fired, which it does unasked and at any log level.
--- It fires only for compilations of over two minutes, and of those that last too long it reports the 1st, 2nd, 4th, 8th
--- …
+-- Slow operations that XLA's own alarms reported, at any log level: compilations of over two minutes, constants that
+-- XLA computed for over a second, and kernels that it tried for long. Of the operations that are too slow, XLA reports
+-- only the 1st, 2nd, 4th, 8th …
 -- @fact
 CREATE TABLE compile_alarm (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- order in its source
   operation TEXT NOT NULL,          -- word of alarm_kind
@@ -498,7 +501,7 @@ CREATE TABLE compile_alarm (
 -- Reports of the metrics registry, in the order in which they were written.
 -- @fact
 CREATE TABLE metrics_report (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   source_id INTEGER NOT NULL,       -- ref source
   process_id INTEGER,               -- ref process
   ordinal INTEGER NOT NULL,         -- 0 for the first in this source and run
@@ -506,13 +509,13 @@ CREATE TABLE metrics_report (
   mark_step INTEGER                 -- value of the MarkStep counter in it; NULL: not in it
 );
 
--- Metrics, cumulative since the start of the process (or the last clear). The first and the last whole report of a
--- process have all of them. A report between has those that changed since the report before; from the 201st report on
--- it has only those that analyzers follow. A value therefore holds until the next row of its name. The same is true of
--- table counter.
+-- Metrics, cumulative since the start of the process (or since they were last cleared). The first and the last complete
+-- report of a process have rows for all metrics. A report between them has rows only for metrics that changed since the
+-- previous report, and from the 201st report on only for those that analyzers use. A value therefore holds until the
+-- next row with its name. The same is true of table counter.
 -- @fact
 CREATE TABLE metric (
-  id INTEGER PRIMARY KEY,           -- given once
+  id INTEGER PRIMARY KEY,           -- unique number
   report_id INTEGER NOT NULL,       -- ref metrics_report
   name TEXT NOT NULL,               -- CompileTime
   unit TEXT NOT NULL,               -- ns, bytes or value; '' where the accumulator is not known
@@ -523,7 +526,7 @@ CREATE TABLE metric (
   text TEXT NOT NULL                -- the accumulator as printed
 );
 
--- Percentiles of the recent samples of a metric, in the last whole report of a process.
+-- Percentiles of the recent samples of a metric, in the last complete report of a process.
 -- @fact
 CREATE TABLE metric_percentile (
   metric_id INTEGER NOT NULL,       -- ref metric
@@ -532,7 +535,7 @@ CREATE TABLE metric_percentile (
   PRIMARY KEY (metric_id, p)
 ) WITHOUT ROWID;
 
--- Counters of a metrics report. Table metric says which ones a report has.
+-- Counters of a metrics report. The description of table metric says for which counters a report has rows.
 -- @fact
 CREATE TABLE counter (
   report_id INTEGER NOT NULL,       -- ref metrics_report
@@ -541,7 +544,7 @@ CREATE TABLE counter (
   PRIMARY KEY (report_id, name)
 ) WITHOUT ROWID;
 
--- Settings of the recorded run that a source shows, and that cost time.
+-- Settings of the run that slow it down and that a source reveals.
 -- @fact
 CREATE TABLE setting (
   process_id INTEGER,               -- ref process
@@ -550,7 +553,7 @@ CREATE TABLE setting (
   evidence TEXT NOT NULL            -- what shows it
 );
 
--- The file that said a fact, and the place in it.
+-- The file that reported a fact, and the position in it.
 CREATE TABLE provenance (
   table_name TEXT NOT NULL,         -- compile, execution, ...
   row_id INTEGER NOT NULL,          -- its id

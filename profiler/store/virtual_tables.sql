@@ -1,24 +1,24 @@
--- The virtual tables over the chunks, which xlaprof and the loadable extension xlaprof_sqlite
--- register. They are declared to SQLite with this text, and docs/schema.md is generated from it too.
+-- Virtual tables that show the chunks as rows. xlaprof and the loadable extension xlaprof_sqlite register them. This text
+-- declares them to SQLite, and docs/schema.md is generated from it too.
 --
--- INSERT INTO event, arg and counter_sample works in a store that is open for writing. Rows are buffered, and encoded at
--- COMMIT: until then SELECT does not see them. UPDATE and DELETE do not exist: chunks are never altered.
---   * event takes track_id, ts_ns and name, and where known dur_ns, category, flow_in and flow_out. depth, name_id and
+-- INSERT INTO event, arg and counter_sample works in a store that is open for writing. Rows are buffered until COMMIT and
+-- then encoded; before that, SELECT does not return them. UPDATE and DELETE are not supported, because chunks never change.
+--   * event needs track_id, ts_ns and name, and accepts dur_ns, category, flow_in and flow_out. depth, name_id and
 --     category_id follow from them and cannot be given.
---   * An event keeps the id that it is given: a positive one that no other event has. The others get theirs at COMMIT:
---     above all ids of the file and the transaction, by track, then by ts_ns, then longest first. Until then
---     last_insert_rowid() is a negative stand-in, which arg.event_id takes too.
---   * An event's id is its chunk's first id plus its index, so a chunk ends where the ids of a track, in that order, are not
---     consecutive: give ids in that order, or none, where there are many events.
---   * arg takes event_id, key, value, and type where the value does not tell it (uint; a number given as text). The event
---     must be inserted in the same transaction, before or after.
---   * depth is counted among the events of the same transaction.
--- xlaprof_chunks_read() and xlaprof_chunks_damaged() tell how many chunks this connection has decoded, and how many it
--- left out because they are damaged.
+--   * An event keeps the id that is given, which must be positive and unique. Other events get an id at COMMIT. These ids
+--     are larger than all ids in the file and the transaction, ordered by track, then by ts_ns, then longest first. Until
+--     then last_insert_rowid() returns a negative placeholder, which arg.event_id also accepts.
+--   * An event's id is its chunk's first id plus its index. A chunk therefore ends where the ids of a track, in that order,
+--     are not consecutive. For many events, give ids in that order, or give none.
+--   * arg needs event_id, key and value. It also needs type if the value does not determine it (uint, or a number given as
+--     text). The event must be inserted in the same transaction, before or after its arguments.
+--   * depth counts only the enclosing events of the same transaction.
+-- xlaprof_chunks_read() returns how many chunks this connection has decoded, and xlaprof_chunks_damaged() how many it
+-- skipped because they are damaged.
 
 -- Events of the timeline, one row each.
 CREATE TABLE event (
-  id INTEGER,                       -- given once, never changes; WHERE id = ... is a look-up
+  id INTEGER,                       -- unique number, never changes; WHERE id = ... is fast
   track_id INTEGER,                 -- ref track
   ts_ns INTEGER,                    -- start
   dur_ns INTEGER,                   -- length; 0: an instant; NULL: never ended
@@ -31,7 +31,7 @@ CREATE TABLE event (
   category_id INTEGER               -- ref string: the category; NULL: none
 );
 
--- Arguments of events, one row each; one that all events of a name share has a row for each of these events.
+-- Arguments of events, one row each. An argument that all events of a name share has a row for each of these events.
 CREATE TABLE arg (
   event_id INTEGER,                 -- ref event
   key TEXT,                         -- the argument's name
@@ -40,7 +40,7 @@ CREATE TABLE arg (
   key_id INTEGER                    -- ref string: the key
 );
 
--- Pairs of events, on whatever tracks, of which the first leads to the second.
+-- Pairs of events, on the same or on different tracks, in which the first event leads to the second.
 CREATE TABLE flow (
   from_event_id INTEGER,            -- ref event: its flow_out is flow
   to_event_id INTEGER,              -- ref event: its flow_in is flow
