@@ -1,4 +1,4 @@
-"""Whole processes, timed: CPU seconds and peak memory as the kernel counts them."""
+"""Measures whole processes: CPU seconds and peak memory as the kernel counts them."""
 import json
 import os
 import statistics
@@ -8,19 +8,19 @@ import time
 
 
 class Failed(Exception):
-    """A command did not end well; the message is the end of what it said."""
+    """A command failed. The message is the last line of its error output."""
 
 
 class Sample:
-    """One run: seconds of CPU (user and system, all threads) and of the clock, peak memory in MB (1e6 bytes), and what it
-    printed as the last line, if that is JSON. Peak memory is at least what this script has itself, some 20 MB."""
+    """One run of a command: its CPU seconds (user and system, all threads), its wall-clock seconds, its peak memory in MB (1e6
+    bytes), and its last line of output, if that is JSON. Peak memory is at least that of this script, some 20 MB."""
 
     def __init__(self, cpu_s, wall_s, peak_mb=None, said=None):
         self.cpu_s, self.wall_s, self.peak_mb, self.said = cpu_s, wall_s, peak_mb, said or {}
 
 
 def run(*argv, to=None):
-    """One run of a command; what it prints goes to the file `to`, unread, if one is given."""
+    """Runs a command once. If the file `to` is given, the output goes there and is not read."""
     argv = [str(a) for a in argv]
     with (open(to, 'wb') if to else tempfile.TemporaryFile()) as out, tempfile.TemporaryFile() as err:
         begin = time.perf_counter()
@@ -47,7 +47,7 @@ def run(*argv, to=None):
 
 
 class Spread:
-    """Median, least and most of some figures, or of their ratios to other figures."""
+    """Median, minimum and maximum of some figures, or of their ratios to other figures."""
 
     def __init__(self, values):
         values = sorted(values)

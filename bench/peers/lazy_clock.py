@@ -1,4 +1,4 @@
-"""What the peers of lazy_bench are timed with."""
+"""Times the peers of lazy_bench."""
 import statistics
 import time
 

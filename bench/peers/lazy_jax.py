@@ -1,4 +1,4 @@
-"""lazy_jax.py: lazy_bench's work on JAX, each step compiled by jit: medians in microseconds, as a JSON object."""
+"""lazy_jax.py: does the work of lazy_bench in JAX, with each step compiled by jit. Prints medians in microseconds as a JSON object."""
 import json
 import os
 

@@ -1,4 +1,4 @@
-"""lazy_torch.py eager|xla: lazy_bench's work on PyTorch, or on PyTorch/XLA: medians in microseconds, as a JSON object."""
+"""lazy_torch.py eager|xla: does the work of lazy_bench in PyTorch or PyTorch/XLA. Prints medians in microseconds as a JSON object."""
 import json
 import os
 import statistics

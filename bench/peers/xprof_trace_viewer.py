@@ -1,5 +1,5 @@
-"""xprof_trace_viewer.py FILE.xplane.pb: XProf's conversion of a profile into the JSON of its trace viewer, as its server does
-it; one JSON object with the CPU and wall seconds of that call alone. The copy that it works on is new, so nothing is cached."""
+"""xprof_trace_viewer.py FILE.xplane.pb: runs XProf's conversion of a profile into the JSON of its trace viewer, as its server
+does. Prints one JSON object with the CPU and wall seconds of only that call. It uses a new copy of the file, so nothing is cached."""
 import json
 import os
 import shutil
