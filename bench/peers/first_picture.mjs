@@ -2,7 +2,7 @@
 // first_picture.mjs perfetto PROGRAM STORE      in Perfetto's page, as `xlaprof view --perfetto` serves it
 // first_picture.mjs xprof PROGRAM XSPACE        in XProf's trace_viewer@
 // Prints, as JSON, the seconds until a timeline shows coloured slices in Debian's chromium, which renders in software: without
-// the server's start (`page_s`) and with it (`wall_s`). It also prints the page's memory (`page_mb`, the peak of all renderers).
+// the server's start (`page_s`) and with it (`wall_s`). Also prints the highest peak memory of a renderer (`page_mb`).
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -74,7 +74,7 @@ function coloured(blank, png) {
   }, png.toString('base64'));
 }
 
-// Returns the peak memory, in MB, of those child processes of this one that render pages.
+// Returns the highest peak memory, in MB, of the descendants of this process that render pages.
 function renderersPeak() {
   const parents = new Map();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
