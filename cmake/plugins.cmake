@@ -1,10 +1,13 @@
 # xlaprof_plugins(TARGET Type name...)
 #
-# One file, one word: compiles NAME.cc for each name (FOLDER/NAME, where it lies in a folder) into TARGET (a folder's library, which must exist) and writes
-# the registry `All<Type>s()` for it, in the order of the list. A plugin file defines `extern const Type name{...};` in namespace xlaprof;
-# a name without its file, or a file without its object, is a build error, never a silent absence.
-# xlaprof_plugins(TARGET Type ALONE name...): each is compiled by itself (cmake/unity.cmake), since their helpers have the same names.
-# xlaprof_plugins(TARGET Type NAMESPACE inner name...): the same in namespace xlaprof::inner, where one name has plugins of two types.
+# Compiles NAME.cc for each name into TARGET, a library that must exist, and writes the registry function `All<Type>s()`, which
+# lists the plugins in this order. A name may be FOLDER/NAME. Each file defines `extern const Type name{...};` in namespace
+# xlaprof. A name without its file, or a file without its object, is a build error.
+#
+# xlaprof_plugins(TARGET Type ALONE name...): compiles each file by itself (cmake/unity.cmake), because the files have helpers
+# with the same names.
+# xlaprof_plugins(TARGET Type NAMESPACE inner name...): uses namespace xlaprof::inner, so that a name can have plugins of two
+# types.
 function(xlaprof_plugins target type)
   cmake_parse_arguments(PARSE_ARGV 2 arg "ALONE" "NAMESPACE" "")
   string(REGEX REPLACE "([a-z])([A-Z])" "\\1_\\2" snake ${type})

@@ -1,8 +1,8 @@
-# xlaprof_precompile(target...): these targets begin with the headers below, which g++ reads once: half of a
-# build's time is reading them. The sources include what they use all the same; preset fuzz (clang) builds without this.
+# xlaprof_precompile(target...): these targets use one precompiled header with the headers below, because reading them takes
+# half of a build's time. The sources still include what they use: preset fuzz (clang) builds without the precompiled header.
 #
-# A precompiled header differs each time that it is made, so ccache is told what stands for it (CCACHE_PCH_EXTSUM in
-# scripts/build): what it is made of.
+# A precompiled header differs each time that it is made. ccache therefore compares a checksum of its contents instead
+# (CCACHE_PCH_EXTSUM in scripts/build).
 set(XLAPROF_PRECOMPILED
   <algorithm> <charconv> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <optional> <set> <span> <string>
   <string_view> <vector> <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h> <absl/status/status.h>
@@ -19,10 +19,10 @@ function(xlaprof_precompile)
   target_precompile_headers(xlaprof_precompiled PRIVATE ${XLAPROF_PRECOMPILED})
   string(SHA256 sum "${XLAPROF_PRECOMPILED} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_CXX_FLAGS} ${CMAKE_BUILD_TYPE} ${absl_VERSION} ${fmt_VERSION}")
   file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/xlaprof_precompiled.dir/cmake_pch.hxx.gch.sum ${sum})
-  # Executables are compiled as position-independent as libraries, or the header would not fit them.
+  # Executables are compiled with -fPIC like libraries; otherwise they could not use the precompiled header.
   set(with_grpc xlaprof_serve xlaprof_client served_program serve_tests cli_tests)
   foreach(target ${ARGN})
-    # What protoc wrote has little to do with them; and what uses gRPC is compiled with other options than they.
+    # The code that protoc generates hardly uses these headers, and targets that use gRPC are compiled with other options.
     if(NOT target MATCHES "_(proto|service)$" AND NOT target IN_LIST with_grpc)
       target_compile_options(${target} PRIVATE -fPIC)
       target_precompile_headers(${target} REUSE_FROM xlaprof_precompiled)

@@ -1,10 +1,11 @@
-# abseil, protobuf and libarchive, shared or inside the program. Loading abseil's 38 shared libraries takes longer than a small
-# report, and so does loading libarchive's XML parser, which brings ICU and which we never call. xlaprof and its helpers for `demo`
-# and `view` have all three inside. What uses gRPC needs the shared ones, because gRPC's own library does, and a program with both
-# would have two of each.
+# Links abseil, protobuf and libarchive, statically or dynamically. Loading abseil's 38 shared libraries takes longer than a small
+# report, and so does loading the XML parser and ICU that libarchive depends on. xlaprof, xlaprof-demo and xlaprof-view link all three
+# statically. Programs that use gRPC need the shared libraries, because gRPC's library uses them, and a program with both would
+# contain two copies of each.
 #
-# xlaprof_static(target...): these executables have them inside.
-# Libraries link xlaprof_absl, xlaprof_protobuf and xlaprof_libarchive; each executable decides which ones these are.
+# xlaprof_static(target...): links abseil, protobuf and libarchive statically into these executables.
+# Libraries link xlaprof_absl, xlaprof_protobuf and xlaprof_libarchive. Each executable decides whether these are the static or the
+# shared libraries.
 pkg_check_modules(absl_static QUIET absl_statusor absl_hash absl_raw_hash_set absl_time absl_symbolize)
 set(absl_archives "")
 foreach(library ${absl_static_STATIC_LIBRARIES})
@@ -15,7 +16,7 @@ foreach(library ${absl_static_STATIC_LIBRARIES})
 endforeach()
 list(REMOVE_DUPLICATES absl_archives)
 find_library(protobuf_archive libprotobuf.a)
-# Its zip reader unpacks what bzip2 and LZMA packed, and calls nettle for encrypted files.
+# libarchive reads zip members that bzip2 or LZMA compressed, and uses nettle for encrypted ones.
 set(libarchive_archives "")
 foreach(name libarchive.a bz2 lzma nettle)
   find_library(archive_for_${name} ${name})

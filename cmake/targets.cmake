@@ -1,4 +1,4 @@
-# xlaprof_targets(RESULT folder...): sets RESULT to the libraries and executables that are made in these folders and below.
+# xlaprof_targets(RESULT folder...): sets RESULT to the libraries and executables of these folders and their subfolders.
 function(xlaprof_targets result)
   set(found "")
   set(folders ${ARGN})

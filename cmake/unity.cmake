@@ -1,6 +1,6 @@
-# xlaprof_unity(target...): where CMAKE_UNITY_BUILD is on, the sources of one folder that belong to one of these targets are
-# compiled as one, up to ten at a time, because half of a build's time is reading headers. Presets release, asan, tsan and fuzz build so;
-# preset dev compiles each file by itself, which rebuilds less after a change and notices a header that is not included.
+# xlaprof_unity(target...): if CMAKE_UNITY_BUILD is on, compiles the sources of one folder that belong to one of these targets
+# together, up to ten at a time, because half of a build's time is reading headers. Presets release, asan, tsan and fuzz do this.
+# Preset dev compiles each file by itself, which rebuilds less after a change and reveals a missing #include.
 #
 # The helpers of such files share one unnamed namespace, so their names must differ within a folder. Importers and
 # exporters are compiled by themselves: each of them has a Read or a Write.

@@ -1,4 +1,4 @@
-# Warnings and sanitizers, applied to every target of ours through `xlaprof_options`.
+# Warnings and sanitizers. Every target of this project gets them through `xlaprof_options`.
 option(XLAPROF_WERROR "Treat warnings as errors" OFF)
 set(XLAPROF_SANITIZE "" CACHE STRING "Value of -fsanitize=, empty for none")
 
